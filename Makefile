@@ -1,0 +1,52 @@
+# Everything that a user or developer starts. `make help` lists it; docs/building.md explains it.
+# The work is in setup/ and in CMake; variables such as MPICC=... or PRESET=... reach them through the environment.
+
+PRESET ?= release
+export PRESET
+
+build := build/$(PRESET)
+programs := dat2nc e3sm_io slabmark-bench slabmark-decomp
+sources = $(shell find src tests bench plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
+
+.NOTPARALLEL:
+.PHONY: all demo test $(programs) format check-format clean distclean help
+
+all:
+	@setup/build build all
+	@$(foreach program,$(programs),ln -sfn $(build)/bin/$(program) $(program);)
+
+# In the top folder too, where the users of the originals look for them.
+$(programs):
+	@setup/build build $@
+	@ln -sfn $(build)/bin/$@ $@
+
+demo: all
+	@. $(build)/environment.sh && demo/run
+
+test:
+	@setup/test
+
+format:
+	clang-format -i $(sources)
+
+check-format:
+	clang-format --dry-run -Werror $(sources)
+
+clean:
+	rm -rf build $(programs)
+
+distclean: clean
+	rm -rf demo/results datasets/*.nc
+	@echo "HDF5 and the Python environment stay for other checkouts in $${SLABMARK_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/slabmark}"
+
+help:
+	@echo 'make                 build all programs, in build/$(PRESET)/bin and linked here'
+	@echo 'make e3sm_io         build one program: $(programs)'
+	@echo 'make demo            build, and see three ways of writing a climate model'"'"'s output timed on 4 ranks'
+	@echo 'make test            build, and run all tests'
+	@echo 'make format          clang-format; make check-format only looks'
+	@echo 'make clean           remove what was built; make distclean also what demo made'
+	@echo
+	@echo 'PRESET=release|debug|asan   JOBS=n   WERROR=1'
+	@echo 'MPICC=... MPIEXEC=... CC=... CXX=... HDF5_ROOT=... HDF5_SOURCE=... PNETCDF_DIR=... name what to build with'
+	@echo 'All of them are explained in docs/building.md'

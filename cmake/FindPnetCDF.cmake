@@ -1,0 +1,39 @@
+# PnetCDF of the same MPI as ours, as the target PnetCDF::PnetCDF. PNETCDF_DIR names its prefix (variable or
+# environment); else pnetcdf-config in the PATH, else the usual places. Without it the PnetCDF methods and .nc maps are off.
+
+find_program(PnetCDF_CONFIG pnetcdf-config HINTS ${PNETCDF_DIR} ENV PNETCDF_DIR PATH_SUFFIXES bin)
+if(PnetCDF_CONFIG)
+  execute_process(COMMAND ${PnetCDF_CONFIG} --includedir OUTPUT_VARIABLE includes OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${PnetCDF_CONFIG} --libdir OUTPUT_VARIABLE libraries OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+find_path(PnetCDF_INCLUDE_DIR pnetcdf.h HINTS ${PNETCDF_DIR} ENV PNETCDF_DIR ${includes} PATH_SUFFIXES include)
+find_library(PnetCDF_LIBRARY pnetcdf HINTS ${PNETCDF_DIR} ENV PNETCDF_DIR ${libraries} PATH_SUFFIXES lib lib64)
+
+set(reason "")
+if(PnetCDF_INCLUDE_DIR AND PnetCDF_LIBRARY)
+  file(STRINGS ${PnetCDF_INCLUDE_DIR}/pnetcdf.h line REGEX "define PNETCDF_VERSION_(MAJOR|MINOR|SUB) ")
+  string(REGEX REPLACE "[^0-9;]" "" numbers "${line}")
+  list(JOIN numbers "." PnetCDF_VERSION)
+
+  slabmark_mpi_of(${PnetCDF_LIBRARY} mpi)
+  if(mpi AND SLABMARK_MPI_SONAME AND NOT mpi STREQUAL SLABMARK_MPI_SONAME)
+    set(reason "${PnetCDF_LIBRARY} is linked with another MPI library (${mpi}; ours is ${SLABMARK_MPI_SONAME})")
+  endif()
+endif()
+
+include(FindPackageHandleStandardArgs)
+if(reason)
+  set(PnetCDF_FOUND FALSE)
+  message(STATUS "PnetCDF: off, the PnetCDF methods and .nc maps with it: ${reason}. PNETCDF_DIR=... names another one.")
+else()
+  find_package_handle_standard_args(PnetCDF REQUIRED_VARS PnetCDF_LIBRARY PnetCDF_INCLUDE_DIR VERSION_VAR PnetCDF_VERSION
+    REASON_FAILURE_MESSAGE "The PnetCDF methods and .nc maps are off. PNETCDF_DIR=... names its prefix.")
+endif()
+
+if(PnetCDF_FOUND AND NOT TARGET PnetCDF::PnetCDF)
+  add_library(PnetCDF::PnetCDF UNKNOWN IMPORTED)
+  set_target_properties(PnetCDF::PnetCDF PROPERTIES
+    IMPORTED_LOCATION ${PnetCDF_LIBRARY}
+    INTERFACE_INCLUDE_DIRECTORIES ${PnetCDF_INCLUDE_DIR}
+    INTERFACE_LINK_LIBRARIES MPI::MPI_C)
+endif()

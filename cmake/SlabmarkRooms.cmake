@@ -1,0 +1,48 @@
+# slabmark_room(<folder of src> [DEPENDS <rooms>...] [LINK <targets>...])
+#
+# Makes the static library slabmark_<folder> of all src/<folder>/*.cpp, or a header-only target if there are none. A
+# slash becomes an underscore: storage/hdf5 is slabmark_storage_hdf5. A room sees only the rooms above it, since only
+# those exist when it is declared.
+function(slabmark_room folder)
+  cmake_parse_arguments(ROOM "" "" "DEPENDS;LINK" ${ARGN})
+  string(REPLACE "/" "_" name ${folder})
+  if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/${folder})
+    message(STATUS "Room ${folder} is not there yet")
+    return()
+  endif()
+
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  if(sources)
+    add_library(slabmark_${name} STATIC ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(slabmark_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(slabmark_${name} ${scope} ${PROJECT_SOURCE_DIR}/src)
+  slabmark_use_rooms(slabmark_${name} ${scope} ${ROOM_DEPENDS})
+  target_link_libraries(slabmark_${name} ${scope} ${ROOM_LINK})
+endfunction()
+
+# slabmark_program(<folder of src/program> DEPENDS <rooms>...) makes the executable of that name.
+function(slabmark_program name)
+  cmake_parse_arguments(PROGRAM "" "" "DEPENDS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/program/${name}/*.cpp)
+  if(NOT sources)
+    message(STATUS "Program ${name} is not there yet")
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  slabmark_use_rooms(${name} PRIVATE ${PROGRAM_DEPENDS})
+  target_link_libraries(${name} PRIVATE CLI11::CLI11)
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+function(slabmark_use_rooms target scope)
+  foreach(room ${ARGN})
+    string(REPLACE "/" "_" room ${room})
+    if(TARGET slabmark_${room})
+      target_link_libraries(${target} ${scope} slabmark_${room})
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,58 @@
+# slabmark_test(<folder of tests> [MPI_RANKS <n>...])
+#
+# Makes one executable of tests/<folder>/*_test.cpp that links the room of the same name, and registers it with ctest:
+# as <folder>, or under MPI as <folder>.np<n> for each n.
+function(slabmark_test folder)
+  cmake_parse_arguments(TEST "" "" "MPI_RANKS;DEPENDS" ${ARGN})
+  string(REPLACE "/" "_" name ${folder})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*_test.cpp)
+  if(NOT sources OR NOT TARGET slabmark_${name})
+    return()
+  endif()
+
+  add_executable(test_${name} ${sources})
+  set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  slabmark_use_rooms(test_${name} PRIVATE ${name} ${TEST_DEPENDS})
+  if(TEST_MPI_RANKS)
+    target_link_libraries(test_${name} PRIVATE slabmark_mpi_main)
+    foreach(ranks ${TEST_MPI_RANKS})
+      slabmark_add_test(${folder}.np${ranks} ${ranks}
+        ${MPIEXEC_EXECUTABLE} ${SLABMARK_MPIEXEC_FLAGS} -n ${ranks} $<TARGET_FILE:test_${name}>)
+    endforeach()
+  else()
+    target_link_libraries(test_${name} PRIVATE GTest::gtest_main)
+    slabmark_add_test(${folder} 1 $<TARGET_FILE:test_${name}>)
+  endif()
+endfunction()
+
+# slabmark_program_tests(<folder of tests> <programs>...) registers each <folder>/test_*.py, run by pytest.
+function(slabmark_program_tests folder)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/test_*.py)
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME_WE)
+    string(REPLACE "test_" "" name ${name})
+    # They start up to 8 ranks themselves, so ctest runs them alone.
+    slabmark_add_test(${folder}.${name} 8
+      ${PROJECT_SOURCE_DIR}/setup/python -m pytest -q -rs -p no:cacheprovider ${file})
+    set_property(TEST ${folder}.${name} APPEND PROPERTY ENVIRONMENT
+      "SLABMARK_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "SLABMARK_MPIEXEC=${SLABMARK_MPIEXEC}" PYTHONDONTWRITEBYTECODE=1)
+  endforeach()
+endfunction()
+
+function(slabmark_add_test name ranks)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES
+    PROCESSORS ${ranks}
+    TIMEOUT 300  # a rank that left a test early may leave its peers waiting
+    ENVIRONMENT "${SLABMARK_MPI_ENVIRONMENT};${sanitizer_environment}"
+    # Plugins of another HDF5 on the machine must not be loaded into ours, nor ours into stock tools.
+    ENVIRONMENT_MODIFICATION HDF5_PLUGIN_PATH=unset:)
+endfunction()
+
+if(SLABMARK_SANITIZERS)
+  # MPI libraries keep memory until the process ends; leaks of our own are still reported.
+  set(sanitizer_environment
+    "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/leaks-of-others.txt:print_suppressions=0"
+    "UBSAN_OPTIONS=print_stacktrace=1")
+endif()

@@ -1,0 +1,1 @@
+//! Empty: cargo wants a crate to hold the dependency that Cargo.toml names.

@@ -1,0 +1,54 @@
+# Sourced by the scripts of setup/: where things are kept, and what the machine has.
+
+checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cache=${SLABMARK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slabmark}
+
+say() { printf 'slabmark: %s\n' "$*" >&2; }
+give_up() { say "$*"; exit 2; }
+
+# version_at_least 3.25.1 3.26 -> false
+version_at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]; }
+
+# first_new_enough 1.85 cargo /usr/bin/cargo -> the first of the programs that runs and is at least of that version
+first_new_enough() {
+  local needed=$1 program version
+  shift
+  for program in "$@"; do
+    version=$("$program" --version 2>/dev/null | grep -oE -m 1 '[0-9]+\.[0-9]+(\.[0-9]+)?' | head -n 1) || continue
+    version_at_least "$version" "$needed" && command -v "$program" && return
+  done
+  return 1
+}
+
+# The crate with the source of HDF5 is of Rust's edition 2024, which older ones cannot read.
+new_enough_cargo() { first_new_enough 1.85 cargo "$HOME/.cargo/bin/cargo" /usr/bin/cargo; }
+
+# A CMake of at least this version: the system's, else the one of our Python environment.
+find_cmake() { first_new_enough "$1" cmake cmake3 || echo "$("$checkout/setup/python-env")/bin/cmake"; }
+
+# "openmpi-4.1.4", from the mpi.h that the compiler wrapper sees; a wrapper's own --version is the compiler's.
+mpi_identity() {
+  printf '#include <mpi.h>\n' | "$1" -E -dM -x c - 2>/dev/null | awk '
+    { gsub(/"/, "") }
+    $2 == "OMPI_MAJOR_VERSION" { major = $3 }
+    $2 == "OMPI_MINOR_VERSION" { minor = $3 }
+    $2 == "OMPI_RELEASE_VERSION" { release = $3 }
+    $2 == "MPICH_VERSION" { mpich = $3 }
+    $2 == "MVAPICH2_VERSION" { mvapich = $3 }
+    $2 == "I_MPI_VERSION" { intel = $3 }
+    END {
+      if (major != "") print "openmpi-" major "." minor "." release
+      else if (intel != "") print "intelmpi-" intel
+      else if (mvapich != "") print "mvapich2-" mvapich
+      else if (mpich != "") print "mpich-" mpich
+      else exit 1
+    }'
+}
+
+# "gcc-12"
+compiler_identity() {
+  printf '\n' | "$1" -E -dM -x c - 2>/dev/null | awk '
+    $2 == "__clang_major__" { clang = $3 }
+    $2 == "__GNUC__" { gnu = $3 }
+    END { print clang != "" ? "clang-" clang : gnu != "" ? "gcc-" gnu : "cc" }'
+}

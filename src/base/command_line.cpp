@@ -1,0 +1,24 @@
+#include "base/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace slabmark {
+
+std::optional<std::string> parse_command_line(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::CallForAllHelp&) {
+    return app.help("", CLI::AppFormatMode::All);
+  } catch (const CLI::CallForVersion& version) {
+    return std::string(version.what()) + "\n";
+  } catch (const CLI::ParseError& error) {
+    throw InputError(fmt::format("{}; '{} --help' lists the options.", error.what(), app.get_name()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace slabmark

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+namespace slabmark {
+
+/// Parses the command line of a program. Returns the text to print on standard output and exit 0
+/// with (help or version was asked for), or nothing. Bad usage is an InputError whose sentence ends
+/// with how to get help. No exit, no printing: in an MPI program only one rank may print.
+std::optional<std::string> parse_command_line(CLI::App& app, int argc, const char* const* argv);
+
+}  // namespace slabmark

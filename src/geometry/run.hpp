@@ -1,0 +1,53 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace slabmark {
+
+/// Consecutive elements of an array that is linearised in row-major order: [offset, offset+length).
+struct Run {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+
+  std::uint64_t end() const { return offset + length; }
+  auto operator<=>(const Run&) const = default;
+};
+
+using RunList = std::vector<Run>;
+
+/// Number of elements in all runs.
+std::uint64_t total_length(std::span<const Run> runs);
+
+/// The `part`-th of `parts` (> 0) nearly equal consecutive ranges of [0, total): the first
+/// total % parts of them have one element more.
+Run equal_range(std::uint64_t total, std::uint64_t part, std::uint64_t parts);
+
+/// Sorts by offset. Marks the elements in a bitmap where that takes no more memory than the runs
+/// themselves (dense element lists), in which case touching runs come back merged and empty ones
+/// are gone; else by radix, with a second list of the same length. Duplicated or overlapping
+/// elements are kept, so that find_overlap() sees them.
+void sort_runs(RunList& runs);
+
+/// Merges runs that touch ([0,3) and [3,5) become [0,5)) in place and drops empty ones; `runs` must
+/// be sorted. Overlapping runs are left alone: they are an error for find_overlap() to report.
+void coalesce(RunList& runs);
+
+/// Cuts runs so that none crosses a multiple of `row_length` (> 0), which makes each of them a
+/// hyperslab with count 1 in an array whose fastest dimension is that long. Empty runs are dropped.
+/// Throws InputError for a row length of 0.
+RunList split_at_rows(std::span<const Run> runs, std::uint64_t row_length);
+
+/// Lowest element that two of the sorted runs share.
+std::optional<std::uint64_t> find_overlap(std::span<const Run> sorted);
+
+/// Common part of two sorted lists without overlaps, sorted. Touching runs stay apart.
+RunList intersect(std::span<const Run> a, std::span<const Run> b);
+
+/// What the sorted runs leave out of [0, total), sorted and coalesced.
+RunList complement(std::span<const Run> sorted, std::uint64_t total);
+
+}  // namespace slabmark

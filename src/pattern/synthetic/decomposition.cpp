@@ -1,0 +1,29 @@
+#include "pattern/synthetic/decomposition.hpp"
+
+namespace slabmark {
+
+RunList model_order_runs(const SyntheticMap& map, std::uint64_t rank) {
+  RunList runs;
+  map.visit(rank, [&runs](std::span<const std::uint64_t> entries) {
+    for (const std::uint64_t entry : entries) {
+      if (entry == 0) continue;
+      const std::uint64_t element = entry - 1;
+      if (!runs.empty() && runs.back().end() == element) {
+        ++runs.back().length;
+      } else {
+        runs.push_back({element, 1});
+      }
+    }
+  });
+  return runs;
+}
+
+std::uint64_t owned_count(const SyntheticMap& map, std::uint64_t rank) {
+  std::uint64_t owned = 0;
+  map.visit(rank, [&owned](std::span<const std::uint64_t> entries) {
+    for (const std::uint64_t entry : entries) owned += entry != 0 ? 1 : 0;
+  });
+  return owned;
+}
+
+}  // namespace slabmark

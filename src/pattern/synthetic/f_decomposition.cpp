@@ -1,0 +1,197 @@
+#include "pattern/synthetic/f_decomposition.hpp"
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "pattern/synthetic/curve.hpp"
+#include "pattern/synthetic/mesh.hpp"
+#include "pattern/synthetic/physics_chunks.hpp"
+#include "pattern/synthetic/rank_lists.hpp"
+
+namespace slabmark {
+namespace {
+
+/// How the curve runs over one face: element (i, j) has visiting number M[x, y] of
+/// space_filling_curve(), where x is i or j and y the other, each possibly counted from the far
+/// end.
+struct FaceCurve {
+  std::uint8_t face;
+  bool x_is_j;
+  bool x_reversed;
+  bool y_reversed;
+};
+
+/// In the order in which the curve visits the faces.
+constexpr std::array<FaceCurve, CubedSphere::faces> face_order = {{
+    {0, false, false, true},
+    {1, false, false, true},
+    {5, false, true, true},
+    {3, true, true, false},
+    {4, false, false, false},
+    {2, false, false, false},
+}};
+
+/// Cuts `total` items in `ranks` equal consecutive pieces, the first total % ranks of which have
+/// one item more.
+class EqualPieces {
+ public:
+  EqualPieces(std::uint64_t total, std::uint64_t ranks)
+      : size_(total / ranks), longer_items_(total % ranks * (size_ + 1)), longer_(total % ranks) {}
+
+  std::uint32_t rank_of(std::uint64_t item) const {
+    const std::uint64_t rank =
+        item < longer_items_ ? item / (size_ + 1) : longer_ + (item - longer_items_) / size_;
+    return static_cast<std::uint32_t>(rank);
+  }
+
+ private:
+  std::uint64_t size_;
+  std::uint64_t longer_items_;
+  std::uint64_t longer_;
+};
+
+std::vector<std::uint32_t> rank_of_elements(const CubedSphere& mesh, std::uint64_t ranks) {
+  const std::uint64_t ne = mesh.ne();
+  const std::uint64_t face_size = ne * ne;
+  const std::vector<std::uint32_t> curve = space_filling_curve(ne);
+  const EqualPieces pieces(mesh.element_count(), ranks);
+  std::vector<std::uint32_t> rank(mesh.element_count());
+
+  std::uint64_t visited = 0;
+  for (const FaceCurve& on : face_order) {
+    for (std::uint64_t j = 0; j < ne; ++j) {
+      for (std::uint64_t i = 0; i < ne; ++i) {
+        const std::uint64_t x = on.x_is_j ? j : i;
+        const std::uint64_t y = on.x_is_j ? i : j;
+        const std::uint64_t number =
+            curve[(on.x_reversed ? ne - 1 - x : x) * ne + (on.y_reversed ? ne - 1 - y : y)];
+        rank[on.face * face_size + j * ne + i] = pieces.rank_of(visited + number);
+      }
+    }
+    visited += face_size;
+  }
+  return rank;
+}
+
+/// Elements own consecutive columns, so the owners of all columns follow from one pass over them.
+std::vector<std::uint32_t> rank_of_columns(const CubedSphere& mesh,
+                                           const std::vector<std::uint32_t>& element_rank) {
+  std::vector<std::uint32_t> column_rank;
+  column_rank.reserve(mesh.column_count());
+  for (std::uint64_t element = 0; element < element_rank.size(); ++element) {
+    column_rank.insert(column_rank.end(), mesh.owned(element).count(), element_rank[element]);
+  }
+  return column_rank;
+}
+
+/// What the three maps share.
+struct Model {
+  CubedSphere mesh;
+  ChunkDeal deal;
+  RankLists elements;
+  RankLists chunks;
+};
+
+std::shared_ptr<const Model> build_model(std::uint64_t ne, std::uint64_t ranks,
+                                         TieBreak tie_break) {
+  const CubedSphere mesh(ne);
+  const ChunkDeal deal(mesh.column_count(), ranks);
+  const auto element_rank = rank_of_elements(mesh, ranks);
+  const auto column_rank = rank_of_columns(mesh, element_rank);
+  const auto chunk_rank = assign_chunks(deal, column_rank, ranks, tie_break);
+  return std::make_shared<const Model>(
+      Model{mesh, deal, RankLists(element_rank, ranks), RankLists(chunk_rank, ranks)});
+}
+
+void visit_elements(const Model& model, std::uint64_t rank, const EntryVisitor& visit) {
+  constexpr std::uint64_t side = CubedSphere::nodes_per_side;
+  for (const std::uint32_t element : model.elements.items(rank)) {
+    const CubedSphere::Owned owned = model.mesh.owned(element);
+    std::array<std::uint64_t, CubedSphere::nodes_per_element> entries = {};
+    std::uint64_t entry = owned.first_column + 1;
+    for (std::uint64_t v = owned.v_begin; v < owned.v_end; ++v) {
+      for (std::uint64_t u = owned.u_begin; u < owned.u_end; ++u) entries[v * side + u] = entry++;
+    }
+    visit(entries);
+  }
+}
+
+void visit_chunks(const Model& model, std::uint64_t levels, std::uint64_t rank,
+                  const EntryVisitor& visit) {
+  const std::uint64_t columns = model.mesh.column_count();
+  for (const std::uint32_t chunk : model.chunks.items(rank)) {
+    std::array<std::uint64_t, ChunkDeal::slots> entries = {};
+    std::uint64_t filled = 0;
+    for (; filled < entries.size() && model.deal.column(chunk, filled) < columns; ++filled) {
+      entries[filled] = model.deal.column(chunk, filled) + 1;
+    }
+    for (std::uint64_t level = 0; level < levels; ++level) {
+      visit(entries);
+      for (std::uint64_t slot = 0; slot < filled; ++slot) entries[slot] += columns;
+    }
+  }
+}
+
+SyntheticMap dynamics_map(std::shared_ptr<const Model> model) {
+  SyntheticMap map;
+  map.name = "D1";
+  map.dims = {model->mesh.column_count()};
+  map.ranks = model->elements.ranks();
+  map.entry_count = [model](std::uint64_t rank) {
+    return model->elements.items(rank).size() * CubedSphere::nodes_per_element;
+  };
+  map.visit = [model](std::uint64_t rank, const EntryVisitor& visit) {
+    visit_elements(*model, rank, visit);
+  };
+  return map;
+}
+
+SyntheticMap physics_map(std::string name, Extent dims, std::uint64_t levels,
+                         std::shared_ptr<const Model> model) {
+  SyntheticMap map;
+  map.name = std::move(name);
+  map.dims = std::move(dims);
+  map.ranks = model->chunks.ranks();
+  map.entry_count = [model, levels](std::uint64_t rank) {
+    return model->chunks.items(rank).size() * levels * ChunkDeal::slots;
+  };
+  map.visit = [model, levels](std::uint64_t rank, const EntryVisitor& visit) {
+    visit_chunks(*model, levels, rank, visit);
+  };
+  return map;
+}
+
+void require_ranks(const CubedSphere& mesh, std::uint64_t ranks) {
+  if (ranks == 0) throw InputError("A decomposition needs at least 1 rank, not 0.");
+  if (ranks > mesh.element_count()) {
+    throw InputError(fmt::format(
+        "ne {} on {} ranks does not work: the mesh has only {} elements and every rank needs one; "
+        "ask for at most {} ranks or for a larger ne.",
+        mesh.ne(), ranks, mesh.element_count(), mesh.element_count()));
+  }
+}
+
+}  // namespace
+
+SyntheticDecomposition make_f_decomposition(std::uint64_t ne, std::uint64_t ranks,
+                                            std::uint64_t levels, TieBreak tie_break) {
+  require_curve_size(ne);
+  const CubedSphere mesh(ne);
+  require_ranks(mesh, ranks);
+  if (levels == 0) throw InputError("The atmosphere needs at least 1 level, not 0.");
+  const Extent column_dims = {mesh.column_count()};
+  const Extent level_dims = {levels, mesh.column_count()};
+  element_count(level_dims);  // throws if offsets would not fit
+
+  const auto model = build_model(ne, ranks, tie_break);
+  return {fmt::format("F ne{}", ne),
+          ranks,
+          {dynamics_map(model), physics_map("D2", column_dims, 1, model),
+           physics_map("D3", level_dims, levels, model)}};
+}
+
+}  // namespace slabmark

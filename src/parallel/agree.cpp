@@ -1,0 +1,81 @@
+#include "parallel/agree.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <climits>
+#include <thread>
+
+#include "parallel/abort.hpp"
+
+namespace slabmark {
+
+namespace {
+
+struct Failure {
+  ExitStatus status = ExitStatus::failed;
+  std::string message;
+};
+
+Failure describe(std::exception_ptr failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    return {error.status(), error.what()};
+  } catch (const std::bad_alloc&) {
+    return {ExitStatus::failed, "Memory is exhausted; use more nodes or a smaller case."};
+  } catch (const std::exception& error) {
+    return {ExitStatus::failed, fmt::format("Internal error: {}.", error.what())};
+  }
+}
+
+// A rank that is well may wait for ever: whoever hangs is seen by the Deadline. A rank that failed
+// may not, since its peers may wait inside a collective call for it.
+void wait_for_peers(MPI_Request& request, const Failure* mine, double patience) {
+  if (mine == nullptr) {
+    check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    return;
+  }
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience);
+  for (int done = 0; !done;) {
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done) break;
+    if (std::chrono::steady_clock::now() > give_up) abort_job(mine->message);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace
+
+void agree(const Comm& comm, std::exception_ptr failure, double patience) {
+  Failure mine;
+  if (failure) mine = describe(failure);
+
+  const int my_vote = failure ? comm.rank() : INT_MAX;
+  int lowest_failing = INT_MAX;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(&my_vote, &lowest_failing, 1, MPI_INT, MPI_MIN, comm.get(), &request),
+            "MPI_Iallreduce");
+  wait_for_peers(request, failure ? &mine : nullptr, patience);
+  if (lowest_failing == INT_MAX) return;
+
+  // Rank 0 often fails for all of them (a missing file), so only other ranks are named.
+  if (comm.rank() == lowest_failing && lowest_failing != 0) {
+    mine.message = fmt::format("rank {} on host {}: {}", comm.rank(), host_name(), mine.message);
+  }
+  const auto status = static_cast<ExitStatus>(
+      comm.broadcast(static_cast<std::uint64_t>(mine.status), lowest_failing));
+  throw Error(status, comm.broadcast(mine.message, lowest_failing));
+}
+
+void agreed(const Comm& comm, const std::function<void()>& stage) {
+  std::exception_ptr failure;
+  try {
+    stage();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  agree(comm, failure);
+}
+
+}  // namespace slabmark

@@ -1,0 +1,119 @@
+#include "parallel/comm.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "base/error.hpp"
+
+namespace slabmark {
+
+void check_mpi(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw IoError(fmt::format("{} failed: {}.", call, std::string(text.data(), length)));
+}
+
+Comm::Comm(MPI_Comm other) {
+  check_mpi(MPI_Comm_dup(other, &comm_), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+}
+
+Comm::~Comm() { MPI_Comm_free(&comm_); }
+
+void Comm::barrier() const { check_mpi(MPI_Barrier(comm_), "MPI_Barrier"); }
+
+namespace {
+
+template <typename T>
+T reduce_everywhere(T value, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  T result{};
+  check_mpi(MPI_Allreduce(&value, &result, 1, type, op, comm), "MPI_Allreduce");
+  return result;
+}
+
+template <typename T>
+std::vector<T> gather_on_root(T value, MPI_Datatype type, const Comm& comm) {
+  std::vector<T> all(comm.is_root() ? comm.size() : 0);
+  check_mpi(MPI_Gather(&value, 1, type, all.data(), 1, type, 0, comm.get()), "MPI_Gather");
+  return all;
+}
+
+}  // namespace
+
+std::uint64_t Comm::sum(std::uint64_t value) const {
+  return reduce_everywhere(value, MPI_UINT64_T, MPI_SUM, comm_);
+}
+std::uint64_t Comm::max(std::uint64_t value) const {
+  return reduce_everywhere(value, MPI_UINT64_T, MPI_MAX, comm_);
+}
+std::uint64_t Comm::min(std::uint64_t value) const {
+  return reduce_everywhere(value, MPI_UINT64_T, MPI_MIN, comm_);
+}
+double Comm::max(double value) const {
+  return reduce_everywhere(value, MPI_DOUBLE, MPI_MAX, comm_);
+}
+double Comm::min(double value) const {
+  return reduce_everywhere(value, MPI_DOUBLE, MPI_MIN, comm_);
+}
+bool Comm::any(bool value) const {
+  return reduce_everywhere(value ? 1 : 0, MPI_INT, MPI_MAX, comm_) != 0;
+}
+
+std::uint64_t Comm::sum_before(std::uint64_t value) const {
+  std::uint64_t before = 0;
+  check_mpi(MPI_Exscan(&value, &before, 1, MPI_UINT64_T, MPI_SUM, comm_), "MPI_Exscan");
+  return is_root() ? 0 : before;  // MPI leaves rank 0's result undefined
+}
+
+std::vector<double> Comm::gather(double value) const {
+  return gather_on_root(value, MPI_DOUBLE, *this);
+}
+std::vector<std::uint64_t> Comm::gather(std::uint64_t value) const {
+  return gather_on_root(value, MPI_UINT64_T, *this);
+}
+
+std::vector<std::string> Comm::gather(const std::string& value) const {
+  const int length = static_cast<int>(value.size());
+  const std::vector<int> lengths = gather_on_root(length, MPI_INT, *this);
+  std::vector<int> offsets;
+  int total = 0;
+  for (const int n : lengths) {
+    offsets.push_back(total);
+    total += n;
+  }
+  std::string joined(static_cast<std::size_t>(total), '\0');
+  check_mpi(MPI_Gatherv(value.data(), length, MPI_CHAR, joined.data(), lengths.data(),
+                        offsets.data(), MPI_CHAR, 0, comm_),
+            "MPI_Gatherv");
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < lengths.size(); ++i) all.push_back(joined.substr(offsets[i], lengths[i]));
+  return all;
+}
+
+std::string Comm::broadcast(const std::string& value, int root) const {
+  int length = static_cast<int>(value.size());
+  check_mpi(MPI_Bcast(&length, 1, MPI_INT, root, comm_), "MPI_Bcast");
+  std::string result = value;
+  result.resize(static_cast<std::size_t>(length));
+  check_mpi(MPI_Bcast(result.data(), length, MPI_CHAR, root, comm_), "MPI_Bcast");
+  return result;
+}
+
+std::uint64_t Comm::broadcast(std::uint64_t value, int root) const {
+  check_mpi(MPI_Bcast(&value, 1, MPI_UINT64_T, root, comm_), "MPI_Bcast");
+  return value;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+}  // namespace slabmark

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace slabmark {
+
+/// Throws IoError with MPI's own text if `code` is not MPI_SUCCESS.
+void check_mpi(int code, const char* call);
+
+/// An owned duplicate of a communicator: what Slabmark sends never meets the messages of others.
+/// Errors are returned (MPI_ERRORS_RETURN) and thrown by check_mpi.
+class Comm {
+ public:
+  explicit Comm(MPI_Comm other);  ///< collective over `other`
+  ~Comm();
+  Comm(const Comm&) = delete;
+  Comm& operator=(const Comm&) = delete;
+
+  MPI_Comm get() const { return comm_; }
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  bool is_root() const { return rank_ == 0; }
+
+  // All below are collective over the communicator.
+  void barrier() const;
+  std::uint64_t sum(std::uint64_t value) const;
+  std::uint64_t max(std::uint64_t value) const;
+  std::uint64_t min(std::uint64_t value) const;
+  double max(double value) const;
+  double min(double value) const;
+  bool any(bool value) const;
+  /// Sum over the ranks before this one (0 on rank 0).
+  std::uint64_t sum_before(std::uint64_t value) const;
+  /// Every rank's value, in rank order, on root only (empty elsewhere).
+  std::vector<double> gather(double value) const;
+  std::vector<std::uint64_t> gather(std::uint64_t value) const;
+  std::vector<std::string> gather(const std::string& value) const;
+  std::string broadcast(const std::string& value, int root = 0) const;
+  std::uint64_t broadcast(std::uint64_t value, int root = 0) const;
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+/// Name of the host this process runs on.
+std::string host_name();
+
+}  // namespace slabmark

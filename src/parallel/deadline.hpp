@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace slabmark {
+
+/// Watches for what hangs: if a watched stretch of work lasts longer than the limit, the job is ended
+/// with a message that names the work, and with exit status 1.
+class Deadline {
+ public:
+  explicit Deadline(double seconds);  ///< 0: no limit
+  ~Deadline();
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+  /// From here `work` is watched, until the next call. An empty text stops watching.
+  void watch(const std::string& work);
+
+ private:
+  void run();
+
+  const double seconds_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string work_;
+  std::chrono::steady_clock::time_point expires_{};
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace slabmark

@@ -1,0 +1,59 @@
+#include "measure/clock.hpp"
+
+#include <exception>
+
+#include "parallel/agree.hpp"
+
+namespace slabmark {
+
+namespace {
+
+double seconds_between(std::chrono::steady_clock::time_point a,
+                       std::chrono::steady_clock::time_point b) {
+  return std::chrono::duration<double>(b - a).count();
+}
+
+}  // namespace
+
+void PhaseClock::watch(std::string_view work) {
+  if (deadline_ != nullptr) deadline_->watch(std::string(work));
+}
+
+void PhaseClock::time(Phase phase, const std::function<void()>& work) {
+  watch(name_of(phase));
+  current_ = phase;
+  if (!running_) {
+    comm_.barrier();
+    running_ = true;
+    resumed_ = steady::now();
+  }
+  std::exception_ptr failure;
+  const auto start = steady::now();
+  try {
+    work();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  const double seconds = seconds_between(start, steady::now());
+  times_.phase[static_cast<std::size_t>(phase)] += seconds;
+  times_.parts.push_back({phase, seconds});
+  // One reduction serves twice: it tells of failures, and no rank leaves it before the slowest has
+  // come, so it is the barrier that the next phase starts from.
+  agree(comm_, failure);
+  times_.open_to_close = before_pause_ + seconds_between(resumed_, steady::now());
+  watch("");
+}
+
+void PhaseClock::pause(const std::function<void()>& work) {
+  running_ = false;
+  before_pause_ = times_.open_to_close;
+  agreed(comm_, work);
+}
+
+void PhaseClock::span(const std::string& name, const std::function<void()>& work) {
+  const auto start = steady::now();
+  work();
+  times_.spans[std::string(name_of(current_)) + "." + name] += seconds_between(start, steady::now());
+}
+
+}  // namespace slabmark

@@ -1,0 +1,79 @@
+#include "measure/clock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+#include "base/error.hpp"
+
+namespace slabmark {
+namespace {
+
+using namespace std::chrono_literals;
+
+// These compare durations of one run with one another (what was slept is a lower bound by the
+// standard); none asserts that something was fast.
+
+TEST(PhaseClock, TimeInAPhaseAddsUpAndOthersStayZero) {
+  const Comm comm(MPI_COMM_WORLD);
+  PhaseClock clock(comm);
+  clock.time(Phase::post, [] { std::this_thread::sleep_for(2ms); });
+  clock.time(Phase::post, [] { std::this_thread::sleep_for(2ms); });
+  EXPECT_GE(clock.times()[Phase::post], 0.004);
+  EXPECT_EQ(clock.times()[Phase::flush], 0.0);
+}
+
+TEST(PhaseClock, ARankThatIsFastIsNotChargedForWaiting) {
+  const Comm comm(MPI_COMM_WORLD);
+  if (comm.size() == 1) GTEST_SKIP() << "needs several ranks";
+  PhaseClock clock(comm);
+  clock.time(Phase::flush, [&] {
+    if (comm.rank() == 1) std::this_thread::sleep_for(200ms);
+  });
+  const double mine = clock.times()[Phase::flush];
+  const double slow = comm.max(mine);
+  EXPECT_GE(slow, 0.2);
+  if (comm.rank() != 1) {
+    EXPECT_LT(mine, slow);
+  }
+  EXPECT_GE(clock.times().open_to_close, slow - 0.05) << "the pass ends when the slowest rank ends";
+}
+
+TEST(PhaseClock, OpenToCloseCoversThePhasesAndLeavesPausesOut) {
+  const Comm comm(MPI_COMM_WORLD);
+  PhaseClock clock(comm);
+  clock.time(Phase::create, [] { std::this_thread::sleep_for(2ms); });
+  const double before = clock.times().open_to_close;
+  clock.pause([] { std::this_thread::sleep_for(300ms); });
+  EXPECT_EQ(clock.times().open_to_close, before);
+  clock.time(Phase::close, [] { std::this_thread::sleep_for(2ms); });
+  const RankTimes& times = clock.times();
+  EXPECT_GE(times.open_to_close, times[Phase::create] + times[Phase::close]);
+  EXPECT_LT(times.open_to_close - times[Phase::create] - times[Phase::close], 0.3);
+}
+
+TEST(PhaseClock, ASpanIsNamedAfterItsPhase) {
+  const Comm comm(MPI_COMM_WORLD);
+  PhaseClock clock(comm);
+  clock.time(Phase::create, [&] {
+    clock.span("reopen", [] { std::this_thread::sleep_for(1ms); });
+  });
+  ASSERT_EQ(clock.times().spans.size(), 1u);
+  EXPECT_EQ(clock.times().spans.begin()->first, "create.reopen");
+  EXPECT_LE(clock.times().spans.begin()->second, clock.times()[Phase::create]);
+}
+
+TEST(PhaseClock, AFailureOfOneRankIsThrownOnAll) {
+  const Comm comm(MPI_COMM_WORLD);
+  PhaseClock clock(comm);
+  const int last = comm.size() - 1;
+  EXPECT_THROW(clock.time(Phase::post,
+                          [&] {
+                            if (comm.rank() == last) throw IoError("The disk is full.");
+                          }),
+               Error);
+}
+
+}  // namespace
+}  // namespace slabmark

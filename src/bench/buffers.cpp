@@ -1,0 +1,54 @@
+#include "bench/buffers.hpp"
+
+#include <algorithm>
+
+namespace slabmark {
+
+namespace {
+
+// Calls place(i, offset) for each transfer and returns the bytes that all need.
+template <typename Place>
+std::uint64_t for_each_buffer(const Pattern& pattern, const std::vector<Transfer>& transfers,
+                              Place&& place) {
+  std::uint64_t offset = 0;
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    const Dataset& dataset = pattern.datasets[transfers[i].dataset];
+    const std::uint64_t size = size_of(dataset.type);
+    offset = (offset + size - 1) / size * size;
+    place(i, offset);
+    offset += buffer_bytes(transfers[i], dataset);
+  }
+  return offset;
+}
+
+}  // namespace
+
+std::uint64_t buffer_bytes(const Pattern& pattern) {
+  std::uint64_t most = 0;
+  for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
+    most = std::max(most, for_each_buffer(pattern, pattern.transfers(round),
+                                          [](std::size_t, std::uint64_t) {}));
+  }
+  return most;
+}
+
+void Buffers::fit(const Pattern& pattern) {
+  const std::uint64_t needed = std::max<std::uint64_t>(buffer_bytes(pattern), 1);
+  if (needed <= bytes_) return;
+  memory_.reset();  // first, so that old and new are never held together
+  // new[] without initialisation: every byte is filled before it is used, and touching it here
+  // would only cost time.
+  memory_.reset(new std::byte[needed]);
+  bytes_ = needed;
+}
+
+std::span<std::byte* const> Buffers::lay_out(const Pattern& pattern,
+                                             const std::vector<Transfer>& transfers) {
+  pointers_.resize(transfers.size());
+  for_each_buffer(pattern, transfers, [&](std::size_t i, std::uint64_t offset) {
+    pointers_[i] = memory_.get() + offset;
+  });
+  return pointers_;
+}
+
+}  // namespace slabmark

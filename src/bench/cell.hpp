@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include "measure/stopping.hpp"
+#include "method/method.hpp"
+#include "pattern/pattern.hpp"
+
+namespace slabmark {
+
+/// One pattern through one method under one group of settings. Pointers outlive the run.
+struct Cell {
+  const MethodInfo* method = nullptr;
+  Settings settings;
+  Direction direction = Direction::write;
+  const Pattern* written = nullptr;  ///< what this rank writes
+  /// What this rank reads, where `direction` is read: another rank's part, so that nothing comes
+  /// out of the memory of who wrote it.
+  const Pattern* read = nullptr;
+  std::string path;       ///< of the file that the trials make
+  bool is_bound = false;  ///< the same bytes moved contiguously: the limit for the others
+};
+
+/// How cells are run.
+struct RunOptions {
+  StoppingRule rule;
+  bool warm_up = true;  ///< one trial more, first, outside the statistics
+  bool verify = true;   ///< every element after every trial, with the clock stopped
+  bool sync = false;    ///< make files durable inside open-to-close
+  bool keep = false;    ///< leave the last trial's files
+  bool overwrite = false;
+  double deadline = 1800.0;  ///< seconds that one phase may take before it is taken to hang; 0: any
+  std::uint64_t seed = 1;    ///< of the order in which cells take turns
+};
+
+}  // namespace slabmark

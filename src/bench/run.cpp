@@ -1,0 +1,81 @@
+#include "bench/run.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "bench/running_cell.hpp"
+#include "bench/trial_file.hpp"
+#include "measure/order.hpp"
+
+namespace slabmark {
+
+namespace {
+
+void refuse_shared_paths(std::span<const Cell> cells) {
+  std::set<std::string> paths;
+  for (const Cell& cell : cells) {
+    if (paths.insert(cell.path).second) continue;
+    throw InputError(fmt::format(
+        "Method {} was asked for twice, and both would write '{}'; name each method once.",
+        cell.method->name, cell.path));
+  }
+}
+
+void enter_bounds(std::vector<CellRecord>& records, std::span<const Cell> cells) {
+  for (std::size_t b = 0; b < cells.size(); ++b) {
+    if (!cells[b].is_bound || records[b].trials.empty()) continue;
+    const double limit = records[b].summary.open_to_close.seconds.median;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i].is_bound || records[i].trials.empty()) continue;
+      if (cells[i].direction != cells[b].direction) continue;
+      const double seconds = records[i].summary.open_to_close.seconds.median;
+      records[i].bounds.push_back({records[b].method, records[b].pattern.bytes, limit,
+                                   seconds > 0 ? limit / seconds : 0.0});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
+                                  const RunOptions& options, const Progress& progress) {
+  refuse_shared_paths(cells);
+  for (const Cell& cell : cells) require_free_path(comm, cell.path, options.overwrite);
+
+  Deadline deadline(options.deadline);
+  Buffers buffers;
+  const RunResources shared{comm, options, buffers, deadline};
+  std::vector<std::unique_ptr<RunningCell>> running;
+  for (const Cell& cell : cells) {
+    running.push_back(std::make_unique<RunningCell>(shared, cell, cells.size()));
+  }
+
+  TrialOrder order(cells.size(), options.seed);
+  const auto all_finished = [&] {
+    return std::all_of(running.begin(), running.end(),
+                       [](const auto& cell) { return cell->finished(); });
+  };
+  for (std::uint64_t round = options.warm_up ? 0 : 1; !all_finished(); ++round) {
+    const bool warm_up = round == 0;
+    std::uint64_t position = 0;
+    for (const std::size_t index : order.next_round()) {
+      RunningCell& cell = *running[index];
+      if (cell.finished()) continue;
+      if (comm.is_root() && progress.trial_begins) {
+        progress.trial_begins(cell.cell(), round, warm_up);
+      }
+      cell.run(round, position++, warm_up);
+    }
+  }
+
+  std::vector<CellRecord> records;
+  for (const auto& cell : running) records.push_back(cell->finish());
+  if (comm.is_root()) enter_bounds(records, cells);
+  return records;
+}
+
+}  // namespace slabmark

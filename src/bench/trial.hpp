@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/buffers.hpp"
+#include "bench/cell.hpp"
+#include "measure/clock.hpp"
+#include "parallel/deadline.hpp"
+#include "pattern/content.hpp"
+
+namespace slabmark {
+
+/// One pass of a pattern through a method, as this rank saw it.
+struct Trial {
+  RankTimes times;
+  nlohmann::json effective;
+  std::optional<Mismatch> mismatch;  ///< of a read: the first wrong element in this rank's buffers
+  std::uint64_t checked = 0;         ///< of a read: elements compared on this rank
+};
+
+/// Writes cell.written to cell.path, where nothing stands yet. Collective.
+Trial write_trial(const Comm& comm, const Cell& cell, Buffers& buffers, bool sync,
+                  Deadline& deadline);
+
+/// Reads cell.read from cell.path and checks each buffer with the clock stopped. Collective.
+Trial read_trial(const Comm& comm, const Cell& cell, Buffers& buffers, Deadline& deadline);
+
+}  // namespace slabmark

@@ -1,0 +1,193 @@
+#include "bench/run.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "bench/bound.hpp"
+#include "method/registry.hpp"
+#include "scratch.hpp"
+
+namespace slabmark {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Rank r owns the rows r, r + size, ... of a 12 x 5 array of doubles, in two datasets.
+Pattern interleaved_rows(int rank, int size) {
+  Pattern pattern;
+  pattern.name = "interleaved rows";
+  pattern.datasets = {{"u", ElementType::float64, {{"row", 12}, {"column", 5}}, false, {}},
+                      {"v", ElementType::float32, {{"row", 12}, {"column", 5}}, false, {}}};
+  RunList runs;
+  for (std::uint64_t row = static_cast<std::uint64_t>(rank); row < 12;
+       row += static_cast<std::uint64_t>(size)) {
+    runs.push_back({row * 5, 5});
+  }
+  const SelectionPtr rows = select_row_runs({12, 5}, runs);
+  pattern.transfers = [rows](std::uint64_t) {
+    return std::vector<Transfer>{{0, 0, rows, nullptr}, {1, 0, rows, nullptr}};
+  };
+  return pattern;
+}
+
+class Run : public testing::Test {
+ protected:
+  Cell cell(const std::string& method, Settings settings = {}) {
+    Cell cell;
+    cell.method = &find_method(method);
+    cell.settings = std::move(settings);
+    cell.written = &written_;
+    cell.path = scratch_.file(method + ".out");
+    return cell;
+  }
+
+  RunOptions trials(std::uint64_t count) {
+    RunOptions options;
+    options.rule = fixed_trials(count);
+    return options;
+  }
+
+  // Message of the Error that running `cells` ends in; empty if they are well.
+  std::string error_of(const std::vector<Cell>& cells, const RunOptions& options) {
+    try {
+      run_cells(comm_, cells, options);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  const Comm comm_{MPI_COMM_WORLD};
+  const Scratch scratch_{comm_};
+  const Pattern written_ = interleaved_rows(comm_.rank(), comm_.size());
+  const Pattern read_ = interleaved_rows((comm_.rank() + 1) % comm_.size(), comm_.size());
+};
+
+TEST_F(Run, MeasuresAsManyTrialsAsAskedForAfterOneWarmUp) {
+  const auto records = run_cells(comm_, std::vector{cell("posix")}, trials(3));
+  if (!comm_.is_root()) return;
+  ASSERT_EQ(records.size(), 1u);
+  ASSERT_EQ(records[0].trials.size(), 4u);
+  EXPECT_TRUE(records[0].trials[0].warm_up);
+  EXPECT_FALSE(records[0].trials[1].warm_up);
+  EXPECT_EQ(records[0].summary.open_to_close.seconds.trials, 3u);
+}
+
+TEST_F(Run, CountsBytesAndRequestsOfAllRanks) {
+  const auto records = run_cells(comm_, std::vector{cell("posix")}, trials(1));
+  if (!comm_.is_root()) return;
+  EXPECT_EQ(records[0].pattern.bytes, 12u * 5 * (8 + 4));
+  EXPECT_EQ(records[0].pattern.requests_total, 2u * 12);
+}
+
+TEST_F(Run, VerifiesEveryElementAndLeavesNoFile) {
+  const auto records = run_cells(comm_, std::vector{cell("posix")}, trials(2));
+  EXPECT_EQ(records[0].verified.state, Verified::yes);
+  EXPECT_EQ(records[0].verified.elements, 2u * 12 * 5);
+  EXPECT_FALSE(fs::exists(scratch_.file("posix.out")));
+}
+
+TEST_F(Run, KeepsTheFileOfTheLastTrialIfAskedTo) {
+  RunOptions options = trials(2);
+  options.keep = true;
+  run_cells(comm_, std::vector{cell("posix")}, options);
+  EXPECT_EQ(fs::file_size(scratch_.file("posix.out")), 12u * 5 * (8 + 4));
+}
+
+TEST_F(Run, RefusesAFileThatExistsAndLeavesItAsItWas) {
+  const std::string path = scratch_.file("posix.out");
+  if (comm_.is_root()) std::ofstream(path) << "precious";
+  comm_.barrier();
+  EXPECT_NE(error_of({cell("posix")}, trials(1)).find("exists already"), std::string::npos);
+  std::string kept;
+  std::ifstream(path) >> kept;
+  EXPECT_EQ(kept, "precious");
+}
+
+TEST_F(Run, ReplacesAFileThatExistsIfAskedTo) {
+  if (comm_.is_root()) std::ofstream(scratch_.file("posix.out")) << "old";
+  comm_.barrier();
+  RunOptions options = trials(1);
+  options.overwrite = true;
+  EXPECT_EQ(error_of({cell("posix")}, options), "");
+}
+
+TEST_F(Run, NamesAMissingOutputDirectory) {
+  Cell lost = cell("posix");
+  lost.path = scratch_.file("nowhere/posix.out");
+  const std::string error = error_of({lost}, trials(1));
+  EXPECT_NE(error.find("nowhere"), std::string::npos) << error;
+}
+
+TEST_F(Run, RefusesTwoCellsThatWriteTheSameFile) {
+  EXPECT_NE(error_of({cell("posix"), cell("posix")}, trials(1)).find("asked for twice"),
+            std::string::npos);
+}
+
+TEST_F(Run, ReadsWhatAnotherRankWrote) {
+  Cell reading = cell("posix");
+  reading.direction = Direction::read;
+  reading.read = &read_;
+  const auto records = run_cells(comm_, std::vector{reading}, trials(2));
+  EXPECT_EQ(records[0].verified.state, Verified::yes);
+  EXPECT_EQ(records[0].verified.elements, 2u * 12 * 5);
+  EXPECT_TRUE(records[0].cache == "cold" || records[0].cache == "warm") << records[0].cache;
+  if (comm_.is_root()) {
+    EXPECT_EQ(records[0].trials[1].phases.count(Phase::create), 0u);
+  }
+}
+
+TEST_F(Run, ChargesAStragglerToThePhaseInWhichItLingers) {
+  Settings settings;
+  const int slow = comm_.size() - 1;
+  settings.options = {{"null.delay_flush", "0.05"},
+                      {"null.slow_rank", std::to_string(slow)},
+                      {"null.slow_factor", "4"}};
+  const auto records = run_cells(comm_, std::vector{cell("null", settings)}, trials(1));
+  if (!comm_.is_root()) return;
+  const PhaseRecord& flush = records[0].trials.back().phases.at(Phase::flush);
+  EXPECT_GE(flush.seconds, 0.2);
+  EXPECT_EQ(flush.ranks.slowest, static_cast<std::uint64_t>(slow));
+  EXPECT_GE(flush.ranks.min, 0.05);
+  EXPECT_LT(records[0].trials.back().seconds(Phase::post), flush.seconds);
+}
+
+TEST_F(Run, AFailingRankEndsTheRunOnAllWithItsMessageAndNoFigure) {
+  Settings settings;
+  settings.options = {{"null.fail_phase", "flush"},
+                      {"null.fail_rank", std::to_string(comm_.size() - 1)}};
+  const std::string error = error_of({cell("null", settings)}, trials(1));
+  EXPECT_NE(error.find("failed in phase flush"), std::string::npos) << error;
+}
+
+TEST_F(Run, TheBoundMovesTheSameBytesAndEntersTheRecords) {
+  const Pattern bound = bound_of(comm_, written_);
+  EXPECT_EQ(moved_bytes(bound), moved_bytes(written_));
+  Cell limit = cell("mpiio-independent");
+  limit.written = &bound;
+  limit.is_bound = true;
+  const auto records = run_cells(comm_, std::vector{cell("posix"), limit}, trials(2));
+  EXPECT_EQ(records[1].verified.state, Verified::yes);
+  if (!comm_.is_root()) return;
+  ASSERT_EQ(records[0].bounds.size(), 1u);
+  EXPECT_EQ(records[0].bounds[0].method, "mpiio-independent");
+  EXPECT_EQ(records[0].bounds[0].bytes, records[0].pattern.bytes);
+  EXPECT_TRUE(records[1].bounds.empty());
+}
+
+TEST_F(Run, TheNeighboursBoundCoversTheSameFile) {
+  const Pattern mine = bound_of(comm_, written_);
+  const Pattern next = neighbour_bound_of(comm_, written_);
+  Cell reading = cell("posix");
+  reading.direction = Direction::read;
+  reading.written = &mine;
+  reading.read = &next;
+  EXPECT_EQ(error_of({reading}, trials(1)), "");
+}
+
+}  // namespace
+}  // namespace slabmark

@@ -1,0 +1,62 @@
+#include "map/file_kind.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace slabmark {
+
+namespace {
+
+std::string first_bytes(const std::string& path) {
+  errno = 0;
+  std::error_code status;
+  if (std::filesystem::is_directory(path, status)) {
+    throw InputError(fmt::format("\"{}\" is a directory; name a decomposition file in it.", path));
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw InputError(fmt::format("The decomposition file \"{}\" cannot be opened: {}.", path,
+                                 std::strerror(errno)));
+  }
+  std::string bytes(16, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  if (bytes.empty()) {
+    throw InputError(fmt::format("The decomposition file \"{}\" is empty.", path));
+  }
+  return bytes;
+}
+
+bool is_classic_netcdf(std::string_view bytes) {
+  return bytes.size() >= 4 && bytes.substr(0, 3) == "CDF" &&
+         (bytes[3] == 1 || bytes[3] == 2 || bytes[3] == 5);
+}
+
+}  // namespace
+
+FileKind kind_of_file(const std::string& path) {
+  const std::string bytes = first_bytes(path);
+  if (bytes.starts_with("version")) return FileKind::pio_text;
+  if (is_classic_netcdf(bytes)) return FileKind::classic_netcdf;
+  if (bytes.starts_with("\x89HDF\r\n\x1a\n")) {
+    throw InputError(
+        fmt::format("\"{}\" is an HDF5 or NetCDF-4 file, and decompositions are read from classic "
+                    "NetCDF or PIO "
+                    "text; convert it with 'nccopy -k cdf5'.",
+                    path));
+  }
+  throw InputError(
+      fmt::format("\"{}\" is no decomposition file: it begins neither with \"version\" as PIO text "
+                  "does nor with "
+                  "\"CDF\" as classic NetCDF does.",
+                  path));
+}
+
+}  // namespace slabmark

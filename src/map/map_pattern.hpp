@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "map/decomposition.hpp"
+#include "pattern/pattern.hpp"
+
+namespace slabmark {
+
+/// Which variables are to be laid out as a decomposition file says.
+struct MapPatternRequest {
+  std::string path;
+  std::uint64_t variables = 1;
+  ElementType type = ElementType::float64;
+  std::optional<std::uint64_t> only_map;  ///< 0-based; else variable i uses map i mod maps
+  std::uint64_t rounds = 1;  ///< time records; more than one gives every variable a time dimension
+  bool with_neighbours = false;  ///< also the pattern of the next rank, for reading back
+};
+
+/// A decomposition as a pattern.
+struct MapPattern {
+  Pattern mine;
+  std::optional<Pattern> neighbours;  ///< what rank (r + 1) mod size owns
+  std::string layout;                 ///< of the file, as MapFile::layout()
+  std::uint64_t max_requests = 0;     ///< coalesced requests of one variable on the busiest rank
+  std::map<std::string, double>
+      setup;  ///< slowest rank's seconds: "map_open", "map_read", "map_sort"
+};
+
+/// Reads the maps in use and makes variables var0000, var0001, ... of them; their dimensions are
+/// dim_len_0, dim_len_1, ... for a file of one map, D<k>.dim_len_0, ... for several. Collective.
+/// Throws an agreed InputError where open_map() or MapFile::read() do, where ranks own the same
+/// element, or where `only_map` names a map that is not there.
+MapPattern make_map_pattern(const Comm& comm, const MapPatternRequest& request);
+
+}  // namespace slabmark

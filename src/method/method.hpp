@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "measure/clock.hpp"
+#include "parallel/comm.hpp"
+#include "pattern/pattern.hpp"
+
+namespace slabmark {
+
+enum class Direction { write, read };
+
+/// Layout of the file that a method leaves; it decides who can read it back plainly.
+enum class FileFormat {
+  none,    ///< no file (the null method)
+  raw,     ///< datasets one after another, see method/raw_layout.hpp
+  netcdf,  ///< classic NetCDF, CDF-5
+  hdf5,
+};
+
+/// Options in effect for a method: its own ("pnetcdf.blocking") and the MPI-IO hints of the user.
+struct Settings {
+  std::map<std::string, std::string> options;
+  std::vector<std::pair<std::string, std::string>> hints;
+
+  bool flag(const std::string& name, bool otherwise) const;  ///< on/off, true/false, yes/no, 1/0
+  std::string text(const std::string& name, const std::string& otherwise) const;
+  std::uint64_t count(const std::string& name, std::uint64_t otherwise) const;
+  double real(const std::string& name, double otherwise) const;
+};
+
+/// One option of a method. The name starts with the prefix of the method's library.
+struct OptionInfo {
+  std::string name;
+  std::string standard;  ///< default value as text
+  std::string help;
+};
+
+/// What a method is given. The references outlive it.
+struct MethodContext {
+  const Comm& comm;  ///< never MPI_COMM_WORLD
+  const Pattern& pattern;
+  Direction direction;
+  const Settings& settings;
+  PhaseClock& clock;  ///< for spans inside a phase
+};
+
+/// One way to move a pattern through one library. One object serves one trial. The calls come in the
+/// order   create define prepare (post.. flush).. [sync] close   when writing and
+///         open prepare (post.. flush).. close                   when reading,
+/// each on all ranks together. Buffers handed to post() stay untouched until flush() returns.
+/// Failures throw; they need not be agreed, the caller does that. An object that failed is destroyed
+/// on all ranks together, so its destructor may close files collectively, and must not throw.
+class Method {
+ public:
+  virtual ~Method() = default;
+
+  virtual void create(const std::string& path) = 0;  ///< `path` does not exist yet
+  virtual void define() = 0;
+  virtual void open(const std::string& path) = 0;
+  virtual void prepare() = 0;
+  /// `buffers[i]` belongs to pattern.transfers(round)[i]; it may be null where nothing moves.
+  virtual void post(std::uint64_t round, std::span<std::byte* const> buffers) = 0;
+  virtual void flush() = 0;
+  virtual void sync() = 0;
+  virtual void close() = 0;
+
+  /// What the library really did, for the record: hints in effect, collective or not and why not,
+  /// the library's own memory ("library_memory_bytes"), its own byte count ("library_bytes").
+  /// Valid after close(); the values are this rank's.
+  virtual nlohmann::json effective() const = 0;
+};
+
+/// A method's entry in the registry.
+struct MethodInfo {
+  std::string name;     ///< "pnetcdf-varn"
+  std::string summary;  ///< one line
+  FileFormat format;
+  std::vector<OptionInfo> options;
+  /// Nothing if the method can move this rank's `pattern` under `settings`, else the reason, which
+  /// tables show. Not collective: the answer must be the same on all ranks or be agreed by the caller.
+  std::function<std::optional<std::string>(const Pattern&, const Settings&)> supports;
+  std::function<std::unique_ptr<Method>(const MethodContext&)> make;
+  /// Why the method is not in this build ("PnetCDF was not found at configure time"); empty: it is.
+  std::string missing;
+};
+
+}  // namespace slabmark

@@ -1,0 +1,145 @@
+#include "method/plain_reader.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "geometry/hyperslab.hpp"
+#include "method/boxes.hpp"
+#include "method/raw_layout.hpp"
+#include "storage/hdf5/file.hpp"
+#include "storage/posix/file.hpp"
+
+#if SLABMARK_WITH_PNETCDF
+#include "method/pnetcdf_method.hpp"
+#include "storage/pnetcdf/file.hpp"
+#endif
+
+namespace slabmark {
+
+namespace {
+
+class RawReader : public PlainReader {
+ public:
+  RawReader(const Pattern& pattern, const std::string& path)
+      : pattern_(pattern),
+        layout_(pattern),
+        file_(posix::File::open(path, posix::File::Access::read)) {}
+
+  void read(std::size_t dataset, std::uint64_t time, Run run, std::byte* out) override {
+    const auto size = size_of(pattern_.datasets[dataset].type);
+    file_.read_at(layout_.offset(dataset, time) + run.offset * size, out, run.length * size);
+  }
+
+ private:
+  const Pattern& pattern_;
+  RawLayout layout_;
+  posix::File file_;
+};
+
+#if SLABMARK_WITH_PNETCDF
+
+// Far below what PnetCDF's int counts hold.
+constexpr std::uint64_t largest_read = std::uint64_t{1} << 28;
+
+class NetcdfReader : public PlainReader {
+ public:
+  NetcdfReader(const Comm& comm, const Pattern& pattern, const std::string& path)
+      : pattern_(pattern), file_(pnetcdf::File::open(comm.get(), path)) {
+    for (const auto& dataset : pattern.datasets) variables_.push_back(file_.inq_varid(dataset.name));
+    file_.begin_indep_data();
+  }
+
+  void read(std::size_t dataset, std::uint64_t time, Run run, std::byte* out) override {
+    const auto& description = pattern_.datasets[dataset];
+    const auto size = size_of(description.type);
+    const auto read_box = [&](const Extent& start, const Extent& count) {
+      const auto elements = element_count(count);
+      file_.get_vara(variables_[dataset], numbers(start, description.has_time, time).data(),
+                     numbers(count, description.has_time, 1).data(), out,
+                     static_cast<MPI_Offset>(elements), mpi_type_of(description.type));
+      out += elements * size;
+    };
+    for (const auto& box : boxes_of_range(run, description.extent())) {
+      for_each_box(box, largest_read / size, read_box);
+    }
+  }
+
+ private:
+  static std::vector<MPI_Offset> numbers(const Extent& extent, bool has_time, std::uint64_t first) {
+    std::vector<MPI_Offset> all;
+    if (has_time) all.push_back(static_cast<MPI_Offset>(first));
+    all.insert(all.end(), extent.begin(), extent.end());
+    // A scalar has no start and count, but PnetCDF wants them not to be null.
+    if (all.empty()) all.push_back(0);
+    return all;
+  }
+
+  const Pattern& pattern_;
+  pnetcdf::File file_;
+  std::vector<int> variables_;
+};
+
+#endif
+
+/// Reads without MPI-IO, each rank for itself.
+class Hdf5Reader : public PlainReader {
+ public:
+  Hdf5Reader(const Pattern& pattern, const std::string& path)
+      : pattern_(pattern),
+        file_(hdf5::File::open_serial(path)),
+        serial_(hdf5::TransferList::Mode::serial),
+        line_(Extent{1}) {
+    for (const auto& dataset : pattern.datasets) {
+      datasets_.push_back(file_.open_dataset(dataset.name, dataset.type));
+    }
+  }
+
+  void read(std::size_t dataset, std::uint64_t time, Run run, std::byte* out) override {
+    const auto& description = pattern_.datasets[dataset];
+    auto space = datasets_[dataset].space();
+    for (const auto& box : boxes_of_range(run, description.extent())) {
+      if (description.has_time) {
+        space.select(box, time);
+      } else {
+        space.select(box);
+      }
+      const auto elements = element_count(box);
+      line_.become_line(elements);
+      datasets_[dataset].read(line_, space, serial_, out);
+      out += elements * size_of(description.type);
+    }
+  }
+
+ private:
+  const Pattern& pattern_;
+  hdf5::File file_;
+  hdf5::TransferList serial_;
+  hdf5::Space line_;
+  std::vector<hdf5::Dataset> datasets_;
+};
+
+}  // namespace
+
+std::unique_ptr<PlainReader> open_plain(FileFormat format, [[maybe_unused]] const Comm& comm,
+                                        const Pattern& pattern, const std::string& path) {
+  switch (format) {
+    case FileFormat::raw:
+      return std::make_unique<RawReader>(pattern, path);
+    case FileFormat::hdf5:
+      return std::make_unique<Hdf5Reader>(pattern, path);
+    case FileFormat::netcdf:
+#if SLABMARK_WITH_PNETCDF
+      return std::make_unique<NetcdfReader>(comm, pattern, path);
+#else
+      throw InputError(fmt::format(
+          "'{}' cannot be read: PnetCDF was not found when Slabmark was configured.", path));
+#endif
+    case FileFormat::none:
+      break;
+  }
+  throw InputError(fmt::format(
+      "There is nothing to read at '{}': the method leaves no file, so it cannot be verified.",
+      path));
+}
+
+}  // namespace slabmark

@@ -1,0 +1,80 @@
+#include "method/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+
+// The methods, in the order of tables. A line `entry(x)` stands for the function x_method() of a file
+// in this folder, which describes the method. This list is all that knows of it.
+#define SLABMARK_METHODS(entry) \
+  entry(posix)                  \
+  entry(mpiio_independent)      \
+  entry(mpiio_collective)       \
+  entry(pnetcdf_vard)           \
+  entry(pnetcdf_varn)           \
+  entry(pnetcdf_vara)           \
+  entry(hdf5_slab)              \
+  entry(null)
+
+namespace slabmark {
+
+#define SLABMARK_DECLARE(method) MethodInfo method##_method();
+SLABMARK_METHODS(SLABMARK_DECLARE)
+#undef SLABMARK_DECLARE
+
+namespace {
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+  const auto near = nearest(word, known);
+  if (!near.empty()) return fmt::format("did you mean {}?", near);
+  return fmt::format("known are {}.", fmt::join(known, ", "));
+}
+
+std::vector<std::string> option_names() {
+  std::vector<std::string> names;
+  for (const auto& method : methods()) {
+    for (const auto& option : method.options) {
+      if (std::find(names.begin(), names.end(), option.name) == names.end()) {
+        names.push_back(option.name);
+      }
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::span<const MethodInfo> methods() {
+#define SLABMARK_MAKE(method) method##_method(),
+  static const std::vector<MethodInfo> all = {SLABMARK_METHODS(SLABMARK_MAKE)};
+#undef SLABMARK_MAKE
+  return all;
+}
+
+const MethodInfo& find_method(std::string_view name) {
+  std::vector<std::string> known;
+  for (const auto& method : methods()) {
+    known.push_back(method.name);
+    if (method.name != name) continue;
+    if (method.missing.empty()) return method;
+    throw InputError(
+        fmt::format("Method {} is not in this build: {}.", method.name, method.missing));
+  }
+  throw InputError(fmt::format("There is no method '{}'; {}", name, did_you_mean(name, known)));
+}
+
+void check_options(const Settings& settings) {
+  const auto known = option_names();
+  for (const auto& [name, value] : settings.options) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    throw InputError(
+        fmt::format("No method has an option '{}'; {}", name, did_you_mean(name, known)));
+  }
+}
+
+}  // namespace slabmark

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "method/method.hpp"
+
+namespace slabmark {
+
+/// Every method that Slabmark knows, in the order in which tables list them, also those whose
+/// library this build lacks (see MethodInfo::missing).
+std::span<const MethodInfo> methods();
+
+/// Throws InputError that names the nearest known name, or why the method is not in this build.
+const MethodInfo& find_method(std::string_view name);
+
+/// Throws InputError if an option of `settings` belongs to none of the methods, with the nearest.
+void check_options(const Settings& settings);
+
+}  // namespace slabmark

@@ -1,0 +1,80 @@
+// A method to start from: copy this file, rename the class and the function at the end, fill in what
+// the comments say, and add one line to registry.cpp. It compiles with the rest, so that it stays
+// right, but is not in the registry: it moves nothing.
+
+#include "method/effective.hpp"
+#include "method/method.hpp"
+#include "method/raw_layout.hpp"
+
+namespace slabmark {
+
+MethodInfo template_method();
+
+namespace {
+
+class Template : public Method {
+ public:
+  // Read the options here; a value that is out of place is an InputError, the same on all ranks.
+  // One object serves one trial, so nothing has to be reset.
+  explicit Template(const MethodContext& context)
+      : context_(context), careful_(context.settings.flag("template.careful", true)) {}
+
+  // All ranks together. `path` does not exist yet. Nothing may hang if one rank fails in a step of its
+  // own: put that step into agreed().
+  void create(const std::string&) override {}
+
+  // Dimensions, datasets, attributes of context_.pattern, allocation, fill.
+  void define() override {}
+
+  // Instead of create and define when reading.
+  void open(const std::string&) override {}
+
+  // What the selections need, once: SelectionCache shares it between datasets, RoundMaxima tells what
+  // all ranks must know of each other for collective calls (one reduction).
+  void prepare() override {}
+
+  // Called for each round; several may come before flush(). A blocking library moves the data here, a
+  // nonblocking one only takes the requests. Look at pattern.transfers(round)[i] and buffers[i].
+  // MemoryCursor and FileOrder give memory in selection order or in file order.
+  void post(std::uint64_t, std::span<std::byte* const>) override { ++calls_; }
+
+  // After this the caller may reuse the buffers, which must hold what they held before post().
+  void flush() override {}
+
+  // Make it durable; called only if asked for.
+  void sync() override {}
+
+  // Ask the library for what effective() reports before it forgets.
+  void close() override {}
+
+  // What really happened: calls made, hints in effect, version, and whatever explains the times.
+  nlohmann::json effective() const override {
+    nlohmann::json effective = {{"calls", {{"template_write", calls_}}}, {"careful", careful_}};
+    report_hints(effective, context_.settings, {});
+    return effective;
+  }
+
+ private:
+  MethodContext context_;
+  bool careful_;
+  std::uint64_t calls_ = 0;
+};
+
+}  // namespace
+
+MethodInfo template_method() {
+  return {.name = "template",
+          .summary = "one line for the list of methods",
+          .format = FileFormat::none,
+          // Options start with the library's name, and are shared by the methods of a library.
+          .options = {{"template.careful", "on", "what it does, and what off means"}},
+          // The reason as a clause if the library cannot hold this pattern; asked before anything is
+          // created.
+          .supports = [](const Pattern& pattern,
+                         const Settings&) { return too_large_for_raw(pattern); },
+          .make = [](const MethodContext& context) { return std::make_unique<Template>(context); },
+          // Set this where the build lacks the library, see pnetcdf_info.cpp.
+          .missing = {}};
+}
+
+}  // namespace slabmark

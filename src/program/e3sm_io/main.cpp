@@ -1,0 +1,88 @@
+/// e3sm_io: how fast PnetCDF writes the decomposed variables of a climate model.
+///
+///   mpiexec -n 8 e3sm_io -q datasets/48602x72_64p.nc -n 10
+///
+/// docs/e3sm_io.md has the options, a sample of the output, and what differs from the original.
+
+#include <filesystem>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/run.hpp"
+#include "map/map_pattern.hpp"
+#include "measure/manifest.hpp"
+#include "measure/record_file.hpp"
+#include "method/environment.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/program.hpp"
+#include "program/e3sm_io/options.hpp"
+#include "program/e3sm_io/report.hpp"
+
+namespace slabmark::e3sm_io {
+
+namespace {
+
+std::string directory_of(const std::string& path) {
+  const std::string directory = std::filesystem::path(path).parent_path().string();
+  return directory.empty() ? "." : directory;
+}
+
+ExitStatus run(const Comm& world, const Options& options) {
+  require_record_file(world, options.json);
+  std::vector<Cell> cells;
+  for (const MethodInfo* method : options.methods) {
+    Cell cell;
+    cell.method = method;
+    cell.settings = options.settings;
+    cell.path = output_path(options.output, *method);
+    cells.push_back(std::move(cell));
+  }
+  const MapPattern pattern =
+      make_map_pattern(world, {options.map, options.variables, options.type, options.only_map});
+  for (Cell& cell : cells) cell.written = &pattern.mine;
+
+  const std::string directory = directory_of(cells.front().path);
+  const LibraryEnvironment environment = library_environment(world, directory);
+  if (world.is_root()) {
+    if (const std::string warning = environment.warning(); !warning.empty()) {
+      fmt::print(stderr, "e3sm_io: warning: {}\n", warning);
+    }
+  }
+  nlohmann::json manifest = collect_manifest(world, {"e3sm_io", directory, options.configuration,
+                                                     options.run.seed, environment.to_json()});
+
+  std::vector<CellRecord> records = run_cells(world, cells, options.run);
+
+  agreed(world, [&] {
+    if (!world.is_root()) return;
+    manifest["ended"] = utc_now();
+    fmt::print("{}", format_setup(pattern.setup, environment.mpi_io));
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      records[i].setup = pattern.setup;
+      records[i].manifest = manifest;
+      fmt::print("{}", format_block(
+                           {*options.methods[i], records[i], pattern.max_requests, options.quiet}));
+      if (options.run.keep) fmt::print("Output file kept: {}\n", cells[i].path);
+      if (!options.json.empty()) append_record(options.json, records[i]);
+    }
+  });
+  return ExitStatus::good;
+}
+
+}  // namespace
+
+}  // namespace slabmark::e3sm_io
+
+int main(int argc, char** argv) {
+  using namespace slabmark;
+  return run_program(argc, argv, "e3sm_io", [&](const Comm& world) {
+    e3sm_io::CommandLine line;
+    agreed(world, [&] { line = e3sm_io::parse(argc, argv); });
+    if (!line.options) {
+      if (world.is_root()) fmt::print("{}", line.help);
+      return ExitStatus::good;
+    }
+    return e3sm_io::run(world, *line.options);
+  });
+}

@@ -1,0 +1,157 @@
+/// slabmark-bench: any pattern through any methods, beside the limit.
+///
+///   mpiexec -n 4 slabmark-bench decomp --map f_case_866x72_16p.nc --method pnetcdf-varn,hdf5-slab
+///
+/// docs/slabmark-bench.md has the options and explains the table.
+
+#include <filesystem>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/bound.hpp"
+#include "bench/run.hpp"
+#include "bench/run_arguments.hpp"
+#include "bench/table.hpp"
+#include "measure/manifest.hpp"
+#include "measure/record_file.hpp"
+#include "method/environment.hpp"
+#include "method/registry.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/program.hpp"
+#include "program/slabmark-bench/options.hpp"
+
+namespace slabmark::bench_program {
+
+namespace {
+
+/// Methods that the bound runs through: the plainest of either kind.
+constexpr const char* bound_methods[] = {"posix", "mpiio-independent"};
+
+std::string file_name(const MethodInfo& method, const char* stem) {
+  switch (method.format) {
+    case FileFormat::netcdf:
+      return fmt::format("{}-{}.nc", stem, method.name);
+    case FileFormat::hdf5:
+      return fmt::format("{}-{}.h5", stem, method.name);
+    case FileFormat::raw:
+    case FileFormat::none:
+      break;
+  }
+  return fmt::format("{}-{}.raw", stem, method.name);
+}
+
+/// Patterns of the cells; they stay where they are while cells point to them.
+struct Patterns {
+  BuiltPattern built;
+  Pattern bound;
+  std::optional<Pattern> bound_read;
+};
+
+Patterns build_patterns(const Comm& world, const Options& options) {
+  Patterns patterns{options.pattern->build(world, options.read), {}, std::nullopt};
+  if (options.bounds) {
+    patterns.bound = bound_of(world, patterns.built.written);
+    // Reading back what the next rank wrote: ranks' bytes differ, so the parts are the next rank's.
+    if (options.read) patterns.bound_read = neighbour_bound_of(world, patterns.built.written);
+  }
+  return patterns;
+}
+
+Cell make_cell(const Options& options, const MethodInfo& method, const char* stem,
+               const Pattern& written, const Pattern* read) {
+  Cell cell;
+  cell.method = &method;
+  cell.direction = options.read ? Direction::read : Direction::write;
+  cell.written = &written;
+  cell.read = read;
+  cell.path = (std::filesystem::path(options.directory) / file_name(method, stem)).string();
+  return cell;
+}
+
+std::vector<Cell> make_cells(const Options& options, const Patterns& patterns) {
+  const auto address = [](const std::optional<Pattern>& pattern) {
+    return pattern ? &*pattern : nullptr;
+  };
+  std::vector<Cell> cells;
+  for (const MethodInfo* method : options.methods) {
+    cells.push_back(make_cell(options, *method, "slabmark", patterns.built.written,
+                              address(patterns.built.read)));
+    cells.back().settings = options.settings;
+  }
+  if (!options.bounds) return cells;
+  for (const char* name : bound_methods) {
+    cells.push_back(make_cell(options, find_method(name), "slabmark-bound", patterns.bound,
+                              address(patterns.bound_read)));
+    cells.back().is_bound = true;
+  }
+  return cells;
+}
+
+/// One line on standard error that is written over while trials run; silent where nobody watches.
+Progress progress_on_terminal(bool quiet) {
+  if (quiet || isatty(STDERR_FILENO) == 0) return {};
+  return {[](const Cell& cell, std::uint64_t trial, bool warm_up) {
+    fmt::print(stderr, "\r\033[K{} {}{}", warm_up ? "warm-up" : fmt::format("trial {}", trial),
+               cell.method->name, cell.is_bound ? " (limit)" : "");
+    std::fflush(stderr);
+  }};
+}
+
+void report(const Options& options, const Patterns& patterns, const nlohmann::json& manifest,
+            const LibraryEnvironment& environment, std::vector<CellRecord>& records) {
+  if (isatty(STDERR_FILENO) != 0 && !options.quiet) fmt::print(stderr, "\r\033[K");
+  for (CellRecord& record : records) {
+    record.setup = patterns.built.setup;
+    record.manifest = manifest;
+    if (!options.json.empty()) append_record(options.json, record);
+  }
+  fmt::print("MPI-IO: {}; HDF5 {}; PnetCDF {}\n", environment.mpi_io, environment.hdf5,
+             environment.pnetcdf.empty() ? "not in this build" : environment.pnetcdf);
+  fmt::print("{}", format_table(records));
+  if (options.chart) fmt::print("\n{}", format_bars(records));
+  if (!options.json.empty()) fmt::print("Records appended to {}\n", options.json);
+}
+
+ExitStatus run(const Comm& world, const Options& options) {
+  require_record_file(world, options.json);
+  const Patterns patterns = build_patterns(world, options);
+  const std::vector<Cell> cells = make_cells(options, patterns);
+  const LibraryEnvironment environment = library_environment(world, options.directory);
+  if (world.is_root()) {
+    if (const std::string warning = environment.warning(); !warning.empty()) {
+      fmt::print(stderr, "slabmark-bench: warning: {}\n", warning);
+    }
+  }
+  nlohmann::json manifest =
+      collect_manifest(world, {"slabmark-bench", options.directory, options.configuration,
+                               options.run.seed, environment.to_json()});
+
+  std::vector<CellRecord> records =
+      run_cells(world, cells, options.run, progress_on_terminal(options.quiet));
+  agreed(world, [&] {
+    if (!world.is_root()) return;
+    manifest["ended"] = utc_now();
+    report(options, patterns, manifest, environment, records);
+  });
+  return ExitStatus::good;
+}
+
+}  // namespace
+
+}  // namespace slabmark::bench_program
+
+int main(int argc, char** argv) {
+  using namespace slabmark;
+  return run_program(argc, argv, "slabmark-bench", [&](const Comm& world) {
+    bench_program::CommandLine line;
+    agreed(world, [&] { line = bench_program::parse(argc, argv); });
+    if (!line.options) {
+      if (world.is_root()) fmt::print("{}", line.text);
+      return ExitStatus::good;
+    }
+    return bench_program::run(world, *line.options);
+  });
+}

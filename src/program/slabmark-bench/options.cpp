@@ -1,0 +1,108 @@
+#include "program/slabmark-bench/options.hpp"
+
+#include <fmt/format.h>
+
+#include "base/command_line.hpp"
+#include "base/error.hpp"
+#include "bench/run_arguments.hpp"
+#include "method/registry.hpp"
+
+namespace slabmark::bench_program {
+
+namespace {
+
+/// What all subcommands take, as text.
+struct Shared {
+  RunArguments run;
+  std::vector<std::string> methods;
+  std::string directory = ".";
+  bool read = false;
+  bool no_bounds = false;
+  bool chart = false;
+  bool quiet = false;
+};
+
+void add_shared_options(CLI::App& app, Shared& shared) {
+  app.add_option("--method", shared.methods,
+                 "Methods, separated by commas; 'slabmark-bench methods' lists them")
+      ->delimiter(',')
+      ->required();
+  app.add_option("-o,--output-dir", shared.directory,
+                 "Directory for the files that are written (default .)");
+  app.add_flag("--read", shared.read, "Measure reading: each rank reads what another one wrote");
+  app.add_flag("--no-bound", shared.no_bounds,
+               "Do not measure the same bytes moved contiguously beside");
+  app.add_flag("--no-verify", shared.run.no_verify, "Do not read the written files back");
+  app.add_flag("--chart", shared.chart, "Show the rates as bars, too");
+  app.add_flag("-q,--quiet", shared.quiet, "No progress");
+  add_common_arguments(app, shared.run);
+  add_stopping_arguments(app, shared.run);
+}
+
+std::string list_of_methods() {
+  std::string text;
+  for (const MethodInfo& method : methods()) {
+    text += fmt::format("{:<22} {}\n", method.name, method.summary);
+    if (!method.missing.empty())
+      text += fmt::format("{:22} not in this build: {}\n", "", method.missing);
+    for (const OptionInfo& option : method.options) {
+      text += fmt::format("{:24}--set {}={}: {}\n", "", option.name, option.standard, option.help);
+    }
+  }
+  return text;
+}
+
+// Values that the user gave, by option, so that the record tells how to repeat the run.
+nlohmann::json configuration_of(const CLI::App& command) {
+  nlohmann::json configuration = {{"command", command.get_name()}};
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || option->get_name() == "--help") continue;
+    configuration[option->get_name()] = fmt::format("{}", fmt::join(option->results(), ","));
+  }
+  return configuration;
+}
+
+Options resolve(const Shared& shared, std::unique_ptr<PatternCommand> pattern,
+                const CLI::App& command) {
+  Options options;
+  pattern->check();
+  options.pattern = std::move(pattern);
+  for (const std::string& name : shared.methods) options.methods.push_back(&find_method(name));
+  options.read = shared.read;
+  options.bounds = !shared.no_bounds;
+  options.chart = shared.chart;
+  options.quiet = shared.quiet;
+  options.directory = shared.directory;
+  options.run = resolve_options(shared.run, RunOptions{});
+  options.settings = resolve_settings(shared.run);
+  options.json = shared.run.json;
+  options.configuration = configuration_of(command);
+  return options;
+}
+
+}  // namespace
+
+CommandLine parse(int argc, const char* const* argv) {
+  CLI::App app("Runs any pattern through any methods and compares them with the limit.",
+               "slabmark-bench");
+  app.require_subcommand(0, 1);  // with 1, an unknown word would be reported as a missing one
+  CLI::App* list = app.add_subcommand("methods", "List the methods and their options");
+
+  std::vector<std::unique_ptr<PatternCommand>> patterns = pattern_commands();
+  std::vector<CLI::App*> commands;
+  Shared shared;
+  for (const auto& pattern : patterns) {
+    commands.push_back(app.add_subcommand(pattern->name(), pattern->help()));
+    pattern->add_options(*commands.back());
+    add_shared_options(*commands.back(), shared);
+  }
+
+  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+  if (list->parsed()) return {std::nullopt, list_of_methods()};
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    if (commands[i]->parsed()) return {resolve(shared, std::move(patterns[i]), *commands[i]), ""};
+  }
+  throw InputError("No pattern was named; 'slabmark-bench --help' lists them.");
+}
+
+}  // namespace slabmark::bench_program

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/cell.hpp"
+#include "program/slabmark-bench/pattern_command.hpp"
+
+namespace slabmark::bench_program {
+
+/// The command line, checked.
+struct Options {
+  std::unique_ptr<PatternCommand> pattern;
+  std::vector<const MethodInfo*> methods;
+  bool read = false;   ///< measure reading, of files written outside the measurement
+  bool bounds = true;  ///< also run the same bytes contiguously
+  bool chart = false;
+  bool quiet = false;
+  std::string directory;
+  RunOptions run;
+  Settings settings;
+  std::string json;
+  nlohmann::json configuration;  ///< resolved, for the manifest
+};
+
+/// Nothing in `options` if the program has only to print `text` (help, list of methods).
+struct CommandLine {
+  std::optional<Options> options;
+  std::string text;
+};
+
+/// Throws InputError for bad usage.
+CommandLine parse(int argc, const char* const* argv);
+
+}  // namespace slabmark::bench_program

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "parallel/comm.hpp"
+#include "pattern/pattern.hpp"
+
+namespace slabmark::bench_program {
+
+/// A pattern as built on this rank.
+struct BuiltPattern {
+  Pattern written;
+  std::optional<Pattern> read;          ///< another rank's part, where reading was asked for
+  std::map<std::string, double> setup;  ///< seconds before the trials, for the record
+};
+
+/// One kind of pattern as a subcommand: its options, and how they become a pattern. A new kind is
+/// one file that derives from this class and one line in pattern_commands().
+class PatternCommand {
+ public:
+  virtual ~PatternCommand() = default;
+
+  virtual std::string name() const = 0;
+  virtual std::string help() const = 0;
+  virtual void add_options(CLI::App& app) = 0;
+
+  /// Throws InputError for values that make no sense. Called before anything collective.
+  virtual void check() = 0;
+
+  /// Collective.
+  virtual BuiltPattern build(const Comm& comm, bool for_reading) = 0;
+};
+
+std::unique_ptr<PatternCommand> make_decomp_command();
+
+/// All kinds, in the order of the help text.
+std::vector<std::unique_ptr<PatternCommand>> pattern_commands();
+
+}  // namespace slabmark::bench_program

@@ -1,0 +1,72 @@
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "map/file_kind.hpp"
+#include "map/pio_text_writer.hpp"
+#include "program/slabmark-decomp/output.hpp"
+
+namespace slabmark::decomp {
+
+namespace {
+
+/// All maps of the inputs, in order.
+std::vector<MapSource> load(const std::vector<std::string>& inputs, const Comm& alone) {
+  std::vector<MapSource> sources;
+  for (const std::string& input : inputs) {
+    if (kind_of_file(input) == FileKind::pio_text) {
+      sources.push_back(source_of(index_pio_text(input)));
+      continue;
+    }
+    const std::shared_ptr<MapFile> file = open_map(alone, input);
+    for (std::size_t k = 0; k < file->maps().size(); ++k) sources.push_back(source_of(file, k));
+  }
+  return sources;
+}
+
+void keep_only(std::vector<MapSource>& sources, std::uint64_t map) {
+  if (map == 0) return;
+  if (map > sources.size()) {
+    throw InputError(
+        fmt::format("The inputs hold {} maps, and --map asks for number {}.", sources.size(), map));
+  }
+  sources = {sources[map - 1]};
+}
+
+std::vector<std::uint64_t> entries_of(const RunList& runs) {
+  std::vector<std::uint64_t> entries;
+  entries.reserve(total_length(runs));
+  for (const Run& run : runs) {
+    for (std::uint64_t i = run.offset; i < run.end(); ++i) entries.push_back(i + 1);
+  }
+  return entries;
+}
+
+/// Holes are gone, and unless the source is text, so is the model's order.
+void write_text(const MapSource& source, const std::string& path) {
+  survey(source);
+  PioTextWriter writer(path, source.dims, source.ranks);
+  for (std::uint64_t rank = 0; rank < source.ranks; ++rank) {
+    const std::vector<std::uint64_t> entries = entries_of(source.row(rank));
+    writer.begin_rank(rank, entries.size());
+    writer.append(entries);
+  }
+  report_written(path, writer.finish());
+}
+
+}  // namespace
+
+void convert(const std::vector<std::string>& inputs, const OutputOptions& output) {
+  const Comm alone(MPI_COMM_SELF);
+  std::vector<MapSource> sources = load(inputs, alone);
+  keep_only(sources, output.map);
+  check_output(output, sources.size());
+  if (kind_of(output, sources.size()) != OutputKind::text) {
+    write_netcdf(sources, output);
+    return;
+  }
+  const std::vector<std::string> names = file_names(output, sources.size());
+  for (std::size_t k = 0; k < sources.size(); ++k) write_text(sources[k], names[k]);
+}
+
+}  // namespace slabmark::decomp

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "pattern/dataset.hpp"
+#include "storage/hdf5/handle.hpp"
+#include "storage/hdf5/space.hpp"
+#include "storage/hdf5/transfer_list.hpp"
+
+namespace slabmark::hdf5 {
+
+/// Memory and file type of an element: the machine's own, so nothing is converted.
+hid_t native_type(ElementType type);
+
+/// How a dataset is created.
+struct CreationSettings {
+  H5D_fill_time_t fill = H5D_FILL_TIME_NEVER;
+  H5D_alloc_time_t alloc = H5D_ALLOC_TIME_DEFAULT;
+  Extent chunk;  ///< with time, if there is; empty: contiguous
+};
+
+/// An open dataset. Creating, opening, extending and closing are collective in a parallel file.
+class Dataset {
+ public:
+  Dataset(Handle handle, ElementType type, std::string path)
+      : handle_(std::move(handle)), type_(type), path_(std::move(path)) {}
+
+  Space space() const;
+  void extend(const Extent& extent);
+
+  void write(const Space& memory, const Space& file, const TransferList& list, const void* data);
+  void read(const Space& memory, const Space& file, const TransferList& list, void* data);
+
+  bool is_chunked() const;
+  std::uint64_t storage_bytes() const;  ///< allocated in the file
+
+ private:
+  Handle handle_;
+  ElementType type_;
+  std::string path_;
+};
+
+}  // namespace slabmark::hdf5

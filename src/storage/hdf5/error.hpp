@@ -1,0 +1,20 @@
+#pragma once
+
+#include <hdf5.h>
+
+#include <string>
+
+namespace slabmark::hdf5 {
+
+/// Throws IoError with call, file and the innermost entry of HDF5's error stack.
+[[noreturn]] void fail(const char* call, const std::string& path);
+
+/// Calls fail() for a negative status.
+inline void check(herr_t status, const char* call, const std::string& path) {
+  if (status < 0) fail(call, path);
+}
+
+/// Stops HDF5 from printing its error stacks; the wrappers report them. Cheap to call again.
+void silence();
+
+}  // namespace slabmark::hdf5

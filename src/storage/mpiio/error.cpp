@@ -1,0 +1,55 @@
+#include "storage/mpiio/error.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace slabmark::mpiio {
+
+namespace {
+
+std::string_view remedy(int error_class) {
+  switch (error_class) {
+    case MPI_ERR_ACCESS:
+    case MPI_ERR_READ_ONLY:
+      return "check the permissions of the file and of its directory";
+    case MPI_ERR_FILE_EXISTS:
+      return "remove it or choose another name";
+    case MPI_ERR_NO_SPACE:
+      return "free some space there or choose another directory";
+    case MPI_ERR_NO_SUCH_FILE:
+    case MPI_ERR_BAD_FILE:
+      return "check the name and make the directory first";
+    case MPI_ERR_QUOTA:
+      return "free some of your quota or choose another directory";
+    default:
+      return "check space, quota and file size limit (ulimit -f) of that directory";
+  }
+}
+
+// MPI's texts may hold line breaks and trailing blanks, which would tear our one sentence.
+std::string text_of(int code) {
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) return fmt::format("error {}", code);
+  std::string line(text, static_cast<std::size_t>(length));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
+  return line;
+}
+
+}  // namespace
+
+void check(int code, const char* call, const std::string& path) {
+  if (code == MPI_SUCCESS) return;
+  int error_class = MPI_ERR_OTHER;
+  MPI_Error_class(code, &error_class);
+  throw IoError(fmt::format("{} failed on '{}': {}; {}.", call, path, text_of(code),
+                            remedy(error_class)));
+}
+
+}  // namespace slabmark::mpiio

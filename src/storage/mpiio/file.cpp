@@ -1,0 +1,102 @@
+#include "storage/mpiio/file.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "storage/mpiio/error.hpp"
+
+namespace slabmark::mpiio {
+
+namespace {
+
+MPI_File open_with(MPI_Comm comm, const std::string& path, int mode, const Hints& hints) {
+  const Info info(hints);
+  MPI_File file = MPI_FILE_NULL;
+  check(MPI_File_open(comm, path.c_str(), mode, info.get(), &file), "MPI_File_open", path);
+  return file;
+}
+
+}  // namespace
+
+File File::create(MPI_Comm comm, const std::string& path, const Hints& hints) {
+  return {open_with(comm, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_EXCL, hints), path};
+}
+
+File File::open(MPI_Comm comm, const std::string& path, Access access, const Hints& hints) {
+  const int mode = access == Access::write ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
+  return {open_with(comm, path, mode, hints), path};
+}
+
+File::~File() {
+  if (is_open()) MPI_File_close(&file_);
+}
+
+void File::check_moved(const char* call, const MPI_Status& status, const Memory& memory) const {
+  MPI_Count moved = 0;
+  check(MPI_Get_elements_x(&status, MPI_BYTE, &moved), "MPI_Get_elements_x", path_);
+  if (moved >= 0 && static_cast<std::uint64_t>(moved) == memory.bytes) return;
+  throw IoError(
+      fmt::format("{} failed on '{}': it moved {} of {} bytes; check that the file is complete, and "
+                  "space, quota and file size limit (ulimit -f) of its directory.",
+                  call, path_, moved, memory.bytes));
+}
+
+void File::resize(std::uint64_t bytes) {
+  check(MPI_File_set_size(file_, static_cast<MPI_Offset>(bytes)), "MPI_File_set_size", path_);
+}
+
+void File::set_view(std::uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype) {
+  check(MPI_File_set_view(file_, static_cast<MPI_Offset>(displacement), etype, filetype, "native",
+                          MPI_INFO_NULL),
+        "MPI_File_set_view", path_);
+}
+
+void File::write_at_all(std::uint64_t offset, const Memory& memory) {
+  MPI_Status status;
+  check(MPI_File_write_at_all(file_, static_cast<MPI_Offset>(offset), memory.address, memory.count,
+                              memory.type, &status),
+        "MPI_File_write_at_all", path_);
+  check_moved("MPI_File_write_at_all", status, memory);
+}
+
+void File::read_at_all(std::uint64_t offset, const Memory& memory) {
+  MPI_Status status;
+  check(MPI_File_read_at_all(file_, static_cast<MPI_Offset>(offset), memory.address, memory.count,
+                             memory.type, &status),
+        "MPI_File_read_at_all", path_);
+  check_moved("MPI_File_read_at_all", status, memory);
+}
+
+void File::write_at(std::uint64_t offset, const Memory& memory) {
+  MPI_Status status;
+  check(MPI_File_write_at(file_, static_cast<MPI_Offset>(offset), memory.address, memory.count,
+                          memory.type, &status),
+        "MPI_File_write_at", path_);
+  check_moved("MPI_File_write_at", status, memory);
+}
+
+void File::read_at(std::uint64_t offset, const Memory& memory) {
+  MPI_Status status;
+  check(MPI_File_read_at(file_, static_cast<MPI_Offset>(offset), memory.address, memory.count,
+                         memory.type, &status),
+        "MPI_File_read_at", path_);
+  check_moved("MPI_File_read_at", status, memory);
+}
+
+void File::sync() { check(MPI_File_sync(file_), "MPI_File_sync", path_); }
+
+void File::close() {
+  if (is_open()) check(MPI_File_close(&file_), "MPI_File_close", path_);
+}
+
+std::map<std::string, std::string> File::hints() const { return hints_of(file_, path_); }
+
+std::map<std::string, std::string> hints_of(MPI_File file, const std::string& path) {
+  MPI_Info info = MPI_INFO_NULL;
+  check(MPI_File_get_info(file, &info), "MPI_File_get_info", path);
+  auto entries = entries_of(info);
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  return entries;
+}
+
+}  // namespace slabmark::mpiio

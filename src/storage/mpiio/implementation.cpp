@@ -1,0 +1,143 @@
+#include "storage/mpiio/implementation.hpp"
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <sys/vfs.h>
+#include <vector>
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+namespace slabmark::mpiio {
+
+namespace {
+
+bool is_admitted(const std::string& components, const std::string& name) {
+  const bool excludes = components.starts_with('^');
+  std::istringstream list(excludes ? components.substr(1) : components);
+  std::set<std::string> listed;
+  for (std::string entry; std::getline(list, entry, ',');) listed.insert(entry);
+  return listed.empty() || listed.contains(name) != excludes;
+}
+
+std::string spoken_name(const std::string& component) {
+  if (component == "ompio") return "OMPIO";
+  if (component.starts_with("romio")) return "ROMIO";
+  return fmt::format("unknown (Open MPI's component {})", component);
+}
+
+}  // namespace
+
+std::string chosen_implementation(const OpenMpiSelection& selection) {
+  std::string best;
+  int best_priority = -1;
+  for (const auto& [name, priority] : selection.priorities) {
+    if (!is_admitted(selection.components, name)) continue;
+    const int offered = name == "ompio" && selection.on_lustre ? 1 : priority;
+    if (offered <= best_priority) continue;
+    best = name;
+    best_priority = offered;
+  }
+  return best.empty() ? "unknown (Open MPI has no MPI-IO component)" : spoken_name(best);
+}
+
+#ifdef OPEN_MPI
+
+namespace {
+
+/// MPI's tools interface, open for as long as this lives. It counts, so others may have it open
+/// too.
+class ToolsInterface {
+ public:
+  ToolsInterface() {
+    int provided = 0;
+    open_ = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
+  }
+  ~ToolsInterface() {
+    if (open_) MPI_T_finalize();
+  }
+  ToolsInterface(const ToolsInterface&) = delete;
+  ToolsInterface& operator=(const ToolsInterface&) = delete;
+
+  bool open() const { return open_; }
+
+ private:
+  bool open_ = false;
+};
+
+/// The components of Open MPI 2 to 5.
+constexpr std::array components = {"ompio", "romio314", "romio321", "romio341"};
+
+/// The value of a control variable; empty if there is none of this name, or of another type.
+template <typename Value>
+std::vector<Value> read_variable(const std::string& name, MPI_Datatype expected) {
+  int index = 0;
+  if (MPI_T_cvar_get_index(name.c_str(), &index) != MPI_SUCCESS) return {};
+  int name_length = 0;
+  int description_length = 0;
+  int verbosity = 0;
+  int binding = 0;
+  int scope = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_T_enum enumeration = MPI_T_ENUM_NULL;
+  MPI_T_cvar_get_info(index, nullptr, &name_length, &verbosity, &type, &enumeration, nullptr,
+                      &description_length, &binding, &scope);
+  MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+  int count = 0;
+  if (type != expected || MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS) {
+    return {};
+  }
+  std::vector<Value> value(static_cast<std::size_t>(count) + 1);
+  MPI_T_cvar_read(handle, value.data());
+  MPI_T_cvar_handle_free(&handle);
+  return value;
+}
+
+OpenMpiSelection read_selection() {
+  OpenMpiSelection selection;
+  const std::vector<char> list = read_variable<char>("io", MPI_CHAR);
+  if (!list.empty()) selection.components = list.data();
+  for (const char* component : components) {
+    const std::vector<int> priority =
+        read_variable<int>(fmt::format("io_{}_priority", component), MPI_INT);
+    if (!priority.empty()) selection.priorities[component] = priority.front();
+  }
+  return selection;
+}
+
+bool is_on_lustre(const std::string& directory) {
+  constexpr std::uint32_t lustre_magic = 0x0BD00BD0;
+  struct statfs status {};
+  return ::statfs(directory.c_str(), &status) == 0 &&
+         static_cast<std::uint32_t>(status.f_type) == lustre_magic;
+}
+
+}  // namespace
+
+// The hints of an open file would not tell: Open MPI 4.1 hands back those that the user gave, with
+// either component.
+std::string mpi_io_implementation(const std::string& directory) {
+  const ToolsInterface tools;
+  if (!tools.open()) return "unknown (MPI's tools interface cannot be opened)";
+  OpenMpiSelection selection = read_selection();
+  selection.on_lustre = is_on_lustre(directory);
+  return chosen_implementation(selection);
+}
+
+#elif defined(ROMIO_VERSION) || defined(MPICH_VERSION) || defined(MPICH_NUMVERSION)
+
+// MPICH and what is made of it (Cray, Intel, MVAPICH) have no other.
+std::string mpi_io_implementation(const std::string&) { return "ROMIO"; }
+
+#else
+
+std::string mpi_io_implementation(const std::string&) {
+  return "unknown (neither Open MPI nor of MPICH's family)";
+}
+
+#endif
+
+}  // namespace slabmark::mpiio

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace slabmark::mpiio {
+
+/// Which MPI-IO carries out the calls for files in `directory`: "OMPIO", "ROMIO", or "unknown
+/// (...)" with the reason. Open MPI chooses for each file, so the answer holds for the directory.
+/// Not collective, opens no file. Ask once and before measuring: Open MPI 4.1 takes 0.2 s to list
+/// its variables.
+std::string mpi_io_implementation(const std::string& directory);
+
+/// What Open MPI chooses by, as its MCA variables tell.
+struct OpenMpiSelection {
+  /// Variable "io": components to take ("romio321,ompio"), or after a '^' those to leave. Empty:
+  /// all.
+  std::string components;
+  /// Variables "io_NAME_priority" by NAME, of the components that there are.
+  std::map<std::string, int> priorities;
+  /// The directory is on Lustre, where OMPIO stands back.
+  bool on_lustre = false;
+};
+
+/// Open MPI's rule: of the admitted components the one with the highest priority, where OMPIO on
+/// Lustre offers itself with 1 whatever its variable says (file_query() of its component io/ompio,
+/// versions 2 to 5).
+std::string chosen_implementation(const OpenMpiSelection& selection);
+
+}  // namespace slabmark::mpiio

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace slabmark::mpiio {
+
+using Hints = std::vector<std::pair<std::string, std::string>>;
+
+/// An owned MPI_Info with the given hints; a later one of the same key wins.
+class Info {
+ public:
+  explicit Info(const Hints& hints);
+  ~Info();
+  Info(const Info&) = delete;
+  Info& operator=(const Info&) = delete;
+
+  MPI_Info get() const { return info_; }  ///< MPI_INFO_NULL where there are no hints
+
+ private:
+  MPI_Info info_ = MPI_INFO_NULL;
+};
+
+/// Keys and values of `info`, for example of what MPI_File_get_info returned.
+std::map<std::string, std::string> entries_of(MPI_Info info);
+
+}  // namespace slabmark::mpiio

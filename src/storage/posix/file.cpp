@@ -1,0 +1,150 @@
+#include "storage/posix/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace slabmark::posix {
+
+namespace {
+
+// Linux moves at most 0x7ffff000 bytes a call and reports less as a short transfer; asking for whole
+// GiB keeps the pieces page-aligned.
+constexpr std::uint64_t largest_transfer = std::uint64_t{1} << 30;
+
+std::string_view remedy(int error) {
+  switch (error) {
+    case EACCES:
+    case EPERM:
+      return "check the permissions of the file and of its directory";
+    case EDQUOT:
+      return "free some of your quota or choose another directory";
+    case EEXIST:
+      return "remove it or choose another name";
+    case EFBIG:
+      return "raise the file size limit (ulimit -f) or choose a file system that takes larger files";
+    case EIO:
+    case ESTALE:
+      return "the storage itself failed, ask its administrator";
+    case EISDIR:
+      return "name a file in it";
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit of open files (ulimit -n)";
+    case ENOENT:
+    case ENOTDIR:
+      return "check the name and make the directory first";
+    case ENOSPC:
+      return "free some space there or choose another directory";
+    case EROFS:
+      return "choose a directory on a writable file system";
+    default:
+      return "choose another file or directory";
+  }
+}
+
+[[noreturn]] void fail_on(const std::string& path, const char* call, int error) {
+  throw IoError(fmt::format("{} failed on '{}': {}.", call, path, explain(error)));
+}
+
+int open_retrying(const std::string& path, int flags) {
+  for (;;) {
+    const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+    if (descriptor >= 0) return descriptor;
+    if (errno != EINTR) fail_on(path, "open", errno);
+  }
+}
+
+}  // namespace
+
+std::string explain(int error) { return fmt::format("{}; {}", std::strerror(error), remedy(error)); }
+
+File File::create(const std::string& path) {
+  return {open_retrying(path, O_RDWR | O_CREAT | O_EXCL), path};
+}
+
+File File::open(const std::string& path, Access access) {
+  return {open_retrying(path, access == Access::write ? O_RDWR : O_RDONLY), path};
+}
+
+File::~File() {
+  if (is_open()) ::close(descriptor_);
+}
+
+void File::fail(const char* call, int error) const { fail_on(path_, call, error); }
+
+void File::write_at(std::uint64_t offset, const std::byte* data, std::uint64_t bytes) {
+  while (bytes > 0) {
+    const auto done = ::pwrite(descriptor_, data, std::min(bytes, largest_transfer),
+                               static_cast<off_t>(offset));
+    if (done < 0) {
+      if (errno == EINTR) continue;
+      fail("pwrite", errno);
+    }
+    // POSIX knows no reason for writing nothing of something; going on would never end.
+    if (done == 0) fail("pwrite", EIO);
+    const auto moved = static_cast<std::uint64_t>(done);
+    offset += moved;
+    data += moved;
+    bytes -= moved;
+  }
+}
+
+void File::read_at(std::uint64_t offset, std::byte* data, std::uint64_t bytes) {
+  while (bytes > 0) {
+    const auto done = ::pread(descriptor_, data, std::min(bytes, largest_transfer),
+                              static_cast<off_t>(offset));
+    if (done < 0) {
+      if (errno == EINTR) continue;
+      fail("pread", errno);
+    }
+    if (done == 0) {
+      throw IoError(fmt::format(
+          "pread failed on '{}': the file ends at byte {}, {} bytes before the end of the data; it "
+          "is truncated, write it again.",
+          path_, offset, bytes));
+    }
+    const auto moved = static_cast<std::uint64_t>(done);
+    offset += moved;
+    data += moved;
+    bytes -= moved;
+  }
+}
+
+std::uint64_t File::size() const {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) fail("fstat", errno);
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+void File::resize(std::uint64_t bytes) {
+  while (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
+    if (errno != EINTR) fail("ftruncate", errno);
+  }
+}
+
+void File::sync() {
+  while (::fsync(descriptor_) != 0) {
+    if (errno != EINTR) fail("fsync", errno);
+  }
+}
+
+void File::close() {
+  // Linux frees the descriptor even where close() fails, so it is given up first and not tried again.
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (descriptor >= 0 && ::close(descriptor) != 0 && errno != EINTR) fail("close", errno);
+}
+
+void unlink(const std::string& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) fail_on(path, "unlink", errno);
+}
+
+}  // namespace slabmark::posix

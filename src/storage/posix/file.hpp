@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace slabmark::posix {
+
+/// Reason and remedy for an errno value, as the end of a sentence: "No space left on device; free
+/// some space there or choose another directory".
+std::string explain(int error);
+
+/// An open file that closes itself. Offsets and sizes are in bytes. Every failure throws IoError with
+/// the call, the file, the reason and the remedy. Writes beyond RLIMIT_FSIZE raise SIGXFSZ unless the
+/// process ignores it, which run_program() arranges.
+class File {
+ public:
+  enum class Access { read, write };  ///< `write` also allows reading
+
+  File() = default;
+  static File create(const std::string& path);  ///< the file must not exist yet
+  static File open(const std::string& path, Access access);
+
+  ~File();
+  File(File&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+  File& operator=(File&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    std::swap(path_, other.path_);
+    return *this;
+  }
+
+  const std::string& path() const { return path_; }
+  bool is_open() const { return descriptor_ >= 0; }
+
+  /// Writes all of [data, data + bytes), however many system calls that takes.
+  void write_at(std::uint64_t offset, const std::byte* data, std::uint64_t bytes);
+  /// Reads exactly `bytes`; a file that ends before is an IoError.
+  void read_at(std::uint64_t offset, std::byte* data, std::uint64_t bytes);
+
+  std::uint64_t size() const;
+  void resize(std::uint64_t bytes);  ///< what is added reads as zero
+  void sync();                       ///< fsync
+  /// Reports what the destructor would have to keep silent about: delayed write errors.
+  void close();
+
+ private:
+  File(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  [[noreturn]] void fail(const char* call, int error) const;
+
+  int descriptor_ = -1;
+  std::string path_;
+};
+
+/// Removes a file; one that is not there is no error.
+void unlink(const std::string& path);
+
+}  // namespace slabmark::posix

@@ -1,0 +1,156 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "measure/clock.hpp"
+#include "method/method.hpp"
+#include "method/plain_reader.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/comm.hpp"
+#include "pattern/content.hpp"
+#include "pattern/pattern.hpp"
+
+namespace slabmark {
+
+/// Memory behind the transfers of one round, each buffer on its own.
+class RoundBuffers {
+ public:
+  RoundBuffers(const Pattern& pattern, std::uint64_t round) : transfers_(pattern.transfers(round)) {
+    for (const auto& transfer : transfers_) {
+      memory_.emplace_back(buffer_bytes(transfer, pattern.datasets[transfer.dataset]));
+    }
+  }
+
+  const std::vector<Transfer>& transfers() const { return transfers_; }
+  const std::vector<std::vector<std::byte>>& memory() const { return memory_; }
+
+  std::vector<std::byte*> pointers() {
+    std::vector<std::byte*> all;
+    for (auto& buffer : memory_) all.push_back(buffer.data());
+    return all;
+  }
+
+  void fill(const Pattern& pattern) {
+    for (std::size_t i = 0; i < transfers_.size(); ++i) {
+      fill_buffer(pattern, transfers_[i], memory_[i].data());
+    }
+  }
+
+  /// Empty if all selected elements hold what they should.
+  std::string fault(const Pattern& pattern) const {
+    for (std::size_t i = 0; i < transfers_.size(); ++i) {
+      const auto mismatch = check_buffer(pattern, transfers_[i], memory_[i].data());
+      if (mismatch) return describe(*mismatch, pattern);
+    }
+    return "";
+  }
+
+ private:
+  std::vector<Transfer> transfers_;
+  std::vector<std::vector<std::byte>> memory_;
+};
+
+/// When a pass flushes.
+enum class Flush { each_round, at_the_end };
+
+/// What came of one pass of a pattern through a method.
+struct Outcome {
+  nlohmann::json effective;
+  std::string fault;  ///< of this rank; empty if all was well
+};
+
+namespace pass_detail {
+
+/// Posts all rounds and flushes; `ready` is called before a round is posted, `done` after its flush.
+template <class Ready, class Done>
+void move_rounds(Method& method, const Comm& comm, const Pattern& pattern, Flush flush,
+                 const Ready& ready, const Done& done) {
+  std::vector<std::unique_ptr<RoundBuffers>> posted;
+  const auto finish = [&] {
+    agreed(comm, [&] { method.flush(); });
+    for (const auto& buffers : posted) done(*buffers);
+    posted.clear();
+  };
+  for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
+    posted.push_back(std::make_unique<RoundBuffers>(pattern, round));
+    ready(*posted.back());
+    agreed(comm, [&] { method.post(round, posted.back()->pointers()); });
+    if (flush == Flush::each_round) finish();
+  }
+  if (flush == Flush::at_the_end) finish();
+}
+
+}  // namespace pass_detail
+
+/// Writes `pattern` to `path` with the known contents. A buffer that is not what it was after flush
+/// is a fault. Collective; errors are agreed.
+inline Outcome write_file(const MethodInfo& info, const Comm& comm, const Pattern& pattern,
+                          const Settings& settings, const std::string& path,
+                          Flush flush = Flush::each_round) {
+  PhaseClock clock(comm);
+  const auto method = info.make({comm, pattern, Direction::write, settings, clock});
+  agreed(comm, [&] { method->create(path); });
+  agreed(comm, [&] { method->define(); });
+  agreed(comm, [&] { method->prepare(); });
+  Outcome outcome;
+  pass_detail::move_rounds(
+      *method, comm, pattern, flush, [&](RoundBuffers& buffers) { buffers.fill(pattern); },
+      [&](const RoundBuffers& buffers) {
+        auto untouched = buffers;
+        untouched.fill(pattern);
+        if (buffers.memory() != untouched.memory()) outcome.fault = "a buffer changed";
+      });
+  agreed(comm, [&] { method->sync(); });
+  agreed(comm, [&] { method->close(); });
+  outcome.effective = method->effective();
+  return outcome;
+}
+
+/// Reads it back and checks the buffers.
+inline Outcome read_file(const MethodInfo& info, const Comm& comm, const Pattern& pattern,
+                         const Settings& settings, const std::string& path,
+                         Flush flush = Flush::each_round) {
+  PhaseClock clock(comm);
+  const auto method = info.make({comm, pattern, Direction::read, settings, clock});
+  agreed(comm, [&] { method->open(path); });
+  agreed(comm, [&] { method->prepare(); });
+  Outcome outcome;
+  pass_detail::move_rounds(
+      *method, comm, pattern, flush, [](RoundBuffers&) {},
+      [&](const RoundBuffers& buffers) {
+        if (outcome.fault.empty()) outcome.fault = buffers.fault(pattern);
+      });
+  agreed(comm, [&] { method->close(); });
+  outcome.effective = method->effective();
+  return outcome;
+}
+
+/// Checks the elements of `part`, for example what another rank wrote, with the plain reader. Empty
+/// if all is right. Collective.
+inline std::string check_plainly(FileFormat format, const Comm& comm, const Pattern& part,
+                                 const std::string& path) {
+  const auto reader = open_plain(format, comm, part, path);
+  std::string fault;
+  for (std::uint64_t round = 0; round < part.rounds; ++round) {
+    for (const auto& transfer : part.transfers(round)) {
+      const auto type = part.datasets[transfer.dataset].type;
+      transfer.file->for_each_run([&](Run run) {
+        std::vector<std::byte> found(run.length * size_of(type));
+        reader->read(transfer.dataset, transfer.time, run, found.data());
+        const auto mismatch =
+            check_run(type, transfer.dataset, transfer.time, run, found.data());
+        if (mismatch && fault.empty()) fault = describe(*mismatch, part);
+      });
+    }
+  }
+  return fault;
+}
+
+}  // namespace slabmark

@@ -1,0 +1,94 @@
+"""What the tests of the command line share.
+
+They run the built programs as a user does. ctest sets
+  SLABMARK_BIN        the folder of the programs
+  SLABMARK_MPIEXEC    the launcher with its flags, to which "-n N" is appended
+  SLABMARK_TEST_DATA  a folder with real decompositions; tests that need them are skipped without it
+"""
+
+import os
+import pathlib
+import resource
+import shlex
+import signal
+import subprocess
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def run():
+    """run(program, args, ranks=1, timeout=60, launch=None, **popen) -> subprocess.CompletedProcess
+
+    Runs it under the launcher if there are several ranks (or `launch` says so), otherwise without. What outlives the
+    timeout is killed with all its ranks and fails the test: a hang is a fault. Other keywords go to subprocess.Popen.
+    """
+    folder = pathlib.Path(os.environ["SLABMARK_BIN"])
+    launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
+
+    def run_program(program, args, ranks=1, timeout=60, launch=None, **popen):
+        command = [str(folder / program), *map(str, args)]
+        if launch or (launch is None and ranks > 1):
+            command = [*launcher, "-n", str(ranks), *command]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, start_new_session=True, **popen)
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            pytest.fail(f"{shlex.join(command)} was still running after {timeout} s\n{out}\n{err}")
+        return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+    return run_program
+
+
+@pytest.fixture(scope="session")
+def sentence():
+    """sentence(done, program) -> the program's one message, without its prefix, among what the launcher prints."""
+
+    def find(done, program):
+        prefix = f"{program}: error: "
+        found = [line for line in done.stderr.splitlines() if line.startswith(prefix)]
+        assert len(found) == 1, done.stderr
+        message = found[0].removeprefix(prefix)
+        assert message.endswith("."), message
+        return message
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def real_data():
+    """The folder of real decompositions."""
+    folder = os.environ.get("SLABMARK_TEST_DATA")
+    if not folder:
+        pytest.skip("SLABMARK_TEST_DATA names no folder with real decomposition files")
+    return pathlib.Path(folder)
+
+
+@pytest.fixture(scope="session")
+def make_dat():
+    """make_dat(path, dims, rows) writes a PIO text file: dims fastest first, a list of entries for each rank."""
+
+    def write(path, dims, rows):
+        lines = [f"version 2001 npes {len(rows)} ndims {len(dims)} ", " ".join(map(str, dims)) + " "]
+        for rank, entries in enumerate(rows):
+            lines += [f"{rank} {len(entries)}", "".join(f"{entry} " for entry in entries)]
+        path.write_text("\n".join(lines) + "\n\nObtained 10 stack frames.\n/model.exe() [0x13ff8e7]\n")
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def file_size_limit():
+    """For run(..., preexec_fn=file_size_limit): no file may grow beyond 8 MiB, as with `ulimit -f`.
+
+    It applies to the launcher too, and Open MPI does not start where its shared memory files of 4 MiB do not fit.
+    """
+
+    def lower_the_limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 20, 8 << 20))
+
+    return lower_the_limit

@@ -1,0 +1,192 @@
+"""dat2nc from the command line."""
+
+import netCDF4
+import numpy as np
+import pytest
+
+F_CASE = ["piodecomp16tasks16io01dims_ioid_514.dat", "piodecomp16tasks16io01dims_ioid_516.dat",
+          "piodecomp16tasks16io02dims_ioid_548.dat"]
+
+# A 2 x 6 array in C order on three ranks; element 11 is nobody's.
+DIMS = [6, 2]
+ROWS = [[3, 2, 1, 0, 7], [0, 0, 0], [8, 9, 10, 11, 4, 5, 6]]
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def entries_of(path):
+    """The rows of a PIO text file, read in the plainest way."""
+    lines = path.read_text().splitlines()
+    ranks = int(lines[0].split()[3])
+    return [np.array(lines[3 + 2 * rank].split(), dtype=np.int64) for rank in range(ranks)]
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_a_real_file_becomes_one_offset_an_element_in_model_order(run, real_data, tmp_path, ranks):
+    done = run("dat2nc", [real_data / F_CASE[2], "-o", tmp_path / "d3.nc"], ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        f"input file name ={real_data / F_CASE[2]}",
+        "header:",
+        "version 2001 npes 16 ndims 2",
+        "866 72",
+        f"output file name ={tmp_path / 'd3.nc'}",
+        "max_nreqs=4032 min_nreqs=3744",
+    ]
+    with netCDF4.Dataset(tmp_path / "d3.nc") as file:
+        file.set_auto_mask(False)
+        assert file.data_model == "NETCDF3_CLASSIC"
+        assert {name: len(dim) for name, dim in file.dimensions.items()} == {"num_procs": 16, "max_nreqs": 4032}
+        assert [file.getncattr(name) for name in ("var_ndims", "dim_len_0", "dim_len_1", "max_nreqs", "min_nreqs")] == [
+            2, 866, 72, 4032, 3744]
+        assert file["offsets"].dtype == file["nreqs"].dtype == np.int32
+        for rank, entries in enumerate(entries_of(real_data / F_CASE[2])):
+            owned = entries[entries > 0] - 1
+            assert file["nreqs"][rank] == len(owned)
+            assert (file["offsets"][rank, :len(owned)] == owned).all()
+
+
+def test_several_inputs_become_the_file_of_many_maps(run, real_data, tmp_path):
+    inputs = [real_data / name for name in F_CASE]
+    assert run("dat2nc", ["-q", *inputs, "-o", tmp_path / "f.nc"]).returncode == 0
+    with netCDF4.Dataset(tmp_path / "f.nc") as ours, netCDF4.Dataset(real_data / "f_case_866x72_16p.nc") as real:
+        assert "dat2nc -q" in ours.command_line
+        assert set(ours.ncattrs()) == set(real.ncattrs())
+        assert {d: len(ours.dimensions[d]) for d in ours.dimensions} == {
+            d: len(real.dimensions[d]) for d in real.dimensions}
+        for name in real.variables:
+            assert (ours[name][:] == real[name][:]).all(), name
+            assert {a: ours[name].getncattr(a) for a in ours[name].ncattrs()} == {
+                a: real[name].getncattr(a) for a in real[name].ncattrs()}
+
+
+def test_inputs_may_be_listed_in_a_file(run, make_dat, tmp_path):
+    make_dat(tmp_path / "a.dat", DIMS, ROWS)
+    (tmp_path / "list.txt").write_text(f"# two maps\n{tmp_path}/a.dat\n\n{tmp_path}/a.dat  # again\n")
+    assert run("dat2nc", ["-i", tmp_path / "list.txt", "-o", tmp_path / "out.nc"]).returncode == 0
+    with netCDF4.Dataset(tmp_path / "out.nc") as file:
+        assert len(file.dimensions["num_decomp"]) == 2
+
+
+def test_the_output_is_named_after_the_input_and_replaced(run, make_dat, tmp_path):
+    make_dat(tmp_path / "a.dat", DIMS, ROWS)
+    (tmp_path / "a.nc").write_text("earlier")
+    assert run("dat2nc", ["-q", "a.dat"], cwd=tmp_path).returncode == 0
+    assert (tmp_path / "a.nc").read_bytes().startswith(b"CDF\x01")
+    assert names(tmp_path) == ["a.dat", "a.nc"]
+
+
+def test_quiet_prints_nothing_but_the_warning_of_elements_that_nobody_owns(run, make_dat, tmp_path):
+    make_dat(tmp_path / "a.dat", DIMS, ROWS)
+    done = run("dat2nc", ["-q", tmp_path / "a.dat"])
+    assert done.stdout == "Warning: global array size = 12 but only 11 written\n"
+    make_dat(tmp_path / "a.dat", DIMS, [*ROWS, [12]])
+    assert run("dat2nc", ["-q", tmp_path / "a.dat"]).stdout == ""
+
+
+def test_the_output_is_read_by_what_reads_maps(run, make_dat, tmp_path):
+    make_dat(tmp_path / "a.dat", DIMS, ROWS)
+    run("dat2nc", ["-q", tmp_path / "a.dat"])
+    done = run("slabmark-decomp", ["check", tmp_path / "a.nc"], ranks=4)
+    assert (done.returncode, done.stdout) == (0, "D1: good, 11 of 12 elements owned, none twice\n")
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_a_line_of_two_megabytes_and_a_rank_with_nothing_are_legal(run, make_dat, tmp_path, ranks):
+    make_dat(tmp_path / "a.dat", [300_000], [[0] * 5, list(range(300_000, 0, -1)), []])
+    assert run("dat2nc", ["-q", tmp_path / "a.dat"], ranks=ranks).returncode == 0
+    with netCDF4.Dataset(tmp_path / "a.nc") as file:
+        assert file["nreqs"][:].tolist() == [0, 300_000, 0]
+        assert (file["offsets"][1] == np.arange(299_999, -1, -1)).all()
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_help_is_printed_once(run, ranks):
+    done = run("dat2nc", ["-h"], ranks=ranks)
+    assert done.returncode == 0
+    assert done.stdout.count("Usage") == 1
+
+
+WRONG_USAGE = {
+    "no input": ([], "dat2nc [-h] [-q]"),
+    "unknown option": (["-x", "a.dat"], "-x"),
+    "no .dat in the name": (["map.txt"], "-o"),
+    "output is the input": (["a.dat", "-o", "a.dat"], "a.dat"),
+    "output is the input by another name": (["a.dat", "-o", "./a.dat"], "a.dat"),
+    "many inputs, no output": (["a.dat", "a.dat"], "-o"),
+    "missing list": (["-i", "none.txt", "-o", "b.nc"], "none.txt"),
+    "missing input": (["none.dat"], "none.dat"),
+    "directory as input": (["folder", "-o", "b.nc"], "is a directory"),
+    "directory as output": (["a.dat", "-o", "folder"], "folder"),
+    "device as output": (["a.dat", "-o", "/dev/null"], "/dev/null"),
+    "missing folder of the output": (["a.dat", "-o", "none/b.nc"], "none/b.nc"),
+    "maps of different numbers of ranks": (["a.dat", "two.dat", "-o", "b.nc"], "two.dat"),
+}
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("case", WRONG_USAGE)
+def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, make_dat, tmp_path, case, ranks):
+    make_dat(tmp_path / "a.dat", DIMS, ROWS)
+    make_dat(tmp_path / "map.txt", DIMS, ROWS)
+    make_dat(tmp_path / "two.dat", DIMS, ROWS[:2])
+    (tmp_path / "folder").mkdir()
+    before = names(tmp_path)
+    args, culprit = WRONG_USAGE[case]
+    done = run("dat2nc", args, ranks=ranks, cwd=tmp_path)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert culprit in sentence(done, "dat2nc")
+    assert names(tmp_path) == before
+
+
+WRONG_FILES = {
+    "empty": (lambda text: "", ["is empty"]),
+    "random": (lambda text: "".join(map(chr, np.random.default_rng(1).integers(1, 127, 4000))), ["no decomposition"]),
+    "cut in the header": (lambda text: text[:30], ["header"]),
+    "cut in the data": (lambda text: text[:text.index("9 10 ")], ["rank 2", "truncated"]),
+    "offset out of range": (lambda text: text.replace(" 11 ", " 13 "), ["Rank 2", "13", "12 elements"]),
+    "negative offset": (lambda text: text.replace("3 2 1", "-3 2 1"), ["Rank 0", "-3"]),
+    "no number": (lambda text: text.replace("3 2 1", "3 two 1"), ["Rank 0", "two"]),
+    "overlap of two ranks": (lambda text: text.replace(" 11 ", " 7 "), ["Element 6", "rank 0", "rank 2"]),
+    "overlap within a rank": (lambda text: text.replace(" 11 ", " 9 "), ["Element 8", "twice by rank 2"]),
+    "rank missing": (lambda text: text.replace("1 3\n0 0 0 \n", ""), ["rank 1 of 3 is missing"]),
+    "short line": (lambda text: text.replace("3 2 1 0 7", "3 2 1"), ["Rank 0", "3 entries", "5"]),
+    "wrong number of dims": (lambda text: text.replace("ndims 2", "ndims 3"), ["3 dimensions", "2"]),
+}
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("case", WRONG_FILES)
+def test_a_wrong_file_is_one_sentence_and_leaves_the_earlier_output(run, sentence, make_dat, tmp_path, case, ranks):
+    spoil, parts = WRONG_FILES[case]
+    sound = make_dat(tmp_path / "a.dat", DIMS, ROWS).read_text()
+    (tmp_path / "a.dat").write_text(spoil(sound))
+    (tmp_path / "a.nc").write_text("earlier")
+    done = run("dat2nc", [tmp_path / "a.dat"], ranks=ranks)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    message = sentence(done, "dat2nc")
+    for part in [*parts, "a.dat"]:
+        assert part in message
+    assert names(tmp_path) == ["a.dat", "a.nc"]
+    assert (tmp_path / "a.nc").read_text() == "earlier"
+
+
+def test_a_netcdf_input_is_refused_by_name(run, sentence, make_dat, tmp_path):
+    make_dat(tmp_path / "a.dat", DIMS, ROWS)
+    run("dat2nc", ["-q", tmp_path / "a.dat"])
+    done = run("dat2nc", [tmp_path / "a.nc", "-o", tmp_path / "b.nc"])
+    assert done.returncode == 2
+    assert "NetCDF file already" in sentence(done, "dat2nc")
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_a_file_size_limit_is_one_sentence_and_leaves_nothing(run, sentence, make_dat, tmp_path, file_size_limit, ranks):
+    make_dat(tmp_path / "a.dat", [1_000_000], [range(1, 1_000_001), [], []])  # 12 MB of NetCDF
+    done = run("dat2nc", ["-q", tmp_path / "a.dat"], ranks=ranks, preexec_fn=file_size_limit)
+    assert done.returncode == 1, (done.stdout, done.stderr)
+    message = sentence(done, "dat2nc")
+    assert "a.nc" in message and "ulimit" in message
+    assert done.stdout == ""
+    assert names(tmp_path) == ["a.dat"]

@@ -1,0 +1,120 @@
+"""slabmark-bench from the command line."""
+
+import json
+import re
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def map_file(tmp_path_factory, run):
+    path = tmp_path_factory.mktemp("maps") / "f.nc"
+    run("slabmark-decomp", ["generate", "f", "--ne", "4", "--ranks", "16", "-o", path]).check_returncode()
+    return path
+
+
+def bench(run, map_file, tmp_path, *args, ranks=4, **more):
+    return run("slabmark-bench", ["decomp", "--map", map_file, "-o", tmp_path, *args], ranks=ranks, **more)
+
+
+def built_methods(run):
+    listing = run("slabmark-bench", ["methods"]).stdout
+    missing = "not in this build"
+    lines = listing.splitlines()
+    return [line.split()[0] for line, following in zip(lines, [*lines[1:], ""])
+            if line and not line.startswith(" ") and missing not in following]
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_every_method_writes_the_pattern_verified_beside_the_limit(run, map_file, tmp_path, ranks):
+    methods = [m for m in built_methods(run) if m != "null"]
+    assert {"posix", "mpiio-independent", "mpiio-collective", "hdf5-slab"} <= set(methods)
+    done = bench(run, map_file, tmp_path, "--method", ",".join(methods), "--trials", "1", ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    for method in methods:
+        row = re.search(rf"^{method} .*$", done.stdout, re.M).group(0)
+        assert row.endswith("yes"), row
+        assert re.search(r"\d %", row), row
+    assert "posix (limit)" in done.stdout and "mpiio-independent (limit)" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_every_method_reads_what_another_rank_wrote(run, map_file, tmp_path, ranks):
+    methods = [m for m in built_methods(run) if m != "null"]
+    done = bench(run, map_file, tmp_path, "--read", "--method", ",".join(methods), "--trials", "1", ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"Pages were (cold|warm)", done.stdout)
+    assert done.stdout.count(" yes") == len(methods) + 2
+
+
+def test_stops_at_six_trials_with_an_interval_and_appends_records(run, map_file, tmp_path):
+    path = tmp_path / "records.jsonl"
+    args = ["--method", "posix,mpiio-collective", "--min-trials", "6", "--max-trials", "6", "--json", path]
+    assert bench(run, map_file, tmp_path, *args).returncode == 0
+    done = bench(run, map_file, tmp_path, *args, "--chart")
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(records) == 8, "two methods and two limits, twice"
+    assert records[0]["pattern"]["bytes"] == 8 * (866 + 866 + 72 * 866)
+    assert records[0]["stopping"]["reason"] == "fixed"
+    assert records[0]["manifest"]["mpi_io"] in ("OMPIO", "ROMIO")
+    assert {b["method"] for b in records[0]["bounds"]} == {"posix", "mpiio-independent"}
+    assert "95 % interval" in done.stdout and "█" in done.stdout
+
+
+def test_time_records_are_written_and_read_back(run, map_file, tmp_path):
+    methods = ",".join(m for m in built_methods(run) if m not in ("null",))
+    done = bench(run, map_file, tmp_path, "--method", methods, "--rounds", "3", "--map-index", "2", "--trials", "1",
+                 "--type", "float32")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_failing_rank_ends_all_with_its_sentence(run, map_file, tmp_path):
+    done = bench(run, map_file, tmp_path, "--method", "null", "--trials", "1", "--set", "null.fail_phase=flush", "--set",
+                 "null.fail_rank=2", timeout=60)
+    assert done.returncode == 1
+    assert "rank 2" in done.stderr and "null.fail_phase" in done.stderr
+    assert "open-to-" not in done.stdout
+
+
+def test_a_rank_that_fails_while_its_peers_wait_for_it_does_not_leave_them_hanging(run, map_file, tmp_path):
+    done = bench(run, map_file, tmp_path, "--method", "null", "--trials", "1", "--set", "null.fail_phase=post", "--set",
+                 "null.fail_rank=1", "--set", "null.peers_wait=on", timeout=90)
+    assert done.returncode != 0
+    assert "null.fail_phase" in done.stderr
+    assert "open-to-" not in done.stdout
+
+
+def test_a_phase_beyond_the_deadline_ends_the_job_with_its_name(run, map_file, tmp_path):
+    done = bench(run, map_file, tmp_path, "--method", "null", "--trials", "1", "--set", "null.delay_flush=60",
+                 "--deadline", "1", timeout=50)
+    assert done.returncode != 0
+    assert "flush has taken more than 1" in done.stderr
+
+
+WRONG_USAGE = {
+    "no pattern": ([], "No pattern"),
+    "unknown pattern": (["decomposition"], "decomposition"),
+    "no map": (["decomp", "--method", "posix"], "--map"),
+    "no method": (["decomp", "--map", "MAP"], "--method"),
+    "nearly a method": (["decomp", "--map", "MAP", "--method", "pnetcdf-vran"], "pnetcdf-varn"),
+    "unknown type": (["decomp", "--map", "MAP", "--method", "posix", "--type", "float16"], "float64"),
+    "no trials": (["decomp", "--map", "MAP", "--method", "posix", "--trials", "0"], "--trials"),
+    "least above most": (["decomp", "--map", "MAP", "--method", "posix", "--min-trials", "9", "--max-trials", "6"], "9"),
+    "rounds x": (["decomp", "--map", "MAP", "--method", "posix", "--rounds", "x"], "--rounds"),
+    "records into a directory": (["decomp", "--map", "MAP", "--method", "posix", "--json", "/"], "/"),
+}
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("case", WRONG_USAGE)
+def test_wrong_usage_is_one_sentence_and_status_2(run, map_file, case, ranks, tmp_path):
+    args, culprit = WRONG_USAGE[case]
+    args = [map_file if a == "MAP" else a for a in args]
+    if "--method" in args:
+        args += ["-o", tmp_path]
+    done = run("slabmark-bench", args, ranks=ranks)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("slabmark-bench: error: ")]
+    assert len(lines) == 1 and culprit in lines[0], done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,261 @@
+"""slabmark-decomp from the command line."""
+
+import json
+
+import netCDF4
+import pytest
+
+F_CASE = {
+    "D1": "piodecomp16tasks16io01dims_ioid_514.dat",
+    "D2": "piodecomp16tasks16io01dims_ioid_516.dat",
+    "D3": "piodecomp16tasks16io02dims_ioid_548.dat",
+}
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def up_to_trailer(path):
+    """PIO ends the list with an empty line and then prints a stack trace."""
+    return path.read_bytes().partition(b"\nObtained ")[0].rstrip(b"\n")
+
+
+@pytest.fixture(scope="module")
+def f_case(tmp_path_factory, run):
+    """The maps of ne 4 on 16 ranks: three text files, one file of many maps, D3 in the single layout."""
+    folder = tmp_path_factory.mktemp("f")
+    generate = ["generate", "f", "--ne", "4", "--ranks", "16", "-o"]
+    run("slabmark-decomp", [*generate, folder / "f"]).check_returncode()
+    run("slabmark-decomp", [*generate, folder / "f.nc"]).check_returncode()
+    run("slabmark-decomp", [*generate, folder / "single.nc", "--map", "3"]).check_returncode()
+    return folder
+
+
+def info(run, path, *args, ranks=1):
+    done = run("slabmark-decomp", ["info", path, "--json", *args], ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_generated_ne4_on_16_ranks_equals_the_real_files_byte_for_byte(f_case, real_data):
+    assert names(f_case) == ["f.nc", "f_D1.dat", "f_D2.dat", "f_D3.dat", "single.nc"]
+    for name, real in F_CASE.items():
+        assert up_to_trailer(f_case / f"f_{name}.dat") == up_to_trailer(real_data / real)
+
+
+def test_the_generated_file_of_many_maps_equals_the_real_one(f_case, real_data):
+    with netCDF4.Dataset(f_case / "f.nc") as ours, netCDF4.Dataset(real_data / "f_case_866x72_16p.nc") as real:
+        for name in real.variables:
+            assert (ours[name][:] == real[name][:]).all(), name
+
+
+def test_ne30_on_64_ranks_has_the_published_request_counts(run, tmp_path):
+    path = tmp_path / "48602x72_64p.nc"
+    run("slabmark-decomp", ["generate", "f", "--ne", "30", "--ranks", "64", "--tie-break", "lowest", "--map", "3",
+                            "--layout", "single", "-o", path]).check_returncode()
+    with netCDF4.Dataset(path) as file:
+        assert (file.max_nreqs, file.min_nreqs) == (55296, 51840)
+        assert (file.dim_len_0, file.dim_len_1) == (48602, 72)
+    requests = info(run, path, "--ranks", "8")["maps"][0]["requests_per_rank"]
+    assert (requests["min"], requests["max"]) == (11134, 22144)
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_info_has_the_statistics_of_the_real_ocean_case(run, real_data, ranks):
+    found = info(run, real_data / "g_case_cmpaso_16p.nc", ranks=ranks)
+    assert found["layout"] == "many-map NetCDF"
+    cells, edges = found["maps"][:2]
+    assert cells["dims"] == [28571] and cells["recorded_ranks"] == 16
+    assert cells["owned"] == 28571 and cells["owned_by_several"] == 0
+    assert [cells["elements_per_rank"][k] for k in ("min", "median", "max")] == [1758, 1779, 1838]
+    assert [cells["requests_per_rank"][k] for k in ("min", "median", "max", "total")] == [94, 160.5, 184, 2530]
+    assert cells["run_length"]["max"] == 151 and cells["run_length"]["median"] == 6
+    assert round(edges["run_length"]["mean"], 2) == 1.41
+    assert sum(bucket["runs"] for bucket in edges["run_length_histogram"]) == 62606
+
+
+def test_info_in_words(run, f_case):
+    done = run("slabmark-decomp", ["info", f_case / "f.nc", "--map", "3"])
+    assert done.stdout.splitlines() == [
+        f"{f_case / 'f.nc'}: many-map NetCDF, 3 maps",
+        "D3: 72 x 866, 62352 elements, 16 recorded ranks",
+        "  owned              62352 (100.00 %), by no rank 0, by several 0",
+        "  elements per rank  min 3744, median 3924, max 4032 on 16 ranks",
+        "  requests per rank  min 936, median 1944, max 2808, total 29304",
+        "  run length         min 1, median 2, mean 2.13, max 4",
+        "  runs by length     1: 10800 2-3: 15624 4-7: 2880",
+    ]
+
+
+def test_info_on_more_ranks_than_recorded_counts_ranks_with_nothing(run, f_case):
+    found = info(run, f_case / "f.nc", "--ranks", "20", ranks=4)["maps"][0]
+    assert found["ranks"] == 20
+    assert found["requests_per_rank"]["min"] == 0
+    assert found["requests_per_rank"]["total"] == 47
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_check_finds_sound_maps_good(run, f_case, ranks):
+    done = run("slabmark-decomp", ["check", f_case / "f.nc"], ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "D1: good, 866 of 866 elements owned, none twice",
+        "D2: good, 866 of 866 elements owned, none twice",
+        "D3: good, 62352 of 62352 elements owned, none twice",
+    ]
+
+
+FAULTS = {
+    "overlap of two ranks": ([[1, 2, 3], [3, 4]], "1 of its 6 elements are owned by more than one rank"),
+    "overlap within a rank": ([[1, 2, 2], [3, 4]], "Element 1"),
+    "out of range": ([[1, 2], [3, 7]], "offset 7"),
+}
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("case", FAULTS)
+def test_check_names_a_fault_and_exits_with_1(run, make_dat, tmp_path, case, ranks):
+    rows, part = FAULTS[case]
+    done = run("slabmark-decomp", ["check", make_dat(tmp_path / "a.dat", [6], rows)], ranks=ranks)
+    assert done.returncode == 1, (done.stdout, done.stderr)
+    assert done.stdout.startswith("D1: bad: ") and part in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_text_to_netcdf_and_back_keeps_who_owns_what(run, f_case, tmp_path):
+    rows = info(run, f_case / "f_D3.dat")["maps"]
+    assert run("slabmark-decomp", ["convert", f_case / "f_D3.dat", "-o", tmp_path / "a.nc"]).returncode == 0
+    assert run("slabmark-decomp", ["convert", tmp_path / "a.nc", "-o", tmp_path / "b.dat"]).returncode == 0
+    assert run("slabmark-decomp", ["convert", tmp_path / "b.dat", "--layout", "many", "-o", tmp_path / "c.nc"]).returncode == 0
+    assert names(tmp_path) == ["a.nc", "b.dat", "c.nc"]
+    assert info(run, tmp_path / "b.dat")["maps"] == rows
+    assert info(run, tmp_path / "c.nc")["maps"] == rows
+    with netCDF4.Dataset(tmp_path / "a.nc") as a, netCDF4.Dataset(f_case / "single.nc") as single:
+        assert (a["offsets"][:] == single["offsets"][:]).all(), "model order is kept"
+
+
+def test_one_map_of_many_becomes_text(run, f_case, tmp_path):
+    assert run("slabmark-decomp", ["convert", f_case / "f.nc", "--map", "2", "-o", tmp_path / "d2.dat"]).returncode == 0
+    assert run("slabmark-decomp", ["convert", f_case / "f.nc", "-o", tmp_path / "f"]).returncode == 0
+    assert names(tmp_path) == ["d2.dat", "f_D1.dat", "f_D2.dat", "f_D3.dat"]
+    assert (tmp_path / "d2.dat").read_text() == (tmp_path / "f_D2.dat").read_text()
+
+
+def test_land_and_ocean_are_generated(run, tmp_path):
+    run("slabmark-decomp", ["generate", "i", "--nlat", "24", "--nlon", "36", "--ranks", "4", "-o", tmp_path / "i.nc"]
+        ).check_returncode()
+    land = info(run, tmp_path / "i.nc")["maps"]
+    assert [m["dims"] for m in land] == [[24, 36], [15, 24, 36], [10, 24, 36], [9, 24, 36], [17, 24, 36]]
+    assert all(m["owned_by_several"] == 0 and m["owned"] < m["elements"] for m in land)
+    run("slabmark-decomp", ["generate", "g", "--cells", "500", "--levels", "7", "--ranks", "4", "-o", tmp_path / "g.nc"]
+        ).check_returncode()
+    ocean = info(run, tmp_path / "g.nc")["maps"]
+    assert [m["dims"][1:] for m in ocean] == [[], [], [7], [7], [7], [8]]
+    assert all(m["owned_by_several"] == 0 and m["owned"] == m["elements"] for m in ocean)
+
+
+WRONG_USAGE = {
+    "no command": ([], "info, check, convert or generate"),
+    "unknown command": (["destroy", "f.nc"], "destroy"),
+    "unknown option": (["info", "f.nc", "--frobnicate"], "frobnicate"),
+    "no file": (["info"], "map_file"),
+    "missing file": (["info", "none.nc"], "none.nc"),
+    "--map 0": (["info", "f.nc", "--map", "0"], "--map"),
+    "--map 4": (["info", "f.nc", "--map", "4"], "number 4"),
+    "--ranks x": (["info", "f.nc", "--ranks", "x"], "--ranks"),
+    "--ranks beyond MPI": (["info", "f.nc", "--ranks", "3000000000"], "3000000000"),
+    "convert without output": (["convert", "f.nc"], "-o"),
+    "convert many to single": (["convert", "f.nc", "--layout", "single", "-o", "x.nc"], "--map"),
+    "convert to a missing folder": (["convert", "f.nc", "--map", "1", "-o", "none/x.dat"], "none"),
+    "convert over a file": (["convert", "f.nc", "-o", "single.nc"], "--overwrite"),
+    "unknown format": (["convert", "f.nc", "-o", "x", "--format", "xml"], "xml"),
+    "generate nothing": (["generate"], "f (atmosphere)"),
+    "generate something else": (["generate", "x", "-o", "y"], "x"),
+    "--ne 7": (["generate", "f", "--ne", "7", "--ranks", "4", "-o", "x"], "7"),
+    "--ne 0": (["generate", "f", "--ne", "0", "--ranks", "4", "-o", "x"], "--ne"),
+    "--ne x": (["generate", "f", "--ne", "x", "--ranks", "4", "-o", "x"], "--ne"),
+    "no --ranks": (["generate", "f", "--ne", "4", "-o", "x"], "--ranks"),
+    "more ranks than elements": (["generate", "f", "--ne", "2", "--ranks", "25", "-o", "x"], "25"),
+    "unknown tie break": (["generate", "f", "--ne", "4", "--ranks", "4", "--tie-break", "coin", "-o", "x"], "coin"),
+    "generate to a missing folder": (["generate", "f", "--ne", "4", "--ranks", "4", "-o", "none/x"], "none"),
+}
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("case", WRONG_USAGE)
+def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, f_case, case, ranks):
+    before = names(f_case)
+    args, culprit = WRONG_USAGE[case]
+    done = run("slabmark-decomp", args, ranks=ranks, cwd=f_case)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert culprit in sentence(done, "slabmark-decomp")
+    assert done.stdout == ""
+    assert names(f_case) == before
+
+
+def spoiled(sound, case):
+    """The bytes of a sound NetCDF map, spoiled; and what the message must tell."""
+    if case == "empty":
+        return b"", "is empty"
+    if case == "random":
+        return bytes((i * 197 + i * i * 31) % 251 for i in range(5000)), "no decomposition file"
+    if case == "random after the magic number":
+        return sound[:4] + bytes((i * 197 + i * i * 31) % 251 for i in range(5000)), "NetCDF"
+    if case == "cut in the header":
+        return sound[:300], "truncated"
+    if case == "cut in the data":
+        return sound[:len(sound) * 2 // 3], "truncated"
+    raise KeyError(case)
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("command", ["info", "check"])
+@pytest.mark.parametrize("file", ["f.nc", "single.nc"])
+@pytest.mark.parametrize("case", ["empty", "random", "random after the magic number", "cut in the header",
+                                  "cut in the data"])
+def test_an_unreadable_map_is_one_sentence_and_status_2(run, sentence, f_case, tmp_path, case, file, command, ranks):
+    content, part = spoiled((f_case / file).read_bytes(), case)
+    (tmp_path / "bad.nc").write_bytes(content)
+    done = run("slabmark-decomp", [command, tmp_path / "bad.nc"], ranks=ranks)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    message = sentence(done, "slabmark-decomp")
+    assert part in message and "bad.nc" in message
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("value, part", [(10**6, "1000000"), (-5, "-5")])
+@pytest.mark.parametrize("file, variable", [("f.nc", "D3.offsets"), ("single.nc", "offsets")])
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_an_offset_outside_the_array_is_named(run, sentence, f_case, tmp_path, file, variable, value, part, ranks):
+    (tmp_path / "bad.nc").write_bytes((f_case / file).read_bytes())
+    with netCDF4.Dataset(tmp_path / "bad.nc", "r+") as bad:
+        bad[variable][(0, 3) if bad[variable].ndim == 2 else 3] = value
+    done = run("slabmark-decomp", ["info", tmp_path / "bad.nc"], ranks=ranks)
+    assert done.returncode == 2
+    message = sentence(done, "slabmark-decomp")
+    assert part in message and "rank 0" in message
+    assert run("slabmark-decomp", ["check", tmp_path / "bad.nc"], ranks=ranks).returncode == 1
+
+
+@pytest.mark.parametrize("output", [["big"], ["big.nc", "--map", "3", "--layout", "single"]])
+def test_a_file_size_limit_is_one_sentence_and_leaves_nothing(run, sentence, tmp_path, file_size_limit, output):
+    done = run("slabmark-decomp", ["generate", "f", "--ne", "30", "--ranks", "64", "-o", *output], cwd=tmp_path,
+               preexec_fn=file_size_limit)
+    assert done.returncode == 1, (done.stdout, done.stderr)
+    message = sentence(done, "slabmark-decomp")
+    assert "big" in message and "ulimit" in message
+    assert names(tmp_path) == [], "also those of the set that were complete are removed"
+
+
+def test_overwrite_replaces(run, f_case, tmp_path):
+    (tmp_path / "x.nc").write_text("earlier")
+    assert run("slabmark-decomp", ["convert", f_case / "f.nc", "--overwrite", "-o", tmp_path / "x.nc"]).returncode == 0
+    assert (tmp_path / "x.nc").read_bytes().startswith(b"CDF")
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_help_of_a_command_is_printed_once(run, ranks):
+    done = run("slabmark-decomp", ["generate", "f", "--help"], ranks=ranks)
+    assert done.returncode == 0
+    assert done.stdout.count("--tie-break") == 1

@@ -33,8 +33,11 @@ endif()
 
 set(SLABMARK_MPI_ENVIRONMENT "")
 if(SLABMARK_MPI_IS_OPEN_MPI)
-  # Tests run more ranks than a small machine has cores, which Open MPI refuses unless told.
+  # Tests run more ranks than a small machine has cores, which Open MPI refuses unless told: by the flag, or by the
+  # variable where somebody types `mpiexec -n 8` without it (Open MPI up to 4, and 5).
   set(flags --oversubscribe)
+  list(APPEND SLABMARK_MPI_ENVIRONMENT
+    OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
   execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(user STREQUAL "0")  # a container: Open MPI runs as root only if told twice
     list(APPEND SLABMARK_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)

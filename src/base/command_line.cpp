@@ -16,7 +16,8 @@ std::optional<std::string> parse_command_line(CLI::App& app, int argc, const cha
   } catch (const CLI::CallForVersion& version) {
     return std::string(version.what()) + "\n";
   } catch (const CLI::ParseError& error) {
-    throw InputError(fmt::format("{}; '{} --help' lists the options.", error.what(), app.get_name()));
+    throw InputError(
+        fmt::format("{}; '{} --help' lists the options.", error.what(), app.get_name()));
   }
   return std::nullopt;
 }

@@ -53,7 +53,8 @@ void PhaseClock::pause(const std::function<void()>& work) {
 void PhaseClock::span(const std::string& name, const std::function<void()>& work) {
   const auto start = steady::now();
   work();
-  times_.spans[std::string(name_of(current_)) + "." + name] += seconds_between(start, steady::now());
+  times_.spans[std::string(name_of(current_)) + "." + name] +=
+      seconds_between(start, steady::now());
 }
 
 }  // namespace slabmark

@@ -25,8 +25,8 @@ struct RankTimes {
   std::array<double, phase_count> phase{};  ///< indexed by Phase
   std::map<std::string, double> spans;      ///< named parts of a phase, "create.reopen"
   double open_to_close = 0.0;               ///< without the pauses
-  /// The phases part by part, in the same order on all ranks. A phase of many rounds lasts as long as
-  /// the slowest ranks of its parts together, which no rank's own sum tells.
+  /// The phases part by part, in the same order on all ranks. A phase of many rounds lasts as long
+  /// as the slowest ranks of its parts together, which no rank's own sum tells.
   std::vector<PhasePart> parts;
 
   double operator[](Phase p) const { return phase[static_cast<std::size_t>(p)]; }

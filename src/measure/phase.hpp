@@ -21,8 +21,8 @@ enum class Phase {
 inline constexpr std::size_t phase_count = 8;
 
 inline constexpr std::array<Phase, phase_count> all_phases = {
-    Phase::create, Phase::open, Phase::define, Phase::prepare,
-    Phase::post,   Phase::flush, Phase::sync,  Phase::close};
+    Phase::create, Phase::open,  Phase::define, Phase::prepare,
+    Phase::post,   Phase::flush, Phase::sync,   Phase::close};
 
 std::string_view name_of(Phase phase);
 

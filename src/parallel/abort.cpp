@@ -1,9 +1,5 @@
 #include "parallel/abort.hpp"
 
-#include <fmt/format.h>
-#include <mpi.h>
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <climits>
@@ -11,6 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <mpi.h>
 
 #include "base/error.hpp"
 #include "parallel/comm.hpp"

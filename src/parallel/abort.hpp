@@ -4,13 +4,14 @@
 
 namespace slabmark {
 
-/// Prints "rank R on host H: MESSAGE" and ends the job on all ranks with exit status 1. For a failure
-/// that the other ranks cannot be told about because they wait in a collective call. Files that are
-/// guarded by RemoveOnAbort are removed first.
+/// Prints "rank R on host H: MESSAGE" and ends the job on all ranks with exit status 1. For a
+/// failure that the other ranks cannot be told about because they wait in a collective call. Files
+/// that are guarded by RemoveOnAbort are removed first.
 [[noreturn]] void abort_job(const std::string& message);
 
 /// While an object of this class lives, `path` is removed if the job ends early: by abort_job(), or
-/// because this process is told to stop (SIGINT, SIGTERM). Give it only files that this run created.
+/// because this process is told to stop (SIGINT, SIGTERM). Give it only files that this run
+/// created.
 class RemoveOnAbort {
  public:
   explicit RemoveOnAbort(const std::string& path);

@@ -1,10 +1,10 @@
 #include "parallel/agree.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <climits>
 #include <thread>
+
+#include <fmt/format.h>
 
 #include "parallel/abort.hpp"
 

@@ -1,9 +1,9 @@
 #include "parallel/comm.hpp"
 
-#include <fmt/format.h>
+#include <array>
 #include <unistd.h>
 
-#include <array>
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 
@@ -92,7 +92,8 @@ std::vector<std::string> Comm::gather(const std::string& value) const {
                         offsets.data(), MPI_CHAR, 0, comm_),
             "MPI_Gatherv");
   std::vector<std::string> all;
-  for (std::size_t i = 0; i < lengths.size(); ++i) all.push_back(joined.substr(offsets[i], lengths[i]));
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    all.push_back(joined.substr(offsets[i], lengths[i]));
   return all;
 }
 

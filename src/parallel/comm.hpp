@@ -1,10 +1,10 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include <mpi.h>
 
 namespace slabmark {
 

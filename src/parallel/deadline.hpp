@@ -8,8 +8,8 @@
 
 namespace slabmark {
 
-/// Watches for what hangs: if a watched stretch of work lasts longer than the limit, the job is ended
-/// with a message that names the work, and with exit status 1.
+/// Watches for what hangs: if a watched stretch of work lasts longer than the limit, the job is
+/// ended with a message that names the work, and with exit status 1.
 class Deadline {
  public:
   explicit Deadline(double seconds);  ///< 0: no limit

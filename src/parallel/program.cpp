@@ -1,9 +1,9 @@
 #include "parallel/program.hpp"
 
-#include <fmt/format.h>
-
 #include <csignal>
 #include <cstdio>
+
+#include <fmt/format.h>
 
 #include "parallel/abort.hpp"
 #include "parallel/agree.hpp"

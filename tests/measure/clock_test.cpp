@@ -1,9 +1,9 @@
 #include "measure/clock.hpp"
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "base/error.hpp"
 
@@ -56,9 +56,8 @@ TEST(PhaseClock, OpenToCloseCoversThePhasesAndLeavesPausesOut) {
 TEST(PhaseClock, ASpanIsNamedAfterItsPhase) {
   const Comm comm(MPI_COMM_WORLD);
   PhaseClock clock(comm);
-  clock.time(Phase::create, [&] {
-    clock.span("reopen", [] { std::this_thread::sleep_for(1ms); });
-  });
+  clock.time(Phase::create,
+             [&] { clock.span("reopen", [] { std::this_thread::sleep_for(1ms); }); });
   ASSERT_EQ(clock.times().spans.size(), 1u);
   EXPECT_EQ(clock.times().spans.begin()->first, "create.reopen");
   EXPECT_LE(clock.times().spans.begin()->second, clock.times()[Phase::create]);

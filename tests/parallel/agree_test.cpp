@@ -1,9 +1,9 @@
 #include "parallel/agree.hpp"
 
-#include <gtest/gtest.h>
-
 #include <optional>
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace slabmark {
 namespace {
@@ -36,8 +36,8 @@ TEST(Agree, EveryRankThrowsTheErrorOfTheOneThatFailed) {
 
 TEST(Agree, TheLowestFailingRankSpeaksForAll) {
   const Comm comm(MPI_COMM_WORLD);
-  const std::string result = outcome(
-      comm, [&] { throw IoError("This is rank " + std::to_string(comm.rank()) + "."); });
+  const std::string result =
+      outcome(comm, [&] { throw IoError("This is rank " + std::to_string(comm.rank()) + "."); });
   EXPECT_EQ(result, "1: This is rank 0.");
 }
 

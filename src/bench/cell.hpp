@@ -31,6 +31,9 @@ struct RunOptions {
   bool overwrite = false;
   double deadline = 1800.0;  ///< seconds that one phase may take before it is taken to hang; 0: any
   std::uint64_t seed = 1;    ///< of the order in which cells take turns
+  /// The first round takes the cells as they are given, so that reports of progress come in that
+  /// order; the later rounds are in random order either way.
+  bool first_round_in_order = false;
 };
 
 }  // namespace slabmark

@@ -39,6 +39,12 @@ void enter_bounds(std::vector<CellRecord>& records, std::span<const Cell> cells)
   }
 }
 
+std::vector<std::size_t> turns(TrialOrder& order, const RunOptions& options, bool first_round) {
+  std::vector<std::size_t> cells = order.next_round();
+  if (first_round && options.first_round_in_order) std::sort(cells.begin(), cells.end());
+  return cells;
+}
+
 }  // namespace
 
 std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
@@ -59,10 +65,11 @@ std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
     return std::all_of(running.begin(), running.end(),
                        [](const auto& cell) { return cell->finished(); });
   };
-  for (std::uint64_t round = options.warm_up ? 0 : 1; !all_finished(); ++round) {
+  const std::uint64_t first_round = options.warm_up ? 0 : 1;
+  for (std::uint64_t round = first_round; !all_finished(); ++round) {
     const bool warm_up = round == 0;
     std::uint64_t position = 0;
-    for (const std::size_t index : order.next_round()) {
+    for (const std::size_t index : turns(order, options, round == first_round)) {
       RunningCell& cell = *running[index];
       if (cell.finished()) continue;
       if (comm.is_root() && progress.trial_begins) {

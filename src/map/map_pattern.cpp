@@ -57,8 +57,7 @@ class Reader {
     }
     std::vector<DecomposedVariable> variables;
     for (std::uint64_t i = 0; i < request_.variables; ++i) {
-      variables.push_back(
-          {fmt::format("var{:04}", i), request_.type, i % used, request_.rounds > 1});
+      variables.push_back({name_of_variable(i), request_.type, i % used, request_.rounds > 1});
     }
     Pattern pattern = make_decomposition_pattern(parts, variables, request_.rounds);
     pattern.settings["map"] = request_.path;
@@ -75,6 +74,11 @@ class Reader {
   std::uint64_t max_requests = 0;
 
  private:
+  std::string name_of_variable(std::uint64_t i) const {
+    return request_.prefix.empty() ? fmt::format("var{:04}", i)
+                                   : fmt::format("{}{}", request_.prefix, i);
+  }
+
   const Comm& comm_;
   MapFile& file_;
   const MapPatternRequest& request_;

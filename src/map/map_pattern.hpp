@@ -18,6 +18,7 @@ struct MapPatternRequest {
   std::optional<std::uint64_t> only_map;  ///< 0-based; else variable i uses map i mod maps
   std::uint64_t rounds = 1;  ///< time records; more than one gives every variable a time dimension
   bool with_neighbours = false;  ///< also the pattern of the next rank, for reading back
+  std::string prefix;  ///< "D_" names the variables D_0, D_1, ...; empty: var0000, var0001, ...
 };
 
 /// A decomposition as a pattern.
@@ -30,10 +31,10 @@ struct MapPattern {
       setup;  ///< slowest rank's seconds: "map_open", "map_read", "map_sort"
 };
 
-/// Reads the maps in use and makes variables var0000, var0001, ... of them; their dimensions are
-/// dim_len_0, dim_len_1, ... for a file of one map, D<k>.dim_len_0, ... for several. Collective.
-/// Throws an agreed InputError where open_map() or MapFile::read() do, where ranks own the same
-/// element, or where `only_map` names a map that is not there.
+/// Reads the maps in use and makes variables of them; their dimensions are dim_len_0, dim_len_1,
+/// ... for a file of one map, D<k>.dim_len_0, ... for several. Collective. Throws an agreed
+/// InputError where open_map() or MapFile::read() do, where ranks own the same element, or where
+/// `only_map` names a map that is not there.
 MapPattern make_map_pattern(const Comm& comm, const MapPatternRequest& request);
 
 }  // namespace slabmark

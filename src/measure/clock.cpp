@@ -53,8 +53,11 @@ void PhaseClock::pause(const std::function<void()>& work) {
 void PhaseClock::span(const std::string& name, const std::function<void()>& work) {
   const auto start = steady::now();
   work();
-  times_.spans[std::string(name_of(current_)) + "." + name] +=
-      seconds_between(start, steady::now());
+  add_to_span(name, seconds_between(start, steady::now()));
+}
+
+void PhaseClock::add_to_span(const std::string& name, double seconds) {
+  times_.spans[std::string(name_of(current_)) + "." + name] += seconds;
 }
 
 }  // namespace slabmark

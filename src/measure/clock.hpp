@@ -53,6 +53,9 @@ class PhaseClock {
   /// Not collective; called by methods.
   void span(const std::string& name, const std::function<void()>& work);
 
+  /// Adds `seconds` to the named span: for a sum over very many short calls.
+  void add_to_span(const std::string& name, double seconds);
+
   const RankTimes& times() const { return times_; }
 
  private:

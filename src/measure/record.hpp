@@ -49,6 +49,8 @@ struct TrialRecord {
   double open_to_close = 0.0;           ///< seconds of the slowest rank, without the pauses
   std::map<Phase, PhaseRecord> phases;  ///< only phases in which some rank spent time
   RankSummary busy;                     ///< over ranks: sum of the rank's own phases, in seconds
+  RankSummary open_to_close_ranks;      ///< the ranks' own seconds from create to close
+  RankSummary transfer_ranks;           ///< over ranks: the rank's own prepare + post + flush
   std::map<Phase, double>
       slowest_split;  ///< own seconds by phase of the rank that `busy` calls slowest
   std::map<std::string, RankSummary> spans;  ///< seconds; 0 for a rank that did not enter the span

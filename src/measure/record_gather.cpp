@@ -55,6 +55,10 @@ double sum_of_phases(const RankTimes& times) {
   return sum;
 }
 
+double transfer_of(const RankTimes& times) {
+  return times[Phase::prepare] + times[Phase::post] + times[Phase::flush];
+}
+
 }  // namespace
 
 TrialRecord gather_trial(const Comm& comm, const RankTimes& times) {
@@ -62,6 +66,8 @@ TrialRecord gather_trial(const Comm& comm, const RankTimes& times) {
   TrialRecord trial;
   trial.open_to_close = comm.max(times.open_to_close);
   trial.busy = summary_with_host(comm, sum_of_phases(times), hosts);
+  trial.open_to_close_ranks = summary_with_host(comm, times.open_to_close, hosts);
+  trial.transfer_ranks = summary_with_host(comm, transfer_of(times), hosts);
   const std::array<double, phase_count> seconds = slowest_parts(comm, times);
   for (const Phase phase : all_phases) {
     const std::vector<double> by_rank = comm.gather(times[phase]);

@@ -220,6 +220,8 @@ json written(const TrialRecord& t) {
           {"overhead", t.overhead()},
           {"phases", written(t.phases)},
           {"busy", written(t.busy)},
+          {"open_to_close_ranks", written(t.open_to_close_ranks)},
+          {"transfer_ranks", written(t.transfer_ranks)},
           {"slowest_split", written(t.slowest_split)},
           {"spans", written(t.spans)}};
 }
@@ -231,6 +233,11 @@ void parse(const json& from, TrialRecord& t) {
   t.open_to_close = get<double>(from, "open_to_close");
   parse(member(from, "phases"), t.phases);
   parse(member(from, "busy"), t.busy);
+  // Records of earlier builds lack these two.
+  if (from.contains("open_to_close_ranks")) {
+    parse(from["open_to_close_ranks"], t.open_to_close_ranks);
+  }
+  if (from.contains("transfer_ranks")) parse(from["transfer_ranks"], t.transfer_ranks);
   parse(member(from, "slowest_split"), t.slowest_split);
   parse(member(from, "spans"), t.spans);
 }

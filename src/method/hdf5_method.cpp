@@ -1,20 +1,20 @@
 #include "method/hdf5_method.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <chrono>
+#include <set>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "method/effective.hpp"
+#include "method/hdf5_chunk.hpp"
 #include "method/raw_layout.hpp"
 #include "storage/mpiio/file.hpp"
 
 namespace slabmark {
 
 namespace {
-
-// File formats before HDF5 2.0 hold a chunk's size in 32 bits.
-constexpr std::uint64_t largest_chunk_bytes = (std::uint64_t{1} << 32) - 1;
 
 /// Value of an option that takes one of a few words.
 template <class Value>
@@ -30,13 +30,16 @@ Value choice(const Settings& settings, const std::string& name, const std::strin
 }
 
 std::vector<std::pair<std::string, H5F_libver_t>> format_versions() {
-  return {{"earliest", H5F_LIBVER_EARLIEST}, {"v18", H5F_LIBVER_V18},
-          {"v110", H5F_LIBVER_V110},         {"v112", H5F_LIBVER_V112},
-          {"v114", H5F_LIBVER_V114},
+  return {
+    {"earliest", H5F_LIBVER_EARLIEST}, {"v18", H5F_LIBVER_V18}, {"v110", H5F_LIBVER_V110},
+        {"v112", H5F_LIBVER_V112}, {"v114", H5F_LIBVER_V114},
 #if H5_VERSION_GE(2, 0, 0)
-          {"v200", H5F_LIBVER_V200},
+        {"v200", H5F_LIBVER_V200},
 #endif
-          {"latest", H5F_LIBVER_LATEST}};
+    {
+      "latest", H5F_LIBVER_LATEST
+    }
+  };
 }
 
 hdf5::AccessSettings access_settings(const Settings& settings) {
@@ -61,46 +64,18 @@ hdf5::CreationSettings creation_settings(const Settings& settings) {
   return creation;
 }
 
-std::uint64_t chunk_bytes(const Extent& chunk, ElementType type) {
-  auto bytes = static_cast<std::uint64_t>(size_of(type));
-  for (const auto length : chunk) {
-    if (__builtin_mul_overflow(bytes, length, &bytes)) return largest_chunk_bytes + 1;
-  }
-  return bytes;
-}
-
-// One time step a chunk, cut along its slow dimensions until HDF5 can hold it.
-Extent whole_step(const Dataset& dataset) {
-  auto chunk = dataset.extent();
-  for (auto& length : chunk) length = std::max<std::uint64_t>(1, length);
-  for (auto& length : chunk) {
-    while (length > 1 && chunk_bytes(chunk, dataset.type) > largest_chunk_bytes) {
-      length = (length + 1) / 2;
-    }
-  }
-  return chunk;
-}
-
-/// Chunk with time in front; empty for a contiguous dataset.
-Extent chunk_of(const Dataset& dataset) {
-  if (!dataset.chunk && !dataset.has_time) return {};
-  auto chunk = dataset.chunk ? *dataset.chunk : whole_step(dataset);
-  const auto extent = dataset.extent();
-  for (std::size_t d = 0; d < chunk.size(); ++d) {
-    // HDF5 refuses chunks that are longer than a dimension that cannot grow.
-    chunk[d] = std::min(chunk[d], std::max<std::uint64_t>(1, extent[d]));
-  }
-  if (dataset.has_time) chunk.insert(chunk.begin(), 1);
-  return chunk;
-}
-
 Extent with_records(const Dataset& dataset, std::uint64_t records) {
   auto extent = dataset.extent();
   if (dataset.has_time) extent.insert(extent.begin(), records);
   return extent;
 }
 
-std::optional<std::string> beyond_hdf5(const Pattern& pattern, const Settings&) {
+std::set<std::string> as_set(const std::vector<std::string>& words) {
+  return {words.begin(), words.end()};
+}
+
+std::optional<std::string> beyond_hdf5(const Pattern& pattern, const Settings& settings) {
+  const Hdf5Chunks chunks(settings);
   std::set<std::string> names;
   for (const auto& dataset : pattern.datasets) {
     if (dataset.name.empty()) return "a dataset has no name";
@@ -112,16 +87,7 @@ std::optional<std::string> beyond_hdf5(const Pattern& pattern, const Settings&) 
       return fmt::format("dataset {} has {} dimensions; HDF5 holds {}", dataset.name, rank,
                          H5S_MAX_RANK);
     }
-    if (!dataset.chunk) continue;
-    if (rank == 0 || dataset.chunk->size() != rank ||
-        std::find(dataset.chunk->begin(), dataset.chunk->end(), 0) != dataset.chunk->end()) {
-      return fmt::format("the chunk {} does not suit dataset {} of {}", to_string(*dataset.chunk),
-                         dataset.name, to_string(dataset.extent()));
-    }
-    if (chunk_bytes(chunk_of(dataset), dataset.type) > largest_chunk_bytes) {
-      return fmt::format("the chunk {} of dataset {} is 4 GiB or more", to_string(*dataset.chunk),
-                         dataset.name);
-    }
+    if (auto reason = chunks.unsuited(dataset)) return reason;
   }
   return too_large_for_raw(pattern);
 }
@@ -136,10 +102,12 @@ MethodInfo hdf5_info(std::string name, std::string summary) {
   info.options = {
       {"hdf5.collective", "on", "off: independent H5Dwrite and H5Dread"},
       {"hdf5.collective_metadata", "on", "off: each rank reads and writes metadata on its own"},
+      hdf5_chunk_option(),
       {"hdf5.fill", "never", "when fill values are written: never, alloc or ifset"},
       {"hdf5.alloc", "default", "when space is allocated: default, early, incr or late"},
       {"hdf5.libver", "earliest",
-       "lowest format version: earliest, v18, v110, v112, v114, v200 or latest; the highest is v110 "
+       "lowest format version: earliest, v18, v110, v112, v114, v200 or latest; the highest is "
+       "v110 "
        "unless this is higher"}};
   info.supports = beyond_hdf5;
   return info;
@@ -148,6 +116,7 @@ MethodInfo hdf5_info(std::string name, std::string summary) {
 Hdf5Method::Hdf5Method(const MethodContext& context)
     : context_(context),
       collective_(context.settings.flag("hdf5.collective", true)),
+      chunks_(context.settings),
       access_(access_settings(context.settings)),
       creation_(creation_settings(context.settings)),
       transfer_(collective_ ? hdf5::TransferList::Mode::collective
@@ -161,7 +130,7 @@ void Hdf5Method::create(const std::string& path) {
 void Hdf5Method::define() {
   for (const auto& dataset : context_.pattern.datasets) {
     auto settings = creation_;
-    settings.chunk = chunk_of(dataset);
+    settings.chunk = chunks_.of(dataset);
     const hdf5::Space space(with_records(dataset, 0), dataset.has_time);
     auto created = file_.create_dataset(dataset.name, dataset.type, space, settings);
     auto file_space = created.space();
@@ -175,7 +144,8 @@ void Hdf5Method::open(const std::string& path) {
   for (const auto& dataset : context_.pattern.datasets) {
     auto opened = file_.open_dataset(dataset.name, dataset.type);
     auto space = opened.space();
-    datasets_.push_back({std::move(opened), std::move(space), 0});
+    const auto records = dataset.has_time ? space.extent().front() : 0;
+    datasets_.push_back({std::move(opened), std::move(space), records});
   }
 }
 
@@ -192,20 +162,47 @@ hdf5::Space& Hdf5Method::file_space(std::size_t dataset, std::uint64_t time) {
   return open.space;
 }
 
+void Hdf5Method::post(std::uint64_t round, std::span<std::byte* const> buffers) {
+  seconds_in_calls_ = 0.0;
+  move_round(round, buffers);
+  context_.clock.add_to_span(call_name(), seconds_in_calls_);
+}
+
+// The span would build a string a call; there may be millions.
+template <class Call>
+void Hdf5Method::timed(const Call& call) {
+  const auto start = std::chrono::steady_clock::now();
+  call();
+  seconds_in_calls_ +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ++outcomes_[transfer_.outcome()];
+}
+
 void Hdf5Method::move(std::size_t dataset, const hdf5::Space& memory, const hdf5::Space& file,
                       void* data) {
   auto& target = datasets_[dataset].dataset;
-  if (writing()) {
-    target.write(memory, file, transfer_, data);
-  } else {
-    target.read(memory, file, transfer_, data);
+  timed([&] {
+    if (writing()) {
+      target.write(memory, file, transfer_, data);
+    } else {
+      target.read(memory, file, transfer_, data);
+    }
+  });
+}
+
+void Hdf5Method::move(std::span<const Part> parts) {
+  std::vector<hdf5::Dataset::Part> all;
+  all.reserve(parts.size());
+  for (const auto& part : parts) {
+    all.push_back({&datasets_[part.dataset].dataset, part.memory, part.file, part.data});
   }
-  ++calls_[writing() ? "H5Dwrite" : "H5Dread"];
-  ++modes_[transfer_.actual_mode()];
-  if (collective_) causes_.merge([&] {
-    const auto causes = transfer_.no_collective_causes();
-    return std::set<std::string>(causes.begin(), causes.end());
-  }());
+  timed([&] {
+    if (writing()) {
+      hdf5::Dataset::write(all, transfer_);
+    } else {
+      hdf5::Dataset::read(all, transfer_);
+    }
+  });
 }
 
 void Hdf5Method::sync() { file_.sync(); }
@@ -228,9 +225,25 @@ void Hdf5Method::close() {
 
 nlohmann::json Hdf5Method::effective() const {
   auto effective = at_close_;
-  effective["calls"] = calls_;
-  effective["io_mode"] = modes_;
-  effective["no_collective_cause"] = causes_;
+  std::uint64_t calls = 0;
+  std::map<std::string, std::uint64_t> modes;
+  std::map<std::string, std::uint64_t> selection_modes;
+  std::set<std::string> no_collective;
+  std::set<std::string> no_selection;
+  for (const auto& [outcome, times] : outcomes_) {
+    calls += times;
+    modes[hdf5::mode_name(outcome)] += times;
+    selection_modes[hdf5::selection_mode_name(outcome)] += times;
+    if (collective_) no_collective.merge(as_set(hdf5::no_collective_causes(outcome)));
+    no_selection.merge(as_set(hdf5::no_selection_causes(outcome)));
+  }
+  if (calls > 0) effective["calls"] = {{call_name(), calls}};
+  effective["io_mode"] = modes;
+  effective["no_collective_cause"] = no_collective;
+#if H5_VERSION_GE(1, 14, 3)
+  effective["selection_io_mode"] = selection_modes;
+  effective["no_selection_io_cause"] = no_selection;
+#endif
   const auto versions = format_versions();
   const auto name = [&](H5F_libver_t bound) {
     return std::find_if(versions.begin(), versions.end(),

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <map>
-#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "method/hdf5_chunk.hpp"
 #include "method/method.hpp"
 #include "storage/hdf5/file.hpp"
 
@@ -20,6 +21,8 @@ class Hdf5Method : public Method {
   void create(const std::string& path) override;
   void define() override;
   void open(const std::string& path) override;
+  void post(std::uint64_t round, std::span<std::byte* const> buffers) override;
+  void flush() override {}  // H5Dwrite and H5Dread block
   void sync() override;
   void close() override;
   nlohmann::json effective() const override;
@@ -34,8 +37,25 @@ class Hdf5Method : public Method {
   /// where it must.
   hdf5::Space& file_space(std::size_t dataset, std::uint64_t time);
 
+  /// What post() does, inside which the seconds in HDF5's own calls are added up as a span of their
+  /// name.
+  virtual void move_round(std::uint64_t round, std::span<std::byte* const> buffers) = 0;
+
+  /// The call that moves data, for the record: by default one dataset's.
+  virtual std::string call_name() const { return writing() ? "H5Dwrite" : "H5Dread"; }
+
   /// One H5Dwrite or H5Dread, counted with what HDF5 made of it.
   void move(std::size_t dataset, const hdf5::Space& memory, const hdf5::Space& file, void* data);
+
+  struct Part {
+    std::size_t dataset;
+    const hdf5::Space* memory;
+    const hdf5::Space* file;
+    void* data;
+  };
+
+  /// One H5Dwrite_multi or H5Dread_multi: each dataset at most once.
+  void move(std::span<const Part> parts);
 
   MethodContext context_;
 
@@ -46,15 +66,18 @@ class Hdf5Method : public Method {
     std::uint64_t records;
   };
 
+  template <class Call>
+  void timed(const Call& call);
+
   bool collective_;
+  Hdf5Chunks chunks_;
   hdf5::AccessSettings access_;
   hdf5::CreationSettings creation_;
   hdf5::TransferList transfer_;
   hdf5::File file_;  // before datasets_, which must be closed first
   std::vector<OpenDataset> datasets_;
-  std::map<std::string, std::uint64_t> calls_;
-  std::map<std::string, std::uint64_t> modes_;
-  std::set<std::string> causes_;
+  double seconds_in_calls_ = 0.0;  ///< in the round being posted
+  std::map<hdf5::TransferOutcome, std::uint64_t> outcomes_;
   nlohmann::json at_close_;
 };
 

@@ -19,6 +19,10 @@
   entry(pnetcdf_varn)           \
   entry(pnetcdf_vara)           \
   entry(hdf5_slab)              \
+  entry(hdf5_union)             \
+  entry(hdf5_union_naive)       \
+  entry(hdf5_points)            \
+  entry(hdf5_multi)             \
   entry(null)
 
 namespace slabmark {

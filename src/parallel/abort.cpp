@@ -27,8 +27,10 @@ struct GuardedPath {
 std::array<GuardedPath, 64> guarded;
 
 void remove_guarded_files() {
-  for (GuardedPath& entry : guarded) {
-    if (entry.used) unlink(entry.path.data());
+  // Backwards, because a directory is guarded before the files in it.
+  for (auto entry = guarded.rbegin(); entry != guarded.rend(); ++entry) {
+    if (!entry->used) continue;
+    if (unlink(entry->path.data()) != 0) rmdir(entry->path.data());
   }
 }
 

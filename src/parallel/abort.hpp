@@ -10,8 +10,8 @@ namespace slabmark {
 [[noreturn]] void abort_job(const std::string& message);
 
 /// While an object of this class lives, `path` is removed if the job ends early: by abort_job(), or
-/// because this process is told to stop (SIGINT, SIGTERM). Give it only files that this run
-/// created.
+/// because this process is told to stop (SIGINT, SIGTERM); a directory only if it is empty then.
+/// Give it only what this run created, a directory before what goes into it.
 class RemoveOnAbort {
  public:
   explicit RemoveOnAbort(const std::string& path);

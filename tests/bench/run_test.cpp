@@ -77,6 +77,20 @@ TEST_F(Run, MeasuresAsManyTrialsAsAskedForAfterOneWarmUp) {
   EXPECT_EQ(records[0].summary.open_to_close.seconds.trials, 3u);
 }
 
+TEST_F(Run, TakesTheCellsOfTheFirstRoundInTheirOrderIfAskedTo) {
+  RunOptions options = trials(1);
+  options.warm_up = false;
+  options.first_round_in_order = true;
+  const std::vector<Cell> cells = {cell("posix"), cell("null"), cell("mpiio-independent")};
+  for (options.seed = 1; options.seed <= 20; ++options.seed) {
+    std::vector<std::uint64_t> positions;
+    for (const CellRecord& record : run_cells(comm_, cells, options)) {
+      if (comm_.is_root()) positions.push_back(record.trials.front().position);
+    }
+    if (comm_.is_root()) EXPECT_EQ(positions, (std::vector<std::uint64_t>{0, 1, 2}));
+  }
+}
+
 TEST_F(Run, CountsBytesAndRequestsOfAllRanks) {
   const auto records = run_cells(comm_, std::vector{cell("posix")}, trials(1));
   if (!comm_.is_root()) return;

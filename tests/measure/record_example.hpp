@@ -16,6 +16,8 @@ inline TrialRecord example_trial(double post, bool warm_up) {
   trial.phases[Phase::create] = {0.25, two_ranks(0.25, 0.25)};
   trial.phases[Phase::post] = {post, two_ranks(0.0, post)};
   trial.busy = two_ranks(0.25, 0.25 + post);
+  trial.open_to_close_ranks = two_ranks(post + 0.5, post + 0.5);
+  trial.transfer_ranks = two_ranks(0.0, post);
   trial.slowest_split = {{Phase::create, 0.25}, {Phase::post, post}};
   trial.spans["create.reopen"] = two_ranks(0.125, 0.0);
   trial.warm_up = warm_up;

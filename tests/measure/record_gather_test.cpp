@@ -33,6 +33,8 @@ TEST(GatheredTrials, SummariseTheRanksOwnSeconds) {
   EXPECT_EQ(post.slowest, static_cast<std::uint64_t>(last));
   EXPECT_EQ(post.slowest_host, host_name());
   EXPECT_EQ(trial.busy.max, 2.0 + last);
+  EXPECT_EQ(trial.open_to_close_ranks.min, 100.0);
+  EXPECT_EQ(trial.open_to_close_ranks.max, 100.0 + last);
   EXPECT_FALSE(trial.phases.contains(Phase::flush)) << "no rank spent time in it";
 }
 
@@ -48,6 +50,21 @@ TEST(GatheredTrials, ChargeEachPartOfAPhaseWithItsOwnSlowestRank) {
   EXPECT_EQ(trial.seconds(Phase::post), 8.0) << "3 s until the second part may begin, then 5 s";
   EXPECT_EQ(trial.phases.at(Phase::post).ranks.max, comm.size() == 1 ? 8.0 : 6.0);
   EXPECT_EQ(trial.transfer(), 8.25);
+}
+
+TEST(GatheredTrials, AddUpEachRanksOwnTransferBeforeTheyCompareRanks) {
+  const Comm comm(MPI_COMM_WORLD);
+  const bool is_last = comm.rank() == comm.size() - 1;
+  RankTimes times;
+  spend(times, Phase::create, 16.0);
+  spend(times, Phase::prepare, is_last ? 1.0 : 4.0);
+  spend(times, Phase::post, is_last ? 4.0 : 1.0);
+  spend(times, Phase::flush, 0.5);
+  const TrialRecord trial = gather_trial(comm, times);
+  if (!comm.is_root()) return;
+  EXPECT_EQ(trial.transfer_ranks.min, 5.5);
+  EXPECT_EQ(trial.transfer_ranks.max, 5.5) << "not the 8.5 s of two different ranks' maxima";
+  EXPECT_EQ(trial.transfer_ranks.variance, 0.0);
 }
 
 TEST(GatheredTrials, SplitTheRankThatIsSlowestInAllAndNotTheMaximaOfThePhases) {

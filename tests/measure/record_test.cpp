@@ -132,7 +132,12 @@ TEST(Records, AreWrittenAsDocumented) {
             "min": 0.25, "ranks": 2, "slowest_host": "node1", "slowest_rank": 1,
             "variance": 4.0
           },
-          "open_to_close": 4.5, "overhead": 0.25,
+          "open_to_close": 4.5,
+          "open_to_close_ranks": {
+            "imbalance": 1.0, "max": 4.5, "mean": 4.5, "median": 4.5, "min": 4.5,
+            "ranks": 2, "slowest_host": "node1", "slowest_rank": 0, "variance": 0.0
+          },
+          "overhead": 0.25,
           "phases": {
             "create": {
               "ranks": {
@@ -156,14 +161,24 @@ TEST(Records, AreWrittenAsDocumented) {
               "ranks": 2, "slowest_host": "node1", "slowest_rank": 0, "variance": 0.00390625
             }
           },
-          "transfer": 4.0, "warm_up": true
+          "transfer": 4.0,
+          "transfer_ranks": {
+            "imbalance": 2.0, "max": 4.0, "mean": 2.0, "median": 2.0, "min": 0.0,
+            "ranks": 2, "slowest_host": "node1", "slowest_rank": 1, "variance": 4.0
+          },
+          "warm_up": true
         },
         {
           "busy": {
             "imbalance": 1.8, "max": 2.25, "mean": 1.25, "median": 1.25, "min": 0.25,
             "ranks": 2, "slowest_host": "node1", "slowest_rank": 1, "variance": 1.0
           },
-          "open_to_close": 2.5, "overhead": 0.25,
+          "open_to_close": 2.5,
+          "open_to_close_ranks": {
+            "imbalance": 1.0, "max": 2.5, "mean": 2.5, "median": 2.5, "min": 2.5,
+            "ranks": 2, "slowest_host": "node1", "slowest_rank": 0, "variance": 0.0
+          },
+          "overhead": 0.25,
           "phases": {
             "create": {
               "ranks": {
@@ -187,7 +202,12 @@ TEST(Records, AreWrittenAsDocumented) {
               "ranks": 2, "slowest_host": "node1", "slowest_rank": 0, "variance": 0.00390625
             }
           },
-          "transfer": 2.0, "warm_up": false
+          "transfer": 2.0,
+          "transfer_ranks": {
+            "imbalance": 2.0, "max": 2.0, "mean": 1.0, "median": 1.0, "min": 0.0,
+            "ranks": 2, "slowest_host": "node1", "slowest_rank": 1, "variance": 1.0
+          },
+          "warm_up": false
         }
       ],
       "unsupported": null,

@@ -1,4 +1,4 @@
-#include <gtest/gtest.h>
+#include "pattern/conformance.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -6,10 +6,11 @@
 #include <set>
 #include <tuple>
 
+#include <gtest/gtest.h>
+
 #include "bench/scratch.hpp"
 #include "method/pass.hpp"
 #include "method/registry.hpp"
-#include "pattern/conformance.hpp"
 
 namespace slabmark {
 namespace {
@@ -52,6 +53,13 @@ std::vector<Case> cases() {
   all.push_back({"hdf5-slab", {{"hdf5.collective", "off"}}});
   all.push_back({"hdf5-slab", {{"hdf5.collective_metadata", "off"}, {"hdf5.fill", "ifset"}}});
   all.push_back({"hdf5-slab", {{"hdf5.libver", "latest"}, {"hdf5.alloc", "early"}}});
+  all.push_back({"hdf5-slab", {{"hdf5.chunk", "2x3"}}});
+  all.push_back({"hdf5-union", {{"hdf5.chunk", "7"}, {"hdf5.collective", "off"}}});
+  all.push_back({"hdf5-union", {{"hdf5.chunk", "none"}}});
+  all.push_back({"hdf5-union-naive", {{"hdf5.chunk", "2x3"}}});
+  all.push_back({"hdf5-points", {{"hdf5.chunk", "2x3"}, {"hdf5.collective", "off"}}});
+  all.push_back({"hdf5-multi", {{"hdf5.chunk", "2x3"}}});
+  all.push_back({"hdf5-multi", {{"hdf5.collective", "off"}}});
   return all;
 }
 
@@ -183,6 +191,9 @@ Pattern large_vector(const Comm& comm) {
 }
 
 TEST_P(Conformance, AFlippedByteOfTheFileIsFound) {
+  if (GetParam().options.count("hdf5.chunk") > 0) {
+    GTEST_SKIP() << "the middle of a file of tiny chunks may be HDF5's index of them";
+  }
   const auto mine = large_vector(comm);
   const auto path = scratch.file("flipped");
   write_file(method(), comm, mine, settings(), path);

@@ -45,9 +45,45 @@ void Dataset::read(const Space& memory, const Space& file, const TransferList& l
         "H5Dread", path_);
 }
 
+/// The arrays that the calls for several datasets take.
+struct Dataset::Columns {
+  std::vector<hid_t> datasets, types, memory, files;
+  std::vector<void*> data;
+};
+
+void Dataset::move(std::span<const Part> parts, const std::function<void(Columns&)>& call) {
+  if (parts.empty()) return;
+  char nothing = 0;
+  Columns all;
+  for (const auto& part : parts) {
+    all.datasets.push_back(part.dataset->handle_.get());
+    all.types.push_back(native_type(part.dataset->type_));
+    all.memory.push_back(part.memory->get());
+    all.files.push_back(part.file->get());
+    all.data.push_back(part.data == nullptr ? &nothing : part.data);
+  }
+  call(all);
+}
+
+void Dataset::write(std::span<const Part> parts, const TransferList& list) {
+  move(parts, [&](Columns& all) {
+    std::vector<const void*> data(all.data.begin(), all.data.end());
+    check(H5Dwrite_multi(parts.size(), all.datasets.data(), all.types.data(), all.memory.data(),
+                         all.files.data(), list.get(), data.data()),
+          "H5Dwrite_multi", parts.front().dataset->path_);
+  });
+}
+
+void Dataset::read(std::span<const Part> parts, const TransferList& list) {
+  move(parts, [&](Columns& all) {
+    check(H5Dread_multi(parts.size(), all.datasets.data(), all.types.data(), all.memory.data(),
+                        all.files.data(), list.get(), all.data.data()),
+          "H5Dread_multi", parts.front().dataset->path_);
+  });
+}
+
 bool Dataset::is_chunked() const {
-  const auto list =
-      own(H5Dget_create_plist(handle_.get()), H5Pclose, "H5Dget_create_plist", path_);
+  const auto list = own(H5Dget_create_plist(handle_.get()), H5Pclose, "H5Dget_create_plist", path_);
   return H5Pget_layout(list.get()) == H5D_CHUNKED;
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 
 #include "pattern/dataset.hpp"
@@ -33,13 +35,28 @@ class Dataset {
   void write(const Space& memory, const Space& file, const TransferList& list, const void* data);
   void read(const Space& memory, const Space& file, const TransferList& list, void* data);
 
+  /// One dataset's part of a call that moves several.
+  struct Part;
+  static void write(std::span<const Part> parts, const TransferList& list);  ///< H5Dwrite_multi
+  static void read(std::span<const Part> parts, const TransferList& list);   ///< H5Dread_multi
+
   bool is_chunked() const;
   std::uint64_t storage_bytes() const;  ///< allocated in the file
 
  private:
+  struct Columns;
+  static void move(std::span<const Part> parts, const std::function<void(Columns&)>& call);
+
   Handle handle_;
   ElementType type_;
   std::string path_;
+};
+
+struct Dataset::Part {
+  const Dataset* dataset;  ///< each at most once a call
+  const Space* memory;
+  const Space* file;
+  void* data;
 };
 
 }  // namespace slabmark::hdf5

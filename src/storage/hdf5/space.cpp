@@ -26,9 +26,9 @@ SlabDims dims_of(const Hyperslab& slab, std::size_t skip) {
   return dims;
 }
 
-void select(hid_t space, const SlabDims& dims) {
-  check(H5Sselect_hyperslab(space, H5S_SELECT_SET, dims.start.data(), dims.stride.data(),
-                            dims.count.data(), dims.block.data()),
+void select(hid_t space, const SlabDims& dims, H5S_seloper_t how = H5S_SELECT_SET) {
+  check(H5Sselect_hyperslab(space, how, dims.start.data(), dims.stride.data(), dims.count.data(),
+                            dims.block.data()),
         "H5Sselect_hyperslab", in_memory);
 }
 
@@ -44,6 +44,27 @@ hid_t create(const Extent& extent, bool unlimited) {
 
 Space::Space(const Extent& extent, bool unlimited)
     : handle_(own(create(extent, unlimited), H5Sclose, "H5Screate_simple", in_memory)) {}
+
+Space Space::nothing_of(const Extent& extent, bool leading_time) {
+  auto whole = extent;
+  if (leading_time) whole.insert(whole.begin(), 1);
+  Space space(whole, leading_time);
+  space.select_none();
+  return space;
+}
+
+Extent Space::extent() const {
+  std::array<hsize_t, H5S_MAX_RANK> dims;
+  const auto rank = H5Sget_simple_extent_dims(get(), dims.data(), nullptr);
+  check(rank, "H5Sget_simple_extent_dims", in_memory);
+  return {dims.begin(), dims.begin() + rank};
+}
+
+std::uint64_t Space::selected() const {
+  const auto points = H5Sget_select_npoints(get());
+  if (points < 0) fail("H5Sget_select_npoints", in_memory);
+  return static_cast<std::uint64_t>(points);
+}
 
 void Space::select_all() { check(H5Sselect_all(get()), "H5Sselect_all", in_memory); }
 
@@ -62,6 +83,49 @@ void Space::select(const Hyperslab& slab, std::uint64_t time) {
   dims.start[0] = time;
   dims.stride[0] = dims.count[0] = dims.block[0] = 1;
   hdf5::select(get(), dims);
+}
+
+void Space::unite(const Hyperslab& slab, bool leading_time) {
+  if (slab.start.empty() && !leading_time) {
+    select_all();
+    return;
+  }
+  auto dims = dims_of(slab, leading_time ? 1 : 0);
+  if (leading_time) {
+    dims.start[0] = 0;
+    dims.stride[0] = dims.count[0] = dims.block[0] = 1;
+  }
+  hdf5::select(get(), dims, H5S_SELECT_OR);
+}
+
+void Space::unite(const Space& other) {
+  check(H5Smodify_select(get(), H5S_SELECT_OR, other.get()), "H5Smodify_select", in_memory);
+}
+
+void Space::select_points(std::span<const hsize_t> coordinates) {
+  const auto rank = H5Sget_simple_extent_ndims(get());
+  if (coordinates.empty()) {
+    select_none();
+  } else if (rank == 0) {
+    select_all();
+  } else {
+    check(
+        H5Sselect_elements(get(), H5S_SELECT_SET,
+                           coordinates.size() / static_cast<std::size_t>(rank), coordinates.data()),
+        "H5Sselect_elements", in_memory);
+  }
+}
+
+void Space::move_to(std::uint64_t time, const Extent& extent) {
+  const std::vector<hsize_t> dims(extent.begin(), extent.end());
+  auto most = dims;
+  most.front() = H5S_UNLIMITED;
+  // Keeps the selection, but not its offset.
+  check(H5Sset_extent_simple(get(), static_cast<int>(dims.size()), dims.data(), most.data()),
+        "H5Sset_extent_simple", in_memory);
+  std::vector<hssize_t> offset(dims.size(), 0);
+  offset.front() = static_cast<hssize_t>(time);
+  check(H5Soffset_simple(get(), offset.data()), "H5Soffset_simple", in_memory);
 }
 
 void Space::become_line(std::uint64_t elements) {

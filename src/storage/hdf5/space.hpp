@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "geometry/hyperslab.hpp"
 #include "storage/hdf5/handle.hpp"
 
@@ -13,7 +15,12 @@ class Space {
   explicit Space(const Extent& extent, bool unlimited = false);
   explicit Space(Handle handle) : handle_(std::move(handle)) {}
 
+  /// An array of `extent`, with a time dimension in front if `leading_time`, and nothing selected.
+  static Space nothing_of(const Extent& extent, bool leading_time);
+
   hid_t get() const { return handle_.get(); }
+  Extent extent() const;
+  std::uint64_t selected() const;  ///< number of elements
 
   void select_all();
   void select_none();
@@ -21,6 +28,17 @@ class Space {
   void select(const Hyperslab& slab);
   /// The same, in an array with a leading time dimension, at `time`.
   void select(const Hyperslab& slab, std::uint64_t time);
+  /// Adds `slab` to the selection (H5S_SELECT_OR); with `leading_time`, at position 0 of time. Its
+  /// cost grows with what is selected: use UnionBuilder for many.
+  void unite(const Hyperslab& slab, bool leading_time);
+  /// Adds the selection of `other`, which has as many dimensions. Both hold hyperslabs.
+  void unite(const Space& other);
+  /// Selects points, in this order: one coordinate after another, as many as there are dimensions
+  /// for each point.
+  void select_points(std::span<const hsize_t> coordinates);
+  /// Moves a selection made at position 0 of a leading time dimension to `time`, and gives the
+  /// space the `extent` that its dataset has by now. Costs nothing, however large the selection.
+  void move_to(std::uint64_t time, const Extent& extent);
   /// Makes this the 1-D space of `elements`, all selected.
   void become_line(std::uint64_t elements);
 

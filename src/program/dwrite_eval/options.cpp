@@ -1,0 +1,182 @@
+#include "program/dwrite_eval/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/command_line.hpp"
+#include "base/error.hpp"
+#include "base/number.hpp"
+#include "method/registry.hpp"
+
+namespace slabmark::dwrite_eval {
+
+namespace {
+
+// A million variables is a typing error.
+constexpr std::uint64_t most_variables = 1'000'000;
+
+/// The original's three ways, in its order, with its words for them.
+struct OriginalWay {
+  std::string_view method;
+  std::string_view progress;
+  std::string_view label;
+  std::string_view file;
+};
+constexpr std::array<OriginalWay, 3> original_ways = {{
+    {"hdf5-slab", "N H5Dwrite", "H5Dwrite per hyper-slab", "ndwrite"},
+    {"hdf5-union-naive", "single H5Dwrite", "H5S_SELECT_OR and single H5Dwrite", "dwrite"},
+    {"hdf5-log", "H5Dwrite_n", "log-based VOL H5Dwrite_n", "dwriten"},
+}};
+
+constexpr std::string_view no_connector = "this build has no log-layout connector";
+
+bool is_registered(std::string_view name) {
+  return std::any_of(methods().begin(), methods().end(),
+                     [&](const MethodInfo& method) { return method.name == name; });
+}
+
+std::string_view extension(FileFormat format) {
+  if (format == FileFormat::netcdf) return ".nc";
+  if (format == FileFormat::raw) return ".raw";
+  return ".h5";
+}
+
+Way way_through(const std::string& name) {
+  Way way{name, name, name, name, &find_method(name), ""};
+  for (const OriginalWay& original : original_ways) {
+    if (original.method != name) continue;
+    way.progress = original.progress;
+    way.label = original.label;
+    way.file = original.file;
+  }
+  way.file += extension(way.method->format);
+  return way;
+}
+
+// A way that this build lacks keeps its place in the report as long as nobody asked for it by name.
+std::vector<Way> ways_of_the_original() {
+  std::vector<Way> ways;
+  for (const OriginalWay& original : original_ways) {
+    const std::string name(original.method);
+    if (name == "hdf5-log" && !is_registered(name)) {
+      ways.push_back({name, std::string(original.progress), std::string(original.label), "",
+                      nullptr, std::string(no_connector)});
+    } else {
+      ways.push_back(way_through(name));
+    }
+  }
+  return ways;
+}
+
+std::vector<Way> ways_called(const std::vector<std::string>& names) {
+  std::vector<Way> ways;
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) {
+      throw InputError(fmt::format(
+          "--methods names {} twice; both would write one file, so name it once.", name));
+    }
+    if (name == "hdf5-log" && !is_registered(name)) {
+      throw InputError(fmt::format(
+          "Method hdf5-log cannot run, because {}; leave it out of --methods.", no_connector));
+    }
+    ways.push_back(way_through(name));
+  }
+  return ways;
+}
+
+void check_connector(const std::string& connector) {
+  if (connector == "native") return;
+  if (connector == "slablog") {
+    throw InputError(
+        fmt::format("--connector slablog cannot be used, because {}; leave it out, or use "
+                    "--connector native.",
+                    no_connector));
+  }
+  throw InputError(
+      fmt::format("There is no connector '{}'; --connector takes native or slablog.", connector));
+}
+
+}  // namespace
+
+CommandLine parse(int argc, const char* const* argv) {
+  CLI::App app(
+      "Writes the hyperslabs of a decomposition into HDF5 datasets in several ways, and times "
+      "each.",
+      "dwrite_eval");
+  Options options;
+  RunArguments arguments;
+  std::string variables = "1";
+  std::string connector = "native";
+  std::vector<std::string> names;
+  bool collective = false;
+  bool independent = false;
+
+  app.add_flag("-v,--verbose", options.verbose,
+               "Verbose mode: also phases, and what HDF5 says of each way");
+  app.add_option("-n,--variables", variables, "Number of datasets to simulate (default 1)");
+  app.add_option("-c,--decomposition", options.map,
+                 "File describing data decompositions (NetCDF or PIO text)")
+      ->required();
+  app.add_option("-o,--output", options.output,
+                 "Output directory name, made if missing (default ./)");
+  app.add_option(
+         "--methods", names,
+         "Methods, separated by commas (default hdf5-slab,hdf5-union-naive and, where there "
+         "is one, hdf5-log)")
+      ->delimiter(',');
+  auto* together = app.add_flag("--collective", collective, "Collective H5Dwrite (default)");
+  app.add_flag("--independent", independent, "Independent H5Dwrite")->excludes(together);
+  app.add_option("--connector", connector, "HDF5 connector: native (default) or slablog");
+  auto* verify = app.add_flag("--verify", arguments.verify,
+                              "Read every element back and compare, outside the times (default)");
+  app.add_flag("--no-verify", arguments.no_verify,
+               "Trust the library that it wrote what it said it wrote")
+      ->excludes(verify);
+  add_common_arguments(app, arguments);
+
+  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+
+  options.variables = parse_count(variables, "-n (number of datasets)", 1, most_variables);
+  check_connector(connector);
+  if (options.output.empty()) {
+    throw InputError("-o needs the name of a directory; leave it out for the current one.");
+  }
+  options.ways = names.empty() ? ways_of_the_original() : ways_called(names);
+
+  RunOptions standard;
+  standard.rule = fixed_trials(1);  // as often as the original ran each way
+  standard.warm_up = false;
+  options.run = resolve_options(arguments, standard);
+  options.run.first_round_in_order = true;  // so that the lines of progress are in the known order
+  options.settings = resolve_settings(arguments);
+  if (collective || independent) {
+    if (options.settings.options.contains("hdf5.collective")) {
+      throw InputError(fmt::format("--{} and --set hdf5.collective say the same thing; use one.",
+                                   collective ? "collective" : "independent"));
+    }
+    options.settings.options["hdf5.collective"] = collective ? "on" : "off";
+  }
+  options.json = arguments.json;
+
+  nlohmann::json ways = nlohmann::json::array();
+  for (const Way& way : options.ways) {
+    if (way.method != nullptr) ways.push_back(way.name);
+  }
+  options.configuration = {{"map", options.map},
+                           {"variables", options.variables},
+                           {"output", options.output},
+                           {"methods", std::move(ways)},
+                           {"connector", connector},
+                           {"verify", options.run.verify},
+                           {"sync", options.run.sync},
+                           {"hints", arguments.hints},
+                           {"options", options.settings.options}};
+  return {std::move(options), ""};
+}
+
+}  // namespace slabmark::dwrite_eval

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/cell.hpp"
+#include "bench/run_arguments.hpp"
+
+namespace slabmark::dwrite_eval {
+
+/// A way of writing that the report has a section for.
+struct Way {
+  std::string name;                    ///< of the method
+  std::string progress;                ///< "N H5Dwrite", in the line that says what is being tested
+  std::string label;                   ///< "H5Dwrite per hyper-slab", in the lines of the report
+  std::string file;                    ///< "ndwrite.h5", in the output directory
+  const MethodInfo* method = nullptr;  ///< null: the section says `missing` instead of figures
+  std::string missing;
+};
+
+/// The command line, checked.
+struct Options {
+  std::string map;
+  std::string output = "./";  ///< directory
+  std::uint64_t variables = 1;
+  bool verbose = false;
+  std::vector<Way> ways;
+  RunOptions run;
+  Settings settings;
+  std::string json;
+  nlohmann::json configuration;  ///< resolved, for the manifest
+};
+
+/// Nothing in `options` if help was asked for; `help` then holds the text.
+struct CommandLine {
+  std::optional<Options> options;
+  std::string help;
+};
+
+/// Throws InputError for bad usage.
+CommandLine parse(int argc, const char* const* argv);
+
+}  // namespace slabmark::dwrite_eval

@@ -1,0 +1,287 @@
+"""dwrite_eval from the command line: its report, its files, and what it says to wrong input."""
+
+import json
+import re
+
+import pytest
+
+SLAB = "H5Dwrite per hyper-slab"
+NAIVE = "H5S_SELECT_OR and single H5Dwrite"
+LOG = "log-based VOL H5Dwrite_n"
+TIMES = ["end to end I/O time using {}", "write request posting time using {}", "time calling H5Dwrite using {}"]
+
+
+@pytest.fixture(scope="module")
+def maps(tmp_path_factory, run):
+    """A file with three maps of 866 columns and 16 recorded ranks; the third has 72 levels."""
+    many = tmp_path_factory.mktemp("maps") / "f.nc"
+    run("slabmark-decomp", ["generate", "f", "--ne", "4", "--ranks", "16", "-o", many]).check_returncode()
+    return many
+
+
+def groups(report):
+    """[(label, {"mean": "0.000123", ...}), ...] in the order of the report, which must have four lines a group."""
+    found = re.findall(r"^(.+) \((mean|max|min|var)\): (\d+\.\d{6})$", report, re.M)
+    assert [statistic for _, statistic, _ in found] == ["mean", "max", "min", "var"] * (len(found) // 4)
+    starts = range(0, len(found), 4)
+    for i in starts:
+        assert len({label for label, _, _ in found[i:i + 4]}) == 1
+    return [(found[i][0], {statistic: value for _, statistic, value in found[i:i + 4]}) for i in starts]
+
+
+def labels(report):
+    return [label for label, _ in groups(report)]
+
+
+def labels_of(*ways):
+    return ["total run time"] + [time.format(way) for way in ways for time in TIMES]
+
+
+@pytest.mark.parametrize("ranks", [1, 4, 16, 20])
+def test_prints_the_sections_of_the_original_in_its_order(run, maps, tmp_path, ranks):
+    done = run("dwrite_eval", ["-c", maps, "-o", tmp_path / "out_dir"], ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[:3] == ["Reading decom file ...", "Testing N H5Dwrite ...", "Testing single H5Dwrite ..."]
+    assert lines[3].startswith("Testing H5Dwrite_n ...")
+    assert labels(done.stdout) == labels_of(SLAB, NAIVE)
+    for i, line in enumerate(lines):
+        if line.endswith("(var): 0") or re.search(r"\(var\): \d", line):
+            assert lines[i + 1] == "", "a blank line between groups"
+    assert list((tmp_path / "out_dir").iterdir()) == [], "the files are removed"
+
+
+def test_says_that_the_log_connector_is_missing_and_prints_no_number_for_it(run, maps, tmp_path):
+    done = run("dwrite_eval", ["-c", maps, "-o", tmp_path], ranks=2)
+    said = [line for line in done.stdout.splitlines() if LOG in line]
+    assert said == [f"{LOG}: not measured, because this build has no log-layout connector"]
+    assert done.stdout.index(NAIVE) < done.stdout.index(LOG)
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_end_to_end_holds_posting_which_holds_the_calls(run, maps, tmp_path, ranks):
+    done = run("dwrite_eval", ["-c", maps, "-n", "2", "-o", tmp_path], ranks=ranks)
+    times = dict(groups(done.stdout))
+    for way in (SLAB, NAIVE):
+        total, posting, calls = (times[time.format(way)] for time in TIMES)
+        for statistic in ("mean", "max", "min"):
+            assert float(total[statistic]) >= float(posting[statistic]) >= float(calls[statistic])
+        assert float(times["total run time"]["min"]) >= float(total["max"])
+    if ranks == 1:
+        assert all(group["var"] == "0.000000" for group in times.values()), "one rank does not vary"
+
+
+@pytest.mark.parametrize("ranks", [1, 5, 20])
+def test_every_element_is_verified_also_on_more_ranks_than_recorded(run, maps, tmp_path, ranks):
+    done = run("dwrite_eval", ["-c", maps, "-n", "3", "--independent", "--methods", "hdf5-slab", "-o", tmp_path],
+               ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    assert f"verified: {866 + 866 + 72 * 866} elements in 1 file," in done.stdout
+
+
+def test_no_verify_leaves_the_line_out(run, maps, tmp_path):
+    done = run("dwrite_eval", ["-c", maps, "--no-verify", "-o", tmp_path], ranks=2)
+    assert done.returncode == 0 and "verified" not in done.stdout
+
+
+def test_keep_leaves_the_files_of_the_original_on_true_extents(run, maps, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    netcdf = pytest.importorskip("netCDF4")
+    done = run("dwrite_eval", ["-c", maps, "-n", "4", "--keep", "--independent", "-o", tmp_path,
+                               "--methods", "hdf5-slab,hdf5-union-naive,hdf5-union,pnetcdf-varn"], ranks=8)
+    assert done.returncode == 0, done.stderr
+    names = ["dwrite.h5", "hdf5-union.h5", "ndwrite.h5", "pnetcdf-varn.nc"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    with netcdf.Dataset(tmp_path / "pnetcdf-varn.nc") as other:
+        expected = {f"D_{i}": other[f"D_{i}"][:].filled() for i in range(4)}
+    assert [data.shape for data in expected.values()] == [(866,), (866,), (72, 866), (866,)]
+    for name in names[:3]:
+        with h5py.File(tmp_path / name) as file:
+            assert sorted(file) == sorted(expected)
+            for variable, data in expected.items():
+                assert file[variable].dtype == "<i4"
+                assert file[variable].shape == data.shape
+                assert (file[variable][:] == data).all(), (name, variable)
+
+
+def test_of_several_trials_the_median_one_is_shown_and_named(run, maps, tmp_path):
+    path = tmp_path / "records.jsonl"
+    done = run("dwrite_eval", ["-c", maps, "--methods", "hdf5-slab,pnetcdf-varn", "--trials", "4", "--json", path,
+                               "-o", tmp_path / "out"], ranks=4)
+    assert done.returncode == 0, done.stderr
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [record["method"] for record in records] == ["hdf5-slab", "pnetcdf-varn"]
+    shown = dict(groups(done.stdout))
+    for record, label in zip(records, [SLAB, "pnetcdf-varn"]):
+        trials = [trial for trial in record["trials"] if not trial["warm_up"]]
+        assert len(trials) == 4
+        median = sorted(trials, key=lambda trial: trial["open_to_close"])[1]
+        assert f"shown for {label}: trial {trials.index(median) + 1} of 4" in done.stdout
+        expected = [median["open_to_close_ranks"], median["transfer_ranks"]]
+        if record["method"] == "hdf5-slab":
+            expected.append(median["spans"]["post.H5Dwrite"])
+        for time, summary in zip(TIMES, expected):
+            values = {"mean": "mean", "max": "max", "min": "min", "var": "variance"}
+            assert shown[time.format(label)] == {ours: f"{summary[theirs]:.6f}" for ours, theirs in values.items()}
+    assert TIMES[2].format("pnetcdf-varn") not in shown, "it does not call H5Dwrite"
+
+
+def test_records_say_what_was_asked_for_and_what_hdf5_did(run, maps, tmp_path):
+    path = tmp_path / "records.jsonl"
+    for mode in ("--collective", "--independent"):
+        done = run("dwrite_eval", ["-c", maps, "--methods", "hdf5-slab", mode, "--json", path, "-o", tmp_path], ranks=2)
+        assert done.returncode == 0, done.stderr
+    collective, independent = (json.loads(line) for line in path.read_text().splitlines())
+    assert collective["settings"]["options"]["hdf5.collective"] == "on"
+    assert "contiguous collective" in collective["effective"]["io_mode"]
+    assert independent["settings"]["options"]["hdf5.collective"] == "off"
+    assert "contiguous collective" not in independent["effective"]["io_mode"]
+
+
+def test_verbose_adds_phases_and_the_words_of_hdf5_but_changes_no_line(run, maps, tmp_path):
+    args = ["-c", maps, "--methods", "hdf5-slab", "-o", tmp_path]
+    plain = run("dwrite_eval", args, ranks=2).stdout
+    verbose = run("dwrite_eval", [*args, "-v"], ranks=2).stdout
+    assert labels(verbose) == labels(plain)
+    for start in ("phases using", "calls of rank 0 using", "actual I/O mode using", "cause of no collective I/O using"):
+        assert f"{start} {SLAB}" in verbose and start not in plain
+
+
+def test_help_is_printed_once_with_status_0(run):
+    done = run("dwrite_eval", ["-h"], ranks=4)
+    assert done.returncode == 0
+    assert done.stdout.count("Usage") == 1
+    for option in ("-h", "-v", "-n", "-c", "-o", "--methods", "--connector"):
+        assert option in done.stdout
+
+
+WRONG_USAGE = {
+    "-n 0": (["-n", "0"], "-n"),
+    "-n x": (["-n", "x"], "-n"),
+    "unknown option": (["--frobnicate"], "frobnicate"),
+    "unknown method": (["--methods", "frobnicate"], "frobnicate"),
+    "method twice": (["--methods", "hdf5-slab,hdf5-slab"], "hdf5-slab twice"),
+    "the log method by name": (["--methods", "hdf5-slab,hdf5-log"], "no log-layout connector"),
+    "the log connector": (["--connector", "slablog"], "no log-layout connector"),
+    "unknown connector": (["--connector", "async"], "async"),
+    "both modes": (["--collective", "--independent"], "--independent"),
+    "mode said twice": (["--independent", "--set", "hdf5.collective=on"], "hdf5.collective"),
+}
+
+
+@pytest.mark.parametrize("ranks", [1, 4, 16])
+@pytest.mark.parametrize("case", WRONG_USAGE)
+def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, maps, tmp_path, case, ranks):
+    args, culprit = WRONG_USAGE[case]
+    done = run("dwrite_eval", ["-c", maps, "-o", tmp_path / "out", *args], ranks=ranks)
+    assert done.returncode == 2, done.stderr
+    assert culprit in sentence(done, "dwrite_eval")
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def wrong_maps(tmp_path_factory, maps):
+    """Files that are no decompositions, by name."""
+    folder = tmp_path_factory.mktemp("wrong")
+    (folder / "truncated.nc").write_bytes(maps.read_bytes()[:100_000])
+    (folder / "header_cut.nc").write_bytes(maps.read_bytes()[:40])
+    (folder / "prose.nc").write_text("It was a dark and stormy night.\n")
+    (folder / "empty.nc").write_bytes(b"")
+    # A valid classic NetCDF file that holds nothing.
+    (folder / "other.nc").write_bytes(b"CDF\x01" + bytes(28))
+    (folder / "overlap.dat").write_text("version 2001 npes 2 ndims 1 \n6 \n0 3\n1 2 3 \n1 4\n3 4 5 6 \n\n")
+    return folder
+
+
+@pytest.mark.parametrize("ranks", [1, 4, 16])
+@pytest.mark.parametrize("name", ["missing.nc", "truncated.nc", "header_cut.nc", "prose.nc", "empty.nc", "other.nc",
+                                  "overlap.dat"])
+def test_a_file_that_is_no_decomposition_is_named_and_leaves_no_directory(run, sentence, wrong_maps, tmp_path, name,
+                                                                          ranks):
+    done = run("dwrite_eval", ["-c", wrong_maps / name, "-n", "3", "-o", tmp_path / "a" / "b"], ranks=ranks)
+    assert done.returncode == 2, done.stderr
+    assert name in sentence(done, "dwrite_eval")
+    assert groups(done.stdout) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ranks", [1, 4, 16])
+@pytest.mark.parametrize("output", ["/dev/null/out", "/proc/nowhere/out"])
+def test_an_output_directory_that_cannot_be_made_is_named(run, sentence, maps, output, ranks):
+    done = run("dwrite_eval", ["-c", maps, "-o", output], ranks=ranks)
+    assert done.returncode == 2, done.stderr
+    assert output in sentence(done, "dwrite_eval")
+    assert groups(done.stdout) == []
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_an_output_directory_that_is_a_file_stays_one(run, sentence, maps, tmp_path, ranks):
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    done = run("dwrite_eval", ["-c", maps, "-o", precious], ranks=ranks)
+    assert done.returncode == 2, done.stderr
+    assert "precious" in sentence(done, "dwrite_eval")
+    assert precious.read_text() == "precious"
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_a_file_that_exists_is_replaced_only_if_asked(run, sentence, maps, tmp_path, ranks):
+    precious = tmp_path / "ndwrite.h5"
+    precious.write_text("precious")
+    args = ["-c", maps, "--methods", "hdf5-slab", "-o", tmp_path]
+    done = run("dwrite_eval", args, ranks=ranks)
+    assert done.returncode == 2, done.stderr
+    assert "--overwrite" in sentence(done, "dwrite_eval")
+    assert precious.read_text() == "precious"
+    assert run("dwrite_eval", [*args, "--overwrite"], ranks=ranks).returncode == 0
+
+
+def test_the_current_directory_is_the_default(run, maps, tmp_path):
+    done = run("dwrite_eval", ["-c", maps, "--methods", "hdf5-slab", "--keep"], ranks=2, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["ndwrite.h5"]
+
+
+@pytest.mark.parametrize("ranks", [1, 4, 16])
+def test_a_file_size_limit_ends_the_run_with_a_reason_and_no_figure(run, make_dat, tmp_path, file_size_limit, ranks):
+    part = 50_000
+    blocks = [range(rank * part + 1, (rank + 1) * part + 1) for rank in range(4)]
+    path = make_dat(tmp_path / "large.dat", [4 * part], blocks)
+    done = run("dwrite_eval", ["-c", path, "-n", "30", "-o", tmp_path / "out"], ranks=ranks, launch=True,
+               preexec_fn=file_size_limit)
+    assert done.returncode == 1, (done.stdout, done.stderr)
+    # OMPIO reports success for such a write; then it is the contents that tell.
+    assert "dwrite_eval: error: " in done.stderr or "on host" in done.stderr
+    assert groups(done.stdout) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["large.dat"], "neither a partial file nor the directory"
+
+
+# One H5Dwrite a hyperslab would take minutes here when collective, and the naive union on the ocean's map, too.
+REAL = {
+    "f_case_866x72_16p.nc": ("hdf5-slab,hdf5-union-naive,hdf5-union", [(866,), (866,), (72, 866)]),
+    "g_case_cmpaso_16p.nc": ("hdf5-slab,hdf5-union", None),
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_decompositions_are_written_alike_by_every_way(run, real_data, tmp_path, name):
+    h5py = pytest.importorskip("h5py")
+    ways, shapes = REAL[name]
+    done = run("dwrite_eval", ["-c", real_data / name, "-n", "6", "--independent", "--keep", "--methods", ways,
+                               "-o", tmp_path], ranks=16, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert len(groups(done.stdout)) == 1 + 3 * len(ways.split(","))
+    assert "verified: " in done.stdout
+    with h5py.File(tmp_path / "hdf5-union.h5") as union, h5py.File(tmp_path / "ndwrite.h5") as slabs:
+        assert sorted(union) == sorted(slabs) == [f"D_{i}" for i in range(6)]
+        for i in range(6):
+            assert (union[f"D_{i}"][:] == slabs[f"D_{i}"][:]).all()
+            if shapes:
+                assert union[f"D_{i}"].shape == shapes[i % 3]
+
+
+def test_the_command_of_the_original_runs_on_a_real_decomposition(run, real_data, tmp_path):
+    done = run("dwrite_eval", ["-c", real_data / "f_case_866x72_16p.nc", "-o", "out_dir"], ranks=16, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert labels(done.stdout) == labels_of(SLAB, NAIVE)

@@ -1,8 +1,8 @@
 #include "method/hdf5_method.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "method/effective.hpp"
@@ -30,13 +30,16 @@ Value choice(const Settings& settings, const std::string& name, const std::strin
 }
 
 std::vector<std::pair<std::string, H5F_libver_t>> format_versions() {
-  return {{"earliest", H5F_LIBVER_EARLIEST}, {"v18", H5F_LIBVER_V18},
-          {"v110", H5F_LIBVER_V110},         {"v112", H5F_LIBVER_V112},
-          {"v114", H5F_LIBVER_V114},
+  return {
+    {"earliest", H5F_LIBVER_EARLIEST}, {"v18", H5F_LIBVER_V18}, {"v110", H5F_LIBVER_V110},
+        {"v112", H5F_LIBVER_V112}, {"v114", H5F_LIBVER_V114},
 #if H5_VERSION_GE(2, 0, 0)
-          {"v200", H5F_LIBVER_V200},
+        {"v200", H5F_LIBVER_V200},
 #endif
-          {"latest", H5F_LIBVER_LATEST}};
+    {
+      "latest", H5F_LIBVER_LATEST
+    }
+  };
 }
 
 hdf5::AccessSettings access_settings(const Settings& settings) {
@@ -139,7 +142,8 @@ MethodInfo hdf5_info(std::string name, std::string summary) {
       {"hdf5.fill", "never", "when fill values are written: never, alloc or ifset"},
       {"hdf5.alloc", "default", "when space is allocated: default, early, incr or late"},
       {"hdf5.libver", "earliest",
-       "lowest format version: earliest, v18, v110, v112, v114, v200 or latest; the highest is v110 "
+       "lowest format version: earliest, v18, v110, v112, v114, v200 or latest; the highest is "
+       "v110 "
        "unless this is higher"}};
   info.supports = beyond_hdf5;
   return info;
@@ -202,10 +206,11 @@ void Hdf5Method::move(std::size_t dataset, const hdf5::Space& memory, const hdf5
   }
   ++calls_[writing() ? "H5Dwrite" : "H5Dread"];
   ++modes_[transfer_.actual_mode()];
-  if (collective_) causes_.merge([&] {
-    const auto causes = transfer_.no_collective_causes();
-    return std::set<std::string>(causes.begin(), causes.end());
-  }());
+  if (collective_)
+    causes_.merge([&] {
+      const auto causes = transfer_.no_collective_causes();
+      return std::set<std::string>(causes.begin(), causes.end());
+    }());
 }
 
 void Hdf5Method::sync() { file_.sync(); }

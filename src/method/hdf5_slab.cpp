@@ -10,8 +10,8 @@ namespace slabmark {
 
 namespace {
 
-/// True if hyperslab i of the buffer holds just the elements of hyperslab i of the file, so that HDF5
-/// can take them from the buffer itself.
+/// True if hyperslab i of the buffer holds just the elements of hyperslab i of the file, so that
+/// HDF5 can take them from the buffer itself.
 bool pair_up(const Selection& file, const Selection& buffer) {
   if (file.hyperslab_count() != buffer.hyperslab_count()) return false;
   Hyperslab in_file;
@@ -34,9 +34,10 @@ class Bounce {
   std::byte* take(std::uint64_t elements, bool gather) {
     dense_.resize(elements * element_bytes_);
     begin_ = position_;
-    if (gather) copy(elements, [](std::byte* dense, std::byte* gapped, std::size_t bytes) {
-      std::memcpy(dense, gapped, bytes);
-    });
+    if (gather)
+      copy(elements, [](std::byte* dense, std::byte* gapped, std::size_t bytes) {
+        std::memcpy(dense, gapped, bytes);
+      });
     return dense_.data();
   }
 
@@ -77,17 +78,18 @@ class Bounce {
   Position begin_;
 };
 
-/// One H5Dwrite per hyperslab, as programs do that think in slabs. Collective unless told otherwise:
-/// a rank with fewer hyperslabs than others then takes part with empty selections.
+/// One H5Dwrite per hyperslab, as programs do that think in slabs. Collective unless told
+/// otherwise: a rank with fewer hyperslabs than others then takes part with empty selections.
 class Hdf5Slab : public Hdf5Method {
  public:
   explicit Hdf5Slab(const MethodContext& context) : Hdf5Method(context), line_(Extent{1}) {}
 
   void prepare() override {
     if (!collective()) return;
-    most_slabs_ = RoundMaxima(
-        context_.comm, context_.pattern,
-        for_each_transfer([](const Transfer& transfer) { return transfer.file->hyperslab_count(); }));
+    most_slabs_ = RoundMaxima(context_.comm, context_.pattern,
+                              for_each_transfer([](const Transfer& transfer) {
+                                return transfer.file->hyperslab_count();
+                              }));
   }
 
   void post(std::uint64_t round, std::span<std::byte* const> buffers) override {

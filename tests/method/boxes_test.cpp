@@ -1,8 +1,8 @@
 #include "method/boxes.hpp"
 
-#include <gtest/gtest.h>
-
 #include <random>
+
+#include <gtest/gtest.h>
 
 #include "method/box_list.hpp"
 

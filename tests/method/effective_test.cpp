@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
+
+#include <gtest/gtest.h>
 
 #include "bench/scratch.hpp"
 #include "method/pass.hpp"
@@ -9,8 +9,8 @@
 namespace slabmark {
 namespace {
 
-/// Two arrays of the same map and one of another type. Rank r has r + 1 runs of three elements, which
-/// alternate with those of the other ranks.
+/// Two arrays of the same map and one of another type. Rank r has r + 1 runs of three elements,
+/// which alternate with those of the other ranks.
 Pattern uneven(const Comm& comm) {
   const auto rank = static_cast<std::uint64_t>(comm.rank());
   const auto size = static_cast<std::uint64_t>(comm.size());
@@ -125,7 +125,8 @@ TEST_F(Effective, Hdf5PinsTheFormatUnlessAsked) {
 TEST_F(Effective, AHintThatNobodyKnowsIsNoted) {
   for (const auto* method : {"mpiio-collective", "hdf5-slab"}) {
     const auto effective = write(method, {{}, {{"slabmark_no_such_hint", "7"}}});
-    if (effective["hints"].contains("slabmark_no_such_hint")) continue;  // ROMIO keeps all it is given
+    if (effective["hints"].contains("slabmark_no_such_hint"))
+      continue;  // ROMIO keeps all it is given
     EXPECT_NE(effective["notes"].dump().find("slabmark_no_such_hint=7"), std::string::npos);
   }
 }
@@ -133,9 +134,9 @@ TEST_F(Effective, AHintThatNobodyKnowsIsNoted) {
 TEST_F(Effective, PnetcdfHintsAreThoseOfTheOriginalUnlessTheUserSaysOtherwise) {
   if (lacks_pnetcdf()) GTEST_SKIP() << "PnetCDF is not in this build";
   EXPECT_EQ(write("pnetcdf-varn")["hints"]["nc_in_place_swap"], "enable");
-  EXPECT_EQ(write("pnetcdf-varn", {{}, {{"nc_in_place_swap", "disable"}}})["hints"]
-                 ["nc_in_place_swap"],
-            "disable");
+  EXPECT_EQ(
+      write("pnetcdf-varn", {{}, {{"nc_in_place_swap", "disable"}}})["hints"]["nc_in_place_swap"],
+      "disable");
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 
+#include <gtest/gtest.h>
+
 #include "measure/clock.hpp"
+#include "method/pass.hpp"
 #include "method/plain_reader.hpp"
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
@@ -63,13 +64,13 @@ std::string check_in_pieces(PlainReader& reader, const Transfer& transfer, const
 
 struct LargeCase {
   std::string method;
-  std::map<std::string, std::string> options;
   bool gaps;
 };
 
 void PrintTo(const LargeCase& c, std::ostream* out) { *out << c.method; }
 
 class LargeRequests : public testing::TestWithParam<LargeCase> {};
+class FarRequests : public testing::TestWithParam<LargeCase> {};
 
 TEST_P(LargeRequests, MoreThan2GiBInOneRequestArriveWholeAndComeBack) {
   const char* directory = std::getenv("SLABMARK_BIG_TESTS");
@@ -86,7 +87,7 @@ TEST_P(LargeRequests, MoreThan2GiBInOneRequestArriveWholeAndComeBack) {
   remove();
   const auto& info = find_method(GetParam().method);
   const auto pattern = lopsided(comm, GetParam().gaps);
-  const Settings settings{GetParam().options, {}};
+  const Settings settings;
   const auto transfer = pattern.transfers(0).front();
   // By new[], which does not touch the pages: the machine may have little memory.
   const auto bytes = buffer_bytes(transfer, pattern.datasets[0]);
@@ -123,24 +124,68 @@ TEST_P(LargeRequests, MoreThan2GiBInOneRequestArriveWholeAndComeBack) {
   remove();
 }
 
-std::vector<LargeCase> large_cases() {
+/// Few elements, but each rank's next to those of the others at four places 2 GiB apart.
+Pattern far_apart(const Comm& comm) {
+  const auto size = static_cast<std::uint64_t>(comm.size());
+  const std::uint64_t step = std::uint64_t{1} << 28;
+  RunList runs;
+  for (std::uint64_t place = 0; place < 4; ++place) {
+    runs.push_back({place * step + 10 * static_cast<std::uint64_t>(comm.rank()), 7});
+  }
+  Pattern pattern;
+  pattern.name = "far apart";
+  pattern.datasets = {
+      {"v", ElementType::float64, {{"x", 3 * step + 10 * size}}, false, std::nullopt}};
+  const auto selection = select_row_runs(pattern.datasets[0].extent(), runs);
+  pattern.transfers = [selection](std::uint64_t) {
+    return std::vector<Transfer>{{0, 0, selection, nullptr}};
+  };
+  return pattern;
+}
+
+TEST_P(FarRequests, ElementsMoreThan2GiBApartArriveAndComeBack) {
+  const char* directory = std::getenv("SLABMARK_BIG_TESTS");
+  if (directory == nullptr) {
+    GTEST_SKIP() << "SLABMARK_BIG_TESTS names no directory for sparse files of 6 GiB";
+  }
+  const Comm comm(MPI_COMM_WORLD);
+  const auto path = std::string(directory) + "/slabmark-far-apart";
+  const auto remove = [&] {
+    comm.barrier();
+    if (comm.is_root()) std::filesystem::remove(path);
+    comm.barrier();
+  };
+  remove();
+  const auto& info = find_method(GetParam().method);
+  const auto pattern = far_apart(comm);
+  EXPECT_EQ(write_file(info, comm, pattern, {}, path).fault, "");
+  EXPECT_EQ(check_plainly(info.format, comm, pattern, path), "");
+  EXPECT_EQ(read_file(info, comm, pattern, {}, path).fault, "");
+  remove();
+}
+
+std::vector<LargeCase> large_cases(const std::vector<bool>& with_gaps) {
   std::vector<LargeCase> all;
   for (const auto& method : methods()) {
     if (method.format == FileFormat::none || !method.missing.empty()) continue;
-    for (const bool gaps : {false, true}) all.push_back({method.name, {}, gaps});
+    for (const bool gaps : with_gaps) all.push_back({method.name, gaps});
   }
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, LargeRequests, testing::ValuesIn(large_cases()),
-                         [](const auto& parameter) {
-                           auto name = parameter.param.method;
-                           if (parameter.param.gaps) name += "_with_gaps";
-                           for (auto& letter : name) {
-                             if (letter == '-') letter = '_';
-                           }
-                           return name;
-                         });
+std::string name_of_case(const testing::TestParamInfo<LargeCase>& parameter) {
+  auto name = parameter.param.method;
+  if (parameter.param.gaps) name += "_with_gaps";
+  for (auto& letter : name) {
+    if (letter == '-') letter = '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, LargeRequests, testing::ValuesIn(large_cases({false, true})),
+                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(Methods, FarRequests, testing::ValuesIn(large_cases({false})),
+                         name_of_case);
 
 }  // namespace
 }  // namespace slabmark

@@ -53,8 +53,7 @@ TEST(Null, ASlowRankIsSlowerByItsFactorInTheDelayedPhaseOnly) {
       {{"null.delay_post", "0.01"}, {"null.slow_rank", "0"}, {"null.slow_factor", "5"}}, {}};
   const auto pattern = empty_pattern();
   PhaseClock clock(comm);
-  const auto method =
-      find_method("null").make({comm, pattern, Direction::write, settings, clock});
+  const auto method = find_method("null").make({comm, pattern, Direction::write, settings, clock});
   clock.time(Phase::create, [&] { method->create("no file"); });
   clock.time(Phase::post, [&] { method->post(0, {}); });
   // A sleep is never shorter than asked for, however loaded the machine is.

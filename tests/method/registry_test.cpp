@@ -1,8 +1,8 @@
 #include "method/registry.hpp"
 
-#include <gtest/gtest.h>
-
 #include <set>
+
+#include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "measure/clock.hpp"
@@ -127,13 +127,12 @@ TEST(Supports, Hdf5RefusesChunksThatDoNotSuitTheDataset) {
       with_dataset({"T", ElementType::float32, {{"x", 4}}, false, Extent{2, 2}}), {}));
   EXPECT_TRUE(
       slab.supports(with_dataset({"T", ElementType::float32, {{"x", 4}}, false, Extent{0}}), {}));
-  EXPECT_TRUE(slab.supports(
-      with_dataset({"T",
-                    ElementType::float64,
-                    {{"x", std::uint64_t{1} << 29}},
-                    false,
-                    Extent{std::uint64_t{1} << 29}}),
-      {}));
+  EXPECT_TRUE(slab.supports(with_dataset({"T",
+                                          ElementType::float64,
+                                          {{"x", std::uint64_t{1} << 29}},
+                                          false,
+                                          Extent{std::uint64_t{1} << 29}}),
+                            {}));
   EXPECT_FALSE(
       slab.supports(with_dataset({"T", ElementType::float32, {{"x", 4}}, false, Extent{8}}), {}));
 }

@@ -16,10 +16,9 @@ Pattern growing(const Comm& comm) {
   pattern.transfers = [rank](std::uint64_t round) {
     std::vector<Transfer> transfers;
     const auto elements = rank + round;
-    transfers.push_back({0, 0,
-                         elements == 0 ? select_none({100})
-                                       : select_row_runs({100}, {{0, elements}}),
-                         nullptr});
+    transfers.push_back(
+        {0, 0, elements == 0 ? select_none({100}) : select_row_runs({100}, {{0, elements}}),
+         nullptr});
     if (round % 2 == 0) transfers.push_back({0, 0, select_all({100}), nullptr});
     return transfers;
   };

@@ -46,8 +46,7 @@ void Dataset::read(const Space& memory, const Space& file, const TransferList& l
 }
 
 bool Dataset::is_chunked() const {
-  const auto list =
-      own(H5Dget_create_plist(handle_.get()), H5Pclose, "H5Dget_create_plist", path_);
+  const auto list = own(H5Dget_create_plist(handle_.get()), H5Pclose, "H5Dget_create_plist", path_);
   return H5Pget_layout(list.get()) == H5D_CHUNKED;
 }
 

@@ -1,10 +1,10 @@
 #include "storage/hdf5/transfer_list.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstdint>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace slabmark::hdf5 {
 
@@ -62,7 +62,8 @@ std::vector<std::string> TransferList::no_collective_causes() const {
     if (rest & bit) names.emplace_back(name);
     rest &= ~bit;
   }
-  if (rest != 0) names.push_back(fmt::format("cause {:#x} of H5D_mpio_no_collective_cause_t", rest));
+  if (rest != 0)
+    names.push_back(fmt::format("cause {:#x} of H5D_mpio_no_collective_cause_t", rest));
   return names;
 }
 

@@ -42,10 +42,10 @@ void File::check_moved(const char* call, const MPI_Status& status, const Memory&
   MPI_Count moved = 0;
   check(MPI_Get_elements_x(&status, MPI_BYTE, &moved), "MPI_Get_elements_x", path_);
   if (moved >= 0 && static_cast<std::uint64_t>(moved) == memory.bytes) return;
-  throw IoError(
-      fmt::format("{} failed on '{}': it moved {} of {} bytes; check that the file is complete, and "
-                  "space, quota and file size limit (ulimit -f) of its directory.",
-                  call, path_, moved, memory.bytes));
+  throw IoError(fmt::format(
+      "{} failed on '{}': it moved {} of {} bytes; check that the file is complete, and "
+      "space, quota and file size limit (ulimit -f) of its directory.",
+      call, path_, moved, memory.bytes));
 }
 
 void File::resize(std::uint64_t bytes) {

@@ -34,7 +34,7 @@ function(slabmark_program name)
   endif()
   add_executable(${name} ${sources})
   slabmark_use_rooms(${name} PRIVATE ${PROGRAM_DEPENDS})
-  target_link_libraries(${name} PRIVATE CLI11::CLI11)
+  target_link_libraries(${name} PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 

@@ -21,7 +21,7 @@ function(slabmark_test folder)
         ${MPIEXEC_EXECUTABLE} ${SLABMARK_MPIEXEC_FLAGS} -n ${ranks} $<TARGET_FILE:test_${name}>)
     endforeach()
   else()
-    target_link_libraries(test_${name} PRIVATE GTest::gtest_main)
+    target_link_libraries(test_${name} PRIVATE GTest::gmock GTest::gtest_main)
     slabmark_add_test(${folder} 1 $<TARGET_FILE:test_${name}>)
   endif()
 endfunction()
@@ -36,7 +36,8 @@ function(slabmark_program_tests folder)
     slabmark_add_test(${folder}.${name} 8
       ${PROJECT_SOURCE_DIR}/setup/python -m pytest -q -rs -p no:cacheprovider ${file})
     set_property(TEST ${folder}.${name} APPEND PROPERTY ENVIRONMENT
-      "SLABMARK_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "SLABMARK_MPIEXEC=${SLABMARK_MPIEXEC}" PYTHONDONTWRITEBYTECODE=1)
+      "SLABMARK_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "SLABMARK_MPIEXEC=${SLABMARK_MPIEXEC}"
+      SLABMARK_WITH_PNETCDF=$<BOOL:${PnetCDF_FOUND}> PYTHONDONTWRITEBYTECODE=1)
   endforeach()
 endfunction()
 

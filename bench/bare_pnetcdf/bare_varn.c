@@ -2,32 +2,34 @@
  *
  *   mpiexec -n 4 bare_varn MAP.nc OUTPUT.nc VARIABLES
  *
- * MAP.nc is in the single-map layout (dat2nc of one file). Prints one line: seconds of the slowest rank from create to
- * close and its parts, then the largest resident set of a rank and what of it this program allocated itself, in bytes
- * (the rest is MPI's and PnetCDF's). Buffers are filled, and the map is read and sorted, before the clock starts, as slabmark has
- * it. Errors end the job; this is no program for users. */
-#include <mpi.h>
-#include <pnetcdf.h>
+ * MAP.nc is in the single-map layout (dat2nc of one file). Prints one line: seconds of the slowest
+ * rank from create to close and its parts, then the largest resident set of a rank and what of it
+ * this program allocated itself, in bytes (the rest is MPI's and PnetCDF's). Buffers are filled,
+ * and the map is read and sorted, before the clock starts, as slabmark has it. Errors end the job;
+ * this is no program for users. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#define CHECK(call)                                                            \
-  do {                                                                         \
-    int status_ = (call);                                                      \
-    if (status_ != NC_NOERR) {                                                 \
-      fprintf(stderr, "%s: %s\n", #call, ncmpi_strerror(status_));             \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                            \
-    }                                                                          \
+#include <mpi.h>
+#include <pnetcdf.h>
+
+#define CHECK(call)                                                \
+  do {                                                             \
+    int status_ = (call);                                          \
+    if (status_ != NC_NOERR) {                                     \
+      fprintf(stderr, "%s: %s\n", #call, ncmpi_strerror(status_)); \
+      MPI_Abort(MPI_COMM_WORLD, 1);                                \
+    }                                                              \
   } while (0)
 
-static int compare(const void *a, const void *b) {
-  int x = *(const int *)a, y = *(const int *)b;
+static int compare(const void* a, const void* b) {
+  int x = *(const int*)a, y = *(const int*)b;
   return (x > y) - (x < y);
 }
 
 /* Sorted offsets of the recorded ranks that this rank stands for. */
-static int *read_offsets(const char *path, int dims[2], MPI_Offset *count) {
+static int* read_offsets(const char* path, int dims[2], MPI_Offset* count) {
   int rank, size, file, nreqs_id, offsets_id, dim_id, var_dims[2];
   MPI_Offset recorded, longest;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -45,9 +47,9 @@ static int *read_offsets(const char *path, int dims[2], MPI_Offset *count) {
   MPI_Offset each = recorded / size, more = recorded % size;
   MPI_Offset first = rank * each + (rank < more ? rank : more);
   MPI_Offset mine = each + (rank < more);
-  int *lengths = malloc(sizeof(int) * (mine + 1));
+  int* lengths = malloc(sizeof(int) * (mine + 1));
   CHECK(ncmpi_get_vara_int_all(file, nreqs_id, &first, &mine, lengths));
-  int *rows = malloc(sizeof(int) * (mine * longest + 1));
+  int* rows = malloc(sizeof(int) * (mine * longest + 1));
   MPI_Offset start[2] = {first, 0}, shape[2] = {mine, longest};
   CHECK(ncmpi_get_vara_int_all(file, offsets_id, start, shape, rows));
   CHECK(ncmpi_close(file));
@@ -60,7 +62,7 @@ static int *read_offsets(const char *path, int dims[2], MPI_Offset *count) {
   return rows;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   if (argc != 4) {
     fprintf(stderr, "usage: bare_varn MAP.nc OUTPUT.nc VARIABLES\n");
@@ -69,10 +71,10 @@ int main(int argc, char **argv) {
   int dims[2], rank, variables = atoi(argv[3]);
   MPI_Offset count;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  int *offsets = read_offsets(argv[1], dims, &count);
+  int* offsets = read_offsets(argv[1], dims, &count);
 
   /* Outside the clock: the data. */
-  double *buffer = malloc(sizeof(double) * (count * variables + 1));
+  double* buffer = malloc(sizeof(double) * (count * variables + 1));
   for (MPI_Offset i = 0; i < count * variables; i++) buffer[i] = (double)(rank + i);
 
   MPI_Info info;
@@ -105,8 +107,8 @@ int main(int argc, char **argv) {
   MPI_Offset runs = 0;
   for (MPI_Offset i = 0; i < count; i++)
     if (i == 0 || offsets[i] != offsets[i - 1] + 1 || offsets[i] % dims[1] == 0) runs++;
-  MPI_Offset *numbers = malloc(sizeof(MPI_Offset) * (4 * runs + 1));
-  MPI_Offset **starts = malloc(sizeof(MPI_Offset *) * (2 * runs + 1)), **counts = starts + runs;
+  MPI_Offset* numbers = malloc(sizeof(MPI_Offset) * (4 * runs + 1));
+  MPI_Offset **starts = malloc(sizeof(MPI_Offset*) * (2 * runs + 1)), **counts = starts + runs;
   MPI_Offset run = -1;
   for (MPI_Offset i = 0; i < count; i++) {
     if (i == 0 || offsets[i] != offsets[i - 1] + 1 || offsets[i] % dims[1] == 0) {
@@ -123,7 +125,8 @@ int main(int argc, char **argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   times[3] = MPI_Wtime();
   for (int v = 0; v < variables; v++)
-    CHECK(ncmpi_iput_varn(file, ids[v], (int)runs, starts, counts, buffer + v * count, count, MPI_DOUBLE, NULL));
+    CHECK(ncmpi_iput_varn(file, ids[v], (int)runs, starts, counts, buffer + v * count, count,
+                          MPI_DOUBLE, NULL));
   MPI_Barrier(MPI_COMM_WORLD);
   times[4] = MPI_Wtime();
   CHECK(ncmpi_wait_all(file, NC_REQ_ALL, NULL, NULL));
@@ -137,7 +140,8 @@ int main(int argc, char **argv) {
   getrusage(RUSAGE_SELF, &usage);
   double memory[2], most[2];
   memory[0] = usage.ru_maxrss * 1024.0;
-  memory[1] = (double)sizeof(double) * (count * variables) + sizeof(int) * count + 6.0 * sizeof(MPI_Offset) * runs;
+  memory[1] = (double)sizeof(double) * (count * variables) + sizeof(int) * count +
+              6.0 * sizeof(MPI_Offset) * runs;
   MPI_Reduce(memory, most, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
 
   double spans[7], slowest[7];
@@ -145,8 +149,11 @@ int main(int argc, char **argv) {
   spans[6] = times[6] - times[0];
   MPI_Reduce(spans, slowest, 7, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   if (rank == 0) {
-    printf("open-to-close %.6f create %.6f define %.6f prepare %.6f post %.6f flush %.6f close %.6f resident %.0f own %.0f\n",
-           slowest[6], slowest[0], slowest[1], slowest[2], slowest[3], slowest[4], slowest[5], most[0], most[1]);
+    printf(
+        "open-to-close %.6f create %.6f define %.6f prepare %.6f post %.6f flush %.6f close %.6f "
+        "resident %.0f own %.0f\n",
+        slowest[6], slowest[0], slowest[1], slowest[2], slowest[3], slowest[4], slowest[5], most[0],
+        most[1]);
     remove(argv[2]);
   }
   MPI_Info_free(&info);

@@ -1,21 +1,21 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <vector>
+
+#include <mpi.h>
 
 #include "pattern/selection.hpp"
 
 namespace slabmark {
 
-/// The hyperslabs of a selection as start and count arrays in the form that PnetCDF's varn takes, in
-/// element order. One flat array: 2 numbers per dimension and 2 pointers a box, so 48 bytes a request
-/// of a 2-D map, shared by all variables of the map.
+/// The hyperslabs of a selection as start and count arrays in the form that PnetCDF's varn takes,
+/// in element order. One flat array: 2 numbers per dimension and 2 pointers a box, so 48 bytes a
+/// request of a 2-D map, shared by all variables of the map.
 class BoxList {
  public:
-  /// Boxes in one call hold at most `most_elements` together: the list is cut in parts of that size.
-  /// With `has_time` there is a leading time dimension, see set_time().
+  /// Boxes in one call hold at most `most_elements` together: the list is cut in parts of that
+  /// size. With `has_time` there is a leading time dimension, see set_time().
   BoxList(const Selection& selection, bool has_time, std::uint64_t most_elements);
   BoxList(BoxList&&) = default;
 

@@ -89,10 +89,10 @@ FileOrder order_in_file(const Pattern& pattern, std::span<const Transfer> transf
   placed.reserve(transfers.size());
   for (std::size_t i = 0; i < transfers.size(); ++i) {
     const auto& transfer = transfers[i];
-    const auto& pieces = cache.get(transfer.file, transfer.buffer, 0,
-                                   [&] { return file_pieces(transfer); });
-    placed.push_back({i, offset_of(transfer),
-                      size_of(pattern.datasets[transfer.dataset].type), &pieces});
+    const auto& pieces =
+        cache.get(transfer.file, transfer.buffer, 0, [&] { return file_pieces(transfer); });
+    placed.push_back(
+        {i, offset_of(transfer), size_of(pattern.datasets[transfer.dataset].type), &pieces});
   }
   return FileOrder(std::move(placed));
 }

@@ -12,7 +12,8 @@
 
 namespace slabmark {
 
-/// The pieces of a transfer in ascending file order, in elements, independent of dataset and buffer.
+/// The pieces of a transfer in ascending file order, in elements, independent of dataset and
+/// buffer.
 struct FilePieces {
   std::vector<Piece> pieces;
   bool one_memory_block = false;  ///< the buffer is read in one go, from pieces.front().buffer on
@@ -23,8 +24,8 @@ FilePieces file_pieces(const Transfer& transfer);
 
 /// A transfer of a round with its place in the file.
 struct PlacedTransfer {
-  std::size_t index = 0;            ///< in the round's transfers
-  std::uint64_t base = 0;           ///< byte of the file at which the dataset (its record) begins
+  std::size_t index = 0;   ///< in the round's transfers
+  std::uint64_t base = 0;  ///< byte of the file at which the dataset (its record) begins
   std::uint64_t element_bytes = 1;
   const FilePieces* pieces = nullptr;
 
@@ -42,7 +43,8 @@ struct FilePart {
   std::uint64_t bytes = 0;
 };
 
-/// The transfers of one round as what one call can move: ascending in the file, empty ones left out.
+/// The transfers of one round as what one call can move: ascending in the file, empty ones left
+/// out.
 class FileOrder {
  public:
   explicit FileOrder(std::vector<PlacedTransfer> transfers);
@@ -51,8 +53,8 @@ class FileOrder {
   bool empty() const { return transfers_.empty(); }
   std::uint64_t bytes() const { return bytes_; }
 
-  /// Two transfers lie between one another (partial requests to one dataset), so their parts must be
-  /// sorted one by one. Otherwise each transfer ends before the next begins.
+  /// Two transfers lie between one another (partial requests to one dataset), so their parts must
+  /// be sorted one by one. Otherwise each transfer ends before the next begins.
   bool interleaved() const { return interleaved_; }
 
   /// All bytes of the round are one piece of the file.

@@ -5,12 +5,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "measure/clock.hpp"
 #include "parallel/comm.hpp"
@@ -55,12 +56,14 @@ struct MethodContext {
   PhaseClock& clock;  ///< for spans inside a phase
 };
 
-/// One way to move a pattern through one library. One object serves one trial. The calls come in the
-/// order   create define prepare (post.. flush).. [sync] close   when writing and
-///         open prepare (post.. flush).. close                   when reading,
-/// each on all ranks together. Buffers handed to post() stay untouched until flush() returns.
-/// Failures throw; they need not be agreed, the caller does that. An object that failed is destroyed
-/// on all ranks together, so its destructor may close files collectively, and must not throw.
+/// One way to move a pattern through one library. One object serves one trial. The calls come in
+/// this order, each on all ranks together:
+///   - writing: create define prepare (post.. flush).. [sync] close
+///   - reading: open prepare (post.. flush).. close
+///
+/// Buffers handed to post() stay untouched until flush() returns. Failures throw; they need not be
+/// agreed, the caller does that. An object that failed is destroyed on all ranks together, so its
+/// destructor may close files collectively, and must not throw.
 class Method {
  public:
   virtual ~Method() = default;
@@ -88,7 +91,8 @@ struct MethodInfo {
   FileFormat format;
   std::vector<OptionInfo> options;
   /// Nothing if the method can move this rank's `pattern` under `settings`, else the reason, which
-  /// tables show. Not collective: the answer must be the same on all ranks or be agreed by the caller.
+  /// tables show. Not collective: the answer must be the same on all ranks or be agreed by the
+  /// caller.
   std::function<std::optional<std::string>(const Pattern&, const Settings&)> supports;
   std::function<std::unique_ptr<Method>(const MethodContext&)> make;
   /// Why the method is not in this build ("PnetCDF was not found at configure time"); empty: it is.

@@ -9,24 +9,7 @@ class MpiioCollective : public MpiioViewMethod {
  public:
   explicit MpiioCollective(const MethodContext& context) : MpiioViewMethod(context) {}
 
-  void prepare() override {
-    MpiioViewMethod::prepare();
-    calls_ = RoundMaxima(context_.comm, context_.pattern,
-                         [this](const auto& transfers, auto& out) {
-                           std::uint64_t bytes = 0;
-                           for (const auto& transfer : transfers) {
-                             bytes += moved_bytes(transfer,
-                                                  context_.pattern.datasets[transfer.dataset]);
-                           }
-                           out.push_back(calls_for(bytes));
-                         });
-  }
-
  protected:
-  std::uint64_t calls_of_round(std::uint64_t round, std::uint64_t) const override {
-    return calls_.at(round, 0);
-  }
-
   void move(mpiio::File& file, std::uint64_t offset, const mpiio::Memory& memory) override {
     if (writing()) {
       file.write_at_all(offset, memory);
@@ -38,24 +21,21 @@ class MpiioCollective : public MpiioViewMethod {
   std::string call_name() const override {
     return writing() ? "MPI_File_write_at_all" : "MPI_File_read_at_all";
   }
-
- private:
-  RoundMaxima calls_;
 };
 
 }  // namespace
 
 MethodInfo mpiio_collective_method() {
-  return {.name = "mpiio-collective",
-          .summary = "one MPI_File_write_at_all a round over a view of all datasets, headerless file",
-          .format = FileFormat::raw,
-          .options = {mpiio_call_bytes_option()},
-          .supports = [](const Pattern& pattern,
-                         const Settings&) { return too_large_for_raw(pattern); },
-          .make = [](const MethodContext& context) {
-            return std::make_unique<MpiioCollective>(context);
-          },
-          .missing = {}};
+  return {
+      .name = "mpiio-collective",
+      .summary = "one MPI_File_write_at_all a round over a view of all datasets, headerless file",
+      .format = FileFormat::raw,
+      .options = {mpiio_call_bytes_option()},
+      .supports = [](const Pattern& pattern,
+                     const Settings&) { return too_large_for_raw(pattern); },
+      .make =
+          [](const MethodContext& context) { return std::make_unique<MpiioCollective>(context); },
+      .missing = {}};
 }
 
 }  // namespace slabmark

@@ -6,8 +6,8 @@ namespace slabmark {
 
 namespace {
 
-/// One independent MPI-IO call a round over a view of all its datasets, or, without a view, one call
-/// per contiguous piece.
+/// One independent MPI-IO call a round over a view of all its datasets, or, without a view, one
+/// call per contiguous piece.
 class MpiioIndependent : public MpiioViewMethod {
  public:
   explicit MpiioIndependent(const MethodContext& context)
@@ -30,8 +30,6 @@ class MpiioIndependent : public MpiioViewMethod {
   }
 
  protected:
-  std::uint64_t calls_of_round(std::uint64_t, std::uint64_t mine) const override { return mine; }
-
   void move(mpiio::File& file, std::uint64_t offset, const mpiio::Memory& memory) override {
     if (writing()) {
       file.write_at(offset, memory);
@@ -51,18 +49,18 @@ class MpiioIndependent : public MpiioViewMethod {
 }  // namespace
 
 MethodInfo mpiio_independent_method() {
-  return {.name = "mpiio-independent",
-          .summary = "one MPI_File_write_at a round over a view of all datasets, headerless file",
-          .format = FileFormat::raw,
-          .options = {{"mpiio.view", "on",
-                       "off: no file view but one call per contiguous piece (independent only)"},
-                      mpiio_call_bytes_option()},
-          .supports = [](const Pattern& pattern,
-                         const Settings&) { return too_large_for_raw(pattern); },
-          .make = [](const MethodContext& context) {
-            return std::make_unique<MpiioIndependent>(context);
-          },
-          .missing = {}};
+  return {
+      .name = "mpiio-independent",
+      .summary = "one MPI_File_write_at a round over a view of all datasets, headerless file",
+      .format = FileFormat::raw,
+      .options = {{"mpiio.view", "on",
+                   "off: no file view but one call per contiguous piece (independent only)"},
+                  mpiio_call_bytes_option()},
+      .supports = [](const Pattern& pattern,
+                     const Settings&) { return too_large_for_raw(pattern); },
+      .make =
+          [](const MethodContext& context) { return std::make_unique<MpiioIndependent>(context); },
+      .missing = {}};
 }
 
 }  // namespace slabmark

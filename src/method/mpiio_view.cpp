@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "method/call_parts.hpp"
 #include "method/effective.hpp"
 
 namespace slabmark {
@@ -12,9 +13,10 @@ namespace {
 std::uint64_t call_bytes_of(const Settings& settings) {
   const auto bytes = settings.count("mpiio.call_bytes", mpiio_call_bytes);
   if (bytes == 0 || bytes > mpiio_call_bytes) {
-    throw InputError(fmt::format(
-        "Option mpiio.call_bytes is {}; it takes 1 to 1G, since larger calls are not safe in MPI-IO.",
-        settings.text("mpiio.call_bytes", "")));
+    throw InputError(
+        fmt::format("Option mpiio.call_bytes is {}; it takes 1 to 1G, since larger calls are not "
+                    "safe in MPI-IO.",
+                    settings.text("mpiio.call_bytes", "")));
   }
   return bytes;
 }
@@ -40,6 +42,16 @@ void MpiioViewMethod::open(const std::string& path) {
 }
 
 void MpiioViewMethod::prepare() {
+  // Setting a view is collective, so the independent method needs to know of the others as well.
+  call_counts_ =
+      RoundMaxima(context_.comm, context_.pattern,
+                  [this](const std::vector<Transfer>& transfers, std::vector<std::uint64_t>& out) {
+                    std::uint64_t bytes = 0;
+                    for (const auto& transfer : transfers) {
+                      bytes += moved_bytes(transfer, context_.pattern.datasets[transfer.dataset]);
+                    }
+                    out.push_back(bytes / call_bytes_ + (bytes % call_bytes_ != 0));
+                  });
   if (context_.pattern.rounds == 0) return;
   const auto transfers = context_.pattern.transfers(0);
   const auto ordered = order(transfers);
@@ -66,21 +78,67 @@ const mpiio::Datatype& MpiioViewMethod::file_type(const Transfer& transfer,
   });
 }
 
+void MpiioViewMethod::post(std::uint64_t round, std::span<std::byte* const> buffers) {
+  const auto transfers = context_.pattern.transfers(round);
+  const auto ordered = order(transfers);
+  const auto calls = call_counts_.at(round, 0);
+  if (calls == 1) {
+    move_in_one_call(ordered, transfers, buffers);
+  } else {
+    move_in_calls(ordered, buffers, calls);
+  }
+  end_round();
+}
+
+void MpiioViewMethod::move_in_one_call(const FileOrder& order,
+                                       const std::vector<Transfer>& transfers,
+                                       std::span<std::byte* const> buffers) {
+  context_.clock.span("set_view", [&] { set_view_of_all(order, transfers); });
+  mpiio::BlockList memory(MPI_BYTE);
+  auto* const base = order.empty() ? nullptr : buffers[order.transfers().front().index];
+  order.for_each_memory_block(buffers, [&](std::byte* block, std::uint64_t bytes) {
+    memory.add({block - base, bytes});
+  });
+  move_memory(memory, base);
+}
+
+// A view of its own for each call: with one large view and offsets into it, the ROMIO of Open MPI
+// 4.1.4 reads outside of its buffer where the view shows more than 2 GiB.
+void MpiioViewMethod::move_in_calls(const FileOrder& order, std::span<std::byte* const> buffers,
+                                    std::uint64_t calls) {
+  const auto parts = cut_in_calls(order, buffers, MPI_BYTE, call_bytes_);
+  for (std::uint64_t call = 0; call < calls; ++call) {
+    const bool mine = call < parts.size();
+    context_.clock.span("set_view",
+                        [&] { set_view(mine ? parts[call].file : mpiio::BlockList(MPI_BYTE)); });
+    move_memory(mine ? parts[call].memory : mpiio::BlockList(MPI_BYTE),
+                mine ? parts[call].base : nullptr);
+  }
+}
+
 // Bytes are the etype on all ranks, as MPI requires; the file types may differ.
-void MpiioViewMethod::set_view(const FileOrder& order, const std::vector<Transfer>& transfers) {
-  if (order.empty() || order.contiguous()) {
-    // A derived type of one block keeps both implementations from their contiguous path.
-    const auto begin = order.empty() ? 0 : order.transfers().front().first_byte();
-    file_.set_view(begin, MPI_BYTE, MPI_BYTE);
+void MpiioViewMethod::set_view(const mpiio::BlockList& blocks) {
+  if (blocks.size() > 1) {
+    file_.set_view(0, MPI_BYTE, blocks.datatype().get());
     return;
   }
-  if (order.interleaved()) {
+  // A derived type of one block keeps both implementations from their contiguous path, and one of
+  // none is not for all of them.
+  const auto begin = blocks.empty() ? 0 : static_cast<std::uint64_t>(blocks.first_offset());
+  file_.set_view(begin, MPI_BYTE, MPI_BYTE);
+}
+
+// The types of selections that are there already, put where the datasets are, if they do not lie
+// between one another.
+void MpiioViewMethod::set_view_of_all(const FileOrder& order,
+                                      const std::vector<Transfer>& transfers) {
+  if (order.empty() || order.contiguous() || order.interleaved()) {
     const std::vector<std::byte*> no_memory(transfers.size(), nullptr);
     mpiio::BlockList blocks(MPI_BYTE);
     order.for_each_part(no_memory, [&](const FilePart& part) {
       blocks.add({static_cast<std::int64_t>(part.offset), part.bytes});
     });
-    file_.set_view(0, MPI_BYTE, blocks.datatype().get());
+    set_view(blocks);
     return;
   }
   std::vector<MPI_Aint> offsets;
@@ -92,47 +150,15 @@ void MpiioViewMethod::set_view(const FileOrder& order, const std::vector<Transfe
   file_.set_view(0, MPI_BYTE, mpiio::make_struct(offsets, types).get());
 }
 
-// Absolute addresses, cut so that each call but the last moves exactly call_bytes_.
-std::vector<mpiio::BlockList> MpiioViewMethod::memory_of_calls(
-    const FileOrder& order, std::span<std::byte* const> buffers) const {
-  std::vector<mpiio::BlockList> calls;
-  order.for_each_memory_block(buffers, [&](std::byte* memory, std::uint64_t bytes) {
-    while (bytes > 0) {
-      if (calls.empty() || calls.back().elements() == call_bytes_) calls.emplace_back(MPI_BYTE);
-      const auto part = std::min(bytes, call_bytes_ - calls.back().elements());
-      calls.back().add({reinterpret_cast<std::int64_t>(memory), part});
-      memory += part;
-      bytes -= part;
-    }
-  });
-  return calls;
-}
-
-void MpiioViewMethod::post(std::uint64_t round, std::span<std::byte* const> buffers) {
-  const auto transfers = context_.pattern.transfers(round);
-  const auto ordered = order(transfers);
-  context_.clock.span("set_view", [&] { set_view(ordered, transfers); });
-
-  const auto memory = memory_of_calls(ordered, buffers);
-  const auto calls = calls_of_round(round, memory.size());
-  for (std::uint64_t call = 0; call < calls; ++call) {
-    count_call();
-    if (call >= memory.size()) {
-      move(file_, 0, {});
-      continue;
-    }
-    const auto& blocks = memory[call];
-    const auto bytes = blocks.elements();
-    if (blocks.size() == 1) {
-      move(file_, call * call_bytes_,
-           {reinterpret_cast<void*>(blocks.first_offset()), static_cast<int>(bytes), MPI_BYTE,
-            bytes});
-    } else {
-      const auto type = blocks.datatype();
-      move(file_, call * call_bytes_, {MPI_BOTTOM, 1, type.get(), bytes});
-    }
+void MpiioViewMethod::move_memory(const mpiio::BlockList& blocks, std::byte* base) {
+  count_call();
+  const auto bytes = blocks.elements();
+  if (blocks.size() > 1) {
+    move(file_, 0, {base, 1, blocks.datatype().get(), bytes});
+  } else {
+    auto* const address = blocks.empty() ? base : base + blocks.first_offset();
+    move(file_, 0, {address, static_cast<int>(bytes), MPI_BYTE, bytes});
   }
-  end_round();
 }
 
 void MpiioViewMethod::end_round() {

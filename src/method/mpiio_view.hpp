@@ -14,8 +14,8 @@
 namespace slabmark {
 
 /// Most bytes that one MPI-IO call of a rank moves unless mpiio.call_bytes says otherwise. MPI-IO
-/// implementations count bytes in int here and there (ROMIO's collective buffering, OMPIO's cycles),
-/// so what is larger goes in several calls.
+/// implementations count bytes in int here and there (ROMIO's collective buffering, OMPIO's
+/// cycles), so what is larger goes in several calls.
 inline constexpr std::uint64_t mpiio_call_bytes = std::uint64_t{1} << 30;
 
 /// The option that both MPI-IO methods have.
@@ -38,16 +38,11 @@ class MpiioViewMethod : public Method {
  protected:
   explicit MpiioViewMethod(const MethodContext& context);
 
-  /// Number of calls that this rank makes in `round`, of which it needs `mine` for its own data.
-  virtual std::uint64_t calls_of_round(std::uint64_t round, std::uint64_t mine) const = 0;
-  /// Moves one call's data; `offset` counts the bytes that the view shows.
+  /// Moves what the view shows from `offset` on. Called by all ranks alike, also without bytes.
   virtual void move(mpiio::File& file, std::uint64_t offset, const mpiio::Memory& memory) = 0;
   virtual std::string call_name() const = 0;
 
   bool writing() const { return context_.direction == Direction::write; }
-  std::uint64_t calls_for(std::uint64_t bytes) const {
-    return bytes / call_bytes_ + (bytes % call_bytes_ != 0);
-  }
   FileOrder order(const std::vector<Transfer>& transfers);
   void count_call() { ++calls_; }
   void end_round();
@@ -56,15 +51,20 @@ class MpiioViewMethod : public Method {
   mpiio::File file_;
 
  private:
-  void set_view(const FileOrder& order, const std::vector<Transfer>& transfers);
+  void move_in_one_call(const FileOrder& order, const std::vector<Transfer>& transfers,
+                        std::span<std::byte* const> buffers);
+  void move_in_calls(const FileOrder& order, std::span<std::byte* const> buffers,
+                     std::uint64_t calls);
+  void set_view_of_all(const FileOrder& order, const std::vector<Transfer>& transfers);
+  void set_view(const mpiio::BlockList& blocks);
+  void move_memory(const mpiio::BlockList& blocks, std::byte* base);
   const mpiio::Datatype& file_type(const Transfer& transfer, const PlacedTransfer& placed);
-  std::vector<mpiio::BlockList> memory_of_calls(const FileOrder& order,
-                                                std::span<std::byte* const> buffers) const;
 
   RawLayout layout_;
   std::uint64_t call_bytes_;
   SelectionCache<FilePieces> pieces_;
   SelectionCache<mpiio::Datatype> file_types_;
+  RoundMaxima call_counts_;
   std::map<std::string, std::string> hints_;
   std::uint64_t calls_ = 0;
 };

@@ -1,8 +1,8 @@
-#include <fmt/format.h>
-
 #include <array>
 #include <chrono>
 #include <thread>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "method/method.hpp"
@@ -20,7 +20,8 @@ class Null : public Method {
     for (const auto phase : all_phases) {
       delay_[index(phase)] = settings.real(fmt::format("null.delay_{}", name_of(phase)), 0.0);
     }
-    if (settings.options.contains("null.slow_rank") && is_rank(settings.count("null.slow_rank", 0))) {
+    if (settings.options.contains("null.slow_rank") &&
+        is_rank(settings.count("null.slow_rank", 0))) {
       for (auto& seconds : delay_) seconds *= settings.real("null.slow_factor", 2.0);
     }
     fail_phase_ = settings.text("null.fail_phase", "");
@@ -84,7 +85,8 @@ std::vector<OptionInfo> options() {
   list.push_back({"null.slow_factor", "2", "see null.slow_rank"});
   list.push_back({"null.fail_phase", "", "phase in which null.fail_rank fails"});
   list.push_back({"null.fail_rank", "0", "see null.fail_phase"});
-  list.push_back({"null.peers_wait", "off", "the other ranks wait for null.fail_rank in a barrier"});
+  list.push_back(
+      {"null.peers_wait", "off", "the other ranks wait for null.fail_rank in a barrier"});
   return list;
 }
 

@@ -45,7 +45,8 @@ class NetcdfReader : public PlainReader {
  public:
   NetcdfReader(const Comm& comm, const Pattern& pattern, const std::string& path)
       : pattern_(pattern), file_(pnetcdf::File::open(comm.get(), path)) {
-    for (const auto& dataset : pattern.datasets) variables_.push_back(file_.inq_varid(dataset.name));
+    for (const auto& dataset : pattern.datasets)
+      variables_.push_back(file_.inq_varid(dataset.name));
     file_.begin_indep_data();
   }
 

@@ -1,9 +1,9 @@
 #include "method/pnetcdf_info.hpp"
 
-#include <fmt/format.h>
-
 #include <set>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "method/raw_layout.hpp"
 
@@ -27,8 +27,9 @@ std::optional<std::string> beyond_cdf5(const Pattern& pattern, const Settings&) 
     }
     for (const auto& dimension : dataset.dimensions) {
       if (dimension.length == 0) {
-        return fmt::format("dataset {} has a dimension of length 0, which NetCDF takes for unlimited",
-                           dataset.name);
+        return fmt::format(
+            "dataset {} has a dimension of length 0, which NetCDF takes for unlimited",
+            dataset.name);
       }
     }
   }

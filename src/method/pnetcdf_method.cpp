@@ -1,6 +1,6 @@
-#include "method/pnetcdf_method.hpp"
-
 #if SLABMARK_WITH_PNETCDF
+
+#include "method/pnetcdf_method.hpp"
 
 #include <fmt/format.h>
 
@@ -144,7 +144,8 @@ PnetcdfMethod::PnetcdfMethod(const MethodContext& context)
 
 void PnetcdfMethod::create(const std::string& path) {
   const mpiio::Info info(with_original_hints(context_.settings.hints));
-  file_ = pnetcdf::File::create(context_.comm.get(), path, NC_NOCLOBBER | NC_64BIT_DATA, info.get());
+  file_ =
+      pnetcdf::File::create(context_.comm.get(), path, NC_NOCLOBBER | NC_64BIT_DATA, info.get());
 }
 
 void PnetcdfMethod::define() {

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
+
+#include <mpi.h>
 
 #include "method/method.hpp"
 #include "storage/pnetcdf/file.hpp"
@@ -16,8 +16,8 @@ namespace slabmark {
 MPI_Datatype mpi_type_of(ElementType type);
 
 /// Defines the pattern's datasets as variables of `file`, in order, and returns their identifiers.
-/// Dimensions of the same name and length are shared; one that meets an earlier one of another length
-/// gets its length appended ("ncol_48602"). The unlimited dimension is called "time".
+/// Dimensions of the same name and length are shared; one that meets an earlier one of another
+/// length gets its length appended ("ncol_48602"). The unlimited dimension is called "time".
 std::vector<int> define_variables(pnetcdf::File& file, const Pattern& pattern);
 
 /// What the PnetCDF methods share: a CDF-5 file, with the hints of the original e3sm_io unless the

@@ -1,6 +1,6 @@
-#include "method/pnetcdf_requests.hpp"
-
 #if SLABMARK_WITH_PNETCDF
+
+#include "method/pnetcdf_requests.hpp"
 
 #include <algorithm>
 
@@ -26,9 +26,8 @@ BoxList& PnetcdfRequests::boxes(const Transfer& transfer) {
   const auto most_elements = call_bytes() / size_of(dataset.type);
   // The time dimension changes the boxes, the element size their largest number of elements.
   const auto variant = 2 * size_of(dataset.type) + (dataset.has_time ? 1 : 0);
-  return boxes_.get(transfer.file, nullptr, variant, [&] {
-    return BoxList(*transfer.file, dataset.has_time, most_elements);
-  });
+  return boxes_.get(transfer.file, nullptr, variant,
+                    [&] { return BoxList(*transfer.file, dataset.has_time, most_elements); });
 }
 
 const RunList* PnetcdfRequests::memory_runs(const Transfer& transfer) {
@@ -58,7 +57,8 @@ void PnetcdfRequests::post_transfer(const Transfer& transfer, std::byte* buffer,
   MemoryCursor memory(buffer, memory_runs(transfer), element);
   for (std::size_t i = 0; i < most_parts; ++i) {
     const auto part = i < list.parts().size() ? list.parts()[i] : BoxList::Part{};
-    const Request request{variable(transfer.dataset), list, part, i == 0, most_boxes, element, memory};
+    const Request request{
+        variable(transfer.dataset), list, part, i == 0, most_boxes, element, memory};
     if (blocking_ && list.dims() > 0) {
       move_blocking(request);
     } else {

@@ -46,7 +46,8 @@ class PnetcdfRequests : public PnetcdfMethod {
   void wait();
 
   bool blocking_;
-  std::uint64_t pending_ = 0;  ///< bytes posted since the last wait, the same upper bound on all ranks
+  std::uint64_t pending_ =
+      0;  ///< bytes posted since the last wait, the same upper bound on all ranks
   SelectionCache<BoxList> boxes_;
   SelectionCache<RunList> memory_runs_;
   RoundMaxima maxima_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "method/call_parts.hpp"
 #include "method/file_order.hpp"
 #include "method/pnetcdf_method.hpp"
 #include "method/round_maxima.hpp"
@@ -15,8 +16,8 @@ namespace slabmark {
 #if SLABMARK_WITH_PNETCDF
 namespace {
 
-/// Variables that one vard call can take together: it wants one element type, and keeps the number of
-/// records only if the variable that it is given has records.
+/// Variables that one vard call can take together: it wants one element type, and keeps the number
+/// of records only if the variable that it is given has records.
 struct VardGroup {
   ElementType type;
   bool has_time;
@@ -87,8 +88,8 @@ class PnetcdfVard : public PnetcdfMethod {
     }
   }
 
-  // The variable of the group that comes first in the file. The call is given this one, and its file
-  // types count from there.
+  // The variable of the group that comes first in the file. The call is given this one, and its
+  // file types count from there.
   std::size_t lead(std::span<const Transfer> transfers, const VardGroup& group) {
     std::size_t lead = 0;
     auto first = std::numeric_limits<std::uint64_t>::max();
@@ -108,8 +109,8 @@ class PnetcdfVard : public PnetcdfMethod {
     for (std::size_t i = 0; i < transfers.size(); ++i) {
       const auto& transfer = transfers[i];
       if (!in_group(transfer, group)) continue;
-      const auto& pieces = pieces_.get(transfer.file, transfer.buffer, 0,
-                                       [&] { return file_pieces(transfer); });
+      const auto& pieces =
+          pieces_.get(transfer.file, transfer.buffer, 0, [&] { return file_pieces(transfer); });
       const auto offset = file().inq_varoffset(variable(transfer.dataset));
       const auto record = group.has_time ? transfer.time * record_bytes_ : 0;
       placed.push_back({i, offset - origin + record, size_of(group.type), &pieces});
@@ -119,8 +120,8 @@ class PnetcdfVard : public PnetcdfMethod {
 
   const mpiio::Datatype& file_type(const Transfer& transfer, const PlacedTransfer& placed,
                                    MPI_Datatype element) {
-    const auto variant = static_cast<std::uint64_t>(
-        context_.pattern.datasets[transfer.dataset].type);
+    const auto variant =
+        static_cast<std::uint64_t>(context_.pattern.datasets[transfer.dataset].type);
     return file_types_.get(transfer.file, nullptr, variant, [&] {
       mpiio::BlockList blocks(element);
       for (const auto& piece : placed.pieces->pieces) {
@@ -141,7 +142,7 @@ class PnetcdfVard : public PnetcdfMethod {
            memory_of_all(ordered, buffers, element));
       return;
     }
-    const auto parts = cut_in_calls(ordered, buffers, group);
+    const auto parts = cut_in_calls(ordered, buffers, element, most_elements(group));
     for (std::uint64_t call = 0; call < calls; ++call) {
       if (call < parts.size()) {
         move(first_variable, parts[call].file.datatype(),
@@ -173,35 +174,6 @@ class PnetcdfVard : public PnetcdfMethod {
       blocks.add({memory - base, bytes / size});
     });
     return memory_of(blocks, base, element);
-  }
-
-  /// File and memory of one of several calls.
-  struct CallPart {
-    mpiio::BlockList file;
-    mpiio::BlockList memory;
-    std::byte* base;
-  };
-
-  std::vector<CallPart> cut_in_calls(const FileOrder& ordered, std::span<std::byte* const> buffers,
-                                     const VardGroup& group) const {
-    const auto element = mpi_type_of(group.type);
-    const auto size = size_of(group.type);
-    const auto most = most_elements(group);
-    std::vector<CallPart> calls;
-    ordered.for_each_part(buffers, [&](FilePart part) {
-      while (part.bytes > 0) {
-        if (calls.empty() || calls.back().file.elements() == most) {
-          calls.push_back({mpiio::BlockList(element), mpiio::BlockList(element), part.memory});
-        }
-        auto& call = calls.back();
-        const auto elements = std::min(part.bytes / size, most - call.file.elements());
-        call.file.add({static_cast<std::int64_t>(part.offset), elements});
-        call.memory.add({part.memory - call.base, elements});
-        const auto bytes = elements * size;
-        part = {part.offset + bytes, part.memory + bytes, part.bytes - bytes};
-      }
-    });
-    return calls;
   }
 
   void move(int first_variable, const mpiio::Datatype& filetype, const TypedMemory& memory) {

@@ -1,15 +1,15 @@
-#include "storage/posix/file.hpp"
 #include "method/file_order.hpp"
 #include "method/method.hpp"
 #include "method/raw_layout.hpp"
 #include "parallel/agree.hpp"
+#include "storage/posix/file.hpp"
 
 namespace slabmark {
 
 namespace {
 
-/// One pwrite or pread per contiguous piece, in file order. A pattern with one piece a rank and round
-/// is the limit of what the file system takes: the bound runs through this method.
+/// One pwrite or pread per contiguous piece, in file order. A pattern with one piece a rank and
+/// round is the limit of what the file system takes: the bound runs through this method.
 class Posix : public Method {
  public:
   explicit Posix(const MethodContext& context) : context_(context), layout_(context.pattern) {}

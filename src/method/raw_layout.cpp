@@ -1,9 +1,9 @@
 #include "method/raw_layout.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 

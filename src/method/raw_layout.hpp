@@ -12,8 +12,8 @@ namespace slabmark {
 
 /// Where elements lie in a file of FileFormat::raw, which has no header: first the datasets without
 /// time, one after another in the pattern's order; then the records, each of which holds one time
-/// step of every dataset that has time, again in order. Elements are row-major in the machine's byte
-/// order. This is classic NetCDF without header, alignment and byte swap.
+/// step of every dataset that has time, again in order. Elements are row-major in the machine's
+/// byte order. This is classic NetCDF without header, alignment and byte swap.
 class RawLayout {
  public:
   /// Throws InputError where the file would not fit in 63 bits (see too_large_for_raw).
@@ -32,8 +32,8 @@ class RawLayout {
   std::uint64_t bytes_ = 0;
 };
 
-/// Number of time steps that the rounds of `pattern` touch; 0 if no dataset has time. The same on all
-/// ranks, for transfers without elements count too.
+/// Number of time steps that the rounds of `pattern` touch; 0 if no dataset has time. The same on
+/// all ranks, for transfers without elements count too.
 std::uint64_t record_count(const Pattern& pattern);
 
 /// Why the pattern's file cannot be addressed with 63 bits, if it cannot.

@@ -1,29 +1,22 @@
 #include "method/registry.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 
-// The methods, in the order of tables. A line `entry(x)` stands for the function x_method() of a file
-// in this folder, which describes the method. This list is all that knows of it.
-#define SLABMARK_METHODS(entry) \
-  entry(posix)                  \
-  entry(mpiio_independent)      \
-  entry(mpiio_collective)       \
-  entry(pnetcdf_vard)           \
-  entry(pnetcdf_varn)           \
-  entry(pnetcdf_vara)           \
-  entry(hdf5_slab)              \
-  entry(hdf5_union)             \
-  entry(hdf5_union_naive)       \
-  entry(hdf5_points)            \
-  entry(hdf5_multi)             \
-  entry(null)
+// The methods, in the order of tables. A line `entry(x)` stands for the function x_method() of a
+// file in this folder, which describes the method. This list is all that knows of it.
+// clang-format off: one line a method
+#define SLABMARK_METHODS(entry)                                                     \
+  entry(posix) entry(mpiio_independent) entry(mpiio_collective) entry(pnetcdf_vard) \
+      entry(pnetcdf_varn) entry(pnetcdf_vara) entry(hdf5_slab) entry(hdf5_union)    \
+          entry(hdf5_union_naive) entry(hdf5_points) entry(hdf5_multi) entry(null)
+// clang-format on
 
 namespace slabmark {
 

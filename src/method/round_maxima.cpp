@@ -1,9 +1,9 @@
 #include "method/round_maxima.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 
@@ -17,10 +17,11 @@ RoundMaxima::RoundMaxima(const Comm& comm, const Pattern& pattern, const Measure
   // A reduction of unequal lengths would crash or hang inside MPI.
   const auto count = static_cast<std::uint64_t>(maxima_.size());
   if (comm.max(count) != comm.min(count)) {
-    throw IoError(fmt::format(
-        "The ranks do not have the same transfers in pattern '{}': rank {} has {} in all; give ranks "
-        "without data empty selections.",
-        pattern.name, comm.rank(), count));
+    throw IoError(
+        fmt::format("The ranks do not have the same transfers in pattern '{}': rank {} has {} in "
+                    "all; give ranks "
+                    "without data empty selections.",
+                    pattern.name, comm.rank(), count));
   }
   constexpr std::size_t most = std::numeric_limits<int>::max();
   for (std::size_t first = 0; first < maxima_.size(); first += most) {

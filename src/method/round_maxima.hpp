@@ -10,8 +10,9 @@
 
 namespace slabmark {
 
-/// For every round some numbers (bytes, hyperslabs, calls), each the largest over the ranks: what all
-/// ranks need to know to make the same collective calls. Built with one reduction for all rounds.
+/// For every round some numbers (bytes, hyperslabs, calls), each the largest over the ranks: what
+/// all ranks need to know to make the same collective calls. Built with one reduction for all
+/// rounds.
 class RoundMaxima {
  public:
   using Measure =

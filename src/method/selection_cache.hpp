@@ -21,7 +21,7 @@ class SelectionCache {
  public:
   /// Valid until next_round(). `buffer` may be null.
   Built& get(const SelectionPtr& file, const SelectionPtr& buffer, std::uint64_t variant,
-                   const std::function<Built()>& build) {
+             const std::function<Built()>& build) {
     const Key key{file.get(), buffer.get(), variant};
     auto found = entries_.find(key);
     if (found == entries_.end()) {

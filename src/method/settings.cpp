@@ -1,8 +1,8 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <string_view>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/number.hpp"

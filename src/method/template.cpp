@@ -1,6 +1,6 @@
-// A method to start from: copy this file, rename the class and the function at the end, fill in what
-// the comments say, and add one line to registry.cpp. It compiles with the rest, so that it stays
-// right, but is not in the registry: it moves nothing.
+// A method to start from: copy this file, rename the class and the function at the end, fill in
+// what the comments say, and add one line to registry.cpp. It compiles with the rest, so that it
+// stays right, but is not in the registry: it moves nothing.
 
 #include "method/effective.hpp"
 #include "method/method.hpp"
@@ -19,8 +19,8 @@ class Template : public Method {
   explicit Template(const MethodContext& context)
       : context_(context), careful_(context.settings.flag("template.careful", true)) {}
 
-  // All ranks together. `path` does not exist yet. Nothing may hang if one rank fails in a step of its
-  // own: put that step into agreed().
+  // All ranks together. `path` does not exist yet. Nothing may hang if one rank fails in a step of
+  // its own: put that step into agreed().
   void create(const std::string&) override {}
 
   // Dimensions, datasets, attributes of context_.pattern, allocation, fill.
@@ -29,12 +29,12 @@ class Template : public Method {
   // Instead of create and define when reading.
   void open(const std::string&) override {}
 
-  // What the selections need, once: SelectionCache shares it between datasets, RoundMaxima tells what
-  // all ranks must know of each other for collective calls (one reduction).
+  // What the selections need, once: SelectionCache shares it between datasets, RoundMaxima tells
+  // what all ranks must know of each other for collective calls (one reduction).
   void prepare() override {}
 
-  // Called for each round; several may come before flush(). A blocking library moves the data here, a
-  // nonblocking one only takes the requests. Look at pattern.transfers(round)[i] and buffers[i].
+  // Called for each round; several may come before flush(). A blocking library moves the data here,
+  // a nonblocking one only takes the requests. Look at pattern.transfers(round)[i] and buffers[i].
   // MemoryCursor and FileOrder give memory in selection order or in file order.
   void post(std::uint64_t, std::span<std::byte* const>) override { ++calls_; }
 
@@ -68,8 +68,8 @@ MethodInfo template_method() {
           .format = FileFormat::none,
           // Options start with the library's name, and are shared by the methods of a library.
           .options = {{"template.careful", "on", "what it does, and what off means"}},
-          // The reason as a clause if the library cannot hold this pattern; asked before anything is
-          // created.
+          // The reason as a clause if the library cannot hold this pattern; asked before anything
+          // is created.
           .supports = [](const Pattern& pattern,
                          const Settings&) { return too_large_for_raw(pattern); },
           .make = [](const MethodContext& context) { return std::make_unique<Template>(context); },

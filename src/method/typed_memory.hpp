@@ -1,9 +1,9 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <cstdint>
+
+#include <mpi.h>
 
 #include "geometry/run.hpp"
 #include "pattern/pattern.hpp"

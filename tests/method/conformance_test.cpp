@@ -128,6 +128,10 @@ std::map<std::pair<std::size_t, std::uint64_t>, RunList> holes(std::size_t patte
 }
 
 TEST_P(Conformance, GapsOfMemoryNeverReachTheFile) {
+  // PnetCDF and HDF5 files grow as they are written, and collective buffering beyond the end of a
+  // file leaves in holes whatever its buffer held before (OMPIO and ROMIO of Open MPI 4.1.4): bytes
+  // that nobody writes are undefined there. Headerless files have their full size from the start.
+  if (method().format != FileFormat::raw) GTEST_SKIP() << "holes are undefined in this format";
   with_each_pattern([&](std::size_t i, const Pattern& mine, const Pattern&) {
     const auto path = scratch.file(std::to_string(i));
     write_file(method(), comm, mine, settings(), path);

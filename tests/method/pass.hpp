@@ -1,13 +1,13 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "measure/clock.hpp"
 #include "method/method.hpp"
@@ -68,7 +68,8 @@ struct Outcome {
 
 namespace pass_detail {
 
-/// Posts all rounds and flushes; `ready` is called before a round is posted, `done` after its flush.
+/// Posts all rounds and flushes; `ready` is called before a round is posted, `done` after its
+/// flush.
 template <class Ready, class Done>
 void move_rounds(Method& method, const Comm& comm, const Pattern& pattern, Flush flush,
                  const Ready& ready, const Done& done) {
@@ -144,8 +145,7 @@ inline std::string check_plainly(FileFormat format, const Comm& comm, const Patt
       transfer.file->for_each_run([&](Run run) {
         std::vector<std::byte> found(run.length * size_of(type));
         reader->read(transfer.dataset, transfer.time, run, found.data());
-        const auto mismatch =
-            check_run(type, transfer.dataset, transfer.time, run, found.data());
+        const auto mismatch = check_run(type, transfer.dataset, transfer.time, run, found.data());
         if (mismatch && fault.empty()) fault = describe(*mismatch, part);
       });
     }

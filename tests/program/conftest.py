@@ -52,7 +52,7 @@ def sentence():
         found = [line for line in done.stderr.splitlines() if line.startswith(prefix)]
         assert len(found) == 1, done.stderr
         message = found[0].removeprefix(prefix)
-        assert message.endswith("."), message
+        assert message.endswith((".", "?")), message  # "did you mean ...?" is a sentence, too
         return message
 
     return find

@@ -2,7 +2,6 @@
 
 import json
 import re
-import resource
 
 import pytest
 
@@ -129,13 +128,6 @@ def test_methods_of_other_libraries_print_a_block_too(run, maps, tmp_path):
     assert list(blocks(done.stdout)) == ["mpiio-collective", "hdf5-slab"]
 
 
-def sentence_of(done):
-    """The one line of the program among what the launcher adds."""
-    lines = [line for line in done.stderr.splitlines() if line.startswith("e3sm_io: error: ")]
-    assert len(lines) == 1, done.stderr
-    return lines[0]
-
-
 WRONG_USAGE = {
     "-n 0": (["-n", "0"], "-n"),
     "-n x": (["-n", "x"], "-n"),
@@ -155,54 +147,103 @@ WRONG_USAGE = {
 
 @pytest.mark.parametrize("ranks", [1, 4])
 @pytest.mark.parametrize("case", WRONG_USAGE)
-def test_wrong_usage_is_one_sentence_and_status_2(run, maps, tmp_path, case, ranks):
+def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, maps, tmp_path, case, ranks):
     args, culprit = WRONG_USAGE[case]
     before = sorted(tmp_path.iterdir())
     output = [] if "-o" in args else ["-o", tmp_path]
     done = run("e3sm_io", ["-q", *args, *output, maps["many"]], ranks=ranks)
     assert done.returncode == 2, done.stderr
-    assert culprit in sentence_of(done)
+    assert culprit in sentence(done, "e3sm_io")
     assert "benchmarking" not in done.stdout
     assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_a_map_is_required(run, ranks):
+def test_a_map_is_required(run, sentence, ranks):
     done = run("e3sm_io", ["-q"], ranks=ranks)
     assert done.returncode == 2
-    assert "input_file" in sentence_of(done)
+    assert "input_file" in sentence(done, "e3sm_io")
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_an_output_file_that_exists_stays_as_it_is(run, maps, tmp_path, ranks):
+def test_an_output_file_that_exists_stays_as_it_is(run, sentence, maps, tmp_path, ranks):
     precious = tmp_path / "out_varn.nc"
     precious.write_text("precious")
     done = run("e3sm_io", ["-q", maps["single"], "-o", tmp_path / "out.nc"], ranks=ranks)
     assert done.returncode == 2
-    assert "--overwrite" in sentence_of(done)
+    assert "--overwrite" in sentence(done, "e3sm_io")
     assert precious.read_text() == "precious"
     assert [p.name for p in tmp_path.iterdir()] == ["out_varn.nc"]
     assert run("e3sm_io", ["-q", maps["single"], "-o", tmp_path / "out.nc", "--overwrite"], ranks=ranks).returncode == 0
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_two_ranks_owning_one_element_is_refused(run, tmp_path, ranks):
+def test_two_ranks_owning_one_element_is_refused(run, sentence, tmp_path, ranks):
     overlap = tmp_path / "overlap.dat"
     overlap.write_text("version 2001 npes 2 ndims 1 \n6 \n0 3\n1 2 3 \n1 4\n3 4 5 6 \n\n")
     done = run("e3sm_io", ["-q", overlap, "-o", tmp_path], ranks=ranks)
     assert done.returncode == 2
-    assert "overlap.dat" in sentence_of(done)
+    assert "overlap.dat" in sentence(done, "e3sm_io")
     assert [p.name for p in tmp_path.iterdir()] == ["overlap.dat"]
 
 
+def dat(rows, header="version 2001 npes 2 ndims 1 \n6 \n"):
+    lines = "".join(f"{rank} {len(entries)}\n{' '.join(map(str, entries))} \n" for rank, entries in rows)
+    return (header + lines + "\n").encode()
+
+
+BAD_MAPS = {
+    "empty": lambda good: b"",
+    "random bytes": lambda good: bytes(range(7, 251)) * 40,
+    "cut in the header": lambda good: good[:300],
+    "cut in the data": lambda good: good[: len(good) - len(good) // 4],
+    "offset out of range": lambda good: dat([(0, [1, 2, 3]), (1, [4, 5, 7])]),
+    "negative offset": lambda good: dat([(0, [1, 2, 3]), (1, [4, -5, 6])]),
+    "element twice in a rank": lambda good: dat([(0, [1, 2, 2]), (1, [4, 5, 6])]),
+    "rank missing": lambda good: dat([(0, [1, 2, 3])]),
+    "fewer entries than announced": lambda good: dat([(0, [1, 2, 3])]) [:-1] + b"1 9\n4 5 6 \n\n",
+    "text cut in a line": lambda good: dat([(0, [1, 2, 3]), (1, [4, 5, 6])])[:-8],
+    "not a decomposition": lambda good: b"CDF\x01" + bytes(28),
+}
+
+
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_a_file_size_limit_ends_the_run_with_a_reason_and_no_figure(run, maps, tmp_path, ranks):
-    limit = 32 << 20  # the launcher and MPI's shared memory need some of it, too
+@pytest.mark.parametrize("case", BAD_MAPS)
+def test_a_bad_map_is_one_sentence_that_names_it_and_status_2(run, sentence, maps, tmp_path, case, ranks):
+    bad = tmp_path / "bad.map"
+    bad.write_bytes(BAD_MAPS[case](maps["single"].read_bytes()))
+    done = run("e3sm_io", ["-q", bad, "-o", tmp_path], ranks=ranks)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert "bad.map" in sentence(done, "e3sm_io")
+    assert "benchmarking" not in done.stdout
+    assert [p.name for p in tmp_path.iterdir()] == ["bad.map"]
 
-    def lower_the_limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-    done = run("e3sm_io", ["-q", maps["single"], "-n", "100", "-o", tmp_path], ranks=ranks, preexec_fn=lower_the_limit)
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("path", ["nowhere.nc", "."])
+def test_a_map_that_is_no_file_is_one_sentence_and_status_2(run, sentence, tmp_path, path, ranks):
+    done = run("e3sm_io", ["-q", tmp_path / path, "-o", tmp_path], ranks=ranks)
+    assert done.returncode == 2
+    assert str(tmp_path) in sentence(done, "e3sm_io")
+
+
+GOOD_MAPS = {
+    "a rank of zeros only": dat([(0, [0, 0, 0]), (1, [1, 2, 3, 4, 5, 6])]),
+    "a line of 2 MB": dat([(0, range(1, 280_001)), (1, [280_001])], "version 2001 npes 2 ndims 1 \n280001 \n"),
+}
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("case", GOOD_MAPS)
+def test_unusual_but_legal_maps_work(run, tmp_path, case, ranks):
+    (tmp_path / "good.dat").write_bytes(GOOD_MAPS[case])
+    done = run("e3sm_io", ["-q", tmp_path / "good.dat", "-o", tmp_path], ranks=ranks)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_a_file_size_limit_ends_the_run_with_a_reason_and_no_figure(run, maps, tmp_path, file_size_limit, ranks):
+    done = run("e3sm_io", ["-q", maps["single"], "-n", "30", "-o", tmp_path], ranks=ranks, preexec_fn=file_size_limit)
     assert done.returncode == 1, (done.stdout, done.stderr)
     # OMPIO reports success for such a write; then it is the contents that tell.
     assert "bandwidth" not in done.stdout

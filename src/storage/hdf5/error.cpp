@@ -1,8 +1,8 @@
 #include "storage/hdf5/error.hpp"
 
-#include <fmt/format.h>
-
 #include <string_view>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <hdf5.h>
-
 #include <string>
+
+#include <hdf5.h>
 
 namespace slabmark::hdf5 {
 

@@ -1,8 +1,8 @@
 #include "storage/hdf5/file.hpp"
 
-#include <fmt/format.h>
-
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "parallel/comm.hpp"
 
@@ -61,7 +61,8 @@ File File::open_serial(const std::string& path) {
 Dataset File::create_dataset(const std::string& name, ElementType type, const Space& space,
                              const CreationSettings& settings) {
   const auto links = property_list(H5P_LINK_CREATE, path_);
-  check(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group", path_);
+  check(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group",
+        path_);
   const auto creation = property_list(H5P_DATASET_CREATE, path_);
   check(H5Pset_fill_time(creation.get(), settings.fill), "H5Pset_fill_time", path_);
   check(H5Pset_alloc_time(creation.get(), settings.alloc), "H5Pset_alloc_time", path_);

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <string>
+
 #include <hdf5.h>
 #include <mpi.h>
-
-#include <string>
 
 #include "storage/hdf5/dataset.hpp"
 #include "storage/hdf5/handle.hpp"
@@ -21,8 +21,8 @@ struct AccessSettings {
 /// "2.2.0": the version of the library at run time.
 std::string library_version();
 
-/// An open file. Those with a communicator are opened, used for metadata and closed by all its ranks
-/// together.
+/// An open file. Those with a communicator are opened, used for metadata and closed by all its
+/// ranks together.
 class File {
  public:
   File() = default;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <hdf5.h>
-
 #include <utility>
+
+#include <hdf5.h>
 
 #include "storage/hdf5/error.hpp"
 

@@ -8,8 +8,8 @@ namespace slabmark::mpiio {
 
 namespace {
 
-// Open MPI and MPICH both convert lengths to bytes in int somewhere on their way down, so a block of
-// 2^30 elements of 8 bytes is not safe although its length is.
+// Open MPI and MPICH both convert lengths to bytes in int somewhere on their way down, so a block
+// of 2^30 elements of 8 bytes is not safe although its length is.
 constexpr std::int64_t longest_block_bytes = std::int64_t{1} << 30;
 
 // A datatype is made of at most this many blocks or parts (their number is an int).

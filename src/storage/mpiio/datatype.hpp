@@ -1,11 +1,11 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include <mpi.h>
 
 namespace slabmark::mpiio {
 

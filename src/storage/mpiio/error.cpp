@@ -1,10 +1,10 @@
 #include "storage/mpiio/error.hpp"
 
-#include <fmt/format.h>
-#include <mpi.h>
-
 #include <algorithm>
 #include <string_view>
+
+#include <fmt/format.h>
+#include <mpi.h>
 
 #include "base/error.hpp"
 
@@ -48,8 +48,8 @@ void check(int code, const char* call, const std::string& path) {
   if (code == MPI_SUCCESS) return;
   int error_class = MPI_ERR_OTHER;
   MPI_Error_class(code, &error_class);
-  throw IoError(fmt::format("{} failed on '{}': {}; {}.", call, path, text_of(code),
-                            remedy(error_class)));
+  throw IoError(
+      fmt::format("{} failed on '{}': {}; {}.", call, path, text_of(code), remedy(error_class)));
 }
 
 }  // namespace slabmark::mpiio

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+
+#include <mpi.h>
 
 #include "storage/mpiio/datatype.hpp"
 #include "storage/mpiio/info.hpp"

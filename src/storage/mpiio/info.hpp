@@ -1,11 +1,11 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <mpi.h>
 
 namespace slabmark::mpiio {
 

@@ -1,14 +1,14 @@
 #include "storage/posix/file.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 
@@ -16,8 +16,8 @@ namespace slabmark::posix {
 
 namespace {
 
-// Linux moves at most 0x7ffff000 bytes a call and reports less as a short transfer; asking for whole
-// GiB keeps the pieces page-aligned.
+// Linux moves at most 0x7ffff000 bytes a call and reports less as a short transfer; asking for
+// whole GiB keeps the pieces page-aligned.
 constexpr std::uint64_t largest_transfer = std::uint64_t{1} << 30;
 
 std::string_view remedy(int error) {
@@ -30,7 +30,8 @@ std::string_view remedy(int error) {
     case EEXIST:
       return "remove it or choose another name";
     case EFBIG:
-      return "raise the file size limit (ulimit -f) or choose a file system that takes larger files";
+      return "raise the file size limit (ulimit -f) or choose a file system that takes larger "
+             "files";
     case EIO:
     case ESTALE:
       return "the storage itself failed, ask its administrator";
@@ -65,7 +66,9 @@ int open_retrying(const std::string& path, int flags) {
 
 }  // namespace
 
-std::string explain(int error) { return fmt::format("{}; {}", std::strerror(error), remedy(error)); }
+std::string explain(int error) {
+  return fmt::format("{}; {}", std::strerror(error), remedy(error));
+}
 
 File File::create(const std::string& path) {
   return {open_retrying(path, O_RDWR | O_CREAT | O_EXCL), path};
@@ -83,8 +86,8 @@ void File::fail(const char* call, int error) const { fail_on(path_, call, error)
 
 void File::write_at(std::uint64_t offset, const std::byte* data, std::uint64_t bytes) {
   while (bytes > 0) {
-    const auto done = ::pwrite(descriptor_, data, std::min(bytes, largest_transfer),
-                               static_cast<off_t>(offset));
+    const auto done =
+        ::pwrite(descriptor_, data, std::min(bytes, largest_transfer), static_cast<off_t>(offset));
     if (done < 0) {
       if (errno == EINTR) continue;
       fail("pwrite", errno);
@@ -100,8 +103,8 @@ void File::write_at(std::uint64_t offset, const std::byte* data, std::uint64_t b
 
 void File::read_at(std::uint64_t offset, std::byte* data, std::uint64_t bytes) {
   while (bytes > 0) {
-    const auto done = ::pread(descriptor_, data, std::min(bytes, largest_transfer),
-                              static_cast<off_t>(offset));
+    const auto done =
+        ::pread(descriptor_, data, std::min(bytes, largest_transfer), static_cast<off_t>(offset));
     if (done < 0) {
       if (errno == EINTR) continue;
       fail("pread", errno);
@@ -138,7 +141,8 @@ void File::sync() {
 }
 
 void File::close() {
-  // Linux frees the descriptor even where close() fails, so it is given up first and not tried again.
+  // Linux frees the descriptor even where close() fails, so it is given up first and not tried
+  // again.
   const int descriptor = std::exchange(descriptor_, -1);
   if (descriptor >= 0 && ::close(descriptor) != 0 && errno != EINTR) fail("close", errno);
 }

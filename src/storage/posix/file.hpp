@@ -11,9 +11,9 @@ namespace slabmark::posix {
 /// some space there or choose another directory".
 std::string explain(int error);
 
-/// An open file that closes itself. Offsets and sizes are in bytes. Every failure throws IoError with
-/// the call, the file, the reason and the remedy. Writes beyond RLIMIT_FSIZE raise SIGXFSZ unless the
-/// process ignores it, which run_program() arranges.
+/// An open file that closes itself. Offsets and sizes are in bytes. Every failure throws IoError
+/// with the call, the file, the reason and the remedy. Writes beyond RLIMIT_FSIZE raise SIGXFSZ
+/// unless the process ignores it, which run_program() arranges.
 class File {
  public:
   enum class Access { read, write };  ///< `write` also allows reading

@@ -1,0 +1,125 @@
+#include "storage/hdf5/file.hpp"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "bench/scratch.hpp"
+#include "parallel/comm.hpp"
+
+namespace slabmark::hdf5 {
+namespace {
+
+class Hdf5Files : public testing::Test {
+ protected:
+  Comm comm{MPI_COMM_WORLD};
+  Scratch scratch{comm};
+  std::uint64_t ranks() const { return static_cast<std::uint64_t>(comm.size()); }
+  std::uint64_t rank() const { return static_cast<std::uint64_t>(comm.rank()); }
+};
+
+TEST_F(Hdf5Files, WhatRanksWriteTogetherIsReadWithoutMpi) {
+  const auto path = scratch.file("f.h5");
+  {
+    auto file = File::create(comm.get(), MPI_INFO_NULL, path, {});
+    auto dataset = file.create_dataset("atm/T", ElementType::int32, Space({ranks(), 3}), {});
+    auto space = dataset.space();
+    space.select(make_box({rank(), 0}, {1, 3}));
+    const TransferList collective(TransferList::Mode::collective);
+    const std::vector<std::int32_t> mine(3, static_cast<std::int32_t>(rank()) + 1);
+    dataset.write(Space(Extent{3}), space, collective, mine.data());
+    EXPECT_EQ(collective.actual_mode(), "contiguous collective");
+    EXPECT_TRUE(collective.no_collective_causes().empty());
+    file.sync();
+  }
+  comm.barrier();
+  auto file = File::open_serial(path);
+  auto dataset = file.open_dataset("atm/T", ElementType::int32);
+  std::vector<std::int32_t> all(3 * ranks());
+  dataset.read(Space(Extent{all.size()}), dataset.space(), TransferList(TransferList::Mode::serial),
+               all.data());
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<int>(i / 3) + 1);
+}
+
+TEST_F(Hdf5Files, TimeGrowsAndEachStepHasItsPlace) {
+  const auto path = scratch.file("f.h5");
+  {
+    auto file = File::create(comm.get(), MPI_INFO_NULL, path, {});
+    CreationSettings settings;
+    settings.chunk = {1, ranks()};
+    auto dataset =
+        file.create_dataset("r", ElementType::float64, Space({0, ranks()}, true), settings);
+    EXPECT_TRUE(dataset.is_chunked());
+    const TransferList independent(TransferList::Mode::independent);
+    for (std::uint64_t time = 0; time < 3; ++time) {
+      dataset.extend({time + 1, ranks()});
+      auto space = dataset.space();
+      space.select(make_box({rank()}, {1}), time);
+      const double value = static_cast<double>(10 * time + rank());
+      dataset.write(Space(Extent{1}), space, independent, &value);
+    }
+    EXPECT_GE(dataset.storage_bytes(), 3 * 8 * ranks());
+  }
+  comm.barrier();
+  auto file = File::open_serial(path);
+  auto dataset = file.open_dataset("r", ElementType::float64);
+  auto space = dataset.space();
+  space.select(make_box({0}, {ranks()}), 2);
+  std::vector<double> last(ranks());
+  dataset.read(Space(Extent{ranks()}), space, TransferList(TransferList::Mode::serial),
+               last.data());
+  for (std::size_t i = 0; i < last.size(); ++i) EXPECT_EQ(last[i], 20.0 + static_cast<double>(i));
+}
+
+TEST_F(Hdf5Files, AnIndependentWriteSaysWhyItWasNotCollective) {
+  auto file = File::create(comm.get(), MPI_INFO_NULL, scratch.file("f.h5"), {});
+  auto dataset = file.create_dataset("v", ElementType::uint8, Space({ranks()}), {});
+  auto space = dataset.space();
+  space.select(make_box({rank()}, {1}));
+  const TransferList independent(TransferList::Mode::independent);
+  const char value = 1;
+  dataset.write(Space(Extent{1}), space, independent, &value);
+  EXPECT_EQ(independent.actual_mode(), "not collective");
+  EXPECT_EQ(independent.no_collective_causes(),
+            (std::vector<std::string>{"independent access was asked for"}));
+}
+
+TEST_F(Hdf5Files, AnErrorIsOneSentenceWithCallFileAndReason) {
+  const auto path = scratch.file("none.h5");
+  try {
+    File::open_serial(path);
+    FAIL() << "no error";
+  } catch (const IoError& error) {
+    const std::string message = error.what();
+    EXPECT_EQ(message.rfind("H5Fopen failed on '" + path + "': ", 0), 0u) << message;
+    EXPECT_NE(message.find("No such file"), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+}
+
+TEST_F(Hdf5Files, ADatasetThatIsMissingIsAnError) {
+  auto file = File::create(comm.get(), MPI_INFO_NULL, scratch.file("f.h5"), {});
+  EXPECT_THROW(file.open_dataset("v", ElementType::uint8), IoError);
+}
+
+TEST_F(Hdf5Files, TheMpiFileUnderneathTellsItsHints) {
+  auto file = File::create(comm.get(), MPI_INFO_NULL, scratch.file("f.h5"), {});
+  EXPECT_NE(file.mpi_file(), MPI_FILE_NULL);
+}
+
+TEST_F(Hdf5Files, AScalarIsWrittenWhole) {
+  auto file = File::create(comm.get(), MPI_INFO_NULL, scratch.file("f.h5"), {});
+  auto dataset = file.create_dataset("s", ElementType::int64, Space(Extent{}), {});
+  auto space = dataset.space();
+  space.select(make_box({}, {}));
+  if (!comm.is_root()) space.select_none();
+  Space memory(Extent{});
+  if (!comm.is_root()) memory.select_none();
+  const std::int64_t value = 42;
+  const TransferList collective(TransferList::Mode::collective);
+  EXPECT_NO_THROW(dataset.write(memory, space, collective, comm.is_root() ? &value : nullptr));
+}
+
+}  // namespace
+}  // namespace slabmark::hdf5

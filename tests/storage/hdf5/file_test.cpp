@@ -29,8 +29,8 @@ TEST_F(Hdf5Files, WhatRanksWriteTogetherIsReadWithoutMpi) {
     const TransferList collective(TransferList::Mode::collective);
     const std::vector<std::int32_t> mine(3, static_cast<std::int32_t>(rank()) + 1);
     dataset.write(Space(Extent{3}), space, collective, mine.data());
-    EXPECT_EQ(collective.actual_mode(), "contiguous collective");
-    EXPECT_TRUE(collective.no_collective_causes().empty());
+    EXPECT_EQ(mode_name(collective.outcome()), "contiguous collective");
+    EXPECT_TRUE(no_collective_causes(collective.outcome()).empty());
     file.sync();
   }
   comm.barrier();
@@ -80,8 +80,8 @@ TEST_F(Hdf5Files, AnIndependentWriteSaysWhyItWasNotCollective) {
   const TransferList independent(TransferList::Mode::independent);
   const char value = 1;
   dataset.write(Space(Extent{1}), space, independent, &value);
-  EXPECT_EQ(independent.actual_mode(), "not collective");
-  EXPECT_EQ(independent.no_collective_causes(),
+  EXPECT_EQ(mode_name(independent.outcome()), "not collective");
+  EXPECT_EQ(no_collective_causes(independent.outcome()),
             (std::vector<std::string>{"independent access was asked for"}));
 }
 

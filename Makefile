@@ -27,10 +27,10 @@ test:
 	@setup/test
 
 format:
-	clang-format -i $(sources)
+	@clang-format -i $(sources)
 
 check-format:
-	clang-format --dry-run -Werror $(sources)
+	@clang-format --dry-run -Werror $(sources)
 
 clean:
 	rm -rf build $(programs)

@@ -38,8 +38,12 @@ ExitStatus run(const Comm& world, const Options& options) {
     cell.path = output_path(options.output, *method);
     cells.push_back(std::move(cell));
   }
-  const MapPattern pattern =
-      make_map_pattern(world, {options.map, options.variables, options.type, options.only_map});
+  MapPatternRequest request;
+  request.path = options.map;
+  request.variables = options.variables;
+  request.type = options.type;
+  request.only_map = options.only_map;
+  const MapPattern pattern = make_map_pattern(world, request);
   for (Cell& cell : cells) cell.written = &pattern.mine;
 
   const std::string directory = directory_of(cells.front().path);

@@ -47,8 +47,8 @@ Coverage coverage(const Comm& comm, const MapHeader& header, const RunList& runs
   all.elements = elements;
   all.covered = comm.sum(mine.covered);
   all.overlaps = comm.sum(mine.overlaps);
-  // A rank without overlap brings the end of the array rather than the greatest number there is, which
-  // MPICH 4.0 takes for -1 in MPI_MIN.
+  // A rank without overlap brings the end of the array rather than the greatest number there is,
+  // which MPICH 4.0 takes for -1 in MPI_MIN.
   const std::uint64_t first = std::min(mine.first_overlap, elements);
   all.first_overlap = all.overlaps > 0 ? comm.min(first) : 0;
   return all;

@@ -87,7 +87,9 @@ TEST_F(Run, TakesTheCellsOfTheFirstRoundInTheirOrderIfAskedTo) {
     for (const CellRecord& record : run_cells(comm_, cells, options)) {
       if (comm_.is_root()) positions.push_back(record.trials.front().position);
     }
-    if (comm_.is_root()) EXPECT_EQ(positions, (std::vector<std::uint64_t>{0, 1, 2}));
+    if (comm_.is_root()) {
+      EXPECT_EQ(positions, (std::vector<std::uint64_t>{0, 1, 2}));
+    }
   }
 }
 

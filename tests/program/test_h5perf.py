@@ -33,6 +33,26 @@ def h5perf(run, tmp_path):
     return run_it
 
 
+@pytest.fixture
+def each(tmp_path):
+    """each(cases, check) calls check(case, folder) for all of them, four at a time: the launcher mostly sleeps."""
+
+    def run_all(cases, check):
+        def one(number, case):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            try:
+                check(case, folder)
+            except AssertionError as error:
+                raise AssertionError(f"case {case}: {error}") from error
+
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for outcome in [pool.submit(one, number, case) for number, case in enumerate(cases)]:
+                outcome.result()
+
+    return run_all
+
+
 def model(p, e, b, x, interleaved=False, square=False):
     """Owner, request and place in the transfer buffer of each element of a dataset, written down from the guide's
     words and figures alone."""
@@ -104,12 +124,14 @@ FIGURES = {  # as drawn: processes, -e, -B, -x and -X, -I, -g, -c
 
 
 @pytest.mark.parametrize("collective", [False, True])
-@pytest.mark.parametrize("figure", FIGURES)
-def test_the_kept_files_are_the_figures_of_the_guide(h5perf, tmp_path, figure, collective):
-    case = FIGURES[figure]
-    done = h5perf([*arguments(*case, collective), *MAPS], ranks=case[0], env={"HDF5_NOCLEANUP": "1"})
-    assert done.returncode == 0, done.stderr
-    check_files(tmp_path, *case)
+def test_the_kept_files_are_the_figures_of_the_guide(h5perf, each, collective):
+    def check(figure, folder):
+        case = FIGURES[figure]
+        done = h5perf([*arguments(*case, collective), *MAPS], ranks=case[0], folder=folder, env={"HDF5_NOCLEANUP": "1"})
+        assert done.returncode == 0, done.stderr
+        check_files(folder, *case)
+
+    each(FIGURES, check)
 
 
 def test_the_figures_show_what_the_guide_prints(h5perf, tmp_path):
@@ -153,22 +175,15 @@ def random_cases(count):
     return cases
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_random_geometries_leave_the_bytes_of_the_model(h5perf, tmp_path, part):
-    def check(number, case):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        emulation = "original" if number % 4 == 0 else "hdf5"
+def test_random_geometries_leave_the_bytes_of_the_model(h5perf, each):
+    def check(case, folder):
+        emulation = "original" if int(folder.name) % 4 == 0 else "hdf5"
         done = h5perf([*arguments(**case), *MAPS, "--emulation", emulation], ranks=case["p"], folder=folder,
                       env={"HDF5_NOCLEANUP": "1"})
-        assert done.returncode == 0, (case, done.stderr)
-        del case["collective"]
-        check_files(folder, emulation=emulation, **case)
+        assert done.returncode == 0, done.stderr
+        check_files(folder, emulation=emulation, **{key: value for key, value in case.items() if key != "collective"})
 
-    cases = list(enumerate(random_cases(104)))[part::4]
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for outcome in [pool.submit(check, number, case) for number, case in cases]:
-            outcome.result()
+    each(random_cases(104), check)
 
 
 def records(path):
@@ -180,15 +195,17 @@ CALLS = {  # of rank 0: posix, and independent MPI-IO, which makes the same
 }
 
 
-@pytest.mark.parametrize("figure", CALLS)
-def test_requests_become_as_many_calls_as_the_guide_says(h5perf, tmp_path, figure):
-    case = FIGURES[figure]
-    path = tmp_path / "records.jsonl"
-    done = h5perf([*arguments(*case), "-A", "posix,mpiio", "--json", path], ranks=case[0])
-    assert done.returncode == 0, done.stderr
-    calls = [record["effective"]["calls"] for record in records(path)]
-    n = CALLS[figure]
-    assert calls == [{"pwrite": n}, {"pread": n}, {"MPI_File_write_at": n}, {"MPI_File_read_at": n}]
+def test_requests_become_as_many_calls_as_the_guide_says(h5perf, each):
+    def check(figure, folder):
+        case = FIGURES[figure]
+        path = folder / "records.jsonl"
+        done = h5perf([*arguments(*case), "-A", "posix,mpiio", "--json", path], ranks=case[0], folder=folder)
+        assert done.returncode == 0, done.stderr
+        calls = [record["effective"]["calls"] for record in records(path)]
+        n = CALLS[figure]
+        assert calls == [{"pwrite": n}, {"pread": n}, {"MPI_File_write_at": n}, {"MPI_File_read_at": n}]
+
+    each(CALLS, check)
 
 
 @pytest.mark.parametrize("emulation, calls", [("hdf5", 4 * 4 * 4), ("original", 4)])
@@ -269,22 +286,48 @@ GUIDE = {
 }
 
 
-@pytest.mark.parametrize("figure", GUIDE)
-def test_the_command_lines_of_the_guide_run_verified(h5perf, tmp_path, figure):
-    ranks, line = GUIDE[figure]
-    done = h5perf(line.split(), ranks=ranks)
+def test_the_command_lines_of_the_guide_run_verified(h5perf, each):
+    def check(figure, folder):
+        ranks, line = GUIDE[figure]
+        done = h5perf(line.split(), ranks=ranks, folder=folder)
+        assert done.returncode == 0, done.stderr
+        assert re.findall(r"IO API = (\w+)", done.stdout) == ["POSIX", "MPIO", "PHDF5"]
+        assert done.stdout.count("Verified: ") == 3
+        assert list(folder.iterdir()) == []
+
+    each(GUIDE, check)
+
+
+def test_the_dashes_of_the_printed_guide_are_named(h5perf, sentence, each):
+    def check(figure, folder):
+        ranks, line = GUIDE[figure]
+        done = h5perf(line.replace("-", "–").split(), ranks=ranks, folder=folder)
+        assert done.returncode == 2
+        assert "–B" in sentence(done, "h5perf") and "'-B'" in sentence(done, "h5perf")
+        assert list(folder.iterdir()) == []
+
+    each(GUIDE, check)
+
+
+@pytest.mark.parametrize("shape", ["--interleaved", "--2d --chunked", "--2d --interleaved", "--2d --emulate-chunks"])
+@pytest.mark.parametrize("direction", [[], ["--read"]])
+def test_the_geometry_is_a_pattern_for_every_method(run, tmp_path, shape, direction):
+    listing = run("slabmark-bench", ["methods"]).stdout.splitlines()
+    methods = [line.split()[0] for line, after in zip(listing, [*listing[1:], ""])
+               if line and line[0] != " " and "not in this build" not in after and not line.startswith("null")]
+    sizes = "--bytes 64 --block 8 --buffer 32 --datasets 2 --trials 1 --rounds-together 3".split()
+    done = run("slabmark-bench", ["transfer", *sizes, *shape.split(), *direction, "--method", ",".join(methods), "-o",
+                                  tmp_path], ranks=2)
     assert done.returncode == 0, done.stderr
-    assert re.findall(r"IO API = (\w+)", done.stdout) == ["POSIX", "MPIO", "PHDF5"]
-    assert done.stdout.count("Verified: ") == 3
+    rows = [line for line in done.stdout.splitlines() if line.split() and line.split()[0] in methods]
+    assert len(rows) == len(methods) + 2 and all(row.endswith(" yes") for row in rows), done.stdout
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("figure", GUIDE)
-def test_the_dashes_of_the_printed_guide_are_named(h5perf, sentence, tmp_path, figure):
-    ranks, line = GUIDE[figure]
-    done = h5perf(line.replace("-", "–").split(), ranks=ranks)
-    assert done.returncode == 2
-    assert "–B" in sentence(done, "h5perf") and "'-B'" in sentence(done, "h5perf")
+def test_a_geometry_that_does_not_divide_is_refused_by_slabmark_bench(run, sentence, tmp_path):
+    done = run("slabmark-bench", ["transfer", "--bytes", "10", "--block", "2", "--buffer", "4", "--method", "posix", "-o",
+                                  tmp_path], ranks=2)
+    assert done.returncode == 2 and "multiple" in sentence(done, "slabmark-bench")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -331,7 +374,7 @@ def test_a_rate_follows_from_the_times_until_all_ranks_were_done(h5perf, tmp_pat
 
 def test_figures_above_the_ceiling_are_named(h5perf):
     args = ["-A", "posix", "-e", "64K", "-w"]
-    assert "Above what is possible here" not in h5perf([*args, "--ceiling", "1e9"]).stdout
+    assert "Above what is possible here" not in h5perf([*args, "--ceiling", "1000000000"]).stdout
     done = h5perf([*args, "--ceiling", "0.001"])
     assert done.returncode == 0, done.stderr
     assert "Above what is possible here, 0.00 MB/s (--ceiling): Maximum Write, Average Write" in done.stdout
@@ -437,11 +480,9 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_usage_is_one_sentence_and_status_2_before_any_file(h5perf, sentence, tmp_path, case):
-    def check(ranks):
-        folder = tmp_path / str(ranks)
-        folder.mkdir()
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_wrong_usage_is_one_sentence_and_status_2_before_any_file(h5perf, sentence, each, ranks):
+    def check(case, folder):
         args, culprit = WRONG[case]
         done = h5perf(args, ranks=ranks, folder=folder)
         assert done.returncode == 2, (done.stdout, done.stderr)
@@ -449,9 +490,7 @@ def test_wrong_usage_is_one_sentence_and_status_2_before_any_file(h5perf, senten
         assert done.stdout == ""
         assert list(folder.iterdir()) == []
 
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:  # the launcher sleeps most of its time
-        for outcome in [pool.submit(check, ranks) for ranks in (1, 4)]:
-            outcome.result()
+    each(WRONG, check)
 
 
 WRONG_ENVIRONMENT = {
@@ -463,13 +502,15 @@ WRONG_ENVIRONMENT = {
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-@pytest.mark.parametrize("case", WRONG_ENVIRONMENT)
-def test_a_wrong_environment_is_one_sentence_and_status_2(h5perf, sentence, tmp_path, case, ranks):
-    env, culprit = WRONG_ENVIRONMENT[case]
-    done = h5perf(["-e", "4K"], ranks=ranks, env=env)
-    assert done.returncode == 2, (done.stdout, done.stderr)
-    assert culprit in sentence(done, "h5perf")
-    assert list(tmp_path.iterdir()) == []
+def test_a_wrong_environment_is_one_sentence_and_status_2(h5perf, sentence, each, ranks):
+    def check(case, folder):
+        env, culprit = WRONG_ENVIRONMENT[case]
+        done = h5perf(["-e", "4K"], ranks=ranks, folder=folder, env=env)
+        assert done.returncode == 2, (done.stdout, done.stderr)
+        assert culprit in sentence(done, "h5perf")
+        assert list(folder.iterdir()) == []
+
+    each(WRONG_ENVIRONMENT, check)
 
 
 @pytest.mark.parametrize("ranks", [1, 2])

@@ -231,6 +231,7 @@ void set_run(Options& options, const Arguments& a) {
   standard.rule = fixed_trials(options.iterations);
   standard.warm_up = false;
   options.run = resolve_options(a.run, standard);
+  if (options.debug.verify) options.run.verify = true;
   options.run.keep = options.run.keep || options.environment.keep;
   options.iterations = options.run.rule.max_trials;
   options.settings = resolve_settings(a.run);

@@ -427,6 +427,13 @@ def test_the_environment_says_where_files_go_and_whether_they_stay(h5perf, tmp_p
     assert h5perf([*args, "--overwrite"], ranks=2, env={**keep}, folder=tmp_path / "here").returncode == 0
 
 
+@pytest.mark.parametrize("more, status", [([], 0), (["-o", "nowhere/report"], 2)])
+def test_the_folder_of_the_user_goes_again_if_nothing_stays_in_it(h5perf, tmp_path, more, status):
+    done = h5perf(["-A", "posix", "-e", "4K", *more], env={"HDF5_PARAPREFIX": str(tmp_path), "LOGIN": "someone"})
+    assert done.returncode == status, done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_hints_of_the_environment_reach_the_libraries(h5perf, tmp_path):
     path = tmp_path / "records.jsonl"
     done = h5perf(["-A", "mpiio,phdf5", "-e", "4K", "-w", "--json", path],

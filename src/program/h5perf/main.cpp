@@ -8,10 +8,11 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 #include <fmt/format.h>
@@ -62,13 +63,28 @@ class Output {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
-/// The user's folder in HDF5_PARAPREFIX is made where it is missing; where it cannot be made, the
-/// prefix itself is taken, as the guide's environment has always had it.
-std::string make_directory(const Comm& world, const Environment& environment) {
-  if (!environment.make_directory) return environment.directory;
-  const bool made = world.is_root() && mkdir(environment.directory.c_str(), 0755) == 0;
-  return world.any(made) ? environment.directory : environment.prefix;
-}
+/// Where the files go. The user's folder in HDF5_PARAPREFIX is made where it is missing, and goes
+/// again if nothing stays in it; where it cannot be made, the prefix itself is taken, as the
+/// original did.
+class Directory {
+ public:
+  Directory(const Comm& world, const Environment& environment) : path_(environment.directory) {
+    if (!environment.make_directory) return;
+    made_ = world.is_root() && mkdir(path_.c_str(), 0755) == 0;
+    if (!world.any(made_)) path_ = environment.prefix;
+  }
+  ~Directory() {
+    if (made_) rmdir(path_.c_str());  // refuses what is not empty
+  }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool made_ = false;  ///< by this rank
+};
 
 std::string files_text(const std::vector<std::string>& paths) {
   std::string text;
@@ -158,7 +174,8 @@ void say_kept(const Shared& shared) {
 
 ExitStatus run(const Comm& world, const Options& options) {
   require_record_file(world, options.json);
-  Shared shared{options, make_directory(world, options.environment), nullptr, {}};
+  const Directory directory(world, options.environment);
+  Shared shared{options, directory.path(), nullptr, {}};
   for (const Api api : options.apis) {
     for (const std::string& path : paths_of(options, api, shared.directory)) {
       require_free_path(world, path, options.run.overwrite, "HDF5_PARAPREFIX");

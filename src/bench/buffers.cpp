@@ -23,17 +23,29 @@ std::uint64_t for_each_buffer(const Pattern& pattern, const std::vector<Transfer
 
 }  // namespace
 
-std::uint64_t buffer_bytes(const Pattern& pattern) {
+RoundGroup make_group(const Pattern& pattern, std::uint64_t first, std::uint64_t rounds_together) {
+  RoundGroup group;
+  const std::uint64_t end = first + std::min(rounds_together, pattern.rounds - first);
+  for (std::uint64_t round = first; round < end; ++round) {
+    const std::vector<Transfer> transfers = pattern.transfers(round);
+    group.transfers.insert(group.transfers.end(), transfers.begin(), transfers.end());
+    group.begin.push_back(group.transfers.size());
+  }
+  return group;
+}
+
+std::uint64_t buffer_bytes(const Pattern& pattern, std::uint64_t rounds_together) {
   std::uint64_t most = 0;
-  for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
-    most = std::max(most, for_each_buffer(pattern, pattern.transfers(round),
-                                          [](std::size_t, std::uint64_t) {}));
+  for (std::uint64_t first = 0; first < pattern.rounds; first += rounds_together) {
+    const RoundGroup group = make_group(pattern, first, rounds_together);
+    most = std::max(most,
+                    for_each_buffer(pattern, group.transfers, [](std::size_t, std::uint64_t) {}));
   }
   return most;
 }
 
-void Buffers::fit(const Pattern& pattern) {
-  const std::uint64_t needed = std::max<std::uint64_t>(buffer_bytes(pattern), 1);
+void Buffers::fit(const Pattern& pattern, std::uint64_t rounds_together) {
+  const std::uint64_t needed = std::max<std::uint64_t>(buffer_bytes(pattern, rounds_together), 1);
   if (needed <= bytes_) return;
   memory_.reset();  // first, so that old and new are never held together
   // new[] without initialisation: every byte is filled before it is used, and touching it here

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -14,9 +15,10 @@ namespace slabmark {
 /// packs its variables would have them, so a method may find that they are one contiguous piece.
 class Buffers {
  public:
-  /// Makes room for any round of `pattern`, and keeps what room there is: cells that take turns
-  /// share one object, or a run would need the memory of all of them at once.
-  void fit(const Pattern& pattern);
+  /// Makes room for any `rounds_together` rounds of `pattern` in turn, and keeps what room there
+  /// is: cells that take turns share one object, or a run would need the memory of all of them at
+  /// once.
+  void fit(const Pattern& pattern, std::uint64_t rounds_together = 1);
 
   /// Lays the buffers of `transfers` out, which belong to a pattern that was given to fit(). Valid
   /// until the next call of either.
@@ -29,7 +31,23 @@ class Buffers {
   std::vector<std::byte*> pointers_;
 };
 
-/// Bytes of the largest round's buffers.
-std::uint64_t buffer_bytes(const Pattern& pattern);
+/// Rounds whose buffers are filled before, and checked after, all of them have moved.
+struct RoundGroup {
+  std::vector<Transfer> transfers;    ///< of all its rounds
+  std::vector<std::size_t> begin{0};  ///< of each round in `transfers`, and their end
+
+  std::uint64_t rounds() const { return begin.size() - 1; }
+
+  /// Of one of its rounds, from 0, in what lay_out() gave for `transfers`.
+  std::span<std::byte* const> of_round(std::uint64_t i, std::span<std::byte* const> buffers) const {
+    return buffers.subspan(begin[i], begin[i + 1] - begin[i]);
+  }
+};
+
+/// The rounds from `first` on: `rounds_together`, or what is left.
+RoundGroup make_group(const Pattern& pattern, std::uint64_t first, std::uint64_t rounds_together);
+
+/// Bytes of the buffers of the largest group of rounds.
+std::uint64_t buffer_bytes(const Pattern& pattern, std::uint64_t rounds_together = 1);
 
 }  // namespace slabmark

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 
 #include "measure/stopping.hpp"
@@ -19,6 +23,14 @@ struct Cell {
   const Pattern* read = nullptr;
   std::string path;       ///< of the file that the trials make
   bool is_bound = false;  ///< the same bytes moved contiguously: the limit for the others
+  /// Rounds that are posted one after another, each with buffers of its own, before the ranks meet
+  /// and buffers are filled anew. At least 1, which is an application that computes between rounds;
+  /// more is one that sends request after request. The same on all ranks.
+  std::uint64_t rounds_together = 1;
+  /// Fills a buffer of the given round in place of the verified contents; null: those. What is
+  /// filled so cannot be verified.
+  std::function<void(std::uint64_t round, const Transfer& transfer, std::span<std::byte> buffer)>
+      fill;
 };
 
 /// How cells are run.

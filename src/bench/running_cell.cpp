@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "bench/cell_record.hpp"
 #include "bench/page_cache.hpp"
 #include "bench/verify.hpp"
 #include "measure/memory.hpp"
@@ -20,60 +21,18 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-PatternRecord describe_pattern(const Comm& comm, const Pattern& pattern) {
-  PatternRecord record;
-  record.name = pattern.name;
-  record.settings = pattern.settings;
-  record.datasets = pattern.datasets.size();
-  record.rounds = pattern.rounds;
-  record.bytes = comm.sum(moved_bytes(pattern));
-  const std::uint64_t requests = request_count(pattern);
-  record.requests_total = comm.sum(requests);
-  record.requests_max = comm.max(requests);
-  record.requests_min = comm.min(requests);
-  record.ranks = static_cast<std::uint64_t>(comm.size());
-  return record;
-}
-
-nlohmann::json describe_settings(const Cell& cell) {
-  nlohmann::json options = nlohmann::json::object();
-  for (const OptionInfo& option : cell.method->options) {
-    options[option.name] = cell.settings.text(option.name, option.standard);
-  }
-  nlohmann::json hints = nlohmann::json::object();
-  for (const auto& [key, value] : cell.settings.hints) hints[key] = value;
-  return {{"options", options}, {"hints", hints}};
-}
-
 }  // namespace
 
 RunningCell::RunningCell(const RunResources& shared, const Cell& cell, std::size_t cells)
-    : shared_(shared), comm_(shared.comm), cell_(cell) {
-  const RunOptions& options = shared.options;
-  record_.pattern = describe_pattern(comm_, moved());
-  record_.method = cell.method->name;
-  record_.direction = reading() ? "read" : "write";
-  record_.settings = describe_settings(cell);
-  record_.sync = options.sync && !reading();
-  record_.rule = options.rule;
-  record_.seed = options.seed;
-  record_.cells = cells;
-  record_.unsupported = agreed_reason();
-}
-
-// Ranks may see different reasons, or only some of them one: the lowest such rank's holds for all.
-std::string RunningCell::agreed_reason() const {
-  const std::string mine = cell_.method->supports(moved(), cell_.settings).value_or(std::string());
-  const auto size = static_cast<std::uint64_t>(comm_.size());
-  const std::uint64_t speaker =
-      comm_.min(mine.empty() ? size : static_cast<std::uint64_t>(comm_.rank()));
-  return speaker == size ? "" : comm_.broadcast(mine, static_cast<int>(speaker));
-}
+    : shared_(shared),
+      comm_(shared.comm),
+      cell_(cell),
+      record_(begin_record(comm_, cell, shared.options, cells)) {}
 
 void RunningCell::run(std::uint64_t round, std::uint64_t position, bool warm_up) {
   const auto start = std::chrono::steady_clock::now();
   if (reading() && !file_) make_file_to_read();
-  agreed(comm_, [&] { shared_.buffers.fit(moved()); });
+  agreed(comm_, [&] { shared_.buffers.fit(moved(), cell_.rounds_together); });
   reset_high_water();
   const Trial trial = reading() ? run_read() : run_write();
   note_memory();
@@ -83,7 +42,7 @@ void RunningCell::run(std::uint64_t round, std::uint64_t position, bool warm_up)
   gathered.round = round;
   gathered.position = position;
   record_.trials.push_back(std::move(gathered));
-  note_effective(trial.effective);
+  enter_effective(comm_, record_, trial.effective);
   spent_ += seconds_since(start);
   if (!warm_up) decide();
 }
@@ -92,14 +51,15 @@ CellRecord RunningCell::finish() {
   if (!record_.unsupported.empty()) return std::move(record_);
   if (file_ && shared_.options.keep) file_->keep();
   file_.reset();
-  record_.memory["buffers"] = gather_summary(comm_, static_cast<double>(buffer_bytes(moved())));
+  record_.memory["buffers"] =
+      gather_summary(comm_, static_cast<double>(buffer_bytes(moved(), cell_.rounds_together)));
   if (comm_.is_root()) record_.summary = summarise(record_.trials, record_.pattern.bytes);
   return std::move(record_);
 }
 
 // What all trials read: written and verified outside the measurement.
 void RunningCell::make_file_to_read() {
-  agreed(comm_, [&] { shared_.buffers.fit(*cell_.written); });
+  agreed(comm_, [&] { shared_.buffers.fit(*cell_.written, cell_.rounds_together); });
   file_ = std::make_unique<TrialFile>(comm_, cell_.path);
   write_trial(comm_, cell_, shared_.buffers, false, shared_.deadline);
   verify_written();
@@ -130,14 +90,7 @@ Trial RunningCell::run_read() {
   if (record_.cache != "warm") record_.cache = cold ? "cold" : "warm";
   const Trial trial = read_trial(comm_, cell_, shared_.buffers, shared_.deadline);
   if (cell_.method->format == FileFormat::none) return trial;
-  const auto size = static_cast<std::uint64_t>(comm_.size());
-  const std::uint64_t finder =
-      comm_.min(trial.mismatch ? static_cast<std::uint64_t>(comm_.rank()) : size);
-  std::string sentence;
-  if (finder < size) {
-    sentence = comm_.broadcast(trial.mismatch ? describe(*trial.mismatch, moved()) : "",
-                               static_cast<int>(finder));
-  }
+  const std::string sentence = describe_agreed(comm_, trial.mismatch, moved());
   note_check(comm_.sum(trial.checked), sentence, "buffers, each rank another rank's part");
   return trial;
 }
@@ -154,20 +107,6 @@ void RunningCell::note_check(std::uint64_t elements, const std::string& mismatch
 void RunningCell::note_memory() {
   const std::uint64_t high = high_water_bytes().value_or(peak_resident_bytes());
   record_.memory["resident_high_water"] = gather_summary(comm_, static_cast<double>(high));
-}
-
-void RunningCell::note_effective(const nlohmann::json& effective) {
-  record_.effective = effective;
-  record_.differences = gather_differences(comm_, effective);
-  // Every rank reports these two or none does: they depend on how the library was built.
-  if (effective.contains("library_bytes")) {
-    record_.effective["library_bytes_total"] =
-        comm_.sum(effective["library_bytes"].get<std::uint64_t>());
-  }
-  if (effective.contains("library_memory_bytes")) {
-    record_.memory["library"] =
-        gather_summary(comm_, effective["library_memory_bytes"].get<double>());
-  }
 }
 
 // Only root has the gathered times, so root decides.

@@ -42,7 +42,6 @@ class RunningCell {
   bool reading() const { return cell_.direction == Direction::read; }
   const Pattern& moved() const { return reading() ? *cell_.read : *cell_.written; }
 
-  std::string agreed_reason() const;
   void make_file_to_read();
   Trial run_write();
   Trial run_read();
@@ -50,7 +49,6 @@ class RunningCell {
   void verify_written();
   void note_check(std::uint64_t elements, const std::string& mismatch, const std::string& by);
   void note_memory();
-  void note_effective(const nlohmann::json& effective);
   void decide();
 
   const RunResources& shared_;

@@ -4,6 +4,36 @@
 
 namespace slabmark {
 
+namespace {
+
+void fill(const Cell& cell, std::uint64_t round, const Transfer& transfer, std::byte* buffer) {
+  if (!cell.fill) {
+    fill_buffer(*cell.written, transfer, buffer);
+    return;
+  }
+  const Dataset& dataset = cell.written->datasets[transfer.dataset];
+  cell.fill(round, transfer, {buffer, buffer_bytes(transfer, dataset)});
+}
+
+void post(Method& method, std::uint64_t first, const RoundGroup& group,
+          std::span<std::byte* const> buffers) {
+  for (std::uint64_t i = 0; i < group.rounds(); ++i) {
+    method.post(first + i, group.of_round(i, buffers));
+  }
+}
+
+/// Keeps the first mismatch and counts the elements of all.
+void note(Trial& trial, const std::optional<Mismatch>& found) {
+  if (!found) return;
+  if (trial.mismatch) {
+    trial.mismatch->count += found->count;
+  } else {
+    trial.mismatch = found;
+  }
+}
+
+}  // namespace
+
 // A method gets a communicator of its own: what a failing rank leaves half-done on it must not meet
 // the agreement about that failure.
 
@@ -15,22 +45,25 @@ Trial write_trial(const Comm& comm, const Cell& cell, Buffers& buffers, bool syn
   const auto method =
       cell.method->make({of_method, pattern, Direction::write, cell.settings, clock});
 
-  std::span<std::byte* const> round_buffers;
-  const auto fill = [&](std::uint64_t round) {
-    const std::vector<Transfer> transfers = pattern.transfers(round);
-    round_buffers = buffers.lay_out(pattern, transfers);
-    for (std::size_t i = 0; i < transfers.size(); ++i) {
-      fill_buffer(pattern, transfers[i], round_buffers[i]);
+  RoundGroup group;
+  std::span<std::byte* const> group_buffers;
+  const auto fill_group = [&](std::uint64_t first) {
+    group = make_group(pattern, first, cell.rounds_together);
+    group_buffers = buffers.lay_out(pattern, group.transfers);
+    for (std::uint64_t i = 0; i < group.rounds(); ++i) {
+      for (std::size_t t = group.begin[i]; t < group.begin[i + 1]; ++t) {
+        fill(cell, first + i, group.transfers[t], group_buffers[t]);
+      }
     }
   };
 
-  if (pattern.rounds > 0) clock.pause([&] { fill(0); });
+  if (pattern.rounds > 0) clock.pause([&] { fill_group(0); });
   clock.time(Phase::create, [&] { method->create(cell.path); });
   clock.time(Phase::define, [&] { method->define(); });
   clock.time(Phase::prepare, [&] { method->prepare(); });
-  for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
-    if (round > 0) clock.pause([&] { fill(round); });
-    clock.time(Phase::post, [&] { method->post(round, round_buffers); });
+  for (std::uint64_t first = 0; first < pattern.rounds; first += group.rounds()) {
+    if (first > 0) clock.pause([&] { fill_group(first); });
+    clock.time(Phase::post, [&] { post(*method, first, group, group_buffers); });
     clock.time(Phase::flush, [&] { method->flush(); });
   }
   if (sync) clock.time(Phase::sync, [&] { method->sync(); });
@@ -48,23 +81,25 @@ Trial read_trial(const Comm& comm, const Cell& cell, Buffers& buffers, Deadline&
 
   clock.time(Phase::open, [&] { method->open(cell.path); });
   clock.time(Phase::prepare, [&] { method->prepare(); });
-  for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
-    const std::vector<Transfer> transfers = pattern.transfers(round);
-    const auto round_buffers = buffers.lay_out(pattern, transfers);
+  RoundGroup group;
+  for (std::uint64_t first = 0; first < pattern.rounds; first += group.rounds()) {
+    std::span<std::byte* const> group_buffers;
     // What an earlier round or trial left there must not pass for what is read now.
     clock.pause([&] {
-      for (std::size_t i = 0; i < transfers.size(); ++i) {
-        const auto bytes = buffer_bytes(transfers[i], pattern.datasets[transfers[i].dataset]);
-        if (bytes > 0) std::memset(round_buffers[i], 0x5A, bytes);
+      group = make_group(pattern, first, cell.rounds_together);
+      group_buffers = buffers.lay_out(pattern, group.transfers);
+      for (std::size_t i = 0; i < group.transfers.size(); ++i) {
+        const Transfer& transfer = group.transfers[i];
+        const auto bytes = buffer_bytes(transfer, pattern.datasets[transfer.dataset]);
+        if (bytes > 0) std::memset(group_buffers[i], 0x5A, bytes);
       }
     });
-    clock.time(Phase::post, [&] { method->post(round, round_buffers); });
+    clock.time(Phase::post, [&] { post(*method, first, group, group_buffers); });
     clock.time(Phase::flush, [&] { method->flush(); });
     clock.pause([&] {
-      for (std::size_t i = 0; i < transfers.size(); ++i) {
-        const auto mismatch = check_buffer(pattern, transfers[i], round_buffers[i]);
-        if (mismatch && !trial.mismatch) trial.mismatch = mismatch;
-        trial.checked += transfers[i].file->element_count();
+      for (std::size_t i = 0; i < group.transfers.size(); ++i) {
+        note(trial, check_buffer(pattern, group.transfers[i], group_buffers[i]));
+        trial.checked += group.transfers[i].file->element_count();
       }
     });
   }

@@ -17,7 +17,7 @@ namespace slabmark {
 struct Trial {
   RankTimes times;
   nlohmann::json effective;
-  std::optional<Mismatch> mismatch;  ///< of a read: the first wrong element in this rank's buffers
+  std::optional<Mismatch> mismatch;  ///< of a read: the first of this rank's wrong elements
   std::uint64_t checked = 0;         ///< of a read: elements compared on this rank
 };
 

@@ -16,32 +16,32 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void require_free_path_here(const std::string& path, bool overwrite) {
+void require_free_path_here(const std::string& path, bool overwrite, const std::string& choice) {
   fs::path directory = fs::path(path).parent_path();
   if (directory.empty()) directory = ".";
   std::error_code error;
   if (!fs::is_directory(directory, error)) {
     throw InputError(fmt::format(
-        "The output directory '{}' does not exist; create it or choose another with -o.",
-        directory.string()));
+        "The output directory '{}' does not exist; create it or choose another with {}.",
+        directory.string(), choice));
   }
   if (access(directory.c_str(), W_OK) != 0) {
     throw InputError(
-        fmt::format("The output directory '{}' is not writable ({}); choose another with -o.",
-                    directory.string(), std::strerror(errno)));
+        fmt::format("The output directory '{}' is not writable ({}); choose another with {}.",
+                    directory.string(), std::strerror(errno), choice));
   }
   const fs::file_status status = fs::symlink_status(path, error);
   if (!fs::exists(status)) return;
   if (!overwrite) {
     throw InputError(
-        fmt::format("The output file '{}' exists already; remove it, choose another with -o, or "
+        fmt::format("The output file '{}' exists already; remove it, choose another with {}, or "
                     "pass --overwrite.",
-                    path));
+                    path, choice));
   }
   if (!fs::is_regular_file(status)) {
     throw InputError(fmt::format(
-        "'{}' exists and is not a regular file, so it is not overwritten; choose another with -o.",
-        path));
+        "'{}' exists and is not a regular file, so it is not overwritten; choose another with {}.",
+        path, choice));
   }
   if (!fs::remove(path, error)) {
     throw IoError(fmt::format("The file '{}' could not be removed: {}.", path, error.message()));
@@ -50,9 +50,10 @@ void require_free_path_here(const std::string& path, bool overwrite) {
 
 }  // namespace
 
-void require_free_path(const Comm& comm, const std::string& path, bool overwrite) {
+void require_free_path(const Comm& comm, const std::string& path, bool overwrite,
+                       const std::string& choice) {
   agreed(comm, [&] {
-    if (comm.is_root()) require_free_path_here(path, overwrite);
+    if (comm.is_root()) require_free_path_here(path, overwrite, choice);
   });
 }
 

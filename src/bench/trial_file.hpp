@@ -9,8 +9,9 @@ namespace slabmark {
 
 /// Collective. Throws an agreed InputError if something stands at `path` already (unless
 /// `overwrite`, when a regular file there is removed), or if its directory is missing or not
-/// writable.
-void require_free_path(const Comm& comm, const std::string& path, bool overwrite);
+/// writable. `choice` is what the user chooses the directory with.
+void require_free_path(const Comm& comm, const std::string& path, bool overwrite,
+                       const std::string& choice = "-o");
 
 /// The file that a trial makes at a path that was free. It is removed when the object goes, also
 /// when the job is aborted, unless keep() was called.

@@ -15,6 +15,14 @@ double seconds_between(std::chrono::steady_clock::time_point a,
 
 }  // namespace
 
+RankTimes& RankTimes::operator+=(const RankTimes& more) {
+  for (std::size_t i = 0; i < phase.size(); ++i) phase[i] += more.phase[i];
+  for (const auto& [name, seconds] : more.spans) spans[name] += seconds;
+  open_to_close += more.open_to_close;
+  parts.insert(parts.end(), more.parts.begin(), more.parts.end());
+  return *this;
+}
+
 void PhaseClock::watch(std::string_view work) {
   if (deadline_ != nullptr) deadline_->watch(std::string(work));
 }
@@ -36,11 +44,12 @@ void PhaseClock::time(Phase phase, const std::function<void()>& work) {
   }
   const double seconds = seconds_between(start, steady::now());
   times_.phase[static_cast<std::size_t>(phase)] += seconds;
-  times_.parts.push_back({phase, seconds});
   // One reduction serves twice: it tells of failures, and no rank leaves it before the slowest has
   // come, so it is the barrier that the next phase starts from.
   agree(comm_, failure);
-  times_.open_to_close = before_pause_ + seconds_between(resumed_, steady::now());
+  const auto end = steady::now();
+  times_.parts.push_back({phase, seconds, seconds_between(start, end)});
+  times_.open_to_close = before_pause_ + seconds_between(resumed_, end);
   watch("");
 }
 

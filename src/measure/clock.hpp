@@ -18,6 +18,10 @@ namespace slabmark {
 struct PhasePart {
   Phase phase = Phase::create;
   double seconds = 0.0;
+  /// Until this rank knew that all had ended. On a machine with fewer cores than ranks a rank may
+  /// begin when another has ended, so that the longest of their own seconds is less than all of
+  /// them took; the longest of these is not.
+  double until_all = 0.0;
 };
 
 /// One rank's seconds in one trial.
@@ -30,6 +34,9 @@ struct RankTimes {
   std::vector<PhasePart> parts;
 
   double operator[](Phase p) const { return phase[static_cast<std::size_t>(p)]; }
+
+  /// For a trial of several passes, such as over several files: adds those of another pass.
+  RankTimes& operator+=(const RankTimes& more);
 };
 
 /// Clock of one trial. Phases start together on all ranks and each rank's duration is its own, on

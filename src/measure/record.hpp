@@ -40,6 +40,11 @@ struct PatternRecord {
 struct PhaseRecord {
   double seconds = 0.0;  ///< from the common start to the slowest rank's end, over all its parts
   RankSummary ranks;     ///< the ranks' own seconds
+  /// Longest time of a rank from its start until it knew that all had ended, over all its parts:
+  /// no less than all ranks together took, even where they could not run at the same time. It holds
+  /// the agreement at the end of each part, so that such phases may add up to more than
+  /// open-to-close. 0 in records of earlier builds.
+  double until_all = 0.0;
 
   bool operator==(const PhaseRecord&) const = default;
 };

@@ -17,10 +17,12 @@ RankSummary summary_with_host(const Comm& comm, double value, std::span<const st
   return summary;
 }
 
-/// Seconds of each phase with the slowest rank of each of its parts, on root.
-std::array<double, phase_count> slowest_parts(const Comm& comm, const RankTimes& times) {
+/// Seconds of each phase with the slowest rank of each of its parts, on root. `seconds_of` names
+/// the member of a part.
+std::array<double, phase_count> slowest_parts(const Comm& comm, const RankTimes& times,
+                                              double PhasePart::*seconds_of) {
   std::vector<double> mine;
-  for (const PhasePart& part : times.parts) mine.push_back(part.seconds);
+  for (const PhasePart& part : times.parts) mine.push_back(part.*seconds_of);
   std::vector<double> slowest(mine.size());
   check_mpi(MPI_Reduce(mine.data(), slowest.data(), static_cast<int>(mine.size()), MPI_DOUBLE,
                        MPI_MAX, 0, comm.get()),
@@ -68,7 +70,8 @@ TrialRecord gather_trial(const Comm& comm, const RankTimes& times) {
   trial.busy = summary_with_host(comm, sum_of_phases(times), hosts);
   trial.open_to_close_ranks = summary_with_host(comm, times.open_to_close, hosts);
   trial.transfer_ranks = summary_with_host(comm, transfer_of(times), hosts);
-  const std::array<double, phase_count> seconds = slowest_parts(comm, times);
+  const auto seconds = slowest_parts(comm, times, &PhasePart::seconds);
+  const auto until_all = slowest_parts(comm, times, &PhasePart::until_all);
   for (const Phase phase : all_phases) {
     const std::vector<double> by_rank = comm.gather(times[phase]);
     RankSummary ranks = summarise_ranks(by_rank);
@@ -76,7 +79,8 @@ TrialRecord gather_trial(const Comm& comm, const RankTimes& times) {
     ranks.slowest_host = hosts[ranks.slowest];
     // Parts are summed in another order than a rank's own sum: without the maximum, rounding could
     // put a phase a hair under its slowest rank.
-    trial.phases[phase] = {std::max(seconds[static_cast<std::size_t>(phase)], ranks.max), ranks};
+    const auto place = static_cast<std::size_t>(phase);
+    trial.phases[phase] = {std::max(seconds[place], ranks.max), ranks, until_all[place]};
     trial.slowest_split[phase] = by_rank[trial.busy.slowest];
   }
   for (const std::string& name : names_of_all(comm, times.spans)) {

@@ -120,11 +120,14 @@ void parse(const json& from, TrialSummary& s) {
   s.outliers = get<std::vector<std::uint64_t>>(from, "outliers");
 }
 
-json written(const PhaseRecord& r) { return {{"seconds", r.seconds}, {"ranks", written(r.ranks)}}; }
+json written(const PhaseRecord& r) {
+  return {{"seconds", r.seconds}, {"ranks", written(r.ranks)}, {"until_all", r.until_all}};
+}
 
 void parse(const json& from, PhaseRecord& r) {
   r.seconds = get<double>(from, "seconds");
   parse(member(from, "ranks"), r.ranks);
+  if (from.contains("until_all")) r.until_all = get<double>(from, "until_all");
 }
 
 void parse(const json& from, double& value) {

@@ -47,6 +47,11 @@ hdf5::AccessSettings access_settings(const Settings& settings) {
   access.low = choice(settings, "hdf5.libver", "earliest", format_versions());
   access.high = std::max(access.low, access.high);
   access.collective_metadata = settings.flag("hdf5.collective_metadata", true);
+  access.alignment = settings.count("hdf5.align", 1);
+  access.align_threshold = settings.count("hdf5.align_threshold", 1);
+  if (access.alignment == 0) {
+    throw InputError("Option hdf5.align is 0; it takes a number of bytes of at least 1.");
+  }
   return access;
 }
 
@@ -105,6 +110,8 @@ MethodInfo hdf5_info(std::string name, std::string summary) {
       hdf5_chunk_option(),
       {"hdf5.fill", "never", "when fill values are written: never, alloc or ifset"},
       {"hdf5.alloc", "default", "when space is allocated: default, early, incr or late"},
+      {"hdf5.align", "1", "objects in the file begin at multiples of so many bytes"},
+      {"hdf5.align_threshold", "1", "smallest object, in bytes, that hdf5.align applies to"},
       {"hdf5.libver", "earliest",
        "lowest format version: earliest, v18, v110, v112, v114, v200 or latest; the highest is "
        "v110 "

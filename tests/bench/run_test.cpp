@@ -1,7 +1,9 @@
 #include "bench/run.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -9,6 +11,7 @@
 #include "base/error.hpp"
 #include "bench/bound.hpp"
 #include "method/registry.hpp"
+#include "pattern/transfer_pattern.hpp"
 #include "scratch.hpp"
 
 namespace slabmark {
@@ -66,6 +69,62 @@ class Run : public testing::Test {
   const Pattern written_ = interleaved_rows(comm_.rank(), comm_.size());
   const Pattern read_ = interleaved_rows((comm_.rank() + 1) % comm_.size(), comm_.size());
 };
+
+// 2 datasets with 6 requests of 16 bytes each.
+Pattern requests(int rank, int size) {
+  TransferGeometry geometry;
+  geometry.bytes = 96;
+  geometry.block = 8;
+  geometry.buffer = 16;
+  geometry.interleaved = true;
+  geometry.datasets = 2;
+  return make_transfer_pattern(geometry, static_cast<std::uint64_t>(rank),
+                               static_cast<std::uint64_t>(size));
+}
+
+TEST_F(Run, RoundsThatArePostedTogetherHaveBuffersOfTheirOwn) {
+  const Pattern written = requests(comm_.rank(), comm_.size());
+  const Pattern read = requests((comm_.rank() + 1) % comm_.size(), comm_.size());
+  ASSERT_EQ(written.rounds, 12u);
+  for (const MethodInfo& method : methods()) {
+    if (!method.missing.empty() || method.format == FileFormat::none) continue;
+    for (const Direction direction : {Direction::write, Direction::read}) {
+      Cell together = cell(method.name);
+      together.written = &written;
+      together.read = &read;
+      together.direction = direction;
+      together.rounds_together = 5;  // and a last group of 2
+      const auto records = run_cells(comm_, std::vector{together}, trials(1));
+      if (!comm_.is_root()) continue;
+      EXPECT_EQ(records[0].verified.state, Verified::yes) << method.name;
+      EXPECT_EQ(records[0].memory.at("buffers").max, 5 * 16) << method.name;
+    }
+  }
+}
+
+TEST_F(Run, BuffersMayHoldSomethingElseThanTheVerifiedContents) {
+  const Pattern written = requests(comm_.rank(), comm_.size());
+  Cell filled = cell("posix");
+  filled.written = &written;
+  filled.fill = [](std::uint64_t round, const Transfer& transfer, std::span<std::byte> buffer) {
+    EXPECT_EQ(buffer.size(), 16u);
+    EXPECT_EQ(transfer.dataset, round / 6);
+    std::fill(buffer.begin(), buffer.end(), static_cast<std::byte>('a' + round));
+  };
+  RunOptions options = trials(1);
+  options.verify = false;
+  options.keep = true;
+  const auto records = run_cells(comm_, std::vector{filled}, options);
+  if (!comm_.is_root()) return;
+  EXPECT_EQ(records[0].verified.state, Verified::not_asked);
+  std::ifstream file(filled.path, std::ios::binary);
+  const std::string found{std::istreambuf_iterator<char>(file), {}};
+  std::string expected;
+  for (char round = 'a'; round < 'a' + 12; ++round) {
+    expected += std::string(16 * static_cast<std::size_t>(comm_.size()), round);
+  }
+  EXPECT_EQ(found, expected);
+}
 
 TEST_F(Run, MeasuresAsManyTrialsAsAskedForAfterOneWarmUp) {
   const auto records = run_cells(comm_, std::vector{cell("posix")}, trials(3));

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "measure/record_gather.hpp"
 
 namespace slabmark {
 namespace {
@@ -38,6 +39,38 @@ TEST(PhaseClock, ARankThatIsFastIsNotChargedForWaiting) {
     EXPECT_LT(mine, slow);
   }
   EXPECT_GE(clock.times().open_to_close, slow - 0.05) << "the pass ends when the slowest rank ends";
+}
+
+TEST(PhaseClock, APartLastsUntilAllRanksHaveEndedIt) {
+  const Comm comm(MPI_COMM_WORLD);
+  PhaseClock clock(comm);
+  const bool is_last = comm.rank() == comm.size() - 1;
+  clock.time(Phase::post, [&] {
+    if (is_last) std::this_thread::sleep_for(100ms);
+  });
+  ASSERT_EQ(clock.times().parts.size(), 1u);
+  const PhasePart& part = clock.times().parts.front();
+  EXPECT_GE(part.until_all, part.seconds);
+  EXPECT_GE(comm.max(part.until_all), 0.1);
+  const TrialRecord trial = gather_trial(comm, clock.times());
+  if (!comm.is_root()) return;
+  EXPECT_GE(trial.phases.at(Phase::post).until_all, 0.1);
+}
+
+TEST(PhaseClock, TimesOfSeveralPassesAddUp) {
+  RankTimes sum;
+  for (const double seconds : {1.0, 2.0}) {
+    RankTimes pass;
+    pass.phase[static_cast<std::size_t>(Phase::post)] = seconds;
+    pass.spans["post.pwrite"] = seconds / 2;
+    pass.open_to_close = seconds + 1.0;
+    pass.parts.push_back({Phase::post, seconds, seconds});
+    sum += pass;
+  }
+  EXPECT_EQ(sum[Phase::post], 3.0);
+  EXPECT_EQ(sum.spans.at("post.pwrite"), 1.5);
+  EXPECT_EQ(sum.open_to_close, 5.0);
+  EXPECT_EQ(sum.parts.size(), 2u);
 }
 
 TEST(PhaseClock, OpenToCloseCoversThePhasesAndLeavesPausesOut) {

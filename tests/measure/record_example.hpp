@@ -13,8 +13,8 @@ inline RankSummary two_ranks(double a, double b) {
 inline TrialRecord example_trial(double post, bool warm_up) {
   TrialRecord trial;
   trial.open_to_close = post + 0.5;
-  trial.phases[Phase::create] = {0.25, two_ranks(0.25, 0.25)};
-  trial.phases[Phase::post] = {post, two_ranks(0.0, post)};
+  trial.phases[Phase::create] = {0.25, two_ranks(0.25, 0.25), 0.375};
+  trial.phases[Phase::post] = {post, two_ranks(0.0, post), post + 0.125};
   trial.busy = two_ranks(0.25, 0.25 + post);
   trial.open_to_close_ranks = two_ranks(post + 0.5, post + 0.5);
   trial.transfer_ranks = two_ranks(0.0, post);

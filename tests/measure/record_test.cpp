@@ -144,14 +144,14 @@ TEST(Records, AreWrittenAsDocumented) {
                 "imbalance": 1.0, "max": 0.25, "mean": 0.25, "median": 0.25, "min": 0.25,
                 "ranks": 2, "slowest_host": "node1", "slowest_rank": 0, "variance": 0.0
               },
-              "seconds": 0.25
+              "seconds": 0.25, "until_all": 0.375
             },
             "post": {
               "ranks": {
                 "imbalance": 2.0, "max": 4.0, "mean": 2.0, "median": 2.0, "min": 0.0,
                 "ranks": 2, "slowest_host": "node1", "slowest_rank": 1, "variance": 4.0
               },
-              "seconds": 4.0
+              "seconds": 4.0, "until_all": 4.125
             }
           },
           "position": 2, "round": 0, "slowest_split": {"create": 0.25, "post": 4.0},
@@ -185,14 +185,14 @@ TEST(Records, AreWrittenAsDocumented) {
                 "imbalance": 1.0, "max": 0.25, "mean": 0.25, "median": 0.25, "min": 0.25,
                 "ranks": 2, "slowest_host": "node1", "slowest_rank": 0, "variance": 0.0
               },
-              "seconds": 0.25
+              "seconds": 0.25, "until_all": 0.375
             },
             "post": {
               "ranks": {
                 "imbalance": 2.0, "max": 2.0, "mean": 1.0, "median": 1.0, "min": 0.0,
                 "ranks": 2, "slowest_host": "node1", "slowest_rank": 1, "variance": 1.0
               },
-              "seconds": 2.0
+              "seconds": 2.0, "until_all": 2.125
             }
           },
           "position": 2, "round": 1, "slowest_split": {"create": 0.25, "post": 2.0},

@@ -56,6 +56,7 @@ std::vector<Case> cases() {
   all.push_back({"hdf5-slab", {{"hdf5.collective_metadata", "off"}, {"hdf5.fill", "ifset"}}});
   all.push_back({"hdf5-slab", {{"hdf5.libver", "latest"}, {"hdf5.alloc", "early"}}});
   all.push_back({"hdf5-slab", {{"hdf5.chunk", "2x3"}}});
+  all.push_back({"hdf5-slab", {{"hdf5.align", "4096"}, {"hdf5.align_threshold", "64"}}});
   all.push_back({"hdf5-union", {{"hdf5.chunk", "7"}, {"hdf5.collective", "off"}}});
   all.push_back({"hdf5-union", {{"hdf5.chunk", "none"}}});
   all.push_back({"hdf5-union-naive", {{"hdf5.chunk", "2x3"}}});

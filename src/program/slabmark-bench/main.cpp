@@ -67,6 +67,7 @@ Cell make_cell(const Options& options, const MethodInfo& method, const char* ste
   cell.direction = options.read ? Direction::read : Direction::write;
   cell.written = &written;
   cell.read = read;
+  cell.rounds_together = options.rounds_together;
   cell.path = (std::filesystem::path(options.directory) / file_name(method, stem)).string();
   return cell;
 }

@@ -4,6 +4,7 @@
 
 #include "base/command_line.hpp"
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "bench/run_arguments.hpp"
 #include "method/registry.hpp"
 
@@ -16,6 +17,7 @@ struct Shared {
   RunArguments run;
   std::vector<std::string> methods;
   std::string directory = ".";
+  std::string rounds_together = "1";
   bool read = false;
   bool no_bounds = false;
   bool chart = false;
@@ -30,6 +32,8 @@ void add_shared_options(CLI::App& app, Shared& shared) {
   app.add_option("-o,--output-dir", shared.directory,
                  "Directory for the files that are written (default .)");
   app.add_flag("--read", shared.read, "Measure reading: each rank reads what another one wrote");
+  app.add_option("--rounds-together", shared.rounds_together,
+                 "Rounds that are posted before the ranks meet again (default 1)");
   app.add_flag("--no-bound", shared.no_bounds,
                "Do not measure the same bytes moved contiguously beside");
   app.add_flag("--no-verify", shared.run.no_verify, "Do not read the written files back");
@@ -69,6 +73,7 @@ Options resolve(const Shared& shared, std::unique_ptr<PatternCommand> pattern,
   options.pattern = std::move(pattern);
   for (const std::string& name : shared.methods) options.methods.push_back(&find_method(name));
   options.read = shared.read;
+  options.rounds_together = parse_count(shared.rounds_together, "--rounds-together", 1);
   options.bounds = !shared.no_bounds;
   options.chart = shared.chart;
   options.quiet = shared.quiet;

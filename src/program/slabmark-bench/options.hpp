@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ struct Options {
   std::vector<const MethodInfo*> methods;
   bool read = false;   ///< measure reading, of files written outside the measurement
   bool bounds = true;  ///< also run the same bytes contiguously
+  std::uint64_t rounds_together = 1;
   bool chart = false;
   bool quiet = false;
   std::string directory;

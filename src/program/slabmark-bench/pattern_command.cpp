@@ -19,6 +19,7 @@ std::vector<std::unique_ptr<PatternCommand>> pattern_commands() {
   std::vector<std::unique_ptr<PatternCommand>> commands;
   commands.push_back(make_decomp_command());
   commands.push_back(make_slice_command());
+  commands.push_back(make_transfer_command());
   return commands;
 }
 

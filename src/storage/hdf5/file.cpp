@@ -23,6 +23,8 @@ Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
         path);
   check(H5Pset_all_coll_metadata_ops(list.get(), settings.collective_metadata),
         "H5Pset_all_coll_metadata_ops", path);
+  check(H5Pset_alignment(list.get(), settings.align_threshold, settings.alignment),
+        "H5Pset_alignment", path);
   check(H5Pset_coll_metadata_write(list.get(), settings.collective_metadata),
         "H5Pset_coll_metadata_write", path);
   return list;

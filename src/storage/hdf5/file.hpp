@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <hdf5.h>
@@ -16,6 +17,9 @@ struct AccessSettings {
   /// What HDF5 2 calls latest is beyond the tools that people have installed.
   H5F_libver_t high = H5F_LIBVER_V110;
   bool collective_metadata = true;
+  /// Objects of at least `align_threshold` bytes begin at a multiple of `alignment` bytes.
+  std::uint64_t alignment = 1;
+  std::uint64_t align_threshold = 1;
 };
 
 /// "2.2.0": the version of the library at run time.

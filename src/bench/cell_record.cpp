@@ -1,0 +1,91 @@
+#include "bench/cell_record.hpp"
+
+#include "measure/record_gather.hpp"
+
+namespace slabmark {
+
+namespace {
+
+PatternRecord describe_pattern(const Comm& comm, const Pattern& pattern) {
+  PatternRecord record;
+  record.name = pattern.name;
+  record.settings = pattern.settings;
+  record.datasets = pattern.datasets.size();
+  record.rounds = pattern.rounds;
+  record.bytes = comm.sum(moved_bytes(pattern));
+  const std::uint64_t requests = request_count(pattern);
+  record.requests_total = comm.sum(requests);
+  record.requests_max = comm.max(requests);
+  record.requests_min = comm.min(requests);
+  record.ranks = static_cast<std::uint64_t>(comm.size());
+  return record;
+}
+
+nlohmann::json describe_settings(const Cell& cell) {
+  nlohmann::json options = nlohmann::json::object();
+  for (const OptionInfo& option : cell.method->options) {
+    options[option.name] = cell.settings.text(option.name, option.standard);
+  }
+  nlohmann::json hints = nlohmann::json::object();
+  for (const auto& [key, value] : cell.settings.hints) hints[key] = value;
+  return {{"options", options}, {"hints", hints}};
+}
+
+// Ranks may see different reasons, or only some of them one: the lowest such rank's holds for all.
+std::string agreed_reason(const Comm& comm, const Cell& cell, const Pattern& moved) {
+  const std::string mine = cell.method->supports(moved, cell.settings).value_or(std::string());
+  const auto size = static_cast<std::uint64_t>(comm.size());
+  const std::uint64_t speaker =
+      comm.min(mine.empty() ? size : static_cast<std::uint64_t>(comm.rank()));
+  return speaker == size ? "" : comm.broadcast(mine, static_cast<int>(speaker));
+}
+
+}  // namespace
+
+CellRecord begin_record(const Comm& comm, const Cell& cell, const RunOptions& options,
+                        std::size_t cells) {
+  const bool reading = cell.direction == Direction::read;
+  const Pattern& moved = reading ? *cell.read : *cell.written;
+  CellRecord record;
+  record.pattern = describe_pattern(comm, moved);
+  record.method = cell.method->name;
+  record.direction = reading ? "read" : "write";
+  record.settings = describe_settings(cell);
+  record.sync = options.sync && !reading;
+  record.rule = options.rule;
+  record.seed = options.seed;
+  record.cells = cells;
+  record.unsupported = agreed_reason(comm, cell, moved);
+  return record;
+}
+
+void enter_effective(const Comm& comm, CellRecord& record, const nlohmann::json& effective) {
+  record.effective = effective;
+  record.differences = gather_differences(comm, effective);
+  // Every rank reports these two or none does: they depend on how the library was built.
+  if (effective.contains("library_bytes")) {
+    record.effective["library_bytes_total"] =
+        comm.sum(effective["library_bytes"].get<std::uint64_t>());
+  }
+  if (effective.contains("library_memory_bytes")) {
+    record.memory["library"] =
+        gather_summary(comm, effective["library_memory_bytes"].get<double>());
+  }
+}
+
+std::string describe_agreed(const Comm& comm, const std::optional<Mismatch>& mine,
+                            const Pattern& pattern) {
+  const auto size = static_cast<std::uint64_t>(comm.size());
+  const std::uint64_t finder = comm.min(mine ? static_cast<std::uint64_t>(comm.rank()) : size);
+  if (finder == size) return "";
+  const std::uint64_t wrong = comm.sum(mine ? mine->count : 0);
+  std::string sentence;
+  if (mine) {
+    Mismatch of_all = *mine;
+    of_all.count = wrong;
+    sentence = describe(of_all, pattern);
+  }
+  return comm.broadcast(sentence, static_cast<int>(finder));
+}
+
+}  // namespace slabmark

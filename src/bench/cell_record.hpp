@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/cell.hpp"
+#include "measure/record.hpp"
+#include "parallel/comm.hpp"
+#include "pattern/content.hpp"
+
+namespace slabmark {
+
+/// Collective. The record of a cell before its first trial: what it moves, the settings asked for,
+/// and in `unsupported` the reason of the lowest rank whose pattern the method cannot move.
+/// `cells` is the number of cells that take turns.
+CellRecord begin_record(const Comm& comm, const Cell& cell, const RunOptions& options,
+                        std::size_t cells);
+
+/// Collective. Enters what the method says that its library did (Method::effective()), and where
+/// other ranks' libraries did otherwise.
+void enter_effective(const Comm& comm, CellRecord& record, const nlohmann::json& effective);
+
+/// Collective. One sentence about what a read found: the first wrong element of the lowest rank
+/// that has one, and how many there are on all ranks. Empty if all is right.
+std::string describe_agreed(const Comm& comm, const std::optional<Mismatch>& mine,
+                            const Pattern& pattern);
+
+}  // namespace slabmark

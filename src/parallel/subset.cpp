@@ -1,0 +1,30 @@
+#include "parallel/subset.hpp"
+
+#include <chrono>
+#include <thread>
+
+namespace slabmark {
+
+std::unique_ptr<Comm> first_ranks(const Comm& comm, int count) {
+  MPI_Comm part = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split(comm.get(), comm.rank() < count ? 0 : MPI_UNDEFINED, comm.rank(), &part),
+            "MPI_Comm_split");
+  if (part == MPI_COMM_NULL) return nullptr;
+  auto owned = std::make_unique<Comm>(part);
+  MPI_Comm_free(&part);
+  return owned;
+}
+
+void sleeping_barrier(const Comm& comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(comm.get(), &request), "MPI_Ibarrier");
+  int done = 0;
+  while (true) {
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) return;
+    // A thousandth of a core, and seldom enough not to disturb what is measured.
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+}  // namespace slabmark

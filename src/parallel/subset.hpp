@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+
+#include "parallel/comm.hpp"
+
+namespace slabmark {
+
+/// Collective. The communicator of the first `count` (> 0) ranks of `comm`; null on the others.
+std::unique_ptr<Comm> first_ranks(const Comm& comm, int count);
+
+/// A barrier in which ranks sleep: for those that have nothing to do while others measure. MPI's
+/// own barriers spin, and would take the cores from the ranks that work. Ranks leave it some
+/// milliseconds apart. Collective.
+void sleeping_barrier(const Comm& comm);
+
+}  // namespace slabmark

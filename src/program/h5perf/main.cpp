@@ -1,0 +1,216 @@
+/// h5perf: POSIX, MPI-IO and parallel HDF5 on 1-D and 2-D datasets.
+///
+///   mpiexec -n 3 h5perf -A phdf5 -B 2000 -e 8000 -p 3 -P 3 -x 4000 -X 4000 -i 3
+///
+/// docs/h5perf.md has the options, a sample of the output, and what differs from the original.
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "bench/run_arguments.hpp"
+#include "bench/trial_file.hpp"
+#include "measure/manifest.hpp"
+#include "measure/record_file.hpp"
+#include "method/environment.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/program.hpp"
+#include "parallel/subset.hpp"
+#include "program/h5perf/ceiling.hpp"
+#include "program/h5perf/measurement.hpp"
+#include "program/h5perf/options.hpp"
+#include "program/h5perf/report.hpp"
+
+namespace slabmark::h5perf {
+
+namespace {
+
+/// Where the report goes, on rank 0: standard output or the file of -o.
+class Output {
+ public:
+  explicit Output(const std::string& path) : path_(path) {
+    if (path.empty()) return;
+    file_.reset(std::fopen(path.c_str(), "w"));
+    if (file_) return;
+    throw InputError(
+        fmt::format("The report file '{}' cannot be written ({}); choose another with -o.", path,
+                    std::strerror(errno)));
+  }
+
+  /// At once: who watches a long run wants to see what it does.
+  void print(const std::string& text) {
+    std::FILE* const file = file_ ? file_.get() : stdout;
+    if (std::fputs(text.c_str(), file) >= 0 && std::fflush(file) == 0) return;
+    throw IoError(fmt::format("The report could not be written to {} ({}).",
+                              file_ ? "'" + path_ + "'" : "standard output", std::strerror(errno)));
+  }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+/// Where the files go. The user's folder in HDF5_PARAPREFIX is made where it is missing, and goes
+/// again if nothing stays in it; where it cannot be made, the prefix itself is taken, as the
+/// original did.
+class Directory {
+ public:
+  Directory(const Comm& world, const Environment& environment) : path_(environment.directory) {
+    if (!environment.make_directory) return;
+    made_ = world.is_root() && mkdir(path_.c_str(), 0755) == 0;
+    if (!world.any(made_)) path_ = environment.prefix;
+  }
+  ~Directory() {
+    if (made_) rmdir(path_.c_str());  // refuses what is not empty
+  }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool made_ = false;  ///< by this rank
+};
+
+std::string files_text(const std::vector<std::string>& paths) {
+  std::string text;
+  for (const std::string& path : paths) text += fmt::format("rank 0: data filename={}\n", path);
+  return text;
+}
+
+/// What all points of the sweep share.
+struct Shared {
+  const Options& options;
+  std::string directory;
+  Output* output;  ///< null but on rank 0
+  nlohmann::json manifest;
+
+  void print(const std::string& text) const {
+    if (output != nullptr) output->print(text);
+  }
+};
+
+void append(const Shared& shared, CellRecord record) {
+  record.manifest = shared.manifest;
+  record.manifest["ended"] = utc_now();
+  append_record(shared.options.json, record);
+}
+
+void run_point(const Comm& comm, const Shared& shared, const Point& point, Buffers& buffers,
+               Deadline& deadline, double ceiling) {
+  const Options& options = shared.options;
+  const auto paths = paths_of(options, point.api, shared.directory);
+  agreed(comm, [&] {
+    if (options.debug.level > 0) shared.print(files_text(paths));
+  });
+  const Result result = measure(comm, options, point, paths, buffers, deadline);
+  agreed(comm, [&] {
+    if (!comm.is_root()) return;
+    shared.print(format_api(options, point, result, ceiling));
+    if (options.json.empty()) return;
+    append(shared, result.write);
+    if (result.read) append(shared, *result.read);
+  });
+}
+
+/// All points of one number of processes, in the guide's order.
+void run_processes(const Comm& comm, const Shared& shared, bool last) {
+  const Options& options = shared.options;
+  const auto processes = static_cast<std::uint64_t>(comm.size());
+  Deadline deadline(options.run.deadline);
+  Buffers buffers;
+  agreed(comm, [&] { shared.print(format_processes(processes)); });
+  for (const std::uint64_t buffer : options.buffers) {
+    agreed(comm, [&] { shared.print(format_buffer(options, buffer, processes)); });
+    for (const Api api : options.apis) {
+      Point point = make_point(options, api, buffer);
+      point.last = point.last && last;
+      const double ceiling = options.ceiling > 0
+                                 ? options.ceiling
+                                 : memcpy_ceiling(comm, request_bytes(point.geometry));
+      run_point(comm, shared, point, buffers, deadline, ceiling);
+    }
+  }
+}
+
+void sweep(const Comm& world, const Shared& shared) {
+  for (const int processes : shared.options.processes) {
+    std::exception_ptr failure;
+    {
+      const auto part = first_ranks(world, processes);
+      try {
+        if (part) run_processes(*part, shared, processes == shared.options.processes.back());
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      sleeping_barrier(world);
+    }
+    agree(world, failure);
+  }
+}
+
+void say_kept(const Shared& shared) {
+  if (!shared.options.run.keep) return;
+  for (const Api api : shared.options.apis) {
+    for (const std::string& path : paths_of(shared.options, api, shared.directory)) {
+      shared.print(fmt::format("kept: {}\n", path));
+    }
+  }
+}
+
+ExitStatus run(const Comm& world, const Options& options) {
+  require_record_file(world, options.json);
+  const Directory directory(world, options.environment);
+  Shared shared{options, directory.path(), nullptr, {}};
+  for (const Api api : options.apis) {
+    for (const std::string& path : paths_of(options, api, shared.directory)) {
+      require_free_path(world, path, options.run.overwrite, "HDF5_PARAPREFIX");
+    }
+  }
+  std::optional<Output> output;
+  agreed(world, [&] {
+    if (world.is_root()) shared.output = &output.emplace(options.output);
+  });
+  const LibraryEnvironment environment = library_environment(world, shared.directory);
+  shared.manifest = collect_manifest(world, {"h5perf", shared.directory, options.configuration,
+                                             options.run.seed, environment.to_json()});
+  agreed(world, [&] {
+    if (!world.is_root()) return;
+    for (const std::string& note : options.notes) fmt::print(stderr, "h5perf: note: {}\n", note);
+    shared.print(format_parameters(options, environment.hdf5));
+  });
+  sweep(world, shared);
+  agreed(world, [&] { say_kept(shared); });
+  return ExitStatus::good;
+}
+
+}  // namespace
+
+}  // namespace slabmark::h5perf
+
+int main(int argc, char** argv) {
+  using namespace slabmark;
+  return run_program(argc, argv, "h5perf", [&](const Comm& world) {
+    h5perf::CommandLine line;
+    agreed(world, [&] { line = h5perf::parse(argc, argv, world.size()); });
+    if (!line.options) {
+      if (world.is_root()) fmt::print("{}", line.help);
+      return ExitStatus::good;
+    }
+    return h5perf::run(world, *line.options);
+  });
+}

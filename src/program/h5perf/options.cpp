@@ -1,0 +1,300 @@
+#include "program/h5perf/options.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/command_line.hpp"
+#include "base/error.hpp"
+#include "base/number.hpp"
+#include "bench/run_arguments.hpp"
+#include "program/h5perf/sweep.hpp"
+
+namespace slabmark::h5perf {
+
+namespace {
+
+/// The command line as text.
+struct Arguments {
+  RunArguments run;
+  std::string align = "1";
+  std::string threshold = "1";
+  std::vector<std::string> apis;
+  std::string block = "0";
+  std::string bytes = "0";
+  std::string datasets = "1";
+  std::string files = "1";
+  std::string iterations;
+  std::string min_processes;
+  std::string max_processes;
+  std::string min_buffer = "0";
+  std::string max_buffer = "0";
+  std::vector<std::string> debug;
+  std::string output;
+  std::string emulation = "hdf5";
+  std::vector<std::string> contents;
+  std::string buffer_memory = "64M";
+  std::string ceiling;
+  bool chunk = false;
+  bool collective = false;
+  bool two_dimensional = false;
+  bool interleaved = false;
+  bool write_only = false;
+  bool mpi_posix = false;
+};
+
+void add_options(CLI::App& app, Arguments& a) {
+  app.add_option("-a,--align", a.align, "Alignment of objects in the HDF5 file (default 1)");
+  app.add_option("-A,--api", a.apis, "APIs to test: phdf5, mpiio, posix (default all)")
+      ->delimiter(',');
+  app.add_option("-B,--block-size", a.block,
+                 "Block size within the transfer buffer (default half of -e)");
+  app.add_flag("-c,--chunk", a.chunk, "Chunked HDF5 datasets; emulated for the other APIs");
+  app.add_flag("-C,--collective", a.collective, "Collective MPI-IO and HDF5 (default independent)");
+  app.add_option("-d,--num-dsets", a.datasets, "Datasets in a file (default 1)");
+  app.add_option("-D,--debug", a.debug,
+                 "Debugging flags, separated by commas: 1 to 4 (level), r (raw data throughput), t "
+                 "(times), v (verify, which is done anyway)")
+      ->delimiter(',');
+  app.add_option("-e,--num-bytes", a.bytes,
+                 "Bytes per process per dataset (default 256K, 2-D 8K); 2-D: the side of the "
+                 "square divided by the processes");
+  app.add_option("-F,--num-files", a.files, "Number of files (default 1)");
+  app.add_flag("-g,--geometry", a.two_dimensional, "2-D geometry (default 1-D)");
+  app.add_option("-i,--num-iterations", a.iterations, "Test iterations (default 1)");
+  app.add_flag("-I,--interleaved", a.interleaved, "Interleaved blocks (default contiguous)");
+  app.add_flag("-m,--mpi-posix", a.mpi_posix, "Taken, but HDF5 has no such driver any more");
+  app.add_option("-o,--output", a.output, "File for the report (default standard output)");
+  app.add_option("-p,--min-num-processes", a.min_processes, "Fewest processes (default 1)");
+  app.add_option("-P,--max-num-processes", a.max_processes, "Most processes (default all)");
+  app.add_option("-T,--threshold", a.threshold, "Smallest object that -a applies to (default 1)");
+  app.add_flag("-w,--write-only", a.write_only, "Do not read");
+  app.add_option("-x,--min-xfer-size", a.min_buffer,
+                 "Smallest transfer buffer (default half of -e)");
+  app.add_option("-X,--max-xfer-size", a.max_buffer, "Largest transfer buffer (default -e)");
+  app.add_option("--emulation", a.emulation,
+                 "Chunks of POSIX and MPI-IO: hdf5 (the default: as HDF5 cuts the buffer) or "
+                 "original (as h5perf of HDF5 did: the buffer in one piece)");
+  app.add_option("--contents", a.contents,
+                 "What is written, one kind a dataset in turn: position (the default), or for a "
+                 "look at kept files rank, request, buffer, which are neither verified nor read")
+      ->delimiter(',');
+  app.add_option("--buffer-memory", a.buffer_memory,
+                 "Bytes of a rank that requests may take between two meetings (default 64M)");
+  app.add_option("--ceiling", a.ceiling,
+                 "MB/s that are possible here, to hold figures against (default: as fast as all "
+                 "processes copy memory)");
+  app.add_flag("--no-verify", a.run.no_verify, "Do not read written files back to compare them");
+  add_common_arguments(app, a.run);
+}
+
+/// Documents turn hyphens into dashes, and the original took such words for the end of the options
+/// without saying so.
+void refuse_dashes(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    for (const std::string_view dash : {"\u2012", "\u2013", "\u2014", "\u2212", "\u2010"}) {
+      if (!word.starts_with(dash)) continue;
+      throw InputError(
+          fmt::format("The word '{}' begins with a dash that is no hyphen, as documents print it; "
+                      "type '-{}'.",
+                      word, word.substr(dash.size())));
+    }
+  }
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::vector<Api> parse_apis(const std::vector<std::string>& words) {
+  std::set<Api> named;
+  for (const std::string& word : words) {
+    const std::string name = lower_case(word);
+    if (name == "posix") {
+      named.insert(Api::posix);
+    } else if (name == "mpiio") {
+      named.insert(Api::mpiio);
+    } else if (name == "phdf5") {
+      named.insert(Api::phdf5);
+    } else {
+      throw InputError(
+          fmt::format("-A names '{}', which is no API; it takes phdf5, mpiio and posix.", word));
+    }
+  }
+  if (named.empty()) return {Api::posix, Api::mpiio, Api::phdf5};
+  return {named.begin(), named.end()};
+}
+
+DebugFlags parse_debug(const std::vector<std::string>& words) {
+  DebugFlags flags;
+  for (const std::string& word : words) {
+    const std::string flag = lower_case(word);
+    if (flag == "r") {
+      flags.raw = true;
+    } else if (flag == "t") {
+      flags.times = true;
+    } else if (flag == "v") {
+      flags.verify = true;
+    } else if (flag.size() == 1 && flag[0] >= '1' && flag[0] <= '4') {
+      flags.level = std::max(flags.level, flag[0] - '0');
+    } else {
+      throw InputError(
+          fmt::format("-D names '{}', which is no flag; it takes 1 to 4, r, t and v.", word));
+    }
+  }
+  return flags;
+}
+
+std::vector<Contents> parse_contents(const std::vector<std::string>& words) {
+  std::vector<Contents> contents;
+  for (const std::string& word : words) {
+    if (word == "position") {
+      contents.push_back(Contents::position);
+    } else if (word == "rank") {
+      contents.push_back(Contents::rank);
+    } else if (word == "request") {
+      contents.push_back(Contents::request);
+    } else if (word == "buffer") {
+      contents.push_back(Contents::buffer);
+    } else {
+      throw InputError(
+          fmt::format("--contents names '{}'; it takes position, rank, request and buffer.", word));
+    }
+  }
+  if (contents.empty()) contents.push_back(Contents::position);
+  return contents;
+}
+
+bool parse_emulation(const std::string& word) {
+  if (word == "original") return true;
+  if (word == "hdf5") return false;
+  throw InputError(fmt::format("--emulation is '{}'; it takes hdf5 or original.", word));
+}
+
+void set_geometry(Options& options, const Arguments& a) {
+  TransferGeometry& g = options.geometry;
+  g.two_dimensional = a.two_dimensional;
+  g.interleaved = a.interleaved;
+  g.datasets = parse_count(a.datasets, "-d (number of datasets)", 1, 1'000'000);
+  g.bytes = parse_size(a.bytes, "-e (bytes per process per dataset)");
+  if (g.bytes == 0) g.bytes = g.two_dimensional ? 8 * 1024 : 256 * 1024;
+  g.block = parse_size(a.block, "-B (block size)");
+  if (g.block == 0) g.block = std::max<std::uint64_t>(g.bytes / 2, 1);
+  if (g.block > g.bytes) {
+    options.notes.push_back(fmt::format(
+        "The block size {} is more than the {} bytes per process, and is taken as that.", g.block,
+        g.bytes));
+    g.block = g.bytes;
+  }
+}
+
+void set_sweep(Options& options, const Arguments& a, int ranks) {
+  const auto most = static_cast<std::uint64_t>(ranks);
+  SweepLimits limits;
+  limits.min_processes =
+      a.min_processes.empty() ? 1 : parse_count(a.min_processes, "-p (fewest processes)", 1);
+  limits.max_processes =
+      a.max_processes.empty() ? most : parse_count(a.max_processes, "-P (most processes)", 1);
+  for (const auto& [option, count] :
+       {std::pair{"-p", limits.min_processes}, std::pair{"-P", limits.max_processes}}) {
+    if (count <= most) continue;
+    throw InputError(fmt::format(
+        "{} asks for {} processes, but there are only {}; start more of them (mpiexec -n {}).",
+        option, count, most, count));
+  }
+  limits.min_buffer = parse_size(a.min_buffer, "-x (smallest transfer buffer)");
+  limits.max_buffer = parse_size(a.max_buffer, "-X (largest transfer buffer)");
+  options.processes = processes_of(limits);
+  options.buffers = buffers_of(limits, options.geometry, options.notes);
+  for (const int processes : options.processes) {
+    for (const std::uint64_t buffer : options.buffers) {
+      TransferGeometry geometry = options.geometry;
+      geometry.buffer = buffer;
+      check(geometry, static_cast<std::uint64_t>(processes));
+    }
+  }
+}
+
+void set_run(Options& options, const Arguments& a) {
+  if (!a.iterations.empty() && !a.run.trials.empty()) {
+    throw InputError(
+        "-i and --trials both say how often to measure; use one (--trials adds a warm-up).");
+  }
+  options.iterations =
+      a.iterations.empty() ? 1 : parse_count(a.iterations, "-i (test iterations)", 1, 1'000'000);
+  RunOptions standard;
+  standard.rule = fixed_trials(options.iterations);
+  standard.warm_up = false;
+  options.run = resolve_options(a.run, standard);
+  if (options.debug.verify) options.run.verify = true;
+  options.run.keep = options.run.keep || options.environment.keep;
+  options.iterations = options.run.rule.max_trials;
+  options.settings = resolve_settings(a.run);
+  // Hints of the command line come last and so override those of the environment.
+  options.settings.hints.insert(options.settings.hints.begin(), options.environment.hints.begin(),
+                                options.environment.hints.end());
+  options.json = a.run.json;
+}
+
+void set_contents(Options& options, const Arguments& a) {
+  options.contents = parse_contents(a.contents);
+  if (options.contents == std::vector{Contents::position}) return;
+  options.write_only = true;
+  options.run.verify = false;
+}
+
+nlohmann::json configuration_of(const CLI::App& app) {
+  nlohmann::json configuration = nlohmann::json::object();
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || option->get_name() == "--help") continue;
+    configuration[option->get_name()] = fmt::format("{}", fmt::join(option->results(), ","));
+  }
+  return configuration;
+}
+
+}  // namespace
+
+CommandLine parse(int argc, const char* const* argv, int ranks) {
+  CLI::App app("Tests parallel I/O performance of POSIX, MPI-IO and HDF5 on 1-D and 2-D datasets.",
+               "h5perf");
+  Arguments arguments;
+  add_options(app, arguments);
+  refuse_dashes(argc, argv);
+  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+
+  Options options;
+  options.apis = parse_apis(arguments.apis);
+  options.debug = parse_debug(arguments.debug);
+  options.chunked = arguments.chunk;
+  options.collective = arguments.collective;
+  options.original_emulation = parse_emulation(arguments.emulation);
+  options.align = parse_size(arguments.align, "-a (alignment)");
+  if (options.align == 0) throw InputError("-a (alignment) is 0; give at least 1 byte.");
+  options.align_threshold = parse_size(arguments.threshold, "-T (alignment threshold)");
+  options.files = parse_count(arguments.files, "-F (number of files)", 1, 1'000'000);
+  options.write_only = arguments.write_only;
+  options.buffer_memory = parse_size(arguments.buffer_memory, "--buffer-memory");
+  if (!arguments.ceiling.empty()) {
+    options.ceiling = parse_real(arguments.ceiling, "--ceiling") * 1024 * 1024;
+  }
+  options.output = arguments.output;
+  if (arguments.mpi_posix) {
+    options.notes.push_back(
+        "-m asks for the MPI-posix driver, which HDF5 has no longer; the "
+        "MPI-IO driver is used.");
+  }
+  set_geometry(options, arguments);
+  set_sweep(options, arguments, ranks);
+  options.environment = read_environment();
+  set_run(options, arguments);
+  set_contents(options, arguments);
+  options.configuration = configuration_of(app);
+  return {std::move(options), ""};
+}
+
+}  // namespace slabmark::h5perf

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/cell.hpp"
+#include "pattern/transfer_pattern.hpp"
+#include "program/h5perf/environment.hpp"
+
+namespace slabmark::h5perf {
+
+enum class Api { posix, mpiio, phdf5 };
+
+/// What a byte of a dataset is set to.
+enum class Contents {
+  position,  ///< what can be verified: a closed form of its place
+  rank,      ///< 1 + the rank that wrote it
+  request,   ///< 1 + the number of the request that wrote it
+  buffer,    ///< its place in the transfer buffer
+};
+
+struct DebugFlags {
+  int level = 0;  ///< 0 to 4
+  bool raw = false;
+  bool times = false;
+  bool verify = false;
+};
+
+/// The command line, checked, with defaults filled in.
+struct Options {
+  std::vector<Api> apis;      ///< in the order in which they run
+  TransferGeometry geometry;  ///< all but the transfer buffer size and, by API, the storage
+  bool chunked = false;
+  bool collective = false;
+  bool original_emulation = false;
+  std::uint64_t align = 1;
+  std::uint64_t align_threshold = 1;
+  std::uint64_t files = 1;
+  std::vector<int> processes;          ///< in the order in which they run
+  std::vector<std::uint64_t> buffers;  ///< transfer buffer sizes in the order in which they run
+  std::uint64_t iterations = 1;
+  bool write_only = false;
+  std::vector<Contents> contents = {Contents::position};  ///< of one dataset after another
+  std::uint64_t buffer_memory = 0;  ///< bytes that a rank's buffers may take together
+  double ceiling = 0.0;             ///< bytes per second that are possible; 0: measure memcpy
+  DebugFlags debug;
+  std::string output;              ///< of the report; empty: standard output
+  std::vector<std::string> notes;  ///< of what was asked for but is not done as it was
+  Environment environment;
+  RunOptions run;
+  Settings settings;
+  std::string json;
+  nlohmann::json configuration;  ///< resolved, for the manifest
+};
+
+/// Nothing in `options` if help was asked for; `help` then holds the text.
+struct CommandLine {
+  std::optional<Options> options;
+  std::string help;
+};
+
+/// Throws InputError for bad usage, also for sizes that do not divide one another anywhere in the
+/// sweep. `ranks` is the size of the world.
+CommandLine parse(int argc, const char* const* argv, int ranks);
+
+}  // namespace slabmark::h5perf

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "program/h5perf/measurement.hpp"
+#include "program/h5perf/options.hpp"
+
+namespace slabmark::h5perf {
+
+/// The block of parameters that opens the report.
+std::string format_parameters(const Options& options, const std::string& hdf5_version);
+
+/// "Number of processors = 3".
+std::string format_processes(std::uint64_t processes);
+
+/// The lines about transfer buffer, files and datasets.
+std::string format_buffer(const Options& options, std::uint64_t buffer, std::uint64_t processes);
+
+/// The heading and figures of one API. `ceiling` is in bytes per second: figures above it are
+/// named.
+std::string format_api(const Options& options, const Point& point, const Result& result,
+                       double ceiling);
+
+}  // namespace slabmark::h5perf

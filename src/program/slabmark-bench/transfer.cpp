@@ -1,0 +1,71 @@
+#include "base/error.hpp"
+#include "base/number.hpp"
+#include "pattern/transfer_pattern.hpp"
+#include "program/slabmark-bench/pattern_command.hpp"
+
+namespace slabmark::bench_program {
+
+namespace {
+
+/// The requests of h5perf: a dataset in equal parts, one transfer buffer a round.
+class TransferCommand : public PatternCommand {
+ public:
+  std::string name() const override { return "transfer"; }
+  std::string help() const override {
+    return "Equal parts of 1-D or 2-D datasets, one transfer buffer a round, as h5perf moves them";
+  }
+
+  void add_options(CLI::App& app) override {
+    app.add_option("--bytes", bytes_,
+                   "Bytes per process and dataset; with --2d the side of the square divided by the "
+                   "processes (default 256K)");
+    app.add_option("--block", block_, "Bytes of a block, with --2d of its side (default 128K)");
+    app.add_option("--buffer", buffer_,
+                   "Bytes of a transfer buffer, with --2d of its longer side (default 256K)");
+    app.add_flag("--interleaved", geometry_.interleaved,
+                 "Blocks of the processes take turns, instead of one region each");
+    app.add_flag("--2d", geometry_.two_dimensional, "Square datasets");
+    auto* chunked = app.add_flag("--chunked", chunked_, "One block a chunk, where the format can");
+    app.add_flag("--emulate-chunks", emulated_,
+                 "With --2d: lay the dataset out in the order of its chunks, for any format")
+        ->excludes(chunked);
+    app.add_option("--datasets", datasets_, "Number of datasets (default 1)");
+  }
+
+  void check() override {
+    geometry_.bytes = parse_size(bytes_, "--bytes");
+    geometry_.block = parse_size(block_, "--block");
+    geometry_.buffer = parse_size(buffer_, "--buffer");
+    geometry_.datasets = parse_count(datasets_, "--datasets", 1, 1'000'000);
+    if (chunked_) geometry_.storage = TransferStorage::chunked;
+    if (emulated_) geometry_.storage = TransferStorage::emulated;
+    if (emulated_ && !geometry_.two_dimensional) {
+      throw InputError("--emulate-chunks needs --2d: in one dimension chunks lie in order anyway.");
+    }
+  }
+
+  BuiltPattern build(const Comm& comm, bool for_reading) override {
+    const auto rank = static_cast<std::uint64_t>(comm.rank());
+    const auto ranks = static_cast<std::uint64_t>(comm.size());
+    BuiltPattern built{make_transfer_pattern(geometry_, rank, ranks), std::nullopt, {}};
+    if (for_reading) built.read = make_transfer_pattern(geometry_, (rank + 1) % ranks, ranks);
+    return built;
+  }
+
+ private:
+  TransferGeometry geometry_;
+  std::string bytes_ = "256K";
+  std::string block_ = "128K";
+  std::string buffer_ = "256K";
+  std::string datasets_ = "1";
+  bool chunked_ = false;
+  bool emulated_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<PatternCommand> make_transfer_command() {
+  return std::make_unique<TransferCommand>();
+}
+
+}  // namespace slabmark::bench_program

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "measure/stopping.hpp"
@@ -19,6 +20,11 @@ struct Cell {
   const Pattern* read = nullptr;
   std::string path;       ///< of the file that the trials make
   bool is_bound = false;  ///< the same bytes moved contiguously: the limit for the others
+  /// The file to read is there already: it is not made, and never removed.
+  bool existing = false;
+  /// Called on root before each trial's file is created, with the clock stopped: `lfs setstripe`
+  /// leaves an empty file, for methods that take one.
+  std::function<void(const std::string& path)> before_create = nullptr;
 };
 
 /// How cells are run.

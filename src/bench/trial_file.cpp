@@ -16,7 +16,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void require_free_path_here(const std::string& path, bool overwrite) {
+void remove_companions(const std::string& path, const Companions& companions) {
+  if (!companions) return;
+  for (const std::string& other : companions(path)) unlink(other.c_str());
+}
+
+void require_free_path_here(const std::string& path, bool overwrite,
+                            const Companions& companions) {
   fs::path directory = fs::path(path).parent_path();
   if (directory.empty()) directory = ".";
   std::error_code error;
@@ -43,6 +49,7 @@ void require_free_path_here(const std::string& path, bool overwrite) {
         "'{}' exists and is not a regular file, so it is not overwritten; choose another with -o.",
         path));
   }
+  remove_companions(path, companions);
   if (!fs::remove(path, error)) {
     throw IoError(fmt::format("The file '{}' could not be removed: {}.", path, error.message()));
   }
@@ -50,17 +57,20 @@ void require_free_path_here(const std::string& path, bool overwrite) {
 
 }  // namespace
 
-void require_free_path(const Comm& comm, const std::string& path, bool overwrite) {
+void require_free_path(const Comm& comm, const std::string& path, bool overwrite,
+                       const Companions& companions) {
   agreed(comm, [&] {
-    if (comm.is_root()) require_free_path_here(path, overwrite);
+    if (comm.is_root()) require_free_path_here(path, overwrite, companions);
   });
 }
 
-TrialFile::TrialFile(const Comm& comm, std::string path)
-    : comm_(comm), path_(std::move(path)), guard_(path_) {}
+TrialFile::TrialFile(const Comm& comm, std::string path, Companions companions)
+    : comm_(comm), path_(std::move(path)), companions_(std::move(companions)), guard_(path_) {}
 
 TrialFile::~TrialFile() {
-  if (!keep_ && comm_.is_root()) unlink(path_.c_str());
+  if (keep_ || !comm_.is_root()) return;
+  remove_companions(path_, companions_);
+  unlink(path_.c_str());
 }
 
 }  // namespace slabmark

@@ -1,7 +1,8 @@
 #include <cstring>
+#include <utility>
 #include <vector>
 
-#include "method/hdf5_method.hpp"
+#include "method/hdf5_slab.hpp"
 #include "method/round_maxima.hpp"
 #include "method/selection_cache.hpp"
 #include "method/typed_memory.hpp"
@@ -82,7 +83,8 @@ class Bounce {
 /// otherwise: a rank with fewer hyperslabs than others then takes part with empty selections.
 class Hdf5Slab : public Hdf5Method {
  public:
-  explicit Hdf5Slab(const MethodContext& context) : Hdf5Method(context), line_(Extent{1}) {}
+  Hdf5Slab(const MethodContext& context, Hdf5Setup setup)
+      : Hdf5Method(context, std::move(setup)), line_(Extent{1}) {}
 
   void prepare() override {
     if (!collective()) return;
@@ -177,9 +179,15 @@ class Hdf5Slab : public Hdf5Method {
 
 }  // namespace
 
+std::unique_ptr<Method> make_hdf5_slab(const MethodContext& context, Hdf5Setup setup) {
+  return std::make_unique<Hdf5Slab>(context, std::move(setup));
+}
+
 MethodInfo hdf5_slab_method() {
   auto info = hdf5_info("hdf5-slab", "one H5Dwrite per hyperslab, collective");
-  info.make = [](const MethodContext& context) { return std::make_unique<Hdf5Slab>(context); };
+  info.make = [](const MethodContext& context) {
+    return make_hdf5_slab(context, Hdf5Setup(context.settings));
+  };
   return info;
 }
 

@@ -85,9 +85,9 @@ class NetcdfReader : public PlainReader {
 /// Reads without MPI-IO, each rank for itself.
 class Hdf5Reader : public PlainReader {
  public:
-  Hdf5Reader(const Pattern& pattern, const std::string& path)
+  Hdf5Reader(const Pattern& pattern, hdf5::File file)
       : pattern_(pattern),
-        file_(hdf5::File::open_serial(path)),
+        file_(std::move(file)),
         serial_(hdf5::TransferList::Mode::serial),
         line_(Extent{1}) {
     for (const auto& dataset : pattern.datasets) {
@@ -121,13 +121,18 @@ class Hdf5Reader : public PlainReader {
 
 }  // namespace
 
-std::unique_ptr<PlainReader> open_plain(FileFormat format, [[maybe_unused]] const Comm& comm,
+std::unique_ptr<PlainReader> open_plain(FileFormat format, const Comm& comm,
                                         const Pattern& pattern, const std::string& path) {
   switch (format) {
     case FileFormat::raw:
       return std::make_unique<RawReader>(pattern, path);
     case FileFormat::hdf5:
-      return std::make_unique<Hdf5Reader>(pattern, path);
+      return std::make_unique<Hdf5Reader>(pattern, hdf5::File::open_serial(path));
+    case FileFormat::hdf5_subfiles:
+      // The driver knows no way without MPI, but each rank then reads for itself.
+      return std::make_unique<Hdf5Reader>(
+          pattern, hdf5::File::open(comm.get(), MPI_INFO_NULL, path,
+                                    {.collective_metadata = false, .subfiling = true}));
     case FileFormat::netcdf:
 #if SLABMARK_WITH_PNETCDF
       return std::make_unique<NetcdfReader>(comm, pattern, path);

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <memory>
+
+#include "checkpoint/settings.hpp"
+#include "pattern/content.hpp"
+
+namespace slabmark {
+
+/// What seism-core-slice writes: the rank of the owner, or what the fill function of the settings
+/// says. The same at all times. Loads the function's library: throws InputError as FillFunction
+/// does, on the rank where it is missing.
+std::shared_ptr<const Content> make_checkpoint_content(const CheckpointSettings& settings);
+
+}  // namespace slabmark

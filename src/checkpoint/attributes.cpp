@@ -1,5 +1,7 @@
 #include "checkpoint/attributes.hpp"
 
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -50,8 +52,8 @@ void write_plain(const hdf5::File& file, const std::string& name, const nlohmann
     const auto number = value.get<double>();
     write_attribute(file, name, H5T_NATIVE_DOUBLE, scalar.get(), &number);
   } else {
-    const auto count = value.is_boolean() ? std::uint64_t{value.get<bool>()}
-                                          : value.get<std::uint64_t>();
+    const auto count =
+        value.is_boolean() ? std::uint64_t{value.get<bool>()} : value.get<std::uint64_t>();
     write_attribute(file, name, H5T_NATIVE_UINT64, scalar.get(), &count);
   }
 }
@@ -81,13 +83,22 @@ nlohmann::json as_plain(const CheckpointSettings& settings) {
 
 /// With MPI only where it must be: subfiles are opened by all ranks together, and then all write.
 hdf5::File open_file(const Comm& comm, const std::string& path, hdf5::Access access) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    throw InputError(
+        fmt::format("There is no file '{}'; name one that seism-core-slice wrote.", path));
+  }
+  hdf5::silence();
+  if (!is_subfiled(path) && H5Fis_accessible(path.c_str(), H5P_DEFAULT) <= 0) {
+    throw InputError(fmt::format("'{}' is no HDF5 file, or is not complete.", path));
+  }
   if (!is_subfiled(path)) return hdf5::File::open_serial(path, access);
   return hdf5::File::open(comm.get(), MPI_INFO_NULL, path, {.subfiling = true}, access);
 }
 
 void require_dataset(const hdf5::File& file, const CheckpointSettings& settings) {
-  const auto dataset = own(H5Dopen2(file.get(), dataset_name, H5P_DEFAULT), H5Dclose, "H5Dopen2",
-                           file.path());
+  const auto dataset =
+      own(H5Dopen2(file.get(), dataset_name, H5P_DEFAULT), H5Dclose, "H5Dopen2", file.path());
   const auto type = own(H5Dget_type(dataset.get()), H5Tclose, "H5Dget_type", file.path());
   const hdf5::Space space(own(H5Dget_space(dataset.get()), H5Sclose, "H5Dget_space", file.path()));
   Extent expected = settings.grid.extent();

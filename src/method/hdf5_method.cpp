@@ -111,8 +111,8 @@ void Hdf5Method::define() {
     }
     auto created = create_dataset(file_, dataset);
     auto space = created.space();
-    datasets_.push_back(
-        {std::move(created), std::move(space), setup_.fixed_time ? record_count(context_.pattern) : 0});
+    datasets_.push_back({std::move(created), std::move(space),
+                         setup_.fixed_time ? record_count(context_.pattern) : 0});
   }
 }
 
@@ -185,7 +185,10 @@ void Hdf5Method::move(std::span<const Part> parts) {
   });
 }
 
-void Hdf5Method::sync() { file_.sync(); }
+void Hdf5Method::sync() {
+  context_.clock.span("flush", [&] { file_.flush(); });
+  context_.clock.span("fsync", [&] { file_.sync(); });
+}
 
 void Hdf5Method::close() {
   std::uint64_t contiguous = 0;
@@ -198,7 +201,8 @@ void Hdf5Method::close() {
   at_close_["layout"] = {{"contiguous", contiguous}, {"chunked", chunked}};
   at_close_["storage_bytes"] = bytes;
   at_close_["library"] = "HDF5 " + hdf5::library_version();
-  if (setup_.access.subfiling) {  // HDF5 2.2.0 cannot say it of a file that was opened without hints
+  if (setup_.access
+          .subfiling) {  // HDF5 2.2.0 cannot say it of a file that was opened without hints
     at_close_["collective_metadata"] = setup_.access.collective_metadata;
   } else {
     at_close_["collective_metadata"] = file_.reads_metadata_collectively();
@@ -230,7 +234,7 @@ nlohmann::json Hdf5Method::effective() const {
   effective["no_selection_io_cause"] = no_selection;
 #endif
   effective["libver"] = {hdf5_version_name(setup_.access.low),
-                          hdf5_version_name(setup_.access.high)};
+                         hdf5_version_name(setup_.access.high)};
   return effective;
 }
 

@@ -84,7 +84,7 @@ class Bounce {
 class Hdf5Slab : public Hdf5Method {
  public:
   Hdf5Slab(const MethodContext& context, Hdf5Setup setup)
-      : Hdf5Method(context, std::move(setup)), line_(Extent{1}) {}
+      : Hdf5Method(context, std::move(setup)), memory_(Extent{1}) {}
 
   void prepare() override {
     if (!collective()) return;
@@ -116,8 +116,8 @@ class Hdf5Slab : public Hdf5Method {
     }
     for (auto i = transfer.file->hyperslab_count(); i < calls; ++i) {
       file.select_none();
-      line_.select_none();
-      move(transfer.dataset, line_, file, nullptr);
+      memory_.select_none();
+      move(transfer.dataset, memory_, file, nullptr);
     }
   }
 
@@ -132,14 +132,18 @@ class Hdf5Slab : public Hdf5Method {
   }
 
   void move_dense(const Transfer& transfer, std::byte* buffer, hdf5::Space& file) {
-    const auto size = size_of(context_.pattern.datasets[transfer.dataset].type);
+    const auto& dataset = context_.pattern.datasets[transfer.dataset];
     for (std::uint64_t i = 0; i < transfer.file->hyperslab_count(); ++i) {
       transfer.file->hyperslab(i, slab_);
       select(transfer, file);
       const auto elements = element_count(slab_);
-      line_.become_line(elements);
-      move(transfer.dataset, line_, file, buffer);
-      buffer += elements * size;
+      if (elements > 0) {
+        memory_.become_dense(slab_, dataset.has_time);
+      } else {
+        memory_.become_line(0);
+      }
+      move(transfer.dataset, memory_, file, buffer);
+      buffer += elements * size_of(dataset.type);
     }
   }
 
@@ -165,13 +169,13 @@ class Hdf5Slab : public Hdf5Method {
       transfer.file->hyperslab(i, slab_);
       select(transfer, file);
       const auto elements = element_count(slab_);
-      line_.become_line(elements);
-      move(transfer.dataset, line_, file, bounce.take(elements, writing()));
+      memory_.become_line(elements);
+      move(transfer.dataset, memory_, file, bounce.take(elements, writing()));
       if (!writing()) bounce.scatter(elements);
     }
   }
 
-  hdf5::Space line_;
+  hdf5::Space memory_;
   Hyperslab slab_;
   SelectionCache<bool> paired_;
   RoundMaxima most_slabs_;

@@ -89,7 +89,7 @@ class Hdf5Reader : public PlainReader {
       : pattern_(pattern),
         file_(std::move(file)),
         serial_(hdf5::TransferList::Mode::serial),
-        line_(Extent{1}) {
+        memory_(Extent{1}) {
     for (const auto& dataset : pattern.datasets) {
       datasets_.push_back(file_.open_dataset(dataset.name, dataset.type));
     }
@@ -104,10 +104,9 @@ class Hdf5Reader : public PlainReader {
       } else {
         space.select(box);
       }
-      const auto elements = element_count(box);
-      line_.become_line(elements);
-      datasets_[dataset].read(line_, space, serial_, out);
-      out += elements * size_of(description.type);
+      memory_.become_dense(box, description.has_time);
+      datasets_[dataset].read(memory_, space, serial_, out);
+      out += element_count(box) * size_of(description.type);
     }
   }
 
@@ -115,7 +114,7 @@ class Hdf5Reader : public PlainReader {
   const Pattern& pattern_;
   hdf5::File file_;
   hdf5::TransferList serial_;
-  hdf5::Space line_;
+  hdf5::Space memory_;
   std::vector<hdf5::Dataset> datasets_;
 };
 

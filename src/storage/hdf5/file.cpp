@@ -46,9 +46,7 @@ unsigned creation_flags(const AccessSettings& settings) {
   return settings.replace ? H5F_ACC_TRUNC : H5F_ACC_EXCL;
 }
 
-unsigned flags_of(Access access) {
-  return access == Access::read ? H5F_ACC_RDONLY : H5F_ACC_RDWR;
-}
+unsigned flags_of(Access access) { return access == Access::read ? H5F_ACC_RDONLY : H5F_ACC_RDWR; }
 
 Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
                        const AccessSettings& settings) {
@@ -153,8 +151,8 @@ Dataset File::create_dataset(const std::string& name, ElementType type, const Sp
   if (settings.zfp) {
     // Mode 3, accuracy, with a tolerance of 0 in the last two: what the original seism-core wrote.
     const unsigned values[4] = {3, 0, 0, 0};
-    check(H5Pset_filter(creation.get(), zfp_filter, H5Z_FLAG_MANDATORY, 4, values),
-          "H5Pset_filter", path_);
+    check(H5Pset_filter(creation.get(), zfp_filter, H5Z_FLAG_MANDATORY, 4, values), "H5Pset_filter",
+          path_);
   }
   return {own(H5Dcreate2(handle_.get(), name.c_str(), native_type(type), space.get(), links.get(),
                          creation.get(), H5P_DEFAULT),
@@ -168,8 +166,7 @@ Dataset File::open_dataset(const std::string& name, ElementType type) const {
 }
 
 bool File::reads_metadata_collectively() const {
-  const auto list =
-      own(H5Fget_access_plist(handle_.get()), H5Pclose, "H5Fget_access_plist", path_);
+  const auto list = own(H5Fget_access_plist(handle_.get()), H5Pclose, "H5Fget_access_plist", path_);
   hbool_t is_collective = false;
   check(H5Pget_all_coll_metadata_ops(list.get(), &is_collective), "H5Pget_all_coll_metadata_ops",
         path_);
@@ -182,8 +179,9 @@ MPI_File File::mpi_file() const {
   return *static_cast<MPI_File*>(handle);
 }
 
+void File::flush() { check(H5Fflush(handle_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_); }
+
 void File::sync() {
-  check(H5Fflush(handle_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
   if (!subfiled_) check_mpi(MPI_File_sync(mpi_file()), "MPI_File_sync");
 }
 

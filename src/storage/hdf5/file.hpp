@@ -65,7 +65,8 @@ class File {
   /// The MPI file underneath, still HDF5's. Not of subfiles.
   MPI_File mpi_file() const;
 
-  /// H5Fflush, then MPI_File_sync, which H5Fflush may leave out; of subfiles H5Fflush alone.
+  void flush();  ///< H5Fflush
+  /// MPI_File_sync, which H5Fflush may leave out; nothing more for subfiles.
   void sync();
   void close();
 

@@ -128,6 +128,16 @@ void Space::move_to(std::uint64_t time, const Extent& extent) {
   check(H5Soffset_simple(get(), offset.data()), "H5Soffset_simple", in_memory);
 }
 
+void Space::become_dense(const Hyperslab& slab, bool leading_time) {
+  Dims dims{1};
+  std::size_t rank = leading_time ? 1 : 0;
+  for (std::size_t d = 0; d < slab.count.size(); ++d) dims[rank++] = slab.count[d] * slab.block[d];
+  rank = std::max<std::size_t>(rank, 1);  // a scalar's element is a line of one
+  check(H5Sset_extent_simple(get(), static_cast<int>(rank), dims.data(), nullptr),
+        "H5Sset_extent_simple", in_memory);
+  select_all();
+}
+
 void Space::become_line(std::uint64_t elements) {
   const hsize_t length = elements;
   check(H5Sset_extent_simple(get(), 1, &length, nullptr), "H5Sset_extent_simple", in_memory);

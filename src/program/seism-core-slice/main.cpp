@@ -124,7 +124,7 @@ ExitStatus run(const Comm& world, const Options& options) {
   }
   agreed(world, [&] { require_supported(cell); });
   // Before anything is printed: nothing is echoed of a run that cannot begin.
-  require_free_path(world, cell.path, true);
+  require_free_path(world, cell.path, true, cell.method->companions);
 
   const std::string directory = directory_of(settings.filename);
   const LibraryEnvironment environment = library_environment(world, directory);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 #include "parallel/agree.hpp"
 
 namespace slabmark {
@@ -21,10 +22,8 @@ void remove_companions(const std::string& path, const Companions& companions) {
   for (const std::string& other : companions(path)) unlink(other.c_str());
 }
 
-void require_free_path_here(const std::string& path, bool overwrite,
-                            const Companions& companions) {
-  fs::path directory = fs::path(path).parent_path();
-  if (directory.empty()) directory = ".";
+void require_free_path_here(const std::string& path, bool overwrite, const Companions& companions) {
+  const fs::path directory = directory_of(path);
   std::error_code error;
   if (!fs::is_directory(directory, error)) {
     throw InputError(fmt::format(

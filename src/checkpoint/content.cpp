@@ -108,4 +108,11 @@ std::shared_ptr<const Content> make_checkpoint_content(const CheckpointSettings&
                                 float* values) { function->fill(block, start, count, values); });
 }
 
+Pattern make_checkpoint(const Comm& comm, const CheckpointSettings& settings, bool with_content) {
+  Pattern pattern = make_checkpoint_pattern(settings.grid, static_cast<std::uint64_t>(comm.rank()),
+                                            static_cast<std::uint64_t>(comm.size()));
+  if (with_content) pattern.content = make_checkpoint_content(settings);
+  return pattern;
+}
+
 }  // namespace slabmark

@@ -32,6 +32,7 @@ class Hdf5Method : public Method {
   Hdf5Method(const MethodContext& context, Hdf5Setup setup);
 
   bool writing() const { return context_.direction == Direction::write; }
+  bool fixed_time() const { return setup_.fixed_time; }
   bool collective() const { return setup_.collective; }
 
   /// File space of a dataset, large enough for `time`. When writing, collective: the dataset grows

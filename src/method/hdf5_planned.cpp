@@ -1,6 +1,7 @@
 #include "method/hdf5_planned.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace slabmark {
 
@@ -58,7 +59,12 @@ Hdf5Planned::Ready Hdf5Planned::ready(const Transfer& transfer, std::uint64_t va
   const auto& space = file_space(transfer.dataset, transfer.time);  // collective: it may grow
   Ready now{&transfer, &plan_of(transfer, variant), buffer, nullptr};
   const auto& dataset = context_.pattern.datasets[transfer.dataset];
-  if (dataset.has_time) now.plan->file.move_to(transfer.time, space.extent());
+  if (dataset.has_time && fixed_time()) {
+    now.plan->file.shift(std::exchange(now.plan->time, transfer.time), transfer.time,
+                         space.extent());
+  } else if (dataset.has_time) {
+    now.plan->file.move_to(transfer.time, space.extent());
+  }
   if (now.plan->copies.empty()) return now;
   const auto size = size_of(dataset.type);
   now.dense = std::make_unique_for_overwrite<std::byte[]>(now.plan->dense_elements * size);

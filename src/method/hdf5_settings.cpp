@@ -40,8 +40,8 @@ std::vector<std::pair<std::string, H5F_libver_t>> format_versions() {
 unsigned deflate_level(const Settings& settings) {
   const std::uint64_t level = settings.count("hdf5.deflate", 0);
   if (level > 9) {
-    throw InputError(
-        fmt::format("Option hdf5.deflate is {}; it takes a level from 1 to 9, or 0 for none.", level));
+    throw InputError(fmt::format(
+        "Option hdf5.deflate is {}; it takes a level from 1 to 9, or 0 for none.", level));
   }
   return static_cast<unsigned>(level);
 }
@@ -74,24 +74,24 @@ hdf5::CreationSettings creation_settings(const Settings& settings) {
 }  // namespace
 
 std::vector<OptionInfo> hdf5_options() {
-  return {
-      {"hdf5.collective", "on", "off: independent H5Dwrite and H5Dread"},
-      {"hdf5.collective_metadata", "on", "off: each rank reads and writes metadata on its own"},
-      hdf5_chunk_option(),
-      {"hdf5.fill", "never", "when fill values are written: never, alloc or ifset"},
-      {"hdf5.alloc", "default", "when space is allocated: default, early, incr or late"},
-      {"hdf5.time", "grow",
-       "grow: time is unlimited, and datasets grow as steps come; fixed: they get all steps at once"},
-      {"hdf5.precreate", "off",
-       "on: rank 0 alone makes the file and its datasets, then all ranks open it; needs "
-       "hdf5.time=fixed where datasets have time"},
-      {"hdf5.deflate", "0", "level from 1 to 9 at which chunks are compressed"},
-      {"hdf5.zfp", "off", "on: chunks go through the ZFP filter, where HDF5 finds it"},
-      {"hdf5.into_existing", "off", "on: an empty file at the path is used, not refused"},
-      {"hdf5.libver", "earliest",
-       "lowest format version: earliest, v18, v110, v112, v114, v200 or latest; the highest is "
-       "v110 "
-       "unless this is higher"}};
+  return {{"hdf5.collective", "on", "off: independent H5Dwrite and H5Dread"},
+          {"hdf5.collective_metadata", "on", "off: each rank reads and writes metadata on its own"},
+          hdf5_chunk_option(),
+          {"hdf5.fill", "never", "when fill values are written: never, alloc or ifset"},
+          {"hdf5.alloc", "default", "when space is allocated: default, early, incr or late"},
+          {"hdf5.time", "grow",
+           "grow: time is unlimited, and datasets grow as steps come; fixed: they get all steps at "
+           "once"},
+          {"hdf5.precreate", "off",
+           "on: rank 0 alone makes the file and its datasets, then all ranks open it; needs "
+           "hdf5.time=fixed where datasets have time"},
+          {"hdf5.deflate", "0", "level from 1 to 9 at which chunks are compressed"},
+          {"hdf5.zfp", "off", "on: chunks go through the ZFP filter, where HDF5 finds it"},
+          {"hdf5.into_existing", "off", "on: an empty file at the path is used, not refused"},
+          {"hdf5.libver", "earliest",
+           "lowest format version: earliest, v18, v110, v112, v114, v200 or latest; the highest is "
+           "v110 "
+           "unless this is higher"}};
 }
 
 Hdf5Setup::Hdf5Setup(const Settings& settings)
@@ -99,8 +99,7 @@ Hdf5Setup::Hdf5Setup(const Settings& settings)
       creation(creation_settings(settings)),
       chunks(settings),
       collective(settings.flag("hdf5.collective", true)),
-      fixed_time(
-          choice<bool>(settings, "hdf5.time", "grow", {{"grow", false}, {"fixed", true}})),
+      fixed_time(choice<bool>(settings, "hdf5.time", "grow", {{"grow", false}, {"fixed", true}})),
       precreate(settings.flag("hdf5.precreate", false)) {}
 
 std::optional<std::string> hdf5_unmet(const Settings& settings) {

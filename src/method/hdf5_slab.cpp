@@ -1,8 +1,9 @@
+#include "method/hdf5_slab.hpp"
+
 #include <cstring>
 #include <utility>
 #include <vector>
 
-#include "method/hdf5_slab.hpp"
 #include "method/round_maxima.hpp"
 #include "method/selection_cache.hpp"
 #include "method/typed_memory.hpp"

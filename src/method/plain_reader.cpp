@@ -120,8 +120,8 @@ class Hdf5Reader : public PlainReader {
 
 }  // namespace
 
-std::unique_ptr<PlainReader> open_plain(FileFormat format, const Comm& comm,
-                                        const Pattern& pattern, const std::string& path) {
+std::unique_ptr<PlainReader> open_plain(FileFormat format, const Comm& comm, const Pattern& pattern,
+                                        const std::string& path) {
   switch (format) {
     case FileFormat::raw:
       return std::make_unique<RawReader>(pattern, path);

@@ -32,6 +32,7 @@ std::vector<Case> cases() {
   for (const auto& method : methods()) {
     if (method.format == FileFormat::none || !method.missing.empty()) continue;
     all.push_back({method.name, {}});
+    if (method.companions) continue;  // see with_each_pattern()
     all.push_back({method.name, {}, Flush::at_the_end});
   }
   // Small calls cut rounds, transfers and boxes in the middle.
@@ -63,7 +64,6 @@ std::vector<Case> cases() {
   all.push_back({"hdf5-slab", {{"hdf5.time", "fixed"}, {"hdf5.precreate", "on"}}});
   all.push_back({"hdf5-union", {{"hdf5.time", "fixed"}, {"hdf5.into_existing", "on"}}});
   all.push_back({"hdf5-slab", {{"hdf5.chunk", "2x3"}, {"hdf5.deflate", "4"}}});
-  all.push_back({"hdf5-subfiling", {{"hdf5.subfiles", "3"}, {"hdf5.chunk", "2x3"}}});
   return all;
 }
 
@@ -81,6 +81,8 @@ class Conformance : public testing::TestWithParam<Case> {
     for (std::size_t i = 0; i < mine.size(); ++i) {
       SCOPED_TRACE(mine[i].name);
       if (method().supports(mine[i], settings())) continue;
+      // To open and close subfiles takes HDF5 2.2.0 tenths of a second, so a sample must do.
+      if (method().companions && i % 6 != 0) continue;
       body(i, mine[i], others[i]);
       if (HasFatalFailure()) return;
     }

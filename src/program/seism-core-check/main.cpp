@@ -40,11 +40,7 @@ ExitStatus run(const Comm& world, const std::string& path) {
   const CheckpointSettings settings = read_checkpoint_attributes(world, path);
   const CheckpointGrid& grid = settings.grid;
   Pattern pattern;
-  agreed(world, [&] {
-    pattern = make_checkpoint_pattern(grid, static_cast<std::uint64_t>(world.rank()),
-                                      static_cast<std::uint64_t>(world.size()));
-    pattern.content = make_checkpoint_content(settings);
-  });
+  agreed(world, [&] { pattern = make_checkpoint(world, settings); });
   const FileCheck check = verify_file(world, find_method(method_for(path)).format, pattern, path);
   if (world.is_root()) {
     fmt::print(

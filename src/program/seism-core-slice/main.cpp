@@ -5,7 +5,6 @@
 /// docs/seism-core.md has the input, the report, and what differs from the original.
 
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/path.hpp"
 #include "base/version.hpp"
 #include "bench/run.hpp"
 #include "bench/run_arguments.hpp"
@@ -63,13 +63,6 @@ void require_ranks(const Comm& world, const CheckpointGrid& grid) {
       grid.processor[0], grid.processor[1], grid.processor[2], grid.blocks(), size));
 }
 
-Pattern make_pattern(const Comm& world, const CheckpointSettings& settings) {
-  Pattern pattern = make_checkpoint_pattern(settings.grid, static_cast<std::uint64_t>(world.rank()),
-                                            static_cast<std::uint64_t>(world.size()));
-  pattern.content = make_checkpoint_content(settings);
-  return pattern;
-}
-
 void require_supported(const Cell& cell) {
   if (const auto reason = cell.method->supports(*cell.written, cell.settings)) {
     throw InputError(fmt::format("This cannot be written: {}.", *reason));
@@ -85,11 +78,6 @@ nlohmann::json configuration_of(const CheckpointSettings& settings, const Settin
           {"options", method.options},
           {"lfs_stripe_count", settings.lfs_stripe_count},
           {"lfs_stripe_size", settings.lfs_stripe_size}};
-}
-
-std::string directory_of(const std::string& path) {
-  const std::string directory = std::filesystem::path(path).parent_path().string();
-  return directory.empty() ? "." : directory;
 }
 
 void finish_file(const Comm& world, const CheckpointSettings& settings, OutputFile& output,
@@ -109,7 +97,7 @@ ExitStatus run(const Comm& world, const Options& options) {
   const CheckpointSettings settings = read_input(world, options);
   agreed(world, [&] { require_ranks(world, settings.grid); });
   Pattern pattern;
-  agreed(world, [&] { pattern = make_pattern(world, settings); });
+  agreed(world, [&] { pattern = make_checkpoint(world, settings); });
   OutputFile output(world, settings);
 
   Cell cell;

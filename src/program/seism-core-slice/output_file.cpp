@@ -11,6 +11,7 @@
 #include "base/command.hpp"
 #include "base/error.hpp"
 #include "base/number.hpp"
+#include "base/path.hpp"
 #include "parallel/agree.hpp"
 
 namespace slabmark::seism_core_slice {
@@ -24,11 +25,6 @@ std::uint64_t bytes_of(const CheckpointGrid& grid) {
   lengths.push_back(grid.steps);
   lengths.push_back(sizeof(float));
   return element_count(lengths);
-}
-
-std::string directory_of(const std::string& path) {
-  const std::string directory = fs::path(path).parent_path().string();
-  return directory.empty() ? "." : directory;
 }
 
 void require_regular(const std::string& path) {

@@ -4,13 +4,13 @@
 ///
 /// On any number of ranks, all time steps; see docs/seism-core.md.
 
-#include <filesystem>
 #include <string>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/command_line.hpp"
+#include "base/path.hpp"
 #include "bench/run.hpp"
 #include "bench/run_arguments.hpp"
 #include "checkpoint/attributes.hpp"
@@ -85,11 +85,7 @@ ExitStatus run(const Comm& world, const CommandLine& line) {
   require_record_file(world, line.json);
   const CheckpointSettings settings = read_checkpoint_attributes(world, line.file);
   Pattern pattern;
-  agreed(world, [&] {
-    pattern = make_checkpoint_pattern(settings.grid, static_cast<std::uint64_t>(world.rank()),
-                                      static_cast<std::uint64_t>(world.size()));
-    if (line.run.verify) pattern.content = make_checkpoint_content(settings);
-  });
+  agreed(world, [&] { pattern = make_checkpoint(world, settings, line.run.verify); });
   Cell cell;
   cell.method = &find_method(method_for(line.file));
   cell.settings = line.settings;
@@ -99,8 +95,7 @@ ExitStatus run(const Comm& world, const CommandLine& line) {
   cell.path = line.file;
   cell.existing = true;
 
-  std::string directory = std::filesystem::path(line.file).parent_path().string();
-  if (directory.empty()) directory = ".";
+  const std::string directory = directory_of(line.file);
   const LibraryEnvironment environment = library_environment(world, directory);
   nlohmann::json manifest = collect_manifest(
       world,

@@ -23,7 +23,7 @@ constexpr H5Z_filter_t zfp_filter = 32013;
 struct CreationSettings {
   H5D_fill_time_t fill = H5D_FILL_TIME_NEVER;
   H5D_alloc_time_t alloc = H5D_ALLOC_TIME_DEFAULT;
-  Extent chunk;  ///< with time, if there is; empty: contiguous
+  Extent chunk;          ///< with time, if there is; empty: contiguous
   unsigned deflate = 0;  ///< level 1 to 9; 0: not compressed. Chunked datasets only, as zfp
   bool zfp = false;      ///< the registered filter 32013, where HDF5 finds it
 };

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/path.hpp"
 #include "parallel/comm.hpp"
 
 namespace slabmark::hdf5 {
@@ -69,12 +70,11 @@ std::vector<std::string> subfiles_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return {};
   namespace fs = std::filesystem;
-  const fs::path stub(path);
-  const fs::path folder = stub.has_parent_path() ? stub.parent_path() : fs::path(".");
-  const std::string name = fmt::format("{}.subfile_{}", stub.filename().string(), status.st_ino);
+  const std::string name =
+      fmt::format("{}.subfile_{}", fs::path(path).filename().string(), status.st_ino);
   std::vector<std::string> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
+  for (const auto& entry : fs::directory_iterator(directory_of(path), error)) {
     const std::string other = entry.path().filename().string();
     // The number of the stub must end where the name goes on: 12 is not 123.
     if (!other.starts_with(name)) continue;

@@ -5,11 +5,12 @@ PRESET ?= release
 export PRESET
 
 build := build/$(PRESET)
-programs := dat2nc dwrite_eval e3sm_io h5perf slabmark-bench slabmark-decomp
+programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice seism-read slabmark-bench \
+  slabmark-decomp
 sources = $(shell find src tests bench plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:
-.PHONY: all demo test $(programs) format check-format clean distclean help
+.PHONY: all demo check-slice test $(programs) format check-format clean distclean help
 
 all:
 	@setup/build build all
@@ -22,6 +23,9 @@ $(programs):
 
 demo: all
 	@. $(build)/environment.sh && demo/run
+
+check-slice: seism-core-slice seism-core-check
+	@. $(build)/environment.sh && demo/check-slice
 
 test:
 	@setup/test
@@ -43,6 +47,7 @@ help:
 	@echo 'make                 build all programs, in build/$(PRESET)/bin and linked here'
 	@echo 'make e3sm_io         build one program: $(programs)'
 	@echo 'make demo            build, and see three ways of writing a climate model'"'"'s output timed on 4 ranks'
+	@echo 'make check-slice     build, write the default test set of seism-core-slice on 8 ranks (900 MiB), and check it'
 	@echo 'make test            build, and run all tests'
 	@echo 'make format          clang-format; make check-format only looks'
 	@echo 'make clean           remove what was built; make distclean also what demo made'

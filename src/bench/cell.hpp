@@ -31,6 +31,11 @@ struct Cell {
   /// filled so cannot be verified.
   std::function<void(std::uint64_t round, const Transfer& transfer, std::span<std::byte> buffer)>
       fill;
+  /// The file to read is there already: it is not made, and never removed.
+  bool existing = false;
+  /// Called on root before each trial's file is created, with the clock stopped: `lfs setstripe`
+  /// leaves an empty file, for methods that take one.
+  std::function<void(const std::string& path)> before_create = nullptr;
 };
 
 /// How cells are run.

@@ -50,7 +50,10 @@ std::vector<std::size_t> turns(TrialOrder& order, const RunOptions& options, boo
 std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
                                   const RunOptions& options, const Progress& progress) {
   refuse_shared_paths(cells);
-  for (const Cell& cell : cells) require_free_path(comm, cell.path, options.overwrite);
+  for (const Cell& cell : cells) {
+    if (cell.existing) continue;
+    require_free_path(comm, cell.path, options.overwrite, cell.method->companions);
+  }
 
   Deadline deadline(options.deadline);
   Buffers buffers;

@@ -31,7 +31,7 @@ RunningCell::RunningCell(const RunResources& shared, const Cell& cell, std::size
 
 void RunningCell::run(std::uint64_t round, std::uint64_t position, bool warm_up) {
   const auto start = std::chrono::steady_clock::now();
-  if (reading() && !file_) make_file_to_read();
+  if (reading() && !cell_.existing && !file_) make_file_to_read();
   agreed(comm_, [&] { shared_.buffers.fit(moved(), cell_.rounds_together); });
   reset_high_water();
   const Trial trial = reading() ? run_read() : run_write();
@@ -60,7 +60,7 @@ CellRecord RunningCell::finish() {
 // What all trials read: written and verified outside the measurement.
 void RunningCell::make_file_to_read() {
   agreed(comm_, [&] { shared_.buffers.fit(*cell_.written, cell_.rounds_together); });
-  file_ = std::make_unique<TrialFile>(comm_, cell_.path);
+  file_ = std::make_unique<TrialFile>(comm_, cell_.path, cell_.method->companions);
   write_trial(comm_, cell_, shared_.buffers, false, shared_.deadline);
   verify_written();
 }
@@ -68,7 +68,7 @@ void RunningCell::make_file_to_read() {
 Trial RunningCell::run_write() {
   file_.reset();  // the previous trial's: every trial starts on a fresh file
   comm_.barrier();
-  file_ = std::make_unique<TrialFile>(comm_, cell_.path);
+  file_ = std::make_unique<TrialFile>(comm_, cell_.path, cell_.method->companions);
   return write_trial(comm_, cell_, shared_.buffers, shared_.options.sync, shared_.deadline);
 }
 
@@ -86,10 +86,16 @@ void RunningCell::verify_written() {
 }
 
 Trial RunningCell::run_read() {
-  const bool cold = drop_cached_pages(comm_, cell_.path);
+  bool cold = drop_cached_pages(comm_, cell_.path);
+  if (cell_.method->companions) {
+    for (const std::string& path : cell_.method->companions(cell_.path)) {
+      if (!drop_cached_pages(comm_, path)) cold = false;
+    }
+  }
   if (record_.cache != "warm") record_.cache = cold ? "cold" : "warm";
-  const Trial trial = read_trial(comm_, cell_, shared_.buffers, shared_.deadline);
-  if (cell_.method->format == FileFormat::none) return trial;
+  const Trial trial =
+      read_trial(comm_, cell_, shared_.buffers, shared_.options.verify, shared_.deadline);
+  if (cell_.method->format == FileFormat::none || !shared_.options.verify) return trial;
   const std::string sentence = describe_agreed(comm_, trial.mismatch, moved());
   note_check(comm_.sum(trial.checked), sentence, "buffers, each rank another rank's part");
   return trial;

@@ -25,7 +25,9 @@ struct Trial {
 Trial write_trial(const Comm& comm, const Cell& cell, Buffers& buffers, bool sync,
                   Deadline& deadline);
 
-/// Reads cell.read from cell.path and checks each buffer with the clock stopped. Collective.
-Trial read_trial(const Comm& comm, const Cell& cell, Buffers& buffers, Deadline& deadline);
+/// Reads cell.read from cell.path and, with `verify`, checks each buffer with the clock stopped.
+/// Collective.
+Trial read_trial(const Comm& comm, const Cell& cell, Buffers& buffers, bool verify,
+                 Deadline& deadline);
 
 }  // namespace slabmark

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 #include "parallel/agree.hpp"
 
 namespace slabmark {
@@ -16,9 +17,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void require_free_path_here(const std::string& path, bool overwrite, const std::string& choice) {
-  fs::path directory = fs::path(path).parent_path();
-  if (directory.empty()) directory = ".";
+void remove_companions(const std::string& path, const Companions& companions) {
+  if (!companions) return;
+  for (const std::string& other : companions(path)) unlink(other.c_str());
+}
+
+void require_free_path_here(const std::string& path, bool overwrite, const Companions& companions,
+                            const std::string& choice) {
+  const fs::path directory = directory_of(path);
   std::error_code error;
   if (!fs::is_directory(directory, error)) {
     throw InputError(fmt::format(
@@ -43,6 +49,7 @@ void require_free_path_here(const std::string& path, bool overwrite, const std::
         "'{}' exists and is not a regular file, so it is not overwritten; choose another with {}.",
         path, choice));
   }
+  remove_companions(path, companions);
   if (!fs::remove(path, error)) {
     throw IoError(fmt::format("The file '{}' could not be removed: {}.", path, error.message()));
   }
@@ -51,17 +58,19 @@ void require_free_path_here(const std::string& path, bool overwrite, const std::
 }  // namespace
 
 void require_free_path(const Comm& comm, const std::string& path, bool overwrite,
-                       const std::string& choice) {
+                       const Companions& companions, const std::string& choice) {
   agreed(comm, [&] {
-    if (comm.is_root()) require_free_path_here(path, overwrite, choice);
+    if (comm.is_root()) require_free_path_here(path, overwrite, companions, choice);
   });
 }
 
-TrialFile::TrialFile(const Comm& comm, std::string path)
-    : comm_(comm), path_(std::move(path)), guard_(path_) {}
+TrialFile::TrialFile(const Comm& comm, std::string path, Companions companions)
+    : comm_(comm), path_(std::move(path)), companions_(std::move(companions)), guard_(path_) {}
 
 TrialFile::~TrialFile() {
-  if (!keep_ && comm_.is_root()) unlink(path_.c_str());
+  if (keep_ || !comm_.is_root()) return;
+  remove_companions(path_, companions_);
+  unlink(path_.c_str());
 }
 
 }  // namespace slabmark

@@ -1,23 +1,28 @@
 #pragma once
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "parallel/abort.hpp"
 #include "parallel/comm.hpp"
 
 namespace slabmark {
 
+/// Files that a method leaves beside the one it is told to write.
+using Companions = std::function<std::vector<std::string>(const std::string& path)>;
+
 /// Collective. Throws an agreed InputError if something stands at `path` already (unless
-/// `overwrite`, when a regular file there is removed), or if its directory is missing or not
-/// writable. `choice` is what the user chooses the directory with.
+/// `overwrite`, when a regular file there is removed, with its companions), or if its directory is
+/// missing or not writable. `choice` is what the user chooses the directory with.
 void require_free_path(const Comm& comm, const std::string& path, bool overwrite,
-                       const std::string& choice = "-o");
+                       const Companions& companions = nullptr, const std::string& choice = "-o");
 
 /// The file that a trial makes at a path that was free. It is removed when the object goes, also
 /// when the job is aborted, unless keep() was called.
 class TrialFile {
  public:
-  TrialFile(const Comm& comm, std::string path);
+  TrialFile(const Comm& comm, std::string path, Companions companions = nullptr);
   ~TrialFile();
   TrialFile(const TrialFile&) = delete;
   TrialFile& operator=(const TrialFile&) = delete;
@@ -28,6 +33,7 @@ class TrialFile {
  private:
   const Comm& comm_;
   std::string path_;
+  Companions companions_;
   RemoveOnAbort guard_;
   bool keep_ = false;
 };

@@ -80,7 +80,7 @@ class Checker {
     buffer_.resize(span.length * size_of(type));
     reader_.read(dataset, time, span, buffer_.data());
     for (const Run& run : batch) {
-      const auto mismatch = check_run(type, dataset, time, run,
+      const auto mismatch = check_run(pattern_, dataset, time, run,
                                       buffer_.data() + (run.offset - span.offset) * size_of(type));
       checked += run.length;
       if (!mismatch) continue;

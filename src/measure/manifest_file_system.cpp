@@ -1,20 +1,15 @@
 #include "measure/manifest_file_system.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <spawn.h>
 #include <sstream>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "base/command.hpp"
 
 namespace slabmark {
 
@@ -58,52 +53,6 @@ bool holds(const std::string& point, std::string_view path) {
   return path.starts_with(point) && (path.size() == point.size() || path[point.size()] == '/');
 }
 
-/// What a program that was started answered.
-struct Answer {
-  int status = -1;     ///< exit status; -1 if a signal ended it
-  std::string output;  ///< its standard output
-};
-
-std::string read_to_end(int file) {
-  std::string text;
-  std::array<char, 4096> block{};
-  while (true) {
-    const ssize_t got = ::read(file, block.data(), block.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    text.append(block.data(), static_cast<std::size_t>(got));
-  }
-}
-
-/// Runs a program without a shell, so that no character of a path means anything to one. Nothing if
-/// it could not be started.
-std::optional<Answer> run(std::vector<std::string> words) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  const int error =
-      ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
-  Answer answer;
-  if (error == 0) {
-    answer.output = read_to_end(ends[0]);
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    if (WIFEXITED(status)) answer.status = WEXITSTATUS(status);
-  }
-  ::close(ends[0]);
-  if (error != 0) return std::nullopt;
-  return answer;
-}
-
 std::string read_text(const char* path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -143,7 +92,7 @@ json describe_file_system(const std::string& path) {
 json lustre_striping(const std::string& path, std::string_view type, const std::string& tool) {
   const auto absent = [](const std::string& why) { return json{{"absent", why}}; };
   if (type != "lustre") return absent(fmt::format("the file system is {}", type));
-  std::optional<Answer> answer = run({tool, "getstripe", path});
+  std::optional<CommandAnswer> answer = run_command({tool, "getstripe", path});
   if (!answer || answer->status == 127) return absent(fmt::format("{} cannot be run", tool));
   if (answer->status != 0) {
     return absent(fmt::format("{} getstripe failed with exit status {}", tool, answer->status));

@@ -105,10 +105,10 @@ std::optional<Extent> Hdf5Chunks::wanted(const Dataset& dataset) const {
   return chunk;
 }
 
-Extent Hdf5Chunks::of(const Dataset& dataset) const {
+Extent Hdf5Chunks::of(const Dataset& dataset, bool fixed_time) const {
   auto chunk = wanted(dataset);
   if (!chunk) {
-    if (!dataset.has_time) return {};
+    if (!dataset.has_time || fixed_time) return {};
     chunk = whole_step(dataset);
   }
   const auto longest = at_least_one(dataset.extent());

@@ -24,8 +24,9 @@ class Hdf5Chunks {
   /// Throws InputError for a value of another form.
   explicit Hdf5Chunks(const Settings& settings);
 
-  /// Chunk with time in front; empty for a contiguous dataset.
-  Extent of(const Dataset& dataset) const;
+  /// Chunk with time in front; empty for a contiguous dataset. A dataset that gets all its time
+  /// steps at once (`fixed_time`) may be contiguous.
+  Extent of(const Dataset& dataset, bool fixed_time = false) const;
 
   /// Why the chunk is not one for `dataset`; nothing if it is.
   std::optional<std::string> unsuited(const Dataset& dataset) const;

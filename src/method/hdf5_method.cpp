@@ -9,65 +9,14 @@
 #include "base/error.hpp"
 #include "method/effective.hpp"
 #include "method/hdf5_chunk.hpp"
+#include "method/hdf5_settings.hpp"
 #include "method/raw_layout.hpp"
+#include "parallel/agree.hpp"
 #include "storage/mpiio/file.hpp"
 
 namespace slabmark {
 
 namespace {
-
-/// Value of an option that takes one of a few words.
-template <class Value>
-Value choice(const Settings& settings, const std::string& name, const std::string& standard,
-             const std::vector<std::pair<std::string, Value>>& choices) {
-  const auto text = settings.text(name, standard);
-  std::string known;
-  for (const auto& [word, value] : choices) {
-    if (word == text) return value;
-    known += (known.empty() ? "" : ", ") + word;
-  }
-  throw InputError(fmt::format("Option {} is '{}'; it takes {}.", name, text, known));
-}
-
-std::vector<std::pair<std::string, H5F_libver_t>> format_versions() {
-  return {
-    {"earliest", H5F_LIBVER_EARLIEST}, {"v18", H5F_LIBVER_V18}, {"v110", H5F_LIBVER_V110},
-        {"v112", H5F_LIBVER_V112}, {"v114", H5F_LIBVER_V114},
-#if H5_VERSION_GE(2, 0, 0)
-        {"v200", H5F_LIBVER_V200},
-#endif
-    {
-      "latest", H5F_LIBVER_LATEST
-    }
-  };
-}
-
-hdf5::AccessSettings access_settings(const Settings& settings) {
-  hdf5::AccessSettings access;
-  access.low = choice(settings, "hdf5.libver", "earliest", format_versions());
-  access.high = std::max(access.low, access.high);
-  access.collective_metadata = settings.flag("hdf5.collective_metadata", true);
-  access.alignment = settings.count("hdf5.align", 1);
-  access.align_threshold = settings.count("hdf5.align_threshold", 1);
-  if (access.alignment == 0) {
-    throw InputError("Option hdf5.align is 0; it takes a number of bytes of at least 1.");
-  }
-  return access;
-}
-
-hdf5::CreationSettings creation_settings(const Settings& settings) {
-  hdf5::CreationSettings creation;
-  creation.fill = choice<H5D_fill_time_t>(settings, "hdf5.fill", "never",
-                                          {{"never", H5D_FILL_TIME_NEVER},
-                                           {"alloc", H5D_FILL_TIME_ALLOC},
-                                           {"ifset", H5D_FILL_TIME_IFSET}});
-  creation.alloc = choice<H5D_alloc_time_t>(settings, "hdf5.alloc", "default",
-                                            {{"default", H5D_ALLOC_TIME_DEFAULT},
-                                             {"early", H5D_ALLOC_TIME_EARLY},
-                                             {"incr", H5D_ALLOC_TIME_INCR},
-                                             {"late", H5D_ALLOC_TIME_LATE}});
-  return creation;
-}
 
 Extent with_records(const Dataset& dataset, std::uint64_t records) {
   auto extent = dataset.extent();
@@ -80,7 +29,7 @@ std::set<std::string> as_set(const std::vector<std::string>& words) {
 }
 
 std::optional<std::string> beyond_hdf5(const Pattern& pattern, const Settings& settings) {
-  const Hdf5Chunks chunks(settings);
+  const Hdf5Setup setup(settings);
   std::set<std::string> names;
   for (const auto& dataset : pattern.datasets) {
     if (dataset.name.empty()) return "a dataset has no name";
@@ -92,8 +41,12 @@ std::optional<std::string> beyond_hdf5(const Pattern& pattern, const Settings& s
       return fmt::format("dataset {} has {} dimensions; HDF5 holds {}", dataset.name, rank,
                          H5S_MAX_RANK);
     }
-    if (auto reason = chunks.unsuited(dataset)) return reason;
+    if (auto reason = setup.chunks.unsuited(dataset)) return reason;
   }
+  if (setup.precreate && !setup.fixed_time && record_count(pattern) > 0) {
+    return "a file that rank 0 makes beforehand cannot grow; ask for hdf5.time=fixed";
+  }
+  if (auto reason = hdf5_unmet(settings)) return reason;
   return too_large_for_raw(pattern);
 }
 
@@ -104,56 +57,76 @@ MethodInfo hdf5_info(std::string name, std::string summary) {
   info.name = std::move(name);
   info.summary = std::move(summary);
   info.format = FileFormat::hdf5;
-  info.options = {
-      {"hdf5.collective", "on", "off: independent H5Dwrite and H5Dread"},
-      {"hdf5.collective_metadata", "on", "off: each rank reads and writes metadata on its own"},
-      hdf5_chunk_option(),
-      {"hdf5.fill", "never", "when fill values are written: never, alloc or ifset"},
-      {"hdf5.alloc", "default", "when space is allocated: default, early, incr or late"},
-      {"hdf5.align", "1", "objects in the file begin at multiples of so many bytes"},
-      {"hdf5.align_threshold", "1", "smallest object, in bytes, that hdf5.align applies to"},
-      {"hdf5.libver", "earliest",
-       "lowest format version: earliest, v18, v110, v112, v114, v200 or latest; the highest is "
-       "v110 "
-       "unless this is higher"}};
+  info.options = hdf5_options();
   info.supports = beyond_hdf5;
   return info;
 }
 
-Hdf5Method::Hdf5Method(const MethodContext& context)
+Hdf5Method::Hdf5Method(const MethodContext& context, Hdf5Setup setup)
     : context_(context),
-      collective_(context.settings.flag("hdf5.collective", true)),
-      chunks_(context.settings),
-      access_(access_settings(context.settings)),
-      creation_(creation_settings(context.settings)),
-      transfer_(collective_ ? hdf5::TransferList::Mode::collective
-                            : hdf5::TransferList::Mode::independent) {}
+      setup_(std::move(setup)),
+      transfer_(setup_.collective ? hdf5::TransferList::Mode::collective
+                                  : hdf5::TransferList::Mode::independent) {}
+
+Hdf5Method::Hdf5Method(const MethodContext& context)
+    : Hdf5Method(context, Hdf5Setup(context.settings)) {}
 
 void Hdf5Method::create(const std::string& path) {
   const mpiio::Info info(context_.settings.hints);
-  file_ = hdf5::File::create(context_.comm.get(), info.get(), path, access_);
+  if (!setup_.precreate) {
+    file_ = hdf5::File::create(context_.comm.get(), info.get(), path, setup_.access);
+    return;
+  }
+  context_.clock.span("precreate", [&] {
+    // Agreed, since the others would wait in H5Fopen for a rank 0 that failed.
+    agreed(context_.comm, [&] {
+      if (context_.comm.is_root()) precreate(path);
+    });
+  });
+  context_.clock.span("reopen", [&] {
+    file_ = hdf5::File::open(context_.comm.get(), info.get(), path, setup_.access,
+                             hdf5::Access::read_write);
+  });
+}
+
+void Hdf5Method::precreate(const std::string& path) {
+  auto file = hdf5::File::create_serial(path, setup_.access);
+  for (const auto& dataset : context_.pattern.datasets) create_dataset(file, dataset);
+  file.close();
+}
+
+hdf5::Dataset Hdf5Method::create_dataset(hdf5::File& file, const Dataset& dataset) const {
+  auto settings = setup_.creation;
+  settings.chunk = setup_.chunks.of(dataset, setup_.fixed_time);
+  const std::uint64_t records = setup_.fixed_time ? record_count(context_.pattern) : 0;
+  const hdf5::Space space(with_records(dataset, records), dataset.has_time && !setup_.fixed_time);
+  return file.create_dataset(dataset.name, dataset.type, space, settings);
 }
 
 void Hdf5Method::define() {
   for (const auto& dataset : context_.pattern.datasets) {
-    auto settings = creation_;
-    settings.chunk = chunks_.of(dataset);
-    const hdf5::Space space(with_records(dataset, 0), dataset.has_time);
-    auto created = file_.create_dataset(dataset.name, dataset.type, space, settings);
-    auto file_space = created.space();
-    datasets_.push_back({std::move(created), std::move(file_space), 0});
+    if (setup_.precreate) {
+      open_dataset(dataset);
+      continue;
+    }
+    auto created = create_dataset(file_, dataset);
+    auto space = created.space();
+    datasets_.push_back({std::move(created), std::move(space),
+                         setup_.fixed_time ? record_count(context_.pattern) : 0});
   }
+}
+
+void Hdf5Method::open_dataset(const Dataset& dataset) {
+  auto opened = file_.open_dataset(dataset.name, dataset.type);
+  auto space = opened.space();
+  const auto records = dataset.has_time ? space.extent().front() : 0;
+  datasets_.push_back({std::move(opened), std::move(space), records});
 }
 
 void Hdf5Method::open(const std::string& path) {
   const mpiio::Info info(context_.settings.hints);
-  file_ = hdf5::File::open(context_.comm.get(), info.get(), path, access_);
-  for (const auto& dataset : context_.pattern.datasets) {
-    auto opened = file_.open_dataset(dataset.name, dataset.type);
-    auto space = opened.space();
-    const auto records = dataset.has_time ? space.extent().front() : 0;
-    datasets_.push_back({std::move(opened), std::move(space), records});
-  }
+  file_ = hdf5::File::open(context_.comm.get(), info.get(), path, setup_.access);
+  for (const auto& dataset : context_.pattern.datasets) open_dataset(dataset);
 }
 
 hdf5::Space& Hdf5Method::file_space(std::size_t dataset, std::uint64_t time) {
@@ -212,7 +185,10 @@ void Hdf5Method::move(std::span<const Part> parts) {
   });
 }
 
-void Hdf5Method::sync() { file_.sync(); }
+void Hdf5Method::sync() {
+  context_.clock.span("flush", [&] { file_.flush(); });
+  context_.clock.span("fsync", [&] { file_.sync(); });
+}
 
 void Hdf5Method::close() {
   std::uint64_t contiguous = 0;
@@ -225,7 +201,13 @@ void Hdf5Method::close() {
   at_close_["layout"] = {{"contiguous", contiguous}, {"chunked", chunked}};
   at_close_["storage_bytes"] = bytes;
   at_close_["library"] = "HDF5 " + hdf5::library_version();
-  report_hints(at_close_, context_.settings, mpiio::hints_of(file_.mpi_file(), file_.path()));
+  if (setup_.access
+          .subfiling) {  // HDF5 2.2.0 cannot say it of a file that was opened without hints
+    at_close_["collective_metadata"] = setup_.access.collective_metadata;
+  } else {
+    at_close_["collective_metadata"] = file_.reads_metadata_collectively();
+    report_hints(at_close_, context_.settings, mpiio::hints_of(file_.mpi_file(), file_.path()));
+  }
   datasets_.clear();
   file_.close();
 }
@@ -241,7 +223,7 @@ nlohmann::json Hdf5Method::effective() const {
     calls += times;
     modes[hdf5::mode_name(outcome)] += times;
     selection_modes[hdf5::selection_mode_name(outcome)] += times;
-    if (collective_) no_collective.merge(as_set(hdf5::no_collective_causes(outcome)));
+    if (collective()) no_collective.merge(as_set(hdf5::no_collective_causes(outcome)));
     no_selection.merge(as_set(hdf5::no_selection_causes(outcome)));
   }
   if (calls > 0) effective["calls"] = {{call_name(), calls}};
@@ -251,14 +233,8 @@ nlohmann::json Hdf5Method::effective() const {
   effective["selection_io_mode"] = selection_modes;
   effective["no_selection_io_cause"] = no_selection;
 #endif
-  const auto versions = format_versions();
-  const auto name = [&](H5F_libver_t bound) {
-    return std::find_if(versions.begin(), versions.end(),
-                        [&](const auto& version) { return version.second == bound; })
-        ->first;
-  };
-  effective["libver"] = {name(access_.low), name(access_.high)};
-  effective["collective_metadata"] = access_.collective_metadata;
+  effective["libver"] = {hdf5_version_name(setup_.access.low),
+                         hdf5_version_name(setup_.access.high)};
   return effective;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "method/hdf5_chunk.hpp"
+#include "method/hdf5_settings.hpp"
 #include "method/method.hpp"
 #include "storage/hdf5/file.hpp"
 
@@ -29,9 +29,11 @@ class Hdf5Method : public Method {
 
  protected:
   explicit Hdf5Method(const MethodContext& context);
+  Hdf5Method(const MethodContext& context, Hdf5Setup setup);
 
   bool writing() const { return context_.direction == Direction::write; }
-  bool collective() const { return collective_; }
+  bool fixed_time() const { return setup_.fixed_time; }
+  bool collective() const { return setup_.collective; }
 
   /// File space of a dataset, large enough for `time`. When writing, collective: the dataset grows
   /// where it must.
@@ -66,13 +68,14 @@ class Hdf5Method : public Method {
     std::uint64_t records;
   };
 
+  void precreate(const std::string& path);
+  hdf5::Dataset create_dataset(hdf5::File& file, const Dataset& dataset) const;
+  void open_dataset(const Dataset& dataset);
+
   template <class Call>
   void timed(const Call& call);
 
-  bool collective_;
-  Hdf5Chunks chunks_;
-  hdf5::AccessSettings access_;
-  hdf5::CreationSettings creation_;
+  Hdf5Setup setup_;
   hdf5::TransferList transfer_;
   hdf5::File file_;  // before datasets_, which must be closed first
   std::vector<OpenDataset> datasets_;

@@ -130,6 +130,11 @@ void plan_memory_of_union(const Transfer& transfer, Hdf5Plan& plan) {
     plan.memory = line_of(0);
   } else if (!transfer.file->ascending()) {
     plan_permutation(transfer, plan);
+  } else if (!transfer.buffer && transfer.file->hyperslab_count() == 1) {
+    Hyperslab slab;
+    transfer.file->hyperslab(0, slab);
+    plan.memory = line_of(1);
+    plan.memory.become_dense(slab, false);
   } else if (!transfer.buffer) {
     plan.memory = line_of(transfer.file->element_count());
   } else if (transfer.buffer->ascending()) {

@@ -20,7 +20,8 @@ struct Hdf5Plan {
     std::uint64_t length = 0;
   };
 
-  hdf5::Space file;  ///< with time in front where the dataset has it, at position 0
+  hdf5::Space file;        ///< with time in front where the dataset has it
+  std::uint64_t time = 0;  ///< position of the selection in time
   hdf5::Space memory;
   std::vector<Copy> copies;  ///< not empty: `memory` is dense, filled from the buffer by these
   std::uint64_t dense_elements = 0;

@@ -1,6 +1,7 @@
 #include "method/hdf5_planned.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace slabmark {
 
@@ -55,13 +56,14 @@ void Hdf5Planned::move_all(const std::vector<Transfer>& transfers,
 
 Hdf5Planned::Ready Hdf5Planned::ready(const Transfer& transfer, std::uint64_t variant,
                                       std::byte* buffer) {
-  file_space(transfer.dataset, transfer.time);  // collective: the dataset grows
+  const auto& space = file_space(transfer.dataset, transfer.time);  // collective: it may grow
   Ready now{&transfer, &plan_of(transfer, variant), buffer, nullptr};
   const auto& dataset = context_.pattern.datasets[transfer.dataset];
-  if (dataset.has_time) {
-    auto extent = dataset.extent();
-    extent.insert(extent.begin(), transfer.time + 1);
-    now.plan->file.move_to(transfer.time, extent);
+  if (dataset.has_time && fixed_time()) {
+    now.plan->file.shift(std::exchange(now.plan->time, transfer.time), transfer.time,
+                         space.extent());
+  } else if (dataset.has_time) {
+    now.plan->file.move_to(transfer.time, space.extent());
   }
   if (now.plan->copies.empty()) return now;
   const auto size = size_of(dataset.type);

@@ -1,7 +1,9 @@
+#include "method/hdf5_slab.hpp"
+
 #include <cstring>
+#include <utility>
 #include <vector>
 
-#include "method/hdf5_method.hpp"
 #include "method/round_maxima.hpp"
 #include "method/selection_cache.hpp"
 #include "method/typed_memory.hpp"
@@ -82,7 +84,8 @@ class Bounce {
 /// otherwise: a rank with fewer hyperslabs than others then takes part with empty selections.
 class Hdf5Slab : public Hdf5Method {
  public:
-  explicit Hdf5Slab(const MethodContext& context) : Hdf5Method(context), line_(Extent{1}) {}
+  Hdf5Slab(const MethodContext& context, Hdf5Setup setup)
+      : Hdf5Method(context, std::move(setup)), memory_(Extent{1}) {}
 
   void prepare() override {
     if (!collective()) return;
@@ -114,8 +117,8 @@ class Hdf5Slab : public Hdf5Method {
     }
     for (auto i = transfer.file->hyperslab_count(); i < calls; ++i) {
       file.select_none();
-      line_.select_none();
-      move(transfer.dataset, line_, file, nullptr);
+      memory_.select_none();
+      move(transfer.dataset, memory_, file, nullptr);
     }
   }
 
@@ -130,14 +133,18 @@ class Hdf5Slab : public Hdf5Method {
   }
 
   void move_dense(const Transfer& transfer, std::byte* buffer, hdf5::Space& file) {
-    const auto size = size_of(context_.pattern.datasets[transfer.dataset].type);
+    const auto& dataset = context_.pattern.datasets[transfer.dataset];
     for (std::uint64_t i = 0; i < transfer.file->hyperslab_count(); ++i) {
       transfer.file->hyperslab(i, slab_);
       select(transfer, file);
       const auto elements = element_count(slab_);
-      line_.become_line(elements);
-      move(transfer.dataset, line_, file, buffer);
-      buffer += elements * size;
+      if (elements > 0) {
+        memory_.become_dense(slab_, dataset.has_time);
+      } else {
+        memory_.become_line(0);
+      }
+      move(transfer.dataset, memory_, file, buffer);
+      buffer += elements * size_of(dataset.type);
     }
   }
 
@@ -163,13 +170,13 @@ class Hdf5Slab : public Hdf5Method {
       transfer.file->hyperslab(i, slab_);
       select(transfer, file);
       const auto elements = element_count(slab_);
-      line_.become_line(elements);
-      move(transfer.dataset, line_, file, bounce.take(elements, writing()));
+      memory_.become_line(elements);
+      move(transfer.dataset, memory_, file, bounce.take(elements, writing()));
       if (!writing()) bounce.scatter(elements);
     }
   }
 
-  hdf5::Space line_;
+  hdf5::Space memory_;
   Hyperslab slab_;
   SelectionCache<bool> paired_;
   RoundMaxima most_slabs_;
@@ -177,9 +184,15 @@ class Hdf5Slab : public Hdf5Method {
 
 }  // namespace
 
+std::unique_ptr<Method> make_hdf5_slab(const MethodContext& context, Hdf5Setup setup) {
+  return std::make_unique<Hdf5Slab>(context, std::move(setup));
+}
+
 MethodInfo hdf5_slab_method() {
   auto info = hdf5_info("hdf5-slab", "one H5Dwrite per hyperslab, collective");
-  info.make = [](const MethodContext& context) { return std::make_unique<Hdf5Slab>(context); };
+  info.make = [](const MethodContext& context) {
+    return make_hdf5_slab(context, Hdf5Setup(context.settings));
+  };
   return info;
 }
 

@@ -27,6 +27,7 @@ enum class FileFormat {
   raw,     ///< datasets one after another, see method/raw_layout.hpp
   netcdf,  ///< classic NetCDF, CDF-5
   hdf5,
+  hdf5_subfiles,  ///< HDF5 through its subfiling driver: a stub, and the bytes in files beside it
 };
 
 /// Options in effect for a method: its own ("pnetcdf.blocking") and the MPI-IO hints of the user.
@@ -95,6 +96,8 @@ struct MethodInfo {
   /// caller.
   std::function<std::optional<std::string>(const Pattern&, const Settings&)> supports;
   std::function<std::unique_ptr<Method>(const MethodContext&)> make;
+  /// Files that the method leaves beside `path`, which must be there to be asked; null: none.
+  std::function<std::vector<std::string>(const std::string& path)> companions = nullptr;
   /// Why the method is not in this build ("PnetCDF was not found at configure time"); empty: it is.
   std::string missing;
 };

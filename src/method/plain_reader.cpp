@@ -85,11 +85,11 @@ class NetcdfReader : public PlainReader {
 /// Reads without MPI-IO, each rank for itself.
 class Hdf5Reader : public PlainReader {
  public:
-  Hdf5Reader(const Pattern& pattern, const std::string& path)
+  Hdf5Reader(const Pattern& pattern, hdf5::File file)
       : pattern_(pattern),
-        file_(hdf5::File::open_serial(path)),
+        file_(std::move(file)),
         serial_(hdf5::TransferList::Mode::serial),
-        line_(Extent{1}) {
+        memory_(Extent{1}) {
     for (const auto& dataset : pattern.datasets) {
       datasets_.push_back(file_.open_dataset(dataset.name, dataset.type));
     }
@@ -104,10 +104,9 @@ class Hdf5Reader : public PlainReader {
       } else {
         space.select(box);
       }
-      const auto elements = element_count(box);
-      line_.become_line(elements);
-      datasets_[dataset].read(line_, space, serial_, out);
-      out += elements * size_of(description.type);
+      memory_.become_dense(box, description.has_time);
+      datasets_[dataset].read(memory_, space, serial_, out);
+      out += element_count(box) * size_of(description.type);
     }
   }
 
@@ -115,19 +114,24 @@ class Hdf5Reader : public PlainReader {
   const Pattern& pattern_;
   hdf5::File file_;
   hdf5::TransferList serial_;
-  hdf5::Space line_;
+  hdf5::Space memory_;
   std::vector<hdf5::Dataset> datasets_;
 };
 
 }  // namespace
 
-std::unique_ptr<PlainReader> open_plain(FileFormat format, [[maybe_unused]] const Comm& comm,
-                                        const Pattern& pattern, const std::string& path) {
+std::unique_ptr<PlainReader> open_plain(FileFormat format, const Comm& comm, const Pattern& pattern,
+                                        const std::string& path) {
   switch (format) {
     case FileFormat::raw:
       return std::make_unique<RawReader>(pattern, path);
     case FileFormat::hdf5:
-      return std::make_unique<Hdf5Reader>(pattern, path);
+      return std::make_unique<Hdf5Reader>(pattern, hdf5::File::open_serial(path));
+    case FileFormat::hdf5_subfiles:
+      // The driver knows no way without MPI, but each rank then reads for itself.
+      return std::make_unique<Hdf5Reader>(
+          pattern, hdf5::File::open(comm.get(), MPI_INFO_NULL, path,
+                                    {.collective_metadata = false, .subfiling = true}));
     case FileFormat::netcdf:
 #if SLABMARK_WITH_PNETCDF
       return std::make_unique<NetcdfReader>(comm, pattern, path);

@@ -28,11 +28,11 @@ ExitStatus run_and_agree(const char* name, const Comm& world,
 }  // namespace
 
 int run_program(int argc, char** argv, const char* name,
-                const std::function<ExitStatus(const Comm& world)>& body) {
+                const std::function<ExitStatus(const Comm& world)>& body, int thread_level) {
   // Without this a write beyond the file size limit kills the process before it can say why.
   std::signal(SIGXFSZ, SIG_IGN);
   int provided = 0;
-  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
+  if (MPI_Init_thread(&argc, &argv, thread_level, &provided) != MPI_SUCCESS) {
     fmt::print(stderr, "{}: error: MPI could not be initialised.\n", name);
     return static_cast<int>(ExitStatus::failed);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -97,27 +98,75 @@ std::string text_of(const std::byte* in) {
   return fmt::format("{}", value);
 }
 
-/// Compares bit for bit, a block at a time since almost all blocks are right.
+/// Compares the elements `part` bit for bit and notes what is wrong.
 template <class T>
-std::optional<Mismatch> check(std::uint64_t key, Run run, const std::byte* in) {
+void compare(Run part, const std::byte* found, const std::byte* expected, Mismatch& mismatch) {
+  if (std::memcmp(found, expected, part.length * sizeof(T)) == 0) return;
+  for (std::uint64_t i = 0; i < part.length; ++i) {
+    const std::uint64_t at = i * sizeof(T);
+    if (std::memcmp(found + at, expected + at, sizeof(T)) == 0 || mismatch.count++ > 0) continue;
+    mismatch.element = part.offset + i;
+    mismatch.expected = text_of<T>(expected + at);
+    mismatch.found = text_of<T>(found + at);
+  }
+}
+
+/// A block at a time since almost all blocks are right.
+template <class T>
+Mismatch check(std::uint64_t key, Run run, const std::byte* in) {
   constexpr std::uint64_t block = 512;
   std::byte expected[block * sizeof(T)];
   Mismatch mismatch;
   for (std::uint64_t done = 0; done < run.length; done += block) {
     const Run part{run.offset + done, std::min(block, run.length - done)};
-    const std::byte* found = in + done * sizeof(T);
     fill<T>(key, part, expected);
-    if (std::memcmp(found, expected, part.length * sizeof(T)) == 0) continue;
-    for (std::uint64_t i = 0; i < part.length; ++i) {
-      const std::uint64_t at = i * sizeof(T);
-      if (std::memcmp(found + at, expected + at, sizeof(T)) == 0 || mismatch.count++ > 0) continue;
-      mismatch.element = part.offset + i;
-      mismatch.expected = text_of<T>(expected + at);
-      mismatch.found = text_of<T>(found + at);
+    compare<T>(part, in + done * sizeof(T), expected, mismatch);
+  }
+  return mismatch;
+}
+
+std::optional<Mismatch> found_in(Mismatch mismatch, std::size_t dataset, std::uint64_t time) {
+  if (mismatch.count == 0) return std::nullopt;
+  mismatch.dataset = dataset;
+  mismatch.time = time;
+  return mismatch;
+}
+
+// Elements whose contents are asked for at once when they are compared: enough for a function that
+// is called once a box, and no burden on memory.
+constexpr std::uint64_t compared_at_once = std::uint64_t{1} << 20;
+
+void fill_run(const Pattern& pattern, std::size_t dataset, std::uint64_t time, Run run,
+              std::byte* out) {
+  const std::size_t size = size_of(pattern.datasets[dataset].type);
+  for (const Hyperslab& box : boxes_of_range(run, pattern.datasets[dataset].extent())) {
+    pattern.content->fill(dataset, time, box.start, box.block, out);
+    out += element_count(box.block) * size;
+  }
+}
+
+/// True if the selection is boxes whose elements lie in the buffer densely, box after box.
+bool is_boxes(const Transfer& transfer) {
+  if (transfer.buffer) return false;
+  Hyperslab slab;
+  for (std::uint64_t i = 0; i < transfer.file->hyperslab_count(); ++i) {
+    transfer.file->hyperslab(i, slab);
+    for (const std::uint64_t count : slab.count) {
+      if (count != 1) return false;
     }
   }
-  if (mismatch.count == 0) return std::nullopt;
-  return mismatch;
+  return true;
+}
+
+void fill_boxes(const Content& content, const Transfer& transfer, std::size_t element_bytes,
+                std::byte* buffer) {
+  Hyperslab slab;
+  for (std::uint64_t i = 0; i < transfer.file->hyperslab_count(); ++i) {
+    transfer.file->hyperslab(i, slab);
+    if (element_count(slab) == 0) continue;
+    content.fill(transfer.dataset, transfer.time, slab.start, slab.block, buffer);
+    buffer += element_count(slab) * element_bytes;
+  }
 }
 
 /// "(3, 14)": the indices of a row-major element.
@@ -138,13 +187,25 @@ void fill_run(ElementType type, std::size_t dataset, std::uint64_t time, Run run
 
 std::optional<Mismatch> check_run(ElementType type, std::size_t dataset, std::uint64_t time,
                                   Run run, const std::byte* in) {
-  auto mismatch =
-      with_type(type, [&]<class T>(T) { return check<T>(key_of(dataset, time), run, in); });
-  if (mismatch) {
-    mismatch->dataset = dataset;
-    mismatch->time = time;
+  return found_in(
+      with_type(type, [&]<class T>(T) { return check<T>(key_of(dataset, time), run, in); }),
+      dataset, time);
+}
+
+std::optional<Mismatch> check_run(const Pattern& pattern, std::size_t dataset, std::uint64_t time,
+                                  Run run, const std::byte* in) {
+  const ElementType type = pattern.datasets[dataset].type;
+  if (!pattern.content) return check_run(type, dataset, time, run, in);
+  const std::size_t size = size_of(type);
+  std::vector<std::byte> expected(std::min(run.length, compared_at_once) * size);
+  Mismatch mismatch;
+  for (std::uint64_t done = 0; done < run.length; done += compared_at_once) {
+    const Run part{run.offset + done, std::min(compared_at_once, run.length - done)};
+    fill_run(pattern, dataset, time, part, expected.data());
+    with_type(type,
+              [&]<class T>(T) { compare<T>(part, in + done * size, expected.data(), mismatch); });
   }
-  return mismatch;
+  return found_in(mismatch, dataset, time);
 }
 
 void fill_buffer(const Pattern& pattern, const Transfer& transfer, std::byte* buffer) {
@@ -153,9 +214,17 @@ void fill_buffer(const Pattern& pattern, const Transfer& transfer, std::byte* bu
   if (transfer.buffer) {
     std::memset(buffer, std::to_integer<int>(gap_byte), buffer_bytes(transfer, dataset));
   }
+  if (pattern.content && is_boxes(transfer)) {
+    fill_boxes(*pattern.content, transfer, size, buffer);
+    return;
+  }
   for_each_piece(transfer, [&](const Piece& piece) {
-    fill_run(dataset.type, transfer.dataset, transfer.time, {piece.file, piece.length},
-             buffer + piece.buffer * size);
+    const Run run{piece.file, piece.length};
+    if (pattern.content) {
+      fill_run(pattern, transfer.dataset, transfer.time, run, buffer + piece.buffer * size);
+    } else {
+      fill_run(dataset.type, transfer.dataset, transfer.time, run, buffer + piece.buffer * size);
+    }
   });
 }
 
@@ -165,7 +234,7 @@ std::optional<Mismatch> check_buffer(const Pattern& pattern, const Transfer& tra
   const std::size_t size = size_of(dataset.type);
   std::optional<Mismatch> first;
   for_each_piece(transfer, [&](const Piece& piece) {
-    const auto found = check_run(dataset.type, transfer.dataset, transfer.time,
+    const auto found = check_run(pattern, transfer.dataset, transfer.time,
                                  {piece.file, piece.length}, buffer + piece.buffer * size);
     if (!found) return;
     if (first) {

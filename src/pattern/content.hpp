@@ -25,11 +25,32 @@ struct Mismatch {
   std::uint64_t count = 0;  ///< number of wrong elements in all, this being the first
 };
 
+/// Contents of a pattern's own, in place of the hashes: those of a program that has always written
+/// certain values, or of a user's function. Also a closed form, so that any rank can check any
+/// element. Comparisons are bit for bit, hence the same element must always get the same bits,
+/// whatever box it is asked for with.
+class Content {
+ public:
+  virtual ~Content() = default;
+
+  /// Stores the elements of the box [start, start + count) of one dataset at `out`, row-major and
+  /// densely. Throws an Error where that cannot be done.
+  virtual void fill(std::size_t dataset, std::uint64_t time, const Extent& start,
+                    const Extent& count, std::byte* out) const = 0;
+
+  /// True if time changes nothing, so that a buffer can serve several rounds.
+  virtual bool same_at_all_times() const { return false; }
+};
+
 /// Stores the expected contents of the elements `run` of one dataset at `out`.
 void fill_run(ElementType type, std::size_t dataset, std::uint64_t time, Run run, std::byte* out);
 
 /// Compares `run.length` elements at `in` with the expected contents. An empty result is a match.
 std::optional<Mismatch> check_run(ElementType type, std::size_t dataset, std::uint64_t time,
+                                  Run run, const std::byte* in);
+
+/// The same with the contents of `pattern`, its own ones where it has them.
+std::optional<Mismatch> check_run(const Pattern& pattern, std::size_t dataset, std::uint64_t time,
                                   Run run, const std::byte* in);
 
 /// Fills the buffer behind `transfer` with the expected contents; bytes of the buffer that do not

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "pattern/selection.hpp"
 
 namespace slabmark {
+
+class Content;
 
 /// What this rank moves between one of its buffers and one dataset in one round.
 struct Transfer {
@@ -39,6 +42,9 @@ struct Pattern {
   /// Transfers of one round, in order. At most one per (dataset, time) unless the pattern is made
   /// of partial requests.
   std::function<std::vector<Transfer>(std::uint64_t round)> transfers;
+
+  /// What the elements hold; null: the hashes of pattern/content.hpp.
+  std::shared_ptr<const Content> content;
 };
 
 /// Sum over all rounds of this rank's moved bytes.

@@ -145,7 +145,7 @@ inline std::string check_plainly(FileFormat format, const Comm& comm, const Patt
       transfer.file->for_each_run([&](Run run) {
         std::vector<std::byte> found(run.length * size_of(type));
         reader->read(transfer.dataset, transfer.time, run, found.data());
-        const auto mismatch = check_run(type, transfer.dataset, transfer.time, run, found.data());
+        const auto mismatch = check_run(part, transfer.dataset, transfer.time, run, found.data());
         if (mismatch && fault.empty()) fault = describe(*mismatch, part);
       });
     }

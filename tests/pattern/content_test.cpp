@@ -180,5 +180,61 @@ TEST(Mismatches, AreDescribedInOneSentence) {
       "wrong elements.");
 }
 
+/// Elements count from 0, over the whole array; every time adds 1000.
+class Counted : public Content {
+ public:
+  void fill(std::size_t, std::uint64_t time, const Extent& start, const Extent& count,
+            std::byte* out) const override {
+    for (std::uint64_t i = 0; i < count[0]; ++i) {
+      for (std::uint64_t j = 0; j < count[1]; ++j) {
+        const auto value = static_cast<float>(1000 * time + (start[0] + i) * 5 + start[1] + j);
+        std::memcpy(out, &value, sizeof value);
+        out += sizeof value;
+      }
+    }
+  }
+};
+
+Pattern counted_pattern(SelectionPtr file, SelectionPtr buffer) {
+  Pattern pattern;
+  pattern.datasets = {{"d", ElementType::float32, {{"y", 4}, {"x", 5}}, true, std::nullopt}};
+  pattern.transfers = [=](std::uint64_t round) {
+    return std::vector<Transfer>{{0, round, file, buffer}};
+  };
+  pattern.content = std::make_shared<Counted>();
+  return pattern;
+}
+
+TEST(OwnContents, FillBoxesRunsAndBuffersWithGapsInsteadOfTheHashes) {
+  const auto boxes =
+      select_hyperslabs({4, 5}, {make_box({2, 1}, {2, 2}), make_box({0, 0}, {1, 2})});
+  const std::vector<float> expected = {2011, 2012, 2016, 2017, 2000, 2001};
+  const auto runs = select_row_runs({4, 5}, {{11, 2}, {16, 2}, {0, 2}});
+  const auto gaps = select_row_runs({9}, {{0, 3}, {5, 3}});
+  for (const auto& [file, buffer] : {std::pair{boxes, SelectionPtr()},
+                                     std::pair{runs, SelectionPtr()}, std::pair{boxes, gaps}}) {
+    const Pattern pattern = counted_pattern(file, buffer);
+    const Transfer transfer = pattern.transfers(2).front();
+    std::vector<float> values(buffer ? 9 : 6);
+    fill_buffer(pattern, transfer, reinterpret_cast<std::byte*>(values.data()));
+    auto* bytes = reinterpret_cast<std::byte*>(values.data());
+    EXPECT_EQ(check_buffer(pattern, transfer, bytes), std::nullopt);
+    if (buffer) values.erase(values.begin() + 3, values.begin() + 5), values.pop_back();
+    EXPECT_EQ(values, expected);
+  }
+}
+
+TEST(OwnContents, AreWhatAWrongElementIsComparedWith) {
+  const Pattern pattern = counted_pattern(select_all({4, 5}), nullptr);
+  std::vector<float> values(3, 7.0f);
+  const auto mismatch =
+      check_run(pattern, 0, 1, {6, 3}, reinterpret_cast<const std::byte*>(values.data()));
+  ASSERT_TRUE(mismatch);
+  EXPECT_EQ(mismatch->expected, "1006");
+  EXPECT_EQ(mismatch->found, "7");
+  EXPECT_EQ(mismatch->count, 3u);
+  EXPECT_EQ(mismatch->element, 6u);
+}
+
 }  // namespace
 }  // namespace slabmark

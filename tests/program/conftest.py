@@ -18,22 +18,24 @@ import pytest
 
 @pytest.fixture(scope="session")
 def run():
-    """run(program, args, ranks=1, timeout=60, launch=None, **popen) -> subprocess.CompletedProcess
+    """run(program, args, ranks=1, timeout=60, launch=None, input=None, **popen) -> subprocess.CompletedProcess
 
     Runs it under the launcher if there are several ranks (or `launch` says so), otherwise without. What outlives the
-    timeout is killed with all its ranks and fails the test: a hang is a fault. Other keywords go to subprocess.Popen.
+    timeout is killed with all its ranks and fails the test: a hang is a fault. `input` is the text on standard input.
+    Other keywords go to subprocess.Popen.
     """
     folder = pathlib.Path(os.environ["SLABMARK_BIN"])
     launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
 
-    def run_program(program, args, ranks=1, timeout=60, launch=None, **popen):
+    def run_program(program, args, ranks=1, timeout=60, launch=None, input=None, **popen):
         command = [str(folder / program), *map(str, args)]
         if launch or (launch is None and ranks > 1):
             command = [*launcher, "-n", str(ranks), *command]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True, start_new_session=True, **popen)
+        stdin = subprocess.DEVNULL if input is None else subprocess.PIPE
+        process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   start_new_session=True, **popen)
         try:
-            out, err = process.communicate(timeout=timeout)
+            out, err = process.communicate(input, timeout=timeout)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()

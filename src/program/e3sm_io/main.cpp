@@ -4,11 +4,11 @@
 ///
 /// docs/e3sm_io.md has the options, a sample of the output, and what differs from the original.
 
-#include <filesystem>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/path.hpp"
 #include "bench/run.hpp"
 #include "map/map_pattern.hpp"
 #include "measure/manifest.hpp"
@@ -22,11 +22,6 @@
 namespace slabmark::e3sm_io {
 
 namespace {
-
-std::string directory_of(const std::string& path) {
-  const std::string directory = std::filesystem::path(path).parent_path().string();
-  return directory.empty() ? "." : directory;
-}
 
 ExitStatus run(const Comm& world, const Options& options) {
   require_record_file(world, options.json);

@@ -39,7 +39,8 @@ std::string output_path(const std::string& output, const MethodInfo& method) {
   fs::path path(output);
   if (fs::is_directory(path) || output.ends_with('/')) path /= "testfile.nc";
   fs::path extension = path.extension();
-  if (method.format == FileFormat::hdf5) extension = ".h5";
+  if (method.format == FileFormat::hdf5 || method.format == FileFormat::hdf5_subfiles)
+    extension = ".h5";
   if (method.format == FileFormat::raw) extension = ".raw";
   const std::string stem = path.stem().string() + "_" + short_name(method);
   return (path.parent_path() / (stem + extension.string())).string();

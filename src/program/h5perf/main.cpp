@@ -178,7 +178,7 @@ ExitStatus run(const Comm& world, const Options& options) {
   Shared shared{options, directory.path(), nullptr, {}};
   for (const Api api : options.apis) {
     for (const std::string& path : paths_of(options, api, shared.directory)) {
-      require_free_path(world, path, options.run.overwrite, "HDF5_PARAPREFIX");
+      require_free_path(world, path, options.run.overwrite, nullptr, "HDF5_PARAPREFIX");
     }
   }
   std::optional<Output> output;

@@ -20,6 +20,7 @@ std::vector<std::unique_ptr<PatternCommand>> pattern_commands() {
   commands.push_back(make_decomp_command());
   commands.push_back(make_slice_command());
   commands.push_back(make_transfer_command());
+  commands.push_back(make_checkpoint_command());
   return commands;
 }
 

@@ -40,6 +40,7 @@ class PatternCommand {
 std::unique_ptr<PatternCommand> make_decomp_command();
 std::unique_ptr<PatternCommand> make_slice_command();
 std::unique_ptr<PatternCommand> make_transfer_command();
+std::unique_ptr<PatternCommand> make_checkpoint_command();
 
 /// What --type names. Throws InputError.
 ElementType parse_type(const std::string& text);

@@ -20,6 +20,10 @@ hid_t native_type(ElementType type) {
   return H5I_INVALID_HID;
 }
 
+bool has_deflate() { return H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0; }
+
+bool has_zfp() { return H5Zfilter_avail(zfp_filter) > 0; }
+
 Space Dataset::space() const {
   return Space(own(H5Dget_space(handle_.get()), H5Sclose, "H5Dget_space", path_));
 }

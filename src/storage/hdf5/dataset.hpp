@@ -16,12 +16,21 @@ namespace slabmark::hdf5 {
 /// Memory and file type of an element: the machine's own, so nothing is converted.
 hid_t native_type(ElementType type);
 
+/// Number under which the ZFP filter is registered with the HDF Group.
+constexpr H5Z_filter_t zfp_filter = 32013;
+
 /// How a dataset is created.
 struct CreationSettings {
   H5D_fill_time_t fill = H5D_FILL_TIME_NEVER;
   H5D_alloc_time_t alloc = H5D_ALLOC_TIME_DEFAULT;
-  Extent chunk;  ///< with time, if there is; empty: contiguous
+  Extent chunk;          ///< with time, if there is; empty: contiguous
+  unsigned deflate = 0;  ///< level 1 to 9; 0: not compressed. Chunked datasets only, as zfp
+  bool zfp = false;      ///< the registered filter 32013, where HDF5 finds it
 };
+
+/// True if HDF5 has the filter, built in or as a plugin that it finds.
+bool has_deflate();
+bool has_zfp();
 
 /// An open dataset. Creating, opening, extending and closing are collective in a parallel file.
 class Dataset {

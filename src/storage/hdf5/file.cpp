@@ -1,9 +1,14 @@
 #include "storage/hdf5/file.hpp"
 
+#include <cstdint>
+#include <filesystem>
+#include <sys/stat.h>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/path.hpp"
 #include "parallel/comm.hpp"
 
 namespace slabmark::hdf5 {
@@ -14,13 +19,44 @@ Handle property_list(hid_t kind, const std::string& path) {
   return own(H5Pcreate(kind), H5Pclose, "H5Pcreate", path);
 }
 
-Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
-                       const AccessSettings& settings) {
+Handle access_list(const std::string& path, const AccessSettings& settings) {
   silence();
   auto list = property_list(H5P_FILE_ACCESS, path);
-  check(H5Pset_fapl_mpio(list.get(), comm, info), "H5Pset_fapl_mpio", path);
   check(H5Pset_libver_bounds(list.get(), settings.low, settings.high), "H5Pset_libver_bounds",
         path);
+  return list;
+}
+
+#ifdef H5_HAVE_SUBFILING_VFD
+void use_subfiling(hid_t list, MPI_Comm comm, MPI_Info info, const std::string& path,
+                   std::uint64_t subfiles) {
+  check(H5Pset_mpi_params(list, comm, info), "H5Pset_mpi_params", path);
+  H5FD_subfiling_config_t config;
+  check(H5Pget_fapl_subfiling(list, &config), "H5Pget_fapl_subfiling", path);
+  const Handle io_concentrator(config.ioc_fapl_id, H5Pclose);
+  if (subfiles > 0) config.shared_cfg.stripe_count = static_cast<std::int32_t>(subfiles);
+  check(H5Pset_fapl_subfiling(list, &config), "H5Pset_fapl_subfiling", path);
+}
+#else
+void use_subfiling(hid_t, MPI_Comm, MPI_Info, const std::string& path, std::uint64_t) {
+  fail("H5Pset_fapl_subfiling", path);
+}
+#endif
+
+unsigned creation_flags(const AccessSettings& settings) {
+  return settings.replace ? H5F_ACC_TRUNC : H5F_ACC_EXCL;
+}
+
+unsigned flags_of(Access access) { return access == Access::read ? H5F_ACC_RDONLY : H5F_ACC_RDWR; }
+
+Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
+                       const AccessSettings& settings) {
+  auto list = access_list(path, settings);
+  if (settings.subfiling) {
+    use_subfiling(list.get(), comm, info, path, settings.subfiles);
+  } else {
+    check(H5Pset_fapl_mpio(list.get(), comm, info), "H5Pset_fapl_mpio", path);
+  }
   check(H5Pset_all_coll_metadata_ops(list.get(), settings.collective_metadata),
         "H5Pset_all_coll_metadata_ops", path);
   check(H5Pset_alignment(list.get(), settings.align_threshold, settings.alignment),
@@ -31,6 +67,36 @@ Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
 }
 
 }  // namespace
+
+std::vector<std::string> subfiles_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return {};
+  namespace fs = std::filesystem;
+  const std::string name =
+      fmt::format("{}.subfile_{}", fs::path(path).filename().string(), status.st_ino);
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory_of(path), error)) {
+    const std::string other = entry.path().filename().string();
+    // The number of the stub must end where the name goes on: 12 is not 123.
+    if (!other.starts_with(name)) continue;
+    const char next = other.size() > name.size() ? other[name.size()] : '\0';
+    if (next == '_' || next == '.') found.push_back(entry.path().string());
+  }
+  return found;
+}
+
+std::string no_subfiling_cause() {
+#ifdef H5_HAVE_SUBFILING_VFD
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE
+             ? ""
+             : "HDF5's subfiling driver needs an MPI that gives MPI_THREAD_MULTIPLE";
+#else
+  return "this HDF5 was built without its subfiling driver";
+#endif
+}
 
 std::string library_version() {
   unsigned major = 0;
@@ -43,21 +109,29 @@ std::string library_version() {
 File File::create(MPI_Comm comm, MPI_Info info, const std::string& path,
                   const AccessSettings& settings) {
   const auto access = parallel_access(comm, info, path, settings);
-  return {own(H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access.get()), H5Fclose,
+  return {own(H5Fcreate(path.c_str(), creation_flags(settings), H5P_DEFAULT, access.get()),
+              H5Fclose, "H5Fcreate", path),
+          path, settings.subfiling};
+}
+
+File File::open(MPI_Comm comm, MPI_Info info, const std::string& path,
+                const AccessSettings& settings, Access access) {
+  const auto list = parallel_access(comm, info, path, settings);
+  return {own(H5Fopen(path.c_str(), flags_of(access), list.get()), H5Fclose, "H5Fopen", path), path,
+          settings.subfiling};
+}
+
+File File::create_serial(const std::string& path, const AccessSettings& settings) {
+  const auto list = access_list(path, settings);
+  return {own(H5Fcreate(path.c_str(), creation_flags(settings), H5P_DEFAULT, list.get()), H5Fclose,
               "H5Fcreate", path),
           path};
 }
 
-File File::open(MPI_Comm comm, MPI_Info info, const std::string& path,
-                const AccessSettings& settings) {
-  const auto access = parallel_access(comm, info, path, settings);
-  return {own(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose, "H5Fopen", path),
-          path};
-}
-
-File File::open_serial(const std::string& path) {
+File File::open_serial(const std::string& path, Access access) {
   silence();
-  return {own(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "H5Fopen", path), path};
+  return {own(H5Fopen(path.c_str(), flags_of(access), H5P_DEFAULT), H5Fclose, "H5Fopen", path),
+          path};
 }
 
 Dataset File::create_dataset(const std::string& name, ElementType type, const Space& space,
@@ -73,6 +147,15 @@ Dataset File::create_dataset(const std::string& name, ElementType type, const Sp
     check(H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data()),
           "H5Pset_chunk", path_);
   }
+  if (settings.deflate > 0) {
+    check(H5Pset_deflate(creation.get(), settings.deflate), "H5Pset_deflate", path_);
+  }
+  if (settings.zfp) {
+    // Mode 3, accuracy, with a tolerance of 0 in the last two: what the original seism-core wrote.
+    const unsigned values[4] = {3, 0, 0, 0};
+    check(H5Pset_filter(creation.get(), zfp_filter, H5Z_FLAG_MANDATORY, 4, values), "H5Pset_filter",
+          path_);
+  }
   return {own(H5Dcreate2(handle_.get(), name.c_str(), native_type(type), space.get(), links.get(),
                          creation.get(), H5P_DEFAULT),
               H5Dclose, "H5Dcreate2", path_),
@@ -84,15 +167,24 @@ Dataset File::open_dataset(const std::string& name, ElementType type) const {
           type, path_};
 }
 
+bool File::reads_metadata_collectively() const {
+  const auto list = own(H5Fget_access_plist(handle_.get()), H5Pclose, "H5Fget_access_plist", path_);
+  hbool_t is_collective = false;
+  check(H5Pget_all_coll_metadata_ops(list.get(), &is_collective), "H5Pget_all_coll_metadata_ops",
+        path_);
+  return is_collective;
+}
+
 MPI_File File::mpi_file() const {
   void* handle = nullptr;
   check(H5Fget_vfd_handle(handle_.get(), H5P_DEFAULT, &handle), "H5Fget_vfd_handle", path_);
   return *static_cast<MPI_File*>(handle);
 }
 
+void File::flush() { check(H5Fflush(handle_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_); }
+
 void File::sync() {
-  check(H5Fflush(handle_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
-  check_mpi(MPI_File_sync(mpi_file()), "MPI_File_sync");
+  if (!subfiled_) check_mpi(MPI_File_sync(mpi_file()), "MPI_File_sync");
 }
 
 void File::close() {

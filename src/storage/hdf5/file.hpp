@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <hdf5.h>
 #include <mpi.h>
@@ -20,7 +21,22 @@ struct AccessSettings {
   /// Objects of at least `align_threshold` bytes begin at a multiple of `alignment` bytes.
   std::uint64_t alignment = 1;
   std::uint64_t align_threshold = 1;
+  /// The bytes go into several files through HDF5's subfiling driver, which wants
+  /// MPI_THREAD_MULTIPLE; what stands at the path is then a stub.
+  bool subfiling = false;
+  std::uint64_t subfiles = 0;  ///< their number; 0: one for each node
+  /// Take the place of an (empty) file, such as `lfs setstripe` leaves.
+  bool replace = false;
 };
+
+enum class Access { read, read_write };
+
+/// Files that the subfiling driver has left beside the stub `path`; none for an ordinary file.
+std::vector<std::string> subfiles_of(const std::string& path);
+
+/// Why the subfiling driver cannot be used (HDF5 was built without it, MPI has no threads); empty:
+/// it can.
+std::string no_subfiling_cause();
 
 /// "2.2.0": the version of the library at run time.
 std::string library_version();
@@ -34,10 +50,12 @@ class File {
   static File create(MPI_Comm comm, MPI_Info info, const std::string& path,
                      const AccessSettings& settings);
   static File open(MPI_Comm comm, MPI_Info info, const std::string& path,
-                   const AccessSettings& settings);
-  /// For this process alone, read-only, without MPI-IO.
-  static File open_serial(const std::string& path);
+                   const AccessSettings& settings, Access access = Access::read);
+  /// For this process alone, without MPI-IO.
+  static File create_serial(const std::string& path, const AccessSettings& settings);
+  static File open_serial(const std::string& path, Access access = Access::read);
 
+  hid_t get() const { return handle_.get(); }
   const std::string& path() const { return path_; }
 
   /// `name` may have groups before it ("atm/T"), which are created where missing.
@@ -45,17 +63,24 @@ class File {
                          const CreationSettings& settings);
   Dataset open_dataset(const std::string& name, ElementType type) const;
 
-  /// The MPI file underneath, still HDF5's.
+  /// What HDF5 says is in effect: whether metadata are read collectively.
+  bool reads_metadata_collectively() const;
+
+  /// The MPI file underneath, still HDF5's. Not of subfiles.
   MPI_File mpi_file() const;
 
-  void sync();  ///< H5Fflush, then MPI_File_sync, which H5Fflush may leave out
+  void flush();  ///< H5Fflush
+  /// MPI_File_sync, which H5Fflush may leave out; nothing more for subfiles.
+  void sync();
   void close();
 
  private:
-  File(Handle handle, std::string path) : handle_(std::move(handle)), path_(std::move(path)) {}
+  File(Handle handle, std::string path, bool subfiled = false)
+      : handle_(std::move(handle)), path_(std::move(path)), subfiled_(subfiled) {}
 
   Handle handle_;
   std::string path_;
+  bool subfiled_ = false;
 };
 
 }  // namespace slabmark::hdf5

@@ -128,6 +128,25 @@ void Space::move_to(std::uint64_t time, const Extent& extent) {
   check(H5Soffset_simple(get(), offset.data()), "H5Soffset_simple", in_memory);
 }
 
+void Space::shift(std::uint64_t from, std::uint64_t time, const Extent& extent) {
+  const std::vector<hsize_t> dims(extent.begin(), extent.end());
+  check(H5Sset_extent_simple(get(), static_cast<int>(dims.size()), dims.data(), nullptr),
+        "H5Sset_extent_simple", in_memory);
+  std::vector<hssize_t> back(dims.size(), 0);
+  back.front() = static_cast<hssize_t>(from) - static_cast<hssize_t>(time);
+  check(H5Sselect_adjust(get(), back.data()), "H5Sselect_adjust", in_memory);
+}
+
+void Space::become_dense(const Hyperslab& slab, bool leading_time) {
+  Dims dims{1};
+  std::size_t rank = leading_time ? 1 : 0;
+  for (std::size_t d = 0; d < slab.count.size(); ++d) dims[rank++] = slab.count[d] * slab.block[d];
+  rank = std::max<std::size_t>(rank, 1);  // a scalar's element is a line of one
+  check(H5Sset_extent_simple(get(), static_cast<int>(rank), dims.data(), nullptr),
+        "H5Sset_extent_simple", in_memory);
+  select_all();
+}
+
 void Space::become_line(std::uint64_t elements) {
   const hsize_t length = elements;
   check(H5Sset_extent_simple(get(), 1, &length, nullptr), "H5Sset_extent_simple", in_memory);

@@ -39,6 +39,15 @@ class Space {
   /// Moves a selection made at position 0 of a leading time dimension to `time`, and gives the
   /// space the `extent` that its dataset has by now. Costs nothing, however large the selection.
   void move_to(std::uint64_t time, const Extent& extent);
+  /// The same where the dataset does not grow: moves the selection itself from time `from`, at the
+  /// cost of a walk over it. HDF5 2.2.0 forgets the offset that move_to() sets when it writes an
+  /// irregular selection collectively to a dataset without chunks.
+  void shift(std::uint64_t from, std::uint64_t time, const Extent& extent);
+  /// Makes this the array of the elements that `slab` selects, densely, all selected; with a time
+  /// dimension in front if `leading_time`. As memory of a transfer between that slab and a chunked
+  /// dataset it is worth its shape: HDF5 2.2.0 takes a memory space of another shape apart element
+  /// by element (900 MiB in 8 blocks: 2750 MiB/s with the shape, 170 MiB/s with a line).
+  void become_dense(const Hyperslab& slab, bool leading_time);
   /// Makes this the 1-D space of `elements`, all selected.
   void become_line(std::uint64_t elements);
 

@@ -53,8 +53,12 @@ namespace {
 class ToolsInterface {
  public:
   ToolsInterface() {
+    // The level that MPI has: Open MPI 4.1.4 takes another for its own from here on, and HDF5's
+    // subfiling driver then refuses to work.
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
     int provided = 0;
-    open_ = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
+    open_ = MPI_T_init_thread(level, &provided) == MPI_SUCCESS;
   }
   ~ToolsInterface() {
     if (open_) MPI_T_finalize();

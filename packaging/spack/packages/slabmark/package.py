@@ -25,6 +25,8 @@ class Slabmark(CMakePackage):
 
     variant("pnetcdf", default=True, description="PnetCDF methods and .nc decomposition maps")
 
+    variant("plugins", default=True, description="Fill functions of seism-core-slice")
+
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
@@ -43,6 +45,7 @@ class Slabmark(CMakePackage):
             self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
             self.define("HDF5_ROOT", self.spec["hdf5"].prefix),
             self.define("BUILD_TESTING", self.run_tests),
+            self.define_from_variant("BUILD_PLUGINS", "plugins"),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_PnetCDF", self.spec.satisfies("~pnetcdf")),
         ]
         if self.spec.satisfies("+pnetcdf"):

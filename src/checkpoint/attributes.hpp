@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "checkpoint/settings.hpp"
+#include "parallel/comm.hpp"
+#include "storage/hdf5/file.hpp"
+
+namespace slabmark {
+
+/// Writes what the run was told into the root of `path`: the compound attribute
+/// `simulation_attributes` of the committed type `/seismCoreAttributes`, as the original's checker
+/// and reader know it, and one plain attribute a setting. `facts` is an object of further plain
+/// attributes: texts, numbers, or arrays of counts. Collective. Throws an agreed IoError.
+void write_checkpoint_attributes(const Comm& comm, const std::string& path,
+                                 const CheckpointSettings& settings, const nlohmann::json& facts);
+
+/// Reads them back, also from files of the original; `filename` becomes `path`. Collective; the
+/// same on all ranks. Throws an agreed InputError if the file holds no checkpoints, or if its
+/// dataset is not what its attributes say.
+CheckpointSettings read_checkpoint_attributes(const Comm& comm, const std::string& path);
+
+/// The HDF5 method that fits how `path` is stored: "hdf5-slab", or "hdf5-subfiling".
+std::string method_for(const std::string& path);
+
+}  // namespace slabmark

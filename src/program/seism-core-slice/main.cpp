@@ -1,0 +1,160 @@
+/// seism-core-slice: how fast a simulation writes its checkpoints.
+///
+///   mpiexec -n 8 seism-core-slice < check.in
+///
+/// docs/seism-core.md has the input, the report, and what differs from the original.
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/path.hpp"
+#include "base/version.hpp"
+#include "bench/run.hpp"
+#include "bench/run_arguments.hpp"
+#include "bench/trial_file.hpp"
+#include "checkpoint/attributes.hpp"
+#include "checkpoint/content.hpp"
+#include "measure/manifest.hpp"
+#include "measure/manifest_file_system.hpp"
+#include "measure/record_file.hpp"
+#include "method/environment.hpp"
+#include "method/registry.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/program.hpp"
+#include "program/seism-core-slice/input.hpp"
+#include "program/seism-core-slice/options.hpp"
+#include "program/seism-core-slice/output_file.hpp"
+#include "program/seism-core-slice/report.hpp"
+
+namespace slabmark::seism_core_slice {
+
+namespace {
+
+std::string read_text(const Options& options) {
+  if (options.input.empty()) return read_until_done(std::cin);
+  std::ifstream file(options.input);
+  if (!file) throw InputError(fmt::format("The input '{}' cannot be read.", options.input));
+  return read_until_done(file);
+}
+
+/// Rank 0 reads, and all ranks parse the same text.
+CheckpointSettings read_input(const Comm& world, const Options& options) {
+  std::string text;
+  agreed(world, [&] {
+    if (world.is_root()) text = read_text(options);
+  });
+  text = world.broadcast(text);
+  CheckpointSettings settings;
+  agreed(world, [&] { settings = parse_input(text); });
+  return settings;
+}
+
+void require_ranks(const Comm& world, const CheckpointGrid& grid) {
+  const auto size = static_cast<std::uint64_t>(world.size());
+  if (grid.blocks() == size) return;
+  throw InputError(fmt::format(
+      "processor {} {} {} makes {} processes, but there are {} ranks; start as many ranks, or "
+      "change the grid.",
+      grid.processor[0], grid.processor[1], grid.processor[2], grid.blocks(), size));
+}
+
+void require_supported(const Cell& cell) {
+  if (const auto reason = cell.method->supports(*cell.written, cell.settings)) {
+    throw InputError(fmt::format("This cannot be written: {}.", *reason));
+  }
+}
+
+nlohmann::json configuration_of(const CheckpointSettings& settings, const Settings& method) {
+  return {{"filename", settings.filename},
+          {"function", settings.use_function_name},
+          {"library", settings.use_function_lib},
+          {"arguments", settings.use_function_argv},
+          {"n_nodes", settings.n_nodes},
+          {"options", method.options},
+          {"lfs_stripe_count", settings.lfs_stripe_count},
+          {"lfs_stripe_size", settings.lfs_stripe_size}};
+}
+
+void finish_file(const Comm& world, const CheckpointSettings& settings, OutputFile& output,
+                 CellRecord& record, const LibraryEnvironment& environment) {
+  nlohmann::json facts;
+  if (world.is_root()) facts = facts_of(record);
+  facts = nlohmann::json::parse(world.broadcast(facts.dump()));
+  facts["hdf5_version"] = environment.hdf5;
+  facts["mpi_version"] = mpi_library_version();
+  facts["slabmark_version"] = std::string(version());
+  write_checkpoint_attributes(world, output.written_as(), settings, facts);
+  output.take_its_name();
+}
+
+ExitStatus run(const Comm& world, const Options& options) {
+  require_record_file(world, options.json);
+  const CheckpointSettings settings = read_input(world, options);
+  agreed(world, [&] { require_ranks(world, settings.grid); });
+  Pattern pattern;
+  agreed(world, [&] { pattern = make_checkpoint(world, settings); });
+  OutputFile output(world, settings);
+
+  Cell cell;
+  cell.method = &find_method(settings.subfile > 0 ? "hdf5-subfiling" : "hdf5-slab");
+  cell.settings = method_settings(settings, options.settings);
+  cell.written = &pattern;
+  cell.path = output.written_as();
+  const bool striped = world.broadcast(world.is_root() && can_stripe(settings) ? 1u : 0u) != 0;
+  if (striped) {
+    cell.settings.options["hdf5.into_existing"] = "on";
+    cell.before_create = [&](const std::string& path) { make_striped(settings, path); };
+  }
+  agreed(world, [&] { require_supported(cell); });
+  // Before anything is printed: nothing is echoed of a run that cannot begin.
+  require_free_path(world, cell.path, true, cell.method->companions);
+
+  const std::string directory = directory_of(settings.filename);
+  const LibraryEnvironment environment = library_environment(world, directory);
+  nlohmann::json manifest = collect_manifest(
+      world, {"seism-core-slice", directory, configuration_of(settings, cell.settings),
+              options.run.seed, environment.to_json()});
+  if (world.is_root()) {
+    fmt::print("{}", format_echo(settings));
+    std::fflush(stdout);
+  }
+
+  CellRecord record = run_cells(world, {&cell, 1}, options.run).front();
+  if (striped && world.is_root()) {
+    record.effective["lustre"] = lustre_striping(cell.path, "lustre");
+  }
+  finish_file(world, settings, output, record, environment);
+
+  agreed(world, [&] {
+    if (!world.is_root()) return;
+    manifest["ended"] = utc_now();
+    record.manifest = manifest;
+    fmt::print("{}", format_results(settings, record));
+    if (!options.json.empty()) append_record(options.json, record);
+  });
+  return ExitStatus::good;
+}
+
+}  // namespace
+
+}  // namespace slabmark::seism_core_slice
+
+int main(int argc, char** argv) {
+  using namespace slabmark;
+  const auto body = [&](const Comm& world) {
+    seism_core_slice::CommandLine line;
+    agreed(world, [&] { line = seism_core_slice::parse(argc, argv); });
+    if (!line.options) {
+      if (world.is_root()) fmt::print("{}", line.help);
+      return ExitStatus::good;
+    }
+    return seism_core_slice::run(world, *line.options);
+  };
+  // Subfiling wants all threads, and whether it is asked for is known only after the start of MPI.
+  return run_program(argc, argv, "seism-core-slice", body, MPI_THREAD_MULTIPLE);
+}

@@ -1,0 +1,114 @@
+#include "program/seism-core-slice/output_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <sys/resource.h>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/command.hpp"
+#include "base/error.hpp"
+#include "base/number.hpp"
+#include "base/path.hpp"
+#include "parallel/agree.hpp"
+
+namespace slabmark::seism_core_slice {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::uint64_t bytes_of(const CheckpointGrid& grid) {
+  Extent lengths = grid.extent();
+  lengths.push_back(grid.steps);
+  lengths.push_back(sizeof(float));
+  return element_count(lengths);
+}
+
+void require_regular(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status) || fs::is_regular_file(status)) return;
+  throw InputError(fmt::format(
+      "'{}' exists and is not a regular file, so it is not replaced; give another filename.",
+      path));
+}
+
+// What is found out here ends a run at once that would fail after long writing. A compressed file
+// may be much smaller; but one that meets the limit while all ranks write makes OMPIO (Open MPI
+// 4.1.4) hang, so it is not tried.
+void require_room(const CheckpointSettings& settings) {
+  const bool filtered = settings.deflate > 0 || settings.zfp > 0;
+  const std::uint64_t bytes = bytes_of(settings.grid);
+  struct rlimit limit {};
+  if (settings.subfile == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+      limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) {
+    throw IoError(fmt::format(
+        "'{}' {} have {}, but the file size limit (ulimit -f) is {}; raise it, or write less.",
+        settings.filename, filtered ? "may" : "would", format_bytes(bytes),
+        format_bytes(limit.rlim_cur)));
+  }
+  std::error_code error;
+  const fs::space_info space = fs::space(directory_of(settings.filename), error);
+  if (!filtered && !error && bytes > space.available) {
+    throw IoError(fmt::format(
+        "'{}' would have {}, but its file system has only {} left; write elsewhere, or write less.",
+        settings.filename, format_bytes(bytes), format_bytes(space.available)));
+  }
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const Comm& comm, const CheckpointSettings& settings)
+    : comm_(comm), path_(settings.filename), written_as_(path_) {
+  if (settings.subfile == 0) written_as_ += ".partial";
+  agreed(comm, [&] {
+    if (!comm.is_root()) return;
+    require_regular(path_);
+    require_room(settings);
+  });
+}
+
+void OutputFile::take_its_name() {
+  agreed(comm_, [&] {
+    if (!comm_.is_root() || written_as_ == path_) return;
+    std::error_code error;
+    fs::rename(written_as_, path_, error);
+    if (!error) return;
+    throw IoError(
+        fmt::format("'{}' cannot be renamed to '{}': {}.", written_as_, path_, error.message()));
+  });
+}
+
+bool can_stripe(const CheckpointSettings& settings) {
+  if (settings.lfs_stripe_count == 0 && settings.lfs_stripe_size == 0) return false;
+  const auto answer = run_command({"lfs", "--version"});
+  if (answer && answer->status != 127) return true;
+  fmt::print(
+      stderr,
+      "seism-core-slice: warning: There is no command lfs, so the file gets the stripes that "
+      "its directory gives it.\n");
+  return false;
+}
+
+void make_striped(const CheckpointSettings& settings, const std::string& path) {
+  std::vector<std::string> words = {"lfs", "setstripe"};
+  const auto add = [&](const char* option, std::uint64_t value) {
+    if (value > 0) words.insert(words.end(), {option, fmt::to_string(value)});
+  };
+  add("-S", settings.lfs_stripe_size);
+  add("-c", settings.lfs_stripe_count);
+  // Absolute, so that a name that begins with a dash is no option.
+  words.push_back(fs::absolute(path).string());
+  const auto answer = run_command(words, true);
+  if (answer && answer->status == 0) return;
+  std::string said = answer ? answer->output : "it could not be started";
+  while (said.ends_with('\n')) said.pop_back();
+  throw IoError(fmt::format(
+      "'{}' failed: {}; leave lfs_stripe_count and lfs_stripe_size out where there is no Lustre.",
+      fmt::join(words, " "), said.empty() ? "it does not say why" : said));
+}
+
+}  // namespace slabmark::seism_core_slice

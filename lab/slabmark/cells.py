@@ -225,8 +225,13 @@ def _label(cell, varying):
     parts = [cell.method + (" (limit)" if cell.is_bound else "")]
     for name in varying:
         if (value := cell.attributes.get(name)) not in (None, ""):
-            parts.append(f"{value} ranks" if name == "ranks" else f"{name.removeprefix('hint ')}={value}")
+            parts.append(counted(int(value), "rank") if name == "ranks" else f"{name.removeprefix('hint ')}={value}")
     return ", ".join(parts)
+
+
+def counted(number, thing):
+    """'1 rank', '2 ranks'"""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def titles(record):
@@ -240,7 +245,7 @@ def titles(record):
     else:
         title = name
     title = f"{'Reading' if record.direction == 'read' else 'Writing'} {title}"
-    details = [f"{key} {value}" for key, value in settings.items()]
+    details = [f"{key.replace('_', ' ')} {value}" for key, value in settings.items()]
     if record.cache:
         details.append(f"cache {record.cache}")
     details.append("with sync (fsync)" if record.sync else "without sync (fsync)")

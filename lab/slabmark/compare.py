@@ -168,7 +168,7 @@ def _compare(base, new, tolerance, alpha):
         note = f"at least {statistics.fewest_to_compare(alpha)} {unit} a side are needed"
     elif unit == "trials":
         note = "few launches a side: what differs from launch to launch counts as a change"
-    return Comparison(new.label if base.label == new.label else f"{new.method}, {new.ranks} ranks", base, new, ratio,
+    return Comparison(new.label if base.label == new.label else f"{new.method}, {cells.counted(new.ranks, 'rank')}", base, new, ratio,
                       verdict(ratio, tolerance), unit, statistics.detectable(*values, alpha, tolerance), note)
 
 

@@ -29,7 +29,8 @@ def json_of(command, timeout=120, env=None):
     except OSError as error:
         raise InputError(f"'{command[0]}' cannot be started: {error.strerror}.") from error
     if done.returncode:
-        raise LabError(f"'{' '.join(command)}' failed: {reason_in(done.stdout + done.stderr)}")
+        reason = reason_in(done.stdout + done.stderr)
+        raise InputError(reason) if done.returncode == 2 else LabError(f"'{' '.join(command)}' failed: {reason}")
     for line in done.stdout.splitlines():
         if line.startswith("{"):
             return json.loads(done.stdout[done.stdout.index(line):].rsplit("}", 1)[0] + "}")

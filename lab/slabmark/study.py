@@ -8,7 +8,7 @@ import pathlib
 import random
 import tomllib
 
-from slabmark import launch, programs
+from slabmark import cells, launch, programs
 from slabmark.errors import InputError, did_you_mean
 
 DEFAULT = "default"  # as a value of an axis: the option, hint or variable is not given
@@ -165,12 +165,12 @@ def _cells(patterns, axes, settings, scratch):
     shared = (ranks, directions, _combinations(axes.get("options", {}), "[axes.options]"),
               _combinations(axes.get("hints", {}), "[axes.hints]"),
               _combinations(axes.get("environment", {}), "[axes.environment]"))
-    cells = {}
+    found = {}
     for number, pattern in enumerate(patterns, start=1):
         table = _table({"pattern": pattern}, "pattern", PATTERN, f"[[pattern]] number {number}")
         for cell in _cells_of(table, number, axes, settings, scratch, *shared):
-            cells.setdefault(cell.id, cell)
-    return list(cells.values())
+            found.setdefault(cell.id, cell)
+    return list(found.values())
 
 
 def _cells_of(pattern, number, axes, settings, scratch, ranks, directions, options, hints, environments):
@@ -199,7 +199,7 @@ def _cells_of(pattern, number, axes, settings, scratch, ranks, directions, optio
         for flag, pairs in (("--set", chosen), ("--hint", hint)):
             for key, value in pairs.items():
                 arguments += [flag, f"{key}={value}"]
-        distinguishing = [name, method or program, f"{count} ranks", *(["read"] if direction == "read" else []),
+        distinguishing = [name, method or program, cells.counted(count, "rank"), *(["read"] if direction == "read" else []),
                           *(f"{k}={v}" for k, v in [*own.items(), *chosen.items(), *hint.items(), *environment.items()]
                             if k != "map")]
         yield StudyCell(name, program, tuple(arguments), count, tuple(environment.items()), ", ".join(distinguishing))

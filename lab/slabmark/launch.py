@@ -6,6 +6,7 @@ import shlex
 import signal
 import string
 import subprocess
+import tempfile
 
 from slabmark.errors import InputError
 
@@ -51,6 +52,26 @@ def fill(template, program, ranks, ranks_per_node=None, environment=None):
 def end_with_parent():
     """For the child of a fork: SIGTERM when the parent dies, even by SIGKILL; launchers pass it on to their ranks."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def run(command, timeout, environment):
+    """(exit status, what it printed); the status is None if it took too long and was ended."""
+    with tempfile.TemporaryFile() as log:
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=os.environ | environment,
+                                       start_new_session=True, preexec_fn=end_with_parent)
+        except OSError as error:
+            raise InputError(f"'{command[0]}' cannot be started: {error.strerror}.") from None
+        try:
+            status = process.wait(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            end(process)
+            status = None
+        except KeyboardInterrupt:
+            end(process)
+            raise
+        log.seek(0)
+        return status, log.read().decode(errors="replace")
 
 
 def end(process):

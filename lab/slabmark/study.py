@@ -19,7 +19,7 @@ STUDY = {"name": str, "results": str, "output": str, "launches": int, "trials": 
 LAUNCH = {"template": str, "ranks_per_node": int}
 JOB = {"time": str, "account": str, "queue": str, "nodes": int, "preamble": str, "directives": list}
 PATTERN = {"name": str, "program": str, "command": str, "options": dict, "arguments": list}
-AXES = {"ranks": list, "method": list, "direction": list, "options": dict, "hints": dict, "environment": dict}
+AXES = {"ranks": (list, int), "method": (list, str), "direction": (list, str), "options": dict, "hints": dict, "environment": dict}
 TABLES = {"study": STUDY, "launch": LAUNCH, "job": JOB, "axes": AXES}
 
 
@@ -121,7 +121,8 @@ def _table(toml, name, known, where=None):
     for key, value in table.items():
         kinds = known[key]
         if not isinstance(value, kinds) or isinstance(value, bool) and kinds is not bool:
-            wanted = {str: "text", int: "a whole number", bool: "true or false", list: "a list", dict: "a table"}
+            wanted = {str: "text", int: "a whole number", bool: "true or false", list: "a list", dict: "a table",
+                      (list, int): "a list of numbers", (list, str): "a list of words"}
             raise InputError(f"'{key}' of {where} is {json.dumps(value, default=str)}, which is not "
                              f"{wanted.get(kinds, 'a number')}.")
     return table

@@ -209,6 +209,7 @@ def draw_request_sizes(axes, entry, title):
     many = len(labels) > 4
     axes.set_xticks(range(len(labels)), labels, fontsize=8, rotation=35 if many else 0, ha="right" if many else "center",
                     rotation_mode="anchor")
+    axes.set_xlim(-0.6, max(len(labels), 4) - 0.4)  # a single bar would fill the width
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_title(title)

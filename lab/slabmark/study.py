@@ -70,8 +70,8 @@ class Study:
         return launch.fill(self.template, program, cell.ranks, self.ranks_per_node, dict(cell.environment))
 
 
-def read(path):
-    """InputError with the culprit for whatever cannot be meant."""
+def read(path, results=None):
+    """`results` replaces the folder that the study names. InputError with the culprit for whatever cannot be meant."""
     path = pathlib.Path(path)
     try:
         text = path.read_text(encoding="utf-8")
@@ -82,12 +82,12 @@ def read(path):
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"The study '{path}' is not TOML: {error}.") from None
     try:
-        return _study(toml, path.resolve())
+        return _study(toml, path.resolve(), results)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def _study(toml, path):
+def _study(toml, path, results):
     _check_keys(toml, {*TABLES, "pattern"}, "the study")
     tables = {name: _table(toml, name, known) for name, known in TABLES.items()}
     settings, axes = tables["study"], tables["axes"]
@@ -98,9 +98,10 @@ def _study(toml, path):
         raise InputError("It does not say how ranks are started; add [launch] with template = \"mpiexec\" or another one of "
                          f"{', '.join(launch.TEMPLATES)}, or a line such as \"{launch.TEMPLATES['srun']}\".")
     name = settings.get("name", path.stem)
-    scratch = path.parent / settings.get("output", ".") / f"{name}-scratch"
+    results = pathlib.Path(results).resolve() if results else path.parent / settings.get("results", f"{name}-results")
+    scratch = path.parent / settings.get("output", ".") / f"{results.name}-scratch"
     return Study(
-        name=name, file=path, results=path.parent / settings.get("results", f"{name}-results"),
+        name=name, file=path, results=results,
         template=launch.check(tables["launch"]["template"]), ranks_per_node=tables["launch"].get("ranks_per_node"),
         job=tables["job"], scratch=scratch, launches=_positive(settings, "launches", 6), seed=settings.get("seed", 1),
         timeout=_positive(settings, "timeout", 1800), cells=_cells(patterns, axes, settings, scratch))

@@ -13,6 +13,7 @@ from slabmark.results import Results
 
 def add_arguments(parser):
     parser.add_argument("study", metavar="STUDY.toml", help="what to measure")
+    parser.add_argument("-r", "--results", metavar="FOLDER", help="where the records go (default: as the study says, or NAME-results beside it)")
     parser.add_argument("--dry-run", action="store_true", help="only list what would be launched")
     parser.add_argument("--job", metavar="SCHEDULER", help="write a job script for slurm, pbs or flux instead of running")
     parser.add_argument("--collect", action="store_true", help="only gather the records of a job script")
@@ -20,7 +21,7 @@ def add_arguments(parser):
 
 
 def main(arguments, console):
-    plan = study.read(arguments.study)
+    plan = study.read(arguments.study, arguments.results)
     if arguments.dry_run:
         return dry_run(plan, console)
     if arguments.job is not None and arguments.job not in schedulers.SCHEDULERS:

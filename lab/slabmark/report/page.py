@@ -13,8 +13,8 @@ from slabmark import cells, findings, programs, units
 from slabmark.errors import LabError
 from slabmark.report import figures
 
-# A figure takes a fifth of a second and half a page; beyond these, tables tell the rest.
-MOST_DRAWN_WORKLOADS = 12
+# A figure takes a third of a second and half a page; beyond these, tables tell the rest.
+MOST_DRAWN_WORKLOADS = 8
 MOST_OPEN_ROWS = 40
 MOST_CELLS_NAMED = 4
 

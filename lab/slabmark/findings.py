@@ -6,7 +6,7 @@ row in docs/lab.md.
 
 import dataclasses
 
-from slabmark import units
+from slabmark import statistics, units
 
 # Medians of fewer trials have no 95 % interval (statistics.FEWEST_FOR_INTERVAL).
 FEW_TRIALS = 6
@@ -15,6 +15,7 @@ UNBALANCED = 1.5  # slowest rank's seconds / mean
 FAR_FROM_LIMIT = 0.10
 SMALL_REQUEST = 4096  # bytes: a page, and the least that a Lustre or GPFS client moves
 MUCH_OVERHEAD = 0.10
+LAUNCHES_DIFFER = 5.0  # F of 6 launches of 3 equal trials exceeds this once in 100 times
 IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")
 LAYERED = ("overlay", "fuse", "fuseblk", "9p", "virtiofs")
 OVER_NETWORK_WITHOUT_COHERENCE = ("nfs", "nfs4", "cifs", "smb3")
@@ -197,6 +198,14 @@ def _(cell):
 def _(cell):
     if cell.summary and not cell.summary.is_range and cell.summary.half_width > NOISY:
         return f"The interval reaches {units.percent(cell.summary.half_width)} to either side of the median."
+
+
+@_rule(CELL_RULES, "launches-differ", "Launch it more often rather than longer. The interval of the report takes trials as independent, so it is too "
+       "narrow here; 'slabmark compare' takes the medians of launches.")
+def _(cell):
+    effect = statistics.launch_effect([[trial.open_to_close for trial in record.measured] for record in cell.records])
+    if effect is not None and effect > LAUNCHES_DIFFER:
+        return f"Trials of one launch are more alike than those of different launches (F = {units.three_digits(effect)}, 1 is none)."
 
 
 @_rule(CELL_RULES, "outliers", "Look for what else used the file system at that time; they are flagged, not removed.")

@@ -123,6 +123,19 @@ def ratio(base, new, alpha=0.05):
     return Ratio(standard.median(pairs), *bounds, len(base), len(new))
 
 
+def launch_effect(launches):
+    """How much more the launches differ than their trials: the ratio F of the mean squares between and within launches
+    of the logarithms of the seconds. About 1 if a launch is nothing but its trials. None if there is too little."""
+    groups = [[math.log(value) for value in values] for values in launches if len(values) > 1 and min(values) > 0]
+    count = sum(map(len, groups))
+    if len(groups) < 3:
+        return None
+    grand = sum(map(sum, groups)) / count
+    between = sum(len(g) * (standard.mean(g) - grand) ** 2 for g in groups) / (len(groups) - 1)
+    within = sum((len(g) - 1) * standard.variance(g) for g in groups) / (count - len(groups))
+    return between / within if within else (math.inf if between else 1.0)
+
+
 def fewest_to_compare(alpha):
     """Values needed on either side before `ratio` has an interval."""
     count = 2

@@ -54,10 +54,20 @@ def test_rules_about_trials_look_at_all_of_them():
     assert {"unbalanced", "overhead"} <= {finding.code for finding in findings.of_cell(load.cells[0])}
 
 
+def test_launches_that_differ_are_noticed_and_equal_ones_are_not():
+    def told(levels):
+        made = [records._record(record([level, level * 1.01, level * 0.99], started=f"2026-01-0{day}T00:00:00Z", **GOOD), "r.jsonl", day)
+                for day, level in enumerate(levels, start=1)]
+        [load] = cells.workloads(made)
+        return "launches-differ" in {finding.code for finding in findings.of_cell(load.cells[0])}
+
+    assert told([1.0, 1.3, 0.8, 1.1]) and not told([1.0, 1.001, 0.999, 1.0])
+
+
 def test_every_rule_has_a_case_here_and_a_row_in_the_documentation():
     from conftest import LAB
 
     rules = {rule.code for rule in findings.MANIFEST_RULES + findings.CELL_RULES}
-    assert rules == set(BAD) | {"few-trials", "noisy", "outliers", "unbalanced", "overhead"}
+    assert rules == set(BAD) | {"few-trials", "noisy", "launches-differ", "outliers", "unbalanced", "overhead"}
     documentation = (LAB.parent / "docs" / "lab.md").read_text()
-    assert all(f"`{code}`" in documentation for code in rules)
+    assert [code for code in rules if f"`{code}`" not in documentation] == []

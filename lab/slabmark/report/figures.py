@@ -96,7 +96,7 @@ def rates(load, name):
             if cell.is_bound:
                 columns[0].get_yticklabels()[place].set_color(QUIET)
     caption = (f"{load.title}. Left: seconds from open to close; each dot is a trial, the bar the interval of the median, the tick the "
-               "median; the dashed line is the limit. Middle: where the time goes, as shares of the phases' medians. "
+               f"median{'; the dashed line is the limit' if _common_limit(cells) is not None else ''}. Middle: where the time goes, as shares of the phases' medians. "
                + ("Right: slowest rank / mean of the ranks, a dot a trial; 1 is perfect." if has_ranks else ""))
     return Drawing(name, caption, figure)
 
@@ -113,13 +113,17 @@ def _draw_trials(axes, rows, cells):
                   "o", color=colour, markersize=3.2, alpha=0.75, markeredgewidth=0, zorder=3)
         axes.vlines([s.median for s in summaries], [p - 0.34 for p in places], [p + 0.34 for p in places],
                     color=INK if bound else INTERVAL, linewidth=1.8, zorder=4)
-    limits = {cell.bound for cell in cells if cell.bound}
-    if len(limits) == 1:  # one for all: else each cell has its own, and the table shows the shares
-        limit = limits.pop()[1]
+    if (limit := _common_limit(cells)) is not None:
         axes.axvline(limit, color=LIMIT, linestyle=(0, (4, 3)), linewidth=1)
         values.append(limit)
     _seconds_axis(axes, [value for value in values if value > 0] or [1e-9])
     axes.set_title("seconds, open to close (every trial)")
+
+
+def _common_limit(cells):
+    """Seconds of the limit that all cells share; None where each has its own, and the table shows the shares."""
+    limits = {cell.bound for cell in cells if cell.bound}
+    return limits.pop()[1] if len(limits) == 1 else None
 
 
 def _heights(place, cell):

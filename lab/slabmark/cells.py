@@ -151,10 +151,14 @@ def attributes(record):
     found |= {name: str(value) for name, value in sorted(record.study.get("environment", {}).items())}
     libraries = manifest.get("libraries", {})
     found |= {
-        "MPI": str(manifest.get("mpi", "")).split(",")[0], "MPI-IO": str(manifest.get("mpi_io", "")),
-        "HDF5": str(libraries.get("hdf5", "")), "PnetCDF": str(libraries.get("pnetcdf", "")),
-        "program": str(program.get("name", "")), "build": f"{program.get('git_revision', '')} {program.get('build_type', '')}".strip(),
-        "file system": str(output.get("type", "")), "mount": str(output.get("mount_point", "")),
+        "MPI": str(manifest.get("mpi", "")).split(",")[0],
+        "MPI-IO": str(manifest.get("mpi_io", "")),
+        "HDF5": str(libraries.get("hdf5", "")),
+        "PnetCDF": str(libraries.get("pnetcdf", "")),
+        "program": str(program.get("name", "")),
+        "build": f"{program.get('git_revision', '')} {program.get('build_type', '')}".strip(),
+        "file system": str(output.get("type", "")),
+        "mount": str(output.get("mount_point", "")),
     }
     return found
 
@@ -162,8 +166,15 @@ def attributes(record):
 def pattern_identity(record):
     """What makes two records move the same bytes, but for the number of ranks."""
     pattern = record.pattern
-    return (pattern["name"], frozen(pattern["settings"]), pattern.get("datasets"), pattern.get("rounds"), record.direction,
-            record.sync, record.cache)
+    return (
+        pattern["name"],
+        frozen(pattern["settings"]),
+        pattern.get("datasets"),
+        pattern.get("rounds"),
+        record.direction,
+        record.sync,
+        record.cache,
+    )
 
 
 def _run_of(record):
@@ -199,8 +210,13 @@ def _workload(records):
     kept = [cell for cell in measured if not cell.is_bound]
     kept.sort(key=lambda cell: cell.summary.median)
     first = next((record for record in records if not record.is_bound), records[0])
-    return Workload(*titles(first), kept, [cell for cell in measured if cell.is_bound],
-                    [cell for cell in cells if cell.first.unsupported], varying)
+    return Workload(
+        *titles(first),
+        kept,
+        [cell for cell in measured if cell.is_bound],
+        [cell for cell in cells if cell.first.unsupported],
+        varying,
+    )
 
 
 def _varying(cells):

@@ -49,9 +49,12 @@ def main(arguments=None):
 
 
 def run(arguments):
-    overview = Parser(prog="slabmark", description="From records of the Slabmark benchmarks to answers.",
-                      formatter_class=argparse.RawDescriptionHelpFormatter,
-                      epilog="commands:\n" + "\n".join(f"  {name:9} {text}" for name, (_, text) in COMMANDS.items()))
+    overview = Parser(
+        prog="slabmark",
+        description="From records of the Slabmark benchmarks to answers.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="commands:\n" + "\n".join(f"  {name:9} {text}" for name, (_, text) in COMMANDS.items()),
+    )
     overview.add_argument("--version", action="version", version=f"slabmark {slabmark.__version__}")
     overview.add_argument("command", metavar="COMMAND", help="one of those below; 'slabmark COMMAND --help' says more")
     parsed, rest = overview.parse_known_args(arguments[:1])

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from slabmark import cells, records, statistics, units
 from slabmark.errors import InputError
+from slabmark.terminal import say
 
 FASTER, SLOWER, SAME, INCONCLUSIVE = "faster", "slower", "same", "inconclusive"
 ALPHA = 0.05  # the probability that any cell of an unchanged system is called faster or slower is at most this
@@ -21,8 +22,12 @@ FEWEST_LAUNCHES = 4
 
 # What must agree for seconds to be comparable, by the name that --accept takes.
 CONDITIONS = {
-    "pattern": lambda cell: (cell.bytes, cell.first.pattern.get("datasets"), cell.first.pattern.get("rounds"),
-                             cell.first.pattern["requests"]["total"]),
+    "pattern": lambda cell: (
+        cell.bytes,
+        cell.first.pattern.get("datasets"),
+        cell.first.pattern.get("rounds"),
+        cell.first.pattern["requests"]["total"],
+    ),
     "ranks": lambda cell: cell.ranks,
     "nodes": lambda cell: cell.attributes["nodes"],
     "sync": lambda cell: cell.first.sync,
@@ -55,12 +60,24 @@ class Matching:
 def add_arguments(parser):
     parser.add_argument("base", metavar="BASE", help="file or folder of records")
     parser.add_argument("new", metavar="NEW", help="file or folder of records")
-    parser.add_argument("--tolerance", type=_share, default=0.05, metavar="SHARE",
-                        help="slower by up to this share is not held against NEW (default 0.05)")
-    parser.add_argument("--accept", action="append", default=[], choices=list(CONDITIONS), metavar="CONDITION",
-                        help=f"compare although this differs: {', '.join(CONDITIONS)}; may be repeated")
-    parser.add_argument("--per-cell", action="store_true",
-                        help="95 %% for each cell by itself, instead of for all of them together")
+    parser.add_argument(
+        "--tolerance",
+        type=_share,
+        default=0.05,
+        metavar="SHARE",
+        help="slower by up to this share is not held against NEW (default 0.05)",
+    )
+    parser.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        choices=list(CONDITIONS),
+        metavar="CONDITION",
+        help=f"compare although this differs: {', '.join(CONDITIONS)}; may be repeated",
+    )
+    parser.add_argument(
+        "--per-cell", action="store_true", help="95 %% for each cell by itself, instead of for all of them together"
+    )
 
 
 def _share(text):
@@ -78,7 +95,7 @@ def main(arguments, console):
     for path in (arguments.base, arguments.new):
         collection = records.read([path])
         for skipped in collection.skipped:
-            console.print(f"warning: {skipped}", highlight=False, markup=False, soft_wrap=True)
+            say(console, f"warning: {skipped}")
         sides.append([cell for load in cells.workloads(collection.records) for cell in load.cells])
     matching = match(*sides, accepted=arguments.accept)
     if not matching.pairs:
@@ -90,16 +107,23 @@ def main(arguments, console):
 
 def _core(cell):
     """What makes two cells the same question: pattern, method and direction, but not where the map lies."""
-    settings = {key: os.path.basename(value) if key == "map" else value
-                for key, value in cell.first.pattern["settings"].items()}
+    settings = {
+        key: os.path.basename(value) if key == "map" else value for key, value in cell.first.pattern["settings"].items()
+    }
     return cell.first.pattern["name"], cells.frozen(settings), cell.method, cell.first.direction
 
 
 def _asked(cell):
     """What the user asked for beyond that."""
     given = {key: value for key, value in cell.attributes.items() if "." in key or key.startswith("hint ")}
-    return (cell.ranks, cells.frozen(given), cells.frozen(cell.first.study.get("environment", {})), cell.first.sync,
-            cell.first.cache, cell.attributes["program"])
+    return (
+        cell.ranks,
+        cells.frozen(given),
+        cells.frozen(cell.first.study.get("environment", {})),
+        cell.first.sync,
+        cell.first.cache,
+        cell.attributes["program"],
+    )
 
 
 def match(base, new, accepted=()):
@@ -144,13 +168,17 @@ def _words(value):
 def _refusal(matching):
     if matching.refused:
         base, _, difference = matching.refused[0]
-        return (f"Nothing can be compared: {base.label} differs in {difference}. If that is what you want to compare, allow it "
-                f"with --accept CONDITION ({', '.join(CONDITIONS)}).")
+        return (
+            f"Nothing can be compared: {base.label} differs in {difference}. If that is what you want to compare, allow it "
+            f"with --accept CONDITION ({', '.join(CONDITIONS)})."
+        )
     if not matching.only_base or not matching.only_new:
         return "Nothing can be compared: one side has no measured cell."
     base, new = matching.only_base[0], matching.only_new[0]
-    return ("Nothing can be compared: no pattern, method and direction of BASE is in NEW. BASE has, for example, "
-            f"{cells.titles(base.first)[0]} by {base.method}; NEW has {cells.titles(new.first)[0]} by {new.method}.")
+    return (
+        "Nothing can be compared: no pattern, method and direction of BASE is in NEW. BASE has, for example, "
+        f"{cells.titles(base.first)[0]} by {base.method}; NEW has {cells.titles(new.first)[0]} by {new.method}."
+    )
 
 
 def compare(pairs, tolerance=0.05, per_cell=False):
@@ -168,8 +196,16 @@ def _compare(base, new, tolerance, alpha):
         note = f"at least {statistics.fewest_to_compare(alpha)} {unit} a side are needed"
     elif unit == "trials":
         note = "few launches a side: what differs from launch to launch counts as a change"
-    return Comparison(new.label if base.label == new.label else f"{new.method}, {cells.counted(new.ranks, 'rank')}", base, new, ratio,
-                      verdict(ratio, tolerance), unit, statistics.detectable(*values, alpha, tolerance), note)
+    return Comparison(
+        new.label if base.label == new.label else f"{new.method}, {cells.counted(new.ranks, 'rank')}",
+        base,
+        new,
+        ratio,
+        verdict(ratio, tolerance),
+        unit,
+        statistics.detectable(*values, alpha, tolerance),
+        note,
+    )
 
 
 def verdict(ratio, tolerance):
@@ -211,21 +247,24 @@ def show(found, matching, arguments, console):
             table = _table(heading, wide)
         _row(table, comparison, wide)
     console.print(table)
-    _print = lambda text: console.print(text, highlight=False, markup=False, soft_wrap=True)
     for name, a, b in changes([(c.base, c.new) for c in found]):
-        _print(f"changed: {name}: {a} -> {b}")
+        say(console, f"changed: {name}: {a} -> {b}")
     for note in dict.fromkeys(comparison.note for comparison in found if comparison.note):
-        _print(f"note: {note}")
+        say(console, f"note: {note}")
     for base, _, difference in matching.refused:
-        _print(f"not comparable: {base.label}: {difference}")
+        say(console, f"not comparable: {base.label}: {difference}")
     for side, left in (("BASE", matching.only_base), ("NEW", matching.only_new)):
         for cell in left:
-            _print(f"only in {side}: {cells.titles(cell.first)[0]}: {cell.label}")
+            say(console, f"only in {side}: {cells.titles(cell.first)[0]}: {cell.label}")
     scope = "each by itself" if arguments.per_cell else "together"
-    _print(f"Ratios of open-to-close seconds, NEW / BASE; {len(found)} interval{'s' * (len(found) > 1)} with 95 %, {scope}; "
-           f"tolerance {units.percent(arguments.tolerance)}." + ("\n'finds' is the slowdown that would be called slower 8 times in 10." if wide else ""))
+    say(
+        console,
+        f"Ratios of open-to-close seconds, NEW / BASE; {len(found)} interval{'s' * (len(found) > 1)} with 95 %, {scope}; "
+        f"tolerance {units.percent(arguments.tolerance)}."
+        + ("\n'finds' is the slowdown that would be called slower 8 times in 10." if wide else ""),
+    )
     counts = {name: sum(c.verdict == name for c in found) for name in COLOURS}
-    _print("Verdicts: " + ", ".join(f"{count} {name}" for name, count in counts.items() if count) + ".")
+    say(console, "Verdicts: " + ", ".join(f"{count} {name}" for name, count in counts.items() if count) + ".")
 
 
 def _table(heading, wide):
@@ -242,6 +281,12 @@ def _row(table, comparison, wide):
     interval = f"{ratio.low:.3f} to {ratio.high:.3f}" if ratio.low is not None else "-"
     finds = f"+{units.percent(comparison.detectable - 1)}" if comparison.detectable else "-"
     colour = COLOURS[comparison.verdict]
-    table.add_row(comparison.label, units.seconds(comparison.base.summary.median), units.seconds(comparison.new.summary.median),
-                  f"{ratio.median:.3f}", interval, *((f"{ratio.base}+{ratio.new} {comparison.unit}", finds) if wide else ()),
-                  f"[{colour}]{comparison.verdict}[/]")
+    table.add_row(
+        comparison.label,
+        units.seconds(comparison.base.summary.median),
+        units.seconds(comparison.new.summary.median),
+        f"{ratio.median:.3f}",
+        interval,
+        *((f"{ratio.base}+{ratio.new} {comparison.unit}", finds) if wide else ()),
+        f"[{colour}]{comparison.verdict}[/]",
+    )

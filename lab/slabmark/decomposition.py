@@ -13,7 +13,8 @@ from matplotlib.colors import ListedColormap
 
 from slabmark import programs
 from slabmark.errors import InputError, LabError
-from slabmark.report import figures
+from slabmark.report import drawing, request_sizes
+from slabmark.terminal import say
 
 WIDTH, HEIGHT = 960, 480  # points of the picture at most; beyond, the owner in the middle of a point is shown
 NOBODY = -1
@@ -24,7 +25,9 @@ def add_arguments(parser):
     show = actions.add_parser("show", help="write a picture", description=__doc__)
     show.add_argument("map", metavar="MAP", help="decomposition file, NetCDF or PIO text")
     show.add_argument("-o", "--output", metavar="FILE", help="name.svg or name.png (default: the map's name, .svg)")
-    show.add_argument("--map", dest="number", type=int, metavar="K", help="only this map of a file with several, from 1")
+    show.add_argument(
+        "--map", dest="number", type=int, metavar="K", help="only this map of a file with several, from 1"
+    )
 
 
 def main(arguments, console):
@@ -39,17 +42,20 @@ def main(arguments, console):
             raise InputError(f"'{source}' has maps 1 to {len(described)}; there is no map {arguments.number}.")
         numbers = [arguments.number]
     rows = [(described[number - 1], read_owners(source, number, described[number - 1])) for number in numbers]
-    drawing = draw(source.name, rows)
+    picture = draw(source.name, rows)
     try:
-        drawing.png(output) if output.suffix == ".png" else output.write_text(drawing.svg(), encoding="utf-8")
+        picture.png(output) if output.suffix == ".png" else output.write_text(picture.svg(), encoding="utf-8")
     except OSError as error:
         raise InputError(f"'{output}' cannot be written: {error.strerror}.") from None
     for entry, _ in rows:
         requests, elements = entry["requests_per_rank"], entry["elements_per_rank"]
-        console.print(f"{entry['map']}: {' x '.join(map(str, entry['dims']))} on {entry['ranks']} ranks; a rank has "
-                      f"{elements['min']} to {elements['max']} elements in {requests['min']} to {requests['max']} requests, "
-                      f"{entry['run_length']['mean']:.3g} elements long on average.", highlight=False, soft_wrap=True)
-    console.print(f"Picture: {output}", highlight=False, soft_wrap=True)
+        say(
+            console,
+            f"{entry['map']}: {' x '.join(map(str, entry['dims']))} on {entry['ranks']} ranks; a rank has "
+            f"{elements['min']} to {elements['max']} elements in {requests['min']} to {requests['max']} requests, "
+            f"{entry['run_length']['mean']:.3g} elements long on average.",
+        )
+    say(console, f"Picture: {output}")
     return 0
 
 
@@ -60,8 +66,21 @@ def read_owners(source, number, entry):
         if source.suffix == ".dat":
             text = source
         else:
-            done = subprocess.run([programs.find("slabmark-decomp"), "convert", str(source), "-o", str(text), "--format", "dat", "--map",
-                                   str(number)], capture_output=True, text=True)
+            done = subprocess.run(
+                [
+                    programs.find("slabmark-decomp"),
+                    "convert",
+                    str(source),
+                    "-o",
+                    str(text),
+                    "--format",
+                    "dat",
+                    "--map",
+                    str(number),
+                ],
+                capture_output=True,
+                text=True,
+            )
             if done.returncode:
                 raise LabError(programs.reason_in(done.stdout + done.stderr))
             text = next(pathlib.Path(folder).glob("*.dat"))
@@ -97,22 +116,22 @@ def picture_of(owners):
 def _folded(owners):
     width = max(1, int(numpy.ceil(numpy.sqrt(owners.size * 4))))
     padded = numpy.full(-(-owners.size // width) * width, NOBODY, dtype=owners.dtype)
-    padded[:owners.size] = owners
+    padded[: owners.size] = owners
     return padded.reshape(-1, width)
 
 
 def draw(name, rows):
-    with rc_context(figures.STYLE):
-        figure = figures.new_figure(10.6, 2.7 * len(rows))
+    with rc_context(drawing.STYLE):
+        figure = drawing.new_figure(10.6, 2.7 * len(rows))
         grid = figure.subplots(len(rows), 3, squeeze=False, width_ratios=[5, 2.2, 2.2])
         for axes, (entry, (owners, requests)) in zip(grid, rows):
             _draw_owners(axes[0], entry, owners, len(requests))
-            axes[1].bar(range(len(requests)), requests, width=1.0, color=figures.DOT)
+            axes[1].bar(range(len(requests)), requests, width=1.0, color=drawing.DOT)
             axes[1].set_title("requests of each rank")
             axes[1].set_xlabel("rank")
             axes[1].set_ylim(0, max(requests) * 1.1 or 1)
-            figures.draw_request_sizes(axes[2], entry, "run lengths")
-    return figures.Drawing(name, f"Who owns what in {name}.", figure)
+            request_sizes.draw_on(axes[2], entry, "run lengths")
+    return drawing.Drawing(name, f"Who owns what in {name}.", figure)
 
 
 def _draw_owners(axes, entry, owners, ranks):

@@ -10,15 +10,21 @@ from rich import box
 from rich.table import Table
 
 from slabmark import findings, launch, programs, units
+from slabmark.terminal import say
 
 BUSY = 0.5  # runnable processes beyond this share of the cores disturb timings
 DIRTY = 0.05  # share of the memory
 
 
 def add_arguments(parser):
-    parser.add_argument("-o", "--output-dir", default=".", metavar="FOLDER", help="where files would be written (default .)")
-    parser.add_argument("--launch", metavar="TEMPLATE", help=f"also start ranks: one of {', '.join(launch.TEMPLATES)}, or a line with "
-                        "{ranks} and {command}")
+    parser.add_argument(
+        "-o", "--output-dir", default=".", metavar="FOLDER", help="where files would be written (default .)"
+    )
+    parser.add_argument(
+        "--launch",
+        metavar="TEMPLATE",
+        help=f"also start ranks: one of {', '.join(launch.TEMPLATES)}, or a line with {{ranks}} and {{command}}",
+    )
     parser.add_argument("-n", "--ranks", type=int, default=2, help="how many (default 2)")
 
 
@@ -27,8 +33,8 @@ def main(arguments, console):
     console.print(facts_table(found))
     wrong = diagnose(found, arguments.ranks if arguments.launch else 1)
     for finding in wrong:
-        console.print(f"{finding.code}: {finding.cause}\n    {finding.remedy}", highlight=False, markup=False, soft_wrap=True)
-    console.print("Nothing wrong was found." if not wrong else f"{len(wrong)} things to look at.", highlight=False)
+        say(console, f"{finding.code}: {finding.cause}\n    {finding.remedy}")
+    say(console, "Nothing wrong was found." if not wrong else f"{len(wrong)} things to look at.")
     return 1 if wrong else 0
 
 
@@ -48,9 +54,16 @@ def host_state():
         name, _, value = line.partition(":")
         memory[name] = int(value.split()[0]) * 1024
     shared = pathlib.Path("/dev/shm")
-    return {"load": os.getloadavg()[0], "dirty": memory.get("Dirty", 0) + memory.get("Writeback", 0), "cached": memory.get("Cached", 0),
-            "available": memory.get("MemAvailable", 0), "memory": memory.get("MemTotal", 0), "shared_memory": os.access(shared, os.W_OK),
-            "plugins": os.environ.get("HDF5_PLUGIN_PATH", ""), "locking": os.environ.get("HDF5_USE_FILE_LOCKING", "")}
+    return {
+        "load": os.getloadavg()[0],
+        "dirty": memory.get("Dirty", 0) + memory.get("Writeback", 0),
+        "cached": memory.get("Cached", 0),
+        "available": memory.get("MemAvailable", 0),
+        "memory": memory.get("MemTotal", 0),
+        "shared_memory": os.access(shared, os.W_OK),
+        "plugins": os.environ.get("HDF5_PLUGIN_PATH", ""),
+        "locking": os.environ.get("HDF5_USE_FILE_LOCKING", ""),
+    }
 
 
 def facts_table(manifest):
@@ -67,10 +80,16 @@ def facts_table(manifest):
     table.add_row("Lustre", striping or (output.get("lustre") or {}).get("absent", "-"))
     table.add_row("ranks", f"{manifest['ranks']} on {len(manifest['hosts'])} hosts, {manifest['cores']} cores each")
     table.add_row("memory", f"{units.size(host['memory'])}, {units.size(host['available'])} available")
-    table.add_row("page cache", f"{units.size(host['cached'])} cached, {units.size(host['dirty'])} dirty or being written")
+    table.add_row(
+        "page cache", f"{units.size(host['cached'])} cached, {units.size(host['dirty'])} dirty or being written"
+    )
     table.add_row("load", f"{host['load']:.2f}")
     missing = [method["name"] for method in manifest["methods"] if method["missing"]]
-    table.add_row("methods", f"{len(manifest['methods']) - len(missing)}" + (f"; not in this build: {', '.join(missing)}" if missing else ""))
+    table.add_row(
+        "methods",
+        f"{len(manifest['methods']) - len(missing)}"
+        + (f"; not in this build: {', '.join(missing)}" if missing else ""),
+    )
     return table
 
 
@@ -79,20 +98,52 @@ def diagnose(manifest, ranks):
     found = list(findings.of_manifest(manifest))
     host = manifest["host"]
     if manifest["ranks"] != ranks:
-        found.append(findings.Finding("foreign-launcher", f"{ranks} ranks were started, and each program saw {manifest['ranks']}: the launcher "
-                                      "belongs to another MPI than the program.", "Name the launcher of the MPI that the programs were built with."))
+        found.append(
+            findings.Finding(
+                "foreign-launcher",
+                f"{ranks} ranks were started, and each program saw {manifest['ranks']}: the launcher "
+                "belongs to another MPI than the program.",
+                "Name the launcher of the MPI that the programs were built with.",
+            )
+        )
     if not manifest["libraries"].get("pnetcdf"):
-        found.append(findings.Finding("no-pnetcdf", "This build has no PnetCDF, so its methods and .nc maps are off.",
-                                      "Build with PNETCDF_DIR=..., a PnetCDF of the same MPI."))
+        found.append(
+            findings.Finding(
+                "no-pnetcdf",
+                "This build has no PnetCDF, so its methods and .nc maps are off.",
+                "Build with PNETCDF_DIR=..., a PnetCDF of the same MPI.",
+            )
+        )
     if host["load"] > BUSY * (manifest["cores"] or 1):
-        found.append(findings.Finding("busy-machine", f"Other processes are running (load {host['load']:.2f} on {manifest['cores']} cores).",
-                                      "Wait until the machine is quiet, or take more trials."))
+        found.append(
+            findings.Finding(
+                "busy-machine",
+                f"Other processes are running (load {host['load']:.2f} on {manifest['cores']} cores).",
+                "Wait until the machine is quiet, or take more trials.",
+            )
+        )
     if host["dirty"] > DIRTY * host["memory"]:
-        found.append(findings.Finding("dirty-pages", f"{units.size(host['dirty'])} wait to be written, and will be while you measure.", "Run sync first."))
+        found.append(
+            findings.Finding(
+                "dirty-pages",
+                f"{units.size(host['dirty'])} wait to be written, and will be while you measure.",
+                "Run sync first.",
+            )
+        )
     if not host["shared_memory"]:
-        found.append(findings.Finding("no-shared-memory", "/dev/shm is not writable; Open MPI's MPI-IO opens no file then.",
-                                      "OMPI_MCA_sharedfp=^sm in the environment avoids it."))
+        found.append(
+            findings.Finding(
+                "no-shared-memory",
+                "/dev/shm is not writable; Open MPI's MPI-IO opens no file then.",
+                "OMPI_MCA_sharedfp=^sm in the environment avoids it.",
+            )
+        )
     if host["plugins"]:
-        found.append(findings.Finding("foreign-plugins", f"HDF5_PLUGIN_PATH is {host['plugins']}: plugins of another HDF5 may be loaded.",
-                                      "Unset it, unless the plugins were built with this HDF5."))
+        found.append(
+            findings.Finding(
+                "foreign-plugins",
+                f"HDF5_PLUGIN_PATH is {host['plugins']}: plugins of another HDF5 may be loaded.",
+                "Unset it, unless the plugins were built with this HDF5.",
+            )
+        )
     return found

@@ -30,11 +30,15 @@ def check(template):
     except ValueError as error:
         raise InputError(f"The launch template '{template}' cannot be read ({error}).") from None
     if unknown := fields - set(FIELDS):
-        raise InputError(f"The launch template '{template}' has an unknown field {{{sorted(unknown)[0]}}}; known are "
-                         f"{', '.join('{%s}' % field for field in FIELDS)}.")
+        raise InputError(
+            f"The launch template '{template}' has an unknown field {{{sorted(unknown)[0]}}}; known are "
+            f"{', '.join('{%s}' % field for field in FIELDS)}."
+        )
     if missing := {"ranks", "command"} - fields:
-        raise InputError(f"The launch template '{template}' lacks {{{sorted(missing)[0]}}}; an example is "
-                         f"'{TEMPLATES['mpiexec']}', or name one of {', '.join(TEMPLATES)}.")
+        raise InputError(
+            f"The launch template '{template}' lacks {{{sorted(missing)[0]}}}; an example is "
+            f"'{TEMPLATES['mpiexec']}', or name one of {', '.join(TEMPLATES)}."
+        )
     return template
 
 
@@ -44,8 +48,9 @@ def fill(template, program, ranks, ranks_per_node=None, environment=None):
     if environment:
         program = ["env", *(f"{name}={value}" for name, value in environment.items()), *program]
     per_node = ranks_per_node or ranks
-    text = template.format(ranks=ranks, ranks_per_node=min(per_node, ranks), nodes=-(-ranks // per_node),
-                           command=shlex.join(program))
+    text = template.format(
+        ranks=ranks, ranks_per_node=min(per_node, ranks), nodes=-(-ranks // per_node), command=shlex.join(program)
+    )
     return shlex.split(text)
 
 
@@ -58,8 +63,15 @@ def run(command, timeout, environment):
     """(exit status, what it printed); the status is None if it took too long and was ended."""
     with tempfile.TemporaryFile() as log:
         try:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=os.environ | environment,
-                                       start_new_session=True, preexec_fn=end_with_parent)
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=os.environ | environment,
+                start_new_session=True,
+                preexec_fn=end_with_parent,
+            )
         except OSError as error:
             raise InputError(f"'{command[0]}' cannot be started: {error.strerror}.") from None
         try:

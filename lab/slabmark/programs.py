@@ -16,14 +16,18 @@ def find(name):
         return str(path)
     if path := shutil.which(name):
         return path
-    raise InputError(f"The program '{name}' is neither in SLABMARK_BIN ({folder or 'not set'}) nor in the PATH; build it "
-                     f"with 'make {name}'.")
+    raise InputError(
+        f"The program '{name}' is neither in SLABMARK_BIN ({folder or 'not set'}) nor in the PATH; build it "
+        f"with 'make {name}'."
+    )
 
 
 def json_of(command, timeout=120, env=None):
     """What a program prints as JSON. LabError with its own words if it fails."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL, env=env)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL, env=env
+        )
     except subprocess.TimeoutExpired:
         raise LabError(f"'{' '.join(command)}' gave no answer within {timeout} s.") from None
     except OSError as error:
@@ -33,7 +37,7 @@ def json_of(command, timeout=120, env=None):
         raise InputError(reason) if done.returncode == 2 else LabError(f"'{' '.join(command)}' failed: {reason}")
     for line in done.stdout.splitlines():
         if line.startswith("{"):
-            return json.loads(done.stdout[done.stdout.index(line):].rsplit("}", 1)[0] + "}")
+            return json.loads(done.stdout[done.stdout.index(line) :].rsplit("}", 1)[0] + "}")
     raise LabError(f"'{' '.join(command)}' printed no JSON.")
 
 

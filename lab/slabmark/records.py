@@ -96,8 +96,10 @@ def read(paths):
         _read_file(file, collection)
     if not collection.records and not collection.failures:
         reasons = "".join(f"\n  {skipped}" for skipped in collection.skipped[:5])
-        raise InputError(f"No record was found in {', '.join(map(str, paths))}; the option --json of the programs, or "
-                         f"'slabmark sweep', makes some.{reasons}")
+        raise InputError(
+            f"No record was found in {', '.join(map(str, paths))}; the option --json of the programs, or "
+            f"'slabmark sweep', makes some.{reasons}"
+        )
     return collection
 
 
@@ -157,7 +159,9 @@ def parse_line(line, file, number):
 
 def _require_version(found, known):
     if found != known:
-        raise _Unreadable(f"it is of version {found} and this slabmark reads version {known}; a newer slabmark may read it")
+        raise _Unreadable(
+            f"it is of version {found} and this slabmark reads version {known}; a newer slabmark may read it"
+        )
 
 
 def _record(json, file, number):
@@ -165,16 +169,35 @@ def _record(json, file, number):
     for member in ("name", "settings", "bytes", "requests", "ranks"):
         pattern[member]
     return Record(
-        file=file, line=number, pattern=pattern, method=json["method"], direction=json["direction"],
-        unsupported=json["unsupported"], settings=json["settings"], effective=json["effective"],
-        differences=json["differences"], sync=json["sync"], cache=json["cache"], stopping=json["stopping"],
-        trials=[_trial(trial) for trial in json["trials"]], verified=json["verified"], bounds=json["bounds"],
-        manifest=json["manifest"], study=json.get("study") or {})
+        file=file,
+        line=number,
+        pattern=pattern,
+        method=json["method"],
+        direction=json["direction"],
+        unsupported=json["unsupported"],
+        settings=json["settings"],
+        effective=json["effective"],
+        differences=json["differences"],
+        sync=json["sync"],
+        cache=json["cache"],
+        stopping=json["stopping"],
+        trials=[_trial(trial) for trial in json["trials"]],
+        verified=json["verified"],
+        bounds=json["bounds"],
+        manifest=json["manifest"],
+        study=json.get("study") or {},
+    )
 
 
 def _trial(json):
     busy = json["busy"]
     return Trial(
-        warm_up=json["warm_up"], open_to_close=float(json["open_to_close"]), transfer=float(json["transfer"]),
-        overhead=float(json["overhead"]), phases={name: float(phase["seconds"]) for name, phase in json["phases"].items()},
-        imbalance=float(busy["imbalance"]), slowest_rank=busy["slowest_rank"], slowest_host=busy["slowest_host"])
+        warm_up=json["warm_up"],
+        open_to_close=float(json["open_to_close"]),
+        transfer=float(json["transfer"]),
+        overhead=float(json["overhead"]),
+        phases={name: float(phase["seconds"]) for name, phase in json["phases"].items()},
+        imbalance=float(busy["imbalance"]),
+        slowest_rank=busy["slowest_rank"],
+        slowest_host=busy["slowest_host"],
+    )

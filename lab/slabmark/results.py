@@ -49,8 +49,10 @@ class Results:
             except BlockingIOError:
                 # A sweep that was just killed has launches that still end.
                 if time.monotonic() > last:
-                    raise InputError(f"Another sweep, or a launch that one left behind, still works in '{self.folder}'; wait "
-                                     "for it, or end it.") from None
+                    raise InputError(
+                        f"Another sweep, or a launch that one left behind, still works in '{self.folder}'; wait "
+                        "for it, or end it."
+                    ) from None
                 time.sleep(0.1)
 
     def close(self):
@@ -128,8 +130,15 @@ class Results:
 
     def record_failure(self, cell, launch, status, reason):
         command = " ".join(self.study.command(cell, self.record_file(cell, launch)))
-        failure = {"slabmark_failure": records.FAILURE_VERSION, "cell": cell.label, "cell_id": cell.id, "launch": launch,
-                   "command": command, "status": status, "reason": reason}
+        failure = {
+            "slabmark_failure": records.FAILURE_VERSION,
+            "cell": cell.label,
+            "cell_id": cell.id,
+            "launch": launch,
+            "command": command,
+            "status": status,
+            "reason": reason,
+        }
         self._append(self.failures, [orjson.dumps(failure)])
         self._remove(self.record_file(cell, launch), self.status_file(cell, launch))
 
@@ -152,8 +161,15 @@ class Results:
 
     def _annotated(self, line, cell, launch, count):
         record = orjson.loads(line)
-        record["study"] = {"name": self.study.name, "pattern": cell.pattern, "cell": cell.label, "cell_id": cell.id,
-                           "launch": launch, "records": count, "environment": dict(cell.environment)}
+        record["study"] = {
+            "name": self.study.name,
+            "pattern": cell.pattern,
+            "cell": cell.label,
+            "cell_id": cell.id,
+            "launch": launch,
+            "records": count,
+            "environment": dict(cell.environment),
+        }
         return orjson.dumps(record)
 
     def _append(self, file, lines):
@@ -161,7 +177,7 @@ class Results:
         try:
             data = b"".join(line + b"\n" for line in lines)
             while data:
-                data = data[os.write(descriptor, data):]
+                data = data[os.write(descriptor, data) :]
             os.fsync(descriptor)
         finally:
             os.close(descriptor)

@@ -18,17 +18,52 @@ class Scheduler:
 
 
 SCHEDULERS = {
-    scheduler.name: scheduler for scheduler in (
-        Scheduler("slurm", "#SBATCH", {"name": "--job-name={name}", "log": "--output={log}", "nodes": "--nodes={nodes}",
-                                       "tasks": "--ntasks={tasks}", "time": "--time={time}", "queue": "--partition={queue}",
-                                       "account": "--account={account}"}, "sbatch", "SLURM_SUBMIT_DIR"),
-        Scheduler("pbs", "#PBS", {"name": "-N {name}", "log": "-j oe -o {log}",
-                                  "nodes": "-l select={nodes}:ncpus={tasks_per_node}:mpiprocs={tasks_per_node}",
-                                  "time": "-l walltime={time}", "queue": "-q {queue}", "account": "-A {account}"},
-                  "qsub", "PBS_O_WORKDIR"),
-        Scheduler("flux", "#flux:", {"name": "--job-name={name}", "log": "--output={log}", "nodes": "--nodes={nodes}",
-                                     "tasks": "--nslots={tasks}", "time": "--time-limit={time}", "queue": "--queue={queue}",
-                                     "account": "--bank={account}"}, "flux batch", "PWD"),
+    scheduler.name: scheduler
+    for scheduler in (
+        Scheduler(
+            "slurm",
+            "#SBATCH",
+            {
+                "name": "--job-name={name}",
+                "log": "--output={log}",
+                "nodes": "--nodes={nodes}",
+                "tasks": "--ntasks={tasks}",
+                "time": "--time={time}",
+                "queue": "--partition={queue}",
+                "account": "--account={account}",
+            },
+            "sbatch",
+            "SLURM_SUBMIT_DIR",
+        ),
+        Scheduler(
+            "pbs",
+            "#PBS",
+            {
+                "name": "-N {name}",
+                "log": "-j oe -o {log}",
+                "nodes": "-l select={nodes}:ncpus={tasks_per_node}:mpiprocs={tasks_per_node}",
+                "time": "-l walltime={time}",
+                "queue": "-q {queue}",
+                "account": "-A {account}",
+            },
+            "qsub",
+            "PBS_O_WORKDIR",
+        ),
+        Scheduler(
+            "flux",
+            "#flux:",
+            {
+                "name": "--job-name={name}",
+                "log": "--output={log}",
+                "nodes": "--nodes={nodes}",
+                "tasks": "--nslots={tasks}",
+                "time": "--time-limit={time}",
+                "queue": "--queue={queue}",
+                "account": "--bank={account}",
+            },
+            "flux batch",
+            "PWD",
+        ),
     )
 }
 
@@ -68,11 +103,20 @@ def script(results, scheduler_name, launches):
     per_node = study.ranks_per_node or most
     nodes = job.get("nodes", -(-most // per_node))
     if nodes * per_node < most:
-        raise InputError(f"[job] has nodes = {nodes}, which with {per_node} ranks a node do not hold the {most} ranks of the "
-                         "largest cell; give more nodes, or ranks_per_node in [launch].")
-    values = {"name": study.name, "log": results.folder / "job.log", "nodes": nodes, "tasks": most,
-              "tasks_per_node": min(per_node, most), "time": job.get("time"), "queue": job.get("queue"),
-              "account": job.get("account")}
+        raise InputError(
+            f"[job] has nodes = {nodes}, which with {per_node} ranks a node do not hold the {most} ranks of the "
+            "largest cell; give more nodes, or ranks_per_node in [launch]."
+        )
+    values = {
+        "name": study.name,
+        "log": results.folder / "job.log",
+        "nodes": nodes,
+        "tasks": most,
+        "tasks_per_node": min(per_node, most),
+        "time": job.get("time"),
+        "queue": job.get("queue"),
+        "account": job.get("account"),
+    }
     lines = [f"{scheduler.mark} {line.format(**values)}" for key, line in scheduler.directives.items() if values[key]]
     lines += [f"{scheduler.mark} {line}" for line in job.get("directives", [])]
     commands = []
@@ -80,7 +124,17 @@ def script(results, scheduler_name, launches):
         command = study.command(cell, results.record_file(cell, number))
         commands.append(f"# {cell.label}\nlaunch {results.stem(cell, number).name} {shlex.join(command)}")
     return SCRIPT.format(
-        directives="\n".join(lines), study=study.name, count=len(launches), file=shlex.quote(str(study.file)),
-        scheduler=scheduler.name, submit=scheduler.submit, script=shlex.quote(str(results.folder / "job.sh")),
-        folder=shlex.quote(str(study.file.parent)), preamble=job.get("preamble", "").rstrip() + "\n" if job.get("preamble") else "",
-        launches=shlex.quote(str(results.launches)), scratch=shlex.quote(str(study.scratch)), timeout=study.timeout, launches_text="\n".join(commands))
+        directives="\n".join(lines),
+        study=study.name,
+        count=len(launches),
+        file=shlex.quote(str(study.file)),
+        scheduler=scheduler.name,
+        submit=scheduler.submit,
+        script=shlex.quote(str(results.folder / "job.sh")),
+        folder=shlex.quote(str(study.file.parent)),
+        preamble=job.get("preamble", "").rstrip() + "\n" if job.get("preamble") else "",
+        launches=shlex.quote(str(results.launches)),
+        scratch=shlex.quote(str(study.scratch)),
+        timeout=study.timeout,
+        launches_text="\n".join(commands),
+    )

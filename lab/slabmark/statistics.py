@@ -68,7 +68,9 @@ def summarise(values):
     first, last, coverage = median_interval(len(ordered))
     middle, low, high = standard.median(ordered), ordered[first - 1], ordered[last - 1]
     half = 0.0 if high == low else (high - low) / 2 / middle if middle else math.inf
-    return Summary(len(ordered), middle, low, high, len(ordered) < FEWEST_FOR_INTERVAL, coverage, half, outliers(values))
+    return Summary(
+        len(ordered), middle, low, high, len(ordered) < FEWEST_FOR_INTERVAL, coverage, half, outliers(values)
+    )
 
 
 @functools.cache
@@ -110,7 +112,7 @@ def _level(m, n, alpha):
     there is no interval."""
     if m * n > MOST_EXACT_PAIRS:
         return alpha
-    return 2 * sum(_rank_sum_counts(m, n)[:_cut(m, n, alpha)]) / math.comb(m + n, m)
+    return 2 * sum(_rank_sum_counts(m, n)[: _cut(m, n, alpha)]) / math.comb(m + n, m)
 
 
 def ratio(base, new, alpha=0.05):

@@ -14,12 +14,28 @@ from slabmark.errors import InputError, did_you_mean
 DEFAULT = "default"  # as a value of an axis: the option, hint or variable is not given
 
 # Known keys by table, each with the type of its value.
-STUDY = {"name": str, "results": str, "output": str, "launches": int, "trials": int, "seed": int, "sync": bool, "bound": bool,
-         "timeout": (int, float)}
+STUDY = {
+    "name": str,
+    "results": str,
+    "output": str,
+    "launches": int,
+    "trials": int,
+    "seed": int,
+    "sync": bool,
+    "bound": bool,
+    "timeout": (int, float),
+}
 LAUNCH = {"template": str, "ranks_per_node": int}
 JOB = {"time": str, "account": str, "queue": str, "nodes": int, "preamble": str, "directives": list}
 PATTERN = {"name": str, "program": str, "command": str, "options": dict, "arguments": list}
-AXES = {"ranks": (list, int), "method": (list, str), "direction": (list, str), "options": dict, "hints": dict, "environment": dict}
+AXES = {
+    "ranks": (list, int),
+    "method": (list, str),
+    "direction": (list, str),
+    "options": dict,
+    "hints": dict,
+    "environment": dict,
+}
 TABLES = {"study": STUDY, "launch": LAUNCH, "job": JOB, "axes": AXES}
 
 
@@ -76,7 +92,9 @@ def read(path, results=None):
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"The study '{path}' cannot be read ({getattr(error, 'strerror', None) or 'it is no text'}).") from None
+        raise InputError(
+            f"The study '{path}' cannot be read ({getattr(error, 'strerror', None) or 'it is no text'})."
+        ) from None
     try:
         toml = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -93,18 +111,30 @@ def _study(toml, path, results):
     settings, axes = tables["study"], tables["axes"]
     patterns = toml.get("pattern", [])
     if not isinstance(patterns, list) or not patterns:
-        raise InputError("It names no pattern; add a table [[pattern]] with command = \"decomp\" and options = {map = \"FILE\"}.")
+        raise InputError(
+            'It names no pattern; add a table [[pattern]] with command = "decomp" and options = {map = "FILE"}.'
+        )
     if "template" not in tables["launch"]:
-        raise InputError("It does not say how ranks are started; add [launch] with template = \"mpiexec\" or another one of "
-                         f"{', '.join(launch.TEMPLATES)}, or a line such as \"{launch.TEMPLATES['srun']}\".")
+        raise InputError(
+            'It does not say how ranks are started; add [launch] with template = "mpiexec" or another one of '
+            f'{", ".join(launch.TEMPLATES)}, or a line such as "{launch.TEMPLATES["srun"]}".'
+        )
     name = settings.get("name", path.stem)
     results = pathlib.Path(results).resolve() if results else path.parent / settings.get("results", f"{name}-results")
     scratch = path.parent / settings.get("output", ".") / f"{results.name}-scratch"
     return Study(
-        name=name, file=path, results=results,
-        template=launch.check(tables["launch"]["template"]), ranks_per_node=tables["launch"].get("ranks_per_node"),
-        job=tables["job"], scratch=scratch, launches=_positive(settings, "launches", 6), seed=settings.get("seed", 1),
-        timeout=_positive(settings, "timeout", 1800), cells=_cells(patterns, axes, settings, scratch))
+        name=name,
+        file=path,
+        results=results,
+        template=launch.check(tables["launch"]["template"]),
+        ranks_per_node=tables["launch"].get("ranks_per_node"),
+        job=tables["job"],
+        scratch=scratch,
+        launches=_positive(settings, "launches", 6),
+        seed=settings.get("seed", 1),
+        timeout=_positive(settings, "timeout", 1800),
+        cells=_cells(patterns, axes, settings, scratch),
+    )
 
 
 def _check_keys(table, known, where):
@@ -122,10 +152,18 @@ def _table(toml, name, known, where=None):
     for key, value in table.items():
         kinds = known[key]
         if not isinstance(value, kinds) or isinstance(value, bool) and kinds is not bool:
-            wanted = {str: "text", int: "a whole number", bool: "true or false", list: "a list", dict: "a table",
-                      (list, int): "a list of numbers", (list, str): "a list of words"}
-            raise InputError(f"'{key}' of {where} is {json.dumps(value, default=str)}, which is not "
-                             f"{wanted.get(kinds, 'a number')}.")
+            wanted = {
+                str: "text",
+                int: "a whole number",
+                bool: "true or false",
+                list: "a list",
+                dict: "a table",
+                (list, int): "a list of numbers",
+                (list, str): "a list of words",
+            }
+            raise InputError(
+                f"'{key}' of {where} is {json.dumps(value, default=str)}, which is not {wanted.get(kinds, 'a number')}."
+            )
     return table
 
 
@@ -164,9 +202,13 @@ def _cells(patterns, axes, settings, scratch):
     for direction in directions:
         if direction not in ("write", "read"):
             raise InputError(f"'direction' of [axes] has {direction!r}.{did_you_mean(direction, ['write', 'read'])}")
-    shared = (ranks, directions, _combinations(axes.get("options", {}), "[axes.options]"),
-              _combinations(axes.get("hints", {}), "[axes.hints]"),
-              _combinations(axes.get("environment", {}), "[axes.environment]"))
+    shared = (
+        ranks,
+        directions,
+        _combinations(axes.get("options", {}), "[axes.options]"),
+        _combinations(axes.get("hints", {}), "[axes.hints]"),
+        _combinations(axes.get("environment", {}), "[axes.environment]"),
+    )
     found = {}
     for number, pattern in enumerate(patterns, start=1):
         table = _table({"pattern": pattern}, "pattern", PATTERN, f"[[pattern]] number {number}")
@@ -180,28 +222,53 @@ def _cells_of(pattern, number, axes, settings, scratch, ranks, directions, optio
     is_bench = program == "slabmark-bench"
     name = pattern.get("name", pattern.get("command", program))
     if is_bench and "command" not in pattern:
-        raise InputError(f"[[pattern]] number {number} lacks 'command', the subcommand of slabmark-bench such as \"decomp\".")
+        raise InputError(
+            f"[[pattern]] number {number} lacks 'command', the subcommand of slabmark-bench such as \"decomp\"."
+        )
     if is_bench and "method" not in axes:
-        raise InputError("[axes] lacks 'method', such as method = [\"pnetcdf-varn\", \"hdf5-union\"]; 'slabmark-bench methods' "
-                         "lists them.")
+        raise InputError(
+            "[axes] lacks 'method', such as method = [\"pnetcdf-varn\", \"hdf5-union\"]; 'slabmark-bench methods' "
+            "lists them."
+        )
     methods = _axis(axes, "method", []) if is_bench else [None]
     for own, method, direction, chosen, hint, environment, count in itertools.product(
-            _combinations(pattern.get("options", {}), f"options of [[pattern]] number {number}"), methods,
-            directions if is_bench else ["write"], options, hints, environments, ranks):
+        _combinations(pattern.get("options", {}), f"options of [[pattern]] number {number}"),
+        methods,
+        directions if is_bench else ["write"],
+        options,
+        hints,
+        environments,
+        ranks,
+    ):
         if method is not None:  # options of other libraries change nothing, so they make no cells
             chosen = {key: value for key, value in chosen.items() if key.split(".")[0] == method.split("-")[0]}
         arguments = [*([pattern["command"]] if is_bench else []), *map(str, pattern.get("arguments", []))]
         for key, value in own.items():
             arguments += [f"--{key}", value]
         if is_bench:
-            arguments += ["--method", method, *(["--read"] if direction == "read" else []),
-                          *([] if settings.get("bound", True) else ["--no-bound"]), "--quiet",
-                          "--overwrite", "--output-dir", str(scratch)]
+            arguments += [
+                "--method",
+                method,
+                *(["--read"] if direction == "read" else []),
+                *([] if settings.get("bound", True) else ["--no-bound"]),
+                "--quiet",
+                "--overwrite",
+                "--output-dir",
+                str(scratch),
+            ]
         arguments += ["--trials", str(_positive(settings, "trials", 3)), *(["--sync"] if settings.get("sync") else [])]
         for flag, pairs in (("--set", chosen), ("--hint", hint)):
             for key, value in pairs.items():
                 arguments += [flag, f"{key}={value}"]
-        distinguishing = [name, method or program, cells.counted(count, "rank"), *(["read"] if direction == "read" else []),
-                          *(f"{k}={v}" for k, v in [*own.items(), *chosen.items(), *hint.items(), *environment.items()]
-                            if k != "map")]
+        distinguishing = [
+            name,
+            method or program,
+            cells.counted(count, "rank"),
+            *(["read"] if direction == "read" else []),
+            *(
+                f"{k}={v}"
+                for k, v in [*own.items(), *chosen.items(), *hint.items(), *environment.items()]
+                if k != "map"
+            ),
+        ]
         yield StudyCell(name, program, tuple(arguments), count, tuple(environment.items()), ", ".join(distinguishing))

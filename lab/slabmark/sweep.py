@@ -9,13 +9,21 @@ import time
 from slabmark import launch, schedulers, study, units
 from slabmark.errors import InputError
 from slabmark.results import Results
+from slabmark.terminal import say
 
 
 def add_arguments(parser):
     parser.add_argument("study", metavar="STUDY.toml", help="what to measure")
-    parser.add_argument("-r", "--results", metavar="FOLDER", help="where the records go (default: as the study says, or NAME-results beside it)")
+    parser.add_argument(
+        "-r",
+        "--results",
+        metavar="FOLDER",
+        help="where the records go (default: as the study says, or NAME-results beside it)",
+    )
     parser.add_argument("--dry-run", action="store_true", help="only list what would be launched")
-    parser.add_argument("--job", metavar="SCHEDULER", help="write a job script for slurm, pbs or flux instead of running")
+    parser.add_argument(
+        "--job", metavar="SCHEDULER", help="write a job script for slurm, pbs or flux instead of running"
+    )
     parser.add_argument("--collect", action="store_true", help="only gather the records of a job script")
     parser.add_argument("--retry", action="store_true", help="run launches that failed once more")
 
@@ -25,7 +33,9 @@ def main(arguments, console):
     if arguments.dry_run:
         return dry_run(plan, console)
     if arguments.job is not None and arguments.job not in schedulers.SCHEDULERS:
-        raise InputError(f"'{arguments.job}' is no scheduler that --job knows; it knows {', '.join(schedulers.SCHEDULERS)}.")
+        raise InputError(
+            f"'{arguments.job}' is no scheduler that --job knows; it knows {', '.join(schedulers.SCHEDULERS)}."
+        )
     results = Results(plan).open()
     try:
         if arguments.retry:
@@ -34,7 +44,7 @@ def main(arguments, console):
         if arguments.job:
             return write_job(results, arguments.job, remaining, console)
         if arguments.collect:
-            console.print(f"{len(remaining)} launches have not ended.", highlight=False)
+            say(console, f"{len(remaining)} launches have not ended.")
         else:
             run(results, remaining, console)
         return summary(results, console)
@@ -44,10 +54,13 @@ def main(arguments, console):
 
 def dry_run(plan, console):
     order = plan.plan()
-    console.print(f"{len(plan.cells)} cells, {plan.launches} launches each, {len(order)} in all. Round by round in random "
-                  "order; the first round:", highlight=False, soft_wrap=True)
-    for cell, _ in order[:len(plan.cells)]:
-        console.print(f"  {cell.label}\n    {' '.join(plan.command(cell, 'RECORDS'))}", highlight=False, markup=False, soft_wrap=True)
+    say(
+        console,
+        f"{len(plan.cells)} cells, {plan.launches} launches each, {len(order)} in all. Round by round in random "
+        "order; the first round:",
+    )
+    for cell, _ in order[: len(plan.cells)]:
+        say(console, f"  {cell.label}\n    {' '.join(plan.command(cell, 'RECORDS'))}")
     return 0
 
 
@@ -68,13 +81,16 @@ def settle(results):
 
 def write_job(results, scheduler, remaining, console):
     if not remaining:
-        console.print("Every launch has ended; there is nothing to submit.")
+        say(console, "Every launch has ended; there is nothing to submit.")
         return 0
     path = results.folder / "job.sh"
     path.write_text(schedulers.script(results, scheduler, remaining))
     path.chmod(0o755)
-    console.print(f"{path} holds {len(remaining)} launches.\nRead it, then: {schedulers.SCHEDULERS[scheduler].submit} {path}\n"
-                  f"Afterwards:    slabmark sweep {results.study.file} --collect", highlight=False, markup=False, soft_wrap=True)
+    say(
+        console,
+        f"{path} holds {len(remaining)} launches.\nRead it, then: {schedulers.SCHEDULERS[scheduler].submit} {path}\n"
+        f"Afterwards:    slabmark sweep {results.study.file} --collect",
+    )
     return 0
 
 
@@ -89,7 +105,8 @@ def run(results, remaining, console):
         _progress(console, f"[{total - len(remaining) + position + 1}/{total}{left}] {cell.label}")
         reason = run_launch(results, cell, number)
         if reason:
-            _say(console, f"failed: {cell.label}: {reason}")
+            _progress(console, "")
+            say(console, f"failed: {cell.label}: {reason}")
     _progress(console, "")
 
 
@@ -100,15 +117,10 @@ def _interrupt(number, frame):
 def _progress(console, text):
     """One line that is written over on a terminal; elsewhere a line each."""
     if console.is_terminal:
-        sys.stdout.write("\r\033[K" + text[:console.width - 1])
+        sys.stdout.write("\r\033[K" + text[: console.width - 1])
         sys.stdout.flush()
     elif text:
         print(text, flush=True)
-
-
-def _say(console, text):
-    _progress(console, "")
-    console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 def run_launch(results, cell, number):
@@ -119,9 +131,17 @@ def run_launch(results, cell, number):
     with open(results.log_file(cell, number), "wb") as log:
         try:
             # The lock goes with it, so that no second sweep starts while it runs.
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=plan.file.parent,
-                                       env=environment, start_new_session=True, pass_fds=(results.lock,),
-                                       preexec_fn=launch.end_with_parent)
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=plan.file.parent,
+                env=environment,
+                start_new_session=True,
+                pass_fds=(results.lock,),
+                preexec_fn=launch.end_with_parent,
+            )
         except OSError as error:
             reason = f"'{command[0]}' cannot be started: {error.strerror}."
             results.record_failure(cell, number, None, reason)
@@ -146,7 +166,7 @@ def summary(results, console):
     text = f"{kept} of {len(mine)} launches are recorded in {results.records}"
     if lost:
         text += f"; {len(lost)} failed, with their reasons in {results.failures} (run them again with --retry)"
-    console.print(text + ".", highlight=False, markup=False, soft_wrap=True)
+    say(console, text + ".")
     if kept:
-        console.print(f"Next: slabmark report {results.folder} -o report.html", highlight=False, markup=False, soft_wrap=True)
+        say(console, f"Next: slabmark report {results.folder} -o report.html")
     return 1 if lost else 0

@@ -48,16 +48,32 @@ def running():
     try:
         for name in ("state", "spool"):
             (folder / name).mkdir()
-        (folder / "slurm.conf").write_text(CONFIGURATION.format(host=socket.gethostname().split(".")[0], folder=folder,
-                                                                controller=_free_port(), daemon=_free_port()))
+        (folder / "slurm.conf").write_text(
+            CONFIGURATION.format(
+                host=socket.gethostname().split(".")[0], folder=folder, controller=_free_port(), daemon=_free_port()
+            )
+        )
         (folder / "munge.key").write_bytes(os.urandom(64))
         (folder / "munge.key").chmod(0o400)
         environment = os.environ | {"SLURM_CONF": str(folder / "slurm.conf")}
         with open(folder / "output.log", "wb") as log:
-            for command in (["munged", "--foreground", "--force", f"--socket={folder}/munge.socket", f"--key-file={folder}/munge.key",
-                             f"--pid-file={folder}/munge.pid", f"--log-file={folder}/munge.log", f"--seed-file={folder}/munge.seed"],
-                            ["slurmctld", "-D"], ["slurmd", "-D"]):
-                daemons.append(subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+            for command in (
+                [
+                    "munged",
+                    "--foreground",
+                    "--force",
+                    f"--socket={folder}/munge.socket",
+                    f"--key-file={folder}/munge.key",
+                    f"--pid-file={folder}/munge.pid",
+                    f"--log-file={folder}/munge.log",
+                    f"--seed-file={folder}/munge.seed",
+                ],
+                ["slurmctld", "-D"],
+                ["slurmd", "-D"],
+            ):
+                daemons.append(
+                    subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                )
                 time.sleep(0.5)
 
         def run(*command):

@@ -4,7 +4,6 @@ import random
 
 import pytest
 from conftest import noise, record, write_records
-
 from slabmark import command_line
 
 METHODS = ("pnetcdf-varn", "hdf5-union")
@@ -12,9 +11,16 @@ METHODS = ("pnetcdf-varn", "hdf5-union")
 
 def side(path, seed, slow=1.0, launches=1, trials=10, **more):
     generator = random.Random(seed)
-    made = [record(noise(generator, trials, slow if method == "hdf5-union" else 1.0), method=method,
-                   started=f"2026-01-{day + 1:02}T00:00:00.000Z", **more)
-            for method in METHODS for day in range(launches)]
+    made = [
+        record(
+            noise(generator, trials, slow if method == "hdf5-union" else 1.0),
+            method=method,
+            started=f"2026-01-{day + 1:02}T00:00:00.000Z",
+            **more,
+        )
+        for method in METHODS
+        for day in range(launches)
+    ]
     return str(write_records(path, made))
 
 
@@ -58,14 +64,18 @@ def test_launches_that_differ_among_themselves_are_no_change(tmp_path, capsys):
     """Trials of one launch are alike, launches are not: taken as independent, such trials alarm in most of the cases."""
     generator = random.Random(7)
     alarms = 0
-    for number in range(60):
+    for _ in range(60):
         files = []
         for name in ("base", "new"):
             made = []
             for day in range(6):
                 level = generator.lognormvariate(0, 0.3)
-                made.append(record([level * generator.lognormvariate(0, 0.01) for _ in range(5)],
-                                   started=f"2026-01-{day + 1:02}T00:00:00.000Z"))
+                made.append(
+                    record(
+                        [level * generator.lognormvariate(0, 0.01) for _ in range(5)],
+                        started=f"2026-01-{day + 1:02}T00:00:00.000Z",
+                    )
+                )
             files.append(str(write_records(tmp_path / f"{name}.jsonl", made)))
         alarms += compared(capsys, *files, "--tolerance", "0")[0]
     assert alarms <= 6  # 2.5 % of 60 are slower by chance; more than 6 of them happen once in 1000
@@ -84,9 +94,15 @@ def test_another_hint_can_be_the_thing_compared(tmp_path, capsys):
     assert status == 0 and "changed: hint cb_nodes: - -> 4" in told.out
 
 
-@pytest.mark.parametrize("name, more", [
-    ("sync", {"sync": False}), ("file system", {"manifest__output": {"type": "tmpfs", "mount_point": "/", "source": "x"}}),
-    ("machine", {"manifest__cores": 64}), ("pattern", {"pattern__bytes": 5})])
+@pytest.mark.parametrize(
+    "name, more",
+    [
+        ("sync", {"sync": False}),
+        ("file system", {"manifest__output": {"type": "tmpfs", "mount_point": "/", "source": "x"}}),
+        ("machine", {"manifest__cores": 64}),
+        ("pattern", {"pattern__bytes": 5}),
+    ],
+)
 def test_records_that_are_not_comparable_are_refused_with_the_difference(tmp_path, capsys, name, more):
     files = side(tmp_path / "1.jsonl", 1), side(tmp_path / "2.jsonl", 2, **more)
     status, told = compared(capsys, *files)

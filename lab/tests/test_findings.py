@@ -2,7 +2,6 @@
 
 import pytest
 from conftest import record
-
 from slabmark import cells, findings, records
 
 GOOD = {"bounds": [{"method": "posix", "bytes": 1 << 20, "seconds": 0.9, "share": 0.9}]}
@@ -12,16 +11,24 @@ BAD = {
     "memory-file-system": {"manifest__output": {"type": "tmpfs"}},
     "layered-file-system": {"manifest__output": {"type": "overlay"}},
     "incoherent-file-system": {"manifest__output": {"type": "nfs4"}},
-    "one-stripe": {"manifest__output": {"type": "lustre", "lustre": {"striping": "lmm_stripe_count:  1\nlmm_stripe_size: 1048576"}}},
+    "one-stripe": {
+        "manifest__output": {"type": "lustre", "lustre": {"striping": "lmm_stripe_count:  1\nlmm_stripe_size: 1048576"}}
+    },
     "more-ranks-than-cores": {"manifest__ranks_per_node": {"min": 9, "max": 9}},
     "unoptimised-build": {"manifest__program": {"name": "slabmark-bench", "build_type": "Debug"}},
     "not-verified": {"verified": {"state": "no", "mismatch": "element 3"}},
-    "collective-was-not": {"settings": {"options": {"hdf5.collective": "on"}}, "effective": {"no_collective_cause": ["datatype conversion"]}},
+    "collective-was-not": {
+        "settings": {"options": {"hdf5.collective": "on"}},
+        "effective": {"no_collective_cause": ["datatype conversion"]},
+    },
     "setting-not-in-effect": {"effective": {"notes": ["The hint x is not in effect."]}},
     "ranks-disagree": {"differences": [{"path": "/hints/cb_nodes", "rank": 1, "value": "2"}]},
     "fill-written-twice": {"settings": {"options": {"hdf5.fill": "alloc"}}},
     "chunk-mismatch": {"effective": {"layout": {"chunked": 1}, "storage_bytes": 2 << 20}},
-    "tiny-requests": {"pattern__requests": {"total": 1 << 19, "max": 1, "min": 1}, "effective": {"calls": {"H5Dwrite": 1 << 18}}},
+    "tiny-requests": {
+        "pattern__requests": {"total": 1 << 19, "max": 1, "min": 1},
+        "effective": {"calls": {"H5Dwrite": 1 << 18}},
+    },
     "far-from-limit": {"bounds": [{"method": "posix", "bytes": 1, "seconds": 0.01, "share": 0.01}]},
     "page-cache": {"sync": False},
     "warm-reads": {"direction": "read", "cache": "warm"},
@@ -56,8 +63,12 @@ def test_rules_about_trials_look_at_all_of_them():
 
 def test_launches_that_differ_are_noticed_and_equal_ones_are_not():
     def told(levels):
-        made = [records._record(record([level, level * 1.01, level * 0.99], started=f"2026-01-0{day}T00:00:00Z", **GOOD), "r.jsonl", day)
-                for day, level in enumerate(levels, start=1)]
+        made = [
+            records._record(
+                record([level, level * 1.01, level * 0.99], started=f"2026-01-0{day}T00:00:00Z", **GOOD), "r.jsonl", day
+            )
+            for day, level in enumerate(levels, start=1)
+        ]
         [load] = cells.workloads(made)
         return "launches-differ" in {finding.code for finding in findings.of_cell(load.cells[0])}
 

@@ -11,10 +11,11 @@ import subprocess
 
 import pytest
 from conftest import noise, record, write_records
-
 from slabmark import command_line, units
 
-CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
 
 
 class Page(html.parser.HTMLParser):
@@ -57,15 +58,38 @@ def results(tmp_path):
     made = []
     for method, scale in (("pnetcdf-varn", 1.0), ("hdf5-union", 2.0), ("mpiio-collective", 40.0)):
         for ranks in (2, 4):
-            made.append(record(noise(generator, 8, scale / ranks), method=method, ranks=ranks, effective={
-                "hints": {"cb_nodes": "1"}, "notes": ["The hint cb_nodes is 1 and not 4."] if method == "hdf5-union" else []}))
+            made.append(
+                record(
+                    noise(generator, 8, scale / ranks),
+                    method=method,
+                    ranks=ranks,
+                    effective={
+                        "hints": {"cb_nodes": "1"},
+                        "notes": ["The hint cb_nodes is 1 and not 4."] if method == "hdf5-union" else [],
+                    },
+                )
+            )
     made.append(record([], method="hdf5-points", unsupported="It has too many points.", trials=[]))
     return write_records(tmp_path / "records.jsonl", made)
 
 
 def report(tmp_path, *arguments):
     output = tmp_path / "report.html"
-    assert command_line.main(["report", *map(str, arguments), "-o", str(output), "--csv", str(tmp_path / "csv"), "--png", str(tmp_path / "png")]) == 0
+    assert (
+        command_line.main(
+            [
+                "report",
+                *map(str, arguments),
+                "-o",
+                str(output),
+                "--csv",
+                str(tmp_path / "csv"),
+                "--png",
+                str(tmp_path / "png"),
+            ]
+        )
+        == 0
+    )
     return output.read_text()
 
 
@@ -89,7 +113,9 @@ def test_the_tables_hold_every_trial_to_the_last_digit(results, tmp_path):
     report(tmp_path, results)
     with open(tmp_path / "csv" / "trials.csv") as file:
         table = sorted(float(row["open_to_close_seconds"]) for row in csv.DictReader(file))
-    assert table == sorted(trial["open_to_close"] for line in results.read_text().splitlines() for trial in json.loads(line)["trials"])
+    assert table == sorted(
+        trial["open_to_close"] for line in results.read_text().splitlines() for trial in json.loads(line)["trials"]
+    )
     with open(tmp_path / "csv" / "cells.csv") as file:
         assert len(list(csv.DictReader(file))) == 6
 
@@ -105,7 +131,14 @@ def test_the_page_stands_alone(results, tmp_path):
     page = Page(text)
     assert all(address.startswith("#") for address in page.loaded)
     assert not re.search(r"url\((?!#)|@import|<script", text)
-    figures = [name for name in page.ids if not re.match(r"(figure|axes|patch|line2d|text|matplotlib|xtick|ytick|legend|LineCollection|DejaVu|PathCollection)", name.lower())]
+    figures = [
+        name
+        for name in page.ids
+        if not re.match(
+            r"(figure|axes|patch|line2d|text|matplotlib|xtick|ytick|legend|LineCollection|DejaVu|PathCollection)",
+            name.lower(),
+        )
+    ]
     clips = [name for name in figures if re.fullmatch(r"[pm][0-9a-f]{10}", name)]
     assert len(clips) == len(set(clips)), "names of one figure must not meet those of another"
 
@@ -113,8 +146,20 @@ def test_the_page_stands_alone(results, tmp_path):
 def test_what_was_skipped_failed_or_not_supported_is_told(results, tmp_path):
     with open(results, "a") as file:
         file.write('{"slabmark_record": 9}\n{"slabmark_rec')
-    (tmp_path / "failures.jsonl").write_text(json.dumps(
-        {"slabmark_failure": 1, "cell": "f, broken", "cell_id": "x", "launch": 2, "command": "x", "status": 1, "reason": "The disk is full."}) + "\n")
+    (tmp_path / "failures.jsonl").write_text(
+        json.dumps(
+            {
+                "slabmark_failure": 1,
+                "cell": "f, broken",
+                "cell_id": "x",
+                "launch": 2,
+                "command": "x",
+                "status": 1,
+                "reason": "The disk is full.",
+            }
+        )
+        + "\n"
+    )
     text = " ".join(Page(report(tmp_path, tmp_path)).texts)
     assert "line 8: skipped, because it is of version 9" in text and "line 9: skipped" in text
     assert "The disk is full." in text and "It has too many points." in text
@@ -127,25 +172,52 @@ def test_warnings_name_cause_and_next_step(results, tmp_path):
 
 
 def test_names_from_records_cannot_break_the_page(tmp_path):
-    path = write_records(tmp_path / "r.jsonl", [record([1.0] * 6, method="<b>x</b>&", pattern__settings={"map": "<script>alert(1)</script>.nc", "variables": "1"})])
+    path = write_records(
+        tmp_path / "r.jsonl",
+        [
+            record(
+                [1.0] * 6,
+                method="<b>x</b>&",
+                pattern__settings={"map": "<script>alert(1)</script>.nc", "variables": "1"},
+            )
+        ],
+    )
     assert "<script>alert" not in report(tmp_path, path)
 
 
 def test_a_study_of_many_cells_is_reported_whole(tmp_path):
     """bench/lab measures 10,000 cells; here only that all of some hundred arrive."""
     generator = random.Random(3)
-    made = [record(noise(generator, 6), ranks=2, settings={"options": {}, "hints": {"cb_nodes": str(n)}},
-                   pattern__settings={"map": f"m{n % 20}.nc", "variables": "1"}) for n in range(400)]
+    made = [
+        record(
+            noise(generator, 6),
+            ranks=2,
+            settings={"options": {}, "hints": {"cb_nodes": str(n)}},
+            pattern__settings={"map": f"m{n % 20}.nc", "variables": "1"},
+        )
+        for n in range(400)
+    ]
     page = Page(report(tmp_path, write_records(tmp_path / "r.jsonl", made)))
     assert len([row for row in page.rows if len(row) == 9 and row[0].startswith("pnetcdf-varn")]) == 400
 
 
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here (Debian: apt-get install chromium)")
+needs_browser = pytest.mark.skipif(
+    CHROMIUM is None, reason="there is no Chromium here (Debian: apt-get install chromium)"
+)
 
 
 def browser(tmp_path, *arguments):
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", "--disable-dev-shm-usage",
-               "--proxy-server=127.0.0.1:9", *arguments, f"file://{tmp_path / 'report.html'}"]
+    command = [
+        CHROMIUM,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={tmp_path / 'profile'}",
+        "--disable-dev-shm-usage",
+        "--proxy-server=127.0.0.1:9",
+        *arguments,
+        f"file://{tmp_path / 'report.html'}",
+    ]
     return subprocess.run(command, capture_output=True, timeout=90, env=os.environ | {"HOME": str(tmp_path)})
 
 

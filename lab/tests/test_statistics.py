@@ -5,7 +5,6 @@ import random
 
 import pytest
 from conftest import noise
-
 from slabmark import compare, statistics
 
 
@@ -54,8 +53,10 @@ def test_three_values_a_side_have_no_interval():
 
 def verdicts(count, slowdown, tolerance, repetitions, seed):
     generator = random.Random(seed)
-    found = [compare.verdict(statistics.ratio(noise(generator, count), noise(generator, count, slowdown)), tolerance)
-             for _ in range(repetitions)]
+    found = [
+        compare.verdict(statistics.ratio(noise(generator, count), noise(generator, count, slowdown)), tolerance)
+        for _ in range(repetitions)
+    ]
     return {name: found.count(name) / repetitions for name in set(found)}
 
 
@@ -72,12 +73,17 @@ def test_a_slowdown_by_a_third_is_found_9_times_in_10_with_10_trials():
 
 def test_a_speedup_is_called_faster_and_no_change_is_never_called_so_with_a_tolerance():
     assert verdicts(10, 0.7, 0.05, 200, seed=2)[compare.FASTER] > 0.9
-    assert compare.FASTER not in verdicts(10, 1.0, 0.05, 200, seed=3) or verdicts(10, 1.0, 0.05, 200, seed=3)[compare.FASTER] < 0.03
+    assert (
+        compare.FASTER not in verdicts(10, 1.0, 0.05, 200, seed=3)
+        or verdicts(10, 1.0, 0.05, 200, seed=3)[compare.FASTER] < 0.03
+    )
 
 
 def test_the_stated_power_is_the_real_one():
     generator = random.Random(5)
     steady = lambda count, scale=1.0: [scale * generator.lognormvariate(0, 0.1) for _ in range(count)]
     stated = sorted(statistics.detectable(steady(10), steady(10), tolerance=0.05) for _ in range(101))[50]
-    hits = sum(compare.verdict(statistics.ratio(steady(10), steady(10, stated)), 0.05) == compare.SLOWER for _ in range(400))
+    hits = sum(
+        compare.verdict(statistics.ratio(steady(10), steady(10, stated)), 0.05) == compare.SLOWER for _ in range(400)
+    )
     assert 0.7 < hits / 400 < 0.9  # 80 % is what it states

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pathlib
 import random
 import shutil
 import signal
@@ -12,7 +11,6 @@ import time
 
 import pytest
 from conftest import LAB, record
-
 from slabmark import command_line, records, study
 from slabmark.errors import InputError
 
@@ -98,19 +96,23 @@ def test_every_round_has_each_cell_once_in_an_order_of_its_own(fake):
     assert order == [(cell.id, launch) for cell, launch in study.read(write_study(fake)).plan()]
 
 
-@pytest.mark.parametrize("wrong, culprit", [
-    (STUDY.replace("launches", "lanches"), 'Did you mean "launches"'),
-    (STUDY.replace("[axes]", "[axis]").replace("axes.options", "axis.options"), 'Did you mean "axes"'),
-    (STUDY.replace("launches = 3", "launches = 0"), "must be positive"),
-    (STUDY.replace("launches = 3", 'launches = "3"'), "not a whole number"),
-    (STUDY.replace("ranks = [1, 2]", "ranks = [1, 0]"), "no positive whole number"),
-    (STUDY.replace("ranks = [1, 2]", "ranks = []"), "empty list"),
-    (STUDY.replace("{command}", "{comand}"), "{comand}"),
-    (STUDY.replace(" {ranks} {command}", " {command}"), "lacks {ranks}"),
-    (STUDY.replace("template =", "#"), "does not say how ranks are started"),
-    (STUDY.replace('method = ["pnetcdf-varn", "hdf5-union"]', ""), "lacks 'method'"),
-    (STUDY.replace("[[pattern]]", "[nothing]"), "'nothing'"),
-    ("[study", "not TOML")])
+@pytest.mark.parametrize(
+    "wrong, culprit",
+    [
+        (STUDY.replace("launches", "lanches"), 'Did you mean "launches"'),
+        (STUDY.replace("[axes]", "[axis]").replace("axes.options", "axis.options"), 'Did you mean "axes"'),
+        (STUDY.replace("launches = 3", "launches = 0"), "must be positive"),
+        (STUDY.replace("launches = 3", 'launches = "3"'), "not a whole number"),
+        (STUDY.replace("ranks = [1, 2]", "ranks = [1, 0]"), "no positive whole number"),
+        (STUDY.replace("ranks = [1, 2]", "ranks = []"), "empty list"),
+        (STUDY.replace("{command}", "{comand}"), "{comand}"),
+        (STUDY.replace(" {ranks} {command}", " {command}"), "lacks {ranks}"),
+        (STUDY.replace("template =", "#"), "does not say how ranks are started"),
+        (STUDY.replace('method = ["pnetcdf-varn", "hdf5-union"]', ""), "lacks 'method'"),
+        (STUDY.replace("[[pattern]]", "[nothing]"), "'nothing'"),
+        ("[study", "not TOML"),
+    ],
+)
 def test_a_wrong_study_is_one_sentence_that_names_the_culprit(fake, wrong, culprit):
     with pytest.raises(InputError) as error:
         study.read(write_study(fake, wrong))
@@ -177,7 +179,11 @@ def test_a_failed_cell_is_kept_with_its_reason_and_stops_nothing(fake, capsys):
 
 
 def test_a_launch_that_hangs_is_ended_and_the_rest_goes_on(fake):
-    text = STUDY.replace('"hdf5-union"', '"hanging"').replace("launches = 3", "launches = 1\ntimeout = 0.5").replace("[1, 2]", "[1]")
+    text = (
+        STUDY.replace('"hdf5-union"', '"hanging"')
+        .replace("launches = 3", "launches = 1\ntimeout = 0.5")
+        .replace("[1, 2]", "[1]")
+    )
     assert command_line.main(["sweep", str(write_study(fake, text))]) == 1
     found = records.read([fake / "s-results"])
     assert len(found.records) == 2 and "still running after" in found.failures[0].reason
@@ -194,7 +200,10 @@ def test_a_second_sweep_on_the_same_results_is_refused(fake, monkeypatch):
     first.close()
 
 
-@pytest.mark.parametrize("scheduler, directive", [("slurm", "#SBATCH --ntasks=2"), ("pbs", "#PBS -l select=1:ncpus=2"), ("flux", "#flux: --nslots=2")])
+@pytest.mark.parametrize(
+    "scheduler, directive",
+    [("slurm", "#SBATCH --ntasks=2"), ("pbs", "#PBS -l select=1:ncpus=2"), ("flux", "#flux: --nslots=2")],
+)
 def test_a_job_script_runs_as_plain_shell_and_its_records_are_collected(fake, capsys, scheduler, directive):
     path = write_study(fake, STUDY + '[job]\ntime = "00:10:00"\npreamble = "export FAKE_SECONDS=0.01"\n')
     assert command_line.main(["sweep", str(path), "--job", scheduler]) == 0
@@ -214,7 +223,10 @@ def test_an_unknown_scheduler_is_refused(fake, capsys):
 
 
 def test_a_study_of_the_real_programs_is_measured(run, tmp_path):
-    run("slabmark-decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "--map", "1", "--format", "dat", "-o", tmp_path / "f"]).check_returncode()
+    run(
+        "slabmark-decomp",
+        ["generate", "f", "--ne", "2", "--ranks", "4", "--map", "1", "--format", "dat", "-o", tmp_path / "f"],
+    ).check_returncode()
     [map_file] = tmp_path.glob("*.dat")
     launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec")
     path = tmp_path / "s.toml"
@@ -241,14 +253,20 @@ def test_a_study_of_the_real_programs_is_measured(run, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([map_file.name, "s.toml", "s-results"])
 
 
-needs_slurm = pytest.mark.skipif(any(shutil.which(name) is None for name in ("slurmctld", "slurmd", "sbatch", "munged")) or os.geteuid() != 0,
-                                 reason="Slurm and munge are not installed here, or this is not root (Debian: slurm-wlm)")
+needs_slurm = pytest.mark.skipif(
+    any(shutil.which(name) is None for name in ("slurmctld", "slurmd", "sbatch", "munged")) or os.geteuid() != 0,
+    reason="Slurm and munge are not installed here, or this is not root (Debian: slurm-wlm)",
+)
 
 
 @needs_slurm
 def test_a_job_script_runs_under_a_real_slurm(fake, slurm):
     template = "srun -n {ranks} {command}"
-    text = STUDY.replace(json.dumps(DIRECTLY), json.dumps(template)).replace("launches = 3", "launches = 1").replace("ranks = [1, 2]", "ranks = 1")
+    text = (
+        STUDY.replace(json.dumps(DIRECTLY), json.dumps(template))
+        .replace("launches = 3", "launches = 1")
+        .replace("ranks = [1, 2]", "ranks = 1")
+    )
     path = write_study(fake, text + '[job]\nqueue = "test"\ntime = "00:05:00"\n')
     assert command_line.main(["sweep", str(path), "--job", "slurm"]) == 0
     done = slurm("sbatch", "--wait", fake / "s-results" / "job.sh")

@@ -6,15 +6,22 @@ from slabmark.errors import InputError, did_you_mean
 
 # Settings by the method they apply to, or by the library. Data, not code: a new one is a line here.
 VARIANTS = {
-    "mpiio-collective": [{"hints": {"romio_cb_write": "enable", "romio_ds_write": "disable"}}, {"hints": {"cb_nodes": "1"}},
-                         {"hints": {"cb_buffer_size": "67108864"}}],
+    "mpiio-collective": [
+        {"hints": {"romio_cb_write": "enable", "romio_ds_write": "disable"}},
+        {"hints": {"cb_nodes": "1"}},
+        {"hints": {"cb_buffer_size": "67108864"}},
+    ],
     "mpiio-independent": [{"hints": {"romio_ds_write": "disable"}}, {"options": {"mpiio.view": "off"}}],
     "pnetcdf-vara": [{"options": {"pnetcdf.blocking": "on"}}],
     "pnetcdf-varn": [{"options": {"pnetcdf.blocking": "on"}}],
     "pnetcdf": [{"hints": {"cb_nodes": "1"}}, {"hints": {"cb_buffer_size": "67108864"}}],
-    "hdf5": [{"options": {"hdf5.collective": "off"}}, {"options": {"hdf5.collective_metadata": "off"}},
-             {"options": {"hdf5.alloc": "early"}}, {"hints": {"romio_cb_write": "enable", "romio_ds_write": "disable"}},
-             {"hints": {"cb_nodes": "1"}}],
+    "hdf5": [
+        {"options": {"hdf5.collective": "off"}},
+        {"options": {"hdf5.collective_metadata": "off"}},
+        {"options": {"hdf5.alloc": "early"}},
+        {"hints": {"romio_cb_write": "enable", "romio_ds_write": "disable"}},
+        {"hints": {"cb_nodes": "1"}},
+    ],
 }
 # Not ways to write a file of an application: the benchmark's own, and ways that others contain.
 NOT_CANDIDATES = ("null", "hdf5-union-naive")
@@ -46,8 +53,13 @@ class Candidate:
         made = []
         for key in (self.method, self.method.split("-")[0]):
             for variant in VARIANTS.get(key, []):
-                made.append(dataclasses.replace(self, options=_with(self.options, variant.get("options")),
-                                                hints=_with(self.hints, variant.get("hints"))))
+                made.append(
+                    dataclasses.replace(
+                        self,
+                        options=_with(self.options, variant.get("options")),
+                        hints=_with(self.hints, variant.get("hints")),
+                    )
+                )
         return made
 
 

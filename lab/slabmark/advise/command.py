@@ -1,6 +1,7 @@
 """Tries methods, hints and settings on one pattern by successive halving, confirms the winner against what you do today,
 and prints the setting as flags and as lines of C."""
 
+import functools
 import pathlib
 import shlex
 import statistics as standard
@@ -10,6 +11,7 @@ import time
 from slabmark import cells, findings, launch, programs, records, statistics, units
 from slabmark.advise import candidates, code, halving
 from slabmark.errors import InputError, LabError
+from slabmark.terminal import say
 
 SHARE_OF_SEARCH = 0.6  # of the time; the rest is for the confirmation
 LAUNCHES_TO_CONFIRM = 10  # a side at most; 4 are the fewest with an interval
@@ -19,16 +21,32 @@ LEAST_SECONDS, LEAST_SHARE = 10, 0.15
 
 
 def add_arguments(parser):
-    parser.add_argument("pattern", metavar="MAP-OR-PATTERN", help="a decomposition file, or a subcommand of slabmark-bench with its "
-                        "options in quotes, such as 'decomp --map f.nc --variables 10'")
-    parser.add_argument("--launch", metavar="TEMPLATE", required=True, help=f"how ranks are started: one of "
-                        f"{', '.join(launch.TEMPLATES)}, or a line with {{ranks}} and {{command}}")
+    parser.add_argument(
+        "pattern",
+        metavar="MAP-OR-PATTERN",
+        help="a decomposition file, or a subcommand of slabmark-bench with its "
+        "options in quotes, such as 'decomp --map f.nc --variables 10'",
+    )
+    parser.add_argument(
+        "--launch",
+        metavar="TEMPLATE",
+        required=True,
+        help=f"how ranks are started: one of {', '.join(launch.TEMPLATES)}, or a line with {{ranks}} and {{command}}",
+    )
     parser.add_argument("-n", "--ranks", type=int, default=4, help="number of ranks (default 4)")
     parser.add_argument("--time", type=float, default=120, metavar="SECONDS", help="to spend in all (default 120)")
-    parser.add_argument("-o", "--output-dir", default=".", metavar="FOLDER", help="where the files are written (default .)")
-    parser.add_argument("--method", type=lambda text: text.split(","), metavar="A,B", help="only these (default: all of this build)")
-    parser.add_argument("--today", metavar="METHOD", help="what you do today, with which the winner is compared "
-                        "(default: the plainest of your methods, such as hdf5-slab)")
+    parser.add_argument(
+        "-o", "--output-dir", default=".", metavar="FOLDER", help="where the files are written (default .)"
+    )
+    parser.add_argument(
+        "--method", type=lambda text: text.split(","), metavar="A,B", help="only these (default: all of this build)"
+    )
+    parser.add_argument(
+        "--today",
+        metavar="METHOD",
+        help="what you do today, with which the winner is compared "
+        "(default: the plainest of your methods, such as hdf5-slab)",
+    )
     parser.add_argument("--read", action="store_true", help="advise on reading")
     parser.add_argument("--sync", action="store_true", help="count making the data durable")
     parser.add_argument("--json", metavar="FILE", help="keep the records")
@@ -40,21 +58,29 @@ PLAINEST = ("hdf5-slab", "pnetcdf-vara", "mpiio-independent", "posix")
 def main(arguments, console):
     if arguments.time <= 0 or arguments.ranks <= 0:
         raise InputError("--time and --ranks must be positive.")
-    say = lambda text="": console.print(text, highlight=False, markup=False, soft_wrap=True)
-    environment = programs.json_of([programs.find("slabmark-bench"), "environment", "--output-dir", arguments.output_dir])
+    tell = functools.partial(say, console)
+    environment = programs.json_of(
+        [programs.find("slabmark-bench"), "environment", "--output-dir", arguments.output_dir]
+    )
     first = candidates.first_candidates(environment, arguments.method)
     today = today_of(arguments, environment, [candidate.method for candidate in first])
     with tempfile.TemporaryDirectory(prefix="slabmark-advise-", dir=_existing(arguments.output_dir)) as scratch:
         bench = Bench(arguments, scratch)
-        say(f"Trying {len(first)} ways on {cells.counted(arguments.ranks, 'rank')} for {units.duration(arguments.time)}.")
-        found = halving.search(first, bench.seconds, lambda: SHARE_OF_SEARCH * arguments.time - bench.elapsed(),
-                               expand=lambda survivors: [more for best in survivors[:2] for more in best.variants()])
+        tell(
+            f"Trying {len(first)} ways on {cells.counted(arguments.ranks, 'rank')} for {units.duration(arguments.time)}."
+        )
+        found = halving.search(
+            first,
+            bench.seconds,
+            lambda: SHARE_OF_SEARCH * arguments.time - bench.elapsed(),
+            expand=lambda survivors: [more for best in survivors[:2] for more in best.variants()],
+        )
         if not found.seconds:
             raise LabError(f"No way worked. The first reason: {next(iter(found.failed.values()), 'there was none')}")
-        show_search(found, say)
+        show_search(found, tell)
         winner = found.ranking[0]
         confirmed = confirm(bench, winner, today)
-        report(winner, today, confirmed, bench, environment, say)
+        report(winner, today, confirmed, bench, environment, tell)
         bench.keep(arguments.json)
     return 0
 
@@ -77,7 +103,9 @@ def pattern_words(text):
         return ["decomp", "--map", text]
     words = shlex.split(text)
     if len(words) == 1:
-        raise InputError(f"'{text}' is neither a file nor a pattern with options, such as 'decomp --map f.nc --variables 10'.")
+        raise InputError(
+            f"'{text}' is neither a file nor a pattern with options, such as 'decomp --map f.nc --variables 10'."
+        )
     return words
 
 
@@ -100,11 +128,26 @@ class Bench:
         more than this share of the time that is left is too slow to be advised."""
         file = self.scratch / "records.jsonl"
         file.unlink(missing_ok=True)
-        command = [programs.find("slabmark-bench"), *self.words, *candidate.flags, "--trials", str(trials), "--quiet", "--overwrite",
-                   "--output-dir", str(self.scratch), "--json", str(file), *([] if bound else ["--no-bound"]),
-                   *(["--read"] if self.arguments.read else []), *(["--sync"] if self.arguments.sync else [])]
+        command = [
+            programs.find("slabmark-bench"),
+            *self.words,
+            *candidate.flags,
+            "--trials",
+            str(trials),
+            "--quiet",
+            "--overwrite",
+            "--output-dir",
+            str(self.scratch),
+            "--json",
+            str(file),
+            *([] if bound else ["--no-bound"]),
+            *(["--read"] if self.arguments.read else []),
+            *(["--sync"] if self.arguments.sync else []),
+        ]
         command = launch.fill(self.template, command, self.arguments.ranks, environment=dict(candidate.environment))
-        limit = max(LEAST_SECONDS, self.arguments.time * LEAST_SHARE, (self.arguments.time - self.elapsed()) * share_of_time)
+        limit = max(
+            LEAST_SECONDS, self.arguments.time * LEAST_SHARE, (self.arguments.time - self.elapsed()) * share_of_time
+        )
         status, output = launch.run(command, limit, dict(candidate.environment))
         if status is None:
             return f"It took more than {units.duration(limit)}."
@@ -131,15 +174,15 @@ class Bench:
                 raise InputError(f"The records cannot be appended to '{path}': {error.strerror}.") from None
 
 
-def show_search(found, say):
-    say()
+def show_search(found, tell):
+    tell()
     for number, (members, trials) in enumerate(found.rounds, start=1):
-        say(f"Round {number}: {len(members)} ways, {cells.counted(trials, 'trial')} each.")
-    say("The best, by median seconds from open to close:")
+        tell(f"Round {number}: {len(members)} ways, {cells.counted(trials, 'trial')} each.")
+    tell("The best, by median seconds from open to close:")
     for candidate in found.ranking[:6]:
-        say(f"  {units.seconds(found.median(candidate)):>9}  {candidate.label}")
+        tell(f"  {units.seconds(found.median(candidate)):>9}  {candidate.label}")
     for candidate, reason in found.failed.items():
-        say(f"  {'-':>9}  {candidate.label}: {reason}")
+        tell(f"  {'-':>9}  {candidate.label}: {reason}")
 
 
 def confirm(bench, winner, today):
@@ -157,7 +200,9 @@ def confirm(bench, winner, today):
             break
         begun = bench.elapsed()
         for candidate in ((today, winner), (winner, today))[number % 2]:
-            outcome = bench.seconds(candidate, 1 if slow else TRIALS_TO_CONFIRM, bound=candidate is winner, share_of_time=1)
+            outcome = bench.seconds(
+                candidate, 1 if slow else TRIALS_TO_CONFIRM, bound=candidate is winner, share_of_time=1
+            )
             if isinstance(outcome, str):
                 return medians, f"{candidate.label} failed: {outcome}"
             medians[candidate].append(standard.median(outcome))
@@ -165,37 +210,42 @@ def confirm(bench, winner, today):
     return medians, None
 
 
-def report(winner, today, confirmed, bench, environment, say):
+def report(winner, today, confirmed, bench, environment, tell):
     medians, failed = confirmed
-    say()
+    tell()
     if winner == today:
-        say(f"Nothing was found that is faster than {today.label}.")
+        tell(f"Nothing was found that is faster than {today.label}.")
     elif failed:
-        say(f"{winner.label} is the fastest that was found. It was not compared with {today.label}, because {failed}")
+        tell(f"{winner.label} is the fastest that was found. It was not compared with {today.label}, because {failed}")
     else:
         ratio = statistics.ratio(medians[today], medians[winner])
-        say(conclusion(winner, today, ratio))
+        tell(conclusion(winner, today, ratio))
     cell = bench.cell(winner)
     if cell and cell.share is not None:
-        say(f"It reaches {units.percent(cell.share)} of the limit (the same bytes, contiguous).")
+        tell(f"It reaches {units.percent(cell.share)} of the limit (the same bytes, contiguous).")
     if winner.environment:
-        say("\nEnvironment:\n" + "\n".join(f"  export {name}={shlex.quote(value)}" for name, value in winner.environment))
-    say(f"\nFlags of slabmark-bench:\n  {shlex.join(winner.flags)}")
-    say("\nIn C:")
+        tell(
+            "\nEnvironment:\n"
+            + "\n".join(f"  export {name}={shlex.quote(value)}" for name, value in winner.environment)
+        )
+    tell(f"\nFlags of slabmark-bench:\n  {shlex.join(winner.flags)}")
+    tell("\nIn C:")
     for line in code.for_candidate(winner).splitlines():
-        say(f"  {line}")
+        tell(f"  {line}")
     warnings = {}
     for candidate in (winner, today):
         if measured := bench.cell(candidate):
             for finding in findings.of_cell(measured):
                 warnings.setdefault(finding.code, (finding, candidate))
     for finding, candidate in warnings.values():
-        say(f"\n{finding.code} ({candidate.label}): {finding.cause}\n    {finding.remedy}")
+        tell(f"\n{finding.code} ({candidate.label}): {finding.cause}\n    {finding.remedy}")
 
 
 def conclusion(winner, today, ratio):
-    evidence = f"{ratio.median:.3g} times the seconds of {today.label} (95 % interval {ratio.low:.3g} to {ratio.high:.3g}, " \
-               f"{ratio.base}+{ratio.new} launches)"
+    evidence = (
+        f"{ratio.median:.3g} times the seconds of {today.label} (95 % interval {ratio.low:.3g} to {ratio.high:.3g}, "
+        f"{ratio.base}+{ratio.new} launches)"
+    )
     if ratio.high < 1:
         return f"Use {winner.label}: it takes {evidence}."
     if ratio.low > 1:

@@ -55,7 +55,7 @@ def search(candidates, measure, seconds_left, expand=None, seed=1):
             found.rounds.append((ran, trials))
         if not complete:
             break
-        survivors = sorted(ran, key=found.median)[:math.ceil(len(ran) / 2)]
+        survivors = sorted(ran, key=found.median)[: math.ceil(len(ran) / 2)]
         if expand and len(found.rounds) == 1:
             survivors += [more for more in expand(survivors) if more not in found.seconds]
         elif len(ran) <= 2:

@@ -6,6 +6,7 @@ import pathlib
 from slabmark import cells, records
 from slabmark.errors import InputError
 from slabmark.report import page
+from slabmark.terminal import say
 
 
 def add_arguments(parser):
@@ -28,10 +29,14 @@ def main(arguments, console):
     if arguments.csv:
         _write_tables(_folder(arguments.csv), loads)
     for skipped in collection.skipped:
-        console.print(f"warning: {skipped}", highlight=False, markup=False, soft_wrap=True)
+        say(console, f"warning: {skipped}")
     counts = f"{sum(len(load.cells) for load in loads)} cells from {len(collection.records)} records"
-    console.print(f"{arguments.output}: {counts}" + (f", {len(collection.failures)} failed launches" if collection.failures else "")
-                  + ".", highlight=False, markup=False, soft_wrap=True)
+    say(
+        console,
+        f"{arguments.output}: {counts}"
+        + (f", {len(collection.failures)} failed launches" if collection.failures else "")
+        + ".",
+    )
     return 0
 
 
@@ -56,21 +61,82 @@ def _write_tables(folder, loads):
     names = list(dict.fromkeys(name for _, cell in all_cells for name in cell.attributes))
     with open(folder / "cells.csv", "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
-        table.writerow(["workload", "details", "cell", "method", "is_limit", *names, "bytes", "trials", "median_seconds", "low_seconds",
-                        "high_seconds", "is_range", "bytes_per_second", "share_of_limit", "imbalance", "verified",
-                        *(f"{phase}_seconds" for phase in cells.PHASES)])
+        table.writerow(
+            [
+                "workload",
+                "details",
+                "cell",
+                "method",
+                "is_limit",
+                *names,
+                "bytes",
+                "trials",
+                "median_seconds",
+                "low_seconds",
+                "high_seconds",
+                "is_range",
+                "bytes_per_second",
+                "share_of_limit",
+                "imbalance",
+                "verified",
+                *(f"{phase}_seconds" for phase in cells.PHASES),
+            ]
+        )
         for load, cell in all_cells:
             s = cell.summary
-            table.writerow([load.title, load.subtitle, cell.label, cell.method, cell.is_bound, *(cell.attributes.get(n, "") for n in names),
-                            cell.bytes, s.trials, s.median, s.low, s.high, s.is_range, cell.rate[0] if cell.rate else "",
-                            "" if cell.share is None else cell.share, cell.imbalance, cell.verified,
-                            *(cell.phases.get(phase, "") for phase in cells.PHASES)])
+            table.writerow(
+                [
+                    load.title,
+                    load.subtitle,
+                    cell.label,
+                    cell.method,
+                    cell.is_bound,
+                    *(cell.attributes.get(n, "") for n in names),
+                    cell.bytes,
+                    s.trials,
+                    s.median,
+                    s.low,
+                    s.high,
+                    s.is_range,
+                    cell.rate[0] if cell.rate else "",
+                    "" if cell.share is None else cell.share,
+                    cell.imbalance,
+                    cell.verified,
+                    *(cell.phases.get(phase, "") for phase in cells.PHASES),
+                ]
+            )
     with open(folder / "trials.csv", "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
-        table.writerow(["workload", "cell", "launch", "warm_up", "open_to_close_seconds", "transfer_seconds", "overhead_seconds", "imbalance",
-                        "slowest_rank", "slowest_host", *(f"{phase}_seconds" for phase in cells.PHASES)])
+        table.writerow(
+            [
+                "workload",
+                "cell",
+                "launch",
+                "warm_up",
+                "open_to_close_seconds",
+                "transfer_seconds",
+                "overhead_seconds",
+                "imbalance",
+                "slowest_rank",
+                "slowest_host",
+                *(f"{phase}_seconds" for phase in cells.PHASES),
+            ]
+        )
         for load, cell in all_cells:
             for launch, record in enumerate(cell.records):
                 for t in record.trials:
-                    table.writerow([load.title, cell.label, launch, t.warm_up, t.open_to_close, t.transfer, t.overhead, t.imbalance,
-                                    t.slowest_rank, t.slowest_host, *(t.phases.get(phase, "") for phase in cells.PHASES)])
+                    table.writerow(
+                        [
+                            load.title,
+                            cell.label,
+                            launch,
+                            t.warm_up,
+                            t.open_to_close,
+                            t.transfer,
+                            t.overhead,
+                            t.imbalance,
+                            t.slowest_rank,
+                            t.slowest_host,
+                            *(t.phases.get(phase, "") for phase in cells.PHASES),
+                        ]
+                    )

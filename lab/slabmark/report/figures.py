@@ -1,55 +1,33 @@
-"""The figures of a report, drawn by matplotlib without a display: as SVG inside the page, or as PNG."""
+"""The figures of a report: every trial, phases and imbalance of a workload, and its scaling."""
 
-import io
 import math
-import re
 
 from matplotlib import rc_context
 from matplotlib.collections import PolyCollection
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from slabmark import units
+from slabmark.report.drawing import (
+    DOT,
+    GRID,
+    INK,
+    INTERVAL,
+    LIMIT,
+    LINES,
+    PHASE_COLOURS,
+    QUIET,
+    STYLE,
+    Drawing,
+    new_figure,
+)
 
 MOST_ROWS = 24  # more cells than this do not fit on a page; the fastest are drawn and the page says so
 
-INK, QUIET, GRID, LIMIT = "#1b2733", "#64717f", "#dde3ea", "#c2410c"
-DOT, INTERVAL = "#2f6fb0", "#12395f"
-# Colour-blind safe (after Okabe and Ito), light where little is expected, strong where data moves.
-PHASE_COLOURS = {"create": "#9aa7b4", "open": "#9aa7b4", "define": "#cc79a7", "prepare": "#e69f00", "post": "#0072b2",
-                 "flush": "#56b4e9", "sync": "#009e73", "close": "#5d6975", "overhead": "#e3e7ec"}
-LINES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#5d6975", "#8f6b00"]
 
-STYLE = {"font.size": 9, "font.family": "sans-serif", "svg.fonttype": "none", "axes.edgecolor": QUIET, "text.color": INK,
-         "axes.labelcolor": QUIET, "xtick.color": QUIET, "ytick.color": INK, "axes.spines.top": False,
-         "axes.spines.right": False, "axes.titlesize": 9.5, "axes.titleweight": "bold", "axes.titlelocation": "left",
-         "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0}
-
-
-class Drawing:
-    """A figure with what it shows in words, for those who cannot see it."""
-
-    def __init__(self, name, caption, figure):
-        self.name, self.caption, self.figure = name, caption, figure
-
-    def svg(self):
-        buffer = io.StringIO()
-        # Names inside an SVG must differ from those of the page's other ones.
-        with rc_context(STYLE | {"svg.hashsalt": self.name}):
-            self.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-        text = buffer.getvalue()
-        text = text[text.index("<svg"):]
-        text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
-        return text.replace("<svg ", '<svg role="img" ', 1)
-
-    def png(self, file):
-        with rc_context(STYLE):
-            self.figure.savefig(file, format="png", dpi=160)
-
-
-def new_figure(width, height):
-    return Figure(figsize=(width, height), layout="constrained")
+def _shortened(label):
+    """Long labels would leave no room for the figure; the tables have them whole."""
+    return label if len(label) <= 56 else f"{label[:34]} … {label[-18:]}"
 
 
 def _rows(axes, labels):
@@ -79,11 +57,13 @@ def rates(load, name):
     """Every trial, the interval, phases and imbalance, one row a cell."""
     cells = load.cells[:MOST_ROWS]
     rows = cells + load.bounds[:4]
-    labels = [cell.label for cell in rows]
+    labels = [_shortened(cell.label) for cell in rows]
     with rc_context(STYLE):
         figure = new_figure(10.6, 1.15 + 0.27 * len(rows))
         has_ranks = any(cell.ranks > 1 for cell in cells)
-        columns = figure.subplots(1, 3 if has_ranks else 2, sharey=True, width_ratios=[5, 3.4, 1.8][:3 if has_ranks else 2])
+        columns = figure.subplots(
+            1, 3 if has_ranks else 2, sharey=True, width_ratios=[5, 3.4, 1.8][: 3 if has_ranks else 2]
+        )
         _draw_trials(columns[0], rows, cells)
         _draw_phases(columns[1], rows)
         if has_ranks:
@@ -95,9 +75,11 @@ def rates(load, name):
         for place, cell in enumerate(rows):
             if cell.is_bound:
                 columns[0].get_yticklabels()[place].set_color(QUIET)
-    caption = (f"{load.title}. Left: seconds from open to close; each dot is a trial, the bar the interval of the median, the tick the "
-               f"median{'; the dashed line is the limit' if _common_limit(cells) is not None else ''}. Middle: where the time goes, as shares of the phases' medians. "
-               + ("Right: slowest rank / mean of the ranks, a dot a trial; 1 is perfect." if has_ranks else ""))
+    caption = (
+        f"{load.title}. Left: seconds from open to close; each dot is a trial, the bar the interval of the median, the tick the "
+        f"median{'; the dashed line is the limit' if _common_limit(cells) is not None else ''}. Middle: where the time goes, as shares of the phases' medians. "
+        + ("Right: slowest rank / mean of the ranks, a dot a trial; 1 is perfect." if has_ranks else "")
+    )
     return Drawing(name, caption, figure)
 
 
@@ -108,11 +90,33 @@ def _draw_trials(axes, rows, cells):
         chosen = [(place, cell) for place, cell in enumerate(rows) if cell.is_bound == bound]
         colour = QUIET if bound else DOT
         places, summaries = [place for place, _ in chosen], [cell.summary for _, cell in chosen]
-        axes.hlines(places, [s.low for s in summaries], [s.high for s in summaries], color=colour, alpha=0.25, linewidth=9, zorder=2)
-        axes.plot([s for _, cell in chosen for s in cell.seconds], [height for place, cell in chosen for height in _heights(place, cell)],
-                  "o", color=colour, markersize=3.2, alpha=0.75, markeredgewidth=0, zorder=3)
-        axes.vlines([s.median for s in summaries], [p - 0.34 for p in places], [p + 0.34 for p in places],
-                    color=INK if bound else INTERVAL, linewidth=1.8, zorder=4)
+        axes.hlines(
+            places,
+            [s.low for s in summaries],
+            [s.high for s in summaries],
+            color=colour,
+            alpha=0.25,
+            linewidth=9,
+            zorder=2,
+        )
+        axes.plot(
+            [s for _, cell in chosen for s in cell.seconds],
+            [height for place, cell in chosen for height in _heights(place, cell)],
+            "o",
+            color=colour,
+            markersize=3.2,
+            alpha=0.75,
+            markeredgewidth=0,
+            zorder=3,
+        )
+        axes.vlines(
+            [s.median for s in summaries],
+            [p - 0.34 for p in places],
+            [p + 0.34 for p in places],
+            color=INK if bound else INTERVAL,
+            linewidth=1.8,
+            zorder=4,
+        )
     if (limit := _common_limit(cells)) is not None:
         axes.axvline(limit, color=LIMIT, linestyle=(0, (4, 3)), linewidth=1)
         values.append(limit)
@@ -151,8 +155,18 @@ def _draw_phases(axes, rows):
     axes.set_xticks([0, 0.25, 0.5, 0.75])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f} %"))
     axes.set_title("phases")
-    axes.legend([Patch(facecolor=PHASE_COLOURS[phase]) for phase in order], order, loc="upper center", bbox_to_anchor=(0.5, -0.14 if len(rows) < 6 else -1.0 / len(rows)),
-                ncols=4, frameon=False, fontsize=8, handlelength=0.9, handleheight=0.9, columnspacing=1.0)
+    axes.legend(
+        [Patch(facecolor=PHASE_COLOURS[phase]) for phase in order],
+        order,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.14 if len(rows) < 6 else -1.0 / len(rows)),
+        ncols=4,
+        frameon=False,
+        fontsize=8,
+        handlelength=0.9,
+        handleheight=0.9,
+        columnspacing=1.0,
+    )
 
 
 def _draw_imbalance(axes, rows):
@@ -160,7 +174,13 @@ def _draw_imbalance(axes, rows):
     most = max(imbalance for imbalance, _ in values)
     axes.plot(*zip(*values), "o", color=DOT, markersize=3.2, alpha=0.5, markeredgewidth=0)
     places = range(len(rows))
-    axes.vlines([cell.imbalance for cell in rows], [p - 0.3 for p in places], [p + 0.3 for p in places], color=INTERVAL, linewidth=1.6)
+    axes.vlines(
+        [cell.imbalance for cell in rows],
+        [p - 0.3 for p in places],
+        [p + 0.3 for p in places],
+        color=INTERVAL,
+        linewidth=1.6,
+    )
     axes.axvline(1, color=QUIET, linewidth=0.8)
     axes.set_xlim(0.97 * min(1.0, most), 1 + 1.12 * (most - 1) if most > 1.1 else 1.2)
     axes.grid(axis="x", color=GRID, linewidth=0.6)
@@ -175,12 +195,15 @@ def scaling(load, name):
         label = ", ".join(part for part in cell.label.split(", ") if not part.endswith(("ranks", "rank")))
         if cell.rate:
             lines.setdefault((cell.is_bound, label), []).append(cell)
-    lines = {key: sorted(cells, key=lambda cell: cell.ranks) for key, cells in lines.items()
-             if len({cell.ranks for cell in cells}) > 1}
+    lines = {
+        key: sorted(cells, key=lambda cell: cell.ranks)
+        for key, cells in lines.items()
+        if len({cell.ranks for cell in cells}) > 1
+    }
     if not lines:
         return None
     fastest = sorted(lines, key=lambda key: (key[0], -max(cell.rate[0] for cell in lines[key])))
-    shown = [key for key in fastest if not key[0]][:len(LINES)] + [key for key in fastest if key[0]][:2]
+    shown = [key for key in fastest if not key[0]][: len(LINES)] + [key for key in fastest if key[0]][:2]
     with rc_context(STYLE):
         figure = new_figure(8.4, 3.6)
         axes = figure.subplots()
@@ -190,7 +213,17 @@ def scaling(load, name):
             middle = [cell.rate[0] / 2**20 for cell in cells]
             low, high = ([abs(cell.rate[i] - cell.rate[0]) / 2**20 for cell in cells] for i in (1, 2))
             style = {"color": LIMIT, "linestyle": ["--", ":"][place % 2]} if key[0] else {"color": LINES[place]}
-            axes.errorbar(ranks, middle, yerr=[low, high], marker="o", markersize=4, linewidth=1.5, elinewidth=1, label=key[1], **style)
+            axes.errorbar(
+                ranks,
+                middle,
+                yerr=[low, high],
+                marker="o",
+                markersize=4,
+                linewidth=1.5,
+                elinewidth=1,
+                label=key[1],
+                **style,
+            )
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         counts = sorted({cell.ranks for key in shown for cell in lines[key]})
@@ -202,36 +235,9 @@ def scaling(load, name):
         axes.set_title("rate over ranks, MiB/s")
         axes.grid(color=GRID, linewidth=0.6)
         axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return Drawing(name, f"{load.title}: open-to-close rate over the number of ranks, with the interval of its median. Dashed: the "
-                         "limit.", figure)
-
-
-def request_sizes(maps, title, name):
-    """Runs by length for each map, as `slabmark-decomp info` counts them."""
-    with rc_context(STYLE):
-        figure = new_figure(max(3.4, min(10.6, 3.4 * len(maps))), 2.3)
-        for axes, entry in zip(figure.subplots(1, len(maps), squeeze=False)[0], maps):
-            draw_request_sizes(axes, entry, f"{entry['map']}: {' x '.join(map(str, entry['dims']))}")
-    return Drawing(name, f"{title}: how many contiguous runs of which length each map has, over all ranks.", figure)
-
-
-def draw_request_sizes(axes, entry, title):
-    histogram = entry["run_length_histogram"]
-    labels = [str(b["from"]) if b["from"] == b["to"] else f"{b['from']}-{b['to']}" for b in histogram]
-    bars = axes.bar(range(len(histogram)), [b["runs"] for b in histogram], color=DOT, width=0.8)
-    axes.bar_label(bars, [_short(b["runs"]) for b in histogram], fontsize=7.5, color=QUIET, padding=1)
-    many = len(labels) > 4
-    axes.set_xticks(range(len(labels)), labels, fontsize=8, rotation=35 if many else 0, ha="right" if many else "center",
-                    rotation_mode="anchor")
-    axes.set_xlim(-0.6, max(len(labels), 4) - 0.4)  # a single bar would fill the width
-    axes.set_yticks([])
-    axes.spines["left"].set_visible(False)
-    axes.set_title(title)
-    axes.set_xlabel("elements a run")
-
-
-def _short(count):
-    for limit, unit in ((10**6, "M"), (10**4, "k")):
-        if count >= limit:
-            return f"{count / (10**6 if unit == 'M' else 1000):.3g}{unit}"
-    return str(count)
+    return Drawing(
+        name,
+        f"{load.title}: open-to-close rate over the number of ranks, with the interval of its median. Dashed: the "
+        "limit.",
+        figure,
+    )

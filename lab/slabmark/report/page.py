@@ -11,7 +11,7 @@ import jinja2
 import slabmark
 from slabmark import cells, findings, programs, units
 from slabmark.errors import LabError
-from slabmark.report import figures
+from slabmark.report import figures, request_sizes
 
 # A figure takes a third of a second and half a page; beyond these, tables tell the rest.
 MOST_DRAWN_WORKLOADS = 8
@@ -45,24 +45,41 @@ def make(loads, collection, title, sources):
     drawings = [drawing for section in sections for drawing in section.drawings]
     histograms = _histograms(maps)
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("slabmark.report", "."), autoescape=True, trim_blocks=True, lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined)
+        loader=jinja2.PackageLoader("slabmark.report", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
     environment.filters |= {"seconds": units.seconds, "size": units.size, "rate": units.rate, "percent": units.percent}
     environment.globals["most_named"] = MOST_CELLS_NAMED
     html = environment.get_template("page.html.j2").render(
-        title=title or "Slabmark report", css=importlib.resources.files("slabmark.report").joinpath("page.css").read_text(),
-        version=slabmark.__version__, made=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"), sources=sources,
-        sections=sections, histograms=histograms, findings=findings.grouped(loads), machines=_machines(collection.records),
-        recipe=_recipe(collection.records), collection=collection, most_open=MOST_OPEN_ROWS)
+        title=title or "Slabmark report",
+        css=importlib.resources.files("slabmark.report").joinpath("page.css").read_text(),
+        version=slabmark.__version__,
+        made=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        sources=sources,
+        sections=sections,
+        histograms=histograms,
+        findings=findings.grouped(loads),
+        machines=_machines(collection.records),
+        recipe=_recipe(collection.records),
+        collection=collection,
+        most_open=MOST_OPEN_ROWS,
+    )
     return Page(html, drawings + [drawing for drawing in histograms])
 
 
 def _section(number, load, is_drawn, maps):
     drawings, notes = [], []
     if is_drawn and load.cells:
-        drawings = [d for d in (figures.rates(load, f"rates-{number}"), figures.scaling(load, f"scaling-{number}")) if d]
+        drawings = [
+            d for d in (figures.rates(load, f"rates-{number}"), figures.scaling(load, f"scaling-{number}")) if d
+        ]
         if len(load.cells) > figures.MOST_ROWS:
-            notes.append(f"The figure shows the {figures.MOST_ROWS} fastest of {len(load.cells)} cells; the table has them all.")
+            notes.append(
+                f"The figure shows the {figures.MOST_ROWS} fastest of {len(load.cells)} cells; the table has them all."
+            )
     elif load.cells:
         notes.append(f"Figures are drawn for the {MOST_DRAWN_WORKLOADS} workloads with the most cells.")
     for cell in load.cells:
@@ -89,19 +106,25 @@ def _answer(load):
     else:
         lead = "Fastest"
     worst = load.cells[-1]
-    return (f"{lead}: {words}; {units.three_digits(worst.summary.median / best.summary.median)} times as fast as the slowest, {worst.label}.")
+    return f"{lead}: {words}; {units.three_digits(worst.summary.median / best.summary.median)} times as fast as the slowest, {worst.label}."
 
 
 def _settings(load):
     """[(label, asked for, in effect, notes)] of requested against effective, once for each different set of values."""
     rows = {}
-    for cell in load.cells[:figures.MOST_ROWS]:
+    for cell in load.cells[: figures.MOST_ROWS]:
         settings, effective = cell.first.settings, cell.first.effective
         hints, in_effect = settings.get("hints", {}), effective.get("hints", {})
         asked = [*settings.get("options", {}).items(), *((f"hint {name}", value) for name, value in hints.items())]
-        got = [*((f"hint {name}", value) for name, value in in_effect.items()),
-               *((name.replace("_", " "), value) for name, value in effective.items()
-                 if name not in ("hints", "notes", "library_bytes", "library_bytes_total") and value not in ({}, [], None))]
+        got = [
+            *((f"hint {name}", value) for name, value in in_effect.items()),
+            *(
+                (name.replace("_", " "), value)
+                for name, value in effective.items()
+                if name not in ("hints", "notes", "library_bytes", "library_bytes_total")
+                and value not in ({}, [], None)
+            ),
+        ]
         row = _pairs(asked), _pairs(got), tuple(effective.get("notes") or ())
         rows.setdefault(row, cell.label)
     return [(label, *row) for row, label in rows.items()]
@@ -129,13 +152,19 @@ def _machines(records):
         hosts = manifest.get("hosts", [])
         libraries = manifest.get("libraries", {})
         key = (
-            ("program", f"{program.get('name')} {program.get('version')}, revision {program.get('git_revision')}, "
-                        f"{program.get('compiler')}, {program.get('build_type')}"),
+            (
+                "program",
+                f"{program.get('name')} {program.get('version')}, revision {program.get('git_revision')}, "
+                f"{program.get('compiler')}, {program.get('build_type')}",
+            ),
             ("MPI", str(manifest.get("mpi")).split(", package")[0]),
             ("MPI-IO", str(manifest.get("mpi_io"))),
             ("libraries", ", ".join(f"{name} {version}" for name, version in libraries.items())),
-            ("hosts", f"{len(hosts)} ({', '.join(h['name'] for h in hosts[:4])}{', ...' * (len(hosts) > 4)}), at most "
-                      f"{per_node.get('max')} ranks a node"),
+            (
+                "hosts",
+                f"{len(hosts)} ({', '.join(h['name'] for h in hosts[:4])}{', ...' * (len(hosts) > 4)}), at most "
+                f"{per_node.get('max')} ranks a node",
+            ),
             ("processor and memory", f"{manifest.get('cores')} cores, {units.size(manifest.get('memory_bytes'))}"),
             ("kernel", str(manifest.get("kernel"))),
             ("file system", f"{output.get('type')} on {output.get('mount_point')} ({output.get('source')})"),
@@ -155,10 +184,14 @@ def _recipe(records):
     launches = {record.study["launch"] for record in measured if record.study}
     seeds = sorted({str(record.manifest.get("seed")) for record in measured})
     return {
-        "trials": f"{min(counts)} to {max(counts)}" if counts and min(counts) != max(counts) else str(counts[0] if counts else 0),
+        "trials": f"{min(counts)} to {max(counts)}"
+        if counts and min(counts) != max(counts)
+        else str(counts[0] if counts else 0),
         "reasons": ", ".join(sorted({str(reason) for _, _, reason in rules})),
         "warm_up": sum(any(t.warm_up for t in record.trials) for record in measured),
-        "records": len(measured), "launches": len(launches), "seeds": ", ".join(seeds),
+        "records": len(measured),
+        "launches": len(launches),
+        "seeds": ", ".join(seeds),
         "sync": sum(record.sync for record in measured),
         "verified": sum(record.verified["state"] == "yes" for record in measured),
     }
@@ -175,7 +208,7 @@ def _histograms(maps):
             described = _describe(str(path))
         except LabError:
             continue  # the page is as good without it
-        drawings.append(figures.request_sizes(described["maps"][:6], path.name, f"requests-{number}"))
+        drawings.append(request_sizes.draw(described["maps"][:6], path.name, f"requests-{number}"))
     return drawings
 
 

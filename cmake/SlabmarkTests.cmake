@@ -26,16 +26,16 @@ function(slabmark_test folder)
   endif()
 endfunction()
 
-# slabmark_program_tests(<folder of tests> <programs>...) registers each <folder>/test_*.py, run by pytest.
-function(slabmark_program_tests folder)
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/test_*.py)
+# slabmark_program_tests(<name> <folder of tests>) registers each <folder>/test_*.py as <name>.*, run by pytest.
+function(slabmark_program_tests room tests)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${tests}/test_*.py)
   foreach(file ${files})
     get_filename_component(name ${file} NAME_WE)
     string(REPLACE "test_" "" name ${name})
     # They start up to 8 ranks themselves, so ctest runs them alone.
-    slabmark_add_test(${folder}.${name} 8
+    slabmark_add_test(${room}.${name} 8
       ${PROJECT_SOURCE_DIR}/setup/python -m pytest -q -rs -p no:cacheprovider ${file})
-    set_property(TEST ${folder}.${name} APPEND PROPERTY ENVIRONMENT
+    set_property(TEST ${room}.${name} APPEND PROPERTY ENVIRONMENT
       "SLABMARK_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "SLABMARK_MPIEXEC=${SLABMARK_MPIEXEC}"
       SLABMARK_WITH_PNETCDF=$<BOOL:${PnetCDF_FOUND}> PYTHONDONTWRITEBYTECODE=1)
   endforeach()

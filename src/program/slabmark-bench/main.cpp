@@ -23,6 +23,7 @@
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
+#include "program/slabmark-bench/environment_command.hpp"
 #include "program/slabmark-bench/options.hpp"
 
 namespace slabmark::bench_program {
@@ -161,6 +162,11 @@ int main(int argc, char** argv) {
   const auto body = [&](const Comm& world) {
     bench_program::CommandLine line;
     agreed(world, [&] { line = bench_program::parse(argc, argv); });
+    if (line.environment_of) {
+      const nlohmann::json found = bench_program::describe_environment(world, *line.environment_of);
+      if (world.is_root()) fmt::print("{}\n", found.dump());
+      return ExitStatus::good;
+    }
     if (!line.options) {
       if (world.is_root()) fmt::print("{}", line.text);
       return ExitStatus::good;

@@ -92,6 +92,11 @@ CommandLine parse(int argc, const char* const* argv) {
                "slabmark-bench");
   app.require_subcommand(0, 1);  // with 1, an unknown word would be reported as a missing one
   CLI::App* list = app.add_subcommand("methods", "List the methods and their options");
+  CLI::App* environment = app.add_subcommand(
+      "environment", "Print libraries, file system and methods in effect here, as JSON");
+  std::string environment_directory = ".";
+  environment->add_option("-o,--output-dir", environment_directory,
+                          "Directory that is asked about (default .)");
 
   std::vector<std::unique_ptr<PatternCommand>> patterns = pattern_commands();
   std::vector<CLI::App*> commands;
@@ -102,10 +107,13 @@ CommandLine parse(int argc, const char* const* argv) {
     add_shared_options(*commands.back(), shared);
   }
 
-  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
-  if (list->parsed()) return {std::nullopt, list_of_methods()};
+  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, std::nullopt, *help};
+  if (list->parsed()) return {std::nullopt, std::nullopt, list_of_methods()};
+  if (environment->parsed()) return {std::nullopt, environment_directory, ""};
   for (std::size_t i = 0; i < commands.size(); ++i) {
-    if (commands[i]->parsed()) return {resolve(shared, std::move(patterns[i]), *commands[i]), ""};
+    if (commands[i]->parsed()) {
+      return {resolve(shared, std::move(patterns[i]), *commands[i]), std::nullopt, ""};
+    }
   }
   throw InputError("No pattern was named; 'slabmark-bench --help' lists them.");
 }

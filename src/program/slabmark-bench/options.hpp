@@ -29,9 +29,11 @@ struct Options {
   nlohmann::json configuration;  ///< resolved, for the manifest
 };
 
-/// Nothing in `options` if the program has only to print `text` (help, list of methods).
+/// Nothing in `options` if the program has only to print `text` (help, list of methods), or what is
+/// in effect for files in the directory `environment_of`.
 struct CommandLine {
   std::optional<Options> options;
+  std::optional<std::string> environment_of;
   std::string text;
 };
 

@@ -1,0 +1,253 @@
+"""Tries methods, hints and settings on one pattern by successive halving, confirms the winner against what you do today,
+and prints the setting as flags and as lines of C."""
+
+import functools
+import pathlib
+import shlex
+import statistics as standard
+import tempfile
+import time
+
+from slabmark import cells, findings, launch, programs, records, statistics, units
+from slabmark.advise import candidates, code, halving
+from slabmark.errors import InputError, LabError
+from slabmark.terminal import say
+
+SHARE_OF_SEARCH = 0.6  # of the time; the rest is for the confirmation
+LAUNCHES_TO_CONFIRM = 10  # a side at most; 4 are the fewest with an interval
+TRIALS_TO_CONFIRM = 2
+# What a launch gets at least, even if the time is spent: seconds, and as a share of all the time.
+LEAST_SECONDS, LEAST_SHARE = 10, 0.15
+
+
+def add_arguments(parser):
+    parser.add_argument(
+        "pattern",
+        metavar="MAP-OR-PATTERN",
+        help="a decomposition file, or a subcommand of slabmark-bench with its "
+        "options in quotes, such as 'decomp --map f.nc --variables 10'",
+    )
+    parser.add_argument(
+        "--launch",
+        metavar="TEMPLATE",
+        required=True,
+        help=f"how ranks are started: one of {', '.join(launch.TEMPLATES)}, or a line with {{ranks}} and {{command}}",
+    )
+    parser.add_argument("-n", "--ranks", type=int, default=4, help="number of ranks (default 4)")
+    parser.add_argument("--time", type=float, default=120, metavar="SECONDS", help="to spend in all (default 120)")
+    parser.add_argument(
+        "-o", "--output-dir", default=".", metavar="FOLDER", help="where the files are written (default .)"
+    )
+    parser.add_argument(
+        "--method", type=lambda text: text.split(","), metavar="A,B", help="only these (default: all of this build)"
+    )
+    parser.add_argument(
+        "--today",
+        metavar="METHOD",
+        help="what you do today, with which the winner is compared "
+        "(default: the plainest of your methods, such as hdf5-slab)",
+    )
+    parser.add_argument("--read", action="store_true", help="advise on reading")
+    parser.add_argument("--sync", action="store_true", help="count making the data durable")
+    parser.add_argument("--json", metavar="FILE", help="keep the records")
+
+
+PLAINEST = ("hdf5-slab", "pnetcdf-vara", "mpiio-independent", "posix")
+
+
+def main(arguments, console):
+    if arguments.time <= 0 or arguments.ranks <= 0:
+        raise InputError("--time and --ranks must be positive.")
+    tell = functools.partial(say, console)
+    environment = programs.json_of(
+        [programs.find("slabmark-bench"), "environment", "--output-dir", arguments.output_dir]
+    )
+    first = candidates.first_candidates(environment, arguments.method)
+    today = today_of(arguments, environment, [candidate.method for candidate in first])
+    with tempfile.TemporaryDirectory(prefix="slabmark-advise-", dir=_existing(arguments.output_dir)) as scratch:
+        bench = Bench(arguments, scratch)
+        tell(
+            f"Trying {len(first)} ways on {cells.counted(arguments.ranks, 'rank')} for {units.duration(arguments.time)}."
+        )
+        found = halving.search(
+            first,
+            bench.seconds,
+            lambda: SHARE_OF_SEARCH * arguments.time - bench.elapsed(),
+            expand=lambda survivors: [more for best in survivors[:2] for more in best.variants()],
+        )
+        if not found.seconds:
+            raise LabError(f"No way worked. The first reason: {next(iter(found.failed.values()), 'there was none')}")
+        show_search(found, tell)
+        winner = found.ranking[0]
+        confirmed = confirm(bench, winner, today)
+        report(winner, today, confirmed, bench, environment, tell)
+        bench.keep(arguments.json)
+    return 0
+
+
+def today_of(arguments, environment, methods):
+    if arguments.today:
+        return candidates.first_candidates(environment, [arguments.today])[0]
+    return candidates.Candidate(next((name for name in PLAINEST if name in methods), methods[0]))
+
+
+def _existing(folder):
+    if not pathlib.Path(folder).is_dir():
+        raise InputError(f"The folder '{folder}' of --output-dir does not exist.")
+    return folder
+
+
+def pattern_words(text):
+    """A file is a decomposition; anything else is words of slabmark-bench."""
+    if pathlib.Path(text).is_file():
+        return ["decomp", "--map", text]
+    words = shlex.split(text)
+    if len(words) == 1:
+        raise InputError(
+            f"'{text}' is neither a file nor a pattern with options, such as 'decomp --map f.nc --variables 10'."
+        )
+    return words
+
+
+class Bench:
+    """Launches of slabmark-bench, and their records."""
+
+    def __init__(self, arguments, scratch):
+        self.arguments, self.scratch = arguments, pathlib.Path(scratch)
+        self.template = launch.check(arguments.launch)
+        self.words = pattern_words(arguments.pattern)
+        self.started = time.monotonic()
+        self.lines = []  # of records
+        self.records = {}  # by candidate
+
+    def elapsed(self):
+        return time.monotonic() - self.started
+
+    def seconds(self, candidate, trials, bound=False, share_of_time=1 / 3):
+        """Open-to-close of each trial, or why there is none. No launch may use up what the others need: one that takes
+        more than this share of the time that is left is too slow to be advised."""
+        file = self.scratch / "records.jsonl"
+        file.unlink(missing_ok=True)
+        command = [
+            programs.find("slabmark-bench"),
+            *self.words,
+            *candidate.flags,
+            "--trials",
+            str(trials),
+            "--quiet",
+            "--overwrite",
+            "--output-dir",
+            str(self.scratch),
+            "--json",
+            str(file),
+            *([] if bound else ["--no-bound"]),
+            *(["--read"] if self.arguments.read else []),
+            *(["--sync"] if self.arguments.sync else []),
+        ]
+        command = launch.fill(self.template, command, self.arguments.ranks, environment=dict(candidate.environment))
+        limit = max(
+            LEAST_SECONDS, self.arguments.time * LEAST_SHARE, (self.arguments.time - self.elapsed()) * share_of_time
+        )
+        status, output = launch.run(command, limit, dict(candidate.environment))
+        if status is None:
+            return f"It took more than {units.duration(limit)}."
+        if status or not file.exists():
+            return programs.reason_in(output)
+        lines = file.read_bytes().splitlines(keepends=True)
+        self.lines += lines
+        found = [records.parse_line(line, str(file), number) for number, line in enumerate(lines, start=1)]
+        record = next(record for record in found if not record.is_bound)
+        if record.unsupported:
+            return record.unsupported
+        self.records.setdefault(candidate, []).append(record)
+        return [trial.open_to_close for trial in record.measured]
+
+    def cell(self, candidate):
+        return cells.workloads(self.records[candidate])[0].cells[0] if candidate in self.records else None
+
+    def keep(self, path):
+        if path:
+            try:
+                with open(path, "ab") as file:
+                    file.writelines(self.lines)
+            except OSError as error:
+                raise InputError(f"The records cannot be appended to '{path}': {error.strerror}.") from None
+
+
+def show_search(found, tell):
+    tell()
+    for number, (members, trials) in enumerate(found.rounds, start=1):
+        tell(f"Round {number}: {len(members)} ways, {cells.counted(trials, 'trial')} each.")
+    tell("The best, by median seconds from open to close:")
+    for candidate in found.ranking[:6]:
+        tell(f"  {units.seconds(found.median(candidate)):>9}  {candidate.label}")
+    for candidate, reason in found.failed.items():
+        tell(f"  {'-':>9}  {candidate.label}: {reason}")
+
+
+def confirm(bench, winner, today):
+    """Launches of both in turns: the medians of the launches by candidate, and the reason if one side failed."""
+    medians = {today: [], winner: []}
+    if winner == today:
+        return medians, None
+    # A slow one gets a single trial without warm-up.
+    known = [median for record in bench.records.get(today, []) for median in [record.measured[0].open_to_close]]
+    slow = known and known[0] * 4 * (TRIALS_TO_CONFIRM + 1) > bench.arguments.time - bench.elapsed()
+    longest = 0.0
+    for number in range(LAUNCHES_TO_CONFIRM):
+        # Always enough launches for an interval, and then as many as the time allows.
+        if number >= 4 and bench.elapsed() + longest > bench.arguments.time:
+            break
+        begun = bench.elapsed()
+        for candidate in ((today, winner), (winner, today))[number % 2]:
+            outcome = bench.seconds(
+                candidate, 1 if slow else TRIALS_TO_CONFIRM, bound=candidate is winner, share_of_time=1
+            )
+            if isinstance(outcome, str):
+                return medians, f"{candidate.label} failed: {outcome}"
+            medians[candidate].append(standard.median(outcome))
+        longest = max(longest, bench.elapsed() - begun)
+    return medians, None
+
+
+def report(winner, today, confirmed, bench, environment, tell):
+    medians, failed = confirmed
+    tell()
+    if winner == today:
+        tell(f"Nothing was found that is faster than {today.label}.")
+    elif failed:
+        tell(f"{winner.label} is the fastest that was found. It was not compared with {today.label}, because {failed}")
+    else:
+        ratio = statistics.ratio(medians[today], medians[winner])
+        tell(conclusion(winner, today, ratio))
+    cell = bench.cell(winner)
+    if cell and cell.share is not None:
+        tell(f"It reaches {units.percent(cell.share)} of the limit (the same bytes, contiguous).")
+    if winner.environment:
+        tell(
+            "\nEnvironment:\n"
+            + "\n".join(f"  export {name}={shlex.quote(value)}" for name, value in winner.environment)
+        )
+    tell(f"\nFlags of slabmark-bench:\n  {shlex.join(winner.flags)}")
+    tell("\nIn C:")
+    for line in code.for_candidate(winner).splitlines():
+        tell(f"  {line}")
+    warnings = {}
+    for candidate in (winner, today):
+        if measured := bench.cell(candidate):
+            for finding in findings.of_cell(measured):
+                warnings.setdefault(finding.code, (finding, candidate))
+    for finding, candidate in warnings.values():
+        tell(f"\n{finding.code} ({candidate.label}): {finding.cause}\n    {finding.remedy}")
+
+
+def conclusion(winner, today, ratio):
+    evidence = (
+        f"{ratio.median:.3g} times the seconds of {today.label} (95 % interval {ratio.low:.3g} to {ratio.high:.3g}, "
+        f"{ratio.base}+{ratio.new} launches)"
+    )
+    if ratio.high < 1:
+        return f"Use {winner.label}: it takes {evidence}."
+    if ratio.low > 1:
+        return f"Stay with {today.label}: what looked fastest, {winner.label}, takes {evidence}."
+    return f"Either will do: {winner.label} takes {evidence}, which may be chance. More --time tells more."

@@ -1,0 +1,268 @@
+"""Puts records together: those of one cell from several launches, and the cells of one workload."""
+
+import collections
+import dataclasses
+import functools
+import os
+import statistics as standard
+
+from slabmark import statistics
+
+PHASES = ("create", "open", "define", "prepare", "post", "flush", "sync", "close")
+
+
+@dataclasses.dataclass
+class Cell:
+    """Pattern × method × settings × conditions, over all launches. The warm-up trials are left out."""
+
+    records: list
+    attributes: dict  # what may distinguish cells of a workload, as text by name: "ranks", "hint cb_nodes", ...
+    label: str = ""
+
+    @property
+    def first(self):
+        return self.records[0]
+
+    @property
+    def method(self):
+        return self.first.method
+
+    @property
+    def ranks(self):
+        return self.first.pattern["ranks"]
+
+    @property
+    def bytes(self):
+        return self.first.pattern["bytes"]
+
+    @property
+    def is_bound(self):
+        return self.first.is_bound
+
+    @functools.cached_property
+    def trials(self):
+        return [trial for record in self.records for trial in record.measured]
+
+    @functools.cached_property
+    def seconds(self):
+        """Open-to-close of each trial."""
+        return [trial.open_to_close for trial in self.trials]
+
+    @functools.cached_property
+    def launch_medians(self):
+        """Median open-to-close of each launch: what is independent where trials of one launch may not be."""
+        return [standard.median(t.open_to_close for t in record.measured) for record in self.records if record.measured]
+
+    @functools.cached_property
+    def summary(self):
+        return statistics.summarise(self.seconds)
+
+    @functools.cached_property
+    def transfer(self):
+        return statistics.summarise([trial.transfer for trial in self.trials])
+
+    @functools.cached_property
+    def rate(self):
+        """Bytes per second: (median, low, high), or None."""
+        s = self.summary
+        return (self.bytes / s.median, self.bytes / s.high, self.bytes / s.low) if s and s.low > 0 else None
+
+    @functools.cached_property
+    def phases(self):
+        """Median seconds by phase, in the order in which they happen; a phase that a trial lacks took 0 s."""
+        names = [p for p in PHASES if any(p in trial.phases for trial in self.trials)]
+        return {name: standard.median(trial.phases.get(name, 0.0) for trial in self.trials) for name in names}
+
+    @functools.cached_property
+    def overhead(self):
+        return standard.median(trial.overhead for trial in self.trials) if self.trials else 0.0
+
+    @functools.cached_property
+    def imbalance(self):
+        return standard.median(trial.imbalance for trial in self.trials) if self.trials else None
+
+    @functools.cached_property
+    def slowest(self):
+        """(rank, host) that was slowest in most trials, and the share of the trials in which it was."""
+        counts = collections.Counter((trial.slowest_rank, trial.slowest_host) for trial in self.trials)
+        place, times = counts.most_common(1)[0]
+        return *place, times / len(self.trials)
+
+    @functools.cached_property
+    def bound(self):
+        """(method, median seconds) of the faster limit, or None. Of several launches, the median of theirs."""
+        by_method = {}
+        for record in self.records:
+            for bound in record.bounds:
+                by_method.setdefault(bound["method"], []).append(bound["seconds"])
+        found = [(standard.median(seconds), method) for method, seconds in by_method.items()]
+        return min(found)[::-1] if found else None
+
+    @property
+    def share(self):
+        """Share of the limit, or None."""
+        return self.bound[1] / self.summary.median if self.bound and self.summary and self.summary.median else None
+
+    @property
+    def verified(self):
+        states = {record.verified["state"] for record in self.records if not record.unsupported}
+        return "no" if "no" in states else "not asked" if "not asked" in states else "yes"
+
+
+@dataclasses.dataclass
+class Workload:
+    """Cells that move the same pattern in the same direction: what a table compares."""
+
+    title: str
+    subtitle: str
+    cells: list  # measured, fastest first
+    bounds: list
+    unsupported: list
+    varying: list  # names of the attributes in which its cells differ, "method" excluded
+
+    @property
+    def all_cells(self):
+        return self.cells + self.bounds
+
+
+def frozen(value):
+    """A hashable form of JSON."""
+    if isinstance(value, dict):
+        return tuple((key, frozen(value[key])) for key in sorted(value))
+    if isinstance(value, list):
+        return tuple(map(frozen, value))
+    return value
+
+
+def map_name(settings):
+    return os.path.basename(settings["map"]) if "map" in settings else None
+
+
+def attributes(record):
+    """What a user can vary or an upgrade changes, as text by name. Two records of one workload that agree in all of
+    them are of one cell."""
+    manifest = record.manifest
+    program, output = manifest.get("program", {}), manifest.get("output", {})
+    found = {"ranks": str(record.pattern["ranks"])}
+    nodes = len(manifest.get("hosts", [])) or 1
+    found["nodes"] = str(nodes)
+    found |= {name: str(value) for name, value in sorted(record.settings.get("options", {}).items())}
+    found |= {f"hint {name}": str(value) for name, value in sorted(record.settings.get("hints", {}).items())}
+    found |= {name: str(value) for name, value in sorted(record.study.get("environment", {}).items())}
+    libraries = manifest.get("libraries", {})
+    found |= {
+        "MPI": str(manifest.get("mpi", "")).split(",")[0],
+        "MPI-IO": str(manifest.get("mpi_io", "")),
+        "HDF5": str(libraries.get("hdf5", "")),
+        "PnetCDF": str(libraries.get("pnetcdf", "")),
+        "program": str(program.get("name", "")),
+        "build": f"{program.get('git_revision', '')} {program.get('build_type', '')}".strip(),
+        "file system": str(output.get("type", "")),
+        "mount": str(output.get("mount_point", "")),
+    }
+    return found
+
+
+def pattern_identity(record):
+    """What makes two records move the same bytes, but for the number of ranks."""
+    pattern = record.pattern
+    return (
+        pattern["name"],
+        frozen(pattern["settings"]),
+        pattern.get("datasets"),
+        pattern.get("rounds"),
+        record.direction,
+        record.sync,
+        record.cache,
+    )
+
+
+def _run_of(record):
+    """Records of one command have this in common."""
+    manifest = record.manifest
+    return record.file, manifest.get("started"), manifest.get("configuration_hash"), frozen(manifest.get("hosts"))
+
+
+def workloads(records):
+    """Groups records into workloads, in the order of their first appearance. A limit belongs to the workload beside
+    which it was measured."""
+    of_run = {_run_of(record): pattern_identity(record) for record in records if not record.is_bound}
+    grouped = {}
+    for record in records:
+        identity = of_run.get(_run_of(record)) if record.is_bound else pattern_identity(record)
+        if identity is None:
+            identity = pattern_identity(record)
+        grouped.setdefault(identity, []).append(record)
+    return [_workload(group) for group in grouped.values()]
+
+
+def _workload(records):
+    by_key = {}
+    for record in records:
+        found = attributes(record)
+        key = (record.is_bound, record.method, bool(record.unsupported), frozen(found))
+        by_key.setdefault(key, Cell([], found)).records.append(record)
+    cells = list(by_key.values())
+    varying = _varying(cells)
+    for cell in cells:
+        cell.label = _label(cell, varying)
+    measured = [cell for cell in cells if cell.summary]
+    kept = [cell for cell in measured if not cell.is_bound]
+    kept.sort(key=lambda cell: cell.summary.median)
+    first = next((record for record in records if not record.is_bound), records[0])
+    return Workload(
+        *titles(first),
+        kept,
+        [cell for cell in measured if cell.is_bound],
+        [cell for cell in cells if cell.first.unsupported],
+        varying,
+    )
+
+
+def _varying(cells):
+    """An option belongs to some methods only, so it varies if two cells that have it differ. A hint or a variable of
+    the environment that one cell of a method lacks varies, too."""
+    values = collections.defaultdict(set)
+    optional = set()
+    for cell in cells:
+        if cell.is_bound:
+            continue
+        for name, value in cell.attributes.items():
+            values[name].add(value)
+            if name.startswith("hint ") or name in cell.first.study.get("environment", {}):
+                optional.add(name)
+    for name in optional:
+        if any(name not in cell.attributes for cell in cells if not cell.is_bound):
+            values[name].add("")
+    return [name for name, found in values.items() if len(found) > 1]
+
+
+def _label(cell, varying):
+    parts = [cell.method + (" (limit)" if cell.is_bound else "")]
+    for name in varying:
+        if (value := cell.attributes.get(name)) not in (None, ""):
+            parts.append(counted(int(value), "rank") if name == "ranks" else f"{name.removeprefix('hint ')}={value}")
+    return ", ".join(parts)
+
+
+def counted(number, thing):
+    """'1 rank', '2 ranks'"""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def titles(record):
+    """A heading for the workload of a record, and what else describes it."""
+    settings = dict(record.pattern["settings"])
+    name = record.pattern["name"]
+    if "map" in settings:
+        variables = settings.pop("variables", None)
+        title = f"{variables} variables on {map_name(settings)}" if variables else f"{name} {map_name(settings)}"
+        settings.pop("map")
+    else:
+        title = name
+    title = f"{'Reading' if record.direction == 'read' else 'Writing'} {title}"
+    details = [f"{key.replace('_', ' ')} {value}" for key, value in settings.items()]
+    if record.cache:
+        details.append(f"cache {record.cache}")
+    details.append("with sync (fsync)" if record.sync else "without sync (fsync)")
+    return title, ", ".join(details)

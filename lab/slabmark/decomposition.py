@@ -1,0 +1,149 @@
+"""A picture of a decomposition: which rank owns what, how many requests each rank has, and how long they are.
+
+`slabmark-decomp` reads the map, in any of its formats; this draws.
+"""
+
+import pathlib
+import subprocess
+import tempfile
+
+import numpy
+from matplotlib import colormaps, rc_context
+from matplotlib.colors import ListedColormap
+
+from slabmark import programs
+from slabmark.errors import InputError, LabError
+from slabmark.report import drawing, request_sizes
+from slabmark.terminal import say
+
+WIDTH, HEIGHT = 960, 480  # points of the picture at most; beyond, the owner in the middle of a point is shown
+NOBODY = -1
+
+
+def add_arguments(parser):
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=type(parser))
+    show = actions.add_parser("show", help="write a picture", description=__doc__)
+    show.add_argument("map", metavar="MAP", help="decomposition file, NetCDF or PIO text")
+    show.add_argument("-o", "--output", metavar="FILE", help="name.svg or name.png (default: the map's name, .svg)")
+    show.add_argument(
+        "--map", dest="number", type=int, metavar="K", help="only this map of a file with several, from 1"
+    )
+
+
+def main(arguments, console):
+    source = pathlib.Path(arguments.map)
+    output = pathlib.Path(arguments.output or source.with_suffix(".svg").name)
+    if output.suffix not in (".svg", ".png"):
+        raise InputError(f"The picture '{output}' is to be named .svg or .png.")
+    described = programs.json_of([programs.find("slabmark-decomp"), "info", str(source), "--json"], timeout=600)["maps"]
+    numbers = range(1, len(described) + 1)
+    if arguments.number is not None:
+        if arguments.number not in numbers:
+            raise InputError(f"'{source}' has maps 1 to {len(described)}; there is no map {arguments.number}.")
+        numbers = [arguments.number]
+    rows = [(described[number - 1], read_owners(source, number, described[number - 1])) for number in numbers]
+    picture = draw(source.name, rows)
+    try:
+        picture.png(output) if output.suffix == ".png" else output.write_text(picture.svg(), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"'{output}' cannot be written: {error.strerror}.") from None
+    for entry, _ in rows:
+        requests, elements = entry["requests_per_rank"], entry["elements_per_rank"]
+        say(
+            console,
+            f"{entry['map']}: {' x '.join(map(str, entry['dims']))} on {entry['ranks']} ranks; a rank has "
+            f"{elements['min']} to {elements['max']} elements in {requests['min']} to {requests['max']} requests, "
+            f"{entry['run_length']['mean']:.3g} elements long on average.",
+        )
+    say(console, f"Picture: {output}")
+    return 0
+
+
+def read_owners(source, number, entry):
+    """(owner of each element, requests by rank): an array of the map's dims, NOBODY where no rank owns it."""
+    with tempfile.TemporaryDirectory(prefix="slabmark-") as folder:
+        text = pathlib.Path(folder) / "map.dat"
+        if source.suffix == ".dat":
+            text = source
+        else:
+            done = subprocess.run(
+                [
+                    programs.find("slabmark-decomp"),
+                    "convert",
+                    str(source),
+                    "-o",
+                    str(text),
+                    "--format",
+                    "dat",
+                    "--map",
+                    str(number),
+                ],
+                capture_output=True,
+                text=True,
+            )
+            if done.returncode:
+                raise LabError(programs.reason_in(done.stdout + done.stderr))
+            text = next(pathlib.Path(folder).glob("*.dat"))
+        return owners_of(text, entry["dims"])
+
+
+def owners_of(text, dims):
+    """From PIO text: after two lines of header, a line `rank count` and one of `count` offsets from 1; 0 is a hole."""
+    owners = numpy.full(int(numpy.prod(dims)), NOBODY, dtype=numpy.int32)
+    requests = []
+    with open(text, encoding="ascii", errors="replace") as lines:
+        ranks = int(next(lines).split()[3])
+        next(lines)
+        for rank in range(ranks):
+            next(lines)
+            offsets = numpy.array(next(lines).split(), dtype=numpy.int64) - 1
+            offsets = numpy.unique(offsets[offsets >= 0])
+            owners[offsets] = rank
+            # A request ends where offsets jump, and at the end of a row.
+            breaks = (numpy.diff(offsets) != 1) | (offsets[1:] % dims[-1] == 0)
+            requests.append(int(breaks.sum()) + 1 if len(offsets) else 0)
+    return owners.reshape(dims), requests
+
+
+def picture_of(owners):
+    """2-D and at most HEIGHT x WIDTH: slow dimensions are stacked, a 1-D array is folded row by row."""
+    flat = owners.reshape(-1, owners.shape[-1]) if owners.ndim > 1 else _folded(owners)
+    rows = numpy.linspace(0, flat.shape[0] - 1, min(HEIGHT, flat.shape[0])).round().astype(int)
+    columns = numpy.linspace(0, flat.shape[1] - 1, min(WIDTH, flat.shape[1])).round().astype(int)
+    return flat[numpy.ix_(rows, columns)]
+
+
+def _folded(owners):
+    width = max(1, int(numpy.ceil(numpy.sqrt(owners.size * 4))))
+    padded = numpy.full(-(-owners.size // width) * width, NOBODY, dtype=owners.dtype)
+    padded[: owners.size] = owners
+    return padded.reshape(-1, width)
+
+
+def draw(name, rows):
+    with rc_context(drawing.STYLE):
+        figure = drawing.new_figure(10.6, 2.7 * len(rows))
+        grid = figure.subplots(len(rows), 3, squeeze=False, width_ratios=[5, 2.2, 2.2])
+        for axes, (entry, (owners, requests)) in zip(grid, rows):
+            _draw_owners(axes[0], entry, owners, len(requests))
+            axes[1].bar(range(len(requests)), requests, width=1.0, color=drawing.DOT)
+            axes[1].set_title("requests of each rank")
+            axes[1].set_xlabel("rank")
+            axes[1].set_ylim(0, max(requests) * 1.1 or 1)
+            request_sizes.draw_on(axes[2], entry, "run lengths")
+    return drawing.Drawing(name, f"Who owns what in {name}.", figure)
+
+
+def _draw_owners(axes, entry, owners, ranks):
+    # Neighbouring ranks get distant hues, so that their borders show.
+    order = numpy.argsort((numpy.arange(ranks) * 0.618034) % 1.0)
+    colours = colormaps["turbo"](numpy.linspace(0.05, 0.95, ranks))[order]
+    picture = numpy.ma.masked_equal(picture_of(owners), NOBODY)
+    colour_map = ListedColormap(colours)
+    colour_map.set_bad("#e3e7ec")
+    axes.imshow(picture, cmap=colour_map, vmin=-0.5, vmax=ranks - 0.5, aspect="auto", interpolation="nearest")
+    axes.set_xticks([])
+    axes.set_yticks([])
+    dims = " x ".join(map(str, entry["dims"]))
+    axes.set_title(f"{entry['map']}: {dims}, a colour a rank ({ranks})")
+    axes.set_xlabel("row-major, folded" if owners.ndim == 1 else f"fastest dimension: {entry['dims'][-1]}")

@@ -1,0 +1,149 @@
+"""What is in effect on this machine (MPI, MPI-IO, HDF5, PnetCDF, file system, page cache), and what is wrong with it.
+
+Exit status 1 if something is wrong.
+"""
+
+import os
+import pathlib
+
+from rich import box
+from rich.table import Table
+
+from slabmark import findings, launch, programs, units
+from slabmark.terminal import say
+
+BUSY = 0.5  # runnable processes beyond this share of the cores disturb timings
+DIRTY = 0.05  # share of the memory
+
+
+def add_arguments(parser):
+    parser.add_argument(
+        "-o", "--output-dir", default=".", metavar="FOLDER", help="where files would be written (default .)"
+    )
+    parser.add_argument(
+        "--launch",
+        metavar="TEMPLATE",
+        help=f"also start ranks: one of {', '.join(launch.TEMPLATES)}, or a line with {{ranks}} and {{command}}",
+    )
+    parser.add_argument("-n", "--ranks", type=int, default=2, help="how many (default 2)")
+
+
+def main(arguments, console):
+    found = examine(arguments.output_dir, arguments.launch, arguments.ranks)
+    console.print(facts_table(found))
+    wrong = diagnose(found, arguments.ranks if arguments.launch else 1)
+    for finding in wrong:
+        say(console, f"{finding.code}: {finding.cause}\n    {finding.remedy}")
+    say(console, "Nothing wrong was found." if not wrong else f"{len(wrong)} things to look at.")
+    return 1 if wrong else 0
+
+
+def examine(folder, template=None, ranks=1):
+    """What `slabmark-bench environment` says, with the state of this host beside it."""
+    command = [programs.find("slabmark-bench"), "environment", "--output-dir", folder]
+    if template:
+        command = launch.fill(launch.check(template), command, ranks)
+    manifest = programs.json_of(command)
+    manifest["host"] = host_state()
+    return manifest
+
+
+def host_state():
+    memory = {}
+    for line in pathlib.Path("/proc/meminfo").read_text().splitlines():
+        name, _, value = line.partition(":")
+        memory[name] = int(value.split()[0]) * 1024
+    shared = pathlib.Path("/dev/shm")
+    return {
+        "load": os.getloadavg()[0],
+        "dirty": memory.get("Dirty", 0) + memory.get("Writeback", 0),
+        "cached": memory.get("Cached", 0),
+        "available": memory.get("MemAvailable", 0),
+        "memory": memory.get("MemTotal", 0),
+        "shared_memory": os.access(shared, os.W_OK),
+        "plugins": os.environ.get("HDF5_PLUGIN_PATH", ""),
+        "locking": os.environ.get("HDF5_USE_FILE_LOCKING", ""),
+    }
+
+
+def facts_table(manifest):
+    table = Table(box=box.SIMPLE, show_header=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    output, host, libraries = manifest["output"], manifest["host"], manifest["libraries"]
+    table.add_row("MPI", manifest["mpi"].split(", package")[0])
+    table.add_row("MPI-IO", manifest["mpi_io"])
+    table.add_row("HDF5", libraries["hdf5"])
+    table.add_row("PnetCDF", libraries.get("pnetcdf", "not in this build"))
+    table.add_row("file system", f"{output['type']} on {output['mount_point']} ({output['source']})")
+    striping = (output.get("lustre") or {}).get("striping")
+    table.add_row("Lustre", striping or (output.get("lustre") or {}).get("absent", "-"))
+    table.add_row("ranks", f"{manifest['ranks']} on {len(manifest['hosts'])} hosts, {manifest['cores']} cores each")
+    table.add_row("memory", f"{units.size(host['memory'])}, {units.size(host['available'])} available")
+    table.add_row(
+        "page cache", f"{units.size(host['cached'])} cached, {units.size(host['dirty'])} dirty or being written"
+    )
+    table.add_row("load", f"{host['load']:.2f}")
+    missing = [method["name"] for method in manifest["methods"] if method["missing"]]
+    table.add_row(
+        "methods",
+        f"{len(manifest['methods']) - len(missing)}"
+        + (f"; not in this build: {', '.join(missing)}" if missing else ""),
+    )
+    return table
+
+
+def diagnose(manifest, ranks):
+    """Findings about the machine: those of the records' rules, and those that only its present state shows."""
+    found = list(findings.of_manifest(manifest))
+    host = manifest["host"]
+    if manifest["ranks"] != ranks:
+        found.append(
+            findings.Finding(
+                "foreign-launcher",
+                f"{ranks} ranks were started, and each program saw {manifest['ranks']}: the launcher "
+                "belongs to another MPI than the program.",
+                "Name the launcher of the MPI that the programs were built with.",
+            )
+        )
+    if not manifest["libraries"].get("pnetcdf"):
+        found.append(
+            findings.Finding(
+                "no-pnetcdf",
+                "This build has no PnetCDF, so its methods and .nc maps are off.",
+                "Build with PNETCDF_DIR=..., a PnetCDF of the same MPI.",
+            )
+        )
+    if host["load"] > BUSY * (manifest["cores"] or 1):
+        found.append(
+            findings.Finding(
+                "busy-machine",
+                f"Other processes are running (load {host['load']:.2f} on {manifest['cores']} cores).",
+                "Wait until the machine is quiet, or take more trials.",
+            )
+        )
+    if host["dirty"] > DIRTY * host["memory"]:
+        found.append(
+            findings.Finding(
+                "dirty-pages",
+                f"{units.size(host['dirty'])} wait to be written, and will be while you measure.",
+                "Run sync first.",
+            )
+        )
+    if not host["shared_memory"]:
+        found.append(
+            findings.Finding(
+                "no-shared-memory",
+                "/dev/shm is not writable; Open MPI's MPI-IO opens no file then.",
+                "OMPI_MCA_sharedfp=^sm in the environment avoids it.",
+            )
+        )
+    if host["plugins"]:
+        found.append(
+            findings.Finding(
+                "foreign-plugins",
+                f"HDF5_PLUGIN_PATH is {host['plugins']}: plugins of another HDF5 may be loaded.",
+                "Unset it, unless the plugins were built with this HDF5.",
+            )
+        )
+    return found

@@ -1,0 +1,100 @@
+"""How ranks are started: a template that the user names, never a guess."""
+
+import ctypes
+import os
+import shlex
+import signal
+import string
+import subprocess
+import tempfile
+
+from slabmark.errors import InputError
+
+TEMPLATES = {
+    "mpiexec": "mpiexec -n {ranks} {command}",
+    "srun": "srun -n {ranks} {command}",
+    "jsrun": "jsrun -n {ranks} {command}",
+    "aprun": "aprun -n {ranks} {command}",
+    "flux": "flux run -n {ranks} {command}",
+}
+PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
+SECONDS_TO_END = 5
+FIELDS = ("ranks", "ranks_per_node", "nodes", "command")
+
+
+def check(template):
+    """The template itself, or the one of that name. InputError for an unknown {field} or a missing {command}."""
+    template = TEMPLATES.get(template, template)
+    try:
+        fields = {field for _, field, _, _ in string.Formatter().parse(template) if field is not None}
+    except ValueError as error:
+        raise InputError(f"The launch template '{template}' cannot be read ({error}).") from None
+    if unknown := fields - set(FIELDS):
+        raise InputError(
+            f"The launch template '{template}' has an unknown field {{{sorted(unknown)[0]}}}; known are "
+            f"{', '.join('{%s}' % field for field in FIELDS)}."
+        )
+    if missing := {"ranks", "command"} - fields:
+        raise InputError(
+            f"The launch template '{template}' lacks {{{sorted(missing)[0]}}}; an example is "
+            f"'{TEMPLATES['mpiexec']}', or name one of {', '.join(TEMPLATES)}."
+        )
+    return template
+
+
+def fill(template, program, ranks, ranks_per_node=None, environment=None):
+    """The command as a list of words. Variables go before the program, too: launchers do not forward all of them to
+    other nodes."""
+    if environment:
+        program = ["env", *(f"{name}={value}" for name, value in environment.items()), *program]
+    per_node = ranks_per_node or ranks
+    text = template.format(
+        ranks=ranks, ranks_per_node=min(per_node, ranks), nodes=-(-ranks // per_node), command=shlex.join(program)
+    )
+    return shlex.split(text)
+
+
+def end_with_parent():
+    """For the child of a fork: SIGTERM when the parent dies, even by SIGKILL; launchers pass it on to their ranks."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def run(command, timeout, environment):
+    """(exit status, what it printed); the status is None if it took too long and was ended."""
+    with tempfile.TemporaryFile() as log:
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=os.environ | environment,
+                start_new_session=True,
+                preexec_fn=end_with_parent,
+            )
+        except OSError as error:
+            raise InputError(f"'{command[0]}' cannot be started: {error.strerror}.") from None
+        try:
+            status = process.wait(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            end(process)
+            status = None
+        except KeyboardInterrupt:
+            end(process)
+            raise
+        log.seek(0)
+        return status, log.read().decode(errors="replace")
+
+
+def end(process):
+    """Ends a launcher started in a session of its own, with all that it started here."""
+    process.terminate()
+    try:
+        process.wait(timeout=SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        pass
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()

@@ -1,0 +1,1 @@
+"""A page from records: figures, tables, and the words around them."""

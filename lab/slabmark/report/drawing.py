@@ -1,0 +1,67 @@
+"""What all figures share: colours, style, and a figure that becomes SVG inside a page, or PNG. No display is needed."""
+
+import io
+import re
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+INK, QUIET, GRID, LIMIT = "#1b2733", "#64717f", "#dde3ea", "#c2410c"
+DOT, INTERVAL = "#2f6fb0", "#12395f"
+# Colour-blind safe (after Okabe and Ito), light where little is expected, strong where data moves.
+PHASE_COLOURS = {
+    "create": "#9aa7b4",
+    "open": "#9aa7b4",
+    "define": "#cc79a7",
+    "prepare": "#e69f00",
+    "post": "#0072b2",
+    "flush": "#56b4e9",
+    "sync": "#009e73",
+    "close": "#5d6975",
+    "overhead": "#e3e7ec",
+}
+LINES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#5d6975", "#8f6b00"]
+
+STYLE = {
+    "font.size": 9,
+    "font.family": "sans-serif",
+    "svg.fonttype": "none",
+    "axes.edgecolor": QUIET,
+    "text.color": INK,
+    "axes.labelcolor": QUIET,
+    "xtick.color": QUIET,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0,
+}
+
+
+class Drawing:
+    """A figure with what it shows in words, for those who cannot see it."""
+
+    def __init__(self, name, caption, figure):
+        self.name, self.caption, self.figure = name, caption, figure
+
+    def svg(self):
+        buffer = io.StringIO()
+        # Names inside an SVG must differ from those of the page's other ones.
+        with rc_context(STYLE | {"svg.hashsalt": self.name}):
+            self.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        text = buffer.getvalue()
+        text = text[text.index("<svg") :]
+        text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
+        return text.replace("<svg ", '<svg role="img" ', 1)
+
+    def png(self, file):
+        with rc_context(STYLE):
+            self.figure.savefig(file, format="png", dpi=160)
+
+
+def new_figure(width, height):
+    return Figure(figsize=(width, height), layout="constrained")

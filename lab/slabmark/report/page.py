@@ -1,0 +1,224 @@
+"""Puts the page together: what the template shows, from workloads and records."""
+
+import dataclasses
+import datetime
+import functools
+import importlib.resources
+import pathlib
+
+import jinja2
+
+import slabmark
+from slabmark import cells, findings, programs, units
+from slabmark.errors import LabError
+from slabmark.report import figures, request_sizes
+
+# A figure takes a third of a second and half a page; beyond these, tables tell the rest.
+MOST_DRAWN_WORKLOADS = 8
+MOST_OPEN_ROWS = 40
+MOST_CELLS_NAMED = 4
+
+
+@dataclasses.dataclass
+class Page:
+    html: str
+    drawings: list
+
+
+@dataclasses.dataclass
+class Section:
+    """One workload as the page shows it."""
+
+    anchor: str
+    load: cells.Workload
+    answer: str
+    drawings: list
+    notes: list
+    settings: list  # (label, [(name, asked, in effect)])
+
+
+def make(loads, collection, title, sources):
+    loads_drawn = sorted(loads, key=lambda load: -len(load.cells))[:MOST_DRAWN_WORKLOADS]
+    drawn = {id(load) for load in loads_drawn}
+    maps = {}
+    sections = [_section(number, load, id(load) in drawn, maps) for number, load in enumerate(loads, start=1)]
+    drawings = [drawing for section in sections for drawing in section.drawings]
+    histograms = _histograms(maps)
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("slabmark.report", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {"seconds": units.seconds, "size": units.size, "rate": units.rate, "percent": units.percent}
+    environment.globals["most_named"] = MOST_CELLS_NAMED
+    html = environment.get_template("page.html.j2").render(
+        title=title or "Slabmark report",
+        css=importlib.resources.files("slabmark.report").joinpath("page.css").read_text(),
+        version=slabmark.__version__,
+        made=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        sources=sources,
+        sections=sections,
+        histograms=histograms,
+        findings=findings.grouped(loads),
+        machines=_machines(collection.records),
+        recipe=_recipe(collection.records),
+        collection=collection,
+        most_open=MOST_OPEN_ROWS,
+    )
+    return Page(html, drawings + [drawing for drawing in histograms])
+
+
+def _section(number, load, is_drawn, maps):
+    drawings, notes = [], []
+    if is_drawn and load.cells:
+        drawings = [
+            d for d in (figures.rates(load, f"rates-{number}"), figures.scaling(load, f"scaling-{number}")) if d
+        ]
+        if len(load.cells) > figures.MOST_ROWS:
+            notes.append(
+                f"The figure shows the {figures.MOST_ROWS} fastest of {len(load.cells)} cells; the table has them all."
+            )
+    elif load.cells:
+        notes.append(f"Figures are drawn for the {MOST_DRAWN_WORKLOADS} workloads with the most cells.")
+    for cell in load.cells:
+        if name := cell.first.pattern["settings"].get("map"):
+            maps.setdefault(name, cell.first.file)
+    return Section(f"workload-{number}", load, _answer(load), drawings, notes, _settings(load))
+
+
+def _answer(load):
+    """The first thing a reader wants to know. 'Fastest' only where the intervals say so."""
+    if not load.cells:
+        return "Nothing was measured here."
+    best = load.cells[0]
+    words = f"{best.label}: {units.rate(best.rate[0] if best.rate else None)}"
+    if best.share is not None:
+        words += f", {units.percent(best.share)} of the limit"
+    if len(load.cells) == 1:
+        return words
+    rivals = [cell for cell in load.cells[1:] if cell.summary.low <= best.summary.high]
+    if best.summary.is_range:
+        lead = "Shortest median (too few trials to call it fastest)"
+    elif rivals:
+        lead = f"Shortest median (not to be told from {len(rivals)} other{'s' * (len(rivals) > 1)} by its interval)"
+    else:
+        lead = "Fastest"
+    worst = load.cells[-1]
+    return f"{lead}: {words}; {units.three_digits(worst.summary.median / best.summary.median)} times as fast as the slowest, {worst.label}."
+
+
+def _settings(load):
+    """[(label, asked for, in effect, notes)] of requested against effective, once for each different set of values."""
+    rows = {}
+    for cell in load.cells[: figures.MOST_ROWS]:
+        settings, effective = cell.first.settings, cell.first.effective
+        hints, in_effect = settings.get("hints", {}), effective.get("hints", {})
+        asked = [*settings.get("options", {}).items(), *((f"hint {name}", value) for name, value in hints.items())]
+        got = [
+            *((f"hint {name}", value) for name, value in in_effect.items()),
+            *(
+                (name.replace("_", " "), value)
+                for name, value in effective.items()
+                if name not in ("hints", "notes", "library_bytes", "library_bytes_total")
+                and value not in ({}, [], None)
+            ),
+        ]
+        row = _pairs(asked), _pairs(got), tuple(effective.get("notes") or ())
+        rows.setdefault(row, cell.label)
+    return [(label, *row) for row, label in rows.items()]
+
+
+def _pairs(items):
+    return tuple((name, _plain(value)) for name, value in items)
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_plain(part)}" for name, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value))
+    return "yes" if value is True else "no" if value is False else str(value)
+
+
+def _machines(records):
+    """[(member, value)] of each different set of conditions, with the number of records that were made under it."""
+    counts = {}
+    for record in records:
+        manifest = record.manifest
+        program, output = manifest.get("program", {}), manifest.get("output", {})
+        per_node = manifest.get("ranks_per_node") or {}
+        hosts = manifest.get("hosts", [])
+        libraries = manifest.get("libraries", {})
+        key = (
+            (
+                "program",
+                f"{program.get('name')} {program.get('version')}, revision {program.get('git_revision')}, "
+                f"{program.get('compiler')}, {program.get('build_type')}",
+            ),
+            ("MPI", str(manifest.get("mpi")).split(", package")[0]),
+            ("MPI-IO", str(manifest.get("mpi_io"))),
+            ("libraries", ", ".join(f"{name} {version}" for name, version in libraries.items())),
+            (
+                "hosts",
+                f"{len(hosts)} ({', '.join(h['name'] for h in hosts[:4])}{', ...' * (len(hosts) > 4)}), at most "
+                f"{per_node.get('max')} ranks a node",
+            ),
+            ("processor and memory", f"{manifest.get('cores')} cores, {units.size(manifest.get('memory_bytes'))}"),
+            ("kernel", str(manifest.get("kernel"))),
+            ("file system", f"{output.get('type')} on {output.get('mount_point')} ({output.get('source')})"),
+        )
+        entry = counts.setdefault(key, [0, [], []])
+        entry[0] += 1
+        entry[1].append(manifest.get("started") or "")
+        entry[2].append(manifest.get("ended") or "")
+    return [(list(key), count, min(started), max(ended)) for key, (count, started, ended) in counts.items()]
+
+
+def _recipe(records):
+    """What the reader must know of how these records were measured, from the records."""
+    measured = [record for record in records if record.measured]
+    counts = [len(record.measured) for record in measured]
+    rules = {(r.stopping.get("min_trials"), r.stopping.get("max_trials"), r.stopping.get("reason")) for r in measured}
+    launches = {record.study["launch"] for record in measured if record.study}
+    seeds = sorted({str(record.manifest.get("seed")) for record in measured})
+    return {
+        "trials": f"{min(counts)} to {max(counts)}"
+        if counts and min(counts) != max(counts)
+        else str(counts[0] if counts else 0),
+        "reasons": ", ".join(sorted({str(reason) for _, _, reason in rules})),
+        "warm_up": sum(any(t.warm_up for t in record.trials) for record in measured),
+        "records": len(measured),
+        "launches": len(launches),
+        "seeds": ", ".join(seeds),
+        "sync": sum(record.sync for record in measured),
+        "verified": sum(record.verified["state"] == "yes" for record in measured),
+    }
+
+
+def _histograms(maps):
+    """Request sizes of the decompositions that are still where the records say. `slabmark-decomp` reads them."""
+    drawings = []
+    for number, (name, record_file) in enumerate(maps.items(), start=1):
+        path = find_map(name, record_file)
+        if path is None or number > MOST_DRAWN_WORKLOADS:
+            continue
+        try:
+            described = _describe(str(path))
+        except LabError:
+            continue  # the page is as good without it
+        drawings.append(request_sizes.draw(described["maps"][:6], path.name, f"requests-{number}"))
+    return drawings
+
+
+@functools.cache
+def _describe(path):
+    return programs.json_of([programs.find("slabmark-decomp"), "info", path, "--json"], timeout=20)
+
+
+def find_map(name, record_file):
+    """A map is named as its command named it: from the folder of that command, which may be that of the records, or one
+    above."""
+    folders = [pathlib.Path("."), *list(pathlib.Path(record_file).resolve().parents)[:3]]
+    return next((folder / name for folder in folders if (folder / name).is_file()), None)

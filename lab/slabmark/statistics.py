@@ -1,0 +1,171 @@
+"""Statistics over trials, as src/measure/statistics defines them, and the comparison of two samples.
+
+Seconds are aggregated first and one rate is derived (docs/measurement.md). Nothing here assumes a distribution.
+"""
+
+import dataclasses
+import functools
+import math
+import statistics as standard
+
+FEWEST_FOR_INTERVAL = 6
+OUTLIER_THRESHOLD = 14.8
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Summary:
+    """One quantity over trials, in the unit of the values."""
+
+    trials: int
+    median: float
+    low: float  # the interval of the median, or the range where is_range
+    high: float
+    is_range: bool
+    coverage: float
+    half_width: float  # half the interval's length / median
+    outliers: tuple  # places of flagged values
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ratio:
+    """How a new sample stands to a base one: `median` > 1 means that the new seconds are longer."""
+
+    median: float
+    low: float | None  # None: too few values for an interval at this confidence
+    high: float | None
+    base: int  # number of values
+    new: int
+
+
+@functools.cache
+def median_interval(count):
+    """(k, n+1-k, coverage) of the order statistics, from 1, that bound the median with at least 95 %."""
+    if count < FEWEST_FOR_INTERVAL:
+        return 1, max(count, 1), max(0.0, 1 - 2.0 ** (1 - count)) if count else 0.0
+    below, first, coverage = 0, 1, 1.0
+    for k in range(1, count // 2 + 1):
+        below += math.comb(count, k - 1)  # 2^count P(B <= k-1), exact
+        inside = 1 - 2 * below / 2**count
+        if inside < 0.95:
+            break
+        first, coverage = k, inside
+    return first, count + 1 - first, coverage
+
+
+def outliers(values):
+    """Places of the values that lie more than OUTLIER_THRESHOLD median absolute deviations from the median."""
+    middle = standard.median(values)
+    distances = [abs(value - middle) for value in values]
+    deviation = standard.median(distances)
+    return tuple(i for i, d in enumerate(distances) if (d > OUTLIER_THRESHOLD * deviation if deviation else d > 0))
+
+
+def summarise(values):
+    """None of nothing."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    first, last, coverage = median_interval(len(ordered))
+    middle, low, high = standard.median(ordered), ordered[first - 1], ordered[last - 1]
+    half = 0.0 if high == low else (high - low) / 2 / middle if middle else math.inf
+    return Summary(
+        len(ordered), middle, low, high, len(ordered) < FEWEST_FOR_INTERVAL, coverage, half, outliers(values)
+    )
+
+
+@functools.cache
+def _rank_sum_counts(m, n):
+    """counts[u]: in how many of the C(m+n, m) orders U = u, by the generating function of Mann and Whitney (1947)."""
+    counts = [1] + [0] * (m * n)
+    for i in range(1, m + 1):
+        # times (1 - q^(n+i)) / (1 - q^i), in place
+        for u in range(m * n, n + i - 1, -1):
+            counts[u] -= counts[u - n - i]
+        for u in range(i, m * n + 1):
+            counts[u] += counts[u - i]
+    return counts
+
+
+# Beyond this many pairs the normal approximation of U is good to three digits, and the exact counts are slow.
+MOST_EXACT_PAIRS = 2500
+
+
+@functools.cache
+def _cut(m, n, alpha):
+    """The greatest c with P(U <= c - 1) <= alpha / 2: the interval runs from the c-th smallest pair ratio to the c-th
+    greatest. 0 if there is none."""
+    if m * n > MOST_EXACT_PAIRS:
+        deviation = math.sqrt(m * n * (m + n + 1) / 12)
+        z = standard.NormalDist().inv_cdf(alpha / 2)
+        return max(0, math.floor(m * n / 2 + z * deviation))
+    limit = alpha / 2 * math.comb(m + n, m)
+    total = 0
+    for c, count in enumerate(_rank_sum_counts(m, n)):
+        total += count
+        if total > limit:
+            return c
+    return 0
+
+
+def _level(m, n, alpha):
+    """The probability with which the interval that _cut chooses misses: at most alpha, and less for few values. 0 if
+    there is no interval."""
+    if m * n > MOST_EXACT_PAIRS:
+        return alpha
+    return 2 * sum(_rank_sum_counts(m, n)[: _cut(m, n, alpha)]) / math.comb(m + n, m)
+
+
+def ratio(base, new, alpha=0.05):
+    """Ratio of new to base seconds: the median of all pairwise ratios (Hodges and Lehmann), with the interval that
+    inverts the rank-sum test of Wilcoxon, Mann and Whitney. If both samples come from the same distribution, whatever
+    it is, the interval excludes 1 with a probability of at most `alpha`."""
+    pairs = sorted(b / a for a in base for b in new)
+    cut = _cut(len(base), len(new), alpha)
+    bounds = (pairs[cut - 1], pairs[-cut]) if cut else (None, None)
+    return Ratio(standard.median(pairs), *bounds, len(base), len(new))
+
+
+def launch_effect(launches):
+    """How much more the launches differ than their trials: the ratio F of the mean squares between and within launches
+    of the logarithms of the seconds. About 1 if a launch is nothing but its trials. None if there is too little."""
+    groups = [[math.log(value) for value in values] for values in launches if len(values) > 1 and min(values) > 0]
+    count = sum(map(len, groups))
+    if len(groups) < 3:
+        return None
+    grand = sum(map(sum, groups)) / count
+    between = sum(len(g) * (standard.mean(g) - grand) ** 2 for g in groups) / (len(groups) - 1)
+    within = sum((len(g) - 1) * standard.variance(g) for g in groups) / (count - len(groups))
+    return between / within if within else (math.inf if between else 1.0)
+
+
+def fewest_to_compare(alpha):
+    """Values needed on either side before `ratio` has an interval."""
+    count = 2
+    while 2 / math.comb(2 * count, count) > alpha:
+        count += 1
+    return count
+
+
+def detectable(base, new, alpha=0.05, tolerance=0.0, power=0.8):
+    """The slowdown that would be found beyond `tolerance` with probability `power`, given the spread of the two
+    samples: normal theory for the logarithms, with the variance pi/3 s^2 (1/m + 1/n) of the Hodges-Lehmann estimate
+    and Student's quantiles, since the spread itself is estimated. None where `ratio` has no interval."""
+    m, n = len(base), len(new)
+    level = _level(m, n, alpha)
+    if not level:
+        return None
+    freedom = m + n - 2
+    logs = [[math.log(v) for v in sample] for sample in (base, new)]
+    spread = math.sqrt(sum(standard.variance(log) * (len(log) - 1) for log in logs) / freedom)
+    error = spread * math.sqrt(math.pi / 3 * (1 / m + 1 / n))
+    quantiles = _student(1 - level / 2, freedom) + _student(power, freedom)
+    return (1 + tolerance) * math.exp(quantiles * error)
+
+
+def _student(probability, freedom):
+    """Quantile of Student's distribution by the expansion of Cornish and Fisher (Abramowitz and Stegun, 26.7.5)."""
+    z = standard.NormalDist().inv_cdf(probability)
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / freedom + second / freedom**2 + third / freedom**3

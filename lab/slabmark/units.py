@@ -1,0 +1,49 @@
+"""Numbers as people read them. Sizes are powers of 1024, as in the tables of slabmark-bench."""
+
+
+def seconds(value):
+    """'1.23 s', '12.3 ms', '45.6 µs': three significant digits."""
+    if value is None:
+        return "-"
+    for limit, factor, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
+        if abs(value) < limit * 0.9995:
+            return f"{three_digits(value * factor)} {unit}"
+    return f"{three_digits(value)} s"
+
+
+def size(value):
+    """'512 B', '500.7 KiB', '1.2 GiB'."""
+    if value is None:
+        return "-"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(value) < 1024 or unit == "TiB":
+            return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    raise AssertionError("unreachable")
+
+
+def rate(value):
+    """Bytes per second as MiB/s, three significant digits."""
+    return "-" if value is None else f"{three_digits(value / 2**20)} MiB/s"
+
+
+def percent(share):
+    """0.123 -> '12.3 %'."""
+    return "-" if share is None else f"{three_digits(100 * share)} %"
+
+
+def three_digits(value):
+    if value == 0:
+        return "0"
+    magnitude = abs(value)
+    digits = 0 if magnitude >= 99.95 else 1 if magnitude >= 9.995 else 2 if magnitude >= 0.0995 else 4
+    return f"{value:.{digits}f}"
+
+
+def duration(value):
+    """A span of time for a progress line: '45 s', '12 min', '3 h 05 min'."""
+    if value < 90:
+        return f"{value:.0f} s"
+    if value < 5400:
+        return f"{value / 60:.0f} min"
+    return f"{int(value // 3600)} h {int(value % 3600 // 60):02d} min"

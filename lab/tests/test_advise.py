@@ -1,0 +1,188 @@
+"""slabmark advise: the search on made-up seconds, the lines of C under a compiler, and the whole with real programs."""
+
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+
+import pytest
+from slabmark.advise import candidates, code, command, halving
+from slabmark.statistics import Ratio
+
+METHODS = [
+    "posix",
+    "mpiio-independent",
+    "mpiio-collective",
+    "pnetcdf-vard",
+    "pnetcdf-varn",
+    "pnetcdf-vara",
+    "hdf5-slab",
+    "hdf5-union",
+    "hdf5-points",
+    "hdf5-multi",
+]
+
+
+class Machine:
+    """Seconds without waiting for them: number n takes n seconds, more or less."""
+
+    def __init__(self, budget, failing=()):
+        self.left, self.failing, self.generator = budget, failing, random.Random(2)
+
+    def measure(self, candidate, trials):
+        if candidate in self.failing:
+            return "It cannot."
+        seconds = [candidate * self.generator.lognormvariate(0, 0.1) for _ in range(trials)]
+        self.left -= sum(seconds)
+        return seconds
+
+    def search(self, members, **more):
+        return halving.search(members, self.measure, lambda: self.left, **more)
+
+
+def test_the_fastest_of_16_is_found_with_trials_doubling_as_the_field_halves():
+    found = Machine(1e9).search(range(1, 17))
+    assert found.ranking[0] == 1
+    assert [(len(members), trials) for members, trials in found.rounds] == [(16, 1), (8, 2), (4, 4), (2, 8)]
+
+
+def test_survivors_bring_their_variants_into_the_second_round():
+    found = Machine(1e9).search([4, 8, 16, 32], expand=lambda survivors: [s / 8 for s in survivors])
+    assert found.ranking[0] == 0.5
+
+
+def test_what_fails_is_left_out_with_its_reason():
+    found = Machine(1e9, failing=[1, 2]).search(range(1, 9))
+    assert found.ranking[0] == 3 and found.failed == {1: "It cannot.", 2: "It cannot."}
+    assert not Machine(1e9, failing=[1]).search([1]).seconds
+
+
+@pytest.mark.parametrize("budget", [0, 1, 20, 60, 150])
+def test_the_search_ends_with_its_time_and_has_an_answer(budget):
+    machine = Machine(budget)
+    found = machine.search(range(1, 17), expand=lambda survivors: [s + 0.5 for s in survivors])
+    assert found.ranking and machine.left > -40, "at most the launch that was running goes beyond"
+
+
+def test_every_candidate_has_lines_of_c_that_compile():
+    include = subprocess.run(["h5pcc", "-show"], capture_output=True, text=True).stdout if shutil.which("h5pcc") else ""
+    cache = pathlib.Path(os.environ.get("SLABMARK_BIN", ""), "..", "CMakeCache.txt")
+    if cache.exists():  # the HDF5 of the build need not be where the compiler looks
+        include += " ".join(
+            f"-I{path}" for path in re.findall(r"^\w*HDF5\w*INCLUDE\w*:\w+=(\S+)", cache.read_text(), re.M)
+        )
+    flags = [word for word in include.split() if word.startswith("-I")]
+    headers = ["mpi.h", "unistd.h"]
+    for header in ("hdf5.h", "pnetcdf.h"):
+        probe = subprocess.run(
+            ["mpicc", *flags, "-fsyntax-only", "-x", "c", "-"],
+            input=f"#include <{header}>\n",
+            text=True,
+            capture_output=True,
+        )
+        headers += [header] if probe.returncode == 0 else []
+    made = 0
+    for candidate in [
+        c for method in METHODS for c in (candidates.Candidate(method), *candidates.Candidate(method).variants())
+    ]:
+        library = candidate.method.split("-")[0]
+        if {"hdf5": "hdf5.h", "pnetcdf": "pnetcdf.h"}.get(library, "mpi.h") not in headers:
+            continue
+        source = "".join(f"#include <{header}>\n" for header in headers)
+        source += f"void f(void) {{\n{code.CONTEXT[library]}\n{code.for_candidate(candidate)}}}\n"
+        done = subprocess.run(
+            [
+                "mpicc",
+                *flags,
+                "-fsyntax-only",
+                "-Werror=implicit-function-declaration",
+                "-Werror=incompatible-pointer-types",
+                "-x",
+                "c",
+                "-",
+            ],
+            input=source,
+            text=True,
+            capture_output=True,
+        )
+        assert done.returncode == 0, (candidate.label, done.stderr, source)
+        for name, value in candidate.hints:
+            assert f'MPI_Info_set(info, "{name}", "{value}");' in source
+        made += 1
+    if made < len(METHODS):
+        pytest.skip(f"only {headers} are here; {made} candidates compiled")
+
+
+def test_the_words_follow_from_the_interval():
+    today, winner = candidates.Candidate("hdf5-slab"), candidates.Candidate("hdf5-union")
+    told = [
+        command.conclusion(winner, today, Ratio(middle, low, high, 6, 6))
+        for middle, low, high in ((0.5, 0.4, 0.6), (1.0, 0.9, 1.1), (2.0, 1.5, 2.5))
+    ]
+    assert (
+        told[0].startswith("Use hdf5-union")
+        and told[1].startswith("Either will do")
+        and told[2].startswith("Stay with hdf5-slab")
+    )
+
+
+def test_romio_is_tried_where_ompio_is_in_effect():
+    environment = {
+        "mpi_io": "OMPIO",
+        "methods": [{"name": n, "missing": None} for n in ("posix", "mpiio-collective", "null")],
+    }
+    assert [c.label for c in candidates.first_candidates(environment)] == [
+        "posix",
+        "mpiio-collective",
+        "mpiio-collective, OMPI_MCA_io=^ompio",
+    ]
+
+
+def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, tmp_path):
+    run(
+        "slabmark-decomp",
+        ["generate", "f", "--ne", "2", "--ranks", "4", "--map", "1", "--format", "dat", "-o", tmp_path / "f"],
+    ).check_returncode()
+    [map_file] = tmp_path.glob("*.dat")
+    launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
+    done = run(
+        "slabmark",
+        [
+            "advise",
+            map_file,
+            "-n",
+            "2",
+            "--launch",
+            launcher,
+            "--time",
+            "8",
+            "--method",
+            "hdf5-slab,hdf5-union",
+            "-o",
+            tmp_path,
+            "--json",
+            tmp_path / "a.jsonl",
+        ],
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"Use hdf5|Either will do|Stay with|Nothing was found|not compared", done.stdout), done.stdout
+    assert "--method hdf5-" in done.stdout and "H5Dwrite" in done.stdout
+    assert (tmp_path / "a.jsonl").read_text().count("\n") > 4
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.jsonl", map_file.name]
+
+
+@pytest.mark.parametrize(
+    "arguments, culprit",
+    [
+        (["nonsense"], "neither a file nor a pattern"),
+        (["decomp --map x", "--method", "hdf5-unoin"], "hdf5-union"),
+        (["decomp --map x", "-o", "/absent"], "/absent"),
+        (["decomp --map x", "--time", "0"], "positive"),
+    ],
+)
+def test_wrong_usage_is_one_sentence(run, sentence, tmp_path, arguments, culprit):
+    done = run("slabmark", ["advise", "--launch", "mpiexec", *arguments], cwd=tmp_path)
+    assert done.returncode == 2 and culprit in sentence(done, "slabmark")

@@ -1,0 +1,122 @@
+"""slabmark compare: verdicts, exit status, refusals."""
+
+import random
+
+import pytest
+from conftest import noise, record, write_records
+from slabmark import command_line
+
+METHODS = ("pnetcdf-varn", "hdf5-union")
+
+
+def side(path, seed, slow=1.0, launches=1, trials=10, **more):
+    generator = random.Random(seed)
+    made = [
+        record(
+            noise(generator, trials, slow if method == "hdf5-union" else 1.0),
+            method=method,
+            started=f"2026-01-{day + 1:02}T00:00:00.000Z",
+            **more,
+        )
+        for method in METHODS
+        for day in range(launches)
+    ]
+    return str(write_records(path, made))
+
+
+def compared(capsys, *arguments):
+    status = command_line.main(["compare", *arguments])
+    return status, capsys.readouterr()
+
+
+def test_an_unchanged_system_passes_and_a_slower_one_fails_the_gate(tmp_path, capsys):
+    base, same, slow = (side(tmp_path / f"{n}.jsonl", n, slow) for n, slow in ((1, 1.0), (2, 1.0), (3, 1.6)))
+    status, told = compared(capsys, base, same)
+    assert status == 0 and "slower" not in told.out.split("Verdicts:")[1]
+    status, told = compared(capsys, base, slow)
+    assert status == 1
+    verdicts = [line.split()[-1] for line in told.out.splitlines() if line.strip().startswith(METHODS)]
+    assert verdicts == ["slower", "inconclusive"] or verdicts == ["slower", "same"]
+    status, told = compared(capsys, slow, base)
+    assert status == 0 and "faster" in told.out
+
+
+def test_steady_cells_are_called_the_same(tmp_path, capsys):
+    steady = [1.0, 1.001, 1.002, 1.003, 1.004, 1.005, 1.006, 1.007, 1.008, 1.009]
+    files = [str(write_records(tmp_path / f"{n}.jsonl", [record(steady)])) for n in (1, 2)]
+    status, told = compared(capsys, *files)
+    assert status == 0 and "1 same" in told.out
+
+
+def test_three_trials_a_side_are_inconclusive_and_say_how_many_are_needed(tmp_path, capsys):
+    base, new = (side(tmp_path / f"{n}.jsonl", n, slow, trials=3) for n, slow in ((1, 1), (2, 9)))
+    status, told = compared(capsys, base, new)
+    assert status == 0 and "2 inconclusive" in told.out and "at least 5 trials" in told.out
+
+
+def test_launches_are_the_values_where_there_are_enough(tmp_path, capsys):
+    base, new = (side(tmp_path / f"{n}.jsonl", n, launches=6, trials=3) for n in (1, 2))
+    _, told = compared(capsys, base, new)
+    assert "6+6 launches" in told.out
+
+
+def test_launches_that_differ_among_themselves_are_no_change(tmp_path, capsys):
+    """Trials of one launch are alike, launches are not: taken as independent, such trials alarm in most of the cases."""
+    generator = random.Random(7)
+    alarms = 0
+    for _ in range(60):
+        files = []
+        for name in ("base", "new"):
+            made = []
+            for day in range(6):
+                level = generator.lognormvariate(0, 0.3)
+                made.append(
+                    record(
+                        [level * generator.lognormvariate(0, 0.01) for _ in range(5)],
+                        started=f"2026-01-{day + 1:02}T00:00:00.000Z",
+                    )
+                )
+            files.append(str(write_records(tmp_path / f"{name}.jsonl", made)))
+        alarms += compared(capsys, *files, "--tolerance", "0")[0]
+    assert alarms <= 6  # 2.5 % of 60 are slower by chance; more than 6 of them happen once in 1000
+
+
+def test_what_an_upgrade_changed_is_named(tmp_path, capsys):
+    base = side(tmp_path / "1.jsonl", 1)
+    libraries = {"hdf5": "2.3.0", "pnetcdf": "1.12.3"}
+    status, told = compared(capsys, base, side(tmp_path / "2.jsonl", 2, manifest__libraries=libraries))
+    assert "changed: HDF5: 2.2.0 -> 2.3.0" in told.out
+
+
+def test_another_hint_can_be_the_thing_compared(tmp_path, capsys):
+    new = side(tmp_path / "2.jsonl", 2, settings={"options": {}, "hints": {"cb_nodes": "4"}})
+    status, told = compared(capsys, side(tmp_path / "1.jsonl", 1), new)
+    assert status == 0 and "changed: hint cb_nodes: - -> 4" in told.out
+
+
+@pytest.mark.parametrize(
+    "name, more",
+    [
+        ("sync", {"sync": False}),
+        ("file system", {"manifest__output": {"type": "tmpfs", "mount_point": "/", "source": "x"}}),
+        ("machine", {"manifest__cores": 64}),
+        ("pattern", {"pattern__bytes": 5}),
+    ],
+)
+def test_records_that_are_not_comparable_are_refused_with_the_difference(tmp_path, capsys, name, more):
+    files = side(tmp_path / "1.jsonl", 1), side(tmp_path / "2.jsonl", 2, **more)
+    status, told = compared(capsys, *files)
+    assert status == 2 and f"differs in {name}" in told.err
+    assert compared(capsys, *files, "--accept", name)[0] != 2
+
+
+def test_different_patterns_have_nothing_to_compare(tmp_path, capsys):
+    new = side(tmp_path / "2.jsonl", 2, pattern__settings={"map": "g.nc", "variables": "1"})
+    status, told = compared(capsys, side(tmp_path / "1.jsonl", 1), new)
+    assert status == 2 and "f.nc" in told.err and "g.nc" in told.err
+
+
+def test_a_failed_verification_is_never_compared(tmp_path, capsys):
+    wrong = {"state": "no", "elements": 1, "by": "plain reader", "mismatch": "element 7 is 0"}
+    status, told = compared(capsys, side(tmp_path / "1.jsonl", 1), side(tmp_path / "2.jsonl", 2, verified=wrong))
+    assert status == 2 and "verification" in told.err

@@ -1,0 +1,79 @@
+"""slabmark doctor, and the command line of slabmark."""
+
+import json
+import os
+
+import pytest
+from slabmark import doctor
+
+HEALTHY = {
+    "mpi_io": "ROMIO",
+    "libraries": {"hdf5": "2.2.0", "pnetcdf": "1.12.3"},
+    "ranks": 2,
+    "cores": 8,
+    "output": {"type": "lustre"},
+    "ranks_per_node": {"max": 2},
+    "program": {"build_type": "Release"},
+    "host": {"load": 0.1, "dirty": 0, "memory": 1 << 34, "shared_memory": True, "plugins": ""},
+}
+
+
+def test_a_healthy_machine_has_nothing_wrong():
+    assert doctor.diagnose(HEALTHY, 2) == []
+
+
+@pytest.mark.parametrize(
+    "code, change",
+    [
+        ("slow-mpi-io", {"mpi_io": "OMPIO"}),
+        ("foreign-launcher", {"ranks": 1}),
+        ("no-pnetcdf", {"libraries": {"hdf5": "2.2.0"}}),
+        ("memory-file-system", {"output": {"type": "tmpfs"}}),
+        ("busy-machine", {"host": HEALTHY["host"] | {"load": 7.0}}),
+        ("dirty-pages", {"host": HEALTHY["host"] | {"dirty": 1 << 33}}),
+        ("no-shared-memory", {"host": HEALTHY["host"] | {"shared_memory": False}}),
+        ("foreign-plugins", {"host": HEALTHY["host"] | {"plugins": "/usr/lib"}}),
+    ],
+)
+def test_what_is_wrong_is_named_with_a_remedy(code, change):
+    [finding] = doctor.diagnose(HEALTHY | change, 2)
+    assert finding.code == code and finding.remedy.endswith(".")
+
+
+def test_the_doctor_tells_what_the_programs_tell(run, tmp_path):
+    launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
+    done = run("slabmark", ["doctor", "--launch", launcher, "-n", "2", "-o", tmp_path])
+    told = json.loads(run("slabmark-bench", ["environment", "-o", tmp_path], ranks=2).stdout)
+    assert done.returncode in (0, 1), done.stderr
+    assert (
+        told["mpi_io"] in done.stdout
+        and told["libraries"]["hdf5"] in done.stdout
+        and told["output"]["type"] in done.stdout
+    )
+    assert "2 on 1 hosts" in done.stdout
+    assert {"posix", "hdf5-union"} <= {method["name"] for method in told["methods"]}
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments, culprit",
+    [
+        ([], "required"),
+        (["repotr"], 'Did you mean "report"'),
+        (["report"], "RESULTS"),
+        (["report", "absent.jsonl"], "absent.jsonl"),
+        (["compare", "a"], "NEW"),
+        (["sweep", "absent.toml"], "absent.toml"),
+        (["doctor", "--launch", "mpiexec -n 2"], "lacks"),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, tmp_path, arguments, culprit):
+    done = run("slabmark", arguments, cwd=tmp_path)
+    assert done.returncode == 2 and culprit in sentence(done, "slabmark")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_and_version_are_there(run):
+    assert "advise" in run("slabmark", ["--help"]).stdout
+    assert run("slabmark", ["--version"]).stdout.startswith("slabmark 0")
+    assert "--tolerance" in run("slabmark", ["compare", "--help"]).stdout

@@ -1,0 +1,106 @@
+"""Reading records: what cannot be read is named and skipped."""
+
+import json
+
+import pytest
+from conftest import record, write_records
+from slabmark import cells, records
+from slabmark.errors import InputError
+
+
+def test_corrupt_newer_and_foreign_lines_are_named_and_skipped(tmp_path):
+    path = tmp_path / "records.jsonl"
+    good, newer, lacking = record([1.0]), record([1.0]) | {"slabmark_record": 2}, record([1.0])
+    del lacking["manifest"]
+    lines = [
+        json.dumps(good),
+        json.dumps(good)[:200],
+        json.dumps(newer),
+        '{"other": 1}',
+        json.dumps(lacking),
+        "[1]",
+        json.dumps(good | {"trials": 7}),
+        "",
+        json.dumps(good),
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    found = records.read([path])
+    assert len(found.records) == 2
+    assert [skipped.line for skipped in found.skipped] == [2, 3, 4, 5, 6, 7]
+    reasons = [str(skipped) for skipped in found.skipped]
+    assert all(str(path) in reason for reason in reasons)
+    assert "cut short" in reasons[0] and "version 2" in reasons[1] and "'manifest'" in reasons[3]
+
+
+def test_a_file_without_any_record_is_an_error_that_says_what_was_there(tmp_path):
+    path = tmp_path / "records.jsonl"
+    path.write_text("rubbish\n")
+    with pytest.raises(InputError, match="line 1: skipped"):
+        records.read([path])
+    with pytest.raises(InputError, match="no file or folder"):
+        records.read([tmp_path / "absent.jsonl"])
+
+
+def test_launches_of_one_cell_are_pooled_and_other_settings_are_not(tmp_path):
+    made = [
+        record([1.0, 2.0]),
+        record([3.0], started="2026-01-02T00:00:00.000Z"),
+        record([5.0], settings={"options": {"pnetcdf.blocking": "on"}, "hints": {}}),
+        record([7.0], manifest__mpi_io="OMPIO"),
+    ]
+    [load] = cells.workloads(records.read([write_records(tmp_path / "r.jsonl", made)]).records)
+    assert [cell.seconds for cell in load.cells] == [[1.0, 2.0, 3.0], [5.0], [7.0]]
+    assert load.cells[0].launch_medians == [1.5, 3.0]
+    assert load.cells[2].label == "pnetcdf-varn, MPI-IO=OMPIO"
+
+
+def test_a_limit_belongs_to_the_pattern_beside_which_it_was_measured(tmp_path):
+    limit = record([0.2], method="posix", pattern__name="bound", pattern__settings={"of": "decomposition"})
+    other = record([4.0], pattern__settings={"map": "g.nc", "variables": "1"}, started="2026-01-03T00:00:00.000Z")
+    loads = cells.workloads(records.read([write_records(tmp_path / "r.jsonl", [record([1.0]), limit, other])]).records)
+    assert [(len(load.cells), len(load.bounds)) for load in loads] == [(1, 1), (1, 0)]
+
+
+def test_every_record_that_the_programs_write_can_be_read(run, tmp_path):
+    path = tmp_path / "records.jsonl"
+    run(
+        "slabmark-decomp",
+        ["generate", "f", "--ne", "2", "--ranks", "4", "--map", "1", "--format", "dat", "-o", tmp_path / "f"],
+    ).check_returncode()
+    [map_file] = tmp_path.glob("*.dat")
+    run(
+        "slabmark-bench",
+        [
+            "decomp",
+            "--map",
+            map_file,
+            "--method",
+            "posix,mpiio-collective,hdf5-union",
+            "--min-trials",
+            "6",
+            "--max-trials",
+            "6",
+            "-o",
+            tmp_path,
+            "--json",
+            path,
+        ],
+        ranks=2,
+    ).check_returncode()
+    [load] = cells.workloads(records.read([path]).records)
+    assert len(load.cells) == 3 and len(load.bounds) == 2
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for cell in load.all_cells:
+        line = lines[cell.first.line - 1]
+        summary = line["summary"]["open_to_close"]
+        ours = cell.summary
+        assert (ours.median, ours.low, ours.high) == tuple(
+            summary["seconds"][name] for name in ("median", "low", "high")
+        )
+        assert ours.outliers == tuple(summary["seconds"]["outliers"])
+        assert cell.rate == pytest.approx(
+            tuple(summary["bytes_per_second"][name] for name in ("median", "low", "high"))
+        )
+        assert cell.phases == {name: line["summary"]["phases"][name]["median"] for name in cell.phases}
+        if not cell.is_bound:
+            assert cell.share == pytest.approx(min(bound["share"] for bound in line["bounds"]))

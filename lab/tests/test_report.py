@@ -1,0 +1,250 @@
+"""slabmark report: the page tells what the records hold, whole and alone, also in a real browser."""
+
+import csv
+import html.parser
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+
+import pytest
+from conftest import noise, record, write_records
+from slabmark import command_line, units
+
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
+
+
+class Page(html.parser.HTMLParser):
+    """Rows of all tables, the text, and every address that a browser would load."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.texts, self.loaded, self.ids = [], [], [], []
+        self.cell = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.cell = True
+        self.loaded += [attributes[name] for name in ("src", "href", "xlink:href") if attributes.get(name)]
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.cell = False
+
+    def handle_data(self, data):
+        self.texts.append(data)
+        if self.cell:
+            self.rows[-1][-1] += data
+
+    def row(self, label):
+        [found] = [row for row in self.rows if row and row[0].strip() == label and len(row) == 9]
+        return [cell.strip() for cell in found]
+
+
+@pytest.fixture
+def results(tmp_path):
+    generator = random.Random(1)
+    made = []
+    for method, scale in (("pnetcdf-varn", 1.0), ("hdf5-union", 2.0), ("mpiio-collective", 40.0)):
+        for ranks in (2, 4):
+            made.append(
+                record(
+                    noise(generator, 8, scale / ranks),
+                    method=method,
+                    ranks=ranks,
+                    effective={
+                        "hints": {"cb_nodes": "1"},
+                        "notes": ["The hint cb_nodes is 1 and not 4."] if method == "hdf5-union" else [],
+                    },
+                )
+            )
+    made.append(record([], method="hdf5-points", unsupported="It has too many points.", trials=[]))
+    return write_records(tmp_path / "records.jsonl", made)
+
+
+def report(tmp_path, *arguments):
+    output = tmp_path / "report.html"
+    assert (
+        command_line.main(
+            [
+                "report",
+                *map(str, arguments),
+                "-o",
+                str(output),
+                "--csv",
+                str(tmp_path / "csv"),
+                "--png",
+                str(tmp_path / "png"),
+            ]
+        )
+        == 0
+    )
+    return output.read_text()
+
+
+def test_the_figures_of_the_page_equal_those_of_the_records(results, tmp_path):
+    page = Page(report(tmp_path, results))
+    for line in results.read_text().splitlines():
+        made = json.loads(line)
+        if made["unsupported"]:
+            continue
+        seconds = sorted(trial["open_to_close"] for trial in made["trials"] if not trial["warm_up"])
+        median = (seconds[3] + seconds[4]) / 2
+        row = page.row(f"{made['method']}, {made['pattern']['ranks']} ranks")
+        assert row[1] == units.seconds(median)
+        assert row[2] == f"{units.seconds(seconds[0])} – {units.seconds(seconds[7])}"
+        assert row[3] == units.rate(2**20 / median)
+        assert row[4] == units.percent(0.25 / median)
+        assert row[6:] == ["1.25", "8", "yes"]
+
+
+def test_the_tables_hold_every_trial_to_the_last_digit(results, tmp_path):
+    report(tmp_path, results)
+    with open(tmp_path / "csv" / "trials.csv") as file:
+        table = sorted(float(row["open_to_close_seconds"]) for row in csv.DictReader(file))
+    assert table == sorted(
+        trial["open_to_close"] for line in results.read_text().splitlines() for trial in json.loads(line)["trials"]
+    )
+    with open(tmp_path / "csv" / "cells.csv") as file:
+        assert len(list(csv.DictReader(file))) == 6
+
+
+def test_every_trial_is_a_dot(results, tmp_path):
+    text = report(tmp_path, results)
+    first_panel = re.search(r'<g id="axes_1">.*?<g id="axes_2">', text, re.S).group(0)
+    assert first_panel.count("<use ") >= 6 * 8
+
+
+def test_the_page_stands_alone(results, tmp_path):
+    text = report(tmp_path, results)
+    page = Page(text)
+    assert all(address.startswith("#") for address in page.loaded)
+    assert not re.search(r"url\((?!#)|@import|<script", text)
+    figures = [
+        name
+        for name in page.ids
+        if not re.match(
+            r"(figure|axes|patch|line2d|text|matplotlib|xtick|ytick|legend|LineCollection|DejaVu|PathCollection)",
+            name.lower(),
+        )
+    ]
+    clips = [name for name in figures if re.fullmatch(r"[pm][0-9a-f]{10}", name)]
+    assert len(clips) == len(set(clips)), "names of one figure must not meet those of another"
+
+
+def test_what_was_skipped_failed_or_not_supported_is_told(results, tmp_path):
+    with open(results, "a") as file:
+        file.write('{"slabmark_record": 9}\n{"slabmark_rec')
+    (tmp_path / "failures.jsonl").write_text(
+        json.dumps(
+            {
+                "slabmark_failure": 1,
+                "cell": "f, broken",
+                "cell_id": "x",
+                "launch": 2,
+                "command": "x",
+                "status": 1,
+                "reason": "The disk is full.",
+            }
+        )
+        + "\n"
+    )
+    text = " ".join(Page(report(tmp_path, tmp_path)).texts)
+    assert "line 8: skipped, because it is of version 9" in text and "line 9: skipped" in text
+    assert "The disk is full." in text and "It has too many points." in text
+
+
+def test_warnings_name_cause_and_next_step(results, tmp_path):
+    text = " ".join(Page(report(tmp_path, results)).texts)
+    assert "setting-not-in-effect" in text and "cb_nodes is 1 and not 4" in text
+    assert "far-from-limit" in text and "slabmark advise" in text
+
+
+def test_names_from_records_cannot_break_the_page(tmp_path):
+    path = write_records(
+        tmp_path / "r.jsonl",
+        [
+            record(
+                [1.0] * 6,
+                method="<b>x</b>&",
+                pattern__settings={"map": "<script>alert(1)</script>.nc", "variables": "1"},
+            )
+        ],
+    )
+    assert "<script>alert" not in report(tmp_path, path)
+
+
+def test_a_study_of_many_cells_is_reported_whole(tmp_path):
+    """bench/lab measures 10,000 cells; here only that all of some hundred arrive."""
+    generator = random.Random(3)
+    made = [
+        record(
+            noise(generator, 6),
+            ranks=2,
+            settings={"options": {}, "hints": {"cb_nodes": str(n)}},
+            pattern__settings={"map": f"m{n % 20}.nc", "variables": "1"},
+        )
+        for n in range(400)
+    ]
+    page = Page(report(tmp_path, write_records(tmp_path / "r.jsonl", made)))
+    assert len([row for row in page.rows if len(row) == 9 and row[0].startswith("pnetcdf-varn")]) == 400
+
+
+needs_browser = pytest.mark.skipif(
+    CHROMIUM is None, reason="there is no Chromium here (Debian: apt-get install chromium)"
+)
+
+
+def browser(tmp_path, *arguments):
+    command = [
+        CHROMIUM,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={tmp_path / 'profile'}",
+        "--disable-dev-shm-usage",
+        "--proxy-server=127.0.0.1:9",
+        *arguments,
+        f"file://{tmp_path / 'report.html'}",
+    ]
+    return subprocess.run(command, capture_output=True, timeout=90, env=os.environ | {"HOME": str(tmp_path)})
+
+
+@needs_browser
+def test_a_real_browser_without_network_draws_the_page(results, tmp_path):
+    text = report(tmp_path, results)
+    probe = """<script>window.onload = () => { const out = [];
+      for (const svg of document.querySelectorAll('figure svg')) { const box = svg.getBoundingClientRect(); out.push([box.width, box.height]); }
+      const cut = [...document.querySelectorAll('figure svg text')].filter(t => { const b = t.getBoundingClientRect(), s = t.ownerSVGElement.getBoundingClientRect();
+        return b.left < s.left - 2 || b.right > s.right + 2; }).map(t => t.textContent);
+      document.title = JSON.stringify({figures: out, cut, wide: document.documentElement.scrollWidth > window.innerWidth}); };</script>"""
+    (tmp_path / "report.html").write_text(text.replace("</body>", probe + "</body>"))
+    done = browser(tmp_path, "--window-size=1200,900", "--dump-dom")
+    found = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", done.stdout.decode(), re.S).group(1)))
+    assert len(found["figures"]) == 2 and all(width > 500 and height > 100 for width, height in found["figures"])
+    assert found["cut"] == [], "no label reaches beyond its figure"
+    assert not found["wide"], "nothing is wider than the window"
+
+
+@needs_browser
+def test_it_prints_on_a_few_pages_with_all_its_tables(results, tmp_path):
+    report(tmp_path, results)
+    pdf = tmp_path / "report.pdf"
+    browser(tmp_path, f"--print-to-pdf={pdf}", "--no-pdf-header-footer")
+    content = pdf.read_bytes()
+    assert content.startswith(b"%PDF")
+    assert 2 <= len(re.findall(rb"/Type\s*/Page\b", content)) <= 6
+    if shutil.which("pdftotext"):
+        words = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True).stdout
+        assert "mpiio-collective, 4 ranks" in words and "How it was measured" in words

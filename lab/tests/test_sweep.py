@@ -1,0 +1,275 @@
+"""slabmark sweep: studies, interruption, failures, job scripts."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import LAB, record
+from slabmark import command_line, records, study
+from slabmark.errors import InputError
+
+# Starts a program directly: the lab does not care how ranks come to life.
+DIRECTLY = """sh -c 'exec "$@"' {ranks} {command}"""
+
+STUDY = f"""
+[study]
+name = "s"
+launches = 3
+trials = 2
+[launch]
+template = {json.dumps(DIRECTLY)}
+[[pattern]]
+name = "f"
+command = "decomp"
+options = {{ map = "f.nc", variables = [1, 2] }}
+[axes]
+ranks = [1, 2]
+method = ["pnetcdf-varn", "hdf5-union"]
+[axes.options]
+"hdf5.collective" = [true, "default"]
+"""
+
+# Stands for slabmark-bench: a record after a moment; what it is told to do wrong is in its method's name.
+FAKE = f"""#!{sys.executable}
+import json, os, sys, time, uuid
+argument = lambda name: sys.argv[sys.argv.index(name) + 1]
+time.sleep(float(os.environ.get("FAKE_SECONDS", "0.02")))
+if argument("--method") == "broken":
+    print("rank 3: error: The disk of node7 is full.", file=sys.stderr)
+    sys.exit(1)
+if argument("--method") == "hanging":
+    time.sleep(1000)
+made = json.loads({json.dumps(json.dumps(record([1.0, 2.0])))})
+made["method"], made["token"] = argument("--method"), uuid.uuid4().hex
+made["pattern"]["settings"]["variables"] = argument("--variables")
+for method in ("", "posix"):
+    if method:
+        made["pattern"]["name"], made["method"] = "bound", method
+    with open(argument("--json"), "a") as file:
+        file.write(json.dumps(made) + "\\n")
+"""
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """Puts a stand-in for slabmark-bench first, and returns the folder for studies."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    program = folder / "slabmark-bench"
+    program.write_text(FAKE)
+    program.chmod(0o755)
+    monkeypatch.setenv("SLABMARK_BIN", str(folder))
+    return tmp_path
+
+
+def write_study(folder, text=STUDY):
+    path = folder / "s.toml"
+    path.write_text(text)
+    return path
+
+
+def lines(folder):
+    return [json.loads(line) for line in (folder / "s-results" / "records.jsonl").read_text().splitlines()]
+
+
+def test_options_of_other_libraries_make_no_cells(fake):
+    plan = study.read(write_study(fake))
+    # 2 variables x 2 ranks x (pnetcdf, hdf5 collective, hdf5 by default)
+    assert len(plan.cells) == 12
+    assert len({cell.id for cell in plan.cells}) == 12
+    flags = {tuple(cell.arguments) for cell in plan.cells if "pnetcdf-varn" in cell.arguments}
+    assert not any("hdf5.collective=on" in words for words in flags)
+
+
+def test_every_round_has_each_cell_once_in_an_order_of_its_own(fake):
+    plan = study.read(write_study(fake))
+    order = [(cell.id, launch) for cell, launch in plan.plan()]
+    rounds = [[cell for cell, launch in order if launch == number] for number in range(3)]
+    assert all(sorted(members) == sorted(rounds[0]) for members in rounds)
+    assert rounds[0] != rounds[1] != rounds[2]
+    assert order == [(cell.id, launch) for cell, launch in study.read(write_study(fake)).plan()]
+
+
+@pytest.mark.parametrize(
+    "wrong, culprit",
+    [
+        (STUDY.replace("launches", "lanches"), 'Did you mean "launches"'),
+        (STUDY.replace("[axes]", "[axis]").replace("axes.options", "axis.options"), 'Did you mean "axes"'),
+        (STUDY.replace("launches = 3", "launches = 0"), "must be positive"),
+        (STUDY.replace("launches = 3", 'launches = "3"'), "not a whole number"),
+        (STUDY.replace("ranks = [1, 2]", "ranks = [1, 0]"), "no positive whole number"),
+        (STUDY.replace("ranks = [1, 2]", "ranks = []"), "empty list"),
+        (STUDY.replace("{command}", "{comand}"), "{comand}"),
+        (STUDY.replace(" {ranks} {command}", " {command}"), "lacks {ranks}"),
+        (STUDY.replace("template =", "#"), "does not say how ranks are started"),
+        (STUDY.replace('method = ["pnetcdf-varn", "hdf5-union"]', ""), "lacks 'method'"),
+        (STUDY.replace("[[pattern]]", "[nothing]"), "'nothing'"),
+        ("[study", "not TOML"),
+    ],
+)
+def test_a_wrong_study_is_one_sentence_that_names_the_culprit(fake, wrong, culprit):
+    with pytest.raises(InputError) as error:
+        study.read(write_study(fake, wrong))
+    assert culprit in str(error.value) and "s.toml" in str(error.value)
+
+
+def test_a_sweep_killed_again_and_again_loses_nothing_and_repeats_nothing(fake):
+    path = write_study(fake)
+    command = [sys.executable, "-m", "slabmark", "sweep", str(path)]
+    environment = os.environ | {"PYTHONPATH": str(LAB)}
+    generator = random.Random(4)
+    tokens, kills = set(), 0
+    for _ in range(6):
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.35 + generator.random() * 0.3)
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            kills += 1
+        process.wait()
+        if (fake / "s-results" / "records.jsonl").exists():
+            whole = (fake / "s-results" / "records.jsonl").read_bytes().rpartition(b"\n")[0].decode().splitlines()
+            now = {json.loads(line)["token"] for line in whole}
+            assert tokens <= now, "what was recorded stays recorded"
+            tokens = now
+    assert kills >= 2 and tokens
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    found = [(made["study"]["cell_id"], made["study"]["launch"], made["pattern"]["name"]) for made in lines(fake)]
+    assert len(found) == len(set(found)) == 12 * 3 * 2
+    assert tokens <= {made["token"] for made in lines(fake)}
+    assert list((fake / "s-results" / "launches").iterdir()) == []
+
+
+def test_a_launch_cut_off_while_it_was_recorded_runs_again(fake):
+    path = write_study(fake)
+    assert command_line.main(["sweep", str(path)]) == 0
+    file = fake / "s-results" / "records.jsonl"
+    whole = file.read_bytes()
+    for lost in (10, len(whole.splitlines()[-1]) + 1):  # in the middle of a line; between two records of one launch
+        file.write_bytes(whole[:-lost])
+        assert command_line.main(["sweep", str(path)]) == 0
+        assert len(lines(fake)) == 72
+
+
+def test_records_that_others_appended_stay(fake):
+    path = write_study(fake)
+    assert command_line.main(["sweep", str(path)]) == 0
+    file = fake / "s-results" / "records.jsonl"
+    with open(file, "a") as more:
+        more.write(json.dumps(record([5.0])) + "\n")
+    assert command_line.main(["sweep", str(path)]) == 0
+    assert len(lines(fake)) == 73
+
+
+def test_a_failed_cell_is_kept_with_its_reason_and_stops_nothing(fake, capsys):
+    path = write_study(fake, STUDY.replace('"hdf5-union"', '"broken"'))
+    assert command_line.main(["sweep", str(path)]) == 1
+    assert len(lines(fake)) == 4 * 3 * 2
+    found = records.read([fake / "s-results"])
+    assert len(found.failures) == 4 * 3
+    assert {failure.reason for failure in found.failures} == {"The disk of node7 is full."}
+    assert "12 failed" in capsys.readouterr().out
+    assert command_line.main(["sweep", str(path)]) == 1, "they are not tried again by themselves"
+    assert len(records.read([fake / "s-results"]).failures) == 12
+
+
+def test_a_launch_that_hangs_is_ended_and_the_rest_goes_on(fake):
+    text = (
+        STUDY.replace('"hdf5-union"', '"hanging"')
+        .replace("launches = 3", "launches = 1\ntimeout = 0.5")
+        .replace("[1, 2]", "[1]")
+    )
+    assert command_line.main(["sweep", str(write_study(fake, text))]) == 1
+    found = records.read([fake / "s-results"])
+    assert len(found.records) == 2 and "still running after" in found.failures[0].reason
+
+
+def test_a_second_sweep_on_the_same_results_is_refused(fake, monkeypatch):
+    from slabmark import results
+
+    monkeypatch.setattr(results, "SECONDS_TO_WAIT_FOR_LOCK", 0.2)
+    plan = study.read(write_study(fake))
+    first = results.Results(plan).open()
+    with pytest.raises(InputError, match="Another sweep"):
+        results.Results(plan).open()
+    first.close()
+
+
+@pytest.mark.parametrize(
+    "scheduler, directive",
+    [("slurm", "#SBATCH --ntasks=2"), ("pbs", "#PBS -l select=1:ncpus=2"), ("flux", "#flux: --nslots=2")],
+)
+def test_a_job_script_runs_as_plain_shell_and_its_records_are_collected(fake, capsys, scheduler, directive):
+    path = write_study(fake, STUDY + '[job]\ntime = "00:10:00"\npreamble = "export FAKE_SECONDS=0.01"\n')
+    assert command_line.main(["sweep", str(path), "--job", scheduler]) == 0
+    script = fake / "s-results" / "job.sh"
+    text = script.read_text()
+    assert directive in text and "00:10:00" in text and "launch " in text
+    subprocess.run(["bash", str(script)], check=True)
+    assert command_line.main(["sweep", str(path), "--collect"]) == 0
+    assert len(lines(fake)) == 72
+    assert command_line.main(["sweep", str(path), "--job", scheduler]) == 0
+    assert "nothing to submit" in capsys.readouterr().out
+
+
+def test_an_unknown_scheduler_is_refused(fake, capsys):
+    assert command_line.main(["sweep", str(write_study(fake)), "--job", "slrum"]) == 2
+    assert "slurm, pbs, flux" in capsys.readouterr().err
+
+
+def test_a_study_of_the_real_programs_is_measured(run, tmp_path):
+    run(
+        "slabmark-decomp",
+        ["generate", "f", "--ne", "2", "--ranks", "4", "--map", "1", "--format", "dat", "-o", tmp_path / "f"],
+    ).check_returncode()
+    [map_file] = tmp_path.glob("*.dat")
+    launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec")
+    path = tmp_path / "s.toml"
+    path.write_text(f"""
+        [study]
+        launches = 2
+        trials = 2
+        [launch]
+        template = "{launcher} -n {{ranks}} {{command}}"
+        [[pattern]]
+        command = "decomp"
+        options = {{ map = "{map_file.name}" }}
+        [axes]
+        ranks = 2
+        method = ["posix", "mpiio-collective"]
+        [axes.environment]
+        HDF5_NOTHING = ["default", "set"]
+        """)
+    done = run("slabmark", ["sweep", path], timeout=100)
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = lines(tmp_path)
+    assert len(made) == 2 * 2 * 2 * 3
+    assert {m["manifest"]["environment"].get("HDF5_NOTHING") for m in made} == {None, "set"}
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([map_file.name, "s.toml", "s-results"])
+
+
+needs_slurm = pytest.mark.skipif(
+    any(shutil.which(name) is None for name in ("slurmctld", "slurmd", "sbatch", "munged")) or os.geteuid() != 0,
+    reason="Slurm and munge are not installed here, or this is not root (Debian: slurm-wlm)",
+)
+
+
+@needs_slurm
+def test_a_job_script_runs_under_a_real_slurm(fake, slurm):
+    template = "srun -n {ranks} {command}"
+    text = (
+        STUDY.replace(json.dumps(DIRECTLY), json.dumps(template))
+        .replace("launches = 3", "launches = 1")
+        .replace("ranks = [1, 2]", "ranks = 1")
+    )
+    path = write_study(fake, text + '[job]\nqueue = "test"\ntime = "00:05:00"\n')
+    assert command_line.main(["sweep", str(path), "--job", "slurm"]) == 0
+    done = slurm("sbatch", "--wait", fake / "s-results" / "job.sh")
+    assert done.returncode == 0, done.stderr + (fake / "s-results" / "job.log").read_text()
+    assert command_line.main(["sweep", str(path), "--collect"]) == 0
+    assert len(lines(fake)) == 6 * 2

@@ -1,0 +1,43 @@
+#include "program/slabmark-bench/environment_command.hpp"
+
+#include "measure/manifest.hpp"
+#include "method/environment.hpp"
+#include "method/registry.hpp"
+
+namespace slabmark::bench_program {
+
+namespace {
+
+using nlohmann::json;
+
+json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+
+json describe_methods() {
+  json list = json::array();
+  for (const MethodInfo& method : methods()) {
+    json options = json::array();
+    for (const OptionInfo& option : method.options) {
+      options.push_back(
+          {{"name", option.name}, {"standard", option.standard}, {"help", option.help}});
+    }
+    list.push_back({{"name", method.name},
+                    {"summary", method.summary},
+                    {"missing", text_or_null(method.missing)},
+                    {"options", std::move(options)}});
+  }
+  return list;
+}
+
+}  // namespace
+
+json describe_environment(const Comm& world, const std::string& directory) {
+  const LibraryEnvironment environment = library_environment(world, directory);
+  json description = collect_manifest(
+      world, {"slabmark-bench", directory, json::object(), 0, environment.to_json()});
+  if (!world.is_root()) return description;
+  description["warning"] = text_or_null(environment.warning());
+  description["methods"] = describe_methods();
+  return description;
+}
+
+}  // namespace slabmark::bench_program

@@ -227,12 +227,7 @@ def test_an_unknown_scheduler_is_refused(fake, capsys):
     assert "slurm, pbs, flux" in capsys.readouterr().err
 
 
-def test_a_study_of_the_real_programs_is_measured(run, tmp_path):
-    run(
-        "slabmark-decomp",
-        ["generate", "f", "--ne", "2", "--ranks", "4", "--map", "1", "--format", "dat", "-o", tmp_path / "f"],
-    ).check_returncode()
-    [map_file] = tmp_path.glob("*.dat")
+def test_a_study_of_the_real_programs_is_measured(run, small_map, tmp_path):
     launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec")
     path = tmp_path / "s.toml"
     path.write_text(f"""
@@ -243,7 +238,7 @@ def test_a_study_of_the_real_programs_is_measured(run, tmp_path):
         template = "{launcher} -n {{ranks}} {{command}}"
         [[pattern]]
         command = "decomp"
-        options = {{ map = "{map_file.name}" }}
+        options = {{ map = "{small_map.name}" }}
         [axes]
         ranks = 2
         method = ["posix", "mpiio-collective"]
@@ -255,7 +250,7 @@ def test_a_study_of_the_real_programs_is_measured(run, tmp_path):
     made = lines(tmp_path)
     assert len(made) == 2 * 2 * 2 * 3
     assert {m["manifest"]["environment"].get("HDF5_NOTHING") for m in made} == {None, "set"}
-    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([map_file.name, "s.toml", "s-results"])
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([small_map.name, "s.toml", "s-results"])
 
 
 needs_slurm = pytest.mark.skipif(

@@ -241,13 +241,13 @@ def _label(cell, varying):
     parts = [cell.method + (" (limit)" if cell.is_bound else "")]
     for name in varying:
         if (value := cell.attributes.get(name)) not in (None, ""):
-            parts.append(counted(int(value), "rank") if name == "ranks" else f"{name.removeprefix('hint ')}={value}")
+            parts.append(counted(value, "rank") if name == "ranks" else f"{name.removeprefix('hint ')}={value}")
     return ", ".join(parts)
 
 
 def counted(number, thing):
     """'1 rank', '2 ranks'"""
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+    return f"{number} {thing}{'' if str(number) == '1' else 's'}"
 
 
 def titles(record):
@@ -256,7 +256,7 @@ def titles(record):
     name = record.pattern["name"]
     if "map" in settings:
         variables = settings.pop("variables", None)
-        title = f"{variables} variables on {map_name(settings)}" if variables else f"{name} {map_name(settings)}"
+        title = f"{counted(variables, 'variable') if variables else name} on {map_name(settings)}"
         settings.pop("map")
     else:
         title = name

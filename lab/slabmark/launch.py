@@ -6,7 +6,6 @@ import shlex
 import signal
 import string
 import subprocess
-import tempfile
 
 from slabmark.errors import InputError
 
@@ -59,31 +58,31 @@ def end_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def run(command, timeout, environment):
-    """(exit status, what it printed); the status is None if it took too long and was ended."""
-    with tempfile.TemporaryFile() as log:
-        try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=os.environ | environment,
-                start_new_session=True,
-                preexec_fn=end_with_parent,
-            )
-        except OSError as error:
-            raise InputError(f"'{command[0]}' cannot be started: {error.strerror}.") from None
-        try:
-            status = process.wait(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            end(process)
-            status = None
-        except KeyboardInterrupt:
-            end(process)
-            raise
-        log.seek(0)
-        return status, log.read().decode(errors="replace")
+def run(command, timeout, environment, log, folder=None, descriptors=()):
+    """Exit status of a command that writes into the file `log`; None if it took longer than `timeout` and was ended.
+    `descriptors` stay open in it. InputError if it cannot be started."""
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=folder,
+            env=os.environ | environment,
+            start_new_session=True,
+            pass_fds=descriptors,
+            preexec_fn=end_with_parent,
+        )
+    except OSError as error:
+        raise InputError(f"'{command[0]}' cannot be started: {error.strerror}.") from None
+    try:
+        return process.wait(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        end(process)
+        return None
+    except KeyboardInterrupt:
+        end(process)
+        raise
 
 
 def end(process):

@@ -1,8 +1,6 @@
 """Runs a study: launch after launch in random order, each recorded as it ends, to be interrupted at any moment."""
 
-import os
 import signal
-import subprocess
 import sys
 import time
 
@@ -127,35 +125,20 @@ def run_launch(results, cell, number):
     """Runs one launch and records its outcome. Returns the reason if it failed."""
     plan = results.study
     command = plan.command(cell, results.record_file(cell, number))
-    environment = os.environ | dict(cell.environment)
+    reason = None
     with open(results.log_file(cell, number), "wb") as log:
         try:
             # The lock goes with it, so that no second sweep starts while it runs.
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=plan.file.parent,
-                env=environment,
-                start_new_session=True,
-                pass_fds=(results.lock,),
-                preexec_fn=launch.end_with_parent,
+            status = launch.run(
+                command, plan.timeout, dict(cell.environment), log, plan.file.parent, descriptors=(results.lock,)
             )
-        except OSError as error:
-            reason = f"'{command[0]}' cannot be started: {error.strerror}."
-            results.record_failure(cell, number, None, reason)
-            return reason
-        try:
-            status = process.wait(timeout=plan.timeout)
-        except subprocess.TimeoutExpired:
-            launch.end(process)
-            reason = f"It was still running after {units.duration(plan.timeout)} and was ended ('timeout' of [study])."
-            results.record_failure(cell, number, None, reason)
-            return reason
-        except KeyboardInterrupt:
-            launch.end(process)
-            raise
+        except InputError as error:
+            reason = str(error)
+    if reason is None and status is None:
+        reason = f"It was still running after {units.duration(plan.timeout)} and was ended ('timeout' of [study])."
+    if reason:
+        results.record_failure(cell, number, None, reason)
+        return reason
     return results.collect(cell, number, status)[0]
 
 

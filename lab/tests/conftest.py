@@ -129,10 +129,12 @@ def noise(generator: random.Random, count, scale=1.0):
 
 
 @pytest.fixture
-def console():
-    from rich.console import Console
-
-    return Console(width=150)
+def small_map(run, tmp_path):
+    """A decomposition of 4 ranks as PIO text, which every build reads; alone in tmp_path."""
+    options = ["--ne", "2", "--ranks", "4", "--map", "1", "--format", "dat"]
+    run("slabmark-decomp", ["generate", "f", *options, "-o", tmp_path / "f"]).check_returncode()
+    [path] = tmp_path.glob("*.dat")
+    return path
 
 
 @pytest.fixture

@@ -140,18 +140,13 @@ def test_romio_is_tried_where_ompio_is_in_effect():
     ]
 
 
-def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, tmp_path):
-    run(
-        "slabmark-decomp",
-        ["generate", "f", "--ne", "2", "--ranks", "4", "--map", "1", "--format", "dat", "-o", tmp_path / "f"],
-    ).check_returncode()
-    [map_file] = tmp_path.glob("*.dat")
+def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, small_map, tmp_path):
     launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
     done = run(
         "slabmark",
         [
             "advise",
-            map_file,
+            small_map,
             "-n",
             "2",
             "--launch",
@@ -171,7 +166,7 @@ def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, tmp
     assert re.search(r"Use hdf5|Either will do|Stay with|Nothing was found|not compared", done.stdout), done.stdout
     assert "--method hdf5-" in done.stdout and "H5Dwrite" in done.stdout
     assert (tmp_path / "a.jsonl").read_text().count("\n") > 4
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.jsonl", map_file.name]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.jsonl", small_map.name]
 
 
 @pytest.mark.parametrize(

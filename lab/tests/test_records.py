@@ -61,19 +61,14 @@ def test_a_limit_belongs_to_the_pattern_beside_which_it_was_measured(tmp_path):
     assert [(len(load.cells), len(load.bounds)) for load in loads] == [(1, 1), (1, 0)]
 
 
-def test_every_record_that_the_programs_write_can_be_read(run, tmp_path):
+def test_every_record_that_the_programs_write_can_be_read(run, small_map, tmp_path):
     path = tmp_path / "records.jsonl"
-    run(
-        "slabmark-decomp",
-        ["generate", "f", "--ne", "2", "--ranks", "4", "--map", "1", "--format", "dat", "-o", tmp_path / "f"],
-    ).check_returncode()
-    [map_file] = tmp_path.glob("*.dat")
     run(
         "slabmark-bench",
         [
             "decomp",
             "--map",
-            map_file,
+            small_map,
             "--method",
             "posix,mpiio-collective,hdf5-union",
             "--min-trials",

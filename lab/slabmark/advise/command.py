@@ -148,7 +148,10 @@ class Bench:
         limit = max(
             LEAST_SECONDS, self.arguments.time * LEAST_SHARE, (self.arguments.time - self.elapsed()) * share_of_time
         )
-        status, output = launch.run(command, limit, dict(candidate.environment))
+        with tempfile.TemporaryFile() as log:
+            status = launch.run(command, limit, dict(candidate.environment), log)
+            log.seek(0)
+            output = log.read().decode(errors="replace")
         if status is None:
             return f"It took more than {units.duration(limit)}."
         if status or not file.exists():

@@ -46,6 +46,8 @@ class Slabmark(CMakePackage):
             self.define("HDF5_ROOT", self.spec["hdf5"].prefix),
             self.define("BUILD_TESTING", self.run_tests),
             self.define_from_variant("BUILD_PLUGINS", "plugins"),
+            # Its Python packages come from a package index, which a build must not ask; pip install ./lab adds it.
+            self.define("SLABMARK_LAB", False),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_PnetCDF", self.spec.satisfies("~pnetcdf")),
         ]
         if self.spec.satisfies("+pnetcdf"):

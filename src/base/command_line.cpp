@@ -22,4 +22,13 @@ std::optional<std::string> parse_command_line(CLI::App& app, int argc, const cha
   return std::nullopt;
 }
 
+std::map<std::string, std::string> options_given(const CLI::App& app) {
+  std::map<std::string, std::string> given;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || option->get_name() == "--help") continue;
+    given[option->get_name()] = fmt::format("{}", fmt::join(option->results(), ","));
+  }
+  return given;
+}
+
 }  // namespace slabmark

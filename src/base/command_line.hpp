@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -11,5 +12,9 @@ namespace slabmark {
 /// with (help or version was asked for), or nothing. Bad usage is an InputError whose sentence ends
 /// with how to get help. No exit, no printing: in an MPI program only one rank may print.
 std::optional<std::string> parse_command_line(CLI::App& app, int argc, const char* const* argv);
+
+/// What the user gave of the options of `app`, by their names and several values joined by commas,
+/// so that a record tells how to repeat the run.
+std::map<std::string, std::string> options_given(const CLI::App& app);
 
 }  // namespace slabmark

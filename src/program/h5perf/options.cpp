@@ -1,8 +1,6 @@
 #include "program/h5perf/options.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -12,6 +10,7 @@
 #include "base/number.hpp"
 #include "bench/run_arguments.hpp"
 #include "program/h5perf/sweep.hpp"
+#include "program/h5perf/words.hpp"
 
 namespace slabmark::h5perf {
 
@@ -106,76 +105,6 @@ void refuse_dashes(int argc, const char* const* argv) {
   }
 }
 
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-std::vector<Api> parse_apis(const std::vector<std::string>& words) {
-  std::set<Api> named;
-  for (const std::string& word : words) {
-    const std::string name = lower_case(word);
-    if (name == "posix") {
-      named.insert(Api::posix);
-    } else if (name == "mpiio") {
-      named.insert(Api::mpiio);
-    } else if (name == "phdf5") {
-      named.insert(Api::phdf5);
-    } else {
-      throw InputError(
-          fmt::format("-A names '{}', which is no API; it takes phdf5, mpiio and posix.", word));
-    }
-  }
-  if (named.empty()) return {Api::posix, Api::mpiio, Api::phdf5};
-  return {named.begin(), named.end()};
-}
-
-DebugFlags parse_debug(const std::vector<std::string>& words) {
-  DebugFlags flags;
-  for (const std::string& word : words) {
-    const std::string flag = lower_case(word);
-    if (flag == "r") {
-      flags.raw = true;
-    } else if (flag == "t") {
-      flags.times = true;
-    } else if (flag == "v") {
-      flags.verify = true;
-    } else if (flag.size() == 1 && flag[0] >= '1' && flag[0] <= '4') {
-      flags.level = std::max(flags.level, flag[0] - '0');
-    } else {
-      throw InputError(
-          fmt::format("-D names '{}', which is no flag; it takes 1 to 4, r, t and v.", word));
-    }
-  }
-  return flags;
-}
-
-std::vector<Contents> parse_contents(const std::vector<std::string>& words) {
-  std::vector<Contents> contents;
-  for (const std::string& word : words) {
-    if (word == "position") {
-      contents.push_back(Contents::position);
-    } else if (word == "rank") {
-      contents.push_back(Contents::rank);
-    } else if (word == "request") {
-      contents.push_back(Contents::request);
-    } else if (word == "buffer") {
-      contents.push_back(Contents::buffer);
-    } else {
-      throw InputError(
-          fmt::format("--contents names '{}'; it takes position, rank, request and buffer.", word));
-    }
-  }
-  if (contents.empty()) contents.push_back(Contents::position);
-  return contents;
-}
-
-bool parse_emulation(const std::string& word) {
-  if (word == "original") return true;
-  if (word == "hdf5") return false;
-  throw InputError(fmt::format("--emulation is '{}'; it takes hdf5 or original.", word));
-}
-
 void set_geometry(Options& options, const Arguments& a) {
   TransferGeometry& g = options.geometry;
   g.two_dimensional = a.two_dimensional;
@@ -248,15 +177,6 @@ void set_contents(Options& options, const Arguments& a) {
   options.run.verify = false;
 }
 
-nlohmann::json configuration_of(const CLI::App& app) {
-  nlohmann::json configuration = nlohmann::json::object();
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->count() == 0 || option->get_name() == "--help") continue;
-    configuration[option->get_name()] = fmt::format("{}", fmt::join(option->results(), ","));
-  }
-  return configuration;
-}
-
 }  // namespace
 
 CommandLine parse(int argc, const char* const* argv, int ranks) {
@@ -293,7 +213,7 @@ CommandLine parse(int argc, const char* const* argv, int ranks) {
   options.environment = read_environment();
   set_run(options, arguments);
   set_contents(options, arguments);
-  options.configuration = configuration_of(app);
+  options.configuration = options_given(app);
   return {std::move(options), ""};
 }
 

@@ -56,16 +56,6 @@ std::string list_of_methods() {
   return text;
 }
 
-// Values that the user gave, by option, so that the record tells how to repeat the run.
-nlohmann::json configuration_of(const CLI::App& command) {
-  nlohmann::json configuration = {{"command", command.get_name()}};
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->count() == 0 || option->get_name() == "--help") continue;
-    configuration[option->get_name()] = fmt::format("{}", fmt::join(option->results(), ","));
-  }
-  return configuration;
-}
-
 Options resolve(const Shared& shared, std::unique_ptr<PatternCommand> pattern,
                 const CLI::App& command) {
   Options options;
@@ -81,7 +71,8 @@ Options resolve(const Shared& shared, std::unique_ptr<PatternCommand> pattern,
   options.run = resolve_options(shared.run, RunOptions{});
   options.settings = resolve_settings(shared.run);
   options.json = shared.run.json;
-  options.configuration = configuration_of(command);
+  options.configuration = options_given(command);
+  options.configuration["command"] = command.get_name();
   return options;
 }
 

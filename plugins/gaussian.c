@@ -1,7 +1,7 @@
-/* gaussian A sx sy sz: A exp(-((x-x0)^2/sx^2 + (y-y0)^2/sy^2 + (z-z0)^2/sz^2)) over the whole domain,
-   centred in it; x, y, z count elements from 0. The exponential is taken as the product of one for
-   each direction, in both entries, so that they give the same bits: a block then needs as many
-   exponentials as it has planes in the three directions, not as it has elements. */
+/* gaussian A sx sy sz: A exp(-((x-x0)^2/sx^2 + (y-y0)^2/sy^2 + (z-z0)^2/sz^2)) over the whole
+   domain, centred in it; x, y, z count elements from 0. The exponential is taken as the product of
+   one for each direction, in both entries, so that they give the same bits: a block then needs as
+   many exponentials as it has planes in the three directions, not as it has elements. */
 
 #include <math.h>
 #include <stdio.h>
@@ -26,8 +26,7 @@ float gaussian(int mpi_rank, fill_size_t* system_size, fill_size_t* domain_block
   (void)mpi_rank, (void)argc;
   double value = atof(argv[0]);
   for (int d = 0; d < 3; ++d) {
-    const fill_size_t global =
-        domain_block_number[d] * domain_block_size[d] + position_in_block[d];
+    const fill_size_t global = domain_block_number[d] * domain_block_size[d] + position_in_block[d];
     value *= factor(global, system_size[d] * domain_block_size[d], atof(argv[1 + d]));
   }
   return (float)value;
@@ -58,8 +57,8 @@ int gaussian_block(int mpi_rank, const fill_size_t* system_size,
   return 0;
 }
 
-int gaussian_prepare(const fill_size_t* system_size, const fill_size_t* domain_block_size,
-                     int argc, char** argv, char* message, size_t message_size) {
+int gaussian_prepare(const fill_size_t* system_size, const fill_size_t* domain_block_size, int argc,
+                     char** argv, char* message, size_t message_size) {
   (void)system_size, (void)domain_block_size;
   if (argc < argument_count) {
     snprintf(message, message_size,
@@ -71,8 +70,8 @@ int gaussian_prepare(const fill_size_t* system_size, const fill_size_t* domain_b
     char* end = argv[i];
     const double value = strtod(argv[i], &end);
     if (end != argv[i] && *end == '\0' && isfinite(value) && (i == 0 || value != 0)) continue;
-    snprintf(message, message_size, "argument %d of gaussian is \"%s\", which is no %s", i,
-             argv[i], i == 0 ? "number" : "width other than 0");
+    snprintf(message, message_size, "argument %d of gaussian is \"%s\", which is no %s", i, argv[i],
+             i == 0 ? "number" : "width other than 0");
     return 1;
   }
   return 0;

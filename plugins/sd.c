@@ -1,5 +1,5 @@
-/* sd FILE: the samples of one block from a file of raw float32, in the order of the machine, x being
-   the fastest there (and the slowest in the dataset). Every process gets the same samples. */
+/* sd FILE: the samples of one block from a file of raw float32, in the order of the machine, x
+   being the fastest there (and the slowest in the dataset). Every process gets the same samples. */
 
 #include <stdio.h>
 #include <stdlib.h>

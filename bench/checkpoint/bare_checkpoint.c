@@ -16,12 +16,12 @@
 #include <hdf5.h>
 #include <mpi.h>
 
-#define CHECK(call)                                                \
-  do {                                                             \
-    if ((call) < 0) {                                              \
-      fprintf(stderr, "%s failed at line %d\n", #call, __LINE__);  \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                \
-    }                                                              \
+#define CHECK(call)                                               \
+  do {                                                            \
+    if ((call) < 0) {                                             \
+      fprintf(stderr, "%s failed at line %d\n", #call, __LINE__); \
+      MPI_Abort(MPI_COMM_WORLD, 1);                               \
+    }                                                             \
   } while (0)
 
 static hsize_t processor[3], chunk[3], domain[3], steps;

@@ -133,7 +133,7 @@ Trial RunningCell::run_read() {
     }
   }
   if (record_.cache != "warm") record_.cache = cold ? "cold" : "warm";
-  const Trial trial = 
+  const Trial trial =
       read_trial(comm_, cell_, shared_.buffers, shared_.options.verify, shared_.deadline);
   if (cell_.method->format == FileFormat::none || !shared_.options.verify) return trial;
   const auto size = static_cast<std::uint64_t>(comm_.size());

@@ -53,7 +53,7 @@ class FillFunction {
   std::string name_;
   CheckpointGrid grid_;
   std::shared_ptr<void> library_;
-  std::vector<std::vector<char>> words_;   ///< the function may write to them
+  std::vector<std::vector<char>> words_;  ///< the function may write to them
   mutable std::vector<char*> arguments_;  ///< one for each word, then null
   Element element_ = nullptr;
   Block block_ = nullptr;

@@ -139,9 +139,9 @@ void write(hid_t file, const std::string& path, const CheckpointSettings& settin
   check(H5Tcommit2(file, type_name, type.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
         "H5Tcommit2", path);
   const auto scalar = own(H5Screate(H5S_SCALAR), H5Sclose, "H5Screate", path);
-  const auto attribute = own(H5Acreate2(file, attribute_name, type.get(), scalar.get(),
-                                        H5P_DEFAULT, H5P_DEFAULT),
-                             H5Aclose, "H5Acreate2", path);
+  const auto attribute =
+      own(H5Acreate2(file, attribute_name, type.get(), scalar.get(), H5P_DEFAULT, H5P_DEFAULT),
+          H5Aclose, "H5Acreate2", path);
   Bytes bytes{};
   Values values = values_of(settings);
   for_each_member(values, [&](const char*, std::size_t offset, auto& value) {
@@ -151,8 +151,7 @@ void write(hid_t file, const std::string& path, const CheckpointSettings& settin
 }
 
 CheckpointSettings read(hid_t file, const std::string& path) {
-  const auto attribute =
-      own(H5Aopen(file, attribute_name, H5P_DEFAULT), H5Aclose, "H5Aopen", path);
+  const auto attribute = own(H5Aopen(file, attribute_name, H5P_DEFAULT), H5Aclose, "H5Aopen", path);
   const auto type = record_type(path);
   const auto scalar = own(H5Screate(H5S_SCALAR), H5Sclose, "H5Screate", path);
   Bytes bytes{};  // a member that the file does not have stays 0

@@ -81,10 +81,9 @@ std::vector<Hyperslab> part_of_block(const CheckpointGrid& grid, std::uint64_t b
   std::vector<Hyperslab> slabs;
   if (rows.length == 0) return slabs;
   for (const Hyperslab& of_rows : boxes_of_range(rows, {grid.domain[0], grid.domain[1]})) {
-    slabs.push_back(
-        make_box({whole.start[0] + of_rows.start[0], whole.start[1] + of_rows.start[1],
-                  whole.start[2]},
-                 {of_rows.block[0], of_rows.block[1], whole.block[2]}));
+    slabs.push_back(make_box(
+        {whole.start[0] + of_rows.start[0], whole.start[1] + of_rows.start[1], whole.start[2]},
+        {of_rows.block[0], of_rows.block[1], whole.block[2]}));
   }
   return slabs;
 }

@@ -202,9 +202,8 @@ std::optional<Mismatch> check_run(const Pattern& pattern, std::size_t dataset, s
   for (std::uint64_t done = 0; done < run.length; done += compared_at_once) {
     const Run part{run.offset + done, std::min(compared_at_once, run.length - done)};
     fill_run(pattern, dataset, time, part, expected.data());
-    with_type(type, [&]<class T>(T) {
-      compare<T>(part, in + done * size, expected.data(), mismatch);
-    });
+    with_type(type,
+              [&]<class T>(T) { compare<T>(part, in + done * size, expected.data(), mismatch); });
   }
   return found_in(mismatch, dataset, time);
 }

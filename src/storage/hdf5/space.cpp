@@ -132,6 +132,7 @@ void Space::shift(std::uint64_t from, std::uint64_t time, const Extent& extent) 
   const std::vector<hsize_t> dims(extent.begin(), extent.end());
   check(H5Sset_extent_simple(get(), static_cast<int>(dims.size()), dims.data(), nullptr),
         "H5Sset_extent_simple", in_memory);
+  if (selected() == 0) return;  // HDF5 does not move what is nothing
   std::vector<hssize_t> back(dims.size(), 0);
   back.front() = static_cast<hssize_t>(from) - static_cast<hssize_t>(time);
   check(H5Sselect_adjust(get(), back.data()), "H5Sselect_adjust", in_memory);

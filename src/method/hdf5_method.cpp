@@ -42,14 +42,6 @@ std::vector<std::pair<std::string, H5F_libver_t>> format_versions() {
   };
 }
 
-hdf5::AccessSettings access_settings(const Settings& settings) {
-  hdf5::AccessSettings access;
-  access.low = choice(settings, "hdf5.libver", "earliest", format_versions());
-  access.high = std::max(access.low, access.high);
-  access.collective_metadata = settings.flag("hdf5.collective_metadata", true);
-  return access;
-}
-
 hdf5::CreationSettings creation_settings(const Settings& settings) {
   hdf5::CreationSettings creation;
   creation.fill = choice<H5D_fill_time_t>(settings, "hdf5.fill", "never",
@@ -62,12 +54,6 @@ hdf5::CreationSettings creation_settings(const Settings& settings) {
                                              {"incr", H5D_ALLOC_TIME_INCR},
                                              {"late", H5D_ALLOC_TIME_LATE}});
   return creation;
-}
-
-Extent with_records(const Dataset& dataset, std::uint64_t records) {
-  auto extent = dataset.extent();
-  if (dataset.has_time) extent.insert(extent.begin(), records);
-  return extent;
 }
 
 std::set<std::string> as_set(const std::vector<std::string>& words) {
@@ -94,6 +80,26 @@ std::optional<std::string> beyond_hdf5(const Pattern& pattern, const Settings& s
 
 }  // namespace
 
+hdf5::AccessSettings hdf5_access(const Settings& settings, const std::string& libver) {
+  hdf5::AccessSettings access;
+  access.low = choice(settings, "hdf5.libver", libver, format_versions());
+  access.high = std::max(access.low, access.high);
+  access.collective_metadata = settings.flag("hdf5.collective_metadata", true);
+  return access;
+}
+
+OptionInfo hdf5_libver_option(const std::string& standard) {
+  return {"hdf5.libver", standard,
+          "lowest format version: earliest, v18, v110, v112, v114, v200 or latest; the highest is "
+          "v110 unless this is higher"};
+}
+
+Extent with_records(const Dataset& dataset, std::uint64_t records) {
+  auto extent = dataset.extent();
+  if (dataset.has_time) extent.insert(extent.begin(), records);
+  return extent;
+}
+
 MethodInfo hdf5_info(std::string name, std::string summary) {
   MethodInfo info;
   info.name = std::move(name);
@@ -105,10 +111,7 @@ MethodInfo hdf5_info(std::string name, std::string summary) {
       hdf5_chunk_option(),
       {"hdf5.fill", "never", "when fill values are written: never, alloc or ifset"},
       {"hdf5.alloc", "default", "when space is allocated: default, early, incr or late"},
-      {"hdf5.libver", "earliest",
-       "lowest format version: earliest, v18, v110, v112, v114, v200 or latest; the highest is "
-       "v110 "
-       "unless this is higher"}};
+      hdf5_libver_option()};
   info.supports = beyond_hdf5;
   return info;
 }
@@ -117,7 +120,7 @@ Hdf5Method::Hdf5Method(const MethodContext& context)
     : context_(context),
       collective_(context.settings.flag("hdf5.collective", true)),
       chunks_(context.settings),
-      access_(access_settings(context.settings)),
+      access_(hdf5_access(context.settings)),
       creation_(creation_settings(context.settings)),
       transfer_(collective_ ? hdf5::TransferList::Mode::collective
                             : hdf5::TransferList::Mode::independent) {}

@@ -14,6 +14,15 @@ namespace slabmark {
 /// Entry with what the HDF5 methods have in common: format, options, what HDF5 cannot hold.
 MethodInfo hdf5_info(std::string name, std::string summary);
 
+/// Options hdf5.libver and hdf5.collective_metadata; `libver` is the default of the first.
+hdf5::AccessSettings hdf5_access(const Settings& settings, const std::string& libver = "earliest");
+
+/// The option hdf5.libver.
+OptionInfo hdf5_libver_option(const std::string& standard = "earliest");
+
+/// Extent of a dataset with so many records, time in front if it has time.
+Extent with_records(const Dataset& dataset, std::uint64_t records);
+
 /// What HDF5 methods share: the file with one dataset for each of the pattern, time as an unlimited
 /// chunked dimension, and the report of what the library did.
 class Hdf5Method : public Method {

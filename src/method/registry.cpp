@@ -13,9 +13,10 @@
 // file in this folder, which describes the method. This list is all that knows of it.
 // clang-format off: one line a method
 #define SLABMARK_METHODS(entry)                                                     \
-  entry(posix) entry(mpiio_independent) entry(mpiio_collective) entry(pnetcdf_vard) \
-      entry(pnetcdf_varn) entry(pnetcdf_vara) entry(hdf5_slab) entry(hdf5_union)    \
-          entry(hdf5_union_naive) entry(hdf5_points) entry(hdf5_multi) entry(null)
+  entry(posix) entry(mpiio_independent) entry(mpiio_collective) entry(mpiio_rearranged) \
+      entry(pnetcdf_vard) entry(pnetcdf_varn) entry(pnetcdf_vara) entry(pnetcdf_rearranged) \
+          entry(hdf5_slab) entry(hdf5_union) entry(hdf5_union_naive) entry(hdf5_points) \
+              entry(hdf5_multi) entry(hdf5_rearranged) entry(null)
 // clang-format on
 
 namespace slabmark {

@@ -25,6 +25,10 @@ Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
         "H5Pset_all_coll_metadata_ops", path);
   check(H5Pset_coll_metadata_write(list.get(), settings.collective_metadata),
         "H5Pset_coll_metadata_write", path);
+  if (settings.metadata_block > 0) {
+    check(H5Pset_meta_block_size(list.get(), settings.metadata_block), "H5Pset_meta_block_size",
+          path);
+  }
   return list;
 }
 

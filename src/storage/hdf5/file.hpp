@@ -16,6 +16,9 @@ struct AccessSettings {
   /// What HDF5 2 calls latest is beyond the tools that people have installed.
   H5F_libver_t high = H5F_LIBVER_V110;
   bool collective_metadata = true;
+  /// Bytes in which space for metadata is allocated, so that it does not lie between the data; 0:
+  /// as HDF5 does (2 KiB).
+  std::uint64_t metadata_block = 0;
 };
 
 /// "2.2.0": the version of the library at run time.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 namespace slabmark {
@@ -18,12 +19,14 @@ constexpr std::uint64_t bridged_hole = 32u << 10;
 
 constexpr int tag = 1;
 
-std::vector<int> choose_aggregators(const RearrangerSettings& settings, std::uint64_t nodes,
-                                    int ranks) {
-  const auto size = static_cast<std::uint64_t>(ranks);
+std::vector<int> choose_aggregators(const Comm& comm, const RearrangerSettings& settings,
+                                    std::uint64_t nodes) {
+  const auto size = static_cast<std::uint64_t>(comm.size());
   std::uint64_t count = settings.aggregators;
   if (count == 0) {
-    count = nodes * settings.per_node;
+    // The same on all ranks, since nodes may differ.
+    const std::uint64_t cores = comm.min(std::uint64_t{std::max(1u, std::thread::hardware_concurrency())});
+    count = nodes * std::min(settings.per_node, cores);
     if (count > settings.stripes) count -= count % settings.stripes;
   }
   count = std::clamp<std::uint64_t>(count, 1, size);
@@ -65,7 +68,7 @@ ElementForm form_of(const Region& region, std::size_t array, bool swap, Flow flo
 Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
     : comm_(comm),
       staging_(comm, settings.node_ranks),
-      aggregators_(choose_aggregators(settings, staging_.nodes(), comm.size())) {
+      aggregators_(choose_aggregators(comm, settings, staging_.nodes())) {
   const auto found = std::find(aggregators_.begin(), aggregators_.end(), comm.rank());
   me_ = static_cast<std::size_t>(found - aggregators_.begin());
   const std::uint64_t memory = std::max(settings.window, 4 * longest_element);

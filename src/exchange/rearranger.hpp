@@ -18,9 +18,9 @@ namespace slabmark {
 /// Which ranks aggregate, and with how much memory.
 struct RearrangerSettings {
   std::uint64_t aggregators = 0;     ///< 0: up to `per_node` on each node
-  std::uint64_t per_node = 4;
+  std::uint64_t per_node = 4;        ///< no more than a node has cores
   std::uint64_t stripes = 1;         ///< where there are more aggregators, a multiple of this
-  std::uint64_t window = 16u << 20;  ///< most bytes that a rank holds for the exchange
+  std::uint64_t window = 1u << 20;  ///< most bytes that a rank holds for the exchange
   std::uint64_t node_ranks = 0;      ///< see SharedStaging
 };
 

@@ -136,9 +136,11 @@ void Hdf5Method::define() {
     settings.chunk = chunks_.of(dataset);
     const hdf5::Space space(with_records(dataset, 0), dataset.has_time);
     auto created = file_.create_dataset(dataset.name, dataset.type, space, settings);
+    for (const auto& [name, text] : dataset.attributes) created.put_attribute(name, text);
     auto file_space = created.space();
     datasets_.push_back({std::move(created), std::move(file_space), 0});
   }
+  for (const auto& [name, text] : context_.pattern.attributes) file_.put_attribute(name, text);
 }
 
 void Hdf5Method::open(const std::string& path) {

@@ -13,8 +13,13 @@ namespace slabmark {
 
 namespace {
 
-// Large enough for the metadata of some hundred datasets to lie in one block, before the data.
-constexpr std::uint64_t metadata_block = 256u << 10;
+// Enough for the metadata of all datasets to lie in one block, before the data: HDF5 2.2 takes
+// somewhat less for a dataset with its entry in the group, and for an attribute.
+std::uint64_t metadata_block(const Pattern& pattern) {
+  std::uint64_t attributes = pattern.attributes.size();
+  for (const Dataset& dataset : pattern.datasets) attributes += dataset.attributes.size();
+  return 2048 + 512 * pattern.datasets.size() + 128 * attributes;
+}
 
 constexpr const char* standard_libver = "v110";
 
@@ -31,7 +36,7 @@ class Hdf5Header : public CanonicalHeader {
  public:
   Hdf5Header(const Pattern& pattern, const Settings& settings)
       : pattern_(pattern), access_(hdf5_access(settings, standard_libver)) {
-    access_.metadata_block = metadata_block;
+    access_.metadata_block = metadata_block(pattern);
   }
 
   void create(const std::string& path, const mpiio::Hints& hints) override {
@@ -48,7 +53,11 @@ class Hdf5Header : public CanonicalHeader {
       creation.chunk = step_chunk(dataset);
       const hdf5::Space space(with_records(dataset, records), dataset.has_time);
       datasets.push_back(file_.create_dataset(dataset.name, dataset.type, space, creation));
+      for (const auto& [name, text] : dataset.attributes) {
+        datasets.back().put_attribute(name, text);
+      }
     }
+    for (const auto& [name, text] : pattern_.attributes) file_.put_attribute(name, text);
     return numbers_and_close(datasets);
   }
 

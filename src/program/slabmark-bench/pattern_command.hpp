@@ -38,6 +38,7 @@ class PatternCommand {
 };
 
 std::unique_ptr<PatternCommand> make_decomp_command();
+std::unique_ptr<PatternCommand> make_e3sm_command();
 
 /// All kinds, in the order of the help text.
 std::vector<std::unique_ptr<PatternCommand>> pattern_commands();

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "storage/hdf5/attribute.hpp"
 
 namespace slabmark::hdf5 {
 
@@ -33,6 +34,10 @@ Space Dataset::space() const {
 void Dataset::extend(const Extent& extent) {
   const std::vector<hsize_t> dims(extent.begin(), extent.end());
   check(H5Dset_extent(handle_.get(), dims.data()), "H5Dset_extent", path_);
+}
+
+void Dataset::put_attribute(const std::string& name, const std::string& text) {
+  hdf5::put_attribute(handle_.get(), name, text, path_);
 }
 
 void Dataset::write(const Space& memory, const Space& file, const TransferList& list,

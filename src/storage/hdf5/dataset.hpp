@@ -32,6 +32,7 @@ class Dataset {
 
   Space space() const;
   void extend(const Extent& extent);
+  void put_attribute(const std::string& name, const std::string& text);  ///< collective
 
   void write(const Space& memory, const Space& file, const TransferList& list, const void* data);
   void read(const Space& memory, const Space& file, const TransferList& list, void* data);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "parallel/comm.hpp"
+#include "storage/hdf5/attribute.hpp"
 
 namespace slabmark::hdf5 {
 
@@ -79,6 +80,10 @@ Dataset File::create_dataset(const std::string& name, ElementType type, const Sp
                          creation.get(), H5P_DEFAULT),
               H5Dclose, "H5Dcreate2", path_),
           type, path_};
+}
+
+void File::put_attribute(const std::string& name, const std::string& text) {
+  hdf5::put_attribute(handle_.get(), name, text, path_);
 }
 
 Dataset File::open_dataset(const std::string& name, ElementType type) const {

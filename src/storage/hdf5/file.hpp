@@ -42,6 +42,7 @@ class File {
   /// `name` may have groups before it ("atm/T"), which are created where missing.
   Dataset create_dataset(const std::string& name, ElementType type, const Space& space,
                          const CreationSettings& settings);
+  void put_attribute(const std::string& name, const std::string& text);  ///< of the root group
   Dataset open_dataset(const std::string& name, ElementType type) const;
 
   /// The MPI file underneath, still HDF5's.

@@ -165,7 +165,7 @@ void RearrangedMethod::plan_for(const std::vector<Posted>& posted, const Region&
     key.shapes.emplace_back(array.begin, array.place.element_bytes);
   }
   key.cuts = region.cut(rearranger_->aggregators().size(), alignment());
-  if (!context_.comm.any(plans_ == 0 || key != key_)) return;
+  if (plans_ > 0 && !context_.comm.any(key != key_)) return;
   key_ = std::move(key);
   make_plan(posted, region);
 }

@@ -60,6 +60,26 @@ std::vector<Case> cases() {
   all.push_back({"hdf5-points", {{"hdf5.chunk", "2x3"}, {"hdf5.collective", "off"}}});
   all.push_back({"hdf5-multi", {{"hdf5.chunk", "2x3"}}});
   all.push_back({"hdf5-multi", {{"hdf5.collective", "off"}}});
+  for (const auto& method : methods()) {
+    if (!method.missing.empty() || !method.name.ends_with("-rearranged")) continue;
+    const auto prefix = method.name.substr(0, method.name.find('-'));
+    // More aggregators than ranks are as many as ranks. Tiny windows cut arrays and elements' rows
+    // in the middle; nodes of one rank send messages only, of two ranks both ways.
+    for (const auto* aggregators : {"1", "2", "3", "16"}) {
+      all.push_back({method.name, {{prefix + ".aggregators", aggregators}}});
+    }
+    for (const auto* node_ranks : {"1", "2"}) {
+      all.push_back({method.name,
+                     {{prefix + ".node_ranks", node_ranks}, {prefix + ".aggregators", "3"}},
+                     Flush::at_the_end});
+      all.push_back({method.name,
+                     {{prefix + ".node_ranks", node_ranks},
+                      {prefix + ".aggregators", "16"},
+                      {prefix + ".align", "1"},
+                      {prefix + ".window", "64"}}});
+    }
+    all.push_back({method.name, {{prefix + ".align", "64"}, {prefix + ".window", "200"}}});
+  }
   return all;
 }
 
@@ -178,6 +198,45 @@ TEST_P(Conformance, ADirectoryThatIsMissingIsAnErrorThatNamesTheFile) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find(path), std::string::npos) << error.what();
+  }
+}
+
+TEST_P(Conformance, WhatIsWrittenIsReadByAnyNumberOfRanks) {
+  if (!GetParam().method.ends_with("-rearranged")) GTEST_SKIP() << "others keep no plan";
+  const auto whole = conformance_patterns(0, 1);
+  with_each_pattern([&](std::size_t i, const Pattern& mine, const Pattern&) {
+    // Patterns whose datasets depend on the number of ranks are not the same file on one rank.
+    for (std::size_t d = 0; d < mine.datasets.size(); ++d) {
+      if (mine.datasets[d].extent() != whole[i].datasets[d].extent()) return;
+    }
+    const auto path = scratch.file(std::to_string(i));
+    write_file(method(), comm, mine, settings(), path);
+    std::string fault;
+    if (comm.is_root()) {
+      const Comm alone(MPI_COMM_SELF);
+      fault = read_file(method(), alone, whole[i], settings(), path, GetParam().flush).fault;
+    }
+    EXPECT_EQ(comm.broadcast(fault), "");
+  });
+}
+
+TEST_P(Conformance, ElementsThatTwoRanksWriteAreRefusedByNameBeforeDataIsMoved) {
+  if (!GetParam().method.ends_with("-rearranged")) GTEST_SKIP() << "MPI leaves the order to chance";
+  if (comm.size() == 1) GTEST_SKIP() << "one rank alone cannot overlap another";
+  Pattern pattern;
+  pattern.name = "overlap";
+  pattern.datasets = {{"v", ElementType::int32, {{"x", 100}}, false, std::nullopt}};
+  const auto file = select_row_runs({100}, {{20 * static_cast<std::uint64_t>(comm.rank()), 21}});
+  pattern.transfers = [file](std::uint64_t) {
+    return std::vector<Transfer>{{0, 0, file, nullptr}};
+  };
+  try {
+    write_file(method(), comm, pattern, settings(), scratch.file("overlap"));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), ExitStatus::bad_input);
+    EXPECT_NE(std::string(error.what()).find("Element 20 of 'v'"), std::string::npos)
+        << error.what();
   }
 }
 

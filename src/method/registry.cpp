@@ -16,7 +16,7 @@
   entry(posix) entry(mpiio_independent) entry(mpiio_collective) entry(mpiio_rearranged) \
       entry(pnetcdf_vard) entry(pnetcdf_varn) entry(pnetcdf_vara) entry(pnetcdf_rearranged) \
           entry(hdf5_slab) entry(hdf5_union) entry(hdf5_union_naive) entry(hdf5_points) \
-              entry(hdf5_multi) entry(hdf5_rearranged) entry(floor) entry(null)
+              entry(hdf5_multi) entry(hdf5_rearranged) entry(blob) entry(floor) entry(null)
 // clang-format on
 
 namespace slabmark {

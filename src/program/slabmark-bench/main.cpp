@@ -36,6 +36,8 @@ std::string file_name(const MethodInfo& method, const char* stem) {
       return fmt::format("{}-{}.nc", stem, method.name);
     case FileFormat::hdf5:
       return fmt::format("{}-{}.h5", stem, method.name);
+    case FileFormat::blob:
+      return fmt::format("{}-{}.blob", stem, method.name);
     case FileFormat::raw:
     case FileFormat::none:
       break;

@@ -41,20 +41,42 @@ Run common_part(Run a, Run b) {
 
 }  // namespace
 
+std::vector<std::uint64_t> line_of_maps(std::span<const PlanMap> maps) {
+  std::vector<std::uint64_t> begins;
+  std::uint64_t begin = 0;
+  for (const PlanMap& map : maps) {
+    begins.push_back(begin);
+    begin += map.elements;
+  }
+  return begins;
+}
+
+RunList needed_elements(const Region& region, std::span<const PlanItem> items,
+                        std::span<const std::uint64_t> map_begin, std::uint64_t begin,
+                        std::uint64_t end) {
+  const std::vector<Region::Part> parts = region.parts_in(begin, end);
+  RunList needed;
+  if (parts.empty()) return needed;
+  for (const PlanItem& item : items) {
+    if (item.array < parts.front().array || item.array > parts.back().array) continue;
+    const Run& elements = parts[item.array - parts.front().array].elements;
+    needed.push_back({map_begin[item.map] + elements.offset, elements.length});
+  }
+  std::sort(needed.begin(), needed.end());
+  join(needed);
+  return needed;
+}
+
 FlushPlan::FlushPlan(const Comm& comm, const Region& region, std::vector<PlanMap> maps,
                      std::vector<PlanItem> items, std::vector<std::uint64_t> cuts,
                      std::span<const int> aggregators, bool refuse_overlaps)
     : maps_(std::move(maps)),
+      map_begin_(line_of_maps(maps_)),
       items_(std::move(items)),
       items_of_(region.arrays().size()),
       cuts_(std::move(cuts)) {
-  std::uint64_t begin = 0;
-  for (const PlanMap& map : maps_) {
-    map_begin_.push_back(begin);
-    begin += map.elements;
-  }
   for (std::size_t i = 0; i < items_.size(); ++i) items_of_[items_[i].array].push_back(i);
-  exchange(comm, needed_by(region, aggregators.size()), aggregators);
+  exchange(comm, region, aggregators);
   covered_ = incoming_;
   sort_runs(covered_);
   agreed(comm, [&] {
@@ -65,24 +87,7 @@ FlushPlan::FlushPlan(const Comm& comm, const Region& region, std::vector<PlanMap
   covered_.shrink_to_fit();
 }
 
-// The elements of each map, on the line of all maps, that each aggregator needs to know of: those
-// of any array in its range. An aggregator of a whole array needs the whole map, once.
-std::vector<RunList> FlushPlan::needed_by(const Region& region, std::size_t aggregators) const {
-  std::vector<RunList> needed(aggregators);
-  for (std::size_t a = 0; a < aggregators; ++a) {
-    for (const Region::Part& part : region.parts_in(cuts_[a], cuts_[a + 1])) {
-      for (const std::size_t item : items_of(part.array)) {
-        const std::uint64_t begin = map_begin_[items_[item].map];
-        needed[a].push_back({begin + part.elements.offset, part.elements.length});
-      }
-    }
-    std::sort(needed[a].begin(), needed[a].end());
-    join(needed[a]);
-  }
-  return needed;
-}
-
-void FlushPlan::exchange(const Comm& comm, const std::vector<RunList>& needed,
+void FlushPlan::exchange(const Comm& comm, const Region& region,
                          std::span<const int> aggregators) {
   RunList mine;
   for (std::size_t m = 0; m < maps_.size(); ++m) {
@@ -93,7 +98,8 @@ void FlushPlan::exchange(const Comm& comm, const std::vector<RunList>& needed,
   // In the order of ranks, which is that of the aggregators.
   for (std::size_t a = 0; a < aggregators.size(); ++a) {
     const std::size_t before = outgoing.size();
-    for (const Run& part : needed[a]) {
+    for (const Run& part :
+         needed_elements(region, items_, map_begin_, cuts_[a], cuts_[a + 1])) {
       for (const Run& run : within(mine, part)) outgoing.push_back(common_part(run, part));
     }
     counts[static_cast<std::size_t>(aggregators[a])] = outgoing.size() - before;

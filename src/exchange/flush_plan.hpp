@@ -26,6 +26,16 @@ struct PlanItem {
   std::size_t map = 0;
 };
 
+/// Where the elements of each map begin on the line of all maps' elements.
+std::vector<std::uint64_t> line_of_maps(std::span<const PlanMap> maps);
+
+/// The elements on the line of all maps that an aggregator of the positions [begin, end) needs to
+/// know of: those of any array there, sorted and merged. An aggregator of a whole array needs its
+/// whole map, once.
+RunList needed_elements(const Region& region, std::span<const PlanItem> items,
+                        std::span<const std::uint64_t> map_begin, std::uint64_t begin,
+                        std::uint64_t end);
+
 /// Who sends which elements to whom when the arrays of a region go through aggregators: each owns
 /// one range of the region's positions. What a rank sends follows from its own pieces; what an
 /// aggregator gets is known to it as runs of each map, which all its arrays of that map share.
@@ -66,9 +76,7 @@ class FlushPlan {
   std::uint64_t memory() const;
 
  private:
-  std::vector<RunList> needed_by(const Region& region, std::size_t aggregators) const;
-  void exchange(const Comm& comm, const std::vector<RunList>& needed,
-                std::span<const int> aggregators);
+  void exchange(const Comm& comm, const Region& region, std::span<const int> aggregators);
   void refuse_repeated_elements() const;
   void refuse_shared_elements() const;
 

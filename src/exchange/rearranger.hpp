@@ -20,9 +20,12 @@ struct RearrangerSettings {
   std::uint64_t aggregators = 0;     ///< 0: up to `per_node` on each node
   std::uint64_t per_node = 4;        ///< no more than a node has cores
   std::uint64_t stripes = 1;         ///< where there are more aggregators, a multiple of this
-  std::uint64_t window = 1u << 20;  ///< most bytes that a rank holds for the exchange
+  std::uint64_t window = 0;      ///< most bytes that a rank holds for the exchange; 0: standard_window()
   std::uint64_t node_ranks = 0;      ///< see SharedStaging
 };
+
+/// Bytes that a rank holds for the exchange unless told otherwise.
+std::uint64_t standard_window(std::uint64_t nodes, std::uint64_t ranks);
 
 /// Moves arrays between the ranks that have their elements and a file in which the arrays are
 /// contiguous. Each aggregator puts its range of the region together in memory, window by window,
@@ -83,6 +86,7 @@ class Rearranger {
   void for_each_item(const Flush& flush, const Window& window, const Visit& visit) const;
   void move_directly(const Flush& flush, std::uint64_t cycle, Flow flow);
   std::uint64_t bytes_for(const Flush& flush, const Window& window) const;
+  std::uint64_t own_bytes(const Flush& flush) const;
   std::uint64_t bytes_of_source(const Flush& flush, const Window& window, int source) const;
   void move_own(const Flush& flush, const Window& window, Flow flow, std::byte* packed) const;
   void move_of_source(const Flush& flush, const Window& window, int source, Flow flow,

@@ -13,18 +13,16 @@ namespace slabmark {
 
 namespace {
 
-// Two windows of 512 KiB stay in the caches of a core: with 16 MiB, storing to them and writing
-// them took five times as long (Xeon with 2 MiB of second-level cache, 32 MiB on 4 ranks).
-constexpr std::uint64_t standard_window = 1u << 20;
 constexpr std::uint64_t largest_window = std::uint64_t{1} << 30;  // messages are counted in int
 
 /// Bytes that file systems lock or cache as one, where no hint says more.
 constexpr std::uint64_t page = 4096;
 
 std::uint64_t window_of(const Settings& settings, const std::string& name) {
-  const std::uint64_t bytes = settings.count(name, standard_window);
+  if (settings.text(name, "auto") == "auto") return 0;
+  const std::uint64_t bytes = settings.count(name, 0);
   if (bytes < 64 || bytes > largest_window) {
-    throw InputError(fmt::format("Option {} is {}; it takes 64 to 1G.", name,
+    throw InputError(fmt::format("Option {} is {}; it takes auto or 64 to 1G.", name,
                                  settings.text(name, "")));
   }
   return bytes;
@@ -41,7 +39,8 @@ void broadcast_numbers(const Comm& comm, std::vector<std::uint64_t>& numbers) {
 std::vector<OptionInfo> rearranged_options(const std::string& prefix) {
   return {{prefix + ".aggregators", "auto",
            "ranks that write; auto: the hint cb_nodes, or up to 4 a node, a multiple of the stripes"},
-          {prefix + ".window", "1M", "most bytes that a rank holds for the exchange (64 to 1G)"},
+          {prefix + ".window", "auto",
+           "most bytes that a rank holds for the exchange (64 to 1G); auto: 1M on one node"},
           {prefix + ".align", "auto",
            "aggregators' ranges begin at multiples of it; auto: the stripe, or 4096"},
           {prefix + ".node_ranks", "0",

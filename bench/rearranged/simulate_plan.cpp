@@ -47,7 +47,8 @@ File lay_out(const SyntheticDecomposition& f) {
   }
   File file;
   file.region = Region(places, 0);
-  for (const SyntheticMap& map : f.maps) file.maps.push_back({{}, element_count(map.dims), map.name});
+  for (const SyntheticMap& map : f.maps)
+    file.maps.push_back({{}, element_count(map.dims), map.name});
   for (std::size_t i = 0; i < table.variables.size(); ++i) {
     if (!table.variables[i].map) continue;  // 27 small ones of rank 0
     file.items.push_back({file.region.array_at(places[i]), *table.variables[i].map});
@@ -137,8 +138,7 @@ Traffic traffic(const Arguments& arguments, const SyntheticDecomposition& f, con
       const std::uint64_t its_rank = a * f.ranks / aggregators;
       if (its_rank / arguments.per_node == rank / arguments.per_node) continue;
       for (std::uint64_t begin = cuts[a]; begin < cuts[a + 1];) {
-        const std::uint64_t end =
-            std::min(cuts[a + 1], file.region.whole_element(begin + window));
+        const std::uint64_t end = std::min(cuts[a + 1], file.region.whole_element(begin + window));
         std::uint64_t bytes = 0;
         for (const Region::Part& part : file.region.parts_in(begin, end)) {
           for (const std::size_t item : items_of[part.array]) {

@@ -87,19 +87,18 @@ FlushPlan::FlushPlan(const Comm& comm, const Region& region, std::vector<PlanMap
   covered_.shrink_to_fit();
 }
 
-void FlushPlan::exchange(const Comm& comm, const Region& region,
-                         std::span<const int> aggregators) {
+void FlushPlan::exchange(const Comm& comm, const Region& region, std::span<const int> aggregators) {
   RunList mine;
   for (std::size_t m = 0; m < maps_.size(); ++m) {
-    for (const Piece& piece : maps_[m].pieces) append(mine, {map_begin_[m] + piece.file, piece.length});
+    for (const Piece& piece : maps_[m].pieces)
+      append(mine, {map_begin_[m] + piece.file, piece.length});
   }
   RunList outgoing;
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(comm.size()), 0);
   // In the order of ranks, which is that of the aggregators.
   for (std::size_t a = 0; a < aggregators.size(); ++a) {
     const std::size_t before = outgoing.size();
-    for (const Run& part :
-         needed_elements(region, items_, map_begin_, cuts_[a], cuts_[a + 1])) {
+    for (const Run& part : needed_elements(region, items_, map_begin_, cuts_[a], cuts_[a + 1])) {
       for (const Run& run : within(mine, part)) outgoing.push_back(common_part(run, part));
     }
     counts[static_cast<std::size_t>(aggregators[a])] = outgoing.size() - before;
@@ -129,10 +128,11 @@ void FlushPlan::refuse_shared_elements() const {
   if (!shared) return;
   const auto after = std::upper_bound(map_begin_.begin(), map_begin_.end(), *shared);
   const auto map = static_cast<std::size_t>(after - map_begin_.begin()) - 1;
-  throw InputError(fmt::format(
-      "Element {} of '{}' is written by more than one rank, which would leave to chance whose value "
-      "stays; give each element to one rank.",
-      *shared - map_begin_[map], maps_[map].name));
+  throw InputError(
+      fmt::format("Element {} of '{}' is written by more than one rank, which would leave to "
+                  "chance whose value "
+                  "stays; give each element to one rank.",
+                  *shared - map_begin_[map], maps_[map].name));
 }
 
 FlushPlan::OnLine FlushPlan::of_source(int source, std::size_t item, Run part) const {

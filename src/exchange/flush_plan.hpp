@@ -57,9 +57,7 @@ class FlushPlan {
   std::span<const std::size_t> items_of(std::size_t array) const { return items_of_[array]; }
 
   /// This rank's pieces of an item.
-  std::span<const Piece> pieces(std::size_t item) const {
-    return maps_[items_[item].map].pieces;
-  }
+  std::span<const Piece> pieces(std::size_t item) const { return maps_[items_[item].map].pieces; }
 
   /// What rank `source` has of the elements `part` of an item that this rank aggregates, as runs on
   /// the line of all maps, together with `part` on that line.
@@ -85,9 +83,9 @@ class FlushPlan {
   std::vector<PlanItem> items_;
   std::vector<std::vector<std::size_t>> items_of_;  ///< by array
   std::vector<std::uint64_t> cuts_;
-  RunList incoming_;                     ///< rank after rank, each sorted
+  RunList incoming_;                        ///< rank after rank, each sorted
   std::vector<std::uint64_t> incoming_of_;  ///< where each rank's begin
-  RunList covered_;                      ///< of all ranks
+  RunList covered_;                         ///< of all ranks
 };
 
 }  // namespace slabmark

@@ -97,8 +97,8 @@ void move_in_place(std::span<const Piece> pieces, Run part, ElementForm form, st
   move_as<false>(form, pieces, part, form.flow, buffer, place);
 }
 
-std::byte* move_packed(std::span<const Piece> pieces, Run part, ElementForm form,
-                       std::byte* buffer, std::byte* packed) {
+std::byte* move_packed(std::span<const Piece> pieces, Run part, ElementForm form, std::byte* buffer,
+                       std::byte* packed) {
   return move_as<true>(form, pieces, part, form.flow, buffer, packed);
 }
 

@@ -25,8 +25,8 @@ void move_in_place(std::span<const Piece> pieces, Run part, ElementForm form, st
                    std::byte* place);
 
 /// The same, but at `packed` the elements stand one after another. Returns the end of them.
-std::byte* move_packed(std::span<const Piece> pieces, Run part, ElementForm form,
-                       std::byte* buffer, std::byte* packed);
+std::byte* move_packed(std::span<const Piece> pieces, Run part, ElementForm form, std::byte* buffer,
+                       std::byte* packed);
 
 /// Elements of `pieces` in `part`.
 std::uint64_t count_in(std::span<const Piece> pieces, Run part);

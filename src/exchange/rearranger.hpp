@@ -17,11 +17,12 @@ namespace slabmark {
 
 /// Which ranks aggregate, and with how much memory.
 struct RearrangerSettings {
-  std::uint64_t aggregators = 0;     ///< 0: up to `per_node` on each node
-  std::uint64_t per_node = 4;        ///< no more than a node has cores
-  std::uint64_t stripes = 1;         ///< where there are more aggregators, a multiple of this
-  std::uint64_t window = 0;      ///< most bytes that a rank holds for the exchange; 0: standard_window()
-  std::uint64_t node_ranks = 0;      ///< see SharedStaging
+  std::uint64_t aggregators = 0;  ///< 0: up to `per_node` on each node
+  std::uint64_t per_node = 4;     ///< no more than a node has cores
+  std::uint64_t stripes = 1;      ///< where there are more aggregators, a multiple of this
+  std::uint64_t window =
+      0;  ///< most bytes that a rank holds for the exchange; 0: standard_window()
+  std::uint64_t node_ranks = 0;  ///< see SharedStaging
 };
 
 /// Bytes that a rank holds for the exchange unless told otherwise.
@@ -71,6 +72,9 @@ class Rearranger {
   std::uint64_t messages() const { return messages_; }
 
  private:
+  // Windows end at whole elements, so they may be this much longer than asked for.
+  static constexpr std::uint64_t longest_element = 8;
+
   struct Window {
     std::size_t aggregator;
     std::uint64_t begin, end;  ///< positions
@@ -81,6 +85,10 @@ class Rearranger {
   std::byte* staging(std::size_t aggregator, std::uint64_t cycle) const;
   void meet();
   bool reaches(std::size_t aggregator) const { return staging_.of(aggregator) != nullptr; }
+
+  static ElementForm form_of(const Flush& flush, std::size_t array, Flow flow) {
+    return {flush.region.arrays()[array].place.element_bytes, flush.swap, flow};
+  }
 
   template <class Visit>
   void for_each_item(const Flush& flush, const Window& window, const Visit& visit) const;
@@ -114,12 +122,23 @@ class Rearranger {
   std::vector<int> aggregators_;
   std::uint64_t window_ = 0;
   std::uint64_t turn_ = 0;  ///< cycles of all flushes before this one
-  std::size_t me_ = 0;  ///< this rank's index among the aggregators, or their number
+  std::size_t me_ = 0;      ///< this rank's index among the aggregators, or their number
   std::vector<std::byte> sent_, received_;  ///< packed, at most window_ bytes and an element each
   std::exception_ptr failure_;
   Seconds seconds_;
   std::uint64_t file_calls_ = 0;
   std::uint64_t messages_ = 0;
 };
+
+/// Calls visit(item, part, position of the part in the window) for all items in the window.
+template <class Visit>
+void Rearranger::for_each_item(const Flush& flush, const Window& window, const Visit& visit) const {
+  for (const Region::Part& part : flush.region.parts_in(window.begin, window.end)) {
+    const Region::Array& array = flush.region.arrays()[part.array];
+    const std::uint64_t position =
+        array.begin + part.elements.offset * array.place.element_bytes - window.begin;
+    for (const std::size_t item : flush.plan.items_of(part.array)) visit(item, part, position);
+  }
+}
 
 }  // namespace slabmark

@@ -29,9 +29,8 @@ Region::Region(std::span<const ArrayPlace> places, std::uint64_t padding) {
   for (const ArrayPlace& place : sorted) {
     if (!arrays_.empty()) {
       if (place.offset < file_end) {
-        throw InputError(
-            fmt::format("Two arrays share byte {} of the file, so they cannot be rearranged.",
-                        place.offset));
+        throw InputError(fmt::format(
+            "Two arrays share byte {} of the file, so they cannot be rearranged.", place.offset));
       }
       const std::uint64_t gap = place.offset - file_end;
       if (gap <= padding) bytes_ += gap;
@@ -43,9 +42,10 @@ Region::Region(std::span<const ArrayPlace> places, std::uint64_t padding) {
 }
 
 std::size_t Region::array_at(const ArrayPlace& place) const {
-  const auto found = std::lower_bound(
-      arrays_.begin(), arrays_.end(), place,
-      [](const Array& array, const ArrayPlace& wanted) { return lies_before(array.place, wanted); });
+  const auto found = std::lower_bound(arrays_.begin(), arrays_.end(), place,
+                                      [](const Array& array, const ArrayPlace& wanted) {
+                                        return lies_before(array.place, wanted);
+                                      });
   return static_cast<std::size_t>(found - arrays_.begin());
 }
 

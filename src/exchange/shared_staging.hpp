@@ -14,8 +14,8 @@ namespace slabmark {
 /// memory with an aggregator store into it directly; to all others it is out of reach.
 class SharedStaging {
  public:
-  /// Collective: finds the nodes. `node_ranks` > 0 takes so many consecutive ranks for a node, where
-  /// MPI says that they share memory; 1 makes every rank reach itself alone.
+  /// Collective: finds the nodes. `node_ranks` > 0 takes so many consecutive ranks for a node,
+  /// where MPI says that they share memory; 1 makes every rank reach itself alone.
   SharedStaging(const Comm& comm, std::uint64_t node_ranks);
   ~SharedStaging();
   SharedStaging(const SharedStaging&) = delete;

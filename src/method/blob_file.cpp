@@ -105,7 +105,8 @@ std::vector<std::uint64_t> BlobIndex::numbers() const {
     for (const Run& run : runs) all.insert(all.end(), {run.offset, run.length});
   }
   all.push_back(entries.size());
-  for (const Entry& e : entries) all.insert(all.end(), {e.dataset, e.time, e.map, e.offset, e.round});
+  for (const Entry& e : entries)
+    all.insert(all.end(), {e.dataset, e.time, e.map, e.offset, e.round});
   return all;
 }
 
@@ -151,7 +152,7 @@ void write_blob_index(const Comm& comm, posix::File& file, std::uint64_t end,
   const std::string text = describe(pattern);
   file.write_at(after, bytes_of(table.data()), table_bytes);
   file.write_at(after + table_bytes, bytes_of(text.data()), text.size());
-  const Head head{mark,       version,     offsets.size(), pattern.rounds, after + table_bytes,
+  const Head head{mark,        version, offsets.size(), pattern.rounds, after + table_bytes,
                   text.size(), after};
   file.write_at(0, bytes_of(&head), sizeof head);
 }
@@ -203,9 +204,8 @@ void BlobFile::load_sources() {
   }
 }
 
-void BlobFile::read_elements(std::size_t dataset, std::uint64_t time,
-                             std::span<const Piece> pieces, std::uint64_t element_bytes,
-                             std::byte* buffer) {
+void BlobFile::read_elements(std::size_t dataset, std::uint64_t time, std::span<const Piece> pieces,
+                             std::uint64_t element_bytes, std::byte* buffer) {
   if (!loaded_) load_sources();
   std::vector<std::byte> block;
   for (const Source& source : sources_[{dataset, time}]) {

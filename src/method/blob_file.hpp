@@ -17,10 +17,10 @@
 
 namespace slabmark {
 
-/// The private layout: the data of each rank and flush in one piece, as it lay in memory, and behind
-/// all data an index that says which elements those are. In the machine's byte order. 64-bit numbers
-/// from byte 0 on: mark, version, ranks, rounds, offset and bytes of the description (JSON), offset
-/// of the table; the table has offset and number count of each rank's index.
+/// The private layout: the data of each rank and flush in one piece, as it lay in memory, and
+/// behind all data an index that says which elements those are. In the machine's byte order. 64-bit
+/// numbers from byte 0 on: mark, version, ranks, rounds, offset and bytes of the description
+/// (JSON), offset of the table; the table has offset and number count of each rank's index.
 inline constexpr std::uint64_t blob_data_begin = 4096;
 
 /// What one rank wrote.

@@ -87,18 +87,18 @@ class Floor : public Method {
       starts[r] = static_cast<int>(part.offset);
       counts[r] = static_cast<int>(part.length);
     }
-    check_mpi(MPI_Alltoall(counts.data(), 1, MPI_INT, its_counts.data(), 1, MPI_INT,
-                           context_.comm.get()),
-              "MPI_Alltoall");
+    check_mpi(
+        MPI_Alltoall(counts.data(), 1, MPI_INT, its_counts.data(), 1, MPI_INT, context_.comm.get()),
+        "MPI_Alltoall");
     std::uint64_t arrived = 0;
     for (std::uint64_t r = 0; r < ranks; ++r) {
       its_starts[r] = static_cast<int>(arrived);
       arrived += static_cast<std::uint64_t>(its_counts[r]);
     }
-    check_mpi(MPI_Alltoallv(sent_.fit(0), counts.data(), starts.data(), MPI_BYTE,
-                            received_.fit(arrived), its_counts.data(), its_starts.data(), MPI_BYTE,
-                            context_.comm.get()),
-              "MPI_Alltoallv");
+    check_mpi(
+        MPI_Alltoallv(sent_.fit(0), counts.data(), starts.data(), MPI_BYTE, received_.fit(arrived),
+                      its_counts.data(), its_starts.data(), MPI_BYTE, context_.comm.get()),
+        "MPI_Alltoallv");
     ++calls_;
     return arrived;
   }
@@ -119,7 +119,8 @@ std::optional<std::string> too_large(const Pattern& pattern, const Settings&) {
     for (const auto& transfer : pattern.transfers(round)) {
       bytes += moved_bytes(transfer, pattern.datasets[transfer.dataset]);
     }
-    if (bytes > most) return fmt::format("a rank moves {} bytes at once, more than int holds", bytes);
+    if (bytes > most)
+      return fmt::format("a rank moves {} bytes at once, more than int holds", bytes);
   }
   return std::nullopt;
 }

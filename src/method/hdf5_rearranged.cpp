@@ -104,8 +104,8 @@ class Hdf5Header : public CanonicalHeader {
 }  // namespace
 
 MethodInfo hdf5_rearranged_method() {
-  auto info = hdf5_info("hdf5-rearranged",
-                        "data put together by a plan, datasets by HDF5, large writes");
+  auto info =
+      hdf5_info("hdf5-rearranged", "data put together by a plan, datasets by HDF5, large writes");
   info.options = rearranged_options("hdf5");
   info.options.push_back(hdf5_libver_option(standard_libver));
   const auto beyond_hdf5 = info.supports;

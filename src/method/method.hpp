@@ -27,7 +27,7 @@ enum class FileFormat {
   raw,     ///< datasets one after another, see method/raw_layout.hpp
   netcdf,  ///< classic NetCDF, CDF-5
   hdf5,
-  blob,    ///< each rank's data on its own, see method/blob_file.hpp
+  blob,  ///< each rank's data on its own, see method/blob_file.hpp
 };
 
 /// Options in effect for a method: its own ("pnetcdf.blocking") and the MPI-IO hints of the user.

@@ -22,29 +22,31 @@ std::uint64_t window_of(const Settings& settings, const std::string& name) {
   if (settings.text(name, "auto") == "auto") return 0;
   const std::uint64_t bytes = settings.count(name, 0);
   if (bytes < 64 || bytes > largest_window) {
-    throw InputError(fmt::format("Option {} is {}; it takes auto or 64 to 1G.", name,
-                                 settings.text(name, "")));
+    throw InputError(
+        fmt::format("Option {} is {}; it takes auto or 64 to 1G.", name, settings.text(name, "")));
   }
   return bytes;
 }
 
 void broadcast_numbers(const Comm& comm, std::vector<std::uint64_t>& numbers) {
   numbers.resize(comm.broadcast(static_cast<std::uint64_t>(numbers.size())));
-  check_mpi(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_UINT64_T, 0, comm.get()),
-            "MPI_Bcast");
+  check_mpi(
+      MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_UINT64_T, 0, comm.get()),
+      "MPI_Bcast");
 }
 
 }  // namespace
 
 std::vector<OptionInfo> rearranged_options(const std::string& prefix) {
-  return {{prefix + ".aggregators", "auto",
-           "ranks that write; auto: the hint cb_nodes, or up to 4 a node, a multiple of the stripes"},
-          {prefix + ".window", "auto",
-           "most bytes that a rank holds for the exchange (64 to 1G); auto: 1M on one node"},
-          {prefix + ".align", "auto",
-           "aggregators' ranges begin at multiples of it; auto: the stripe, or 4096"},
-          {prefix + ".node_ranks", "0",
-           "ranks that use shared memory; 0: as MPI says, 1: messages only"}};
+  return {
+      {prefix + ".aggregators", "auto",
+       "ranks that write; auto: the hint cb_nodes, or up to 4 a node, a multiple of the stripes"},
+      {prefix + ".window", "auto",
+       "most bytes that a rank holds for the exchange (64 to 1G); auto: 1M on one node"},
+      {prefix + ".align", "auto",
+       "aggregators' ranges begin at multiples of it; auto: the stripe, or 4096"},
+      {prefix + ".node_ranks", "0",
+       "ranks that use shared memory; 0: as MPI says, 1: messages only"}};
 }
 
 RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::string& prefix,
@@ -56,7 +58,8 @@ RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::stri
       node_ranks_(context.settings.count(prefix + ".node_ranks", 0)) {
   const auto count_or_auto = [&](const std::string& name) {
     const std::string text = context.settings.text(prefix + name, "auto");
-    return text == "auto" ? 0 : std::max<std::uint64_t>(parse_size(text, "option " + prefix + name), 1);
+    return text == "auto" ? 0
+                          : std::max<std::uint64_t>(parse_size(text, "option " + prefix + name), 1);
   };
   aggregators_ = count_or_auto(".aggregators");
   align_ = count_or_auto(".align");
@@ -109,7 +112,8 @@ RearrangerSettings RearrangedMethod::rearranger_settings() const {
   RearrangerSettings settings;
   settings.aggregators = aggregators_;
   for (const auto& [key, value] : context_.settings.hints) {
-    if (key == "cb_nodes" && aggregators_ == 0) settings.aggregators = parse_count(value, "cb_nodes");
+    if (key == "cb_nodes" && aggregators_ == 0)
+      settings.aggregators = parse_count(value, "cb_nodes");
   }
   settings.stripes = effective_hint("striping_factor", 1);
   settings.window = window_;
@@ -138,8 +142,7 @@ void RearrangedMethod::take(std::uint64_t round, std::span<std::byte* const> buf
     const Dataset& dataset = context_.pattern.datasets[transfers[i].dataset];
     const std::uint64_t elements = element_count(dataset.extent());
     if (elements == 0) continue;
-    const std::uint64_t offset =
-        header_->offset(numbers_, transfers[i].dataset, transfers[i].time);
+    const std::uint64_t offset = header_->offset(numbers_, transfers[i].dataset, transfers[i].time);
     out.push_back({transfers[i], {offset, size_of(dataset.type), elements}, buffers[i]});
   }
 }
@@ -203,8 +206,8 @@ void RearrangedMethod::make_plan(const std::vector<Posted>& posted, const Region
     const Transfer& transfer = posted[i].transfer;
     items.push_back({key_.arrays[i], map_of[i]});
     if (map_of[i] < maps.size()) continue;
-    const FilePieces& pieces = pieces_.get(transfer.file, transfer.buffer, 0,
-                                           [&] { return file_pieces(transfer); });
+    const FilePieces& pieces =
+        pieces_.get(transfer.file, transfer.buffer, 0, [&] { return file_pieces(transfer); });
     maps.push_back({pieces.pieces, posted[i].place.elements,
                     context_.pattern.datasets[transfer.dataset].name});
   }

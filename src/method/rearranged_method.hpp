@@ -35,8 +35,10 @@ class CanonicalHeader {
   virtual std::uint64_t offset(std::span<const std::uint64_t> numbers, std::size_t dataset,
                                std::uint64_t time) const = 0;
   virtual bool swaps_bytes() const { return false; }
-  virtual std::uint64_t padding() const { return 0; }  ///< most bytes between arrays that nobody owns
-  virtual std::string library() const { return ""; }   ///< "PnetCDF 1.12.3"
+  virtual std::uint64_t padding() const {
+    return 0;
+  }  ///< most bytes between arrays that nobody owns
+  virtual std::string library() const { return ""; }  ///< "PnetCDF 1.12.3"
 };
 
 /// Options of a rearranged method, under the prefix of its library ("pnetcdf").
@@ -86,7 +88,8 @@ class RearrangedMethod : public Method {
   RearrangerSettings rearranger_settings() const;
   std::uint64_t alignment() const;
   std::uint64_t effective_hint(const std::string& name, std::uint64_t otherwise) const;
-  void take(std::uint64_t round, std::span<std::byte* const> buffers, std::vector<Posted>& out) const;
+  void take(std::uint64_t round, std::span<std::byte* const> buffers,
+            std::vector<Posted>& out) const;
   Region region_of(const std::vector<Posted>& posted) const;
   void plan_for(const std::vector<Posted>& posted, const Region& region);
   std::vector<std::size_t> agreed_maps(const PlanKey& key) const;

@@ -101,9 +101,10 @@ class Lengths {
     for (std::size_t d = 0; d < names.size(); ++d) {
       const auto known = of_maps_.try_emplace(names[d], extent[d]).first;
       if (known->second == extent[d]) continue;
-      throw InputError(fmt::format("The maps do not fit together: {} is {} in map {}, but {} in one "
-                                   "before it.",
-                                   names[d], extent[d], map + 1, known->second));
+      throw InputError(
+          fmt::format("The maps do not fit together: {} is {} in map {}, but {} in one "
+                      "before it.",
+                      names[d], extent[d], map + 1, known->second));
     }
   }
 
@@ -127,7 +128,8 @@ OutputTable parse_output_table(const std::string& name, std::string_view text) {
     for (const auto& group : all.at("groups")) add_group(group, table);
     return table;
   } catch (const json::exception& error) {
-    throw InputError(fmt::format("The output table {} is not well formed: {}.", name, error.what()));
+    throw InputError(
+        fmt::format("The output table {} is not well formed: {}.", name, error.what()));
   }
 }
 
@@ -143,10 +145,9 @@ OutputTable find_output_table(std::string_view name) {
   }
   const auto known = output_table_names();
   const auto near = nearest(name, known);
-  throw InputError(fmt::format(
-      "There is no output file '{}'; {}", name,
-      near.empty() ? fmt::format("known are {}.", fmt::join(known, ", "))
-                   : fmt::format("did you mean {}?", near)));
+  throw InputError(fmt::format("There is no output file '{}'; {}", name,
+                               near.empty() ? fmt::format("known are {}.", fmt::join(known, ", "))
+                                            : fmt::format("did you mean {}?", near)));
 }
 
 Pattern make_output_pattern(const OutputTable& table, const OutputShare& share) {
@@ -175,8 +176,8 @@ Pattern make_output_pattern(const OutputTable& table, const OutputShare& share) 
     const Extent extent = dataset.extent();
     auto& whole = of_first[extent];
     if (!whole) whole = share.is_first ? select_all(extent) : select_none(extent);
-    all.push_back({pattern.datasets.size(), 0,
-                   variable.map ? share.maps[*variable.map] : whole, nullptr});
+    all.push_back(
+        {pattern.datasets.size(), 0, variable.map ? share.maps[*variable.map] : whole, nullptr});
     pattern.datasets.push_back(std::move(dataset));
   }
   pattern.transfers = [all, datasets = pattern.datasets](std::uint64_t round) {

@@ -30,8 +30,8 @@ struct OutputTable {
     std::uint64_t plus = 0;
   };
 
-  std::string name;     ///< "f-h0"
-  std::string summary;  ///< "atmosphere, monthly means"
+  std::string name;                            ///< "f-h0"
+  std::string summary;                         ///< "atmosphere, monthly means"
   std::vector<std::vector<std::string>> maps;  ///< dimensions of each
   std::map<std::string, Length> dimensions;    ///< those that no map has
   std::vector<TableVariable> variables;

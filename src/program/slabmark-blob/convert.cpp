@@ -18,8 +18,8 @@ namespace slabmark::blob_program {
 
 namespace {
 
-/// The file as a pattern: in each round, every recorded rank's part of a dataset is a transfer of its
-/// own. All ranks have the same number of them, as many as the one with the most parts.
+/// The file as a pattern: in each round, every recorded rank's part of a dataset is a transfer of
+/// its own. All ranks have the same number of them, as many as the one with the most parts.
 class Content {
  public:
   Content(const Comm& comm, const std::string& path) : file_(path) {
@@ -45,7 +45,8 @@ class Content {
     pattern.transfers = [this](std::uint64_t round) {
       std::vector<Transfer> transfers;
       for (std::uint64_t slot = 0; slot < slots_; ++slot) {
-        for (const Target& target : targets_[round]) transfers.push_back(transfer(slot, round, target));
+        for (const Target& target : targets_[round])
+          transfers.push_back(transfer(slot, round, target));
       }
       return transfers;
     };
@@ -85,16 +86,15 @@ class Content {
   Transfer transfer(std::uint64_t slot, std::uint64_t round, const Target& target) {
     const Extent extent = file_.description().datasets[target.first].extent();
     const auto* entry = find(slot, round, target);
-    auto& selection =
-        selections_[{slot, entry == nullptr ? no_map : entry->map, extent}];
+    auto& selection = selections_[{slot, entry == nullptr ? no_map : entry->map, extent}];
     if (selection) return {target.first, target.second, selection, nullptr};
     if (entry == nullptr) {
       selection = select_none(extent);
     } else if (extent.empty()) {
       selection = select_all(extent);
     } else {
-      selection = select_row_runs(extent,
-                                  split_at_rows(parts_[slot].maps[entry->map], extent.back()));
+      selection =
+          select_row_runs(extent, split_at_rows(parts_[slot].maps[entry->map], extent.back()));
     }
     return {target.first, target.second, selection, nullptr};
   }

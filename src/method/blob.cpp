@@ -4,6 +4,7 @@
 
 #include "method/blob_file.hpp"
 #include "method/method.hpp"
+#include "method/raw_layout.hpp"
 #include "parallel/agree.hpp"
 #include "storage/posix/file.hpp"
 
@@ -162,7 +163,8 @@ MethodInfo blob_method() {
           .summary = "private layout: each rank's data as it lies in memory, one pwrite a flush",
           .format = FileFormat::blob,
           .options = {},
-          .supports = [](const Pattern&, const Settings&) { return std::nullopt; },
+          .supports = [](const Pattern& pattern,
+                         const Settings&) { return too_large_for_raw(pattern); },
           .make = [](const MethodContext& context) { return std::make_unique<Blob>(context); },
           .missing = {}};
 }

@@ -80,16 +80,16 @@ std::optional<std::string> beyond_hdf5(const Pattern& pattern, const Settings& s
 
 }  // namespace
 
-hdf5::AccessSettings hdf5_access(const Settings& settings, const std::string& libver) {
+hdf5::AccessSettings hdf5_access(const Settings& settings) {
   hdf5::AccessSettings access;
-  access.low = choice(settings, "hdf5.libver", libver, format_versions());
+  access.low = choice(settings, "hdf5.libver", "earliest", format_versions());
   access.high = std::max(access.low, access.high);
   access.collective_metadata = settings.flag("hdf5.collective_metadata", true);
   return access;
 }
 
-OptionInfo hdf5_libver_option(const std::string& standard) {
-  return {"hdf5.libver", standard,
+OptionInfo hdf5_libver_option() {
+  return {"hdf5.libver", "earliest",
           "lowest format version: earliest, v18, v110, v112, v114, v200 or latest; the highest is "
           "v110 unless this is higher"};
 }

@@ -14,11 +14,11 @@ namespace slabmark {
 /// Entry with what the HDF5 methods have in common: format, options, what HDF5 cannot hold.
 MethodInfo hdf5_info(std::string name, std::string summary);
 
-/// Options hdf5.libver and hdf5.collective_metadata; `libver` is the default of the first.
-hdf5::AccessSettings hdf5_access(const Settings& settings, const std::string& libver = "earliest");
+/// What the options hdf5.libver and hdf5.collective_metadata say.
+hdf5::AccessSettings hdf5_access(const Settings& settings);
 
 /// The option hdf5.libver.
-OptionInfo hdf5_libver_option(const std::string& standard = "earliest");
+OptionInfo hdf5_libver_option();
 
 /// Extent of a dataset with so many records, time in front if it has time.
 Extent with_records(const Dataset& dataset, std::uint64_t records);

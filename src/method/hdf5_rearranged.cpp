@@ -7,7 +7,6 @@
 #include "method/hdf5_method.hpp"
 #include "method/raw_layout.hpp"
 #include "method/rearranged_method.hpp"
-#include "storage/mpiio/info.hpp"
 
 namespace slabmark {
 
@@ -21,8 +20,6 @@ std::uint64_t metadata_block(const Pattern& pattern) {
   return 2048 + 512 * pattern.datasets.size() + 128 * attributes;
 }
 
-constexpr const char* standard_libver = "v110";
-
 /// A step is one chunk whatever the pattern says: only so does it lie in one piece.
 Extent step_chunk(Dataset dataset) {
   dataset.chunk.reset();
@@ -35,13 +32,15 @@ Extent step_chunk(Dataset dataset) {
 class Hdf5Header : public CanonicalHeader {
  public:
   Hdf5Header(const Pattern& pattern, const Settings& settings)
-      : pattern_(pattern), access_(hdf5_access(settings, standard_libver)) {
+      : pattern_(pattern), access_(hdf5_access(settings)) {
     access_.metadata_block = metadata_block(pattern);
   }
 
   void create(const std::string& path, const mpiio::Hints& hints) override {
-    const mpiio::Info info(hints);
-    file_ = hdf5::File::create(MPI_COMM_SELF, info.get(), path, access_);
+    // MPI-IO makes the file, for striping hints hold from then on; HDF5 goes on without it, since
+    // defining is slower through its parallel driver even on one rank.
+    mpiio::File::create(MPI_COMM_SELF, path, hints).close();
+    file_ = hdf5::File::create_serial(path, access_);
   }
 
   std::vector<std::uint64_t> define() override {
@@ -62,7 +61,7 @@ class Hdf5Header : public CanonicalHeader {
   }
 
   std::vector<std::uint64_t> read(const std::string& path) override {
-    file_ = hdf5::File::open(MPI_COMM_SELF, MPI_INFO_NULL, path, access_);
+    file_ = hdf5::File::open_serial(path);
     std::vector<hdf5::Dataset> datasets;
     for (const Dataset& dataset : pattern_.datasets) {
       datasets.push_back(file_.open_dataset(dataset.name, dataset.type));
@@ -107,7 +106,7 @@ MethodInfo hdf5_rearranged_method() {
   auto info =
       hdf5_info("hdf5-rearranged", "data put together by a plan, datasets by HDF5, large writes");
   info.options = rearranged_options("hdf5");
-  info.options.push_back(hdf5_libver_option(standard_libver));
+  info.options.push_back(hdf5_libver_option());
   const auto beyond_hdf5 = info.supports;
   info.supports = [beyond_hdf5](const Pattern& pattern,
                                 const Settings&) -> std::optional<std::string> {

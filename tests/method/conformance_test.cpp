@@ -60,25 +60,32 @@ std::vector<Case> cases() {
   all.push_back({"hdf5-points", {{"hdf5.chunk", "2x3"}, {"hdf5.collective", "off"}}});
   all.push_back({"hdf5-multi", {{"hdf5.chunk", "2x3"}}});
   all.push_back({"hdf5-multi", {{"hdf5.collective", "off"}}});
+  // More aggregators than ranks are as many as ranks. Small windows cut arrays and rows of elements
+  // in the middle; nodes of one rank send messages only, of two ranks both ways.
+  for (const auto* aggregators : {"1", "2", "3", "16"}) {
+    all.push_back({"mpiio-rearranged", {{"mpiio.aggregators", aggregators}}});
+  }
+  for (const auto* node_ranks : {"1", "2"}) {
+    all.push_back({"mpiio-rearranged",
+                   {{"mpiio.node_ranks", node_ranks}, {"mpiio.aggregators", "3"}},
+                   Flush::at_the_end});
+    all.push_back({"mpiio-rearranged",
+                   {{"mpiio.node_ranks", node_ranks},
+                    {"mpiio.aggregators", "16"},
+                    {"mpiio.align", "1"},
+                    {"mpiio.window", "1K"}}});
+  }
+  all.push_back({"mpiio-rearranged", {{"mpiio.align", "64"}, {"mpiio.window", "500"}}});
   for (const auto& method : methods()) {
     if (!method.missing.empty() || !method.name.ends_with("-rearranged")) continue;
     const auto prefix = method.name.substr(0, method.name.find('-'));
-    // More aggregators than ranks are as many as ranks. Tiny windows cut arrays and elements' rows
-    // in the middle; nodes of one rank send messages only, of two ranks both ways.
-    for (const auto* aggregators : {"1", "2", "3", "16"}) {
-      all.push_back({method.name, {{prefix + ".aggregators", aggregators}}});
-    }
-    for (const auto* node_ranks : {"1", "2"}) {
-      all.push_back({method.name,
-                     {{prefix + ".node_ranks", node_ranks}, {prefix + ".aggregators", "3"}},
-                     Flush::at_the_end});
-      all.push_back({method.name,
-                     {{prefix + ".node_ranks", node_ranks},
-                      {prefix + ".aggregators", "16"},
-                      {prefix + ".align", "1"},
-                      {prefix + ".window", "64"}}});
-    }
-    all.push_back({method.name, {{prefix + ".align", "64"}, {prefix + ".window", "200"}}});
+    all.push_back({method.name,
+                   {{prefix + ".aggregators", "3"}, {prefix + ".window", "1K"}},
+                   Flush::at_the_end});
+    all.push_back({method.name,
+                   {{prefix + ".aggregators", "2"},
+                    {prefix + ".node_ranks", "1"},
+                    {prefix + ".align", "1"}}});
   }
   return all;
 }

@@ -15,21 +15,26 @@ Handle property_list(hid_t kind, const std::string& path) {
   return own(H5Pcreate(kind), H5Pclose, "H5Pcreate", path);
 }
 
-Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
-                       const AccessSettings& settings) {
+Handle serial_access(const std::string& path, const AccessSettings& settings) {
   silence();
   auto list = property_list(H5P_FILE_ACCESS, path);
-  check(H5Pset_fapl_mpio(list.get(), comm, info), "H5Pset_fapl_mpio", path);
   check(H5Pset_libver_bounds(list.get(), settings.low, settings.high), "H5Pset_libver_bounds",
         path);
-  check(H5Pset_all_coll_metadata_ops(list.get(), settings.collective_metadata),
-        "H5Pset_all_coll_metadata_ops", path);
-  check(H5Pset_coll_metadata_write(list.get(), settings.collective_metadata),
-        "H5Pset_coll_metadata_write", path);
   if (settings.metadata_block > 0) {
     check(H5Pset_meta_block_size(list.get(), settings.metadata_block), "H5Pset_meta_block_size",
           path);
   }
+  return list;
+}
+
+Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
+                       const AccessSettings& settings) {
+  auto list = serial_access(path, settings);
+  check(H5Pset_fapl_mpio(list.get(), comm, info), "H5Pset_fapl_mpio", path);
+  check(H5Pset_all_coll_metadata_ops(list.get(), settings.collective_metadata),
+        "H5Pset_all_coll_metadata_ops", path);
+  check(H5Pset_coll_metadata_write(list.get(), settings.collective_metadata),
+        "H5Pset_coll_metadata_write", path);
   return list;
 }
 
@@ -55,6 +60,13 @@ File File::open(MPI_Comm comm, MPI_Info info, const std::string& path,
                 const AccessSettings& settings) {
   const auto access = parallel_access(comm, info, path, settings);
   return {own(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose, "H5Fopen", path),
+          path};
+}
+
+File File::create_serial(const std::string& path, const AccessSettings& settings) {
+  const auto access = serial_access(path, settings);
+  return {own(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose,
+              "H5Fcreate", path),
           path};
 }
 

@@ -34,6 +34,8 @@ class File {
                      const AccessSettings& settings);
   static File open(MPI_Comm comm, MPI_Info info, const std::string& path,
                    const AccessSettings& settings);
+  /// For this process alone, without MPI-IO; replaces what an existing file holds.
+  static File create_serial(const std::string& path, const AccessSettings& settings);
   /// For this process alone, read-only, without MPI-IO.
   static File open_serial(const std::string& path);
 

@@ -6,7 +6,7 @@ export PRESET
 
 build := build/$(PRESET)
 programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice seism-read slabmark slabmark-bench \
-  slabmark-decomp
+  slabmark-blob slabmark-decomp
 sources = $(shell find src tests bench plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:

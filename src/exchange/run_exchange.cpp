@@ -37,14 +37,6 @@ void in_messages(std::uint64_t begin, std::uint64_t count, std::uint64_t most, c
   }
 }
 
-std::vector<std::uint64_t> swap_counts(const Comm& comm, const std::vector<std::uint64_t>& counts) {
-  std::vector<std::uint64_t> theirs(counts.size());
-  check_mpi(
-      MPI_Alltoall(counts.data(), 1, MPI_UINT64_T, theirs.data(), 1, MPI_UINT64_T, comm.get()),
-      "MPI_Alltoall");
-  return theirs;
-}
-
 std::vector<std::uint64_t> starts_of(const std::vector<std::uint64_t>& counts) {
   std::vector<std::uint64_t> starts(counts.size() + 1, 0);
   for (std::size_t r = 0; r < counts.size(); ++r) starts[r + 1] = starts[r] + counts[r];
@@ -53,9 +45,18 @@ std::vector<std::uint64_t> starts_of(const std::vector<std::uint64_t>& counts) {
 
 }  // namespace
 
+std::vector<std::uint64_t> exchange_counts(const Comm& comm,
+                                           const std::vector<std::uint64_t>& counts) {
+  std::vector<std::uint64_t> theirs(counts.size());
+  check_mpi(
+      MPI_Alltoall(counts.data(), 1, MPI_UINT64_T, theirs.data(), 1, MPI_UINT64_T, comm.get()),
+      "MPI_Alltoall");
+  return theirs;
+}
+
 RunList exchange_runs(const Comm& comm, const RunList& outgoing,
                       const std::vector<std::uint64_t>& counts, std::uint64_t most_per_message) {
-  const std::vector<std::uint64_t> their_counts = swap_counts(comm, counts);
+  const std::vector<std::uint64_t> their_counts = exchange_counts(comm, counts);
   const std::vector<std::uint64_t> from = starts_of(counts);
   const std::vector<std::uint64_t> to = starts_of(their_counts);
   RunList incoming(to.back());

@@ -18,12 +18,6 @@ namespace slabmark {
 
 namespace {
 
-Extent with_records(const Dataset& dataset, std::uint64_t records) {
-  auto extent = dataset.extent();
-  if (dataset.has_time) extent.insert(extent.begin(), records);
-  return extent;
-}
-
 std::set<std::string> as_set(const std::vector<std::string>& words) {
   return {words.begin(), words.end()};
 }
@@ -51,6 +45,12 @@ std::optional<std::string> beyond_hdf5(const Pattern& pattern, const Settings& s
 }
 
 }  // namespace
+
+Extent with_records(const Dataset& dataset, std::uint64_t records) {
+  auto extent = dataset.extent();
+  if (dataset.has_time) extent.insert(extent.begin(), records);
+  return extent;
+}
 
 MethodInfo hdf5_info(std::string name, std::string summary) {
   MethodInfo info;
@@ -92,6 +92,7 @@ void Hdf5Method::create(const std::string& path) {
 void Hdf5Method::precreate(const std::string& path) {
   auto file = hdf5::File::create_serial(path, setup_.access);
   for (const auto& dataset : context_.pattern.datasets) create_dataset(file, dataset);
+  put_attributes(file);
   file.close();
 }
 
@@ -100,7 +101,9 @@ hdf5::Dataset Hdf5Method::create_dataset(hdf5::File& file, const Dataset& datase
   settings.chunk = setup_.chunks.of(dataset, setup_.fixed_time);
   const std::uint64_t records = setup_.fixed_time ? record_count(context_.pattern) : 0;
   const hdf5::Space space(with_records(dataset, records), dataset.has_time && !setup_.fixed_time);
-  return file.create_dataset(dataset.name, dataset.type, space, settings);
+  auto created = file.create_dataset(dataset.name, dataset.type, space, settings);
+  for (const auto& [name, text] : dataset.attributes) created.put_attribute(name, text);
+  return created;
 }
 
 void Hdf5Method::define() {
@@ -114,6 +117,11 @@ void Hdf5Method::define() {
     datasets_.push_back({std::move(created), std::move(space),
                          setup_.fixed_time ? record_count(context_.pattern) : 0});
   }
+  if (!setup_.precreate) put_attributes(file_);
+}
+
+void Hdf5Method::put_attributes(hdf5::File& file) const {
+  for (const auto& [name, text] : context_.pattern.attributes) file.put_attribute(name, text);
 }
 
 void Hdf5Method::open_dataset(const Dataset& dataset) {

@@ -14,6 +14,9 @@ namespace slabmark {
 /// Entry with what the HDF5 methods have in common: format, options, what HDF5 cannot hold.
 MethodInfo hdf5_info(std::string name, std::string summary);
 
+/// Extent of a dataset with so many records, time in front if it has time.
+Extent with_records(const Dataset& dataset, std::uint64_t records);
+
 /// What HDF5 methods share: the file with one dataset for each of the pattern, time as an unlimited
 /// chunked dimension, and the report of what the library did.
 class Hdf5Method : public Method {
@@ -70,6 +73,7 @@ class Hdf5Method : public Method {
 
   void precreate(const std::string& path);
   hdf5::Dataset create_dataset(hdf5::File& file, const Dataset& dataset) const;
+  void put_attributes(hdf5::File& file) const;
   void open_dataset(const Dataset& dataset);
 
   template <class Call>

@@ -46,20 +46,6 @@ unsigned deflate_level(const Settings& settings) {
   return static_cast<unsigned>(level);
 }
 
-hdf5::AccessSettings access_settings(const Settings& settings) {
-  hdf5::AccessSettings access;
-  access.low = choice(settings, "hdf5.libver", "earliest", format_versions());
-  access.high = std::max(access.low, access.high);
-  access.collective_metadata = settings.flag("hdf5.collective_metadata", true);
-  access.alignment = settings.count("hdf5.align", 1);
-  access.align_threshold = settings.count("hdf5.align_threshold", 1);
-  if (access.alignment == 0) {
-    throw InputError("Option hdf5.align is 0; it takes a number of bytes of at least 1.");
-  }
-  access.replace = settings.flag("hdf5.into_existing", false);
-  return access;
-}
-
 hdf5::CreationSettings creation_settings(const Settings& settings) {
   hdf5::CreationSettings creation;
   creation.fill = choice<H5D_fill_time_t>(settings, "hdf5.fill", "never",
@@ -78,6 +64,26 @@ hdf5::CreationSettings creation_settings(const Settings& settings) {
 
 }  // namespace
 
+hdf5::AccessSettings hdf5_access_settings(const Settings& settings) {
+  hdf5::AccessSettings access;
+  access.low = choice(settings, "hdf5.libver", "earliest", format_versions());
+  access.high = std::max(access.low, access.high);
+  access.collective_metadata = settings.flag("hdf5.collective_metadata", true);
+  access.alignment = settings.count("hdf5.align", 1);
+  access.align_threshold = settings.count("hdf5.align_threshold", 1);
+  if (access.alignment == 0) {
+    throw InputError("Option hdf5.align is 0; it takes a number of bytes of at least 1.");
+  }
+  access.replace = settings.flag("hdf5.into_existing", false);
+  return access;
+}
+
+OptionInfo hdf5_libver_option() {
+  return {"hdf5.libver", "earliest",
+          "lowest format version: earliest, v18, v110, v112, v114, v200 or latest; the highest is "
+          "v110 unless this is higher"};
+}
+
 std::vector<OptionInfo> hdf5_options() {
   return {{"hdf5.collective", "on", "off: independent H5Dwrite and H5Dread"},
           {"hdf5.collective_metadata", "on", "off: each rank reads and writes metadata on its own"},
@@ -95,14 +101,11 @@ std::vector<OptionInfo> hdf5_options() {
           {"hdf5.deflate", "0", "level from 1 to 9 at which chunks are compressed"},
           {"hdf5.zfp", "off", "on: chunks go through the ZFP filter, where HDF5 finds it"},
           {"hdf5.into_existing", "off", "on: an empty file at the path is used, not refused"},
-          {"hdf5.libver", "earliest",
-           "lowest format version: earliest, v18, v110, v112, v114, v200 or latest; the highest is "
-           "v110 "
-           "unless this is higher"}};
+          hdf5_libver_option()};
 }
 
 Hdf5Setup::Hdf5Setup(const Settings& settings)
-    : access(access_settings(settings)),
+    : access(hdf5_access_settings(settings)),
       creation(creation_settings(settings)),
       chunks(settings),
       collective(settings.flag("hdf5.collective", true)),

@@ -10,6 +10,12 @@
 
 namespace slabmark {
 
+/// What the options on how a file is opened say. Throws InputError.
+hdf5::AccessSettings hdf5_access_settings(const Settings& settings);
+
+/// The option hdf5.libver.
+OptionInfo hdf5_libver_option();
+
 /// The options of all HDF5 methods.
 std::vector<OptionInfo> hdf5_options();
 

@@ -28,6 +28,7 @@ enum class FileFormat {
   netcdf,  ///< classic NetCDF, CDF-5
   hdf5,
   hdf5_subfiles,  ///< HDF5 through its subfiling driver: a stub, and the bytes in files beside it
+  blob,           ///< each rank's data on its own, see method/blob_file.hpp
 };
 
 /// Options in effect for a method: its own ("pnetcdf.blocking") and the MPI-IO hints of the user.

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "geometry/hyperslab.hpp"
+#include "method/blob_file.hpp"
 #include "method/boxes.hpp"
 #include "method/raw_layout.hpp"
 #include "storage/hdf5/file.hpp"
@@ -118,6 +119,20 @@ class Hdf5Reader : public PlainReader {
   std::vector<hdf5::Dataset> datasets_;
 };
 
+class BlobReader : public PlainReader {
+ public:
+  BlobReader(const Pattern& pattern, const std::string& path) : pattern_(pattern), file_(path) {}
+
+  void read(std::size_t dataset, std::uint64_t time, Run run, std::byte* out) override {
+    const Piece wanted{run.offset, 0, run.length};
+    file_.read_elements(dataset, time, {&wanted, 1}, size_of(pattern_.datasets[dataset].type), out);
+  }
+
+ private:
+  const Pattern& pattern_;
+  BlobFile file_;
+};
+
 }  // namespace
 
 std::unique_ptr<PlainReader> open_plain(FileFormat format, const Comm& comm, const Pattern& pattern,
@@ -125,6 +140,8 @@ std::unique_ptr<PlainReader> open_plain(FileFormat format, const Comm& comm, con
   switch (format) {
     case FileFormat::raw:
       return std::make_unique<RawReader>(pattern, path);
+    case FileFormat::blob:
+      return std::make_unique<BlobReader>(pattern, path);
     case FileFormat::hdf5:
       return std::make_unique<Hdf5Reader>(pattern, hdf5::File::open_serial(path));
     case FileFormat::hdf5_subfiles:

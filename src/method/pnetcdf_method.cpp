@@ -82,6 +82,12 @@ class DimensionTable {
   std::map<std::string, Known> known_;
 };
 
+void put_attributes(pnetcdf::File& file, int variable, const std::vector<Attribute>& attributes) {
+  for (const Attribute& attribute : attributes) {
+    file.put_att_text(variable, attribute.name, attribute.text);
+  }
+}
+
 std::string format_name(int format) {
   switch (format) {
     case NC_FORMAT_CLASSIC:
@@ -135,7 +141,9 @@ std::vector<int> define_variables(pnetcdf::File& file, const Pattern& pattern) {
       dims.push_back(table.get(dimension.name, dimension.length));
     }
     variables.push_back(file.def_var(dataset.name, nc_type_of(dataset.type), dims));
+    put_attributes(file, variables.back(), dataset.attributes);
   }
+  put_attributes(file, NC_GLOBAL, pattern.attributes);
   return variables;
 }
 

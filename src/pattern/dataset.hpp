@@ -21,6 +21,12 @@ struct Dimension {
   std::uint64_t length = 0;
 };
 
+/// A text that describes a file or an array in it.
+struct Attribute {
+  std::string name;
+  std::string text;  ///< not empty
+};
+
 /// A named n-D array in a file. `dimensions` are in C order (slowest first) and do not contain
 /// time.
 struct Dataset {
@@ -29,6 +35,7 @@ struct Dataset {
   std::vector<Dimension> dimensions;
   bool has_time = false;        ///< an unlimited time dimension stands before the others
   std::optional<Extent> chunk;  ///< one entry per dimension, without time (which has chunk 1)
+  std::vector<Attribute> attributes = {};  ///< for formats that have them
 
   Extent extent() const;  ///< lengths of `dimensions`
 };

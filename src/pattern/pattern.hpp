@@ -37,6 +37,7 @@ struct Pattern {
   std::string name;                             ///< kind of pattern, for example "decomposition"
   std::map<std::string, std::string> settings;  ///< what it was made from, for the record
   std::vector<Dataset> datasets;
+  std::vector<Attribute> attributes = {};  ///< of the file, for formats that have them
   std::uint64_t rounds = 1;
 
   /// Transfers of one round, in order. At most one per (dataset, time) unless the pattern is made

@@ -6,6 +6,9 @@ import re
 import pytest
 
 
+LEAVE_NO_DATA = ("null", "floor")  # methods whose files nobody can read back
+
+
 @pytest.fixture(scope="module")
 def map_file(tmp_path_factory, run):
     path = tmp_path_factory.mktemp("maps") / "f.nc"
@@ -27,7 +30,7 @@ def built_methods(run):
 
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_every_method_writes_the_pattern_verified_beside_the_limit(run, map_file, tmp_path, ranks):
-    methods = [m for m in built_methods(run) if m != "null"]
+    methods = [m for m in built_methods(run) if m not in LEAVE_NO_DATA]
     assert {"posix", "mpiio-independent", "mpiio-collective", "hdf5-slab"} <= set(methods)
     done = bench(run, map_file, tmp_path, "--method", ",".join(methods), "--trials", "1", ranks=ranks)
     assert done.returncode == 0, done.stderr
@@ -41,7 +44,7 @@ def test_every_method_writes_the_pattern_verified_beside_the_limit(run, map_file
 
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_every_method_reads_what_another_rank_wrote(run, map_file, tmp_path, ranks):
-    methods = [m for m in built_methods(run) if m != "null"]
+    methods = [m for m in built_methods(run) if m not in LEAVE_NO_DATA]
     done = bench(run, map_file, tmp_path, "--read", "--method", ",".join(methods), "--trials", "1", ranks=ranks)
     assert done.returncode == 0, done.stderr
     assert re.search(r"Pages were (cold|warm)", done.stdout)
@@ -63,7 +66,7 @@ def test_stops_at_six_trials_with_an_interval_and_appends_records(run, map_file,
 
 
 def test_time_records_are_written_and_read_back(run, map_file, tmp_path):
-    methods = ",".join(m for m in built_methods(run) if m not in ("null",))
+    methods = ",".join(m for m in built_methods(run) if m not in LEAVE_NO_DATA)
     done = bench(run, map_file, tmp_path, "--method", methods, "--rounds", "3", "--map-index", "2", "--trials", "1",
                  "--type", "float32")
     assert done.returncode == 0, done.stderr
@@ -92,6 +95,98 @@ def test_a_phase_beyond_the_deadline_ends_the_job_with_its_name(run, map_file, t
     assert "flush has taken more than 1" in done.stderr
 
 
+@pytest.fixture(scope="module")
+def land_map(tmp_path_factory, run):
+    path = tmp_path_factory.mktemp("maps") / "i.nc"
+    run("slabmark-decomp", ["generate", "i", "--nlat", "12", "--nlon", "24", "--ranks", "6", "-o", path]).check_returncode()
+    return path
+
+
+def e3sm(run, case, map_path, tmp_path, *args, ranks=4):
+    return run("slabmark-bench", ["e3sm", "--case", case, "--map", map_path, "-o", tmp_path, "--trials", "1", *args],
+               ranks=ranks)
+
+
+def rearranged(run):
+    return [m for m in built_methods(run) if m.endswith("-rearranged")]
+
+
+@pytest.mark.parametrize("ranks", [1, 4, 20])  # fewer and more than recorded
+def test_a_whole_atmosphere_file_is_written_verified_and_read_back(run, map_file, tmp_path, ranks):
+    methods = ",".join([*rearranged(run), "blob"])
+    written = e3sm(run, "f-h0", map_file, tmp_path, "--method", methods, ranks=ranks)
+    assert written.returncode == 0, written.stderr
+    assert written.stdout.count(" yes") == 4 + 2
+    read = e3sm(run, "f-h1", map_file, tmp_path, "--method", methods, "--read", "--records", "2", ranks=ranks)
+    assert read.returncode == 0, read.stderr
+    assert read.stdout.count(" yes") == 4 + 2
+
+
+def test_a_land_file_with_holes_and_records_is_written_by_rearranged_methods(run, land_map, tmp_path):
+    done = e3sm(run, "i-h0", land_map, tmp_path, "--method", ",".join(rearranged(run)), "--records", "2", "--real",
+                "float32")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" yes") == 3 + 2
+
+
+def test_other_libraries_read_in_the_canonical_files_what_pnetcdf_wrote(run, map_file, tmp_path):
+    netcdf = pytest.importorskip("netCDF4")
+    h5py = pytest.importorskip("h5py")
+    numpy = pytest.importorskip("numpy")
+    done = e3sm(run, "f-h1", map_file, tmp_path, "--method", "pnetcdf-vara,pnetcdf-rearranged,hdf5-rearranged",
+                "--records", "3", "--keep", "--no-bound")
+    assert done.returncode == 0, done.stderr
+    with netcdf.Dataset(tmp_path / "slabmark-pnetcdf-vara.nc") as theirs, \
+            netcdf.Dataset(tmp_path / "slabmark-pnetcdf-rearranged.nc") as ours, \
+            h5py.File(tmp_path / "slabmark-hdf5-rearranged.h5") as hdf5:
+        assert len(ours.variables) == 51 and list(ours.variables) == list(theirs.variables)
+        assert ours.dimensions["time"].isunlimited() and len(ours.dimensions["time"]) == 3
+        assert ours.__dict__ == theirs.__dict__ and hdf5.attrs["case"].decode() == "F h1"
+        for name, variable in theirs.variables.items():
+            variable.set_auto_mask(False)
+            ours[name].set_auto_mask(False)
+            assert ours[name].__dict__ == variable.__dict__
+            assert hdf5[name].attrs["units"].decode() == variable.units
+            assert numpy.array_equal(ours[name][...], variable[...], equal_nan=variable.dtype.kind == "f"), name
+            assert numpy.array_equal(hdf5[name][...], variable[...], equal_nan=variable.dtype.kind == "f"), name
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_private_layout_becomes_the_same_canonical_file_on_any_number_of_ranks(run, map_file, tmp_path, ranks):
+    done = e3sm(run, "f-h1", map_file, tmp_path, "--method", "blob,pnetcdf-rearranged", "--records", "2", "--keep",
+                "--no-bound")
+    assert done.returncode == 0, done.stderr
+    converted = run("slabmark-blob", ["convert", tmp_path / "slabmark-blob.blob", "-o", tmp_path / "out.nc"], ranks=ranks)
+    assert converted.returncode == 0, converted.stderr
+    assert (tmp_path / "out.nc").read_bytes() == (tmp_path / "slabmark-pnetcdf-rearranged.nc").read_bytes()
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_file_that_is_no_blob_is_refused_and_what_stood_there_stays(run, sentence, map_file, tmp_path, ranks):
+    done = run("slabmark-blob", ["convert", map_file, "-o", tmp_path / "out.nc"], ranks=ranks)
+    assert done.returncode == 1 and "f.nc" in sentence(done, "slabmark-blob")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "out.nc").write_text("precious")
+    done = run("slabmark-blob", ["convert", map_file, "-o", tmp_path / "out.nc"], ranks=ranks)
+    assert done.returncode == 2 and "out.nc" in sentence(done, "slabmark-blob")
+    assert (tmp_path / "out.nc").read_text() == "precious"
+
+
+def test_a_case_whose_maps_the_file_lacks_is_refused_with_both_numbers(run, sentence, map_file, tmp_path):
+    done = e3sm(run, "g", map_file, tmp_path, "--method", "posix")
+    assert done.returncode == 2
+    message = sentence(done, "slabmark-bench")
+    assert "3 maps" in message and "needs 6" in message
+
+
+def test_a_disk_that_is_full_ends_a_rearranged_write_with_one_sentence(run, sentence, map_file, tmp_path, file_size_limit):
+    done = run("slabmark-bench", ["e3sm", "--case", "f-h0", "--map", map_file, "-o", tmp_path, "--trials", "1", "--method",
+                                  "mpiio-rearranged", "--no-bound"], ranks=4, preexec_fn=file_size_limit)
+    assert done.returncode == 1, done.stdout
+    assert "slabmark-mpiio-rearranged.raw" in sentence(done, "slabmark-bench")
+    assert list(tmp_path.iterdir()) == []
+
+
 WRONG_USAGE = {
     "no pattern": ([], "No pattern"),
     "unknown pattern": (["decomposition"], "decomposition"),
@@ -101,6 +196,9 @@ WRONG_USAGE = {
     "unknown type": (["decomp", "--map", "MAP", "--method", "posix", "--type", "float16"], "float64"),
     "no trials": (["decomp", "--map", "MAP", "--method", "posix", "--trials", "0"], "--trials"),
     "least above most": (["decomp", "--map", "MAP", "--method", "posix", "--min-trials", "9", "--max-trials", "6"], "9"),
+    "no case": (["e3sm", "--map", "MAP", "--method", "posix"], "--case"),
+    "nearly a case": (["e3sm", "--map", "MAP", "--case", "f-h", "--method", "posix"], "f-h0"),
+    "real int32": (["e3sm", "--map", "MAP", "--case", "g", "--method", "posix", "--real", "int32"], "float32"),
     "rounds x": (["decomp", "--map", "MAP", "--method", "posix", "--rounds", "x"], "--rounds"),
     "records into a directory": (["decomp", "--map", "MAP", "--method", "posix", "--json", "/"], "/"),
 }

@@ -40,6 +40,8 @@ std::string file_name(const MethodInfo& method, const char* stem) {
     case FileFormat::hdf5:
     case FileFormat::hdf5_subfiles:
       return fmt::format("{}-{}.h5", stem, method.name);
+    case FileFormat::blob:
+      return fmt::format("{}-{}.blob", stem, method.name);
     case FileFormat::raw:
     case FileFormat::none:
       break;

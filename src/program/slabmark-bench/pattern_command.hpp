@@ -41,6 +41,7 @@ std::unique_ptr<PatternCommand> make_decomp_command();
 std::unique_ptr<PatternCommand> make_slice_command();
 std::unique_ptr<PatternCommand> make_transfer_command();
 std::unique_ptr<PatternCommand> make_checkpoint_command();
+std::unique_ptr<PatternCommand> make_e3sm_command();
 
 /// What --type names. Throws InputError.
 ElementType parse_type(const std::string& text);

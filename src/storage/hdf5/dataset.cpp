@@ -1,6 +1,13 @@
 #include "storage/hdf5/dataset.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "storage/hdf5/attribute.hpp"
 
 namespace slabmark::hdf5 {
 
@@ -31,6 +38,10 @@ Space Dataset::space() const {
 void Dataset::extend(const Extent& extent) {
   const std::vector<hsize_t> dims(extent.begin(), extent.end());
   check(H5Dset_extent(handle_.get(), dims.data()), "H5Dset_extent", path_);
+}
+
+void Dataset::put_attribute(const std::string& name, const std::string& text) {
+  hdf5::put_attribute(handle_.get(), name, text, path_);
 }
 
 void Dataset::write(const Space& memory, const Space& file, const TransferList& list,
@@ -92,5 +103,66 @@ bool Dataset::is_chunked() const {
 }
 
 std::uint64_t Dataset::storage_bytes() const { return H5Dget_storage_size(handle_.get()); }
+
+bool Dataset::is_native() const {
+  const auto type = own(H5Dget_type(handle_.get()), H5Tclose, "H5Dget_type", path_);
+  return H5Tequal(type.get(), native_type(type_)) > 0;
+}
+
+void Dataset::refuse_layout(const char* reason) const {
+  std::string name(256, '\0');
+  const auto length = H5Iget_name(handle_.get(), name.data(), name.size());
+  name.resize(length > 0 ? std::min<std::size_t>(length, name.size() - 1) : 0);
+  throw IoError(fmt::format(
+      "Dataset '{}' of '{}' {}, so its elements have no known place in the file; move it with "
+      "another HDF5 method.",
+      name, path_, reason));
+}
+
+std::vector<std::uint64_t> Dataset::step_offsets() const {
+  const auto creation =
+      own(H5Dget_create_plist(handle_.get()), H5Pclose, "H5Dget_create_plist", path_);
+  if (H5Pget_nfilters(creation.get()) > 0) refuse_layout("goes through filters");
+  const auto layout = H5Pget_layout(creation.get());
+  if (layout == H5D_CHUNKED) return chunk_offsets(creation.get());
+  if (layout != H5D_CONTIGUOUS) refuse_layout("is neither contiguous nor chunked");
+  const haddr_t offset = H5Dget_offset(handle_.get());
+  if (offset == HADDR_UNDEF) refuse_layout("has no space allocated");
+  return {offset};
+}
+
+namespace {
+
+/// What H5Dchunk_iter tells, by step.
+struct ChunkWalk {
+  std::vector<std::uint64_t> offsets;
+};
+
+int note_chunk(const hsize_t* start, unsigned, haddr_t address, hsize_t, void* data) {
+  auto& walk = *static_cast<ChunkWalk*>(data);
+  if (start[0] < walk.offsets.size()) walk.offsets[start[0]] = address;
+  return H5_ITER_CONT;
+}
+
+constexpr auto unallocated = std::numeric_limits<std::uint64_t>::max();
+
+}  // namespace
+
+std::vector<std::uint64_t> Dataset::chunk_offsets(hid_t creation) const {
+  const Extent extent = space().extent();
+  std::vector<hsize_t> chunk(extent.size());
+  if (H5Pget_chunk(creation, static_cast<int>(chunk.size()), chunk.data()) < 0) {
+    fail("H5Pget_chunk", path_);
+  }
+  bool is_one_step = chunk.front() == 1;
+  for (std::size_t d = 1; d < extent.size(); ++d) is_one_step &= chunk[d] == extent[d];
+  if (!is_one_step) refuse_layout("has chunks other than one step of its first dimension");
+  ChunkWalk walk{std::vector<std::uint64_t>(extent.front(), unallocated)};
+  check(H5Dchunk_iter(handle_.get(), H5P_DEFAULT, note_chunk, &walk), "H5Dchunk_iter", path_);
+  for (const std::uint64_t offset : walk.offsets) {
+    if (offset == unallocated) refuse_layout("has a step without space");
+  }
+  return walk.offsets;
+}
 
 }  // namespace slabmark::hdf5

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "pattern/dataset.hpp"
 #include "storage/hdf5/handle.hpp"
@@ -40,6 +41,7 @@ class Dataset {
 
   Space space() const;
   void extend(const Extent& extent);
+  void put_attribute(const std::string& name, const std::string& text);  ///< collective
 
   void write(const Space& memory, const Space& file, const TransferList& list, const void* data);
   void read(const Space& memory, const Space& file, const TransferList& list, void* data);
@@ -52,9 +54,19 @@ class Dataset {
   bool is_chunked() const;
   std::uint64_t storage_bytes() const;  ///< allocated in the file
 
+  /// The file holds elements as the machine does, so that its bytes need no conversion.
+  bool is_native() const;
+
+  /// Bytes of the file at which a contiguous dataset begins (one number), or at which each step of
+  /// one whose chunks are one step of the first dimension does. Throws IoError for another layout,
+  /// for filters, and where no space is allocated.
+  std::vector<std::uint64_t> step_offsets() const;
+
  private:
   struct Columns;
   static void move(std::span<const Part> parts, const std::function<void(Columns&)>& call);
+  std::vector<std::uint64_t> chunk_offsets(hid_t creation) const;
+  [[noreturn]] void refuse_layout(const char* reason) const;
 
   Handle handle_;
   ElementType type_;

@@ -10,6 +10,7 @@
 
 #include "base/path.hpp"
 #include "parallel/comm.hpp"
+#include "storage/hdf5/attribute.hpp"
 
 namespace slabmark::hdf5 {
 
@@ -24,6 +25,10 @@ Handle access_list(const std::string& path, const AccessSettings& settings) {
   auto list = property_list(H5P_FILE_ACCESS, path);
   check(H5Pset_libver_bounds(list.get(), settings.low, settings.high), "H5Pset_libver_bounds",
         path);
+  if (settings.metadata_block > 0) {
+    check(H5Pset_meta_block_size(list.get(), settings.metadata_block), "H5Pset_meta_block_size",
+          path);
+  }
   return list;
 }
 
@@ -160,6 +165,10 @@ Dataset File::create_dataset(const std::string& name, ElementType type, const Sp
                          creation.get(), H5P_DEFAULT),
               H5Dclose, "H5Dcreate2", path_),
           type, path_};
+}
+
+void File::put_attribute(const std::string& name, const std::string& text) {
+  hdf5::put_attribute(handle_.get(), name, text, path_);
 }
 
 Dataset File::open_dataset(const std::string& name, ElementType type) const {

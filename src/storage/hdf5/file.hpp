@@ -27,6 +27,9 @@ struct AccessSettings {
   std::uint64_t subfiles = 0;  ///< their number; 0: one for each node
   /// Take the place of an (empty) file, such as `lfs setstripe` leaves.
   bool replace = false;
+  /// Bytes in which space for metadata is allocated, so that it does not lie between the data; 0:
+  /// as HDF5 does (2 KiB).
+  std::uint64_t metadata_block = 0;
 };
 
 enum class Access { read, read_write };
@@ -61,6 +64,7 @@ class File {
   /// `name` may have groups before it ("atm/T"), which are created where missing.
   Dataset create_dataset(const std::string& name, ElementType type, const Space& space,
                          const CreationSettings& settings);
+  void put_attribute(const std::string& name, const std::string& text);  ///< of the root group
   Dataset open_dataset(const std::string& name, ElementType type) const;
 
   /// What HDF5 says is in effect: whether metadata are read collectively.

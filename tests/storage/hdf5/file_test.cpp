@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "bench/scratch.hpp"
 #include "parallel/comm.hpp"
+#include "storage/posix/file.hpp"
 
 namespace slabmark::hdf5 {
 namespace {
@@ -40,6 +41,45 @@ TEST_F(Hdf5Files, WhatRanksWriteTogetherIsReadWithoutMpi) {
   dataset.read(Space(Extent{all.size()}), dataset.space(), TransferList(TransferList::Mode::serial),
                all.data());
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<int>(i / 3) + 1);
+}
+
+TEST_F(Hdf5Files, SaysWhereDatasetsLieSoThatTheirBytesCanBeWrittenWithoutIt) {
+  if (!comm.is_root()) return;
+  const auto path = scratch.file("places.h5");
+  std::vector<std::uint64_t> line, steps;
+  {
+    auto file = File::create_serial(path, {});
+    CreationSettings settings;
+    settings.alloc = H5D_ALLOC_TIME_EARLY;
+    auto contiguous = file.create_dataset("line", ElementType::int32, Space({3}), settings);
+    contiguous.put_attribute("units", "m");
+    line = contiguous.step_offsets();
+    settings.chunk = {1, 2};
+    steps = file.create_dataset("steps", ElementType::int32, Space({2, 2}, true), settings)
+                .step_offsets();
+    settings.chunk = {1, 1};
+    const auto halves = file.create_dataset("halves", ElementType::int32, Space({2, 2}), settings);
+    EXPECT_TRUE(halves.is_native());
+    EXPECT_THROW(halves.step_offsets(), IoError);
+    file.close();
+  }
+  ASSERT_EQ(line.size(), 1u);
+  ASSERT_EQ(steps.size(), 2u);
+  const std::int32_t values[] = {1, 2, 3, 4, 5, 6, 7};
+  const auto* bytes = reinterpret_cast<const std::byte*>(values);
+  auto raw = posix::File::open(path, posix::File::Access::write);
+  raw.write_at(line[0], bytes, 12);
+  raw.write_at(steps[0], bytes + 12, 8);
+  raw.write_at(steps[1], bytes + 20, 8);
+  raw.close();
+  auto file = File::open_serial(path);
+  std::vector<std::int32_t> found(7);
+  const TransferList serial(TransferList::Mode::serial);
+  auto contiguous = file.open_dataset("line", ElementType::int32);
+  contiguous.read(Space(Extent{3}), contiguous.space(), serial, found.data());
+  auto stepped = file.open_dataset("steps", ElementType::int32);
+  stepped.read(Space(Extent{4}), stepped.space(), serial, found.data() + 3);
+  EXPECT_EQ(found, std::vector<std::int32_t>(std::begin(values), std::end(values)));
 }
 
 TEST_F(Hdf5Files, TimeGrowsAndEachStepHasItsPlace) {

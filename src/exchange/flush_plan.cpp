@@ -1,0 +1,165 @@
+#include "exchange/flush_plan.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "exchange/move_elements.hpp"
+#include "exchange/run_exchange.hpp"
+#include "parallel/agree.hpp"
+
+namespace slabmark {
+
+namespace {
+
+void append(RunList& runs, Run run) {
+  if (!runs.empty() && runs.back().end() == run.offset) {
+    runs.back().length += run.length;
+  } else {
+    runs.push_back(run);
+  }
+}
+
+/// Merges sorted runs that touch or overlap, in place.
+void join(RunList& sorted) {
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i].offset <= sorted[last].end()) {
+      sorted[last].length = std::max(sorted[last].end(), sorted[i].end()) - sorted[last].offset;
+    } else {
+      sorted[++last] = sorted[i];
+    }
+  }
+  if (!sorted.empty()) sorted.resize(last + 1);
+}
+
+Run common_part(Run a, Run b) {
+  const std::uint64_t begin = std::max(a.offset, b.offset);
+  return {begin, std::min(a.end(), b.end()) - begin};
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> line_of_maps(std::span<const PlanMap> maps) {
+  std::vector<std::uint64_t> begins;
+  std::uint64_t begin = 0;
+  for (const PlanMap& map : maps) {
+    begins.push_back(begin);
+    begin += map.elements;
+  }
+  return begins;
+}
+
+RunList needed_elements(const Region& region, std::span<const PlanItem> items,
+                        std::span<const std::uint64_t> map_begin, std::uint64_t begin,
+                        std::uint64_t end) {
+  const std::vector<Region::Part> parts = region.parts_in(begin, end);
+  RunList needed;
+  if (parts.empty()) return needed;
+  for (const PlanItem& item : items) {
+    if (item.array < parts.front().array || item.array > parts.back().array) continue;
+    const Run& elements = parts[item.array - parts.front().array].elements;
+    needed.push_back({map_begin[item.map] + elements.offset, elements.length});
+  }
+  std::sort(needed.begin(), needed.end());
+  join(needed);
+  return needed;
+}
+
+FlushPlan::FlushPlan(const Comm& comm, const Region& region, std::vector<PlanMap> maps,
+                     std::vector<PlanItem> items, std::vector<std::uint64_t> cuts,
+                     std::span<const int> aggregators, bool refuse_overlaps)
+    : maps_(std::move(maps)),
+      map_begin_(line_of_maps(maps_)),
+      items_(std::move(items)),
+      items_of_(region.arrays().size()),
+      cuts_(std::move(cuts)) {
+  for (std::size_t i = 0; i < items_.size(); ++i) items_of_[items_[i].array].push_back(i);
+  exchange(comm, region, aggregators);
+  covered_ = incoming_;
+  sort_runs(covered_);
+  agreed(comm, [&] {
+    refuse_repeated_elements();
+    if (refuse_overlaps) refuse_shared_elements();
+  });
+  join(covered_);
+  covered_.shrink_to_fit();
+}
+
+void FlushPlan::exchange(const Comm& comm, const Region& region, std::span<const int> aggregators) {
+  RunList mine;
+  for (std::size_t m = 0; m < maps_.size(); ++m) {
+    for (const Piece& piece : maps_[m].pieces)
+      append(mine, {map_begin_[m] + piece.file, piece.length});
+  }
+  RunList outgoing;
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(comm.size()), 0);
+  // In the order of ranks, which is that of the aggregators.
+  for (std::size_t a = 0; a < aggregators.size(); ++a) {
+    const std::size_t before = outgoing.size();
+    for (const Run& part : needed_elements(region, items_, map_begin_, cuts_[a], cuts_[a + 1])) {
+      for (const Run& run : within(mine, part)) outgoing.push_back(common_part(run, part));
+    }
+    counts[static_cast<std::size_t>(aggregators[a])] = outgoing.size() - before;
+  }
+  incoming_ = exchange_runs(comm, outgoing, counts);
+  incoming_of_.assign(1, 0);
+  for (const std::uint64_t count : exchange_counts(comm, counts)) {
+    incoming_of_.push_back(incoming_of_.back() + count);
+  }
+}
+
+// Binary searches in the pieces rely on it.
+void FlushPlan::refuse_repeated_elements() const {
+  for (const PlanMap& map : maps_) {
+    for (std::size_t i = 1; i < map.pieces.size(); ++i) {
+      const Piece& last = map.pieces[i - 1];
+      if (map.pieces[i].file >= last.file + last.length) continue;
+      throw InputError(
+          fmt::format("A rank selects element {} of '{}' twice; let it select each element once.",
+                      map.pieces[i].file, map.name));
+    }
+  }
+}
+
+void FlushPlan::refuse_shared_elements() const {
+  const auto shared = find_overlap(covered_);
+  if (!shared) return;
+  const auto after = std::upper_bound(map_begin_.begin(), map_begin_.end(), *shared);
+  const auto map = static_cast<std::size_t>(after - map_begin_.begin()) - 1;
+  throw InputError(
+      fmt::format("Element {} of '{}' is written by more than one rank, which would leave to "
+                  "chance whose value "
+                  "stays; give each element to one rank.",
+                  *shared - map_begin_[map], maps_[map].name));
+}
+
+FlushPlan::OnLine FlushPlan::of_source(int source, std::size_t item, Run part) const {
+  const auto s = static_cast<std::size_t>(source);
+  const std::span<const Run> all(incoming_);
+  return {all.subspan(incoming_of_[s], incoming_of_[s + 1] - incoming_of_[s]),
+          {map_begin_[items_[item].map] + part.offset, part.length}};
+}
+
+RunList FlushPlan::covered(std::size_t array, Run part) const {
+  RunList all;
+  for (const std::size_t item : items_of(array)) {
+    const std::uint64_t begin = map_begin_[items_[item].map];
+    const Run on_line{begin + part.offset, part.length};
+    for (const Run& run : within(covered_, on_line)) {
+      const Run common = common_part(run, on_line);
+      all.push_back({common.offset - begin, common.length});
+    }
+  }
+  if (items_of(array).size() == 1) return all;
+  std::sort(all.begin(), all.end());
+  join(all);
+  return all;
+}
+
+std::uint64_t FlushPlan::memory() const {
+  return (incoming_.capacity() + covered_.capacity()) * sizeof(Run);
+}
+
+}  // namespace slabmark

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "exchange/region.hpp"
+#include "geometry/run.hpp"
+#include "parallel/comm.hpp"
+#include "pattern/piece.hpp"
+
+namespace slabmark {
+
+/// A decomposition of arrays of one size: what this rank has of each array laid out by it.
+struct PlanMap {
+  std::span<const Piece> pieces;  ///< ascending in the file; outlives the plan
+  std::uint64_t elements = 0;     ///< of the whole array
+  std::string name;               ///< of an array that uses it, for messages
+};
+
+/// One array of a flush, laid out by one map. An array may have several items.
+struct PlanItem {
+  std::size_t array = 0;  ///< index into the region's arrays
+  std::size_t map = 0;
+};
+
+/// Where the elements of each map begin on the line of all maps' elements.
+std::vector<std::uint64_t> line_of_maps(std::span<const PlanMap> maps);
+
+/// The elements on the line of all maps that an aggregator of the positions [begin, end) needs to
+/// know of: those of any array there, sorted and merged. An aggregator of a whole array needs its
+/// whole map, once.
+RunList needed_elements(const Region& region, std::span<const PlanItem> items,
+                        std::span<const std::uint64_t> map_begin, std::uint64_t begin,
+                        std::uint64_t end);
+
+/// Who sends which elements to whom when the arrays of a region go through aggregators: each owns
+/// one range of the region's positions. What a rank sends follows from its own pieces; what an
+/// aggregator gets is known to it as runs of each map, which all its arrays of that map share.
+class FlushPlan {
+ public:
+  FlushPlan() = default;
+
+  /// Collective; maps, items and cuts are the same on all ranks, pieces are each rank's own.
+  /// `cuts` are the bounds of the aggregators' ranges (see Region::cut), `aggregators` their ranks.
+  /// Every rank throws InputError where a rank has an element twice, and, with `refuse_overlaps`,
+  /// where two ranks have the same one.
+  FlushPlan(const Comm& comm, const Region& region, std::vector<PlanMap> maps,
+            std::vector<PlanItem> items, std::vector<std::uint64_t> cuts,
+            std::span<const int> aggregators, bool refuse_overlaps);
+
+  const std::vector<std::uint64_t>& cuts() const { return cuts_; }
+
+  /// Indices of the items of an array.
+  std::span<const std::size_t> items_of(std::size_t array) const { return items_of_[array]; }
+
+  /// This rank's pieces of an item.
+  std::span<const Piece> pieces(std::size_t item) const { return maps_[items_[item].map].pieces; }
+
+  /// What rank `source` has of the elements `part` of an item that this rank aggregates, as runs on
+  /// the line of all maps, together with `part` on that line.
+  struct OnLine {
+    std::span<const Run> runs;
+    Run part;
+  };
+  OnLine of_source(int source, std::size_t item, Run part) const;
+
+  /// Elements of `part` of an array, aggregated by this rank, that some rank has: sorted, merged.
+  RunList covered(std::size_t array, Run part) const;
+
+  /// Bytes that this rank holds for the plan, without the pieces.
+  std::uint64_t memory() const;
+
+ private:
+  void exchange(const Comm& comm, const Region& region, std::span<const int> aggregators);
+  void refuse_repeated_elements() const;
+  void refuse_shared_elements() const;
+
+  std::vector<PlanMap> maps_;
+  std::vector<std::uint64_t> map_begin_;  ///< of each map on the line of all maps' elements
+  std::vector<PlanItem> items_;
+  std::vector<std::vector<std::size_t>> items_of_;  ///< by array
+  std::vector<std::uint64_t> cuts_;
+  RunList incoming_;                        ///< rank after rank, each sorted
+  std::vector<std::uint64_t> incoming_of_;  ///< where each rank's begin
+  RunList covered_;                         ///< of all ranks
+};
+
+}  // namespace slabmark

@@ -1,0 +1,144 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "exchange/flush_plan.hpp"
+#include "exchange/move_elements.hpp"
+#include "exchange/region.hpp"
+#include "exchange/shared_staging.hpp"
+#include "parallel/comm.hpp"
+
+namespace slabmark {
+
+/// Which ranks aggregate, and with how much memory.
+struct RearrangerSettings {
+  std::uint64_t aggregators = 0;  ///< 0: up to `per_node` on each node
+  std::uint64_t per_node = 4;     ///< no more than a node has cores
+  std::uint64_t stripes = 1;      ///< where there are more aggregators, a multiple of this
+  std::uint64_t window =
+      0;  ///< most bytes that a rank holds for the exchange; 0: standard_window()
+  std::uint64_t node_ranks = 0;  ///< see SharedStaging
+};
+
+/// Bytes that a rank holds for the exchange unless told otherwise.
+std::uint64_t standard_window(std::uint64_t nodes, std::uint64_t ranks);
+
+/// Moves arrays between the ranks that have their elements and a file in which the arrays are
+/// contiguous. Each aggregator puts its range of the region together in memory, window by window,
+/// and writes each window in as few calls as the file allows; reading goes backwards. Ranks that
+/// share memory with an aggregator store into its window themselves; the others send one message a
+/// window, and only where they have something for each other.
+class Rearranger {
+ public:
+  /// Where an aggregator's bytes go, or come from.
+  using FileAccess =
+      std::function<void(std::uint64_t offset, std::byte* memory, std::uint64_t bytes)>;
+
+  /// What of a file's array may be overwritten that no rank of this flush has.
+  struct Flush {
+    const Region& region;
+    const FlushPlan& plan;
+    std::span<std::byte* const> buffers;  ///< of the plan's items
+    const std::vector<bool>& fresh;       ///< by array: nothing was written to it before
+    bool swap = false;                    ///< the file has the other byte order
+  };
+
+  /// Collective: allocates the memory.
+  Rearranger(const Comm& comm, const RearrangerSettings& settings);
+
+  const std::vector<int>& aggregators() const { return aggregators_; }
+  std::uint64_t window_bytes() const { return window_; }  ///< that an aggregator fills at once
+  bool shares_all_memory() const { return staging_.reaches_all(); }
+  std::uint64_t nodes() const { return staging_.nodes(); }
+
+  /// Collective. `access` is called on aggregators only. A rank whose access fails goes on taking
+  /// part, so that no other waits for it, and throws at the end.
+  void write(const Flush& flush, const FileAccess& access);
+  void read(const Flush& flush, const FileAccess& access);
+
+  /// Seconds of this rank so far.
+  struct Seconds {
+    double move = 0.0;  ///< between buffers, messages and windows
+    double meet = 0.0;  ///< waiting for other ranks
+    double file = 0.0;  ///< in `access`
+  };
+  const Seconds& seconds() const { return seconds_; }
+  std::uint64_t file_calls() const { return file_calls_; }
+  std::uint64_t messages() const { return messages_; }
+
+ private:
+  // Windows end at whole elements, so they may be this much longer than asked for.
+  static constexpr std::uint64_t longest_element = 8;
+
+  struct Window {
+    std::size_t aggregator;
+    std::uint64_t begin, end;  ///< positions
+  };
+
+  std::uint64_t cycles(const FlushPlan& plan) const;
+  Window window(const Flush& flush, std::size_t aggregator, std::uint64_t cycle) const;
+  std::byte* staging(std::size_t aggregator, std::uint64_t cycle) const;
+  void meet();
+  bool reaches(std::size_t aggregator) const { return staging_.of(aggregator) != nullptr; }
+
+  static ElementForm form_of(const Flush& flush, std::size_t array, Flow flow) {
+    return {flush.region.arrays()[array].place.element_bytes, flush.swap, flow};
+  }
+
+  template <class Visit>
+  void for_each_item(const Flush& flush, const Window& window, const Visit& visit) const;
+  void move_directly(const Flush& flush, std::uint64_t cycle, Flow flow);
+  std::uint64_t bytes_for(const Flush& flush, const Window& window) const;
+  std::uint64_t own_bytes(const Flush& flush) const;
+  std::uint64_t bytes_of_source(const Flush& flush, const Window& window, int source) const;
+  void move_own(const Flush& flush, const Window& window, Flow flow, std::byte* packed) const;
+  void move_of_source(const Flush& flush, const Window& window, int source, Flow flow,
+                      std::byte* packed, std::byte* place) const;
+
+  struct Incoming;
+  std::vector<Incoming> messages_of_sources(const Flush& flush, const Window& window) const;
+  void send_to_aggregators(const Flush& flush, std::uint64_t cycle);
+  void exchange_to_aggregators(const Flush& flush, std::uint64_t cycle);
+  void exchange_from_aggregators(const Flush& flush, std::uint64_t cycle);
+  void receive_from_aggregators(const Flush& flush, std::uint64_t cycle);
+
+  struct Extent {
+    std::uint64_t begin, end;  ///< positions
+  };
+  std::vector<Extent> extents(const Flush& flush, const Window& window, std::byte* staging,
+                              Flow flow) const;
+  bool may_join(const Flush& flush, Extent before, std::size_t its_array, Extent after,
+                std::size_t array) const;
+  void access_file(const Flush& flush, std::uint64_t cycle, Flow flow, const FileAccess& access);
+  void end_flush(std::uint64_t cycles);
+
+  const Comm& comm_;
+  SharedStaging staging_;
+  std::vector<int> aggregators_;
+  std::uint64_t window_ = 0;
+  std::uint64_t turn_ = 0;  ///< cycles of all flushes before this one
+  std::size_t me_ = 0;      ///< this rank's index among the aggregators, or their number
+  std::vector<std::byte> sent_, received_;  ///< packed, at most window_ bytes and an element each
+  std::exception_ptr failure_;
+  Seconds seconds_;
+  std::uint64_t file_calls_ = 0;
+  std::uint64_t messages_ = 0;
+};
+
+/// Calls visit(item, part, position of the part in the window) for all items in the window.
+template <class Visit>
+void Rearranger::for_each_item(const Flush& flush, const Window& window, const Visit& visit) const {
+  for (const Region::Part& part : flush.region.parts_in(window.begin, window.end)) {
+    const Region::Array& array = flush.region.arrays()[part.array];
+    const std::uint64_t position =
+        array.begin + part.elements.offset * array.place.element_bytes - window.begin;
+    for (const std::size_t item : flush.plan.items_of(part.array)) visit(item, part, position);
+  }
+}
+
+}  // namespace slabmark

@@ -1,0 +1,104 @@
+#include "exchange/region.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace slabmark {
+
+namespace {
+
+bool lies_before(const ArrayPlace& a, const ArrayPlace& b) { return a.offset < b.offset; }
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+Region::Region(std::span<const ArrayPlace> places, std::uint64_t padding) {
+  std::vector<ArrayPlace> sorted;
+  for (const ArrayPlace& place : places) {
+    if (place.bytes() > 0) sorted.push_back(place);
+  }
+  std::sort(sorted.begin(), sorted.end(), lies_before);
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  std::uint64_t file_end = 0;
+  for (const ArrayPlace& place : sorted) {
+    if (!arrays_.empty()) {
+      if (place.offset < file_end) {
+        throw InputError(fmt::format(
+            "Two arrays share byte {} of the file, so they cannot be rearranged.", place.offset));
+      }
+      const std::uint64_t gap = place.offset - file_end;
+      if (gap <= padding) bytes_ += gap;
+    }
+    arrays_.push_back({place, bytes_});
+    bytes_ += place.bytes();
+    file_end = place.offset + place.bytes();
+  }
+}
+
+std::size_t Region::array_at(const ArrayPlace& place) const {
+  const auto found = std::lower_bound(arrays_.begin(), arrays_.end(), place,
+                                      [](const Array& array, const ArrayPlace& wanted) {
+                                        return lies_before(array.place, wanted);
+                                      });
+  return static_cast<std::size_t>(found - arrays_.begin());
+}
+
+// The last array that begins at or before `position`.
+std::size_t Region::array_before(std::uint64_t position) const {
+  const auto after = std::upper_bound(
+      arrays_.begin(), arrays_.end(), position,
+      [](std::uint64_t wanted, const Array& array) { return wanted < array.begin; });
+  return static_cast<std::size_t>(after - arrays_.begin()) - 1;
+}
+
+std::uint64_t Region::whole_element(std::uint64_t position) const {
+  if (position >= bytes_) return bytes_;
+  const Array& array = arrays_[array_before(position)];
+  // In the padding behind an array every position is whole.
+  if (position >= array.end()) return position;
+  return array.begin + round_up(position - array.begin, array.place.element_bytes);
+}
+
+std::vector<std::uint64_t> Region::cut(std::uint64_t parts, std::uint64_t alignment) const {
+  std::vector<std::uint64_t> cuts{0};
+  for (std::uint64_t part = 1; part < parts; ++part) {
+    std::uint64_t position = equal_range(bytes_, part, parts).offset;
+    if (position < bytes_) {
+      const Array& array = arrays_[array_before(position)];
+      const std::uint64_t offset = file_offset(position);
+      const std::uint64_t aligned = position + (round_up(offset, alignment) - offset);
+      // Beyond the end of this array the file may go on elsewhere.
+      position = whole_element(std::min(aligned, std::max(array.end(), position)));
+    }
+    cuts.push_back(std::max(position, cuts.back()));
+  }
+  cuts.push_back(bytes_);
+  return cuts;
+}
+
+std::vector<Region::Part> Region::parts_in(std::uint64_t begin, std::uint64_t end) const {
+  std::vector<Part> parts;
+  if (begin >= end) return parts;
+  for (std::size_t i = array_before(begin); i < arrays_.size() && arrays_[i].begin < end; ++i) {
+    const Array& array = arrays_[i];
+    const std::uint64_t from = std::max(begin, array.begin);
+    const std::uint64_t to = std::min(end, array.end());
+    if (from >= to) continue;
+    const std::uint64_t size = array.place.element_bytes;
+    parts.push_back({i, {(from - array.begin) / size, (to - from) / size}});
+  }
+  return parts;
+}
+
+std::uint64_t Region::file_offset(std::uint64_t position) const {
+  const Array& array = arrays_[array_before(position)];
+  return array.place.offset + (position - array.begin);
+}
+
+}  // namespace slabmark

@@ -1,0 +1,99 @@
+#include "exchange/shared_staging.hpp"
+
+#include <algorithm>
+
+namespace slabmark {
+
+namespace {
+
+MPI_Comm split(MPI_Comm comm, std::uint64_t node_ranks) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm shared = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared),
+            "MPI_Comm_split_type");
+  if (node_ranks == 0) return shared;
+  MPI_Comm part = MPI_COMM_NULL;
+  const auto color = static_cast<int>(static_cast<std::uint64_t>(rank) / node_ranks);
+  const int code = MPI_Comm_split(shared, color, rank, &part);
+  MPI_Comm_free(&shared);
+  check_mpi(code, "MPI_Comm_split");
+  return part;
+}
+
+std::unique_ptr<Comm> node_comm(MPI_Comm comm, std::uint64_t node_ranks) {
+  MPI_Comm node = split(comm, node_ranks);
+  auto owned = std::make_unique<Comm>(node);
+  MPI_Comm_free(&node);
+  return owned;
+}
+
+}  // namespace
+
+SharedStaging::SharedStaging(const Comm& comm, std::uint64_t node_ranks)
+    : comm_(comm), node_(node_comm(comm.get(), node_ranks)) {
+  find_nodes();
+}
+
+void SharedStaging::allocate(std::span<const int> aggregators, std::uint64_t bytes) {
+  memory_.assign(aggregators.size(), nullptr);
+  const auto my_entry = std::find(aggregators.begin(), aggregators.end(), comm_.rank());
+  const std::uint64_t mine = my_entry == aggregators.end() ? 0 : bytes;
+  // The ranks of one node know whether it worked there; all need to know who reaches whom.
+  if (comm_.any(!allocate_shared(mine))) {
+    free_window();
+    node_ = node_comm(comm_.get(), 1);
+    find_nodes();
+    if (mine == 0) return;
+    own_.reset(new std::byte[mine]);
+    memory_[static_cast<std::size_t>(my_entry - aggregators.begin())] = own_.get();
+    return;
+  }
+  for (std::size_t a = 0; a < aggregators.size(); ++a) {
+    if (!reaches(aggregators[a])) continue;
+    // Ranks of a node keep their order, so the rank there is the number of lower ranks here.
+    const auto in_node = static_cast<int>(
+        std::count(node_of_rank_.begin(), node_of_rank_.begin() + aggregators[a], my_node_));
+    MPI_Aint size = 0;
+    int unit = 1;
+    check_mpi(MPI_Win_shared_query(window_, in_node, &size, &unit, &memory_[a]),
+              "MPI_Win_shared_query");
+  }
+}
+
+bool SharedStaging::allocate_shared(std::uint64_t mine) {
+  void* base = nullptr;
+  MPI_Win window = MPI_WIN_NULL;
+  const int code = MPI_Win_allocate_shared(static_cast<MPI_Aint>(mine), 1, MPI_INFO_NULL,
+                                           node_->get(), &base, &window);
+  if (code != MPI_SUCCESS) return false;
+  window_ = window;
+  check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
+  return true;
+}
+
+void SharedStaging::find_nodes() {
+  my_node_ = static_cast<int>(node_->broadcast(static_cast<std::uint64_t>(comm_.rank())));
+  node_of_rank_.resize(static_cast<std::size_t>(comm_.size()));
+  check_mpi(MPI_Allgather(&my_node_, 1, MPI_INT, node_of_rank_.data(), 1, MPI_INT, comm_.get()),
+            "MPI_Allgather");
+  nodes_ = 0;
+  for (int rank = 0; rank < comm_.size(); ++rank) nodes_ += node_of_rank_[rank] == rank;
+}
+
+void SharedStaging::meet() const {
+  if (window_ == MPI_WIN_NULL) return;
+  check_mpi(MPI_Win_sync(window_), "MPI_Win_sync");
+  node_->barrier();
+  check_mpi(MPI_Win_sync(window_), "MPI_Win_sync");
+}
+
+void SharedStaging::free_window() {
+  if (window_ == MPI_WIN_NULL) return;
+  MPI_Win_unlock_all(window_);
+  MPI_Win_free(&window_);
+}
+
+SharedStaging::~SharedStaging() { free_window(); }
+
+}  // namespace slabmark

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exchange/rearranger.hpp"
+#include "method/file_order.hpp"
+#include "method/method.hpp"
+#include "method/selection_cache.hpp"
+#include "storage/mpiio/file.hpp"
+
+namespace slabmark {
+
+/// How one file format says where the arrays of a pattern lie. Its calls to a library are made by
+/// the root alone, on its own: what they find out is a list of numbers that all ranks get.
+class CanonicalHeader {
+ public:
+  virtual ~CanonicalHeader() = default;
+
+  // On root only.
+  virtual void create(const std::string& path, const mpiio::Hints& hints) = 0;
+  /// Defines and closes the file, which is complete after it but for its data.
+  virtual std::vector<std::uint64_t> define() = 0;
+  virtual std::vector<std::uint64_t> read(const std::string& path) = 0;
+
+  // On all ranks.
+  /// Byte of the file at which a dataset (at `time`, if it has time) begins.
+  virtual std::uint64_t offset(std::span<const std::uint64_t> numbers, std::size_t dataset,
+                               std::uint64_t time) const = 0;
+  virtual bool swaps_bytes() const { return false; }
+  virtual std::uint64_t padding() const {
+    return 0;
+  }  ///< most bytes between arrays that nobody owns
+  virtual std::string library() const { return ""; }  ///< "PnetCDF 1.12.3"
+};
+
+/// Options of a rearranged method, under the prefix of its library ("pnetcdf").
+std::vector<OptionInfo> rearranged_options(const std::string& prefix);
+
+/// Writes and reads a canonical file by a plan instead of by requests: the place of each element is
+/// known, so ranks put the data together in large contiguous pieces (see Rearranger), and
+/// aggregators move those with independent MPI-IO calls. post() only takes the buffers; all that
+/// was posted moves at flush().
+class RearrangedMethod : public Method {
+ public:
+  /// Throws InputError for values that options do not take.
+  RearrangedMethod(const MethodContext& context, const std::string& prefix,
+                   std::unique_ptr<CanonicalHeader> header);
+
+  void create(const std::string& path) override;
+  void define() override;
+  void open(const std::string& path) override;
+  void prepare() override;
+  void post(std::uint64_t round, std::span<std::byte* const> buffers) override;
+  void flush() override;
+  void sync() override;
+  void close() override;
+  nlohmann::json effective() const override;
+
+ private:
+  /// A transfer that has a place in the file.
+  struct Posted {
+    Transfer transfer;
+    ArrayPlace place;
+    std::byte* buffer = nullptr;
+  };
+
+  /// What a plan was made for. Equal ones, on all ranks, share it: the records of a time series lie
+  /// elsewhere in the file but alike.
+  struct PlanKey {
+    std::vector<std::pair<SelectionPtr, SelectionPtr>> selections;
+    std::vector<std::size_t> arrays;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> shapes;  ///< begin and element size
+    std::vector<std::uint64_t> cuts;
+    bool operator==(const PlanKey&) const = default;
+  };
+
+  bool writing() const { return context_.direction == Direction::write; }
+  mpiio::Hints hints() const;
+  void share_numbers();
+  RearrangerSettings rearranger_settings() const;
+  std::uint64_t alignment() const;
+  std::uint64_t effective_hint(const std::string& name, std::uint64_t otherwise) const;
+  void take(std::uint64_t round, std::span<std::byte* const> buffers,
+            std::vector<Posted>& out) const;
+  Region region_of(const std::vector<Posted>& posted) const;
+  void plan_for(const std::vector<Posted>& posted, const Region& region);
+  std::vector<std::size_t> agreed_maps(const PlanKey& key) const;
+  void make_plan(const std::vector<Posted>& posted, const Region& region);
+  std::vector<bool> take_fresh(const Region& region);
+
+  MethodContext context_;
+  std::string prefix_;
+  std::unique_ptr<CanonicalHeader> header_;
+  std::uint64_t aggregators_;
+  std::uint64_t window_;
+  std::uint64_t align_;
+  std::uint64_t node_ranks_;
+
+  std::string path_;
+  std::vector<std::uint64_t> numbers_;
+  mpiio::File file_;
+  std::map<std::string, std::string> hints_in_effect_;
+  std::optional<Rearranger> rearranger_;
+  std::vector<Posted> posted_;
+  SelectionCache<FilePieces> pieces_;
+  PlanKey key_;
+  FlushPlan plan_;
+  std::uint64_t plans_ = 0;
+  std::set<std::uint64_t> written_;  ///< offsets of the arrays that were written to
+};
+
+}  // namespace slabmark

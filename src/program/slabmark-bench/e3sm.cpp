@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/number.hpp"
+#include "map/output_pattern.hpp"
+#include "pattern/output_table.hpp"
+#include "program/slabmark-bench/pattern_command.hpp"
+
+namespace slabmark::bench_program {
+
+namespace {
+
+/// Whole output files of E3SM.
+class E3smCommand : public PatternCommand {
+ public:
+  std::string name() const override { return "e3sm"; }
+  std::string help() const override { return "A whole output file of E3SM on its decomposition"; }
+
+  void add_options(CLI::App& app) override {
+    app.add_option("--case", request_.output,
+                   fmt::format("Output file: {}", fmt::join(output_table_names(), ", ")))
+        ->required();
+    app.add_option("--map", request_.path, "Decomposition file with the maps of the case")
+        ->required();
+    app.add_option("--records", records_, "Time records to write (default 1)");
+    app.add_option("--real", real_, "Type of real variables: float64 (default) or float32");
+  }
+
+  void check() override {
+    find_output_table(request_.output);
+    request_.records = parse_count(records_, "--records", 1);
+    if (real_ != "float64" && real_ != "float32") {
+      throw InputError(fmt::format("--real is '{}'; it takes float64 or float32.", real_));
+    }
+    request_.real = real_ == "float64" ? ElementType::float64 : ElementType::float32;
+  }
+
+  BuiltPattern build(const Comm& comm, bool for_reading) override {
+    request_.with_neighbours = for_reading;
+    MapPattern pattern = make_output_map_pattern(comm, request_);
+    return {std::move(pattern.mine), std::move(pattern.neighbours), std::move(pattern.setup)};
+  }
+
+ private:
+  OutputPatternRequest request_;
+  std::string records_ = "1";
+  std::string real_ = "float64";
+};
+
+}  // namespace
+
+std::unique_ptr<PatternCommand> make_e3sm_command() { return std::make_unique<E3smCommand>(); }
+
+}  // namespace slabmark::bench_program

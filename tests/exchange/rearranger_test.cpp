@@ -1,0 +1,122 @@
+#include "exchange/rearranger.hpp"
+
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "base/error.hpp"
+
+namespace slabmark {
+namespace {
+
+/// Two arrays of 8-byte elements, dealt out like cards: rank r has every size-th element from r on.
+class RearrangerTest : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  static constexpr std::uint64_t elements = 1000;
+
+  RearrangerTest() {
+    const auto rank = static_cast<std::uint64_t>(comm.rank());
+    const auto size = static_cast<std::uint64_t>(comm.size());
+    for (std::uint64_t e = rank; e < elements; e += size) {
+      pieces.push_back({e, pieces.size(), 1});
+      first.push_back(e);
+      second.push_back(elements + e);
+    }
+  }
+
+  FlushPlan plan_for(const Rearranger& rearranger) const {
+    return FlushPlan(comm, region, {{pieces, elements, "v"}}, {{0, 0}, {1, 0}},
+                     region.cut(rearranger.aggregators().size(), 64), rearranger.aggregators(),
+                     true);
+  }
+
+  std::vector<std::byte*> buffers() {
+    return {reinterpret_cast<std::byte*>(first.data()),
+            reinterpret_cast<std::byte*>(second.data())};
+  }
+
+  /// 0 as MPI says, 1 messages only.
+  RearrangerSettings settings() const {
+    RearrangerSettings chosen;
+    chosen.aggregators = 2;
+    chosen.window = 512;
+    chosen.node_ranks = GetParam();
+    return chosen;
+  }
+
+  Comm comm{MPI_COMM_WORLD};
+  const Region region{std::vector<ArrayPlace>{{64, 8, elements}, {64 + 8 * elements, 8, elements}},
+                      0};
+  const std::vector<bool> fresh{true, true};
+  std::vector<Piece> pieces;
+  std::vector<std::uint64_t> first, second;
+};
+
+TEST_P(RearrangerTest, BringsElementsIntoTheOrderOfTheFileAndBack) {
+  Rearranger rearranger(comm, settings());
+  const FlushPlan plan = plan_for(rearranger);
+  const auto memory = buffers();
+  const Rearranger::Flush flush{region, plan, memory, fresh, false};
+  std::map<std::uint64_t, std::uint64_t> mine;  // what this aggregator keeps, by element
+  rearranger.write(flush, [&](std::uint64_t offset, std::byte* data, std::uint64_t bytes) {
+    EXPECT_LE(bytes, rearranger.window_bytes() + 8);
+    for (std::uint64_t i = 0; i < bytes; i += 8) {
+      std::memcpy(&mine[(offset + i - 64) / 8], data + i, 8);
+    }
+  });
+  EXPECT_EQ(comm.sum(std::uint64_t{mine.size()}), 2 * elements);
+  for (const auto& [element, value] : mine) ASSERT_EQ(value, element);
+
+  const auto written_first = first;
+  const auto written_second = second;
+  std::fill(first.begin(), first.end(), 0);
+  std::fill(second.begin(), second.end(), 0);
+  rearranger.read(flush, [&](std::uint64_t offset, std::byte* data, std::uint64_t bytes) {
+    for (std::uint64_t i = 0; i < bytes; i += 8) {
+      std::memcpy(data + i, &mine.at((offset + i - 64) / 8), 8);
+    }
+  });
+  EXPECT_EQ(first, written_first);
+  EXPECT_EQ(second, written_second);
+}
+
+TEST_P(RearrangerTest, AnAggregatorThatCannotWriteLeavesNoOtherWaitingAndThrowsAtTheEnd) {
+  Rearranger rearranger(comm, settings());
+  const FlushPlan plan = plan_for(rearranger);
+  const auto memory = buffers();
+  const Rearranger::Flush flush{region, plan, memory, fresh, false};
+  bool thrown = false;
+  try {
+    rearranger.write(flush, [&](std::uint64_t, std::byte*, std::uint64_t) {
+      if (comm.is_root()) throw IoError("No space is left.");
+    });
+  } catch (const IoError&) {
+    thrown = true;
+  }
+  EXPECT_EQ(thrown, comm.is_root());
+  rearranger.write(flush, [](std::uint64_t, std::byte*, std::uint64_t) {});
+}
+
+TEST_P(RearrangerTest, SendsMessagesOnlyWhereMemoryIsNotShared) {
+  Rearranger rearranger(comm, settings());
+  const FlushPlan plan = plan_for(rearranger);
+  const auto memory = buffers();
+  rearranger.write({region, plan, memory, fresh, false},
+                   [](std::uint64_t, std::byte*, std::uint64_t) {});
+  EXPECT_EQ(comm.sum(rearranger.messages()) > 0, rearranger.nodes() > 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(NodeRanks, RearrangerTest, testing::Values(0, 1, 2),
+                         [](const auto& each) { return "of_" + std::to_string(each.param); });
+
+TEST(StandardWindow, IsSmallOnOneNodeAndGrowsWithTheRanksBetweenNodes) {
+  EXPECT_EQ(standard_window(1, 64), 1u << 20);
+  EXPECT_EQ(standard_window(2, 4), 1u << 20);
+  EXPECT_EQ(standard_window(32, 1024), 16u << 20);
+  EXPECT_EQ(standard_window(675, 21600), 256u << 20);
+}
+
+}  // namespace
+}  // namespace slabmark

@@ -1,0 +1,125 @@
+#include "pattern/output_table.hpp"
+
+#include <map>
+#include <set>
+
+#include <gmock/gmock.h>
+
+#include "base/error.hpp"
+
+namespace slabmark {
+namespace {
+
+/// Variables on each map of a table, those on none first.
+std::vector<std::size_t> users(const OutputTable& table) {
+  std::vector<std::size_t> count(table.maps.size() + 1, 0);
+  for (const auto& variable : table.variables) ++count[variable.map ? *variable.map + 1 : 0];
+  return count;
+}
+
+std::size_t attributes(const OutputTable& table) {
+  std::size_t count = table.attributes.size();
+  for (const auto& variable : table.variables) count += variable.attributes.size();
+  return count;
+}
+
+TEST(OutputTable, HasTheVariablesOfEachCaseInTheProportionsOfTheApplication) {
+  const std::map<std::string, std::vector<std::size_t>> expected = {
+      {"f-h0", {27, 1, 323, 63}},
+      {"f-h1", {27, 1, 22, 1}},
+      {"g", {11, 6, 2, 25, 2, 2, 4}},
+      {"i-h0", {14, 465, 75, 4, 1, 1}},
+      {"i-h1", {14, 465, 69, 2, 1, 1}}};
+  std::set<std::string> names;
+  for (const auto& name : output_table_names()) names.insert(name);
+  for (const auto& [name, counts] : expected) {
+    EXPECT_EQ(users(find_output_table(name)), counts) << name;
+    EXPECT_EQ(names.count(name), 1u);
+  }
+  EXPECT_EQ(attributes(find_output_table("f-h0")), 1421u);
+  EXPECT_EQ(attributes(find_output_table("f-h1")), 142u);
+}
+
+TEST(OutputTable, NamesNoVariableTwice) {
+  for (const auto& name : output_table_names()) {
+    std::set<std::string> seen;
+    for (const auto& variable : find_output_table(name).variables) {
+      EXPECT_TRUE(seen.insert(variable.name).second) << name << ": " << variable.name;
+    }
+  }
+}
+
+TEST(OutputTable, AnUnknownNameIsRefusedWithTheNearest) {
+  try {
+    find_output_table("f-h00");
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("f-h0"), std::string::npos);
+  }
+}
+
+constexpr const char* small = R"({"summary": "s", "maps": [["col"], ["lev", "col"]],
+  "dimensions": {"edge": "lev+1", "pair": 2}, "attributes": {"title": "t"},
+  "groups": [
+    {"map": 1, "type": "real", "dimensions": ["time", "col"], "attributes": {}, "names": ["a", "b_c"]},
+    {"map": 2, "type": "int32", "dimensions": ["lev", "col"], "attributes": {"units": "m"}, "names": ["d"]},
+    {"type": "float64", "dimensions": ["time", "edge", "pair"], "attributes": {}, "names": ["e"]}]})";
+
+OutputShare share_of(bool is_first) {
+  OutputShare share;
+  share.maps = {select_row_runs({10}, {{2, 3}}), select_row_runs({4, 10}, {{2, 3}, {12, 3}})};
+  share.is_first = is_first;
+  share.real = ElementType::float32;
+  share.records = 2;
+  return share;
+}
+
+TEST(OutputTable, BecomesAPatternOfRecordsInWhichVariablesOfOneMapShareTheirSelection) {
+  const auto table = parse_output_table("small", small);
+  const auto pattern = make_output_pattern(table, share_of(true));
+  ASSERT_EQ(pattern.datasets.size(), 4u);
+  EXPECT_EQ(pattern.datasets[0].type, ElementType::float32);
+  EXPECT_TRUE(pattern.datasets[0].has_time);
+  EXPECT_EQ(pattern.datasets[1].attributes.back().text, "b c");
+  EXPECT_EQ(pattern.datasets[2].type, ElementType::int32);
+  EXPECT_EQ(pattern.datasets[3].extent(), (Extent{5, 2}));
+  EXPECT_EQ(pattern.attributes.front().text, "t");
+  const auto first = pattern.transfers(0);
+  const auto second = pattern.transfers(1);
+  ASSERT_EQ(first.size(), 4u);
+  ASSERT_EQ(second.size(), 3u) << "what has no time moves once";
+  EXPECT_EQ(first[0].file, first[1].file);
+  EXPECT_EQ(second[0].time, 1u);
+  EXPECT_EQ(first[3].file->element_count(), 10u);
+}
+
+TEST(OutputTable, OnlyTheFirstRankHasWhatNoMapDecomposes) {
+  const auto pattern = make_output_pattern(parse_output_table("small", small), share_of(false));
+  EXPECT_EQ(pattern.transfers(0)[3].file->element_count(), 0u);
+}
+
+TEST(OutputTable, MapsOfAnotherNumberOrLengthAreRefused) {
+  const auto table = parse_output_table("small", small);
+  auto share = share_of(true);
+  share.maps[0] = select_none({11});
+  EXPECT_THROW(make_output_pattern(table, share), InputError) << "col is 11 and 10";
+  share.maps.pop_back();
+  EXPECT_THROW(make_output_pattern(table, share), InputError);
+  share = share_of(true);
+  share.maps[1] = select_none({40});
+  EXPECT_THROW(make_output_pattern(table, share), InputError) << "one dimension instead of two";
+}
+
+TEST(OutputTable, ATableOfAnotherFormIsAnErrorThatNamesIt) {
+  for (const auto* text : {"{", "{}", R"({"summary": 3})"}) {
+    try {
+      parse_output_table("broken", text);
+      FAIL() << text;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("broken"), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slabmark

@@ -135,7 +135,11 @@ class Hdf5Slab : public Hdf5Method {
       transfer.file->hyperslab(i, slab_);
       select(transfer, file);
       const auto elements = element_count(slab_);
-      line_.become_line(elements);
+      if (elements == 0) {
+        line_.become_line(0);
+      } else {
+        line_.become_dense(slab_, context_.pattern.datasets[transfer.dataset].has_time);
+      }
       move(transfer.dataset, line_, file, buffer);
       buffer += elements * size;
     }

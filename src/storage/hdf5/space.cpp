@@ -134,4 +134,17 @@ void Space::become_line(std::uint64_t elements) {
   select_all();
 }
 
+void Space::become_dense(const Hyperslab& slab, bool leading_time) {
+  if (slab.start.empty() && !leading_time) {
+    become_line(1);
+    return;
+  }
+  std::vector<hsize_t> dims;
+  if (leading_time) dims.push_back(1);
+  for (std::size_t d = 0; d < slab.count.size(); ++d) dims.push_back(slab.count[d] * slab.block[d]);
+  check(H5Sset_extent_simple(get(), static_cast<int>(dims.size()), dims.data(), nullptr),
+        "H5Sset_extent_simple", in_memory);
+  select_all();
+}
+
 }  // namespace slabmark::hdf5

@@ -46,7 +46,7 @@ class Space {
   /// Makes this the array of the elements that `slab` selects, densely, all selected; with a time
   /// dimension in front if `leading_time`. As memory of a transfer between that slab and a chunked
   /// dataset it is worth its shape: HDF5 2.2.0 takes a memory space of another shape apart element
-  /// by element (900 MiB in 8 blocks: 2750 MiB/s with the shape, 170 MiB/s with a line).
+  /// by element, which made reads of boxes of 256 B x 1 KiB 80 times slower from a line.
   void become_dense(const Hyperslab& slab, bool leading_time);
   /// Makes this the 1-D space of `elements`, all selected.
   void become_line(std::uint64_t elements);

@@ -79,6 +79,21 @@ std::uint64_t parse_size(std::string_view text, std::string_view what) {
   return value * unit;
 }
 
+std::array<std::uint64_t, 3> parse_triple(std::string_view text, std::string_view what,
+                                          std::uint64_t min) {
+  std::array<std::uint64_t, 3> triple{};
+  auto rest = text;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto comma = rest.find(',');
+    if ((comma == std::string_view::npos) != (i == 2)) {
+      reject(what, text, "is not three numbers", "three with commas between them, such as 2,1,4");
+    }
+    triple[i] = parse_count(rest.substr(0, comma), what, min);
+    rest.remove_prefix(i == 2 ? rest.size() : comma + 1);
+  }
+  return triple;
+}
+
 double parse_real(std::string_view text, std::string_view what, double min) {
   const std::string remedy = fmt::format("a finite decimal number of at least {}", min);
   double value = 0.0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -16,6 +17,11 @@ std::uint64_t parse_count(std::string_view text, std::string_view what, std::uin
 /// Parses a size in bytes: a whole number with an optional suffix K, M, G or T (either case) for
 /// 2^10, 2^20, 2^30, 2^40. Throws InputError as parse_count does, and on overflow.
 std::uint64_t parse_size(std::string_view text, std::string_view what);
+
+/// Parses three whole numbers with commas between them, each at least `min`, for example "2,1,4".
+/// Throws InputError.
+std::array<std::uint64_t, 3> parse_triple(std::string_view text, std::string_view what,
+                                          std::uint64_t min = 1);
 
 /// Parses a finite number >= min, for example seconds. Throws InputError.
 double parse_real(std::string_view text, std::string_view what, double min = 0.0);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,5 +76,12 @@ std::vector<Hyperslab> boxes_of_range(Run range, const Extent& extent);
 /// The hyperslab (count 1) that `run` is in an array of `extent`; the run must not cross a row of
 /// the fastest dimension. Reuses the storage of `slab`.
 void hyperslab_of_row_run(Run run, const Extent& extent, Hyperslab& slab);
+
+/// Calls `visit` with boxes that together hold the elements of `sorted`, each once; these are
+/// sorted and coalesced runs within an array of `extent`. Where neighbouring rows take the same
+/// columns, a box spans them all: a field of 72 levels on a decomposed sphere has the same columns
+/// in every level, so 72 times fewer boxes than runs. Linear in the runs.
+void for_each_row_box(std::span<const Run> sorted, const Extent& extent,
+                      const std::function<void(const Hyperslab&)>& visit);
 
 }  // namespace slabmark

@@ -114,7 +114,7 @@ hdf5::Space union_of(const Selection& selection, bool leading_time) {
       sort_runs(*runs);
       coalesce(*runs);
     }
-    for (const auto run : *runs) builder.add(run);
+    for_each_row_box(*runs, selection.extent(), [&](const Hyperslab& box) { builder.add(box); });
   } else {
     Hyperslab slab;
     for (std::uint64_t i = 0; i < selection.hyperslab_count(); ++i) {

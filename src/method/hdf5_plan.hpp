@@ -31,8 +31,8 @@ struct Hdf5Plan {
   void scatter(const std::byte* dense, std::byte* buffer, std::size_t element_bytes) const;
 };
 
-/// The union of a selection, by divide and conquer. Hyperslabs that touch are merged first, unless
-/// they are of many runs each (boxes, strides), when they are kept as they are.
+/// The union of a selection, by divide and conquer. Hyperslabs that touch are merged first, also
+/// across rows, unless they are of many runs each (boxes, strides), when they are kept as they are.
 hdf5::Space union_of(const Selection& selection, bool leading_time);
 
 /// Completes a plan whose `file` is a union. HDF5 walks a union in row-major order, whatever the

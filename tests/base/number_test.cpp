@@ -31,6 +31,15 @@ TEST(Counts, AreWholeDecimalNumbers) {
   EXPECT_EQ(parse_count("18446744073709551615", "-n"), largest);
 }
 
+TEST(Triples, AreThreeCountsWithCommas) {
+  EXPECT_EQ(parse_triple("2,1,40", "--grid"), (std::array<std::uint64_t, 3>{2, 1, 40}));
+  for (const char* text : {"", "2", "2,1", "2,1,", "2,1,4,", "2,1,4,5", "2,1,x", "2 ,1,4"}) {
+    EXPECT_THROW(parse_triple(text, "--grid"), InputError) << '"' << text << '"';
+  }
+  EXPECT_THAT(message_of([] { parse_triple("2,0,4", "--grid"); }), HasSubstr("--grid"));
+  EXPECT_EQ(parse_triple("2,0,4", "--grid", 0)[1], 0u);
+}
+
 TEST(Counts, AreRefusedIfAnythingButDigitsIsThere) {
   for (const char* text :
        {"", " 1", "1 ", "+1", "1.0", "1e3", "0x10", "x", "-", "1-", "--1", "1K"}) {

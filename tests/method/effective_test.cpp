@@ -1,3 +1,5 @@
+#include "method/effective.hpp"
+
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -122,11 +124,27 @@ TEST_F(Effective, Hdf5PinsTheFormatUnlessAsked) {
             (nlohmann::json{"v114", "v114"}));
 }
 
+TEST(ReportedHints, ThoseThatAreNotInEffectAsAskedAreNoted) {
+  nlohmann::json effective;
+  const Settings settings{{}, {{"a", "1"}, {"b", "2"}, {"c", "3"}, {"c", "4"}}};
+  report_hints(effective, settings, {{"a", "1"}, {"b", "20"}, {"c", "4"}, {"own", "x"}});
+  EXPECT_EQ(effective["hints"].size(), 4u);
+  ASSERT_EQ(effective["notes"].size(), 1u);
+  EXPECT_EQ(effective["notes"][0], "The hint b=2 is not in effect: 20 is.");
+}
+
+TEST(ReportedHints, ThoseThatAreNotReportedAtAllAreNoted) {
+  nlohmann::json effective;
+  report_hints(effective, {{}, {{"a", "1"}}}, {});
+  ASSERT_EQ(effective["notes"].size(), 1u);
+  EXPECT_EQ(effective["notes"][0],
+            "The hint a=1 is not in effect: the library does not report it.");
+}
+
 TEST_F(Effective, AHintThatNobodyKnowsIsNoted) {
   for (const auto* method : {"mpiio-collective", "hdf5-slab"}) {
     const auto effective = write(method, {{}, {{"slabmark_no_such_hint", "7"}}});
-    if (effective["hints"].contains("slabmark_no_such_hint"))
-      continue;  // ROMIO keeps all it is given
+    if (effective["hints"].contains("slabmark_no_such_hint")) continue;  // kept as it was given
     EXPECT_NE(effective["notes"].dump().find("slabmark_no_such_hint=7"), std::string::npos);
   }
 }

@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include "base/error.hpp"
 #include "base/number.hpp"
 #include "map/map_pattern.hpp"
 #include "program/slabmark-bench/pattern_command.hpp"
@@ -8,15 +5,6 @@
 namespace slabmark::bench_program {
 
 namespace {
-
-ElementType parse_type(const std::string& text) {
-  for (const ElementType type : {ElementType::uint8, ElementType::int32, ElementType::int64,
-                                 ElementType::float32, ElementType::float64}) {
-    if (text == name_of(type)) return type;
-  }
-  throw InputError(fmt::format(
-      "--type '{}' is no element type; use uint8, int32, int64, float32 or float64.", text));
-}
 
 /// Variables that are laid out as a decomposition file says.
 class DecompCommand : public PatternCommand {

@@ -39,6 +39,10 @@ class PatternCommand {
 
 std::unique_ptr<PatternCommand> make_decomp_command();
 std::unique_ptr<PatternCommand> make_e3sm_command();
+std::unique_ptr<PatternCommand> make_slice_command();
+
+/// What --type names. Throws InputError.
+ElementType parse_type(const std::string& text);
 
 /// All kinds, in the order of the help text.
 std::vector<std::unique_ptr<PatternCommand>> pattern_commands();

@@ -1,0 +1,157 @@
+#include "pattern/slice_pattern.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace slabmark {
+
+namespace {
+
+std::string axis_name(std::size_t axis) { return std::string(1, axis_names[axis]); }
+
+void check_field(const BlockedField& field, std::uint64_t size) {
+  const auto& p = field.processes;
+  std::uint64_t product = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (field.points[axis] == 0) {
+      throw InputError(
+          fmt::format("The field has no points along {}; give at least 1.", axis_name(axis)));
+    }
+    if (p[axis] == 0 || p[axis] > field.points[axis]) {
+      throw InputError(
+          fmt::format("{} processes along {} cannot share {} points; give 1 to {} processes there.",
+                      p[axis], axis_name(axis), field.points[axis], field.points[axis]));
+    }
+    if (__builtin_mul_overflow(product, p[axis], &product)) product = 0;
+  }
+  if (product != size) {
+    throw InputError(
+        fmt::format("A process grid of {} x {} x {} needs that many ranks, not {}; give processes "
+                    "whose product "
+                    "is {}.",
+                    p[0], p[1], p[2], size, size));
+  }
+}
+
+void check_range(const PointRange& range, std::uint64_t points, std::size_t axis) {
+  if (range.begin >= range.end || range.end > points) {
+    throw InputError(
+        fmt::format("The range {} to {} along {} is not within the field's 0 to {}; give a begin "
+                    "below an end within it.",
+                    range.begin, range.end, axis_name(axis), points));
+  }
+  if (range.stride == 0 || range.stride > range.end - range.begin) {
+    throw InputError(fmt::format("The stride {} along {} is not within 1 to {}, the points there.",
+                                 range.stride, axis_name(axis), range.end - range.begin));
+  }
+}
+
+/// What one block holds of a range: `count` points, the first as a position in the block's memory
+/// and as one in the file.
+struct Part {
+  std::uint64_t memory = 0;
+  std::uint64_t file = 0;
+  std::uint64_t count = 0;
+};
+
+Part part_of(const PointRange& range, Run block, std::uint64_t halo) {
+  const auto end = std::min(range.end, block.end());
+  auto first = std::max(range.begin, block.offset) - range.begin;
+  first = range.begin + (first + range.stride - 1) / range.stride * range.stride;
+  if (first >= end) return {};
+  return {first - block.offset + halo, (first - range.begin) / range.stride,
+          (end - first + range.stride - 1) / range.stride};
+}
+
+/// File and memory side of what this rank has of a slice. All fields share them.
+struct Sides {
+  SelectionPtr file;
+  SelectionPtr memory;
+};
+
+Sides sides_of(const Slice& slice, const std::array<Run, 3>& block, std::uint64_t halo) {
+  Extent file_extent;
+  Extent memory_extent;
+  Hyperslab file;
+  Hyperslab memory;
+  bool nothing = false;
+  for (std::size_t axis = 3; axis-- > 0;) {  // slowest first
+    const auto part = part_of(slice.ranges[axis], block[axis], halo);
+    nothing = nothing || part.count == 0;
+    memory_extent.push_back(block[axis].length + 2 * halo);
+    memory.start.push_back(part.memory);
+    memory.stride.push_back(slice.ranges[axis].stride);
+    memory.count.push_back(part.count);
+    memory.block.push_back(1);
+    if (slice.normal == axis) continue;
+    file_extent.push_back(slice.ranges[axis].count());
+    file.start.push_back(part.file);
+    file.stride.push_back(1);
+    file.count.push_back(1);
+    file.block.push_back(part.count);
+  }
+  if (nothing) return {select_none(std::move(file_extent)), select_none(std::move(memory_extent))};
+  return {select_hyperslabs(std::move(file_extent), {file}),
+          select_hyperslabs(std::move(memory_extent), {memory})};
+}
+
+Dataset dataset_of(const Slice& slice, std::uint64_t field, ElementType type, bool has_time) {
+  Dataset dataset;
+  dataset.name = fmt::format("f{}{}", field, slice.name);
+  dataset.type = type;
+  dataset.has_time = has_time;
+  for (std::size_t axis = 3; axis-- > 0;) {
+    if (slice.normal == axis) continue;
+    // Lengths differ between slices, and in some formats all datasets of a file share dimensions.
+    const auto length = slice.ranges[axis].count();
+    dataset.dimensions.push_back({fmt::format("{}{}", axis_name(axis), slice.name), length});
+  }
+  return dataset;
+}
+
+}  // namespace
+
+Slice whole_field(const BlockedField& field) {
+  Slice slice;
+  for (std::size_t axis = 0; axis < 3; ++axis) slice.ranges[axis] = {0, field.points[axis], 1};
+  return slice;
+}
+
+Pattern make_slice_pattern(const BlockedField& field, const std::vector<Slice>& slices,
+                           ElementType type, std::uint64_t fields, std::uint64_t outputs,
+                           std::uint64_t rank, std::uint64_t size) {
+  check_field(field, size);
+  for (const auto& slice : slices) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      check_range(slice.ranges[axis], field.points[axis], axis);
+    }
+  }
+  std::array<Run, 3> block;
+  auto rest = rank;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    block[axis] =
+        equal_range(field.points[axis], rest % field.processes[axis], field.processes[axis]);
+    rest /= field.processes[axis];
+  }
+
+  Pattern pattern;
+  pattern.name = "slice";
+  pattern.rounds = outputs;
+  std::vector<Transfer> transfers;
+  for (const auto& slice : slices) {
+    const auto sides = sides_of(slice, block, field.halo);
+    for (std::uint64_t f = 0; f < fields; ++f) {
+      transfers.push_back({pattern.datasets.size(), 0, sides.file, sides.memory});
+      pattern.datasets.push_back(dataset_of(slice, f, type, outputs > 1));
+    }
+  }
+  pattern.transfers = [transfers](std::uint64_t round) {
+    auto now = transfers;
+    for (auto& transfer : now) transfer.time = round;
+    return now;
+  };
+  return pattern;
+}
+
+}  // namespace slabmark

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pattern/pattern.hpp"
+
+namespace slabmark {
+
+/// Axes of a field, and of all arrays below, in this order. x is the fastest in memory and in
+/// files.
+inline constexpr std::string_view axis_names = "xyz";
+
+/// A 3-D field that is cut into equal blocks, one a rank, each surrounded by `halo` points that the
+/// application keeps for its neighbours. Ranks are numbered with x fastest.
+struct BlockedField {
+  std::array<std::uint64_t, 3> points = {1, 1, 1};
+  std::array<std::uint64_t, 3> processes = {1, 1, 1};
+  std::uint64_t halo = 0;  ///< points on each side of a block, in each direction
+};
+
+/// Every `stride`-th point of [begin, end). Where the stride does not divide the length, the last
+/// point is kept: ceil((end - begin) / stride) points in all.
+struct PointRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t stride = 1;
+
+  std::uint64_t count() const { return (end - begin + stride - 1) / stride; }
+};
+
+/// What one output holds of a field: a range of each axis. On the axis `normal` it is one point,
+/// and the file has no dimension for it.
+struct Slice {
+  std::string name;  ///< of the datasets, after the field's: "" or "_z75"
+  std::array<PointRange, 3> ranges;
+  std::optional<std::size_t> normal;
+};
+
+/// The part of a whole field that `slice` keeps when nothing is cut away.
+Slice whole_field(const BlockedField& field);
+
+/// The pattern of a simulation that writes `slices` of each of `fields` fields, `outputs` times.
+/// Datasets are named f0, f1, ... with the slice's name, and have a time dimension if there are
+/// several outputs. Memory is the block with its halos, so a slice is a strided selection there.
+/// Throws InputError where a range is empty or leaves the field, a stride is 0 or beyond its range,
+/// the processes are not as many as the ranks, or an axis has more processes than points.
+Pattern make_slice_pattern(const BlockedField& field, const std::vector<Slice>& slices,
+                           ElementType type, std::uint64_t fields, std::uint64_t outputs,
+                           std::uint64_t rank, std::uint64_t size);
+
+}  // namespace slabmark

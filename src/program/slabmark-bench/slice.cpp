@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include "base/error.hpp"
+#include "base/number.hpp"
+#include "pattern/slice_pattern.hpp"
+#include "program/slabmark-bench/pattern_command.hpp"
+
+namespace slabmark::bench_program {
+
+namespace {
+
+/// "z=..." is axis 2 and the text behind the sign.
+std::pair<std::size_t, std::string_view> parse_axis(std::string_view text,
+                                                    std::string_view option) {
+  const auto axis = text.empty() ? std::string_view::npos : axis_names.find(text.front());
+  if (axis == std::string_view::npos || text.size() < 3 || text[1] != '=') {
+    throw InputError(
+        fmt::format("{} '{}' names no axis; write x=, y= or z= in front.", option, text));
+  }
+  return {axis, text.substr(2)};
+}
+
+struct Plane {
+  std::size_t normal;
+  std::uint64_t position;
+};
+
+struct AxisRange {
+  std::size_t axis;
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+/// As equal factors as there are, the greatest for the axis with the most points.
+std::array<std::uint64_t, 3> balanced_processes(int ranks,
+                                                const std::array<std::uint64_t, 3>& points) {
+  std::array<int, 3> factors{};
+  MPI_Dims_create(ranks, 3, factors.data());  // descending
+  std::array<std::size_t, 3> axes = {0, 1, 2};
+  std::stable_sort(axes.begin(), axes.end(), [&](auto a, auto b) { return points[a] > points[b]; });
+  std::array<std::uint64_t, 3> processes{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    processes[axes[i]] = static_cast<std::uint64_t>(factors[i]);
+  }
+  return processes;
+}
+
+/// Planes or boxes of a field, every so many points.
+class SliceCommand : public PatternCommand {
+ public:
+  std::string name() const override { return "slice"; }
+  std::string help() const override {
+    return "Planes and boxes of a 3-D field in blocks, every n-th point of them";
+  }
+
+  void add_options(CLI::App& app) override {
+    app.add_option("--grid", grid_, "Points of the field x,y,z; x is the fastest")->required();
+    app.add_option("--processes", processes_,
+                   "Grid of processes x,y,z; as many as ranks (default: balanced)");
+    app.add_option("--halo", halo_, "Points around each block in memory (default 0)");
+    app.add_option("--plane", planes_,
+                   "A plane such as z=75, normal to z at its point 75; may be repeated (default: "
+                   "the whole field)");
+    app.add_option("--range", ranges_,
+                   "Points to keep along an axis, such as x=10:100 for 10 to 99; may be repeated");
+    app.add_option("--stride", stride_,
+                   "Keep every so many points along x,y,z, the last ones too (default 1,1,1)");
+    app.add_option("--fields", fields_, "Number of fields (default 1)");
+    app.add_option("--outputs", outputs_,
+                   "Number of outputs (default 1; more give a time dimension)");
+    app.add_option("--type", type_, "Element type (default float64)");
+  }
+
+  void check() override {
+    field_.points = parse_triple(grid_, "--grid");
+    field_.halo = parse_count(halo_, "--halo", 0, std::uint64_t{1} << 20);
+    if (!processes_.empty()) field_.processes = parse_triple(processes_, "--processes");
+    for (const std::string& text : planes_) {
+      const auto [axis, position] = parse_axis(text, "--plane");
+      cuts_.push_back({axis, parse_count(position, "--plane", 0, field_.points[axis] - 1)});
+    }
+    for (const std::string& text : ranges_) kept_.push_back(parse_range(text));
+    strides_ = parse_triple(stride_, "--stride");
+    element_ = parse_type(type_);
+    field_count_ = parse_count(fields_, "--fields", 1, 1'000'000);
+    output_count_ = parse_count(outputs_, "--outputs", 1);
+  }
+
+  BuiltPattern build(const Comm& comm, bool for_reading) override {
+    if (processes_.empty()) {
+      field_.processes = balanced_processes(comm.size(), field_.points);
+    }
+    const auto rank = static_cast<std::uint64_t>(comm.rank());
+    const auto size = static_cast<std::uint64_t>(comm.size());
+    BuiltPattern built{pattern_of(rank, size), std::nullopt, {}};
+    if (for_reading) built.read = pattern_of((rank + 1) % size, size);
+    return built;
+  }
+
+ private:
+  static AxisRange parse_range(const std::string& text) {
+    const auto [axis, range] = parse_axis(text, "--range");
+    const auto colon = range.find(':');
+    if (colon == std::string_view::npos) {
+      throw InputError(
+          fmt::format("--range '{}' has no end; write begin:end, such as x=10:100.", text));
+    }
+    return {axis, parse_count(range.substr(0, colon), "--range"),
+            parse_count(range.substr(colon + 1), "--range")};
+  }
+
+  std::vector<Slice> slices() const {
+    auto all = whole_field(field_);
+    for (std::size_t axis = 0; axis < 3; ++axis) all.ranges[axis].stride = strides_[axis];
+    for (const auto& kept : kept_) {
+      all.ranges[kept.axis].begin = kept.begin;
+      all.ranges[kept.axis].end = kept.end;
+    }
+    if (cuts_.empty()) return {all};
+    std::vector<Slice> planes;
+    for (const auto& cut : cuts_) {
+      auto plane = all;
+      plane.name = fmt::format("_{}{}", axis_names[cut.normal], cut.position);
+      plane.ranges[cut.normal] = {cut.position, cut.position + 1, 1};
+      plane.normal = cut.normal;
+      planes.push_back(plane);
+    }
+    return planes;
+  }
+
+  Pattern pattern_of(std::uint64_t rank, std::uint64_t size) const {
+    auto pattern =
+        make_slice_pattern(field_, slices(), element_, field_count_, output_count_, rank, size);
+    const auto triple = [](const std::array<std::uint64_t, 3>& of) {
+      return fmt::format("{}", fmt::join(of, ","));
+    };
+    pattern.settings = {{"grid", triple(field_.points)},
+                        {"processes", triple(field_.processes)},
+                        {"halo", fmt::to_string(field_.halo)},
+                        {"planes", fmt::format("{}", fmt::join(planes_, " "))},
+                        {"ranges", fmt::format("{}", fmt::join(ranges_, " "))},
+                        {"stride", triple(strides_)},
+                        {"fields", fmt::to_string(field_count_)},
+                        {"outputs", fmt::to_string(output_count_)},
+                        {"type", type_}};
+    return pattern;
+  }
+
+  BlockedField field_;
+  std::vector<Plane> cuts_;
+  std::vector<AxisRange> kept_;
+  std::array<std::uint64_t, 3> strides_ = {1, 1, 1};
+  ElementType element_ = ElementType::float64;
+  std::uint64_t field_count_ = 1;
+  std::uint64_t output_count_ = 1;
+
+  std::string grid_;
+  std::string processes_;
+  std::string halo_ = "0";
+  std::vector<std::string> planes_;
+  std::vector<std::string> ranges_;
+  std::string stride_ = "1,1,1";
+  std::string fields_ = "1";
+  std::string outputs_ = "1";
+  std::string type_ = "float64";
+};
+
+}  // namespace
+
+std::unique_ptr<PatternCommand> make_slice_command() { return std::make_unique<SliceCommand>(); }
+
+}  // namespace slabmark::bench_program

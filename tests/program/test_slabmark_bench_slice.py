@@ -1,0 +1,67 @@
+"""slabmark-bench slice: planes and boxes of a field through any method."""
+
+import json
+import re
+
+import h5py
+import pytest
+
+FIELD = ["--grid", "13,11,9", "--halo", "2"]
+
+
+def bench(run, tmp_path, *args, ranks=4, **more):
+    return run("slabmark-bench", ["slice", "-o", tmp_path, "--no-bound", "--trials", "1", *args], ranks=ranks, **more)
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("way", [[], ["--read"]])
+def test_strided_planes_of_each_orientation_through_many_methods(run, tmp_path, ranks, way):
+    methods = ["posix", "mpiio-independent", "mpiio-collective", "pnetcdf-vard", "hdf5-slab", "hdf5-union"]
+    done = bench(run, tmp_path, *FIELD, "--plane", "x=12", "--plane", "y=0", "--plane", "z=4", "--stride", "3,2,2",
+                 "--fields", "2", "--outputs", "2", "--method", ",".join(methods), *way, ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" yes") == len(methods)
+
+
+def test_the_file_has_the_points_that_the_stride_keeps(run, tmp_path):
+    done = bench(run, tmp_path, *FIELD, "--plane", "z=4", "--stride", "5,5,1", "--range", "x=1:12", "--method",
+                 "hdf5-union", "--keep")
+    assert done.returncode == 0, done.stderr
+    [path] = tmp_path.glob("*.h5")
+    with h5py.File(path) as file:
+        assert list(file) == ["f0_z4"]
+        assert file["f0_z4"].shape == (3, 3)
+
+
+def test_the_record_says_what_was_sliced(run, tmp_path):
+    path = tmp_path / "records.jsonl"
+    done = bench(run, tmp_path, *FIELD, "--plane", "z=4", "--stride", "5,5,1", "--processes", "2,2,1", "--method",
+                 "posix", "--json", path)
+    assert done.returncode == 0, done.stderr
+    pattern = json.loads(path.read_text())["pattern"]
+    assert pattern["bytes"] == 8 * 3 * 3
+    assert pattern["settings"]["processes"] == "2,2,1"
+    assert pattern["settings"]["planes"] == "z=4"
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("args, culprit", [
+    (["--plane", "z=9"], "--plane"),
+    (["--plane", "w=1"], "w=1"),
+    (["--plane", "z"], "--plane"),
+    (["--range", "y=3:3"], "along y"),
+    (["--range", "y=3:12"], "along y"),
+    (["--range", "y=3"], "y=3"),
+    (["--stride", "0,1,1"], "--stride"),
+    (["--stride", "1,12,1"], "along y"),
+    (["--stride", "2,2"], "--stride"),
+    (["--processes", "3,1,1"], "3 x 1 x 1"),
+    (["--outputs", "0"], "--outputs"),
+    (["--type", "float16"], "--type"),
+])
+def test_wrong_input_is_one_sentence_and_status_2(run, sentence, tmp_path, args, culprit, ranks):
+    done = bench(run, tmp_path, *FIELD, "--method", "posix", *args, ranks=ranks)
+    assert done.returncode == 2
+    assert culprit in sentence(done, "slabmark-bench")
+    assert re.search(r"\d MiB/s", done.stdout) is None
+    assert list(tmp_path.iterdir()) == []

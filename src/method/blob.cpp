@@ -5,8 +5,7 @@
 #include "method/blob_file.hpp"
 #include "method/method.hpp"
 #include "method/raw_layout.hpp"
-#include "parallel/agree.hpp"
-#include "storage/posix/file.hpp"
+#include "method/shared_posix_file.hpp"
 
 namespace slabmark {
 
@@ -18,12 +17,7 @@ class Blob : public Method {
  public:
   explicit Blob(const MethodContext& context) : context_(context) {}
 
-  void create(const std::string& path) override {
-    agreed(context_.comm, [&] {
-      if (context_.comm.is_root()) file_ = posix::File::create(path);
-    });
-    if (!context_.comm.is_root()) file_ = posix::File::open(path, posix::File::Access::write);
-  }
+  void create(const std::string& path) override { file_ = create_shared(context_.comm, path); }
 
   void define() override {}
 

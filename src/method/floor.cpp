@@ -4,8 +4,7 @@
 #include <fmt/format.h>
 
 #include "method/method.hpp"
-#include "parallel/agree.hpp"
-#include "storage/posix/file.hpp"
+#include "method/shared_posix_file.hpp"
 
 namespace slabmark {
 
@@ -34,12 +33,7 @@ class Floor : public Method {
  public:
   explicit Floor(const MethodContext& context) : context_(context) {}
 
-  void create(const std::string& path) override {
-    agreed(context_.comm, [&] {
-      if (context_.comm.is_root()) file_ = posix::File::create(path);
-    });
-    if (!context_.comm.is_root()) file_ = posix::File::open(path, posix::File::Access::write);
-  }
+  void create(const std::string& path) override { file_ = create_shared(context_.comm, path); }
 
   void define() override {}
   void open(const std::string&) override {}

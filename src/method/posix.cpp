@@ -1,8 +1,7 @@
 #include "method/file_order.hpp"
 #include "method/method.hpp"
 #include "method/raw_layout.hpp"
-#include "parallel/agree.hpp"
-#include "storage/posix/file.hpp"
+#include "method/shared_posix_file.hpp"
 
 namespace slabmark {
 
@@ -14,13 +13,7 @@ class Posix : public Method {
  public:
   explicit Posix(const MethodContext& context) : context_(context), layout_(context.pattern) {}
 
-  void create(const std::string& path) override {
-    // Only one rank may create; the others must not open before that, nor wait if it failed.
-    agreed(context_.comm, [&] {
-      if (context_.comm.is_root()) file_ = posix::File::create(path);
-    });
-    if (!context_.comm.is_root()) file_ = posix::File::open(path, posix::File::Access::write);
-  }
+  void create(const std::string& path) override { file_ = create_shared(context_.comm, path); }
 
   // The full size from the start: a file system or a limit that cannot take it says so at once, and
   // the end of a file that no rank wrote can still be read.

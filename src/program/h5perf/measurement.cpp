@@ -147,7 +147,7 @@ class Run {
 
   void read(const std::string& path) {
     read_->cell.path = path;
-    const Trial trial = read_trial(comm_, read_->cell, buffers_, deadline_);
+    const Trial trial = read_trial(comm_, read_->cell, buffers_, options_.run.verify, deadline_);
     add(*read_, trial);
     if (!options_.run.verify) return;
     note_check(*read_, comm_.sum(trial.checked), describe_agreed(comm_, trial.mismatch, pattern_),

@@ -46,7 +46,7 @@ distclean: clean
 help:
 	@echo 'make                 build all programs, in build/$(PRESET)/bin and linked here'
 	@echo 'make e3sm_io         build one program: $(programs)'
-	@echo 'make demo            build, and see three ways of writing a climate model'"'"'s output timed on 4 ranks, with a report'
+	@echo 'make demo            build, and see the work of five benchmarks timed on 4 ranks, with a report'
 	@echo 'make check-slice     build, write the default test set of seism-core-slice on 8 ranks (900 MiB), and check it'
 	@echo 'make test            build, and run all tests'
 	@echo 'make format          clang-format; make check-format only looks'

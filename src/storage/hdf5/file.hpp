@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include <hdf5.h>
 #include <mpi.h>
@@ -31,6 +33,11 @@ class File {
                      const AccessSettings& settings);
   static File open(MPI_Comm comm, MPI_Info info, const std::string& path,
                    const AccessSettings& settings);
+  /// For this process alone, without MPI-IO, in compact groups (HDF5 1.8 and newer read them). The
+  /// file must not exist yet.
+  static File create_serial(const std::string& path);
+  /// The same in memory: no file of that name is ever made. See image().
+  static File create_in_memory(const std::string& path);
   /// For this process alone, read-only, without MPI-IO.
   static File open_serial(const std::string& path);
 
@@ -40,6 +47,12 @@ class File {
   Dataset create_dataset(const std::string& name, ElementType type, const Space& space,
                          const CreationSettings& settings);
   Dataset open_dataset(const std::string& name, ElementType type) const;
+
+  /// The object called `name`, a group made where there is none.
+  Handle open_group(const std::string& name);
+
+  void flush();                    ///< H5Fflush
+  std::vector<std::byte> image();  ///< what the file would hold, after flush()
 
   /// The MPI file underneath, still HDF5's.
   MPI_File mpi_file() const;

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+
+namespace slabmark::posix {
+
+/// Throws InputError if something stands at `path` already (unless `overwrite`, when a regular file
+/// there is removed), or if its directory is missing or not writable.
+void require_free_path(const std::string& path, bool overwrite);
+
+}  // namespace slabmark::posix

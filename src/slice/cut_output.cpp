@@ -17,9 +17,16 @@ namespace {
 
 constexpr std::string_view ending = ".vtkhdf";
 
-/// Room is made for so many outputs at once, since HDF5 and the other ranks are asked each time.
-constexpr std::uint64_t growth_bytes = 16 << 20;
-constexpr std::uint64_t growth_outputs = 64;
+/// Room is made for several outputs at once, since HDF5 and the other ranks are asked each time.
+/// What is not used in the end goes back without a gap as long as the index has one node; later a
+/// node may lie behind it, so that growth is kept small beside what is there.
+std::uint64_t growth(std::uint64_t capacity, std::uint64_t bytes_an_output) {
+  constexpr std::uint64_t most_bytes = 16 << 20;
+  const auto most =
+      std::max<std::uint64_t>(most_bytes / std::max(bytes_an_output, std::uint64_t{1}), 1);
+  if (capacity < hdf5::chunks_a_node) return std::min(most, hdf5::chunks_a_node - capacity);
+  return std::clamp<std::uint64_t>(capacity / 16, 1, most);
+}
 
 std::vector<Field> fields_of(const Declaration& declaration, const Cut& cut) {
   if (cut.fields.empty()) return declaration.fields;
@@ -54,8 +61,7 @@ std::vector<int> writers_of(const Declaration& declaration, const Description& d
 /// "DIRECTORY/STEM_000042.vtkhdf" of any number.
 bool is_output_of(const std::string& path, const std::string& stem) {
   if (!path.starts_with(stem + "_") || !path.ends_with(ending)) return false;
-  const auto number =
-      path.substr(stem.size() + 1, path.size() - stem.size() - 1 - ending.size());
+  const auto number = path.substr(stem.size() + 1, path.size() - stem.size() - 1 - ending.size());
   return !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
 }
 
@@ -68,11 +74,10 @@ CutOutput::CutOutput(const Comm& comm, const Declaration& declaration, std::size
       every_(declaration.cuts[index].every),
       fields_(fields_of(declaration, declaration.cuts[index])),
       description_(describe(declaration, declaration.cuts[index])),
-      plan_(make_plan(declaration.grid, declaration.cuts[index].slice, fields_.size(),
-                      declaration.type,
-                      writers_of(declaration, description_, index,
-                                 static_cast<std::uint64_t>(comm.size())),
-                      static_cast<std::uint64_t>(comm.rank()))),
+      plan_(make_plan(
+          declaration.grid, declaration.cuts[index].slice, fields_.size(), declaration.type,
+          writers_of(declaration, description_, index, static_cast<std::uint64_t>(comm.size())),
+          static_cast<std::uint64_t>(comm.rank()))),
       exchange_(comm, plan_),
       outgoing_(plan_.send_bytes) {
   if (!writes()) return;
@@ -141,8 +146,7 @@ void CutOutput::remove_created() noexcept {
 }
 
 void CutOutput::grow(Attempt& attempt) {
-  const auto bytes = std::max<std::uint64_t>(description_.bytes() * fields_.size(), 1);
-  const auto more = std::clamp<std::uint64_t>(growth_bytes / bytes, 1, growth_outputs);
+  const auto more = growth(capacity_, description_.bytes() * fields_.size());
   addresses_.assign(more * fields_.size(), 0);
   if (keeps()) {
     attempt.run([&] { addresses_ = series_->grow(capacity_ + more); });
@@ -161,13 +165,12 @@ void CutOutput::grow(Attempt& attempt) {
 std::vector<CutOutput::Piece> CutOutput::pieces_of_output() const {
   std::vector<Piece> pieces;
   if (!frame_.empty() && front_ > 0) pieces.push_back(frame_.front());
-  const auto* bases = appends() ? &addresses_[(count_ - first_address_) * fields_.size()]
-                                : image_.data.data();
+  const auto* bases =
+      appends() ? &addresses_[(count_ - first_address_) * fields_.size()] : image_.data.data();
   for (const auto& stretch : plan_.stretches) {
     const Piece next{bases[stretch.field] + stretch.in_field, front_ + stretch.offset,
                      stretch.bytes};
-    const bool joins = !pieces.empty() &&
-                       pieces.back().file + pieces.back().bytes == next.file &&
+    const bool joins = !pieces.empty() && pieces.back().file + pieces.back().bytes == next.file &&
                        pieces.back().buffer + pieces.back().bytes == next.buffer;
     if (joins) {
       pieces.back().bytes += next.bytes;
@@ -216,7 +219,7 @@ void CutOutput::write(std::uint64_t step, double time, WriterThread* thread, Att
       if (keeps() && appends()) series_->set_time(count_, time);
       if (keeps() && !appends()) {
         files_.push_back(path);
-        for (const auto at : image_.times) std::memcpy(&image_.bytes[at], &time, sizeof time);
+        std::memcpy(&image_.bytes[image_.time], &time, sizeof time);
         for (const auto& piece : frame_) {
           std::memcpy(&slot.buffer[piece.buffer], &image_.bytes[piece.file], piece.bytes);
         }
@@ -227,9 +230,8 @@ void CutOutput::write(std::uint64_t step, double time, WriterThread* thread, Att
       for (const auto& piece : pieces) tally.bytes_written += piece.bytes;
       const auto* buffer = slot.buffer.data();
       if (thread == nullptr) return write_pieces(path, buffer, pieces);
-      slot.work = thread->submit([this, path, buffer, pieces = std::move(pieces)] {
-        write_pieces(path, buffer, pieces);
-      });
+      slot.work = thread->submit(
+          [this, path, buffer, pieces = std::move(pieces)] { write_pieces(path, buffer, pieces); });
     });
   });
   ++count_;

@@ -65,8 +65,8 @@ void check(const Declaration& declaration, std::uint64_t ranks) {
   for (const auto& cut : declaration.cuts) {
     check_cut(declaration, cut);
     if (names.insert(cut.slice.name).second) continue;
-    throw InputError(fmt::format("Two slices are called '{}'; give each a name of its own.",
-                                 cut.slice.name));
+    throw InputError(
+        fmt::format("Two slices are called '{}'; give each a name of its own.", cut.slice.name));
   }
   if (declaration.type != ElementType::float32 && declaration.type != ElementType::float64) {
     throw InputError(fmt::format("Slices are written as float32 or float64, not {}.",

@@ -60,14 +60,14 @@ struct Declaration {
 
 /// What was done so far: seconds of this rank's main thread, and what moved.
 struct Tally {
-  double grow = 0.0;      ///< making room in files
-  double gather = 0.0;    ///< copying points out of the fields
-  double exchange = 0.0;  ///< moving them to the writers
-  double write = 0.0;     ///< writing, or waiting for the thread that does
-  double agree = 0.0;     ///< learning whether any rank failed
+  double grow = 0.0;                ///< making room in files
+  double gather = 0.0;              ///< copying points out of the fields
+  double exchange = 0.0;            ///< moving them to the writers
+  double write = 0.0;               ///< writing, or waiting for the thread that does
+  double agree = 0.0;               ///< learning whether any rank failed
   std::uint64_t bytes_touched = 0;  ///< of the fields' memory, in whole cache lines
   std::uint64_t bytes_written = 0;
-  std::uint64_t requests = 0;       ///< writes issued
+  std::uint64_t requests = 0;  ///< writes issued
 };
 
 /// Writes slices of fields at every output. All functions are collective over the communicator and

@@ -21,9 +21,9 @@ std::array<std::optional<std::size_t>, 3> used_axes(const Slice& slice) {
 
 /// One rank's part of a slice as columns, rows and layers of the file and of its memory.
 struct Part {
-  std::array<Run, 3> file;                 ///< fastest first
-  std::array<std::uint64_t, 3> stride{};   ///< elements of memory
-  std::uint64_t first = 0;                 ///< element of memory
+  std::array<Run, 3> file;                ///< fastest first
+  std::array<std::uint64_t, 3> stride{};  ///< elements of memory
+  std::uint64_t first = 0;                ///< element of memory
   bool empty = false;
 };
 

@@ -39,7 +39,7 @@ std::array<double, 3> step_of(const Description& d) {
   return step;
 }
 
-void describe_image(hdf5::File& file, const Description& d, std::uint64_t outputs) {
+void describe_image(hdf5::File& file, const Description& d) {
   const auto& path = file.path();
   const auto group = file.open_group("/VTKHDF");
   const std::array<std::int64_t, 2> version = {2, 0};
@@ -55,8 +55,6 @@ void describe_image(hdf5::File& file, const Description& d, std::uint64_t output
   hdf5::write_attribute(group.get(), "Spacing", std::span<const double>(step_of(d)), path);
   hdf5::write_attribute(group.get(), "Direction", std::span<const double>(direction), path);
   file.open_group("/VTKHDF/PointData");
-  const auto steps = file.open_group("/VTKHDF/Steps");
-  hdf5::write_attribute(steps.get(), "NSteps", static_cast<std::int64_t>(outputs), path);
 }
 
 /// For those who read the file as plain HDF5: where in the field its points lie. Not more than 8
@@ -102,11 +100,13 @@ hdf5::CreationSettings chunked(Extent chunk) {
   return settings;
 }
 
-/// One dataset for each axis, slowest first, with the coordinates of the points: dimension scales.
+/// One dataset for each axis of the file, slowest first, with the coordinates of the points:
+/// dimension scales.
 std::vector<hdf5::Dataset> write_coordinates(hdf5::File& file, const Description& d) {
   std::vector<hdf5::Dataset> scales;
   for (std::size_t axis = 3; axis-- > 0;) {
     const auto points = d.slice.ranges[axis].count();
+    if (points == 1) continue;
     std::vector<double> coordinates(points);
     for (std::uint64_t i = 0; i < points; ++i) {
       coordinates[i] = first_of(d)[axis] + static_cast<double>(i) * step_of(d)[axis];
@@ -124,36 +124,37 @@ std::vector<hdf5::Dataset> write_coordinates(hdf5::File& file, const Description
 
 struct Datasets {
   std::vector<hdf5::Dataset> data;
-  std::vector<hdf5::Dataset> times;  ///< the dimension scale, and what VTK reads
+  std::optional<hdf5::Dataset> times;  ///< the dimension scale, which VTK reads under another name
 };
 
-/// All of a file; with time to grow if it is `growing`, else with one output.
+/// All of a file; with a dimension of time if it is `growing`, else with one output and no such
+/// dimension, for VTK asks that a single step has none.
 Datasets build(hdf5::File& file, const Description& d, bool growing) {
   Datasets all;
-  const std::uint64_t outputs = growing ? 0 : 1;
-  describe_image(file, d, outputs);
+  describe_image(file, d);
   describe_slice(file, d);
   const auto time_settings = growing ? chunked({times_a_chunk}) : contiguous();
-  for (const auto* name : {"time", "VTKHDF/Steps/Values"}) {
-    all.times.push_back(file.create_dataset(name, ElementType::float64,
-                                            hdf5::Space({outputs}, growing), time_settings));
-  }
+  const std::uint64_t times = growing ? 0 : 1;
+  all.times = file.create_dataset("time", ElementType::float64, hdf5::Space({times}, growing),
+                                  time_settings);
+  file.open_group(growing ? "/VTKHDF/Steps" : "/VTKHDF/FieldData");
+  file.link("time", growing ? "VTKHDF/Steps/Values" : "VTKHDF/FieldData/TimeValue");
   // Coordinates would make a file of one output larger by as much as a small plane; attributes tell
   // the same.
   std::vector<hdf5::Dataset> scales;
   if (growing) {
     scales = write_coordinates(file, d);
-    hdf5::make_scale(all.times.front(), "time", file.path());
+    hdf5::make_scale(*all.times, "time", file.path());
   }
   auto extent = d.shape();
-  extent.insert(extent.begin(), outputs);
+  if (growing) extent.insert(extent.begin(), 0);
   auto chunk = extent;
-  chunk.front() = 1;
+  if (growing) chunk.front() = 1;
   for (const auto& field : d.fields) {
-    auto data = file.create_dataset("VTKHDF/PointData/" + field, d.type,
-                                    hdf5::Space(extent, growing),
-                                    growing ? chunked(chunk) : contiguous_later());
-    if (growing) hdf5::attach_scale(data, all.times.front(), 0, file.path());
+    auto data =
+        file.create_dataset("VTKHDF/PointData/" + field, d.type, hdf5::Space(extent, growing),
+                            growing ? chunked(chunk) : contiguous_later());
+    if (growing) hdf5::attach_scale(data, *all.times, 0, file.path());
     for (unsigned i = 0; i < scales.size(); ++i) {
       hdf5::attach_scale(data, scales[i], i + 1, file.path());
     }
@@ -165,7 +166,11 @@ Datasets build(hdf5::File& file, const Description& d, bool growing) {
 }  // namespace
 
 Extent Description::shape() const {
-  return {slice.ranges[2].count(), slice.ranges[1].count(), slice.ranges[0].count()};
+  Extent shape;
+  for (std::size_t axis = 3; axis-- > 0;) {
+    if (slice.ranges[axis].count() > 1) shape.push_back(slice.ranges[axis].count());
+  }
+  return shape;
 }
 
 std::uint64_t Description::bytes() const { return element_count(shape()) * size_of(type); }
@@ -175,14 +180,14 @@ SeriesFile::SeriesFile(const std::string& path, const Description& description)
   auto datasets = build(file_, description_, true);
   data_ = std::move(datasets.data);
   times_ = std::move(datasets.times);
-  file_.flush();
+  count(0);
 }
 
 void SeriesFile::resize(std::uint64_t outputs) {
   auto extent = description_.shape();
   extent.insert(extent.begin(), outputs);
   for (auto& data : data_) data.extend(extent);
-  for (auto& times : times_) times.extend({outputs});
+  times_->extend({outputs});
   capacity_ = outputs;
 }
 
@@ -195,8 +200,7 @@ std::vector<std::uint64_t> SeriesFile::grow(std::uint64_t outputs) {
     auto plain = posix::File::open(file_.path(), posix::File::Access::write);
     const auto end = plain.size();
     try {
-      plain.reserve(end,
-                    (outputs - first) * description_.bytes() * data_.size() + index_bytes);
+      plain.reserve(end, (outputs - first) * description_.bytes() * data_.size() + index_bytes);
     } catch (...) {
       plain.resize(end);
       throw;
@@ -206,7 +210,9 @@ std::vector<std::uint64_t> SeriesFile::grow(std::uint64_t outputs) {
   std::vector<std::uint64_t> addresses;
   for (auto output = first; output < outputs; ++output) {
     resize(output + 1);
-    for (const auto& data : data_) addresses.push_back(data.chunk_address({output, 0, 0, 0}));
+    Extent first_element(description_.shape().size() + 1, 0);
+    first_element.front() = output;
+    for (const auto& data : data_) addresses.push_back(data.chunk_address(first_element));
   }
   count(first);
   return addresses;
@@ -221,11 +227,9 @@ void SeriesFile::write_times() {
   const auto used = std::min<std::uint64_t>(time_.size(), capacity_);
   if (used == 0) return;
   const hdf5::TransferList list(hdf5::TransferList::Mode::serial);
-  for (auto& times : times_) {
-    hdf5::Space space({capacity_});
-    space.select(make_box({0}, {used}));
-    times.write(hdf5::Space({used}), space, list, time_.data());
-  }
+  hdf5::Space space({capacity_});
+  space.select(make_box({0}, {used}));
+  times_->write(hdf5::Space({used}), space, list, time_.data());
 }
 
 void SeriesFile::count(std::uint64_t outputs) {
@@ -239,7 +243,7 @@ void SeriesFile::close(std::uint64_t outputs) {
   if (outputs != capacity_) resize(outputs);
   count(outputs);
   data_.clear();
-  times_.clear();
+  times_.reset();
   file_.close();
 }
 
@@ -253,11 +257,12 @@ FileImage make_image(const Description& description) {
     const double nothing = 0.0;
     for (auto& data : datasets.data) {
       auto space = data.space();
-      space.select(make_box({0, 0, 0, 0}, {1, 1, 1, 1}));
+      const auto dimensions = space.extent().size();
+      space.select(make_box(Extent(dimensions, 0), Extent(dimensions, 1)));
       data.write(hdf5::Space(Extent{1}), space, list, &nothing);
       image.data.push_back(data.address());
     }
-    for (const auto& times : datasets.times) image.times.push_back(times.address());
+    image.time = datasets.times->address();
   }
   file.flush();
   image.bytes = file.image();

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,13 +21,15 @@ struct Description {
   std::vector<std::string> fields;
   ElementType type = ElementType::float64;
 
-  Extent shape() const;  ///< z, y, x: points in the file
+  /// Points in the file along z, y and x, without the axes of which there is one: VTK takes such an
+  /// image for one of fewer dimensions.
+  Extent shape() const;
   std::uint64_t bytes() const;  ///< of one field in one output
 };
 
-/// A file of one slice that grows in time, in the layout "VTKHDF temporal ImageData" (docs/slices.md
-/// shows it). Kept by one rank, which alone calls HDF5; the data is written by others at the
-/// addresses that grow() returns.
+/// A file of one slice that grows in time, in the layout "VTKHDF temporal ImageData"
+/// (docs/slices.md shows it). Kept by one rank, which alone calls HDF5; the data is written by
+/// others at the addresses that grow() returns.
 class SeriesFile {
  public:
   /// Makes the file, without outputs.
@@ -52,7 +55,7 @@ class SeriesFile {
   Description description_;
   hdf5::File file_;  // before the datasets, which must be closed first
   std::vector<hdf5::Dataset> data_;
-  std::vector<hdf5::Dataset> times_;
+  std::optional<hdf5::Dataset> times_;
   std::vector<double> time_;
   std::uint64_t capacity_ = 0;
 };
@@ -61,8 +64,8 @@ class SeriesFile {
 /// the time, so HDF5 makes one and the others are copies.
 struct FileImage {
   std::vector<std::byte> bytes;
-  std::vector<std::uint64_t> data;   ///< where each field's data begins
-  std::vector<std::uint64_t> times;  ///< places of the time, a double each
+  std::vector<std::uint64_t> data;  ///< where each field's data begins
+  std::uint64_t time = 0;           ///< place of the time, a double
 };
 
 FileImage make_image(const Description& description);

@@ -18,8 +18,8 @@ class BareWay : public Way {
  public:
   explicit BareWay(const WayContext& context)
       : comm_(context.comm), path_(context.stem + context.slice.name + ".raw") {
-    const auto parts = parts_of(context.options.grid, context.slice,
-                                static_cast<std::uint64_t>(comm_.rank()));
+    const auto parts =
+        parts_of(context.options.grid, context.slice, static_cast<std::uint64_t>(comm_.rank()));
     auto bytes = size_of(context.options.type) * context.options.fields;
     for (const auto& part : parts) bytes *= part.count;
     mine_.resize(bytes);

@@ -23,8 +23,7 @@ double expected(const Slice& slice, std::uint64_t field, std::uint64_t i, std::u
 }
 
 void check_output(const WayContext& context, const std::string& path, std::uint64_t field,
-                  const std::vector<double>& found, std::uint64_t output,
-                  std::uint64_t iteration) {
+                  const std::vector<double>& found, std::uint64_t output, std::uint64_t iteration) {
   const bool single = context.options.type == ElementType::float32;
   for (std::uint64_t i = 0; i < found.size(); ++i) {
     const auto exact = expected(context.slice, field, i, iteration);
@@ -59,8 +58,10 @@ std::uint64_t check_files(const WayContext& context, const FileLayout& layout,
       auto start = space.extent();
       auto size = start;
       std::fill(start.begin(), start.end(), 0);
-      start.front() = output % outputs_a_file;
-      size.front() = 1;
+      if (outputs_a_file > 1) {
+        start.front() = output % outputs_a_file;
+        size.front() = 1;
+      }
       space.select(make_box(start, size));
       std::vector<double> found(space.selected());
       std::uint64_t due = 1;

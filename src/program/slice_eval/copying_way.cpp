@@ -114,8 +114,8 @@ class CopyingWay : public Way {
             ((to_[2].memory + z) * coarse[1] + to_[1].memory + y) * coarse[0] + to_[0].memory;
         slice::gather(context_.fields.block(f), ElementType::float64,
                       {source, 1, 0, from_[0].count, ranges[0].stride},
-                      reinterpret_cast<std::byte*>(second_.block(f) + target),
-                      ElementType::float64, 0);
+                      reinterpret_cast<std::byte*>(second_.block(f) + target), ElementType::float64,
+                      0);
       }
     }
   }

@@ -18,8 +18,7 @@ Fields::Fields(const BlockedField& grid, std::uint64_t count, std::uint64_t rank
   const auto shape = block_with_halo(grid, rank);
   block_points_ = shape[0] * shape[1] * shape[2];
   bytes_ = count * block_points_ * sizeof(double);
-  void* memory =
-      mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   // Advice only: a kernel without huge pages goes on with small ones.
   madvise(memory, bytes_, huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);

@@ -25,10 +25,9 @@ namespace {
 /// The study's "Regular": the whole field, a new file each time, through HDF5's selection of the
 /// block within its halos, which for so many points is faster than a copy.
 CellRecord write_regular(const Comm& world, const Options& options) {
-  const auto pattern = make_slice_pattern(options.grid, {whole_field(options.grid)},
-                                          ElementType::float64, options.fields, 1,
-                                          static_cast<std::uint64_t>(world.rank()),
-                                          static_cast<std::uint64_t>(world.size()));
+  const auto pattern = make_slice_pattern(
+      options.grid, {whole_field(options.grid)}, ElementType::float64, options.fields, 1,
+      static_cast<std::uint64_t>(world.rank()), static_cast<std::uint64_t>(world.size()));
   Cell cell;
   cell.method = &find_method("hdf5-union");
   cell.settings = options.settings;
@@ -58,8 +57,7 @@ ExitStatus run(const Comm& world, Options options) {
   std::unique_ptr<Fields> fields;
   agreed(world, [&] {
     fields = std::make_unique<Fields>(options.grid, options.fields,
-                                      static_cast<std::uint64_t>(world.rank()),
-                                      options.huge_pages);
+                                      static_cast<std::uint64_t>(world.rank()), options.huge_pages);
   });
   const auto rows = measure(world, options, *fields);
   agreed(world, [&] {

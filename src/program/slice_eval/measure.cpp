@@ -129,10 +129,10 @@ class Runner {
     all.bytes_written = comm.sum(mine.bytes_written) / row_.seconds.size();
     all.requests = comm.max(mine.requests);
     row_.kernel_writes = static_cast<double>(comm.max(kernel_writes_)) / outputs;
-    row_.data_bytes = all.bytes_written * iterations_.size();
     std::uint64_t points = context_.options.fields * size_of(context_.options.type);
     for (const auto& range : context_.slice.ranges) points *= range.count();
     row_.data_bytes = points * iterations_.size();
+    row_.outputs = iterations_.size();
     row_.file_count = files_.size();
   }
 

@@ -19,7 +19,8 @@ struct Row {
                                 ///< bytes and requests of all ranks
   double kernel_writes = 0.0;   ///< write calls an output of the busiest rank, as the kernel counts
   double finish = 0.0;          ///< seconds to complete and close
-  std::uint64_t data_bytes = 0;  ///< of all outputs, warm-up included
+  std::uint64_t outputs = 0;    ///< warm-up included
+  std::uint64_t data_bytes = 0;  ///< of them all
   std::uint64_t file_bytes = 0;
   std::uint64_t file_count = 0;
   std::uint64_t verified = 0;  ///< elements

@@ -28,8 +28,8 @@ class MethodWay : public Way {
     for (std::uint64_t f = 0; f < context.options.fields; ++f) {
       buffers_.push_back(reinterpret_cast<std::byte*>(context.fields.block(f)));
     }
-    method_ = method.make({context.comm, pattern_, Direction::write, context.options.settings,
-                           clock_});
+    method_ =
+        method.make({context.comm, pattern_, Direction::write, context.options.settings, clock_});
     clock_.time(Phase::create, [&] { method_->create(path_); });
     clock_.time(Phase::define, [&] { method_->define(); });
     clock_.time(Phase::prepare, [&] { method_->prepare(); });

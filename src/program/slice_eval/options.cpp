@@ -43,8 +43,8 @@ struct Arguments {
   std::string halo = "5", fields = "1", outputs = "15", threads = "1", waiting = "4", seed = "1";
   std::string regular = "0", sweep = "96M", every;
   bool compute_between = false, no_verify = false, small_pages = false;
-  std::vector<std::string> methods = {"append",   "append-one", "append-ranks", "append-async",
-                                      "files",    "files-one",  "files-ranks",  "files-async",
+  std::vector<std::string> methods = {"append",     "append-one", "append-ranks", "append-async",
+                                      "files",      "files-one",  "files-ranks",  "files-async",
                                       "copy-plane", "copy-field", "gatherv"};
   RunArguments run;
 };
@@ -109,8 +109,7 @@ void resolve_plane(const Arguments& a, Options& options) {
         plane));
   }
   const auto points = options.grid.points[options.normal];
-  options.position =
-      middle ? points / 2 : parse_count(plane.substr(2), "--plane", 0, points - 1);
+  options.position = middle ? points / 2 : parse_count(plane.substr(2), "--plane", 0, points - 1);
   options.stride[options.normal] = 1;
 }
 

@@ -20,7 +20,7 @@ struct Options {
   std::uint64_t fields = 1;
   ElementType type = ElementType::float64;  ///< in the files
   std::vector<std::string> methods;
-  Settings settings;          ///< of methods of the registry
+  Settings settings;  ///< of methods of the registry
   std::uint64_t outputs = 15;
   std::uint64_t computations = 0;  ///< passes over the fields between two outputs
   std::uint64_t sweep = 0;         ///< bytes of other memory touched before each output

@@ -22,8 +22,6 @@ std::string slice_name(const Row& row) { return row.strided ? "strided" : "plain
 
 std::string figures(const Row& row) {
   const auto time = summarise_trials(row.seconds);
-  const auto outputs = static_cast<double>(row.data_bytes) /
-                       std::max(1.0, static_cast<double>(row.slowest.bytes_written));
   const auto& part = row.slowest;
   return fmt::format(
       "{:<16} {:<8}{:>9.3f} [{:.3f}, {:.3f}]\n"
@@ -34,7 +32,7 @@ std::string figures(const Row& row) {
       row.method, slice_name(row), ms * time.median, ms * time.low, ms * time.high,
       ms * part.gather, ms * part.exchange, ms * part.write, ms * part.agree, ms * part.grow,
       ms * row.finish, megabytes(part.bytes_touched), megabytes(part.bytes_written),
-      megabytes(row.file_bytes) / std::max(outputs, 1.0), row.kernel_writes,
+      megabytes(row.file_bytes) / static_cast<double>(row.outputs), row.kernel_writes,
       row.verified > 0 ? ", verified" : "");
 }
 
@@ -76,9 +74,10 @@ std::string format_report(const Options& options, std::span<const Row> rows,
   auto text = header(options) + "\nmethod           slice      median and 95 % interval, ms\n";
   if (regular) {
     const auto& time = regular->summary.open_to_close.seconds;
-    text += fmt::format("{:<16} {:<8}{:>9.3f} [{:.3f}, {:.3f}]   new file each, written {:.3f} MB\n",
-                        "regular", "field", ms * time.median, ms * time.low, ms * time.high,
-                        megabytes(regular->pattern.bytes));
+    text +=
+        fmt::format("{:<16} {:<8}{:>9.3f} [{:.3f}, {:.3f}]   new file each, written {:.3f} MB\n",
+                    "regular", "field", ms * time.median, ms * time.low, ms * time.high,
+                    megabytes(regular->pattern.bytes));
   }
   for (const auto& row : rows) {
     text += row.left_out.empty() ? figures(row)
@@ -91,35 +90,35 @@ std::string format_report(const Options& options, std::span<const Row> rows,
 
 std::string format_json(const Options& options, const Row& row, int ranks) {
   const auto& part = row.slowest;
-  const nlohmann::json json = {
-      {"program", "slice_eval"},
-      {"grid", options.grid.points},
-      {"processes", options.grid.processes},
-      {"ranks", ranks},
-      {"halo", options.grid.halo},
-      {"normal", std::string(1, axis_names[options.normal])},
-      {"position", options.position},
-      {"stride", options.stride},
-      {"fields", options.fields},
-      {"type", name_of(options.type)},
-      {"method", row.method},
-      {"slice", slice_name(row)},
-      {"left_out", row.left_out},
-      {"seconds", row.seconds},
-      {"parts",
-       {{"gather", part.gather},
-        {"exchange", part.exchange},
-        {"write", part.write},
-        {"agree", part.agree},
-        {"grow", part.grow}}},
-      {"finish", row.finish},
-      {"bytes_touched", part.bytes_touched},
-      {"bytes_written", part.bytes_written},
-      {"kernel_writes", row.kernel_writes},
-      {"data_bytes", row.data_bytes},
-      {"file_bytes", row.file_bytes},
-      {"file_count", row.file_count},
-      {"verified", row.verified}};
+  const nlohmann::json json = {{"program", "slice_eval"},
+                               {"grid", options.grid.points},
+                               {"processes", options.grid.processes},
+                               {"ranks", ranks},
+                               {"halo", options.grid.halo},
+                               {"normal", std::string(1, axis_names[options.normal])},
+                               {"position", options.position},
+                               {"stride", options.stride},
+                               {"fields", options.fields},
+                               {"type", name_of(options.type)},
+                               {"method", row.method},
+                               {"slice", slice_name(row)},
+                               {"left_out", row.left_out},
+                               {"seconds", row.seconds},
+                               {"parts",
+                                {{"gather", part.gather},
+                                 {"exchange", part.exchange},
+                                 {"write", part.write},
+                                 {"agree", part.agree},
+                                 {"grow", part.grow}}},
+                               {"finish", row.finish},
+                               {"bytes_touched", part.bytes_touched},
+                               {"bytes_written", part.bytes_written},
+                               {"kernel_writes", row.kernel_writes},
+                               {"outputs", row.outputs},
+                               {"data_bytes", row.data_bytes},
+                               {"file_bytes", row.file_bytes},
+                               {"file_count", row.file_count},
+                               {"verified", row.verified}};
   return json.dump() + "\n";
 }
 

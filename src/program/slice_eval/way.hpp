@@ -14,7 +14,7 @@ namespace slabmark::slice_eval {
 
 /// How an output is read back.
 struct FileLayout {
-  std::string dataset;    ///< of the first field; "%" stands for the field's number
+  std::string dataset;     ///< of the first field; "%" stands for the field's number
   bool has_normal = true;  ///< the plane's normal axis is a dimension of length 1
 };
 

@@ -1,7 +1,6 @@
 #include "storage/hdf5/attribute.hpp"
 
 #include <algorithm>
-
 #include <hdf5_hl.h>
 
 namespace slabmark::hdf5 {
@@ -13,9 +12,10 @@ void write(hid_t object, const std::string& name, hid_t type, const Handle& spac
   const auto exists = H5Aexists(object, name.c_str());
   check(exists, "H5Aexists", path);
   const auto attribute =
-      exists > 0 ? own(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, "H5Aopen", path)
-                 : own(H5Acreate2(object, name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT),
-                       H5Aclose, "H5Acreate2", path);
+      exists > 0
+          ? own(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, "H5Aopen", path)
+          : own(H5Acreate2(object, name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                H5Aclose, "H5Acreate2", path);
   check(H5Awrite(attribute.get(), type, data), "H5Awrite", path);
 }
 

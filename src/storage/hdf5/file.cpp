@@ -28,8 +28,8 @@ Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
   return list;
 }
 
-// Version 1.8 has compact groups; 1.10 would mark the file as open for writing, which tools take for
-// broken after a crash.
+// Version 1.8 has compact groups; 1.10 would mark the file as open for writing, which tools take
+// for broken after a crash.
 Handle serial_access(const std::string& path) {
   silence();
   auto list = property_list(H5P_FILE_ACCESS, path);
@@ -64,11 +64,11 @@ File File::open(MPI_Comm comm, MPI_Info info, const std::string& path,
 }
 
 File File::create_serial(const std::string& path) {
-  // Half a node of a chunk index. Of 32, the default, each dataset takes 3.6 KiB before it has data.
-  constexpr unsigned chunks = 8;
+  // Half a node of a chunk index. With 32, the default, each dataset takes 3.6 KiB before it has
+  // data.
   const auto access = serial_access(path);
   const auto creation = property_list(H5P_FILE_CREATE, path);
-  check(H5Pset_istore_k(creation.get(), chunks), "H5Pset_istore_k", path);
+  check(H5Pset_istore_k(creation.get(), chunks_a_node / 2), "H5Pset_istore_k", path);
   return {own(H5Fcreate(path.c_str(), H5F_ACC_EXCL, creation.get(), access.get()), H5Fclose,
               "H5Fcreate", path),
           path};
@@ -110,6 +110,12 @@ Dataset File::create_dataset(const std::string& name, ElementType type, const Sp
 Dataset File::open_dataset(const std::string& name, ElementType type) const {
   return {own(H5Dopen2(handle_.get(), name.c_str(), H5P_DEFAULT), H5Dclose, "H5Dopen2", path_),
           type, path_};
+}
+
+void File::link(const std::string& name, const std::string& other) {
+  check(H5Lcreate_hard(handle_.get(), name.c_str(), handle_.get(), other.c_str(), H5P_DEFAULT,
+                       H5P_DEFAULT),
+        "H5Lcreate_hard", path_);
 }
 
 Handle File::open_group(const std::string& name) {

@@ -20,6 +20,9 @@ struct AccessSettings {
   bool collective_metadata = true;
 };
 
+/// Chunks that fill the first node of a dataset's index in a file of File::create_serial().
+inline constexpr unsigned chunks_a_node = 48;
+
 /// "2.2.0": the version of the library at run time.
 std::string library_version();
 
@@ -47,6 +50,9 @@ class File {
   Dataset create_dataset(const std::string& name, ElementType type, const Space& space,
                          const CreationSettings& settings);
   Dataset open_dataset(const std::string& name, ElementType type) const;
+
+  /// Gives the object called `name` another name.
+  void link(const std::string& name, const std::string& other);
 
   /// The object called `name`, a group made where there is none.
   Handle open_group(const std::string& name);

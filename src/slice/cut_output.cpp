@@ -145,17 +145,30 @@ void CutOutput::remove_created() noexcept {
   for (const auto& path : files_) fs::remove(path, ignored);
 }
 
-void CutOutput::grow(Attempt& attempt) {
-  const auto more = growth(capacity_, description_.bytes() * fields_.size());
-  addresses_.assign(more * fields_.size(), 0);
-  if (keeps()) {
-    attempt.run([&] { addresses_ = series_->grow(capacity_ + more); });
+// On the keeper. Where there is no room for many outputs there may be for fewer.
+void CutOutput::make_room() {
+  auto more = growth(capacity_, description_.bytes() * fields_.size());
+  for (;; more /= 2) {
+    try {
+      addresses_ = series_->grow(capacity_ + more);
+      return;
+    } catch (const IoError&) {
+      if (more == 1) throw;
+    }
   }
-  check_mpi(MPI_Bcast(addresses_.data(), static_cast<int>(addresses_.size()), MPI_UINT64_T,
-                      plan_.writers.front(), comm_.get()),
+}
+
+void CutOutput::grow(Attempt& attempt) {
+  addresses_.clear();
+  if (keeps()) attempt.run([&] { make_room(); });
+  const int keeper = plan_.writers.front();
+  addresses_.resize(comm_.broadcast(std::uint64_t{addresses_.size()}, keeper));
+  if (addresses_.empty()) return;
+  check_mpi(MPI_Bcast(addresses_.data(), static_cast<int>(addresses_.size()), MPI_UINT64_T, keeper,
+                      comm_.get()),
             "MPI_Bcast");
   first_address_ = capacity_;
-  capacity_ += more;
+  capacity_ += addresses_.size() / fields_.size();
   if (writes() && !file_.is_open()) {
     attempt.run([&] { file_ = posix::File::open(path_of(0), posix::File::Access::write); });
   }
@@ -224,7 +237,7 @@ void CutOutput::write(std::uint64_t step, double time, WriterThread* thread, Att
           std::memcpy(&slot.buffer[piece.buffer], &image_.bytes[piece.file], piece.bytes);
         }
       }
-      if (!writes()) return;
+      if (!writes() || (appends() && addresses_.empty())) return;  // the keeper found no room
       auto pieces = pieces_of_output();
       tally.requests += pieces.size();
       for (const auto& piece : pieces) tally.bytes_written += piece.bytes;

@@ -66,6 +66,7 @@ class CutOutput {
   bool appends() const { return mode_ == FileMode::append; }
   std::string path_of(std::uint64_t step) const;
   void take_image(const Description& description);
+  void make_room();
   void grow(Attempt& attempt);
   std::vector<Piece> pieces_of_output() const;
   void write_pieces(const std::string& path, const std::byte* buffer,

@@ -13,8 +13,8 @@ import pytest
 LIBRARY = "append,append-one,append-ranks,append-async,files,files-one,files-ranks,files-async"
 
 
-def evaluate(run, folder, *args, ranks=4, **more):
-    return run("slice_eval", ["-o", folder, "--sweep", "0", "--outputs", "3", *args], ranks=ranks, **more)
+def evaluate(run, folder, *args, ranks=4, outputs=3, **more):
+    return run("slice_eval", ["-o", folder, "--sweep", "0", "--outputs", outputs, *args], ranks=ranks, **more)
 
 
 def field(points, number, time):
@@ -119,8 +119,8 @@ def test_vtk_reads_the_files_and_their_times(kept):
 
 
 def test_files_are_hardly_larger_than_their_data(run, tmp_path):
-    done = evaluate(run, tmp_path, "--preset", "seed-180b", "--outputs", "14", "-m", "append,append-ranks,files",
-                    "--json", tmp_path / "rows", ranks=2)
+    done = evaluate(run, tmp_path, "--preset", "seed-180b", "-m", "append,append-ranks,files",
+                    "--json", tmp_path / "rows", ranks=2, outputs=14)
     assert done.returncode == 0, done.stderr
     for row in map(json.loads, (tmp_path / "rows").read_text().splitlines()):
         beyond = row["file_bytes"] - row["data_bytes"]
@@ -133,8 +133,8 @@ def test_files_are_hardly_larger_than_their_data(run, tmp_path):
 @pytest.mark.parametrize("plane", ["x", "y", "z"])
 def test_each_rank_issues_at_most_one_write_an_output(run, tmp_path, plane):
     """Counted by the kernel (/proc/self/io), MPI's own writes among them."""
-    done = evaluate(run, tmp_path, "--preset", "seed-180b", "--plane", plane, "--fields", "3", "--outputs", "9",
-                    "-m", "append,append-ranks,files", "--json", tmp_path / "rows", ranks=2)
+    done = evaluate(run, tmp_path, "--preset", "seed-180b", "--plane", plane, "--fields", "3",
+                    "-m", "append,append-ranks,files", "--json", tmp_path / "rows", ranks=2, outputs=9)
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in (tmp_path / "rows").read_text().splitlines()]
     assert len(rows) == 6
@@ -151,7 +151,7 @@ def test_compares_all_ways_and_says_which_are_left_out(run, tmp_path):
         assert re.search(rf"^{way} ", done.stdout, re.M), way
     assert done.stdout.count("verified") == 2 + 1 + 1 + 2
     assert list(tmp_path.iterdir()) == [], "the files are removed"
-    done = evaluate(run, tmp_path, "--grid", "23,20,12", "--stride", "7,2,1", "-m", "copy-plane", ranks=2)
+    done = evaluate(run, tmp_path, "--grid", "16,20,12", "--stride", "3,2,1", "-m", "copy-plane", ranks=4)
     assert "left out: the stride does not leave equal blocks" in done.stdout
 
 
@@ -172,12 +172,14 @@ def test_presets_are_the_grids_of_the_study(run, tmp_path, name, text):
     (["--type", "int32"], "--type"),
     (["-m", "append,fast"], "'fast'"),
     (["--outputs", "0"], "--outputs"),
-    (["--preset", "seed-180"], "--preset"),
+    (["--preset", "seed-181"], "seed-181"),
     (["--regular", "-1"], "--regular"),
     (["-o", "/no/such/folder"], "/no/such/folder"),
 ])
 def test_wrong_input_is_one_sentence_and_status_2(run, sentence, tmp_path, args, culprit, ranks):
-    done = run("slice_eval", ["-o", tmp_path, "--sweep", "0", "--grid", "13,11,9", *args], ranks=ranks)
+    folder = [] if "-o" in args else ["-o", tmp_path]
+    given = [] if "--preset" in args else ["--grid", "13,11,9"]
+    done = run("slice_eval", [*folder, *given, *args], ranks=ranks)
     assert done.returncode == 2
     assert culprit in sentence(done, "slice_eval")
     assert not done.stdout and list(tmp_path.iterdir()) == []

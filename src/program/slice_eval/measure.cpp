@@ -51,10 +51,13 @@ class Runner {
   Runner(Row row, const WayContext& context)
       : row_(std::move(row)), context_(context), way_(make_way(row_.method, context)) {}
 
+  // Each rank removes the files that it knows of, since it may be alone with a failure.
   ~Runner() {
-    if (context_.options.keep || !context_.comm.is_root()) return;
+    const auto known = way_->files();
+    way_.reset();
+    if (context_.options.keep) return;
     std::error_code ignored;
-    for (const auto& path : files_) fs::remove(path, ignored);
+    for (const auto& path : known) fs::remove(path, ignored);
   }
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
@@ -66,12 +69,7 @@ class Runner {
     const auto calls = write_calls();
     comm.barrier();
     const auto begin = steady::now();
-    try {
-      way_->output(number, static_cast<double>(iterations_.back()));
-    } catch (...) {
-      collect_files();
-      throw;
-    }
+    way_->output(number, static_cast<double>(iterations_.back()));
     const double seconds = comm.max(since(begin));
     const auto made = write_calls() - calls;
     if (warm_up) {

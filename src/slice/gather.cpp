@@ -1,5 +1,6 @@
 #include "slice/gather.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -41,17 +42,29 @@ void gather_far_row(const From* __restrict from, std::uint64_t columns, std::uin
   for (std::uint64_t i = fetched; i < columns; ++i) to[i] = static_cast<To>(from[i * stride]);
 }
 
+// Rows are too short, and too far from each other, for the processor to see where the next begins.
+void fetch(const void* row, std::uint64_t bytes) {
+  const auto* line = static_cast<const char*>(row);
+  for (std::uint64_t at = 0; at < bytes; at += line_bytes) __builtin_prefetch(line + at);
+}
+
 template <class From, class To>
 void gather_as(const From* from, const Points& points, std::byte* target, std::uint64_t pitch) {
   constexpr std::uint64_t far_bytes = 512;
-  const bool far = points.column_stride * sizeof(From) >= far_bytes;
+  constexpr std::uint64_t fetched_bytes = 8192;  // ahead of the row that is copied
+  const std::uint64_t stride = points.column_stride;
+  const bool far = stride * sizeof(From) >= far_bytes;
+  const std::uint64_t span = points.columns * stride * sizeof(From);
+  const std::uint64_t ahead = far || span == 0 ? 0 : std::min(fetched_bytes / span, points.rows);
   from += points.first;
+  for (std::uint64_t row = 0; row < ahead; ++row) fetch(from + row * points.row_stride, span);
   for (std::uint64_t row = 0; row < points.rows; ++row) {
     auto* to = reinterpret_cast<To*>(target + row * pitch);
+    if (ahead > 0 && row + ahead < points.rows) fetch(from + ahead * points.row_stride, span);
     if (far) {
-      gather_far_row(from, points.columns, points.column_stride, to);
+      gather_far_row(from, points.columns, stride, to);
     } else {
-      gather_row(from, points.columns, points.column_stride, to);
+      gather_row(from, points.columns, stride, to);
     }
     from += points.row_stride;
   }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -72,10 +73,9 @@ class Runner {
     way_->output(number, static_cast<double>(iterations_.back()));
     const double seconds = comm.max(since(begin));
     const auto made = write_calls() - calls;
-    if (warm_up) {
-      after_warm_up_ = way_->tally();
-      return;
-    }
+    const auto before = std::exchange(so_far_, way_->tally());
+    if (warm_up) return;
+    tallies_.push_back(difference(so_far_, before));
     row_.seconds.push_back(seconds);
     kernel_writes_ += made;
   }
@@ -86,7 +86,7 @@ class Runner {
     way_->finish();
     row_.finish = comm.max(since(begin));
     collect_files();
-    summarise(difference(way_->tally(), after_warm_up_));
+    summarise();
     agreed(comm, [&] {
       if (!comm.is_root()) return;
       for (const auto& path : files_) row_.file_bytes += fs::file_size(path);
@@ -114,18 +114,31 @@ class Runner {
     }
   }
 
-  void summarise(const slice::Tally& mine) {
+  /// Median over the outputs of the slowest rank's seconds in a part.
+  double median_of(double slice::Tally::*part) const {
+    std::vector<double> seconds;
+    for (const auto& tally : tallies_) seconds.push_back(context_.comm.max(tally.*part));
+    return median(seconds);
+  }
+
+  void summarise() {
     const auto& comm = context_.comm;
     const auto outputs = static_cast<double>(row_.seconds.size());
     auto& all = row_.slowest;
+    all.gather = median_of(&slice::Tally::gather);
+    all.exchange = median_of(&slice::Tally::exchange);
+    all.write = median_of(&slice::Tally::write);
+    all.agree = median_of(&slice::Tally::agree);
+    slice::Tally mine;
+    for (const auto& tally : tallies_) {
+      mine.grow += tally.grow;
+      mine.bytes_touched += tally.bytes_touched;
+      mine.bytes_written += tally.bytes_written;
+    }
     all.grow = comm.max(mine.grow) / outputs;
-    all.gather = comm.max(mine.gather) / outputs;
-    all.exchange = comm.max(mine.exchange) / outputs;
-    all.write = comm.max(mine.write) / outputs;
-    all.agree = comm.max(mine.agree) / outputs;
-    all.bytes_touched = comm.sum(mine.bytes_touched) / row_.seconds.size();
-    all.bytes_written = comm.sum(mine.bytes_written) / row_.seconds.size();
-    all.requests = comm.max(mine.requests);
+    all.bytes_touched = comm.sum(mine.bytes_touched) / tallies_.size();
+    all.bytes_written = comm.sum(mine.bytes_written) / tallies_.size();
+    all.requests = comm.max(tallies_.back().requests);
     row_.kernel_writes = static_cast<double>(comm.max(kernel_writes_)) / outputs;
     std::uint64_t points = context_.options.fields * size_of(context_.options.type);
     for (const auto& range : context_.slice.ranges) points *= range.count();
@@ -139,7 +152,8 @@ class Runner {
   std::unique_ptr<Way> way_;
   std::vector<std::uint64_t> iterations_;
   std::vector<std::string> files_;
-  slice::Tally after_warm_up_;
+  slice::Tally so_far_;
+  std::vector<slice::Tally> tallies_;  ///< an output each
   std::uint64_t kernel_writes_ = 0;
 };
 

@@ -15,11 +15,12 @@ struct Row {
   bool strided = false;
   std::string left_out;         ///< why there are no figures
   std::vector<double> seconds;  ///< an output each, barrier to slowest rank; no warm-up
-  slice::Tally slowest;         ///< means of an output; seconds of the slowest rank in each part,
-                                ///< bytes and requests of all ranks
-  double kernel_writes = 0.0;   ///< write calls an output of the busiest rank, as the kernel counts
-  double finish = 0.0;          ///< seconds to complete and close
-  std::uint64_t outputs = 0;    ///< warm-up included
+  /// Of an output: medians of the slowest rank's seconds in each part (grow: the mean, since it
+  /// comes now and then), bytes of all ranks, requests of the busiest.
+  slice::Tally slowest;
+  double kernel_writes = 0.0;  ///< write calls an output of the busiest rank, as the kernel counts
+  double finish = 0.0;         ///< seconds to complete and close
+  std::uint64_t outputs = 0;   ///< warm-up included
   std::uint64_t data_bytes = 0;  ///< of them all
   std::uint64_t file_bytes = 0;
   std::uint64_t file_count = 0;

@@ -25,9 +25,11 @@ std::string figures(const Row& row) {
   const auto& part = row.slowest;
   return fmt::format(
       "{:<16} {:<8}{:>9.3f} [{:.3f}, {:.3f}]\n"
-      "                 parts (means)  gather {:.3f}  exchange {:.3f}  write {:.3f}  agree {:.3f}  "
-      "grow {:.3f} ms, close {:.3f} ms once\n"
-      "                 an output      touched {:.3f} MB  written {:.3f} MB  file {:.3f} MB  write "
+      "                 parts (medians) gather {:.3f}  exchange {:.3f}  write {:.3f}  agree {:.3f} "
+      " "
+      "grow {:.3f} ms (mean), close {:.3f} ms once\n"
+      "                 an output       touched {:.3f} MB  written {:.3f} MB  file {:.3f} MB  "
+      "write "
       "calls of the busiest rank {:.2f}{}\n",
       row.method, slice_name(row), ms * time.median, ms * time.low, ms * time.high,
       ms * part.gather, ms * part.exchange, ms * part.write, ms * part.agree, ms * part.grow,

@@ -125,8 +125,15 @@ if(NOT ParallelHDF5_LIBRARY)
   _try_prefix(ours ${prefix})
 endif()
 
+# The high-level library (dimension scales) lies beside it, under the same name with "_hl".
+get_filename_component(folder "${ParallelHDF5_LIBRARY}" DIRECTORY)
+get_filename_component(name "${ParallelHDF5_LIBRARY}" NAME_WE)
+string(REGEX REPLACE "^lib" "" name "${name}")
+find_library(ParallelHDF5_HL_LIBRARY ${name}_hl NO_DEFAULT_PATH PATHS ${folder})
+
 include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(ParallelHDF5 REQUIRED_VARS ParallelHDF5_LIBRARY ParallelHDF5_INCLUDE_DIR)
+find_package_handle_standard_args(ParallelHDF5
+  REQUIRED_VARS ParallelHDF5_LIBRARY ParallelHDF5_HL_LIBRARY ParallelHDF5_INCLUDE_DIR)
 
 if(ParallelHDF5_FOUND AND NOT TARGET Slabmark::HDF5)
   add_library(Slabmark::HDF5 SHARED IMPORTED)
@@ -134,4 +141,8 @@ if(ParallelHDF5_FOUND AND NOT TARGET Slabmark::HDF5)
     IMPORTED_LOCATION ${ParallelHDF5_LIBRARY}
     INTERFACE_INCLUDE_DIRECTORIES ${ParallelHDF5_INCLUDE_DIR}
     INTERFACE_LINK_LIBRARIES MPI::MPI_C)
+  add_library(Slabmark::HDF5_HL SHARED IMPORTED)
+  set_target_properties(Slabmark::HDF5_HL PROPERTIES
+    IMPORTED_LOCATION ${ParallelHDF5_HL_LIBRARY}
+    INTERFACE_LINK_LIBRARIES Slabmark::HDF5)
 endif()

@@ -10,30 +10,6 @@ namespace {
 
 std::string axis_name(std::size_t axis) { return std::string(1, axis_names[axis]); }
 
-void check_field(const BlockedField& field, std::uint64_t size) {
-  const auto& p = field.processes;
-  std::uint64_t product = 1;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (field.points[axis] == 0) {
-      throw InputError(
-          fmt::format("The field has no points along {}; give at least 1.", axis_name(axis)));
-    }
-    if (p[axis] == 0 || p[axis] > field.points[axis]) {
-      throw InputError(
-          fmt::format("{} processes along {} cannot share {} points; give 1 to {} processes there.",
-                      p[axis], axis_name(axis), field.points[axis], field.points[axis]));
-    }
-    if (__builtin_mul_overflow(product, p[axis], &product)) product = 0;
-  }
-  if (product != size) {
-    throw InputError(
-        fmt::format("A process grid of {} x {} x {} needs that many ranks, not {}; give processes "
-                    "whose product "
-                    "is {}.",
-                    p[0], p[1], p[2], size, size));
-  }
-}
-
 void check_range(const PointRange& range, std::uint64_t points, std::size_t axis) {
   if (range.begin >= range.end || range.end > points) {
     throw InputError(
@@ -47,15 +23,7 @@ void check_range(const PointRange& range, std::uint64_t points, std::size_t axis
   }
 }
 
-/// What one block holds of a range: `count` points, the first as a position in the block's memory
-/// and as one in the file.
-struct Part {
-  std::uint64_t memory = 0;
-  std::uint64_t file = 0;
-  std::uint64_t count = 0;
-};
-
-Part part_of(const PointRange& range, Run block, std::uint64_t halo) {
+SlicePart part_of(const PointRange& range, Run block, std::uint64_t halo) {
   const auto end = std::min(range.end, block.end());
   auto first = std::max(range.begin, block.offset) - range.begin;
   first = range.begin + (first + range.stride - 1) / range.stride * range.stride;
@@ -64,22 +32,34 @@ Part part_of(const PointRange& range, Run block, std::uint64_t halo) {
           (end - first + range.stride - 1) / range.stride};
 }
 
+std::array<Run, 3> block_of(const BlockedField& field, std::uint64_t rank) {
+  std::array<Run, 3> block;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    block[axis] =
+        equal_range(field.points[axis], rank % field.processes[axis], field.processes[axis]);
+    rank /= field.processes[axis];
+  }
+  return block;
+}
+
 /// File and memory side of what this rank has of a slice. All fields share them.
 struct Sides {
   SelectionPtr file;
   SelectionPtr memory;
 };
 
-Sides sides_of(const Slice& slice, const std::array<Run, 3>& block, std::uint64_t halo) {
+Sides sides_of(const BlockedField& field, const Slice& slice, std::uint64_t rank) {
+  const auto parts = parts_of(field, slice, rank);
+  const auto block = block_with_halo(field, rank);
   Extent file_extent;
   Extent memory_extent;
   Hyperslab file;
   Hyperslab memory;
   bool nothing = false;
   for (std::size_t axis = 3; axis-- > 0;) {  // slowest first
-    const auto part = part_of(slice.ranges[axis], block[axis], halo);
+    const auto& part = parts[axis];
     nothing = nothing || part.count == 0;
-    memory_extent.push_back(block[axis].length + 2 * halo);
+    memory_extent.push_back(block[axis]);
     memory.start.push_back(part.memory);
     memory.stride.push_back(slice.ranges[axis].stride);
     memory.count.push_back(part.count);
@@ -118,29 +98,72 @@ Slice whole_field(const BlockedField& field) {
   return slice;
 }
 
+void check_field(const BlockedField& field, std::uint64_t size) {
+  const auto& p = field.processes;
+  std::uint64_t product = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (field.points[axis] == 0) {
+      throw InputError(
+          fmt::format("The field has no points along {}; give at least 1.", axis_name(axis)));
+    }
+    if (p[axis] == 0 || p[axis] > field.points[axis]) {
+      throw InputError(
+          fmt::format("{} processes along {} cannot share {} points; give 1 to {} processes there.",
+                      p[axis], axis_name(axis), field.points[axis], field.points[axis]));
+    }
+    if (__builtin_mul_overflow(product, p[axis], &product)) product = 0;
+  }
+  if (product != size) {
+    throw InputError(
+        fmt::format("A process grid of {} x {} x {} needs that many ranks, not {}; give processes "
+                    "whose product "
+                    "is {}.",
+                    p[0], p[1], p[2], size, size));
+  }
+}
+
+void check_slice(const BlockedField& field, const Slice& slice) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    check_range(slice.ranges[axis], field.points[axis], axis);
+  }
+}
+
+Slice plane_of(Slice slice, std::size_t normal, std::uint64_t position) {
+  slice.name = fmt::format("_{}{}", axis_names[normal], position);
+  slice.ranges[normal] = {position, position + 1, 1};
+  slice.normal = normal;
+  return slice;
+}
+
+std::array<SlicePart, 3> parts_of(const BlockedField& field, const Slice& slice,
+                                  std::uint64_t rank) {
+  const auto block = block_of(field, rank);
+  std::array<SlicePart, 3> parts;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    parts[axis] = part_of(slice.ranges[axis], block[axis], field.halo);
+  }
+  return parts;
+}
+
+std::array<std::uint64_t, 3> block_with_halo(const BlockedField& field, std::uint64_t rank) {
+  const auto block = block_of(field, rank);
+  std::array<std::uint64_t, 3> points{};
+  for (std::size_t axis = 0; axis < 3; ++axis) points[axis] = block[axis].length + 2 * field.halo;
+  return points;
+}
+
 Pattern make_slice_pattern(const BlockedField& field, const std::vector<Slice>& slices,
                            ElementType type, std::uint64_t fields, std::uint64_t outputs,
                            std::uint64_t rank, std::uint64_t size) {
   check_field(field, size);
-  for (const auto& slice : slices) {
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      check_range(slice.ranges[axis], field.points[axis], axis);
-    }
-  }
-  std::array<Run, 3> block;
-  auto rest = rank;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    block[axis] =
-        equal_range(field.points[axis], rest % field.processes[axis], field.processes[axis]);
-    rest /= field.processes[axis];
-  }
+  for (const auto& slice : slices) check_slice(field, slice);
 
   Pattern pattern;
   pattern.name = "slice";
   pattern.rounds = outputs;
   std::vector<Transfer> transfers;
   for (const auto& slice : slices) {
-    const auto sides = sides_of(slice, block, field.halo);
+    const auto sides = sides_of(field, slice, rank);
     for (std::uint64_t f = 0; f < fields; ++f) {
       transfers.push_back({pattern.datasets.size(), 0, sides.file, sides.memory});
       pattern.datasets.push_back(dataset_of(slice, f, type, outputs > 1));

@@ -44,6 +44,33 @@ struct Slice {
 /// The part of a whole field that `slice` keeps when nothing is cut away.
 Slice whole_field(const BlockedField& field);
 
+/// The plane of `slice` at `position` of the axis `normal`, named "_z75"; what `slice` keeps along
+/// the other axes stays.
+Slice plane_of(Slice slice, std::size_t normal, std::uint64_t position);
+
+/// Throws InputError where the processes are not as many as the ranks, or an axis has more
+/// processes than points.
+void check_field(const BlockedField& field, std::uint64_t ranks);
+
+/// Throws InputError where a range is empty or leaves the field, or a stride is 0 or beyond its
+/// range.
+void check_slice(const BlockedField& field, const Slice& slice);
+
+/// What one block holds of a slice along an axis: `count` points, the first as a position in the
+/// block's memory and as one in the file.
+struct SlicePart {
+  std::uint64_t memory = 0;
+  std::uint64_t file = 0;
+  std::uint64_t count = 0;
+};
+
+/// What the block of `rank` holds of `slice` along each axis; nothing where a count is 0.
+std::array<SlicePart, 3> parts_of(const BlockedField& field, const Slice& slice,
+                                  std::uint64_t rank);
+
+/// Points of the block of `rank` along each axis, halos included.
+std::array<std::uint64_t, 3> block_with_halo(const BlockedField& field, std::uint64_t rank);
+
 /// The pattern of a simulation that writes `slices` of each of `fields` fields, `outputs` times.
 /// Datasets are named f0, f1, ... with the slice's name, and have a time dimension if there are
 /// several outputs. Memory is the block with its halos, so a slice is a strided selection there.

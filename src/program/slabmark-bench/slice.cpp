@@ -128,13 +128,7 @@ class SliceCommand : public PatternCommand {
     }
     if (cuts_.empty()) return {all};
     std::vector<Slice> planes;
-    for (const auto& cut : cuts_) {
-      auto plane = all;
-      plane.name = fmt::format("_{}{}", axis_names[cut.normal], cut.position);
-      plane.ranges[cut.normal] = {cut.position, cut.position + 1, 1};
-      plane.normal = cut.normal;
-      planes.push_back(plane);
-    }
+    for (const auto& cut : cuts_) planes.push_back(plane_of(all, cut.normal, cut.position));
     return planes;
   }
 

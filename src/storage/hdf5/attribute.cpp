@@ -1,16 +1,82 @@
 #include "storage/hdf5/attribute.hpp"
 
+#include <algorithm>
+#include <hdf5_hl.h>
+
 namespace slabmark::hdf5 {
+
+namespace {
+
+Handle created(hid_t object, const std::string& name, hid_t type, const Handle& space,
+               const std::string& path) {
+  return own(H5Acreate2(object, name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT),
+             H5Aclose, "H5Acreate2", path);
+}
+
+void write(hid_t object, const std::string& name, hid_t type, const Handle& space, const void* data,
+           const std::string& path) {
+  const auto exists = H5Aexists(object, name.c_str());
+  check(exists, "H5Aexists", path);
+  const auto attribute =
+      exists > 0 ? own(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, "H5Aopen", path)
+                 : created(object, name, type, space, path);
+  check(H5Awrite(attribute.get(), type, data), "H5Awrite", path);
+}
+
+Handle line(std::size_t elements, const std::string& path) {
+  const hsize_t length = elements;
+  return own(H5Screate_simple(1, &length, nullptr), H5Sclose, "H5Screate_simple", path);
+}
+
+Handle scalar(const std::string& path) {
+  return own(H5Screate(H5S_SCALAR), H5Sclose, "H5Screate", path);
+}
+
+Handle text_of(std::size_t bytes, const std::string& path) {
+  auto type = own(H5Tcopy(H5T_C_S1), H5Tclose, "H5Tcopy", path);
+  check(H5Tset_size(type.get(), bytes), "H5Tset_size", path);
+  return type;
+}
+
+}  // namespace
+
+void write_attribute(hid_t object, const std::string& name, std::span<const double> values,
+                     const std::string& path) {
+  write(object, name, H5T_NATIVE_DOUBLE, line(values.size(), path), values.data(), path);
+}
+
+void write_attribute(hid_t object, const std::string& name, std::span<const std::int64_t> values,
+                     const std::string& path) {
+  write(object, name, H5T_NATIVE_INT64, line(values.size(), path), values.data(), path);
+}
+
+void write_attribute(hid_t object, const std::string& name, std::int64_t value,
+                     const std::string& path) {
+  write(object, name, H5T_NATIVE_INT64, scalar(path), &value, path);
+}
+
+void write_attribute(hid_t object, const std::string& name, std::string_view text,
+                     const std::string& path) {
+  const auto type = text_of(std::max<std::size_t>(text.size(), 1), path);
+  check(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), "H5Tset_strpad", path);
+  const std::string padded = text.empty() ? std::string(1, '\0') : std::string(text);
+  write(object, name, type.get(), scalar(path), padded.data(), path);
+}
 
 void put_attribute(hid_t object, const std::string& name, const std::string& text,
                    const std::string& path) {
-  const auto type = own(H5Tcopy(H5T_C_S1), H5Tclose, "H5Tcopy", path);
-  check(H5Tset_size(type.get(), text.size()), "H5Tset_size", path);
-  const auto space = own(H5Screate(H5S_SCALAR), H5Sclose, "H5Screate", path);
-  const auto attribute =
-      own(H5Acreate2(object, name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
-          H5Aclose, "H5Acreate2", path);
+  const auto type = text_of(text.size(), path);
+  const auto attribute = created(object, name, type.get(), scalar(path), path);
   check(H5Awrite(attribute.get(), type.get(), text.data()), "H5Awrite", path);
+}
+
+void make_scale(const Dataset& dataset, const std::string& name, const std::string& path) {
+  check(H5DSset_scale(dataset.get(), name.c_str()), "H5DSset_scale", path);
+}
+
+void attach_scale(const Dataset& dataset, const Dataset& scale, unsigned dimension,
+                  const std::string& path) {
+  check(H5DSattach_scale(dataset.get(), scale.get(), dimension), "H5DSattach_scale", path);
 }
 
 }  // namespace slabmark::hdf5

@@ -102,6 +102,23 @@ bool Dataset::is_chunked() const {
   return H5Pget_layout(list.get()) == H5D_CHUNKED;
 }
 
+std::uint64_t Dataset::address() const {
+  const auto address = H5Dget_offset(handle_.get());
+  if (address == HADDR_UNDEF) fail("H5Dget_offset", path_);
+  return address;
+}
+
+std::uint64_t Dataset::chunk_address(const Extent& element) const {
+  const std::vector<hsize_t> at(element.begin(), element.end());
+  unsigned filters = 0;
+  haddr_t address = HADDR_UNDEF;
+  hsize_t bytes = 0;
+  check(H5Dget_chunk_info_by_coord(handle_.get(), at.data(), &filters, &address, &bytes),
+        "H5Dget_chunk_info_by_coord", path_);
+  if (address == HADDR_UNDEF) fail("H5Dget_chunk_info_by_coord", path_);
+  return address;
+}
+
 std::uint64_t Dataset::storage_bytes() const { return H5Dget_storage_size(handle_.get()); }
 
 bool Dataset::is_native() const {

@@ -52,6 +52,12 @@ class Dataset {
   static void read(std::span<const Part> parts, const TransferList& list);   ///< H5Dread_multi
 
   bool is_chunked() const;
+  hid_t get() const { return handle_.get(); }
+  /// Where the data of a contiguous dataset begins in the file, in bytes. Throws IoError where no
+  /// space is allocated yet.
+  std::uint64_t address() const;
+  /// The same of the chunk whose first element is `element`.
+  std::uint64_t chunk_address(const Extent& element) const;
   std::uint64_t storage_bytes() const;  ///< allocated in the file
 
   /// The file holds elements as the machine does, so that its bytes need no conversion.

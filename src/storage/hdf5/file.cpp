@@ -71,6 +71,16 @@ Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
   return list;
 }
 
+// Version 1.8 has compact groups; 1.10 would mark the file as open for writing, which tools take
+// for broken after a crash.
+Handle serial_access(const std::string& path) {
+  silence();
+  auto list = property_list(H5P_FILE_ACCESS, path);
+  check(H5Pset_libver_bounds(list.get(), H5F_LIBVER_V18, H5F_LIBVER_V110), "H5Pset_libver_bounds",
+        path);
+  return list;
+}
+
 }  // namespace
 
 std::vector<std::string> subfiles_of(const std::string& path) {
@@ -133,6 +143,26 @@ File File::create_serial(const std::string& path, const AccessSettings& settings
           path};
 }
 
+File File::create_serial(const std::string& path) {
+  // Half a node of a chunk index. With 32, the default, each dataset takes 3.6 KiB before it has
+  // data.
+  const auto access = serial_access(path);
+  const auto creation = property_list(H5P_FILE_CREATE, path);
+  check(H5Pset_istore_k(creation.get(), chunks_a_node / 2), "H5Pset_istore_k", path);
+  return {own(H5Fcreate(path.c_str(), H5F_ACC_EXCL, creation.get(), access.get()), H5Fclose,
+              "H5Fcreate", path),
+          path};
+}
+
+File File::create_in_memory(const std::string& path) {
+  constexpr std::size_t growth = 64 << 10;
+  const auto access = serial_access(path);
+  check(H5Pset_fapl_core(access.get(), growth, false), "H5Pset_fapl_core", path);
+  return {own(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose,
+              "H5Fcreate", path),
+          path};
+}
+
 File File::open_serial(const std::string& path, Access access) {
   silence();
   return {own(H5Fopen(path.c_str(), flags_of(access), H5P_DEFAULT), H5Fclose, "H5Fopen", path),
@@ -182,6 +212,32 @@ bool File::reads_metadata_collectively() const {
   check(H5Pget_all_coll_metadata_ops(list.get(), &is_collective), "H5Pget_all_coll_metadata_ops",
         path_);
   return is_collective;
+}
+
+void File::link(const std::string& name, const std::string& other) {
+  check(H5Lcreate_hard(handle_.get(), name.c_str(), handle_.get(), other.c_str(), H5P_DEFAULT,
+                       H5P_DEFAULT),
+        "H5Lcreate_hard", path_);
+}
+
+Handle File::open_group(const std::string& name) {
+  const auto exists = name == "/" ? 1 : H5Lexists(handle_.get(), name.c_str(), H5P_DEFAULT);
+  check(exists, "H5Lexists", path_);
+  if (exists > 0) {
+    return own(H5Gopen2(handle_.get(), name.c_str(), H5P_DEFAULT), H5Gclose, "H5Gopen2", path_);
+  }
+  return own(H5Gcreate2(handle_.get(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+             H5Gclose, "H5Gcreate2", path_);
+}
+
+std::vector<std::byte> File::image() {
+  const auto bytes = H5Fget_file_image(handle_.get(), nullptr, 0);
+  if (bytes < 0) fail("H5Fget_file_image", path_);
+  std::vector<std::byte> image(static_cast<std::size_t>(bytes));
+  if (H5Fget_file_image(handle_.get(), image.data(), image.size()) < 0) {
+    fail("H5Fget_file_image", path_);
+  }
+  return image;
 }
 
 MPI_File File::mpi_file() const {

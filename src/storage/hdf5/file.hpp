@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ std::vector<std::string> subfiles_of(const std::string& path);
 /// it can.
 std::string no_subfiling_cause();
 
+/// Chunks that fill the first node of a dataset's index in a file of File::create_serial().
+inline constexpr unsigned chunks_a_node = 48;
+
 /// "2.2.0": the version of the library at run time.
 std::string library_version();
 
@@ -56,6 +60,10 @@ class File {
                    const AccessSettings& settings, Access access = Access::read);
   /// For this process alone, without MPI-IO.
   static File create_serial(const std::string& path, const AccessSettings& settings);
+  /// The same in compact groups, which HDF5 1.8 and newer read. The file must not exist yet.
+  static File create_serial(const std::string& path);
+  /// The same in memory: no file of that name is ever made. See image().
+  static File create_in_memory(const std::string& path);
   static File open_serial(const std::string& path, Access access = Access::read);
 
   hid_t get() const { return handle_.get(); }
@@ -69,6 +77,14 @@ class File {
 
   /// What HDF5 says is in effect: whether metadata are read collectively.
   bool reads_metadata_collectively() const;
+
+  /// Gives the object called `name` another name.
+  void link(const std::string& name, const std::string& other);
+
+  /// The object called `name`, a group made where there is none.
+  Handle open_group(const std::string& name);
+
+  std::vector<std::byte> image();  ///< what the file would hold, after flush()
 
   /// The MPI file underneath, still HDF5's. Not of subfiles.
   MPI_File mpi_file() const;

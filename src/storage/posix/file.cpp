@@ -78,6 +78,10 @@ File File::open(const std::string& path, Access access) {
   return {open_retrying(path, access == Access::write ? O_RDWR : O_RDONLY), path};
 }
 
+File File::open_or_create(const std::string& path) {
+  return {open_retrying(path, O_RDWR | O_CREAT), path};
+}
+
 File::~File() {
   if (is_open()) ::close(descriptor_);
 }
@@ -131,6 +135,16 @@ std::uint64_t File::size() const {
 void File::resize(std::uint64_t bytes) {
   while (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
     if (errno != EINTR) fail("ftruncate", errno);
+  }
+}
+
+void File::reserve(std::uint64_t offset, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  while (::fallocate(descriptor_, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EOPNOTSUPP) fail("fallocate", errno);
+    if (size() < offset + bytes) resize(offset + bytes);
+    return;
   }
 }
 

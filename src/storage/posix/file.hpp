@@ -21,6 +21,8 @@ class File {
   File() = default;
   static File create(const std::string& path);  ///< the file must not exist yet
   static File open(const std::string& path, Access access);
+  /// Opens for writing, and makes the file if it is not there.
+  static File open_or_create(const std::string& path);
 
   ~File();
   File(File&& other) noexcept
@@ -41,7 +43,10 @@ class File {
 
   std::uint64_t size() const;
   void resize(std::uint64_t bytes);  ///< what is added reads as zero
-  void sync();                       ///< fsync
+  /// Takes the space of [offset, offset + bytes) now, so that a full disk shows before data is
+  /// written; only the size is checked where the file system cannot reserve.
+  void reserve(std::uint64_t offset, std::uint64_t bytes);
+  void sync();  ///< fsync
   /// Reports what the destructor would have to keep silent about: delayed write errors.
   void close();
 

@@ -1,0 +1,61 @@
+#include "program/slice_eval/field.hpp"
+
+#include <new>
+#include <sys/mman.h>
+
+#include "geometry/run.hpp"
+
+namespace slabmark::slice_eval {
+
+double Fields::value(std::uint64_t field, std::uint64_t x, std::uint64_t y, std::uint64_t z,
+                     std::uint64_t iteration) {
+  return static_cast<double>(field) * 1e12 + static_cast<double>(z) * 1e8 +
+         static_cast<double>(y) * 1e4 + static_cast<double>(x) + static_cast<double>(iteration);
+}
+
+Fields::Fields(const BlockedField& grid, std::uint64_t count, std::uint64_t rank, bool huge_pages)
+    : count_(count) {
+  const auto shape = block_with_halo(grid, rank);
+  block_points_ = shape[0] * shape[1] * shape[2];
+  bytes_ = count * block_points_ * sizeof(double);
+  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  // Advice only: a kernel without huge pages goes on with small ones.
+  madvise(memory, bytes_, huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  memory_ = static_cast<double*>(memory);
+
+  std::array<std::uint64_t, 3> first{};
+  auto rest = rank;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    first[axis] =
+        equal_range(grid.points[axis], rest % grid.processes[axis], grid.processes[axis]).offset;
+    rest /= grid.processes[axis];
+  }
+  constexpr double in_halo = -1.0;  // never to be seen in a file
+  double* at = memory_;
+  const auto inside = [&](std::uint64_t i, std::size_t axis) {
+    return i >= grid.halo && i + grid.halo < shape[axis];
+  };
+  for (std::uint64_t field = 0; field < count; ++field) {
+    for (std::uint64_t z = 0; z < shape[2]; ++z) {
+      for (std::uint64_t y = 0; y < shape[1]; ++y) {
+        const bool row_inside = inside(z, 2) && inside(y, 1);
+        for (std::uint64_t x = 0; x < shape[0]; ++x) {
+          *at++ = row_inside && inside(x, 0)
+                      ? value(field, first[0] + x - grid.halo, first[1] + y - grid.halo,
+                              first[2] + z - grid.halo, 0)
+                      : in_halo;
+        }
+      }
+    }
+  }
+}
+
+Fields::~Fields() { munmap(memory_, bytes_); }
+
+void Fields::compute() {
+  for (std::uint64_t i = 0; i < count_ * block_points_; ++i) memory_[i] += 1.0;
+  ++iteration_;
+}
+
+}  // namespace slabmark::slice_eval

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pattern/slice_pattern.hpp"
+
+namespace slabmark::slice_eval {
+
+/// This rank's blocks of all fields, halos included, with values that tell where and when they are:
+/// any rank can check any element.
+class Fields {
+ public:
+  /// With `huge_pages` the kernel is asked for 2 MiB pages: of a plane normal to x each point lies
+  /// in a page of its own, and finding small pages costs more than reading the points.
+  Fields(const BlockedField& grid, std::uint64_t count, std::uint64_t rank, bool huge_pages);
+  ~Fields();
+  Fields(const Fields&) = delete;
+  Fields& operator=(const Fields&) = delete;
+
+  const double* block(std::uint64_t field) const { return memory_ + field * block_points_; }
+  double* block(std::uint64_t field) { return memory_ + field * block_points_; }
+  std::uint64_t block_points() const { return block_points_; }
+
+  /// Adds 1 to every point: one iteration of a simulation.
+  void compute();
+  std::uint64_t iteration() const { return iteration_; }
+
+  /// What a field holds at a point in an iteration.
+  static double value(std::uint64_t field, std::uint64_t x, std::uint64_t y, std::uint64_t z,
+                      std::uint64_t iteration);
+
+ private:
+  std::uint64_t count_;
+  std::uint64_t block_points_ = 0;
+  std::uint64_t bytes_ = 0;
+  double* memory_ = nullptr;
+  std::uint64_t iteration_ = 0;
+};
+
+}  // namespace slabmark::slice_eval

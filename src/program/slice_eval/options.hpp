@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "method/method.hpp"
+#include "pattern/slice_pattern.hpp"
+
+namespace slabmark::slice_eval {
+
+/// The command line, checked as far as it can be without knowing the number of ranks.
+struct Options {
+  BlockedField grid;
+  std::array<std::uint64_t, 3> stride = {1, 1, 1};  ///< that of the normal axis is 1
+  std::size_t normal = 2;
+  std::uint64_t position = 0;
+  bool balanced = true;  ///< no process grid was given: all ranks along x, as in the seed
+  std::uint64_t fields = 1;
+  ElementType type = ElementType::float64;  ///< in the files
+  std::vector<std::string> methods;
+  Settings settings;  ///< of methods of the registry
+  std::uint64_t outputs = 15;
+  std::uint64_t computations = 0;  ///< passes over the fields between two outputs
+  std::uint64_t sweep = 0;         ///< bytes of other memory touched before each output
+  std::uint64_t threads = 1;       ///< of copying methods
+  std::uint64_t waiting = 4;       ///< outputs that may wait for the thread of -async methods
+  std::uint64_t seed = 1;
+  std::uint64_t regular = 0;  ///< trials of writing the whole field
+  bool huge_pages = true;
+  bool verify = true;
+  bool keep = false;
+  bool overwrite = false;
+  std::string directory = ".";
+  std::string json;
+};
+
+/// Nothing in `options` if the program has only to print `text`.
+struct CommandLine {
+  std::optional<Options> options;
+  std::string text;
+};
+
+/// Throws InputError for bad usage.
+CommandLine parse(int argc, const char* const* argv);
+
+}  // namespace slabmark::slice_eval

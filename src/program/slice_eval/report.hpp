@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "measure/record.hpp"
+#include "program/slice_eval/measure.hpp"
+
+namespace slabmark::slice_eval {
+
+/// The tables of docs/slice_eval.md. `regular` is the whole field, if it was written.
+std::string format_report(const Options& options, std::span<const Row> rows,
+                          const std::optional<CellRecord>& regular);
+
+/// One line of JSON.
+std::string format_json(const Options& options, const Row& row, int ranks);
+
+}  // namespace slabmark::slice_eval

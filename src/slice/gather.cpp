@@ -1,0 +1,100 @@
+#include "slice/gather.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace slabmark::slice {
+
+namespace {
+
+constexpr std::uint64_t line_bytes = 64;
+
+template <class From, class To>
+void gather_row(const From* __restrict from, std::uint64_t columns, std::uint64_t stride,
+                To* __restrict to) {
+  if (stride == 1) {
+    if constexpr (std::is_same_v<From, To>) {
+      std::memcpy(to, from, columns * sizeof(To));
+    } else {
+      for (std::uint64_t i = 0; i < columns; ++i) to[i] = static_cast<To>(from[i]);
+    }
+    return;
+  }
+  for (std::uint64_t i = 0; i < columns; ++i) to[i] = static_cast<To>(from[i * stride]);
+}
+
+// Points a page or more apart: every one is a line of its own, often a page too, and the processor
+// guesses none of them. What is fetched ahead keeps its line buffers full.
+template <class From, class To>
+void gather_far_row(const From* __restrict from, std::uint64_t columns, std::uint64_t stride,
+                    To* __restrict to) {
+  constexpr std::uint64_t ahead = 24;
+  const std::uint64_t fetched = columns > ahead ? columns - ahead : 0;
+  for (std::uint64_t i = 0; i < fetched; ++i) {
+    __builtin_prefetch(from + (i + ahead) * stride);
+    to[i] = static_cast<To>(from[i * stride]);
+  }
+  for (std::uint64_t i = fetched; i < columns; ++i) to[i] = static_cast<To>(from[i * stride]);
+}
+
+// Rows are too short, and too far from each other, for the processor to see where the next begins.
+void fetch(const void* row, std::uint64_t bytes) {
+  const auto* line = static_cast<const char*>(row);
+  for (std::uint64_t at = 0; at < bytes; at += line_bytes) __builtin_prefetch(line + at);
+}
+
+template <class From, class To>
+void gather_as(const From* from, const Points& points, std::byte* target, std::uint64_t pitch) {
+  constexpr std::uint64_t far_bytes = 512;
+  constexpr std::uint64_t fetched_bytes = 8192;  // ahead of the row that is copied
+  const std::uint64_t stride = points.column_stride;
+  const bool far = stride * sizeof(From) >= far_bytes;
+  const std::uint64_t span = points.columns * stride * sizeof(From);
+  const std::uint64_t ahead = far || span == 0 ? 0 : std::min(fetched_bytes / span, points.rows);
+  from += points.first;
+  for (std::uint64_t row = 0; row < ahead; ++row) fetch(from + row * points.row_stride, span);
+  for (std::uint64_t row = 0; row < points.rows; ++row) {
+    auto* to = reinterpret_cast<To*>(target + row * pitch);
+    if (ahead > 0 && row + ahead < points.rows) fetch(from + ahead * points.row_stride, span);
+    if (far) {
+      gather_far_row(from, points.columns, stride, to);
+    } else {
+      gather_row(from, points.columns, stride, to);
+    }
+    from += points.row_stride;
+  }
+}
+
+template <class From>
+void gather_from(const void* source, const Points& points, std::byte* target, ElementType to,
+                 std::uint64_t pitch) {
+  const auto* from = static_cast<const From*>(source);
+  if (to == ElementType::float64) return gather_as<From, double>(from, points, target, pitch);
+  if (to == ElementType::float32) return gather_as<From, float>(from, points, target, pitch);
+  throw InputError(fmt::format("Slices are written as float32 or float64, not {}.", name_of(to)));
+}
+
+}  // namespace
+
+void gather(const void* source, ElementType from, const Points& points, std::byte* target,
+            ElementType to, std::uint64_t pitch) {
+  if (from == ElementType::float64) return gather_from<double>(source, points, target, to, pitch);
+  if (from == ElementType::float32) return gather_from<float>(source, points, target, to, pitch);
+  throw InputError(
+      fmt::format("Slices are taken of fields of float32 or float64, not {}.", name_of(from)));
+}
+
+std::uint64_t bytes_touched(const Points& points, ElementType type) {
+  if (points.rows == 0 || points.columns == 0) return 0;
+  const std::uint64_t apart = points.column_stride * size_of(type);
+  if (apart >= line_bytes) return points.rows * points.columns * line_bytes;
+  const std::uint64_t span = (points.columns - 1) * apart + size_of(type);
+  return points.rows * ((span + line_bytes - 1) / line_bytes * line_bytes);
+}
+
+}  // namespace slabmark::slice

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "pattern/slice_pattern.hpp"
+#include "slice/gather.hpp"
+
+namespace slabmark::slice {
+
+/// A stretch of points that one call of gather() moves.
+struct Gathering {
+  std::size_t field = 0;  ///< in the order of the file
+  Points points;
+  bool to_own_part = false;  ///< into what this rank writes, else into what it sends
+  std::uint64_t offset = 0;  ///< bytes, of the first row there
+  std::uint64_t pitch = 0;   ///< bytes between rows there
+};
+
+/// What this rank sends to a writer: consecutive in the send buffer.
+struct Sent {
+  int to = 0;
+  std::uint64_t offset = 0;  ///< bytes, in the send buffer
+  std::uint64_t rows = 0;
+  std::uint64_t row_bytes = 0;
+};
+
+/// What this rank, a writer, gets from another: rows at these places of what it writes.
+struct Received {
+  int from = 0;
+  std::uint64_t row_bytes = 0;
+  std::vector<std::uint64_t> offsets;  ///< bytes, one a row
+};
+
+/// What this rank writes of a field in one output, contiguous in its buffer and in the field's
+/// plane in the file.
+struct Stretch {
+  std::size_t field = 0;
+  std::uint64_t offset = 0;    ///< bytes, in the buffer
+  std::uint64_t in_field = 0;  ///< bytes from the beginning of the field's data in the file
+  std::uint64_t bytes = 0;
+};
+
+/// How the points of one slice of several fields go from the ranks that own them to those that
+/// write, always the same in each output. The fields' rows lie one after another in the file (rows
+/// of the fastest axis that has more than one point), and each writer has an equal range of them,
+/// so that it issues one request.
+struct Plan {
+  std::array<std::uint64_t, 3> shape = {1, 1, 1};  ///< points in the file along x, y, z
+  std::vector<Gathering> gatherings;
+  std::vector<Sent> sent;
+  std::vector<Received> received;
+  std::vector<Stretch> stretches;  ///< empty: this rank does not write
+  std::uint64_t send_bytes = 0;
+  std::uint64_t write_bytes = 0;
+  std::vector<int> writers;  ///< ranks, in the order of the file; the first keeps the file
+};
+
+/// Ranks that write, spread evenly over all, beginning with `first`.
+std::vector<int> spread_writers(std::uint64_t writers, std::uint64_t first, std::uint64_t ranks);
+
+/// Plan of `rank` for `slice` of fields with these element types in memory, written as `type`.
+Plan make_plan(const BlockedField& field, const Slice& slice, std::uint64_t fields,
+               ElementType type, std::vector<int> writers, std::uint64_t rank);
+
+}  // namespace slabmark::slice

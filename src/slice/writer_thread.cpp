@@ -1,0 +1,103 @@
+#include "slice/writer_thread.hpp"
+
+#include "base/error.hpp"
+
+namespace slabmark::slice {
+
+namespace {
+
+/// Runs in any way out of a thread, its cancellation too.
+class AtEnd {
+ public:
+  explicit AtEnd(std::function<void()> work) : work_(std::move(work)) {}
+  ~AtEnd() { work_(); }
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+
+ private:
+  std::function<void()> work_;
+};
+
+}  // namespace
+
+WriterThread::WriterThread() : thread_([this] { run(); }) {}
+
+WriterThread::~WriterThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void WriterThread::run() {
+  const AtEnd note([this] {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    changed_.notify_all();
+  });
+  for (;;) {
+    std::function<void()> work;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return stop_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      work = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    try {
+      work();
+    } catch (const std::exception&) {  // not "...": a cancellation must go through
+      const std::lock_guard lock(mutex_);
+      failure_ = std::current_exception();
+      waiting_.clear();
+      return;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      ++completed_;
+    }
+    changed_.notify_all();
+  }
+}
+
+// The mutex is held.
+void WriterThread::throw_failure() {
+  if (failure_) std::rethrow_exception(failure_);
+  if (ended_) {
+    throw IoError(
+        "The thread that writes slices ended before its work was done; what was written before is "
+        "whole, start the output anew.");
+  }
+}
+
+std::uint64_t WriterThread::submit(std::function<void()> work) {
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    throw_failure();
+    waiting_.push_back(std::move(work));
+    number = ++submitted_;
+  }
+  changed_.notify_all();
+  return number;
+}
+
+void WriterThread::wait(std::uint64_t number) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return completed_ >= number || ended_; });
+  if (completed_ < number) throw_failure();
+}
+
+void WriterThread::check() {
+  const std::lock_guard lock(mutex_);
+  throw_failure();
+}
+
+std::uint64_t WriterThread::completed() {
+  const std::lock_guard lock(mutex_);
+  return completed_;
+}
+
+}  // namespace slabmark::slice

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace slabmark::slice {
+
+/// A thread that does one piece of work after another. It calls neither MPI nor HDF5: what is
+/// submitted may only write to files. After a failure nothing more is begun, and every later call
+/// here throws what the work threw.
+class WriterThread {
+ public:
+  WriterThread();
+  ~WriterThread();  ///< after the work that is waiting
+  WriterThread(const WriterThread&) = delete;
+  WriterThread& operator=(const WriterThread&) = delete;
+
+  /// Returns the number of the work, from 1.
+  std::uint64_t submit(std::function<void()> work);
+
+  /// Returns when work `number` and all before it are done; 0 is always done.
+  void wait(std::uint64_t number);
+
+  /// Throws if something failed.
+  void check();
+
+  /// How many pieces of work were done without failure.
+  std::uint64_t completed();
+
+  std::thread::native_handle_type handle() { return thread_.native_handle(); }
+
+ private:
+  void run();
+  void throw_failure();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;
+  std::uint64_t submitted_ = 0;
+  std::uint64_t completed_ = 0;
+  bool stop_ = false;
+  bool ended_ = false;
+  std::exception_ptr failure_;
+  std::thread thread_;
+};
+
+}  // namespace slabmark::slice

@@ -1,0 +1,205 @@
+"""slice_eval: what its files hold, against NumPy slicing; its report; and what it says to wrong input."""
+
+import json
+import os
+import random
+import re
+
+import h5py
+import netCDF4
+import numpy as np
+import pytest
+
+LIBRARY = "append,append-one,append-ranks,append-async,files,files-one,files-ranks,files-async"
+
+
+def evaluate(run, folder, *args, ranks=4, outputs=3, **more):
+    return run("slice_eval", ["-o", folder, "--sweep", "0", "--outputs", outputs, *args], ranks=ranks, **more)
+
+
+def field(points, number, time):
+    """The whole field f<number> at a time, as docs/slice_eval.md defines it; axes z, y, x."""
+    z, y, x = np.meshgrid(*(np.arange(n, dtype="f8") for n in reversed(points)), indexing="ij")
+    return number * 1e12 + z * 1e8 + y * 1e4 + x + time
+
+
+def factors(ranks, points):
+    """A random grid of processes."""
+    while True:
+        p = [random.randint(1, ranks), random.randint(1, ranks), random.randint(1, ranks)]
+        if p[0] * p[1] * p[2] == ranks and all(a <= b for a, b in zip(p, points)):
+            return p
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_files_hold_what_numpy_slices(run, tmp_path, seed):
+    random.seed(seed)
+    points = [random.randint(4, 40) for _ in range(3)]
+    ranks = random.choice([1, 2, 3, 4])
+    processes = factors(ranks, points)
+    axis = random.randrange(3)
+    position = random.randrange(points[axis])
+    stride = [random.randint(1, n) for n in points]
+    kind = random.choice(["float32", "float64"])
+    done = evaluate(run, tmp_path, "--grid", ",".join(map(str, points)), "--stride", ",".join(map(str, stride)),
+                    "--processes", ",".join(map(str, processes)), "--halo", random.randint(0, 3), "--type", kind,
+                    "--plane", f"{'xyz'[axis]}={position}", "--fields", "2", "--compute-between", "--keep",
+                    "-m", LIBRARY, ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    cut = [slice(None, None, s) for s in stride]
+    cut[axis] = slice(position, position + 1)
+    files = 0
+    for path in tmp_path.glob("*_strided_*.vtkhdf"):
+        with h5py.File(path) as file:
+            for number in range(2):
+                data = file[f"VTKHDF/PointData/f{number}"]
+                assert data.dtype == kind.replace("float", "<f").replace("32", "4").replace("64", "8")
+                times = file["time"][:]
+                for i, time in enumerate(times):
+                    expected = field(points, number, time)[tuple(reversed(cut))].squeeze().astype(data.dtype)
+                    found = data[i] if "append" in path.name else data[()]
+                    np.testing.assert_array_equal(found, expected)
+        files += 1
+    assert files == 4 + 4 * 4, "four appended, and four times an output each with the warm-up"
+
+
+@pytest.fixture(scope="module")
+def kept(run, tmp_path_factory):
+    """Files of a plane of 23 x 14 x 12 points, z=6, stride 5,2, of three outputs and a warm-up."""
+    folder = tmp_path_factory.mktemp("kept")
+    done = evaluate(run, folder, "--grid", "23,14,12", "--stride", "5,2,1", "--plane", "z=6", "--compute-between",
+                    "--keep", "-m", "append,files", ranks=2)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_files_say_where_their_points_lie(kept):
+    for name in ("append_strided_z6", "files_strided_z6_000002"):
+        with h5py.File(kept / f"slice_eval_{name}.vtkhdf") as file:
+            notes = file.attrs
+            assert list(notes["grid"]) == [23, 14, 12]
+            assert list(notes["stride"]) == [5, 2, 1]
+            assert list(notes["begin"]) == [0, 0, 6]
+            assert notes["plane_normal"] == b"z" and notes["plane_position"] == 6
+            assert notes["fields"] == b"f0"
+            assert list(file["VTKHDF"].attrs["Spacing"]) == [5, 2, 1]
+            assert list(file["VTKHDF"].attrs["Origin"]) == [0, 0, 6]
+
+
+def test_appended_files_have_dimensions_with_coordinates_as_netcdf_and_xarray_read_them(kept):
+    with netCDF4.Dataset(kept / "slice_eval_append_strided_z6.vtkhdf") as file:
+        data = file["VTKHDF/PointData/f0"]
+        assert data.dimensions == ("time", "y", "x")
+        assert list(file["x"][:]) == [0, 5, 10, 15, 20]
+        assert list(file["y"][:]) == [0, 2, 4, 6, 8, 10, 12]
+        assert len(file["time"][:]) == 4
+
+
+def test_vtk_reads_the_files_and_their_times(kept):
+    vtk = pytest.importorskip("vtk", reason="VTK is not there; `pip install vtk` (0.5 GB) brings it")
+    from vtk.util.numpy_support import vtk_to_numpy
+    for name in ("append_strided_z6", "files_strided_z6_000002"):
+        path = kept / f"slice_eval_{name}.vtkhdf"
+        with h5py.File(path) as file:
+            due = file["VTKHDF/PointData/f0"][()].reshape(-1, 35)
+            times = file["time"][:]
+        reader = vtk.vtkHDFReader()
+        reader.SetFileName(str(path))
+        reader.UpdateInformation()
+        assert reader.GetNumberOfSteps() == len(times)
+        for step, time in enumerate(times):
+            reader.SetStep(step)
+            reader.Update()
+            image = reader.GetOutputDataObject(0)
+            assert image.GetDimensions() == (5, 7, 1)
+            assert image.GetSpacing() == (5, 2, 1) and image.GetOrigin() == (0, 0, 6)
+            assert list(vtk_to_numpy(image.GetPointData().GetArray("f0"))) == list(due[step])
+            if len(times) > 1:
+                assert reader.GetTimeValue() == time
+
+
+def test_files_are_hardly_larger_than_their_data(run, tmp_path):
+    done = evaluate(run, tmp_path, "--preset", "seed-180b", "-m", "append,append-ranks,files",
+                    "--json", tmp_path / "rows", ranks=2, outputs=14)
+    assert done.returncode == 0, done.stderr
+    for row in map(json.loads, (tmp_path / "rows").read_text().splitlines()):
+        beyond = row["file_bytes"] - row["data_bytes"]
+        if row["method"] == "files":
+            assert beyond <= 8192 * row["outputs"], row
+        else:
+            assert beyond <= 0.02 * row["data_bytes"], row
+
+
+@pytest.mark.parametrize("plane", ["x", "y", "z"])
+def test_each_rank_issues_at_most_one_write_an_output(run, tmp_path, plane):
+    """Counted by the kernel (/proc/self/io), MPI's own writes among them."""
+    done = evaluate(run, tmp_path, "--preset", "seed-180b", "--plane", plane, "--fields", "3",
+                    "-m", "append,append-ranks,files", "--json", tmp_path / "rows", ranks=2, outputs=9)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in (tmp_path / "rows").read_text().splitlines()]
+    assert len(rows) == 6
+    for row in rows:
+        # Waking another process may cost MPI a write now and then; a row a request would be 85 and more.
+        assert row["kernel_writes"] < 2, row
+
+
+def test_compares_all_ways_and_says_which_are_left_out(run, tmp_path):
+    done = evaluate(run, tmp_path, "--grid", "24,20,12", "--stride", "2,2,1", "--threads", "2", "--regular", "1",
+                    "-m", "append,copy-plane,copy-field,gatherv,hdf5-union", "--set", "hdf5.collective=off", ranks=2)
+    assert done.returncode == 0, done.stderr
+    for way in ("regular", "append", "copy-plane", "copy-field", "gatherv", "hdf5-union"):
+        assert re.search(rf"^{way} ", done.stdout, re.M), way
+    assert done.stdout.count("verified") == 2 + 1 + 1 + 2
+    assert list(tmp_path.iterdir()) == [], "the files are removed"
+    done = evaluate(run, tmp_path, "--grid", "16,20,12", "--stride", "3,2,1", "-m", "copy-plane", ranks=4)
+    assert "left out: the stride does not leave equal blocks" in done.stdout
+
+
+@pytest.mark.parametrize("name, text", [("seed-180", "180 x 190 x 150"), ("seed-180b", "180 x 170 x 150")])
+def test_presets_are_the_grids_of_the_study(run, tmp_path, name, text):
+    done = evaluate(run, tmp_path, "--preset", name, "-m", "append", "--every", "2", ranks=2)
+    assert done.returncode == 0, done.stderr
+    assert text in done.stdout and "stride 2 x 2 x 1" in done.stdout
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("args, culprit", [
+    (["--plane", "z=9"], "--plane"),
+    (["--plane", "w"], "--plane"),
+    (["--stride", "0,1,1"], "--stride"),
+    (["--stride", "1,12,1"], "along y"),
+    (["--processes", "3,1,1"], "3 x 1 x 1"),
+    (["--type", "int32"], "--type"),
+    (["-m", "append,fast"], "'fast'"),
+    (["--outputs", "0"], "--outputs"),
+    (["--preset", "seed-181"], "seed-181"),
+    (["--regular", "-1"], "--regular"),
+    (["-o", "/no/such/folder"], "/no/such/folder"),
+])
+def test_wrong_input_is_one_sentence_and_status_2(run, sentence, tmp_path, args, culprit, ranks):
+    folder = [] if "-o" in args else ["-o", tmp_path]
+    given = [] if "--preset" in args else ["--grid", "13,11,9"]
+    done = run("slice_eval", [*folder, *given, *args], ranks=ranks)
+    assert done.returncode == 2
+    assert culprit in sentence(done, "slice_eval")
+    assert not done.stdout and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_an_existing_file_stays_as_it_is(run, sentence, tmp_path, ranks):
+    path = tmp_path / "slice_eval_append_plain_z4.vtkhdf"
+    path.write_text("mine")
+    done = evaluate(run, tmp_path, "--grid", "13,11,9", "-m", "append", ranks=ranks)
+    assert done.returncode == 2
+    assert "exists already" in sentence(done, "slice_eval")
+    assert path.read_text() == "mine" and os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("method", ["append", "append-async", "files-async"])
+def test_a_full_disk_ends_the_run_without_figures(run, sentence, tmp_path, file_size_limit, method):
+    done = run("slice_eval", ["-o", tmp_path, "--sweep", "0", "--grid", "1100,1000,3", "--stride", "1,1,1", "-m", method,
+                              "--no-verify", "--waiting", "2"], ranks=2, preexec_fn=file_size_limit)
+    assert done.returncode == 1, done.stdout
+    assert "ulimit -f" in sentence(done, "slice_eval")
+    assert "median" not in done.stdout
+    assert list(tmp_path.iterdir()) == []

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "method/effective.hpp"
 #include "method/hdf5_chunk.hpp"
+#include "method/hdf5_connector.hpp"
 #include "method/raw_layout.hpp"
 #include "storage/mpiio/file.hpp"
 
@@ -76,6 +77,7 @@ std::set<std::string> as_set(const std::vector<std::string>& words) {
 
 std::optional<std::string> beyond_hdf5(const Pattern& pattern, const Settings& settings) {
   const Hdf5Chunks chunks(settings);
+  connector_of(settings, false);  // its values are checked
   std::set<std::string> names;
   for (const auto& dataset : pattern.datasets) {
     if (dataset.name.empty()) return "a dataset has no name";
@@ -108,19 +110,23 @@ MethodInfo hdf5_info(std::string name, std::string summary) {
       {"hdf5.libver", "earliest",
        "lowest format version: earliest, v18, v110, v112, v114, v200 or latest; the highest is "
        "v110 "
-       "unless this is higher"}};
+       "unless this is higher"},
+      connector_option(),
+      log_view_option()};
   info.supports = beyond_hdf5;
   return info;
 }
 
-Hdf5Method::Hdf5Method(const MethodContext& context)
+Hdf5Method::Hdf5Method(const MethodContext& context, bool into_log)
     : context_(context),
       collective_(context.settings.flag("hdf5.collective", true)),
       chunks_(context.settings),
       access_(access_settings(context.settings)),
       creation_(creation_settings(context.settings)),
       transfer_(collective_ ? hdf5::TransferList::Mode::collective
-                            : hdf5::TransferList::Mode::independent) {}
+                            : hdf5::TransferList::Mode::independent) {
+  access_.connector = connector_of(context.settings, into_log);
+}
 
 void Hdf5Method::create(const std::string& path) {
   const mpiio::Info info(context_.settings.hints);
@@ -190,6 +196,18 @@ void Hdf5Method::move(std::size_t dataset, const hdf5::Space& memory, const hdf5
   });
 }
 
+void Hdf5Method::move_boxes(std::size_t dataset, std::vector<hsize_t*>& starts,
+                            std::vector<hsize_t*>& counts, void* data) {
+  auto& target = datasets_[dataset].dataset;
+  timed([&] {
+    if (writing()) {
+      target.write_n(starts, counts, transfer_, data);
+    } else {
+      target.read_n(starts, counts, transfer_, data);
+    }
+  });
+}
+
 void Hdf5Method::move(std::span<const Part> parts) {
   std::vector<hdf5::Dataset::Part> all;
   all.reserve(parts.size());
@@ -203,6 +221,11 @@ void Hdf5Method::move(std::span<const Part> parts) {
       hdf5::Dataset::read(all, transfer_);
     }
   });
+}
+
+// HDF5's own H5Dwrite and H5Dread block; the log-layout connector keeps what is written.
+void Hdf5Method::flush() {
+  if (writing() && access_.connector) file_.flush();
 }
 
 void Hdf5Method::sync() { file_.sync(); }

@@ -15,7 +15,7 @@
 #define SLABMARK_METHODS(entry)                                                     \
   entry(posix) entry(mpiio_independent) entry(mpiio_collective) entry(pnetcdf_vard) \
       entry(pnetcdf_varn) entry(pnetcdf_vara) entry(hdf5_slab) entry(hdf5_union)    \
-          entry(hdf5_union_naive) entry(hdf5_points) entry(hdf5_multi) entry(null)
+          entry(hdf5_union_naive) entry(hdf5_points) entry(hdf5_multi) entry(hdf5_log) entry(null)
 // clang-format on
 
 namespace slabmark {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "pattern/dataset.hpp"
 #include "storage/hdf5/handle.hpp"
@@ -39,6 +40,12 @@ class Dataset {
   struct Part;
   static void write(std::span<const Part> parts, const TransferList& list);  ///< H5Dwrite_multi
   static void read(std::span<const Part> parts, const TransferList& list);   ///< H5Dread_multi
+
+  /// H5Dwrite_n and H5Dread_n of boxes, whose elements lie in `data` one box after another.
+  void write_n(std::vector<hsize_t*>& starts, std::vector<hsize_t*>& counts,
+               const TransferList& list, void* data);
+  void read_n(std::vector<hsize_t*>& starts, std::vector<hsize_t*>& counts,
+              const TransferList& list, void* data);
 
   bool is_chunked() const;
   std::uint64_t storage_bytes() const;  ///< allocated in the file

@@ -25,6 +25,7 @@ Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
         "H5Pset_all_coll_metadata_ops", path);
   check(H5Pset_coll_metadata_write(list.get(), settings.collective_metadata),
         "H5Pset_coll_metadata_write", path);
+  if (settings.connector) check(settings.connector(list.get()), "H5Pset_vol", path);
   return list;
 }
 
@@ -88,8 +89,10 @@ MPI_File File::mpi_file() const {
   return *static_cast<MPI_File*>(handle);
 }
 
+void File::flush() { check(H5Fflush(handle_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_); }
+
 void File::sync() {
-  check(H5Fflush(handle_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
+  flush();
   check_mpi(MPI_File_sync(mpi_file()), "MPI_File_sync");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <hdf5.h>
@@ -16,6 +17,8 @@ struct AccessSettings {
   /// What HDF5 2 calls latest is beyond the tools that people have installed.
   H5F_libver_t high = H5F_LIBVER_V110;
   bool collective_metadata = true;
+  /// Makes the file go through another connector; null: HDF5's own. Negative where it cannot.
+  std::function<herr_t(hid_t list)> connector;
 };
 
 /// "2.2.0": the version of the library at run time.
@@ -44,7 +47,8 @@ class File {
   /// The MPI file underneath, still HDF5's.
   MPI_File mpi_file() const;
 
-  void sync();  ///< H5Fflush, then MPI_File_sync, which H5Fflush may leave out
+  void flush();  ///< H5Fflush
+  void sync();   ///< H5Fflush, then MPI_File_sync, which H5Fflush may leave out
   void close();
 
  private:

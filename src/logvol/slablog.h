@@ -64,10 +64,16 @@ static inline herr_t slablog_set(hid_t access, const char* options) {
 static inline int slablog_try(const char* operation, hid_t dataset, slablog_n_args* args,
                               hid_t transfer) {
   H5VL_optional_args_t call;
-  bool native = false;
+  uint64_t known = 0;
   int number = 0;
-  if (H5VLobject_is_native(dataset, &native) < 0) return -1;
-  if (native || H5VLfind_opt_operation(H5VL_SUBCLS_DATASET, operation, &number) < 0) return 0;
+  H5E_BEGIN_TRY {
+    if (H5VLfind_opt_operation(H5VL_SUBCLS_DATASET, operation, &number) < 0 ||
+        H5VLquery_optional(dataset, H5VL_SUBCLS_DATASET, number, &known) < 0) {
+      known = 0;
+    }
+  }
+  H5E_END_TRY
+  if ((known & H5VL_OPT_QUERY_SUPPORTED) == 0) return 0;
   args->taken = 0;
   call.op_type = number;
   call.args = args;

@@ -71,14 +71,14 @@ class Differential : public LogFileTest {
       stride[d] = block[d] + below(random, 3);
       count[d] = 1 + below(random, (dims[d] - start[d] - block[d]) / stride[d] + 1);
     }
-    ASSERT_GE(H5Sselect_hyperslab(space, how, start.data(), stride.data(), count.data(),
-                                  block.data()),
-              0);
+    ASSERT_GE(
+        H5Sselect_hyperslab(space, how, start.data(), stride.data(), count.data(), block.data()),
+        0);
   }
 
   hdf5::Handle random_selection(Random& random, const Dims& dims) {
-    auto space = handle(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr),
-                        H5Sclose);
+    auto space =
+        handle(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose);
     switch (below(random, 8)) {
       case 0:
         break;  // all
@@ -120,8 +120,8 @@ class Differential : public LogFileTest {
   }
 
   static std::vector<char> buffer_for(const hdf5::Handle& memory, hid_t type) {
-    return std::vector<char>(
-        static_cast<std::size_t>(H5Sget_simple_extent_npoints(memory.get())) * H5Tget_size(type));
+    return std::vector<char>(static_cast<std::size_t>(H5Sget_simple_extent_npoints(memory.get())) *
+                             H5Tget_size(type));
   }
 
   void fill_buffer(Random& random, std::vector<char>& data, hid_t type) const {
@@ -175,8 +175,8 @@ class Differential : public LogFileTest {
       write.rank = who;
       write.dataset = which;
       write.type = H5T_NATIVE_INT;
-      write.file = handle(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr),
-                          H5Sclose);
+      write.file =
+          handle(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose);
       H5Sselect_hyperslab(write.file.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
                           nullptr);
       write.memory = handle(H5Screate_simple(1, &elements, nullptr), H5Sclose);
@@ -218,11 +218,11 @@ class Differential : public LogFileTest {
     fill_buffer(random, expected, type);
     if (who != rank()) return;
     auto got = expected;
-    ASSERT_GE(H5Dread(oracle_[which].get(), type, memory.get(), file.get(), H5P_DEFAULT,
-                      expected.data()),
-              0);
-    ASSERT_GE(H5Dread(logged_[which].get(), type, memory.get(), file.get(), H5P_DEFAULT, got.data()),
-              0);
+    ASSERT_GE(
+        H5Dread(oracle_[which].get(), type, memory.get(), file.get(), H5P_DEFAULT, expected.data()),
+        0);
+    ASSERT_GE(
+        H5Dread(logged_[which].get(), type, memory.get(), file.get(), H5P_DEFAULT, got.data()), 0);
     ASSERT_EQ(got, expected);
   }
 
@@ -252,8 +252,8 @@ class Differential : public LogFileTest {
 
 TEST_F(Differential, RandomOperationsLeaveWhatNativeHdf5Leaves) {
   const char* given = std::getenv("SLABLOG_SEED");
-  std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10)
-                                        : std::random_device()();
+  std::uint64_t seed =
+      given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
   seed = world_.broadcast(seed);
   if (world_.is_root()) std::printf("SLABLOG_SEED=%llu\n", static_cast<unsigned long long>(seed));
   Random random(seed);

@@ -291,6 +291,19 @@ TEST_F(Semantics, WriteNOnAFileWithoutTheConnectorIsOneNativeWrite) {
   EXPECT_THAT(read_n(d, {{1, 2}, {0, 3}}, {{1, 2}, {2, 1}}, 4), ElementsAre(8, 6, 4, 6));
 }
 
+TEST_F(Semantics, WriteNOfALogGoesThroughTheConnectorsOwnOperation) {
+  const auto file = create("a.h5");
+  const auto d = dataset(file, "d", {4});
+  const hsize_t start = 1;
+  const hsize_t count = 2;
+  const hsize_t* starts[] = {&start};
+  const hsize_t* counts[] = {&count};
+  int values[] = {5, 6};
+  slablog_n_args args = {H5T_NATIVE_INT, 1, starts, counts, values, 0};
+  EXPECT_EQ(slablog_try(SLABLOG_WRITE_N, d.get(), &args, H5P_DEFAULT), 1);
+  EXPECT_THAT(all(d), ElementsAre(0, 5, 6, 0));
+}
+
 TEST_F(Semantics, ADatasetThatShrankAndGrewAgainHoldsFillValuesThere) {
   {
     const auto file = create("a.h5");

@@ -1,3 +1,4 @@
+#include <H5VLconnector_passthru.h>
 #include <algorithm>
 
 #include <H5VLconnector.h>
@@ -19,15 +20,30 @@ using hdf5::own;
 
 constexpr std::uint64_t window_bytes = 8 << 20;
 
+/// What HDF5's calls for connectors need, and have only inside a connector's callback.
+class LibraryContext {
+ public:
+  LibraryContext() { check(H5VLopen_lib_context(&context_), "H5VLopen_lib_context", "the log"); }
+  ~LibraryContext() { H5VLclose_lib_context(context_); }
+  LibraryContext(const LibraryContext&) = delete;
+  LibraryContext& operator=(const LibraryContext&) = delete;
+
+ private:
+  void* context_ = nullptr;
+};
+
 /// Without this connector, whatever the environment names.
-Handle open_plainly(const std::string& path) {
+Handle open_plainly(const std::string& path, unsigned flags) {
   const auto list = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "H5Pcreate", path);
   check(H5Pset_vol(list.get(), H5VL_NATIVE, nullptr), "H5Pset_vol", path);
   check(H5Pset_fapl_sec2(list.get()), "H5Pset_fapl_sec2", path);
   // From v110 on selections are kept compactly.
   check(H5Pset_libver_bounds(list.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST),
         "H5Pset_libver_bounds", path);
-  return own(H5Fopen(path.c_str(), H5F_ACC_RDWR, list.get()), H5Fclose, "H5Fopen", path);
+  // A writer that was killed leaves the mark of an open file, which would keep us out for ever.
+  const bool clear = (flags & H5F_ACC_RDWR) != 0;
+  if (clear) check(H5Pset(list.get(), "clear_status_flags", &clear), "H5Pset", path);
+  return own(H5Fopen(path.c_str(), flags, list.get()), H5Fclose, "H5Fopen", path);
 }
 
 bool is_current(const Location& location, LogFile& log, const LogDataset& dataset) {
@@ -36,6 +52,12 @@ bool is_current(const Location& location, LogFile& log, const LogDataset& datase
   return number(location, name, "flushes") == static_cast<std::int64_t>(log.flushes()) &&
          number(location, name, "elements") ==
              static_cast<std::int64_t>(element_count(dataset.extent()));
+}
+
+void check_has_log(const Location& location, const std::string& path) {
+  if (link_exists(location, log_group)) return;
+  throw InputError(
+      fmt::format("'{}' has no log; it was not written through the connector slablog.", path));
 }
 
 void mark_current(const Location& location, const LogFile& log, const LogDataset& dataset) {
@@ -119,8 +141,10 @@ void LogFile::after_close() {
 }
 
 std::uint64_t write_views(const std::string& path, const Config& config) {
-  auto file = open_plainly(path);
+  auto file = open_plainly(path, H5F_ACC_RDWR);
+  const LibraryContext context;
   const Location location{H5VLobject(file.get()), H5I_FILE, H5VL_NATIVE};
+  check_has_log(location, path);
   LogFile log(path, MPI_COMM_NULL, true, config);
   log.load(location);
   std::uint64_t written = 0;
@@ -141,6 +165,31 @@ std::uint64_t write_views(const std::string& path, const Config& config) {
   set_number(location, log_group, "state", static_cast<int>(LogState::closed));
   check(H5Fclose(file.release()), "H5Fclose", path);
   return written;
+}
+
+LogSummary summarise(const std::string& path) {
+  const auto file = open_plainly(path, H5F_ACC_RDONLY);
+  const LibraryContext context;
+  const Location location{H5VLobject(file.get()), H5I_FILE, H5VL_NATIVE};
+  check_has_log(location, path);
+  LogFile log(path, MPI_COMM_NULL, false, Config());
+  log.load(location);
+  LogSummary summary{log.state(), log.flushes(), log.index_bytes(), {}};
+  for_each_log_dataset(file.get(),
+                       [&](const std::string& name, std::shared_ptr<LogDataset> dataset) {
+                         log.add(location, dataset);
+                         log.update(*dataset);
+                         DatasetSummary one{"/" + name,
+                                            dataset->extent(),
+                                            dataset->element_bytes(),
+                                            log.hyperslabs(dataset->number()),
+                                            0,
+                                            is_current(location, log, *dataset)};
+                         for (const auto& run : dataset->flushed()) one.elements += run.length;
+                         summary.datasets.push_back(std::move(one));
+                         log.forget(dataset->number());
+                       });
+  return summary;
 }
 
 }  // namespace slabmark::logvol

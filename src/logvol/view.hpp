@@ -19,4 +19,24 @@ void write_view(hid_t file, const Location& location, LogDataset& dataset);
 /// process. Returns how many views were written.
 std::uint64_t write_views(const std::string& path, const Config& config);
 
+/// One dataset of a log, as slablog-info shows it.
+struct DatasetSummary {
+  std::string path;
+  Extent extent;
+  std::uint64_t element_bytes = 0;
+  std::uint64_t hyperslabs = 0;  ///< in the index
+  std::uint64_t elements = 0;    ///< of the dataset that were written
+  bool viewed = false;           ///< programs without the connector see all of it
+};
+
+struct LogSummary {
+  LogState state = LogState::open;
+  std::uint64_t flushes = 0;
+  std::uint64_t index_bytes = 0;
+  std::vector<DatasetSummary> datasets;
+};
+
+/// What a log file holds. For one process; throws InputError if the file has no log.
+LogSummary summarise(const std::string& path);
+
 }  // namespace slabmark::logvol

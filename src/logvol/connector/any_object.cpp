@@ -25,9 +25,10 @@ herr_t copy(void* from, const H5VL_loc_params_t* from_place, const char* from_na
   return guarded("object copy", [&] {
     const auto& mine = as_object(from);
     if (mine.log) {
-      throw Refusal(H5E_OHDR, H5E_UNSUPPORTED,
-                    "slablog does not copy objects of a log file; convert it with "
-                    "slablog-canonical and copy from there.");
+      throw Refusal(
+          H5E_OHDR, H5E_UNSUPPORTED,
+          "slablog does not copy objects of a log file; convert it with h5repack, whose copy is an "
+          "ordinary file, and copy from there.");
     }
     return H5VLobject_copy(mine.under, from_place, from_name, as_object(to).under, to_place,
                            to_name, mine.connector, copying, links, list, nullptr);

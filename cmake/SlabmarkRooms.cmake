@@ -12,6 +12,7 @@ function(slabmark_room folder)
   endif()
 
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX /plugin/)  # what makes a shared library of the room
   if(sources)
     add_library(slabmark_${name} STATIC ${sources})
     set(scope PUBLIC)
@@ -50,6 +51,18 @@ function(slabmark_built_in_tables)
   endforeach()
   configure_file(pattern/built_in_tables.cpp.in ${PROJECT_BINARY_DIR}/generated/built_in_tables.cpp @ONLY)
   target_sources(slabmark_pattern PRIVATE ${PROJECT_BINARY_DIR}/generated/built_in_tables.cpp)
+endfunction()
+
+# slabmark_plugin(<name> <source> DEPENDS <rooms>...) makes a shared library that a program loads by path. It hides the
+# rooms in it, since the program may have others of the same names.
+function(slabmark_plugin name source)
+  cmake_parse_arguments(PLUGIN "" "" "DEPENDS" ${ARGN})
+  add_library(${name} MODULE ${PROJECT_SOURCE_DIR}/${source})
+  set_target_properties(${name} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins CXX_VISIBILITY_PRESET hidden)
+  slabmark_use_rooms(${name} PRIVATE ${PLUGIN_DEPENDS})
+  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/slabmark/plugins)
 endfunction()
 
 function(slabmark_use_rooms target scope)

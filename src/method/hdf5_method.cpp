@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "method/effective.hpp"
 #include "method/hdf5_chunk.hpp"
+#include "method/hdf5_connector.hpp"
 #include "method/hdf5_settings.hpp"
 #include "method/raw_layout.hpp"
 #include "parallel/agree.hpp"
@@ -68,8 +69,10 @@ Hdf5Method::Hdf5Method(const MethodContext& context, Hdf5Setup setup)
       transfer_(setup_.collective ? hdf5::TransferList::Mode::collective
                                   : hdf5::TransferList::Mode::independent) {}
 
-Hdf5Method::Hdf5Method(const MethodContext& context)
-    : Hdf5Method(context, Hdf5Setup(context.settings)) {}
+Hdf5Method::Hdf5Method(const MethodContext& context, bool into_log)
+    : Hdf5Method(context, Hdf5Setup(context.settings)) {
+  if (into_log) setup_.access.connector = connector_of(context.settings, true);
+}
 
 void Hdf5Method::create(const std::string& path) {
   const mpiio::Info info(context_.settings.hints);
@@ -178,6 +181,18 @@ void Hdf5Method::move(std::size_t dataset, const hdf5::Space& memory, const hdf5
   });
 }
 
+void Hdf5Method::move_boxes(std::size_t dataset, std::vector<hsize_t*>& starts,
+                            std::vector<hsize_t*>& counts, void* data) {
+  auto& target = datasets_[dataset].dataset;
+  timed([&] {
+    if (writing()) {
+      target.write_n(starts, counts, transfer_, data);
+    } else {
+      target.read_n(starts, counts, transfer_, data);
+    }
+  });
+}
+
 void Hdf5Method::move(std::span<const Part> parts) {
   std::vector<hdf5::Dataset::Part> all;
   all.reserve(parts.size());
@@ -191,6 +206,11 @@ void Hdf5Method::move(std::span<const Part> parts) {
       hdf5::Dataset::read(all, transfer_);
     }
   });
+}
+
+// HDF5's own H5Dwrite and H5Dread block; the log-layout connector keeps what is written.
+void Hdf5Method::flush() {
+  if (writing() && setup_.access.connector) file_.flush();
 }
 
 void Hdf5Method::sync() {

@@ -25,13 +25,14 @@ class Hdf5Method : public Method {
   void define() override;
   void open(const std::string& path) override;
   void post(std::uint64_t round, std::span<std::byte* const> buffers) override;
-  void flush() override {}  // H5Dwrite and H5Dread block
+  void flush() override;
   void sync() override;
   void close() override;
   nlohmann::json effective() const override;
 
  protected:
-  explicit Hdf5Method(const MethodContext& context);
+  /// With `into_log` the file goes through the log-layout connector in any case.
+  explicit Hdf5Method(const MethodContext& context, bool into_log = false);
   Hdf5Method(const MethodContext& context, Hdf5Setup setup);
 
   bool writing() const { return context_.direction == Direction::write; }
@@ -58,6 +59,10 @@ class Hdf5Method : public Method {
     const hdf5::Space* file;
     void* data;
   };
+
+  /// One H5Dwrite_n or H5Dread_n of boxes, whose elements lie in `data` one box after another.
+  void move_boxes(std::size_t dataset, std::vector<hsize_t*>& starts, std::vector<hsize_t*>& counts,
+                  void* data);
 
   /// One H5Dwrite_multi or H5Dread_multi: each dataset at most once.
   void move(std::span<const Part> parts);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "method/hdf5_connector.hpp"
 
 namespace slabmark {
 
@@ -92,6 +93,8 @@ std::vector<OptionInfo> hdf5_options() {
           {"hdf5.alloc", "default", "when space is allocated: default, early, incr or late"},
           {"hdf5.align", "1", "objects in the file begin at multiples of so many bytes"},
           {"hdf5.align_threshold", "1", "smallest object, in bytes, that hdf5.align applies to"},
+          connector_option(),
+          log_view_option(),
           {"hdf5.time", "grow",
            "grow: time is unlimited, and datasets grow as steps come; fixed: they get all steps at "
            "once"},
@@ -110,7 +113,9 @@ Hdf5Setup::Hdf5Setup(const Settings& settings)
       chunks(settings),
       collective(settings.flag("hdf5.collective", true)),
       fixed_time(choice<bool>(settings, "hdf5.time", "grow", {{"grow", false}, {"fixed", true}})),
-      precreate(settings.flag("hdf5.precreate", false)) {}
+      precreate(settings.flag("hdf5.precreate", false)) {
+  access.connector = connector_of(settings, false);
+}
 
 std::optional<std::string> hdf5_unmet(const Settings& settings) {
   const auto creation = creation_settings(settings);

@@ -44,18 +44,21 @@ def test_prints_the_sections_of_the_original_in_its_order(run, maps, tmp_path, r
     lines = done.stdout.splitlines()
     assert lines[:3] == ["Reading decom file ...", "Testing N H5Dwrite ...", "Testing single H5Dwrite ..."]
     assert lines[3].startswith("Testing H5Dwrite_n ...")
-    assert labels(done.stdout) == labels_of(SLAB, NAIVE)
+    assert labels(done.stdout) == labels_of(SLAB, NAIVE, LOG)
     for i, line in enumerate(lines):
         if line.endswith("(var): 0") or re.search(r"\(var\): \d", line):
             assert lines[i + 1] == "", "a blank line between groups"
     assert list((tmp_path / "out_dir").iterdir()) == [], "the files are removed"
 
 
-def test_says_that_the_log_connector_is_missing_and_prints_no_number_for_it(run, maps, tmp_path):
-    done = run("dwrite_eval", ["-c", maps, "-o", tmp_path], ranks=2)
-    said = [line for line in done.stdout.splitlines() if LOG in line]
-    assert said == [f"{LOG}: not measured, because this build has no log-layout connector"]
-    assert done.stdout.index(NAIVE) < done.stdout.index(LOG)
+def test_through_the_log_connector_all_ways_are_measured_and_their_files_are_logs(run, maps, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    done = run("dwrite_eval", ["-c", maps, "-o", tmp_path, "--connector", "slablog", "--keep"], ranks=3)
+    assert done.returncode == 0, done.stderr
+    assert labels(done.stdout) == labels_of(SLAB, NAIVE, LOG)
+    for name in ("ndwrite.h5", "dwrite.h5", "dwriten.h5"):
+        with h5py.File(tmp_path / name) as file:
+            assert "_slablog" in file and file["D_0"].is_virtual
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
@@ -161,8 +164,6 @@ WRONG_USAGE = {
     "unknown option": (["--frobnicate"], "frobnicate"),
     "unknown method": (["--methods", "frobnicate"], "frobnicate"),
     "method twice": (["--methods", "hdf5-slab,hdf5-slab"], "hdf5-slab twice"),
-    "the log method by name": (["--methods", "hdf5-slab,hdf5-log"], "no log-layout connector"),
-    "the log connector": (["--connector", "slablog"], "no log-layout connector"),
     "unknown connector": (["--connector", "async"], "async"),
     "both modes": (["--collective", "--independent"], "--independent"),
     "mode said twice": (["--independent", "--set", "hdf5.collective=on"], "hdf5.collective"),
@@ -284,4 +285,4 @@ def test_real_decompositions_are_written_alike_by_every_way(run, real_data, tmp_
 def test_the_command_of_the_original_runs_on_a_real_decomposition(run, real_data, tmp_path):
     done = run("dwrite_eval", ["-c", real_data / "f_case_866x72_16p.nc", "-o", "out_dir"], ranks=16, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert labels(done.stdout) == labels_of(SLAB, NAIVE)
+    assert labels(done.stdout) == labels_of(SLAB, NAIVE, LOG)

@@ -34,9 +34,10 @@ constexpr std::array<OriginalWay, 3> original_ways = {{
 
 constexpr std::string_view no_connector = "this build has no log-layout connector";
 
-bool is_registered(std::string_view name) {
-  return std::any_of(methods().begin(), methods().end(),
-                     [&](const MethodInfo& method) { return method.name == name; });
+bool has_connector() {
+  return std::any_of(methods().begin(), methods().end(), [&](const MethodInfo& method) {
+    return method.name == "hdf5-log" && method.missing.empty();
+  });
 }
 
 std::string_view extension(FileFormat format) {
@@ -62,7 +63,7 @@ std::vector<Way> ways_of_the_original() {
   std::vector<Way> ways;
   for (const OriginalWay& original : original_ways) {
     const std::string name(original.method);
-    if (name == "hdf5-log" && !is_registered(name)) {
+    if (name == "hdf5-log" && !has_connector()) {
       ways.push_back({name, std::string(original.progress), std::string(original.label), "",
                       nullptr, std::string(no_connector)});
     } else {
@@ -80,7 +81,7 @@ std::vector<Way> ways_called(const std::vector<std::string>& names) {
       throw InputError(fmt::format(
           "--methods names {} twice; both would write one file, so name it once.", name));
     }
-    if (name == "hdf5-log" && !is_registered(name)) {
+    if (name == "hdf5-log" && !has_connector()) {
       throw InputError(fmt::format(
           "Method hdf5-log cannot run, because {}; leave it out of --methods.", no_connector));
     }
@@ -90,7 +91,7 @@ std::vector<Way> ways_called(const std::vector<std::string>& names) {
 }
 
 void check_connector(const std::string& connector) {
-  if (connector == "native") return;
+  if (connector == "native" || (connector == "slablog" && has_connector())) return;
   if (connector == "slablog") {
     throw InputError(
         fmt::format("--connector slablog cannot be used, because {}; leave it out, or use "
@@ -161,6 +162,7 @@ CommandLine parse(int argc, const char* const* argv) {
     }
     options.settings.options["hdf5.collective"] = collective ? "on" : "off";
   }
+  if (connector != "native") options.settings.options["hdf5.connector"] = connector;
   options.json = arguments.json;
 
   nlohmann::json ways = nlohmann::json::array();

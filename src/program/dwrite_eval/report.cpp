@@ -29,7 +29,9 @@ std::vector<const TrialRecord*> measured_trials(const CellRecord& record) {
 // Methods give the span the name of the phase in which they call: "post.H5Dwrite" as a rule.
 const RankSummary* seconds_in_h5dwrite(const TrialRecord& trial) {
   for (const auto& [name, seconds] : trial.spans) {
-    if (name.ends_with(".H5Dwrite") || name.ends_with(".H5Dwrite_multi")) return &seconds;
+    for (const char* call : {".H5Dwrite", ".H5Dwrite_multi", ".H5Dwrite_n"}) {
+      if (name.ends_with(call)) return &seconds;
+    }
   }
   return nullptr;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "logvol/slablog.h"
 #include "storage/hdf5/attribute.hpp"
 
 namespace slabmark::hdf5 {
@@ -95,6 +96,20 @@ void Dataset::read(std::span<const Part> parts, const TransferList& list) {
                         all.files.data(), list.get(), all.data.data()),
           "H5Dread_multi", parts.front().dataset->path_);
   });
+}
+
+void Dataset::write_n(std::vector<hsize_t*>& starts, std::vector<hsize_t*>& counts,
+                      const TransferList& list, void* data) {
+  check(H5Dwrite_n(handle_.get(), native_type(type_), static_cast<int>(starts.size()),
+                   starts.data(), counts.data(), list.get(), data),
+        "H5Dwrite_n", path_);
+}
+
+void Dataset::read_n(std::vector<hsize_t*>& starts, std::vector<hsize_t*>& counts,
+                     const TransferList& list, void* data) {
+  check(H5Dread_n(handle_.get(), native_type(type_), static_cast<int>(starts.size()), starts.data(),
+                  counts.data(), list.get(), data),
+        "H5Dread_n", path_);
 }
 
 bool Dataset::is_chunked() const {

@@ -51,6 +51,12 @@ class Dataset {
   static void write(std::span<const Part> parts, const TransferList& list);  ///< H5Dwrite_multi
   static void read(std::span<const Part> parts, const TransferList& list);   ///< H5Dread_multi
 
+  /// H5Dwrite_n and H5Dread_n of boxes, whose elements lie in `data` one box after another.
+  void write_n(std::vector<hsize_t*>& starts, std::vector<hsize_t*>& counts,
+               const TransferList& list, void* data);
+  void read_n(std::vector<hsize_t*>& starts, std::vector<hsize_t*>& counts,
+              const TransferList& list, void* data);
+
   bool is_chunked() const;
   hid_t get() const { return handle_.get(); }
   /// Where the data of a contiguous dataset begins in the file, in bytes. Throws IoError where no

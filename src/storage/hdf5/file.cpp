@@ -68,6 +68,7 @@ Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
         "H5Pset_alignment", path);
   check(H5Pset_coll_metadata_write(list.get(), settings.collective_metadata),
         "H5Pset_coll_metadata_write", path);
+  if (settings.connector) check(settings.connector(list.get()), "H5Pset_vol", path);
   return list;
 }
 

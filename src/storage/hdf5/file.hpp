@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct AccessSettings {
   /// Bytes in which space for metadata is allocated, so that it does not lie between the data; 0:
   /// as HDF5 does (2 KiB).
   std::uint64_t metadata_block = 0;
+  /// Makes the file go through another connector; null: HDF5's own. Negative where it cannot.
+  std::function<herr_t(hid_t list)> connector;
 };
 
 enum class Access { read, read_write };

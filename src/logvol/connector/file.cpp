@@ -1,0 +1,199 @@
+// Files. A file that is created through this connector with the MPI-IO or the POSIX driver is a log
+// file; any other passes through as it is.
+#include <map>
+
+#include <fmt/format.h>
+
+#include "logvol/connector/object.hpp"
+
+namespace slabmark::logvol {
+
+namespace {
+
+/// What opening a file needs to know until HDF5 says that it is open (POST_OPEN); before that,
+/// nothing may be made in it.
+struct Opening {
+  std::string path;
+  hdf5::Handle access;  ///< the caller's
+  Config config;
+  bool created = false;
+  bool writable = false;
+};
+
+std::map<void*, Opening>& openings() {
+  static std::map<void*, Opening> all;
+  return all;
+}
+
+/// By HDF5's own number for a file, so that a second handle finds the log of the first.
+std::map<unsigned long, std::weak_ptr<OpenLog>>& open_logs() {
+  static std::map<unsigned long, std::weak_ptr<OpenLog>> all;
+  return all;
+}
+
+struct Below {
+  hid_t connector = H5VL_NATIVE;
+  hdf5::Handle access;
+  Config config;
+};
+
+Below below(hid_t access) {
+  Below result;
+  void* found = nullptr;
+  if (H5Pget_vol_info(access, &found) >= 0 && found != nullptr) {
+    result.config = static_cast<Info*>(found)->config;
+    hid_t connector = H5I_INVALID_HID;
+    H5Pget_vol_id(access, &connector);
+    H5VLfree_connector_info(connector, found);
+    H5VLclose(connector);
+  } else {
+    result.config = parse_config("");
+  }
+  result.access = hdf5::own(H5Pcopy(access), H5Pclose, "H5Pcopy", "the access list");
+  hdf5::check(H5Pset_vol(result.access.get(), result.connector, nullptr), "H5Pset_vol",
+              "the access list");
+  return result;
+}
+
+bool is_parallel(hid_t access) { return H5Pget_driver(access) == H5FD_MPIO; }
+
+void* opened(void* under, Below& low, hid_t access, const char* name, bool created, bool writable) {
+  if (under == nullptr) return nullptr;
+  auto* object = new Object(under, low.connector, H5I_FILE, nullptr);
+  if (is_parallel(access) || H5Pget_driver(access) == H5FD_SEC2) {
+    openings()[object] = {name, hdf5::own(H5Pcopy(access), H5Pclose, "H5Pcopy", "the access list"),
+                          low.config, created, writable};
+  }
+  return object;
+}
+
+void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid_t list, void**) {
+  return guarded_object("file create", [&] {
+    auto low = below(access);
+    return opened(H5VLfile_create(name, flags, creation, low.access.get(), list, nullptr), low,
+                  access, name, true, true);
+  });
+}
+
+void* open(const char* name, unsigned flags, hid_t access, hid_t list, void**) {
+  return guarded_object("file open", [&] {
+    auto low = below(access);
+    return opened(H5VLfile_open(name, flags, low.access.get(), list, nullptr), low, access, name,
+                  false, (flags & H5F_ACC_RDWR) != 0);
+  });
+}
+
+unsigned long file_number(const Object& object) {
+  unsigned long number = 0;
+  H5VL_file_get_args_t args{};
+  args.op_type = H5VL_FILE_GET_FILENO;
+  args.args.get_fileno.fileno = &number;
+  hdf5::check(
+      H5VLfile_get(object.under, object.connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
+      "H5Fget_fileno", "the file");
+  return number;
+}
+
+void join(Object& object, std::shared_ptr<OpenLog> log) {
+  object.log = std::move(log);
+  object.log->objects.insert(&object);
+}
+
+std::shared_ptr<OpenLog> make_log(const Opening& opening) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Info info = MPI_INFO_NULL;
+  if (is_parallel(opening.access.get())) {
+    hdf5::check(H5Pget_fapl_mpio(opening.access.get(), &comm, &info), "H5Pget_fapl_mpio",
+                opening.path);
+  }
+  auto log = std::make_shared<OpenLog>(opening.path, comm, opening.writable, opening.config);
+  if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  return log;
+}
+
+void warn_of_unclosed(const LogFile& log) {
+  if (log.state() == LogState::closed || !log.is_root()) return;
+  fmt::print(stderr,
+             "slablog: warning: '{}' was {}; programs without the connector do not see all of its "
+             "data until slablog-repair has run.\n",
+             log.path(),
+             log.state() == LogState::open ? "not closed by its writer" : "closed without a view");
+}
+
+void start_log(Object& object) {
+  const auto found = openings().extract(&object);
+  if (found.empty()) return;
+  const auto& opening = found.mapped();
+  const auto number = file_number(object);
+  if (auto known = open_logs()[number].lock()) {
+    join(object, known);
+    return;
+  }
+  if (!opening.created && !link_exists({object.under, H5I_FILE, object.connector}, log_group)) {
+    return;
+  }
+  auto log = make_log(opening);
+  open_logs()[number] = log;
+  join(object, log);
+  if (opening.created) {
+    log->file.create(log->location());
+  } else {
+    log->file.load(log->location());
+    warn_of_unclosed(log->file);
+  }
+}
+
+herr_t get(void* object, H5VL_file_get_args_t* args, hid_t list, void**) {
+  const auto& mine = as_object(object);
+  return H5VLfile_get(mine.under, mine.connector, args, list, nullptr);
+}
+
+herr_t reopen(Object& mine, H5VL_file_specific_args_t* args, hid_t list) {
+  const auto status = H5VLfile_specific(mine.under, mine.connector, args, list, nullptr);
+  if (status >= 0) *args->args.reopen.file = wrapped(*args->args.reopen.file, mine, H5I_FILE);
+  return status;
+}
+
+herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void**) {
+  return guarded("file specific", [&] {
+    auto below_args = *args;
+    if (args->op_type == H5VL_FILE_IS_ACCESSIBLE) {
+      const auto low = below(args->args.is_accessible.fapl_id);
+      below_args.args.is_accessible.fapl_id = low.access.get();
+      return H5VLfile_specific(nullptr, low.connector, &below_args, list, nullptr);
+    }
+    if (args->op_type == H5VL_FILE_DELETE) {
+      const auto low = below(args->args.del.fapl_id);
+      below_args.args.del.fapl_id = low.access.get();
+      return H5VLfile_specific(nullptr, low.connector, &below_args, list, nullptr);
+    }
+    auto& mine = as_object(object);
+    if (args->op_type == H5VL_FILE_REOPEN) return reopen(mine, args, list);
+    if (args->op_type == H5VL_FILE_FLUSH && mine.log) mine.log->file.flush(mine.log->location());
+    if (args->op_type == H5VL_FILE_IS_EQUAL && args->args.is_equal.obj2 != nullptr) {
+      below_args.args.is_equal.obj2 = as_object(args->args.is_equal.obj2).under;
+    }
+    return H5VLfile_specific(mine.under, mine.connector, &below_args, list, nullptr);
+  });
+}
+
+herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
+  return guarded("file optional", [&] {
+    auto& mine = as_object(object);
+    const auto status = H5VLfile_optional(mine.under, mine.connector, args, list, nullptr);
+    if (status >= 0 && args->op_type == H5VL_NATIVE_FILE_POST_OPEN) start_log(mine);
+    return status;
+  });
+}
+
+herr_t close(void* object, hid_t list, void**) {
+  openings().erase(object);
+  return close_object(object, H5VLfile_close, list);
+}
+
+}  // namespace
+
+const H5VL_file_class_t file_callbacks = {create, open, get, specific, optional, close};
+
+}  // namespace slabmark::logvol

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <H5VLconnector_passthru.h>
+#include <memory>
+#include <set>
+#include <string>
+
+#include <H5VLconnector.h>
+#include <H5VLnative.h>
+
+#include "logvol/log_file.hpp"
+#include "logvol/refusal.hpp"
+
+namespace slabmark::logvol {
+
+/// What this connector hands to HDF5 as "info": which connector is below, and the options.
+struct Info {
+  hid_t under = H5I_INVALID_HID;
+  void* under_info = nullptr;
+  Config config;
+};
+
+struct Object;
+
+/// A log file with the objects that are open in it. The last of them to be closed ends the log.
+struct OpenLog {
+  OpenLog(std::string path, MPI_Comm comm, bool writable, const Config& config)
+      : file(std::move(path), comm, writable, config) {}
+
+  LogFile file;
+  std::set<Object*> objects;
+
+  Location location() const;
+};
+
+/// What HDF5 holds of ours: the object below, and the log that it belongs to, if any.
+struct Object {
+  Object(void* object, hid_t connector, H5I_type_t object_type, std::shared_ptr<OpenLog> open_log);
+  ~Object();
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  void* under;
+  hid_t connector;
+  H5I_type_t type;
+  std::shared_ptr<OpenLog> log;
+  std::shared_ptr<LogDataset> dataset;  ///< of a dataset that is in the log
+  hdf5::Handle creation;                ///< as the user gave it, of a dataset made in this session
+};
+
+inline Object& as_object(void* object) { return *static_cast<Object*>(object); }
+
+/// An object that came from below, beside `parent`, or null for null.
+void* wrapped(void* under, const Object& parent, H5I_type_t type);
+
+/// Puts an exception onto HDF5's error stack; exceptions must not go through HDF5.
+void report(const char* callback);
+
+/// The status of `body` as a callback returns it.
+template <class Body>
+herr_t guarded(const char* callback, const Body& body) {
+  try {
+    return body();
+  } catch (...) {
+    report(callback);
+    return -1;
+  }
+}
+
+template <class Body>
+void* guarded_object(const char* callback, const Body& body) {
+  try {
+    return body();
+  } catch (...) {
+    report(callback);
+    return nullptr;
+  }
+}
+
+/// Closes the object below with `close`, and before that the log where it was the last one.
+herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), hid_t list);
+
+/// Recognises a dataset of the log.
+void find_dataset(Object& object);
+
+/// The numbers of our operations on datasets; found or registered at the first call.
+int write_n_operation();
+int read_n_operation();
+
+const H5VL_class_t& connector_class();
+
+// The callbacks, by kind of object.
+extern const H5VL_info_class_t info_callbacks;
+extern const H5VL_wrap_class_t wrap_callbacks;
+extern const H5VL_attr_class_t attribute_callbacks;
+extern const H5VL_dataset_class_t dataset_callbacks;
+extern const H5VL_datatype_class_t datatype_callbacks;
+extern const H5VL_file_class_t file_callbacks;
+extern const H5VL_group_class_t group_callbacks;
+extern const H5VL_link_class_t link_callbacks;
+extern const H5VL_object_class_t object_callbacks;
+extern const H5VL_introspect_class_t introspect_callbacks;
+extern const H5VL_blob_class_t blob_callbacks;
+extern const H5VL_token_class_t token_callbacks;
+
+}  // namespace slabmark::logvol

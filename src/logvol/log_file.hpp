@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+#include "logvol/config.hpp"
+#include "logvol/log_dataset.hpp"
+#include "logvol/under.hpp"
+#include "parallel/comm.hpp"
+#include "storage/posix/file.hpp"
+
+namespace slabmark::logvol {
+
+/// The log of one open file. Metadata goes through HDF5 below the connector; the elements go to and
+/// come from the same file by pwrite and pread, at the addresses that HDF5 gave the segments. So
+/// between two flushes no rank needs another one.
+class LogFile {
+ public:
+  /// `comm`: that of the file, or MPI_COMM_NULL for a file of this process alone.
+  LogFile(std::string path, MPI_Comm comm, bool writable, const Config& config);
+
+  const std::string& path() const { return path_; }
+  bool writable() const { return writable_; }
+  const Config& config() const { return config_; }
+
+  /// Collective: makes the log of a new file, or reads that of an old one.
+  void create(const Location& file);
+  void load(const Location& file);
+  LogState state() const { return state_; }  ///< as it was found
+  bool is_root() const { return rank() == 0; }
+
+  /// Collective. The number for a dataset that is created next.
+  std::uint64_t new_number(const Location& file);
+  /// The dataset of that number, if this process knows it.
+  std::shared_ptr<LogDataset> known(std::uint64_t number) const;
+  /// Makes a dataset known. It may be the first rank to do so.
+  std::shared_ptr<LogDataset> add(const Location& file, std::shared_ptr<LogDataset> dataset);
+
+  /// Gives back the memory for a dataset that has nothing pending.
+  void forget(std::uint64_t number) { datasets_.erase(number); }
+
+  /// To be called after `bytes` were added to a dataset: spills where the buffer is full.
+  void added(std::uint64_t bytes);
+  /// Fills all wishes: from what is pending, what was flushed, and the fill value.
+  void read(LogDataset& dataset, std::vector<Wish> wishes);
+
+  /// Collective: puts what is pending into the file.
+  void flush(const Location& file);
+  /// Collective: the dataset has another extent now.
+  void reshape(const Location& file, LogDataset& dataset, const Extent& extent);
+
+  /// Collective, when the last handle is about to be closed.
+  void prepare_close(const Location& file);
+  /// Collective, when it was closed: writes the views.
+  void after_close();
+
+  std::uint64_t flushes() const { return indices_.size(); }
+  std::uint64_t index_bytes() const;
+  std::uint64_t hyperslabs(std::uint64_t dataset) const;  ///< flushed, all ranks
+  /// Reads entries of the index that are new to `dataset`.
+  void update(LogDataset& dataset);
+  /// Collective: writes `dataset` as one contiguous array.
+  void materialise(const Location& file, LogDataset& dataset);
+
+ private:
+  struct Entry {
+    std::uint64_t flush;
+    IndexEntry entry;
+    std::vector<std::byte> coded;
+  };
+
+  void fetch(const LogRuns& runs, std::span<std::byte* const> targets, const LogDataset& dataset);
+  void spill();
+  void parse_indices();
+  hdf5::Handle type_of(std::uint64_t number);
+  void write_index(const Location& file, const std::vector<std::byte>& index, std::string& failure);
+  void write_pending(LogDataset& dataset, std::uint64_t address);
+  void mark_open(const Location& file);
+  std::vector<std::uint64_t> sum(std::vector<std::uint64_t> values) const;
+  std::vector<std::uint64_t> sum_before(const std::vector<std::uint64_t>& values) const;
+  int ranks() const { return comm_ ? comm_->size() : 1; }
+  int rank() const { return comm_ ? comm_->rank() : 0; }
+  bool any(bool value) const;
+  void undo_flush(const Location& file, const std::vector<std::uint64_t>& total);
+
+  std::string path_;
+  std::unique_ptr<Comm> comm_;
+  bool writable_;
+  Config config_;
+  posix::File raw_;
+  posix::File spilled_;
+  std::uint64_t spilled_bytes_ = 0;
+  LogState state_ = LogState::closed;
+  bool changed_ = false;  ///< in this session
+
+  std::uint64_t dataset_count_ = 0;
+  std::map<std::uint64_t, std::shared_ptr<LogDataset>> datasets_;
+  std::uint64_t pending_bytes_ = 0;
+  std::vector<std::byte> cuts_;  ///< index entries for the next flush
+  std::vector<Line> indices_;
+  std::size_t parsed_ = 0;                               ///< of indices_
+  std::map<std::uint64_t, std::vector<Entry>> waiting_;  ///< by dataset: parsed, not loaded
+  std::map<std::uint64_t, std::uint64_t> hyperslabs_;
+};
+
+}  // namespace slabmark::logvol

@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "logvol/log_file.hpp"
+
+namespace slabmark::logvol {
+
+namespace {
+
+constexpr std::uint64_t window_bytes = 8 << 20;
+
+/// What every rank must know of a dataset before its segment can be made.
+std::vector<std::byte> described(const LogDataset& dataset) {
+  std::size_t bytes = 0;
+  hdf5::check(H5Tencode(dataset.type(), nullptr, &bytes), "H5Tencode", "the log");
+  std::vector<std::byte> text(bytes);
+  hdf5::check(H5Tencode(dataset.type(), text.data(), &bytes), "H5Tencode", "the log");
+  return text;
+}
+
+std::uint64_t length_of(const LogRuns& runs) {
+  std::uint64_t elements = 0;
+  for (const auto& run : runs) elements += run.length;
+  return elements;
+}
+
+}  // namespace
+
+// A rank that never opened a dataset of an old file takes part in making its segment all the same.
+hdf5::Handle LogFile::type_of(std::uint64_t number) {
+  const auto dataset = known(number);
+  const auto owner =
+      comm_ ? comm_->max(dataset ? static_cast<std::uint64_t>(rank()) + 1 : 0) - 1 : 0;
+  std::vector<std::byte> text;
+  if (dataset && static_cast<std::uint64_t>(rank()) == owner) text = described(*dataset);
+  if (comm_) {
+    text.resize(comm_->broadcast(text.size(), static_cast<int>(owner)));
+    check_mpi(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_BYTE,
+                        static_cast<int>(owner), comm_->get()),
+              "MPI_Bcast");
+  }
+  return hdf5::own(H5Tdecode2(text.data(), text.size()), H5Tclose, "H5Tdecode2", path_);
+}
+
+void LogFile::write_pending(LogDataset& dataset, std::uint64_t address) {
+  const auto& runs = dataset.pending();
+  const auto size = dataset.element_bytes();
+  const auto window_elements = std::max<std::uint64_t>(1, window_bytes / size);
+  std::vector<std::byte> window;
+  LogRuns parts;
+  std::vector<std::byte*> targets;
+  std::uint64_t filled = 0;
+  const auto write_window = [&] {
+    fetch(parts, targets, dataset);
+    raw_.write_at(address, window.data(), filled * size);
+    address += filled * size;
+    filled = 0;
+    parts.clear();
+    targets.clear();
+  };
+  for (const auto& run : runs) {
+    if (run.source == in_memory && run.length >= window_elements / 8) {
+      if (filled > 0) write_window();
+      raw_.write_at(address, reinterpret_cast<const std::byte*>(run.position), run.length * size);
+      address += run.length * size;
+      continue;
+    }
+    for (auto at = run.offset; at < run.end();) {
+      if (window.empty()) window.resize(window_elements * size);
+      const auto to = std::min(run.end(), at + window_elements - filled);
+      parts.push_back(part_of(run, at, to, size));
+      targets.push_back(window.data() + filled * size);
+      filled += to - at;
+      at = to;
+      if (filled == window_elements) write_window();
+    }
+  }
+  if (filled > 0) write_window();
+}
+
+void LogFile::flush(const Location& file) {
+  if (!writable_) return;
+  const auto n = dataset_count_;
+  std::vector<std::uint64_t> mine(2 * n + 1, 0);  // elements, then who knows it, then cuts
+  for (const auto& [number, dataset] : datasets_) {
+    mine[number] = dataset->has_pending() ? length_of(dataset->pending()) : 0;
+    mine[n + number] = 1;
+  }
+  mine[2 * n] = rank() == 0 ? cuts_.size() : 0;
+  const auto total = sum(mine);
+  const auto before = sum_before(mine);
+  if (total[2 * n] == 0 &&
+      std::all_of(total.begin(), total.begin() + static_cast<std::ptrdiff_t>(n),
+                  [](auto elements) { return elements == 0; })) {
+    return;
+  }
+  mark_open(file);
+
+  const auto flush_number = indices_.size();
+  const auto source = in_segment + static_cast<std::uint32_t>(flush_number);
+  std::vector<std::byte> index;
+  if (rank() == 0) index = cuts_;
+  std::string failure;
+  for (std::uint64_t number = 0; number < n; ++number) {
+    if (total[number] == 0) continue;
+    auto dataset = known(number);
+    const bool all_know = total[n + number] == static_cast<std::uint64_t>(ranks());
+    const auto type = all_know ? hdf5::Handle() : type_of(number);
+    const auto segment = create_line(file, segment_name(number, flush_number),
+                                     all_know ? dataset->type() : type.get(), total[number]);
+    if (!dataset) continue;
+    dataset->segments[source] = segment;
+    if (mine[number] == 0 || !failure.empty()) continue;
+    try {
+      write_pending(*dataset, segment.address + before[number] * dataset->element_bytes());
+    } catch (const Error& error) {
+      failure = error.what();
+    }
+    append_entry(index, number, dataset->extent(), before[number], dataset->pending());
+  }
+  write_index(file, index, failure);
+  if (any(!failure.empty())) {
+    undo_flush(file, total);
+    throw IoError(failure.empty()
+                      ? fmt::format("Another rank could not write to '{}'; see its message.", path_)
+                      : failure);
+  }
+
+  for (const auto& [number, dataset] : datasets_) dataset->drop_pending();
+  cuts_.clear();
+  pending_bytes_ = 0;
+  spilled_ = {};
+  spilled_bytes_ = 0;
+}
+
+// The file is as before, and all that was pending still is.
+void LogFile::undo_flush(const Location& file, const std::vector<std::uint64_t>& total) {
+  indices_.pop_back();
+  remove_link(file, index_name(indices_.size()));
+  for (std::uint64_t number = 0; number < dataset_count_; ++number) {
+    if (total[number] > 0) remove_link(file, segment_name(number, indices_.size()));
+  }
+}
+
+void LogFile::write_index(const Location& file, const std::vector<std::byte>& index,
+                          std::string& failure) {
+  const std::vector<std::uint64_t> bytes = {index.size()};
+  const auto line = create_line(file, index_name(indices_.size()), H5T_STD_U8LE, sum(bytes)[0]);
+  const auto at = sum_before(bytes)[0];
+  indices_.push_back(line);
+  if (!failure.empty()) return;
+  try {
+    raw_.write_at(line.address + at, index.data(), index.size());
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+}
+
+void LogFile::reshape(const Location& file, LogDataset& dataset, const Extent& extent) {
+  const auto& old = dataset.extent();
+  bool cuts = false;
+  bool same_rows = true;
+  for (std::size_t d = 0; d < old.size(); ++d) {
+    cuts = cuts || extent[d] < old[d];
+    same_rows = same_rows && (d == 0 || extent[d] == old[d]);
+  }
+  mark_open(file);
+  if (cuts || !same_rows) {
+    flush(file);  // what is pending counts its offsets in the old shape
+    update(dataset);
+    // Else what is cut off here would come back if the dataset grows again.
+    append_entry(cuts_, dataset.number(), extent, 0, {});
+  }
+  dataset.reshape(extent);
+}
+
+}  // namespace slabmark::logvol

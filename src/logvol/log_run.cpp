@@ -1,0 +1,132 @@
+#include "logvol/log_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace slabmark::logvol {
+
+namespace {
+
+void append(LogRuns& runs, const LogRun& run, std::size_t element_bytes) {
+  if (!runs.empty()) {
+    auto& last = runs.back();
+    if (last.end() == run.offset && last.source == run.source &&
+        last.position + last.length * element_bytes == run.position) {
+      last.length += run.length;
+      return;
+    }
+  }
+  runs.push_back(run);
+}
+
+}  // namespace
+
+bool is_sorted_apart(std::span<const LogRun> runs) {
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    if (runs[i].offset < runs[i - 1].end()) return false;
+  }
+  return true;
+}
+
+LogRun part_of(const LogRun& run, std::uint64_t from, std::uint64_t to, std::size_t element_bytes) {
+  return {from, to - from, run.position + (from - run.offset) * element_bytes, run.source};
+}
+
+LogRuns overlay(std::span<const LogRun> older, std::span<const LogRun> newer,
+                std::size_t element_bytes) {
+  LogRuns result;
+  result.reserve(older.size() + newer.size());
+  std::size_t next = 0;
+  for (const auto& old : older) {
+    auto from = old.offset;
+    while (next < newer.size() && newer[next].offset < old.end()) {
+      const auto& over = newer[next];
+      if (over.offset > from) {
+        append(result, part_of(old, from, over.offset, element_bytes), element_bytes);
+      }
+      if (over.end() > old.end()) {  // it may cover runs of the older list that come later
+        from = old.end();
+        break;
+      }
+      append(result, over, element_bytes);
+      from = std::max(from, over.end());
+      ++next;
+    }
+    if (from < old.end()) {
+      append(result, part_of(old, from, old.end(), element_bytes), element_bytes);
+    }
+  }
+  for (; next < newer.size(); ++next) append(result, newer[next], element_bytes);
+  return result;
+}
+
+LogRuns last_wins(std::span<const LogRun> written, std::size_t element_bytes) {
+  if (is_sorted_apart(written)) return {written.begin(), written.end()};
+  LogRuns sorted(written.begin(), written.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const LogRun& a, const LogRun& b) { return a.offset < b.offset; });
+  if (is_sorted_apart(sorted)) return sorted;
+  const auto half = written.size() / 2;
+  return overlay(last_wins(written.first(half), element_bytes),
+                 last_wins(written.subspan(half), element_bytes), element_bytes);
+}
+
+void Layers::merge_last_two() {
+  const auto newer = std::move(layers_.back());
+  layers_.pop_back();
+  layers_.back() = overlay(layers_.back(), newer, element_bytes_);
+}
+
+void Layers::add(LogRuns newest) {
+  if (newest.empty()) return;
+  layers_.push_back(std::move(newest));
+  while (layers_.size() > 1 && layers_[layers_.size() - 2].size() < 2 * layers_.back().size()) {
+    merge_last_two();
+  }
+}
+
+const LogRuns& Layers::merged() {
+  static const LogRuns none;
+  while (layers_.size() > 1) merge_last_two();
+  return layers_.empty() ? none : layers_.front();
+}
+
+void look_up(std::span<const LogRun> list, std::size_t element_bytes, std::vector<Wish>& wishes,
+             LogRuns& granted, std::vector<std::byte*>& targets) {
+  if (list.empty()) return;
+  std::vector<Wish> rest;
+  const auto ends_before = [](const LogRun& run, std::uint64_t offset) {
+    return run.end() <= offset;
+  };
+  auto next = list.begin();
+  for (auto wish : wishes) {
+    // Wishes mostly ascend, so the search starts where the last one ended.
+    if (next != list.begin() && std::prev(next)->end() > wish.offset) next = list.begin();
+    if (next == list.end() || next->end() <= wish.offset) {
+      const auto near = std::min<std::ptrdiff_t>(8, list.end() - next);
+      const auto found = std::lower_bound(next, next + near, wish.offset, ends_before);
+      next = found != next + near ? found
+                                  : std::lower_bound(found, list.end(), wish.offset, ends_before);
+    }
+    for (; wish.length > 0; ++next) {
+      if (next == list.end() || next->offset >= wish.offset + wish.length) {
+        rest.push_back(wish);
+        break;
+      }
+      if (next->offset > wish.offset) {
+        const auto gap = next->offset - wish.offset;
+        rest.push_back({wish.offset, gap, wish.target});
+        wish = {next->offset, wish.length - gap, wish.target + gap * element_bytes};
+      }
+      const auto to = std::min(wish.offset + wish.length, next->end());
+      granted.push_back(part_of(*next, wish.offset, to, element_bytes));
+      targets.push_back(wish.target);
+      const auto taken = to - wish.offset;
+      wish = {to, wish.length - taken, wish.target + taken * element_bytes};
+      if (wish.length == 0) break;
+    }
+  }
+  wishes = std::move(rest);
+}
+
+}  // namespace slabmark::logvol

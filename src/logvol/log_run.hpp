@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace slabmark::logvol {
+
+/// Where bytes of a run lie: in this process, in its spill file, or in a segment of the log.
+constexpr std::uint32_t in_memory = 0;  ///< position is an address
+constexpr std::uint32_t in_spill = 1;   ///< position counts bytes of the spill file
+constexpr std::uint32_t in_segment =
+    2;  ///< in_segment + flush; position counts bytes of that segment
+
+/// Consecutive elements [offset, offset + length) of a dataset in row-major order, and where their
+/// bytes are.
+struct LogRun {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::uint64_t position = 0;
+  std::uint32_t source = in_memory;
+
+  std::uint64_t end() const { return offset + length; }
+  bool operator==(const LogRun&) const = default;
+};
+
+using LogRuns = std::vector<LogRun>;
+
+/// True if the runs ascend without overlap.
+bool is_sorted_apart(std::span<const LogRun> runs);
+
+/// The part [from, to) of `run`, in elements of the dataset.
+LogRun part_of(const LogRun& run, std::uint64_t from, std::uint64_t to, std::size_t element_bytes);
+
+/// Both lists ascend without overlap; where they overlap, `newer` holds. Neighbours whose bytes are
+/// neighbours too come back as one. Linear.
+LogRuns overlay(std::span<const LogRun> older, std::span<const LogRun> newer,
+                std::size_t element_bytes);
+
+/// Runs in the order in which they were written become ascending runs without overlap: the last one
+/// wins. Linear where they ascend already, else n log n.
+LogRuns last_wins(std::span<const LogRun> written, std::size_t element_bytes);
+
+/// Lists laid one over another. Merged as they come like the digits of a binary number, so that n
+/// small lists cost n log n in total and a look-up visits only log n of them.
+class Layers {
+ public:
+  explicit Layers(std::size_t element_bytes) : element_bytes_(element_bytes) {}
+
+  /// Puts a list (ascending, without overlap) above all others.
+  void add(LogRuns newest);
+  /// All in one list.
+  const LogRuns& merged();
+  void clear() { layers_.clear(); }
+  bool empty() const { return layers_.empty(); }
+  std::span<const LogRuns> lists() const { return layers_; }
+
+ private:
+  void merge_last_two();
+
+  std::size_t element_bytes_;
+  std::vector<LogRuns> layers_;  ///< oldest first
+};
+
+/// A wish for [offset, offset + length) of a dataset, to be put at `target`.
+struct Wish {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::byte* target = nullptr;
+};
+
+/// What of the wishes a list can grant becomes `granted` (its runs, each with the target beside it
+/// in `targets`); the rest replaces `wishes`.
+void look_up(std::span<const LogRun> list, std::size_t element_bytes, std::vector<Wish>& wishes,
+             LogRuns& granted, std::vector<std::byte*>& targets);
+
+}  // namespace slabmark::logvol

@@ -1,0 +1,136 @@
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "method/boxes.hpp"
+#include "method/hdf5_connector.hpp"
+#include "method/hdf5_method.hpp"
+#include "method/hdf5_plan.hpp"
+#include "method/selection_cache.hpp"
+#include "method/typed_memory.hpp"
+
+namespace slabmark {
+
+namespace {
+
+/// The hyperslabs of a selection as H5Dwrite_n takes them.
+struct BoxArrays {
+  BoxArrays(const Selection& selection, bool leading_time) : has_time(leading_time) {
+    Hyperslab slab;
+    for (std::uint64_t i = 0; i < selection.hyperslab_count(); ++i) {
+      selection.hyperslab(i, slab);
+      for_each_box(slab, selection.element_count() + 1,
+                   [&](const Extent& start, const Extent& size) { add(start, size); });
+    }
+    rank = selection.extent().size() + (has_time ? 1 : 0);
+    for (std::size_t at = 0; at < numbers.size(); at += 2 * rank) {
+      starts.push_back(numbers.data() + at);
+      counts.push_back(numbers.data() + at + rank);
+    }
+  }
+
+  void add(const Extent& start, const Extent& size) {
+    if (has_time) numbers.push_back(0);
+    numbers.insert(numbers.end(), start.begin(), start.end());
+    if (has_time) numbers.push_back(1);
+    numbers.insert(numbers.end(), size.begin(), size.end());
+  }
+
+  void set_time(std::uint64_t time) {
+    if (!has_time) return;
+    for (auto* start : starts) *start = time;
+  }
+
+  bool has_time;
+  std::size_t rank = 0;
+  std::vector<hsize_t> numbers;
+  std::vector<hsize_t*> starts;
+  std::vector<hsize_t*> counts;
+};
+
+/// One H5Dwrite_n per dataset into the log; H5Fflush moves it to the file.
+class Hdf5Log : public Hdf5Method {
+ public:
+  explicit Hdf5Log(const MethodContext& context) : Hdf5Method(context, true) {}
+
+  void prepare() override {}
+
+ private:
+  std::string call_name() const override { return writing() ? "H5Dwrite_n" : "H5Dread_n"; }
+
+  void move_round(std::uint64_t round, std::span<std::byte* const> buffers) override {
+    const auto transfers = context_.pattern.transfers(round);
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+      move_transfer(transfers[i], buffers[i]);
+    }
+    boxes_.next_round();
+    runs_.next_round();
+  }
+
+  void move_transfer(const Transfer& transfer, std::byte* buffer) {
+    const auto& description = context_.pattern.datasets[transfer.dataset];
+    auto& space = file_space(transfer.dataset, transfer.time);
+    const auto elements = transfer.file->element_count();
+    const auto dense = gathered(transfer, buffer, size_of(description.type));
+    auto* data = dense ? dense.get() : buffer;
+    if (description.dimensions.empty() && !description.has_time) {
+      move_scalar(transfer.dataset, elements, space, data);
+    } else {
+      auto& boxes = boxes_.get(transfer.file, nullptr, description.has_time ? 1 : 0,
+                               [&] { return BoxArrays(*transfer.file, description.has_time); });
+      boxes.set_time(transfer.time);
+      move_boxes(transfer.dataset, boxes.starts, boxes.counts, data);
+    }
+    if (!writing() && dense) spread(transfer, dense.get(), buffer, size_of(description.type));
+  }
+
+  void move_scalar(std::size_t dataset, std::uint64_t elements, hdf5::Space& space, void* data) {
+    if (elements == 0) {
+      space.select_none();
+    } else {
+      space.select_all();
+    }
+    move(dataset, line_of(elements), space, data);
+  }
+
+  const RunList& runs(const Transfer& transfer) {
+    return runs_.get(transfer.buffer, nullptr, 0, [&] { return buffer_runs(*transfer.buffer); });
+  }
+
+  /// Where the buffer has gaps: its elements one after another, as H5Dwrite_n takes them.
+  std::unique_ptr<std::byte[]> gathered(const Transfer& transfer, const std::byte* buffer,
+                                        std::size_t size) {
+    if (!transfer.buffer) return nullptr;
+    auto dense = std::make_unique<std::byte[]>(transfer.file->element_count() * size + 1);
+    auto* to = dense.get();
+    if (!writing()) return dense;
+    for (const auto run : runs(transfer)) {
+      std::memcpy(to, buffer + run.offset * size, run.length * size);
+      to += run.length * size;
+    }
+    return dense;
+  }
+
+  void spread(const Transfer& transfer, const std::byte* dense, std::byte* buffer,
+              std::size_t size) {
+    for (const auto run : runs(transfer)) {
+      std::memcpy(buffer + run.offset * size, dense, run.length * size);
+      dense += run.length * size;
+    }
+  }
+
+  SelectionCache<BoxArrays> boxes_;
+  SelectionCache<RunList> runs_;
+};
+
+}  // namespace
+
+MethodInfo hdf5_log_method() {
+  auto info =
+      hdf5_info("hdf5-log", "one H5Dwrite_n per dataset into a log, described by virtual datasets");
+  info.missing = missing_connector();
+  info.make = [](const MethodContext& context) { return std::make_unique<Hdf5Log>(context); };
+  return info;
+}
+
+}  // namespace slabmark

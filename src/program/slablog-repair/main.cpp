@@ -1,0 +1,50 @@
+// slablog-repair [--materialise] FILE
+//
+// Makes the views of a log file that its writer did not close, or closed without a view.
+
+#include <string>
+
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include "base/command_line.hpp"
+#include "logvol/view.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/program.hpp"
+
+namespace slabmark::logvol {
+
+namespace {
+
+ExitStatus run(const Comm& world, int argc, char** argv) {
+  agreed(world, [&] {
+    if (!world.is_root()) return;
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    std::string path;
+    bool materialise = false;
+    CLI::App app(
+        "Makes what was flushed into a log file visible to every HDF5 program, where its writer "
+        "was killed or closed it without a view. No other program may have the file open.",
+        "slablog-repair");
+    app.add_flag("--materialise", materialise, "Write datasets once more, contiguously");
+    app.add_option("file", path, "HDF5 file")->required();
+    if (auto help = parse_command_line(app, argc, argv)) {
+      fmt::print("{}", *help);
+      return;
+    }
+    Config config;
+    if (materialise) config.view = View::materialise;
+    fmt::print("{}: {} views written\n", path, write_views(path, config));
+  });
+  return ExitStatus::good;
+}
+
+}  // namespace
+
+}  // namespace slabmark::logvol
+
+int main(int argc, char** argv) {
+  return slabmark::run_program(argc, argv, "slablog-repair", [&](const slabmark::Comm& world) {
+    return slabmark::logvol::run(world, argc, argv);
+  });
+}

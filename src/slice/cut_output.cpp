@@ -21,7 +21,7 @@ constexpr std::string_view ending = ".vtkhdf";
 /// What is not used in the end goes back without a gap as long as the index has one node; later a
 /// node may lie behind it, so that growth is kept small beside what is there.
 std::uint64_t growth(std::uint64_t capacity, std::uint64_t bytes_an_output) {
-  constexpr std::uint64_t most_bytes = 16 << 20;
+  constexpr std::uint64_t most_bytes = 64 << 20;
   const auto most =
       std::max<std::uint64_t>(most_bytes / std::max(bytes_an_output, std::uint64_t{1}), 1);
   if (capacity < hdf5::chunks_a_node) return std::min(most, hdf5::chunks_a_node - capacity);

@@ -28,18 +28,28 @@ void gather_row(const From* __restrict from, std::uint64_t columns, std::uint64_
   for (std::uint64_t i = 0; i < columns; ++i) to[i] = static_cast<To>(from[i * stride]);
 }
 
-// Points a page or more apart: every one is a line of its own, often a page too, and the processor
-// guesses none of them. What is fetched ahead keeps its line buffers full.
+// Points far apart: every one is a line of its own, often a page too, and the processor guesses
+// none of them. Fetching keeps its line buffers full, from one row into the next: 24 points ahead
+// took 1.5 times as long as 64 for a plane normal to x of 610 x 520 points in 2 MiB pages.
 template <class From, class To>
-void gather_far_row(const From* __restrict from, std::uint64_t columns, std::uint64_t stride,
-                    To* __restrict to) {
-  constexpr std::uint64_t ahead = 24;
-  const std::uint64_t fetched = columns > ahead ? columns - ahead : 0;
-  for (std::uint64_t i = 0; i < fetched; ++i) {
-    __builtin_prefetch(from + (i + ahead) * stride);
-    to[i] = static_cast<To>(from[i * stride]);
+void gather_far(const From* from, const Points& points, std::byte* target, std::uint64_t pitch) {
+  const std::uint64_t stride = points.column_stride;
+  const std::uint64_t columns = points.columns;
+  const std::uint64_t ahead = std::min<std::uint64_t>(64, columns);
+  for (std::uint64_t row = 0; row < points.rows; ++row) {
+    auto* to = reinterpret_cast<To*>(target + row * pitch);
+    const From* next = row + 1 < points.rows ? from + points.row_stride : from;
+    std::uint64_t i = 0;
+    for (; i < columns - ahead; ++i) {
+      __builtin_prefetch(from + (i + ahead) * stride);
+      to[i] = static_cast<To>(from[i * stride]);
+    }
+    for (; i < columns; ++i) {
+      __builtin_prefetch(next + (i + ahead - columns) * stride);
+      to[i] = static_cast<To>(from[i * stride]);
+    }
+    from = next;
   }
-  for (std::uint64_t i = fetched; i < columns; ++i) to[i] = static_cast<To>(from[i * stride]);
 }
 
 // Rows are too short, and too far from each other, for the processor to see where the next begins.
@@ -52,20 +62,17 @@ template <class From, class To>
 void gather_as(const From* from, const Points& points, std::byte* target, std::uint64_t pitch) {
   constexpr std::uint64_t far_bytes = 512;
   constexpr std::uint64_t fetched_bytes = 8192;  // ahead of the row that is copied
-  const std::uint64_t stride = points.column_stride;
-  const bool far = stride * sizeof(From) >= far_bytes;
-  const std::uint64_t span = points.columns * stride * sizeof(From);
-  const std::uint64_t ahead = far || span == 0 ? 0 : std::min(fetched_bytes / span, points.rows);
   from += points.first;
+  if (points.column_stride * sizeof(From) >= far_bytes) {
+    return gather_far<From, To>(from, points, target, pitch);
+  }
+  const std::uint64_t span = points.columns * points.column_stride * sizeof(From);
+  const std::uint64_t ahead = span == 0 ? 0 : std::min(fetched_bytes / span, points.rows);
   for (std::uint64_t row = 0; row < ahead; ++row) fetch(from + row * points.row_stride, span);
   for (std::uint64_t row = 0; row < points.rows; ++row) {
-    auto* to = reinterpret_cast<To*>(target + row * pitch);
     if (ahead > 0 && row + ahead < points.rows) fetch(from + ahead * points.row_stride, span);
-    if (far) {
-      gather_far_row(from, points.columns, stride, to);
-    } else {
-      gather_row(from, points.columns, stride, to);
-    }
+    gather_row(from, points.columns, points.column_stride,
+               reinterpret_cast<To*>(target + row * pitch));
     from += points.row_stride;
   }
 }

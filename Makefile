@@ -5,7 +5,7 @@ PRESET ?= release
 export PRESET
 
 build := build/$(PRESET)
-programs := dat2nc dwrite_eval e3sm_io slabmark-bench slabmark-decomp
+programs := dat2nc dwrite_eval e3sm_io slabmark-bench slabmark-decomp slablog-info slablog-repair
 sources = $(shell find src tests bench plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:

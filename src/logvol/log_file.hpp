@@ -89,6 +89,7 @@ class LogFile {
   int ranks() const { return comm_ ? comm_->size() : 1; }
   int rank() const { return comm_ ? comm_->rank() : 0; }
   bool any(bool value) const;
+  bool any_at_leisure(bool value) const;
   void undo_flush(const Location& file, const std::vector<std::uint64_t>& total);
 
   std::string path_;

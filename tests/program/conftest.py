@@ -53,6 +53,15 @@ def pnetcdf(run):
 
 
 @pytest.fixture(scope="session")
+def methods_that_keep_data(run):
+    """The methods of this build whose files can be read back."""
+    lines = run("slabmark-bench", ["methods"]).stdout.splitlines()
+    built = [line.split()[0] for line, following in zip(lines, [*lines[1:], ""])
+             if line and not line.startswith(" ") and "not in this build" not in following]
+    return [method for method in built if method not in ("null", "floor")]
+
+
+@pytest.fixture(scope="session")
 def sentence():
     """sentence(done, program) -> the program's one message, without its prefix, among what the launcher prints."""
 

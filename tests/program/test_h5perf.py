@@ -311,10 +311,9 @@ def test_the_dashes_of_the_printed_guide_are_named(h5perf, sentence, each):
 
 @pytest.mark.parametrize("shape", ["--interleaved", "--2d --chunked", "--2d --interleaved", "--2d --emulate-chunks"])
 @pytest.mark.parametrize("direction", [[], ["--read"]])
-def test_the_geometry_is_a_pattern_for_every_method(run, tmp_path, shape, direction):
-    listing = run("slabmark-bench", ["methods"]).stdout.splitlines()
-    methods = [line.split()[0] for line, after in zip(listing, [*listing[1:], ""])
-               if line and line[0] != " " and "not in this build" not in after and not line.startswith("null")]
+def test_the_geometry_is_a_pattern_for_every_method(run, tmp_path, shape, direction, methods_that_keep_data):
+    # Subfiling takes seconds for so many small requests where threads share cores.
+    methods = [method for method in methods_that_keep_data if method != "hdf5-subfiling"]
     sizes = "--bytes 64 --block 8 --buffer 32 --datasets 2 --trials 1 --rounds-together 3".split()
     done = run("slabmark-bench", ["transfer", *sizes, *shape.split(), *direction, "--method", ",".join(methods), "-o",
                                   tmp_path], ranks=2)

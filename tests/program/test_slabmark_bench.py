@@ -6,9 +6,6 @@ import re
 import pytest
 
 
-LEAVE_NO_DATA = ("null", "floor")  # methods whose files nobody can read back
-
-
 @pytest.fixture(scope="module")
 def map_file(tmp_path_factory, run):
     path = tmp_path_factory.mktemp("maps") / "f.nc"
@@ -20,17 +17,9 @@ def bench(run, map_file, tmp_path, *args, ranks=4, **more):
     return run("slabmark-bench", ["decomp", "--map", map_file, "-o", tmp_path, *args], ranks=ranks, **more)
 
 
-def built_methods(run):
-    listing = run("slabmark-bench", ["methods"]).stdout
-    missing = "not in this build"
-    lines = listing.splitlines()
-    return [line.split()[0] for line, following in zip(lines, [*lines[1:], ""])
-            if line and not line.startswith(" ") and missing not in following]
-
-
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_every_method_writes_the_pattern_verified_beside_the_limit(run, map_file, tmp_path, ranks):
-    methods = [m for m in built_methods(run) if m not in LEAVE_NO_DATA]
+def test_every_method_writes_the_pattern_verified_beside_the_limit(run, map_file, tmp_path, ranks, methods_that_keep_data):
+    methods = methods_that_keep_data
     assert {"posix", "mpiio-independent", "mpiio-collective", "hdf5-slab"} <= set(methods)
     done = bench(run, map_file, tmp_path, "--method", ",".join(methods), "--trials", "1", ranks=ranks)
     assert done.returncode == 0, done.stderr
@@ -43,8 +32,8 @@ def test_every_method_writes_the_pattern_verified_beside_the_limit(run, map_file
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_every_method_reads_what_another_rank_wrote(run, map_file, tmp_path, ranks):
-    methods = [m for m in built_methods(run) if m not in LEAVE_NO_DATA]
+def test_every_method_reads_what_another_rank_wrote(run, map_file, tmp_path, ranks, methods_that_keep_data):
+    methods = methods_that_keep_data
     done = bench(run, map_file, tmp_path, "--read", "--method", ",".join(methods), "--trials", "1", ranks=ranks)
     assert done.returncode == 0, done.stderr
     assert re.search(r"Pages were (cold|warm)", done.stdout)
@@ -65,8 +54,8 @@ def test_stops_at_six_trials_with_an_interval_and_appends_records(run, map_file,
     assert "95 % interval" in done.stdout and "█" in done.stdout
 
 
-def test_time_records_are_written_and_read_back(run, map_file, tmp_path):
-    methods = ",".join(m for m in built_methods(run) if m not in LEAVE_NO_DATA)
+def test_time_records_are_written_and_read_back(run, map_file, tmp_path, methods_that_keep_data):
+    methods = ",".join(methods_that_keep_data)
     done = bench(run, map_file, tmp_path, "--method", methods, "--rounds", "3", "--map-index", "2", "--trials", "1",
                  "--type", "float32")
     assert done.returncode == 0, done.stderr
@@ -107,13 +96,14 @@ def e3sm(run, case, map_path, tmp_path, *args, ranks=4):
                ranks=ranks)
 
 
-def rearranged(run):
-    return [m for m in built_methods(run) if m.endswith("-rearranged")]
+@pytest.fixture(scope="module")
+def rearranged(methods_that_keep_data):
+    return [m for m in methods_that_keep_data if m.endswith("-rearranged")]
 
 
 @pytest.mark.parametrize("ranks", [1, 4, 20])  # fewer and more than recorded
-def test_a_whole_atmosphere_file_is_written_verified_and_read_back(run, map_file, tmp_path, ranks):
-    methods = ",".join([*rearranged(run), "blob"])
+def test_a_whole_atmosphere_file_is_written_verified_and_read_back(run, map_file, tmp_path, ranks, rearranged):
+    methods = ",".join([*rearranged, "blob"])
     written = e3sm(run, "f-h0", map_file, tmp_path, "--method", methods, ranks=ranks)
     assert written.returncode == 0, written.stderr
     assert written.stdout.count(" yes") == 4 + 2
@@ -122,8 +112,8 @@ def test_a_whole_atmosphere_file_is_written_verified_and_read_back(run, map_file
     assert read.stdout.count(" yes") == 4 + 2
 
 
-def test_a_land_file_with_holes_and_records_is_written_by_rearranged_methods(run, land_map, tmp_path):
-    done = e3sm(run, "i-h0", land_map, tmp_path, "--method", ",".join(rearranged(run)), "--records", "2", "--real",
+def test_a_land_file_with_holes_and_records_is_written_by_rearranged_methods(run, land_map, tmp_path, rearranged):
+    done = e3sm(run, "i-h0", land_map, tmp_path, "--method", ",".join(rearranged), "--records", "2", "--real",
                 "float32")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(" yes") == 3 + 2

@@ -33,7 +33,7 @@ struct AccessSettings {
   /// as HDF5 does (2 KiB).
   std::uint64_t metadata_block = 0;
   /// Makes the file go through another connector; null: HDF5's own. Negative where it cannot.
-  std::function<herr_t(hid_t list)> connector;
+  std::function<herr_t(hid_t list)> connector = nullptr;
 };
 
 enum class Access { read, read_write };

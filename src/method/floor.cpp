@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "method/method.hpp"
 #include "method/shared_posix_file.hpp"
 
@@ -36,7 +37,9 @@ class Floor : public Method {
   void create(const std::string& path) override { file_ = create_shared(context_.comm, path); }
 
   void define() override {}
-  void open(const std::string&) override {}
+  void open(const std::string&) override {
+    throw InputError("The method floor only writes; leave it out where reading is measured.");
+  }
   void prepare() override {}
 
   void post(std::uint64_t round, std::span<std::byte* const> buffers) override {

@@ -144,4 +144,11 @@ void plan_memory_of_union(const Transfer& transfer, Hdf5Plan& plan) {
   }
 }
 
+Hdf5Plan plan_of_union(const Transfer& transfer, bool leading_time) {
+  Hdf5Plan plan;
+  plan.file = union_of(*transfer.file, leading_time);
+  plan_memory_of_union(transfer, plan);
+  return plan;
+}
+
 }  // namespace slabmark

@@ -41,6 +41,9 @@ hdf5::Space union_of(const Selection& selection, bool leading_time);
 /// selected twice, the elements are permuted.
 void plan_memory_of_union(const Transfer& transfer, Hdf5Plan& plan);
 
+/// The plan of a transfer as one union.
+Hdf5Plan plan_of_union(const Transfer& transfer, bool leading_time);
+
 /// A 1-D space of that many elements, all selected; for none, an empty selection.
 hdf5::Space line_of(std::uint64_t elements);
 

@@ -12,10 +12,7 @@ class Hdf5Union : public Hdf5Planned {
 
  protected:
   Hdf5Plan make_plan(const Transfer& transfer) override {
-    Hdf5Plan plan;
-    plan.file = union_of(*transfer.file, has_time(transfer));
-    plan_memory_of_union(transfer, plan);
-    return plan;
+    return plan_of_union(transfer, has_time(transfer));
   }
 };
 

@@ -1,5 +1,6 @@
 """slabmark advise: the search on made-up seconds, the lines of C under a compiler, and the whole with real programs."""
 
+import json
 import os
 import pathlib
 import random
@@ -22,6 +23,12 @@ METHODS = [
     "hdf5-union",
     "hdf5-points",
     "hdf5-multi",
+    "hdf5-contiguous",
+    "hdf5-subfiling",
+    "hdf5-log",
+    "mpiio-rearranged",
+    "pnetcdf-rearranged",
+    "hdf5-rearranged",
 ]
 
 
@@ -73,9 +80,10 @@ def test_every_candidate_has_lines_of_c_that_compile():
         include += " ".join(
             f"-I{path}" for path in re.findall(r"^\w*HDF5\w*INCLUDE\w*:\w+=(\S+)", cache.read_text(), re.M)
         )
-    flags = [word for word in include.split() if word.startswith("-I")]
+    logvol = pathlib.Path(__file__).parents[2] / "src" / "logvol"
+    flags = [word for word in include.split() if word.startswith("-I")] + [f"-I{logvol}"]
     headers = ["mpi.h", "unistd.h"]
-    for header in ("hdf5.h", "pnetcdf.h"):
+    for header in ("hdf5.h", "slablog.h", "pnetcdf.h"):
         probe = subprocess.run(
             ["mpicc", *flags, "-fsyntax-only", "-x", "c", "-"],
             input=f"#include <{header}>\n",
@@ -87,11 +95,11 @@ def test_every_candidate_has_lines_of_c_that_compile():
     for candidate in [
         c for method in METHODS for c in (candidates.Candidate(method), *candidates.Candidate(method).variants())
     ]:
-        library = candidate.method.split("-")[0]
-        if {"hdf5": "hdf5.h", "pnetcdf": "pnetcdf.h"}.get(library, "mpi.h") not in headers:
+        family = candidates.family(candidate.method)
+        if {"hdf5": "slablog.h", "pnetcdf": "pnetcdf.h"}.get(family, "mpi.h") not in headers:
             continue
         source = "".join(f"#include <{header}>\n" for header in headers)
-        source += f"void f(void) {{\n{code.CONTEXT[library]}\n{code.for_candidate(candidate)}}}\n"
+        source += f"void f(void) {{\n{code.CONTEXT[family]}\n{code.for_candidate(candidate)}}}\n"
         done = subprocess.run(
             [
                 "mpicc",
@@ -115,6 +123,12 @@ def test_every_candidate_has_lines_of_c_that_compile():
         pytest.skip(f"only {headers} are here; {made} candidates compiled")
 
 
+def test_without_today_the_plainest_way_that_was_measured_is_compared():
+    ways = [candidates.Candidate(name) for name in ("hdf5-log", "hdf5-union", "pnetcdf-vara", "posix")]
+    assert command.plainest(ways).method == "pnetcdf-vara"
+    assert command.plainest(ways[:2]).method == "hdf5-union"
+
+
 def test_the_words_follow_from_the_interval():
     today, winner = candidates.Candidate("hdf5-slab"), candidates.Candidate("hdf5-union")
     told = [
@@ -126,6 +140,21 @@ def test_the_words_follow_from_the_interval():
         and told[1].startswith("Either will do")
         and told[2].startswith("Stay with hdf5-slab")
     )
+
+
+def test_each_method_of_the_build_is_a_candidate_with_lines_of_c_or_named_as_none(run):
+    built = json.loads(run("slabmark-bench", ["environment"]).stdout)["methods"]
+    for name in (method["name"] for method in built):
+        if name in candidates.NOT_CANDIDATES:
+            continue
+        assert name in METHODS and code.for_candidate(candidates.Candidate(name)), name
+    first = candidates.first_candidates({"mpi_io": "ROMIO", "methods": built})
+    assert not {"floor", "blob", "null"} & {candidate.method for candidate in first}
+
+
+def test_variants_of_a_rearranged_method_have_the_options_of_its_library(run):
+    for candidate in candidates.Candidate("pnetcdf-rearranged").variants():
+        assert all(name.startswith("pnetcdf.") for name, _ in candidate.options), candidate.label
 
 
 def test_romio_is_tried_where_ompio_is_in_effect():

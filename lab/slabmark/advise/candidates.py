@@ -4,7 +4,7 @@ import dataclasses
 
 from slabmark.errors import InputError, did_you_mean
 
-# Settings by the method they apply to, or by the library. Data, not code: a new one is a line here.
+# Settings by the method they apply to, or by its family. Data, not code: a new one is a line here.
 VARIANTS = {
     "mpiio-collective": [
         {"hints": {"romio_cb_write": "enable", "romio_ds_write": "disable"}},
@@ -22,10 +22,22 @@ VARIANTS = {
         {"hints": {"romio_cb_write": "enable", "romio_ds_write": "disable"}},
         {"hints": {"cb_nodes": "1"}},
     ],
+    "rearranged": [{"options": {"{library}.window": "16M"}}, {"options": {"{library}.aggregators": "1"}}],
+    "hdf5-log": [{"options": {"hdf5.log_view": "materialise"}}],
 }
-# Not ways to write a file of an application: the benchmark's own, and ways that others contain.
-NOT_CANDIDATES = ("null", "hdf5-union-naive")
+# Not ways to write a file of an application, unless asked for: the benchmark's own, a layout that no other tool reads,
+# and ways that others contain.
+NOT_CANDIDATES = ("null", "floor", "blob", "hdf5-union-naive")
 ROMIO = {"OMPI_MCA_io": "^ompio"}
+
+
+def library(method):
+    return method.split("-")[0]
+
+
+def family(method):
+    """Methods that take the same settings and are called alike: those of a library, and the rearranged ones."""
+    return "rearranged" if method.endswith("-rearranged") else library(method)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,20 +63,20 @@ class Candidate:
     def variants(self):
         """The same with one setting more each."""
         made = []
-        for key in (self.method, self.method.split("-")[0]):
+        for key in (self.method, family(self.method)):
             for variant in VARIANTS.get(key, []):
                 made.append(
                     dataclasses.replace(
                         self,
-                        options=_with(self.options, variant.get("options")),
-                        hints=_with(self.hints, variant.get("hints")),
+                        options=self._with(self.options, variant.get("options", {})),
+                        hints=self._with(self.hints, variant.get("hints", {})),
                     )
                 )
         return made
 
-
-def _with(pairs, more):
-    return tuple(sorted((dict(pairs) | (more or {})).items()))
+    def _with(self, pairs, more):
+        named = {name.format(library=library(self.method)): value for name, value in more.items()}
+        return tuple(sorted((dict(pairs) | named).items()))
 
 
 def first_candidates(environment, only=None):

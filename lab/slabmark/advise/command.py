@@ -45,7 +45,7 @@ def add_arguments(parser):
         "--today",
         metavar="METHOD",
         help="what you do today, with which the winner is compared "
-        "(default: the plainest of your methods, such as hdf5-slab)",
+        "(default: the plainest that could be measured, such as hdf5-slab)",
     )
     parser.add_argument("--read", action="store_true", help="advise on reading")
     parser.add_argument("--sync", action="store_true", help="count making the data durable")
@@ -63,7 +63,7 @@ def main(arguments, console):
         [programs.find("slabmark-bench"), "environment", "--output-dir", arguments.output_dir]
     )
     first = candidates.first_candidates(environment, arguments.method)
-    today = today_of(arguments, environment, [candidate.method for candidate in first])
+    today = candidates.first_candidates(environment, [arguments.today])[0] if arguments.today else None
     with tempfile.TemporaryDirectory(prefix="slabmark-advise-", dir=_existing(arguments.output_dir)) as scratch:
         bench = Bench(arguments, scratch)
         tell(
@@ -79,16 +79,17 @@ def main(arguments, console):
             raise LabError(f"No way worked. The first reason: {next(iter(found.failed.values()), 'there was none')}")
         show_search(found, tell)
         winner = found.ranking[0]
+        today = today or plainest(found.ranking)
         confirmed = confirm(bench, winner, today)
         report(winner, today, confirmed, bench, environment, tell)
         bench.keep(arguments.json)
     return 0
 
 
-def today_of(arguments, environment, methods):
-    if arguments.today:
-        return candidates.first_candidates(environment, [arguments.today])[0]
-    return candidates.Candidate(next((name for name in PLAINEST if name in methods), methods[0]))
+def plainest(ranking):
+    """What users do who never thought about it, of what could be measured in time: a comparison needs both sides."""
+    plain = (candidates.Candidate(name) for name in PLAINEST)
+    return next((candidate for candidate in plain if candidate in ranking), ranking[-1])
 
 
 def _existing(folder):
@@ -232,9 +233,10 @@ def report(winner, today, confirmed, bench, environment, tell):
             + "\n".join(f"  export {name}={shlex.quote(value)}" for name, value in winner.environment)
         )
     tell(f"\nFlags of slabmark-bench:\n  {shlex.join(winner.flags)}")
-    tell("\nIn C:")
-    for line in code.for_candidate(winner).splitlines():
-        tell(f"  {line}")
+    if lines := code.for_candidate(winner):
+        tell("\nIn C:")
+        for line in lines.splitlines():
+            tell(f"  {line}")
     warnings = {}
     for candidate in (winner, today):
         if measured := bench.cell(candidate):

@@ -27,7 +27,15 @@ void require_free_path(const Comm& comm, const std::string& path, bool overwrite
 }
 
 TrialFile::TrialFile(const Comm& comm, std::string path, Companions companions)
-    : comm_(comm), path_(std::move(path)), companions_(std::move(companions)), guard_(path_) {}
+    : comm_(comm), path_(std::move(path)), companions_(std::move(companions)), guard_(path_) {
+  guard_companions();
+}
+
+void TrialFile::guard_companions() {
+  if (!companions_) return;
+  companion_guards_.clear();
+  for (const std::string& path : companions_(path_)) companion_guards_.emplace_back(path);
+}
 
 TrialFile::~TrialFile() {
   if (keep_ || !comm_.is_root()) return;

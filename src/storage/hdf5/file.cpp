@@ -102,6 +102,17 @@ std::vector<std::string> subfiles_of(const std::string& path) {
   return found;
 }
 
+std::uint64_t largest_subfile(std::uint64_t bytes, std::uint64_t subfiles) {
+#ifdef H5_HAVE_SUBFILING_VFD
+  constexpr std::uint64_t stripe = H5FD_SUBFILING_DEFAULT_STRIPE_SIZE;
+  const std::uint64_t row = stripe * std::max<std::uint64_t>(subfiles, 1);
+  return bytes / row * stripe + std::min(bytes % row, stripe);
+#else
+  static_cast<void>(subfiles);
+  return bytes;
+#endif
+}
+
 std::string no_subfiling_cause() {
 #ifdef H5_HAVE_SUBFILING_VFD
   int level = MPI_THREAD_SINGLE;
@@ -187,8 +198,9 @@ Dataset File::create_dataset(const std::string& name, ElementType type, const Sp
     check(H5Pset_deflate(creation.get(), settings.deflate), "H5Pset_deflate", path_);
   }
   if (settings.zfp) {
-    // Mode 3, accuracy, with a tolerance of 0 in the last two: what the original seism-core wrote.
-    const unsigned values[4] = {3, 0, 0, 0};
+    // Mode 5 of H5Z-ZFP, reversible. The original seism-core took mode 3, accuracy, with a tolerance
+    // of 0: nearly as large, but no longer exact, so that nobody could check it.
+    const unsigned values[4] = {5, 0, 0, 0};
     check(H5Pset_filter(creation.get(), zfp_filter, H5Z_FLAG_MANDATORY, 4, values), "H5Pset_filter",
           path_);
   }

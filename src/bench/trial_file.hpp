@@ -15,7 +15,8 @@ using Companions = std::function<std::vector<std::string>(const std::string& pat
 
 /// Collective. Throws an agreed InputError if something stands at `path` already (unless
 /// `overwrite`, when a regular file there is removed, with its companions), or if its directory is
-/// missing or not writable. `choice` is what the user chooses the directory with.
+/// missing or not writable, or if the path is too long for the MPI-IO in effect. `choice` is what
+/// the user chooses the directory with.
 void require_free_path(const Comm& comm, const std::string& path, bool overwrite,
                        const Companions& companions = nullptr, const std::string& choice = "-o");
 

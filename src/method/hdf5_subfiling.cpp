@@ -4,6 +4,7 @@
 #include "method/hdf5_slab.hpp"
 #include "method/raw_layout.hpp"
 #include "parallel/agree.hpp"
+#include "storage/hdf5/subfiles.hpp"
 #include "storage/posix/file_size_limit.hpp"
 
 namespace slabmark {

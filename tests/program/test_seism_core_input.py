@@ -74,6 +74,7 @@ FAULTS = {
     "missing directory": (lines(4, "filename nowhere/x.h5"), "nowhere"),
     "a directory": (lines(4, "filename ."), "not a regular file"),
     "filename missing": (lines(4, "filename"), "filename takes 1 value"),
+    "filename too long": (lines(4, "filename " + 300 * "x"), "long"),
     "argc above argv": (lines(4, *gaussian(1, 1, argc=4)), "use_function_argc is 4, but use_function_argv holds 2"),
     "argument missing": (lines(4, *gaussian(1, 1, argc=2)), "gaussian takes 4 arguments"),
     "argument no number": (lines(4, *gaussian(1, 1, "x", 1)), 'argument 2 of gaussian is "x"'),
@@ -107,3 +108,14 @@ def test_wrong_input_says_the_same_without_a_launcher(slice_, sentence, tmp_path
     assert done.returncode in (1, 2), (done.stdout, done.stderr)
     assert culprit in sentence(done, "seism-core-slice")
     assert "throughput" not in done.stdout and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("length", [225, 235, 250, 1000])
+def test_a_long_path_is_written_or_refused_in_a_sentence(slice_, sentence, tmp_path, length):
+    name = (length // 2 * "./" + "x.h5")[-length:].removeprefix("/")
+    done = slice_(lines(1, f"filename {name}"))
+    if done.returncode == 0:
+        assert (tmp_path / "x.h5").exists()
+    else:  # Open MPI's OMPIO would crash
+        assert done.returncode == 2 and "longer than 230 bytes" in sentence(done, "seism-core-slice")
+        assert list(tmp_path.iterdir()) == []

@@ -38,7 +38,11 @@ namespace {
 std::string read_text(const Options& options) {
   if (options.input.empty()) return read_until_done(std::cin);
   std::ifstream file(options.input);
-  if (!file) throw InputError(fmt::format("The input '{}' cannot be read.", options.input));
+  // A directory opens, but holds no text.
+  if (!file || file.peek() == std::ifstream::traits_type::eof()) {
+    throw InputError(fmt::format(
+        "The input '{}' cannot be read, or is empty; name a file with keywords.", options.input));
+  }
   return read_until_done(file);
 }
 

@@ -12,6 +12,7 @@
 #include "base/number.hpp"
 #include "base/path.hpp"
 #include "parallel/agree.hpp"
+#include "storage/hdf5/subfiles.hpp"
 #include "storage/posix/file_size_limit.hpp"
 
 namespace slabmark::seism_core_slice {
@@ -58,8 +59,7 @@ void require_room(const CheckpointSettings& settings) {
 }  // namespace
 
 OutputFile::OutputFile(const Comm& comm, const CheckpointSettings& settings)
-    : comm_(comm), path_(settings.filename), written_as_(path_) {
-  if (settings.subfile == 0) written_as_ += ".partial";
+    : comm_(comm), path_(settings.filename), written_as_(path_ + ".partial") {
   agreed(comm, [&] {
     if (!comm.is_root()) return;
     require_regular(path_);
@@ -69,12 +69,8 @@ OutputFile::OutputFile(const Comm& comm, const CheckpointSettings& settings)
 
 void OutputFile::take_its_name() {
   agreed(comm_, [&] {
-    if (!comm_.is_root() || written_as_ == path_) return;
-    std::error_code error;
-    fs::rename(written_as_, path_, error);
-    if (!error) return;
-    throw IoError(
-        fmt::format("'{}' cannot be renamed to '{}': {}.", written_as_, path_, error.message()));
+    if (!comm_.is_root()) return;
+    hdf5::rename_with_subfiles(written_as_, path_);
   });
 }
 

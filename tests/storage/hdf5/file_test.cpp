@@ -43,16 +43,6 @@ TEST_F(Hdf5Files, WhatRanksWriteTogetherIsReadWithoutMpi) {
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<int>(i / 3) + 1);
 }
 
-TEST(Subfiles, AreFilledStripeByStripeSoThatTheFirstIsTheLargest) {
-  if (!no_subfiling_cause().empty()) GTEST_SKIP() << no_subfiling_cause();
-  constexpr std::uint64_t stripe = 32 << 20;
-  EXPECT_EQ(largest_subfile(10, 4), 10u);
-  EXPECT_EQ(largest_subfile(stripe + 10, 4), stripe);
-  EXPECT_EQ(largest_subfile(4 * stripe + 10, 4), stripe + 10);
-  EXPECT_EQ(largest_subfile(7 * stripe, 4), 2 * stripe);
-  EXPECT_EQ(largest_subfile(3 * stripe + 1, 0), 3 * stripe + 1);  // perhaps one node
-}
-
 TEST_F(Hdf5Files, SaysWhereDatasetsLieSoThatTheirBytesCanBeWrittenWithoutIt) {
   if (!comm.is_root()) return;
   const auto path = scratch.file("places.h5");

@@ -86,3 +86,32 @@ def test_the_example_of_the_documentation_fills_whole_blocks(slice_, check, tmp_
     with h5py.File(tmp_path / "seism-test.h5") as file:
         assert (file["chunked"][3] == numpy.arange(16)).all()
     assert check(ranks=3).returncode == 0
+
+
+FAILING = """
+#include "fill_function.h"
+#include <stdlib.h>
+#include <unistd.h>
+float failing(int rank, fill_size_t* grid, fill_size_t* size, fill_size_t* block, fill_size_t* at, int argc, char** argv) {
+  return 0;
+}
+int failing_block(int rank, const fill_size_t* grid, const fill_size_t* size, const fill_size_t* block,
+                  const fill_size_t* start, const fill_size_t* count, int argc, char** argv, float* values) {
+  if (rank == 2 && argc == 1) abort();
+  return rank == 2 ? 7 : 0;
+}
+"""
+
+
+@pytest.mark.parametrize("crash", [False, True])
+def test_a_function_that_fails_on_one_rank_ends_all_ranks_soon_and_leaves_no_file(slice_, tmp_path, tmp_path_factory, crash):
+    top = pathlib.Path(__file__).resolve().parents[2]
+    library = tmp_path_factory.mktemp("library") / "libfailing.so"
+    subprocess.run(["cc", "-shared", "-fPIC", f"-I{top}/plugins", "-o", library, "-xc", "-"], input=FAILING, text=True,
+                   check=True)
+    arguments = ["use_function_argc 1", "use_function_argv x"] if crash else []
+    done = slice_(lines(4, f"use_function_lib {library}", "use_function_name failing", *arguments), 4, timeout=soon())
+    assert done.returncode != 0 and "throughput" not in done.stdout
+    if not crash:
+        assert done.returncode == 1 and '"failing_block" failed on block 2 with status 7' in done.stderr
+    assert list(tmp_path.iterdir()) == []

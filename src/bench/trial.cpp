@@ -51,7 +51,7 @@ bool hold_the_same(const Pattern& pattern, const std::vector<Transfer>& before,
 // A method gets a communicator of its own: what a failing rank leaves half-done on it must not meet
 // the agreement about that failure.
 
-Trial write_trial(const Comm& comm, const Cell& cell, Buffers& buffers, bool sync,
+Trial write_trial(const Comm& comm, const Cell& cell, TrialFile& file, Buffers& buffers, bool sync,
                   Deadline& deadline) {
   const Pattern& pattern = *cell.written;
   PhaseClock clock(comm, &deadline);
@@ -77,10 +77,11 @@ Trial write_trial(const Comm& comm, const Cell& cell, Buffers& buffers, bool syn
   if (pattern.rounds > 0) clock.pause([&] { fill_group(0); });
   if (cell.before_create) {
     clock.pause([&] {
-      if (comm.is_root()) cell.before_create(cell.path);
+      if (comm.is_root()) cell.before_create(file.path());
     });
   }
-  clock.time(Phase::create, [&] { method->create(cell.path); });
+  clock.time(Phase::create, [&] { method->create(file.path()); });
+  if (cell.method->companions) clock.pause([&] { file.guard_companions(); });
   clock.time(Phase::define, [&] { method->define(); });
   clock.time(Phase::prepare, [&] { method->prepare(); });
   for (std::uint64_t first = 0; first < pattern.rounds; first += group.rounds()) {

@@ -7,6 +7,7 @@
 
 #include "bench/buffers.hpp"
 #include "bench/cell.hpp"
+#include "bench/trial_file.hpp"
 #include "measure/clock.hpp"
 #include "parallel/deadline.hpp"
 #include "pattern/content.hpp"
@@ -21,8 +22,8 @@ struct Trial {
   std::uint64_t checked = 0;         ///< of a read: elements compared on this rank
 };
 
-/// Writes cell.written to cell.path, where nothing stands yet. Collective.
-Trial write_trial(const Comm& comm, const Cell& cell, Buffers& buffers, bool sync,
+/// Writes cell.written to `file`, where nothing stands yet. Collective.
+Trial write_trial(const Comm& comm, const Cell& cell, TrialFile& file, Buffers& buffers, bool sync,
                   Deadline& deadline);
 
 /// Reads cell.read from cell.path and, with `verify`, checks each buffer with the clock stopped.

@@ -2,12 +2,29 @@
 
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/path.hpp"
 #include "parallel/agree.hpp"
+#include "storage/mpiio/implementation.hpp"
 #include "storage/posix/free_path.hpp"
 
 namespace slabmark {
 
 namespace {
+
+// Open MPI 4.1.4 prints path and rank into 256 bytes when it looks for shared file pointers.
+constexpr std::size_t longest_for_ompio = 230;
+
+void require_short(const std::string& path) {
+  if (path.size() <= longest_for_ompio) return;
+  if (mpiio::mpi_io_implementation(directory_of(path)) != "OMPIO") return;
+  throw InputError(
+      fmt::format("The path '{}' is longer than {} bytes, and Open MPI's OMPIO crashes on such; go "
+                  "nearer to the file, or select ROMIO (OMPI_MCA_io=^ompio).",
+                  path, longest_for_ompio));
+}
 
 void remove_all(const std::vector<std::string>& files) {
   for (const std::string& file : files) unlink(file.c_str());
@@ -19,6 +36,7 @@ void require_free_path(const Comm& comm, const std::string& path, bool overwrite
                        const Companions& companions, const std::string& choice) {
   agreed(comm, [&] {
     if (!comm.is_root()) return;
+    require_short(path);
     // Found by the file, so before it is removed.
     const auto others = companions ? companions(path) : std::vector<std::string>{};
     posix::require_free_path(path, overwrite, choice);
@@ -27,7 +45,15 @@ void require_free_path(const Comm& comm, const std::string& path, bool overwrite
 }
 
 TrialFile::TrialFile(const Comm& comm, std::string path, Companions companions)
-    : comm_(comm), path_(std::move(path)), companions_(std::move(companions)), guard_(path_) {}
+    : comm_(comm), path_(std::move(path)), companions_(std::move(companions)), guard_(path_) {
+  guard_companions();
+}
+
+void TrialFile::guard_companions() {
+  if (!companions_) return;
+  companion_guards_.clear();
+  for (const std::string& path : companions_(path_)) companion_guards_.emplace_back(path);
+}
 
 TrialFile::~TrialFile() {
   if (keep_ || !comm_.is_root()) return;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,12 +15,13 @@ using Companions = std::function<std::vector<std::string>(const std::string& pat
 
 /// Collective. Throws an agreed InputError if something stands at `path` already (unless
 /// `overwrite`, when a regular file there is removed, with its companions), or if its directory is
-/// missing or not writable. `choice` is what the user chooses the directory with.
+/// missing or not writable, or if the path is too long for the MPI-IO in effect. `choice` is what
+/// the user chooses the directory with.
 void require_free_path(const Comm& comm, const std::string& path, bool overwrite,
                        const Companions& companions = nullptr, const std::string& choice = "-o");
 
-/// The file that a trial makes at a path that was free. It is removed when the object goes, also
-/// when the job is aborted, unless keep() was called.
+/// The file that a trial makes at a path that was free. It is removed when the object goes, with
+/// its companions, unless keep() was called; also when the job is aborted, and then in any case.
 class TrialFile {
  public:
   TrialFile(const Comm& comm, std::string path, Companions companions = nullptr);
@@ -30,11 +32,16 @@ class TrialFile {
   const std::string& path() const { return path_; }
   void keep() { keep_ = true; }
 
+  /// To be called when the file has been made: how the companions are called is known only then,
+  /// and an abort is no time to look for them.
+  void guard_companions();
+
  private:
   const Comm& comm_;
   std::string path_;
   Companions companions_;
   RemoveOnAbort guard_;
+  std::deque<RemoveOnAbort> companion_guards_;  // on all ranks, since any may have to end the job
   bool keep_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "checkpoint/record.hpp"
 #include "parallel/agree.hpp"
+#include "storage/hdf5/subfiles.hpp"
 
 namespace slabmark {
 

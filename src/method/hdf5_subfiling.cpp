@@ -2,6 +2,10 @@
 
 #include "base/error.hpp"
 #include "method/hdf5_slab.hpp"
+#include "method/raw_layout.hpp"
+#include "parallel/agree.hpp"
+#include "storage/hdf5/subfiles.hpp"
+#include "storage/posix/file_size_limit.hpp"
 
 namespace slabmark {
 
@@ -30,6 +34,15 @@ std::optional<std::string> unsuited(const Settings& settings) {
   return std::nullopt;
 }
 
+/// The driver waits for ever where a subfile meets the file size limit.
+void require_room(const MethodContext& context, const Hdf5Setup& setup) {
+  const std::uint64_t bytes = RawLayout(context.pattern).bytes();
+  agreed(context.comm, [&] {
+    posix::require_file_size_allowed("A subfile",
+                                     hdf5::largest_subfile(bytes, setup.access.subfiles));
+  });
+}
+
 }  // namespace
 
 MethodInfo hdf5_subfiling_method() {
@@ -43,6 +56,7 @@ MethodInfo hdf5_subfiling_method() {
   };
   info.make = [](const MethodContext& context) {
     Hdf5Setup setup = subfiling_setup(context.settings);
+    if (context.direction == Direction::write) require_room(context, setup);
     // "Collective I/O is currently unsupported" says the driver of HDF5 2.2.0 to some reads.
     if (context.direction == Direction::read) setup.collective = false;
     return make_hdf5_slab(context, std::move(setup));

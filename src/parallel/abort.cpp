@@ -19,12 +19,13 @@ namespace slabmark {
 
 namespace {
 
-// Fixed storage, because a signal handler may neither allocate nor lock.
+// Fixed storage, because a signal handler may neither allocate nor lock. Room for a thousand
+// subfiles; pages that nothing is written to take no memory.
 struct GuardedPath {
   std::atomic<bool> used{false};
   std::array<char, PATH_MAX> path{};
 };
-std::array<GuardedPath, 64> guarded;
+std::array<GuardedPath, 1024> guarded;
 
 void remove_guarded_files() {
   // Backwards, because a directory is guarded before the files in it.

@@ -6,6 +6,7 @@ They run the built programs as a user does. ctest sets
   SLABMARK_TEST_DATA  a folder with real decompositions; tests that need them are skipped without it
 """
 
+import concurrent.futures
 import os
 import pathlib
 import resource
@@ -43,6 +44,26 @@ def run():
         return subprocess.CompletedProcess(command, process.returncode, out, err)
 
     return run_program
+
+
+@pytest.fixture
+def each(tmp_path):
+    """each(cases, check) calls check(case, folder) for all of them, four at a time: the launcher mostly sleeps."""
+
+    def run_all(cases, check):
+        def one(number, case):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            try:
+                check(case, folder)
+            except AssertionError as error:
+                raise AssertionError(f"case {case}: {error}") from error
+
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for outcome in [pool.submit(one, number, case) for number, case in enumerate(cases)]:
+                outcome.result()
+
+    return run_all
 
 
 @pytest.fixture(scope="session", autouse=True)

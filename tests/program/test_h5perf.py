@@ -1,6 +1,5 @@
 """h5perf from the command line: its byte maps, its report, its sweeps, and what it says to wrong input."""
 
-import concurrent.futures
 import json
 import os
 import random
@@ -31,26 +30,6 @@ def h5perf(run, tmp_path):
         return run("h5perf", args, ranks=ranks, cwd=folder, env={**surroundings, **(env or {})}, **more)
 
     return run_it
-
-
-@pytest.fixture
-def each(tmp_path):
-    """each(cases, check) calls check(case, folder) for all of them, four at a time: the launcher mostly sleeps."""
-
-    def run_all(cases, check):
-        def one(number, case):
-            folder = tmp_path / str(number)
-            folder.mkdir()
-            try:
-                check(case, folder)
-            except AssertionError as error:
-                raise AssertionError(f"case {case}: {error}") from error
-
-        with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            for outcome in [pool.submit(one, number, case) for number, case in enumerate(cases)]:
-                outcome.result()
-
-    return run_all
 
 
 def model(p, e, b, x, interleaved=False, square=False):

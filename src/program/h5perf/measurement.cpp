@@ -127,7 +127,7 @@ class Run {
   void iterate(std::uint64_t iteration) {
     for (const std::string& path : paths_) {
       TrialFile file(comm_, path);
-      write(path);
+      write(file);
       if (read_) read(path);
       if (options_.run.keep && point_.last && iteration == options_.iterations) file.keep();
     }
@@ -135,12 +135,13 @@ class Run {
     if (read_) gather(*read_, iteration);
   }
 
-  void write(const std::string& path) {
-    write_.cell.path = path;
-    const Trial trial = write_trial(comm_, write_.cell, buffers_, options_.run.sync, deadline_);
+  void write(TrialFile& file) {
+    write_.cell.path = file.path();
+    const Trial trial =
+        write_trial(comm_, write_.cell, file, buffers_, options_.run.sync, deadline_);
     add(write_, trial);
     if (!options_.run.verify) return;
-    const FileCheck check = verify_file(comm_, write_.cell.method->format, pattern_, path);
+    const FileCheck check = verify_file(comm_, write_.cell.method->format, pattern_, file.path());
     note_check(write_, check.elements_checked, check.first_mismatch,
                "plain reader, each rank an equal range");
   }

@@ -38,7 +38,11 @@ namespace {
 std::string read_text(const Options& options) {
   if (options.input.empty()) return read_until_done(std::cin);
   std::ifstream file(options.input);
-  if (!file) throw InputError(fmt::format("The input '{}' cannot be read.", options.input));
+  // A directory opens, but holds no text.
+  if (!file || file.peek() == std::ifstream::traits_type::eof()) {
+    throw InputError(fmt::format(
+        "The input '{}' cannot be read, or is empty; name a file with keywords.", options.input));
+  }
   return read_until_done(file);
 }
 
@@ -80,16 +84,19 @@ nlohmann::json configuration_of(const CheckpointSettings& settings, const Settin
           {"lfs_stripe_size", settings.lfs_stripe_size}};
 }
 
-void finish_file(const Comm& world, const CheckpointSettings& settings, OutputFile& output,
-                 CellRecord& record, const LibraryEnvironment& environment) {
+void finish_file(const Comm& world, const CheckpointSettings& settings, const Cell& cell,
+                 OutputFile& output, const CellRecord& record,
+                 const LibraryEnvironment& environment) {
+  TrialFile unfinished(world, cell.path, cell.method->companions);
   nlohmann::json facts;
   if (world.is_root()) facts = facts_of(record);
   facts = nlohmann::json::parse(world.broadcast(facts.dump()));
   facts["hdf5_version"] = environment.hdf5;
   facts["mpi_version"] = mpi_library_version();
   facts["slabmark_version"] = std::string(version());
-  write_checkpoint_attributes(world, output.written_as(), settings, facts);
+  write_checkpoint_attributes(world, cell.path, settings, facts);
   output.take_its_name();
+  unfinished.keep();
 }
 
 ExitStatus run(const Comm& world, const Options& options) {
@@ -125,10 +132,10 @@ ExitStatus run(const Comm& world, const Options& options) {
   }
 
   CellRecord record = run_cells(world, {&cell, 1}, options.run).front();
+  finish_file(world, settings, cell, output, record, environment);
   if (striped && world.is_root()) {
-    record.effective["lustre"] = lustre_striping(cell.path, "lustre");
+    record.effective["lustre"] = lustre_striping(settings.filename, "lustre");
   }
-  finish_file(world, settings, output, record, environment);
 
   agreed(world, [&] {
     if (!world.is_root()) return;

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <sys/resource.h>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +12,8 @@
 #include "base/number.hpp"
 #include "base/path.hpp"
 #include "parallel/agree.hpp"
+#include "storage/hdf5/subfiles.hpp"
+#include "storage/posix/file_size_limit.hpp"
 
 namespace slabmark::seism_core_slice {
 
@@ -42,13 +43,9 @@ void require_regular(const std::string& path) {
 void require_room(const CheckpointSettings& settings) {
   const bool filtered = settings.deflate > 0 || settings.zfp > 0;
   const std::uint64_t bytes = bytes_of(settings.grid);
-  struct rlimit limit {};
-  if (settings.subfile == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-      limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) {
-    throw IoError(fmt::format(
-        "'{}' {} have {}, but the file size limit (ulimit -f) is {}; raise it, or write less.",
-        settings.filename, filtered ? "may" : "would", format_bytes(bytes),
-        format_bytes(limit.rlim_cur)));
+  // How large subfiles become their method knows, and looks itself.
+  if (settings.subfile == 0) {
+    posix::require_file_size_allowed(fmt::format("'{}'", settings.filename), bytes);
   }
   std::error_code error;
   const fs::space_info space = fs::space(directory_of(settings.filename), error);
@@ -62,8 +59,7 @@ void require_room(const CheckpointSettings& settings) {
 }  // namespace
 
 OutputFile::OutputFile(const Comm& comm, const CheckpointSettings& settings)
-    : comm_(comm), path_(settings.filename), written_as_(path_) {
-  if (settings.subfile == 0) written_as_ += ".partial";
+    : comm_(comm), path_(settings.filename), written_as_(path_ + ".partial") {
   agreed(comm, [&] {
     if (!comm.is_root()) return;
     require_regular(path_);
@@ -73,12 +69,8 @@ OutputFile::OutputFile(const Comm& comm, const CheckpointSettings& settings)
 
 void OutputFile::take_its_name() {
   agreed(comm_, [&] {
-    if (!comm_.is_root() || written_as_ == path_) return;
-    std::error_code error;
-    fs::rename(written_as_, path_, error);
-    if (!error) return;
-    throw IoError(
-        fmt::format("'{}' cannot be renamed to '{}': {}.", written_as_, path_, error.message()));
+    if (!comm_.is_root()) return;
+    hdf5::rename_with_subfiles(written_as_, path_);
   });
 }
 

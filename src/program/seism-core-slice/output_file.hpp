@@ -10,8 +10,7 @@
 namespace slabmark::seism_core_slice {
 
 /// The file of a run. It is written under another name beside its own, and takes its own when it is
-/// complete: an earlier file stays until then, and a run that fails leaves nothing. Subfiles carry
-/// the name in theirs, so they are written in place.
+/// complete: an earlier file stays until then, and a run that fails leaves nothing.
 class OutputFile {
  public:
   /// Collective. Throws an agreed Error where no such file can be made: something else stands at

@@ -1,14 +1,10 @@
 #include "storage/hdf5/file.hpp"
 
 #include <cstdint>
-#include <filesystem>
-#include <sys/stat.h>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "base/path.hpp"
 #include "parallel/comm.hpp"
 #include "storage/hdf5/attribute.hpp"
 
@@ -84,36 +80,6 @@ Handle serial_access(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> subfiles_of(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return {};
-  namespace fs = std::filesystem;
-  const std::string name =
-      fmt::format("{}.subfile_{}", fs::path(path).filename().string(), status.st_ino);
-  std::vector<std::string> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory_of(path), error)) {
-    const std::string other = entry.path().filename().string();
-    // The number of the stub must end where the name goes on: 12 is not 123.
-    if (!other.starts_with(name)) continue;
-    const char next = other.size() > name.size() ? other[name.size()] : '\0';
-    if (next == '_' || next == '.') found.push_back(entry.path().string());
-  }
-  return found;
-}
-
-std::string no_subfiling_cause() {
-#ifdef H5_HAVE_SUBFILING_VFD
-  int level = MPI_THREAD_SINGLE;
-  MPI_Query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE
-             ? ""
-             : "HDF5's subfiling driver needs an MPI that gives MPI_THREAD_MULTIPLE";
-#else
-  return "this HDF5 was built without its subfiling driver";
-#endif
-}
-
 std::string library_version() {
   unsigned major = 0;
   unsigned minor = 0;
@@ -187,8 +153,9 @@ Dataset File::create_dataset(const std::string& name, ElementType type, const Sp
     check(H5Pset_deflate(creation.get(), settings.deflate), "H5Pset_deflate", path_);
   }
   if (settings.zfp) {
-    // Mode 3, accuracy, with a tolerance of 0 in the last two: what the original seism-core wrote.
-    const unsigned values[4] = {3, 0, 0, 0};
+    // Mode 5 of H5Z-ZFP, reversible. The original seism-core took mode 3, accuracy, with a
+    // tolerance of 0: nearly as large, but no longer exact, so that nobody could check it.
+    const unsigned values[4] = {5, 0, 0, 0};
     check(H5Pset_filter(creation.get(), zfp_filter, H5Z_FLAG_MANDATORY, 4, values), "H5Pset_filter",
           path_);
   }

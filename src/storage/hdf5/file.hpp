@@ -38,13 +38,6 @@ struct AccessSettings {
 
 enum class Access { read, read_write };
 
-/// Files that the subfiling driver has left beside the stub `path`; none for an ordinary file.
-std::vector<std::string> subfiles_of(const std::string& path);
-
-/// Why the subfiling driver cannot be used (HDF5 was built without it, MPI has no threads); empty:
-/// it can.
-std::string no_subfiling_cause();
-
 /// Chunks that fill the first node of a dataset's index in a file of File::create_serial().
 inline constexpr unsigned chunks_a_node = 48;
 

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -28,6 +29,10 @@ void require_free_path(const std::string& path, bool overwrite, const std::strin
                                  directory.string(), std::strerror(errno), another));
   }
   const fs::file_status status = fs::symlink_status(path, error);
+  if (error == std::errc::filename_too_long) {
+    throw InputError(
+        fmt::format("The name of the output file '{}' is too long; choose {}.", path, another));
+  }
   if (!fs::exists(status)) return;
   if (!overwrite) {
     throw InputError(

@@ -55,7 +55,8 @@ std::vector<int> writers_of(const Declaration& declaration, const Description& d
   const auto bytes = description.bytes() * description.fields.size();
   auto writers = declaration.writers;
   if (writers == 0) writers = std::min((bytes + bytes_a_writer - 1) / bytes_a_writer, ranks);
-  return spread_writers(writers, index, ranks);
+  return choose_writers(declaration.grid, description.slice, description.fields.size(), writers,
+                        index);
 }
 
 /// "DIRECTORY/STEM_000042.vtkhdf" of any number.

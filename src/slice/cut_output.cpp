@@ -42,6 +42,7 @@ Description describe(const Declaration& declaration, const Cut& cut) {
   Description description;
   description.slice = cut.slice;
   description.grid = declaration.grid.points;
+  if (cut.slice.with_halos) description.before = declaration.grid.halo;
   description.origin = declaration.origin;
   description.spacing = declaration.spacing;
   for (const auto& field : fields_of(declaration, cut)) description.fields.push_back(field.name);

@@ -69,7 +69,7 @@ class LibraryWay : public Way {
       declaration.writers = static_cast<std::uint64_t>(context.comm.size());
     }
     if (choice.async) declaration.waiting = options.waiting;
-    declaration.overwrite = options.overwrite;
+    declaration.overwrite = options.run.overwrite;
     return declaration;
   }
 

@@ -55,6 +55,8 @@ class Simulation {
     }
   }
 
+  const std::vector<std::vector<double>>& blocks() const { return blocks_; }
+
   Declaration declaration;
 
  private:

@@ -1,0 +1,17 @@
+# CUDA, for slices of fields that lie on GPUs. CUDACXX names the compiler (environment), or it is the nvcc in the PATH.
+# Without it everything else is built. CMAKE_CUDA_ARCHITECTURES chooses the GPUs; by default code for many.
+include(CheckLanguage)
+check_language(CUDA)
+set(SLABMARK_CUDA OFF)
+if(CMAKE_CUDA_COMPILER)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES all-major)
+  endif()
+  enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  set(CMAKE_CUDA_STANDARD 20)
+  set(SLABMARK_CUDA ON)
+  message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER}, slices can be taken of fields on GPUs")
+else()
+  message(STATUS "CUDA: no compiler (CUDACXX, or nvcc in the PATH); slices are taken of fields in host memory")
+endif()

@@ -232,6 +232,7 @@ def test_presets_are_the_grids_of_the_study(run, tmp_path, name, text):
     (["--outputs", "0"], "--outputs"),
     (["--preset", "seed-181"], "seed-181"),
     (["--regular", "-1"], "--regular"),
+    (["--device", "tpu"], "--device"),
     (["-o", "/no/such/folder"], "/no/such/folder"),
 ])
 def test_wrong_input_is_one_sentence_and_status_2(run, sentence, tmp_path, args, culprit, ranks):
@@ -241,6 +242,16 @@ def test_wrong_input_is_one_sentence_and_status_2(run, sentence, tmp_path, args,
     assert done.returncode == 2
     assert culprit in sentence(done, "slice_eval")
     assert not done.stdout and list(tmp_path.iterdir()) == []
+
+
+def test_a_gpu_that_is_not_there_is_one_sentence_and_status_2(run, sentence, tmp_path):
+    done = evaluate(run, tmp_path, "--grid", "13,11,9", "--device", "cuda", "-m", "append", ranks=2)
+    if done.returncode == 0:
+        assert "from the GPU" in done.stdout
+        return
+    assert done.returncode == 2
+    assert "keep the fields in host memory" in sentence(done, "slice_eval")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("ranks", [1, 4])

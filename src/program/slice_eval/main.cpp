@@ -65,6 +65,10 @@ ExitStatus run(const Comm& world, Options options) {
   if (options.balanced) options.grid.processes = {ranks, 1, 1};
   check_sizes(world, options);
   require_record_file(world, options.json);
+  std::shared_ptr<slice::Device> device;
+  agreed(world, [&] {
+    if (options.on_gpu) device = slice::cuda_device();
+  });
   const LibraryEnvironment environment = library_environment(world, options.directory);
   const nlohmann::json manifest =
       collect_manifest(world, {"slice_eval", options.directory, options.configuration,
@@ -80,7 +84,8 @@ ExitStatus run(const Comm& world, Options options) {
   std::unique_ptr<Fields> fields;
   agreed(world, [&] {
     fields = std::make_unique<Fields>(options.grid, options.fields,
-                                      static_cast<std::uint64_t>(world.rank()), options.huge_pages);
+                                      static_cast<std::uint64_t>(world.rank()), options.huge_pages,
+                                      device);
   });
   auto rows = measure(world, options, *fields);
   agreed(world, [&] {

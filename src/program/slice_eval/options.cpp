@@ -39,7 +39,7 @@ const Preset& find_preset(const std::string& name) {
 
 /// What is text until it is checked.
 struct Arguments {
-  std::string preset, grid, processes, stride, plane, type = "float64";
+  std::string preset, grid, processes, stride, plane, type = "float64", device = "host";
   std::string halo = "5", fields = "1", outputs = "15", threads = "1", waiting = "4";
   std::string regular = "0", sweep = "96M", every;
   bool compute_between = false, small_pages = false;
@@ -73,6 +73,7 @@ void add_options(CLI::App& app, Arguments& a, Options& options) {
                "Write the whole field with the halos at its outer faces, as the study did");
   app.add_option("--threads", a.threads, "Threads of the copying methods (default 1)");
   app.add_option("--waiting", a.waiting, "Outputs that may wait in -async methods (default 4)");
+  app.add_option("--device", a.device, "Whose memory the fields are in: host (default) or cuda");
   app.add_flag("--small-pages", a.small_pages, "Do not ask for huge pages for the fields");
   app.add_option("-o,--output", options.directory, "Directory of the files (default .)");
   app.add_flag("--no-verify", a.run.no_verify, "Do not read the files back");
@@ -139,6 +140,10 @@ CommandLine parse(int argc, const char* const* argv) {
   options.sweep = parse_size(a.sweep, "--sweep");
   options.computations = a.compute_between ? 1 : 0;
   if (!a.every.empty()) options.computations = parse_count(a.every, "--every", 1, 1'000'000);
+  if (a.device != "host" && a.device != "cuda") {
+    throw InputError(fmt::format("--device takes host or cuda, not '{}'.", a.device));
+  }
+  options.on_gpu = a.device == "cuda";
   options.huge_pages = !a.small_pages;
   options.run = resolve_options(a.run, RunOptions{});
   options.settings = resolve_settings(a.run);

@@ -32,7 +32,8 @@ struct Options {
   std::uint64_t regular = 0;       ///< trials of writing the whole field
   bool with_halos = false;         ///< of the whole field, at its outer faces
   bool huge_pages = true;
-  RunOptions run;  ///< of it: seed, verify, keep and overwrite
+  bool on_gpu = false;  ///< where the fields are
+  RunOptions run;       ///< of it: seed, verify, keep and overwrite
   std::string directory = ".";
   std::string json;
   nlohmann::json configuration;  ///< for the manifest

@@ -39,12 +39,15 @@ std::string figures(const Row& row) {
       "                 parts (medians) gather {:.3f}  exchange {:.3f}  write {:.3f}  agree {:.3f} "
       " grow {:.3f} ms (mean), close {:.3f} ms once\n"
       "                 an output       touched {:.3f} MB  written {:.3f} MB  file {:.3f} MB  "
-      "write calls of the busiest rank {:.2f}{}\n",
+      "write calls of the busiest rank {:.2f}{}{}\n",
       row.method, slice_name(row), ms * time.median, ms * time.low, ms * time.high,
       median_part(row, "gather"), median_part(row, "exchange"), median_part(row, "write"),
       median_part(row, "agree"), ms * summarise_trials(part_of(row, "grow")).mean,
       ms * row.close_seconds, megabytes(row.bytes_touched), megabytes(row.bytes_written),
       megabytes(row.file_bytes) / static_cast<double>(row.outputs), row.write_calls,
+      row.bytes_from_device == 0
+          ? ""
+          : fmt::format(", from the GPU {:.3f} MB", megabytes(row.bytes_from_device)),
       row.record.verified.state == Verified::yes ? ", verified" : "");
 }
 

@@ -62,6 +62,7 @@ RankTimes times_of(double seconds, double until_all, const slice::Tally& before,
 nlohmann::json settings_of(const Options& options) {
   nlohmann::json chosen = options.settings.options;
   chosen["slice_eval.computations"] = fmt::to_string(options.computations);
+  chosen["slice_eval.device"] = options.on_gpu ? "cuda" : "host";
   chosen["slice_eval.pages"] = options.huge_pages ? "huge" : "small";
   chosen["slice_eval.sweep"] = fmt::to_string(options.sweep);
   chosen["slice_eval.threads"] = fmt::to_string(options.threads);
@@ -164,10 +165,12 @@ void Runner::summarise() {
   if (comm.is_root()) record.summary = slabmark::summarise(record.trials, record.pattern.bytes);
 
   const auto all = way_->tally();
-  row_.bytes_touched =
-      comm.sum(all.bytes_touched - warm_up_.bytes_touched) / context_.options.outputs;
-  row_.bytes_written =
-      comm.sum(all.bytes_written - warm_up_.bytes_written) / context_.options.outputs;
+  const auto an_output = [&](std::uint64_t slice::Tally::*bytes) {
+    return comm.sum(all.*bytes - warm_up_.*bytes) / context_.options.outputs;
+  };
+  row_.bytes_touched = an_output(&slice::Tally::bytes_touched);
+  row_.bytes_written = an_output(&slice::Tally::bytes_written);
+  row_.bytes_from_device = an_output(&slice::Tally::bytes_from_device);
   row_.write_calls =
       static_cast<double>(comm.max(kernel_writes_)) / static_cast<double>(context_.options.outputs);
   row_.outputs = iterations_.size();
@@ -190,6 +193,7 @@ void Runner::check() {
   auto& effective = row_.record.effective;
   effective["bytes_touched"] = row_.bytes_touched;
   effective["bytes_written"] = row_.bytes_written;
+  effective["bytes_from_device"] = row_.bytes_from_device;
   effective["write_calls_busiest_rank"] = row_.write_calls;
   effective["close_seconds"] = row_.close_seconds;
   effective["outputs"] = row_.outputs;

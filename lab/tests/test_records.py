@@ -99,3 +99,16 @@ def test_every_record_that_the_programs_write_can_be_read(run, small_map, tmp_pa
         assert cell.phases == {name: line["summary"]["phases"][name]["median"] for name in cell.phases}
         if not cell.is_bound:
             assert cell.share == pytest.approx(min(bound["share"] for bound in line["bounds"]))
+
+
+def test_the_records_of_slice_eval_are_a_workload_a_slice_beside_its_limit(run, tmp_path):
+    path = tmp_path / "records.jsonl"
+    given = ["--grid", "24,20,12", "--stride", "2,2,1", "--outputs", "6", "--sweep", "0", "-m", "append,files,gatherv"]
+    run("slice_eval", [*given, "-o", tmp_path, "--json", path], ranks=2).check_returncode()
+    loads = cells.workloads(records.read([path]).records)
+    assert [load.cells[0].first.pattern["settings"]["stride"] for load in loads] == ["1,1,1", "2,2,1"]
+    for load in loads:
+        assert {cell.method for cell in load.cells} == {"append", "files", "gatherv"}
+        for cell in load.cells:
+            assert len(cell.seconds) == 6 and list(cell.phases) == ["post"]
+            assert (cell.bound is None) == (cell.method == "gatherv")

@@ -6,21 +6,6 @@ namespace slabmark {
 
 namespace {
 
-PatternRecord describe_pattern(const Comm& comm, const Pattern& pattern) {
-  PatternRecord record;
-  record.name = pattern.name;
-  record.settings = pattern.settings;
-  record.datasets = pattern.datasets.size();
-  record.rounds = pattern.rounds;
-  record.bytes = comm.sum(moved_bytes(pattern));
-  const std::uint64_t requests = request_count(pattern);
-  record.requests_total = comm.sum(requests);
-  record.requests_max = comm.max(requests);
-  record.requests_min = comm.min(requests);
-  record.ranks = static_cast<std::uint64_t>(comm.size());
-  return record;
-}
-
 nlohmann::json describe_settings(const Cell& cell) {
   nlohmann::json options = nlohmann::json::object();
   for (const OptionInfo& option : cell.method->options) {
@@ -41,6 +26,21 @@ std::string agreed_reason(const Comm& comm, const Cell& cell, const Pattern& mov
 }
 
 }  // namespace
+
+PatternRecord describe_pattern(const Comm& comm, const Pattern& pattern) {
+  PatternRecord record;
+  record.name = pattern.name;
+  record.settings = pattern.settings;
+  record.datasets = pattern.datasets.size();
+  record.rounds = pattern.rounds;
+  record.bytes = comm.sum(moved_bytes(pattern));
+  const std::uint64_t requests = request_count(pattern);
+  record.requests_total = comm.sum(requests);
+  record.requests_max = comm.max(requests);
+  record.requests_min = comm.min(requests);
+  record.ranks = static_cast<std::uint64_t>(comm.size());
+  return record;
+}
 
 CellRecord begin_record(const Comm& comm, const Cell& cell, const RunOptions& options,
                         std::size_t cells) {

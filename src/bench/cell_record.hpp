@@ -10,8 +10,12 @@
 #include "measure/record.hpp"
 #include "parallel/comm.hpp"
 #include "pattern/content.hpp"
+#include "pattern/pattern.hpp"
 
 namespace slabmark {
+
+/// Collective. What the ranks' parts of a pattern come to.
+PatternRecord describe_pattern(const Comm& comm, const Pattern& pattern);
 
 /// Collective. The record of a cell before its first trial: what it moves, the settings asked for,
 /// and in `unsupported` the reason of the lowest rank whose pattern the method cannot move.

@@ -24,16 +24,20 @@ std::pair<std::string, std::string> split_at_equals(const std::string& text, con
 
 }  // namespace
 
-void add_common_arguments(CLI::App& app, RunArguments& arguments) {
-  app.add_option("--trials", arguments.trials,
-                 "Measure just this many trials, after one warm-up if more than one");
+void add_output_arguments(CLI::App& app, RunArguments& arguments) {
   app.add_option("--json", arguments.json, "Append one record a method to this file (JSON Lines)");
   app.add_option("--hint", arguments.hints, "MPI-IO hint, key=value; may be repeated");
   app.add_option("--set", arguments.options,
                  "Option of a method, such as pnetcdf.blocking=on; may be repeated");
-  app.add_flag("--sync", arguments.sync, "Make files durable (fsync) inside open-to-close");
   app.add_flag("--keep", arguments.keep, "Leave the output files of the last trial");
   app.add_flag("--overwrite", arguments.overwrite, "Replace output files that exist already");
+}
+
+void add_common_arguments(CLI::App& app, RunArguments& arguments) {
+  add_output_arguments(app, arguments);
+  app.add_option("--trials", arguments.trials,
+                 "Measure just this many trials, after one warm-up if more than one");
+  app.add_flag("--sync", arguments.sync, "Make files durable (fsync) inside open-to-close");
   app.add_option("--deadline", arguments.deadline,
                  "Seconds that one phase may take before the job is taken to hang; 0: no limit "
                  "(default 1800)");

@@ -31,7 +31,10 @@ struct RunArguments {
   std::vector<std::string> options;  ///< "mpiio.view=off" for methods
 };
 
-/// Options that every program of the suite has.
+/// --json, --hint, --set, --keep and --overwrite, which every program that measures has.
+void add_output_arguments(CLI::App& app, RunArguments& arguments);
+
+/// Those, and the others of every program whose trials are whole passes over a file.
 void add_common_arguments(CLI::App& app, RunArguments& arguments);
 
 /// Those of a program that runs until the median is known well enough.

@@ -1,6 +1,9 @@
 #include "pattern/slice_pattern.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 
@@ -23,12 +26,13 @@ void check_range(const PointRange& range, std::uint64_t points, std::size_t axis
   }
 }
 
-SlicePart part_of(const PointRange& range, Run block, std::uint64_t halo) {
-  const auto end = std::min(range.end, block.end());
-  auto first = std::max(range.begin, block.offset) - range.begin;
+/// `owned`: the range of the block in the slice's own count. `before`: memory of its first point.
+SlicePart part_of(const PointRange& range, Run owned, std::uint64_t before) {
+  const auto end = std::min(range.end, owned.end());
+  auto first = std::max(range.begin, owned.offset) - range.begin;
   first = range.begin + (first + range.stride - 1) / range.stride * range.stride;
   if (first >= end) return {};
-  return {first - block.offset + halo, (first - range.begin) / range.stride,
+  return {first - owned.offset + before, (first - range.begin) / range.stride,
           (end - first + range.stride - 1) / range.stride};
 }
 
@@ -40,6 +44,14 @@ std::array<Run, 3> block_of(const BlockedField& field, std::uint64_t rank) {
     rank /= field.processes[axis];
   }
   return block;
+}
+
+/// A block without its halos, but for those at the field's outer faces: these are counted too, so
+/// that the field's own points begin at `halo`.
+Run with_outer_halos(Run block, std::uint64_t points, std::uint64_t halo) {
+  const auto begin = block.offset == 0 ? 0 : block.offset + halo;
+  const auto end = block.end() == points ? points + 2 * halo : block.end() + halo;
+  return {begin, end - begin};
 }
 
 /// File and memory side of what this rank has of a slice. All fields share them.
@@ -74,6 +86,45 @@ Sides sides_of(const BlockedField& field, const Slice& slice, std::uint64_t rank
   if (nothing) return {select_none(std::move(file_extent)), select_none(std::move(memory_extent))};
   return {select_hyperslabs(std::move(file_extent), {file}),
           select_hyperslabs(std::move(memory_extent), {memory})};
+}
+
+std::string triple(const std::array<std::uint64_t, 3>& of) {
+  return fmt::format("{}", fmt::join(of, ","));
+}
+
+/// For the record: the field, and which of its points are kept.
+std::map<std::string, std::string> settings_of(const BlockedField& field,
+                                               const std::vector<Slice>& slices, ElementType type,
+                                               std::uint64_t fields, std::uint64_t outputs) {
+  std::vector<std::string> planes;
+  std::vector<std::string> ranges;
+  std::array<std::uint64_t, 3> stride = {1, 1, 1};
+  for (const auto& slice : slices) {
+    const auto whole = slice.with_halos ? whole_field_with_halos(field) : whole_field(field);
+    if (slice.normal) {
+      const auto position = slice.ranges[*slice.normal].begin;
+      planes.push_back(fmt::format("{}={}", axis_names[*slice.normal], position));
+    }
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto& range = slice.ranges[axis];
+      stride[axis] = std::max(stride[axis], range.stride);
+      const bool all = range.begin == 0 && range.end == whole.ranges[axis].end;
+      if (all || axis == slice.normal) continue;
+      const auto text = fmt::format("{}={}:{}", axis_names[axis], range.begin, range.end);
+      if (std::find(ranges.begin(), ranges.end(), text) == ranges.end()) ranges.push_back(text);
+    }
+  }
+  const bool halos = !slices.empty() && slices.front().with_halos;
+  return {{"grid", triple(field.points)},
+          {"processes", triple(field.processes)},
+          {"halo", fmt::to_string(field.halo)},
+          {"halos_kept", halos ? "outer" : "none"},
+          {"planes", fmt::format("{}", fmt::join(planes, " "))},
+          {"ranges", fmt::format("{}", fmt::join(ranges, " "))},
+          {"stride", triple(stride)},
+          {"fields", fmt::to_string(fields)},
+          {"outputs", fmt::to_string(outputs)},
+          {"type", std::string(name_of(type))}};
 }
 
 Dataset dataset_of(const Slice& slice, std::uint64_t field, ElementType type, bool has_time) {
@@ -124,8 +175,18 @@ void check_field(const BlockedField& field, std::uint64_t size) {
 
 void check_slice(const BlockedField& field, const Slice& slice) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    check_range(slice.ranges[axis], field.points[axis], axis);
+    const auto points = field.points[axis] + (slice.with_halos ? 2 * field.halo : 0);
+    check_range(slice.ranges[axis], points, axis);
   }
+}
+
+Slice whole_field_with_halos(const BlockedField& field) {
+  Slice slice;
+  slice.with_halos = true;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    slice.ranges[axis] = {0, field.points[axis] + 2 * field.halo, 1};
+  }
+  return slice;
 }
 
 Slice plane_of(Slice slice, std::size_t normal, std::uint64_t position) {
@@ -140,7 +201,11 @@ std::array<SlicePart, 3> parts_of(const BlockedField& field, const Slice& slice,
   const auto block = block_of(field, rank);
   std::array<SlicePart, 3> parts;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    parts[axis] = part_of(slice.ranges[axis], block[axis], field.halo);
+    const auto owned = slice.with_halos
+                           ? with_outer_halos(block[axis], field.points[axis], field.halo)
+                           : block[axis];
+    const bool at_face = slice.with_halos && block[axis].offset == 0;
+    parts[axis] = part_of(slice.ranges[axis], owned, at_face ? 0 : field.halo);
   }
   return parts;
 }
@@ -161,6 +226,7 @@ Pattern make_slice_pattern(const BlockedField& field, const std::vector<Slice>& 
   Pattern pattern;
   pattern.name = "slice";
   pattern.rounds = outputs;
+  pattern.settings = settings_of(field, slices, type, fields, outputs);
   std::vector<Transfer> transfers;
   for (const auto& slice : slices) {
     const auto sides = sides_of(field, slice, rank);

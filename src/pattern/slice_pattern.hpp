@@ -39,10 +39,16 @@ struct Slice {
   std::string name;  ///< of the datasets, after the field's: "" or "_z75"
   std::array<PointRange, 3> ranges;
   std::optional<std::size_t> normal;
+  /// The halos at the field's outer faces belong to it; ranges count from their first point then.
+  /// (Halos between blocks are copies of the neighbour's points, and belong to nothing.)
+  bool with_halos = false;
 };
 
-/// The part of a whole field that `slice` keeps when nothing is cut away.
+/// The slice that is all of the field's points, without its halos.
 Slice whole_field(const BlockedField& field);
+
+/// The same with the halos at its outer faces.
+Slice whole_field_with_halos(const BlockedField& field);
 
 /// The plane of `slice` at `position` of the axis `normal`, named "_z75"; what `slice` keeps along
 /// the other axes stays.
@@ -73,9 +79,10 @@ std::array<std::uint64_t, 3> block_with_halo(const BlockedField& field, std::uin
 
 /// The pattern of a simulation that writes `slices` of each of `fields` fields, `outputs` times.
 /// Datasets are named f0, f1, ... with the slice's name, and have a time dimension if there are
-/// several outputs. Memory is the block with its halos, so a slice is a strided selection there.
-/// Throws InputError where a range is empty or leaves the field, a stride is 0 or beyond its range,
-/// the processes are not as many as the ranks, or an axis has more processes than points.
+/// several outputs. Its settings tell the field and what is kept of it. Memory is the block with
+/// its halos, so a slice is a strided selection there. Throws InputError where a range is empty or
+/// leaves the field, a stride is 0 or beyond its range, the processes are not as many as the ranks,
+/// or an axis has more processes than points.
 Pattern make_slice_pattern(const BlockedField& field, const std::vector<Slice>& slices,
                            ElementType type, std::uint64_t fields, std::uint64_t outputs,
                            std::uint64_t rank, std::uint64_t size);

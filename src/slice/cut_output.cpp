@@ -42,6 +42,7 @@ Description describe(const Declaration& declaration, const Cut& cut) {
   Description description;
   description.slice = cut.slice;
   description.grid = declaration.grid.points;
+  if (cut.slice.with_halos) description.before = declaration.grid.halo;
   description.origin = declaration.origin;
   description.spacing = declaration.spacing;
   for (const auto& field : fields_of(declaration, cut)) description.fields.push_back(field.name);
@@ -55,7 +56,8 @@ std::vector<int> writers_of(const Declaration& declaration, const Description& d
   const auto bytes = description.bytes() * description.fields.size();
   auto writers = declaration.writers;
   if (writers == 0) writers = std::min((bytes + bytes_a_writer - 1) / bytes_a_writer, ranks);
-  return spread_writers(writers, index, ranks);
+  return choose_writers(declaration.grid, description.slice, description.fields.size(), writers,
+                        index);
 }
 
 /// "DIRECTORY/STEM_000042.vtkhdf" of any number.
@@ -72,14 +74,15 @@ CutOutput::CutOutput(const Comm& comm, const Declaration& declaration, std::size
       mode_(declaration.mode),
       stem_(declaration.prefix + declaration.cuts[index].slice.name),
       every_(declaration.cuts[index].every),
-      fields_(fields_of(declaration, declaration.cuts[index])),
       description_(describe(declaration, declaration.cuts[index])),
       plan_(make_plan(
-          declaration.grid, declaration.cuts[index].slice, fields_.size(), declaration.type,
+          declaration.grid, declaration.cuts[index].slice, description_.fields.size(),
+          declaration.type,
           writers_of(declaration, description_, index, static_cast<std::uint64_t>(comm.size())),
           static_cast<std::uint64_t>(comm.rank()))),
       exchange_(comm, plan_),
-      outgoing_(plan_.send_bytes) {
+      gatherer_(declaration.device, plan_, fields_of(declaration, declaration.cuts[index]),
+                declaration.type) {
   if (!writes()) return;
   std::uint64_t bytes = plan_.write_bytes;
   if (!appends()) {
@@ -87,7 +90,7 @@ CutOutput::CutOutput(const Comm& comm, const Declaration& declaration, std::size
     for (const auto& piece : frame_) bytes += piece.bytes;
   }
   slots_.resize(std::max<std::uint64_t>(declaration.waiting, 1));
-  for (auto& slot : slots_) slot.buffer.resize(bytes);
+  for (auto& slot : slots_) slot.buffer = make_buffer(bytes, declaration.device);
 }
 
 std::string CutOutput::path_of(std::uint64_t step) const {
@@ -147,7 +150,7 @@ void CutOutput::remove_created() noexcept {
 
 // On the keeper. Where there is no room for many outputs there may be for fewer.
 void CutOutput::make_room() {
-  auto more = growth(capacity_, description_.bytes() * fields_.size());
+  auto more = growth(capacity_, description_.bytes() * description_.fields.size());
   for (;; more /= 2) {
     try {
       addresses_ = series_->grow(capacity_ + more);
@@ -168,7 +171,7 @@ void CutOutput::grow(Attempt& attempt) {
                       comm_.get()),
             "MPI_Bcast");
   first_address_ = capacity_;
-  capacity_ += addresses_.size() / fields_.size();
+  capacity_ += addresses_.size() / description_.fields.size();
   if (writes() && !file_.is_open()) {
     attempt.run([&] { file_ = posix::File::open(path_of(0), posix::File::Access::write); });
   }
@@ -178,8 +181,9 @@ void CutOutput::grow(Attempt& attempt) {
 std::vector<CutOutput::Piece> CutOutput::pieces_of_output() const {
   std::vector<Piece> pieces;
   if (!frame_.empty() && front_ > 0) pieces.push_back(frame_.front());
-  const auto* bases =
-      appends() ? &addresses_[(count_ - first_address_) * fields_.size()] : image_.data.data();
+  const auto* bases = appends()
+                          ? &addresses_[(count_ - first_address_) * description_.fields.size()]
+                          : image_.data.data();
   for (const auto& stretch : plan_.stretches) {
     const Piece next{bases[stretch.field] + stretch.in_field, front_ + stretch.offset,
                      stretch.bytes};
@@ -205,49 +209,51 @@ void CutOutput::write_pieces(const std::string& path, const std::byte* buffer,
   ++whole_;
 }
 
-void CutOutput::write(std::uint64_t step, double time, WriterThread* thread, Attempt& attempt,
-                      Tally& tally) {
-  Slot none;
-  Slot& slot = writes() ? slots_[count_ % slots_.size()] : none;
-  if (thread != nullptr) {
-    timed(tally.write, [&] { attempt.run([&] { thread->wait(slot.work); }); });
+void CutOutput::begin(WriterThread* thread, Attempt& attempt, Tally& tally) {
+  if (thread != nullptr && writes()) {
+    timed(tally.write, [&] { attempt.run([&] { thread->wait(slot()->work); }); });
   }
   if (appends() && count_ == capacity_) timed(tally.grow, [&] { grow(attempt); });
-
-  auto* written = slot.buffer.data() + front_;
   timed(tally.gather, [&] {
-    for (const auto& one : plan_.gatherings) {
-      const auto& field = fields_[one.field];
-      gather(field.data, field.type, one.points,
-             (one.to_own_part ? written : outgoing_.data()) + one.offset, description_.type,
-             one.pitch);
-      tally.bytes_touched += bytes_touched(one.points, field.type);
-    }
+    attempt.run(
+        [&] { gatherer_.begin(writes() ? slot()->buffer.get() + front_ : nullptr, tally); });
   });
-  timed(tally.exchange, [&] { exchange_.run(outgoing_.data(), written); });
+}
 
-  timed(tally.write, [&] {
+void CutOutput::finish(std::uint64_t step, double time, WriterThread* thread, Attempt& attempt,
+                       Tally& tally) {
+  timed(tally.gather, [&] {
     attempt.run([&] {
-      const auto path = path_of(step);
-      if (keeps() && appends()) series_->set_time(count_, time);
-      if (keeps() && !appends()) {
-        files_.push_back(path);
-        std::memcpy(&image_.bytes[image_.time], &time, sizeof time);
-        for (const auto& piece : frame_) {
-          std::memcpy(&slot.buffer[piece.buffer], &image_.bytes[piece.file], piece.bytes);
-        }
-      }
-      if (!writes() || (appends() && addresses_.empty())) return;  // the keeper found no room
-      auto pieces = pieces_of_output();
-      tally.requests += pieces.size();
-      for (const auto& piece : pieces) tally.bytes_written += piece.bytes;
-      const auto* buffer = slot.buffer.data();
-      if (thread == nullptr) return write_pieces(path, buffer, pieces);
-      slot.work = thread->submit(
-          [this, path, buffer, pieces = std::move(pieces)] { write_pieces(path, buffer, pieces); });
+      gatherer_.finish();
+      if (gathered_ == count_) ++gathered_;
     });
   });
+  timed(tally.exchange, [&] {
+    exchange_.run(gatherer_.outgoing(), writes() ? slot()->buffer.get() + front_ : nullptr);
+  });
+  timed(tally.write, [&] { attempt.run([&] { hand_over(step, time, thread, tally); }); });
   ++count_;
+}
+
+// To the file, or to the thread that writes it there.
+void CutOutput::hand_over(std::uint64_t step, double time, WriterThread* thread, Tally& tally) {
+  const auto path = path_of(step);
+  if (keeps() && appends()) series_->set_time(count_, time);
+  if (keeps() && !appends()) {
+    files_.push_back(path);
+    std::memcpy(&image_.bytes[image_.time], &time, sizeof time);
+    for (const auto& piece : frame_) {
+      std::memcpy(&slot()->buffer[piece.buffer], &image_.bytes[piece.file], piece.bytes);
+    }
+  }
+  if (!writes() || (appends() && addresses_.empty())) return;  // the keeper found no room
+  auto pieces = pieces_of_output();
+  tally.requests += pieces.size();
+  for (const auto& piece : pieces) tally.bytes_written += piece.bytes;
+  const auto* buffer = slot()->buffer.get();
+  if (thread == nullptr) return write_pieces(path, buffer, pieces);
+  slot()->work = thread->submit(
+      [this, path, buffer, pieces = std::move(pieces)] { write_pieces(path, buffer, pieces); });
 }
 
 void CutOutput::note_count() {

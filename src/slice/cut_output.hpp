@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "parallel/comm.hpp"
 #include "slice/attempt.hpp"
 #include "slice/exchange.hpp"
+#include "slice/gatherer.hpp"
 #include "slice/output.hpp"
 #include "slice/plan.hpp"
 #include "slice/slice_file.hpp"
@@ -35,12 +37,16 @@ class CutOutput {
   /// Removes what create() made.
   void remove_created() noexcept;
 
-  /// Collective. `thread` may be null. Failures go to `attempt`.
-  void write(std::uint64_t step, double time, WriterThread* thread, Attempt& attempt, Tally& tally);
+  /// Collective. Waits for room and begins to gather an output. `thread` may be null. Failures go
+  /// to `attempt`, also those of finish(), which is to be called next, with the same ones.
+  void begin(WriterThread* thread, Attempt& attempt, Tally& tally);
+  /// Collective. Sends and writes what begin() gathered, or hands it to the thread.
+  void finish(std::uint64_t step, double time, WriterThread* thread, Attempt& attempt,
+              Tally& tally);
 
   std::uint64_t count() const { return count_; }
-  /// Outputs that this rank has written, all its parts, before the first that failed.
-  std::uint64_t whole() const { return writes() ? whole_.load() : count_; }
+  /// Outputs of which this rank has done all its part, before the first that failed.
+  std::uint64_t whole() const { return writes() ? std::min(whole_.load(), gathered_) : gathered_; }
 
   /// The file says that it has all outputs so far. Only the keeper does anything.
   void note_count();
@@ -52,7 +58,7 @@ class CutOutput {
  private:
   /// What one output of this rank is put together in, until it is written.
   struct Slot {
-    std::vector<std::byte> buffer;
+    Buffer buffer;
     std::uint64_t work = 0;  ///< of the thread, that writes it
   };
   /// Bytes of a slot's buffer and their place in the file.
@@ -62,6 +68,8 @@ class CutOutput {
     std::uint64_t bytes = 0;
   };
 
+  Slot* slot() { return writes() ? &slots_[count_ % slots_.size()] : nullptr; }
+  void hand_over(std::uint64_t step, double time, WriterThread* thread, Tally& tally);
   bool keeps() const { return comm_.rank() == plan_.writers.front(); }
   bool appends() const { return mode_ == FileMode::append; }
   std::string path_of(std::uint64_t step) const;
@@ -76,18 +84,18 @@ class CutOutput {
   FileMode mode_;
   std::string stem_;
   std::uint64_t every_;
-  std::vector<Field> fields_;
   Description description_;
   Plan plan_;
   Exchange exchange_;
+  Gatherer gatherer_;
 
   std::vector<Slot> slots_;
-  std::vector<std::byte> outgoing_;
   std::uint64_t front_ = 0;   ///< bytes of a slot before the data
   FileImage image_;           ///< of one output; its bytes only on the keeper
   std::vector<Piece> frame_;  ///< of the image: all that is no data
 
   std::uint64_t count_ = 0;
+  std::uint64_t gathered_ = 0;  ///< outputs that all before them were gathered, too
   std::atomic<std::uint64_t> whole_ = 0;
   std::uint64_t capacity_ = 0;
   std::uint64_t first_address_ = 0;       ///< output of addresses_[0]

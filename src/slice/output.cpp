@@ -116,8 +116,12 @@ class Output::Work {
   void write(std::uint64_t step, double time) {
     require_open();
     Attempt attempt;
+    // All begin before the first is written: what comes from a device is on its way meanwhile.
     for (auto& cut : cuts_) {
-      if (cut.due(step)) cut.write(step, time, thread(), attempt, tally_);
+      if (cut.due(step)) cut.begin(thread(), attempt, tally_);
+    }
+    for (auto& cut : cuts_) {
+      if (cut.due(step)) cut.finish(step, time, thread(), attempt, tally_);
     }
     if (thread() != nullptr) attempt.run([&] { thread()->check(); });
     timed(tally_.agree, [&] { agree_or_end(attempt); });

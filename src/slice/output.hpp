@@ -9,6 +9,7 @@
 #include <mpi.h>
 
 #include "pattern/slice_pattern.hpp"
+#include "slice/device.hpp"
 
 namespace slabmark::slice {
 
@@ -44,6 +45,9 @@ struct Declaration {
   std::array<double, 3> origin = {0, 0, 0};   ///< of the grid's first point
   std::array<double, 3> spacing = {1, 1, 1};  ///< of the grid's points
   std::vector<Field> fields;
+  /// Whose memory the fields' blocks are; null: the host's. Of a cuda_device() only the points of
+  /// the slices are copied, gathered and converted there.
+  std::shared_ptr<Device> device;
   std::vector<Cut> cuts;
 
   std::string prefix;  ///< of the files, directory included
@@ -67,7 +71,8 @@ struct Tally {
   double agree = 0.0;               ///< learning whether any rank failed
   std::uint64_t bytes_touched = 0;  ///< of the fields' memory, in whole cache lines
   std::uint64_t bytes_written = 0;
-  std::uint64_t requests = 0;  ///< writes issued
+  std::uint64_t requests = 0;           ///< writes issued
+  std::uint64_t bytes_from_device = 0;  ///< copied out of a device's memory
 };
 
 /// Writes slices of fields at every output. All functions are collective over the communicator and

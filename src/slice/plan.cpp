@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 
 namespace slabmark::slice {
 
@@ -17,6 +18,20 @@ std::array<std::optional<std::size_t>, 3> used_axes(const Slice& slice) {
     if (slice.ranges[axis].count() > 1) axes[used++] = axis;
   }
   return axes;
+}
+
+/// Columns, rows and layers of one field in the file.
+std::array<std::uint64_t, 3> lengths_of(const Slice& slice) {
+  const auto axes = used_axes(slice);
+  std::array<std::uint64_t, 3> lengths = {1, 1, 1};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (axes[i]) lengths[i] = slice.ranges[*axes[i]].count();
+  }
+  return lengths;
+}
+
+std::uint64_t rank_count(const BlockedField& field) {
+  return field.processes[0] * field.processes[1] * field.processes[2];
 }
 
 /// One rank's part of a slice as columns, rows and layers of the file and of its memory.
@@ -67,15 +82,53 @@ void for_each_rows(const Part& part, const std::array<std::uint64_t, 3>& lengths
   }
 }
 
+/// Columns, rows and layers that hold the file's rows `range`, and others where it goes on into the
+/// next layer or field.
+std::array<Run, 3> box_around(Run range, const std::array<std::uint64_t, 3>& lengths) {
+  const auto layer = range.offset / lengths[1];
+  const auto layers = (range.end() - 1) / lengths[1] - layer + 1;
+  std::array<Run, 3> box = {Run{0, lengths[0]}, Run{0, lengths[1]}, Run{0, lengths[2]}};
+  if (layers == 1) box[1] = {range.offset % lengths[1], range.length};
+  if (layer % lengths[2] + layers <= lengths[2]) box[2] = {layer % lengths[2], layers};
+  return box;
+}
+
+/// Ranks with points in `box` of the file, in rising order.
+std::vector<std::uint64_t> owners_of(const BlockedField& field, const Slice& slice,
+                                     const std::array<Run, 3>& box) {
+  std::array<Run, 3> points = {Run{0, 1}, Run{0, 1}, Run{0, 1}};
+  const auto axes = used_axes(slice);
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (axes[i]) points[*axes[i]] = box[i];
+  }
+  std::vector<std::uint64_t> owners = {0};
+  std::uint64_t apart = rank_count(field);
+  for (std::size_t axis = 3; axis-- > 0;) {
+    apart /= field.processes[axis];
+    std::vector<std::uint64_t> with_axis;
+    for (const auto owner : owners) {
+      for (std::uint64_t p = 0; p < field.processes[axis]; ++p) {
+        const auto part = parts_of(field, slice, p * apart)[axis];
+        const bool meets = part.count > 0 && part.file < points[axis].end() &&
+                           points[axis].offset < part.file + part.count;
+        if (meets) with_axis.push_back(owner + p * apart);
+      }
+    }
+    owners = std::move(with_axis);
+  }
+  return owners;
+}
+
 class PlanMaker {
  public:
   PlanMaker(const BlockedField& field, const Slice& slice, std::uint64_t fields, ElementType type,
             std::uint64_t rank)
-      : field_(field), slice_(slice), fields_(fields), element_(size_of(type)), rank_(rank) {
-    const auto axes = used_axes(slice);
-    for (std::size_t i = 0; i < 3; ++i) {
-      if (axes[i]) lengths_[i] = slice.ranges[*axes[i]].count();
-    }
+      : field_(field),
+        slice_(slice),
+        fields_(fields),
+        element_(size_of(type)),
+        rank_(rank),
+        lengths_(lengths_of(slice)) {
     row_bytes_ = lengths_[0] * element_;
   }
 
@@ -138,8 +191,7 @@ class PlanMaker {
   }
 
   void add_received(Run range) {
-    const auto ranks = field_.processes[0] * field_.processes[1] * field_.processes[2];
-    for (std::uint64_t other = 0; other < ranks; ++other) {
+    for (std::uint64_t other = 0; other < rank_count(field_); ++other) {
       if (other == rank_) continue;
       const auto theirs = part_of(field_, slice_, other);
       Received received{static_cast<int>(other), theirs.file[0].length * element_, {}};
@@ -158,19 +210,31 @@ class PlanMaker {
   std::uint64_t fields_;
   std::uint64_t element_;
   std::uint64_t rank_;
-  std::array<std::uint64_t, 3> lengths_ = {1, 1, 1};  ///< of the file, fastest first
+  std::array<std::uint64_t, 3> lengths_;  ///< of the file, fastest first
   std::uint64_t row_bytes_ = 0;
   Plan plan_;
 };
 
 }  // namespace
 
-std::vector<int> spread_writers(std::uint64_t writers, std::uint64_t first, std::uint64_t ranks) {
-  std::vector<int> spread;
+std::vector<int> choose_writers(const BlockedField& field, const Slice& slice, std::uint64_t fields,
+                                std::uint64_t writers, std::uint64_t first) {
+  const auto lengths = lengths_of(slice);
+  const auto rows = fields * lengths[2] * lengths[1];
+  std::set<std::uint64_t> free;
+  for (std::uint64_t rank = 0; rank < rank_count(field); ++rank) free.insert(rank);
+  std::vector<int> chosen;
   for (std::uint64_t w = 0; w < writers; ++w) {
-    spread.push_back(static_cast<int>((first + w * ranks / writers) % ranks));
+    auto range = equal_range(rows, w, writers);
+    range = {std::min(range.offset, rows - 1), std::max<std::uint64_t>(range.length, 1)};
+    const auto owners = owners_of(field, slice, box_around(range, lengths));
+    const auto preferred = owners[(first + w * owners.size() / writers) % owners.size()];
+    auto next = free.lower_bound(preferred);
+    if (next == free.end()) next = free.begin();
+    chosen.push_back(static_cast<int>(*next));
+    free.erase(next);
   }
-  return spread;
+  return chosen;
 }
 
 Plan make_plan(const BlockedField& field, const Slice& slice, std::uint64_t fields,

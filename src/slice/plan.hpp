@@ -57,8 +57,11 @@ struct Plan {
   std::vector<int> writers;  ///< ranks, in the order of the file; the first keeps the file
 };
 
-/// Ranks that write, spread evenly over all, beginning with `first`.
-std::vector<int> spread_writers(std::uint64_t writers, std::uint64_t first, std::uint64_t ranks);
+/// Ranks that write, all different, in the order of the file: each one that owns points of its own
+/// range, so that a plane that one rank owns moves nowhere. Where several do, they are taken in
+/// turns: another `first` begins with another rank.
+std::vector<int> choose_writers(const BlockedField& field, const Slice& slice, std::uint64_t fields,
+                                std::uint64_t writers, std::uint64_t first);
 
 /// Plan of `rank` for `slice` of fields with these element types in memory, written as `type`.
 Plan make_plan(const BlockedField& field, const Slice& slice, std::uint64_t fields,

@@ -22,11 +22,17 @@ Ints of_axes(const Get& get) {
   return values;
 }
 
+/// The first point along an axis, counted from the grid's: negative in a halo.
+std::int64_t begin_of(const Description& d, std::size_t axis) {
+  return static_cast<std::int64_t>(d.slice.ranges[axis].begin) -
+         static_cast<std::int64_t>(d.before);
+}
+
 /// Coordinate of the first point, and distance of points, along each axis of the file.
 std::array<double, 3> first_of(const Description& d) {
   auto first = d.origin;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    first[axis] += static_cast<double>(d.slice.ranges[axis].begin) * d.spacing[axis];
+    first[axis] += static_cast<double>(begin_of(d, axis)) * d.spacing[axis];
   }
   return first;
 }
@@ -66,7 +72,7 @@ void describe_slice(hdf5::File& file, const Description& d) {
     hdf5::write_attribute(root.get(), name, std::span<const std::int64_t>(values), path);
   };
   note("grid", of_axes([&](auto axis) { return d.grid[axis]; }));
-  note("begin", of_axes([&](auto axis) { return d.slice.ranges[axis].begin; }));
+  note("begin", of_axes([&](auto axis) { return begin_of(d, axis); }));
   note("stride", of_axes([&](auto axis) { return d.slice.ranges[axis].stride; }));
   hdf5::write_attribute(root.get(), "grid_origin", std::span<const double>(d.origin), path);
   hdf5::write_attribute(root.get(), "grid_spacing", std::span<const double>(d.spacing), path);
@@ -76,8 +82,7 @@ void describe_slice(hdf5::File& file, const Description& d) {
   if (!d.slice.normal) return;
   const auto normal = *d.slice.normal;
   hdf5::write_attribute(root.get(), "plane_normal", axis_names.substr(normal, 1), path);
-  hdf5::write_attribute(root.get(), "plane_position",
-                        static_cast<std::int64_t>(d.slice.ranges[normal].begin), path);
+  hdf5::write_attribute(root.get(), "plane_position", begin_of(d, normal), path);
 }
 
 hdf5::CreationSettings contiguous() {

@@ -16,6 +16,7 @@ namespace slabmark::slice {
 struct Description {
   Slice slice;
   std::array<std::uint64_t, 3> grid{};  ///< points of the field
+  std::uint64_t before = 0;  ///< points of the slice's count before the grid's first: a halo or 0
   std::array<double, 3> origin = {0, 0, 0};
   std::array<double, 3> spacing = {1, 1, 1};
   std::vector<std::string> fields;

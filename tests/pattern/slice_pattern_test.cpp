@@ -56,10 +56,12 @@ std::vector<Point> kept_points(const BlockedField& field, const Slice& slice) {
     const auto& range = slice.ranges[axis];
     return at >= range.begin && at < range.end && (at - range.begin) % range.stride == 0;
   };
-  for (std::uint64_t z = 0; z < field.points[2]; ++z) {
-    for (std::uint64_t y = 0; y < field.points[1]; ++y) {
-      for (std::uint64_t x = 0; x < field.points[0]; ++x) {
-        if (keeps(0, x) && keeps(1, y) && keeps(2, z)) points.push_back({x, y, z});
+  const auto before = slice.with_halos ? field.halo : 0;
+  for (std::uint64_t z = 0; z < field.points[2] + 2 * before; ++z) {
+    for (std::uint64_t y = 0; y < field.points[1] + 2 * before; ++y) {
+      for (std::uint64_t x = 0; x < field.points[0] + 2 * before; ++x) {
+        const bool kept = keeps(0, x) && keeps(1, y) && keeps(2, z);
+        if (kept) points.push_back({x - before, y - before, z - before});
       }
     }
   }
@@ -111,7 +113,7 @@ TEST(SlicePattern, EveryPointOfAnySliceOfAnyFieldIsWrittenOnceInItsPlace) {
       field.processes[axis] = 1 + below(std::min<std::uint64_t>(3, field.points[axis]));
     }
     field.halo = below(3);
-    auto slice = whole_field(field);
+    auto slice = i % 3 == 0 ? whole_field_with_halos(field) : whole_field(field);
     for (auto& range : slice.ranges) {
       range.begin = below(range.end);
       range.end -= below(range.end - range.begin);
@@ -125,6 +127,27 @@ TEST(SlicePattern, EveryPointOfAnySliceOfAnyFieldIsWrittenOnceInItsPlace) {
     SCOPED_TRACE(i);
     expect_all_points(field, slice);
   }
+}
+
+TEST(SlicePattern, OuterHalosMakeTheFieldLargerByOneHaloOnEachSide) {
+  const BlockedField field{{8, 6, 4}, {2, 1, 1}, 3};
+  const auto slice = whole_field_with_halos(field);
+  const auto first = pattern_of(field, slice, 0);
+  EXPECT_EQ(first.datasets[0].extent(), (Extent{10, 12, 14}));
+  EXPECT_EQ(first.transfers(0)[0].file->element_count(), 10u * 12u * 7u);
+  EXPECT_EQ(first.settings.at("halos_kept"), "outer");
+  expect_all_points(field, slice);
+}
+
+TEST(SlicePattern, SettingsTellWhatIsKept) {
+  const BlockedField field{{8, 6, 4}, {1, 1, 1}, 0};
+  auto slice = plane(field, 2, 3, 2);
+  slice.ranges[0].begin = 1;
+  const auto settings = pattern_of(field, slice, 0).settings;
+  EXPECT_EQ(settings.at("planes"), "z=3");
+  EXPECT_EQ(settings.at("ranges"), "x=1:8");
+  EXPECT_EQ(settings.at("stride"), "2,2,1");
+  EXPECT_EQ(settings.at("halos_kept"), "none");
 }
 
 TEST(SlicePattern, APlaneHasTwoDimensionsAndOwnersOnOneLayerOfProcessesOnly) {

@@ -33,6 +33,17 @@ def test_the_file_has_the_points_that_the_stride_keeps(run, tmp_path):
         assert file["f0_z4"].shape == (3, 3)
 
 
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_the_halos_at_the_outer_faces_are_written_if_asked(run, tmp_path, ranks):
+    path = tmp_path / "records.jsonl"
+    done = bench(run, tmp_path, *FIELD, "--with-halos", "--stride", "2,1,1", "--method", "mpiio-collective,hdf5-union",
+                 "--json", path, ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    for record in map(json.loads, path.read_text().splitlines()):
+        assert record["verified"]["elements"] == 9 * 15 * 13  # of 17 x 15 x 13
+        assert record["pattern"]["settings"]["halos_kept"] == "outer"
+
+
 def test_the_record_says_what_was_sliced(run, tmp_path):
     path = tmp_path / "records.jsonl"
     done = bench(run, tmp_path, *FIELD, "--plane", "z=4", "--stride", "5,5,1", "--processes", "2,2,1", "--method",
@@ -57,6 +68,7 @@ def test_the_record_says_what_was_sliced(run, tmp_path):
     (["--stride", "2,2"], "--stride"),
     (["--processes", "3,1,1"], "3 x 1 x 1"),
     (["--outputs", "0"], "--outputs"),
+    (["--with-halos", "--plane", "z=4"], "--with-halos"),
     (["--type", "float16"], "--type"),
 ])
 def test_wrong_input_is_one_sentence_and_status_2(run, sentence, tmp_path, args, culprit, ranks):

@@ -95,6 +95,20 @@ def test_appended_files_have_dimensions_with_coordinates_as_netcdf_and_xarray_re
         assert len(file["time"][:]) == 4
 
 
+def test_xarray_opens_the_time_series_with_its_coordinates(kept):
+    xarray = pytest.importorskip("xarray", reason="xarray is not there; `pip install xarray` (0.1 GB) brings it")
+    path = kept / "slice_eval_append_strided_z6.vtkhdf"
+    with h5py.File(path) as file:
+        due, times = file["VTKHDF/PointData/f0"][()], file["time"][:]
+    with xarray.open_datatree(path, engine="netcdf4") as tree:
+        data = tree["VTKHDF/PointData/f0"]
+        assert data.dims == ("time", "y", "x") and np.array_equal(data.values, due)
+        assert list(data["time"]) == list(times) and list(data["x"]) == [0, 5, 10, 15, 20]
+        assert np.array_equal(data.sel(time=times[2], x=10, y=4).values, due[2, 2, 2])
+    with xarray.open_dataset(path, group="VTKHDF/PointData", engine="netcdf4") as group:
+        assert group["f0"].dims == ("time", "y", "x")
+
+
 def test_vtk_reads_the_files_and_their_times(kept):
     vtk = pytest.importorskip("vtk", reason="VTK is not there; `pip install vtk` (0.5 GB) brings it")
     from vtk.util.numpy_support import vtk_to_numpy
@@ -118,29 +132,73 @@ def test_vtk_reads_the_files_and_their_times(kept):
                 assert reader.GetTimeValue() == time
 
 
+def records(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
 def test_files_are_hardly_larger_than_their_data(run, tmp_path):
     done = evaluate(run, tmp_path, "--preset", "seed-180b", "-m", "append,append-ranks,files",
-                    "--json", tmp_path / "rows", ranks=2, outputs=14)
+                    "--json", tmp_path / "records", ranks=2, outputs=14)
     assert done.returncode == 0, done.stderr
-    for row in map(json.loads, (tmp_path / "rows").read_text().splitlines()):
-        beyond = row["file_bytes"] - row["data_bytes"]
-        if row["method"] == "files":
-            assert beyond <= 8192 * row["outputs"], row
+    for record in records(tmp_path / "records"):
+        found = record["effective"]
+        beyond = found["file_bytes"] - found["data_bytes"]
+        if record["method"] == "files":
+            assert beyond <= 8192 * found["outputs"], record
         else:
-            assert beyond <= 0.02 * row["data_bytes"], row
+            assert beyond <= 0.02 * found["data_bytes"], record
 
 
 @pytest.mark.parametrize("plane", ["x", "y", "z"])
 def test_each_rank_issues_at_most_one_write_an_output(run, tmp_path, plane):
     """Counted by the kernel (/proc/self/io), MPI's own writes among them."""
     done = evaluate(run, tmp_path, "--preset", "seed-180b", "--plane", plane, "--fields", "3",
-                    "-m", "append,append-ranks,files", "--json", tmp_path / "rows", ranks=2, outputs=9)
+                    "-m", "append,append-ranks,files", "--json", tmp_path / "records", ranks=2, outputs=9)
     assert done.returncode == 0, done.stderr
-    rows = [json.loads(line) for line in (tmp_path / "rows").read_text().splitlines()]
-    assert len(rows) == 6
-    for row in rows:
+    found = records(tmp_path / "records")
+    assert len(found) == 6
+    for record in found:
         # Waking another process may cost MPI a write now and then; a row a request would be 85 and more.
-        assert row["kernel_writes"] < 2, row
+        assert record["effective"]["write_calls_busiest_rank"] < 2, record
+
+
+def test_a_record_a_row_tells_every_output_and_its_parts(run, tmp_path):
+    path = tmp_path / "records"
+    done = evaluate(run, tmp_path, "--grid", "24,20,12", "--stride", "2,2,1", "--regular", "2", "--compute-between",
+                    "-m", "append,copy-plane,gatherv,hdf5-union", "--json", path, ranks=2, outputs=6)
+    assert done.returncode == 0, done.stderr
+    found = records(path)
+    strides = {(r["method"], r["pattern"]["settings"]["stride"]) for r in found if r["pattern"]["name"] == "slice output"}
+    assert strides == {("append", "1,1,1"), ("append", "2,2,1"), ("copy-plane", "2,2,1"), ("gatherv", "1,1,1"),
+                       ("gatherv", "2,2,1"), ("hdf5-union", "1,1,1"), ("hdf5-union", "2,2,1")}
+    regular = [r for r in found if r["pattern"]["name"] == "slice"]
+    assert len(regular) == 1 and regular[0]["pattern"]["bytes"] == 8 * 24 * 20 * 12
+    for record in found:
+        assert record["manifest"]["program"]["name"] == "slice_eval" and record["manifest"]["ended"]
+        if record["method"] != "gatherv":
+            assert record["verified"]["state"] == "yes"
+        if record in regular:
+            continue
+        assert [trial["warm_up"] for trial in record["trials"]] == [True] + [False] * 6
+        for trial in record["trials"]:
+            assert set(trial["spans"]) == {f"post.{part}" for part in ("gather", "exchange", "write", "agree", "grow")}
+            assert trial["open_to_close"] == trial["phases"]["post"]["seconds"] > 0
+        assert record["pattern"]["settings"]["planes"] == "z=6"
+        assert record["settings"]["options"]["slice_eval.computations"] == "1"
+        [limit] = record["bounds"] or [None]
+        assert (limit is None) == (record["method"] == "gatherv")
+        assert not limit or limit["bytes"] == record["pattern"]["bytes"]
+
+
+def test_regular_output_has_the_outer_halos_if_asked(run, tmp_path):
+    path = tmp_path / "records"
+    done = evaluate(run, tmp_path, "--grid", "24,20,12", "--halo", "3", "--regular", "1", "--with-halos", "-m", "append",
+                    "--json", path, ranks=4)
+    assert done.returncode == 0, done.stderr
+    regular = records(path)[0]
+    assert regular["pattern"]["bytes"] == 8 * 30 * 26 * 18
+    assert regular["verified"] == regular["verified"] | {"state": "yes", "elements": 30 * 26 * 18}
+    assert re.search(r"^regular +\+halos ", done.stdout, re.M)
 
 
 def test_compares_all_ways_and_says_which_are_left_out(run, tmp_path):
@@ -174,6 +232,7 @@ def test_presets_are_the_grids_of_the_study(run, tmp_path, name, text):
     (["--outputs", "0"], "--outputs"),
     (["--preset", "seed-181"], "seed-181"),
     (["--regular", "-1"], "--regular"),
+    (["--device", "tpu"], "--device"),
     (["-o", "/no/such/folder"], "/no/such/folder"),
 ])
 def test_wrong_input_is_one_sentence_and_status_2(run, sentence, tmp_path, args, culprit, ranks):
@@ -183,6 +242,16 @@ def test_wrong_input_is_one_sentence_and_status_2(run, sentence, tmp_path, args,
     assert done.returncode == 2
     assert culprit in sentence(done, "slice_eval")
     assert not done.stdout and list(tmp_path.iterdir()) == []
+
+
+def test_a_gpu_that_is_not_there_is_one_sentence_and_status_2(run, sentence, tmp_path):
+    done = evaluate(run, tmp_path, "--grid", "13,11,9", "--device", "cuda", "-m", "append", ranks=2)
+    if done.returncode == 0:
+        assert "from the GPU" in done.stdout
+        return
+    assert done.returncode == 2
+    assert "keep the fields in host memory" in sentence(done, "slice_eval")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("ranks", [1, 4])

@@ -21,7 +21,10 @@ std::vector<Cut> cuts_of_all_kinds(const BlockedField& grid) {
   auto line = plane_of(strided(grid, {1, 2, 1}), 0, 12);
   line.ranges[2] = {4, 5, 1};
   line.name = "_line";
-  return {{plane_of(whole_field(grid), 2, 4), {}, 1},
+  auto halos = whole_field_with_halos(grid);
+  halos.name = "_halos";
+  return {{halos, {}, 1},
+          {plane_of(whole_field(grid), 2, 4), {}, 1},
           {plane_of(strided(grid, {5, 5, 1}), 2, 8), {}, 1},
           {plane_of(strided(grid, {3, 1, 2}), 1, 0), {}, 2},
           {plane_of(whole_field(grid), 0, 6), {}, 1},
@@ -75,6 +78,21 @@ INSTANTIATE_TEST_SUITE_P(All, OutputModes,
                          testing::Combine(testing::Values(FileMode::append,
                                                           FileMode::file_per_output),
                                           testing::Values(0U, 2U, 4U), testing::Values(0U, 3U)));
+
+TEST(Output, WithHalosSaysThatItBeginsBeforeTheGrid) {
+  const Comm comm(MPI_COMM_WORLD);
+  const Scratch scratch(comm);
+  Simulation simulation(comm, grid_of(comm), 1);
+  auto& declaration = simulation.declaration;
+  declaration.cuts = {{whole_field_with_halos(declaration.grid), {}, 1}};
+  declaration.prefix = scratch.file("halos");
+  declaration.origin = {10, 20, 30};
+  declaration.spacing = {1, 2, 3};
+  Output(comm.get(), declaration).close();
+  if (!comm.is_root()) return;
+  EXPECT_EQ(read(scratch.file("halos.vtkhdf"), "x").front(), 10.0 - 2);
+  EXPECT_EQ(read(scratch.file("halos.vtkhdf"), "z").front(), 30.0 - 2 * 3);
+}
 
 TEST(Output, GrowsBeyondTheFirstNodeOfTheIndex) {
   const Comm comm(MPI_COMM_WORLD);

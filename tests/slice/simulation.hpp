@@ -14,11 +14,16 @@
 
 namespace slabmark::slice {
 
+inline constexpr std::uint64_t halo_of_grid = 2;
+
 inline double value(std::uint64_t field, std::uint64_t x, std::uint64_t y, std::uint64_t z,
                     std::uint64_t step) {
   return static_cast<double>(((field * 100 + z) * 100 + y) * 100 + x) +
          static_cast<double>(step) * 0.25;
 }
+
+/// Added to what lies in the halos at a block's low end of x, so that none is taken for a point.
+inline constexpr double in_halo = 0.5;
 
 /// The blocks of this rank, and what belongs to a declaration of them.
 class Simulation {
@@ -40,15 +45,17 @@ class Simulation {
       for (std::uint64_t z = 0; z < shape_[2]; ++z) {
         for (std::uint64_t y = 0; y < shape_[1]; ++y) {
           for (std::uint64_t x = 0; x < shape_[0]; ++x) {
-            // Wraps around in the halos before the block, where any value is wrong.
+            // Wraps around in the halos before the field.
             *at++ = value(f, x + inside[0].file - grid_.halo, y + inside[1].file - grid_.halo,
                           z + inside[2].file - grid_.halo, step) +
-                    (x < grid_.halo ? 0.5 : 0.0);
+                    (x < grid_.halo ? in_halo : 0.0);
           }
         }
       }
     }
   }
+
+  const std::vector<std::vector<double>>& blocks() const { return blocks_; }
 
   Declaration declaration;
 
@@ -64,11 +71,13 @@ class Simulation {
 /// What a file must hold of one output, in its order.
 inline std::vector<double> due(const Slice& slice, std::uint64_t field, std::uint64_t step) {
   std::vector<double> values;
+  const auto before = slice.with_halos ? halo_of_grid : 0;
   const auto& [xs, ys, zs] = slice.ranges;
   for (auto z = zs.begin; z < zs.end; z += zs.stride) {
     for (auto y = ys.begin; y < ys.end; y += ys.stride) {
       for (auto x = xs.begin; x < xs.end; x += xs.stride) {
-        values.push_back(value(field, x, y, z, step));
+        values.push_back(value(field, x - before, y - before, z - before, step) +
+                         (x < before ? in_halo : 0.0));
       }
     }
   }
@@ -105,7 +114,7 @@ inline BlockedField grid_of(const Comm& comm) {
   MPI_Dims_create(comm.size(), 3, processes.data());
   BlockedField grid;
   grid.points = {13, 11, 9};
-  grid.halo = 2;
+  grid.halo = halo_of_grid;
   for (std::size_t i = 0; i < 3; ++i) grid.processes[i] = static_cast<std::uint64_t>(processes[i]);
   return grid;
 }

@@ -68,6 +68,8 @@ class SliceCommand : public PatternCommand {
     app.add_option("--processes", processes_,
                    "Grid of processes x,y,z; as many as ranks (default: balanced)");
     app.add_option("--halo", halo_, "Points around each block in memory (default 0)");
+    app.add_flag("--with-halos", with_halos_,
+                 "Write the halos at the field's outer faces, too; not with --plane or --range");
     app.add_option("--plane", planes_,
                    "A plane such as z=75, normal to z at its point 75; may be repeated (default: "
                    "the whole field)");
@@ -85,6 +87,10 @@ class SliceCommand : public PatternCommand {
     field_.points = parse_triple(grid_, "--grid");
     field_.halo = parse_count(halo_, "--halo", 0, std::uint64_t{1} << 20);
     if (!processes_.empty()) field_.processes = parse_triple(processes_, "--processes");
+    if (with_halos_ && !(planes_.empty() && ranges_.empty())) {
+      throw InputError(
+          "--with-halos is for the whole field; leave out --plane and --range, or it.");
+    }
     for (const std::string& text : planes_) {
       const auto [axis, position] = parse_axis(text, "--plane");
       cuts_.push_back({axis, parse_count(position, "--plane", 0, field_.points[axis] - 1)});
@@ -120,7 +126,7 @@ class SliceCommand : public PatternCommand {
   }
 
   std::vector<Slice> slices() const {
-    auto all = whole_field(field_);
+    auto all = with_halos_ ? whole_field_with_halos(field_) : whole_field(field_);
     for (std::size_t axis = 0; axis < 3; ++axis) all.ranges[axis].stride = strides_[axis];
     for (const auto& kept : kept_) {
       all.ranges[kept.axis].begin = kept.begin;
@@ -133,21 +139,7 @@ class SliceCommand : public PatternCommand {
   }
 
   Pattern pattern_of(std::uint64_t rank, std::uint64_t size) const {
-    auto pattern =
-        make_slice_pattern(field_, slices(), element_, field_count_, output_count_, rank, size);
-    const auto triple = [](const std::array<std::uint64_t, 3>& of) {
-      return fmt::format("{}", fmt::join(of, ","));
-    };
-    pattern.settings = {{"grid", triple(field_.points)},
-                        {"processes", triple(field_.processes)},
-                        {"halo", fmt::to_string(field_.halo)},
-                        {"planes", fmt::format("{}", fmt::join(planes_, " "))},
-                        {"ranges", fmt::format("{}", fmt::join(ranges_, " "))},
-                        {"stride", triple(strides_)},
-                        {"fields", fmt::to_string(field_count_)},
-                        {"outputs", fmt::to_string(output_count_)},
-                        {"type", type_}};
-    return pattern;
+    return make_slice_pattern(field_, slices(), element_, field_count_, output_count_, rank, size);
   }
 
   BlockedField field_;
@@ -158,6 +150,7 @@ class SliceCommand : public PatternCommand {
   std::uint64_t field_count_ = 1;
   std::uint64_t output_count_ = 1;
 
+  bool with_halos_ = false;
   std::string grid_;
   std::string processes_;
   std::string halo_ = "0";

@@ -12,8 +12,9 @@ namespace slabmark::slice_eval {
 
 namespace {
 
-/// The limit: the same bytes of each rank, dense already, through MPI_Gatherv and one pwrite at the
-/// end of an open file. It is no file of a slice, and is not read back.
+/// The limit: the same bytes of each rank, dense already, through MPI_Gatherv and one pwrite into
+/// an open file that has its room, as those of `append` have. It is no file of a slice, and is not
+/// read back.
 class BareWay : public Way {
  public:
   explicit BareWay(const WayContext& context)
@@ -31,8 +32,9 @@ class BareWay : public Way {
     all_.resize(std::accumulate(counts_.begin(), counts_.end(), std::size_t{0}));
     agreed(comm_, [&] {
       if (!comm_.is_root()) return;
-      posix::require_free_path(path_, context.options.overwrite);
+      posix::require_free_path(path_, context.options.run.overwrite);
       file_ = posix::File::create(path_);
+      file_.reserve(0, (context.options.outputs + 1) * all_.size());
     });
   }
 

@@ -73,7 +73,7 @@ class CopyingWay : public Way {
         {plane_of(whole_field(grid_), context_.options.normal, context_.options.position), {}, 1}};
     declaration.prefix = context_.stem;
     declaration.type = context_.options.type;
-    declaration.overwrite = context_.options.overwrite;
+    declaration.overwrite = context_.options.run.overwrite;
     return declaration;
   }
 

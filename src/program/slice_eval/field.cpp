@@ -2,6 +2,7 @@
 
 #include <new>
 #include <sys/mman.h>
+#include <utility>
 
 #include "geometry/run.hpp"
 
@@ -13,8 +14,9 @@ double Fields::value(std::uint64_t field, std::uint64_t x, std::uint64_t y, std:
          static_cast<double>(y) * 1e4 + static_cast<double>(x) + static_cast<double>(iteration);
 }
 
-Fields::Fields(const BlockedField& grid, std::uint64_t count, std::uint64_t rank, bool huge_pages)
-    : count_(count) {
+Fields::Fields(const BlockedField& grid, std::uint64_t count, std::uint64_t rank, bool huge_pages,
+               std::shared_ptr<slice::Device> device)
+    : count_(count), device_(std::move(device)) {
   const auto shape = block_with_halo(grid, rank);
   block_points_ = shape[0] * shape[1] * shape[2];
   bytes_ = count * block_points_ * sizeof(double);
@@ -49,13 +51,28 @@ Fields::Fields(const BlockedField& grid, std::uint64_t count, std::uint64_t rank
       }
     }
   }
+  if (device_) on_device_ = device_->allocate(bytes_);
+  to_device();
 }
 
-Fields::~Fields() { munmap(memory_, bytes_); }
+Fields::~Fields() {
+  if (on_device_ != nullptr) device_->release(on_device_);
+  munmap(memory_, bytes_);
+}
+
+void Fields::to_device() {
+  if (device_) device_->copy_in(reinterpret_cast<const std::byte*>(memory_), bytes_, on_device_);
+}
+
+const double* Fields::block_to_slice(std::uint64_t field) const {
+  if (!device_) return block(field);
+  return reinterpret_cast<const double*>(on_device_) + field * block_points_;
+}
 
 void Fields::compute() {
   for (std::uint64_t i = 0; i < count_ * block_points_; ++i) memory_[i] += 1.0;
   ++iteration_;
+  to_device();
 }
 
 }  // namespace slabmark::slice_eval

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "pattern/slice_pattern.hpp"
+#include "slice/device.hpp"
 
 namespace slabmark::slice_eval {
 
@@ -12,8 +14,10 @@ namespace slabmark::slice_eval {
 class Fields {
  public:
   /// With `huge_pages` the kernel is asked for 2 MiB pages: of a plane normal to x each point lies
-  /// in a page of its own, and finding small pages costs more than reading the points.
-  Fields(const BlockedField& grid, std::uint64_t count, std::uint64_t rank, bool huge_pages);
+  /// in a page of its own, and finding small pages costs more than reading the points. With a
+  /// `device` its memory holds the same values.
+  Fields(const BlockedField& grid, std::uint64_t count, std::uint64_t rank, bool huge_pages,
+         std::shared_ptr<slice::Device> device = nullptr);
   ~Fields();
   Fields(const Fields&) = delete;
   Fields& operator=(const Fields&) = delete;
@@ -21,6 +25,10 @@ class Fields {
   const double* block(std::uint64_t field) const { return memory_ + field * block_points_; }
   double* block(std::uint64_t field) { return memory_ + field * block_points_; }
   std::uint64_t block_points() const { return block_points_; }
+
+  /// Where a field is for the library: on the device, if there is one.
+  const double* block_to_slice(std::uint64_t field) const;
+  const std::shared_ptr<slice::Device>& device() const { return device_; }
 
   /// Adds 1 to every point: one iteration of a simulation.
   void compute();
@@ -31,11 +39,15 @@ class Fields {
                       std::uint64_t iteration);
 
  private:
+  void to_device();
+
   std::uint64_t count_;
   std::uint64_t block_points_ = 0;
   std::uint64_t bytes_ = 0;
   double* memory_ = nullptr;
   std::uint64_t iteration_ = 0;
+  std::shared_ptr<slice::Device> device_;
+  std::byte* on_device_ = nullptr;
 };
 
 }  // namespace slabmark::slice_eval

@@ -23,7 +23,7 @@ class MethodWay : public Way {
         clock_(context.comm),
         path_(context.stem + context.slice.name + ".h5") {
     agreed(context.comm, [&] {
-      if (context.comm.is_root()) posix::require_free_path(path_, context.options.overwrite);
+      if (context.comm.is_root()) posix::require_free_path(path_, context.options.run.overwrite);
     });
     for (std::uint64_t f = 0; f < context.options.fields; ++f) {
       buffers_.push_back(reinterpret_cast<std::byte*>(context.fields.block(f)));
@@ -54,6 +54,7 @@ class MethodWay : public Way {
   slice::Tally tally() const override { return tally_; }
   std::vector<std::string> files() const override { return {path_}; }
   FileLayout layout() const override { return {"f%" + context_.slice.name, false}; }
+  nlohmann::json effective() const override { return method_->effective(); }
 
  private:
   WayContext context_;

@@ -39,10 +39,10 @@ const Preset& find_preset(const std::string& name) {
 
 /// What is text until it is checked.
 struct Arguments {
-  std::string preset, grid, processes, stride, plane, type = "float64";
-  std::string halo = "5", fields = "1", outputs = "15", threads = "1", waiting = "4", seed = "1";
+  std::string preset, grid, processes, stride, plane, type = "float64", device = "host";
+  std::string halo = "5", fields = "1", outputs = "15", threads = "1", waiting = "4";
   std::string regular = "0", sweep = "96M", every;
-  bool compute_between = false, no_verify = false, small_pages = false;
+  bool compute_between = false, small_pages = false;
   std::vector<std::string> methods = {"append",     "append-one", "append-ranks", "append-async",
                                       "files",      "files-one",  "files-ranks",  "files-async",
                                       "copy-plane", "copy-field", "gatherv"};
@@ -69,17 +69,16 @@ void add_options(CLI::App& app, Arguments& a, Options& options) {
   app.add_option("--sweep", a.sweep,
                  "Other memory touched before each output, so that caches are cold (default 96M)");
   app.add_option("--regular", a.regular, "Also write the whole field, so many times (default 0)");
+  app.add_flag("--with-halos", options.with_halos,
+               "Write the whole field with the halos at its outer faces, as the study did");
   app.add_option("--threads", a.threads, "Threads of the copying methods (default 1)");
   app.add_option("--waiting", a.waiting, "Outputs that may wait in -async methods (default 4)");
+  app.add_option("--device", a.device, "Whose memory the fields are in: host (default) or cuda");
   app.add_flag("--small-pages", a.small_pages, "Do not ask for huge pages for the fields");
-  app.add_flag("--no-verify", a.no_verify, "Do not read the files back");
   app.add_option("-o,--output", options.directory, "Directory of the files (default .)");
-  app.add_flag("--keep", options.keep, "Leave the files");
-  app.add_flag("--overwrite", options.overwrite, "Replace files that exist already");
-  app.add_option("--json", options.json, "Append one line of JSON a row to this file");
-  app.add_option("--seed", a.seed, "Of the order in which methods take turns (default 1)");
-  app.add_option("--set", a.run.options, "Option of a registered method; may be repeated");
-  app.add_option("--hint", a.run.hints, "MPI-IO hint, key=value; may be repeated");
+  app.add_flag("--no-verify", a.run.no_verify, "Do not read the files back");
+  app.add_option("--seed", a.run.seed, "Of the order in which methods take turns (default 1)");
+  add_output_arguments(app, a.run);
 }
 
 void resolve_grid(const Arguments& a, Options& options) {
@@ -113,6 +112,13 @@ void resolve_plane(const Arguments& a, Options& options) {
   options.stride[options.normal] = 1;
 }
 
+ElementType parse_file_type(const std::string& text) {
+  for (const auto type : {ElementType::float32, ElementType::float64}) {
+    if (text == name_of(type)) return type;
+  }
+  throw InputError(fmt::format("--type takes float32 or float64, not '{}'.", text));
+}
+
 }  // namespace
 
 CommandLine parse(int argc, const char* const* argv) {
@@ -125,26 +131,24 @@ CommandLine parse(int argc, const char* const* argv) {
 
   resolve_grid(a, options);
   resolve_plane(a, options);
-  for (const auto* type : {"float32", "float64"}) {
-    if (a.type == type) {
-      options.type = a.type == "float32" ? ElementType::float32 : ElementType::float64;
-    }
-  }
-  if (a.type != name_of(options.type)) {
-    throw InputError(fmt::format("--type takes float32 or float64, not '{}'.", a.type));
-  }
+  options.type = parse_file_type(a.type);
   options.fields = parse_count(a.fields, "--fields", 1, 1000);
   options.outputs = parse_count(a.outputs, "--outputs", 1, 1'000'000);
   options.threads = parse_count(a.threads, "--threads", 1, 1024);
   options.waiting = parse_count(a.waiting, "--waiting", 1, 1024);
-  options.seed = parse_count(a.seed, "--seed");
   options.regular = parse_count(a.regular, "--regular", 0, 1000);
   options.sweep = parse_size(a.sweep, "--sweep");
   options.computations = a.compute_between ? 1 : 0;
   if (!a.every.empty()) options.computations = parse_count(a.every, "--every", 1, 1'000'000);
+  if (a.device != "host" && a.device != "cuda") {
+    throw InputError(fmt::format("--device takes host or cuda, not '{}'.", a.device));
+  }
+  options.on_gpu = a.device == "cuda";
   options.huge_pages = !a.small_pages;
-  options.verify = !a.no_verify;
+  options.run = resolve_options(a.run, RunOptions{});
   options.settings = resolve_settings(a.run);
+  options.json = a.run.json;
+  options.configuration = options_given(app);
   options.methods = a.methods;
   for (const auto& method : options.methods) require_way(method);
   return {std::move(options), ""};

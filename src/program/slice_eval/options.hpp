@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
+#include "bench/cell.hpp"
 #include "method/method.hpp"
 #include "pattern/slice_pattern.hpp"
 
@@ -26,14 +29,14 @@ struct Options {
   std::uint64_t sweep = 0;         ///< bytes of other memory touched before each output
   std::uint64_t threads = 1;       ///< of copying methods
   std::uint64_t waiting = 4;       ///< outputs that may wait for the thread of -async methods
-  std::uint64_t seed = 1;
-  std::uint64_t regular = 0;  ///< trials of writing the whole field
+  std::uint64_t regular = 0;       ///< trials of writing the whole field
+  bool with_halos = false;         ///< of the whole field, at its outer faces
   bool huge_pages = true;
-  bool verify = true;
-  bool keep = false;
-  bool overwrite = false;
+  bool on_gpu = false;  ///< where the fields are
+  RunOptions run;       ///< of it: seed, verify, keep and overwrite
   std::string directory = ".";
   std::string json;
+  nlohmann::json configuration;  ///< for the manifest
 };
 
 /// Nothing in `options` if the program has only to print `text`.

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace slabmark::slice_eval {
 
@@ -20,37 +19,51 @@ double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6;
 
 std::string slice_name(const Row& row) { return row.strided ? "strided" : "plain"; }
 
+/// The slowest rank's seconds of a part of each output.
+std::vector<double> part_of(const Row& row, const std::string& name) {
+  std::vector<double> seconds;
+  for (const auto& trial : row.record.trials) {
+    if (!trial.warm_up) seconds.push_back(trial.spans.at("post." + name).max);
+  }
+  return seconds;
+}
+
+double median_part(const Row& row, const std::string& name) {
+  return ms * median(part_of(row, name));
+}
+
 std::string figures(const Row& row) {
-  const auto time = summarise_trials(row.seconds);
-  const auto& part = row.slowest;
+  const auto& time = row.record.summary.open_to_close.seconds;
   return fmt::format(
       "{:<16} {:<8}{:>9.3f} [{:.3f}, {:.3f}]\n"
       "                 parts (medians) gather {:.3f}  exchange {:.3f}  write {:.3f}  agree {:.3f} "
-      " "
-      "grow {:.3f} ms (mean), close {:.3f} ms once\n"
+      " grow {:.3f} ms (mean), close {:.3f} ms once\n"
       "                 an output       touched {:.3f} MB  written {:.3f} MB  file {:.3f} MB  "
-      "write "
-      "calls of the busiest rank {:.2f}{}\n",
+      "write calls of the busiest rank {:.2f}{}{}\n",
       row.method, slice_name(row), ms * time.median, ms * time.low, ms * time.high,
-      ms * part.gather, ms * part.exchange, ms * part.write, ms * part.agree, ms * part.grow,
-      ms * row.finish, megabytes(part.bytes_touched), megabytes(part.bytes_written),
-      megabytes(row.file_bytes) / static_cast<double>(row.outputs), row.kernel_writes,
-      row.verified > 0 ? ", verified" : "");
+      median_part(row, "gather"), median_part(row, "exchange"), median_part(row, "write"),
+      median_part(row, "agree"), ms * summarise_trials(part_of(row, "grow")).mean,
+      ms * row.close_seconds, megabytes(row.bytes_touched), megabytes(row.bytes_written),
+      megabytes(row.file_bytes) / static_cast<double>(row.outputs), row.write_calls,
+      row.bytes_from_device == 0
+          ? ""
+          : fmt::format(", from the GPU {:.3f} MB", megabytes(row.bytes_from_device)),
+      row.record.verified.state == Verified::yes ? ", verified" : "");
 }
 
 /// Strided over plain, output by output as they took turns.
 std::string ratios(std::span<const Row> rows) {
   std::string text;
   for (const auto& strided : rows) {
-    if (!strided.strided || strided.seconds.empty()) continue;
+    const auto one = seconds_of(strided);
+    if (!strided.strided || one.empty()) continue;
     for (const auto& plain : rows) {
+      const auto other = seconds_of(plain);
       const bool pair = plain.method == strided.method ||
                         (copies_first(strided.method) && plain.method == "append");
-      if (plain.strided || !pair || plain.seconds.empty()) continue;
+      if (plain.strided || !pair || other.empty()) continue;
       std::vector<double> each;
-      for (std::size_t i = 0; i < plain.seconds.size(); ++i) {
-        each.push_back(strided.seconds[i] / plain.seconds[i]);
-      }
+      for (std::size_t i = 0; i < other.size(); ++i) each.push_back(one[i] / other[i]);
       const auto summary = summarise_trials(each);
       text += fmt::format("{:<16} {:.3f} [{:.3f}, {:.3f}]{}\n", strided.method, summary.median,
                           summary.low, summary.high,
@@ -78,50 +91,17 @@ std::string format_report(const Options& options, std::span<const Row> rows,
     const auto& time = regular->summary.open_to_close.seconds;
     text +=
         fmt::format("{:<16} {:<8}{:>9.3f} [{:.3f}, {:.3f}]   new file each, written {:.3f} MB\n",
-                    "regular", "field", ms * time.median, ms * time.low, ms * time.high,
-                    megabytes(regular->pattern.bytes));
+                    "regular", options.with_halos ? "+halos" : "field", ms * time.median,
+                    ms * time.low, ms * time.high, megabytes(regular->pattern.bytes));
   }
   for (const auto& row : rows) {
-    text += row.left_out.empty() ? figures(row)
-                                 : fmt::format("{:<16} {:<8} left out: {}\n", row.method,
-                                               slice_name(row), row.left_out);
+    const auto& reason = row.record.unsupported;
+    text += reason.empty()
+                ? figures(row)
+                : fmt::format("{:<16} {:<8} left out: {}\n", row.method, slice_name(row), reason);
   }
   text += "\nstrided over plain, median of the ratios and 95 % interval\n" + ratios(rows);
   return text;
-}
-
-std::string format_json(const Options& options, const Row& row, int ranks) {
-  const auto& part = row.slowest;
-  const nlohmann::json json = {{"program", "slice_eval"},
-                               {"grid", options.grid.points},
-                               {"processes", options.grid.processes},
-                               {"ranks", ranks},
-                               {"halo", options.grid.halo},
-                               {"normal", std::string(1, axis_names[options.normal])},
-                               {"position", options.position},
-                               {"stride", options.stride},
-                               {"fields", options.fields},
-                               {"type", name_of(options.type)},
-                               {"method", row.method},
-                               {"slice", slice_name(row)},
-                               {"left_out", row.left_out},
-                               {"seconds", row.seconds},
-                               {"parts",
-                                {{"gather", part.gather},
-                                 {"exchange", part.exchange},
-                                 {"write", part.write},
-                                 {"agree", part.agree},
-                                 {"grow", part.grow}}},
-                               {"finish", row.finish},
-                               {"bytes_touched", part.bytes_touched},
-                               {"bytes_written", part.bytes_written},
-                               {"kernel_writes", row.kernel_writes},
-                               {"outputs", row.outputs},
-                               {"data_bytes", row.data_bytes},
-                               {"file_bytes", row.file_bytes},
-                               {"file_count", row.file_count},
-                               {"verified", row.verified}};
-  return json.dump() + "\n";
 }
 
 }  // namespace slabmark::slice_eval

@@ -13,7 +13,4 @@ namespace slabmark::slice_eval {
 std::string format_report(const Options& options, std::span<const Row> rows,
                           const std::optional<CellRecord>& regular);
 
-/// One line of JSON.
-std::string format_json(const Options& options, const Row& row, int ranks);
-
 }  // namespace slabmark::slice_eval

@@ -57,9 +57,9 @@ class LibraryWay : public Way {
     slice::Declaration declaration;
     declaration.grid = options.grid;
     for (std::uint64_t f = 0; f < options.fields; ++f) {
-      const double* block = context.fields.block(f);
-      declaration.fields.emplace_back(fmt::format("f{}", f), block);
+      declaration.fields.emplace_back(fmt::format("f{}", f), context.fields.block_to_slice(f));
     }
+    declaration.device = context.fields.device();
     declaration.cuts = {{context.slice, {}, 1}};
     declaration.prefix = context.stem;
     declaration.mode = choice.mode;
@@ -69,7 +69,7 @@ class LibraryWay : public Way {
       declaration.writers = static_cast<std::uint64_t>(context.comm.size());
     }
     if (choice.async) declaration.waiting = options.waiting;
-    declaration.overwrite = options.overwrite;
+    declaration.overwrite = options.run.overwrite;
     return declaration;
   }
 
@@ -126,6 +126,9 @@ void require_way(const std::string& name) {
 std::string reason_against(const std::string& name, const WayContext& context) {
   if (copies_first(name) && !blocks_match(context)) {
     return "the stride does not leave equal blocks, as its second array needs";
+  }
+  if (context.fields.device() && !find_choice(name) && name != "gatherv") {
+    return "it reads the fields in the host's memory";
   }
   if (find_hdf5_method(name) && context.options.type != ElementType::float64) {
     return "it writes the type that is in memory";

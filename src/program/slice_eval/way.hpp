@@ -27,6 +27,8 @@ class Way {
   virtual slice::Tally tally() const { return {}; }
   virtual std::vector<std::string> files() const = 0;  ///< of all outputs, in order; on all ranks
   virtual FileLayout layout() const { return {"VTKHDF/PointData/f%"}; }
+  /// What its library really did, after finish().
+  virtual nlohmann::json effective() const { return nlohmann::json::object(); }
 };
 
 /// What ways are made from. Everything outlives them.

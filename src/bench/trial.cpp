@@ -89,6 +89,7 @@ Trial write_trial(const Comm& comm, const Cell& cell, Buffers& buffers, bool syn
     clock.time(Phase::flush, [&] { method->flush(); });
   }
   if (sync) clock.time(Phase::sync, [&] { method->sync(); });
+  clock.pause([&] { method->inspect(); });
   clock.time(Phase::close, [&] { method->close(); });
   return {clock.times(), method->effective(), std::nullopt, 0};
 }
@@ -127,6 +128,7 @@ Trial read_trial(const Comm& comm, const Cell& cell, Buffers& buffers, bool veri
       }
     });
   }
+  clock.pause([&] { method->inspect(); });
   clock.time(Phase::close, [&] { method->close(); });
   trial.times = clock.times();
   trial.effective = method->effective();

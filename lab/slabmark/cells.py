@@ -78,6 +78,10 @@ class Cell:
         return standard.median(trial.overhead for trial in self.trials) if self.trials else 0.0
 
     @functools.cached_property
+    def agreements(self):
+        return standard.median(trial.agreements for trial in self.trials) if self.trials else 0.0
+
+    @functools.cached_property
     def imbalance(self):
         return standard.median(trial.imbalance for trial in self.trials) if self.trials else None
 

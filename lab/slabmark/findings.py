@@ -286,9 +286,9 @@ def _(cell):
 
 @_rule(CELL_RULES, "overhead", "Larger data: the synchronisation between phases weighs too much here.")
 def _(cell):
-    if cell.summary and cell.summary.median and cell.overhead > MUCH_OVERHEAD * cell.summary.median:
+    if cell.summary and cell.summary.median and cell.agreements > MUCH_OVERHEAD * cell.summary.median:
         return (
-            f"{units.percent(cell.overhead / cell.summary.median)} of the seconds are Slabmark's own synchronisation."
+            f"{units.percent(cell.agreements / cell.summary.median)} of the seconds are Slabmark's own synchronisation."
         )
 
 

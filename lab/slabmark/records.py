@@ -17,6 +17,7 @@ class Trial:
     open_to_close: float  # seconds
     transfer: float
     overhead: float
+    agreements: float
     phases: dict  # seconds by name
     imbalance: float  # slowest rank's seconds / mean over ranks
     slowest_rank: int
@@ -196,6 +197,8 @@ def _trial(json):
         open_to_close=float(json["open_to_close"]),
         transfer=float(json["transfer"]),
         overhead=float(json["overhead"]),
+        # Earlier records do not tell Slabmark's own part from ranks that waited for a core.
+        agreements=float(json.get("agreements", json["overhead"])),
         phases={name: float(phase["seconds"]) for name, phase in json["phases"].items()},
         imbalance=float(busy["imbalance"]),
         slowest_rank=busy["slowest_rank"],

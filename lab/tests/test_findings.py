@@ -61,6 +61,14 @@ def test_rules_about_trials_look_at_all_of_them():
     assert {"unbalanced", "overhead"} <= {finding.code for finding in findings.of_cell(load.cells[0])}
 
 
+def test_ranks_that_wait_for_a_core_are_not_called_synchronisation():
+    shared = record(STEADY, **GOOD)
+    for trial in shared["trials"]:
+        trial["overhead"], trial["agreements"] = 0.5, 0.01
+    [load] = cells.workloads([records._record(shared, "r.jsonl", 1)])
+    assert "overhead" not in {finding.code for finding in findings.of_cell(load.cells[0])}
+
+
 def test_launches_that_differ_are_noticed_and_equal_ones_are_not():
     def told(levels):
         made = [

@@ -8,7 +8,7 @@ namespace {
 
 // Calls place(i, offset) for each transfer and returns the bytes that all need.
 template <typename Place>
-std::uint64_t for_each_buffer(const Pattern& pattern, const std::vector<Transfer>& transfers,
+std::uint64_t for_each_buffer(const Pattern& pattern, std::span<const Transfer> transfers,
                               Place&& place) {
   std::uint64_t offset = 0;
   for (std::size_t i = 0; i < transfers.size(); ++i) {
@@ -55,12 +55,27 @@ void Buffers::fit(const Pattern& pattern, std::uint64_t rounds_together) {
 }
 
 std::span<std::byte* const> Buffers::lay_out(const Pattern& pattern,
-                                             const std::vector<Transfer>& transfers) {
-  pointers_.resize(transfers.size());
-  for_each_buffer(pattern, transfers, [&](std::size_t i, std::uint64_t offset) {
-    pointers_[i] = memory_.get() + offset;
-  });
+                                             std::span<const Transfer> transfers) {
+  pointers_.clear();
+  place(pattern, transfers);
   return pointers_;
+}
+
+std::span<std::byte* const> Buffers::lay_out(const Pattern& pattern, const RoundGroup& group,
+                                             bool one_buffer) {
+  if (!one_buffer) return lay_out(pattern, group.transfers);
+  pointers_.clear();
+  for (std::uint64_t i = 0; i < group.rounds(); ++i) {
+    const auto begin = group.transfers.begin() + static_cast<std::ptrdiff_t>(group.begin[i]);
+    place(pattern, {begin, group.begin[i + 1] - group.begin[i]});
+  }
+  return pointers_;
+}
+
+void Buffers::place(const Pattern& pattern, std::span<const Transfer> transfers) {
+  for_each_buffer(pattern, transfers, [this](std::size_t, std::uint64_t offset) {
+    pointers_.push_back(memory_.get() + offset);
+  });
 }
 
 }  // namespace slabmark

@@ -10,27 +10,6 @@
 
 namespace slabmark {
 
-/// Memory behind the transfers of one round, in one allocation: the buffers of a round lie one
-/// after another without gaps beyond the alignment of their element type, as an application that
-/// packs its variables would have them, so a method may find that they are one contiguous piece.
-class Buffers {
- public:
-  /// Makes room for any `rounds_together` rounds of `pattern` in turn, and keeps what room there
-  /// is: cells that take turns share one object, or a run would need the memory of all of them at
-  /// once.
-  void fit(const Pattern& pattern, std::uint64_t rounds_together = 1);
-
-  /// Lays the buffers of `transfers` out, which belong to a pattern that was given to fit(). Valid
-  /// until the next call of either.
-  std::span<std::byte* const> lay_out(const Pattern& pattern,
-                                      const std::vector<Transfer>& transfers);
-
- private:
-  std::uint64_t bytes_ = 0;
-  std::unique_ptr<std::byte[]> memory_;
-  std::vector<std::byte*> pointers_;
-};
-
 /// Rounds whose buffers are filled before, and checked after, all of them have moved.
 struct RoundGroup {
   std::vector<Transfer> transfers;    ///< of all its rounds
@@ -46,6 +25,33 @@ struct RoundGroup {
 
 /// The rounds from `first` on: `rounds_together`, or what is left.
 RoundGroup make_group(const Pattern& pattern, std::uint64_t first, std::uint64_t rounds_together);
+
+/// Memory behind the transfers of one round, in one allocation: the buffers of a round lie one
+/// after another without gaps beyond the alignment of their element type, as an application that
+/// packs its variables would have them, so a method may find that they are one contiguous piece.
+class Buffers {
+ public:
+  /// Makes room for any `rounds_together` rounds of `pattern` in turn, and keeps what room there
+  /// is: cells that take turns share one object, or a run would need the memory of all of them at
+  /// once.
+  void fit(const Pattern& pattern, std::uint64_t rounds_together = 1);
+
+  /// Lays the buffers of `transfers` out, which belong to a pattern that was given to fit(). Valid
+  /// until the next call of either.
+  std::span<std::byte* const> lay_out(const Pattern& pattern, std::span<const Transfer> transfers);
+
+  /// The same of all rounds of a group, or, if they are to move one buffer, of each round from the
+  /// start; fit() then needs to know of one round only.
+  std::span<std::byte* const> lay_out(const Pattern& pattern, const RoundGroup& group,
+                                      bool one_buffer);
+
+ private:
+  void place(const Pattern& pattern, std::span<const Transfer> transfers);
+
+  std::uint64_t bytes_ = 0;
+  std::unique_ptr<std::byte[]> memory_;
+  std::vector<std::byte*> pointers_;
+};
 
 /// Bytes of the buffers of the largest group of rounds.
 std::uint64_t buffer_bytes(const Pattern& pattern, std::uint64_t rounds_together = 1);

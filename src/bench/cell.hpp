@@ -27,6 +27,10 @@ struct Cell {
   /// and buffers are filled anew. At least 1, which is an application that computes between rounds;
   /// more is one that sends request after request. The same on all ranks.
   std::uint64_t rounds_together = 1;
+  /// Rounds posted together move the same memory, which stays in the processor's cache. Nothing can
+  /// be verified then; each buffer holds what the last of them filled or read.
+  bool one_buffer = false;
+  std::uint64_t rounds_in_memory() const { return one_buffer ? 1 : rounds_together; }
   /// Fills a buffer of the given round in place of the verified contents; null: those. What is
   /// filled so cannot be verified.
   std::function<void(std::uint64_t round, const Transfer& transfer, std::span<std::byte> buffer)>

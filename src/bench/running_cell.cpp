@@ -32,7 +32,7 @@ RunningCell::RunningCell(const RunResources& shared, const Cell& cell, std::size
 void RunningCell::run(std::uint64_t round, std::uint64_t position, bool warm_up) {
   const auto start = std::chrono::steady_clock::now();
   if (reading() && !cell_.existing && !file_) make_file_to_read();
-  agreed(comm_, [&] { shared_.buffers.fit(moved(), cell_.rounds_together); });
+  agreed(comm_, [&] { shared_.buffers.fit(moved(), cell_.rounds_in_memory()); });
   reset_high_water();
   const Trial trial = reading() ? run_read() : run_write();
   note_memory();
@@ -52,14 +52,14 @@ CellRecord RunningCell::finish() {
   if (file_ && shared_.options.keep) file_->keep();
   file_.reset();
   record_.memory["buffers"] =
-      gather_summary(comm_, static_cast<double>(buffer_bytes(moved(), cell_.rounds_together)));
+      gather_summary(comm_, static_cast<double>(buffer_bytes(moved(), cell_.rounds_in_memory())));
   if (comm_.is_root()) record_.summary = summarise(record_.trials, record_.pattern.bytes);
   return std::move(record_);
 }
 
 // What all trials read: written and verified outside the measurement.
 void RunningCell::make_file_to_read() {
-  agreed(comm_, [&] { shared_.buffers.fit(*cell_.written, cell_.rounds_together); });
+  agreed(comm_, [&] { shared_.buffers.fit(*cell_.written, cell_.rounds_in_memory()); });
   file_ = std::make_unique<TrialFile>(comm_, cell_.path, cell_.method->companions);
   write_trial(comm_, cell_, *file_, shared_.buffers, false, shared_.deadline);
   verify_written();

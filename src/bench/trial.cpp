@@ -64,7 +64,7 @@ Trial write_trial(const Comm& comm, const Cell& cell, TrialFile& file, Buffers& 
   std::vector<Transfer> filled;
   const auto fill_group = [&](std::uint64_t first) {
     group = make_group(pattern, first, cell.rounds_together);
-    group_buffers = buffers.lay_out(pattern, group.transfers);
+    group_buffers = buffers.lay_out(pattern, group, cell.one_buffer);
     if (!cell.fill && hold_the_same(pattern, filled, group.transfers)) return;
     for (std::uint64_t i = 0; i < group.rounds(); ++i) {
       for (std::size_t t = group.begin[i]; t < group.begin[i + 1]; ++t) {
@@ -90,6 +90,7 @@ Trial write_trial(const Comm& comm, const Cell& cell, TrialFile& file, Buffers& 
     clock.time(Phase::flush, [&] { method->flush(); });
   }
   if (sync) clock.time(Phase::sync, [&] { method->sync(); });
+  clock.pause([&] { method->inspect(); });
   clock.time(Phase::close, [&] { method->close(); });
   return {clock.times(), method->effective(), std::nullopt, 0};
 }
@@ -111,7 +112,7 @@ Trial read_trial(const Comm& comm, const Cell& cell, Buffers& buffers, bool veri
     // What an earlier round or trial left there must not pass for what is read now.
     clock.pause([&] {
       group = make_group(pattern, first, cell.rounds_together);
-      group_buffers = buffers.lay_out(pattern, group.transfers);
+      group_buffers = buffers.lay_out(pattern, group, cell.one_buffer);
       for (std::size_t i = 0; i < group.transfers.size(); ++i) {
         const Transfer& transfer = group.transfers[i];
         const auto bytes = buffer_bytes(transfer, pattern.datasets[transfer.dataset]);
@@ -128,6 +129,7 @@ Trial read_trial(const Comm& comm, const Cell& cell, Buffers& buffers, bool veri
       }
     });
   }
+  clock.pause([&] { method->inspect(); });
   clock.time(Phase::close, [&] { method->close(); });
   trial.times = clock.times();
   trial.effective = method->effective();

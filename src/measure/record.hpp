@@ -49,7 +49,7 @@ struct PhaseRecord {
   bool operator==(const PhaseRecord&) const = default;
 };
 
-/// One trial. The members up to `spans` come from gather_trial().
+/// One trial. The members up to `agreements` come from gather_trial().
 struct TrialRecord {
   double open_to_close = 0.0;           ///< seconds of the slowest rank, without the pauses
   std::map<Phase, PhaseRecord> phases;  ///< only phases in which some rank spent time
@@ -59,6 +59,9 @@ struct TrialRecord {
   std::map<Phase, double>
       slowest_split;  ///< own seconds by phase of the rank that `busy` calls slowest
   std::map<std::string, RankSummary> spans;  ///< seconds; 0 for a rank that did not enter the span
+  /// Seconds in which no rank was inside a phase: from the end of each part's last rank until a
+  /// rank knew that all had ended. What Slabmark adds. 0 in records of earlier builds.
+  double agreements = 0.0;
 
   bool warm_up = false;
   std::uint64_t round = 0;     ///< of the interleaving; round 0 is the warm-up

@@ -1,6 +1,7 @@
 #include "measure/record_gather.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <sstream>
 #include <vector>
@@ -15,6 +16,23 @@ RankSummary summary_with_host(const Comm& comm, double value, std::span<const st
   RankSummary summary = summarise_ranks(comm.gather(value));
   if (comm.is_root()) summary.slowest_host = hosts[summary.slowest];
   return summary;
+}
+
+/// Seconds in which every rank was in an agreement, on root: the rank that comes to it last waits
+/// the least, so this needs no clocks that are alike. It holds what the clock itself takes.
+double between_parts(const Comm& comm, const RankTimes& times) {
+  std::vector<double> waits;
+  double outside = times.open_to_close;
+  for (const PhasePart& part : times.parts) {
+    waits.push_back(part.until_all - part.seconds);
+    outside -= part.until_all;
+  }
+  waits.push_back(outside);
+  std::vector<double> least(waits.size());
+  check_mpi(MPI_Reduce(waits.data(), least.data(), static_cast<int>(waits.size()), MPI_DOUBLE,
+                       MPI_MIN, 0, comm.get()),
+            "MPI_Reduce");
+  return std::accumulate(least.begin(), least.end(), 0.0);
 }
 
 /// Seconds of each phase with the slowest rank of each of its parts, on root. `seconds_of` names
@@ -83,6 +101,7 @@ TrialRecord gather_trial(const Comm& comm, const RankTimes& times) {
     trial.phases[phase] = {std::max(seconds[place], ranks.max), ranks, until_all[place]};
     trial.slowest_split[phase] = by_rank[trial.busy.slowest];
   }
+  trial.agreements = between_parts(comm, times);
   for (const std::string& name : names_of_all(comm, times.spans)) {
     const auto found = times.spans.find(name);
     const double mine = found == times.spans.end() ? 0.0 : found->second;

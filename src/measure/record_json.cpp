@@ -221,6 +221,7 @@ json written(const TrialRecord& t) {
           {"open_to_close", t.open_to_close},
           {"transfer", t.transfer()},
           {"overhead", t.overhead()},
+          {"agreements", t.agreements},
           {"phases", written(t.phases)},
           {"busy", written(t.busy)},
           {"open_to_close_ranks", written(t.open_to_close_ranks)},
@@ -236,7 +237,8 @@ void parse(const json& from, TrialRecord& t) {
   t.open_to_close = get<double>(from, "open_to_close");
   parse(member(from, "phases"), t.phases);
   parse(member(from, "busy"), t.busy);
-  // Records of earlier builds lack these two.
+  // Records of earlier builds lack these three.
+  if (from.contains("agreements")) t.agreements = get<double>(from, "agreements");
   if (from.contains("open_to_close_ranks")) {
     parse(from["open_to_close_ranks"], t.open_to_close_ranks);
   }

@@ -218,7 +218,7 @@ void Hdf5Method::sync() {
   context_.clock.span("fsync", [&] { file_.sync(); });
 }
 
-void Hdf5Method::close() {
+void Hdf5Method::inspect() {
   std::uint64_t contiguous = 0;
   std::uint64_t chunked = 0;
   std::uint64_t bytes = 0;
@@ -236,6 +236,9 @@ void Hdf5Method::close() {
     at_close_["collective_metadata"] = file_.reads_metadata_collectively();
     report_hints(at_close_, context_.settings, mpiio::hints_of(file_.mpi_file(), file_.path()));
   }
+}
+
+void Hdf5Method::close() {
   datasets_.clear();
   file_.close();
 }

@@ -27,6 +27,7 @@ class Hdf5Method : public Method {
   void post(std::uint64_t round, std::span<std::byte* const> buffers) override;
   void flush() override;
   void sync() override;
+  void inspect() override;
   void close() override;
   nlohmann::json effective() const override;
 

@@ -60,8 +60,8 @@ struct MethodContext {
 
 /// One way to move a pattern through one library. One object serves one trial. The calls come in
 /// this order, each on all ranks together:
-///   - writing: create define prepare (post.. flush).. [sync] close
-///   - reading: open prepare (post.. flush).. close
+///   - writing: create define prepare (post.. flush).. [sync] [inspect] close
+///   - reading: open prepare (post.. flush).. [inspect] close
 ///
 /// Buffers handed to post() stay untouched until flush() returns. Failures throw; they need not be
 /// agreed, the caller does that. An object that failed is destroyed on all ranks together, so its
@@ -78,6 +78,9 @@ class Method {
   virtual void post(std::uint64_t round, std::span<std::byte* const> buffers) = 0;
   virtual void flush() = 0;
   virtual void sync() = 0;
+  /// Asks the open file for what effective() will report. The clock stands still: no program but a
+  /// benchmark asks.
+  virtual void inspect() {}
   virtual void close() = 0;
 
   /// What the library really did, for the record: hints in effect, collective or not and why not,

@@ -13,6 +13,11 @@ class MpiioIndependent : public MpiioViewMethod {
   explicit MpiioIndependent(const MethodContext& context)
       : MpiioViewMethod(context), view_(context.settings.flag("mpiio.view", true)) {}
 
+  void prepare() override {
+    // Without a view nothing is collective, and so nothing needs to be known of the others.
+    if (view_) MpiioViewMethod::prepare();
+  }
+
   void post(std::uint64_t round, std::span<std::byte* const> buffers) override {
     if (view_) {
       MpiioViewMethod::post(round, buffers);

@@ -168,10 +168,8 @@ void MpiioViewMethod::end_round() {
 
 void MpiioViewMethod::sync() { file_.sync(); }
 
-void MpiioViewMethod::close() {
-  hints_ = file_.hints();
-  file_.close();
-}
+void MpiioViewMethod::inspect() { hints_ = file_.hints(); }
+void MpiioViewMethod::close() { file_.close(); }
 
 nlohmann::json MpiioViewMethod::effective() const {
   nlohmann::json effective = {{"calls", {{call_name(), calls_}}}};

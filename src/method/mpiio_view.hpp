@@ -32,6 +32,7 @@ class MpiioViewMethod : public Method {
   void post(std::uint64_t round, std::span<std::byte* const> buffers) override;
   void flush() override {}
   void sync() override;
+  void inspect() override;
   void close() override;
   nlohmann::json effective() const override;
 

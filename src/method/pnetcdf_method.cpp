@@ -171,11 +171,14 @@ void PnetcdfMethod::open(const std::string& path) {
 
 void PnetcdfMethod::sync() { file().sync(); }
 
-void PnetcdfMethod::close() {
+void PnetcdfMethod::inspect() {
   at_close_["library_bytes"] = writing() ? file().inq_put_size() : file().inq_get_size();
   at_close_["file_format"] = format_name(file().inq_format());
   at_close_["library"] = "PnetCDF " + pnetcdf::library_version();
   report_hints(at_close_, context_.settings, hints_in_effect(file()));
+}
+
+void PnetcdfMethod::close() {
   file().close();
   if (const auto heap = pnetcdf::largest_heap()) at_close_["library_memory_bytes"] = *heap;
 }

@@ -31,6 +31,7 @@ class PnetcdfMethod : public Method {
   void define() override;
   void open(const std::string& path) override;
   void sync() override;
+  void inspect() override;
   void close() override;
   nlohmann::json effective() const override;
 

@@ -44,7 +44,8 @@ class Template : public Method {
   // Make it durable; called only if asked for.
   void sync() override {}
 
-  // Ask the library for what effective() reports before it forgets.
+  // Ask the library for what effective() reports before it forgets; the clock stands still.
+  void inspect() override {}
   void close() override {}
 
   // What really happened: calls made, hints in effect, version, and whatever explains the times.

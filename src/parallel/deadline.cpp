@@ -6,7 +6,10 @@
 
 namespace slabmark {
 
-Deadline::Deadline(double seconds) : seconds_(seconds) {
+Deadline::Deadline(double seconds)
+    : seconds_(seconds),
+      limit_(std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+          std::chrono::duration<double>(seconds))) {
   if (seconds_ > 0) thread_ = std::thread([this] { run(); });
 }
 
@@ -20,31 +23,28 @@ Deadline::~Deadline() {
   thread_.join();
 }
 
+// Nobody is woken: phases may last microseconds, and the thread would take a core from the ranks.
 void Deadline::watch(const std::string& work) {
   if (seconds_ <= 0) return;
-  {
-    const std::lock_guard lock(mutex_);
-    work_ = work;
-    expires_ = std::chrono::steady_clock::now() +
-               std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                   std::chrono::duration<double>(seconds_));
-  }
-  changed_.notify_one();
+  const auto expires = std::chrono::steady_clock::now() + limit_;
+  const std::lock_guard lock(mutex_);
+  work_ = work;
+  expires_ = expires;
 }
 
 void Deadline::run() {
   std::unique_lock lock(mutex_);
   while (!stop_) {
-    if (work_.empty()) {
-      changed_.wait(lock);
-    } else if (changed_.wait_until(lock, expires_) == std::cv_status::timeout && !stop_ &&
-               !work_.empty() && std::chrono::steady_clock::now() >= expires_) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!work_.empty() && now >= expires_) {
       // From this thread MPI may not be called at every thread level; abort_job's MPI_Abort is the
       // one call that every implementation in use survives, and _Exit follows it.
       abort_job(fmt::format(
           "{} has taken more than {} seconds and is taken to hang; --deadline sets the limit.",
           work_, seconds_));
     }
+    // Work that begins while this sleeps expires later than what it sleeps for.
+    changed_.wait_until(lock, work_.empty() ? now + limit_ : expires_);
   }
 }
 

@@ -24,6 +24,7 @@ class Deadline {
   void run();
 
   const double seconds_;
+  const std::chrono::steady_clock::duration limit_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string work_;

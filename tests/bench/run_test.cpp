@@ -1,9 +1,11 @@
 #include "bench/run.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -100,6 +102,26 @@ TEST_F(Run, RoundsThatArePostedTogetherHaveBuffersOfTheirOwn) {
       EXPECT_EQ(records[0].memory.at("buffers").max, 5 * 16) << method.name;
     }
   }
+}
+
+TEST_F(Run, RoundsPostedTogetherMayMoveOneBuffer) {
+  const Pattern written = requests(comm_.rank(), comm_.size());
+  Cell one = cell("posix");
+  one.written = &written;
+  one.read = &written;
+  one.rounds_together = 5;
+  one.one_buffer = true;
+  std::set<std::byte*> places;
+  one.fill = [&](std::uint64_t, const Transfer&, std::span<std::byte> buffer) {
+    places.insert(buffer.data());
+    std::memset(buffer.data(), 7, buffer.size());
+  };
+  RunOptions options = trials(1);
+  options.verify = false;
+  const auto records = run_cells(comm_, std::vector{one}, options);
+  EXPECT_EQ(places.size(), 1u);
+  if (!comm_.is_root()) return;
+  EXPECT_EQ(records[0].memory.at("buffers").max, 16) << "bytes of one round";
 }
 
 TEST_F(Run, BuffersMayHoldSomethingElseThanTheVerifiedContents) {

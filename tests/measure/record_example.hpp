@@ -20,6 +20,7 @@ inline TrialRecord example_trial(double post, bool warm_up) {
   trial.transfer_ranks = two_ranks(0.0, post);
   trial.slowest_split = {{Phase::create, 0.25}, {Phase::post, post}};
   trial.spans["create.reopen"] = two_ranks(0.125, 0.0);
+  trial.agreements = 0.0625;
   trial.warm_up = warm_up;
   trial.round = warm_up ? 0 : 1;
   trial.position = 2;

@@ -52,6 +52,19 @@ TEST(GatheredTrials, ChargeEachPartOfAPhaseWithItsOwnSlowestRank) {
   EXPECT_EQ(trial.transfer(), 8.25);
 }
 
+TEST(GatheredTrials, TellWhatAgreementsTookFromRanksThatWaitForOneAnother) {
+  const Comm comm(MPI_COMM_WORLD);
+  const bool is_last = comm.rank() == comm.size() - 1;
+  RankTimes times;
+  times.parts = {{Phase::create, 0.5, 0.75}, {Phase::post, is_last ? 8.0 : 2.0, 8.125}};
+  times.open_to_close = 9.0;
+  const TrialRecord trial = gather_trial(comm, times);
+  if (!comm.is_root()) return;
+  // Behind create and post 0.25 s and 0.125 s, in which the last rank had come, too; 0.125 s in no
+  // part. The 6 s of the others are the post of the last.
+  EXPECT_EQ(trial.agreements, 0.5);
+}
+
 TEST(GatheredTrials, AddUpEachRanksOwnTransferBeforeTheyCompareRanks) {
   const Comm comm(MPI_COMM_WORLD);
   const bool is_last = comm.rank() == comm.size() - 1;
@@ -107,6 +120,8 @@ TEST(GatheredTrials, FollowARealClock) {
   const TrialRecord trial = gather_trial(comm, clock.times());
   if (!comm.is_root()) return;
   EXPECT_GE(trial.seconds(Phase::post), trial.phases.at(Phase::post).ranks.max);
+  EXPECT_GT(trial.agreements, 0.0);
+  EXPECT_LE(trial.agreements, trial.open_to_close);
   EXPECT_GE(trial.overhead(), 0.0) << "parts do not overlap, so they cannot exceed open-to-close";
 }
 

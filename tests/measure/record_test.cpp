@@ -138,6 +138,7 @@ TEST(Records, AreWrittenAsDocumented) {
             "ranks": 2, "slowest_host": "node1", "slowest_rank": 0, "variance": 0.0
           },
           "overhead": 0.25,
+          "agreements": 0.0625,
           "phases": {
             "create": {
               "ranks": {
@@ -179,6 +180,7 @@ TEST(Records, AreWrittenAsDocumented) {
             "ranks": 2, "slowest_host": "node1", "slowest_rank": 0, "variance": 0.0
           },
           "overhead": 0.25,
+          "agreements": 0.0625,
           "phases": {
             "create": {
               "ranks": {

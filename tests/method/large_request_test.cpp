@@ -105,6 +105,7 @@ TEST_P(LargeRequests, MoreThan2GiBInOneRequestArriveWholeAndComeBack) {
     agreed(comm, [&] { method->prepare(); });
     agreed(comm, [&] { method->post(0, buffers); });
     agreed(comm, [&] { method->flush(); });
+    agreed(comm, [&] { method->inspect(); });
     agreed(comm, [&] { method->close(); });
     EXPECT_FALSE(check_buffer(pattern, transfer, buffer.get())) << "the buffer changed";
     if (comm.is_root()) RecordProperty("effective", method->effective().dump());

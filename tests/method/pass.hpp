@@ -109,6 +109,7 @@ inline Outcome write_file(const MethodInfo& info, const Comm& comm, const Patter
         if (buffers.memory() != untouched.memory()) outcome.fault = "a buffer changed";
       });
   agreed(comm, [&] { method->sync(); });
+  agreed(comm, [&] { method->inspect(); });
   agreed(comm, [&] { method->close(); });
   outcome.effective = method->effective();
   return outcome;
@@ -128,6 +129,7 @@ inline Outcome read_file(const MethodInfo& info, const Comm& comm, const Pattern
       [&](const RoundBuffers& buffers) {
         if (outcome.fault.empty()) outcome.fault = buffers.fault(pattern);
       });
+  agreed(comm, [&] { method->inspect(); });
   agreed(comm, [&] { method->close(); });
   outcome.effective = method->effective();
   return outcome;

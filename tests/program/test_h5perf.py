@@ -367,6 +367,29 @@ def test_debug_flags_are_taken_in_either_case(h5perf):
     assert "Raw Data" not in h5perf(["-A", "posix", "-e", "4K", "-x", "4K"]).stdout
 
 
+def test_debug_level_4_tells_phases_and_agreements(h5perf):
+    done = h5perf(["-A", "posix", "-e", "4K", "-D", "4"], ranks=2)
+    assert done.returncode == 0, done.stderr
+    for word, first in (("Write", "create"), ("Read", "open")):
+        assert re.search(rf"{word} timer details: .*{first} \d.*; outside the phases [\d.]+ s, of it agreements of all "
+                         r"processes 0\.0\d+ s", done.stdout), done.stdout
+
+
+def test_one_buffer_is_moved_by_all_requests_as_the_original_did(h5perf, tmp_path):
+    path = tmp_path / "records.jsonl"
+    done = h5perf(["-e", "64", "-B", "4", "-x", "16", "-X", "16", "-p", "2", "--one-buffer", "--json", path], ranks=2,
+                  env={"HDF5_NOCLEANUP": "1"})
+    assert done.returncode == 0, done.stderr
+    assert "Verified" not in done.stdout and "Read (1" in done.stdout
+    for record in records(path):
+        assert record["pattern"]["settings"]["buffers"] == "one"
+        assert record["memory"]["buffers"]["max"] == 16
+        assert record["verified"]["state"] == "not asked"
+    for name in (FILES["posix"], FILES["mpiio"]):
+        requests = numpy.fromfile(tmp_path / name, dtype=numpy.uint8).reshape(2, 4, 16)  # ranks, requests, bytes
+        assert (requests == requests[:, :1]).all() and (requests[0] != requests[1]).any()
+
+
 def test_m_is_taken_with_a_note(h5perf):
     done = h5perf(["-A", "posix", "-e", "4K", "-m", "-w"])
     assert done.returncode == 0
@@ -450,6 +473,7 @@ WRONG = {
     "no iterations": (["-i", "0"], "-i"),
     "iterations said twice": (["-i", "2", "--trials", "2"], "--trials"),
     "smallest above largest": (["-x", "128K", "-X", "64K"], "swap"),
+    "verified contents of one buffer": (["--one-buffer", "-D", "v"], "--one-buffer"),
     "unknown API": (["-A", "mpi"], "mpi"),
     "unknown flag": (["-D", "5"], "'5'"),
     "unknown option": (["--frobnicate"], "frobnicate"),

@@ -87,7 +87,7 @@ class Run {
                                        static_cast<std::uint64_t>(comm.size()))) {
     write_ = begin(Direction::write);
     if (!options.write_only) read_ = begin(Direction::read);
-    agreed(comm_, [&] { buffers_.fit(pattern_, write_.cell.rounds_together); });
+    agreed(comm_, [&] { buffers_.fit(pattern_, write_.cell.rounds_in_memory()); });
   }
 
   Result run() {
@@ -107,8 +107,10 @@ class Run {
     pass.cell.written = &pattern_;
     // The guide reads what the same process wrote, from its node's page cache.
     if (direction == Direction::read) pass.cell.read = &pattern_;
+    pass.cell.one_buffer = options_.one_buffer;
+    const std::uint64_t in_memory = options_.buffer_memory / request_bytes(point_.geometry);
     pass.cell.rounds_together =
-        std::max<std::uint64_t>(1, options_.buffer_memory / request_bytes(point_.geometry));
+        std::max<std::uint64_t>(1, options_.one_buffer ? pattern_.rounds : in_memory);
     if (options_.contents != std::vector{Contents::position}) {
       const auto ranks = static_cast<std::uint64_t>(comm_.size());
       pass.cell.fill = filler(options_, pattern_, static_cast<std::uint64_t>(comm_.rank()),
@@ -118,6 +120,7 @@ class Run {
     pass.record.pattern.bytes *= options_.files;
     pass.record.pattern.settings["files"] = std::to_string(options_.files);
     pass.record.pattern.settings["api"] = name_of(point_.api);
+    if (options_.one_buffer) pass.record.pattern.settings["buffers"] = "one";
     if (direction == Direction::read) pass.record.cache = "warm";
     if (pass.record.unsupported.empty()) return pass;
     throw InputError(fmt::format("API {} cannot run here, because {}.", name_of(point_.api),
@@ -180,7 +183,7 @@ class Run {
   CellRecord finish(Pass& pass) const {
     CellRecord& record = pass.record;
     record.stop = StopReason::fixed;
-    const std::uint64_t bytes = buffer_bytes(pattern_, pass.cell.rounds_together);
+    const std::uint64_t bytes = buffer_bytes(pattern_, pass.cell.rounds_in_memory());
     record.memory["buffers"] = gather_summary(comm_, static_cast<double>(bytes));
     if (comm_.is_root()) record.summary = summarise(record.trials, record.pattern.bytes);
     return std::move(record);

@@ -43,6 +43,7 @@ struct Arguments {
   bool interleaved = false;
   bool write_only = false;
   bool mpi_posix = false;
+  bool one_buffer = false;
 };
 
 void add_options(CLI::App& app, Arguments& a) {
@@ -83,6 +84,8 @@ void add_options(CLI::App& app, Arguments& a) {
       ->delimiter(',');
   app.add_option("--buffer-memory", a.buffer_memory,
                  "Bytes of a rank that requests may take between two meetings (default 64M)");
+  app.add_flag("--one-buffer", a.one_buffer,
+               "Move one buffer again and again, as the original did; contents are not verified");
   app.add_option("--ceiling", a.ceiling,
                  "MB/s that are possible here, to hold figures against (default: as fast as all "
                  "processes copy memory)");
@@ -177,6 +180,16 @@ void set_contents(Options& options, const Arguments& a) {
   options.run.verify = false;
 }
 
+void set_one_buffer(Options& options, const Arguments& a) {
+  options.one_buffer = a.one_buffer;
+  if (!a.one_buffer) return;
+  if (options.debug.verify) {
+    throw InputError(
+        "-D v verifies contents, which --one-buffer does not keep apart; use one of them.");
+  }
+  options.run.verify = false;
+}
+
 }  // namespace
 
 CommandLine parse(int argc, const char* const* argv, int ranks) {
@@ -213,6 +226,7 @@ CommandLine parse(int argc, const char* const* argv, int ranks) {
   options.environment = read_environment();
   set_run(options, arguments);
   set_contents(options, arguments);
+  set_one_buffer(options, arguments);
   options.configuration = options_given(app);
   return {std::move(options), ""};
 }

@@ -139,8 +139,14 @@ void add_direction(ApiText& text, const Options& options, const CellRecord& reco
   for (const auto& [phase, seconds] : record.summary.phases) {
     phases.push_back(fmt::format("{} {:.6f} s", slabmark::name_of(phase), seconds.median));
   }
-  text.line(fmt::format("{} timer details: {}; outside the phases {:.6f} s", word,
-                        fmt::join(phases, ", "), record.summary.overhead.median));
+  const auto median = [&record](const TimeOf& time_of) {
+    return summarise_trials(times_of(record, time_of)).median;
+  };
+  text.line(fmt::format(
+      "{} timer details: {}; outside the phases {:.6f} s, of it agreements of all processes {:.6f} "
+      "s",
+      word, fmt::join(phases, ", "), record.summary.overhead.median,
+      median([](const TrialRecord& trial) { return trial.agreements; })));
 }
 
 std::string heading(Api api) {

@@ -63,15 +63,15 @@ std::vector<Rearranger::Extent> Rearranger::extents(const Flush& flush, const Wi
 
 void Rearranger::access_file(const Flush& flush, std::uint64_t cycle, Flow flow,
                              const FileAccess& access) {
-  if (me_ >= aggregators_.size() || failure_) return;
-  const Stopwatch watch(seconds_.file);
+  if (failure_) return;
+  const Stopwatch watch(tally_.file);
   try {
     const Window now = window(flush, me_, cycle);
     std::byte* const memory = staging(me_, cycle);
     for (const Extent& extent : extents(flush, now, memory, flow)) {
       access(flush.region.file_offset(extent.begin), memory + (extent.begin - now.begin),
              extent.end - extent.begin);
-      ++file_calls_;
+      ++tally_.file_calls;
     }
   } catch (...) {
     failure_ = std::current_exception();

@@ -18,7 +18,7 @@ std::vector<int> choose_aggregators(const Comm& comm, const RearrangerSettings& 
     // The same on all ranks, since nodes may differ.
     const std::uint64_t cores =
         comm.min(std::uint64_t{std::max(1u, std::thread::hardware_concurrency())});
-    count = nodes * std::min(settings.per_node, cores);
+    count = std::min(size, nodes * std::min(settings.per_node, cores));
     if (count > settings.stripes) count -= count % settings.stripes;
   }
   count = std::clamp<std::uint64_t>(count, 1, size);
@@ -30,12 +30,11 @@ std::vector<int> choose_aggregators(const Comm& comm, const RearrangerSettings& 
 
 }  // namespace
 
-// Two windows of 512 KiB stay in the caches of a core: with 8 MiB, storing to them and writing them
-// took five times as long (Xeon with 2 MiB of second-level cache, 32 MiB on 4 ranks). Between nodes
-// every rank sends a message a window, so windows grow with the ranks: 4 KiB a message on average,
-// until an aggregator would need more than 256 MiB.
+// Four windows of 512 KiB stay in the caches of a core, which eight times as much does not. Between
+// nodes every rank sends a message a window, so windows grow with the ranks: 4 KiB a message on
+// average, until an aggregator would need more than 256 MiB.
 std::uint64_t standard_window(std::uint64_t nodes, std::uint64_t ranks) {
-  constexpr std::uint64_t least = 1u << 20;
+  constexpr std::uint64_t least = 2u << 20;
   constexpr std::uint64_t most = 256u << 20;
   return nodes == 1 ? least : std::clamp((4 * ranks) * 4096, least, most);
 }
@@ -45,7 +44,8 @@ std::uint64_t standard_window(std::uint64_t nodes, std::uint64_t ranks) {
 Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
     : comm_(comm),
       staging_(comm, settings.node_ranks),
-      aggregators_(choose_aggregators(comm, settings, staging_.nodes())) {
+      aggregators_(choose_aggregators(comm, settings, staging_.nodes())),
+      bridged_hole_(settings.bridged_hole) {
   const auto found = std::find(aggregators_.begin(), aggregators_.end(), comm.rank());
   me_ = static_cast<std::size_t>(found - aggregators_.begin());
   const std::uint64_t wanted =

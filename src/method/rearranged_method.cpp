@@ -47,6 +47,8 @@ std::vector<OptionInfo> rearranged_options(const std::string& prefix) {
        "aggregators' ranges begin at multiples of it; auto: the stripe, or 4096"},
       {prefix + ".node_ranks", "0",
        "ranks that use shared memory; 0: as MPI says, 1: messages only"},
+      {prefix + ".holes", "32K",
+       "holes up to this size are written over with zeros, or read along"},
       {prefix + ".keep", "on", "the next file of a run uses the plan and the memory of this one"}};
 }
 
@@ -69,6 +71,7 @@ RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::stri
       header_(std::move(header)),
       window_(window_of(context.settings, prefix + ".window")),
       node_ranks_(context.settings.count(prefix + ".node_ranks", 0)),
+      holes_(context.settings.count(prefix + ".holes", RearrangerSettings{}.bridged_hole)),
       keep_(context.settings.flag(prefix + ".keep", true)) {
   const auto count_or_auto = [&](const std::string& name) {
     const std::string text = context.settings.text(prefix + name, "auto");
@@ -132,6 +135,7 @@ RearrangerSettings RearrangedMethod::rearranger_settings() const {
   settings.stripes = effective_hint("striping_factor", 1);
   settings.window = window_;
   settings.node_ranks = node_ranks_;
+  settings.bridged_hole = holes_;
   return settings;
 }
 

@@ -61,7 +61,7 @@ CellRecord RunningCell::finish() {
 void RunningCell::make_file_to_read() {
   agreed(comm_, [&] { shared_.buffers.fit(*cell_.written, cell_.rounds_in_memory()); });
   file_ = std::make_unique<TrialFile>(comm_, cell_.path, cell_.method->companions);
-  write_trial(comm_, cell_, *file_, shared_.buffers, false, shared_.deadline);
+  write_trial(comm_, cell_, *file_, shared_.buffers, false, shared_.deadline, &kept_);
   verify_written();
 }
 
@@ -69,7 +69,8 @@ Trial RunningCell::run_write() {
   file_.reset();  // the previous trial's: every trial starts on a fresh file
   comm_.barrier();
   file_ = std::make_unique<TrialFile>(comm_, cell_.path, cell_.method->companions);
-  return write_trial(comm_, cell_, *file_, shared_.buffers, shared_.options.sync, shared_.deadline);
+  return write_trial(comm_, cell_, *file_, shared_.buffers, shared_.options.sync, shared_.deadline,
+                     &kept_);
 }
 
 void RunningCell::check_written(bool warm_up) {
@@ -94,7 +95,7 @@ Trial RunningCell::run_read() {
   }
   if (record_.cache != "warm") record_.cache = cold ? "cold" : "warm";
   const Trial trial =
-      read_trial(comm_, cell_, shared_.buffers, shared_.options.verify, shared_.deadline);
+      read_trial(comm_, cell_, shared_.buffers, shared_.options.verify, shared_.deadline, &kept_);
   if (cell_.method->format == FileFormat::none || !shared_.options.verify) return trial;
   const std::string sentence = describe_agreed(comm_, trial.mismatch, moved());
   note_check(comm_.sum(trial.checked), sentence, "buffers, each rank another rank's part");

@@ -56,7 +56,8 @@ class RunningCell {
   const Cell& cell_;
   CellRecord record_;
   std::unique_ptr<TrialFile> file_;
-  double spent_ = 0.0;  ///< seconds in this cell's trials, pauses and verification included
+  std::shared_ptr<void> kept_;  ///< by the method, from trial to trial
+  double spent_ = 0.0;          ///< seconds in this cell's trials, pauses and verification included
 };
 
 }  // namespace slabmark

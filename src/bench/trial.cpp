@@ -52,12 +52,12 @@ bool hold_the_same(const Pattern& pattern, const std::vector<Transfer>& before,
 // the agreement about that failure.
 
 Trial write_trial(const Comm& comm, const Cell& cell, TrialFile& file, Buffers& buffers, bool sync,
-                  Deadline& deadline) {
+                  Deadline& deadline, std::shared_ptr<void>* kept) {
   const Pattern& pattern = *cell.written;
   PhaseClock clock(comm, &deadline);
   const Comm of_method(comm.get());
   const auto method =
-      cell.method->make({of_method, pattern, Direction::write, cell.settings, clock});
+      cell.method->make({of_method, pattern, Direction::write, cell.settings, clock, kept});
 
   RoundGroup group;
   std::span<std::byte* const> group_buffers;
@@ -96,12 +96,12 @@ Trial write_trial(const Comm& comm, const Cell& cell, TrialFile& file, Buffers& 
 }
 
 Trial read_trial(const Comm& comm, const Cell& cell, Buffers& buffers, bool verify,
-                 Deadline& deadline) {
+                 Deadline& deadline, std::shared_ptr<void>* kept) {
   const Pattern& pattern = *cell.read;
   PhaseClock clock(comm, &deadline);
   const Comm of_method(comm.get());
   const auto method =
-      cell.method->make({of_method, pattern, Direction::read, cell.settings, clock});
+      cell.method->make({of_method, pattern, Direction::read, cell.settings, clock, kept});
   Trial trial;
 
   clock.time(Phase::open, [&] { method->open(cell.path); });

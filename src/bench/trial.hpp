@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -22,13 +23,14 @@ struct Trial {
   std::uint64_t checked = 0;         ///< of a read: elements compared on this rank
 };
 
-/// Writes cell.written to `file`, where nothing stands yet. Collective.
+/// Writes cell.written to `file`, where nothing stands yet. Collective. `kept`: of the trials of
+/// one cell, see MethodContext.
 Trial write_trial(const Comm& comm, const Cell& cell, TrialFile& file, Buffers& buffers, bool sync,
-                  Deadline& deadline);
+                  Deadline& deadline, std::shared_ptr<void>* kept = nullptr);
 
 /// Reads cell.read from cell.path and, with `verify`, checks each buffer with the clock stopped.
 /// Collective.
 Trial read_trial(const Comm& comm, const Cell& cell, Buffers& buffers, bool verify,
-                 Deadline& deadline);
+                 Deadline& deadline, std::shared_ptr<void>* kept = nullptr);
 
 }  // namespace slabmark

@@ -34,11 +34,6 @@ void join(RunList& sorted) {
   if (!sorted.empty()) sorted.resize(last + 1);
 }
 
-Run common_part(Run a, Run b) {
-  const std::uint64_t begin = std::max(a.offset, b.offset);
-  return {begin, std::min(a.end(), b.end()) - begin};
-}
-
 }  // namespace
 
 std::vector<std::uint64_t> line_of_maps(std::span<const PlanMap> maps) {
@@ -142,17 +137,11 @@ FlushPlan::OnLine FlushPlan::of_source(int source, std::size_t item, Run part) c
           {map_begin_[items_[item].map] + part.offset, part.length}};
 }
 
-RunList FlushPlan::covered(std::size_t array, Run part) const {
+RunList FlushPlan::covered_by_several(std::size_t array, Run part) const {
   RunList all;
   for (const std::size_t item : items_of(array)) {
-    const std::uint64_t begin = map_begin_[items_[item].map];
-    const Run on_line{begin + part.offset, part.length};
-    for (const Run& run : within(covered_, on_line)) {
-      const Run common = common_part(run, on_line);
-      all.push_back({common.offset - begin, common.length});
-    }
+    for_each_covered_of(item, part, [&](Run run) { all.push_back(run); });
   }
-  if (items_of(array).size() == 1) return all;
   std::sort(all.begin(), all.end());
   join(all);
   return all;

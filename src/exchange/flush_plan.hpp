@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "exchange/move_elements.hpp"
 #include "exchange/region.hpp"
 #include "geometry/run.hpp"
 #include "parallel/comm.hpp"
@@ -67,13 +68,18 @@ class FlushPlan {
   };
   OnLine of_source(int source, std::size_t item, Run part) const;
 
-  /// Elements of `part` of an array, aggregated by this rank, that some rank has: sorted, merged.
-  RunList covered(std::size_t array, Run part) const;
+  /// Visits the elements of `part` of an array, aggregated by this rank, that some rank has: as
+  /// runs, sorted and merged.
+  template <class Visit>
+  void for_each_covered(std::size_t array, Run part, const Visit& visit) const;
 
   /// Bytes that this rank holds for the plan, without the pieces.
   std::uint64_t memory() const;
 
  private:
+  template <class Visit>
+  void for_each_covered_of(std::size_t item, Run part, const Visit& visit) const;
+  RunList covered_by_several(std::size_t array, Run part) const;
   void exchange(const Comm& comm, const Region& region, std::span<const int> aggregators);
   void refuse_repeated_elements() const;
   void refuse_shared_elements() const;
@@ -87,5 +93,25 @@ class FlushPlan {
   std::vector<std::uint64_t> incoming_of_;  ///< where each rank's begin
   RunList covered_;                         ///< of all ranks
 };
+
+template <class Visit>
+void FlushPlan::for_each_covered_of(std::size_t item, Run part, const Visit& visit) const {
+  const std::uint64_t begin = map_begin_[items_[item].map];
+  const Run on_line{begin + part.offset, part.length};
+  for (const Run& run : within(covered_, on_line)) {
+    const Run common = common_part(run, on_line);
+    visit(Run{common.offset - begin, common.length});
+  }
+}
+
+template <class Visit>
+void FlushPlan::for_each_covered(std::size_t array, Run part, const Visit& visit) const {
+  const auto items = items_of(array);
+  if (items.size() == 1) {
+    for_each_covered_of(items.front(), part, visit);
+  } else {
+    for (const Run& run : covered_by_several(array, part)) visit(run);
+  }
+}
 
 }  // namespace slabmark

@@ -18,7 +18,7 @@ std::vector<int> choose_aggregators(const Comm& comm, const RearrangerSettings& 
     // The same on all ranks, since nodes may differ.
     const std::uint64_t cores =
         comm.min(std::uint64_t{std::max(1u, std::thread::hardware_concurrency())});
-    count = nodes * std::min(settings.per_node, cores);
+    count = std::min(size, nodes * std::min(settings.per_node, cores));
     if (count > settings.stripes) count -= count % settings.stripes;
   }
   count = std::clamp<std::uint64_t>(count, 1, size);
@@ -30,66 +30,116 @@ std::vector<int> choose_aggregators(const Comm& comm, const RearrangerSettings& 
 
 }  // namespace
 
-// Two windows of 512 KiB stay in the caches of a core: with 8 MiB, storing to them and writing them
-// took five times as long (Xeon with 2 MiB of second-level cache, 32 MiB on 4 ranks). Between nodes
-// every rank sends a message a window, so windows grow with the ranks: 4 KiB a message on average,
-// until an aggregator would need more than 256 MiB.
+// Four windows of 512 KiB stay in the caches of a core, which eight times as much does not. Between
+// nodes every rank sends a message a window, so windows grow with the ranks: 4 KiB a message on
+// average, until an aggregator would need more than 256 MiB.
 std::uint64_t standard_window(std::uint64_t nodes, std::uint64_t ranks) {
-  constexpr std::uint64_t least = 1u << 20;
+  constexpr std::uint64_t least = 2u << 20;
   constexpr std::uint64_t most = 256u << 20;
   return nodes == 1 ? least : std::clamp((4 * ranks) * 4096, least, most);
 }
 
-// The memory is two windows of the aggregator, one to be filled while the other is written, and one
+// The memory is the windows of the aggregator, some to be filled while others are written, and one
 // each for what is sent and received unless all ranks share memory.
 Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
     : comm_(comm),
       staging_(comm, settings.node_ranks),
-      aggregators_(choose_aggregators(comm, settings, staging_.nodes())) {
+      aggregators_(choose_aggregators(comm, settings, staging_.nodes())),
+      bridged_hole_(settings.bridged_hole) {
   const auto found = std::find(aggregators_.begin(), aggregators_.end(), comm.rank());
   me_ = static_cast<std::size_t>(found - aggregators_.begin());
   const std::uint64_t wanted =
       settings.window > 0
           ? settings.window
           : standard_window(staging_.nodes(), static_cast<std::uint64_t>(comm.size()));
-  const std::uint64_t memory = std::max(wanted, 4 * longest_element);
-  const std::uint64_t allocated = staging_.reaches_all() ? memory / 2 : memory / 4;
-  staging_.allocate(aggregators_, 2 * (allocated + longest_element));
-  window_ = std::min(allocated, staging_.reaches_all() ? memory / 2 : memory / 4);
+  const std::uint64_t memory = std::max(wanted, (WindowCounts::most_slots + 2) * longest_element);
+  const auto window_of = [&] {
+    slots_ = staging_.reaches_all() ? WindowCounts::most_slots : 2;
+    return memory / (staging_.reaches_all() ? slots_ : slots_ + 2);
+  };
+  const std::uint64_t allocated = window_of();
+  staging_.allocate(aggregators_, slots_ * (allocated + longest_element));
+  window_ = std::min(allocated, window_of());
 }
 
-void Rearranger::write(const Flush& flush, const FileAccess& access) {
+// Nobody waits for all others. A rank moves its elements for a window as soon as the memory is free
+// of the one that used it before; an aggregator writes a window as soon as all ranks have moved
+// theirs. So a rank that has to wait for a core delays others only when all windows are full.
+//
+// It comes to an end: the rank that has moved least waits for windows that all have moved, and
+// their aggregator has written them before it could move on to this cycle itself.
+Rearranger::Tally Rearranger::run(const Flush& flush, Flow flow, const FileAccess& access) {
   const std::uint64_t count = cycles(flush.plan);
-  for (std::uint64_t cycle = 0; cycle < count; ++cycle) {
-    move_directly(flush, cycle, Flow::to_file);
-    exchange_to_aggregators(flush, cycle);
-    meet();
-    access_file(flush, cycle, Flow::to_file, access);
+  std::uint64_t moved = 0;
+  std::uint64_t accessed = aggregates() ? 0 : count;
+  while (moved < count || accessed < count) {
+    // The file first, since others wait for it.
+    if (accessed < count && may_access(accessed, flow)) {
+      access_file(flush, accessed, flow, access);
+      staging_.counts(me_).accessed.store(turn_ + ++accessed, std::memory_order_release);
+    } else if (moved < count && may_move(moved, flow)) {
+      move(flush, moved++, flow);
+    } else {
+      wait();
+    }
   }
-  end_flush(count);
-}
-
-void Rearranger::read(const Flush& flush, const FileAccess& access) {
-  const std::uint64_t count = cycles(flush.plan);
-  for (std::uint64_t cycle = 0; cycle < count; ++cycle) {
-    access_file(flush, cycle, Flow::from_file, access);
-    meet();
-    exchange_from_aggregators(flush, cycle);
-    move_directly(flush, cycle, Flow::from_file);
-  }
-  end_flush(count);
-}
-
-// One meeting a cycle is enough: who stores to a window again two cycles later, or reads it, has
-// met its aggregator in between.
-void Rearranger::meet() {
-  const Stopwatch watch(seconds_.meet);
-  staging_.meet();
-}
-
-void Rearranger::end_flush(std::uint64_t cycles) {
-  turn_ += cycles;
+  turn_ += count;
+  const Tally tally = std::exchange(tally_, {});
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  return tally;
+}
+
+// To the file, a window can be filled when the one before it in its slot is written; from the file,
+// when it is read itself.
+bool Rearranger::may_move(std::uint64_t cycle, Flow flow) const {
+  const std::uint64_t turn = turn_ + cycle + 1;
+  const std::uint64_t windows = flow == Flow::from_file ? turn : turn - std::min(slots_, turn);
+  for (std::size_t a = 0; a < aggregators_.size(); ++a) {
+    if (!reaches(a)) continue;
+    if (staging_.counts(a).accessed.load(std::memory_order_acquire) < windows) return false;
+  }
+  return true;
+}
+
+// The other way round: all must have moved their part of this window, or of the one before it in
+// its slot.
+bool Rearranger::may_access(std::uint64_t cycle, Flow flow) const {
+  const std::uint64_t uses = (turn_ + cycle) / slots_ + (flow == Flow::to_file ? 1 : 0);
+  return moved_count(me_, cycle).load(std::memory_order_acquire) >= uses * staging_.ranks_on_node();
+}
+
+WindowCounts::Count& Rearranger::moved_count(std::size_t aggregator, std::uint64_t cycle) const {
+  return staging_.counts(aggregator).moved[(turn_ + cycle) % slots_];
+}
+
+void Rearranger::move(const Flush& flush, std::uint64_t cycle, Flow flow) {
+  const Stopwatch watch(tally_.move);
+  if (flow == Flow::from_file) exchange_from_aggregators(flush, cycle);
+  move_directly(flush, cycle, flow);
+  if (flow == Flow::to_file) exchange_to_aggregators(flush, cycle);
+  for (std::size_t a = 0; a < aggregators_.size(); ++a) {
+    if (reaches(a)) moved_count(a, cycle).fetch_add(1, std::memory_order_release);
+  }
+}
+
+void Rearranger::wait() {
+  const Stopwatch watch(tally_.meet);
+  // A message of this rank may need it to look after MPI before it arrives.
+  int flag = 0;
+  if (!staging_.reaches_all()) {
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_.get(), &flag, MPI_STATUS_IGNORE),
+              "MPI_Iprobe");
+  }
+  std::this_thread::yield();
+}
+
+Rearranger::Tally& Rearranger::Tally::operator+=(const Tally& other) {
+  move += other.move;
+  meet += other.meet;
+  file += other.file;
+  file_calls += other.file_calls;
+  messages += other.messages;
+  return *this;
 }
 
 std::uint64_t Rearranger::cycles(const FlushPlan& plan) const {
@@ -112,11 +162,10 @@ Rearranger::Window Rearranger::window(const Flush& flush, std::size_t aggregator
 }
 
 std::byte* Rearranger::staging(std::size_t aggregator, std::uint64_t cycle) const {
-  return staging_.of(aggregator) + ((turn_ + cycle) % 2) * (window_ + longest_element);
+  return staging_.of(aggregator) + ((turn_ + cycle) % slots_) * (window_ + longest_element);
 }
 
 void Rearranger::move_directly(const Flush& flush, std::uint64_t cycle, Flow flow) {
-  const Stopwatch watch(seconds_.move);
   for (std::size_t step = 0; step < aggregators_.size(); ++step) {
     // Everyone begins elsewhere, lest all store to the same memory at once.
     const std::size_t a = (step + static_cast<std::size_t>(comm_.rank())) % aggregators_.size();

@@ -23,6 +23,12 @@ struct RearrangerSettings {
   std::uint64_t window =
       0;  ///< most bytes that a rank holds for the exchange; 0: standard_window()
   std::uint64_t node_ranks = 0;  ///< see SharedStaging
+  /// Holes up to so many bytes are written over with zeros where nothing was written before, or
+  /// read along, since a call for each side costs more: 92 KiB with a call each and 16 KiB left out
+  /// took longer than all in calls of 512 KiB (ext4 page cache).
+  std::uint64_t bridged_hole = 32u << 10;
+
+  bool operator==(const RearrangerSettings&) const = default;
 };
 
 /// Bytes that a rank holds for the exchange unless told otherwise.
@@ -56,20 +62,25 @@ class Rearranger {
   bool shares_all_memory() const { return staging_.reaches_all(); }
   std::uint64_t nodes() const { return staging_.nodes(); }
 
+  /// What one flush took on this rank.
+  struct Tally {
+    double move = 0.0;  ///< seconds between buffers, messages and windows
+    double meet = 0.0;  ///< seconds of waiting for windows that others fill, write or read
+    double file = 0.0;  ///< seconds in `access`
+    std::uint64_t file_calls = 0;
+    std::uint64_t messages = 0;
+
+    Tally& operator+=(const Tally& other);
+  };
+
   /// Collective. `access` is called on aggregators only. A rank whose access fails goes on taking
   /// part, so that no other waits for it, and throws at the end.
-  void write(const Flush& flush, const FileAccess& access);
-  void read(const Flush& flush, const FileAccess& access);
-
-  /// Seconds of this rank so far.
-  struct Seconds {
-    double move = 0.0;  ///< between buffers, messages and windows
-    double meet = 0.0;  ///< waiting for other ranks
-    double file = 0.0;  ///< in `access`
-  };
-  const Seconds& seconds() const { return seconds_; }
-  std::uint64_t file_calls() const { return file_calls_; }
-  std::uint64_t messages() const { return messages_; }
+  Tally write(const Flush& flush, const FileAccess& access) {
+    return run(flush, Flow::to_file, access);
+  }
+  Tally read(const Flush& flush, const FileAccess& access) {
+    return run(flush, Flow::from_file, access);
+  }
 
  private:
   // Windows end at whole elements, so they may be this much longer than asked for.
@@ -83,7 +94,14 @@ class Rearranger {
   std::uint64_t cycles(const FlushPlan& plan) const;
   Window window(const Flush& flush, std::size_t aggregator, std::uint64_t cycle) const;
   std::byte* staging(std::size_t aggregator, std::uint64_t cycle) const;
-  void meet();
+  bool aggregates() const { return me_ < aggregators_.size(); }
+
+  Tally run(const Flush& flush, Flow flow, const FileAccess& access);
+  bool may_move(std::uint64_t cycle, Flow flow) const;
+  bool may_access(std::uint64_t cycle, Flow flow) const;
+  WindowCounts::Count& moved_count(std::size_t aggregator, std::uint64_t cycle) const;
+  void move(const Flush& flush, std::uint64_t cycle, Flow flow);
+  void wait();
   bool reaches(std::size_t aggregator) const { return staging_.of(aggregator) != nullptr; }
 
   static ElementForm form_of(const Flush& flush, std::size_t array, Flow flow) {
@@ -115,19 +133,17 @@ class Rearranger {
   bool may_join(const Flush& flush, Extent before, std::size_t its_array, Extent after,
                 std::size_t array) const;
   void access_file(const Flush& flush, std::uint64_t cycle, Flow flow, const FileAccess& access);
-  void end_flush(std::uint64_t cycles);
-
   const Comm& comm_;
   SharedStaging staging_;
   std::vector<int> aggregators_;
+  std::uint64_t slots_ = 2;  ///< windows of an aggregator that are under way at a time
   std::uint64_t window_ = 0;
+  std::uint64_t bridged_hole_ = 0;
   std::uint64_t turn_ = 0;  ///< cycles of all flushes before this one
   std::size_t me_ = 0;      ///< this rank's index among the aggregators, or their number
   std::vector<std::byte> sent_, received_;  ///< packed, at most window_ bytes and an element each
   std::exception_ptr failure_;
-  Seconds seconds_;
-  std::uint64_t file_calls_ = 0;
-  std::uint64_t messages_ = 0;
+  Tally tally_;
 };
 
 /// Calls visit(item, part, position of the part in the window) for all items in the window.

@@ -8,14 +8,6 @@
 
 namespace slabmark {
 
-namespace {
-
-// A hole of the file up to this size is written over with zeros (where nothing was written before)
-// or read along, since a call of its own for each side costs more.
-constexpr std::uint64_t bridged_hole = 32u << 10;
-
-}  // namespace
-
 // Whether the bytes between two covered extents may be written as well: padding between arrays is
 // nobody's, and what no rank has of an array may be zero until something was written there.
 bool Rearranger::may_join(const Flush& flush, Extent before, std::size_t its_array, Extent after,
@@ -24,7 +16,7 @@ bool Rearranger::may_join(const Flush& flush, Extent before, std::size_t its_arr
   const bool contiguous_in_file =
       flush.region.file_offset(after.begin) - flush.region.file_offset(before.begin) ==
       after.begin - before.begin;
-  if (!contiguous_in_file || hole > bridged_hole) return false;
+  if (!contiguous_in_file || hole > bridged_hole_) return false;
   if (hole == 0) return true;
   const auto& arrays = flush.region.arrays();
   if (array == its_array + 1 && before.end == arrays[its_array].end() &&
@@ -37,7 +29,8 @@ bool Rearranger::may_join(const Flush& flush, Extent before, std::size_t its_arr
 }
 
 // What is to be moved between a window and the file, as positions that are contiguous in the file.
-// Holes that are to be written are set to zero.
+// Holes that are to be written are set to zero. A land model has a hole every few hundred bytes, so
+// only the first run of an array asks all that may_join() does.
 std::vector<Rearranger::Extent> Rearranger::extents(const Flush& flush, const Window& window,
                                                     std::byte* staging, Flow flow) const {
   std::vector<Extent> all;
@@ -45,33 +38,39 @@ std::vector<Rearranger::Extent> Rearranger::extents(const Flush& flush, const Wi
   for (const Region::Part& part : flush.region.parts_in(window.begin, window.end)) {
     const Region::Array& array = flush.region.arrays()[part.array];
     const std::uint64_t size = array.place.element_bytes;
-    for (const Run& run : flush.plan.covered(part.array, part.elements)) {
+    const std::uint64_t most = flush.fresh[part.array] ? bridged_hole_ : 0;
+    bool first = true;
+    flush.plan.for_each_covered(part.array, part.elements, [&](Run run) {
       const Extent next{array.begin + run.offset * size, array.begin + run.end() * size};
-      if (!all.empty() && may_join(flush, all.back(), last_array, next, part.array)) {
-        if (flow == Flow::to_file) {
-          std::memset(staging + (all.back().end - window.begin), 0, next.begin - all.back().end);
-        }
-        all.back().end = next.end;
-      } else {
-        all.push_back(next);
-      }
+      const bool joins =
+          first ? !all.empty() && may_join(flush, all.back(), last_array, next, part.array)
+                : next.begin - all.back().end <= most;
+      first = false;
       last_array = part.array;
-    }
+      if (!joins) {
+        all.push_back(next);
+        return;
+      }
+      if (flow == Flow::to_file) {
+        std::memset(staging + (all.back().end - window.begin), 0, next.begin - all.back().end);
+      }
+      all.back().end = next.end;
+    });
   }
   return all;
 }
 
 void Rearranger::access_file(const Flush& flush, std::uint64_t cycle, Flow flow,
                              const FileAccess& access) {
-  if (me_ >= aggregators_.size() || failure_) return;
-  const Stopwatch watch(seconds_.file);
+  if (failure_) return;
+  const Stopwatch watch(tally_.file);
   try {
     const Window now = window(flush, me_, cycle);
     std::byte* const memory = staging(me_, cycle);
     for (const Extent& extent : extents(flush, now, memory, flow)) {
       access(flush.region.file_offset(extent.begin), memory + (extent.begin - now.begin),
              extent.end - extent.begin);
-      ++file_calls_;
+      ++tally_.file_calls;
     }
   } catch (...) {
     failure_ = std::current_exception();

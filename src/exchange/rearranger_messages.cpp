@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "exchange/rearranger.hpp"
-#include "exchange/stopwatch.hpp"
 
 namespace slabmark {
 
@@ -90,12 +89,10 @@ std::vector<Rearranger::Incoming> Rearranger::messages_of_sources(const Flush& f
 
 void Rearranger::exchange_to_aggregators(const Flush& flush, std::uint64_t cycle) {
   if (staging_.reaches_all()) return;
-  const Stopwatch watch(seconds_.move);
   std::vector<Incoming> incoming;
   std::vector<MPI_Request> receives;
-  const bool aggregates = me_ < aggregators_.size();
-  const Window mine = aggregates ? window(flush, me_, cycle) : Window{0, 0, 0};
-  if (aggregates) {
+  const Window mine = aggregates() ? window(flush, me_, cycle) : Window{0, 0, 0};
+  if (aggregates()) {
     incoming = messages_of_sources(flush, mine);
     if (!incoming.empty()) received_.resize(incoming.back().begin + incoming.back().bytes);
     for (const Incoming& message : incoming) {
@@ -138,16 +135,15 @@ void Rearranger::send_to_aggregators(const Flush& flush, std::uint64_t cycle) {
                         tag, comm_.get(), &sends.emplace_back()),
               "MPI_Isend");
     filled += bytes;
-    ++messages_;
+    ++tally_.messages;
   }
   wait_all(sends);
 }
 
 void Rearranger::exchange_from_aggregators(const Flush& flush, std::uint64_t cycle) {
   if (staging_.reaches_all()) return;
-  const Stopwatch watch(seconds_.move);
   std::vector<MPI_Request> sends;
-  if (me_ < aggregators_.size()) {
+  if (aggregates()) {
     const Window mine = window(flush, me_, cycle);
     const std::vector<Incoming> outgoing = messages_of_sources(flush, mine);
     if (!outgoing.empty()) sent_.resize(outgoing.back().begin + outgoing.back().bytes);
@@ -157,7 +153,7 @@ void Rearranger::exchange_from_aggregators(const Flush& flush, std::uint64_t cyc
       check_mpi(MPI_Isend(sent_.data() + message.begin, static_cast<int>(message.bytes), MPI_BYTE,
                           message.source, tag, comm_.get(), &sends.emplace_back()),
                 "MPI_Isend");
-      ++messages_;
+      ++tally_.messages;
     }
   }
   receive_from_aggregators(flush, cycle);

@@ -1,6 +1,7 @@
 #include "exchange/shared_staging.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace slabmark {
 
@@ -28,6 +29,16 @@ std::unique_ptr<Comm> node_comm(MPI_Comm comm, std::uint64_t node_ranks) {
   return owned;
 }
 
+constexpr std::uint64_t page = 4096;
+
+// The counts have a page of their own before the windows, which begin at one. MPI promises no
+// alignment, but maps pages, so all ranks round up alike.
+std::uint64_t block_of(std::uint64_t bytes) { return 2 * page + bytes; }
+
+std::byte* first_page(std::byte* base) {
+  return base + (page - reinterpret_cast<std::uintptr_t>(base) % page) % page;
+}
+
 }  // namespace
 
 SharedStaging::SharedStaging(const Comm& comm, std::uint64_t node_ranks)
@@ -37,16 +48,20 @@ SharedStaging::SharedStaging(const Comm& comm, std::uint64_t node_ranks)
 
 void SharedStaging::allocate(std::span<const int> aggregators, std::uint64_t bytes) {
   memory_.assign(aggregators.size(), nullptr);
+  counts_.assign(aggregators.size(), nullptr);
   const auto my_entry = std::find(aggregators.begin(), aggregators.end(), comm_.rank());
-  const std::uint64_t mine = my_entry == aggregators.end() ? 0 : bytes;
+  const auto me = static_cast<std::size_t>(my_entry - aggregators.begin());
+  const bool aggregates = my_entry != aggregators.end();
   // The ranks of one node know whether it worked there; all need to know who reaches whom.
-  if (comm_.any(!allocate_shared(mine))) {
+  if (comm_.any(!allocate_shared(aggregates ? block_of(bytes) : 0))) {
     free_window();
     node_ = node_comm(comm_.get(), 1);
     find_nodes();
-    if (mine == 0) return;
-    own_.reset(new std::byte[mine]);
-    memory_[static_cast<std::size_t>(my_entry - aggregators.begin())] = own_.get();
+    if (!aggregates) return;
+    own_.reset(new std::byte[bytes]);
+    own_counts_ = std::make_unique<WindowCounts>();
+    memory_[me] = own_.get();
+    counts_[me] = own_counts_.get();
     return;
   }
   for (std::size_t a = 0; a < aggregators.size(); ++a) {
@@ -54,11 +69,21 @@ void SharedStaging::allocate(std::span<const int> aggregators, std::uint64_t byt
     // Ranks of a node keep their order, so the rank there is the number of lower ranks here.
     const auto in_node = static_cast<int>(
         std::count(node_of_rank_.begin(), node_of_rank_.begin() + aggregators[a], my_node_));
-    MPI_Aint size = 0;
-    int unit = 1;
-    check_mpi(MPI_Win_shared_query(window_, in_node, &size, &unit, &memory_[a]),
-              "MPI_Win_shared_query");
+    std::byte* const block = first_page(shared_memory_of(in_node));
+    counts_[a] = reinterpret_cast<WindowCounts*>(block);
+    memory_[a] = block + page;
   }
+  if (aggregates) new (counts_[me]) WindowCounts;
+  node_->barrier();  // counts stand before anyone looks at them
+}
+
+std::byte* SharedStaging::shared_memory_of(int rank_in_node) const {
+  MPI_Aint size = 0;
+  int unit = 1;
+  std::byte* base = nullptr;
+  check_mpi(MPI_Win_shared_query(window_, rank_in_node, &size, &unit, &base),
+            "MPI_Win_shared_query");
+  return base;
 }
 
 bool SharedStaging::allocate_shared(std::uint64_t mine) {
@@ -79,13 +104,6 @@ void SharedStaging::find_nodes() {
             "MPI_Allgather");
   nodes_ = 0;
   for (int rank = 0; rank < comm_.size(); ++rank) nodes_ += node_of_rank_[rank] == rank;
-}
-
-void SharedStaging::meet() const {
-  if (window_ == MPI_WIN_NULL) return;
-  check_mpi(MPI_Win_sync(window_), "MPI_Win_sync");
-  node_->barrier();
-  check_mpi(MPI_Win_sync(window_), "MPI_Win_sync");
 }
 
 void SharedStaging::free_window() {

@@ -19,6 +19,12 @@ struct Run {
 
 using RunList = std::vector<Run>;
 
+/// What two runs share, which must be something.
+inline Run common_part(Run a, Run b) {
+  const std::uint64_t begin = a.offset > b.offset ? a.offset : b.offset;
+  return {begin, (a.end() < b.end() ? a.end() : b.end()) - begin};
+}
+
 /// Number of elements in all runs.
 std::uint64_t total_length(std::span<const Run> runs);
 

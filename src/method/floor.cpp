@@ -27,12 +27,21 @@ class Bytes {
   std::uint64_t size_ = 0;
 };
 
+/// Serves file after file, as the memory of the rearranged methods does.
+struct Memory {
+  Bytes sent, received, written;
+};
+
 /// The least that a method does which brings data into another order by messages: the bytes of a
 /// flush are copied together, exchanged so that each rank gets an equal part from each, copied
 /// again, and written contiguously. What the file holds has no use.
 class Floor : public Method {
  public:
-  explicit Floor(const MethodContext& context) : context_(context) {}
+  explicit Floor(const MethodContext& context) : context_(context) {
+    if (context.kept) memory_ = std::static_pointer_cast<Memory>(*context.kept);
+    if (!memory_) memory_ = std::make_shared<Memory>();
+    if (context.kept) *context.kept = memory_;
+  }
 
   void create(const std::string& path) override { file_ = create_shared(context_.comm, path); }
 
@@ -53,8 +62,8 @@ class Floor : public Method {
   void flush() override {
     const std::uint64_t bytes = copy_together();
     const std::uint64_t arrived = exchange(bytes);
-    std::byte* const ready = written_.fit(arrived);
-    std::memcpy(ready, received_.fit(0), arrived);
+    std::byte* const ready = memory_->written.fit(arrived);
+    std::memcpy(ready, memory_->received.fit(0), arrived);
     file_.write_at(end_ + context_.comm.sum_before(arrived), ready, arrived);
     end_ += context_.comm.sum(arrived);
     posted_.clear();
@@ -68,7 +77,7 @@ class Floor : public Method {
   std::uint64_t copy_together() {
     std::uint64_t bytes = 0;
     for (const auto& [buffer, size] : posted_) bytes += size;
-    std::byte* to = sent_.fit(bytes);
+    std::byte* to = memory_->sent.fit(bytes);
     for (const auto& [buffer, size] : posted_) {
       if (size > 0) std::memcpy(to, buffer, size);
       to += size;
@@ -92,10 +101,10 @@ class Floor : public Method {
       its_starts[r] = static_cast<int>(arrived);
       arrived += static_cast<std::uint64_t>(its_counts[r]);
     }
-    check_mpi(
-        MPI_Alltoallv(sent_.fit(0), counts.data(), starts.data(), MPI_BYTE, received_.fit(arrived),
-                      its_counts.data(), its_starts.data(), MPI_BYTE, context_.comm.get()),
-        "MPI_Alltoallv");
+    check_mpi(MPI_Alltoallv(memory_->sent.fit(0), counts.data(), starts.data(), MPI_BYTE,
+                            memory_->received.fit(arrived), its_counts.data(), its_starts.data(),
+                            MPI_BYTE, context_.comm.get()),
+              "MPI_Alltoallv");
     ++calls_;
     return arrived;
   }
@@ -103,7 +112,7 @@ class Floor : public Method {
   MethodContext context_;
   posix::File file_;
   std::vector<std::pair<std::byte*, std::uint64_t>> posted_;
-  Bytes sent_, received_, written_;
+  std::shared_ptr<Memory> memory_;
   std::uint64_t end_ = 0;  ///< of what was written so far
   std::uint64_t calls_ = 0;
 };

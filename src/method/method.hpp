@@ -56,6 +56,10 @@ struct MethodContext {
   Direction direction;
   const Settings& settings;
   PhaseClock& clock;  ///< for spans inside a phase
+  /// What a method leaves here it finds again when it makes the next file of the same run, as a
+  /// program that writes a file each hour would keep it. Nothing of this file's communicator may be
+  /// in it. Null: nothing lasts.
+  std::shared_ptr<void>* kept = nullptr;
 };
 
 /// One way to move a pattern through one library. One object serves one trial. The calls come in

@@ -46,8 +46,23 @@ std::vector<OptionInfo> rearranged_options(const std::string& prefix) {
       {prefix + ".align", "auto",
        "aggregators' ranges begin at multiples of it; auto: the stripe, or 4096"},
       {prefix + ".node_ranks", "0",
-       "ranks that use shared memory; 0: as MPI says, 1: messages only"}};
+       "ranks that use shared memory; 0: as MPI says, 1: messages only"},
+      {prefix + ".holes", "32K",
+       "holes up to this size are written over with zeros, or read along"},
+      {prefix + ".keep", "on", "the next file of a run uses the plan and the memory of this one"}};
 }
+
+/// What serves the next file, too: no plan and no memory is made for a file that looks like the
+/// last.
+struct RearrangedMethod::Kept {
+  Kept(const Comm& parent, const RearrangerSettings& chosen)
+      : comm(parent.get()), settings(chosen), rearranger(comm, chosen) {}
+
+  Comm comm;  // outlives that of a file
+  RearrangerSettings settings;
+  Rearranger rearranger;
+  RearrangedPlan plan;
+};
 
 RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::string& prefix,
                                    std::unique_ptr<CanonicalHeader> header)
@@ -55,7 +70,9 @@ RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::stri
       prefix_(prefix),
       header_(std::move(header)),
       window_(window_of(context.settings, prefix + ".window")),
-      node_ranks_(context.settings.count(prefix + ".node_ranks", 0)) {
+      node_ranks_(context.settings.count(prefix + ".node_ranks", 0)),
+      holes_(context.settings.count(prefix + ".holes", RearrangerSettings{}.bridged_hole)),
+      keep_(context.settings.flag(prefix + ".keep", true)) {
   const auto count_or_auto = [&](const std::string& name) {
     const std::string text = context.settings.text(prefix + name, "auto");
     return text == "auto" ? 0
@@ -118,6 +135,7 @@ RearrangerSettings RearrangedMethod::rearranger_settings() const {
   settings.stripes = effective_hint("striping_factor", 1);
   settings.window = window_;
   settings.node_ranks = node_ranks_;
+  settings.bridged_hole = holes_;
   return settings;
 }
 
@@ -126,17 +144,25 @@ std::uint64_t RearrangedMethod::alignment() const {
 }
 
 void RearrangedMethod::prepare() {
-  rearranger_.emplace(context_.comm, rearranger_settings());
+  rearranger_settings_ = rearranger_settings();
+  // All ranks have it or none, since they make it together.
+  if (keep_ && context_.kept) kept_ = std::static_pointer_cast<Kept>(*context_.kept);
+  if (!kept_) make_kept();
   if (context_.pattern.rounds == 0) return;
-  std::vector<Posted> first;
-  const auto transfers = context_.pattern.transfers(0);
-  const std::vector<std::byte*> no_buffers(transfers.size(), nullptr);
+  std::vector<PlacedArray> first;
+  const std::vector<std::byte*> no_buffers(context_.pattern.transfers(0).size(), nullptr);
   take(0, no_buffers, first);
-  context_.clock.span("plan", [&] { plan_for(first, region_of(first)); });
+  const std::uint64_t first_round = 0;
+  context_.clock.span("plan", [&] { plan_for({&first_round, 1}, first, region_of(first)); });
+}
+
+void RearrangedMethod::make_kept() {
+  kept_ = std::make_shared<Kept>(context_.comm, rearranger_settings_);
+  if (keep_ && context_.kept) *context_.kept = kept_;
 }
 
 void RearrangedMethod::take(std::uint64_t round, std::span<std::byte* const> buffers,
-                            std::vector<Posted>& out) const {
+                            std::vector<PlacedArray>& out) const {
   const auto transfers = context_.pattern.transfers(round);
   for (std::size_t i = 0; i < transfers.size(); ++i) {
     const Dataset& dataset = context_.pattern.datasets[transfers[i].dataset];
@@ -149,71 +175,28 @@ void RearrangedMethod::take(std::uint64_t round, std::span<std::byte* const> buf
 
 void RearrangedMethod::post(std::uint64_t round, std::span<std::byte* const> buffers) {
   take(round, buffers, posted_);
+  posted_rounds_.push_back(round);
 }
 
-Region RearrangedMethod::region_of(const std::vector<Posted>& posted) const {
+Region RearrangedMethod::region_of(std::span<const PlacedArray> arrays) const {
   std::vector<ArrayPlace> places;
-  for (const Posted& one : posted) places.push_back(one.place);
+  for (const PlacedArray& one : arrays) places.push_back(one.place);
   return Region(places, header_->padding());
 }
 
-void RearrangedMethod::plan_for(const std::vector<Posted>& posted, const Region& region) {
-  PlanKey key;
-  for (const Posted& one : posted) {
-    key.selections.emplace_back(one.transfer.file, one.transfer.buffer);
-    key.arrays.push_back(region.array_at(one.place));
-  }
-  for (const Region::Array& array : region.arrays()) {
-    key.shapes.emplace_back(array.begin, array.place.element_bytes);
-  }
-  key.cuts = region.cut(rearranger_->aggregators().size(), alignment());
-  if (plans_ > 0 && !context_.comm.any(key != key_)) return;
-  key_ = std::move(key);
-  make_plan(posted, region);
-}
-
-// Items share a map where they share their selections on every rank. A rank says which item was the
-// first with these selections; where all say the same, that item's map will do.
-std::vector<std::size_t> RearrangedMethod::agreed_maps(const PlanKey& key) const {
-  const std::size_t items = key.selections.size();
-  std::map<std::pair<const Selection*, const Selection*>, std::int64_t> first_with;
-  std::vector<std::int64_t> lowest(2 * items);
-  for (std::size_t i = 0; i < items; ++i) {
-    const auto& [file, buffer] = key.selections[i];
-    const auto first =
-        first_with.try_emplace({file.get(), buffer.get()}, static_cast<std::int64_t>(i)).first;
-    lowest[i] = first->second;
-    lowest[items + i] = -first->second;
-  }
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, lowest.data(), static_cast<int>(lowest.size()), MPI_INT64_T,
-                          MPI_MIN, context_.comm.get()),
-            "MPI_Allreduce");
-  std::vector<std::size_t> map_of;
-  std::size_t maps = 0;
-  for (std::size_t i = 0; i < items; ++i) {
-    const bool all_agree = lowest[i] == -lowest[items + i];
-    const auto first = static_cast<std::size_t>(lowest[i]);
-    map_of.push_back(all_agree && first < i ? map_of[first] : maps++);
-  }
-  return map_of;
-}
-
-void RearrangedMethod::make_plan(const std::vector<Posted>& posted, const Region& region) {
-  const std::vector<std::size_t> map_of = agreed_maps(key_);
-  std::vector<PlanMap> maps;
-  std::vector<PlanItem> items;
-  for (std::size_t i = 0; i < posted.size(); ++i) {
-    const Transfer& transfer = posted[i].transfer;
-    items.push_back({key_.arrays[i], map_of[i]});
-    if (map_of[i] < maps.size()) continue;
-    const FilePieces& pieces =
-        pieces_.get(transfer.file, transfer.buffer, 0, [&] { return file_pieces(transfer); });
-    maps.push_back({pieces.pieces, posted[i].place.elements,
-                    context_.pattern.datasets[transfer.dataset].name});
-  }
-  pieces_.next_round();
-  plan_ = FlushPlan(context_.comm, region, std::move(maps), std::move(items), key_.cuts,
-                    rearranger_->aggregators(), writing());
+// All ranks post the same rounds, so where prepare() has agreed on them nobody need ask again.
+void RearrangedMethod::plan_for(std::span<const std::uint64_t> rounds,
+                                std::span<const PlacedArray> arrays, const Region& region) {
+  if (std::ranges::equal(rounds, planned_rounds_)) return;
+  planned_rounds_.assign(rounds.begin(), rounds.end());
+  const auto layout = [&] {
+    return RearrangedPlan::Layout{arrays, region, kept_->rearranger.aggregators(), alignment(),
+                                  writing()};
+  };
+  const auto other_settings = [&] { return kept_->settings != rearranger_settings_; };
+  if (!context_.comm.any(other_settings() || !kept_->plan.fits(layout()))) return;
+  if (context_.comm.any(other_settings())) make_kept();
+  kept_->plan.make(context_.comm, context_.pattern, layout());
   ++plans_;
 }
 
@@ -227,26 +210,32 @@ std::vector<bool> RearrangedMethod::take_fresh(const Region& region) {
 
 void RearrangedMethod::flush() {
   const Region region = region_of(posted_);
-  context_.clock.span("plan", [&] { plan_for(posted_, region); });
+  context_.clock.span("plan", [&] { plan_for(posted_rounds_, posted_, region); });
   std::vector<std::byte*> buffers;
-  for (const Posted& one : posted_) buffers.push_back(one.buffer);
+  for (const PlacedArray& one : posted_) buffers.push_back(one.buffer);
   const std::vector<bool> fresh = take_fresh(region);
-  const Rearranger::Seconds before = rearranger_->seconds();
-  const Rearranger::Flush now{region, plan_, buffers, fresh, header_->swaps_bytes()};
-  if (writing()) {
-    rearranger_->write(now, [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
-      file_.write_at(offset, {memory, static_cast<int>(bytes), MPI_BYTE, bytes});
-    });
-  } else {
-    rearranger_->read(now, [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
-      file_.read_at(offset, {memory, static_cast<int>(bytes), MPI_BYTE, bytes});
-    });
-  }
-  const Rearranger::Seconds& after = rearranger_->seconds();
-  context_.clock.add_to_span("move", after.move - before.move);
-  context_.clock.add_to_span("meet", after.meet - before.meet);
-  context_.clock.add_to_span("file", after.file - before.file);
+  const Rearranger::Flush now{region, kept_->plan.plan(), buffers, fresh, header_->swaps_bytes()};
+  const Rearranger::Tally took = writing() ? write(now) : read(now);
+  context_.clock.add_to_span("move", took.move);
+  context_.clock.add_to_span("meet", took.meet);
+  context_.clock.add_to_span("file", took.file);
+  tally_ += took;
   posted_.clear();
+  posted_rounds_.clear();
+}
+
+Rearranger::Tally RearrangedMethod::write(const Rearranger::Flush& flush) {
+  return kept_->rearranger.write(
+      flush, [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
+        file_.write_at(offset, {memory, static_cast<int>(bytes), MPI_BYTE, bytes});
+      });
+}
+
+Rearranger::Tally RearrangedMethod::read(const Rearranger::Flush& flush) {
+  return kept_->rearranger.read(
+      flush, [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
+        file_.read_at(offset, {memory, static_cast<int>(bytes), MPI_BYTE, bytes});
+      });
 }
 
 void RearrangedMethod::sync() { file_.sync(); }
@@ -255,14 +244,14 @@ void RearrangedMethod::close() { file_.close(); }
 
 nlohmann::json RearrangedMethod::effective() const {
   const char* call = writing() ? "MPI_File_write_at" : "MPI_File_read_at";
-  nlohmann::json effective = {{"calls", {{call, rearranger_->file_calls()}}},
-                              {"messages", rearranger_->messages()},
-                              {"aggregators", rearranger_->aggregators()},
-                              {"nodes", rearranger_->nodes()},
-                              {"window_bytes", rearranger_->window_bytes()},
+  nlohmann::json effective = {{"calls", {{call, tally_.file_calls}}},
+                              {"messages", tally_.messages},
+                              {"aggregators", kept_->rearranger.aggregators()},
+                              {"nodes", kept_->rearranger.nodes()},
+                              {"window_bytes", kept_->rearranger.window_bytes()},
                               {"alignment", alignment()},
                               {"plans", plans_},
-                              {"plan_bytes", plan_.memory()}};
+                              {"plan_bytes", kept_->plan.plan().memory()}};
   if (!header_->library().empty()) effective["library"] = header_->library();
   report_hints(effective, context_.settings, hints_in_effect_);
   return effective;

@@ -3,17 +3,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "exchange/rearranger.hpp"
-#include "method/file_order.hpp"
 #include "method/method.hpp"
-#include "method/selection_cache.hpp"
+#include "method/rearranged_plan.hpp"
 #include "storage/mpiio/file.hpp"
 
 namespace slabmark {
@@ -65,22 +62,7 @@ class RearrangedMethod : public Method {
   nlohmann::json effective() const override;
 
  private:
-  /// A transfer that has a place in the file.
-  struct Posted {
-    Transfer transfer;
-    ArrayPlace place;
-    std::byte* buffer = nullptr;
-  };
-
-  /// What a plan was made for. Equal ones, on all ranks, share it: the records of a time series lie
-  /// elsewhere in the file but alike.
-  struct PlanKey {
-    std::vector<std::pair<SelectionPtr, SelectionPtr>> selections;
-    std::vector<std::size_t> arrays;
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> shapes;  ///< begin and element size
-    std::vector<std::uint64_t> cuts;
-    bool operator==(const PlanKey&) const = default;
-  };
+  struct Kept;
 
   bool writing() const { return context_.direction == Direction::write; }
   mpiio::Hints hints() const;
@@ -89,11 +71,13 @@ class RearrangedMethod : public Method {
   std::uint64_t alignment() const;
   std::uint64_t effective_hint(const std::string& name, std::uint64_t otherwise) const;
   void take(std::uint64_t round, std::span<std::byte* const> buffers,
-            std::vector<Posted>& out) const;
-  Region region_of(const std::vector<Posted>& posted) const;
-  void plan_for(const std::vector<Posted>& posted, const Region& region);
-  std::vector<std::size_t> agreed_maps(const PlanKey& key) const;
-  void make_plan(const std::vector<Posted>& posted, const Region& region);
+            std::vector<PlacedArray>& out) const;
+  Region region_of(std::span<const PlacedArray> arrays) const;
+  void make_kept();
+  void plan_for(std::span<const std::uint64_t> rounds, std::span<const PlacedArray> arrays,
+                const Region& region);
+  Rearranger::Tally write(const Rearranger::Flush& flush);
+  Rearranger::Tally read(const Rearranger::Flush& flush);
   std::vector<bool> take_fresh(const Region& region);
 
   MethodContext context_;
@@ -103,17 +87,20 @@ class RearrangedMethod : public Method {
   std::uint64_t window_;
   std::uint64_t align_;
   std::uint64_t node_ranks_;
+  std::uint64_t holes_;
+  bool keep_;
 
   std::string path_;
   std::vector<std::uint64_t> numbers_;
   mpiio::File file_;
   std::map<std::string, std::string> hints_in_effect_;
-  std::optional<Rearranger> rearranger_;
-  std::vector<Posted> posted_;
-  SelectionCache<FilePieces> pieces_;
-  PlanKey key_;
-  FlushPlan plan_;
+  RearrangerSettings rearranger_settings_;
+  std::shared_ptr<Kept> kept_;
+  std::vector<PlacedArray> posted_;
+  std::vector<std::uint64_t> posted_rounds_;
+  std::vector<std::uint64_t> planned_rounds_;  ///< for which all ranks have agreed on the plan
   std::uint64_t plans_ = 0;
+  Rearranger::Tally tally_;
   std::set<std::uint64_t> written_;  ///< offsets of the arrays that were written to
 };
 

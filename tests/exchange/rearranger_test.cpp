@@ -1,7 +1,10 @@
 #include "exchange/rearranger.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <map>
+#include <set>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -103,17 +106,70 @@ TEST_P(RearrangerTest, SendsMessagesOnlyWhereMemoryIsNotShared) {
   Rearranger rearranger(comm, settings());
   const FlushPlan plan = plan_for(rearranger);
   const auto memory = buffers();
+  const auto tally = rearranger.write({region, plan, memory, fresh, false},
+                                      [](std::uint64_t, std::byte*, std::uint64_t) {});
+  EXPECT_EQ(comm.sum(tally.messages) > 0, rearranger.nodes() > 1);
+}
+
+// Others may be several windows ahead, so what they have moved must not stand for what is missing.
+TEST_P(RearrangerTest, NoWindowIsWrittenBeforeTheSlowestRankHasMovedItsElements) {
+  Rearranger rearranger(comm, settings());
+  const FlushPlan plan = plan_for(rearranger);
+  const auto memory = buffers();
+  for (int slow = 0; slow < comm.size(); ++slow) {
+    std::uint64_t wrong = 0;
+    comm.barrier();
+    if (comm.rank() == slow) std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    rearranger.write({region, plan, memory, fresh, false},
+                     [&](std::uint64_t offset, std::byte* data, std::uint64_t bytes) {
+                       for (std::uint64_t i = 0; i < bytes; i += 8) {
+                         std::uint64_t value = 0;
+                         std::memcpy(&value, data + i, 8);
+                         if (value != (offset + i - 64) / 8) ++wrong;
+                         std::memset(data + i, 0xFF, 8);
+                       }
+                     });
+    EXPECT_EQ(wrong, 0u);
+  }
+}
+
+TEST_P(RearrangerTest, EachStripeIsWrittenByOneAggregator) {
+  RearrangerSettings chosen = settings();
+  chosen.aggregators = 3;
+  Rearranger rearranger(comm, chosen);
+  constexpr std::uint64_t stripe = 1024;
+  const FlushPlan plan(comm, region, {{pieces, elements, "v"}}, {{0, 0}, {1, 0}},
+                       region.cut(rearranger.aggregators().size(), stripe),
+                       rearranger.aggregators(), true);
+  const auto memory = buffers();
+  std::set<std::uint64_t> stripes;
   rearranger.write({region, plan, memory, fresh, false},
-                   [](std::uint64_t, std::byte*, std::uint64_t) {});
-  EXPECT_EQ(comm.sum(rearranger.messages()) > 0, rearranger.nodes() > 1);
+                   [&](std::uint64_t offset, std::byte*, std::uint64_t bytes) {
+                     for (std::uint64_t at = offset / stripe; at * stripe < offset + bytes; ++at) {
+                       stripes.insert(at);
+                     }
+                   });
+  const std::uint64_t last = (64 + 2 * 8 * elements - 1) / stripe;
+  EXPECT_EQ(comm.sum(std::uint64_t{stripes.size()}), last + 1) << "of all, each counted once";
+}
+
+TEST_P(RearrangerTest, AggregatorsAreAMultipleOfTheStripesWhereThereAreMore) {
+  RearrangerSettings chosen;
+  chosen.node_ranks = GetParam();
+  const std::size_t without = Rearranger(comm, chosen).aggregators().size();
+  for (std::uint64_t stripes = 1; stripes <= 5; ++stripes) {
+    chosen.stripes = stripes;
+    const std::size_t with = Rearranger(comm, chosen).aggregators().size();
+    EXPECT_EQ(with, without < stripes ? without : without - without % stripes);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(NodeRanks, RearrangerTest, testing::Values(0, 1, 2),
                          [](const auto& each) { return "of_" + std::to_string(each.param); });
 
 TEST(StandardWindow, IsSmallOnOneNodeAndGrowsWithTheRanksBetweenNodes) {
-  EXPECT_EQ(standard_window(1, 64), 1u << 20);
-  EXPECT_EQ(standard_window(2, 4), 1u << 20);
+  EXPECT_EQ(standard_window(1, 64), 2u << 20);
+  EXPECT_EQ(standard_window(2, 4), 2u << 20);
   EXPECT_EQ(standard_window(32, 1024), 16u << 20);
   EXPECT_EQ(standard_window(675, 21600), 256u << 20);
 }

@@ -84,6 +84,7 @@ std::vector<Case> cases() {
                     {"mpiio.window", "1K"}}});
   }
   all.push_back({"mpiio-rearranged", {{"mpiio.align", "64"}, {"mpiio.window", "500"}}});
+  all.push_back({"mpiio-rearranged", {{"mpiio.holes", "0"}}});
   for (const auto& method : methods()) {
     if (!method.missing.empty() || !method.name.ends_with("-rearranged")) continue;
     const auto prefix = method.name.substr(0, method.name.find('-'));

@@ -91,12 +91,12 @@ void move_rounds(Method& method, const Comm& comm, const Pattern& pattern, Flush
 }  // namespace pass_detail
 
 /// Writes `pattern` to `path` with the known contents. A buffer that is not what it was after flush
-/// is a fault. Collective; errors are agreed.
+/// is a fault. `kept` as in MethodContext. Collective; errors are agreed.
 inline Outcome write_file(const MethodInfo& info, const Comm& comm, const Pattern& pattern,
                           const Settings& settings, const std::string& path,
-                          Flush flush = Flush::each_round) {
+                          Flush flush = Flush::each_round, std::shared_ptr<void>* kept = nullptr) {
   PhaseClock clock(comm);
-  const auto method = info.make({comm, pattern, Direction::write, settings, clock});
+  const auto method = info.make({comm, pattern, Direction::write, settings, clock, kept});
   agreed(comm, [&] { method->create(path); });
   agreed(comm, [&] { method->define(); });
   agreed(comm, [&] { method->prepare(); });
@@ -118,9 +118,9 @@ inline Outcome write_file(const MethodInfo& info, const Comm& comm, const Patter
 /// Reads it back and checks the buffers.
 inline Outcome read_file(const MethodInfo& info, const Comm& comm, const Pattern& pattern,
                          const Settings& settings, const std::string& path,
-                         Flush flush = Flush::each_round) {
+                         Flush flush = Flush::each_round, std::shared_ptr<void>* kept = nullptr) {
   PhaseClock clock(comm);
-  const auto method = info.make({comm, pattern, Direction::read, settings, clock});
+  const auto method = info.make({comm, pattern, Direction::read, settings, clock, kept});
   agreed(comm, [&] { method->open(path); });
   agreed(comm, [&] { method->prepare(); });
   Outcome outcome;

@@ -1,5 +1,6 @@
 // Datasets put together from the log, by all ranks: each reads a part of the log in large pieces,
 // sends the elements to those who own them, and writes its own range of the dataset.
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,12 @@ void LogFile::agreed(const std::function<void()>& stage) const {
 LogShare LogFile::share(std::span<LogDataset* const> datasets) {
   return {raw_, indices_, datasets, static_cast<std::uint64_t>(rank()),
           static_cast<std::uint64_t>(ranks())};
+}
+
+LogDataset LogFile::own_part(const LogShare& share, const LogDataset& dataset) const {
+  std::optional<LogDataset> part;
+  agreed([&] { part.emplace(share.part_of(dataset)); });
+  return std::move(*part);
 }
 
 void LogFile::assemble(LogDataset& part, posix::File& target, std::uint64_t address) {

@@ -74,7 +74,7 @@ void LogFile::prepare_close(const Location& file) {
   for (auto* dataset : outdated) {
     const bool many = mine->hyperslabs(dataset->number()) > config_.most_hyperslabs;
     if (config_.view != View::materialise && !many) continue;
-    auto part = mine->part_of(*dataset);
+    auto part = own_part(*mine, *dataset);
     materialise(file, *dataset, part);
   }
 }

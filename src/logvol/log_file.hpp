@@ -71,8 +71,10 @@ class LogFile {
   void update(LogDataset& dataset);
   /// What this rank reads of the log where all ranks bring these datasets together.
   LogShare share(std::span<LogDataset* const> datasets);
+  /// Collective: what of a dataset is in this rank's share.
+  LogDataset own_part(const LogShare& share, const LogDataset& dataset) const;
   /// Collective: writes the elements of a dataset in their order, from byte `address` of `target`
-  /// on. `part` holds what of its log this rank reads: see share().
+  /// on. `part` holds what of its log this rank reads.
   void assemble(LogDataset& part, posix::File& target, std::uint64_t address);
   /// Collective: writes `dataset` as one contiguous array, its view.
   void materialise(const Location& file, const LogDataset& dataset, LogDataset& part);

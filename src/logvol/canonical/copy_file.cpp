@@ -1,5 +1,6 @@
 #include "logvol/canonical/copy_file.hpp"
 
+#include <cstddef>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "logvol/under.hpp"
 #include "storage/hdf5/handle.hpp"
 #include "storage/hdf5/space.hpp"
+#include "storage/posix/file.hpp"
 
 namespace slabmark::logvol {
 
@@ -254,6 +256,18 @@ class Copy {
   std::vector<std::string> datasets_;  ///< whose elements hold references
 };
 
+/// What an application keeps in front of HDF5's own bytes.
+void copy_user_block(hid_t creation, const std::string& path, const std::string& output) {
+  hsize_t bytes = 0;
+  check(H5Pget_userblock(creation, &bytes), "H5Pget_userblock", path);
+  if (bytes == 0) return;
+  std::vector<std::byte> block(bytes);
+  posix::File::open(path, posix::File::Access::read).read_at(0, block.data(), bytes);
+  auto target = posix::File::open(output, posix::File::Access::write);
+  target.write_at(0, block.data(), bytes);
+  target.close();
+}
+
 }  // namespace
 
 std::map<std::uint64_t, std::uint64_t> copy_without_log(hid_t input, const std::string& path,
@@ -262,13 +276,14 @@ std::map<std::uint64_t, std::uint64_t> copy_without_log(hid_t input, const std::
   const auto access = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "H5Pcreate", output);
   check(H5Pset_vol(access.get(), H5VL_NATIVE, nullptr), "H5Pset_vol", output);
   check(H5Pset_fapl_sec2(access.get()), "H5Pset_fapl_sec2", output);
-  // What tools read that people have installed.
-  check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110),
+  // The oldest format that holds each object; one of the input may need a new one.
+  check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST),
         "H5Pset_libver_bounds", output);
   auto file = own(H5Fcreate(output.c_str(), H5F_ACC_EXCL, creation.get(), access.get()), H5Fclose,
                   "H5Fcreate", output);
   auto addresses = Copy(input, file.get()).run();
   check(H5Fclose(file.release()), "H5Fclose", output);
+  copy_user_block(creation.get(), path, output);
   return addresses;
 }
 

@@ -3,6 +3,9 @@
 #include <cstring>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "storage/hdf5/handle.hpp"
 
 namespace slabmark::logvol {
@@ -58,12 +61,15 @@ Handle target(hid_t file, H5R_type_t kind, const void* reference) {
   return {object, H5Oclose};
 }
 
-bool leads_elsewhere(hid_t file, const H5R_ref_t& reference) {
+void refuse_if_it_leads_elsewhere(hid_t file, const H5R_ref_t& reference) {
   char there[4096] = "";
   char here[4096] = "";
   H5Rget_file_name(&reference, there, sizeof there);
   H5Fget_name(file, here, sizeof here);
-  return std::strcmp(there, here) != 0;
+  if (std::strcmp(there, here) == 0) return;
+  throw IoError(fmt::format(
+      "'{}' holds a reference into another file, '{}', which cannot be copied; remove it first.",
+      here, there));
 }
 
 }  // namespace
@@ -151,7 +157,8 @@ void References::translate_region(hdset_reg_ref_t& reference) const {
 
 void References::translate_any(H5R_ref_t& reference) const {
   const auto kind = H5Rget_type(&reference);
-  if (kind == H5R_BADTYPE || leads_elsewhere(from_, reference)) return;
+  if (kind == H5R_BADTYPE) return;
+  refuse_if_it_leads_elsewhere(from_, reference);
   const Handle object(H5Ropen_object(&reference, H5P_DEFAULT, H5P_DEFAULT), H5Oclose);
   const auto* path = object.is_open() ? objects_.path_of(object.get()) : nullptr;
   if (path == nullptr) {

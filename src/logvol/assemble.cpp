@@ -39,7 +39,7 @@ LogDataset LogFile::own_part(const LogShare& share, const LogDataset& dataset) c
 void LogFile::assemble(LogDataset& part, posix::File& target, std::uint64_t address) {
   const auto& runs = part.flushed();
   const auto size = part.element_bytes();
-  const RangePlan plan(comm_.get(), plain(runs), element_count(part.extent()));
+  const RangePlan plan(comm_.get(), elements_of(runs), element_count(part.extent()));
   plan.move(
       part.fill(), window_bytes,
       [&](std::span<const Run> wanted, std::byte* packed) {

@@ -2,6 +2,9 @@
 #include <optional>
 #include <thread>
 
+#include <H5VLconnector.h>
+#include <H5VLnative.h>
+
 #include "base/error.hpp"
 #include "logvol/find_datasets.hpp"
 #include "logvol/plain_file.hpp"
@@ -12,6 +15,7 @@ namespace slabmark::logvol {
 namespace {
 
 using hdf5::check;
+using hdf5::Handle;
 using hdf5::own;
 
 bool is_current(const Location& location, LogFile& log, const LogDataset& dataset) {
@@ -112,9 +116,10 @@ void LogFile::after_close() {
 }
 
 std::uint64_t write_views(const std::string& path, const Config& config) {
-  PlainFile file(path, H5F_ACC_RDWR);
-  const auto location = file.location();
-  check_has_log(file, path);
+  auto file = open_plainly(path, H5F_ACC_RDWR);
+  const LibraryContext context;
+  const Location location{H5VLobject(file.get()), H5I_FILE, H5VL_NATIVE};
+  check_has_log(location, path);
   LogFile log(path, MPI_COMM_NULL, true, config);
   log.load(location);
   std::uint64_t written = 0;
@@ -132,16 +137,18 @@ std::uint64_t write_views(const std::string& path, const Config& config) {
     log.forget(dataset->number());
     ++written;
   });
-  file.flush();  // a process that is killed in between leaves the mark, and no file without views
+  // A process that is killed in between leaves the mark, and never a file without views.
+  check(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path);
   set_number(location, log_group, "state", static_cast<int>(LogState::closed));
-  file.close();
+  check(H5Fclose(file.release()), "H5Fclose", path);
   return written;
 }
 
 LogSummary summarise(const std::string& path) {
-  const PlainFile file(path, H5F_ACC_RDONLY);
-  const auto location = file.location();
-  check_has_log(file, path);
+  const auto file = open_plainly(path, H5F_ACC_RDONLY);
+  const LibraryContext context;
+  const Location location{H5VLobject(file.get()), H5I_FILE, H5VL_NATIVE};
+  check_has_log(location, path);
   LogFile log(path, MPI_COMM_NULL, false, Config());
   log.load(location);
   LogSummary summary{log.state(), log.flushes(), log.index_bytes(), {}};

@@ -21,7 +21,7 @@ void append(LogRuns& runs, const LogRun& run, std::size_t element_bytes) {
 
 }  // namespace
 
-RunList plain(std::span<const LogRun> runs) {
+RunList elements_of(std::span<const LogRun> runs) {
   RunList result;
   result.reserve(runs.size());
   for (const auto& run : runs) result.push_back({run.offset, run.length});

@@ -30,7 +30,7 @@ struct LogRun {
 using LogRuns = std::vector<LogRun>;
 
 /// Which elements these are.
-RunList plain(std::span<const LogRun> runs);
+RunList elements_of(std::span<const LogRun> runs);
 
 /// True if the runs ascend without overlap.
 bool is_sorted_apart(std::span<const LogRun> runs);

@@ -10,12 +10,10 @@
 
 namespace slabmark::logvol {
 
-namespace {
-
 using hdf5::check;
 using hdf5::own;
 
-hdf5::Handle open(const std::string& path, unsigned flags) {
+hdf5::Handle open_plainly(const std::string& path, unsigned flags) {
   const auto list = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "H5Pcreate", path);
   check(H5Pset_vol(list.get(), H5VL_NATIVE, nullptr), "H5Pset_vol", path);
   check(H5Pset_fapl_sec2(list.get()), "H5Pset_fapl_sec2", path);
@@ -28,24 +26,18 @@ hdf5::Handle open(const std::string& path, unsigned flags) {
   return own(H5Fopen(path.c_str(), flags, list.get()), H5Fclose, "H5Fopen", path);
 }
 
-}  // namespace
-
-// The context is what HDF5's calls for connectors need, and have only inside a connector's
-// callback.
-PlainFile::PlainFile(const std::string& path, unsigned flags) : file_(open(path, flags)) {
-  check(H5VLopen_lib_context(&context_), "H5VLopen_lib_context", path);
+LibraryContext::LibraryContext() {
+  check(H5VLopen_lib_context(&context_), "H5VLopen_lib_context", "the log");
 }
 
-PlainFile::~PlainFile() { H5VLclose_lib_context(context_); }
+LibraryContext::~LibraryContext() { H5VLclose_lib_context(context_); }
 
-Location PlainFile::location() const { return {H5VLobject(get()), H5I_FILE, H5VL_NATIVE}; }
+Location location_of(const hdf5::Handle& file) {
+  return {H5VLobject(file.get()), H5I_FILE, H5VL_NATIVE};
+}
 
-void PlainFile::flush() { check(H5Fflush(get(), H5F_SCOPE_GLOBAL), "H5Fflush", "the log"); }
-
-void PlainFile::close() { check(H5Fclose(file_.release()), "H5Fclose", "the log"); }
-
-void check_has_log(const PlainFile& file, const std::string& path) {
-  if (link_exists(file.location(), log_group)) return;
+void check_has_log(const Location& location, const std::string& path) {
+  if (link_exists(location, log_group)) return;
   throw InputError(
       fmt::format("'{}' has no log; it was not written through the connector slablog.", path));
 }

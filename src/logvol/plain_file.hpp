@@ -9,28 +9,26 @@
 
 namespace slabmark::logvol {
 
-/// A file as HDF5 itself sees it, without this connector, whatever the environment names; open in
-/// this process alone. The calls below the connector (under.hpp) work on it, too.
-class PlainFile {
- public:
-  PlainFile(const std::string& path, unsigned flags);  ///< as H5Fopen; throws IoError
-  ~PlainFile();
-  PlainFile(const PlainFile&) = delete;
-  PlainFile& operator=(const PlainFile&) = delete;
+/// Opens a file in this process alone and without this connector, whatever the environment names.
+/// Throws IoError.
+hdf5::Handle open_plainly(const std::string& path, unsigned flags);
 
-  hid_t get() const { return file_.get(); }
-  Location location() const;
-  /// Puts all into the file that was changed so far. Throws IoError.
-  void flush();
-  /// Reports what the destructor would have to keep silent about.
-  void close();
+/// What HDF5's calls for connectors (under.hpp) need, and have only inside a connector's callback.
+class LibraryContext {
+ public:
+  LibraryContext();
+  ~LibraryContext();
+  LibraryContext(const LibraryContext&) = delete;
+  LibraryContext& operator=(const LibraryContext&) = delete;
 
  private:
-  hdf5::Handle file_;
   void* context_ = nullptr;
 };
 
+/// Where those calls find the log of a file that is open plainly.
+Location location_of(const hdf5::Handle& file);
+
 /// Throws InputError if the file has no log.
-void check_has_log(const PlainFile& file, const std::string& path);
+void check_has_log(const Location& location, const std::string& path);
 
 }  // namespace slabmark::logvol

@@ -21,8 +21,10 @@ using hdf5::UnionBuilder;
 // Below this HDF5 finds out quickly enough which elements no mapping covers.
 constexpr std::size_t few_hyperslabs = 1024;
 
-RunList coalesced(const LogRuns& runs) {
-  auto result = plain(runs);
+RunList plain(const LogRuns& runs) {
+  RunList result;
+  result.reserve(runs.size());
+  for (const auto& run : runs) result.push_back({run.offset, run.length});
   coalesce(result);
   return result;
 }
@@ -103,7 +105,7 @@ void map_block(hid_t creation, const Space& whole, std::uint32_t source, const L
     check(H5Pset_virtual(creation, to.get(), ".", name.c_str(), from.get()), "H5Pset_virtual",
           name);
   });
-  mappings.add_all(coalesced(runs));
+  mappings.add_all(plain(runs));
 }
 
 /// A dataset of the same shape that never gets space reads as fill value. Mapping the holes onto it
@@ -144,7 +146,7 @@ void write_view(hid_t file, const Location& location, LogDataset& dataset) {
   for (const auto& [block, runs] : blocks_of(dataset)) {
     map_block(list.get(), whole, block.first, runs, dataset);
   }
-  map_holes(file, list.get(), coalesced(dataset.flushed()), dataset);
+  map_holes(file, list.get(), plain(dataset.flushed()), dataset);
   own(H5Dcreate2(file, name.c_str(), dataset.type(), whole.get(), H5P_DEFAULT, list.get(),
                  H5P_DEFAULT),
       H5Dclose, "H5Dcreate2", name);

@@ -19,24 +19,27 @@ class Source {
  public:
   Source(const Comm& comm, const std::string& path) {
     agreed(comm, [&] {
-      file_ = std::make_unique<PlainFile>(path, H5F_ACC_RDONLY);
-      check_has_log(*file_, path);
+      file_ = open_plainly(path, H5F_ACC_RDONLY);
+      context_.emplace();
+      check_has_log(location_of(file_), path);
     });
     agreed(comm, [&] {
       log_ = std::make_unique<LogFile>(path, comm.get(), false, Config());
-      log_->load(file_->location());
-      for_each_log_dataset(file_->get(), [&](const std::string&, std::shared_ptr<LogDataset> one) {
-        datasets_.push_back(log_->add(file_->location(), one).get());
+      const auto location = location_of(file_);
+      log_->load(location);
+      for_each_log_dataset(file_.get(), [&](const std::string&, std::shared_ptr<LogDataset> one) {
+        datasets_.push_back(log_->add(location, one).get());
       });
     });
   }
 
-  const PlainFile& file() const { return *file_; }
+  hid_t file() const { return file_.get(); }
   LogFile& log() { return *log_; }
   const std::vector<LogDataset*>& datasets() const { return datasets_; }
 
  private:
-  std::unique_ptr<PlainFile> file_;
+  hdf5::Handle file_;
+  std::optional<LibraryContext> context_;
   std::unique_ptr<LogFile> log_;
   std::vector<LogDataset*> datasets_;
 };
@@ -47,7 +50,7 @@ std::vector<std::uint64_t> make_output(const Comm& comm, const Source& source,
   std::vector<std::uint64_t> addresses(source.datasets().size());
   agreed(comm, [&] {
     if (!comm.is_root()) return;
-    const auto made = copy_without_log(source.file().get(), input, output);
+    const auto made = copy_without_log(source.file(), input, output);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       addresses[i] = made.at(source.datasets()[i]->number());
     }

@@ -35,22 +35,21 @@ void mark_current(const Location& location, const LogFile& log, const LogDataset
 
 }  // namespace
 
-void LogFile::materialise(const Location& file, const LogDataset& dataset, LogDataset& part) {
-  const auto name = view_name(dataset.number());
-  for (const auto& old : {name, holes_name(dataset.number())}) {
+void LogFile::materialise(const Location& file, LogDataset& part) {
+  const auto name = view_name(part.number());
+  for (const auto& old : {name, holes_name(part.number())}) {
     if (link_exists(file, old)) remove_link(file, old);
   }
   const auto list = own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate", name);
-  check(H5Pset_fill_value(list.get(), dataset.type(), dataset.fill().data()), "H5Pset_fill_value",
-        name);
-  const auto address = create_array(file, name, dataset.type(), dataset.extent(), list.get());
+  check(H5Pset_fill_value(list.get(), part.type(), part.fill().data()), "H5Pset_fill_value", name);
+  const auto address = create_array(file, name, part.type(), part.extent(), list.get());
   try {
     assemble(part, raw_, address);
   } catch (...) {  // on all ranks
     remove_link(file, name);
     throw;
   }
-  mark_current(file, *this, dataset);
+  mark_current(file, *this, part);
 }
 
 void LogFile::prepare_close(const Location& file) {
@@ -79,7 +78,7 @@ void LogFile::prepare_close(const Location& file) {
     const bool many = mine->hyperslabs(dataset->number()) > config_.most_hyperslabs;
     if (config_.view != View::materialise && !many) continue;
     auto part = own_part(*mine, *dataset);
-    materialise(file, *dataset, part);
+    materialise(file, part);
   }
 }
 
@@ -129,7 +128,7 @@ std::uint64_t write_views(const std::string& path, const Config& config) {
     log.update(*dataset);
     if (config.view == View::materialise ||
         log.hyperslabs(dataset->number()) > config.most_hyperslabs) {
-      log.materialise(location, *dataset, *dataset);
+      log.materialise(location, *dataset);
     } else {
       write_view(file.get(), location, *dataset);
       mark_current(location, log, *dataset);

@@ -76,8 +76,8 @@ class LogFile {
   /// Collective: writes the elements of a dataset in their order, from byte `address` of `target`
   /// on. `part` holds what of its log this rank reads.
   void assemble(LogDataset& part, posix::File& target, std::uint64_t address);
-  /// Collective: writes `dataset` as one contiguous array, its view.
-  void materialise(const Location& file, const LogDataset& dataset, LogDataset& part);
+  /// Collective: makes the view of a dataset one contiguous array. `part`: as in assemble().
+  void materialise(const Location& file, LogDataset& part);
 
  private:
   struct Entry {

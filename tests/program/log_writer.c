@@ -1,10 +1,12 @@
 /* log_writer FILE [WORD...]: writes a log through the connector with plain HDF5 calls only: nothing
  * of Slabmark is included or linked. The dataset d has 100 int32 for each rank, which count from 0.
  *   kill    the process ends after a flush as if by kill -9
+ *   read    nothing is written; rank 0 prints what is there
  *   latest  in HDF5's newest format, whose superblock says that a writer has the file open
  *   sparse  d has 2^22 elements, of which only the first are written
  */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +34,24 @@ static int write_elements(hid_t dataset, hid_t space, int ranks, int rank) {
   return H5Sclose(memory);
 }
 
+static int print_elements(const char* path, hid_t access, int rank) {
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, access);
+  hid_t dataset = H5Dopen2(file, "d", H5P_DEFAULT);
+  hid_t space = H5Dget_space(dataset);
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  int* values = (int*)malloc((size_t)count * sizeof *values);
+  int status = -1;
+  hssize_t i;
+  if (H5Dread(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0) {
+    for (i = 0; i < count && rank == 0; ++i) printf("%d\n", values[i]);
+    status = 0;
+  }
+  free(values);
+  H5Sclose(space);
+  H5Dclose(dataset);
+  return H5Fclose(file) < 0 ? -1 : status;
+}
+
 int main(int argc, char** argv) {
   int ranks, rank;
   hsize_t length;
@@ -45,6 +65,11 @@ int main(int argc, char** argv) {
   H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
   if (asked(argc, argv, "latest")) {
     H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+  }
+  if (asked(argc, argv, "read")) {
+    if (print_elements(argv[1], access, rank) < 0) return 1;
+    H5Pclose(access);
+    return MPI_Finalize();
   }
   file = H5Fcreate(argv[1], H5F_ACC_TRUNC, H5P_DEFAULT, access);
   if (file < 0) return 1;

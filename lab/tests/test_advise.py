@@ -80,8 +80,8 @@ def test_every_candidate_has_lines_of_c_that_compile():
         include += " ".join(
             f"-I{path}" for path in re.findall(r"^\w*HDF5\w*INCLUDE\w*:\w+=(\S+)", cache.read_text(), re.M)
         )
-    logvol = pathlib.Path(__file__).parents[2] / "src" / "logvol"
-    flags = [word for word in include.split() if word.startswith("-I")] + [f"-I{logvol}"]
+    slablog = pathlib.Path(__file__).parents[2] / "src" / "slablog"
+    flags = [word for word in include.split() if word.startswith("-I")] + [f"-I{slablog}"]
     headers = ["mpi.h", "unistd.h"]
     for header in ("hdf5.h", "slablog.h", "pnetcdf.h"):
         probe = subprocess.run(

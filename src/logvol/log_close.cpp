@@ -1,15 +1,13 @@
-#include <H5VLconnector_passthru.h>
-#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include <H5VLconnector.h>
 #include <H5VLnative.h>
-#include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "geometry/run.hpp"
 #include "logvol/find_datasets.hpp"
+#include "logvol/plain_file.hpp"
 #include "logvol/view.hpp"
 
 namespace slabmark::logvol {
@@ -20,46 +18,12 @@ using hdf5::check;
 using hdf5::Handle;
 using hdf5::own;
 
-constexpr std::uint64_t window_bytes = 8 << 20;
-
-/// What HDF5's calls for connectors need, and have only inside a connector's callback.
-class LibraryContext {
- public:
-  LibraryContext() { check(H5VLopen_lib_context(&context_), "H5VLopen_lib_context", "the log"); }
-  ~LibraryContext() { H5VLclose_lib_context(context_); }
-  LibraryContext(const LibraryContext&) = delete;
-  LibraryContext& operator=(const LibraryContext&) = delete;
-
- private:
-  void* context_ = nullptr;
-};
-
-/// Without this connector, whatever the environment names.
-Handle open_plainly(const std::string& path, unsigned flags) {
-  const auto list = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "H5Pcreate", path);
-  check(H5Pset_vol(list.get(), H5VL_NATIVE, nullptr), "H5Pset_vol", path);
-  check(H5Pset_fapl_sec2(list.get()), "H5Pset_fapl_sec2", path);
-  // From v110 on selections are kept compactly.
-  check(H5Pset_libver_bounds(list.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST),
-        "H5Pset_libver_bounds", path);
-  // A writer that was killed leaves the mark of an open file, which would keep us out for ever.
-  const bool clear = (flags & H5F_ACC_RDWR) != 0;
-  if (clear) check(H5Pset(list.get(), "clear_status_flags", &clear), "H5Pset", path);
-  return own(H5Fopen(path.c_str(), flags, list.get()), H5Fclose, "H5Fopen", path);
-}
-
 bool is_current(const Location& location, LogFile& log, const LogDataset& dataset) {
   const auto name = view_name(dataset.number());
   if (!link_exists(location, name)) return false;
   return number(location, name, "flushes") == static_cast<std::int64_t>(log.flushes()) &&
          number(location, name, "elements") ==
              static_cast<std::int64_t>(element_count(dataset.extent()));
-}
-
-void check_has_log(const Location& location, const std::string& path) {
-  if (link_exists(location, log_group)) return;
-  throw InputError(
-      fmt::format("'{}' has no log; it was not written through the connector slablog.", path));
 }
 
 void mark_current(const Location& location, const LogFile& log, const LogDataset& dataset) {
@@ -71,36 +35,21 @@ void mark_current(const Location& location, const LogFile& log, const LogDataset
 
 }  // namespace
 
-void LogFile::materialise(const Location& file, LogDataset& dataset) {
-  const auto name = view_name(dataset.number());
-  for (const auto& old : {name, holes_name(dataset.number())}) {
+void LogFile::materialise(const Location& file, LogDataset& part) {
+  const auto name = view_name(part.number());
+  for (const auto& old : {name, holes_name(part.number())}) {
     if (link_exists(file, old)) remove_link(file, old);
   }
   const auto list = own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate", name);
-  check(H5Pset_fill_value(list.get(), dataset.type(), dataset.fill().data()), "H5Pset_fill_value",
-        name);
-  const auto address = create_array(file, name, dataset.type(), dataset.extent(), list.get());
-  const auto mine = equal_range(element_count(dataset.extent()), static_cast<unsigned>(rank()),
-                                static_cast<unsigned>(ranks()));
-  const auto size = dataset.element_bytes();
-  const auto step = std::max<std::uint64_t>(1, window_bytes / size);
-  std::vector<std::byte> window(std::min(step, mine.length) * size);
-  std::string failure;
+  check(H5Pset_fill_value(list.get(), part.type(), part.fill().data()), "H5Pset_fill_value", name);
+  const auto address = create_array(file, name, part.type(), part.extent(), list.get());
   try {
-    for (auto at = mine.offset; at < mine.end(); at += step) {
-      const auto elements = std::min(step, mine.end() - at);
-      read(dataset, {{at, elements, window.data()}});
-      raw_.write_at(address + at * size, window.data(), elements * size);
-    }
-  } catch (const Error& error) {
-    failure = error.what();
-  }
-  if (any(!failure.empty())) {
+    assemble(part, raw_, address);
+  } catch (...) {  // on all ranks
     remove_link(file, name);
-    throw IoError(failure.empty() ? fmt::format("Another rank could not materialise '{}'.", path_)
-                                  : failure);
+    throw;
   }
-  mark_current(file, *this, dataset);
+  mark_current(file, *this, part);
 }
 
 void LogFile::prepare_close(const Location& file) {
@@ -118,12 +67,18 @@ void LogFile::prepare_close(const Location& file) {
   // A hyperslab takes two bytes of the index at least.
   const bool may_be_many = index_bytes() / 2 > config_.most_hyperslabs;
   if (config_.view == View::virtual_dataset && !may_be_many) return;
+  std::vector<LogDataset*> outdated;
   for (const auto& [number, dataset] : datasets_) {
     if (all[number] < static_cast<std::uint64_t>(ranks())) continue;
-    update(*dataset);
-    const bool many = hyperslabs(number) > config_.most_hyperslabs;
+    if (!is_current(file, *this, *dataset)) outdated.push_back(dataset.get());
+  }
+  std::optional<LogShare> mine;
+  agreed([&] { mine = share(outdated); });
+  for (auto* dataset : outdated) {
+    const bool many = mine->hyperslabs(dataset->number()) > config_.most_hyperslabs;
     if (config_.view != View::materialise && !many) continue;
-    if (!is_current(file, *this, *dataset)) materialise(file, *dataset);
+    auto part = own_part(*mine, *dataset);
+    materialise(file, part);
   }
 }
 
@@ -181,6 +136,8 @@ std::uint64_t write_views(const std::string& path, const Config& config) {
     log.forget(dataset->number());
     ++written;
   });
+  // A process that is killed in between leaves the mark, and never a file without views.
+  check(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path);
   set_number(location, log_group, "state", static_cast<int>(LogState::closed));
   check(H5Fclose(file.release()), "H5Fclose", path);
   return written;

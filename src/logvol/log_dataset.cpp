@@ -97,9 +97,12 @@ void LogDataset::move_flushed(const Extent& extent) {
 }
 
 void LogDataset::load(const IndexEntry& entry, std::uint64_t flush) {
-  move_flushed(entry.extent);
-  if (entry.runs == 0) return;
-  auto runs = runs_of(entry, flush, element_bytes_);
+  load(runs_of(entry, flush, element_bytes_), entry.extent);
+}
+
+void LogDataset::load(LogRuns runs, const Extent& extent) {
+  move_flushed(extent);
+  if (runs.empty()) return;
   blocks[runs.front().source].push_back(runs.front().position);
   flushed_.add(std::move(runs));
 }

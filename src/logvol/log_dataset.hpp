@@ -45,6 +45,8 @@ class LogDataset {
   const LogRuns& flushed() { return flushed_.merged(); }
   /// Entries of the index, in their order, then finish_load().
   void load(const IndexEntry& entry, std::uint64_t flush);
+  /// What one rank wrote when the dataset had `extent`, ascending; it may be nothing.
+  void load(LogRuns runs, const Extent& extent);
   void finish_load();
 
   /// The extent of the dataset is another now. Nothing may be pending unless only the slowest

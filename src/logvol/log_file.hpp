@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include "logvol/config.hpp"
 #include "logvol/log_dataset.hpp"
+#include "logvol/log_share.hpp"
 #include "logvol/under.hpp"
 #include "parallel/comm.hpp"
 #include "storage/posix/file.hpp"
@@ -67,8 +69,15 @@ class LogFile {
   std::uint64_t hyperslabs(std::uint64_t dataset) const;  ///< flushed, all ranks
   /// Reads entries of the index that are new to `dataset`.
   void update(LogDataset& dataset);
-  /// Collective: writes `dataset` as one contiguous array.
-  void materialise(const Location& file, LogDataset& dataset);
+  /// What this rank reads of the log where all ranks bring these datasets together.
+  LogShare share(std::span<LogDataset* const> datasets);
+  /// Collective: what of a dataset is in this rank's share.
+  LogDataset own_part(const LogShare& share, const LogDataset& dataset) const;
+  /// Collective: writes the elements of a dataset in their order, from byte `address` of `target`
+  /// on. `part` holds what of its log this rank reads.
+  void assemble(LogDataset& part, posix::File& target, std::uint64_t address);
+  /// Collective: makes the view of a dataset one contiguous array. `part`: as in assemble().
+  void materialise(const Location& file, LogDataset& part);
 
  private:
   struct Entry {
@@ -89,6 +98,7 @@ class LogFile {
   int ranks() const { return comm_ ? comm_->size() : 1; }
   int rank() const { return comm_ ? comm_->rank() : 0; }
   bool any(bool value) const;
+  void agreed(const std::function<void()>& stage) const;
   bool any_at_leisure(bool value) const;
   void undo_flush(const Location& file, const std::vector<std::uint64_t>& total);
 

@@ -21,6 +21,13 @@ void append(LogRuns& runs, const LogRun& run, std::size_t element_bytes) {
 
 }  // namespace
 
+RunList elements_of(std::span<const LogRun> runs) {
+  RunList result;
+  result.reserve(runs.size());
+  for (const auto& run : runs) result.push_back({run.offset, run.length});
+  return result;
+}
+
 bool is_sorted_apart(std::span<const LogRun> runs) {
   for (std::size_t i = 1; i < runs.size(); ++i) {
     if (runs[i].offset < runs[i - 1].end()) return false;
@@ -89,6 +96,17 @@ const LogRuns& Layers::merged() {
   static const LogRuns none;
   while (layers_.size() > 1) merge_last_two();
   return layers_.empty() ? none : layers_.front();
+}
+
+std::vector<Wish> wishes_of(std::span<const Run> runs, std::byte* target,
+                            std::size_t element_bytes) {
+  std::vector<Wish> wishes;
+  wishes.reserve(runs.size());
+  for (const auto run : runs) {
+    wishes.push_back({run.offset, run.length, target});
+    target += run.length * element_bytes;
+  }
+  return wishes;
 }
 
 void look_up(std::span<const LogRun> list, std::size_t element_bytes, std::vector<Wish>& wishes,

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "geometry/run.hpp"
+
 namespace slabmark::logvol {
 
 /// Where bytes of a run lie: in this process, in its spill file, or in a segment of the log.
@@ -26,6 +28,9 @@ struct LogRun {
 };
 
 using LogRuns = std::vector<LogRun>;
+
+/// Which elements these are.
+RunList elements_of(std::span<const LogRun> runs);
 
 /// True if the runs ascend without overlap.
 bool is_sorted_apart(std::span<const LogRun> runs);
@@ -69,6 +74,10 @@ struct Wish {
   std::uint64_t length = 0;
   std::byte* target = nullptr;
 };
+
+/// Wishes for runs whose elements go to `target` one after another.
+std::vector<Wish> wishes_of(std::span<const Run> runs, std::byte* target,
+                            std::size_t element_bytes);
 
 /// What of the wishes a list can grant becomes `granted` (its runs, each with the target beside it
 /// in `targets`); the rest replaces `wishes`.

@@ -65,16 +65,6 @@ void check_writable(const LogFile& log) {
 
 std::uint64_t total(const std::vector<Run>& runs) { return total_length(std::span(runs)); }
 
-std::vector<Wish> wishes_of(const std::vector<Run>& runs, std::byte* target, std::size_t bytes) {
-  std::vector<Wish> wishes;
-  wishes.reserve(runs.size());
-  for (const auto run : runs) {
-    wishes.push_back({run.offset, run.length, target});
-    target += run.length * bytes;
-  }
-  return wishes;
-}
-
 /// `elements` that `fetch` copies from memory become the runs of the dataset.
 template <class Fetch>
 void write_runs(LogFile& log, LogDataset& dataset, const std::vector<Run>& runs,

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "logvol/slablog.h"
+#include "slablog/slablog.h"
 
 namespace slabmark {
 

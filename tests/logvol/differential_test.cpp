@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include "log_file_fixture.hpp"
+#include "logvol/canonical/canonical.hpp"
 
 namespace slabmark::logvol {
 namespace {
@@ -302,18 +303,22 @@ TEST_F(Differential, RandomOperationsLeaveWhatNativeHdf5Leaves) {
     log = {};
     everyone_applies();
     SCOPED_TRACE("seed " + std::to_string(seed) + " after operation " + std::to_string(done));
+    write_canonical(world_, path("a.h5"), path("b.h5"));
     {
       const auto plain = open_plainly("a.h5");
       const auto again = open("a.h5");
+      const auto canonical = open_plainly("b.h5");
       for (std::size_t i = 0; i < names_.size(); ++i) {
         expect_same(i, opened(plain, names_[i].c_str()), "without the connector");
         expect_same(i, opened(again, names_[i].c_str()), "through the connector");
+        expect_same(i, opened(canonical, names_[i].c_str()), "in canonical form");
       }
     }
     oracle_.clear();
     names_.clear();
     extents_.clear();
     world_.barrier();
+    if (world_.is_root()) std::filesystem::remove(path("b.h5"));
   }
 }
 

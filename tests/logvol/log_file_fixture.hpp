@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
-#include "logvol/slablog.h"
 #include "parallel/comm.hpp"
+#include "slablog/slablog.h"
 #include "storage/hdf5/handle.hpp"
 
 namespace slabmark::logvol {

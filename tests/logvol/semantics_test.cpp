@@ -83,6 +83,20 @@ TEST_F(Semantics, TheLastWriteWinsWithinARankAndAcrossFlushes) {
   EXPECT_THAT(all_plainly("a.h5", "d"), ElementsAre(3, 2, 4, 4, 4, 0));
 }
 
+TEST_F(Semantics, WhereRanksOverlapWithinAFlushTheHighestRankHolds) {
+  {
+    const auto file = create("a.h5");
+    const auto d = dataset(file, "d", {static_cast<hsize_t>(ranks()) + 1});
+    ASSERT_GE(write_n(d, {{mine()}}, {{2}}, {rank(), rank()}), 0);
+  }
+  auto values = all_plainly("a.h5", "d");
+  EXPECT_EQ(values.back(), ranks() - 1);
+  values.pop_back();
+  std::vector<int> expected(values.size());
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(values, expected);
+}
+
 TEST_F(Semantics, ASelectionOutsideTheExtentIsRefusedAndNothingIsWritten) {
   {
     const auto file = create("a.h5");
@@ -151,56 +165,6 @@ TEST_F(Semantics, FiltersAreRefusedAtCreation) {
       &said);
   EXPECT_THAT(said, ::testing::HasSubstr("slablog does not support filters"));
   EXPECT_EQ(H5Lexists(file.get(), "d", H5P_DEFAULT), 0);
-}
-
-TEST_F(Semantics, VariableLengthAndScalarDatasetsAreHdf5sOwn) {
-  if (ranks() > 1) GTEST_SKIP() << "HDF5 does not write variable-length data in parallel";
-  const auto text = handle(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(text.get(), H5T_VARIABLE);
-  const auto alone = access("", false);
-  {
-    const auto file =
-        handle(H5Fcreate(path("a.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, alone.get()), H5Fclose);
-    const auto d = dataset(file, "words", {2}, text.get());
-    const char* words[] = {"log", "layout"};
-    ASSERT_GE(H5Dwrite(d.get(), text.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, words), 0);
-    const auto scalar = handle(H5Screate(H5S_SCALAR), H5Sclose);
-    const auto s = handle(H5Dcreate2(file.get(), "s", H5T_NATIVE_INT, scalar.get(), H5P_DEFAULT,
-                                     H5P_DEFAULT, H5P_DEFAULT),
-                          H5Dclose);
-    const int value = 11;
-    ASSERT_GE(H5Dwrite(s.get(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value), 0);
-  }
-  EXPECT_THAT(all_plainly("a.h5", "s"), ElementsAre(11));
-  const auto file = handle(H5Fopen(path("a.h5").c_str(), H5F_ACC_RDONLY, alone.get()), H5Fclose);
-  char* words[2] = {nullptr, nullptr};
-  const auto d = opened(file, "words");
-  ASSERT_GE(H5Dread(d.get(), text.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, words), 0);
-  EXPECT_STREQ(words[1], "layout");
-  H5free_memory(words[0]);
-  H5free_memory(words[1]);
-}
-
-TEST_F(Semantics, MembersOfACompoundMoveAloneAndTheOthersStay) {
-  struct Pair {
-    int a;
-    double b;
-  };
-  const auto pair = handle(H5Tcreate(H5T_COMPOUND, sizeof(Pair)), H5Tclose);
-  H5Tinsert(pair.get(), "a", HOFFSET(Pair, a), H5T_NATIVE_INT);
-  H5Tinsert(pair.get(), "b", HOFFSET(Pair, b), H5T_NATIVE_DOUBLE);
-  const auto only_a = handle(H5Tcreate(H5T_COMPOUND, sizeof(int)), H5Tclose);
-  H5Tinsert(only_a.get(), "a", 0, H5T_NATIVE_INT);
-  const auto file = create("a.h5");
-  const auto d = dataset(file, "d", {2}, pair.get());
-  const Pair both[] = {{1, 1.5}, {2, 2.5}};
-  ASSERT_GE(H5Dwrite(d.get(), pair.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, both), 0);
-  const int as[] = {7, 8};
-  ASSERT_GE(H5Dwrite(d.get(), only_a.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, as), 0);
-  Pair got[2] = {};
-  ASSERT_GE(H5Dread(d.get(), pair.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, got), 0);
-  EXPECT_EQ(got[0].a, 7);
-  EXPECT_EQ(got[1].b, 2.5);
 }
 
 TEST_F(Semantics, AFullBufferSpillsAndIsReadAndFlushedAllTheSame) {

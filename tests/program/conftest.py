@@ -121,6 +121,22 @@ def make_dat():
 
 
 @pytest.fixture(scope="session")
+def write_log(run):
+    """write_log(path, ranks, *more, **environment): a program of plain HDF5 calls, through the log-layout connector.
+
+    It makes the dataset /d of 100 int32 a rank, which count from 0. `more` and what it means is in log_writer.c.
+    """
+    plugins = os.path.join(os.environ["SLABMARK_BIN"], "..", "plugins")
+
+    def write(path, ranks=3, *more, **environment):
+        return run("log_writer", [path, *more], ranks=ranks, launch=True,
+                   env={**os.environ, "HDF5_PLUGIN_PATH": plugins,
+                        "HDF5_VOL_CONNECTOR": "slablog under_vol=0;under_info={}", **environment})
+
+    return write
+
+
+@pytest.fixture(scope="session")
 def file_size_limit():
     """For run(..., preexec_fn=file_size_limit): no file may grow beyond 8 MiB, as with `ulimit -f`.
 

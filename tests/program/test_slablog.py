@@ -1,75 +1,105 @@
 """The log-layout connector as any HDF5 program loads it, its files in stock tools, and its utilities."""
 
-import os
 import shutil
 import subprocess
 
 import pytest
 
 
-@pytest.fixture(scope="module")
-def write(run):
-    """write(path, ranks, *more, **environment): a program of plain HDF5 calls, through the connector by environment."""
-    plugins = os.path.join(os.environ["SLABMARK_BIN"], "..", "plugins")
-
-    def write_log(path, ranks=3, *more, **environment):
-        return run("log_writer", [path, *more], ranks=ranks, launch=True,
-                   env={**os.environ, "HDF5_PLUGIN_PATH": plugins,
-                        "HDF5_VOL_CONNECTOR": "slablog under_vol=0;under_info={}", **environment})
-
-    return write_log
-
-
 @pytest.mark.parametrize("ranks", [1, 2, 4, 7])
 @pytest.mark.parametrize("view", ["vds", "materialise"])
-def test_a_program_that_knows_nothing_of_the_connector_writes_what_h5py_reads(write, tmp_path, ranks, view):
+def test_a_program_that_knows_nothing_of_the_connector_writes_what_h5py_reads(write_log, tmp_path, ranks, view):
     h5py = pytest.importorskip("h5py")
-    write(tmp_path / "a.h5", ranks, SLABLOG_VIEW=view).check_returncode()
+    write_log(tmp_path / "a.h5", ranks, SLABLOG_VIEW=view).check_returncode()
     with h5py.File(tmp_path / "a.h5") as file:
         assert "_slablog" in file
         assert list(file["d"][...]) == list(range(100 * ranks))
 
 
-def test_stock_h5dump_and_h5repack_read_it_without_a_plugin(write, tmp_path):
-    if not shutil.which("h5dump"):
-        pytest.skip("h5dump is not installed")
-    write(tmp_path / "a.h5", 2).check_returncode()
-    dumped = subprocess.run(["h5dump", "-d", "/d", "-y", "-w", "1", tmp_path / "a.h5"], capture_output=True, text=True,
-                            check=True).stdout
-    data = dumped.split("DATA {")[1].split("}")[0]
-    assert [int(word) for word in data.replace(",", " ").split()] == list(range(200))
+@pytest.fixture(params=[1, 2, 4, 7])
+def closed(request, write_log, tmp_path):
+    """A log file closed as it is by default, and its number of elements."""
+    write_log(tmp_path / "a.h5", request.param).check_returncode()
+    return tmp_path / "a.h5", 100 * request.param
 
 
-def test_what_was_flushed_before_a_kill_is_there_after_repair(write, run, tmp_path):
+def stock(tool, *arguments):
+    """Runs a tool of the system, with the HDF5 that it was built with and no plugin."""
+    if not shutil.which(tool):
+        pytest.skip(f"{tool} is not installed")
+    return subprocess.run([tool, *arguments], capture_output=True, text=True, check=True).stdout
+
+
+def dumped(path):
+    data = stock("h5dump", "-d", "/d", "-y", "-w", "1", path).split("DATA {")[1].split("}")[0]
+    return [int(word) for word in data.replace(",", " ").split()]
+
+
+def test_stock_h5dump_reads_it_without_a_plugin(closed):
+    path, elements = closed
+    assert dumped(path) == list(range(elements))
+
+
+def test_stock_h5repack_makes_a_contiguous_dataset_of_it(closed, tmp_path):
+    path, elements = closed
+    stock("h5repack", "-l", "/d:CONTI", path, tmp_path / "b.h5")
+    assert "CONTIGUOUS" in stock("h5dump", "-p", "-H", "-d", "/d", tmp_path / "b.h5")
+    assert dumped(tmp_path / "b.h5") == list(range(elements))
+
+
+def test_stock_h5dump_reads_the_canonical_file(closed, run, tmp_path):
+    path, elements = closed
+    run("slablog-canonical", [path, tmp_path / "b.h5"], ranks=2).check_returncode()
+    assert dumped(tmp_path / "b.h5") == list(range(elements))
+
+
+def test_netcdf4_reads_it(closed):
+    netcdf = pytest.importorskip("netCDF4")
+    path, elements = closed
+    with netcdf.Dataset(path) as file:
+        assert list(file["d"][:]) == list(range(elements))
+
+
+# In the newest form HDF5 itself marks an open file.
+@pytest.mark.parametrize("ranks, form", [(1, "earliest"), (2, "latest"), (4, "earliest"), (7, "latest")])
+def test_what_was_flushed_before_a_kill_is_there_after_repair(write_log, run, tmp_path, ranks, form):
     h5py = pytest.importorskip("h5py")
     path = tmp_path / "a.h5"
-    assert write(path, 2, "kill").returncode != 0
+    assert write_log(path, ranks, "kill", form).returncode != 0
     assert "not closed by its writer" in run("slablog-info", [path]).stdout
     repaired = run("slablog-repair", [path])
     assert repaired.returncode == 0 and "1 views written" in repaired.stdout, repaired.stderr
     with h5py.File(path) as file:
-        assert list(file["d"][...]) == list(range(200))
+        assert list(file["d"][...]) == list(range(100 * ranks))
     assert "any HDF5 program reads it" in run("slablog-info", [path]).stdout
 
 
-def test_a_log_closed_without_a_view_says_so_and_is_repaired_by_materialising(write, run, tmp_path):
+def test_the_connector_says_that_a_file_was_not_closed_and_reads_what_was_flushed(write_log, tmp_path):
+    assert write_log(tmp_path / "a.h5", 2, "kill").returncode != 0
+    done = write_log(tmp_path / "a.h5", 3, "read")
+    assert done.returncode == 0 and done.stdout.split() == [str(i) for i in range(200)]
+    assert done.stderr.count("slablog: warning:") == 1 and "was not closed by its writer" in done.stderr
+
+
+def test_a_log_closed_without_a_view_says_so_and_is_repaired_by_materialising(write_log, run, tmp_path):
     h5py = pytest.importorskip("h5py")
     path = tmp_path / "a.h5"
-    write(path, 2, SLABLOG_VIEW="none").check_returncode()
+    write_log(path, 2, SLABLOG_VIEW="none").check_returncode()
     info = run("slablog-info", [path]).stdout
     assert "closed without a view" in info and "/d: 200, 200 hyperslabs, 200 of 200 elements written" in info
+    assert "was closed without a view" in write_log(path, 2, "read").stderr
     run("slablog-repair", ["--materialise", path]).check_returncode()
     with h5py.File(path) as file:
         assert list(file["d"][...]) == list(range(200)) and not file["/_slablog/d0.view"].is_virtual
 
 
-@pytest.mark.parametrize("program", ["slablog-info", "slablog-repair"])
+@pytest.mark.parametrize("program", ["slablog-canonical", "slablog-info", "slablog-repair"])
 def test_a_file_without_a_log_is_refused_and_left_alone(run, sentence, tmp_path, program):
     h5py = pytest.importorskip("h5py")
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
         file["d"] = 1
     before = path.read_bytes()
-    done = run(program, [path])
+    done = run(program, [path, *([tmp_path / "b.h5"] if program == "slablog-canonical" else [])])
     assert done.returncode == 2 and "no log" in sentence(done, program)
-    assert path.read_bytes() == before
+    assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1

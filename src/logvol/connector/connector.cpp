@@ -1,6 +1,6 @@
 // The connector as HDF5 sees it.
 #include "logvol/connector/object.hpp"
-#include "logvol/slablog.h"
+#include "slablog/slablog.h"
 
 namespace slabmark::logvol {
 

@@ -6,8 +6,8 @@
 
 #include "logvol/connector/object.hpp"
 #include "logvol/find_datasets.hpp"
-#include "logvol/slablog.h"
 #include "logvol/transfer.hpp"
+#include "slablog/slablog.h"
 #include "storage/hdf5/space.hpp"
 
 namespace slabmark::logvol {

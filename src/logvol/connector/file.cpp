@@ -171,10 +171,8 @@ herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void*
     auto& mine = as_object(object);
     if (args->op_type == H5VL_FILE_REOPEN) return reopen(mine, args, list);
     if (args->op_type == H5VL_FILE_FLUSH && mine.log) mine.log->file.flush(mine.log->location());
-    if (args->op_type == H5VL_FILE_IS_EQUAL && args->args.is_equal.obj2 != nullptr) {
-      below_args.args.is_equal.obj2 = as_object(args->args.is_equal.obj2).under;
-    }
-    return H5VLfile_specific(mine.under, mine.connector, &below_args, list, nullptr);
+    // (The second file of H5VL_FILE_IS_EQUAL comes as the native connector's object already.)
+    return H5VLfile_specific(mine.under, mine.connector, args, list, nullptr);
   });
 }
 

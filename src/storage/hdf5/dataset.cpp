@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "logvol/slablog.h"
+#include "slablog/slablog.h"
 #include "storage/hdf5/attribute.hpp"
 
 namespace slabmark::hdf5 {

@@ -1,0 +1,102 @@
+#include "logvol/log_share.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace slabmark::logvol {
+
+namespace {
+
+Run common(Run a, Run b) {
+  const auto from = std::max(a.offset, b.offset);
+  return {from, std::max(from, std::min(a.end(), b.end())) - from};
+}
+
+/// The runs whose bytes are elements of `part` of the segment.
+LogRuns cut(const LogRuns& runs, Run part, std::size_t element_bytes) {
+  LogRuns result;
+  for (const auto& run : runs) {
+    const auto at = run.position / element_bytes;
+    const auto kept = common({at, run.length}, part);
+    if (kept.length == 0) continue;
+    const auto from = run.offset + (kept.offset - at);
+    result.push_back(slabmark::logvol::part_of(run, from, from + kept.length, element_bytes));
+  }
+  return result;
+}
+
+}  // namespace
+
+LogShare::LogShare(posix::File& file, std::span<const Line> indices,
+                   std::span<LogDataset* const> datasets, std::uint64_t part, std::uint64_t parts) {
+  for (const auto* dataset : datasets) {
+    std::uint64_t elements = 0;
+    for (const auto& [source, segment] : dataset->segments) elements += segment.elements;
+    shares_[dataset->number()].mine = equal_range(elements, part, parts);
+  }
+  for (std::size_t flush = 0; flush < indices.size(); ++flush) {
+    for (const auto* dataset : datasets) {
+      const auto segment = dataset->segments.find(in_segment + static_cast<std::uint32_t>(flush));
+      auto& share = shares_.at(dataset->number());
+      share.segment_begin += share.segment_elements;
+      share.segment_elements = segment == dataset->segments.end() ? 0 : segment->second.elements;
+    }
+    std::vector<std::byte> bytes(indices[flush].elements);
+    file.read_at(indices[flush].address, bytes.data(), bytes.size());
+    std::vector<IndexEntry> entries;
+    for_each_entry(bytes, index_name(flush), [&](const IndexEntry& entry) {
+      if (shares_.contains(entry.dataset)) entries.push_back(entry);
+    });
+    read(entries, flush);
+  }
+}
+
+// An entry does not say how many elements it has; but its dataset's next one begins where it ends.
+std::vector<std::uint64_t> LogShare::lengths_of(std::span<const IndexEntry> entries) const {
+  std::vector<std::uint64_t> lengths(entries.size(), 0);
+  std::map<std::uint64_t, std::uint64_t> ends;
+  for (const auto& [number, share] : shares_) ends[number] = share.segment_elements;
+  for (auto i = entries.size(); i-- > 0;) {
+    if (entries[i].runs == 0) continue;
+    auto& end = ends[entries[i].dataset];
+    lengths[i] = end - std::min(end, entries[i].first);
+    end = entries[i].first;
+  }
+  return lengths;
+}
+
+void LogShare::read(std::span<const IndexEntry> entries, std::uint64_t flush) {
+  const auto lengths = lengths_of(entries);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto& entry = entries[i];
+    auto& share = shares_.at(entry.dataset);
+    share.hyperslabs += entry.runs;
+    auto part = common({share.segment_begin + entry.first, lengths[i]}, share.mine);
+    if (part.length > 0) {
+      part.offset -= share.segment_begin;
+      share.kept.push_back({flush, entry, {entry.coded.begin(), entry.coded.end()}, part});
+    } else if (entry.extent != share.extent) {
+      share.kept.push_back({flush, entry, {}, {}});
+    }
+    share.extent = entry.extent;
+  }
+}
+
+LogDataset LogShare::part_of(const LogDataset& dataset) const {
+  LogDataset result(dataset.number(),
+                    hdf5::own(H5Tcopy(dataset.type()), H5Tclose, "H5Tcopy", "the log"),
+                    dataset.extent(), dataset.fill());
+  result.segments = dataset.segments;
+  for (const auto& kept : shares_.at(dataset.number()).kept) {
+    auto entry = kept.entry;
+    entry.coded = kept.coded;
+    const auto size = dataset.element_bytes();
+    result.load(
+        kept.part.length == 0 ? LogRuns() : cut(runs_of(entry, kept.flush, size), kept.part, size),
+        entry.extent);
+  }
+  result.finish_load();
+  return result;
+}
+
+}  // namespace slabmark::logvol

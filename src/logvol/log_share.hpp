@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "geometry/run.hpp"
+#include "logvol/index.hpp"
+#include "logvol/log_dataset.hpp"
+#include "storage/posix/file.hpp"
+
+namespace slabmark::logvol {
+
+/// What one of several processes reads of the log, where they bring datasets together: an equal
+/// part of the elements of each dataset, in the order of the log, so that what a later process has
+/// overrides what an earlier one has. Memory: the coded hyperslabs of that part.
+class LogShare {
+ public:
+  /// Reads the `indices` of all flushes, one at a time. The `datasets` know their segments. Throws
+  /// IoError.
+  LogShare(posix::File& file, std::span<const Line> indices, std::span<LogDataset* const> datasets,
+           std::uint64_t part, std::uint64_t parts);
+
+  /// Of a dataset, in the whole log.
+  std::uint64_t hyperslabs(std::uint64_t dataset) const { return shares_.at(dataset).hyperslabs; }
+
+  /// The dataset as this part of the log alone would make it.
+  LogDataset part_of(const LogDataset& dataset) const;
+
+ private:
+  struct Kept {
+    std::uint64_t flush;
+    IndexEntry entry;
+    std::vector<std::byte> coded;
+    Run part;  ///< elements of the segment; none: the entry only says what extent there was
+  };
+  struct Share {
+    Run mine;  ///< elements of all segments, one after another
+    std::uint64_t segment_begin = 0;
+    std::uint64_t segment_elements = 0;  ///< of the flush that is being read
+    std::uint64_t hyperslabs = 0;
+    Extent extent;  ///< of the last entry
+    std::vector<Kept> kept;
+  };
+
+  void read(std::span<const IndexEntry> entries, std::uint64_t flush);
+  std::vector<std::uint64_t> lengths_of(std::span<const IndexEntry> entries) const;
+
+  std::map<std::uint64_t, Share> shares_;
+};
+
+}  // namespace slabmark::logvol

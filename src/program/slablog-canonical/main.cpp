@@ -1,0 +1,72 @@
+// slablog-canonical IN OUT
+//
+// Writes what a log file holds as an ordinary file of contiguous datasets, on any number of ranks.
+
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include "base/command_line.hpp"
+#include "bench/trial_file.hpp"
+#include "logvol/canonical/canonical.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/program.hpp"
+
+namespace slabmark::logvol {
+
+namespace {
+
+struct Options {
+  std::string input;
+  std::string output;
+};
+
+std::optional<std::string> parse(int argc, const char* const* argv, Options& options) {
+  CLI::App app(
+      "Writes what a log file holds as an ordinary HDF5 file: the datasets of the log become "
+      "contiguous ones, all else is as it was. Any number of ranks.",
+      "slablog-canonical");
+  app.add_option("input", options.input, "File that was written through slablog")->required();
+  app.add_option("output", options.output, "File to write, which is not there yet")->required();
+  return parse_command_line(app, argc, argv);
+}
+
+void report(const Options& options, const Conversion& done) {
+  if (done.state == LogState::open) {
+    fmt::print(stderr,
+               "slablog-canonical: warning: '{}' was not closed by its writer; the copy holds what "
+               "was flushed.\n",
+               options.input);
+  }
+  fmt::print("{} -> {}: {} datasets, {} bytes\n", options.input, options.output, done.datasets,
+             done.bytes);
+}
+
+ExitStatus run(const Comm& world, int argc, char** argv) {
+  Options options;
+  std::optional<std::string> help;
+  agreed(world, [&] { help = parse(argc, argv, options); });
+  if (help) {
+    if (world.is_root()) fmt::print("{}", *help);
+    return ExitStatus::good;
+  }
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  require_free_path(world, options.output, false, nullptr, "");
+  TrialFile file(world, options.output);
+  const auto done = write_canonical(world, options.input, options.output);
+  file.keep();
+  if (world.is_root()) report(options, done);
+  return ExitStatus::good;
+}
+
+}  // namespace
+
+}  // namespace slabmark::logvol
+
+int main(int argc, char** argv) {
+  return slabmark::run_program(argc, argv, "slablog-canonical", [&](const slabmark::Comm& world) {
+    return slabmark::logvol::run(world, argc, argv);
+  });
+}

@@ -54,8 +54,7 @@ void LogDataset::add_pending(Run run, const std::byte* data) {
 
 void LogDataset::settle_tail() {
   if (tail_.empty()) return;
-  pending_.add(last_wins(tail_, element_bytes_));
-  tail_ = {};
+  pending_.add(last_wins(std::exchange(tail_, {}), element_bytes_));
 }
 
 const LogRuns& LogDataset::pending() {

@@ -5,8 +5,6 @@
 
 namespace slabmark::logvol {
 
-namespace {
-
 void append(LogRuns& runs, const LogRun& run, std::size_t element_bytes) {
   if (!runs.empty()) {
     auto& last = runs.back();
@@ -18,8 +16,6 @@ void append(LogRuns& runs, const LogRun& run, std::size_t element_bytes) {
   }
   runs.push_back(run);
 }
-
-}  // namespace
 
 bool is_sorted_apart(std::span<const LogRun> runs) {
   for (std::size_t i = 1; i < runs.size(); ++i) {

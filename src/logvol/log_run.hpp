@@ -27,6 +27,10 @@ struct LogRun {
 
 using LogRuns = std::vector<LogRun>;
 
+/// Appends a run, or makes the last one longer where this one continues it in the dataset and in
+/// its place.
+void append(LogRuns& runs, const LogRun& run, std::size_t element_bytes);
+
 /// True if the runs ascend without overlap.
 bool is_sorted_apart(std::span<const LogRun> runs);
 

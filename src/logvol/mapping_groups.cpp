@@ -39,14 +39,11 @@ class Series {
   }
 
  private:
-  /// The first in which the starts differ.
+  /// The first in which the starts differ: there they ascend, for boxes do not overlap.
   bool find_dimension(const Hyperslab& box) {
     for (dimension_ = 0; dimension_ < box.start.size(); ++dimension_) {
-      const auto from = slab_.start[dimension_];
-      const auto to = box.start[dimension_];
-      if (to == from) continue;
-      if (to < from + slab_.block[dimension_]) return false;
-      slab_.stride[dimension_] = to - from;
+      if (box.start[dimension_] == slab_.start[dimension_]) continue;
+      slab_.stride[dimension_] = box.start[dimension_] - slab_.start[dimension_];
       return true;
     }
     return false;

@@ -59,6 +59,7 @@ class Rearranger {
 
   const std::vector<int>& aggregators() const { return aggregators_; }
   std::uint64_t window_bytes() const { return window_; }  ///< that an aggregator fills at once
+  std::uint64_t windows() const { return slots_; }        ///< that it has memory for
   bool shares_all_memory() const { return staging_.reaches_all(); }
   std::uint64_t nodes() const { return staging_.nodes(); }
 

@@ -248,6 +248,7 @@ nlohmann::json RearrangedMethod::effective() const {
                               {"messages", tally_.messages},
                               {"aggregators", kept_->rearranger.aggregators()},
                               {"nodes", kept_->rearranger.nodes()},
+                              {"windows", kept_->rearranger.windows()},
                               {"window_bytes", kept_->rearranger.window_bytes()},
                               {"alignment", alignment()},
                               {"plans", plans_},

@@ -30,7 +30,7 @@ MethodInfo mpiio_collective_method() {
       .name = "mpiio-collective",
       .summary = "one MPI_File_write_at_all a round over a view of all datasets, headerless file",
       .format = FileFormat::raw,
-      .options = {mpiio_call_bytes_option()},
+      .options = mpiio_view_options(),
       .supports = [](const Pattern& pattern,
                      const Settings&) { return too_large_for_raw(pattern); },
       .make =

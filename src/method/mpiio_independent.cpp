@@ -10,16 +10,15 @@ namespace {
 /// call per contiguous piece.
 class MpiioIndependent : public MpiioViewMethod {
  public:
-  explicit MpiioIndependent(const MethodContext& context)
-      : MpiioViewMethod(context), view_(context.settings.flag("mpiio.view", true)) {}
+  explicit MpiioIndependent(const MethodContext& context) : MpiioViewMethod(context) {}
 
   void prepare() override {
     // Without a view nothing is collective, and so nothing needs to be known of the others.
-    if (view_) MpiioViewMethod::prepare();
+    if (wants_views()) MpiioViewMethod::prepare();
   }
 
   void post(std::uint64_t round, std::span<std::byte* const> buffers) override {
-    if (view_) {
+    if (wants_views()) {
       MpiioViewMethod::post(round, buffers);
       return;
     }
@@ -46,9 +45,6 @@ class MpiioIndependent : public MpiioViewMethod {
   std::string call_name() const override {
     return writing() ? "MPI_File_write_at" : "MPI_File_read_at";
   }
-
- private:
-  bool view_;
 };
 
 }  // namespace
@@ -58,9 +54,7 @@ MethodInfo mpiio_independent_method() {
       .name = "mpiio-independent",
       .summary = "one MPI_File_write_at a round over a view of all datasets, headerless file",
       .format = FileFormat::raw,
-      .options = {{"mpiio.view", "on",
-                   "off: no file view but one call per contiguous piece (independent only)"},
-                  mpiio_call_bytes_option()},
+      .options = mpiio_view_options(),
       .supports = [](const Pattern& pattern,
                      const Settings&) { return too_large_for_raw(pattern); },
       .make =

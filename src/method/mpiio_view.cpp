@@ -21,14 +21,28 @@ std::uint64_t call_bytes_of(const Settings& settings) {
   return bytes;
 }
 
+/// At most one run of a one-dimensional dataset. In more dimensions that is not worth the search.
+bool is_one_run(const std::vector<Transfer>& transfers) {
+  if (transfers.size() != 1 || transfers[0].file->extent().size() != 1) return false;
+  std::uint64_t runs = 0;
+  transfers[0].file->for_each_run([&runs](Run) { ++runs; });
+  return runs <= 1;
+}
+
 }  // namespace
 
-OptionInfo mpiio_call_bytes_option() {
-  return {"mpiio.call_bytes", "1G", "most bytes a rank moves in one MPI-IO call (at most 1G)"};
+std::vector<OptionInfo> mpiio_view_options() {
+  return {{"mpiio.view", "on",
+           "off: no file view; independent: one call per contiguous piece; collective: only where "
+           "each rank's round is one run of one 1-D dataset"},
+          {"mpiio.call_bytes", "1G", "most bytes a rank moves in one MPI-IO call (at most 1G)"}};
 }
 
 MpiioViewMethod::MpiioViewMethod(const MethodContext& context)
-    : context_(context), layout_(context.pattern), call_bytes_(call_bytes_of(context.settings)) {}
+    : context_(context),
+      layout_(context.pattern),
+      call_bytes_(call_bytes_of(context.settings)),
+      wants_views_(context.settings.flag("mpiio.view", true)) {}
 
 void MpiioViewMethod::create(const std::string& path) {
   file_ = mpiio::File::create(context_.comm.get(), path, context_.settings.hints);
@@ -43,7 +57,7 @@ void MpiioViewMethod::open(const std::string& path) {
 
 void MpiioViewMethod::prepare() {
   // Setting a view is collective, so the independent method needs to know of the others as well.
-  call_counts_ =
+  round_needs_ =
       RoundMaxima(context_.comm, context_.pattern,
                   [this](const std::vector<Transfer>& transfers, std::vector<std::uint64_t>& out) {
                     std::uint64_t bytes = 0;
@@ -51,6 +65,7 @@ void MpiioViewMethod::prepare() {
                       bytes += moved_bytes(transfer, context_.pattern.datasets[transfer.dataset]);
                     }
                     out.push_back(bytes / call_bytes_ + (bytes % call_bytes_ != 0));
+                    out.push_back(wants_views_ || !is_one_run(transfers));
                   });
   if (context_.pattern.rounds == 0) return;
   const auto transfers = context_.pattern.transfers(0);
@@ -81,10 +96,12 @@ const mpiio::Datatype& MpiioViewMethod::file_type(const Transfer& transfer,
 void MpiioViewMethod::post(std::uint64_t round, std::span<std::byte* const> buffers) {
   const auto transfers = context_.pattern.transfers(round);
   const auto ordered = order(transfers);
-  const auto calls = call_counts_.at(round, 0);
+  const auto calls = round_needs_.at(round, 0);
   if (calls == 1) {
-    move_in_one_call(ordered, transfers, buffers);
+    viewed_ = viewed_ || round_needs_.at(round, 1) > 0;
+    move_in_one_call(ordered, transfers, buffers, viewed_);
   } else {
+    viewed_ = true;
     move_in_calls(ordered, buffers, calls);
   }
   end_round();
@@ -92,14 +109,15 @@ void MpiioViewMethod::post(std::uint64_t round, std::span<std::byte* const> buff
 
 void MpiioViewMethod::move_in_one_call(const FileOrder& order,
                                        const std::vector<Transfer>& transfers,
-                                       std::span<std::byte* const> buffers) {
-  context_.clock.span("set_view", [&] { set_view_of_all(order, transfers); });
+                                       std::span<std::byte* const> buffers, bool viewed) {
+  if (viewed) context_.clock.span("set_view", [&] { set_view_of_all(order, transfers); });
   mpiio::BlockList memory(MPI_BYTE);
   auto* const base = order.empty() ? nullptr : buffers[order.transfers().front().index];
   order.for_each_memory_block(buffers, [&](std::byte* block, std::uint64_t bytes) {
     memory.add({block - base, bytes});
   });
-  move_memory(memory, base);
+  const bool from_start = viewed || order.empty();
+  move_memory(memory, base, from_start ? 0 : order.transfers().front().first_byte());
 }
 
 // A view of its own for each call: with one large view and offsets into it, the ROMIO of Open MPI
@@ -150,14 +168,15 @@ void MpiioViewMethod::set_view_of_all(const FileOrder& order,
   file_.set_view(0, MPI_BYTE, mpiio::make_struct(offsets, types).get());
 }
 
-void MpiioViewMethod::move_memory(const mpiio::BlockList& blocks, std::byte* base) {
+void MpiioViewMethod::move_memory(const mpiio::BlockList& blocks, std::byte* base,
+                                  std::uint64_t offset) {
   count_call();
   const auto bytes = blocks.elements();
   if (blocks.size() > 1) {
-    move(file_, 0, {base, 1, blocks.datatype().get(), bytes});
+    move(file_, offset, {base, 1, blocks.datatype().get(), bytes});
   } else {
     auto* const address = blocks.empty() ? base : base + blocks.first_offset();
-    move(file_, 0, {address, static_cast<int>(bytes), MPI_BYTE, bytes});
+    move(file_, offset, {address, static_cast<int>(bytes), MPI_BYTE, bytes});
   }
 }
 

@@ -40,6 +40,7 @@ std::vector<Case> cases() {
   }
   // Small calls cut rounds, transfers and boxes in the middle.
   all.push_back({"mpiio-independent", {{"mpiio.view", "off"}}});
+  all.push_back({"mpiio-collective", {{"mpiio.view", "off"}}});
   all.push_back({"mpiio-independent", {{"mpiio.call_bytes", "100"}}});
   all.push_back({"mpiio-collective", {{"mpiio.call_bytes", "100"}}});
   if (find_if(methods().begin(), methods().end(), [](const MethodInfo& info) {

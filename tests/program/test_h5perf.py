@@ -208,6 +208,18 @@ def test_collective_requests_are_collective_in_hdf5(h5perf, tmp_path):
     assert hdf5["effective"]["io_mode"] == {"contiguous collective": 2}
 
 
+def test_collective_mpiio_sets_a_view_only_where_a_request_is_in_pieces(h5perf, each, tmp_path):
+    def check(case, folder):
+        path = folder / "records.jsonl"
+        done = h5perf([*arguments(*case[:-1], collective=True), "-A", "mpiio", "--json", path], ranks=2, folder=folder)
+        assert done.returncode == 0, done.stderr
+        for record in records(path):
+            assert ("post.set_view" in record["trials"][0]["spans"]) == case[-1]
+
+    each([(2, 16, 4, 8, False, False, False, False), (2, 16, 4, 8, True, False, False, True),
+          (2, 8, 4, 8, False, True, False, True)], check)
+
+
 def test_example_3_appears_with_all_its_lines(h5perf, tmp_path):
     done = h5perf("-A phdf5 -B 2000 -e 8000 -p 3 -P 3 -x 4000 -X 4000 -i 3".split(), ranks=3)
     assert done.returncode == 0, done.stderr

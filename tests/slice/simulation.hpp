@@ -109,6 +109,29 @@ inline void expect_appended(const std::string& path, const Cut& cut, std::uint64
   }
 }
 
+/// On root: the files of a declaration hold what is due after `steps` steps, each of which was
+/// written if due.
+inline void expect_files(const Declaration& declaration, std::uint64_t steps) {
+  const auto fields = declaration.fields.size();
+  for (const auto& cut : declaration.cuts) {
+    const auto stem = declaration.prefix + cut.slice.name;
+    std::vector<std::uint64_t> written;
+    for (std::uint64_t step = 0; step < steps; step += cut.every) written.push_back(step);
+    if (declaration.mode == FileMode::append) {
+      expect_appended(stem + ".vtkhdf", cut, fields, written);
+      continue;
+    }
+    for (const auto step : written) {
+      const auto path = fmt::format("{}_{:06}.vtkhdf", stem, step);
+      EXPECT_EQ(read(path, "time"), std::vector<double>{static_cast<double>(step)});
+      for (std::uint64_t f = 0; f < fields; ++f) {
+        EXPECT_EQ(read(path, fmt::format("VTKHDF/PointData/f{}", f)), due(cut.slice, f, step))
+            << path;
+      }
+    }
+  }
+}
+
 inline BlockedField grid_of(const Comm& comm) {
   std::array<int, 3> processes{};
   MPI_Dims_create(comm.size(), 3, processes.data());

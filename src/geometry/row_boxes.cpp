@@ -64,8 +64,10 @@ class RowGrouping {
 void for_each_row_box(std::span<const Run> sorted, const Extent& extent,
                       const std::function<void(const Hyperslab&)>& visit) {
   if (extent.size() < 2) {
+    Hyperslab box;
     for (const auto run : sorted) {
-      for (const auto& box : boxes_of_range(run, extent)) visit(box);
+      hyperslab_of_row_run(run, extent, box);
+      visit(box);
     }
     return;
   }

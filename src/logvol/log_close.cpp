@@ -114,33 +114,79 @@ void LogFile::after_close() {
   }
 }
 
-std::uint64_t write_views(const std::string& path, const Config& config) {
-  auto file = open_plainly(path, H5F_ACC_RDWR);
-  const LibraryContext context;
-  const Location location{H5VLobject(file.get()), H5I_FILE, H5VL_NATIVE};
-  check_has_log(location, path);
-  LogFile log(path, MPI_COMM_NULL, true, config);
-  log.load(location);
-  std::uint64_t written = 0;
-  for_each_log_dataset(file.get(), [&](const std::string&, std::shared_ptr<LogDataset> dataset) {
-    if (is_current(location, log, *dataset)) return;
-    log.add(location, dataset);
-    log.update(*dataset);
-    if (config.view == View::materialise ||
-        log.hyperslabs(dataset->number()) > config.most_hyperslabs) {
-      log.materialise(location, *dataset);
-    } else {
-      write_view(file.get(), location, *dataset);
-      mark_current(location, log, *dataset);
+namespace {
+
+/// Makes the views of one file after another, as many at a time as memory allows.
+class ViewWriter {
+ public:
+  ViewWriter(const std::string& path, const Config& config)
+      : path_(path), file_(open_plainly(path, H5F_ACC_RDWR)), config_(config) {
+    check_has_log(location(), path);
+    log_.emplace(path, MPI_COMM_NULL, true, config);
+    log_->load(location());
+  }
+
+  std::uint64_t run() {
+    std::vector<std::shared_ptr<LogDataset>> stale;
+    for_each_log_dataset(file_.get(), [&](const std::string&, std::shared_ptr<LogDataset> dataset) {
+      if (!is_current(location(), *log_, *dataset)) stale.push_back(std::move(dataset));
+    });
+    for (const auto& dataset : stale) {
+      write(dataset);
+      if (held_ > most_held) complete();
     }
-    log.forget(dataset->number());
-    ++written;
-  });
-  // A process that is killed in between leaves the mark, and never a file without views.
-  check(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path);
-  set_number(location, log_group, "state", static_cast<int>(LogState::closed));
-  check(H5Fclose(file.release()), "H5Fclose", path);
-  return written;
+    complete();
+    // A process that is killed in between leaves the mark, and never a file without views.
+    check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
+    set_number(location(), log_group, "state", static_cast<int>(LogState::closed));
+    close();
+    return stale.size();
+  }
+
+ private:
+  static constexpr std::uint64_t most_held = 64 << 20;
+
+  Location location() const { return {H5VLobject(file_.get()), H5I_FILE, H5VL_NATIVE}; }
+
+  void write(const std::shared_ptr<LogDataset>& dataset) {
+    log_->add(location(), dataset);
+    log_->update(*dataset);
+    if (config_.view == View::materialise ||
+        log_->hyperslabs(dataset->number()) > config_.most_hyperslabs) {
+      log_->materialise(location(), *dataset);
+    } else {
+      begun_.push_back(begin_view(file_.get(), log_->flushes(), *dataset));
+      held_ += begun_.back().mappings.size();
+    }
+    log_->forget(dataset->number());
+  }
+
+  void complete() {
+    if (begun_.empty()) return;
+    const auto format = format_of(file_.get());
+    close();
+    fill_views(path_, format, begun_);
+    file_ = open_plainly(path_, H5F_ACC_RDWR);
+    for (const auto& view : begun_) publish_view(file_.get(), view.number);
+    begun_.clear();
+    held_ = 0;
+  }
+
+  void close() { check(H5Fclose(file_.release()), "H5Fclose", path_); }
+
+  const std::string& path_;
+  Handle file_;
+  const Config& config_;
+  const LibraryContext context_;
+  std::optional<LogFile> log_;
+  std::vector<NewView> begun_;
+  std::uint64_t held_ = 0;  ///< bytes of mappings
+};
+
+}  // namespace
+
+std::uint64_t write_views(const std::string& path, const Config& config) {
+  return ViewWriter(path, config).run();
 }
 
 LogSummary summarise(const std::string& path) {

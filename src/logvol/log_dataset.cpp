@@ -41,21 +41,19 @@ std::byte* LogDataset::buffer(std::uint64_t elements) {
   return std::exchange(free_, free_ + bytes);
 }
 
-void LogDataset::add_pending(Run run, const std::byte* data) {
-  if (!tail_.empty()) {
-    auto& last = tail_.back();
-    if (last.end() == run.offset && last.position + last.length * element_bytes_ == address(data)) {
-      last.length += run.length;
-      return;
-    }
+void LogDataset::add_pending(std::span<const Run> runs, const std::byte* data) {
+  // A call of many runs gets just the room it needs; many calls of few do not move all each time.
+  const auto needed = tail_.size() + runs.size();
+  if (needed > tail_.capacity()) tail_.reserve(std::max(needed, tail_.size() / 2 * 3));
+  for (const auto run : runs) {
+    append(tail_, {run.offset, run.length, address(data), in_memory}, element_bytes_);
+    data += run.length * element_bytes_;
   }
-  tail_.push_back({run.offset, run.length, address(data), in_memory});
 }
 
 void LogDataset::settle_tail() {
   if (tail_.empty()) return;
-  pending_.add(last_wins(tail_, element_bytes_));
-  tail_ = {};
+  pending_.add(last_wins(std::exchange(tail_, {}), element_bytes_));
 }
 
 const LogRuns& LogDataset::pending() {

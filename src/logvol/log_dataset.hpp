@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "geometry/run.hpp"
@@ -27,10 +28,10 @@ class LogDataset {
   const Extent& extent() const { return extent_; }
   const std::vector<std::byte>& fill() const { return fill_; }
 
-  /// Room for `elements` whose runs are added next, in this order.
+  /// Room for `elements` whose runs are added next.
   std::byte* buffer(std::uint64_t elements);
-  /// Says what the bytes at `data`, which buffer() returned, are.
-  void add_pending(Run run, const std::byte* data);
+  /// Says what the bytes at `data`, which buffer() returned, are: the runs one after another.
+  void add_pending(std::span<const Run> runs, const std::byte* data);
   std::uint64_t pending_bytes() const { return pending_bytes_; }  ///< in memory
   bool has_pending() const { return !tail_.empty() || !pending_.empty(); }
   /// All that is pending, ascending, without overlap.

@@ -80,6 +80,7 @@ class LogFile {
   void materialise(const Location& file, LogDataset& part);
 
  private:
+  class LineWriter;
   struct Entry {
     std::uint64_t flush;
     IndexEntry entry;
@@ -91,7 +92,7 @@ class LogFile {
   void parse_indices();
   hdf5::Handle type_of(std::uint64_t number);
   void write_index(const Location& file, const std::vector<std::byte>& index, std::string& failure);
-  void write_pending(LogDataset& dataset, std::uint64_t address);
+  void write_pending(LogDataset& dataset, std::uint64_t address, std::uint64_t elements);
   void mark_open(const Location& file);
   std::vector<std::uint64_t> sum(std::vector<std::uint64_t> values) const;
   std::vector<std::uint64_t> sum_before(const std::vector<std::uint64_t>& values) const;

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstring>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,7 +12,7 @@ namespace slabmark::logvol {
 
 namespace {
 
-constexpr std::uint64_t window_bytes = 8 << 20;
+constexpr std::uint64_t window_bytes = 1 << 20;
 
 /// What every rank must know of a dataset before its segment can be made.
 std::vector<std::byte> described(const LogDataset& dataset) {
@@ -45,40 +47,95 @@ hdf5::Handle LogFile::type_of(std::uint64_t number) {
   return hdf5::own(H5Tdecode2(text.data(), text.size()), H5Tclose, "H5Tdecode2", path_);
 }
 
-void LogFile::write_pending(LogDataset& dataset, std::uint64_t address) {
-  const auto& runs = dataset.pending();
-  const auto size = dataset.element_bytes();
-  const auto window_elements = std::max<std::uint64_t>(1, window_bytes / size);
-  std::vector<std::byte> window;
-  LogRuns parts;
-  std::vector<std::byte*> targets;
-  std::uint64_t filled = 0;
-  const auto write_window = [&] {
-    fetch(parts, targets, dataset);
-    raw_.write_at(address, window.data(), filled * size);
-    address += filled * size;
-    filled = 0;
-    parts.clear();
-    targets.clear();
-  };
-  for (const auto& run : runs) {
-    if (run.source == in_memory && run.length >= window_elements / 8) {
-      if (filled > 0) write_window();
-      raw_.write_at(address, reinterpret_cast<const std::byte*>(run.position), run.length * size);
-      address += run.length * size;
-      continue;
+/// Writes elements of a dataset into its segment one after another: long stretches of memory from
+/// where they are, what is scattered through a window.
+class LogFile::LineWriter {
+ public:
+  LineWriter(LogFile& log, const LogDataset& dataset, std::uint64_t address, std::uint64_t elements)
+      : log_(log),
+        dataset_(dataset),
+        size_(dataset.element_bytes()),
+        address_(address),
+        left_(elements),
+        most_(std::max<std::uint64_t>(1, window_bytes / size_)) {}
+
+  void add(const LogRun& run) {
+    if (run.source == in_memory && run.length >= most_ / 8) {
+      write_window();
+      write(reinterpret_cast<const std::byte*>(run.position), run.length);
+      return;
     }
     for (auto at = run.offset; at < run.end();) {
-      if (window.empty()) window.resize(window_elements * size);
-      const auto to = std::min(run.end(), at + window_elements - filled);
-      parts.push_back(part_of(run, at, to, size));
-      targets.push_back(window.data() + filled * size);
-      filled += to - at;
+      if (room_ == 0) open_window();
+      const auto to = std::min(run.end(), at + room_);
+      add_part(part_of(run, at, to, size_));
       at = to;
-      if (filled == window_elements) write_window();
     }
   }
-  if (filled > 0) write_window();
+
+  void finish() { write_window(); }
+
+ private:
+  void open_window() {
+    write_window();
+    room_ = std::min(most_, left_);
+    if (!window_) window_ = std::make_unique_for_overwrite<std::byte[]>(room_ * size_);
+  }
+
+  void add_part(const LogRun& part) {
+    auto* to = window_.get() + filled_ * size_;
+    if (part.source == in_memory) {
+      std::memcpy(to, reinterpret_cast<const std::byte*>(part.position), part.length * size_);
+    } else {
+      parts_.push_back(part);
+      targets_.push_back(to);
+    }
+    filled_ += part.length;
+    room_ -= part.length;
+  }
+
+  void write_window() {
+    if (filled_ == 0) return;
+    log_.fetch(parts_, targets_, dataset_);
+    write(window_.get(), std::exchange(filled_, 0));
+    room_ = 0;
+    parts_.clear();
+    targets_.clear();
+  }
+
+  void write(const std::byte* data, std::uint64_t elements) {
+    log_.raw_.write_at(address_, data, elements * size_);
+    address_ += elements * size_;
+    left_ -= elements;
+  }
+
+  LogFile& log_;
+  const LogDataset& dataset_;
+  std::size_t size_;
+  std::uint64_t address_;
+  std::uint64_t left_;  ///< elements to be written
+  std::uint64_t most_;  ///< elements of a window
+  std::unique_ptr<std::byte[]> window_;
+  std::uint64_t filled_ = 0;
+  std::uint64_t room_ = 0;
+  LogRuns parts_;  ///< of the window, which are in the spill file
+  std::vector<std::byte*> targets_;
+};
+
+void LogFile::write_pending(LogDataset& dataset, std::uint64_t address, std::uint64_t elements) {
+  LineWriter writer(*this, dataset, address, elements);
+  LogRun stretch;  // of memory: what one call wrote in ascending order lies there together
+  for (const auto& run : dataset.pending()) {
+    if (run.source == stretch.source &&
+        run.position == stretch.position + stretch.length * dataset.element_bytes()) {
+      stretch.length += run.length;
+      continue;
+    }
+    writer.add(stretch);
+    stretch = run;
+  }
+  writer.add(stretch);
+  writer.finish();
 }
 
 void LogFile::flush(const Location& file) {
@@ -115,7 +172,8 @@ void LogFile::flush(const Location& file) {
     dataset->segments[source] = segment;
     if (mine[number] == 0 || !failure.empty()) continue;
     try {
-      write_pending(*dataset, segment.address + before[number] * dataset->element_bytes());
+      write_pending(*dataset, segment.address + before[number] * dataset->element_bytes(),
+                    mine[number]);
     } catch (const Error& error) {
       failure = error.what();
     }

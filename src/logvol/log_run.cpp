@@ -5,8 +5,6 @@
 
 namespace slabmark::logvol {
 
-namespace {
-
 void append(LogRuns& runs, const LogRun& run, std::size_t element_bytes) {
   if (!runs.empty()) {
     auto& last = runs.back();
@@ -18,8 +16,6 @@ void append(LogRuns& runs, const LogRun& run, std::size_t element_bytes) {
   }
   runs.push_back(run);
 }
-
-}  // namespace
 
 RunList elements_of(std::span<const LogRun> runs) {
   RunList result;
@@ -67,15 +63,15 @@ LogRuns overlay(std::span<const LogRun> older, std::span<const LogRun> newer,
   return result;
 }
 
-LogRuns last_wins(std::span<const LogRun> written, std::size_t element_bytes) {
-  if (is_sorted_apart(written)) return {written.begin(), written.end()};
-  LogRuns sorted(written.begin(), written.end());
+LogRuns last_wins(LogRuns written, std::size_t element_bytes) {
+  if (is_sorted_apart(written)) return written;
+  auto sorted = written;
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const LogRun& a, const LogRun& b) { return a.offset < b.offset; });
   if (is_sorted_apart(sorted)) return sorted;
-  const auto half = written.size() / 2;
-  return overlay(last_wins(written.first(half), element_bytes),
-                 last_wins(written.subspan(half), element_bytes), element_bytes);
+  const auto half = written.begin() + static_cast<std::ptrdiff_t>(written.size() / 2);
+  return overlay(last_wins({written.begin(), half}, element_bytes),
+                 last_wins({half, written.end()}, element_bytes), element_bytes);
 }
 
 void Layers::merge_last_two() {

@@ -32,6 +32,10 @@ using LogRuns = std::vector<LogRun>;
 /// Which elements these are.
 RunList elements_of(std::span<const LogRun> runs);
 
+/// Appends a run, or makes the last one longer where this one continues it in the dataset and in
+/// its place.
+void append(LogRuns& runs, const LogRun& run, std::size_t element_bytes);
+
 /// True if the runs ascend without overlap.
 bool is_sorted_apart(std::span<const LogRun> runs);
 
@@ -44,8 +48,8 @@ LogRuns overlay(std::span<const LogRun> older, std::span<const LogRun> newer,
                 std::size_t element_bytes);
 
 /// Runs in the order in which they were written become ascending runs without overlap: the last one
-/// wins. Linear where they ascend already, else n log n.
-LogRuns last_wins(std::span<const LogRun> written, std::size_t element_bytes);
+/// wins. Costs nothing where they ascend already, else n log n.
+LogRuns last_wins(LogRuns written, std::size_t element_bytes);
 
 /// Lists laid one over another. Merged as they come like the digits of a binary number, so that n
 /// small lists cost n log n in total and a look-up visits only log n of them.

@@ -90,10 +90,7 @@ void write_runs(LogFile& log, LogDataset& dataset, const std::vector<Run>& runs,
   } else {
     fetch(data);
   }
-  for (const auto run : runs) {
-    dataset.add_pending(run, data);
-    data += run.length * conversion.file_bytes;
-  }
+  dataset.add_pending(runs, data);
   log.added(elements * conversion.file_bytes);
 }
 

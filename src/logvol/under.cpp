@@ -122,6 +122,8 @@ std::string view_name(std::uint64_t dataset) {
   return fmt::format("{}/d{}.view", log_group, dataset);
 }
 
+std::string new_view_name(std::uint64_t dataset) { return view_name(dataset) + ".new"; }
+
 std::string holes_name(std::uint64_t dataset) {
   return fmt::format("{}/d{}.holes", log_group, dataset);
 }

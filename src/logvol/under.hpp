@@ -23,6 +23,7 @@ const std::string log_group = "/_slablog";
 std::string segment_name(std::uint64_t dataset, std::uint64_t flush);
 std::string index_name(std::uint64_t flush);
 std::string view_name(std::uint64_t dataset);
+std::string new_view_name(std::uint64_t dataset);  ///< while it is being made
 std::string holes_name(std::uint64_t dataset);
 /// Number of the dataset whose view has this name, or nothing.
 std::optional<std::uint64_t> dataset_of_view(const std::string& name);

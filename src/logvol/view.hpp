@@ -1,19 +1,26 @@
 #pragma once
 
+#include "logvol/heap_object.hpp"
 #include "logvol/log_file.hpp"
 
 namespace slabmark::logvol {
 
-/// Hyperslabs that one mapping of a virtual dataset describes at most. HDF5 2.2.0 needs about 25 KB
-/// of memory a mapping, so one a hyperslab is too many; but it unites the hyperslabs of a mapping
-/// one by one when the dataset is opened, so one mapping for all takes quadratic time. With 10^5
-/// hyperslabs of 1 to 4 elements, opening took 0.07 s with 128, 0.14 s with 256, 0.68 s with 1024.
-constexpr std::size_t hyperslabs_of_mapping = 128;
+/// A view that is being made. HDF5 makes room for its mappings in the file (begin_view), they go
+/// there past HDF5, which must not have the file open (fill_views), and then it gets its name
+/// (publish_view). So a view that can be seen is complete, and the one before it stays until then.
+struct NewView {
+  std::uint64_t number = 0;         ///< of the dataset
+  std::uint64_t header = 0;         ///< address of the object header
+  std::vector<std::byte> mappings;  ///< encoded; empty: none are needed
+};
 
-/// Makes the view of `dataset`: a virtual dataset whose mappings lead to the segments of the log,
-/// so that any HDF5 program reads it. `file` is the same file, open in this process alone and
-/// without this connector.
-void write_view(hid_t file, const Location& location, LogDataset& dataset);
+/// Begins the view of `dataset`: a virtual dataset whose mappings lead to the segments of the log,
+/// so that any HDF5 program reads it. `file` is the same file, open in this process alone, without
+/// this connector, and with a lowest format of v110. `flushes` is how many the log has.
+NewView begin_view(hid_t file, std::uint64_t flushes, LogDataset& dataset);
+void fill_views(const std::string& path, const FileFormat& format,
+                const std::vector<NewView>& views);
+void publish_view(hid_t file, std::uint64_t number);
 
 /// Brings the views of all datasets of a closed log file up to date and marks it closed. For one
 /// process. Returns how many views were written.

@@ -35,6 +35,10 @@ void cut(Extent& start, Extent& size, std::size_t from, std::uint64_t most, cons
   size[from] = whole_size;
 }
 
+bool is_one_block(const Hyperslab& slab) {
+  return std::all_of(slab.count.begin(), slab.count.end(), [](auto count) { return count == 1; });
+}
+
 // Blocks that touch are one block.
 Hyperslab with_touching_blocks_joined(Hyperslab slab) {
   for (std::size_t d = 0; d < slab.start.size(); ++d) {
@@ -72,7 +76,13 @@ void expand(const Hyperslab& slab, std::size_t d, std::size_t last, Extent& star
 }  // namespace
 
 void for_each_box(const Hyperslab& slab, std::uint64_t most_elements, const Visit& visit) {
-  if (element_count(slab) == 0) return;
+  const auto elements = element_count(slab);
+  if (elements == 0) return;
+  // A decomposition has millions of these: nothing is copied.
+  if (elements <= most_elements && is_one_block(slab)) {
+    visit(slab.start, slab.block);
+    return;
+  }
   const auto joined = with_touching_blocks_joined(slab);
   auto start = joined.start;
   auto size = joined.block;

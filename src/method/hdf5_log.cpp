@@ -15,14 +15,18 @@ namespace {
 
 /// The hyperslabs of a selection as H5Dwrite_n takes them.
 struct BoxArrays {
-  BoxArrays(const Selection& selection, bool leading_time) : has_time(leading_time) {
+  BoxArrays(const Selection& selection, bool leading_time)
+      : has_time(leading_time), rank(selection.extent().size() + (has_time ? 1 : 0)) {
+    const std::function<void(const Extent&, const Extent&)> add_box =
+        [this](const Extent& start, const Extent& size) { add(start, size); };
+    numbers.reserve(2 * rank * selection.hyperslab_count());
     Hyperslab slab;
     for (std::uint64_t i = 0; i < selection.hyperslab_count(); ++i) {
       selection.hyperslab(i, slab);
-      for_each_box(slab, selection.element_count() + 1,
-                   [&](const Extent& start, const Extent& size) { add(start, size); });
+      for_each_box(slab, selection.element_count() + 1, add_box);
     }
-    rank = selection.extent().size() + (has_time ? 1 : 0);
+    starts.reserve(numbers.size() / (2 * rank));
+    counts.reserve(numbers.size() / (2 * rank));
     for (std::size_t at = 0; at < numbers.size(); at += 2 * rank) {
       starts.push_back(numbers.data() + at);
       counts.push_back(numbers.data() + at + rank);
@@ -42,7 +46,7 @@ struct BoxArrays {
   }
 
   bool has_time;
-  std::size_t rank = 0;
+  std::size_t rank;
   std::vector<hsize_t> numbers;
   std::vector<hsize_t*> starts;
   std::vector<hsize_t*> counts;

@@ -1,0 +1,99 @@
+#include "logvol/mapping_groups.hpp"
+
+#include <random>
+
+#include <gmock/gmock.h>
+
+namespace slabmark::logvol {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Le;
+
+/// The same runs of 300 elements five times.
+RunList repeated(const RunList& first) {
+  RunList runs;
+  for (std::uint64_t row = 0; row < 5; ++row) {
+    for (const auto run : first) runs.push_back({run.offset + 300 * row, run.length});
+  }
+  coalesce(runs);
+  return runs;
+}
+
+std::vector<MappingGroup> groups_of(const RunList& runs, const Extent& extent) {
+  std::vector<MappingGroup> groups;
+  for_each_mapping_group(runs, extent, [&](const MappingGroup& group) { groups.push_back(group); });
+  return groups;
+}
+
+/// Of the encoded selection of a union in `dims` dimensions.
+std::size_t boxes_in(const MappingGroup& group, std::size_t dims) {
+  return (group.selection.size() - 24) / (8 * dims);
+}
+
+/// Coalesced, as those of a log are.
+RunList random_runs(std::uint64_t elements, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  RunList runs;
+  for (std::uint64_t at = random() % 3; at < elements; at += 1 + random() % 3) {
+    runs.push_back({at, std::min(1 + random() % 4, elements - at)});
+    at = runs.back().end();
+  }
+  return runs;
+}
+
+TEST(MappingGroups, HyperslabsAreDividedIntoGroupsOfAtMost128) {
+  const auto runs = random_runs(5000, 1);
+  const auto groups = groups_of(runs, {5000});
+  EXPECT_EQ(groups.size(), (runs.size() + 127) / 128);
+  RunList all;
+  for (const auto& group : groups) {
+    EXPECT_EQ(boxes_in(group, 1), group.runs.size());
+    EXPECT_THAT(group.runs.size(), Le(128u));
+    all.insert(all.end(), group.runs.begin(), group.runs.end());
+  }
+  EXPECT_EQ(all, runs);
+}
+
+TEST(MappingGroups, EqualHyperslabsAtEqualDistancesAreOneGroup) {
+  RunList runs = {{0, 3}, {5, 4}};
+  for (std::uint64_t i = 0; i < 1000; ++i) runs.push_back({20 + 7 * i, 2});
+  runs.push_back({20 + 7 * 1000, 3});
+  const auto groups = groups_of(runs, {8000});
+  ASSERT_EQ(groups.size(), 3u);
+  EXPECT_THAT(groups[0].runs, ElementsAre(slabmark::Run{0, 3}, slabmark::Run{5, 4}));
+  EXPECT_EQ(groups[1].runs.size(), 1000u);
+  EXPECT_EQ(groups[1].selection, encoded_regular({{20}, {7}, {1000}, {2}}));
+  EXPECT_THAT(groups[2].runs, ElementsAre(slabmark::Run{7020, 3}));
+}
+
+TEST(MappingGroups, EqualColumnsOfManyRowsAreOneGroup) {
+  RunList runs;
+  for (std::uint64_t row = 0; row < 30; ++row) {
+    for (std::uint64_t i = 0; i < 200; ++i) runs.push_back({1000 * row + 1 + 5 * i, 1});
+  }
+  const auto groups = groups_of(runs, {30, 1000});
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].runs, runs);
+  EXPECT_EQ(groups[0].selection, encoded_regular({{0, 1}, {1, 5}, {1, 200}, {30, 1}}));
+}
+
+TEST(MappingGroups, TheGroupsOfAnyRunsHoldEachElementOnce) {
+  for (const auto& extent :
+       {Extent{1500}, Extent{5, 300}, Extent{30, 50}, Extent{10, 5, 30}, Extent{1500, 1}}) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const auto runs = seed % 2 == 0 ? random_runs(1500, seed) : repeated(random_runs(300, seed));
+      RunList all;
+      for (const auto& group : groups_of(runs, extent)) {
+        EXPECT_TRUE(std::is_sorted(group.runs.begin(), group.runs.end()));
+        all.insert(all.end(), group.runs.begin(), group.runs.end());
+      }
+      sort_runs(all);
+      coalesce(all);
+      ASSERT_EQ(all, runs) << "seed " << seed << " in " << to_string(extent);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slabmark::logvol

@@ -21,9 +21,7 @@ using hdf5::Space;
 constexpr std::size_t few_hyperslabs = 1024;
 
 RunList coalesced(const LogRuns& runs) {
-  RunList result;
-  result.reserve(runs.size());
-  for (const auto& run : runs) result.push_back({run.offset, run.length});
+  auto result = elements_of(runs);
   coalesce(result);
   return result;
 }

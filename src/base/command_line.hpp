@@ -8,6 +8,14 @@
 
 namespace slabmark {
 
+/// What a program was told, checked. Nothing in `options` if help was asked for; `help` then holds
+/// the text.
+template <class Options>
+struct Parsed {
+  std::optional<Options> options;
+  std::string help;
+};
+
 /// Parses the command line of a program. Returns the text to print on standard output and exit 0
 /// with (help or version was asked for), or nothing. Bad usage is an InputError whose sentence ends
 /// with how to get help. No exit, no printing: in an MPI program only one rank may print.

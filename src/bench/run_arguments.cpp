@@ -89,6 +89,18 @@ void require_record_file(const Comm& comm, const std::string& path) {
   });
 }
 
+void add_verify_arguments(CLI::App& app, RunArguments& arguments, const std::string& otherwise) {
+  auto* verify = app.add_flag("--verify", arguments.verify,
+                              "Read every element back and compare, outside the times (default)");
+  app.add_flag("--no-verify", arguments.no_verify, otherwise)->excludes(verify);
+}
+
+void resolve_common(const RunArguments& arguments, RunOptions standard, CommonOptions& options) {
+  options.run = resolve_options(arguments, std::move(standard));
+  options.settings = resolve_settings(arguments);
+  options.json = arguments.json;
+}
+
 Settings resolve_settings(const RunArguments& arguments) {
   Settings settings;
   for (const std::string& text : arguments.hints) {

@@ -31,11 +31,22 @@ struct RunArguments {
   std::vector<std::string> options;  ///< "mpiio.view=off" for methods
 };
 
+/// The same resolved; the options of a program are this and what is its own.
+struct CommonOptions {
+  RunOptions run;
+  Settings settings;
+  std::string json;              ///< file that records are appended to; empty: none
+  nlohmann::json configuration;  ///< for the manifest; left to the program
+};
+
 /// --json, --hint, --set, --keep and --overwrite, which every program that measures has.
 void add_output_arguments(CLI::App& app, RunArguments& arguments);
 
 /// Those, and the others of every program whose trials are whole passes over a file.
 void add_common_arguments(CLI::App& app, RunArguments& arguments);
+
+/// --verify, which is what the program does anyway, and --no-verify, described by `otherwise`.
+void add_verify_arguments(CLI::App& app, RunArguments& arguments, const std::string& otherwise);
 
 /// Those of a program that runs until the median is known well enough.
 void add_stopping_arguments(CLI::App& app, RunArguments& arguments);
@@ -50,5 +61,8 @@ void require_record_file(const Comm& comm, const std::string& path);
 
 /// Throws InputError for text without "=", and for an option that no method has.
 Settings resolve_settings(const RunArguments& arguments);
+
+/// All of them but the configuration. Throws InputError, as the two above.
+void resolve_common(const RunArguments& arguments, RunOptions standard, CommonOptions& options);
 
 }  // namespace slabmark

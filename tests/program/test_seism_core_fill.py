@@ -92,7 +92,8 @@ FAILING = """
 #include "fill_function.h"
 #include <stdlib.h>
 #include <unistd.h>
-float failing(int rank, fill_size_t* grid, fill_size_t* size, fill_size_t* block, fill_size_t* at, int argc, char** argv) {
+float failing(int rank, fill_size_t* grid, fill_size_t* size, fill_size_t* block, fill_size_t* at, int argc,
+              char** argv) {
   return 0;
 }
 int failing_block(int rank, const fill_size_t* grid, const fill_size_t* size, const fill_size_t* block,
@@ -104,7 +105,7 @@ int failing_block(int rank, const fill_size_t* grid, const fill_size_t* size, co
 
 
 @pytest.mark.parametrize("crash", [False, True])
-def test_a_function_that_fails_on_one_rank_ends_all_ranks_soon_and_leaves_no_file(slice_, tmp_path, tmp_path_factory, crash):
+def test_a_function_that_fails_on_one_rank_ends_all_soon_and_leaves_no_file(slice_, tmp_path, tmp_path_factory, crash):
     top = pathlib.Path(__file__).resolve().parents[2]
     library = tmp_path_factory.mktemp("library") / "libfailing.so"
     subprocess.run(["cc", "-shared", "-fPIC", f"-I{top}/plugins", "-o", library, "-xc", "-"], input=FAILING, text=True,

@@ -135,12 +135,7 @@ ExitStatus run(const Comm& world, const Options& options) {
 int main(int argc, char** argv) {
   using namespace slabmark;
   return run_program(argc, argv, "dwrite_eval", [&](const Comm& world) {
-    dwrite_eval::CommandLine line;
-    agreed(world, [&] { line = dwrite_eval::parse(argc, argv); });
-    if (!line.options) {
-      if (world.is_root()) fmt::print("{}", line.help);
-      return ExitStatus::good;
-    }
-    return dwrite_eval::run(world, *line.options);
+    return parse_and_run(
+        world, [&] { return dwrite_eval::parse(argc, argv); }, dwrite_eval::run);
   });
 }

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "method/registry.hpp"
@@ -104,7 +103,7 @@ void check_connector(const std::string& connector) {
 
 }  // namespace
 
-CommandLine parse(int argc, const char* const* argv) {
+Parsed<Options> parse(int argc, const char* const* argv) {
   CLI::App app(
       "Writes the hyperslabs of a decomposition into HDF5 datasets in several ways, and times "
       "each.",
@@ -133,11 +132,7 @@ CommandLine parse(int argc, const char* const* argv) {
   auto* together = app.add_flag("--collective", collective, "Collective H5Dwrite (default)");
   app.add_flag("--independent", independent, "Independent H5Dwrite")->excludes(together);
   app.add_option("--connector", connector, "HDF5 connector: native (default) or slablog");
-  auto* verify = app.add_flag("--verify", arguments.verify,
-                              "Read every element back and compare, outside the times (default)");
-  app.add_flag("--no-verify", arguments.no_verify,
-               "Trust the library that it wrote what it said it wrote")
-      ->excludes(verify);
+  add_verify_arguments(app, arguments, "Trust the library that it wrote what it said it wrote");
   add_common_arguments(app, arguments);
 
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
@@ -152,9 +147,8 @@ CommandLine parse(int argc, const char* const* argv) {
   RunOptions standard;
   standard.rule = fixed_trials(1);  // as often as the original ran each way
   standard.warm_up = false;
-  options.run = resolve_options(arguments, standard);
+  resolve_common(arguments, standard, options);
   options.run.first_round_in_order = true;  // so that the lines of progress are in the known order
-  options.settings = resolve_settings(arguments);
   if (collective || independent) {
     if (options.settings.options.contains("hdf5.collective")) {
       throw InputError(fmt::format("--{} and --set hdf5.collective say the same thing; use one.",
@@ -163,7 +157,6 @@ CommandLine parse(int argc, const char* const* argv) {
     options.settings.options["hdf5.collective"] = collective ? "on" : "off";
   }
   if (connector != "native") options.settings.options["hdf5.connector"] = connector;
-  options.json = arguments.json;
 
   nlohmann::json ways = nlohmann::json::array();
   for (const Way& way : options.ways) {

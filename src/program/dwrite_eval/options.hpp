@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/cell.hpp"
+#include "base/command_line.hpp"
 #include "bench/run_arguments.hpp"
 
 namespace slabmark::dwrite_eval {
@@ -21,25 +21,15 @@ struct Way {
 };
 
 /// The command line, checked.
-struct Options {
+struct Options : CommonOptions {
   std::string map;
   std::string output = "./";  ///< directory
   std::uint64_t variables = 1;
   bool verbose = false;
   std::vector<Way> ways;
-  RunOptions run;
-  Settings settings;
-  std::string json;
-  nlohmann::json configuration;  ///< resolved, for the manifest
-};
-
-/// Nothing in `options` if help was asked for; `help` then holds the text.
-struct CommandLine {
-  std::optional<Options> options;
-  std::string help;
 };
 
 /// Throws InputError for bad usage.
-CommandLine parse(int argc, const char* const* argv);
+Parsed<Options> parse(int argc, const char* const* argv);
 
 }  // namespace slabmark::dwrite_eval

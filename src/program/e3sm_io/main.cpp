@@ -76,12 +76,7 @@ ExitStatus run(const Comm& world, const Options& options) {
 int main(int argc, char** argv) {
   using namespace slabmark;
   return run_program(argc, argv, "e3sm_io", [&](const Comm& world) {
-    e3sm_io::CommandLine line;
-    agreed(world, [&] { line = e3sm_io::parse(argc, argv); });
-    if (!line.options) {
-      if (world.is_root()) fmt::print("{}", line.help);
-      return ExitStatus::good;
-    }
-    return e3sm_io::run(world, *line.options);
+    return parse_and_run(
+        world, [&] { return e3sm_io::parse(argc, argv); }, e3sm_io::run);
   });
 }

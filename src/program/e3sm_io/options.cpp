@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "method/registry.hpp"
@@ -46,7 +45,7 @@ std::string output_path(const std::string& output, const MethodInfo& method) {
   return (path.parent_path() / (stem + extension.string())).string();
 }
 
-CommandLine parse(int argc, const char* const* argv) {
+Parsed<Options> parse(int argc, const char* const* argv) {
   CLI::App app(
       "Writes the variables of an E3SM decomposition through PnetCDF in three ways (vard, varn, "
       "vara).",
@@ -74,11 +73,7 @@ CommandLine parse(int argc, const char* const* argv) {
       "Use only this map of a file with several (1, 2, ...); else variable i uses map i mod maps");
   app.add_option("--methods", names, "Methods, separated by commas (default vard,varn,vara)")
       ->delimiter(',');
-  auto* verify = app.add_flag("--verify", arguments.verify,
-                              "Read every element back and compare, outside the times (default)");
-  app.add_flag("--no-verify", arguments.no_verify,
-               "Trust the library that it wrote what it said it wrote")
-      ->excludes(verify);
+  add_verify_arguments(app, arguments, "Trust the library that it wrote what it said it wrote");
   add_common_arguments(app, arguments);
 
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
@@ -92,9 +87,7 @@ CommandLine parse(int argc, const char* const* argv) {
   RunOptions standard;
   standard.rule = fixed_trials(1);  // as often as the original ran each method
   standard.warm_up = false;
-  options.run = resolve_options(arguments, standard);
-  options.settings = resolve_settings(arguments);
-  options.json = arguments.json;
+  resolve_common(arguments, standard, options);
   options.configuration = {
       {"map", options.map},       {"variables", options.variables}, {"type", name_of(options.type)},
       {"output", options.output}, {"verify", options.run.verify},   {"sync", options.run.sync},

@@ -205,12 +205,7 @@ ExitStatus run(const Comm& world, const Options& options) {
 int main(int argc, char** argv) {
   using namespace slabmark;
   return run_program(argc, argv, "h5perf", [&](const Comm& world) {
-    h5perf::CommandLine line;
-    agreed(world, [&] { line = h5perf::parse(argc, argv, world.size()); });
-    if (!line.options) {
-      if (world.is_root()) fmt::print("{}", line.help);
-      return ExitStatus::good;
-    }
-    return h5perf::run(world, *line.options);
+    return parse_and_run(
+        world, [&] { return h5perf::parse(argc, argv, world.size()); }, h5perf::run);
   });
 }

@@ -5,10 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/number.hpp"
-#include "bench/run_arguments.hpp"
 #include "program/h5perf/sweep.hpp"
 #include "program/h5perf/words.hpp"
 
@@ -162,15 +160,13 @@ void set_run(Options& options, const Arguments& a) {
   RunOptions standard;
   standard.rule = fixed_trials(options.iterations);
   standard.warm_up = false;
-  options.run = resolve_options(a.run, standard);
+  resolve_common(a.run, standard, options);
   if (options.debug.verify) options.run.verify = true;
   options.run.keep = options.run.keep || options.environment.keep;
   options.iterations = options.run.rule.max_trials;
-  options.settings = resolve_settings(a.run);
   // Hints of the command line come last and so override those of the environment.
   options.settings.hints.insert(options.settings.hints.begin(), options.environment.hints.begin(),
                                 options.environment.hints.end());
-  options.json = a.run.json;
 }
 
 void set_contents(Options& options, const Arguments& a) {
@@ -192,7 +188,7 @@ void set_one_buffer(Options& options, const Arguments& a) {
 
 }  // namespace
 
-CommandLine parse(int argc, const char* const* argv, int ranks) {
+Parsed<Options> parse(int argc, const char* const* argv, int ranks) {
   CLI::App app("Tests parallel I/O performance of POSIX, MPI-IO and HDF5 on 1-D and 2-D datasets.",
                "h5perf");
   Arguments arguments;

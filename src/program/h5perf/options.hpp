@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/cell.hpp"
+#include "base/command_line.hpp"
+#include "bench/run_arguments.hpp"
 #include "pattern/transfer_pattern.hpp"
 #include "program/h5perf/environment.hpp"
 
@@ -29,7 +30,7 @@ struct DebugFlags {
 };
 
 /// The command line, checked, with defaults filled in.
-struct Options {
+struct Options : CommonOptions {
   std::vector<Api> apis;      ///< in the order in which they run
   TransferGeometry geometry;  ///< all but the transfer buffer size and, by API, the storage
   bool chunked = false;
@@ -50,20 +51,10 @@ struct Options {
   std::string output;              ///< of the report; empty: standard output
   std::vector<std::string> notes;  ///< of what was asked for but is not done as it was
   Environment environment;
-  RunOptions run;
-  Settings settings;
-  std::string json;
-  nlohmann::json configuration;  ///< resolved, for the manifest
-};
-
-/// Nothing in `options` if help was asked for; `help` then holds the text.
-struct CommandLine {
-  std::optional<Options> options;
-  std::string help;
 };
 
 /// Throws InputError for bad usage, also for sizes that do not divide one another anywhere in the
 /// sweep. `ranks` is the size of the world.
-CommandLine parse(int argc, const char* const* argv, int ranks);
+Parsed<Options> parse(int argc, const char* const* argv, int ranks);
 
 }  // namespace slabmark::h5perf

@@ -22,21 +22,21 @@ namespace slabmark::seism_core_check {
 
 namespace {
 
-struct CommandLine {
+struct Options {
   std::string file;
-  std::optional<std::string> help;
 };
 
-CommandLine parse(int argc, const char* const* argv) {
+Parsed<Options> parse(int argc, const char* const* argv) {
   CLI::App app("Checks every element of every time step of a file that seism-core-slice wrote.",
                "seism-core-check");
-  CommandLine line;
-  app.add_option("file", line.file, "The file")->required();
-  line.help = parse_command_line(app, argc, argv);
-  return line;
+  Options options;
+  app.add_option("file", options.file, "The file")->required();
+  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+  return {options, ""};
 }
 
-ExitStatus run(const Comm& world, const std::string& path) {
+ExitStatus run(const Comm& world, const Options& options) {
+  const std::string& path = options.file;
   const CheckpointSettings settings = read_checkpoint_attributes(world, path);
   const CheckpointGrid& grid = settings.grid;
   Pattern pattern;
@@ -64,13 +64,8 @@ ExitStatus run(const Comm& world, const std::string& path) {
 int main(int argc, char** argv) {
   using namespace slabmark;
   const auto body = [&](const Comm& world) {
-    seism_core_check::CommandLine line;
-    agreed(world, [&] { line = seism_core_check::parse(argc, argv); });
-    if (line.help) {
-      if (world.is_root()) fmt::print("{}", *line.help);
-      return ExitStatus::good;
-    }
-    return seism_core_check::run(world, line.file);
+    return parse_and_run(
+        world, [&] { return seism_core_check::parse(argc, argv); }, seism_core_check::run);
   };
   // The file may lie in subfiles, whose driver wants all threads.
   return run_program(argc, argv, "seism-core-check", body, MPI_THREAD_MULTIPLE);

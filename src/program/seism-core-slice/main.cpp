@@ -154,13 +154,8 @@ ExitStatus run(const Comm& world, const Options& options) {
 int main(int argc, char** argv) {
   using namespace slabmark;
   const auto body = [&](const Comm& world) {
-    seism_core_slice::CommandLine line;
-    agreed(world, [&] { line = seism_core_slice::parse(argc, argv); });
-    if (!line.options) {
-      if (world.is_root()) fmt::print("{}", line.help);
-      return ExitStatus::good;
-    }
-    return seism_core_slice::run(world, *line.options);
+    return parse_and_run(
+        world, [&] { return seism_core_slice::parse(argc, argv); }, seism_core_slice::run);
   };
   // Subfiling wants all threads, and whether it is asked for is known only after the start of MPI.
   return run_program(argc, argv, "seism-core-slice", body, MPI_THREAD_MULTIPLE);

@@ -6,9 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/command_line.hpp"
-#include "bench/run_arguments.hpp"
-
 namespace slabmark::seism_core_slice {
 
 namespace {
@@ -28,7 +25,7 @@ const char* on_off(bool value) { return value ? "on" : "off"; }
 
 }  // namespace
 
-CommandLine parse(int argc, const char* const* argv) {
+Parsed<Options> parse(int argc, const char* const* argv) {
   CLI::App app(
       "Writes checkpoints of a simulation into a chunked 4-D dataset. What to write is read from "
       "standard input, one keyword a line, up to DONE: docs/seism-core.md lists the keywords.",
@@ -36,10 +33,7 @@ CommandLine parse(int argc, const char* const* argv) {
   Options options;
   RunArguments arguments;
   app.add_option("--input", options.input, "Read the keywords from this file instead");
-  auto* verify = app.add_flag("--verify", arguments.verify,
-                              "Read every element back and compare, outside the times (default)");
-  app.add_flag("--no-verify", arguments.no_verify, "Leave that to seism-core-check")
-      ->excludes(verify);
+  add_verify_arguments(app, arguments, "Leave that to seism-core-check");
   add_common_arguments(app, arguments);
   // The file always stays and replaces an earlier one, as the original's did.
   for (const char* name : {"--keep", "--overwrite"}) app.remove_option(app.get_option(name));
@@ -49,11 +43,9 @@ CommandLine parse(int argc, const char* const* argv) {
   RunOptions standard;
   standard.rule = fixed_trials(1);  // as often as the original wrote
   standard.warm_up = false;
-  options.run = resolve_options(arguments, standard);
+  resolve_common(arguments, standard, options);
   options.run.keep = true;
   options.run.overwrite = true;
-  options.settings = resolve_settings(arguments);
-  options.json = arguments.json;
   return {std::move(options), ""};
 }
 

@@ -26,22 +26,18 @@ namespace slabmark::seism_read {
 
 namespace {
 
-struct CommandLine {
+struct Options : CommonOptions {
   std::string file;
-  RunOptions run;
-  Settings settings;
-  std::string json;
-  std::optional<std::string> help;
 };
 
-CommandLine parse(int argc, const char* const* argv) {
+Parsed<Options> parse(int argc, const char* const* argv) {
   CLI::App app(
       "Reads all time steps of a file that seism-core-slice wrote, on any number of ranks.",
       "seism-read");
-  CommandLine line;
+  Options options;
   RunArguments arguments;
   bool ignore_subfile = false;
-  app.add_option("file", line.file, "The file")->required();
+  app.add_option("file", options.file, "The file")->required();
   app.add_flag("--ignore-subfile", ignore_subfile,
                "Has no effect: how the file is stored says how it is read");
   app.add_flag("--no-verify", arguments.no_verify, "Do not compare what was read");
@@ -49,16 +45,13 @@ CommandLine parse(int argc, const char* const* argv) {
   for (const char* name : {"--keep", "--overwrite", "--sync"}) {
     app.remove_option(app.get_option(name));
   }
-  line.help = parse_command_line(app, argc, argv);
-  if (line.help) return line;
+  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
   RunOptions standard;
   standard.rule = fixed_trials(1);
   standard.warm_up = false;
-  line.run = resolve_options(arguments, standard);
-  line.settings = resolve_settings(arguments);
-  line.settings.options.emplace("hdf5.collective", "off");  // as the original read
-  line.json = arguments.json;
-  return line;
+  resolve_common(arguments, standard, options);
+  options.settings.options.emplace("hdf5.collective", "off");  // as the original read
+  return {std::move(options), ""};
 }
 
 std::string format_report(const CellRecord& record) {
@@ -81,32 +74,32 @@ std::string format_report(const CellRecord& record) {
   return text + line("MB", "2^20 bytes");
 }
 
-ExitStatus run(const Comm& world, const CommandLine& line) {
-  require_record_file(world, line.json);
-  const CheckpointSettings settings = read_checkpoint_attributes(world, line.file);
+ExitStatus run(const Comm& world, const Options& options) {
+  require_record_file(world, options.json);
+  const CheckpointSettings settings = read_checkpoint_attributes(world, options.file);
   Pattern pattern;
-  agreed(world, [&] { pattern = make_checkpoint(world, settings, line.run.verify); });
+  agreed(world, [&] { pattern = make_checkpoint(world, settings, options.run.verify); });
   Cell cell;
-  cell.method = &find_method(method_for(line.file));
-  cell.settings = line.settings;
+  cell.method = &find_method(method_for(options.file));
+  cell.settings = options.settings;
   cell.direction = Direction::read;
   cell.written = &pattern;
   cell.read = &pattern;
-  cell.path = line.file;
+  cell.path = options.file;
   cell.existing = true;
 
-  const std::string directory = directory_of(line.file);
+  const std::string directory = directory_of(options.file);
   const LibraryEnvironment environment = library_environment(world, directory);
   nlohmann::json manifest = collect_manifest(
       world,
-      {"seism-read", directory, {{"file", line.file}}, line.run.seed, environment.to_json()});
-  CellRecord record = run_cells(world, {&cell, 1}, line.run).front();
+      {"seism-read", directory, {{"file", options.file}}, options.run.seed, environment.to_json()});
+  CellRecord record = run_cells(world, {&cell, 1}, options.run).front();
   agreed(world, [&] {
     if (!world.is_root()) return;
     manifest["ended"] = utc_now();
     record.manifest = manifest;
     fmt::print("{}", format_report(record));
-    if (!line.json.empty()) append_record(line.json, record);
+    if (!options.json.empty()) append_record(options.json, record);
   });
   return ExitStatus::good;
 }
@@ -118,13 +111,8 @@ ExitStatus run(const Comm& world, const CommandLine& line) {
 int main(int argc, char** argv) {
   using namespace slabmark;
   const auto body = [&](const Comm& world) {
-    seism_read::CommandLine line;
-    agreed(world, [&] { line = seism_read::parse(argc, argv); });
-    if (line.help) {
-      if (world.is_root()) fmt::print("{}", *line.help);
-      return ExitStatus::good;
-    }
-    return seism_read::run(world, line);
+    return parse_and_run(
+        world, [&] { return seism_read::parse(argc, argv); }, seism_read::run);
   };
   // The file may lie in subfiles, whose driver wants all threads.
   return run_program(argc, argv, "seism-read", body, MPI_THREAD_MULTIPLE);

@@ -5,7 +5,6 @@
 #include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/number.hpp"
-#include "bench/run_arguments.hpp"
 #include "method/registry.hpp"
 
 namespace slabmark::bench_program {
@@ -68,9 +67,7 @@ Options resolve(const Shared& shared, std::unique_ptr<PatternCommand> pattern,
   options.chart = shared.chart;
   options.quiet = shared.quiet;
   options.directory = shared.directory;
-  options.run = resolve_options(shared.run, RunOptions{});
-  options.settings = resolve_settings(shared.run);
-  options.json = shared.run.json;
+  resolve_common(shared.run, RunOptions{}, options);
   options.configuration = options_given(command);
   options.configuration["command"] = command.get_name();
   return options;

@@ -8,13 +8,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/cell.hpp"
+#include "bench/run_arguments.hpp"
 #include "program/slabmark-bench/pattern_command.hpp"
 
 namespace slabmark::bench_program {
 
 /// The command line, checked.
-struct Options {
+struct Options : CommonOptions {
   std::unique_ptr<PatternCommand> pattern;
   std::vector<const MethodInfo*> methods;
   bool read = false;   ///< measure reading, of files written outside the measurement
@@ -23,10 +23,6 @@ struct Options {
   bool chart = false;
   bool quiet = false;
   std::string directory;
-  RunOptions run;
-  Settings settings;
-  std::string json;
-  nlohmann::json configuration;  ///< resolved, for the manifest
 };
 
 /// Nothing in `options` if the program has only to print `text` (help, list of methods), or what is

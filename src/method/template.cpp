@@ -15,7 +15,8 @@ namespace {
 class Template : public Method {
  public:
   // Read the options here; a value that is out of place is an InputError, the same on all ranks.
-  // One object serves one trial, so nothing has to be reset.
+  // One object serves one trial, so nothing has to be reset; what is dear to make and serves the
+  // next file, too, is left in context.kept.
   explicit Template(const MethodContext& context)
       : context_(context), careful_(context.settings.flag("template.careful", true)) {}
 

@@ -53,7 +53,9 @@ endfunction()
 
 if(SLABMARK_SANITIZERS)
   # MPI libraries keep memory until the process ends; leaks of our own are still reported.
+  # They have no frame pointers, so only the slow way through the stack finds who allocated.
   set(sanitizer_environment
+    "ASAN_OPTIONS=fast_unwind_on_malloc=0"
     "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/leaks-of-others.txt:print_suppressions=0"
     "UBSAN_OPTIONS=print_stacktrace=1")
 endif()

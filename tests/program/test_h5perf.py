@@ -583,3 +583,29 @@ def test_a_flipped_bit_is_found_counted_and_ends_with_status_1(h5perf, sentence,
     assert "Throughput" not in done.stdout
     library.unlink()
     assert list(tmp_path.iterdir()) == []
+
+
+KILL = r"""
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+/* The process of rank 1 dies at its first request. */
+ssize_t pwrite64(int fd, const void* data, size_t bytes, off_t at) {
+  const char* rank = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
+  if (rank && !strcmp(rank, "1")) raise(SIGKILL);
+  return bytes;
+}
+ssize_t pwrite(int fd, const void* data, size_t bytes, off_t at) { return pwrite64(fd, data, bytes, at); }
+"""
+
+
+def test_a_killed_rank_ends_the_job_without_figures_or_files(h5perf, tmp_path):
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    library = tmp_path / "kill.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, "-xc", "-"], input=KILL, text=True, check=True)
+    done = h5perf(["-A", "posix", "-e", "4K", "-p", "4"], ranks=4, env={"LD_PRELOAD": str(library)})
+    assert done.returncode not in (0, 2)
+    assert "Throughput" not in done.stdout
+    library.unlink()
+    assert list(tmp_path.iterdir()) == []

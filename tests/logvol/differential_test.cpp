@@ -258,8 +258,7 @@ TEST_F(Differential, RandomOperationsLeaveWhatNativeHdf5Leaves) {
   seed = world_.broadcast(seed);
   if (world_.is_root()) std::printf("SLABLOG_SEED=%llu\n", static_cast<unsigned long long>(seed));
   Random random(seed);
-  const char* options[] = {"", "buffer=200", "view=materialise", "cap=3",
-                           "write=collective;buffer=300"};
+  const char* options[] = {"", "buffer=200", "view=materialise", "cap=3", "view=vds"};
   for (int done = 0, round = 0; done < operations && !HasFatalFailure(); ++round) {
     const auto native = native_file();
     auto log = create("a.h5", options[below(random, 5)]);

@@ -3,8 +3,10 @@
 #include <array>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/number.hpp"
@@ -16,17 +18,35 @@ namespace {
 constexpr std::array<std::pair<std::string_view, View>, 3> views = {
     {{"vds", View::virtual_dataset}, {"materialise", View::materialise}, {"none", View::none}}};
 
-View view_of(std::string_view word) {
-  for (const auto& [name, view] : views) {
-    if (name == word) return view;
+constexpr std::array<std::pair<std::string_view, Writing>, 2> writings = {
+    {{"independent", Writing::independent}, {"collective", Writing::collective}}};
+
+template <class Value, std::size_t count>
+Value value_of(std::string_view word, const char* option,
+               const std::array<std::pair<std::string_view, Value>, count>& choices) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : choices) {
+    if (name == word) return value;
+    names.push_back(name);
   }
-  throw InputError(
-      fmt::format("The connector's view is '{}'; it takes vds, materialise or none.", word));
+  throw InputError(fmt::format("The connector's {} is '{}'; it takes {}.", option, word,
+                               fmt::join(names, ", ")));
+}
+
+template <class Value, std::size_t count>
+std::string_view name_of(Value wanted,
+                         const std::array<std::pair<std::string_view, Value>, count>& choices) {
+  for (const auto& [name, value] : choices) {
+    if (value == wanted) return name;
+  }
+  return "";
 }
 
 void set(Config& config, std::string_view name, std::string_view value) {
   if (name == "view") {
-    config.view = view_of(value);
+    config.view = value_of(value, "view", views);
+  } else if (name == "write") {
+    config.writing = value_of(value, "write", writings);
   } else if (name == "buffer") {
     config.buffer_bytes = parse_size(std::string(value), "The connector's buffer");
   } else if (name == "cap") {
@@ -45,6 +65,7 @@ void set_from(Config& config, const char* variable, std::string_view name) {
 Config parse_config(std::string_view text) {
   Config config;
   set_from(config, "SLABLOG_VIEW", "view");
+  set_from(config, "SLABLOG_WRITE", "write");
   set_from(config, "SLABLOG_BUFFER", "buffer");
   set_from(config, "SLABLOG_CAP", "cap");
   while (!text.empty()) {
@@ -59,11 +80,9 @@ Config parse_config(std::string_view text) {
 }
 
 std::string to_string(const Config& config) {
-  std::string_view view;
-  for (const auto& [name, value] : views) {
-    if (value == config.view) view = name;
-  }
-  return fmt::format("view={};buffer={};cap={}", view, config.buffer_bytes, config.most_hyperslabs);
+  return fmt::format("view={};write={};buffer={};cap={}", name_of(config.view, views),
+                     name_of(config.writing, writings), config.buffer_bytes,
+                     config.most_hyperslabs);
 }
 
 }  // namespace slabmark::logvol

@@ -55,6 +55,7 @@ void LogFile::materialise(const Location& file, LogDataset& part) {
 void LogFile::prepare_close(const Location& file) {
   if (!writable_) return;
   flush(file);
+  together_ = {};
   if (!changed_) return;
   if (config_.view == View::none) {
     set_number(file, log_group, "state", static_cast<int>(LogState::no_view));

@@ -17,6 +17,7 @@
 #include "logvol/log_share.hpp"
 #include "logvol/under.hpp"
 #include "parallel/comm.hpp"
+#include "storage/mpiio/file.hpp"
 #include "storage/posix/file.hpp"
 
 namespace slabmark::logvol {
@@ -93,6 +94,8 @@ class LogFile {
   hdf5::Handle type_of(std::uint64_t number);
   void write_index(const Location& file, const std::vector<std::byte>& index, std::string& failure);
   void write_pending(LogDataset& dataset, std::uint64_t address, std::uint64_t elements);
+  void write_raw(std::uint64_t address, const std::byte* data, std::uint64_t bytes);
+  void join_writes();
   void mark_open(const Location& file);
   std::vector<std::uint64_t> sum(std::vector<std::uint64_t> values) const;
   std::vector<std::uint64_t> sum_before(const std::vector<std::uint64_t>& values) const;
@@ -108,6 +111,7 @@ class LogFile {
   bool writable_;
   Config config_;
   posix::File raw_;
+  mpiio::File together_;  ///< the same, where flushes write collectively
   posix::File spilled_;
   std::uint64_t spilled_bytes_ = 0;
   LogState state_ = LogState::closed;

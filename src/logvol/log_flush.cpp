@@ -104,7 +104,7 @@ class LogFile::LineWriter {
   }
 
   void write(const std::byte* data, std::uint64_t elements) {
-    log_.raw_.write_at(address_, data, elements * size_);
+    log_.write_raw(address_, data, elements * size_);
     address_ += elements * size_;
     left_ -= elements;
   }
@@ -138,6 +138,27 @@ void LogFile::write_pending(LogDataset& dataset, std::uint64_t address, std::uin
   writer.finish();
 }
 
+// A collective write needs all ranks, and only each rank itself knows how many it has: before each,
+// the ranks tell one another whether anybody still has one.
+void LogFile::write_raw(std::uint64_t address, const std::byte* data, std::uint64_t bytes) {
+  if (!together_.is_open()) {
+    raw_.write_at(address, data, bytes);
+    return;
+  }
+  constexpr std::uint64_t most = std::uint64_t{1} << 30;  // MPI's counts end at 2^31
+  for (std::uint64_t done = 0; done < bytes; done += most) {
+    const auto now = std::min(most, bytes - done);
+    comm_->any(true);
+    together_.write_at_all(address + done, {const_cast<std::byte*>(data + done),
+                                            static_cast<int>(now), MPI_BYTE, now});
+  }
+}
+
+// The other half: this rank has nothing more to write, but others may have.
+void LogFile::join_writes() {
+  while (together_.is_open() && comm_->any(false)) together_.write_at_all(0, {});
+}
+
 void LogFile::flush(const Location& file) {
   if (!writable_) return;
   const auto n = dataset_count_;
@@ -155,6 +176,9 @@ void LogFile::flush(const Location& file) {
     return;
   }
   mark_open(file);
+  if (config_.writing == Writing::collective && comm_ && !together_.is_open()) {
+    together_ = mpiio::File::open(comm_->get(), path_, mpiio::File::Access::write, {});
+  }
 
   const auto flush_number = indices_.size();
   const auto source = in_segment + static_cast<std::uint32_t>(flush_number);
@@ -168,16 +192,17 @@ void LogFile::flush(const Location& file) {
     const auto type = all_know ? hdf5::Handle() : type_of(number);
     const auto segment = create_line(file, segment_name(number, flush_number),
                                      all_know ? dataset->type() : type.get(), total[number]);
-    if (!dataset) continue;
-    dataset->segments[source] = segment;
-    if (mine[number] == 0 || !failure.empty()) continue;
-    try {
-      write_pending(*dataset, segment.address + before[number] * dataset->element_bytes(),
-                    mine[number]);
-    } catch (const Error& error) {
-      failure = error.what();
+    if (dataset) dataset->segments[source] = segment;
+    if (mine[number] > 0 && failure.empty()) {
+      try {
+        write_pending(*dataset, segment.address + before[number] * dataset->element_bytes(),
+                      mine[number]);
+      } catch (const Error& error) {
+        failure = error.what();
+      }
+      append_entry(index, number, dataset->extent(), before[number], dataset->pending());
     }
-    append_entry(index, number, dataset->extent(), before[number], dataset->pending());
+    join_writes();
   }
   write_index(file, index, failure);
   if (any(!failure.empty())) {
@@ -209,12 +234,14 @@ void LogFile::write_index(const Location& file, const std::vector<std::byte>& in
   const auto line = create_line(file, index_name(indices_.size()), H5T_STD_U8LE, sum(bytes)[0]);
   const auto at = sum_before(bytes)[0];
   indices_.push_back(line);
-  if (!failure.empty()) return;
-  try {
-    raw_.write_at(line.address + at, index.data(), index.size());
-  } catch (const Error& error) {
-    failure = error.what();
+  if (failure.empty()) {
+    try {
+      write_raw(line.address + at, index.data(), index.size());
+    } catch (const Error& error) {
+      failure = error.what();
+    }
   }
+  join_writes();
 }
 
 void LogFile::reshape(const Location& file, LogDataset& dataset, const Extent& extent) {

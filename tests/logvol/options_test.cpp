@@ -11,7 +11,8 @@ using ::testing::ElementsAre;
 class Options : public LogFileTest {
  protected:
   ~Options() override {
-    for (const char* name : {"SLABLOG_VIEW", "SLABLOG_BUFFER", "SLABLOG_CAP"}) unsetenv(name);
+    for (const char* name : {"SLABLOG_VIEW", "SLABLOG_WRITE", "SLABLOG_BUFFER", "SLABLOG_CAP"})
+      unsetenv(name);
   }
 
   void write_file(const char* options) const {
@@ -62,8 +63,29 @@ TEST_F(Options, OfTheEnvironmentHoldWhereTheAccessListIsSilent) {
   EXPECT_EQ(layout_of_view(), H5D_CONTIGUOUS);
 }
 
+TEST_F(Options, CollectiveWritingTakesRanksWithMoreAndWithoutWrites) {
+  const hsize_t each = 700000;  // more than a window
+  {
+    const auto file = create("a.h5", "write=collective");
+    const auto d = dataset(file, "d", {each * static_cast<hsize_t>(ranks())});
+    const auto unused = dataset(file, "unused", {2});
+    if (rank() % 2 == 0) {
+      ASSERT_GE(write_n(d, {{each * mine()}}, {{each}}, std::vector<int>(each, rank() + 1)), 0);
+    }
+    if (rank() == ranks() - 1) {
+      ASSERT_GE(write_n(unused, {{1}}, {{1}}, {7}), 0);
+    }
+  }
+  const auto values = all_plainly("a.h5", "d");
+  for (std::size_t i = 0; i < values.size(); i += each / 2) {
+    const auto owner = static_cast<int>(i / each);
+    EXPECT_EQ(values[i], owner % 2 == 0 ? owner + 1 : 0) << i;
+  }
+  EXPECT_THAT(all_plainly("a.h5", "unused"), ElementsAre(0, 7));
+}
+
 TEST_F(Options, ThatMakeNoSenseAreRefusedBeforeAFileIsMade) {
-  for (const char* options : {"view=some", "buffer=big", "cap=-1"}) {
+  for (const char* options : {"view=some", "write=all", "buffer=big", "cap=-1"}) {
     const auto list = handle(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     EXPECT_LT(slablog_set(list.get(), options), 0) << options;
   }

@@ -146,7 +146,7 @@ class ViewWriter {
  private:
   static constexpr std::uint64_t most_held = 64 << 20;
 
-  Location location() const { return {H5VLobject(file_.get()), H5I_FILE, H5VL_NATIVE}; }
+  Location location() const { return location_of(file_); }
 
   void write(const std::shared_ptr<LogDataset>& dataset) {
     log_->add(location(), dataset);
@@ -164,6 +164,8 @@ class ViewWriter {
   void complete() {
     if (begun_.empty()) return;
     const auto format = format_of(file_.get());
+    // Else not all is in the file where this process has it open a second time.
+    check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
     close();
     fill_views(path_, format, begun_);
     file_ = open_plainly(path_, H5F_ACC_RDWR);

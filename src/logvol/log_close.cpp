@@ -164,8 +164,6 @@ class ViewWriter {
   void complete() {
     if (begun_.empty()) return;
     const auto format = format_of(file_.get());
-    // Else not all is in the file where this process has it open a second time.
-    check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
     close();
     fill_views(path_, format, begun_);
     file_ = open_plainly(path_, H5F_ACC_RDWR);

@@ -147,7 +147,7 @@ class ViewWriter {
  private:
   static constexpr std::uint64_t most_held = 64 << 20;
 
-  Location location() const { return {H5VLobject(file_.get()), H5I_FILE, H5VL_NATIVE}; }
+  Location location() const { return location_of(file_); }
 
   void write(const std::shared_ptr<LogDataset>& dataset) {
     log_->add(location(), dataset);

@@ -103,3 +103,12 @@ def test_a_file_without_a_log_is_refused_and_left_alone(run, sentence, tmp_path,
     done = run(program, [path, *([tmp_path / "b.h5"] if program == "slablog-canonical" else [])])
     assert done.returncode == 2 and "no log" in sentence(done, program)
     assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("program", ["slablog-canonical", "slablog-info", "slablog-repair"])
+def test_a_file_that_is_not_there_is_bad_input(run, sentence, tmp_path, program, ranks):
+    more = ["out.h5"] if program == "slablog-canonical" else []
+    done = run(program, ["absent.h5", *more], ranks=ranks, cwd=tmp_path)
+    assert done.returncode == 2 and "absent.h5" in sentence(done, program)
+    assert not list(tmp_path.iterdir())

@@ -28,7 +28,9 @@ std::optional<std::string> parse(int argc, const char* const* argv, Options& opt
       "Writes what a log file holds as an ordinary HDF5 file: the datasets of the log become "
       "contiguous ones, all else is as it was. Any number of ranks.",
       "slablog-canonical");
-  app.add_option("input", options.input, "File that was written through slablog")->required();
+  app.add_option("input", options.input, "File that was written through slablog")
+      ->required()
+      ->check(CLI::ExistingFile);
   app.add_option("output", options.output, "File to write, which is not there yet")->required();
   return parse_command_line(app, argc, argv);
 }

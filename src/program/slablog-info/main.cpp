@@ -44,7 +44,7 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
     std::string path;
     CLI::App app("Says what the log of a file holds that was written through slablog.",
                  "slablog-info");
-    app.add_option("file", path, "HDF5 file")->required();
+    app.add_option("file", path, "HDF5 file")->required()->check(CLI::ExistingFile);
     if (auto help = parse_command_line(app, argc, argv)) {
       fmt::print("{}", *help);
     } else {

@@ -27,7 +27,7 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
         "was killed or closed it without a view. No other program may have the file open.",
         "slablog-repair");
     app.add_flag("--materialise", materialise, "Write datasets once more, contiguously");
-    app.add_option("file", path, "HDF5 file")->required();
+    app.add_option("file", path, "HDF5 file")->required()->check(CLI::ExistingFile);
     if (auto help = parse_command_line(app, argc, argv)) {
       fmt::print("{}", *help);
       return;

@@ -8,8 +8,8 @@
 
 #include "base/error.hpp"
 #include "bench/running_cell.hpp"
-#include "bench/trial_file.hpp"
 #include "measure/order.hpp"
+#include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark {
 
@@ -52,7 +52,7 @@ std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
   refuse_shared_paths(cells);
   for (const Cell& cell : cells) {
     if (cell.existing) continue;
-    require_free_path(comm, cell.path, options.overwrite, cell.method->companions);
+    mpiio::require_free_path(comm, cell.path, options.overwrite, cell.method->companions);
   }
 
   Deadline deadline(options.deadline);

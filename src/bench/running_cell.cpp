@@ -60,7 +60,7 @@ CellRecord RunningCell::finish() {
 // What all trials read: written and verified outside the measurement.
 void RunningCell::make_file_to_read() {
   agreed(comm_, [&] { shared_.buffers.fit(*cell_.written, cell_.rounds_in_memory()); });
-  file_ = std::make_unique<TrialFile>(comm_, cell_.path, cell_.method->companions);
+  file_ = std::make_unique<mpiio::TrialFile>(comm_, cell_.path, cell_.method->companions);
   write_trial(comm_, cell_, *file_, shared_.buffers, false, shared_.deadline, &kept_);
   verify_written();
 }
@@ -68,7 +68,7 @@ void RunningCell::make_file_to_read() {
 Trial RunningCell::run_write() {
   file_.reset();  // the previous trial's: every trial starts on a fresh file
   comm_.barrier();
-  file_ = std::make_unique<TrialFile>(comm_, cell_.path, cell_.method->companions);
+  file_ = std::make_unique<mpiio::TrialFile>(comm_, cell_.path, cell_.method->companions);
   return write_trial(comm_, cell_, *file_, shared_.buffers, shared_.options.sync, shared_.deadline,
                      &kept_);
 }

@@ -7,10 +7,10 @@
 #include "bench/buffers.hpp"
 #include "bench/cell.hpp"
 #include "bench/trial.hpp"
-#include "bench/trial_file.hpp"
 #include "measure/record.hpp"
 #include "parallel/comm.hpp"
 #include "parallel/deadline.hpp"
+#include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark {
 
@@ -55,7 +55,7 @@ class RunningCell {
   const Comm& comm_;
   const Cell& cell_;
   CellRecord record_;
-  std::unique_ptr<TrialFile> file_;
+  std::unique_ptr<mpiio::TrialFile> file_;
   std::shared_ptr<void> kept_;  ///< by the method, from trial to trial
   double spent_ = 0.0;          ///< seconds in this cell's trials, pauses and verification included
 };

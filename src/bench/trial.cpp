@@ -51,8 +51,8 @@ bool hold_the_same(const Pattern& pattern, const std::vector<Transfer>& before,
 // A method gets a communicator of its own: what a failing rank leaves half-done on it must not meet
 // the agreement about that failure.
 
-Trial write_trial(const Comm& comm, const Cell& cell, TrialFile& file, Buffers& buffers, bool sync,
-                  Deadline& deadline, std::shared_ptr<void>* kept) {
+Trial write_trial(const Comm& comm, const Cell& cell, mpiio::TrialFile& file, Buffers& buffers,
+                  bool sync, Deadline& deadline, std::shared_ptr<void>* kept) {
   const Pattern& pattern = *cell.written;
   PhaseClock clock(comm, &deadline);
   const Comm of_method(comm.get());

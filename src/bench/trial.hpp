@@ -8,10 +8,10 @@
 
 #include "bench/buffers.hpp"
 #include "bench/cell.hpp"
-#include "bench/trial_file.hpp"
 #include "measure/clock.hpp"
 #include "parallel/deadline.hpp"
 #include "pattern/content.hpp"
+#include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark {
 
@@ -25,8 +25,8 @@ struct Trial {
 
 /// Writes cell.written to `file`, where nothing stands yet. Collective. `kept`: of the trials of
 /// one cell, see MethodContext.
-Trial write_trial(const Comm& comm, const Cell& cell, TrialFile& file, Buffers& buffers, bool sync,
-                  Deadline& deadline, std::shared_ptr<void>* kept = nullptr);
+Trial write_trial(const Comm& comm, const Cell& cell, mpiio::TrialFile& file, Buffers& buffers,
+                  bool sync, Deadline& deadline, std::shared_ptr<void>* kept = nullptr);
 
 /// Reads cell.read from cell.path and, with `verify`, checks each buffer with the clock stopped.
 /// Collective.

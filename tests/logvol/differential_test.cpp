@@ -13,7 +13,11 @@
 namespace slabmark::logvol {
 namespace {
 
-constexpr int operations = 2600;  // on each of 1, 2, 4 and 7 ranks
+/// On each of 1, 2, 4 and 7 ranks.
+int operations() {
+  const char* given = std::getenv("SLABLOG_OPERATIONS");
+  return given != nullptr ? std::atoi(given) : 2600;
+}
 
 struct Written {
   int rank;
@@ -259,7 +263,7 @@ TEST_F(Differential, RandomOperationsLeaveWhatNativeHdf5Leaves) {
   if (world_.is_root()) std::printf("SLABLOG_SEED=%llu\n", static_cast<unsigned long long>(seed));
   Random random(seed);
   const char* options[] = {"", "buffer=200", "view=materialise", "cap=3", "view=vds"};
-  for (int done = 0, round = 0; done < operations && !HasFatalFailure(); ++round) {
+  for (int done = 0, round = 0; done < operations() && !HasFatalFailure(); ++round) {
     const auto native = native_file();
     auto log = create("a.h5", options[below(random, 5)]);
     file_ = log.get();

@@ -16,11 +16,12 @@ def test_a_program_that_knows_nothing_of_the_connector_writes_what_h5py_reads(wr
         assert list(file["d"][...]) == list(range(100 * ranks))
 
 
-@pytest.fixture(params=[1, 2, 4, 7])
-def closed(request, write_log, tmp_path):
-    """A log file closed as it is by default, and its number of elements."""
-    write_log(tmp_path / "a.h5", request.param).check_returncode()
-    return tmp_path / "a.h5", 100 * request.param
+@pytest.fixture(scope="module", params=[1, 2, 4, 7])
+def closed(request, write_log, tmp_path_factory):
+    """A log file closed as it is by default, which the tests only read, and its number of elements."""
+    path = tmp_path_factory.mktemp("closed") / "a.h5"
+    write_log(path, request.param).check_returncode()
+    return path, 100 * request.param
 
 
 def stock(tool, *arguments):

@@ -23,7 +23,6 @@
 
 #include "base/error.hpp"
 #include "bench/run_arguments.hpp"
-#include "bench/trial_file.hpp"
 #include "measure/manifest.hpp"
 #include "measure/record_file.hpp"
 #include "method/environment.hpp"
@@ -34,6 +33,7 @@
 #include "program/h5perf/measurement.hpp"
 #include "program/h5perf/options.hpp"
 #include "program/h5perf/report.hpp"
+#include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark::h5perf {
 
@@ -197,7 +197,7 @@ ExitStatus run(const Comm& world, const Options& options) {
   Shared shared{options, directory.path(), nullptr, {}};
   for (const Api api : options.apis) {
     for (const std::string& path : paths_of(options, api, shared.directory)) {
-      require_free_path(world, path, options.run.overwrite, nullptr, "HDF5_PARAPREFIX");
+      mpiio::require_free_path(world, path, options.run.overwrite, nullptr, "HDF5_PARAPREFIX");
     }
   }
   std::optional<Output> output;

@@ -9,12 +9,12 @@
 #include "base/error.hpp"
 #include "bench/cell_record.hpp"
 #include "bench/trial.hpp"
-#include "bench/trial_file.hpp"
 #include "bench/verify.hpp"
 #include "measure/record_gather.hpp"
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
 #include "pattern/content.hpp"
+#include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark::h5perf {
 
@@ -129,7 +129,7 @@ class Run {
 
   void iterate(std::uint64_t iteration) {
     for (const std::string& path : paths_) {
-      TrialFile file(comm_, path);
+      mpiio::TrialFile file(comm_, path);
       write(file);
       if (read_) read(path);
       if (options_.run.keep && point_.last && iteration == options_.iterations) file.keep();
@@ -138,7 +138,7 @@ class Run {
     if (read_) gather(*read_, iteration);
   }
 
-  void write(TrialFile& file) {
+  void write(mpiio::TrialFile& file) {
     write_.cell.path = file.path();
     const Trial trial =
         write_trial(comm_, write_.cell, file, buffers_, options_.run.sync, deadline_);

@@ -16,7 +16,6 @@
 #include "base/version.hpp"
 #include "bench/run.hpp"
 #include "bench/run_arguments.hpp"
-#include "bench/trial_file.hpp"
 #include "checkpoint/attributes.hpp"
 #include "checkpoint/content.hpp"
 #include "measure/manifest.hpp"
@@ -30,6 +29,7 @@
 #include "program/seism-core-slice/options.hpp"
 #include "program/seism-core-slice/output_file.hpp"
 #include "program/seism-core-slice/report.hpp"
+#include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark::seism_core_slice {
 
@@ -87,7 +87,7 @@ nlohmann::json configuration_of(const CheckpointSettings& settings, const Settin
 void finish_file(const Comm& world, const CheckpointSettings& settings, const Cell& cell,
                  OutputFile& output, const CellRecord& record,
                  const LibraryEnvironment& environment) {
-  TrialFile unfinished(world, cell.path, cell.method->companions);
+  mpiio::TrialFile unfinished(world, cell.path, cell.method->companions);
   nlohmann::json facts;
   if (world.is_root()) facts = facts_of(record);
   facts = nlohmann::json::parse(world.broadcast(facts.dump()));
@@ -119,7 +119,7 @@ ExitStatus run(const Comm& world, const Options& options) {
   }
   agreed(world, [&] { require_supported(cell); });
   // Before anything is printed: nothing is echoed of a run that cannot begin.
-  require_free_path(world, cell.path, true, cell.method->companions);
+  mpiio::require_free_path(world, cell.path, true, cell.method->companions);
 
   const std::string directory = directory_of(settings.filename);
   const LibraryEnvironment environment = library_environment(world, directory);

@@ -10,9 +10,9 @@
 
 #include "base/error.hpp"
 #include "bench/buffers.hpp"
-#include "bench/trial_file.hpp"
 #include "method/blob_file.hpp"
 #include "parallel/agree.hpp"
+#include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark::blob_program {
 
@@ -122,7 +122,7 @@ void convert(const Comm& comm, const std::string& input, const std::string& outp
       throw InputError(fmt::format("Method {} cannot write '{}': {}.", info.name, input, *reason));
     }
   });
-  TrialFile file(comm, output);
+  mpiio::TrialFile file(comm, output);
   const auto method = info.make({comm, pattern, Direction::write, settings, clock});
   clock.time(Phase::create, [&] { method->create(output); });
   clock.time(Phase::define, [&] { method->define(); });

@@ -7,11 +7,11 @@
 #include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "bench/run_arguments.hpp"
-#include "bench/trial_file.hpp"
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
 #include "program/slabmark-blob/convert.hpp"
+#include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark::blob_program {
 
@@ -63,7 +63,7 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
     if (world.is_root()) fmt::print("{}", *help);
     return ExitStatus::good;
   }
-  require_free_path(world, options.output, options.overwrite);
+  mpiio::require_free_path(world, options.output, options.overwrite);
   PhaseClock clock(world);
   convert(world, options.input, options.output, *method, settings, clock);
   const double seconds = world.max(clock.times().open_to_close);

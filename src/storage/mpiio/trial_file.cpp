@@ -1,4 +1,4 @@
-#include "bench/trial_file.hpp"
+#include "storage/mpiio/trial_file.hpp"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include "storage/mpiio/implementation.hpp"
 #include "storage/posix/free_path.hpp"
 
-namespace slabmark {
+namespace slabmark::mpiio {
 
 namespace {
 
@@ -19,7 +19,7 @@ constexpr std::size_t longest_for_ompio = 230;
 
 void require_short(const std::string& path) {
   if (path.size() <= longest_for_ompio) return;
-  if (mpiio::mpi_io_implementation(directory_of(path)) != "OMPIO") return;
+  if (mpi_io_implementation(directory_of(path)) != "OMPIO") return;
   throw InputError(
       fmt::format("The path '{}' is longer than {} bytes, and Open MPI's OMPIO crashes on such; go "
                   "nearer to the file, or select ROMIO (OMPI_MCA_io=^ompio).",
@@ -61,4 +61,4 @@ TrialFile::~TrialFile() {
   unlink(path_.c_str());
 }
 
-}  // namespace slabmark
+}  // namespace slabmark::mpiio

@@ -8,7 +8,7 @@
 #include "parallel/abort.hpp"
 #include "parallel/comm.hpp"
 
-namespace slabmark {
+namespace slabmark::mpiio {
 
 /// Files that a method leaves beside the one it is told to write.
 using Companions = std::function<std::vector<std::string>(const std::string& path)>;
@@ -45,4 +45,4 @@ class TrialFile {
   bool keep_ = false;
 };
 
-}  // namespace slabmark
+}  // namespace slabmark::mpiio

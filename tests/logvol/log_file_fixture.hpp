@@ -16,19 +16,20 @@
 
 namespace slabmark::logvol {
 
-/// Files in a folder of their own, which all ranks share, through the connector as a program loads
-/// it: a plugin, by path.
+/// Files in a folder of their own, which all ranks share and which lies in `parent`, through the
+/// connector as a program loads it: a plugin, by path.
 class LogFileTest : public ::testing::Test {
  protected:
   using Dims = std::vector<hsize_t>;
 
-  LogFileTest() : world_(MPI_COMM_WORLD) {
+  explicit LogFileTest(const std::filesystem::path& parent = std::filesystem::temp_directory_path())
+      : world_(MPI_COMM_WORLD) {
     // SLABLOG_TEST_ERRORS=1 shows what HDF5 says, also where a test expects a failure.
     if (std::getenv("SLABLOG_TEST_ERRORS") == nullptr) H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     H5PLprepend(SLABLOG_PLUGINS);
     std::string folder;
     if (world_.is_root()) {
-      auto name = (std::filesystem::temp_directory_path() / "slablog-XXXXXX").string();
+      auto name = (parent / "slablog-XXXXXX").string();
       folder = mkdtemp(name.data());
     }
     folder_ = world_.broadcast(folder);

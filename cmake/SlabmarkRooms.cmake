@@ -65,6 +65,24 @@ function(slabmark_plugin name source)
   install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/slabmark/plugins)
 endfunction()
 
+# slabmark_library(<room> HEADERS <files of src>...) makes the shared library libslabmark_<room> of a room and of those it
+# needs, for programs outside, and installs it with the headers that they may include.
+function(slabmark_library room)
+  cmake_parse_arguments(LIBRARY "" "" "HEADERS" ${ARGN})
+  add_library(${room}_library SHARED $<TARGET_OBJECTS:slabmark_${room}>)
+  set_target_properties(${room}_library PROPERTIES
+    OUTPUT_NAME slabmark_${room} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  target_link_libraries(${room}_library PRIVATE slabmark_${room})
+  target_link_options(${room}_library PRIVATE $<$<NOT:$<BOOL:${SLABMARK_SANITIZERS}>>:-Wl,--no-undefined>)
+  install(TARGETS ${room}_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${room})
+  foreach(header ${LIBRARY_HEADERS})
+    get_filename_component(folder ${header} DIRECTORY)
+    install(FILES ${PROJECT_SOURCE_DIR}/src/${header}
+      DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/slabmark/${folder} COMPONENT ${room})
+  endforeach()
+endfunction()
+
 function(slabmark_use_rooms target scope)
   foreach(room ${ARGN})
     string(REPLACE "/" "_" room ${room})

@@ -37,7 +37,8 @@ function(slabmark_program_tests room tests)
       ${PROJECT_SOURCE_DIR}/setup/python -m pytest -q -rs -p no:cacheprovider ${file})
     set_property(TEST ${room}.${name} APPEND PROPERTY ENVIRONMENT
       "SLABMARK_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "SLABMARK_MPIEXEC=${SLABMARK_MPIEXEC}"
-      SLABMARK_WITH_PNETCDF=$<BOOL:${PnetCDF_FOUND}> PYTHONDONTWRITEBYTECODE=1)
+      SLABMARK_WITH_PNETCDF=$<BOOL:${PnetCDF_FOUND}> PYTHONDONTWRITEBYTECODE=1
+      SLABMARK_CMAKE=${CMAKE_COMMAND} SLABMARK_MPICC=${MPI_C_COMPILER})
   endforeach()
 endfunction()
 

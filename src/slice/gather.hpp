@@ -23,8 +23,4 @@ struct Points {
 void gather(const void* source, ElementType from, const Points& points, std::byte* target,
             ElementType to, std::uint64_t pitch);
 
-/// Bytes that gather() must at least move from memory: whole cache lines of 64 bytes, those between
-/// points that are less than a line apart as well.
-std::uint64_t bytes_touched(const Points& points, ElementType type);
-
 }  // namespace slabmark::slice

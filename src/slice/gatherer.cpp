@@ -1,6 +1,7 @@
 #include "slice/gatherer.hpp"
 
 #include "slice/gather.hpp"
+#include "slice/lines.hpp"
 
 namespace slabmark::slice {
 
@@ -25,6 +26,10 @@ Gatherer::Gatherer(std::shared_ptr<Device> device, const Plan& plan, std::vector
       fields_(std::move(fields)),
       type_(type),
       outgoing_(make_buffer(plan.send_bytes, device_)) {
+  for (const auto& one : plan.gatherings) {
+    const auto& field = fields_[one.field];
+    bytes_touched_ += bytes_touched(field.data, one.points, field.type);
+  }
   const auto bytes = dense_bytes(plan, type);
   if (device_ && bytes > 0) staging_ = device_->allocate(bytes);
 }
@@ -35,10 +40,10 @@ Gatherer::~Gatherer() {
 
 void Gatherer::begin(std::byte* written, Tally& tally) {
   auto* staging = staging_;
+  tally.bytes_touched += bytes_touched_;
   for (const auto& one : plan_.gatherings) {
     const auto& field = fields_[one.field];
     auto* target = (one.to_own_part ? written : outgoing_.get()) + one.offset;
-    tally.bytes_touched += bytes_touched(one.points, field.type);
     if (!device_) {
       gather(field.data, field.type, one.points, target, type_, one.pitch);
       continue;

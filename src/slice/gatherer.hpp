@@ -37,6 +37,7 @@ class Gatherer {
   Buffer outgoing_;
   std::byte* staging_ = nullptr;  ///< on the device: the points of all gatherings, dense
   std::uint64_t mark_ = 0;
+  std::uint64_t bytes_touched_ = 0;  ///< of the fields, by an output
 };
 
 }  // namespace slabmark::slice

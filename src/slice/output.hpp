@@ -8,7 +8,7 @@
 
 #include <mpi.h>
 
-#include "pattern/slice_pattern.hpp"
+#include "pattern/blocked_field.hpp"
 #include "slice/device.hpp"
 
 namespace slabmark::slice {

@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "geometry/run.hpp"
+
 namespace slabmark::slice {
 
 namespace {

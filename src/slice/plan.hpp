@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "pattern/slice_pattern.hpp"
+#include "pattern/blocked_field.hpp"
 #include "slice/gather.hpp"
 
 namespace slabmark::slice {

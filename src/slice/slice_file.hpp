@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pattern/slice_pattern.hpp"
+#include "pattern/blocked_field.hpp"
 #include "storage/hdf5/file.hpp"
 
 namespace slabmark::slice {

@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "pattern/slice_pattern.hpp"
+#include "pattern/blocked_field.hpp"
 
 /// What the example of docs/slices.md leaves to the simulation: the memory of a block, and a step.
 inline std::vector<double> make_block(const slabmark::BlockedField& grid) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "slice/lines.hpp"
 
 namespace slabmark::slice {
 namespace {
@@ -65,10 +66,15 @@ TEST(Gather, RefusesIntegers) {
 
 TEST(Gather, TouchesWholeLinesAndAlsoThoseBetweenNearPoints) {
   const auto f64 = ElementType::float64;
-  EXPECT_EQ(bytes_touched({0, 10, 100, 8, 1}, f64), 10 * 64U);
-  EXPECT_EQ(bytes_touched({0, 10, 100, 8, 5}, f64), 10 * 320U);  // 36 points of 8 bytes
-  EXPECT_EQ(bytes_touched({0, 10, 100, 8, 50}, f64), 80 * 64U);  // a line each
-  EXPECT_EQ(bytes_touched({0, 10, 100, 0, 1}, f64), 0U);
+  alignas(64) static const double memory[2000] = {};
+  const auto lines = [&](const Points& points) { return bytes_touched(memory, points, f64) / 64; };
+  EXPECT_EQ(lines({0, 10, 96, 8, 1}), 10U);
+  EXPECT_EQ(lines({1, 10, 96, 8, 1}), 20U);  // each row crosses into a second line
+  EXPECT_EQ(lines({0, 10, 96, 8, 5}), 50U);  // 36 elements
+  EXPECT_EQ(lines({0, 10, 96, 8, 9}), 80U);  // a line each
+  EXPECT_EQ(lines({4, 10, 8, 8, 1}), 11U);   // neighbouring rows share one
+  EXPECT_EQ(lines({0, 16, 2, 1, 1}), 4U);    // four rows of one point in a line
+  EXPECT_EQ(lines({0, 10, 96, 0, 1}), 0U);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "program/slice_eval/way.hpp"
 #include "slice/gather.hpp"
+#include "slice/lines.hpp"
 
 namespace slabmark::slice_eval {
 
@@ -91,7 +92,8 @@ class CopyingWay : public Way {
       }
     }
     touched_ += context_.options.fields * rows() *
-                slice::bytes_touched({0, 1, 0, from_[0].count, context_.slice.ranges[0].stride},
+                slice::bytes_touched(context_.fields.block(0),
+                                     {0, 1, 0, from_[0].count, context_.slice.ranges[0].stride},
                                      ElementType::float64);
   }
 

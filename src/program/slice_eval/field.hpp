@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "pattern/slice_pattern.hpp"
+#include "pattern/blocked_field.hpp"
 #include "slice/device.hpp"
 
 namespace slabmark::slice_eval {

@@ -113,13 +113,16 @@ bool blocks_match(const WayContext& context) {
 bool copies_first(const std::string& name) { return name.starts_with("copy-"); }
 
 void require_way(const std::string& name) {
-  if (find_choice(name) || name == "copy-plane" || name == "copy-field" || name == "gatherv" ||
-      find_hdf5_method(name)) {
+  constexpr std::array<std::string_view, 5> others = {"copy-plane", "copy-field", "gatherv",
+                                                      "touch", "read"};
+  if (find_choice(name) || find_hdf5_method(name) ||
+      std::find(others.begin(), others.end(), name) != others.end()) {
     return;
   }
   throw InputError(fmt::format(
       "There is no method '{}'; choose append or files (also with -one, -ranks or -async behind), "
-      "copy-plane, copy-field, gatherv, or an HDF5 method of 'slabmark-bench methods'.",
+      "copy-plane, copy-field, gatherv, touch, read, or an HDF5 method of 'slabmark-bench "
+      "methods'.",
       name));
 }
 
@@ -140,6 +143,7 @@ std::unique_ptr<Way> make_way(const std::string& name, const WayContext& context
   if (const auto* choice = find_choice(name)) return std::make_unique<LibraryWay>(*choice, context);
   if (copies_first(name)) return make_copying_way(name == "copy-field", context);
   if (name == "gatherv") return make_bare_way(context);
+  if (name == "touch" || name == "read") return make_reading_way(name == "read", context);
   return make_method_way(*find_hdf5_method(name), context);
 }
 

@@ -56,5 +56,6 @@ std::unique_ptr<Way> make_way(const std::string& name, const WayContext& context
 std::unique_ptr<Way> make_copying_way(bool whole_field, const WayContext& context);
 std::unique_ptr<Way> make_method_way(const MethodInfo& method, const WayContext& context);
 std::unique_ptr<Way> make_bare_way(const WayContext& context);
+std::unique_ptr<Way> make_reading_way(bool in_order, const WayContext& context);
 
 }  // namespace slabmark::slice_eval

@@ -1,0 +1,70 @@
+"""The library of slices as a simulation gets it: installed, found by CMake, and used as docs/slices.md shows."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import h5py
+import numpy as np
+import pytest
+
+checkout = pathlib.Path(__file__).resolve().parents[2]
+
+
+def build(command, **more):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **more)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def documented(begin, end):
+    """A piece of code of docs/slices.md, from one line to another."""
+    text = (checkout / "docs/slices.md").read_text()
+    found = re.search(rf"^    {re.escape(begin)}.*?^    {re.escape(end)}$", text, re.M | re.S)
+    assert found, f"docs/slices.md has no code from {begin} to {end}"
+    return re.sub("^    ", "", found[0], flags=re.M) + "\n"
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    place = tmp_path_factory.mktemp("installed")
+    built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
+    build([os.environ["SLABMARK_CMAKE"], "--install", built, "--prefix", place, "--component", "slice"])
+    return place
+
+
+def test_only_what_a_simulation_needs_is_installed(prefix):
+    headers = {str(path.relative_to(prefix / "include/slabmark")) for path in prefix.rglob("*.hpp")}
+    for header in headers:
+        included = re.findall(r'#include "(.*)"', (prefix / "include/slabmark" / header).read_text())
+        assert set(included) <= headers, f"{header} includes what is not installed"
+    assert {"slice/output.hpp", "pattern/blocked_field.hpp", "base/error.hpp"} <= headers
+    text = "".join(path.read_text() for path in prefix.rglob("*.hpp")) + next(prefix.rglob("SlabmarkConfig.cmake")).read_text()
+    assert str(checkout) not in text
+
+
+def test_the_example_of_the_documentation_is_built_outside_and_writes_its_slices(run, prefix, tmp_path):
+    """A smaller grid than the documentation's, and the same steps."""
+    code = documented('#include "slice/output.hpp"', "}")
+    smaller = code.replace("{360, 355, 300}", "{36, 35, 30}").replace("every_fifth, 2, 150", "every_fifth, 2, 15")
+    assert smaller.count("36, 35, 30") == smaller.count("2, 15)") == 1
+    shutil.copy(checkout / "tests/slice/example_simulation.hpp", tmp_path)
+    (tmp_path / "simulation.cpp").write_text('#include "example_simulation.hpp"\n' + smaller)
+    (tmp_path / "CMakeLists.txt").write_text(documented("cmake_minimum_required(VERSION 3.16)",
+                                                        "target_link_libraries(simulation PRIVATE slabmark::slice)"))
+    cmake = os.environ["SLABMARK_CMAKE"]
+    build([cmake, "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
+           f"-DMPI_CXX_COMPILER={os.environ['SLABMARK_MPICC'].replace('mpicc', 'mpicxx')}"])
+    build([cmake, "--build", tmp_path / "build"])
+
+    (tmp_path / "out").mkdir()
+    done = run(tmp_path / "build/simulation", [], ranks=2, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with h5py.File(tmp_path / "out/run_z15.vtkhdf") as file:
+        data = file["VTKHDF/PointData/rho"]
+        assert data.shape == (1000, 7, 8) and data.dtype == np.float32
+        assert np.array_equal(data[:, 0, 0], np.arange(1, 1001)) and np.array_equal(data[:, -1, -1], data[:, 0, 0])
+    with h5py.File(tmp_path / "out/run_x20.vtkhdf") as file:
+        assert file["VTKHDF/PointData/rho"].shape == (100, 6, 7)

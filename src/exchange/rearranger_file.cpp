@@ -60,14 +60,20 @@ std::vector<Rearranger::Extent> Rearranger::extents(const Flush& flush, const Wi
   return all;
 }
 
+void Rearranger::prepare_extents(const Flush& flush, std::uint64_t cycle, Flow flow) {
+  extents_[(turn_ + cycle) % slots_] =
+      extents(flush, window(flush, me_, cycle), staging(me_, cycle), flow);
+}
+
 void Rearranger::access_file(const Flush& flush, std::uint64_t cycle, Flow flow,
                              const FileAccess& access) {
   if (failure_) return;
   const Stopwatch watch(tally_.file);
   try {
+    if (flow == Flow::from_file) prepare_extents(flush, cycle, flow);
     const Window now = window(flush, me_, cycle);
     std::byte* const memory = staging(me_, cycle);
-    for (const Extent& extent : extents(flush, now, memory, flow)) {
+    for (const Extent& extent : extents_[(turn_ + cycle) % slots_]) {
       access(flush.region.file_offset(extent.begin), memory + (extent.begin - now.begin),
              extent.end - extent.begin);
       ++tally_.file_calls;

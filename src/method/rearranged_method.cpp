@@ -8,6 +8,7 @@
 #include "base/number.hpp"
 #include "method/effective.hpp"
 #include "parallel/agree.hpp"
+#include "storage/posix/file_system.hpp"
 
 namespace slabmark {
 
@@ -47,6 +48,9 @@ std::vector<OptionInfo> rearranged_options(const std::string& prefix) {
        "aggregators' ranges begin at multiples of it; auto: the stripe, or 4096"},
       {prefix + ".node_ranks", "0",
        "ranks that use shared memory; 0: as MPI says, 1: messages only"},
+      {prefix + ".writers", "auto",
+       "aggregators of a node that write at once; auto: 1 where the kernel locks the file, else "
+       "all"},
       {prefix + ".holes", "32K",
        "holes up to this size are written over with zeros, or read along"},
       {prefix + ".keep", "on", "the next file of a run uses the plan and the memory of this one"}};
@@ -80,6 +84,7 @@ RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::stri
   };
   aggregators_ = count_or_auto(".aggregators");
   align_ = count_or_auto(".align");
+  writers_ = count_or_auto(".writers");
 }
 
 // Calls are large and contiguous, so what libraries do for small ones is in the way. The user's
@@ -135,6 +140,7 @@ RearrangerSettings RearrangedMethod::rearranger_settings() const {
   settings.stripes = effective_hint("striping_factor", 1);
   settings.window = window_;
   settings.node_ranks = node_ranks_;
+  settings.writers = writers_ == 0 && posix::locks_file_to_write(path_) ? 1 : writers_;
   settings.bridged_hole = holes_;
   return settings;
 }
@@ -250,6 +256,7 @@ nlohmann::json RearrangedMethod::effective() const {
                               {"nodes", kept_->rearranger.nodes()},
                               {"windows", kept_->rearranger.windows()},
                               {"window_bytes", kept_->rearranger.window_bytes()},
+                              {"writers", kept_->rearranger.writers()},
                               {"alignment", alignment()},
                               {"plans", plans_},
                               {"plan_bytes", kept_->plan.plan().memory()}};

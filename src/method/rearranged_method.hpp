@@ -87,6 +87,7 @@ class RearrangedMethod : public Method {
   std::uint64_t window_;
   std::uint64_t align_;
   std::uint64_t node_ranks_;
+  std::uint64_t writers_;
   std::uint64_t holes_;
   bool keep_;
 

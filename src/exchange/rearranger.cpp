@@ -76,9 +76,7 @@ Rearranger::Tally Rearranger::run(const Flush& flush, Flow flow, const FileAcces
   while (moved < count || accessed < count) {
     // The file first, since others wait for it.
     if (accessed < count && may_access(accessed, flow) &&
-        (flow == Flow::from_file || takes_turn())) {
-      access_file(flush, accessed, flow, access);
-      if (flow == Flow::to_file) end_turn();
+        access_file(flush, accessed, flow, access)) {
       staging_.counts(me_).accessed.store(turn_ + ++accessed, std::memory_order_release);
     } else if (moved < count && may_move(moved, flow)) {
       move(flush, moved++, flow);
@@ -118,8 +116,6 @@ WindowCounts::Count& Rearranger::moved_count(std::size_t aggregator, std::uint64
 void Rearranger::move(const Flush& flush, std::uint64_t cycle, Flow flow) {
   const Stopwatch watch(tally_.move);
   if (flow == Flow::from_file) exchange_from_aggregators(flush, cycle);
-  // Before the window is full, since only then others wait for the aggregator.
-  if (flow == Flow::to_file && aggregates()) prepare_extents(flush, cycle, flow);
   move_directly(flush, cycle, flow);
   if (flow == Flow::to_file) exchange_to_aggregators(flush, cycle);
   for (std::size_t a = 0; a < aggregators_.size(); ++a) {
@@ -134,7 +130,7 @@ WindowCounts::Count& Rearranger::writing() const {
   return staging_.counts(first).writing;
 }
 
-bool Rearranger::takes_turn() {
+bool Rearranger::starts_writing() {
   std::uint64_t writing_now = writing().load(std::memory_order_relaxed);
   while (writing_now < writers_) {
     if (writing().compare_exchange_weak(writing_now, writing_now + 1)) return true;
@@ -142,7 +138,7 @@ bool Rearranger::takes_turn() {
   return false;
 }
 
-void Rearranger::end_turn() { writing().fetch_sub(1); }
+void Rearranger::stops_writing() { writing().fetch_sub(1); }
 
 void Rearranger::wait() {
   const Stopwatch watch(tally_.meet);

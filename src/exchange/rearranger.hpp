@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -109,8 +108,8 @@ class Rearranger {
   void move(const Flush& flush, std::uint64_t cycle, Flow flow);
   void wait();
   WindowCounts::Count& writing() const;
-  bool takes_turn();
-  void end_turn();
+  bool starts_writing();
+  void stops_writing();
   bool reaches(std::size_t aggregator) const { return staging_.of(aggregator) != nullptr; }
 
   static ElementForm form_of(const Flush& flush, std::size_t array, Flow flow) {
@@ -141,8 +140,7 @@ class Rearranger {
                               Flow flow) const;
   bool may_join(const Flush& flush, Extent before, std::size_t its_array, Extent after,
                 std::size_t array) const;
-  void prepare_extents(const Flush& flush, std::uint64_t cycle, Flow flow);
-  void access_file(const Flush& flush, std::uint64_t cycle, Flow flow, const FileAccess& access);
+  bool access_file(const Flush& flush, std::uint64_t cycle, Flow flow, const FileAccess& access);
 
   const Comm& comm_;
   SharedStaging staging_;
@@ -151,9 +149,10 @@ class Rearranger {
   std::uint64_t window_ = 0;
   std::uint64_t bridged_hole_ = 0;
   std::uint64_t writers_ = 0;
-  std::array<std::vector<Extent>, WindowCounts::most_slots> extents_;  ///< of the window in a slot
-  std::uint64_t turn_ = 0;  ///< cycles of all flushes before this one
-  std::size_t me_ = 0;      ///< this rank's index among the aggregators, or their number
+  std::vector<Extent> extents_;  ///< of the window that goes to the file next, once it is full
+  bool prepared_ = false;        ///< they are
+  std::uint64_t turn_ = 0;       ///< cycles of all flushes before this one
+  std::size_t me_ = 0;           ///< this rank's index among the aggregators, or their number
   std::vector<std::byte> sent_, received_;  ///< packed, at most window_ bytes and an element each
   std::exception_ptr failure_;
   Tally tally_;

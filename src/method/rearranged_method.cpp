@@ -132,11 +132,7 @@ std::uint64_t RearrangedMethod::effective_hint(const std::string& name,
 
 RearrangerSettings RearrangedMethod::rearranger_settings() const {
   RearrangerSettings settings;
-  settings.aggregators = aggregators_;
-  for (const auto& [key, value] : context_.settings.hints) {
-    if (key == "cb_nodes" && aggregators_ == 0)
-      settings.aggregators = parse_count(value, "cb_nodes");
-  }
+  settings.aggregators = aggregator_count().value;
   settings.stripes = effective_hint("striping_factor", 1);
   settings.window = window_;
   settings.node_ranks = node_ranks_;
@@ -145,8 +141,20 @@ RearrangerSettings RearrangedMethod::rearranger_settings() const {
   return settings;
 }
 
-std::uint64_t RearrangedMethod::alignment() const {
-  return align_ > 0 ? align_ : std::max(page, effective_hint("striping_unit", page));
+RearrangedMethod::Choice RearrangedMethod::alignment() const {
+  if (align_ > 0) return {align_, "option " + prefix_ + ".align"};
+  const std::uint64_t stripe = effective_hint("striping_unit", 0);
+  return stripe >= page ? Choice{stripe, "hint striping_unit"} : Choice{page, "page"};
+}
+
+// 0: as many as nodes, cores and stripes suggest.
+RearrangedMethod::Choice RearrangedMethod::aggregator_count() const {
+  if (aggregators_ > 0) return {aggregators_, "option " + prefix_ + ".aggregators"};
+  for (const auto& [key, value] : context_.settings.hints) {
+    if (key == "cb_nodes") return {parse_count(value, "cb_nodes"), "hint cb_nodes"};
+  }
+  const bool striped = effective_hint("striping_factor", 1) > 1;
+  return {0, striped ? "nodes and hint striping_factor" : "nodes"};
 }
 
 void RearrangedMethod::prepare() {
@@ -196,8 +204,8 @@ void RearrangedMethod::plan_for(std::span<const std::uint64_t> rounds,
   if (std::ranges::equal(rounds, planned_rounds_)) return;
   planned_rounds_.assign(rounds.begin(), rounds.end());
   const auto layout = [&] {
-    return RearrangedPlan::Layout{arrays, region, kept_->rearranger.aggregators(), alignment(),
-                                  writing()};
+    return RearrangedPlan::Layout{arrays, region, kept_->rearranger.aggregators(),
+                                  alignment().value, writing()};
   };
   const auto other_settings = [&] { return kept_->settings != rearranger_settings_; };
   if (!context_.comm.any(other_settings() || !kept_->plan.fits(layout()))) return;
@@ -253,11 +261,13 @@ nlohmann::json RearrangedMethod::effective() const {
   nlohmann::json effective = {{"calls", {{call, tally_.file_calls}}},
                               {"messages", tally_.messages},
                               {"aggregators", kept_->rearranger.aggregators()},
+                              {"aggregators_from", aggregator_count().from},
                               {"nodes", kept_->rearranger.nodes()},
                               {"windows", kept_->rearranger.windows()},
                               {"window_bytes", kept_->rearranger.window_bytes()},
                               {"writers", kept_->rearranger.writers()},
-                              {"alignment", alignment()},
+                              {"alignment", alignment().value},
+                              {"alignment_from", alignment().from},
                               {"plans", plans_},
                               {"plan_bytes", kept_->plan.plan().memory()}};
   if (!header_->library().empty()) effective["library"] = header_->library();

@@ -9,6 +9,7 @@
 #include "method/registry.hpp"
 #include "pattern/conformance.hpp"
 #include "pattern/selection.hpp"
+#include "storage/posix/file_system.hpp"
 
 namespace slabmark {
 namespace {
@@ -97,9 +98,37 @@ TEST_F(Rearranged, AHoleIsWrittenOverUpToTheSizeThatTheOptionSays) {
 
 TEST_F(Rearranged, RangesOfAggregatorsBeginAtMultiplesOfTheStripeThatTheFileHas) {
   const Settings striped{{}, {{"striping_unit", "65536"}}};
-  EXPECT_EQ(write(two_rows(0), "a", striped).effective["alignment"], 65536);
+  const auto by_hint = write(two_rows(0), "a", striped).effective;
+  EXPECT_EQ(by_hint["alignment"], 65536);
+  EXPECT_EQ(by_hint["alignment_from"], "hint striping_unit");
   const Settings other{{{"mpiio.align", "128"}}, {{"striping_unit", "65536"}}};
-  EXPECT_EQ(write(two_rows(0), "b", other).effective["alignment"], 128);
+  const auto by_option = write(two_rows(0), "b", other).effective;
+  EXPECT_EQ(by_option["alignment"], 128);
+  EXPECT_EQ(by_option["alignment_from"], "option mpiio.align");
+  const auto by_page = write(two_rows(0), "c").effective;
+  EXPECT_EQ(by_page["alignment"], 4096);
+  EXPECT_EQ(by_page["alignment_from"], "page");
+}
+
+TEST_F(Rearranged, TheRecordSaysWhatTheNumberOfAggregatorsFollowsFrom) {
+  const auto from = [&](const char* name, const Settings& settings) {
+    return write(two_rows(0), name, settings).effective["aggregators_from"];
+  };
+  EXPECT_EQ(from("a", {{{"mpiio.aggregators", "1"}}, {{"cb_nodes", "1"}}}),
+            "option mpiio.aggregators");
+  EXPECT_EQ(from("b", {{}, {{"cb_nodes", "1"}}}), "hint cb_nodes");
+  EXPECT_EQ(from("c", {}), "nodes");
+}
+
+TEST_F(Rearranged, TheOptionSaysHowManyAggregatorsOfANodeWriteAtOnce) {
+  const auto writers = [&](const char* name, const char* option) {
+    const Settings settings{{{"mpiio.aggregators", "2"}, {"mpiio.writers", option}}, {}};
+    return write(two_rows(0), name, settings).effective["writers"];
+  };
+  EXPECT_EQ(writers("a", "2"), 2);
+  EXPECT_EQ(writers("b", "1"), 1);
+  const bool one_at_a_time = posix::locks_file_to_write(scratch.file("a"));
+  EXPECT_EQ(writers("c", "auto"), one_at_a_time ? 1 : 2);
 }
 
 }  // namespace

@@ -45,7 +45,8 @@ Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
     : comm_(comm),
       staging_(comm, settings.node_ranks),
       aggregators_(choose_aggregators(comm, settings, staging_.nodes())),
-      bridged_hole_(settings.bridged_hole) {
+      bridged_hole_(settings.bridged_hole),
+      writers_(settings.writers > 0 ? settings.writers : aggregators_.size()) {
   const auto found = std::find(aggregators_.begin(), aggregators_.end(), comm.rank());
   me_ = static_cast<std::size_t>(found - aggregators_.begin());
   const std::uint64_t wanted =
@@ -74,8 +75,8 @@ Rearranger::Tally Rearranger::run(const Flush& flush, Flow flow, const FileAcces
   std::uint64_t accessed = aggregates() ? 0 : count;
   while (moved < count || accessed < count) {
     // The file first, since others wait for it.
-    if (accessed < count && may_access(accessed, flow)) {
-      access_file(flush, accessed, flow, access);
+    if (accessed < count && may_access(accessed, flow) &&
+        access_file(flush, accessed, flow, access)) {
       staging_.counts(me_).accessed.store(turn_ + ++accessed, std::memory_order_release);
     } else if (moved < count && may_move(moved, flow)) {
       move(flush, moved++, flow);
@@ -121,6 +122,23 @@ void Rearranger::move(const Flush& flush, std::uint64_t cycle, Flow flow) {
     if (reaches(a)) moved_count(a, cycle).fetch_add(1, std::memory_order_release);
   }
 }
+
+// All aggregators of a node count at the first of them.
+WindowCounts::Count& Rearranger::writing() const {
+  std::size_t first = 0;
+  while (!reaches(first)) ++first;
+  return staging_.counts(first).writing;
+}
+
+bool Rearranger::starts_writing() {
+  std::uint64_t writing_now = writing().load(std::memory_order_relaxed);
+  while (writing_now < writers_) {
+    if (writing().compare_exchange_weak(writing_now, writing_now + 1)) return true;
+  }
+  return false;
+}
+
+void Rearranger::stops_writing() { writing().fetch_sub(1); }
 
 void Rearranger::wait() {
   const Stopwatch watch(tally_.meet);

@@ -23,6 +23,9 @@ struct RearrangerSettings {
   std::uint64_t window =
       0;  ///< most bytes that a rank holds for the exchange; 0: standard_window()
   std::uint64_t node_ranks = 0;  ///< see SharedStaging
+  /// Aggregators of a node that write at the same time, 0: all. Where the kernel lets one process
+  /// at a time write to a file, those that wait in it would keep cores from those that move data.
+  std::uint64_t writers = 0;
   /// Holes up to so many bytes are written over with zeros where nothing was written before, or
   /// read along, since a call for each side costs more: 92 KiB with a call each and 16 KiB left out
   /// took longer than all in calls of 512 KiB (ext4 page cache).
@@ -60,6 +63,7 @@ class Rearranger {
   const std::vector<int>& aggregators() const { return aggregators_; }
   std::uint64_t window_bytes() const { return window_; }  ///< that an aggregator fills at once
   std::uint64_t windows() const { return slots_; }        ///< that it has memory for
+  std::uint64_t writers() const { return writers_; }      ///< of a node at the same time, at most
   bool shares_all_memory() const { return staging_.reaches_all(); }
   std::uint64_t nodes() const { return staging_.nodes(); }
 
@@ -103,6 +107,9 @@ class Rearranger {
   WindowCounts::Count& moved_count(std::size_t aggregator, std::uint64_t cycle) const;
   void move(const Flush& flush, std::uint64_t cycle, Flow flow);
   void wait();
+  WindowCounts::Count& writing() const;
+  bool starts_writing();
+  void stops_writing();
   bool reaches(std::size_t aggregator) const { return staging_.of(aggregator) != nullptr; }
 
   static ElementForm form_of(const Flush& flush, std::size_t array, Flow flow) {
@@ -133,15 +140,19 @@ class Rearranger {
                               Flow flow) const;
   bool may_join(const Flush& flush, Extent before, std::size_t its_array, Extent after,
                 std::size_t array) const;
-  void access_file(const Flush& flush, std::uint64_t cycle, Flow flow, const FileAccess& access);
+  bool access_file(const Flush& flush, std::uint64_t cycle, Flow flow, const FileAccess& access);
+
   const Comm& comm_;
   SharedStaging staging_;
   std::vector<int> aggregators_;
   std::uint64_t slots_ = 2;  ///< windows of an aggregator that are under way at a time
   std::uint64_t window_ = 0;
   std::uint64_t bridged_hole_ = 0;
-  std::uint64_t turn_ = 0;  ///< cycles of all flushes before this one
-  std::size_t me_ = 0;      ///< this rank's index among the aggregators, or their number
+  std::uint64_t writers_ = 0;
+  std::vector<Extent> extents_;  ///< of the window that goes to the file next, once it is full
+  bool prepared_ = false;        ///< they are
+  std::uint64_t turn_ = 0;       ///< cycles of all flushes before this one
+  std::size_t me_ = 0;           ///< this rank's index among the aggregators, or their number
   std::vector<std::byte> sent_, received_;  ///< packed, at most window_ bytes and an element each
   std::exception_ptr failure_;
   Tally tally_;

@@ -60,14 +60,20 @@ std::vector<Rearranger::Extent> Rearranger::extents(const Flush& flush, const Wi
   return all;
 }
 
-void Rearranger::access_file(const Flush& flush, std::uint64_t cycle, Flow flow,
+// False where others of the node write: then this one can move elements meanwhile. What disturbs
+// nobody is done before. Holes are not set to zero before the window is full, though that
+// would be off the others' way: it would bring the window into this core's cache twice.
+bool Rearranger::access_file(const Flush& flush, std::uint64_t cycle, Flow flow,
                              const FileAccess& access) {
-  if (failure_) return;
   const Stopwatch watch(tally_.file);
+  const Window now = window(flush, me_, cycle);
+  std::byte* const memory = staging(me_, cycle);
+  if (!prepared_) extents_ = extents(flush, now, memory, flow);
+  prepared_ = true;
+  if (flow == Flow::to_file && !starts_writing()) return false;
   try {
-    const Window now = window(flush, me_, cycle);
-    std::byte* const memory = staging(me_, cycle);
-    for (const Extent& extent : extents(flush, now, memory, flow)) {
+    for (const Extent& extent : extents_) {
+      if (failure_) break;
       access(flush.region.file_offset(extent.begin), memory + (extent.begin - now.begin),
              extent.end - extent.begin);
       ++tally_.file_calls;
@@ -75,6 +81,9 @@ void Rearranger::access_file(const Flush& flush, std::uint64_t cycle, Flow flow,
   } catch (...) {
     failure_ = std::current_exception();
   }
+  if (flow == Flow::to_file) stops_writing();
+  prepared_ = false;
+  return true;
 }
 
 }  // namespace slabmark

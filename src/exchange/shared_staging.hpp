@@ -24,6 +24,7 @@ struct WindowCounts {
   /// would not do: a rank that is ahead would stand for one that is behind.
   std::array<Count, most_slots> moved = {};
   alignas(64) Count accessed = 0;  ///< windows that the aggregator has written or read
+  alignas(64) Count writing = 0;   ///< of the node's first aggregator: how many write at present
 };
 
 /// Memory of the aggregators in which the ranks of a node put data together. Ranks that share

@@ -29,12 +29,12 @@ class Bytes {
 
 /// Serves file after file, as the memory of the rearranged methods does.
 struct Memory {
-  Bytes sent, received, written;
+  Bytes mine, moved, ready;
 };
 
 /// The least that a method does which brings data into another order by messages: the bytes of a
 /// flush are copied together, exchanged so that each rank gets an equal part from each, copied
-/// again, and written contiguously. What the file holds has no use.
+/// again, and written contiguously. Reading goes backwards. What the file holds has no use.
 class Floor : public Method {
  public:
   explicit Floor(const MethodContext& context) : context_(context) {
@@ -46,8 +46,8 @@ class Floor : public Method {
   void create(const std::string& path) override { file_ = create_shared(context_.comm, path); }
 
   void define() override {}
-  void open(const std::string&) override {
-    throw InputError("The method floor only writes; leave it out where reading is measured.");
+  void open(const std::string& path) override {
+    file_ = posix::File::open(path, posix::File::Access::read);
   }
   void prepare() override {}
 
@@ -60,12 +60,29 @@ class Floor : public Method {
   }
 
   void flush() override {
-    const std::uint64_t bytes = copy_together();
-    const std::uint64_t arrived = exchange(bytes);
-    std::byte* const ready = memory_->written.fit(arrived);
-    std::memcpy(ready, memory_->received.fit(0), arrived);
-    file_.write_at(end_ + context_.comm.sum_before(arrived), ready, arrived);
-    end_ += context_.comm.sum(arrived);
+    std::uint64_t bytes = 0;
+    for (const auto& [buffer, size] : posted_) bytes += size;
+    const Parts parts = share_out(bytes);
+    std::byte* const moved = memory_->moved.fit(parts.there.bytes);
+    std::byte* const ready = memory_->ready.fit(parts.there.bytes);
+    std::byte* const mine = memory_->mine.fit(bytes);
+    const std::uint64_t offset = end_ + context_.comm.sum_before(parts.there.bytes);
+    if (context_.direction == Direction::write) {
+      for_each_posted(mine, [](std::byte* buffer, std::byte* packed, std::uint64_t size) {
+        std::memcpy(packed, buffer, size);
+      });
+      exchange(mine, parts.here, moved, parts.there);
+      std::memcpy(ready, moved, parts.there.bytes);
+      file_.write_at(offset, ready, parts.there.bytes);
+    } else {
+      file_.read_at(offset, ready, parts.there.bytes);
+      std::memcpy(moved, ready, parts.there.bytes);
+      exchange(moved, parts.there, mine, parts.here);
+      for_each_posted(mine, [](std::byte* buffer, const std::byte* packed, std::uint64_t size) {
+        std::memcpy(buffer, packed, size);
+      });
+    }
+    end_ += context_.comm.sum(parts.there.bytes);
     posted_.clear();
   }
 
@@ -74,46 +91,56 @@ class Floor : public Method {
   nlohmann::json effective() const override { return {{"calls", {{"MPI_Alltoallv", calls_}}}}; }
 
  private:
-  std::uint64_t copy_together() {
+  /// What one side has for, or from, each rank.
+  struct Side {
+    std::vector<int> counts, starts;
     std::uint64_t bytes = 0;
-    for (const auto& [buffer, size] : posted_) bytes += size;
-    std::byte* to = memory_->sent.fit(bytes);
-    for (const auto& [buffer, size] : posted_) {
-      if (size > 0) std::memcpy(to, buffer, size);
-      to += size;
+  };
+  struct Parts {
+    Side here;   ///< this rank's data, an equal part for each rank
+    Side there;  ///< what this rank writes or reads of all ranks' data
+  };
+
+  Parts share_out(std::uint64_t bytes) const {
+    const auto ranks = static_cast<std::uint64_t>(context_.comm.size());
+    Parts parts;
+    for (std::uint64_t r = 0; r < ranks; ++r) {
+      parts.here.counts.push_back(static_cast<int>(equal_range(bytes, r, ranks).length));
     }
-    return bytes;
+    parts.there.counts.resize(ranks);
+    check_mpi(MPI_Alltoall(parts.here.counts.data(), 1, MPI_INT, parts.there.counts.data(), 1,
+                           MPI_INT, context_.comm.get()),
+              "MPI_Alltoall");
+    for (Side* side : {&parts.here, &parts.there}) {
+      for (const int count : side->counts) {
+        side->starts.push_back(static_cast<int>(side->bytes));
+        side->bytes += static_cast<std::uint64_t>(count);
+      }
+    }
+    return parts;
   }
 
-  std::uint64_t exchange(std::uint64_t bytes) {
-    const auto ranks = static_cast<std::uint64_t>(context_.comm.size());
-    std::vector<int> counts(ranks), starts(ranks), its_counts(ranks), its_starts(ranks);
-    for (std::uint64_t r = 0; r < ranks; ++r) {
-      const Run part = equal_range(bytes, r, ranks);
-      starts[r] = static_cast<int>(part.offset);
-      counts[r] = static_cast<int>(part.length);
+  template <class Copy>
+  void for_each_posted(std::byte* packed, const Copy& copy) const {
+    for (const auto& [buffer, size] : posted_) {
+      if (size > 0) copy(buffer, packed, size);
+      packed += size;
     }
-    check_mpi(
-        MPI_Alltoall(counts.data(), 1, MPI_INT, its_counts.data(), 1, MPI_INT, context_.comm.get()),
-        "MPI_Alltoall");
-    std::uint64_t arrived = 0;
-    for (std::uint64_t r = 0; r < ranks; ++r) {
-      its_starts[r] = static_cast<int>(arrived);
-      arrived += static_cast<std::uint64_t>(its_counts[r]);
-    }
-    check_mpi(MPI_Alltoallv(memory_->sent.fit(0), counts.data(), starts.data(), MPI_BYTE,
-                            memory_->received.fit(arrived), its_counts.data(), its_starts.data(),
-                            MPI_BYTE, context_.comm.get()),
+  }
+
+  void exchange(const std::byte* from, const Side& sent, std::byte* to, const Side& received) {
+    check_mpi(MPI_Alltoallv(from, sent.counts.data(), sent.starts.data(), MPI_BYTE, to,
+                            received.counts.data(), received.starts.data(), MPI_BYTE,
+                            context_.comm.get()),
               "MPI_Alltoallv");
     ++calls_;
-    return arrived;
   }
 
   MethodContext context_;
   posix::File file_;
   std::vector<std::pair<std::byte*, std::uint64_t>> posted_;
   std::shared_ptr<Memory> memory_;
-  std::uint64_t end_ = 0;  ///< of what was written so far
+  std::uint64_t end_ = 0;  ///< of what was written, or read, so far
   std::uint64_t calls_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include "base/number.hpp"
 #include "method/effective.hpp"
 #include "parallel/agree.hpp"
+#include "storage/posix/file_system.hpp"
 
 namespace slabmark {
 
@@ -47,6 +48,9 @@ std::vector<OptionInfo> rearranged_options(const std::string& prefix) {
        "aggregators' ranges begin at multiples of it; auto: the stripe, or 4096"},
       {prefix + ".node_ranks", "0",
        "ranks that use shared memory; 0: as MPI says, 1: messages only"},
+      {prefix + ".writers", "auto",
+       "aggregators of a node that write at once; auto: 1 where the kernel locks the file, else "
+       "all"},
       {prefix + ".holes", "32K",
        "holes up to this size are written over with zeros, or read along"},
       {prefix + ".keep", "on", "the next file of a run uses the plan and the memory of this one"}};
@@ -80,6 +84,7 @@ RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::stri
   };
   aggregators_ = count_or_auto(".aggregators");
   align_ = count_or_auto(".align");
+  writers_ = count_or_auto(".writers");
 }
 
 // Calls are large and contiguous, so what libraries do for small ones is in the way. The user's
@@ -127,20 +132,29 @@ std::uint64_t RearrangedMethod::effective_hint(const std::string& name,
 
 RearrangerSettings RearrangedMethod::rearranger_settings() const {
   RearrangerSettings settings;
-  settings.aggregators = aggregators_;
-  for (const auto& [key, value] : context_.settings.hints) {
-    if (key == "cb_nodes" && aggregators_ == 0)
-      settings.aggregators = parse_count(value, "cb_nodes");
-  }
+  settings.aggregators = aggregator_count().value;
   settings.stripes = effective_hint("striping_factor", 1);
   settings.window = window_;
   settings.node_ranks = node_ranks_;
+  settings.writers = writers_ == 0 && posix::locks_file_to_write(path_) ? 1 : writers_;
   settings.bridged_hole = holes_;
   return settings;
 }
 
-std::uint64_t RearrangedMethod::alignment() const {
-  return align_ > 0 ? align_ : std::max(page, effective_hint("striping_unit", page));
+RearrangedMethod::Choice RearrangedMethod::alignment() const {
+  if (align_ > 0) return {align_, "option " + prefix_ + ".align"};
+  const std::uint64_t stripe = effective_hint("striping_unit", 0);
+  return stripe >= page ? Choice{stripe, "hint striping_unit"} : Choice{page, "page"};
+}
+
+// 0: as many as nodes, cores and stripes suggest.
+RearrangedMethod::Choice RearrangedMethod::aggregator_count() const {
+  if (aggregators_ > 0) return {aggregators_, "option " + prefix_ + ".aggregators"};
+  for (const auto& [key, value] : context_.settings.hints) {
+    if (key == "cb_nodes") return {parse_count(value, "cb_nodes"), "hint cb_nodes"};
+  }
+  const bool striped = effective_hint("striping_factor", 1) > 1;
+  return {0, striped ? "nodes and hint striping_factor" : "nodes"};
 }
 
 void RearrangedMethod::prepare() {
@@ -190,8 +204,8 @@ void RearrangedMethod::plan_for(std::span<const std::uint64_t> rounds,
   if (std::ranges::equal(rounds, planned_rounds_)) return;
   planned_rounds_.assign(rounds.begin(), rounds.end());
   const auto layout = [&] {
-    return RearrangedPlan::Layout{arrays, region, kept_->rearranger.aggregators(), alignment(),
-                                  writing()};
+    return RearrangedPlan::Layout{arrays, region, kept_->rearranger.aggregators(),
+                                  alignment().value, writing()};
   };
   const auto other_settings = [&] { return kept_->settings != rearranger_settings_; };
   if (!context_.comm.any(other_settings() || !kept_->plan.fits(layout()))) return;
@@ -247,10 +261,13 @@ nlohmann::json RearrangedMethod::effective() const {
   nlohmann::json effective = {{"calls", {{call, tally_.file_calls}}},
                               {"messages", tally_.messages},
                               {"aggregators", kept_->rearranger.aggregators()},
+                              {"aggregators_from", aggregator_count().from},
                               {"nodes", kept_->rearranger.nodes()},
                               {"windows", kept_->rearranger.windows()},
                               {"window_bytes", kept_->rearranger.window_bytes()},
-                              {"alignment", alignment()},
+                              {"writers", kept_->rearranger.writers()},
+                              {"alignment", alignment().value},
+                              {"alignment_from", alignment().from},
                               {"plans", plans_},
                               {"plan_bytes", kept_->plan.plan().memory()}};
   if (!header_->library().empty()) effective["library"] = header_->library();

@@ -68,7 +68,13 @@ class RearrangedMethod : public Method {
   mpiio::Hints hints() const;
   void share_numbers();
   RearrangerSettings rearranger_settings() const;
-  std::uint64_t alignment() const;
+  /// A setting in effect, and what it follows from: for the record.
+  struct Choice {
+    std::uint64_t value;
+    std::string from;
+  };
+  Choice alignment() const;
+  Choice aggregator_count() const;
   std::uint64_t effective_hint(const std::string& name, std::uint64_t otherwise) const;
   void take(std::uint64_t round, std::span<std::byte* const> buffers,
             std::vector<PlacedArray>& out) const;
@@ -87,6 +93,7 @@ class RearrangedMethod : public Method {
   std::uint64_t window_;
   std::uint64_t align_;
   std::uint64_t node_ranks_;
+  std::uint64_t writers_;
   std::uint64_t holes_;
   bool keep_;
 

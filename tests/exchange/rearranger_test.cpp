@@ -2,9 +2,12 @@
 
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -131,6 +134,48 @@ TEST_P(RearrangerTest, NoWindowIsWrittenBeforeTheSlowestRankHasMovedItsElements)
                      });
     EXPECT_EQ(wrong, 0u);
   }
+}
+
+/// Says whether another process of the same number is between enter() and leave().
+class Entrance {
+ public:
+  Entrance(const Comm& comm, std::uint64_t number) {
+    const auto root = comm.broadcast(static_cast<std::uint64_t>(::getpid()));
+    path_ = (std::filesystem::temp_directory_path() /
+             ("slabmark-entrance-" + std::to_string(root) + "-" + std::to_string(number)))
+                .string();
+  }
+  bool enter() const {
+    const int descriptor = ::open(path_.c_str(), O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (descriptor >= 0) ::close(descriptor);
+    return descriptor >= 0;
+  }
+  void leave() const { ::unlink(path_.c_str()); }
+
+ private:
+  std::string path_;
+};
+
+TEST_P(RearrangerTest, OneAggregatorOfANodeWritesAtATimeWhereThatIsAskedFor) {
+  RearrangerSettings chosen = settings();
+  chosen.aggregators = 4;
+  chosen.writers = 1;
+  Rearranger rearranger(comm, chosen);
+  const FlushPlan plan = plan_for(rearranger);
+  const auto memory = buffers();
+  const std::uint64_t ranks_of_node = GetParam() == 0 ? 4 : GetParam();
+  const Entrance node(comm, static_cast<std::uint64_t>(comm.rank()) / ranks_of_node);
+  std::uint64_t together = 0;
+  rearranger.write({region, plan, memory, fresh, false},
+                   [&](std::uint64_t, std::byte*, std::uint64_t) {
+                     if (!node.enter()) {
+                       ++together;
+                       return;
+                     }
+                     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                     node.leave();
+                   });
+  EXPECT_EQ(together, 0u);
 }
 
 TEST_P(RearrangerTest, EachStripeIsWrittenByOneAggregator) {

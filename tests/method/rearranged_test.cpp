@@ -9,6 +9,7 @@
 #include "method/registry.hpp"
 #include "pattern/conformance.hpp"
 #include "pattern/selection.hpp"
+#include "storage/posix/file_system.hpp"
 
 namespace slabmark {
 namespace {
@@ -69,6 +70,8 @@ TEST_F(Rearranged, EachFileGetsAPlanOfItsOwnWhereNothingIsKept) {
   const Pattern pattern = two_rows(0);
   const Settings off{{{"mpiio.keep", "off"}}, {}};
   for (const auto* name : {"a", "b"}) EXPECT_EQ(write(pattern, name, off).effective["plans"], 1);
+  EXPECT_EQ(write(pattern, "kept").effective["plans"], 1);
+  EXPECT_EQ(write(pattern, "c", off).effective["plans"], 1) << "though there is one to be had";
 }
 
 TEST_F(Rearranged, WhatIsKeptDoesNotMisleadAFileOfAnotherPatternOrOtherSettings) {
@@ -95,11 +98,63 @@ TEST_F(Rearranged, AHoleIsWrittenOverUpToTheSizeThatTheOptionSays) {
   EXPECT_EQ(writes(write(two_rows(0), "none", with("0"))), 1u);
 }
 
+// Each flush writes every second block, so that in the second the holes are what the first wrote.
+TEST_F(Rearranged, WhatAnEarlierFlushWroteIsNoHoleForALaterOne) {
+  const std::uint64_t block = 8;
+  const auto ranks = static_cast<std::uint64_t>(comm.size());
+  const std::uint64_t elements = 8 * ranks * block;
+  Pattern pattern;
+  pattern.name = "blocks";
+  pattern.rounds = 2;
+  pattern.datasets = {{"v", ElementType::float64, {{"x", elements}}, false, std::nullopt}};
+  std::vector<SelectionPtr> of_round;
+  for (std::uint64_t round = 0; round < 2; ++round) {
+    RunList runs;
+    for (auto b = static_cast<std::uint64_t>(comm.rank()); b < 4 * ranks; b += ranks) {
+      runs.push_back({(2 * b + round) * block, block});
+    }
+    of_round.push_back(select_row_runs({elements}, runs));
+  }
+  pattern.transfers = [of_round](std::uint64_t round) {
+    return std::vector<Transfer>{{0, 0, of_round[round], nullptr}};
+  };
+  EXPECT_EQ(write(pattern, "a").fault, "");
+  EXPECT_EQ(check_plainly(method.format, comm, pattern, scratch.file("a")), "");
+}
+
 TEST_F(Rearranged, RangesOfAggregatorsBeginAtMultiplesOfTheStripeThatTheFileHas) {
   const Settings striped{{}, {{"striping_unit", "65536"}}};
-  EXPECT_EQ(write(two_rows(0), "a", striped).effective["alignment"], 65536);
+  const auto by_hint = write(two_rows(0), "a", striped).effective;
+  EXPECT_EQ(by_hint["alignment"], 65536);
+  EXPECT_EQ(by_hint["alignment_from"], "hint striping_unit");
   const Settings other{{{"mpiio.align", "128"}}, {{"striping_unit", "65536"}}};
-  EXPECT_EQ(write(two_rows(0), "b", other).effective["alignment"], 128);
+  const auto by_option = write(two_rows(0), "b", other).effective;
+  EXPECT_EQ(by_option["alignment"], 128);
+  EXPECT_EQ(by_option["alignment_from"], "option mpiio.align");
+  const auto by_page = write(two_rows(0), "c").effective;
+  EXPECT_EQ(by_page["alignment"], 4096);
+  EXPECT_EQ(by_page["alignment_from"], "page");
+}
+
+TEST_F(Rearranged, TheRecordSaysWhatTheNumberOfAggregatorsFollowsFrom) {
+  const auto from = [&](const char* name, const Settings& settings) {
+    return write(two_rows(0), name, settings).effective["aggregators_from"];
+  };
+  EXPECT_EQ(from("a", {{{"mpiio.aggregators", "1"}}, {{"cb_nodes", "1"}}}),
+            "option mpiio.aggregators");
+  EXPECT_EQ(from("b", {{}, {{"cb_nodes", "1"}}}), "hint cb_nodes");
+  EXPECT_EQ(from("c", {}), "nodes");
+}
+
+TEST_F(Rearranged, TheOptionSaysHowManyAggregatorsOfANodeWriteAtOnce) {
+  const auto writers = [&](const char* name, const char* option) {
+    const Settings settings{{{"mpiio.aggregators", "2"}, {"mpiio.writers", option}}, {}};
+    return write(two_rows(0), name, settings).effective["writers"];
+  };
+  EXPECT_EQ(writers("a", "2"), 2);
+  EXPECT_EQ(writers("b", "1"), 1);
+  const bool one_at_a_time = posix::locks_file_to_write(scratch.file("a"));
+  EXPECT_EQ(writers("c", "auto"), one_at_a_time ? 1 : 2);
 }
 
 }  // namespace

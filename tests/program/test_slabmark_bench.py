@@ -207,8 +207,15 @@ def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, map_file, case,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_floor_is_refused_where_reading_is_measured(run, sentence, map_file, tmp_path):
+def test_the_floor_has_a_figure_for_reading_too(run, map_file, tmp_path):
     done = bench(run, map_file, tmp_path, "--read", "--method", "floor", "--trials", "1", "--no-bound")
+    assert done.returncode == 0, done.stderr
+    assert "floor" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_only_writes_is_refused_where_reading_is_measured(run, sentence, map_file, tmp_path):
+    done = bench(run, map_file, tmp_path, "--read", "--method", "whole", "--trials", "1", "--no-bound")
     assert done.returncode == 2
     assert "only writes" in sentence(done, "slabmark-bench")
     assert list(tmp_path.iterdir()) == []

@@ -27,7 +27,7 @@ VARIANTS = {
 }
 # Not ways to write a file of an application, unless asked for: the benchmark's own, a layout that no other tool reads,
 # and ways that others contain.
-NOT_CANDIDATES = ("null", "floor", "blob", "hdf5-union-naive")
+NOT_CANDIDATES = ("null", "floor", "whole", "blob", "hdf5-union-naive")
 ROMIO = {"OMPI_MCA_io": "^ompio"}
 
 

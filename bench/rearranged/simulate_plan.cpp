@@ -89,9 +89,9 @@ struct Spread {
     total += value;
     ++count;
   }
+  double mean() const { return static_cast<double>(total) / static_cast<double>(count); }
   std::string text(const std::string& unit) const {
-    return fmt::format("{} .. {} (mean {:.0f}) {}", least, most,
-                       static_cast<double>(total) / static_cast<double>(count), unit);
+    return fmt::format("{} .. {} (mean {:.0f}) {}", least, most, mean(), unit);
   }
 };
 
@@ -178,10 +178,12 @@ void run(Arguments arguments) {
   const Traffic messages = traffic(arguments, f, file, cuts);
   fmt::print("messages of a rank to other nodes: {}\n", messages.messages.text("a flush"));
   fmt::print("bytes of a message: {}\n", messages.bytes.text(""));
-  fmt::print("messages that an aggregator receives: {:.0f} a flush\n",
-             static_cast<double>(messages.messages.total) /
-                 static_cast<double>(messages.messages.count) *
-                 static_cast<double>(arguments.ranks) / static_cast<double>(aggregators));
+  const double received = messages.messages.mean() * static_cast<double>(arguments.ranks) /
+                          static_cast<double>(aggregators);
+  fmt::print("messages that an aggregator receives: {:.0f} a flush\n", received);
+  const auto of_node = static_cast<double>(arguments.per_node);
+  fmt::print("if each node put its own together first: {:.0f} a flush, of {:.0f} bytes\n",
+             received / of_node, messages.bytes.mean() * of_node);
 }
 
 }  // namespace

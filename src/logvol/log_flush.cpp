@@ -242,6 +242,7 @@ Line LogFile::fresh_line(const Location& file, const std::string& name, hid_t ty
 // HDF5 may have failed on this rank while the others wait for it, inside HDF5.
 void LogFile::check_all(bool well, const char* call) const {
   agreed([&] {
+    journal_->check();
     if (well) return;
     throw IoError(fmt::format("{} failed on '{}', as HDF5 says; what was flushed before is safe.",
                               call, path_));

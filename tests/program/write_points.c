@@ -1,11 +1,11 @@
 /* To be loaded before a program (LD_PRELOAD): what it does to HDF5 files (*.h5) and to their
  * journals
- * (*.slablog-journal) is stopped at every write, in rank 0.
+ * (*.slablog-journal) is stopped at every write.
  *   WRITES_SNAPSHOTS=FOLDER  the file is copied, with its journal, before each write and in its
- * middle, as FOLDER/NUMBER-COMPLETED.h5. A kill -9 at that point leaves just these bytes. COMPLETED
- * is the program's environment variable of that name. WRITES_KILL=N            the process ends at
- * the Nth write, counted from 0 WRITES_FULL=N            the disk is full from the Nth write to a
- * journal on
+ * middle, as FOLDER/RANK-NUMBER-COMPLETED.h5. A kill -9 at that point leaves just these bytes.
+ *                            COMPLETED is the program's environment variable of that name.
+ *   WRITES_KILL=N            rank 0 ends at its Nth write, counted from 0
+ *   WRITES_FULL=N            the disk is full from a rank's Nth write to the journal on
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -26,10 +26,10 @@ static int ends_with(const char* text, const char* end) {
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-static int is_root(void) {
-  const char* rank = getenv("OMPI_COMM_WORLD_RANK");
-  if (rank == NULL) rank = getenv("PMI_RANK");
-  return rank == NULL || strcmp(rank, "0") == 0;
+static const char* rank(void) {
+  const char* found = getenv("OMPI_COMM_WORLD_RANK");
+  if (found == NULL) found = getenv("PMI_RANK");
+  return found == NULL ? "0" : found;
 }
 
 static void copy(const char* from, const char* to) {
@@ -51,8 +51,9 @@ static void snapshot(const char* name, const char* folder) {
   snprintf(file, sizeof file, "%s", name);
   if (ends_with(file, journal_suffix)) file[strlen(file) - strlen(journal_suffix)] = 0;
   snprintf(journal, sizeof journal, "%s%s", file, journal_suffix);
-  snprintf(to, sizeof to, "%s/%04d-%s.h5", folder, number++, completed == NULL ? "0" : completed);
-  copy(file, to);
+  snprintf(to, sizeof to, "%s/%s-%04d-%s.h5", folder, rank(), number++,
+           completed == NULL ? "0" : completed);
+  copy(file, to); /* before the journal, to which other ranks append what they will overwrite */
   strcat(to, journal_suffix);
   copy(journal, to);
 }
@@ -69,8 +70,9 @@ static int stop(int descriptor) {
   length = readlink(link, name, sizeof name - 1);
   if (length < 0) return 0;
   name[length] = 0;
-  if (!is_root() || !(ends_with(name, ".h5") || ends_with(name, journal_suffix))) return 0;
-  if (kill_at != NULL && writes++ == atol(kill_at)) kill(getpid(), SIGKILL);
+  if (!ends_with(name, ".h5") && !ends_with(name, journal_suffix)) return 0;
+  if (kill_at != NULL && strcmp(rank(), "0") == 0 && writes++ == atol(kill_at))
+    kill(getpid(), SIGKILL);
   if (full_at != NULL && ends_with(name, journal_suffix) && journal_writes++ >= atol(full_at)) {
     errno = ENOSPC;
     return -1;

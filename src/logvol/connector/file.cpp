@@ -6,6 +6,7 @@
 
 #include "logvol/connector/object.hpp"
 #include "logvol/journal/driver.hpp"
+#include "logvol/journal/format.hpp"
 #include "logvol/journal/rollback.hpp"
 #include "parallel/agree.hpp"
 
@@ -218,7 +219,9 @@ herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void*
     if (args->op_type == H5VL_FILE_DELETE) {
       const auto low = below(args->args.del.fapl_id);
       below_args.args.del.fapl_id = low.access.get();
-      return H5VLfile_specific(nullptr, low.connector, &below_args, list, nullptr);
+      const auto status = H5VLfile_specific(nullptr, low.connector, &below_args, list, nullptr);
+      if (status >= 0) posix::unlink(journal_path(args->args.del.filename));
+      return status;
     }
     auto& mine = as_object(object);
     if (args->op_type == H5VL_FILE_REOPEN) return reopen(mine, args, list);

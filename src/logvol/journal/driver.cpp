@@ -4,7 +4,6 @@
 #include "logvol/journal/driver.hpp"
 
 #include <array>
-#include <exception>
 #include <map>
 #include <utility>
 
@@ -63,23 +62,12 @@ herr_t close(H5FD_t* file) {
   return closed.mapped().pair->original.close(file);
 }
 
-herr_t protect(const OpenFile& file, haddr_t offset, std::size_t bytes) {
-  try {
-    file.journal->protect(offset, bytes);
-    return 0;
-  } catch (const std::exception& error) {
-    H5Epush2(H5E_DEFAULT, __FILE__, "write", __LINE__, H5E_ERR_CLS, H5E_VFL, H5E_WRITEERROR, "%s",
-             error.what());
-    return -1;
-  }
-}
-
 // Also elements (H5FD_MEM_DRAW): HDF5 says so of global heaps, too. Where ranks write elements
 // together, neither offset nor bytes tell where; those that it keeps itself go past the journal.
 herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t offset, std::size_t bytes,
              const void* data) {
   const auto& open_file = open_files().at(file);
-  if (protect(open_file, offset, bytes) < 0) return -1;
+  if (!open_file.journal->try_protect(offset, bytes)) return 0;
   return open_file.pair->original.write(file, type, list, offset, bytes, data);
 }
 
@@ -87,16 +75,15 @@ herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t offset, std::siz
 herr_t write_vector(H5FD_t* file, hid_t list, std::uint32_t count, H5FD_mem_t types[],
                     haddr_t offsets[], std::size_t sizes[], const void* data[]) {
   const auto& open_file = open_files().at(file);
-  herr_t status = 0;
+  bool well = true;
   std::uint32_t size = 0;
-  for (std::uint32_t i = 0; i < count && status >= 0; ++i) {
+  for (std::uint32_t i = 0; i < count; ++i) {
     if (size + 1 == i && sizes[i] != 0) size = i;
-    status = protect(open_file, offsets[i], sizes[size]);
+    well = open_file.journal->try_protect(offsets[i], sizes[size]) && well;
   }
-  if (status < 0) count = 0;  // others may wait for this rank in a collective write
-  const auto written =
-      open_file.pair->original.write_vector(file, list, count, types, offsets, sizes, data);
-  return status < 0 ? status : written;
+  // Others may wait for this rank in a collective write.
+  return open_file.pair->original.write_vector(file, list, well ? count : 0, types, offsets, sizes,
+                                               data);
 }
 
 // HDF5 would give the end of the file out once more, and cut the file, while a crash still goes

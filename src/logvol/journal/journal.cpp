@@ -78,6 +78,7 @@ Journal::~Journal() {
 // The file tells which journal is its own. It has to be told before there is one: a journal that it
 // does not know is taken for that of another file.
 void Journal::commit(std::uint64_t end) {
+  check();
   if (committed_ > 0) journal_.resize(0);
   follow(random_number(), end);
   if (end == 0) return;
@@ -109,6 +110,22 @@ void Journal::protect(std::uint64_t offset, std::uint64_t bytes) {
     saved_[offset] = gap_end;
     offset = gap_end;
   }
+}
+
+bool Journal::try_protect(std::uint64_t offset, std::uint64_t bytes) {
+  if (offset >= committed_) return true;
+  if (!failure_.empty()) return false;
+  try {
+    protect(offset, bytes);
+    return true;
+  } catch (const std::exception& error) {
+    failure_ = error.what();
+    return false;
+  }
+}
+
+void Journal::check() const {
+  if (!failure_.empty()) throw IoError(failure_);
 }
 
 void Journal::save(std::uint64_t begin, std::uint64_t end) {

@@ -37,7 +37,7 @@ class Journal : public std::enable_shared_from_this<Journal> {
 
   /// On rank 0: what is in the file now, up to byte `end`, is what a crash goes back to from now
   /// on. That takes one system call, so it is done or not done. Zero: there is nothing to go back
-  /// to, or the file is closed. No rank may write meanwhile.
+  /// to, or the file is closed. No rank may write meanwhile. Throws as check() does.
   void commit(std::uint64_t end);
   /// On the others, which learn from rank 0 what it has committed.
   void follow(std::uint64_t epoch, std::uint64_t end);
@@ -47,6 +47,12 @@ class Journal : public std::enable_shared_from_this<Journal> {
   /// To be called before bytes of the file are written. Throws IoError if the journal cannot take
   /// what is there now; then they must not be written.
   void protect(std::uint64_t offset, std::uint64_t bytes);
+
+  /// The same for HDF5's driver, whose ranks wait for one another for ever where a write fails on
+  /// one of them. Returns false if the bytes must not be written; then check() throws from now on.
+  bool try_protect(std::uint64_t offset, std::uint64_t bytes);
+  /// Throws IoError if something that HDF5 wrote is not in the file.
+  void check() const;
 
  private:
   void save(std::uint64_t begin, std::uint64_t end);
@@ -60,6 +66,7 @@ class Journal : public std::enable_shared_from_this<Journal> {
   std::uint64_t epoch_ = 0;                       ///< a random number, another after each commit
   std::uint32_t records_ = 0;                     ///< of this rank in this epoch
   std::map<std::uint64_t, std::uint64_t> saved_;  ///< by it: begin and end
+  std::string failure_;
 };
 
 }  // namespace slabmark::logvol

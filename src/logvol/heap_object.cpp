@@ -169,12 +169,12 @@ std::uint64_t header_address(hid_t object) {
   return address;
 }
 
-void replace_mappings(posix::File& file, const FileFormat& format, std::uint64_t header,
-                      std::span<const std::byte> mappings) {
+std::uint64_t place_of_mappings(posix::File& file, const FileFormat& format, std::uint64_t header,
+                                std::uint64_t bytes) {
   const auto [collection, index] = Messages(file, format, header).heap_id();
   const auto place = object_of(file, format, collection, index);
-  if (place.left() != mappings.size()) place.broken();
-  file.write_at(place.place(), mappings.data(), mappings.size());
+  if (place.left() != bytes) place.broken();
+  return place.place();
 }
 
 }  // namespace slabmark::logvol

@@ -22,11 +22,11 @@ FileFormat format_of(hid_t file);
 /// Address of the object header of an open object, from `base`.
 std::uint64_t header_address(hid_t object);
 
-/// Puts `mappings` in the place of the encoded mappings of the virtual dataset whose object header
-/// (version 2) is at `header`. They must be as many bytes. HDF5 must not have the file open: it
-/// would not see them, and might put back what it remembers. Throws IoError, and changes nothing,
-/// where the file is not as expected.
-void replace_mappings(posix::File& file, const FileFormat& format, std::uint64_t header,
-                      std::span<const std::byte> mappings);
+/// Where in the file the encoded mappings are, of `bytes` bytes, of the virtual dataset whose
+/// object header (version 2) is at `header`. HDF5 must not have the file open when others are put
+/// there: it would not see them, and might put back what it remembers. Throws IoError where the
+/// file is not as expected.
+std::uint64_t place_of_mappings(posix::File& file, const FileFormat& format, std::uint64_t header,
+                                std::uint64_t bytes);
 
 }  // namespace slabmark::logvol

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "logvol/find_datasets.hpp"
+#include "logvol/journal/rollback.hpp"
 #include "logvol/plain_file.hpp"
 #include "logvol/view.hpp"
 
@@ -42,7 +43,7 @@ void LogFile::materialise(const Location& file, LogDataset& part) {
   }
   const auto list = own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate", name);
   check(H5Pset_fill_value(list.get(), part.type(), part.fill().data()), "H5Pset_fill_value", name);
-  const auto address = create_array(file, name, part.type(), part.extent(), list.get());
+  const auto address = fresh_array(file, name, part.type(), part.extent(), list.get());
   try {
     assemble(part, raw_, address);
   } catch (...) {  // on all ranks
@@ -53,7 +54,7 @@ void LogFile::materialise(const Location& file, LogDataset& part) {
 }
 
 void LogFile::prepare_close(const Location& file) {
-  if (!writable_) return;
+  if (!writable()) return;
   flush(file);
   together_ = {};
   if (!changed_) return;
@@ -100,12 +101,18 @@ bool LogFile::any_at_leisure(bool value) const {
   }
 }
 
-void LogFile::after_close() {
-  if (!writable_ || !changed_ || config_.view == View::none) return;
+void LogFile::after_close(bool well) {
+  if (!writable()) return;
+  check_all(well, "H5Fclose");
   std::string failure;
   if (rank() == 0) {
     try {
-      write_views(path_, config_);
+      if (changed_ && config_.view != View::none) {
+        journal_->commit(raw_.size());
+        write_views(path_, config_, journal_);
+      } else {
+        journal_->commit(0);
+      }
     } catch (const std::exception& error) {
       failure = error.what();
     }
@@ -120,10 +127,13 @@ namespace {
 /// Makes the views of one file after another, as many at a time as memory allows.
 class ViewWriter {
  public:
-  ViewWriter(const std::string& path, const Config& config)
-      : path_(path), file_(open_plainly(path, H5F_ACC_RDWR)), config_(config) {
+  ViewWriter(const std::string& path, const Config& config, std::shared_ptr<Journal> journal)
+      : path_(path),
+        journal_(std::move(journal)),
+        file_(open_plainly(path, H5F_ACC_RDWR, journal_.get())),
+        config_(config) {
     check_has_log(location(), path);
-    log_.emplace(path, MPI_COMM_NULL, true, config);
+    log_.emplace(path, MPI_COMM_NULL, config, journal_);
     log_->load(location());
   }
 
@@ -137,10 +147,10 @@ class ViewWriter {
       if (held_ > most_held) complete();
     }
     complete();
-    // A process that is killed in between leaves the mark, and never a file without views.
-    check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
+    remove_spares();
     set_number(location(), log_group, "state", static_cast<int>(LogState::closed));
     close();
+    journal_->commit(0);  // all of this, or nothing
     return stale.size();
   }
 
@@ -166,16 +176,23 @@ class ViewWriter {
     if (begun_.empty()) return;
     const auto format = format_of(file_.get());
     close();
-    fill_views(path_, format, begun_);
-    file_ = open_plainly(path_, H5F_ACC_RDWR);
+    fill_views(path_, format, begun_, *journal_);
+    file_ = open_plainly(path_, H5F_ACC_RDWR, journal_.get());
     for (const auto& view : begun_) publish_view(file_.get(), view.number);
     begun_.clear();
     held_ = 0;
   }
 
+  void remove_spares() {
+    for (std::uint64_t n = 0; link_exists(location(), spare_name(n)); ++n) {
+      remove_link(location(), spare_name(n));
+    }
+  }
+
   void close() { check(H5Fclose(file_.release()), "H5Fclose", path_); }
 
   const std::string& path_;
+  std::shared_ptr<Journal> journal_;
   Handle file_;
   const Config& config_;
   const LibraryContext context_;
@@ -186,16 +203,22 @@ class ViewWriter {
 
 }  // namespace
 
-std::uint64_t write_views(const std::string& path, const Config& config) {
-  return ViewWriter(path, config).run();
+std::uint64_t write_views(const std::string& path, const Config& config,
+                          std::shared_ptr<Journal> journal) {
+  if (!journal) {
+    roll_back(path, Opener::repair);
+    journal = Journal::of(path, 0);
+  }
+  return ViewWriter(path, config, std::move(journal)).run();
 }
 
 LogSummary summarise(const std::string& path) {
+  roll_back(path, Opener::reader);
   const auto file = open_plainly(path, H5F_ACC_RDONLY);
   const LibraryContext context;
   const Location location{H5VLobject(file.get()), H5I_FILE, H5VL_NATIVE};
   check_has_log(location, path);
-  LogFile log(path, MPI_COMM_NULL, false, Config());
+  LogFile log(path, MPI_COMM_NULL, Config(), nullptr);
   log.load(location);
   LogSummary summary{log.state(), log.flushes(), log.index_bytes(), {}};
   for_each_log_dataset(file.get(),

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "logvol/journal/driver.hpp"
 
 namespace slabmark::logvol {
 
@@ -16,13 +17,14 @@ constexpr std::int64_t layout_version = 1;
 
 }  // namespace
 
-LogFile::LogFile(std::string path, MPI_Comm comm, bool writable, const Config& config)
+LogFile::LogFile(std::string path, MPI_Comm comm, const Config& config,
+                 std::shared_ptr<Journal> journal)
     : path_(std::move(path)),
       comm_(comm == MPI_COMM_NULL ? nullptr : std::make_unique<Comm>(comm)),
-      writable_(writable),
       config_(config),
+      journal_(std::move(journal)),
       raw_(posix::File::open(path_,
-                             writable ? posix::File::Access::write : posix::File::Access::read)) {}
+                             journal_ ? posix::File::Access::write : posix::File::Access::read)) {}
 
 void LogFile::create(const Location& file) {
   create_log_group(file);
@@ -31,6 +33,7 @@ void LogFile::create(const Location& file) {
   set_number(file, log_group, "state", static_cast<int>(LogState::open));
   state_ = LogState::open;
   changed_ = true;
+  start_journal(file);
 }
 
 void LogFile::load(const Location& file) {
@@ -46,6 +49,26 @@ void LogFile::load(const Location& file) {
   while (const auto index = find_line(file, index_name(indices_.size()))) {
     indices_.push_back(*index);
   }
+  if (!writable()) return;
+  start_journal(file);
+  if (journal_->committed() == 0) commit(end_of_space(*journal_));
+}
+
+void LogFile::start_journal(const Location& file) {
+  auto mark = find_line(file, mark_name);
+  if (!mark) {  // a new file
+    mark = create_line(file, mark_name, H5T_STD_U64LE, 1);
+  }
+  agreed([&] {
+    if (is_root()) journal_->start(mark->address);
+  });
+}
+
+void LogFile::commit(std::uint64_t end) {
+  agreed([&] {
+    if (is_root()) journal_->commit(end);
+  });
+  if (comm_) journal_->follow(comm_->broadcast(journal_->epoch()), end);
 }
 
 void LogFile::mark_open(const Location& file) {

@@ -13,6 +13,7 @@
 #include <mpi.h>
 
 #include "logvol/config.hpp"
+#include "logvol/journal/journal.hpp"
 #include "logvol/log_dataset.hpp"
 #include "logvol/log_share.hpp"
 #include "logvol/under.hpp"
@@ -27,11 +28,12 @@ namespace slabmark::logvol {
 /// between two flushes no rank needs another one.
 class LogFile {
  public:
-  /// `comm`: that of the file, or MPI_COMM_NULL for a file of this process alone.
-  LogFile(std::string path, MPI_Comm comm, bool writable, const Config& config);
+  /// `comm`: that of the file, or MPI_COMM_NULL for a file of this process alone. `journal`: which
+  /// HDF5's driver keeps for the file; null if it is only read.
+  LogFile(std::string path, MPI_Comm comm, const Config& config, std::shared_ptr<Journal> journal);
 
   const std::string& path() const { return path_; }
-  bool writable() const { return writable_; }
+  bool writable() const { return journal_ != nullptr; }
   const Config& config() const { return config_; }
 
   /// Collective: makes the log of a new file, or reads that of an old one.
@@ -62,8 +64,10 @@ class LogFile {
 
   /// Collective, when the last handle is about to be closed.
   void prepare_close(const Location& file);
-  /// Collective, when it was closed: writes the views.
-  void after_close();
+  /// Collective, when HDF5 has flushed it, or has failed to: what is in it is safe from now on.
+  void after_flush(bool well);
+  /// Collective, when HDF5 has closed it, or has failed to: writes the views.
+  void after_close(bool well);
 
   std::uint64_t flushes() const { return indices_.size(); }
   std::uint64_t index_bytes() const;
@@ -97,6 +101,13 @@ class LogFile {
   void write_raw(std::uint64_t address, const std::byte* data, std::uint64_t bytes);
   void join_writes();
   void mark_open(const Location& file);
+  void start_journal(const Location& file);
+  void check_all(bool well, const char* call) const;
+  void commit(std::uint64_t end);
+  std::uint64_t fresh_array(const Location& file, const std::string& name, hid_t type,
+                            const Extent& extent, hid_t creation);
+  Line fresh_line(const Location& file, const std::string& name, hid_t type,
+                  std::uint64_t elements);
   std::vector<std::uint64_t> sum(std::vector<std::uint64_t> values) const;
   std::vector<std::uint64_t> sum_before(const std::vector<std::uint64_t>& values) const;
   int ranks() const { return comm_ ? comm_->size() : 1; }
@@ -108,8 +119,8 @@ class LogFile {
 
   std::string path_;
   std::unique_ptr<Comm> comm_;
-  bool writable_;
   Config config_;
+  std::shared_ptr<Journal> journal_;
   posix::File raw_;
   mpiio::File together_;  ///< the same, where flushes write collectively
   posix::File spilled_;

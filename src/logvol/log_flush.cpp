@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "logvol/journal/driver.hpp"
 #include "logvol/log_file.hpp"
 
 namespace slabmark::logvol {
@@ -160,7 +161,7 @@ void LogFile::join_writes() {
 }
 
 void LogFile::flush(const Location& file) {
-  if (!writable_) return;
+  if (!writable()) return;
   const auto n = dataset_count_;
   std::vector<std::uint64_t> mine(2 * n + 1, 0);  // elements, then who knows it, then cuts
   for (const auto& [number, dataset] : datasets_) {
@@ -190,8 +191,8 @@ void LogFile::flush(const Location& file) {
     auto dataset = known(number);
     const bool all_know = total[n + number] == static_cast<std::uint64_t>(ranks());
     const auto type = all_know ? hdf5::Handle() : type_of(number);
-    const auto segment = create_line(file, segment_name(number, flush_number),
-                                     all_know ? dataset->type() : type.get(), total[number]);
+    const auto segment = fresh_line(file, segment_name(number, flush_number),
+                                    all_know ? dataset->type() : type.get(), total[number]);
     if (dataset) dataset->segments[source] = segment;
     if (mine[number] > 0 && failure.empty()) {
       try {
@@ -219,6 +220,41 @@ void LogFile::flush(const Location& file) {
   spilled_bytes_ = 0;
 }
 
+/// HDF5 gives out again what was freed since the last commit. A crash goes back to that commit, and
+/// what was freed must be there then, so where the elements would lie in it, the space is set aside
+/// until the file is closed.
+std::uint64_t LogFile::fresh_array(const Location& file, const std::string& name, hid_t type,
+                                   const Extent& extent, hid_t creation) {
+  for (;;) {
+    const auto address = create_array(file, name, type, extent, creation);
+    if (element_count(extent) == 0 || address >= journal_->committed()) return address;
+    std::uint64_t spare = 0;
+    while (link_exists(file, spare_name(spare))) ++spare;
+    rename_link(file, name, spare_name(spare));
+  }
+}
+
+Line LogFile::fresh_line(const Location& file, const std::string& name, hid_t type,
+                         std::uint64_t elements) {
+  return {fresh_array(file, name, type, {elements}, H5P_DEFAULT), elements};
+}
+
+// HDF5 may have failed on this rank while the others wait for it, inside HDF5.
+void LogFile::check_all(bool well, const char* call) const {
+  agreed([&] {
+    journal_->check();
+    if (well) return;
+    throw IoError(fmt::format("{} failed on '{}', as HDF5 says; what was flushed before is safe.",
+                              call, path_));
+  });
+}
+
+void LogFile::after_flush(bool well) {
+  if (!writable()) return;
+  check_all(well, "H5Fflush");
+  commit(end_of_space(*journal_));
+}
+
 // The file is as before, and all that was pending still is.
 void LogFile::undo_flush(const Location& file, const std::vector<std::uint64_t>& total) {
   indices_.pop_back();
@@ -231,7 +267,7 @@ void LogFile::undo_flush(const Location& file, const std::vector<std::uint64_t>&
 void LogFile::write_index(const Location& file, const std::vector<std::byte>& index,
                           std::string& failure) {
   const std::vector<std::uint64_t> bytes = {index.size()};
-  const auto line = create_line(file, index_name(indices_.size()), H5T_STD_U8LE, sum(bytes)[0]);
+  const auto line = fresh_line(file, index_name(indices_.size()), H5T_STD_U8LE, sum(bytes)[0]);
   const auto at = sum_before(bytes)[0];
   indices_.push_back(line);
   if (failure.empty()) {

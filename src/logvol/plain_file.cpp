@@ -7,17 +7,19 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "logvol/journal/driver.hpp"
 
 namespace slabmark::logvol {
 
 using hdf5::check;
 using hdf5::own;
 
-hdf5::Handle open_plainly(const std::string& path, unsigned flags) {
+hdf5::Handle open_plainly(const std::string& path, unsigned flags, Journal* journal) {
   const auto list = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "H5Pcreate", path);
   check(H5Pset_vol(list.get(), H5VL_NATIVE, nullptr), "H5Pset_vol", path);
   check(H5Pset_fapl_sec2(list.get()), "H5Pset_fapl_sec2", path);
-  // The oldest object headers that replace_mappings() knows, and those that tools read.
+  if (journal != nullptr) keep_journal(list.get(), *journal);
+  // The oldest object headers that place_of_mappings() knows, and those that tools read.
   check(H5Pset_libver_bounds(list.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST),
         "H5Pset_libver_bounds", path);
   // A writer that was killed leaves the mark of an open file, which would keep us out for ever.

@@ -4,14 +4,15 @@
 
 #include <hdf5.h>
 
+#include "logvol/journal/journal.hpp"
 #include "logvol/under.hpp"
 #include "storage/hdf5/handle.hpp"
 
 namespace slabmark::logvol {
 
 /// Opens a file in this process alone and without this connector, whatever the environment names.
-/// Throws IoError.
-hdf5::Handle open_plainly(const std::string& path, unsigned flags);
+/// Throws IoError. `journal`: for writing, what is kept of it.
+hdf5::Handle open_plainly(const std::string& path, unsigned flags, Journal* journal = nullptr);
 
 /// What HDF5's calls for connectors (under.hpp) need, and have only inside a connector's callback.
 class LibraryContext {

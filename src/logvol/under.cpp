@@ -128,6 +128,10 @@ std::string holes_name(std::uint64_t dataset) {
   return fmt::format("{}/d{}.holes", log_group, dataset);
 }
 
+std::string spare_name(std::uint64_t number) {
+  return fmt::format("{}/spare{}", log_group, number);
+}
+
 std::optional<std::uint64_t> dataset_of_view(const std::string& name) {
   const std::string_view text(name);
   const auto begin = log_group.size() + 2;  // after "/_slablog/d"
@@ -191,6 +195,23 @@ void remove_link(const Location& file, const std::string& name) {
   check(H5VLlink_specific(file.object, &place, file.connector, &args, H5P_DATASET_XFER_DEFAULT,
                           nullptr),
         "H5Ldelete", the_log);
+}
+
+void rename_link(const Location& file, const std::string& from, const std::string& to) {
+  const auto old_place = named(file.type, from);
+  const auto new_place = named(file.type, to);
+  check(H5VLlink_move(file.object, &old_place, file.object, &new_place, file.connector,
+                      H5P_LINK_CREATE_DEFAULT, H5P_LINK_ACCESS_DEFAULT, H5P_DATASET_XFER_DEFAULT,
+                      nullptr),
+        "H5Lmove", the_log);
+}
+
+void flush_file(const Location& file) {
+  H5VL_file_specific_args_t args{};
+  args.op_type = H5VL_FILE_FLUSH;
+  args.args.flush = {file.type, H5F_SCOPE_GLOBAL};
+  check(H5VLfile_specific(file.object, file.connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
+        "H5Fflush", the_log);
 }
 
 void create_log_group(const Location& file) {

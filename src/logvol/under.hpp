@@ -25,6 +25,9 @@ std::string index_name(std::uint64_t flush);
 std::string view_name(std::uint64_t dataset);
 std::string new_view_name(std::uint64_t dataset);  ///< while it is being made
 std::string holes_name(std::uint64_t dataset);
+/// The journal's own eight bytes.
+const std::string mark_name = log_group + "/mark";
+std::string spare_name(std::uint64_t number);
 /// Number of the dataset whose view has this name, or nothing.
 std::optional<std::uint64_t> dataset_of_view(const std::string& name);
 
@@ -52,6 +55,9 @@ std::uint64_t create_array(const Location& file, const std::string& name, hid_t 
 
 bool link_exists(const Location& file, const std::string& name);
 void remove_link(const Location& file, const std::string& name);
+void rename_link(const Location& file, const std::string& from, const std::string& to);
+/// Puts all that HDF5 holds of the file into it.
+void flush_file(const Location& file);
 void create_log_group(const Location& file);
 /// Attributes of an object of the log.
 void set_number(const Location& file, const std::string& object, const char* attribute,

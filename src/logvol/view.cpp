@@ -155,10 +155,14 @@ NewView begin_view(hid_t file, std::uint64_t flushes, LogDataset& dataset) {
 }
 
 void fill_views(const std::string& path, const FileFormat& format,
-                const std::vector<NewView>& views) {
+                const std::vector<NewView>& views, Journal& journal) {
   auto file = posix::File::open(path, posix::File::Access::write);
   for (const auto& view : views) {
-    if (!view.mappings.empty()) replace_mappings(file, format, view.header, view.mappings);
+    if (view.mappings.empty()) continue;
+    const auto bytes = view.mappings.size();
+    const auto place = place_of_mappings(file, format, view.header, bytes);
+    journal.protect(place, bytes);
+    file.write_at(place, view.mappings.data(), bytes);
   }
   file.close();
 }

@@ -19,12 +19,14 @@ struct NewView {
 /// this connector, and with a lowest format of v110. `flushes` is how many the log has.
 NewView begin_view(hid_t file, std::uint64_t flushes, LogDataset& dataset);
 void fill_views(const std::string& path, const FileFormat& format,
-                const std::vector<NewView>& views);
+                const std::vector<NewView>& views, Journal& journal);
 void publish_view(hid_t file, std::uint64_t number);
 
 /// Brings the views of all datasets of a closed log file up to date and marks it closed. For one
-/// process. Returns how many views were written.
-std::uint64_t write_views(const std::string& path, const Config& config);
+/// process. Returns how many views were written. `journal`: of the writer that has just closed the
+/// file; without it, what a writer left undone is undone first.
+std::uint64_t write_views(const std::string& path, const Config& config,
+                          std::shared_ptr<Journal> journal = nullptr);
 
 /// One dataset of a log, as slablog-info shows it.
 struct DatasetSummary {

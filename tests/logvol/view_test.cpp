@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/error.hpp"
 #include "log_file_fixture.hpp"
 
 namespace slabmark::logvol {
@@ -163,15 +164,19 @@ TEST_F(Views, TheOneBeforeIsSeenUntilTheNewOneIsComplete) {
   EXPECT_EQ(H5Lexists(file.get(), "/_slablog/d0.view.new", H5P_DEFAULT), 0);
 }
 
-TEST_F(Views, AreMadeWhileTheSameProcessHasTheFileOpenWithoutTheConnector) {
+// The driver that keeps the journal does not share the file with HDF5's own.
+TEST_F(Views, AreNotMadeWhileTheSameProcessHasTheFileOpenWithoutTheConnector) {
   {
     const auto file = create("a.h5", "view=none");
     const auto d = dataset(file, "d", {4});
     ASSERT_GE(write_n(d, {{1}}, {{2}}, {5, 6}), 0);
   }
   if (rank() == 0) {
-    const auto list = access(nullptr, false);
-    const auto file = handle(H5Fopen(path("a.h5").c_str(), H5F_ACC_RDWR, list.get()), H5Fclose);
+    {
+      const auto list = access(nullptr, false);
+      const auto file = handle(H5Fopen(path("a.h5").c_str(), H5F_ACC_RDWR, list.get()), H5Fclose);
+      EXPECT_THROW(write_views(path("a.h5"), Config()), IoError);
+    }
     EXPECT_EQ(write_views(path("a.h5"), Config()), 1u);
   }
   world_.barrier();

@@ -6,6 +6,7 @@
 
 #include "logvol/canonical/copy_file.hpp"
 #include "logvol/find_datasets.hpp"
+#include "logvol/journal/rollback.hpp"
 #include "logvol/log_file.hpp"
 #include "logvol/plain_file.hpp"
 #include "parallel/agree.hpp"
@@ -19,12 +20,13 @@ class Source {
  public:
   Source(const Comm& comm, const std::string& path) {
     agreed(comm, [&] {
+      roll_back(path, Opener::reader);
       file_ = open_plainly(path, H5F_ACC_RDONLY);
       context_.emplace();
       check_has_log(location_of(file_), path);
     });
     agreed(comm, [&] {
-      log_ = std::make_unique<LogFile>(path, comm.get(), false, Config());
+      log_ = std::make_unique<LogFile>(path, comm.get(), Config(), nullptr);
       const auto location = location_of(file_);
       log_->load(location);
       for_each_log_dataset(file_.get(), [&](const std::string&, std::shared_ptr<LogDataset> one) {

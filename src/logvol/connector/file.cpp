@@ -5,6 +5,10 @@
 #include <fmt/format.h>
 
 #include "logvol/connector/object.hpp"
+#include "logvol/journal/driver.hpp"
+#include "logvol/journal/format.hpp"
+#include "logvol/journal/rollback.hpp"
+#include "parallel/agree.hpp"
 
 namespace slabmark::logvol {
 
@@ -17,7 +21,7 @@ struct Opening {
   hdf5::Handle access;  ///< the caller's
   Config config;
   bool created = false;
-  bool writable = false;
+  std::shared_ptr<Journal> journal;  ///< null if it is only read
 };
 
 std::map<void*, Opening>& openings() {
@@ -35,6 +39,7 @@ struct Below {
   hid_t connector = H5VL_NATIVE;
   hdf5::Handle access;
   Config config;
+  std::shared_ptr<Journal> journal;
 };
 
 Below below(hid_t access) {
@@ -57,12 +62,58 @@ Below below(hid_t access) {
 
 bool is_parallel(hid_t access) { return H5Pget_driver(access) == H5FD_MPIO; }
 
-void* opened(void* under, Below& low, hid_t access, const char* name, bool created, bool writable) {
+bool may_hold_log(hid_t access) {
+  return is_parallel(access) || H5Pget_driver(access) == H5FD_SEC2;
+}
+
+/// The communicator of an access list, or MPI_COMM_NULL.
+MPI_Comm communicator(hid_t access, const std::string& path) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  if (!is_parallel(access)) return comm;
+  MPI_Info info = MPI_INFO_NULL;
+  hdf5::check(H5Pget_fapl_mpio(access, &comm, &info), "H5Pget_fapl_mpio", path);
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  return comm;
+}
+
+/// Before any rank opens the file, rank 0 undoes what a writer left undone. Returns whether one
+/// ended before it closed the file.
+bool roll_back_together(const Comm& comm, const char* name, Opener opener) {
+  std::uint64_t left = 0;
+  agreed(comm, [&] {
+    if (comm.is_root()) left = roll_back(name, opener) ? 1 : 0;
+  });
+  return comm.broadcast(left) != 0;
+}
+
+/// Makes ready what is to be known of a file, and done to it, before it is opened.
+void prepare(Below& low, hid_t access, const char* name, Opener opener) {
+  if (!may_hold_log(access)) return;
+  bool left = false;
+  int rank = 0;
+  if (auto comm = communicator(access, name); comm == MPI_COMM_NULL) {
+    left = roll_back(name, opener);
+  } else {
+    const Comm ranks(comm);
+    MPI_Comm_free(&comm);
+    left = roll_back_together(ranks, name, opener);
+    rank = ranks.rank();
+  }
+  // Else HDF5 would take the writer that has ended for one that still writes.
+  if (left) {
+    hdf5::check(H5Pset(low.access.get(), "clear_status_flags", &left), "H5Pset", name);
+  }
+  if (opener == Opener::reader) return;
+  low.journal = Journal::of(name, rank);
+  keep_journal(low.access.get(), *low.journal);
+}
+
+void* opened(void* under, Below& low, hid_t access, const char* name, bool created) {
   if (under == nullptr) return nullptr;
   auto* object = new Object(under, low.connector, H5I_FILE, nullptr);
-  if (is_parallel(access) || H5Pget_driver(access) == H5FD_SEC2) {
+  if (may_hold_log(access)) {
     openings()[object] = {name, hdf5::own(H5Pcopy(access), H5Pclose, "H5Pcopy", "the access list"),
-                          low.config, created, writable};
+                          low.config, created, low.journal};
   }
   return object;
 }
@@ -70,16 +121,18 @@ void* opened(void* under, Below& low, hid_t access, const char* name, bool creat
 void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid_t list, void**) {
   return guarded_object("file create", [&] {
     auto low = below(access);
+    prepare(low, access, name, Opener::maker);
     return opened(H5VLfile_create(name, flags, creation, low.access.get(), list, nullptr), low,
-                  access, name, true, true);
+                  access, name, true);
   });
 }
 
 void* open(const char* name, unsigned flags, hid_t access, hid_t list, void**) {
   return guarded_object("file open", [&] {
     auto low = below(access);
+    prepare(low, access, name, (flags & H5F_ACC_RDWR) != 0 ? Opener::writer : Opener::reader);
     return opened(H5VLfile_open(name, flags, low.access.get(), list, nullptr), low, access, name,
-                  false, (flags & H5F_ACC_RDWR) != 0);
+                  false);
   });
 }
 
@@ -100,15 +153,9 @@ void join(Object& object, std::shared_ptr<OpenLog> log) {
 }
 
 std::shared_ptr<OpenLog> make_log(const Opening& opening) {
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Info info = MPI_INFO_NULL;
-  if (is_parallel(opening.access.get())) {
-    hdf5::check(H5Pget_fapl_mpio(opening.access.get(), &comm, &info), "H5Pget_fapl_mpio",
-                opening.path);
-  }
-  auto log = std::make_shared<OpenLog>(opening.path, comm, opening.writable, opening.config);
+  auto comm = communicator(opening.access.get(), opening.path);
+  auto log = std::make_shared<OpenLog>(opening.path, comm, opening.config, opening.journal);
   if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
-  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
   return log;
 }
 
@@ -145,8 +192,14 @@ void start_log(Object& object) {
 }
 
 herr_t get(void* object, H5VL_file_get_args_t* args, hid_t list, void**) {
-  const auto& mine = as_object(object);
-  return H5VLfile_get(mine.under, mine.connector, args, list, nullptr);
+  return guarded("file get", [&] {
+    const auto& mine = as_object(object);
+    const auto status = H5VLfile_get(mine.under, mine.connector, args, list, nullptr);
+    if (status >= 0 && args->op_type == H5VL_FILE_GET_FAPL) {
+      forget_journal(args->args.get_fapl.fapl_id);
+    }
+    return status;
+  });
 }
 
 herr_t reopen(Object& mine, H5VL_file_specific_args_t* args, hid_t list) {
@@ -166,13 +219,18 @@ herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void*
     if (args->op_type == H5VL_FILE_DELETE) {
       const auto low = below(args->args.del.fapl_id);
       below_args.args.del.fapl_id = low.access.get();
-      return H5VLfile_specific(nullptr, low.connector, &below_args, list, nullptr);
+      const auto status = H5VLfile_specific(nullptr, low.connector, &below_args, list, nullptr);
+      if (status >= 0) posix::unlink(journal_path(args->args.del.filename));
+      return status;
     }
     auto& mine = as_object(object);
     if (args->op_type == H5VL_FILE_REOPEN) return reopen(mine, args, list);
-    if (args->op_type == H5VL_FILE_FLUSH && mine.log) mine.log->file.flush(mine.log->location());
+    const bool flushes = args->op_type == H5VL_FILE_FLUSH && mine.log;
+    if (flushes) mine.log->file.flush(mine.log->location());
     // (The second file of H5VL_FILE_IS_EQUAL comes as the native connector's object already.)
-    return H5VLfile_specific(mine.under, mine.connector, args, list, nullptr);
+    const auto status = H5VLfile_specific(mine.under, mine.connector, args, list, nullptr);
+    if (flushes) mine.log->file.after_flush(status >= 0);
+    return status;
   });
 }
 

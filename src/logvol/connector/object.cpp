@@ -44,9 +44,8 @@ herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), 
     const bool last = log && log->objects.size() == 1;
     if (last) log->file.prepare_close(log->location());
     const auto status = close(mine.under, mine.connector, list, nullptr);
-    if (status < 0) return status;
-    delete &mine;
-    if (last) log->file.after_close();
+    if (status >= 0) delete &mine;
+    if (last) log->file.after_close(status >= 0);
     return status;
   });
 }

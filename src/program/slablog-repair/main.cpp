@@ -1,8 +1,9 @@
-// slablog-repair [--materialise] FILE
+// slablog-repair [--materialise] FILE...
 //
-// Makes the views of a log file that its writer did not close, or closed without a view.
+// Brings log files that their writer did not close back to what was flushed, and makes their views.
 
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <hdf5.h>
@@ -20,21 +21,23 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
   agreed(world, [&] {
     if (!world.is_root()) return;
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    std::string path;
+    std::vector<std::string> paths;
     bool materialise = false;
     CLI::App app(
         "Makes what was flushed into a log file visible to every HDF5 program, where its writer "
         "was killed or closed it without a view. No other program may have the file open.",
         "slablog-repair");
     app.add_flag("--materialise", materialise, "Write datasets once more, contiguously");
-    app.add_option("file", path, "HDF5 file")->required()->check(CLI::ExistingFile);
+    app.add_option("file", paths, "HDF5 files")->required()->check(CLI::ExistingFile);
     if (auto help = parse_command_line(app, argc, argv)) {
       fmt::print("{}", *help);
       return;
     }
     Config config;
     if (materialise) config.view = View::materialise;
-    fmt::print("{}: {} views written\n", path, write_views(path, config));
+    for (const auto& path : paths) {
+      fmt::print("{}: {} views written\n", path, write_views(path, config));
+    }
   });
   return ExitStatus::good;
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <string_view>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,6 +83,10 @@ File File::open_or_create(const std::string& path) {
   return {open_retrying(path, O_RDWR | O_CREAT), path};
 }
 
+File File::open_to_append(const std::string& path) {
+  return {open_retrying(path, O_RDWR | O_CREAT | O_APPEND), path};
+}
+
 File::~File() {
   if (is_open()) ::close(descriptor_);
 }
@@ -102,6 +107,15 @@ void File::write_at(std::uint64_t offset, const std::byte* data, std::uint64_t b
     offset += moved;
     data += moved;
     bytes -= moved;
+  }
+}
+
+void File::append(const std::byte* data, std::uint64_t bytes) {
+  for (;;) {
+    const auto done = ::write(descriptor_, data, bytes);
+    if (done >= 0 && static_cast<std::uint64_t>(done) == bytes) return;
+    if (done >= 0) fail("write", ENOSPC);  // the rest would fail, and others may have appended
+    if (errno != EINTR) fail("write", errno);
   }
 }
 
@@ -152,6 +166,25 @@ void File::sync() {
   while (::fsync(descriptor_) != 0) {
     if (errno != EINTR) fail("fsync", errno);
   }
+}
+
+File::Lock File::try_lock(bool shared) {
+  while (::flock(descriptor_, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == EWOULDBLOCK) return Lock::held_by_another;
+    // Lustre without the mount option flock, for one.
+    if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK) return Lock::unsupported;
+    fail("flock", errno);
+  }
+  return Lock::taken;
+}
+
+bool File::is_at_its_name() const {
+  struct stat here {};
+  struct stat there {};
+  if (::fstat(descriptor_, &here) != 0) fail("fstat", errno);
+  return ::stat(path_.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
+         here.st_ino == there.st_ino;
 }
 
 void File::close() {

@@ -17,12 +17,15 @@ std::string explain(int error);
 class File {
  public:
   enum class Access { read, write };  ///< `write` also allows reading
+  enum class Lock { taken, held_by_another, unsupported };
 
   File() = default;
   static File create(const std::string& path);  ///< the file must not exist yet
   static File open(const std::string& path, Access access);
   /// Opens for writing, and makes the file if it is not there.
   static File open_or_create(const std::string& path);
+  /// Opens for append() and for reading, and makes the file if it is not there.
+  static File open_to_append(const std::string& path);
 
   ~File();
   File(File&& other) noexcept
@@ -38,6 +41,8 @@ class File {
 
   /// Writes all of [data, data + bytes), however many system calls that takes.
   void write_at(std::uint64_t offset, const std::byte* data, std::uint64_t bytes);
+  /// Writes all of it, in one call, where the file ends, also while other processes do so.
+  void append(const std::byte* data, std::uint64_t bytes);
   /// Reads exactly `bytes`; a file that ends before is an IoError.
   void read_at(std::uint64_t offset, std::byte* data, std::uint64_t bytes);
 
@@ -47,6 +52,11 @@ class File {
   /// written; only the size is checked where the file system cannot reserve.
   void reserve(std::uint64_t offset, std::uint64_t bytes);
   void sync();  ///< fsync
+  /// Takes a lock that lasts as long as the file is open (flock), where nobody has one, or, if all
+  /// that hold one share it, shares it. It says nothing to those who do not ask for one.
+  Lock try_lock(bool shared);
+  /// Whether its name still leads to this file.
+  bool is_at_its_name() const;
   /// Reports what the destructor would have to keep silent about: delayed write errors.
   void close();
 

@@ -113,6 +113,39 @@ TEST_F(PosixFiles, AFullDeviceIsAnErrorWithItsRemedy) {
   EXPECT_NE(message.find("free some space"), std::string::npos) << message;
 }
 
+TEST_F(PosixFiles, WhatTwoAppendToOneFileComesOneAfterTheOther) {
+  auto first = File::open_to_append(path("f"));
+  auto second = File::open_to_append(path("f"));
+  const auto data = pattern_of(10);
+  first.append(data.data(), 4);
+  second.append(data.data() + 4, 4);
+  first.append(data.data() + 8, 2);
+  std::vector<std::byte> found(10);
+  second.read_at(0, found.data(), 10);
+  EXPECT_EQ(found, data);
+}
+
+TEST_F(PosixFiles, ALockKeepsOthersOutUntilItsFileIsClosed) {
+  auto first = File::open_to_append(path("f"));
+  auto second = File::open_to_append(path("f"));
+  if (first.try_lock(false) == File::Lock::unsupported) GTEST_SKIP() << "there are no locks";
+  EXPECT_EQ(second.try_lock(false), File::Lock::held_by_another);
+  EXPECT_EQ(second.try_lock(true), File::Lock::held_by_another);
+  first.close();
+  EXPECT_EQ(second.try_lock(true), File::Lock::taken);
+  auto third = File::open_to_append(path("f"));
+  EXPECT_EQ(third.try_lock(true), File::Lock::taken);
+}
+
+TEST_F(PosixFiles, AFileThatWasRemovedIsNotAtItsName) {
+  const auto file = File::create(path("f"));
+  EXPECT_TRUE(file.is_at_its_name());
+  unlink(path("f"));
+  EXPECT_FALSE(file.is_at_its_name());
+  File::create(path("f"));
+  EXPECT_FALSE(file.is_at_its_name());
+}
+
 TEST_F(PosixFiles, UnlinkingWhatIsNotThereIsNoError) {
   File::create(path("f"));
   unlink(path("f"));

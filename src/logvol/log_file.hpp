@@ -82,10 +82,10 @@ class LogFile {
 
  private:
   class LineWriter;
+  class Gathering;
   struct Entry {
     std::uint64_t flush;
     IndexEntry entry;
-    std::vector<std::byte> coded;
   };
 
   void fetch(const LogRuns& runs, std::span<std::byte* const> targets, const LogDataset& dataset);
@@ -122,7 +122,7 @@ class LogFile {
   std::uint64_t pending_bytes_ = 0;
   std::vector<std::byte> cuts_;  ///< index entries for the next flush
   std::vector<Line> indices_;
-  std::size_t parsed_ = 0;                               ///< of indices_
+  std::vector<std::unique_ptr<std::byte[]>> parsed_;     ///< as many of them as were read
   std::map<std::uint64_t, std::vector<Entry>> waiting_;  ///< by dataset: parsed, not loaded
   std::map<std::uint64_t, std::uint64_t> hyperslabs_;
 };

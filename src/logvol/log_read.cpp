@@ -13,6 +13,12 @@ namespace {
 constexpr std::uint64_t gap_bytes = 32 << 10;
 constexpr std::uint64_t window_bytes = 4 << 20;
 
+// So many that a list of small ones is worth a call, and few enough for the cache.
+constexpr std::size_t most_pieces = 4096;
+
+// A request takes a bit an element: at most 2 MiB.
+constexpr std::uint64_t most_elements = 16 << 20;
+
 struct Fetch {
   std::uint64_t address;
   std::uint64_t bytes;
@@ -20,8 +26,10 @@ struct Fetch {
 };
 
 void fetch_from(posix::File& file, std::vector<Fetch>& all) {
-  std::sort(all.begin(), all.end(),
-            [](const Fetch& a, const Fetch& b) { return a.address < b.address; });
+  const auto by_address = [](const Fetch& a, const Fetch& b) { return a.address < b.address; };
+  if (!std::is_sorted(all.begin(), all.end(), by_address)) {
+    std::sort(all.begin(), all.end(), by_address);
+  }
   std::vector<std::byte> window;
   for (std::size_t first = 0; first < all.size();) {
     const auto begin = all[first].address;
@@ -54,14 +62,67 @@ void fill_with(const std::vector<std::byte>& element, const Wish& wish) {
 
 }  // namespace
 
+/// Pieces on their way into the memory of a caller.
+class LogFile::Gathering {
+ public:
+  /// Fetches them as soon as there are `most`.
+  Gathering(LogFile& log, const LogDataset& dataset, std::size_t most)
+      : log_(log), dataset_(dataset), size_(dataset.element_bytes()), most_(most) {}
+
+  void add(const LogRun& run, std::byte* target) {
+    const auto bytes = run.length * size_;
+    if (run.source == in_memory) {
+      std::memcpy(target, reinterpret_cast<const std::byte*>(run.position), bytes);
+      return;
+    }
+    if (run.source != source_) go_to(run.source);
+    auto& pieces = run.source == in_spill ? in_spill_ : in_file_;
+    pieces.push_back({base_ + run.position, bytes, target});
+    if (pieces.size() == most_) finish();
+  }
+
+  /// What follows lies elsewhere. Fetching now spares sorting, unless there is little yet.
+  void end_of_list() {
+    if (in_file_.size() > most_ / 16) finish();
+  }
+
+  void finish() {
+    fetch_from(log_.spilled_, in_spill_);
+    fetch_from(log_.raw_, in_file_);
+    in_spill_.clear();
+    in_file_.clear();
+  }
+
+ private:
+  void go_to(std::uint32_t source) {
+    source_ = source;
+    base_ = source == in_spill ? 0 : dataset_.segments.at(source).address;
+  }
+
+  LogFile& log_;
+  const LogDataset& dataset_;
+  std::size_t size_;
+  std::size_t most_;
+  std::uint32_t source_ = in_memory;
+  std::uint64_t base_ = 0;  ///< address of the first byte of that source
+  std::vector<Fetch> in_spill_;
+  std::vector<Fetch> in_file_;
+};
+
 void LogFile::parse_indices() {
-  for (; parsed_ < indices_.size(); ++parsed_) {
-    std::vector<std::byte> bytes(indices_[parsed_].elements);
-    raw_.read_at(indices_[parsed_].address, bytes.data(), bytes.size());
-    for_each_entry(bytes, index_name(parsed_), [&](const IndexEntry& entry) {
+  while (parsed_.size() < indices_.size()) {
+    const auto flush = parsed_.size();
+    const auto bytes = indices_[flush].elements;
+    auto index = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    raw_.read_at(indices_[flush].address, index.get(), bytes);
+    std::vector<IndexEntry> entries;
+    for_each_entry({index.get(), bytes}, index_name(flush),
+                   [&](const IndexEntry& entry) { entries.push_back(entry); });
+    parsed_.push_back(std::move(index));
+    for (auto& entry : entries) {
       hyperslabs_[entry.dataset] += entry.runs;
-      waiting_[entry.dataset].push_back({parsed_, entry, {entry.coded.begin(), entry.coded.end()}});
-    });
+      waiting_[entry.dataset].push_back({flush, std::move(entry)});
+    }
   }
 }
 
@@ -69,9 +130,8 @@ void LogFile::update(LogDataset& dataset) {
   parse_indices();
   const auto found = waiting_.find(dataset.number());
   if (found == waiting_.end()) return;
-  for (auto& waiting : found->second) {
-    waiting.entry.coded = waiting.coded;
-    dataset.load(waiting.entry, waiting.flush);
+  for (const auto& waiting : found->second) {
+    dataset.load(waiting.entry, waiting.flush, index_name(waiting.flush));
   }
   dataset.finish_load();
   waiting_.erase(found);
@@ -79,31 +139,20 @@ void LogFile::update(LogDataset& dataset) {
 
 void LogFile::fetch(const LogRuns& runs, std::span<std::byte* const> targets,
                     const LogDataset& dataset) {
-  std::vector<Fetch> from_spill;
-  std::vector<Fetch> from_file;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto& run = runs[i];
-    const auto bytes = run.length * dataset.element_bytes();
-    if (run.source == in_memory) {
-      std::memcpy(targets[i], reinterpret_cast<const std::byte*>(run.position), bytes);
-    } else if (run.source == in_spill) {
-      from_spill.push_back({run.position, bytes, targets[i]});
-    } else {
-      from_file.push_back(
-          {dataset.segments.at(run.source).address + run.position, bytes, targets[i]});
-    }
-  }
-  fetch_from(spilled_, from_spill);
-  fetch_from(raw_, from_file);
+  Gathering gathering(*this, dataset, runs.size() + 1);
+  for (std::size_t i = 0; i < runs.size(); ++i) gathering.add(runs[i], targets[i]);
+  gathering.finish();
 }
 
 void LogFile::read(LogDataset& dataset, std::vector<Wish> wishes) {
   update(dataset);
-  LogRuns granted;
-  std::vector<std::byte*> targets;
-  dataset.find(wishes, granted, targets);
-  fetch(granted, targets, dataset);
-  for (const auto& wish : wishes) fill_with(dataset.fill(), wish);
+  const auto size = dataset.element_bytes();
+  Gathering gathering(*this, dataset, most_pieces);
+  for_each_request(std::move(wishes), size, most_elements, [&](Request& request) {
+    dataset.find(request, gathering);
+    request.for_each_missing([&](const Wish& wish) { fill_with(dataset.fill(), wish); });
+  });
+  gathering.finish();
 }
 
 }  // namespace slabmark::logvol

@@ -10,7 +10,7 @@ namespace slabmark {
 /// One bit for each element of a range, all 0 at first.
 class Bitmap {
  public:
-  explicit Bitmap(std::uint64_t bits) : words_(bits / word_bits + 1) {}
+  explicit Bitmap(std::uint64_t bits) : words_(bits / word_bits + 2) {}
 
   /// False if the bit was 1 before.
   bool set(std::uint64_t bit) {
@@ -18,7 +18,7 @@ class Bitmap {
   }
 
   /// Sets the bits [begin, end), as long as all were 0 before; else it stops, some may be set then,
-  /// and the result is false. Within one word none is set then.
+  /// and the result is false.
   bool set(std::uint64_t begin, std::uint64_t end) {
     while (begin < end) {
       const auto part = word_part(begin, end);
@@ -28,9 +28,17 @@ class Bitmap {
     return true;
   }
 
-  /// True if no word boundary is inside [begin, end), which must not be empty.
-  static bool in_one_word(std::uint64_t begin, std::uint64_t end) {
-    return begin / word_bits == (end - 1) / word_bits;
+  /// Sets `count` bits (1 to 64) from `begin` on, or none and returns false if any was 1 before.
+  bool set_few(std::uint64_t begin, std::uint64_t count) {
+    const std::uint64_t shift = begin % word_bits;
+    const std::uint64_t ones = ~std::uint64_t{0} >> (word_bits - count);
+    auto* words = words_.data() + begin / word_bits;
+    const std::uint64_t low = ones << shift;
+    const std::uint64_t high = ones >> 1 >> (word_bits - 1 - shift);  // what goes into the next
+    if (((words[0] & low) | (words[1] & high)) != 0) return false;
+    words[0] |= low;
+    words[1] |= high;
+    return true;
   }
 
   /// Sets the bits [begin, end), and calls `visit(from, to)` for each stretch of them that was 0.

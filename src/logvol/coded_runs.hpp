@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,6 +29,10 @@ class CodedRuns {
   /// Drops the elements from `elements` on.
   void limit(std::uint64_t elements) { end_ = std::min(end_, elements); }
 
+  /// Where in the segment those elements of the dataset are that lie in `wanted`; it may say more,
+  /// up to the next marks.
+  Run segment_part(Run wanted) const;
+
   class Cursor;
   Cursor begin() const;
   LogRuns decoded() const;
@@ -50,52 +55,32 @@ class CodedRuns {
   std::vector<Mark> marks_;
 };
 
-/// Goes through the runs from the first on.
+/// Goes through the runs from the first on, and decodes some at a time.
 class CodedRuns::Cursor {
  public:
   explicit Cursor(const CodedRuns& all);
 
-  bool at_end() const { return at_end_; }
-  const LogRun& run() const { return run_; }
-  void next();
+  bool at_end() const { return run_ == end_; }
+  const LogRun& run() const { return *run_; }
+  void next() {
+    if (++run_ == end_) decode();
+  }
   /// Goes on to the first run that ends after `offset`.
   void seek(std::uint64_t offset);
 
  private:
   void go_to(const Mark& mark);
-  std::uint64_t number();
+  void decode();
+  void cut();
 
   const CodedRuns* all_;
   const std::byte* at_ = nullptr;
-  std::uint64_t next_ = 0;  ///< number of the next run
-  LogRun run_;
-  bool at_end_ = false;
+  std::uint64_t next_ = 0;  ///< number of the first run that is not decoded yet
+  LogRun before_;           ///< the run before that
+  std::array<LogRun, 32> decoded_;
+  const LogRun* run_ = decoded_.data();
+  const LogRun* end_ = decoded_.data();
 };
-
-inline std::uint64_t CodedRuns::Cursor::number() {
-  // The constructor saw that the bytes are in order.
-  auto byte = std::to_integer<std::uint64_t>(*at_++);
-  auto value = byte & 0x7f;
-  for (int shift = 7; byte >= 0x80; shift += 7) {
-    byte = std::to_integer<std::uint64_t>(*at_++);
-    value |= (byte & 0x7f) << shift;
-  }
-  return value;
-}
-
-inline void CodedRuns::Cursor::next() {
-  if (next_ == all_->runs_) {
-    at_end_ = true;
-    return;
-  }
-  ++next_;
-  run_.position += run_.length * all_->element_bytes_;
-  run_.offset = run_.end() + number();
-  run_.length = number();
-  if (run_.end() <= all_->end_) return;
-  at_end_ = run_.offset >= all_->end_;
-  run_.length = at_end_ ? 0 : all_->end_ - run_.offset;
-}
 
 inline CodedRuns::Cursor CodedRuns::begin() const { return Cursor(*this); }
 

@@ -20,7 +20,7 @@ class IndexReader {
 
   bool at_end() const { return at_ == bytes_.size(); }
   std::uint64_t at() const { return at_; }
-  std::uint64_t left() const { return bytes_.size() - at_; }
+  std::span<const std::byte> rest() const { return bytes_.subspan(at_); }
 
   std::uint64_t number() {
     std::uint64_t value = 0;

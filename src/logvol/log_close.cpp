@@ -123,7 +123,7 @@ class ViewWriter {
   ViewWriter(const std::string& path, const Config& config)
       : path_(path), file_(open_plainly(path, H5F_ACC_RDWR)), config_(config) {
     check_has_log(location(), path);
-    log_.emplace(path, MPI_COMM_NULL, true, config);
+    log_.emplace(path, nullptr, true, config);
     log_->load(location());
   }
 
@@ -195,7 +195,7 @@ LogSummary summarise(const std::string& path) {
   const LibraryContext context;
   const Location location{H5VLobject(file.get()), H5I_FILE, H5VL_NATIVE};
   check_has_log(location, path);
-  LogFile log(path, MPI_COMM_NULL, false, Config());
+  LogFile log(path, nullptr, false, Config());
   log.load(location);
   LogSummary summary{log.state(), log.flushes(), log.index_bytes(), {}};
   for_each_log_dataset(file.get(),

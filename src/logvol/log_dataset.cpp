@@ -78,6 +78,20 @@ void LogDataset::drop_pending() {
   pending_bytes_ = 0;
 }
 
+std::vector<const CodedRuns*> LogDataset::paintable(const Wish& wish, std::uint64_t entry_cost) {
+  if (has_pending() || !flushed_.empty()) return {};
+  std::vector<const CodedRuns*> entries;
+  std::uint64_t cost = 0;
+  for (const auto& one : coded_) {
+    const auto part = one.segment_part({wish.offset, wish.length});
+    if (part.length == 0) continue;
+    cost += part.length + entry_cost;
+    if (cost > 2 * wish.length) return {};
+    entries.push_back(&one);
+  }
+  return entries;
+}
+
 const LogRuns& LogDataset::flushed() {
   decode();
   return flushed_.merged();

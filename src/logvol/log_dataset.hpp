@@ -49,6 +49,11 @@ class LogDataset {
   template <class Sink>
   void find(Request& request, Sink& sink);
 
+  /// All that was flushed and is wished, entry by entry from the oldest to the newest, if nothing
+  /// is pending and that costs at most twice as much as the elements themselves, where an entry
+  /// costs as much as `entry_cost` elements besides its own. Else nothing.
+  std::vector<const CodedRuns*> paintable(const Wish& wish, std::uint64_t entry_cost);
+
   /// All that was flushed, as one list. Decodes it: it takes 32 bytes a run from here on.
   const LogRuns& flushed();
   /// Entries of the index, in their order, then finish_load(). What they hold is decoded when it is

@@ -16,9 +16,9 @@ constexpr std::int64_t layout_version = 1;
 
 }  // namespace
 
-LogFile::LogFile(std::string path, MPI_Comm comm, bool writable, const Config& config)
+LogFile::LogFile(std::string path, std::unique_ptr<Comm> comm, bool writable, const Config& config)
     : path_(std::move(path)),
-      comm_(comm == MPI_COMM_NULL ? nullptr : std::make_unique<Comm>(comm)),
+      comm_(std::move(comm)),
       writable_(writable),
       config_(config),
       raw_(posix::File::open(path_,

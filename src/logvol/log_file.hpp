@@ -27,8 +27,8 @@ namespace slabmark::logvol {
 /// between two flushes no rank needs another one.
 class LogFile {
  public:
-  /// `comm`: that of the file, or MPI_COMM_NULL for a file of this process alone.
-  LogFile(std::string path, MPI_Comm comm, bool writable, const Config& config);
+  /// `comm`: all who have the file open, or null for a file of this process alone.
+  LogFile(std::string path, std::unique_ptr<Comm> comm, bool writable, const Config& config);
 
   const std::string& path() const { return path_; }
   bool writable() const { return writable_; }
@@ -89,6 +89,7 @@ class LogFile {
   };
 
   void fetch(const LogRuns& runs, std::span<std::byte* const> targets, const LogDataset& dataset);
+  bool paint(LogDataset& dataset, const Wish& wish);
   void spill();
   void parse_indices();
   hdf5::Handle type_of(std::uint64_t number);

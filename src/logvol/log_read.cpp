@@ -25,12 +25,29 @@ struct Fetch {
   std::byte* target;
 };
 
-void fetch_from(posix::File& file, std::vector<Fetch>& all) {
+/// A call of memcpy takes longer than the few bytes that most pieces have.
+void copy_piece(std::byte* target, const std::byte* from, std::uint64_t bytes) {
+  const auto both_ends = [&]<class Word>(Word first, Word last) {
+    std::memcpy(&first, from, sizeof(Word));
+    std::memcpy(&last, from + bytes - sizeof(Word), sizeof(Word));
+    std::memcpy(target, &first, sizeof(Word));
+    std::memcpy(target + bytes - sizeof(Word), &last, sizeof(Word));
+  };
+  if (bytes < 4 || bytes > 16) {
+    std::memcpy(target, from, bytes);
+  } else if (bytes < 8) {
+    both_ends(std::uint32_t{}, std::uint32_t{});
+  } else {
+    both_ends(std::uint64_t{}, std::uint64_t{});
+  }
+}
+
+/// `window` is memory to be used again.
+void fetch_from(posix::File& file, std::vector<Fetch>& all, std::vector<std::byte>& window) {
   const auto by_address = [](const Fetch& a, const Fetch& b) { return a.address < b.address; };
   if (!std::is_sorted(all.begin(), all.end(), by_address)) {
     std::sort(all.begin(), all.end(), by_address);
   }
-  std::vector<std::byte> window;
   for (std::size_t first = 0; first < all.size();) {
     const auto begin = all[first].address;
     auto end = begin + all[first].bytes;
@@ -43,10 +60,10 @@ void fetch_from(posix::File& file, std::vector<Fetch>& all) {
     if (last == first + 1) {
       file.read_at(begin, all[first].target, all[first].bytes);
     } else {
-      window.resize(end - begin);
-      file.read_at(begin, window.data(), window.size());
+      if (window.size() < end - begin) window.resize(end - begin);
+      file.read_at(begin, window.data(), end - begin);
       for (auto i = first; i < last; ++i) {
-        std::memcpy(all[i].target, window.data() + (all[i].address - begin), all[i].bytes);
+        copy_piece(all[i].target, window.data() + (all[i].address - begin), all[i].bytes);
       }
     }
     first = last;
@@ -54,11 +71,40 @@ void fetch_from(posix::File& file, std::vector<Fetch>& all) {
 }
 
 void fill_with(const std::vector<std::byte>& element, const Wish& wish) {
-  auto* target = wish.target;
-  for (std::uint64_t i = 0; i < wish.length; ++i, target += element.size()) {
-    std::memcpy(target, element.data(), element.size());
+  const auto bytes = wish.length * element.size();
+  auto filled = std::min<std::uint64_t>(bytes, element.size());
+  std::memcpy(wish.target, element.data(), filled);
+  while (filled < bytes) {
+    const auto more = std::min(filled, bytes - filled);
+    std::memcpy(wish.target + filled, wish.target, more);
+    filled += more;
   }
 }
+
+/// Part of a segment, read from its beginning to its end.
+class Stretch {
+ public:
+  static constexpr std::uint64_t most = 128 << 10;
+
+  /// `end` is the first byte of the file that is not in it any more.
+  Stretch(posix::File& file, std::uint64_t end) : file_(file), end_(end) {}
+
+  /// The `bytes` (less than `most`) from `address` on, which is not before that of the last call.
+  const std::byte* at(std::uint64_t address, std::uint64_t bytes) {
+    if (address + bytes > begin_ + window_.size()) {
+      window_.resize(std::min(most, end_ - address));
+      file_.read_at(address, window_.data(), window_.size());
+      begin_ = address;
+    }
+    return window_.data() + (address - begin_);
+  }
+
+ private:
+  posix::File& file_;
+  std::uint64_t end_;
+  std::uint64_t begin_ = 0;
+  std::vector<std::byte> window_;
+};
 
 }  // namespace
 
@@ -70,15 +116,14 @@ class LogFile::Gathering {
       : log_(log), dataset_(dataset), size_(dataset.element_bytes()), most_(most) {}
 
   void add(const LogRun& run, std::byte* target) {
+    if (run.source != source_) go_to(run.source);
     const auto bytes = run.length * size_;
-    if (run.source == in_memory) {
+    if (pieces_ == nullptr) {
       std::memcpy(target, reinterpret_cast<const std::byte*>(run.position), bytes);
       return;
     }
-    if (run.source != source_) go_to(run.source);
-    auto& pieces = run.source == in_spill ? in_spill_ : in_file_;
-    pieces.push_back({base_ + run.position, bytes, target});
-    if (pieces.size() == most_) finish();
+    pieces_->push_back({base_ + run.position, bytes, target});
+    if (pieces_->size() == most_) finish();
   }
 
   /// What follows lies elsewhere. Fetching now spares sorting, unless there is little yet.
@@ -87,8 +132,8 @@ class LogFile::Gathering {
   }
 
   void finish() {
-    fetch_from(log_.spilled_, in_spill_);
-    fetch_from(log_.raw_, in_file_);
+    fetch_from(log_.spilled_, in_spill_, window_);
+    fetch_from(log_.raw_, in_file_, window_);
     in_spill_.clear();
     in_file_.clear();
   }
@@ -96,17 +141,20 @@ class LogFile::Gathering {
  private:
   void go_to(std::uint32_t source) {
     source_ = source;
-    base_ = source == in_spill ? 0 : dataset_.segments.at(source).address;
+    pieces_ = source == in_memory ? nullptr : source == in_spill ? &in_spill_ : &in_file_;
+    base_ = source >= in_segment ? dataset_.segments.at(source).address : 0;
   }
 
   LogFile& log_;
   const LogDataset& dataset_;
   std::size_t size_;
   std::size_t most_;
-  std::uint32_t source_ = in_memory;
-  std::uint64_t base_ = 0;  ///< address of the first byte of that source
+  std::uint32_t source_ = in_memory;      ///< of the last run
+  std::vector<Fetch>* pieces_ = nullptr;  ///< that come from there
+  std::uint64_t base_ = 0;                ///< address of the first byte there
   std::vector<Fetch> in_spill_;
   std::vector<Fetch> in_file_;
+  std::vector<std::byte> window_;
 };
 
 void LogFile::parse_indices() {
@@ -144,14 +192,45 @@ void LogFile::fetch(const LogRuns& runs, std::span<std::byte* const> targets,
   gathering.finish();
 }
 
+// What an entry has of a range of the dataset is one piece of its segment, in the same order. Where
+// little is written twice, copying entry after entry is the quickest.
+bool LogFile::paint(LogDataset& dataset, const Wish& wish) {
+  const auto size = dataset.element_bytes();
+  const auto entries = dataset.paintable(wish, gap_bytes / size);
+  if (entries.empty()) return false;
+  fill_with(dataset.fill(), wish);
+  for (const auto* entry : entries) {
+    auto runs = entry->begin();
+    runs.seek(wish.offset);
+    if (runs.at_end()) continue;
+    const auto base = dataset.segments.at(runs.run().source).address;
+    const auto part = entry->segment_part({wish.offset, wish.length});
+    Stretch stretch(raw_, base + part.end() * size);
+    for (; !runs.at_end() && runs.run().offset < wish.end(); runs.next()) {
+      const auto& run = runs.run();
+      const auto from = std::max(run.offset, wish.offset);
+      const auto address = base + run.position + (from - run.offset) * size;
+      const auto bytes = (std::min(run.end(), wish.end()) - from) * size;
+      auto* target = wish.target + (from - wish.offset) * size;
+      if (bytes < Stretch::most) {
+        copy_piece(target, stretch.at(address, bytes), bytes);
+      } else {
+        raw_.read_at(address, target, bytes);
+      }
+    }
+  }
+  return true;
+}
+
 void LogFile::read(LogDataset& dataset, std::vector<Wish> wishes) {
   update(dataset);
-  const auto size = dataset.element_bytes();
+  if (wishes.size() == 1 && paint(dataset, wishes.front())) return;
   Gathering gathering(*this, dataset, most_pieces);
-  for_each_request(std::move(wishes), size, most_elements, [&](Request& request) {
-    dataset.find(request, gathering);
-    request.for_each_missing([&](const Wish& wish) { fill_with(dataset.fill(), wish); });
-  });
+  for_each_request(
+      std::move(wishes), dataset.element_bytes(), most_elements, [&](Request& request) {
+        dataset.find(request, gathering);
+        request.for_each_missing([&](const Wish& wish) { fill_with(dataset.fill(), wish); });
+      });
   gathering.finish();
 }
 

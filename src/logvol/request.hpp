@@ -45,15 +45,18 @@ class Request {
   void offer(Cursor runs, const Take& take) {
     auto wish = wishes_.begin();
     while (!runs.at_end()) {
-      const LogRun run = runs.run();
-      wish = first_that_ends_after(wish, wishes_.end(), run.offset);
-      if (wish == wishes_.end()) return;
-      if (wish->offset >= run.end()) {
+      const auto offset = runs.run().offset;
+      const auto end = runs.run().end();
+      if (wish->end() <= offset) {
+        wish = first_that_ends_after(wish, wishes_.end(), offset);
+        if (wish == wishes_.end()) return;
+      }
+      if (wish->offset >= end) {
         runs.seek(wish->offset);
         continue;
       }
-      for (auto next = wish; next != wishes_.end() && next->offset < run.end(); ++next) {
-        take_common(run, next, take);
+      for (auto next = wish; next != wishes_.end() && next->offset < end; ++next) {
+        take_common(runs.run(), next, take);
       }
       runs.next();
     }
@@ -88,7 +91,7 @@ class Request {
     const auto bit = bit_of(wish) + (from - wish->offset);
     const auto end = bit + (to - from);
     auto* target = wish->target + (from - wish->offset) * element_bytes_;
-    if (Bitmap::in_one_word(bit, end) && found_.set(bit, end)) {
+    if (to - from <= 64 && found_.set_few(bit, to - from)) {
       missing_ -= to - from;
       take(part_of(run, from, to, element_bytes_), target);
       return;

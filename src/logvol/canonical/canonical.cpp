@@ -24,7 +24,7 @@ class Source {
       check_has_log(location_of(file_), path);
     });
     agreed(comm, [&] {
-      log_ = std::make_unique<LogFile>(path, comm.get(), false, Config());
+      log_ = std::make_unique<LogFile>(path, std::make_unique<Comm>(comm.get()), false, Config());
       const auto location = location_of(file_);
       log_->load(location);
       for_each_log_dataset(file_.get(), [&](const std::string&, std::shared_ptr<LogDataset> one) {

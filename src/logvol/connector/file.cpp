@@ -14,7 +14,7 @@ namespace {
 /// nothing may be made in it.
 struct Opening {
   std::string path;
-  hdf5::Handle access;  ///< the caller's
+  hdf5::Handle access;
   Config config;
   bool created = false;
   bool writable = false;
@@ -61,8 +61,7 @@ void* opened(void* under, Below& low, hid_t access, const char* name, bool creat
   if (under == nullptr) return nullptr;
   auto* object = new Object(under, low.connector, H5I_FILE, nullptr);
   if (is_parallel(access) || H5Pget_driver(access) == H5FD_SEC2) {
-    openings()[object] = {name, hdf5::own(H5Pcopy(access), H5Pclose, "H5Pcopy", "the access list"),
-                          low.config, created, writable};
+    openings()[object] = {name, std::move(low.access), low.config, created, writable};
   }
   return object;
 }
@@ -100,16 +99,17 @@ void join(Object& object, std::shared_ptr<OpenLog> log) {
 }
 
 std::shared_ptr<OpenLog> make_log(const Opening& opening) {
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Info info = MPI_INFO_NULL;
+  std::unique_ptr<Comm> ranks;
   if (is_parallel(opening.access.get())) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Info info = MPI_INFO_NULL;
     hdf5::check(H5Pget_fapl_mpio(opening.access.get(), &comm, &info), "H5Pget_fapl_mpio",
                 opening.path);
+    ranks = Comm::taking_over(comm);
+    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
   }
-  auto log = std::make_shared<OpenLog>(opening.path, comm, opening.writable, opening.config);
-  if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
-  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
-  return log;
+  return std::make_shared<OpenLog>(opening.path, std::move(ranks), opening.writable,
+                                   opening.config);
 }
 
 void warn_of_unclosed(const LogFile& log) {

@@ -24,8 +24,8 @@ struct Object;
 
 /// A log file with the objects that are open in it. The last of them to be closed ends the log.
 struct OpenLog {
-  OpenLog(std::string path, MPI_Comm comm, bool writable, const Config& config)
-      : file(std::move(path), comm, writable, config) {}
+  OpenLog(std::string path, std::unique_ptr<Comm> comm, bool writable, const Config& config)
+      : file(std::move(path), std::move(comm), writable, config) {}
 
   LogFile file;
   std::set<Object*> objects;

@@ -5,6 +5,7 @@
 // reading the whole takes when each rank reads an equal contiguous part: open to close.
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <random>
 #include <string>
@@ -90,15 +91,36 @@ void write(const Comm& comm, const std::string& path, Hyperslabs& what, const ch
       bytes, what.starts.size(), grown, static_cast<double>(grown) / static_cast<double>(allowed));
 }
 
-double read_part(const Comm& comm, const std::string& path, const char* options) {
+/// Median, least and greatest.
+std::string spread(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return fmt::format("{:8.2f} [{:.2f}, {:.2f}]", values[values.size() / 2], values.front(),
+                     values.back());
+}
+
+/// Seconds of the slowest rank from the start to the end of each step.
+struct Steps {
+  static constexpr std::array<const char*, 5> names = {"open the file", "open the dataset", "read",
+                                                       "close", "in all"};
+  std::array<double, 5> seconds{};
+};
+
+Steps read_part(const Comm& comm, const std::string& path, const char* options) {
   comm.barrier();
+  Steps steps;
   const auto start = MPI_Wtime();
+  auto before = start;
+  const auto step = [&](std::size_t which) {
+    steps.seconds[which] = MPI_Wtime() - before;
+    before += steps.seconds[which];
+  };
   {
     const auto list = access(comm, options);
-    const auto file =
-        own(H5Fopen(path.c_str(), H5F_ACC_RDONLY, list.get()), H5Fclose, "H5Fopen", path);
+    auto file = own(H5Fopen(path.c_str(), H5F_ACC_RDONLY, list.get()), H5Fclose, "H5Fopen", path);
+    step(0);
     const auto dataset = own(H5Dopen2(file.get(), "d", H5P_DEFAULT), H5Dclose, "H5Dopen2", path);
     const auto space = own(H5Dget_space(dataset.get()), H5Sclose, "H5Dget_space", path);
+    step(1);
     const auto part = slabmark::equal_range(
         static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get())),
         static_cast<std::uint64_t>(comm.rank()), static_cast<std::uint64_t>(comm.size()));
@@ -113,29 +135,38 @@ double read_part(const Comm& comm, const std::string& path, const char* options)
     slabmark::hdf5::check(H5Dread(dataset.get(), H5T_NATIVE_INT, line.get(), space.get(),
                                   transfer.get(), values.data()),
                           "H5Dread", path);
+    step(2);
   }
-  return comm.max(MPI_Wtime() - start);
+  step(3);
+  steps.seconds[4] = MPI_Wtime() - start;
+  for (auto& seconds : steps.seconds) seconds = comm.max(seconds);
+  return steps;
 }
 
 void compare_reading(const Comm& comm, const std::string& native, const std::string& log,
                      int trials) {
-  std::vector<double> seconds[2];
+  std::vector<Steps> trials_of[2];
   for (int i = 0; i <= trials; ++i) {
-    const auto native_seconds = read_part(comm, native, nullptr);
-    const auto log_seconds = read_part(comm, log, "");
+    const auto of_native = read_part(comm, native, nullptr);
+    const auto of_log = read_part(comm, log, "");
     if (i == 0) continue;  // warm-up
-    seconds[0].push_back(native_seconds);
-    seconds[1].push_back(log_seconds);
+    trials_of[0].push_back(of_native);
+    trials_of[1].push_back(of_log);
   }
   if (!comm.is_root()) return;
-  for (auto& one : seconds) std::sort(one.begin(), one.end());
-  const auto middle = seconds[0].size() / 2;
-  for (int i = 0; i < 2; ++i) {
-    fmt::print("contiguous parallel read of the whole, {:6} {:8.1f} ms  [{:.1f}, {:.1f}]\n",
-               i == 0 ? "native" : "log", 1e3 * seconds[i][middle], 1e3 * seconds[i].front(),
-               1e3 * seconds[i].back());
+  fmt::print("contiguous parallel read of the whole, milliseconds of native and of the log\n");
+  for (std::size_t step = 0; step < Steps::names.size(); ++step) {
+    std::vector<double> sorted[2];
+    std::vector<double> ratios;
+    for (int i = 0; i < trials; ++i) {
+      for (int which = 0; which < 2; ++which) {
+        sorted[which].push_back(1e3 * trials_of[which][i].seconds[step]);
+      }
+      ratios.push_back(sorted[1].back() / sorted[0].back());
+    }
+    fmt::print("  {:18}{} {}, ratio {}\n", Steps::names[step], spread(sorted[0]), spread(sorted[1]),
+               spread(ratios));
   }
-  fmt::print("the log takes {:.2f} times native's time\n", seconds[1][middle] / seconds[0][middle]);
 }
 
 }  // namespace

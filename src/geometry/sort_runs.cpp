@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <limits>
 #include <utility>
 
+#include "geometry/bitmap.hpp"
 #include "geometry/run.hpp"
 
 namespace slabmark {
@@ -32,54 +32,6 @@ Survey survey(const RunList& runs) {
   return seen;
 }
 
-/// One bit for each element of a range.
-class Bitmap {
- public:
-  explicit Bitmap(std::uint64_t bits) : words_(bits / word_bits + 1) {}
-
-  /// False if the bit was set before.
-  bool set(std::uint64_t bit) {
-    return set_in_word(bit / word_bits, std::uint64_t{1} << (bit % word_bits));
-  }
-
-  /// False if any of the bits [begin, end) was set before.
-  bool set(std::uint64_t begin, std::uint64_t end) {
-    while (begin < end) {
-      const std::uint64_t shift = begin % word_bits;
-      const std::uint64_t length = std::min(end - begin, word_bits - shift);
-      const std::uint64_t ones = ~std::uint64_t{0} >> (word_bits - length);
-      if (!set_in_word(begin / word_bits, ones << shift)) return false;
-      begin += length;
-    }
-    return true;
-  }
-
-  /// Position of the first bit at or after `from` that equals `value`; the end of the bitmap if
-  /// there is none.
-  std::uint64_t find(bool value, std::uint64_t from) const {
-    const std::uint64_t flip = value ? 0 : ~std::uint64_t{0};
-    std::uint64_t index = from / word_bits;
-    if (index >= words_.size()) return words_.size() * word_bits;
-    std::uint64_t word = (words_[index] ^ flip) & (~std::uint64_t{0} << (from % word_bits));
-    while (word == 0) {
-      if (++index == words_.size()) return words_.size() * word_bits;
-      word = words_[index] ^ flip;
-    }
-    return index * word_bits + static_cast<std::uint64_t>(std::countr_zero(word));
-  }
-
-  std::uint64_t size() const { return words_.size() * word_bits; }
-
- private:
-  bool set_in_word(std::uint64_t index, std::uint64_t ones) {
-    if ((words_[index] & ones) != 0) return false;
-    words_[index] |= ones;
-    return true;
-  }
-
-  std::vector<std::uint64_t> words_;
-};
-
 /// Replaces `runs` by the runs of ones in a bitmap over [first, end). False, with `runs` untouched,
 /// if an element occurs twice: a bit cannot tell.
 bool sort_by_bitmap(RunList& runs, std::uint64_t first, std::uint64_t end) {
@@ -90,10 +42,10 @@ bool sort_by_bitmap(RunList& runs, std::uint64_t first, std::uint64_t end) {
     if (!fresh) return false;
   }
   std::size_t found = 0;
-  for (std::uint64_t begin = marked.find(true, 0); begin < marked.size();) {
-    const std::uint64_t stop = marked.find(false, begin);
+  for (std::uint64_t begin = marked.find(true, 0, marked.size()); begin < marked.size();) {
+    const std::uint64_t stop = marked.find(false, begin, marked.size());
     runs[found++] = {first + begin, stop - begin};
-    begin = marked.find(true, stop);
+    begin = marked.find(true, stop, marked.size());
   }
   runs.resize(found);
   return true;

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
+#include "logvol/index_reader.hpp"
 
 namespace slabmark::logvol {
 
@@ -14,45 +12,6 @@ namespace {
 void put(std::vector<std::byte>& bytes, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<std::byte>(value | 0x80));
   bytes.push_back(static_cast<std::byte>(value));
-}
-
-class Reader {
- public:
-  Reader(std::span<const std::byte> bytes, const std::string& place)
-      : bytes_(bytes), place_(place) {}
-
-  bool at_end() const { return at_ == bytes_.size(); }
-
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    for (int shift = 0; shift < 64 && at_ < bytes_.size(); shift += 7) {
-      const auto byte = std::to_integer<std::uint64_t>(bytes_[at_++]);
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
-    broken();
-  }
-
-  std::span<const std::byte> take(std::uint64_t count) {
-    if (count > bytes_.size() - at_) broken();
-    const auto part = bytes_.subspan(at_, count);
-    at_ += count;
-    return part;
-  }
-
-  [[noreturn]] void broken() const {
-    throw IoError(fmt::format(
-        "The index {} is damaged near its byte {}; restore the file from a copy.", place_, at_));
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-  const std::string& place_;
-  std::size_t at_ = 0;
-};
-
-bool same_rows(const Extent& a, const Extent& b) {
-  return a.size() == b.size() && (a.empty() || std::equal(a.begin() + 1, a.end(), b.begin() + 1));
 }
 
 /// Row-major position in `to` of the element at `offset` in `from`, or false where it has none.
@@ -93,7 +52,7 @@ void append_entry(std::vector<std::byte>& index, std::uint64_t dataset, const Ex
 
 void for_each_entry(std::span<const std::byte> index, const std::string& place,
                     const std::function<void(const IndexEntry&)>& visit) {
-  Reader reader(index, place);
+  IndexReader reader(index, place);
   while (!reader.at_end()) {
     IndexEntry entry;
     entry.dataset = reader.number();
@@ -108,21 +67,8 @@ void for_each_entry(std::span<const std::byte> index, const std::string& place,
   }
 }
 
-LogRuns runs_of(const IndexEntry& entry, std::uint64_t flush, std::size_t element_bytes) {
-  const std::string place = "entry";
-  Reader reader(entry.coded, place);
-  LogRuns runs;
-  runs.reserve(entry.runs);
-  std::uint64_t at = 0;
-  auto position = entry.first * element_bytes;
-  for (std::uint64_t i = 0; i < entry.runs; ++i) {
-    const auto offset = at + reader.number();
-    const auto length = reader.number();
-    runs.push_back({offset, length, position, in_segment + static_cast<std::uint32_t>(flush)});
-    at = offset + length;
-    position += length * element_bytes;
-  }
-  return runs;
+bool same_rows(const Extent& a, const Extent& b) {
+  return a.size() == b.size() && (a.empty() || std::equal(a.begin() + 1, a.end(), b.begin() + 1));
 }
 
 LogRuns reshaped(LogRuns runs, const Extent& from, const Extent& to, std::size_t element_bytes) {

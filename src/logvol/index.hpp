@@ -19,7 +19,7 @@ struct IndexEntry {
   Extent extent;            ///< of the dataset when it was written
   std::uint64_t first = 0;  ///< its first element in the segment of the flush
   std::uint64_t runs = 0;
-  std::span<const std::byte> coded;  ///< the runs
+  std::span<const std::byte> coded;  ///< the runs, in the memory of the index
 };
 
 /// Appends an entry with these ascending runs, whose bytes lie in the segment one after another
@@ -31,8 +31,8 @@ void append_entry(std::vector<std::byte>& index, std::uint64_t dataset, const Ex
 void for_each_entry(std::span<const std::byte> index, const std::string& place,
                     const std::function<void(const IndexEntry&)>& visit);
 
-/// The runs of an entry, in the segment of `flush`.
-LogRuns runs_of(const IndexEntry& entry, std::uint64_t flush, std::size_t element_bytes);
+/// True if only the slowest dimension differs, so that elements keep their row-major places.
+bool same_rows(const Extent& a, const Extent& b);
 
 /// The same elements after the dataset's extent changed from `from` to `to`; what is outside is
 /// dropped. Runs come back ascending.

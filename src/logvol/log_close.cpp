@@ -133,7 +133,7 @@ class ViewWriter {
         file_(open_plainly(path, H5F_ACC_RDWR, journal_.get())),
         config_(config) {
     check_has_log(location(), path);
-    log_.emplace(path, MPI_COMM_NULL, config, journal_);
+    log_.emplace(path, nullptr, config, journal_);
     log_->load(location());
   }
 
@@ -218,7 +218,7 @@ LogSummary summarise(const std::string& path) {
   const LibraryContext context;
   const Location location{H5VLobject(file.get()), H5I_FILE, H5VL_NATIVE};
   check_has_log(location, path);
-  LogFile log(path, MPI_COMM_NULL, Config(), nullptr);
+  LogFile log(path, nullptr, Config(), nullptr);
   log.load(location);
   LogSummary summary{log.state(), log.flushes(), log.index_bytes(), {}};
   for_each_log_dataset(file.get(),

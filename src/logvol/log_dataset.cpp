@@ -4,6 +4,10 @@
 #include <bit>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
 namespace slabmark::logvol {
 
 namespace {
@@ -74,19 +78,37 @@ void LogDataset::drop_pending() {
   pending_bytes_ = 0;
 }
 
-void LogDataset::find(std::vector<Wish>& wishes, LogRuns& granted,
-                      std::vector<std::byte*>& targets) {
-  settle_tail();
-  for (const Layers* layers : {&pending_, &flushed_}) {
-    const auto lists = layers->lists();
-    for (auto list = lists.rbegin(); list != lists.rend() && !wishes.empty(); ++list) {
-      look_up(*list, element_bytes_, wishes, granted, targets);
-    }
+std::vector<const CodedRuns*> LogDataset::paintable(const Wish& wish, std::uint64_t entry_cost) {
+  if (has_pending() || !flushed_.empty()) return {};
+  std::vector<const CodedRuns*> entries;
+  std::uint64_t cost = 0;
+  for (const auto& one : coded_) {
+    const auto part = one.segment_part({wish.offset, wish.length});
+    if (part.length == 0) continue;
+    cost += part.length + entry_cost;
+    if (cost > 2 * wish.length) return {};
+    entries.push_back(&one);
   }
+  return entries;
+}
+
+const LogRuns& LogDataset::flushed() {
+  decode();
+  return flushed_.merged();
+}
+
+void LogDataset::decode() {
+  for (const auto& one : std::exchange(coded_, {})) flushed_.add(one.decoded());
 }
 
 void LogDataset::move_flushed(const Extent& extent) {
-  if (!flushed_.empty() && flushed_extent_ != extent) {
+  if (flushed_extent_ == extent) return;
+  if (same_rows(flushed_extent_, extent)) {
+    for (auto& one : coded_) one.limit(element_count(extent));
+  } else {
+    decode();
+  }
+  if (!flushed_.empty()) {
     auto runs = reshaped(flushed_.merged(), flushed_extent_, extent, element_bytes_);
     flushed_.clear();
     flushed_.add(std::move(runs));
@@ -94,13 +116,25 @@ void LogDataset::move_flushed(const Extent& extent) {
   flushed_extent_ = extent;
 }
 
-void LogDataset::load(const IndexEntry& entry, std::uint64_t flush) {
-  load(runs_of(entry, flush, element_bytes_), entry.extent);
+void LogDataset::load(const IndexEntry& entry, std::uint64_t flush, const std::string& place) {
+  move_flushed(entry.extent);
+  if (entry.runs == 0) return;
+  CodedRuns runs(entry, flush, element_bytes_, place);
+  const auto source = in_segment + static_cast<std::uint32_t>(flush);
+  if (runs.segment_end() > segments.at(source).elements) {
+    throw IoError(fmt::format(
+        "The index {} is damaged: it has more elements than there are; restore the file from a "
+        "copy.",
+        place));
+  }
+  coded_.push_back(std::move(runs));
+  blocks[source].push_back(entry.first * element_bytes_);
 }
 
 void LogDataset::load(LogRuns runs, const Extent& extent) {
   move_flushed(extent);
   if (runs.empty()) return;
+  decode();  // which is below
   blocks[runs.front().source].push_back(runs.front().position);
   flushed_.add(std::move(runs));
 }

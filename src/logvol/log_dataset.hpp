@@ -5,11 +5,14 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "geometry/run.hpp"
+#include "logvol/coded_runs.hpp"
 #include "logvol/index.hpp"
 #include "logvol/log_run.hpp"
+#include "logvol/request.hpp"
 #include "logvol/under.hpp"
 #include "storage/hdf5/handle.hpp"
 
@@ -40,12 +43,22 @@ class LogDataset {
   void moved(LogRuns runs);
   void drop_pending();
 
-  /// Elements of wishes: what is pending and what was flushed. What is left was never written.
-  void find(std::vector<Wish>& wishes, LogRuns& granted, std::vector<std::byte*>& targets);
+  /// Calls `sink.add(part, target)` for what is wished of that which is pending and was flushed,
+  /// and `sink.end_of_list()` after that of one rank and flush. What is missing in the request then
+  /// was never written. Looks from the newest to the oldest until nothing is missing.
+  template <class Sink>
+  void find(Request& request, Sink& sink);
 
-  const LogRuns& flushed() { return flushed_.merged(); }
-  /// Entries of the index, in their order, then finish_load().
-  void load(const IndexEntry& entry, std::uint64_t flush);
+  /// All that was flushed and is wished, entry by entry from the oldest to the newest, if nothing
+  /// is pending and that costs at most twice as much as the elements themselves, where an entry
+  /// costs as much as `entry_cost` elements besides its own. Else nothing.
+  std::vector<const CodedRuns*> paintable(const Wish& wish, std::uint64_t entry_cost);
+
+  /// All that was flushed, as one list. Decodes it: it takes 32 bytes a run from here on.
+  const LogRuns& flushed();
+  /// Entries of the index, in their order, then finish_load(). What they hold is decoded when it is
+  /// read; so the index must stay where it is. Throws IoError, naming `place`, if it is damaged.
+  void load(const IndexEntry& entry, std::uint64_t flush, const std::string& place);
   /// What one rank wrote when the dataset had `extent`, ascending; it may be nothing.
   void load(LogRuns runs, const Extent& extent);
   void finish_load();
@@ -61,6 +74,7 @@ class LogDataset {
 
  private:
   void settle_tail();
+  void decode();
   void move_flushed(const Extent& extent);
 
   std::uint64_t number_;
@@ -76,8 +90,29 @@ class LogDataset {
   std::uint64_t free_bytes_ = 0;
   std::uint64_t pending_bytes_ = 0;
 
-  Layers flushed_;
-  Extent flushed_extent_;  ///< for which flushed_ counts its offsets
+  Layers flushed_;                ///< what had another shape once, or was asked for as a list
+  std::vector<CodedRuns> coded_;  ///< over that: entries of the index in their order
+  Extent flushed_extent_;         ///< for which both count their offsets
 };
+
+template <class Sink>
+void LogDataset::find(Request& request, Sink& sink) {
+  const auto add = [&](const LogRun& part, std::byte* target) { sink.add(part, target); };
+  const auto offer = [&](const Layers& layers) {
+    const auto lists = layers.lists();
+    for (auto list = lists.rbegin(); list != lists.rend() && !request.complete(); ++list) {
+      request.offer(ListCursor(*list), add);
+      sink.end_of_list();
+    }
+  };
+  settle_tail();
+  offer(pending_);
+  for (auto one = coded_.rbegin(); one != coded_.rend() && !request.complete(); ++one) {
+    if (one->end() <= request.begin()) continue;
+    request.offer(one->begin(), add);
+    sink.end_of_list();
+  }
+  offer(flushed_);
+}
 
 }  // namespace slabmark::logvol

@@ -17,10 +17,10 @@ constexpr std::int64_t layout_version = 1;
 
 }  // namespace
 
-LogFile::LogFile(std::string path, MPI_Comm comm, const Config& config,
+LogFile::LogFile(std::string path, std::unique_ptr<Comm> comm, const Config& config,
                  std::shared_ptr<Journal> journal)
     : path_(std::move(path)),
-      comm_(comm == MPI_COMM_NULL ? nullptr : std::make_unique<Comm>(comm)),
+      comm_(std::move(comm)),
       config_(config),
       journal_(std::move(journal)),
       raw_(posix::File::open(path_,

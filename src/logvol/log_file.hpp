@@ -28,9 +28,10 @@ namespace slabmark::logvol {
 /// between two flushes no rank needs another one.
 class LogFile {
  public:
-  /// `comm`: that of the file, or MPI_COMM_NULL for a file of this process alone. `journal`: which
+  /// `comm`: all who have the file open, or null for a file of this process alone. `journal`: which
   /// HDF5's driver keeps for the file; null if it is only read.
-  LogFile(std::string path, MPI_Comm comm, const Config& config, std::shared_ptr<Journal> journal);
+  LogFile(std::string path, std::unique_ptr<Comm> comm, const Config& config,
+          std::shared_ptr<Journal> journal);
 
   const std::string& path() const { return path_; }
   bool writable() const { return journal_ != nullptr; }
@@ -86,13 +87,14 @@ class LogFile {
 
  private:
   class LineWriter;
+  class Gathering;
   struct Entry {
     std::uint64_t flush;
     IndexEntry entry;
-    std::vector<std::byte> coded;
   };
 
   void fetch(const LogRuns& runs, std::span<std::byte* const> targets, const LogDataset& dataset);
+  bool paint(LogDataset& dataset, const Wish& wish);
   void spill();
   void parse_indices();
   hdf5::Handle type_of(std::uint64_t number);
@@ -133,7 +135,7 @@ class LogFile {
   std::uint64_t pending_bytes_ = 0;
   std::vector<std::byte> cuts_;  ///< index entries for the next flush
   std::vector<Line> indices_;
-  std::size_t parsed_ = 0;                               ///< of indices_
+  std::vector<std::unique_ptr<std::byte[]>> parsed_;     ///< as many of them as were read
   std::map<std::uint64_t, std::vector<Entry>> waiting_;  ///< by dataset: parsed, not loaded
   std::map<std::uint64_t, std::uint64_t> hyperslabs_;
 };

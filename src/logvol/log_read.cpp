@@ -13,16 +13,41 @@ namespace {
 constexpr std::uint64_t gap_bytes = 32 << 10;
 constexpr std::uint64_t window_bytes = 4 << 20;
 
+// So many that a list of small ones is worth a call, and few enough for the cache.
+constexpr std::size_t most_pieces = 4096;
+
+// A request takes a bit an element: at most 2 MiB.
+constexpr std::uint64_t most_elements = 16 << 20;
+
 struct Fetch {
   std::uint64_t address;
   std::uint64_t bytes;
   std::byte* target;
 };
 
-void fetch_from(posix::File& file, std::vector<Fetch>& all) {
-  std::sort(all.begin(), all.end(),
-            [](const Fetch& a, const Fetch& b) { return a.address < b.address; });
-  std::vector<std::byte> window;
+/// A call of memcpy takes longer than the few bytes that most pieces have.
+void copy_piece(std::byte* target, const std::byte* from, std::uint64_t bytes) {
+  const auto both_ends = [&]<class Word>(Word first, Word last) {
+    std::memcpy(&first, from, sizeof(Word));
+    std::memcpy(&last, from + bytes - sizeof(Word), sizeof(Word));
+    std::memcpy(target, &first, sizeof(Word));
+    std::memcpy(target + bytes - sizeof(Word), &last, sizeof(Word));
+  };
+  if (bytes < 4 || bytes > 16) {
+    std::memcpy(target, from, bytes);
+  } else if (bytes < 8) {
+    both_ends(std::uint32_t{}, std::uint32_t{});
+  } else {
+    both_ends(std::uint64_t{}, std::uint64_t{});
+  }
+}
+
+/// `window` is memory to be used again.
+void fetch_from(posix::File& file, std::vector<Fetch>& all, std::vector<std::byte>& window) {
+  const auto by_address = [](const Fetch& a, const Fetch& b) { return a.address < b.address; };
+  if (!std::is_sorted(all.begin(), all.end(), by_address)) {
+    std::sort(all.begin(), all.end(), by_address);
+  }
   for (std::size_t first = 0; first < all.size();) {
     const auto begin = all[first].address;
     auto end = begin + all[first].bytes;
@@ -35,10 +60,10 @@ void fetch_from(posix::File& file, std::vector<Fetch>& all) {
     if (last == first + 1) {
       file.read_at(begin, all[first].target, all[first].bytes);
     } else {
-      window.resize(end - begin);
-      file.read_at(begin, window.data(), window.size());
+      if (window.size() < end - begin) window.resize(end - begin);
+      file.read_at(begin, window.data(), end - begin);
       for (auto i = first; i < last; ++i) {
-        std::memcpy(all[i].target, window.data() + (all[i].address - begin), all[i].bytes);
+        copy_piece(all[i].target, window.data() + (all[i].address - begin), all[i].bytes);
       }
     }
     first = last;
@@ -46,22 +71,106 @@ void fetch_from(posix::File& file, std::vector<Fetch>& all) {
 }
 
 void fill_with(const std::vector<std::byte>& element, const Wish& wish) {
-  auto* target = wish.target;
-  for (std::uint64_t i = 0; i < wish.length; ++i, target += element.size()) {
-    std::memcpy(target, element.data(), element.size());
+  const auto bytes = wish.length * element.size();
+  auto filled = std::min<std::uint64_t>(bytes, element.size());
+  std::memcpy(wish.target, element.data(), filled);
+  while (filled < bytes) {
+    const auto more = std::min(filled, bytes - filled);
+    std::memcpy(wish.target + filled, wish.target, more);
+    filled += more;
   }
 }
 
+/// Part of a segment, read from its beginning to its end.
+class Stretch {
+ public:
+  static constexpr std::uint64_t most = 128 << 10;
+
+  /// `end` is the first byte of the file that is not in it any more.
+  Stretch(posix::File& file, std::uint64_t end) : file_(file), end_(end) {}
+
+  /// The `bytes` (less than `most`) from `address` on, which is not before that of the last call.
+  const std::byte* at(std::uint64_t address, std::uint64_t bytes) {
+    if (address + bytes > begin_ + window_.size()) {
+      window_.resize(std::min(most, end_ - address));
+      file_.read_at(address, window_.data(), window_.size());
+      begin_ = address;
+    }
+    return window_.data() + (address - begin_);
+  }
+
+ private:
+  posix::File& file_;
+  std::uint64_t end_;
+  std::uint64_t begin_ = 0;
+  std::vector<std::byte> window_;
+};
+
 }  // namespace
 
+/// Pieces on their way into the memory of a caller.
+class LogFile::Gathering {
+ public:
+  /// Fetches them as soon as there are `most`.
+  Gathering(LogFile& log, const LogDataset& dataset, std::size_t most)
+      : log_(log), dataset_(dataset), size_(dataset.element_bytes()), most_(most) {}
+
+  void add(const LogRun& run, std::byte* target) {
+    if (run.source != source_) go_to(run.source);
+    const auto bytes = run.length * size_;
+    if (pieces_ == nullptr) {
+      std::memcpy(target, reinterpret_cast<const std::byte*>(run.position), bytes);
+      return;
+    }
+    pieces_->push_back({base_ + run.position, bytes, target});
+    if (pieces_->size() == most_) finish();
+  }
+
+  /// What follows lies elsewhere. Fetching now spares sorting, unless there is little yet.
+  void end_of_list() {
+    if (in_file_.size() > most_ / 16) finish();
+  }
+
+  void finish() {
+    fetch_from(log_.spilled_, in_spill_, window_);
+    fetch_from(log_.raw_, in_file_, window_);
+    in_spill_.clear();
+    in_file_.clear();
+  }
+
+ private:
+  void go_to(std::uint32_t source) {
+    source_ = source;
+    pieces_ = source == in_memory ? nullptr : source == in_spill ? &in_spill_ : &in_file_;
+    base_ = source >= in_segment ? dataset_.segments.at(source).address : 0;
+  }
+
+  LogFile& log_;
+  const LogDataset& dataset_;
+  std::size_t size_;
+  std::size_t most_;
+  std::uint32_t source_ = in_memory;      ///< of the last run
+  std::vector<Fetch>* pieces_ = nullptr;  ///< that come from there
+  std::uint64_t base_ = 0;                ///< address of the first byte there
+  std::vector<Fetch> in_spill_;
+  std::vector<Fetch> in_file_;
+  std::vector<std::byte> window_;
+};
+
 void LogFile::parse_indices() {
-  for (; parsed_ < indices_.size(); ++parsed_) {
-    std::vector<std::byte> bytes(indices_[parsed_].elements);
-    raw_.read_at(indices_[parsed_].address, bytes.data(), bytes.size());
-    for_each_entry(bytes, index_name(parsed_), [&](const IndexEntry& entry) {
+  while (parsed_.size() < indices_.size()) {
+    const auto flush = parsed_.size();
+    const auto bytes = indices_[flush].elements;
+    auto index = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    raw_.read_at(indices_[flush].address, index.get(), bytes);
+    std::vector<IndexEntry> entries;
+    for_each_entry({index.get(), bytes}, index_name(flush),
+                   [&](const IndexEntry& entry) { entries.push_back(entry); });
+    parsed_.push_back(std::move(index));
+    for (auto& entry : entries) {
       hyperslabs_[entry.dataset] += entry.runs;
-      waiting_[entry.dataset].push_back({parsed_, entry, {entry.coded.begin(), entry.coded.end()}});
-    });
+      waiting_[entry.dataset].push_back({flush, std::move(entry)});
+    }
   }
 }
 
@@ -69,9 +178,8 @@ void LogFile::update(LogDataset& dataset) {
   parse_indices();
   const auto found = waiting_.find(dataset.number());
   if (found == waiting_.end()) return;
-  for (auto& waiting : found->second) {
-    waiting.entry.coded = waiting.coded;
-    dataset.load(waiting.entry, waiting.flush);
+  for (const auto& waiting : found->second) {
+    dataset.load(waiting.entry, waiting.flush, index_name(waiting.flush));
   }
   dataset.finish_load();
   waiting_.erase(found);
@@ -79,31 +187,51 @@ void LogFile::update(LogDataset& dataset) {
 
 void LogFile::fetch(const LogRuns& runs, std::span<std::byte* const> targets,
                     const LogDataset& dataset) {
-  std::vector<Fetch> from_spill;
-  std::vector<Fetch> from_file;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto& run = runs[i];
-    const auto bytes = run.length * dataset.element_bytes();
-    if (run.source == in_memory) {
-      std::memcpy(targets[i], reinterpret_cast<const std::byte*>(run.position), bytes);
-    } else if (run.source == in_spill) {
-      from_spill.push_back({run.position, bytes, targets[i]});
-    } else {
-      from_file.push_back(
-          {dataset.segments.at(run.source).address + run.position, bytes, targets[i]});
+  Gathering gathering(*this, dataset, runs.size() + 1);
+  for (std::size_t i = 0; i < runs.size(); ++i) gathering.add(runs[i], targets[i]);
+  gathering.finish();
+}
+
+// What an entry has of a range of the dataset is one piece of its segment, in the same order. Where
+// little is written twice, copying entry after entry is the quickest.
+bool LogFile::paint(LogDataset& dataset, const Wish& wish) {
+  const auto size = dataset.element_bytes();
+  const auto entries = dataset.paintable(wish, gap_bytes / size);
+  if (entries.empty()) return false;
+  fill_with(dataset.fill(), wish);
+  for (const auto* entry : entries) {
+    auto runs = entry->begin();
+    runs.seek(wish.offset);
+    if (runs.at_end()) continue;
+    const auto base = dataset.segments.at(runs.run().source).address;
+    const auto part = entry->segment_part({wish.offset, wish.length});
+    Stretch stretch(raw_, base + part.end() * size);
+    for (; !runs.at_end() && runs.run().offset < wish.end(); runs.next()) {
+      const auto& run = runs.run();
+      const auto from = std::max(run.offset, wish.offset);
+      const auto address = base + run.position + (from - run.offset) * size;
+      const auto bytes = (std::min(run.end(), wish.end()) - from) * size;
+      auto* target = wish.target + (from - wish.offset) * size;
+      if (bytes < Stretch::most) {
+        copy_piece(target, stretch.at(address, bytes), bytes);
+      } else {
+        raw_.read_at(address, target, bytes);
+      }
     }
   }
-  fetch_from(spilled_, from_spill);
-  fetch_from(raw_, from_file);
+  return true;
 }
 
 void LogFile::read(LogDataset& dataset, std::vector<Wish> wishes) {
   update(dataset);
-  LogRuns granted;
-  std::vector<std::byte*> targets;
-  dataset.find(wishes, granted, targets);
-  fetch(granted, targets, dataset);
-  for (const auto& wish : wishes) fill_with(dataset.fill(), wish);
+  if (wishes.size() == 1 && paint(dataset, wishes.front())) return;
+  Gathering gathering(*this, dataset, most_pieces);
+  for_each_request(
+      std::move(wishes), dataset.element_bytes(), most_elements, [&](Request& request) {
+        dataset.find(request, gathering);
+        request.for_each_missing([&](const Wish& wish) { fill_with(dataset.fill(), wish); });
+      });
+  gathering.finish();
 }
 
 }  // namespace slabmark::logvol

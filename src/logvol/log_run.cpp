@@ -31,10 +31,6 @@ bool is_sorted_apart(std::span<const LogRun> runs) {
   return true;
 }
 
-LogRun part_of(const LogRun& run, std::uint64_t from, std::uint64_t to, std::size_t element_bytes) {
-  return {from, to - from, run.position + (from - run.offset) * element_bytes, run.source};
-}
-
 LogRuns overlay(std::span<const LogRun> older, std::span<const LogRun> newer,
                 std::size_t element_bytes) {
   LogRuns result;
@@ -109,34 +105,25 @@ void look_up(std::span<const LogRun> list, std::size_t element_bytes, std::vecto
              LogRuns& granted, std::vector<std::byte*>& targets) {
   if (list.empty()) return;
   std::vector<Wish> rest;
-  const auto ends_before = [](const LogRun& run, std::uint64_t offset) {
-    return run.end() <= offset;
-  };
   auto next = list.begin();
   for (auto wish : wishes) {
     // Wishes mostly ascend, so the search starts where the last one ended.
     if (next != list.begin() && std::prev(next)->end() > wish.offset) next = list.begin();
-    if (next == list.end() || next->end() <= wish.offset) {
-      const auto near = std::min<std::ptrdiff_t>(8, list.end() - next);
-      const auto found = std::lower_bound(next, next + near, wish.offset, ends_before);
-      next = found != next + near ? found
-                                  : std::lower_bound(found, list.end(), wish.offset, ends_before);
-    }
+    next = first_that_ends_after(next, list.end(), wish.offset);
     for (; wish.length > 0; ++next) {
-      if (next == list.end() || next->offset >= wish.offset + wish.length) {
+      if (next == list.end() || next->offset >= wish.end()) {
         rest.push_back(wish);
         break;
       }
       if (next->offset > wish.offset) {
         const auto gap = next->offset - wish.offset;
         rest.push_back({wish.offset, gap, wish.target});
-        wish = {next->offset, wish.length - gap, wish.target + gap * element_bytes};
+        wish = after(wish, gap, element_bytes);
       }
-      const auto to = std::min(wish.offset + wish.length, next->end());
+      const auto to = std::min(wish.end(), next->end());
       granted.push_back(part_of(*next, wish.offset, to, element_bytes));
       targets.push_back(wish.target);
-      const auto taken = to - wish.offset;
-      wish = {to, wish.length - taken, wish.target + taken * element_bytes};
+      wish = after(wish, to - wish.offset, element_bytes);
       if (wish.length == 0) break;
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -40,7 +41,21 @@ void append(LogRuns& runs, const LogRun& run, std::size_t element_bytes);
 bool is_sorted_apart(std::span<const LogRun> runs);
 
 /// The part [from, to) of `run`, in elements of the dataset.
-LogRun part_of(const LogRun& run, std::uint64_t from, std::uint64_t to, std::size_t element_bytes);
+inline LogRun part_of(const LogRun& run, std::uint64_t from, std::uint64_t to,
+                      std::size_t element_bytes) {
+  return {from, to - from, run.position + (from - run.offset) * element_bytes, run.source};
+}
+
+/// Of what ascends without overlap, the first that ends after `offset`: mostly one of the next few.
+template <class Iterator>
+Iterator first_that_ends_after(Iterator first, Iterator last, std::uint64_t offset) {
+  const auto near = first + std::min<std::ptrdiff_t>(8, last - first);
+  for (; first != near; ++first) {
+    if (first->end() > offset) return first;
+  }
+  return std::lower_bound(first, last, offset,
+                          [](const auto& one, std::uint64_t at) { return one.end() <= at; });
+}
 
 /// Both lists ascend without overlap; where they overlap, `newer` holds. Neighbours whose bytes are
 /// neighbours too come back as one. Linear.
@@ -77,7 +92,14 @@ struct Wish {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
   std::byte* target = nullptr;
+
+  std::uint64_t end() const { return offset + length; }
 };
+
+/// What is left of a wish after its first `elements`.
+inline Wish after(const Wish& wish, std::uint64_t elements, std::size_t element_bytes) {
+  return {wish.offset + elements, wish.length - elements, wish.target + elements * element_bytes};
+}
 
 /// Wishes for runs whose elements go to `target` one after another.
 std::vector<Wish> wishes_of(std::span<const Run> runs, std::byte* target,

@@ -91,9 +91,12 @@ LogDataset LogShare::part_of(const LogDataset& dataset) const {
     auto entry = kept.entry;
     entry.coded = kept.coded;
     const auto size = dataset.element_bytes();
-    result.load(
-        kept.part.length == 0 ? LogRuns() : cut(runs_of(entry, kept.flush, size), kept.part, size),
-        entry.extent);
+    LogRuns runs;
+    if (kept.part.length > 0) {
+      const CodedRuns all(entry, kept.flush, size, index_name(kept.flush));
+      runs = cut(all.decoded(), kept.part, size);
+    }
+    result.load(std::move(runs), entry.extent);
   }
   result.finish_load();
   return result;

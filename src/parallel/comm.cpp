@@ -19,6 +19,17 @@ void check_mpi(int code, const char* call) {
 
 Comm::Comm(MPI_Comm other) {
   check_mpi(MPI_Comm_dup(other, &comm_), "MPI_Comm_dup");
+  look_up();
+}
+
+std::unique_ptr<Comm> Comm::taking_over(MPI_Comm own) {
+  std::unique_ptr<Comm> comm(new Comm);
+  comm->comm_ = own;
+  comm->look_up();
+  return comm;
+}
+
+void Comm::look_up() {
   check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");

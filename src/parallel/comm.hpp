@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ void check_mpi(int code, const char* call);
 class Comm {
  public:
   explicit Comm(MPI_Comm other);  ///< collective over `other`
+  /// Takes over a duplicate that the caller owns already.
+  static std::unique_ptr<Comm> taking_over(MPI_Comm own);
   ~Comm();
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
@@ -43,6 +46,9 @@ class Comm {
   std::uint64_t broadcast(std::uint64_t value, int root = 0) const;
 
  private:
+  Comm() = default;
+  void look_up();
+
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;

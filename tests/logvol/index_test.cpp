@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
+#include "logvol/coded_runs.hpp"
 
 namespace slabmark::logvol {
 namespace {
@@ -54,9 +55,10 @@ TEST(Index, EntriesComeBackAsTheyWereWritten) {
   ASSERT_EQ(entries.size(), 3u);
   EXPECT_EQ(entries[0].dataset, 7u);
   EXPECT_THAT(entries[0].extent, ElementsAre(50, 100));
-  EXPECT_EQ(runs_of(entries[0], 3, 8), placed(some, 12, 3, 8));
+  EXPECT_EQ(CodedRuns(entries[0], 3, 8, "index").decoded(), placed(some, 12, 3, 8));
   EXPECT_EQ(entries[1].dataset, 300u);
-  EXPECT_EQ(runs_of(entries[1], 0, 2), placed(far, std::uint64_t{1} << 35, 0, 2));
+  EXPECT_EQ(CodedRuns(entries[1], 0, 2, "index").decoded(),
+            placed(far, std::uint64_t{1} << 35, 0, 2));
   EXPECT_EQ(entries[2].runs, 0u);
 }
 

@@ -149,7 +149,7 @@ TEST_F(Views, TheOneBeforeIsSeenUntilTheNewOneIsComplete) {
     half.segments[in_segment] = {0, 4};
     std::vector<std::byte> index;
     append_entry(index, 0, {4}, 0, LogRuns{{0, 3, 0, in_segment}});
-    for_each_entry(index, "index", [&](const IndexEntry& entry) { half.load(entry, 0); });
+    for_each_entry(index, "index", [&](const IndexEntry& entry) { half.load(entry, 0, "index"); });
     begin_view(file.get(), 2, half);
   }
   world_.barrier();

@@ -18,7 +18,7 @@ namespace {
 /// nothing may be made in it.
 struct Opening {
   std::string path;
-  hdf5::Handle access;  ///< the caller's
+  std::unique_ptr<Comm> ranks;  ///< null for a file of this process alone
   Config config;
   bool created = false;
   std::shared_ptr<Journal> journal;  ///< null if it is only read
@@ -38,6 +38,7 @@ std::map<unsigned long, std::weak_ptr<OpenLog>>& open_logs() {
 struct Below {
   hid_t connector = H5VL_NATIVE;
   hdf5::Handle access;
+  std::unique_ptr<Comm> ranks;
   Config config;
   std::shared_ptr<Journal> journal;
 };
@@ -66,14 +67,14 @@ bool may_hold_log(hid_t access) {
   return is_parallel(access) || H5Pget_driver(access) == H5FD_SEC2;
 }
 
-/// The communicator of an access list, or MPI_COMM_NULL.
-MPI_Comm communicator(hid_t access, const std::string& path) {
+/// The ranks of an access list, or null if it is not for MPI-IO.
+std::unique_ptr<Comm> ranks_of(hid_t access, const std::string& path) {
+  if (!is_parallel(access)) return nullptr;
   MPI_Comm comm = MPI_COMM_NULL;
-  if (!is_parallel(access)) return comm;
   MPI_Info info = MPI_INFO_NULL;
   hdf5::check(H5Pget_fapl_mpio(access, &comm, &info), "H5Pget_fapl_mpio", path);
   if (info != MPI_INFO_NULL) MPI_Info_free(&info);
-  return comm;
+  return Comm::taking_over(comm);
 }
 
 /// Before any rank opens the file, rank 0 undoes what a writer left undone. Returns whether one
@@ -89,22 +90,15 @@ bool roll_back_together(const Comm& comm, const char* name, Opener opener) {
 /// Makes ready what is to be known of a file, and done to it, before it is opened.
 void prepare(Below& low, hid_t access, const char* name, Opener opener) {
   if (!may_hold_log(access)) return;
-  bool left = false;
-  int rank = 0;
-  if (auto comm = communicator(access, name); comm == MPI_COMM_NULL) {
-    left = roll_back(name, opener);
-  } else {
-    const Comm ranks(comm);
-    MPI_Comm_free(&comm);
-    left = roll_back_together(ranks, name, opener);
-    rank = ranks.rank();
-  }
+  low.ranks = ranks_of(access, name);
+  const bool left =
+      low.ranks ? roll_back_together(*low.ranks, name, opener) : roll_back(name, opener);
   // Else HDF5 would take the writer that has ended for one that still writes.
   if (left) {
     hdf5::check(H5Pset(low.access.get(), "clear_status_flags", &left), "H5Pset", name);
   }
   if (opener == Opener::reader) return;
-  low.journal = Journal::of(name, rank);
+  low.journal = Journal::of(name, low.ranks ? low.ranks->rank() : 0);
   keep_journal(low.access.get(), *low.journal);
 }
 
@@ -112,8 +106,7 @@ void* opened(void* under, Below& low, hid_t access, const char* name, bool creat
   if (under == nullptr) return nullptr;
   auto* object = new Object(under, low.connector, H5I_FILE, nullptr);
   if (may_hold_log(access)) {
-    openings()[object] = {name, hdf5::own(H5Pcopy(access), H5Pclose, "H5Pcopy", "the access list"),
-                          low.config, created, low.journal};
+    openings()[object] = {name, std::move(low.ranks), low.config, created, low.journal};
   }
   return object;
 }
@@ -152,13 +145,6 @@ void join(Object& object, std::shared_ptr<OpenLog> log) {
   object.log->objects.insert(&object);
 }
 
-std::shared_ptr<OpenLog> make_log(const Opening& opening) {
-  auto comm = communicator(opening.access.get(), opening.path);
-  auto log = std::make_shared<OpenLog>(opening.path, comm, opening.config, opening.journal);
-  if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
-  return log;
-}
-
 void warn_of_unclosed(const LogFile& log) {
   if (log.state() == LogState::closed || !log.is_root()) return;
   fmt::print(stderr,
@@ -171,7 +157,7 @@ void warn_of_unclosed(const LogFile& log) {
 void start_log(Object& object) {
   const auto found = openings().extract(&object);
   if (found.empty()) return;
-  const auto& opening = found.mapped();
+  auto& opening = found.mapped();
   const auto number = file_number(object);
   if (auto known = open_logs()[number].lock()) {
     join(object, known);
@@ -180,7 +166,8 @@ void start_log(Object& object) {
   if (!opening.created && !link_exists({object.under, H5I_FILE, object.connector}, log_group)) {
     return;
   }
-  auto log = make_log(opening);
+  auto log = std::make_shared<OpenLog>(opening.path, std::move(opening.ranks), opening.config,
+                                       opening.journal);
   open_logs()[number] = log;
   join(object, log);
   if (opening.created) {

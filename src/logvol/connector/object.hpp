@@ -24,8 +24,9 @@ struct Object;
 
 /// A log file with the objects that are open in it. The last of them to be closed ends the log.
 struct OpenLog {
-  OpenLog(std::string path, MPI_Comm comm, const Config& config, std::shared_ptr<Journal> journal)
-      : file(std::move(path), comm, config, std::move(journal)) {}
+  OpenLog(std::string path, std::unique_ptr<Comm> comm, const Config& config,
+          std::shared_ptr<Journal> journal)
+      : file(std::move(path), std::move(comm), config, std::move(journal)) {}
 
   LogFile file;
   std::set<Object*> objects;

@@ -90,12 +90,10 @@ def check_each(files, stages):
 
 
 @pytest.mark.parametrize("ranks, words, environment", [
-    (1, ["serial"], {}),
-    (1, ["serial", "latest"], {"SLABLOG_VIEW": "materialise"}),
-    (1, [], {}),
+    (1, ["serial", "latest"], {}),
+    (1, [], {"SLABLOG_VIEW": "materialise"}),
     (2, ["collective", "latest"], {}),
     (4, [], {"OMPI_MCA_io": "^ompio"}),
-    (4, [], {"SLABLOG_VIEW": "materialise"}),
 ])
 def test_nothing_that_was_flushed_is_lost_at_any_write(snapshots, sessions, run, tmp_path, ranks, words, environment):
     files = snapshots(ranks, *words, **environment)

@@ -111,7 +111,7 @@ void LogFile::after_close(bool well) {
         journal_->commit(raw_.size());
         write_views(path_, config_, journal_);
       } else {
-        journal_->commit(0);
+        journal_->finish();
       }
     } catch (const std::exception& error) {
       failure = error.what();
@@ -150,7 +150,7 @@ class ViewWriter {
     remove_spares();
     set_number(location(), log_group, "state", static_cast<int>(LogState::closed));
     close();
-    journal_->commit(0);  // all of this, or nothing
+    journal_->finish();  // all of this, or nothing
     return stale.size();
   }
 

@@ -178,7 +178,7 @@ TEST_F(Journals, OneOfAClosedFileGoes) {
   {
     const auto kept = started(path_);
     overwrite(*kept, 20, "aaaa");
-    kept->commit(0);
+    kept->finish();
   }
   EXPECT_FALSE(std::filesystem::exists(journal_path(path_)));
 }

@@ -38,13 +38,18 @@ void report(const char* callback) {
 }
 
 herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), hid_t list) {
-  return guarded("close", [&] {
+  return guarded("close", [&]() -> herr_t {
     auto& mine = as_object(object);
+    if (mine.under == nullptr) return -1;
     const auto log = mine.log;
     const bool last = log && log->objects.size() == 1;
     if (last) log->file.prepare_close(log->location());
     const auto status = close(mine.under, mine.connector, list, nullptr);
-    if (status >= 0) delete &mine;
+    if (status >= 0) {
+      delete &mine;
+    } else {
+      mine.under = nullptr;  // HDF5 may have freed it, and closes it again when the program ends
+    }
     if (last) log->file.after_close(status >= 0);
     return status;
   });

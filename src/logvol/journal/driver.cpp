@@ -3,7 +3,7 @@
 // call's MPI types from the context of the call, which a public call would hide from them.
 #include "logvol/journal/driver.hpp"
 
-#include <array>
+#include <exception>
 #include <map>
 #include <utility>
 
@@ -28,6 +28,7 @@ struct Pair {
   H5FD_class_t original;
   hid_t original_id = H5I_INVALID_HID;
   hid_t id = H5I_INVALID_HID;
+  bool parallel = false;
 };
 
 /// What the access list says of our driver; HDF5 copies it byte by byte.
@@ -62,12 +63,25 @@ herr_t close(H5FD_t* file) {
   return closed.mapped().pair->original.close(file);
 }
 
+/// What a write that must not be made returns: with several ranks "done", since the others would
+/// wait inside HDF5 for the one that fails. They learn it at the end of the flush.
+herr_t not_written(const OpenFile& file) {
+  if (file.pair->parallel) return 0;
+  try {
+    file.journal->check();
+  } catch (const std::exception& error) {
+    H5Epush2(H5E_DEFAULT, __FILE__, "write", __LINE__, H5E_ERR_CLS, H5E_VFL, H5E_WRITEERROR, "%s",
+             error.what());
+  }
+  return -1;
+}
+
 // Also elements (H5FD_MEM_DRAW): HDF5 says so of global heaps, too. Where ranks write elements
 // together, neither offset nor bytes tell where; those that it keeps itself go past the journal.
 herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t offset, std::size_t bytes,
              const void* data) {
   const auto& open_file = open_files().at(file);
-  if (!open_file.journal->try_protect(offset, bytes)) return 0;
+  if (!open_file.journal->try_protect(offset, bytes)) return not_written(open_file);
   return open_file.pair->original.write(file, type, list, offset, bytes, data);
 }
 
@@ -109,7 +123,7 @@ Pair make_pair_of(bool parallel) {
   check(parallel ? H5Pset_fapl_mpio(access.get(), MPI_COMM_SELF, MPI_INFO_NULL)
                  : H5Pset_fapl_sec2(access.get()),
         "H5Pset_fapl", a_list);
-  Pair pair{class_of(access.get()), H5Pget_driver(access.get()), H5I_INVALID_HID};
+  Pair pair{class_of(access.get()), H5Pget_driver(access.get()), H5I_INVALID_HID, parallel};
   auto ours = pair.original;
   ours.name = parallel ? "slablog_mpio" : "slablog_sec2";
   ours.value = parallel ? 6205 : 6204;

@@ -69,7 +69,7 @@ void Journal::start(std::uint64_t mark) {
 Journal::~Journal() {
   if (rank_ != 0 || !journal_.is_open() || committed_ > 0) return;
   try {
-    posix::unlink(journal_.path());
+    finish();
   } catch (const std::exception&) {
     // It stays, empty, and the next writer takes it.
   }
@@ -78,14 +78,24 @@ Journal::~Journal() {
 // The file tells which journal is its own. It has to be told before there is one: a journal that it
 // does not know is taken for that of another file.
 void Journal::commit(std::uint64_t end) {
-  check();
-  if (committed_ > 0) journal_.resize(0);
+  empty();
   follow(random_number(), end);
-  if (end == 0) return;
   file_.write_at(mark_, bytes_of(epoch_), sizeof epoch_);
   JournalHeader header{.epoch = epoch_, .mark = mark_, .end = end};
   header.checksum = header.right_checksum();
   journal_.append(bytes_of(header), sizeof header);
+}
+
+void Journal::empty() {
+  check();
+  if (committed_ > 0) journal_.resize(0);
+}
+
+void Journal::finish() {
+  empty();
+  follow(0, 0);
+  posix::unlink(journal_.path());
+  journal_.close();
 }
 
 void Journal::follow(std::uint64_t epoch, std::uint64_t end) {

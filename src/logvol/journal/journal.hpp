@@ -36,9 +36,11 @@ class Journal : public std::enable_shared_from_this<Journal> {
   void start(std::uint64_t mark);
 
   /// On rank 0: what is in the file now, up to byte `end`, is what a crash goes back to from now
-  /// on. That takes one system call, so it is done or not done. Zero: there is nothing to go back
-  /// to, or the file is closed. No rank may write meanwhile. Throws as check() does.
+  /// on. That takes one system call, so it is done or not done. No rank may write meanwhile.
+  /// Throws as check() does.
   void commit(std::uint64_t end);
+  /// On rank 0, when the file is closed: commits for the last time, and removes the journal.
+  void finish();
   /// On the others, which learn from rank 0 what it has committed.
   void follow(std::uint64_t epoch, std::uint64_t end);
   std::uint64_t epoch() const { return epoch_; }
@@ -48,13 +50,14 @@ class Journal : public std::enable_shared_from_this<Journal> {
   /// what is there now; then they must not be written.
   void protect(std::uint64_t offset, std::uint64_t bytes);
 
-  /// The same for HDF5's driver, whose ranks wait for one another for ever where a write fails on
-  /// one of them. Returns false if the bytes must not be written; then check() throws from now on.
+  /// The same for HDF5's driver. Returns false if the bytes must not be written; then check()
+  /// throws from now on.
   bool try_protect(std::uint64_t offset, std::uint64_t bytes);
   /// Throws IoError if something that HDF5 wrote is not in the file.
   void check() const;
 
  private:
+  void empty();
   void save(std::uint64_t begin, std::uint64_t end);
 
   std::string path_;  ///< of the HDF5 file

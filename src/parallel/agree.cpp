@@ -65,7 +65,9 @@ void agree(const Comm& comm, std::exception_ptr failure, double patience) {
   }
   const auto status = static_cast<ExitStatus>(
       comm.broadcast(static_cast<std::uint64_t>(mine.status), lowest_failing));
-  throw Error(status, comm.broadcast(mine.message, lowest_failing));
+  const auto message = comm.broadcast(mine.message, lowest_failing);
+  if (status == ExitStatus::bad_input) throw InputError(message);
+  throw IoError(message);
 }
 
 void agreed(const Comm& comm, const std::function<void()>& stage) {

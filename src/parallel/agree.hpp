@@ -10,8 +10,9 @@
 namespace slabmark {
 
 /// All ranks learn whether any of them failed. `failure` is what this rank caught (null: it is
-/// well). Returns if all are well; otherwise every rank throws the same Error: that of the lowest
-/// failing rank, with "rank R on host H: " before a message that is not from rank 0 alone.
+/// well). Returns if all are well; otherwise every rank throws the same InputError or IoError:
+/// that of the lowest failing rank, with "rank R on host H: " before a message that is not from
+/// rank 0 alone.
 ///
 /// A failing rank whose peers do not come within `patience` seconds (they wait inside a collective
 /// call that this rank will never join) prints its message and ends the job with MPI_Abort.

@@ -61,6 +61,17 @@ Slice whole_field(const BlockedField& field) {
 }
 
 void check_field(const BlockedField& field, std::uint64_t size) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 60;  // so that bytes can be counted, too
+  std::uint64_t all = 1;
+  for (const auto points : field.points) {
+    const auto with_halos = points > most || field.halo > most ? most : points + 2 * field.halo;
+    if (__builtin_mul_overflow(all, with_halos, &all) || all >= most) {
+      throw InputError(fmt::format(
+          "A field of {} x {} x {} points with halos of {} is more than can be addressed; give "
+          "fewer.",
+          field.points[0], field.points[1], field.points[2], field.halo));
+    }
+  }
   const auto& p = field.processes;
   std::uint64_t product = 1;
   for (std::size_t axis = 0; axis < 3; ++axis) {

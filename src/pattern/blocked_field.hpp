@@ -51,8 +51,8 @@ Slice whole_field_with_halos(const BlockedField& field);
 /// the other axes stays.
 Slice plane_of(Slice slice, std::size_t normal, std::uint64_t position);
 
-/// Throws InputError where the processes are not as many as the ranks, or an axis has more
-/// processes than points.
+/// Throws InputError where the field has no points or more than 2^60, the processes are not as many
+/// as the ranks, or an axis has more processes than points.
 void check_field(const BlockedField& field, std::uint64_t ranks);
 
 /// Throws InputError where a range is empty or leaves the field, or a stride is 0 or beyond its

@@ -8,12 +8,14 @@
 namespace slabmark {
 namespace {
 
-// The Error that `stage` ends in on this rank, as "status: message".
+// The InputError (2) or IoError (1) that `stage` ends in on this rank, as "2: message".
 std::string outcome(const Comm& comm, const std::function<void()>& stage) {
   try {
     agreed(comm, stage);
-  } catch (const Error& error) {
-    return std::to_string(static_cast<int>(error.status())) + ": " + error.what();
+  } catch (const InputError& error) {
+    return std::string("2: ") + error.what();
+  } catch (const IoError& error) {
+    return std::string("1: ") + error.what();
   }
   return "well";
 }

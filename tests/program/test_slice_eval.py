@@ -214,6 +214,21 @@ def test_compares_all_ways_and_says_which_are_left_out(run, tmp_path):
     assert "left out: the stride does not leave equal blocks" in done.stdout
 
 
+def test_the_limits_of_gathering_read_as_many_lines_and_write_nothing(run, tmp_path):
+    path = tmp_path / "records"
+    done = evaluate(run, tmp_path, "--grid", "16,8,4", "--halo", "0", "--stride", "2,2,1", "--keep",
+                    "-m", "append-one,touch,read", "--json", path, ranks=1)
+    assert done.returncode == 0, done.stderr
+    moved = {(r["method"], r["pattern"]["settings"]["stride"]): r["effective"]["bytes_touched"] for r in records(path)}
+    for stride, of_field, of_buffer in (("1,1,1", 8 * 128, 8 * 128), ("2,2,1", 4 * 128, 4 * 64)):
+        assert moved["append-one", stride] == of_field
+        # The buffer may begin within a line.
+        assert moved["touch", stride] in (of_field + of_buffer, of_field + of_buffer + 64)
+        assert moved["read", stride] == moved["touch", stride]
+    assert {file.name for file in tmp_path.iterdir()} == {"records", "slice_eval_append-one_plain_z2.vtkhdf",
+                                                          "slice_eval_append-one_strided_z2.vtkhdf"}
+
+
 @pytest.mark.parametrize("name, text", [("seed-180", "180 x 190 x 150"), ("seed-180b", "180 x 170 x 150")])
 def test_presets_are_the_grids_of_the_study(run, tmp_path, name, text):
     done = evaluate(run, tmp_path, "--preset", name, "-m", "append", "--every", "2", ranks=2)
@@ -228,6 +243,8 @@ def test_presets_are_the_grids_of_the_study(run, tmp_path, name, text):
     (["--stride", "0,1,1"], "--stride"),
     (["--stride", "1,12,1"], "along y"),
     (["--processes", "3,1,1"], "3 x 1 x 1"),
+    (["--processes", "2,2,2"], "2 x 2 x 2"),
+    (["--halo", "1048576"], "can be addressed"),
     (["--type", "int32"], "--type"),
     (["-m", "append,fast"], "'fast'"),
     (["--outputs", "0"], "--outputs"),
@@ -235,6 +252,7 @@ def test_presets_are_the_grids_of_the_study(run, tmp_path, name, text):
     (["--regular", "-1"], "--regular"),
     (["--device", "tpu"], "--device"),
     (["-o", "/no/such/folder"], "/no/such/folder"),
+    (["-o", "/proc"], "'/proc' is not writable"),
 ])
 def test_wrong_input_is_one_sentence_and_status_2(run, sentence, tmp_path, args, culprit, ranks):
     folder = [] if "-o" in args else ["-o", tmp_path]

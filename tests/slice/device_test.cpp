@@ -79,10 +79,7 @@ TEST_P(DeviceOutput, HoldsEveryPointAndMovesNoOther) {
   std::uint64_t moved = 0;
   {
     Output output(comm.get(), declaration);
-    for (std::uint64_t step = 0; step < steps; ++step) {
-      simulation.set(step);
-      output.write(step, static_cast<double>(step));
-    }
+    write_steps(output, simulation, steps);
     output.close();
     moved = comm.sum(output.tally().bytes_from_device);
   }
@@ -130,10 +127,7 @@ TEST(Device, ThatFailsOnOneRankIsAnErrorOnAllAndEveryOutputBeforeIsWhole) {
   if (comm.rank() == comm.size() - 1) simulation.device->failing_wait = 4;
   {
     Output output(comm.get(), declaration);
-    for (std::uint64_t step = 0; step < 3; ++step) {
-      simulation.set(step);
-      output.write(step, static_cast<double>(step));
-    }
+    write_steps(output, simulation, 3);
     simulation.set(3);
     EXPECT_THROW(output.write(3, 3.0), Error);
     EXPECT_THROW(output.write(4, 4.0), Error) << "it has ended";

@@ -19,8 +19,7 @@ using testing::HasSubstr;
 std::string refusal(const Comm& comm, const Declaration& declaration) {
   try {
     Output output(comm.get(), declaration);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), ExitStatus::bad_input) << error.what();
+  } catch (const InputError& error) {
     return error.what();
   }
   return "accepted";

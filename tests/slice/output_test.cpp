@@ -49,10 +49,7 @@ TEST_P(OutputModes, HoldEveryPointOfEveryKindOfCut) {
   constexpr std::uint64_t steps = 7;
   {
     Output output(comm.get(), declaration);
-    for (std::uint64_t step = 0; step < steps; ++step) {
-      simulation.set(step);
-      output.write(step, static_cast<double>(step));
-    }
+    write_steps(output, simulation, steps);
     output.close();
   }
   comm.barrier();
@@ -85,17 +82,10 @@ TEST(Output, GrowsBeyondTheFirstNodeOfTheIndex) {
   Simulation simulation(comm, grid_of(comm), 1);
   simulation.declaration.cuts = {{plane_of(whole_field(simulation.declaration.grid), 2, 3), {}, 1}};
   simulation.declaration.prefix = scratch.file("long");
-  std::vector<std::uint64_t> steps;
   Output output(comm.get(), simulation.declaration);
-  for (std::uint64_t step = 0; step < 120; ++step) {
-    simulation.set(step);
-    output.write(step, static_cast<double>(step));
-    steps.push_back(step);
-  }
+  write_steps(output, simulation, 120);
   output.close();
-  if (comm.is_root()) {
-    expect_appended(scratch.file("long_z3.vtkhdf"), simulation.declaration.cuts[0], 1, steps);
-  }
+  if (comm.is_root()) expect_files(simulation.declaration, 120);
 }
 
 TEST(Output, IsReadableAfterAFlushWithoutAClose) {

@@ -68,6 +68,15 @@ class Simulation {
   std::vector<std::vector<double>> blocks_;
 };
 
+/// Writes the steps from 0 to `steps` at times of the same numbers.
+template <class AnySimulation>
+void write_steps(Output& output, AnySimulation& simulation, std::uint64_t steps) {
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    simulation.set(step);
+    output.write(step, static_cast<double>(step));
+  }
+}
+
 /// What a file must hold of one output, in its order.
 inline std::vector<double> due(const Slice& slice, std::uint64_t field, std::uint64_t step) {
   std::vector<double> values;

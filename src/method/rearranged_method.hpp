@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -11,6 +10,7 @@
 #include "exchange/rearranger.hpp"
 #include "method/method.hpp"
 #include "method/rearranged_plan.hpp"
+#include "method/rearranged_settings.hpp"
 #include "storage/mpiio/file.hpp"
 
 namespace slabmark {
@@ -38,9 +38,6 @@ class CanonicalHeader {
   virtual std::string library() const { return ""; }  ///< "PnetCDF 1.12.3"
 };
 
-/// Options of a rearranged method, under the prefix of its library ("pnetcdf").
-std::vector<OptionInfo> rearranged_options(const std::string& prefix);
-
 /// Writes and reads a canonical file by a plan instead of by requests: the place of each element is
 /// known, so ranks put the data together in large contiguous pieces (see Rearranger), and
 /// aggregators move those with independent MPI-IO calls. post() only takes the buffers; all that
@@ -66,16 +63,6 @@ class RearrangedMethod : public Method {
 
   bool writing() const { return context_.direction == Direction::write; }
   mpiio::Hints hints() const;
-  void share_numbers();
-  RearrangerSettings rearranger_settings() const;
-  /// A setting in effect, and what it follows from: for the record.
-  struct Choice {
-    std::uint64_t value;
-    std::string from;
-  };
-  Choice alignment() const;
-  Choice aggregator_count() const;
-  std::uint64_t effective_hint(const std::string& name, std::uint64_t otherwise) const;
   void take(std::uint64_t round, std::span<std::byte* const> buffers,
             std::vector<PlacedArray>& out) const;
   Region region_of(std::span<const PlacedArray> arrays) const;
@@ -87,20 +74,12 @@ class RearrangedMethod : public Method {
   std::vector<bool> take_fresh(const Region& region);
 
   MethodContext context_;
-  std::string prefix_;
   std::unique_ptr<CanonicalHeader> header_;
-  std::uint64_t aggregators_;
-  std::uint64_t window_;
-  std::uint64_t align_;
-  std::uint64_t node_ranks_;
-  std::uint64_t writers_;
-  std::uint64_t holes_;
-  bool keep_;
+  RearrangedSettings settings_;
 
   std::string path_;
   std::vector<std::uint64_t> numbers_;
   mpiio::File file_;
-  std::map<std::string, std::string> hints_in_effect_;
   RearrangerSettings rearranger_settings_;
   std::shared_ptr<Kept> kept_;
   std::vector<PlacedArray> posted_;

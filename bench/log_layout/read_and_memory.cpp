@@ -2,7 +2,8 @@
 //
 // Each rank writes as many hyperslabs of 1 to 4 int32, dealt to the ranks in turn, into a log and
 // into a file of HDF5's own. Prints how much memory the connector took for that, and how long
-// reading the whole takes when each rank reads an equal contiguous part: open to close.
+// reading the whole takes when each rank reads an equal contiguous part: each step, and open to
+// close.
 
 #include <algorithm>
 #include <array>

@@ -106,7 +106,7 @@ CodedRuns::CodedRuns(const IndexEntry& entry, std::uint64_t flush, std::size_t e
 }
 
 Run CodedRuns::segment_part(Run wanted) const {
-  if (marks_.empty() || wanted.offset >= end_) return {segment_end_, 0};
+  if (wanted.offset >= end_) return {segment_end_, 0};
   const auto mark_after = [&](std::uint64_t offset) {
     return std::upper_bound(marks_.begin(), marks_.end(), offset,
                             [](std::uint64_t at, const Mark& mark) { return at < mark.offset; });
@@ -116,9 +116,7 @@ Run CodedRuns::segment_part(Run wanted) const {
   return {first, (after == marks_.end() ? segment_end_ : after->element) - first};
 }
 
-CodedRuns::Cursor::Cursor(const CodedRuns& all) : all_(&all) {
-  if (all.runs_ > 0) go_to(all.marks_.front());
-}
+CodedRuns::Cursor::Cursor(const CodedRuns& all) : all_(&all) { go_to(all.marks_.front()); }
 
 void CodedRuns::Cursor::go_to(const Mark& mark) {
   next_ = static_cast<std::uint64_t>(&mark - all_->marks_.data()) * runs_a_mark;
@@ -129,7 +127,7 @@ void CodedRuns::Cursor::go_to(const Mark& mark) {
 
 void CodedRuns::Cursor::decode() {
   const auto size = all_->element_bytes_;
-  const auto count = std::min<std::uint64_t>(decoded_.size(), all_->runs_ - next_);
+  const auto count = std::min(decoded_.size(), all_->runs_ - next_);
   auto offset = before_.end();
   auto position = before_.position + before_.length * size;
   const auto* at = at_;
@@ -142,8 +140,8 @@ void CodedRuns::Cursor::decode() {
   }
   at_ = at;
   next_ += count;
-  run_ = decoded_.data();
-  end_ = run_ + count;
+  run_ = 0;
+  count_ = count;
   if (count > 0) before_ = decoded_[count - 1];
   if (offset > all_->end_) cut();
 }
@@ -151,9 +149,9 @@ void CodedRuns::Cursor::decode() {
 /// Takes away what is beyond the end; nothing comes after that.
 void CodedRuns::Cursor::cut() {
   next_ = all_->runs_;
-  while (end_ != run_ && end_[-1].offset >= all_->end_) --end_;
-  if (end_ == run_) return;
-  auto& last = decoded_[static_cast<std::size_t>(end_ - run_) - 1];
+  while (count_ > 0 && decoded_[count_ - 1].offset >= all_->end_) --count_;
+  if (count_ == 0) return;
+  auto& last = decoded_[count_ - 1];
   last.length = std::min(last.length, all_->end_ - last.offset);
 }
 
@@ -171,7 +169,7 @@ void CodedRuns::Cursor::seek(std::uint64_t offset) {
     }
     while (!at_end() && before_.end() <= offset) decode();
   }
-  while (!at_end() && run_->end() <= offset) ++run_;
+  while (!at_end() && run().end() <= offset) ++run_;
 }
 
 LogRuns CodedRuns::decoded() const {

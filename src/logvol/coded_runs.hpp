@@ -17,14 +17,20 @@ namespace slabmark::logvol {
 /// begin. So a reader decodes what it needs, and holds a tenth of a byte a run besides the index.
 class CodedRuns {
  public:
-  /// One look at all of the entry, which is in the index `place` of `flush`. The memory of the
-  /// index must live as long. Throws IoError where the runs do not fit into the extent.
+  /// One look at all of the entry, which has runs and is in the index `place` of `flush`. The
+  /// memory of the index must live as long. Throws IoError where the runs do not fit into the
+  /// extent.
   CodedRuns(const IndexEntry& entry, std::uint64_t flush, std::size_t element_bytes,
             const std::string& place);
 
   /// One past the last element that any run has, and one past the last element of the segment.
   std::uint64_t end() const { return end_; }
   std::uint64_t segment_end() const { return segment_end_; }
+
+  std::uint32_t source() const { return source_; }
+
+  /// Elements of a run, on the average.
+  std::uint64_t mean_length() const { return (segment_end_ - marks_.front().element) / runs_; }
 
   /// Drops the elements from `elements` on.
   void limit(std::uint64_t elements) { end_ = std::min(end_, elements); }
@@ -60,10 +66,10 @@ class CodedRuns::Cursor {
  public:
   explicit Cursor(const CodedRuns& all);
 
-  bool at_end() const { return run_ == end_; }
-  const LogRun& run() const { return *run_; }
+  bool at_end() const { return run_ == count_; }
+  const LogRun& run() const { return decoded_[run_]; }
   void next() {
-    if (++run_ == end_) decode();
+    if (++run_ == count_) decode();
   }
   /// Goes on to the first run that ends after `offset`.
   void seek(std::uint64_t offset);
@@ -78,8 +84,8 @@ class CodedRuns::Cursor {
   std::uint64_t next_ = 0;  ///< number of the first run that is not decoded yet
   LogRun before_;           ///< the run before that
   std::array<LogRun, 32> decoded_;
-  const LogRun* run_ = decoded_.data();
-  const LogRun* end_ = decoded_.data();
+  std::size_t count_ = 0;  ///< of them
+  std::size_t run_ = 0;
 };
 
 inline CodedRuns::Cursor CodedRuns::begin() const { return Cursor(*this); }

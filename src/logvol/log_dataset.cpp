@@ -78,16 +78,11 @@ void LogDataset::drop_pending() {
   pending_bytes_ = 0;
 }
 
-std::vector<const CodedRuns*> LogDataset::paintable(const Wish& wish, std::uint64_t entry_cost) {
-  if (has_pending() || !flushed_.empty()) return {};
+std::vector<const CodedRuns*> LogDataset::only_entries(Run wanted) const {
   std::vector<const CodedRuns*> entries;
-  std::uint64_t cost = 0;
+  if (has_pending() || !flushed_.empty()) return entries;
   for (const auto& one : coded_) {
-    const auto part = one.segment_part({wish.offset, wish.length});
-    if (part.length == 0) continue;
-    cost += part.length + entry_cost;
-    if (cost > 2 * wish.length) return {};
-    entries.push_back(&one);
+    if (one.segment_part(wanted).length > 0) entries.push_back(&one);
   }
   return entries;
 }

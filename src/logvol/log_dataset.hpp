@@ -49,10 +49,9 @@ class LogDataset {
   template <class Sink>
   void find(Request& request, Sink& sink);
 
-  /// All that was flushed and is wished, entry by entry from the oldest to the newest, if nothing
-  /// is pending and that costs at most twice as much as the elements themselves, where an entry
-  /// costs as much as `entry_cost` elements besides its own. Else nothing.
-  std::vector<const CodedRuns*> paintable(const Wish& wish, std::uint64_t entry_cost);
+  /// The entries that may have elements of `wanted`, the oldest first, if there is nothing else
+  /// that has: nothing pending, nothing of another shape. Else none.
+  std::vector<const CodedRuns*> only_entries(Run wanted) const;
 
   /// All that was flushed, as one list. Decodes it: it takes 32 bytes a run from here on.
   const LogRuns& flushed();

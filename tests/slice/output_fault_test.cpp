@@ -209,6 +209,10 @@ void kill_threads_since(const std::set<std::string>& before) {
 class KilledWriter : public testing::TestWithParam<FileMode> {};
 
 TEST_P(KilledWriter, IsAnErrorInTheCallerAndEveryOutputBeforeIsWhole) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "AddressSanitizer does not see that cancelling a thread ends its frames, and "
+                  "takes their memory for an overflow";
+#endif
   const Comm comm(MPI_COMM_WORLD);
   const Scratch scratch(comm);
   Simulation simulation(comm, grid_of(comm), 2);

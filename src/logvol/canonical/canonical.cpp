@@ -26,8 +26,7 @@ class Source {
       check_has_log(location_of(file_), path);
     });
     agreed(comm, [&] {
-      log_ =
-          std::make_unique<LogFile>(path, std::make_unique<Comm>(comm.get()), Config(), nullptr);
+      log_ = std::make_unique<LogFile>(path, std::make_unique<Comm>(comm.get()), Config(), nullptr);
       const auto location = location_of(file_);
       log_->load(location);
       for_each_log_dataset(file_.get(), [&](const std::string&, std::shared_ptr<LogDataset> one) {

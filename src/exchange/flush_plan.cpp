@@ -13,14 +13,6 @@ namespace slabmark {
 
 namespace {
 
-void append(RunList& runs, Run run) {
-  if (!runs.empty() && runs.back().end() == run.offset) {
-    runs.back().length += run.length;
-  } else {
-    runs.push_back(run);
-  }
-}
-
 /// Merges sorted runs that touch or overlap, in place.
 void join(RunList& sorted) {
   std::size_t last = 0;

@@ -44,14 +44,6 @@ std::uint64_t take(const RunList& runs, Cursor& cursor, std::uint64_t most, std:
   return taken;
 }
 
-void append(RunList& runs, Run run) {
-  if (!runs.empty() && runs.back().end() == run.offset) {
-    runs.back().length += run.length;
-  } else {
-    runs.push_back(run);
-  }
-}
-
 /// Leaves each element to the highest rank that has it.
 std::vector<RunList> highest_wins(const std::vector<RunList>& held) {
   struct Held {

@@ -25,6 +25,15 @@ inline Run common_part(Run a, Run b) {
   return {begin, (a.end() < b.end() ? a.end() : b.end()) - begin};
 }
 
+/// Adds a run behind the last, which it becomes part of where that ends at its offset.
+inline void append(RunList& runs, Run run) {
+  if (!runs.empty() && runs.back().end() == run.offset) {
+    runs.back().length += run.length;
+  } else {
+    runs.push_back(run);
+  }
+}
+
 /// Number of elements in all runs.
 std::uint64_t total_length(std::span<const Run> runs);
 

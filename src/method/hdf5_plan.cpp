@@ -12,14 +12,6 @@ namespace slabmark {
 
 namespace {
 
-void append(RunList& runs, Run run) {
-  if (!runs.empty() && runs.back().end() == run.offset) {
-    runs.back().length += run.length;
-  } else {
-    runs.push_back(run);
-  }
-}
-
 /// The runs of all hyperslabs, those that touch merged, in the order of the selection; nothing if
 /// they are more than the hyperslabs. Stops there: a hyperslab of few numbers may have millions of
 /// runs.

@@ -18,13 +18,7 @@ TypedMemory memory_of(const mpiio::BlockList& blocks, std::byte* base, MPI_Datat
 
 RunList buffer_runs(const Selection& buffer) {
   RunList runs;
-  buffer.for_each_run([&](Run run) {
-    if (!runs.empty() && runs.back().end() == run.offset) {
-      runs.back().length += run.length;
-    } else {
-      runs.push_back(run);
-    }
-  });
+  buffer.for_each_run([&](Run run) { append(runs, run); });
   return runs;
 }
 

@@ -73,6 +73,15 @@ TEST(Runs, TotalLengthCountsElements) {
   EXPECT_EQ(total_length(RunList{{5, 3}, {100, 4}}), 7u);
 }
 
+TEST(Runs, ARunThatBeginsWhereTheLastEndsBecomesPartOfIt) {
+  RunList runs;
+  append(runs, {2, 3});
+  append(runs, {5, 1});
+  append(runs, {7, 2});
+  append(runs, {0, 1});
+  EXPECT_EQ(runs, (RunList{{2, 4}, {7, 2}, {0, 1}}));
+}
+
 TEST(Runs, TouchingRunsAreMergedByCoalesce) {
   RunList runs = {{0, 3}, {3, 2}, {6, 1}, {7, 1}, {8, 4}};
   coalesce(runs);

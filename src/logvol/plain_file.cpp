@@ -18,6 +18,10 @@ hdf5::Handle open_plainly(const std::string& path, unsigned flags, Journal* jour
   const auto list = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "H5Pcreate", path);
   check(H5Pset_vol(list.get(), H5VL_NATIVE, nullptr), "H5Pset_vol", path);
   check(H5Pset_fapl_sec2(list.get()), "H5Pset_fapl_sec2", path);
+  if (H5Fis_accessible(path.c_str(), list.get()) == 0) {
+    throw InputError(
+        fmt::format("'{}' is no HDF5 file; name one that was written through slablog.", path));
+  }
   if (journal != nullptr) keep_journal(list.get(), *journal);
   // The oldest object headers that place_of_mappings() knows, and those that tools read.
   check(H5Pset_libver_bounds(list.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST),

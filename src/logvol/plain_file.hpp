@@ -11,7 +11,8 @@
 namespace slabmark::logvol {
 
 /// Opens a file in this process alone and without this connector, whatever the environment names.
-/// Throws IoError. `journal`: for writing, what is kept of it.
+/// Throws InputError where it is no HDF5 file, and IoError. `journal`: for writing, what is kept
+/// of it.
 hdf5::Handle open_plainly(const std::string& path, unsigned flags, Journal* journal = nullptr);
 
 /// What HDF5's calls for connectors (under.hpp) need, and have only inside a connector's callback.

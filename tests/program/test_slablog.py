@@ -106,6 +106,15 @@ def test_a_file_without_a_log_is_refused_and_left_alone(run, sentence, tmp_path,
     assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.parametrize("program", ["slablog-canonical", "slablog-info", "slablog-repair"])
+def test_a_file_that_is_no_hdf5_file_is_bad_input_and_left_alone(run, sentence, tmp_path, program):
+    path = tmp_path / "a.txt"
+    path.write_text("no HDF5")
+    done = run(program, [path, *([tmp_path / "b.h5"] if program == "slablog-canonical" else [])])
+    assert done.returncode == 2 and "is no HDF5 file" in sentence(done, program)
+    assert path.read_text() == "no HDF5" and len(list(tmp_path.iterdir())) == 1
+
+
 @pytest.mark.parametrize("ranks", [1, 4])
 @pytest.mark.parametrize("program", ["slablog-canonical", "slablog-info", "slablog-repair"])
 def test_a_file_that_is_not_there_is_bad_input(run, sentence, tmp_path, program, ranks):

@@ -222,9 +222,9 @@ def test_the_limits_of_gathering_read_as_many_lines_and_write_nothing(run, tmp_p
     moved = {(r["method"], r["pattern"]["settings"]["stride"]): r["effective"]["bytes_touched"] for r in records(path)}
     for stride, of_field, of_buffer in (("1,1,1", 8 * 128, 8 * 128), ("2,2,1", 4 * 128, 4 * 64)):
         assert moved["append-one", stride] == of_field
-        # The buffer may begin within a line.
-        assert moved["touch", stride] in (of_field + of_buffer, of_field + of_buffer + 64)
-        assert moved["read", stride] == moved["touch", stride]
+        # Each has a buffer of its own, which may begin within a line.
+        for method in ("touch", "read"):
+            assert moved[method, stride] in (of_field + of_buffer, of_field + of_buffer + 64), method
     assert {file.name for file in tmp_path.iterdir()} == {"records", "slice_eval_append-one_plain_z2.vtkhdf",
                                                           "slice_eval_append-one_strided_z2.vtkhdf"}
 

@@ -2,6 +2,9 @@
 
 #include <limits>
 
+#include <hdf5.h>
+#include <mpi.h>
+
 #include "method/boxes.hpp"
 
 namespace slabmark {
@@ -19,7 +22,8 @@ void for_each_box_of(const Selection& selection, std::uint64_t most_elements,
 
 }  // namespace
 
-BoxList::BoxList(const Selection& selection, bool has_time, std::uint64_t most_elements)
+template <typename Number>
+BoxList<Number>::BoxList(const Selection& selection, bool has_time, std::uint64_t most_elements)
     : has_time_(has_time), dims_(selection.extent().size() + (has_time ? 1 : 0)) {
   // Counted first: a vector that grows holds everything twice, and the pointers must not move.
   std::size_t boxes = 0;
@@ -32,13 +36,14 @@ BoxList::BoxList(const Selection& selection, bool has_time, std::uint64_t most_e
   });
 }
 
-void BoxList::add(const Extent& start, const Extent& size, std::uint64_t most_elements) {
+template <typename Number>
+void BoxList<Number>::add(const Extent& start, const Extent& size, std::uint64_t most_elements) {
   starts_.push_back(numbers_.data() + numbers_.size());
   if (has_time_) numbers_.push_back(0);
-  for (const auto number : start) numbers_.push_back(static_cast<MPI_Offset>(number));
+  for (const auto number : start) numbers_.push_back(static_cast<Number>(number));
   counts_.push_back(numbers_.data() + numbers_.size());
   if (has_time_) numbers_.push_back(1);
-  for (const auto number : size) numbers_.push_back(static_cast<MPI_Offset>(number));
+  for (const auto number : size) numbers_.push_back(static_cast<Number>(number));
 
   const auto box = starts_.size() - 1;
   const auto count = elements(box);
@@ -51,16 +56,21 @@ void BoxList::add(const Extent& start, const Extent& size, std::uint64_t most_el
   parts_.back().elements += count;
 }
 
-std::uint64_t BoxList::elements(std::size_t box) const {
+template <typename Number>
+std::uint64_t BoxList<Number>::elements(std::size_t box) const {
   std::uint64_t product = 1;
   for (std::size_t d = 0; d < dims_; ++d) product *= static_cast<std::uint64_t>(counts_[box][d]);
   return product;
 }
 
-void BoxList::set_time(std::uint64_t time) {
+template <typename Number>
+void BoxList<Number>::set_time(std::uint64_t time) {
   if (!has_time_ || time == time_) return;
-  for (auto* start : starts_) start[0] = static_cast<MPI_Offset>(time);
+  for (auto* start : starts_) start[0] = static_cast<Number>(time);
   time_ = time;
 }
+
+template class BoxList<MPI_Offset>;
+template class BoxList<hsize_t>;
 
 }  // namespace slabmark

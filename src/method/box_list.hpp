@@ -3,15 +3,15 @@
 #include <cstdint>
 #include <vector>
 
-#include <mpi.h>
-
 #include "pattern/selection.hpp"
 
 namespace slabmark {
 
-/// The hyperslabs of a selection as start and count arrays in the form that PnetCDF's varn takes,
-/// in element order. One flat array: 2 numbers per dimension and 2 pointers a box, so 48 bytes a
-/// request of a 2-D map, shared by all variables of the map.
+/// The hyperslabs of a selection as start and count arrays in the form that PnetCDF's varn (Number
+/// is MPI_Offset) and H5Dwrite_n (hsize_t) take, in element order. One flat array: 2 numbers per
+/// dimension and 2 pointers a box, so 48 bytes a request of a 2-D map, shared by all variables of
+/// the map.
+template <typename Number>
 class BoxList {
  public:
   /// Boxes in one call hold at most `most_elements` together: the list is cut in parts of that
@@ -32,8 +32,8 @@ class BoxList {
   std::size_t dims() const { return dims_; }  ///< with time
   const std::vector<Part>& parts() const { return parts_; }
 
-  MPI_Offset* const* starts(std::size_t first) const { return starts_.data() + first; }
-  MPI_Offset* const* counts(std::size_t first) const { return counts_.data() + first; }
+  Number* const* starts(std::size_t first) const { return starts_.data() + first; }
+  Number* const* counts(std::size_t first) const { return counts_.data() + first; }
   std::uint64_t elements(std::size_t box) const;
 
   /// Moves all boxes to this position of the time dimension.
@@ -45,9 +45,9 @@ class BoxList {
   bool has_time_;
   std::size_t dims_;
   std::uint64_t time_ = 0;
-  std::vector<MPI_Offset> numbers_;
-  std::vector<MPI_Offset*> starts_;
-  std::vector<MPI_Offset*> counts_;
+  std::vector<Number> numbers_;
+  std::vector<Number*> starts_;
+  std::vector<Number*> counts_;
   std::vector<Part> parts_;
 };
 

@@ -2,7 +2,7 @@
 #include <memory>
 #include <vector>
 
-#include "method/boxes.hpp"
+#include "method/box_list.hpp"
 #include "method/hdf5_connector.hpp"
 #include "method/hdf5_method.hpp"
 #include "method/hdf5_plan.hpp"
@@ -13,44 +13,7 @@ namespace slabmark {
 
 namespace {
 
-/// The hyperslabs of a selection as H5Dwrite_n takes them.
-struct BoxArrays {
-  BoxArrays(const Selection& selection, bool leading_time)
-      : has_time(leading_time), rank(selection.extent().size() + (has_time ? 1 : 0)) {
-    const std::function<void(const Extent&, const Extent&)> add_box =
-        [this](const Extent& start, const Extent& size) { add(start, size); };
-    numbers.reserve(2 * rank * selection.hyperslab_count());
-    Hyperslab slab;
-    for (std::uint64_t i = 0; i < selection.hyperslab_count(); ++i) {
-      selection.hyperslab(i, slab);
-      for_each_box(slab, selection.element_count() + 1, add_box);
-    }
-    starts.reserve(numbers.size() / (2 * rank));
-    counts.reserve(numbers.size() / (2 * rank));
-    for (std::size_t at = 0; at < numbers.size(); at += 2 * rank) {
-      starts.push_back(numbers.data() + at);
-      counts.push_back(numbers.data() + at + rank);
-    }
-  }
-
-  void add(const Extent& start, const Extent& size) {
-    if (has_time) numbers.push_back(0);
-    numbers.insert(numbers.end(), start.begin(), start.end());
-    if (has_time) numbers.push_back(1);
-    numbers.insert(numbers.end(), size.begin(), size.end());
-  }
-
-  void set_time(std::uint64_t time) {
-    if (!has_time) return;
-    for (auto* start : starts) *start = time;
-  }
-
-  bool has_time;
-  std::size_t rank;
-  std::vector<hsize_t> numbers;
-  std::vector<hsize_t*> starts;
-  std::vector<hsize_t*> counts;
-};
+using Boxes = BoxList<hsize_t>;
 
 /// One H5Dwrite_n per dataset into the log; H5Fflush moves it to the file.
 class Hdf5Log : public Hdf5Method {
@@ -80,12 +43,23 @@ class Hdf5Log : public Hdf5Method {
     if (description.dimensions.empty() && !description.has_time) {
       move_scalar(transfer.dataset, elements, space, data);
     } else {
-      auto& boxes = boxes_.get(transfer.file, nullptr, description.has_time ? 1 : 0,
-                               [&] { return BoxArrays(*transfer.file, description.has_time); });
+      auto& boxes = boxes_.get(transfer.file, nullptr, description.has_time ? 1 : 0, [&] {
+        return Boxes(*transfer.file, description.has_time, elements + 1);
+      });
       boxes.set_time(transfer.time);
-      move_boxes(transfer.dataset, boxes.starts, boxes.counts, data);
+      move_all(transfer.dataset, boxes, data, size_of(description.type));
     }
     if (!writing() && dense) spread(transfer, dense.get(), buffer, size_of(description.type));
+  }
+
+  /// A rank without boxes makes the call, too: the others may wait for it where there is no log.
+  void move_all(std::size_t dataset, const Boxes& boxes, std::byte* data, std::size_t size) {
+    if (boxes.parts().empty()) move_boxes(dataset, {}, {}, data);
+    for (const auto& part : boxes.parts()) {
+      move_boxes(dataset, {boxes.starts(part.first), part.boxes()},
+                 {boxes.counts(part.first), part.boxes()}, data);
+      data += part.elements * size;
+    }
   }
 
   void move_scalar(std::size_t dataset, std::uint64_t elements, hdf5::Space& space, void* data) {
@@ -123,7 +97,7 @@ class Hdf5Log : public Hdf5Method {
     }
   }
 
-  SelectionCache<BoxArrays> boxes_;
+  SelectionCache<Boxes> boxes_;
   SelectionCache<RunList> runs_;
 };
 

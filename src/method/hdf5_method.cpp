@@ -181,8 +181,8 @@ void Hdf5Method::move(std::size_t dataset, const hdf5::Space& memory, const hdf5
   });
 }
 
-void Hdf5Method::move_boxes(std::size_t dataset, std::vector<hsize_t*>& starts,
-                            std::vector<hsize_t*>& counts, void* data) {
+void Hdf5Method::move_boxes(std::size_t dataset, std::span<hsize_t* const> starts,
+                            std::span<hsize_t* const> counts, void* data) {
   auto& target = datasets_[dataset].dataset;
   timed([&] {
     if (writing()) {

@@ -62,8 +62,8 @@ class Hdf5Method : public Method {
   };
 
   /// One H5Dwrite_n or H5Dread_n of boxes, whose elements lie in `data` one box after another.
-  void move_boxes(std::size_t dataset, std::vector<hsize_t*>& starts, std::vector<hsize_t*>& counts,
-                  void* data);
+  void move_boxes(std::size_t dataset, std::span<hsize_t* const> starts,
+                  std::span<hsize_t* const> counts, void* data);
 
   /// One H5Dwrite_multi or H5Dread_multi: each dataset at most once.
   void move(std::span<const Part> parts);

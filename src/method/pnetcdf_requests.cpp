@@ -21,13 +21,14 @@ void PnetcdfRequests::prepare() {
   });
 }
 
-BoxList& PnetcdfRequests::boxes(const Transfer& transfer) {
+BoxList<MPI_Offset>& PnetcdfRequests::boxes(const Transfer& transfer) {
   const auto& dataset = context_.pattern.datasets[transfer.dataset];
   const auto most_elements = call_bytes() / size_of(dataset.type);
   // The time dimension changes the boxes, the element size their largest number of elements.
   const auto variant = 2 * size_of(dataset.type) + (dataset.has_time ? 1 : 0);
-  return boxes_.get(transfer.file, nullptr, variant,
-                    [&] { return BoxList(*transfer.file, dataset.has_time, most_elements); });
+  return boxes_.get(transfer.file, nullptr, variant, [&] {
+    return BoxList<MPI_Offset>(*transfer.file, dataset.has_time, most_elements);
+  });
 }
 
 const RunList* PnetcdfRequests::memory_runs(const Transfer& transfer) {
@@ -56,7 +57,7 @@ void PnetcdfRequests::post_transfer(const Transfer& transfer, std::byte* buffer,
   list.set_time(transfer.time);
   MemoryCursor memory(buffer, memory_runs(transfer), element);
   for (std::size_t i = 0; i < most_parts; ++i) {
-    const auto part = i < list.parts().size() ? list.parts()[i] : BoxList::Part{};
+    const auto part = i < list.parts().size() ? list.parts()[i] : BoxList<MPI_Offset>::Part{};
     const Request request{
         variable(transfer.dataset), list, part, i == 0, most_boxes, element, memory};
     if (blocking_ && list.dims() > 0) {

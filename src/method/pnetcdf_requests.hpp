@@ -23,8 +23,8 @@ class PnetcdfRequests : public PnetcdfMethod {
   /// The part of one variable that is handed over at once. `boxes` of it may be none on this rank.
   struct Request {
     int variable;
-    const BoxList& boxes;
-    BoxList::Part part;
+    const BoxList<MPI_Offset>& boxes;
+    BoxList<MPI_Offset>::Part part;
     bool is_first_part;
     std::uint64_t most_boxes;  ///< in this transfer, over all ranks
     MPI_Datatype element;
@@ -38,7 +38,7 @@ class PnetcdfRequests : public PnetcdfMethod {
   // Numbers of a transfer in maxima_.
   enum : std::size_t { bytes_number, parts_number, boxes_number, numbers };
 
-  BoxList& boxes(const Transfer& transfer);
+  BoxList<MPI_Offset>& boxes(const Transfer& transfer);
   const RunList* memory_runs(const Transfer& transfer);
   void post_transfer(const Transfer& transfer, std::byte* buffer, std::uint64_t round,
                      std::size_t index);
@@ -48,7 +48,7 @@ class PnetcdfRequests : public PnetcdfMethod {
   bool blocking_;
   std::uint64_t pending_ =
       0;  ///< bytes posted since the last wait, the same upper bound on all ranks
-  SelectionCache<BoxList> boxes_;
+  SelectionCache<BoxList<MPI_Offset>> boxes_;
   SelectionCache<RunList> memory_runs_;
   RoundMaxima maxima_;
 };

@@ -81,32 +81,31 @@ static inline int slablog_try(const char* operation, hid_t dataset, slablog_n_ar
   return args->taken;
 }
 
+/* n hyperslabs, through the connector or, where there is none, as one union. */
+static inline herr_t slablog_move_n(int writes, hid_t dataset, hid_t mem_type, int n,
+                                    hsize_t** starts, hsize_t** counts, hid_t transfer, void* buf) {
+  slablog_n_args args = {mem_type,
+                         n > 0 ? (size_t)n : 0,
+                         (const hsize_t* const*)starts,
+                         (const hsize_t* const*)counts,
+                         buf,
+                         0};
+  const int done = slablog_try(writes ? SLABLOG_WRITE_N : SLABLOG_READ_N, dataset, &args, transfer);
+  return done != 0 ? (done < 0 ? -1 : 0) : slablog_native_n(dataset, &args, transfer, writes);
+}
+
 /* Writes n hyperslabs [starts[i], starts[i] + counts[i]), whose elements lie in buf one hyperslab
  * after another; where they overlap, the last one holds. As n calls of H5Dwrite, but one. On a file
  * without the connector: one H5Dwrite of their union. */
 static inline herr_t H5Dwrite_n(hid_t dataset, hid_t mem_type, int n, hsize_t** starts,
                                 hsize_t** counts, hid_t transfer, void* buf) {
-  slablog_n_args args = {mem_type,
-                         n > 0 ? (size_t)n : 0,
-                         (const hsize_t* const*)starts,
-                         (const hsize_t* const*)counts,
-                         buf,
-                         0};
-  const int done = slablog_try(SLABLOG_WRITE_N, dataset, &args, transfer);
-  return done != 0 ? (done < 0 ? -1 : 0) : slablog_native_n(dataset, &args, transfer, 1);
+  return slablog_move_n(1, dataset, mem_type, n, starts, counts, transfer, buf);
 }
 
 /* Reads them. */
 static inline herr_t H5Dread_n(hid_t dataset, hid_t mem_type, int n, hsize_t** starts,
                                hsize_t** counts, hid_t transfer, void* buf) {
-  slablog_n_args args = {mem_type,
-                         n > 0 ? (size_t)n : 0,
-                         (const hsize_t* const*)starts,
-                         (const hsize_t* const*)counts,
-                         buf,
-                         0};
-  const int done = slablog_try(SLABLOG_READ_N, dataset, &args, transfer);
-  return done != 0 ? (done < 0 ? -1 : 0) : slablog_native_n(dataset, &args, transfer, 0);
+  return slablog_move_n(0, dataset, mem_type, n, starts, counts, transfer, buf);
 }
 
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
 #include <random>
 
 #include <gtest/gtest.h>
+#include <mpi.h>
 
 #include "method/box_list.hpp"
 
@@ -89,7 +90,7 @@ TEST(Boxes, AnyHyperslabCutAnywhereKeepsItsElementsInOrder) {
 
 TEST(BoxList, PartsHoldAtMostTheGivenElementsAndAllBoxesInOrder) {
   const auto selection = select_row_runs({4, 10}, {{0, 3}, {5, 4}, {12, 8}, {30, 10}});
-  const BoxList list(*selection, false, 8);
+  const BoxList<MPI_Offset> list(*selection, false, 8);
   std::uint64_t elements = 0;
   std::size_t next = 0;
   for (const auto& part : list.parts()) {
@@ -106,7 +107,7 @@ TEST(BoxList, PartsHoldAtMostTheGivenElementsAndAllBoxesInOrder) {
 
 TEST(BoxList, TimeStandsBeforeTheOtherDimensionsAndCanBeMoved) {
   const auto selection = select_row_runs({4, 10}, {{12, 3}});
-  BoxList list(*selection, true, 100);
+  BoxList<MPI_Offset> list(*selection, true, 100);
   list.set_time(7);
   const std::vector<MPI_Offset> start(list.starts(0)[0], list.starts(0)[0] + 3);
   const std::vector<MPI_Offset> count(list.counts(0)[0], list.counts(0)[0] + 3);

@@ -98,17 +98,20 @@ void Dataset::read(std::span<const Part> parts, const TransferList& list) {
   });
 }
 
-void Dataset::write_n(std::vector<hsize_t*>& starts, std::vector<hsize_t*>& counts,
+// The C functions lack a const, and change no pointer.
+void Dataset::write_n(std::span<hsize_t* const> starts, std::span<hsize_t* const> counts,
                       const TransferList& list, void* data) {
   check(H5Dwrite_n(handle_.get(), native_type(type_), static_cast<int>(starts.size()),
-                   starts.data(), counts.data(), list.get(), data),
+                   const_cast<hsize_t**>(starts.data()), const_cast<hsize_t**>(counts.data()),
+                   list.get(), data),
         "H5Dwrite_n", path_);
 }
 
-void Dataset::read_n(std::vector<hsize_t*>& starts, std::vector<hsize_t*>& counts,
+void Dataset::read_n(std::span<hsize_t* const> starts, std::span<hsize_t* const> counts,
                      const TransferList& list, void* data) {
-  check(H5Dread_n(handle_.get(), native_type(type_), static_cast<int>(starts.size()), starts.data(),
-                  counts.data(), list.get(), data),
+  check(H5Dread_n(handle_.get(), native_type(type_), static_cast<int>(starts.size()),
+                  const_cast<hsize_t**>(starts.data()), const_cast<hsize_t**>(counts.data()),
+                  list.get(), data),
         "H5Dread_n", path_);
 }
 

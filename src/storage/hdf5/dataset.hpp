@@ -51,10 +51,11 @@ class Dataset {
   static void write(std::span<const Part> parts, const TransferList& list);  ///< H5Dwrite_multi
   static void read(std::span<const Part> parts, const TransferList& list);   ///< H5Dread_multi
 
-  /// H5Dwrite_n and H5Dread_n of boxes, whose elements lie in `data` one box after another.
-  void write_n(std::vector<hsize_t*>& starts, std::vector<hsize_t*>& counts,
+  /// H5Dwrite_n and H5Dread_n of boxes, at most INT_MAX, whose elements lie in `data` one box after
+  /// another.
+  void write_n(std::span<hsize_t* const> starts, std::span<hsize_t* const> counts,
                const TransferList& list, void* data);
-  void read_n(std::vector<hsize_t*>& starts, std::vector<hsize_t*>& counts,
+  void read_n(std::span<hsize_t* const> starts, std::span<hsize_t* const> counts,
               const TransferList& list, void* data);
 
   bool is_chunked() const;

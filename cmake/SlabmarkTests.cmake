@@ -18,7 +18,7 @@ function(slabmark_test folder)
     target_link_libraries(test_${name} PRIVATE slabmark_mpi_main)
     foreach(ranks ${TEST_MPI_RANKS})
       slabmark_add_test(${folder}.np${ranks} ${ranks}
-        ${MPIEXEC_EXECUTABLE} ${SLABMARK_MPIEXEC_FLAGS} -n ${ranks} $<TARGET_FILE:test_${name}>)
+        ${PROJECT_SOURCE_DIR}/setup/own-tmpdir ${MPIEXEC_EXECUTABLE} ${SLABMARK_MPIEXEC_FLAGS} -n ${ranks} $<TARGET_FILE:test_${name}>)
     endforeach()
   else()
     target_link_libraries(test_${name} PRIVATE GTest::gmock GTest::gtest_main)

@@ -1,11 +1,13 @@
 """How ranks are started: a template that the user names, never a guess."""
 
+import contextlib
 import ctypes
 import os
 import shlex
 import signal
 import string
 import subprocess
+import tempfile
 
 from slabmark.errors import InputError
 
@@ -17,7 +19,7 @@ TEMPLATES = {
     "flux": "flux run -n {ranks} {command}",
 }
 PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
-SECONDS_TO_END = 5
+SECONDS_TO_END = 5  # that a launcher has to end its ranks before all is killed
 FIELDS = ("ranks", "ranks_per_node", "nodes", "command")
 
 
@@ -58,42 +60,52 @@ def end_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def run(command, timeout, environment, log, folder=None, descriptors=()):
-    """Exit status of a command that writes into the file `log`; None if it took longer than `timeout` and was ended.
-    `descriptors` stay open in it. InputError if it cannot be started."""
-    try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd=folder,
-            env=os.environ | environment,
-            start_new_session=True,
-            pass_fds=descriptors,
-            preexec_fn=end_with_parent,
-        )
-    except OSError as error:
-        raise InputError(f"'{command[0]}' cannot be started: {error.strerror}.") from None
-    try:
-        return process.wait(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        end(process)
-        return None
-    except KeyboardInterrupt:
-        end(process)
-        raise
+def run(command, timeout, environment, out, err=subprocess.STDOUT, folder=None, descriptors=()):
+    """Exit status of a command that writes into the files `out` and `err`; None if it took longer than `timeout` and was
+    ended. `descriptors` stay open in it. InputError if it cannot be started."""
+    with tempfile.TemporaryDirectory(prefix="launch.", ignore_cleanup_errors=True) as own:
+        # docs/building.md says why. Other launchers hand their environment to nodes that have no such folder.
+        if os.path.basename(command[0]).startswith(("mpiexec", "mpirun")):
+            environment = environment | {"TMPDIR": own}
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                cwd=folder,
+                env=os.environ | environment,
+                start_new_session=True,
+                pass_fds=descriptors,
+                preexec_fn=end_with_parent,
+            )
+        except (OSError, ValueError) as error:
+            raise InputError(f"'{command[0]}' cannot be started: {getattr(error, 'strerror', error)}.") from None
+        try:
+            return process.wait(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            end(process)
 
 
 def end(process):
-    """Ends a launcher started in a session of its own, with all that it started here."""
-    process.terminate()
-    try:
-        process.wait(timeout=SECONDS_TO_END)
-    except subprocess.TimeoutExpired:
-        pass
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+    """Ends a launcher with all that it started here: ranks stay in its session, though not in its process group."""
+    if process.poll() is None:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=SECONDS_TO_END)
+    for left in session_of(process.pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(left, signal.SIGKILL)
     process.wait()
+
+
+def session_of(leader):
+    """Ids of the processes in its session."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(ProcessLookupError):
+            if os.getsid(int(pid)) == leader:
+                found.append(int(pid))
+    return found

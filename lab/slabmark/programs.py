@@ -4,8 +4,9 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
+import tempfile
 
+from slabmark import launch
 from slabmark.errors import InputError, LabError
 
 
@@ -22,23 +23,21 @@ def find(name):
     )
 
 
-def json_of(command, timeout=120, env=None):
+def json_of(command, timeout=120):
     """What a program prints as JSON. LabError with its own words if it fails."""
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL, env=env
-        )
-    except subprocess.TimeoutExpired:
-        raise LabError(f"'{' '.join(command)}' gave no answer within {timeout} s.") from None
-    except OSError as error:
-        raise InputError(f"'{command[0]}' cannot be started: {error.strerror}.") from error
-    if done.returncode:
-        reason = reason_in(done.stdout + done.stderr)
-        raise InputError(reason) if done.returncode == 2 else LabError(f"'{' '.join(command)}' failed: {reason}")
-    for line in done.stdout.splitlines():
-        if line.startswith("{"):
-            return json.loads(done.stdout[done.stdout.index(line) :].rsplit("}", 1)[0] + "}")
-    raise LabError(f"'{' '.join(command)}' printed no JSON.")
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        status = launch.run(command, timeout, {}, out, err)
+        out.seek(0), err.seek(0)
+        text = out.read().decode(errors="replace")
+        reason = reason_in(text + err.read().decode(errors="replace"))
+    if status is None:
+        raise LabError(f"'{' '.join(command)}' gave no answer within {timeout} s.")
+    if status:
+        raise InputError(reason) if status == 2 else LabError(f"'{' '.join(command)}' failed: {reason}")
+    begin, end = text.find("{"), text.rfind("}")
+    if begin < 0 or end < begin:
+        raise LabError(f"'{' '.join(command)}' printed no JSON.")
+    return json.loads(text[begin : end + 1])
 
 
 def reason_in(output):

@@ -130,7 +130,12 @@ def run_launch(results, cell, number):
         try:
             # The lock goes with it, so that no second sweep starts while it runs.
             status = launch.run(
-                command, plan.timeout, dict(cell.environment), log, plan.file.parent, descriptors=(results.lock,)
+                command,
+                plan.timeout,
+                dict(cell.environment),
+                log,
+                folder=plan.file.parent,
+                descriptors=(results.lock,),
             )
         except InputError as error:
             reason = str(error)

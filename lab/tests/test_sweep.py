@@ -194,6 +194,19 @@ def test_a_launch_that_hangs_is_ended_and_the_rest_goes_on(fake):
     assert len(found.records) == 2 and "still running after" in found.failures[0].reason
 
 
+def test_each_launch_by_mpiexec_has_a_tmpdir_of_its_own_which_goes_with_it(fake, monkeypatch):
+    """Open MPI's launchers share a folder in it, and of several that start at once some fail."""
+    launcher = fake / "mpiexec"
+    launcher.write_text(f"""#!/bin/sh\necho "$TMPDIR" >>{fake}/seen\n[ -d "$TMPDIR" ] || exit 1\nshift 2\nexec "$@"\n""")
+    launcher.chmod(0o755)
+    text = STUDY.replace(json.dumps(DIRECTLY), json.dumps(f"{launcher} -n {{ranks}} {{command}}"))
+    monkeypatch.setenv("TMPDIR", str(fake))
+    assert command_line.main(["sweep", str(write_study(fake, text))]) == 0
+    seen = (fake / "seen").read_text().splitlines()
+    assert len(seen) == len(set(seen)) == 12 * 3
+    assert not [name for name in seen if os.path.exists(name)]
+
+
 def test_a_second_sweep_on_the_same_results_is_refused(fake, monkeypatch):
     from slabmark import results
 

@@ -17,6 +17,9 @@ import subprocess
 
 import pytest
 
+# Before each command: launches of MPI must not share a TMPDIR, and a program alone is a launch of one rank.
+OWN_TMPDIR = str(pathlib.Path(__file__).resolve().parents[2] / "setup/own-tmpdir")
+
 
 @pytest.fixture(scope="session")
 def run():
@@ -33,6 +36,7 @@ def run():
         command = [str(folder / program), *map(str, args)]
         if launch or (launch is None and ranks > 1):
             command = [*launcher, "-n", str(ranks), *command]
+        command = [OWN_TMPDIR, *command]
         stdin = subprocess.DEVNULL if input is None else subprocess.PIPE
         process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    start_new_session=True, **popen)

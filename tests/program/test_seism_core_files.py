@@ -12,6 +12,7 @@ import subprocess
 import time
 
 import pytest
+from conftest import OWN_TMPDIR
 from seism_core import check, elements, gaussian, lines, pnetcdf, slice_, soon, value
 
 
@@ -54,7 +55,7 @@ def stopped(tmp_path):
         launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
         text = lines(4, "never_fill", *switches, time=200000)  # for longer than all this takes
         (tmp_path / "long.in").write_text(text)
-        process = subprocess.Popen([*launcher, "-n", "4", program, "--input", "long.in"], stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([OWN_TMPDIR, *launcher, "-n", "4", program, "--input", "long.in"], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
                                    start_new_session=True)
         try:

@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 
 import pytest
+from conftest import OWN_TMPDIR
 from seism_core import check, gaussian, lines, pnetcdf, slice_, soon, value
 
 
@@ -31,7 +32,7 @@ def test_a_heredoc_in_a_script_works(tmp_path):
 
 def test_a_user_at_a_terminal_sees_a_mistake_at_once(tmp_path):
     program = pathlib.Path(os.environ["SLABMARK_BIN"]) / "seism-core-slice"
-    process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    process = subprocess.Popen([OWN_TMPDIR, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True, cwd=tmp_path)
     process.stdin.write("processor 1 1 1\nprecraete\n")
     process.stdin.flush()  # and the input stays open

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 
 import pytest
+from conftest import OWN_TMPDIR
 
 BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
 CONNECTOR = {"HDF5_PLUGIN_PATH": str(BIN / ".." / "plugins"), "HDF5_VOL_CONNECTOR": "slablog under_vol=0;under_info={}"}
@@ -138,7 +139,7 @@ def test_the_connector_opens_it_read_only_no_more_and_names_slablog_repair(kille
 @pytest.mark.parametrize("words", [["serial"], []])
 def test_a_file_that_is_being_written_is_not_repaired(sessions, run, sentence, tmp_path, words):
     path = tmp_path / "a.h5"
-    writer = subprocess.Popen([BIN / "log_sessions", "write", path, "wait", *words], stdin=subprocess.PIPE,
+    writer = subprocess.Popen([OWN_TMPDIR, BIN / "log_sessions", "write", path, "wait", *words], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, env={**os.environ, **CONNECTOR}, text=True)
     try:
         assert writer.stdout.readline() == "waiting\n"

@@ -4,14 +4,14 @@
 
 #include "base/error.hpp"
 #include "geometry/hyperslab.hpp"
-#include "method/blob_file.hpp"
-#include "method/boxes.hpp"
-#include "method/raw_layout.hpp"
+#include "method/raw/blob_file.hpp"
+#include "method/raw/raw_layout.hpp"
+#include "method/shared/boxes.hpp"
 #include "storage/hdf5/file.hpp"
 #include "storage/posix/file.hpp"
 
 #if SLABMARK_WITH_PNETCDF
-#include "method/pnetcdf_method.hpp"
+#include "method/pnetcdf/method.hpp"
 #include "storage/pnetcdf/file.hpp"
 #endif
 

@@ -2,9 +2,9 @@
 // what the comments say, and add one line to registry.cpp. It compiles with the rest, so that it
 // stays right, but is not in the registry: it moves nothing.
 
-#include "method/effective.hpp"
 #include "method/method.hpp"
-#include "method/raw_layout.hpp"
+#include "method/raw/raw_layout.hpp"
+#include "method/shared/effective.hpp"
 
 namespace slabmark {
 

@@ -1,11 +1,11 @@
-#include "method/boxes.hpp"
+#include "method/shared/boxes.hpp"
 
 #include <random>
 
 #include <gtest/gtest.h>
 #include <mpi.h>
 
-#include "method/box_list.hpp"
+#include "method/shared/box_list.hpp"
 
 namespace slabmark {
 namespace {

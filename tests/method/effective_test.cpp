@@ -1,4 +1,4 @@
-#include "method/effective.hpp"
+#include "method/shared/effective.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "method/file_order.hpp"
+#include "method/raw/file_order.hpp"
 
 #include <gtest/gtest.h>
 
-#include "method/selection_cache.hpp"
+#include "method/shared/selection_cache.hpp"
 
 namespace slabmark {
 namespace {

@@ -1,9 +1,8 @@
-#include "method/hdf5_chunk.hpp"
-
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "bench/scratch.hpp"
+#include "method/hdf5/chunk.hpp"
 #include "method/pass.hpp"
 #include "method/registry.hpp"
 

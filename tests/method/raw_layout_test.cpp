@@ -1,4 +1,4 @@
-#include "method/raw_layout.hpp"
+#include "method/raw/raw_layout.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "method/round_maxima.hpp"
+#include "method/shared/round_maxima.hpp"
 
 #include <gtest/gtest.h>
 

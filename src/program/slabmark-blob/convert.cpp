@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "bench/buffers.hpp"
-#include "method/blob_file.hpp"
+#include "method/raw/blob_file.hpp"
 #include "parallel/agree.hpp"
 #include "storage/mpiio/trial_file.hpp"
 

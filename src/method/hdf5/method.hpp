@@ -1,0 +1,97 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "method/hdf5/settings.hpp"
+#include "method/method.hpp"
+#include "storage/hdf5/file.hpp"
+
+namespace slabmark {
+
+/// Entry with what the HDF5 methods have in common: format, options, what HDF5 cannot hold.
+MethodInfo hdf5_info(std::string name, std::string summary);
+
+/// Extent of a dataset with so many records, time in front if it has time.
+Extent with_records(const Dataset& dataset, std::uint64_t records);
+
+/// What HDF5 methods share: the file with one dataset for each of the pattern, time as an unlimited
+/// chunked dimension, and the report of what the library did.
+class Hdf5Method : public Method {
+ public:
+  void create(const std::string& path) override;
+  void define() override;
+  void open(const std::string& path) override;
+  void post(std::uint64_t round, std::span<std::byte* const> buffers) override;
+  void flush() override;
+  void sync() override;
+  void inspect() override;
+  void close() override;
+  nlohmann::json effective() const override;
+
+ protected:
+  /// With `into_log` the file goes through the log-layout connector in any case.
+  explicit Hdf5Method(const MethodContext& context, bool into_log = false);
+  Hdf5Method(const MethodContext& context, Hdf5Setup setup);
+
+  bool writing() const { return context_.direction == Direction::write; }
+  bool fixed_time() const { return setup_.fixed_time; }
+  bool collective() const { return setup_.collective; }
+
+  /// File space of a dataset, large enough for `time`. When writing, collective: the dataset grows
+  /// where it must.
+  hdf5::Space& file_space(std::size_t dataset, std::uint64_t time);
+
+  /// What post() does, inside which the seconds in HDF5's own calls are added up as a span of their
+  /// name.
+  virtual void move_round(std::uint64_t round, std::span<std::byte* const> buffers) = 0;
+
+  /// The call that moves data, for the record: by default one dataset's.
+  virtual std::string call_name() const { return writing() ? "H5Dwrite" : "H5Dread"; }
+
+  /// One H5Dwrite or H5Dread, counted with what HDF5 made of it.
+  void move(std::size_t dataset, const hdf5::Space& memory, const hdf5::Space& file, void* data);
+
+  struct Part {
+    std::size_t dataset;
+    const hdf5::Space* memory;
+    const hdf5::Space* file;
+    void* data;
+  };
+
+  /// One H5Dwrite_n or H5Dread_n of boxes, whose elements lie in `data` one box after another.
+  void move_boxes(std::size_t dataset, std::span<hsize_t* const> starts,
+                  std::span<hsize_t* const> counts, void* data);
+
+  /// One H5Dwrite_multi or H5Dread_multi: each dataset at most once.
+  void move(std::span<const Part> parts);
+
+  MethodContext context_;
+
+ private:
+  struct OpenDataset {
+    hdf5::Dataset dataset;
+    hdf5::Space space;
+    std::uint64_t records;
+  };
+
+  void precreate(const std::string& path);
+  hdf5::Dataset create_dataset(hdf5::File& file, const Dataset& dataset) const;
+  void put_attributes(hdf5::File& file) const;
+  void open_dataset(const Dataset& dataset);
+
+  template <class Call>
+  void timed(const Call& call);
+
+  Hdf5Setup setup_;
+  hdf5::TransferList transfer_;
+  hdf5::File file_;  // before datasets_, which must be closed first
+  std::vector<OpenDataset> datasets_;
+  double seconds_in_calls_ = 0.0;  ///< in the round being posted
+  std::map<hdf5::TransferOutcome, std::uint64_t> outcomes_;
+  nlohmann::json at_close_;
+};
+
+}  // namespace slabmark

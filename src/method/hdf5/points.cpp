@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+#include "geometry/hyperslab.hpp"
+#include "method/hdf5/planned.hpp"
+
+namespace slabmark {
+
+namespace {
+
+// A point costs its coordinates twice, in our list and in HDF5's nodes. More than this many would
+// take several GiB of a rank's memory.
+constexpr std::uint64_t most_points = std::uint64_t{1} << 26;
+
+/// The coordinates of all elements of `selection` in its order.
+std::vector<hsize_t> coordinates_of(const Selection& selection, bool leading_time) {
+  const auto& extent = selection.extent();
+  std::vector<hsize_t> coordinates;
+  coordinates.reserve(selection.element_count() * (extent.size() + (leading_time ? 1 : 0)));
+  std::vector<hsize_t> point(extent.size());
+  selection.for_each_run([&](Run run) {
+    auto rest = run.offset;
+    for (std::size_t d = extent.size(); d-- > 0;) {
+      point[d] = rest % extent[d];
+      rest /= extent[d];
+    }
+    for (std::uint64_t i = 0; i < run.length; ++i) {
+      if (leading_time) coordinates.push_back(0);
+      coordinates.insert(coordinates.end(), point.begin(), point.end());
+      for (std::size_t d = extent.size(); d-- > 0;) {
+        if (++point[d] < extent[d]) break;
+        point[d] = 0;
+      }
+    }
+  });
+  return coordinates;
+}
+
+hdf5::Space points_of(const Selection& selection, bool leading_time) {
+  auto space = hdf5::Space::nothing_of(selection.extent(), leading_time);
+  if (selection.element_count() == 0) return space;
+  if (selection.extent().empty() && !leading_time) {
+    space.select_all();
+  } else {
+    space.select_points(coordinates_of(selection, leading_time));
+  }
+  return space;
+}
+
+/// One H5Dwrite per dataset with every element as a point of H5Sselect_elements. Points keep their
+/// order, so nothing is permuted.
+class Hdf5Points : public Hdf5Planned {
+ public:
+  explicit Hdf5Points(const MethodContext& context) : Hdf5Planned(context) {}
+
+ protected:
+  Hdf5Plan make_plan(const Transfer& transfer) override {
+    Hdf5Plan plan;
+    plan.file = points_of(*transfer.file, has_time(transfer));
+    if (transfer.file->element_count() == 0 || !transfer.buffer) {
+      plan.memory = line_of(transfer.file->element_count());
+    } else if (transfer.buffer->ascending()) {
+      plan.memory = union_of(*transfer.buffer, false);
+    } else {
+      plan.memory = points_of(*transfer.buffer, false);
+    }
+    return plan;
+  }
+};
+
+std::optional<std::string> too_many_points(const Pattern& pattern) {
+  for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
+    for (const auto& transfer : pattern.transfers(round)) {
+      const auto elements = transfer.file->element_count();
+      if (elements <= most_points) continue;
+      return fmt::format("dataset {} would take {} points on a rank; {} is the most",
+                         pattern.datasets[transfer.dataset].name, elements, most_points);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+MethodInfo hdf5_points_method() {
+  auto info = hdf5_info("hdf5-points", "one H5Dwrite per dataset, each element a selected point");
+  info.supports = [common = info.supports](const Pattern& pattern, const Settings& settings) {
+    auto reason = common(pattern, settings);
+    return reason ? reason : too_many_points(pattern);
+  };
+  info.make = [](const MethodContext& context) { return std::make_unique<Hdf5Points>(context); };
+  return info;
+}
+
+}  // namespace slabmark

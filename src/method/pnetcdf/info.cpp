@@ -1,0 +1,60 @@
+#include "method/pnetcdf/info.hpp"
+
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "method/raw/raw_layout.hpp"
+
+namespace slabmark {
+
+namespace {
+
+bool is_netcdf_name(const std::string& name) {
+  return !name.empty() && name.size() <= 256 && name.find('/') == std::string::npos &&
+         name.front() != ' ' && name.back() != ' ';
+}
+
+std::optional<std::string> beyond_cdf5(const Pattern& pattern, const Settings&) {
+  std::set<std::string> names;
+  for (const auto& dataset : pattern.datasets) {
+    if (!is_netcdf_name(dataset.name)) {
+      return fmt::format("'{}' is not a name that NetCDF allows", dataset.name);
+    }
+    if (!names.insert(dataset.name).second) {
+      return fmt::format("two datasets are called '{}'", dataset.name);
+    }
+    for (const auto& dimension : dataset.dimensions) {
+      if (dimension.length == 0) {
+        return fmt::format(
+            "dataset {} has a dimension of length 0, which NetCDF takes for unlimited",
+            dataset.name);
+      }
+    }
+  }
+  // Header, alignment and record padding are far below what 63 bits leave beside real data.
+  return too_large_for_raw(pattern);
+}
+
+}  // namespace
+
+MethodInfo pnetcdf_info(std::string name, std::string summary) {
+  MethodInfo info;
+  info.name = std::move(name);
+  info.summary = std::move(summary);
+  info.format = FileFormat::netcdf;
+  info.options = {{"pnetcdf.call_bytes", "1G",
+                   "most bytes a rank hands to PnetCDF before it waits (at most 1G)"}};
+  info.supports = beyond_cdf5;
+#if !SLABMARK_WITH_PNETCDF
+  info.missing = "PnetCDF was not found at configure time";
+#endif
+  return info;
+}
+
+OptionInfo pnetcdf_blocking_option(std::string call) {
+  return {"pnetcdf.blocking", "off", "on: blocking collective calls, such as " + std::move(call)};
+}
+
+}  // namespace slabmark

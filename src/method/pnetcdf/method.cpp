@@ -1,0 +1,194 @@
+#if SLABMARK_WITH_PNETCDF
+
+#include "method/pnetcdf/method.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "method/shared/effective.hpp"
+#include "storage/mpiio/info.hpp"
+
+namespace slabmark {
+
+namespace {
+
+// PnetCDF 1.12.3 refuses more than INT_MAX bytes of pending requests a rank (NC_EMAX_REQ) unless it
+// was built with large single requests, and packs buffers with gaps through int positions.
+constexpr std::uint64_t largest_call = std::uint64_t{1} << 30;
+
+std::uint64_t call_bytes_of(const Settings& settings) {
+  const auto bytes = settings.count("pnetcdf.call_bytes", largest_call);
+  if (bytes < 8 || bytes > largest_call) {
+    throw InputError(fmt::format(
+        "Option pnetcdf.call_bytes is {}; it takes 8 to 1G, since PnetCDF counts requests in int.",
+        settings.text("pnetcdf.call_bytes", "")));
+  }
+  return bytes;
+}
+
+nc_type nc_type_of(ElementType type) {
+  switch (type) {
+    case ElementType::uint8:
+      return NC_UBYTE;
+    case ElementType::int32:
+      return NC_INT;
+    case ElementType::int64:
+      return NC_INT64;
+    case ElementType::float32:
+      return NC_FLOAT;
+    case ElementType::float64:
+      return NC_DOUBLE;
+  }
+  return NC_NAT;
+}
+
+// The hints of the original e3sm_io; those of the user come later and so win.
+mpiio::Hints with_original_hints(const mpiio::Hints& users) {
+  mpiio::Hints hints = {{"romio_ds_write", "disable"},
+                        {"romio_cb_write", "enable"},
+                        {"romio_no_indep_rw", "true"},
+                        {"nc_var_align_size", "1"},
+                        {"nc_in_place_swap", "enable"}};
+  hints.insert(hints.end(), users.begin(), users.end());
+  return hints;
+}
+
+/// Dimensions defined so far, by name.
+class DimensionTable {
+ public:
+  explicit DimensionTable(pnetcdf::File& file) : file_(file) {}
+
+  int get(std::string name, std::uint64_t length) {
+    if (name.empty()) name = "dim";
+    if (clashes(name, length)) name += fmt::format("_{}", length);
+    while (clashes(name, length)) name += '_';
+    const auto [entry, is_new] = known_.try_emplace(name, Known{length, -1});
+    if (is_new) entry->second.id = file_.def_dim(name, length);
+    return entry->second.id;
+  }
+
+ private:
+  struct Known {
+    std::uint64_t length;
+    int id;
+  };
+
+  bool clashes(const std::string& name, std::uint64_t length) const {
+    const auto found = known_.find(name);
+    return found != known_.end() && found->second.length != length;
+  }
+
+  pnetcdf::File& file_;
+  std::map<std::string, Known> known_;
+};
+
+void put_attributes(pnetcdf::File& file, int variable, const std::vector<Attribute>& attributes) {
+  for (const Attribute& attribute : attributes) {
+    file.put_att_text(variable, attribute.name, attribute.text);
+  }
+}
+
+std::string format_name(int format) {
+  switch (format) {
+    case NC_FORMAT_CLASSIC:
+      return "CDF-1";
+    case NC_FORMAT_CDF2:
+      return "CDF-2";
+    case NC_FORMAT_CDF5:
+      return "CDF-5";
+    default:
+      return fmt::format("format {}", format);
+  }
+}
+
+std::map<std::string, std::string> hints_in_effect(const pnetcdf::File& file) {
+  MPI_Info info = file.inq_file_info();
+  auto hints = mpiio::entries_of(info);
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  return hints;
+}
+
+}  // namespace
+
+MPI_Datatype mpi_type_of(ElementType type) {
+  switch (type) {
+    case ElementType::uint8:
+      return MPI_UNSIGNED_CHAR;
+    case ElementType::int32:
+      return MPI_INT;
+    case ElementType::int64:
+      return MPI_LONG_LONG_INT;
+    case ElementType::float32:
+      return MPI_FLOAT;
+    case ElementType::float64:
+      return MPI_DOUBLE;
+  }
+  return MPI_DATATYPE_NULL;
+}
+
+std::vector<int> define_variables(pnetcdf::File& file, const Pattern& pattern) {
+  DimensionTable table(file);
+  // Defined first, so that a dataset's own dimension of that name is the one that gives way.
+  int time = -1;
+  for (const auto& dataset : pattern.datasets) {
+    if (dataset.has_time && time < 0) time = table.get("time", NC_UNLIMITED);
+  }
+  std::vector<int> variables;
+  for (const auto& dataset : pattern.datasets) {
+    std::vector<int> dims;
+    if (dataset.has_time) dims.push_back(time);
+    for (const auto& dimension : dataset.dimensions) {
+      dims.push_back(table.get(dimension.name, dimension.length));
+    }
+    variables.push_back(file.def_var(dataset.name, nc_type_of(dataset.type), dims));
+    put_attributes(file, variables.back(), dataset.attributes);
+  }
+  put_attributes(file, NC_GLOBAL, pattern.attributes);
+  return variables;
+}
+
+PnetcdfMethod::PnetcdfMethod(const MethodContext& context)
+    : context_(context), call_bytes_(call_bytes_of(context.settings)) {}
+
+void PnetcdfMethod::create(const std::string& path) {
+  const mpiio::Info info(with_original_hints(context_.settings.hints));
+  file_ =
+      pnetcdf::File::create(context_.comm.get(), path, NC_NOCLOBBER | NC_64BIT_DATA, info.get());
+}
+
+void PnetcdfMethod::define() {
+  variables_ = define_variables(file(), context_.pattern);
+  file().enddef();
+}
+
+void PnetcdfMethod::open(const std::string& path) {
+  const mpiio::Info info(with_original_hints(context_.settings.hints));
+  file_ = pnetcdf::File::open(context_.comm.get(), path, NC_NOWRITE, info.get());
+  for (const auto& dataset : context_.pattern.datasets) {
+    variables_.push_back(file().inq_varid(dataset.name));
+  }
+}
+
+void PnetcdfMethod::sync() { file().sync(); }
+
+void PnetcdfMethod::inspect() {
+  at_close_["library_bytes"] = writing() ? file().inq_put_size() : file().inq_get_size();
+  at_close_["file_format"] = format_name(file().inq_format());
+  at_close_["library"] = "PnetCDF " + pnetcdf::library_version();
+  report_hints(at_close_, context_.settings, hints_in_effect(file()));
+}
+
+void PnetcdfMethod::close() {
+  file().close();
+  if (const auto heap = pnetcdf::largest_heap()) at_close_["library_memory_bytes"] = *heap;
+}
+
+nlohmann::json PnetcdfMethod::effective() const {
+  auto effective = at_close_;
+  effective["calls"] = calls_;
+  return effective;
+}
+
+}  // namespace slabmark
+
+#endif

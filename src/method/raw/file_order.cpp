@@ -1,0 +1,100 @@
+#include "method/raw/file_order.hpp"
+
+#include <algorithm>
+
+namespace slabmark {
+
+FilePieces file_pieces(const Transfer& transfer) {
+  FilePieces result;
+  result.pieces = pieces_in_file_order(transfer);
+  result.pieces.shrink_to_fit();
+  result.one_memory_block = true;
+  for (std::size_t i = 0; i < result.pieces.size(); ++i) {
+    const auto& piece = result.pieces[i];
+    result.elements += piece.length;
+    if (i > 0 && result.pieces[i - 1].buffer + result.pieces[i - 1].length != piece.buffer) {
+      result.one_memory_block = false;
+    }
+  }
+  return result;
+}
+
+FileOrder::FileOrder(std::vector<PlacedTransfer> transfers) : transfers_(std::move(transfers)) {
+  std::erase_if(transfers_, [](const auto& placed) { return placed.pieces->pieces.empty(); });
+  std::sort(transfers_.begin(), transfers_.end(),
+            [](const auto& a, const auto& b) { return a.first_byte() < b.first_byte(); });
+  for (std::size_t i = 0; i < transfers_.size(); ++i) {
+    bytes_ += transfers_[i].pieces->elements * transfers_[i].element_bytes;
+    if (i > 0 && transfers_[i - 1].end_byte() > transfers_[i].first_byte()) interleaved_ = true;
+  }
+}
+
+bool FileOrder::contiguous() const {
+  return !empty() && !interleaved_ &&
+         transfers_.back().end_byte() - transfers_.front().first_byte() == bytes_;
+}
+
+std::vector<FilePart> FileOrder::sorted_parts(std::span<std::byte* const> buffers) const {
+  std::vector<FilePart> parts;
+  for (const auto& placed : transfers_) {
+    for (const auto& piece : placed.pieces->pieces) {
+      parts.push_back({placed.base + piece.file * placed.element_bytes,
+                       buffers[placed.index] + piece.buffer * placed.element_bytes,
+                       piece.length * placed.element_bytes});
+    }
+  }
+  std::sort(parts.begin(), parts.end(),
+            [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  return parts;
+}
+
+void FileOrder::for_each_part(std::span<std::byte* const> buffers,
+                              const std::function<void(const FilePart&)>& visit) const {
+  if (interleaved_) {
+    for (const auto& part : sorted_parts(buffers)) visit(part);
+    return;
+  }
+  for (const auto& placed : transfers_) {
+    for (const auto& piece : placed.pieces->pieces) {
+      visit({placed.base + piece.file * placed.element_bytes,
+             buffers[placed.index] + piece.buffer * placed.element_bytes,
+             piece.length * placed.element_bytes});
+    }
+  }
+}
+
+void FileOrder::for_each_memory_block(
+    std::span<std::byte* const> buffers,
+    const std::function<void(std::byte*, std::uint64_t)>& visit) const {
+  if (interleaved_) {
+    for (const auto& part : sorted_parts(buffers)) visit(part.memory, part.bytes);
+    return;
+  }
+  for (const auto& placed : transfers_) {
+    const auto size = placed.element_bytes;
+    auto* const buffer = buffers[placed.index];
+    const auto& pieces = placed.pieces->pieces;
+    if (placed.pieces->one_memory_block) {
+      visit(buffer + pieces.front().buffer * size, placed.pieces->elements * size);
+      continue;
+    }
+    for (const auto& piece : pieces) visit(buffer + piece.buffer * size, piece.length * size);
+  }
+}
+
+FileOrder order_in_file(const Pattern& pattern, std::span<const Transfer> transfers,
+                        SelectionCache<FilePieces>& cache,
+                        const std::function<std::uint64_t(const Transfer&)>& offset_of) {
+  std::vector<PlacedTransfer> placed;
+  placed.reserve(transfers.size());
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    const auto& transfer = transfers[i];
+    const auto& pieces =
+        cache.get(transfer.file, transfer.buffer, 0, [&] { return file_pieces(transfer); });
+    placed.push_back(
+        {i, offset_of(transfer), size_of(pattern.datasets[transfer.dataset].type), &pieces});
+  }
+  return FileOrder(std::move(placed));
+}
+
+}  // namespace slabmark

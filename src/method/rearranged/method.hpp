@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "exchange/rearranger.hpp"
+#include "method/method.hpp"
+#include "method/rearranged/plan.hpp"
+#include "method/rearranged/settings.hpp"
+#include "storage/mpiio/file.hpp"
+
+namespace slabmark {
+
+/// How one file format says where the arrays of a pattern lie. Its calls to a library are made by
+/// the root alone, on its own: what they find out is a list of numbers that all ranks get.
+class CanonicalHeader {
+ public:
+  virtual ~CanonicalHeader() = default;
+
+  // On root only.
+  virtual void create(const std::string& path, const mpiio::Hints& hints) = 0;
+  /// Defines and closes the file, which is complete after it but for its data.
+  virtual std::vector<std::uint64_t> define() = 0;
+  virtual std::vector<std::uint64_t> read(const std::string& path) = 0;
+
+  // On all ranks.
+  /// Byte of the file at which a dataset (at `time`, if it has time) begins.
+  virtual std::uint64_t offset(std::span<const std::uint64_t> numbers, std::size_t dataset,
+                               std::uint64_t time) const = 0;
+  virtual bool swaps_bytes() const { return false; }
+  virtual std::uint64_t padding() const {
+    return 0;
+  }  ///< most bytes between arrays that nobody owns
+  virtual std::string library() const { return ""; }  ///< "PnetCDF 1.12.3"
+};
+
+/// Writes and reads a canonical file by a plan instead of by requests: the place of each element is
+/// known, so ranks put the data together in large contiguous pieces (see Rearranger), and
+/// aggregators move those with independent MPI-IO calls. post() only takes the buffers; all that
+/// was posted moves at flush().
+class RearrangedMethod : public Method {
+ public:
+  /// Throws InputError for values that options do not take.
+  RearrangedMethod(const MethodContext& context, const std::string& prefix,
+                   std::unique_ptr<CanonicalHeader> header);
+
+  void create(const std::string& path) override;
+  void define() override;
+  void open(const std::string& path) override;
+  void prepare() override;
+  void post(std::uint64_t round, std::span<std::byte* const> buffers) override;
+  void flush() override;
+  void sync() override;
+  void close() override;
+  nlohmann::json effective() const override;
+
+ private:
+  struct Kept;
+
+  bool writing() const { return context_.direction == Direction::write; }
+  mpiio::Hints hints() const;
+  void take(std::uint64_t round, std::span<std::byte* const> buffers,
+            std::vector<PlacedArray>& out) const;
+  Region region_of(std::span<const PlacedArray> arrays) const;
+  void make_kept();
+  void plan_for(std::span<const std::uint64_t> rounds, std::span<const PlacedArray> arrays,
+                const Region& region);
+  Rearranger::Tally write(const Rearranger::Flush& flush);
+  Rearranger::Tally read(const Rearranger::Flush& flush);
+  std::vector<bool> take_fresh(const Region& region);
+
+  MethodContext context_;
+  std::unique_ptr<CanonicalHeader> header_;
+  RearrangedSettings settings_;
+
+  std::string path_;
+  std::vector<std::uint64_t> numbers_;
+  mpiio::File file_;
+  RearrangerSettings rearranger_settings_;
+  std::shared_ptr<Kept> kept_;
+  std::vector<PlacedArray> posted_;
+  std::vector<std::uint64_t> posted_rounds_;
+  std::vector<std::uint64_t> planned_rounds_;  ///< for which all ranks have agreed on the plan
+  std::uint64_t plans_ = 0;
+  Rearranger::Tally tally_;
+  std::set<std::uint64_t> written_;  ///< offsets of the arrays that were written to
+};
+
+}  // namespace slabmark

@@ -1,0 +1,41 @@
+#include "method/shared/round_maxima.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace slabmark {
+
+RoundMaxima::RoundMaxima(const Comm& comm, const Pattern& pattern, const Measure& measure) {
+  for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
+    first_.push_back(maxima_.size());
+    measure(pattern.transfers(round), maxima_);
+  }
+  // A reduction of unequal lengths would crash or hang inside MPI.
+  const auto count = static_cast<std::uint64_t>(maxima_.size());
+  if (comm.max(count) != comm.min(count)) {
+    throw IoError(
+        fmt::format("The ranks do not have the same transfers in pattern '{}': rank {} has {} in "
+                    "all; give ranks "
+                    "without data empty selections.",
+                    pattern.name, comm.rank(), count));
+  }
+  constexpr std::size_t most = std::numeric_limits<int>::max();
+  for (std::size_t first = 0; first < maxima_.size(); first += most) {
+    const auto part = static_cast<int>(std::min(most, maxima_.size() - first));
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &maxima_[first], part, MPI_UINT64_T, MPI_MAX, comm.get()),
+              "MPI_Allreduce");
+  }
+}
+
+RoundMaxima::Measure for_each_transfer(std::function<std::uint64_t(const Transfer&)> number) {
+  return [number = std::move(number)](const std::vector<Transfer>& transfers,
+                                      std::vector<std::uint64_t>& out) {
+    for (const auto& transfer : transfers) out.push_back(number(transfer));
+  };
+}
+
+}  // namespace slabmark

@@ -1,16 +1,13 @@
+file(WRITE ${PROJECT_BINARY_DIR}/rooms "")
+
 # slabmark_room(<folder of src> [DEPENDS <rooms>...] [LINK <targets>...])
 #
 # Makes the static library slabmark_<folder> of all src/<folder>/*.cpp, or a header-only target if there are none. A
-# slash becomes an underscore: storage/hdf5 is slabmark_storage_hdf5. A room sees only the rooms above it, since only
-# those exist when it is declared.
+# slash becomes an underscore: storage/hdf5 is slabmark_storage_hdf5. A room can name only the rooms above it, since only
+# those exist when it is declared. The compiler would find headers of all: a test compares includes with what is named.
 function(slabmark_room folder)
   cmake_parse_arguments(ROOM "" "" "DEPENDS;LINK" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
-  if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/${folder})
-    message(STATUS "Room ${folder} is not there yet")
-    return()
-  endif()
-
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
   list(FILTER sources EXCLUDE REGEX /plugin/)  # what makes a shared library of the room
   if(sources)
@@ -21,7 +18,7 @@ function(slabmark_room folder)
     set(scope INTERFACE)
   endif()
   target_include_directories(slabmark_${name} ${scope} ${PROJECT_SOURCE_DIR}/src)
-  slabmark_use_rooms(slabmark_${name} ${scope} ${ROOM_DEPENDS})
+  slabmark_use_rooms(slabmark_${name} ${scope} src/${folder} ${ROOM_DEPENDS})
   target_link_libraries(slabmark_${name} ${scope} ${ROOM_LINK})
 endfunction()
 
@@ -29,12 +26,8 @@ endfunction()
 function(slabmark_program name)
   cmake_parse_arguments(PROGRAM "" "" "DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/program/${name}/*.cpp)
-  if(NOT sources)
-    message(STATUS "Program ${name} is not there yet")
-    return()
-  endif()
   add_executable(${name} ${sources})
-  slabmark_use_rooms(${name} PRIVATE ${PROGRAM_DEPENDS})
+  slabmark_use_rooms(${name} PRIVATE src/program/${name} ${PROGRAM_DEPENDS})
   target_link_libraries(${name} PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
@@ -60,7 +53,8 @@ function(slabmark_plugin name source)
   add_library(${name} MODULE ${PROJECT_SOURCE_DIR}/${source})
   set_target_properties(${name} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins CXX_VISIBILITY_PRESET hidden)
-  slabmark_use_rooms(${name} PRIVATE ${PLUGIN_DEPENDS})
+  cmake_path(GET source PARENT_PATH folder)
+  slabmark_use_rooms(${name} PRIVATE ${folder} ${PLUGIN_DEPENDS})
   target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
   install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/slabmark/plugins)
 endfunction()
@@ -85,11 +79,16 @@ function(slabmark_library room)
   endforeach()
 endfunction()
 
-function(slabmark_use_rooms target scope)
+# slabmark_use_rooms(<target> <scope> <its folder in the checkout> <rooms>...) links the rooms, and notes for the test of
+# rooms which folder names which.
+function(slabmark_use_rooms target scope folder)
   foreach(room ${ARGN})
-    string(REPLACE "/" "_" room ${room})
-    if(TARGET slabmark_${room})
-      target_link_libraries(${target} ${scope} slabmark_${room})
+    string(REPLACE "/" "_" name ${room})
+    if(NOT TARGET slabmark_${name})
+      message(FATAL_ERROR "${folder} depends on the room '${room}', but src/CMakeLists.txt declares none of that name above it.")
     endif()
+    target_link_libraries(${target} ${scope} slabmark_${name})
   endforeach()
+  list(JOIN ARGN " " rooms)
+  file(APPEND ${PROJECT_BINARY_DIR}/rooms "${folder}: ${rooms}\n")
 endfunction()

@@ -1,19 +1,16 @@
-# slabmark_test(<folder of tests> [MPI_RANKS <n>...])
+# slabmark_test(<folder of tests> [MPI_RANKS <n>...] [DEPENDS <rooms>...])
 #
-# Makes one executable of tests/<folder>/*_test.cpp that links the room of the same name, and registers it with ctest:
+# Makes one executable of tests/<folder>/*_test.cpp that links the room of the same name, what that depends on and rooms
+# that only the test needs, and registers it with ctest:
 # as <folder>, or under MPI as <folder>.np<n> for each n.
 function(slabmark_test folder)
   cmake_parse_arguments(TEST "" "" "MPI_RANKS;DEPENDS" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*_test.cpp)
-  if(NOT sources OR NOT TARGET slabmark_${name})
-    return()
-  endif()
-
   add_executable(test_${name} ${sources})
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  slabmark_use_rooms(test_${name} PRIVATE ${name} ${TEST_DEPENDS})
+  slabmark_use_rooms(test_${name} PRIVATE tests/${folder} ${folder} ${TEST_DEPENDS})
   if(TEST_MPI_RANKS)
     target_link_libraries(test_${name} PRIVATE slabmark_mpi_main)
     foreach(ranks ${TEST_MPI_RANKS})
@@ -37,7 +34,7 @@ function(slabmark_program_tests room tests)
       ${PROJECT_SOURCE_DIR}/setup/python -m pytest -q -rs -p no:cacheprovider ${file})
     set_property(TEST ${room}.${name} APPEND PROPERTY ENVIRONMENT
       "SLABMARK_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "SLABMARK_MPIEXEC=${SLABMARK_MPIEXEC}"
-      SLABMARK_WITH_PNETCDF=$<BOOL:${PnetCDF_FOUND}> PYTHONDONTWRITEBYTECODE=1
+      SLABMARK_ROOMS=${PROJECT_BINARY_DIR}/rooms SLABMARK_WITH_PNETCDF=$<BOOL:${PnetCDF_FOUND}> PYTHONDONTWRITEBYTECODE=1
       SLABMARK_CMAKE=${CMAKE_COMMAND} SLABMARK_MPICC=${MPI_C_COMPILER}
       "SLABMARK_SANITIZERS=${SLABMARK_SANITIZERS}")
   endforeach()

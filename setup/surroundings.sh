@@ -1,5 +1,7 @@
 # Sourced by the scripts of setup/: where things are kept, and what the machine has.
 
+unset PYTHONIOENCODING  # an unknown one would look like a Python that is too old
+HOME=${HOME:-$(getent passwd "$(id -u)" | cut -d : -f 6)}
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${SLABMARK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slabmark}
 

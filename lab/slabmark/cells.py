@@ -7,8 +7,10 @@ import os
 import statistics as standard
 
 from slabmark import statistics
+from slabmark.errors import printable
+from slabmark.units import counted
 
-PHASES = ("create", "open", "define", "prepare", "post", "flush", "sync", "close")
+PHASES = ("create", "open", "define", "prepare", "post", "flush", "sync", "close")  # in the order in which they happen
 
 
 @dataclasses.dataclass
@@ -69,8 +71,10 @@ class Cell:
 
     @functools.cached_property
     def phases(self):
-        """Median seconds by phase, in the order in which they happen; a phase that a trial lacks took 0 s."""
-        names = [p for p in PHASES if any(p in trial.phases for trial in self.trials)]
+        """Median seconds by phase, in the order in which they happen, then those that only a newer program knows; a phase
+        that a trial lacks took 0 s."""
+        there = dict.fromkeys(name for trial in self.trials for name in trial.phases)
+        names = [p for p in PHASES if p in there] + [p for p in there if p not in PHASES]
         return {name: standard.median(trial.phases.get(name, 0.0) for trial in self.trials) for name in names}
 
     @functools.cached_property
@@ -144,12 +148,10 @@ def map_name(settings):
 
 def attributes(record):
     """What a user can vary or an upgrade changes, as text by name. Two records of one workload that agree in all of
-    them are of one cell."""
+    them are of one cell. Where several results are read, each has its own cells: two nights are not one sample."""
     manifest = record.manifest
     program, output = manifest.get("program", {}), manifest.get("output", {})
-    found = {"ranks": str(record.pattern["ranks"])}
-    nodes = len(manifest.get("hosts", [])) or 1
-    found["nodes"] = str(nodes)
+    found = {"ranks": str(record.pattern["ranks"]), "nodes": str(len(manifest.get("hosts", [])) or 1)}
     found |= {name: str(value) for name, value in sorted(record.settings.get("options", {}).items())}
     found |= {f"hint {name}": str(value) for name, value in sorted(record.settings.get("hints", {}).items())}
     found |= {name: str(value) for name, value in sorted(record.study.get("environment", {}).items())}
@@ -163,8 +165,9 @@ def attributes(record):
         "build": f"{program.get('git_revision', '')} {program.get('build_type', '')}".strip(),
         "file system": str(output.get("type", "")),
         "mount": str(output.get("mount_point", "")),
+        "results": record.source,
     }
-    return found
+    return {printable(name): printable(value) for name, value in found.items()}
 
 
 def pattern_identity(record):
@@ -242,16 +245,11 @@ def _varying(cells):
 
 
 def _label(cell, varying):
-    parts = [cell.method + (" (limit)" if cell.is_bound else "")]
+    parts = [printable(cell.method) + (" (limit)" if cell.is_bound else "")]
     for name in varying:
         if (value := cell.attributes.get(name)) not in (None, ""):
             parts.append(counted(value, "rank") if name == "ranks" else f"{name.removeprefix('hint ')}={value}")
     return ", ".join(parts)
-
-
-def counted(number, thing):
-    """'1 rank', '2 ranks'"""
-    return f"{number} {thing}{'' if str(number) == '1' else 's'}"
 
 
 def titles(record):
@@ -269,4 +267,4 @@ def titles(record):
     if record.cache:
         details.append(f"cache {record.cache}")
     details.append("with sync (fsync)" if record.sync else "without sync (fsync)")
-    return title, ", ".join(details)
+    return printable(title), printable(", ".join(details))

@@ -2,13 +2,15 @@
 
 import argparse
 import importlib
+import math
 import os
+import signal
 import sys
 
 from rich.console import Console
 
 import slabmark
-from slabmark.errors import LabError, did_you_mean
+from slabmark.errors import InputError, did_you_mean, explained
 
 # Modules by subcommand, each with add_arguments(parser) and main(arguments, console) -> exit status. They are loaded
 # when they are asked for: a plotting library takes half a second.
@@ -24,28 +26,59 @@ COMMANDS = {
 
 class Parser(argparse.ArgumentParser):
     def error(self, message):
-        raise UsageError(f"{message[0].upper()}{message[1:]}; '{self.prog} --help' says more.")
+        raise InputError(f"{message[0].upper()}{message[1:]}; '{self.prog} --help' says more.")
 
 
-class UsageError(LabError):
-    status = 2
+def a_number(kind, low, high):
+    """For `type` of an argument: a number from low to high."""
+
+    def parse(text):
+        value = kind(text)
+        if not low <= value <= high or not math.isfinite(value):
+            raise argparse.ArgumentTypeError(f"{text} is not between {low} and {high}")
+        return value
+
+    parse.__name__ = "number"
+    return parse
+
+
+class Interrupted(KeyboardInterrupt):
+    """By SIGINT, SIGTERM or SIGHUP: what is open is closed and removed on the way out."""
+
+
+def _interrupt(number, frame):
+    for other in SIGNALS:
+        signal.signal(other, signal.SIG_IGN)  # or a second one would stop the first one's cleaning
+    raise Interrupted(number)
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main(arguments=None):
-    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:  # a program of its own, not a test
+        arguments = sys.argv[1:]
+        for number in SIGNALS:
+            signal.signal(number, _interrupt)
+        for stream in (sys.stdout, sys.stderr):
+            stream.reconfigure(errors="backslashreplace")  # names need not be UTF-8
+    os.environ["MPLBACKEND"] = "agg"  # no windows; one that matplotlib does not know would end it, as would a date
+    if not os.environ.get("SOURCE_DATE_EPOCH", "0").isdecimal():
+        del os.environ["SOURCE_DATE_EPOCH"]
     try:
         status = run(arguments)
         sys.stdout.flush()
         return status
-    except LabError as error:
-        print(f"slabmark: error: {error}", file=sys.stderr)
-        return error.status
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interruption:
         print("\nslabmark: interrupted; what has ended is recorded.", file=sys.stderr)
-        return 130
+        return 128 + (interruption.args or (signal.SIGINT,))[0]
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains as it ends
         return 1
+    except Exception as error:
+        status, sentence = explained(error)
+        print(f"slabmark: error: {sentence}", file=sys.stderr)
+        return status
 
 
 def run(arguments):
@@ -59,7 +92,7 @@ def run(arguments):
     overview.add_argument("command", metavar="COMMAND", help="one of those below; 'slabmark COMMAND --help' says more")
     parsed, rest = overview.parse_known_args(arguments[:1])
     if parsed.command not in COMMANDS:
-        raise UsageError(f"'{parsed.command}' is no command of slabmark.{did_you_mean(parsed.command, COMMANDS)}")
+        raise InputError(f"'{parsed.command}' is no command of slabmark.{did_you_mean(parsed.command, COMMANDS)}")
     module_name, text = COMMANDS[parsed.command]
     module = importlib.import_module(module_name)
     parser = Parser(prog=f"slabmark {parsed.command}", description=module.__doc__, allow_abbrev=False)

@@ -6,16 +6,21 @@ enough launches, else trials. docs/lab.md tells the rest.
 """
 
 import dataclasses
+import json
 import os
+import statistics as standard
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from slabmark import cells, records, statistics, units
-from slabmark.errors import InputError
+from slabmark.command_line import a_number
+from slabmark.errors import InputError, did_you_mean
 from slabmark.terminal import say
 
 FASTER, SLOWER, SAME, INCONCLUSIVE = "faster", "slower", "same", "inconclusive"
+MISSING = "missing"  # no verdict: a cell of BASE that was not compared
 ALPHA = 0.05  # the probability that any cell of an unchanged system is called faster or slower is at most this
 # With 4 launches a side the greatest difference has a probability of 2/70 under chance; with 3 it is 2/20.
 FEWEST_LAUNCHES = 4
@@ -45,7 +50,9 @@ class Comparison:
     ratio: statistics.Ratio
     verdict: str
     unit: str  # "launches" or "trials": what the values are
+    medians: tuple  # of the values of either side
     detectable: float | None  # the slowdown that would be found 8 times in 10
+    needed: int | None  # values a side that a verdict would take, if there is none yet
     note: str
 
 
@@ -56,13 +63,18 @@ class Matching:
     only_new: list
     refused: list  # (base, new, what differs in words)
 
+    @property
+    def missing(self):
+        """[(cell of BASE, why it was not compared)]"""
+        return [(cell, "it is not in NEW") for cell in self.only_base] + [(cell, why) for cell, _, why in self.refused]
+
 
 def add_arguments(parser):
     parser.add_argument("base", metavar="BASE", help="file or folder of records")
     parser.add_argument("new", metavar="NEW", help="file or folder of records")
     parser.add_argument(
         "--tolerance",
-        type=_share,
+        type=a_number(float, 0, 10),
         default=0.05,
         metavar="SHARE",
         help="slower by up to this share is not held against NEW (default 0.05)",
@@ -78,31 +90,46 @@ def add_arguments(parser):
     parser.add_argument(
         "--per-cell", action="store_true", help="95 %% for each cell by itself, instead of for all of them together"
     )
+    parser.add_argument(
+        "--fail-on",
+        type=_outcomes,
+        default=[SLOWER, MISSING],
+        metavar="A,B",
+        help="what makes the exit status 1: slower, missing (a cell of BASE has no partner in NEW, or one that cannot be "
+        "compared), inconclusive, or none (default slower,missing)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
 
-def _share(text):
-    value = float(text)
-    if not 0 <= value < 10:
-        raise ValueError
-    return value
-
-
-_share.__name__ = "share"  # argparse names it in its message
+def _outcomes(text):
+    chosen = [] if text == "none" else text.split(",")
+    for name in chosen:
+        if name not in (SLOWER, MISSING, INCONCLUSIVE):
+            raise InputError(f"'{name}' is nothing to --fail-on.{did_you_mean(name, (SLOWER, MISSING, INCONCLUSIVE))}")
+    return chosen
 
 
 def main(arguments, console):
-    sides = []
+    sides, skipped = [], []
     for path in (arguments.base, arguments.new):
         collection = records.read([path])
-        for skipped in collection.skipped:
-            say(console, f"warning: {skipped}")
+        skipped += map(str, collection.skipped)
         sides.append([cell for load in cells.workloads(collection.records) for cell in load.cells])
     matching = match(*sides, accepted=arguments.accept)
     if not matching.pairs:
         raise InputError(_refusal(matching))
     found = compare(matching.pairs, arguments.tolerance, arguments.per_cell)
-    show(found, matching, arguments, console)
-    return 1 if any(comparison.verdict == SLOWER for comparison in found) else 0
+    outcomes = {comparison.verdict for comparison in found} | ({MISSING} if matching.missing else set())
+    failed = [name for name in arguments.fail_on if name in outcomes]
+    if arguments.json:
+        print(json.dumps(as_json(found, matching, arguments, skipped, failed), indent=2))
+    else:
+        for line in skipped:
+            say(console, f"warning: {line}")
+        show(found, matching, arguments, console)
+        if failed:
+            say(console, f"Exit status 1, because of --fail-on {','.join(arguments.fail_on)}: {', '.join(failed)}.")
+    return 1 if failed else 0
 
 
 def _core(cell):
@@ -191,21 +218,33 @@ def _compare(base, new, tolerance, alpha):
     if min(len(base.launch_medians), len(new.launch_medians)) >= FEWEST_LAUNCHES:
         values, unit = [base.launch_medians, new.launch_medians], "launches"
     ratio = statistics.ratio(*values, alpha)
-    note = ""
+    found = verdict(ratio, tolerance)
+    note, needed = "", None
     if ratio.low is None:
-        note = f"at least {statistics.fewest_to_compare(alpha)} {unit} a side are needed"
+        needed = statistics.fewest_to_compare(alpha)
+        note = f"at least {needed} {unit} a side are needed" + _missing(needed, values, unit)
     elif unit == "trials":
         note = "few launches a side: what differs from launch to launch counts as a change"
+    if found == INCONCLUSIVE and ratio.low is not None:
+        needed = statistics.needed(*values, alpha, tolerance)
     return Comparison(
-        new.label if base.label == new.label else f"{new.method}, {cells.counted(new.ranks, 'rank')}",
+        new.label if base.label == new.label else f"{new.method}, {units.counted(new.ranks, 'rank')}",
         base,
         new,
         ratio,
-        verdict(ratio, tolerance),
+        found,
         unit,
+        tuple(map(standard.median, values)),
         statistics.detectable(*values, alpha, tolerance),
+        needed,
         note,
     )
+
+
+def _missing(needed, values, unit):
+    """How many are missing on which side."""
+    lacking = [(needed - len(v), side) for v, side in zip(values, ("BASE", "NEW")) if len(v) < needed]
+    return "; missing: " + ", ".join(f"{count} in {side}" for count, side in lacking) + f" ({unit})"
 
 
 def verdict(ratio, tolerance):
@@ -251,25 +290,58 @@ def show(found, matching, arguments, console):
         say(console, f"changed: {name}: {a} -> {b}")
     for note in dict.fromkeys(comparison.note for comparison in found if comparison.note):
         say(console, f"note: {note}")
-    for base, _, difference in matching.refused:
-        say(console, f"not comparable: {base.label}: {difference}")
-    for side, left in (("BASE", matching.only_base), ("NEW", matching.only_new)):
-        for cell in left:
-            say(console, f"only in {side}: {cells.titles(cell.first)[0]}: {cell.label}")
+    for c in found:
+        if c.verdict == INCONCLUSIVE and c.ratio.low is not None:
+            about = f"about {c.needed}" if c.needed else f"more than {statistics.MOST_NEEDED}"
+            say(console, f"inconclusive: {c.label}: a verdict takes {about} {c.unit} a side, if they are like these")
+    for cell, why in matching.missing:
+        say(console, f"missing: {cells.titles(cell.first)[0]}: {cell.label}: {why}")
+    for cell in matching.only_new:
+        say(console, f"only in NEW: {cells.titles(cell.first)[0]}: {cell.label}")
     scope = "each by itself" if arguments.per_cell else "together"
     say(
         console,
-        f"Ratios of open-to-close seconds, NEW / BASE; {len(found)} interval{'s' * (len(found) > 1)} with 95 %, {scope}; "
+        "'base' and 'new' are medians of open-to-close seconds. 'ratio' is no quotient of these two, but the median of the "
+        f"quotients of each new value by each base value; {units.counted(len(found), 'interval')} with 95 %, {scope}; "
         f"tolerance {units.percent(arguments.tolerance)}."
         + ("\n'finds' is the slowdown that would be called slower 8 times in 10." if wide else ""),
     )
     counts = {name: sum(c.verdict == name for c in found) for name in COLOURS}
+    counts[MISSING] = len(matching.missing)
     say(console, "Verdicts: " + ", ".join(f"{count} {name}" for name, count in counts.items() if count) + ".")
 
 
+def as_json(found, matching, arguments, skipped, failed):
+    """What `show` tells, for programs; seconds, and shares of 1."""
+    name = lambda cell: {"workload": cells.titles(cell.first)[0], "cell": cell.label}
+    return {
+        "slabmark_comparison": 1,
+        "tolerance": arguments.tolerance,
+        "coverage": 1 - ALPHA,
+        "coverage_of": "each" if arguments.per_cell else "all",
+        "cells": [
+            name(c.base)
+            | {
+                "verdict": c.verdict,
+                "ratio": {"median": c.ratio.median, "low": c.ratio.low, "high": c.ratio.high},
+                "values": {"unit": c.unit, "base": c.ratio.base, "new": c.ratio.new, "needed": c.needed},
+                "seconds": dict(zip(("base", "new"), c.medians)),
+                "finds": c.detectable and c.detectable - 1,
+                "note": c.note,
+            }
+            for c in found
+        ],
+        "missing": [name(cell) | {"reason": why} for cell, why in matching.missing],
+        "only_in_new": [name(cell) for cell in matching.only_new],
+        "changed": [dict(zip(("what", "base", "new"), c)) for c in changes([(c.base, c.new) for c in found])],
+        "skipped": skipped,
+        "failed": failed,
+    }
+
+
 def _table(heading, wide):
-    table = Table(title=heading, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    table.add_column("cell", overflow="fold", min_width=20)
+    table = Table(title=Text(heading), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    table.add_column("cell", overflow="fold", min_width=12)
     for name in ("base", "new", "ratio", "interval", *(("values", "finds") if wide else ())):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
@@ -282,9 +354,8 @@ def _row(table, comparison, wide):
     finds = f"+{units.percent(comparison.detectable - 1)}" if comparison.detectable else "-"
     colour = COLOURS[comparison.verdict]
     table.add_row(
-        comparison.label,
-        units.seconds(comparison.base.summary.median),
-        units.seconds(comparison.new.summary.median),
+        Text(comparison.label),
+        *map(units.seconds, comparison.medians),
         f"{ratio.median:.3f}",
         interval,
         *((f"{ratio.base}+{ratio.new} {comparison.unit}", finds) if wide else ()),

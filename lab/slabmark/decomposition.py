@@ -3,21 +3,22 @@
 `slabmark-decomp` reads the map, in any of its formats; this draws.
 """
 
+import math
 import pathlib
-import subprocess
 import tempfile
 
 import numpy
 from matplotlib import colormaps, rc_context
 from matplotlib.colors import ListedColormap
 
-from slabmark import programs
-from slabmark.errors import InputError, LabError
+from slabmark import files, programs, units
+from slabmark.errors import InputError
 from slabmark.report import drawing, request_sizes
 from slabmark.terminal import say
 
 WIDTH, HEIGHT = 960, 480  # points of the picture at most; beyond, the owner in the middle of a point is shown
 NOBODY = -1
+MOST_ELEMENTS = 1 << 30  # an owner of 4 bytes is held for each
 
 
 def add_arguments(parser):
@@ -28,6 +29,7 @@ def add_arguments(parser):
     show.add_argument(
         "--map", dest="number", type=int, metavar="K", help="only this map of a file with several, from 1"
     )
+    show.add_argument("--overwrite", action="store_true", help="replace a file that is there")
 
 
 def main(arguments, console):
@@ -35,6 +37,8 @@ def main(arguments, console):
     output = pathlib.Path(arguments.output or source.with_suffix(".svg").name)
     if output.suffix not in (".svg", ".png"):
         raise InputError(f"The picture '{output}' is to be named .svg or .png.")
+    files.open_regular(source).close()
+    files.check_output(output, [source], arguments.overwrite)
     described = programs.json_of([programs.find("slabmark-decomp"), "info", str(source), "--json"], timeout=600)["maps"]
     numbers = range(1, len(described) + 1)
     if arguments.number is not None:
@@ -42,16 +46,12 @@ def main(arguments, console):
             raise InputError(f"'{source}' has maps 1 to {len(described)}; there is no map {arguments.number}.")
         numbers = [arguments.number]
     rows = [(described[number - 1], read_owners(source, number, described[number - 1])) for number in numbers]
-    picture = draw(source.name, rows)
-    try:
-        picture.png(output) if output.suffix == ".png" else output.write_text(picture.svg(), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"'{output}' cannot be written: {error.strerror}.") from None
+    files.write(output, draw(source.name, rows).data(output.suffix))
     for entry, _ in rows:
         requests, elements = entry["requests_per_rank"], entry["elements_per_rank"]
         say(
             console,
-            f"{entry['map']}: {' x '.join(map(str, entry['dims']))} on {entry['ranks']} ranks; a rank has "
+            f"{entry['map']}: {' x '.join(map(str, entry['dims']))} on {units.counted(entry['ranks'], 'rank')}; a rank has "
             f"{elements['min']} to {elements['max']} elements in {requests['min']} to {requests['max']} requests, "
             f"{entry['run_length']['mean']:.3g} elements long on average.",
         )
@@ -60,36 +60,29 @@ def main(arguments, console):
 
 
 def read_owners(source, number, entry):
-    """(owner of each element, requests by rank): an array of the map's dims, NOBODY where no rank owns it."""
+    """(owner of each element, requests by rank): an array of rows, NOBODY where no rank owns it."""
+    if math.prod(entry["dims"]) > MOST_ELEMENTS or not entry["ranks"]:
+        raise InputError(
+            f"'{source}' cannot be drawn: map {number} has {math.prod(entry['dims'])} elements on {entry['ranks']} ranks, "
+            f"and a picture takes 1 to {MOST_ELEMENTS} elements of some rank."
+        )
     with tempfile.TemporaryDirectory(prefix="slabmark-") as folder:
         text = pathlib.Path(folder) / "map.dat"
         if source.suffix == ".dat":
             text = source
         else:
-            done = subprocess.run(
-                [
-                    programs.find("slabmark-decomp"),
-                    "convert",
-                    str(source),
-                    "-o",
-                    str(text),
-                    "--format",
-                    "dat",
-                    "--map",
-                    str(number),
-                ],
-                capture_output=True,
-                text=True,
-            )
-            if done.returncode:
-                raise LabError(programs.reason_in(done.stdout + done.stderr))
+            words = ["convert", str(source), "-o", str(text), "--format", "dat", "--map", str(number)]
+            programs.output_of([programs.find("slabmark-decomp"), *words], timeout=600)
             text = next(pathlib.Path(folder).glob("*.dat"))
-        return owners_of(text, entry["dims"])
+        try:
+            return owners_of(text, entry["dims"])
+        except (ValueError, IndexError, OverflowError, StopIteration) as error:
+            raise InputError(f"'{source}' cannot be drawn: {error or 'it ends too early'}.") from None
 
 
 def owners_of(text, dims):
     """From PIO text: after two lines of header, a line `rank count` and one of `count` offsets from 1; 0 is a hole."""
-    owners = numpy.full(int(numpy.prod(dims)), NOBODY, dtype=numpy.int32)
+    owners = numpy.full(math.prod(dims), NOBODY, dtype=numpy.int32)
     requests = []
     with open(text, encoding="ascii", errors="replace") as lines:
         ranks = int(next(lines).split()[3])
@@ -102,12 +95,12 @@ def owners_of(text, dims):
             # A request ends where offsets jump, and at the end of a row.
             breaks = (numpy.diff(offsets) != 1) | (offsets[1:] % dims[-1] == 0)
             requests.append(int(breaks.sum()) + 1 if len(offsets) else 0)
-    return owners.reshape(dims), requests
+    return owners.reshape(-1, dims[-1]) if len(dims) > 1 else owners, requests
 
 
 def picture_of(owners):
     """2-D and at most HEIGHT x WIDTH: slow dimensions are stacked, a 1-D array is folded row by row."""
-    flat = owners.reshape(-1, owners.shape[-1]) if owners.ndim > 1 else _folded(owners)
+    flat = owners if owners.ndim > 1 else _folded(owners)
     rows = numpy.linspace(0, flat.shape[0] - 1, min(HEIGHT, flat.shape[0])).round().astype(int)
     columns = numpy.linspace(0, flat.shape[1] - 1, min(WIDTH, flat.shape[1])).round().astype(int)
     return flat[numpy.ix_(rows, columns)]

@@ -8,8 +8,11 @@ import pathlib
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from slabmark import findings, launch, programs, units
+from slabmark.command_line import a_number
+from slabmark.errors import printable
 from slabmark.terminal import say
 
 BUSY = 0.5  # runnable processes beyond this share of the cores disturb timings
@@ -25,7 +28,7 @@ def add_arguments(parser):
         metavar="TEMPLATE",
         help=f"also start ranks: one of {', '.join(launch.TEMPLATES)}, or a line with {{ranks}} and {{command}}",
     )
-    parser.add_argument("-n", "--ranks", type=int, default=2, help="how many (default 2)")
+    parser.add_argument("-n", "--ranks", type=a_number(int, 1, 1 << 24), default=2, help="how many (default 2)")
 
 
 def main(arguments, console):
@@ -34,7 +37,7 @@ def main(arguments, console):
     wrong = diagnose(found, arguments.ranks if arguments.launch else 1)
     for finding in wrong:
         say(console, f"{finding.code}: {finding.cause}\n    {finding.remedy}")
-    say(console, "Nothing wrong was found." if not wrong else f"{len(wrong)} things to look at.")
+    say(console, f"{units.counted(len(wrong), 'thing')} to look at." if wrong else "Nothing wrong was found.")
     return 1 if wrong else 0
 
 
@@ -71,25 +74,25 @@ def facts_table(manifest):
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     output, host, libraries = manifest["output"], manifest["host"], manifest["libraries"]
-    table.add_row("MPI", manifest["mpi"].split(", package")[0])
-    table.add_row("MPI-IO", manifest["mpi_io"])
-    table.add_row("HDF5", libraries["hdf5"])
-    table.add_row("PnetCDF", libraries.get("pnetcdf", "not in this build"))
-    table.add_row("file system", f"{output['type']} on {output['mount_point']} ({output['source']})")
-    striping = (output.get("lustre") or {}).get("striping")
-    table.add_row("Lustre", striping or (output.get("lustre") or {}).get("absent", "-"))
-    table.add_row("ranks", f"{manifest['ranks']} on {len(manifest['hosts'])} hosts, {manifest['cores']} cores each")
-    table.add_row("memory", f"{units.size(host['memory'])}, {units.size(host['available'])} available")
-    table.add_row(
-        "page cache", f"{units.size(host['cached'])} cached, {units.size(host['dirty'])} dirty or being written"
-    )
-    table.add_row("load", f"{host['load']:.2f}")
+    lustre = output.get("lustre") or {}
     missing = [method["name"] for method in manifest["methods"] if method["missing"]]
-    table.add_row(
-        "methods",
-        f"{len(manifest['methods']) - len(missing)}"
+    rows = {
+        "MPI": manifest["mpi"].split(", package")[0],
+        "MPI-IO": manifest["mpi_io"],
+        "HDF5": libraries["hdf5"],
+        "PnetCDF": libraries.get("pnetcdf", "not in this build"),
+        "file system": f"{output['type']} on {output['mount_point']} ({output['source']})",
+        "Lustre": lustre.get("striping") or lustre.get("absent", "-"),
+        "ranks": f"{manifest['ranks']} on {units.counted(len(manifest['hosts']), 'host')}, "
+        f"{units.counted(manifest['cores'], 'core')} each",
+        "memory": f"{units.size(host['memory'])}, {units.size(host['available'])} available",
+        "page cache": f"{units.size(host['cached'])} cached, {units.size(host['dirty'])} dirty or being written",
+        "load": f"{host['load']:.2f}",
+        "methods": f"{len(manifest['methods']) - len(missing)}"
         + (f"; not in this build: {', '.join(missing)}" if missing else ""),
-    )
+    }
+    for name, value in rows.items():
+        table.add_row(name, Text(printable(value, keep="\n")))
     return table
 
 

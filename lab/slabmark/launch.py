@@ -28,7 +28,9 @@ def check(template):
     template = TEMPLATES.get(template, template)
     try:
         fields = {field for _, field, _, _ in string.Formatter().parse(template) if field is not None}
-    except ValueError as error:
+        if fields <= set(FIELDS):
+            fill(template, ["program"], 1)
+    except (ValueError, IndexError) as error:
         raise InputError(f"The launch template '{template}' cannot be read ({error}).") from None
     if unknown := fields - set(FIELDS):
         raise InputError(

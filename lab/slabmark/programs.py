@@ -23,8 +23,8 @@ def find(name):
     )
 
 
-def json_of(command, timeout=120):
-    """What a program prints as JSON. LabError with its own words if it fails."""
+def output_of(command, timeout=120):
+    """What a program prints. LabError with its own words if it fails."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         status = launch.run(command, timeout, {}, out, err)
         out.seek(0), err.seek(0)
@@ -34,6 +34,12 @@ def json_of(command, timeout=120):
         raise LabError(f"'{' '.join(command)}' gave no answer within {timeout} s.")
     if status:
         raise InputError(reason) if status == 2 else LabError(f"'{' '.join(command)}' failed: {reason}")
+    return text
+
+
+def json_of(command, timeout=120):
+    """What a program prints as JSON, between what its launcher may print. LabError if it fails."""
+    text = output_of(command, timeout)
     begin, end = text.find("{"), text.rfind("}")
     if begin < 0 or end < begin:
         raise LabError(f"'{' '.join(command)}' printed no JSON.")

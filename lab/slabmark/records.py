@@ -2,49 +2,194 @@
 
 import dataclasses
 import pathlib
+from typing import Annotated, Any
 
-import orjson
+import pydantic
+import pydantic_core
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import NotRequired, TypedDict
 
-from slabmark.errors import InputError
+from slabmark import files
+from slabmark.errors import InputError, printable
 
 RECORD_VERSION = 1
 FAILURE_VERSION = 1
 
+Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
+Seconds = Annotated[float, Field(ge=0, le=1e12)]
+Plain = str | int | float | bool | None
 
-@dataclasses.dataclass(slots=True)
-class Trial:
-    warm_up: bool
-    open_to_close: float  # seconds
-    transfer: float
-    overhead: float
-    agreements: float
-    phases: dict  # seconds by name
-    imbalance: float  # slowest rank's seconds / mean over ranks
-    slowest_rank: int
+
+class Phase(BaseModel):
+    seconds: Seconds
+
+
+class Busy(BaseModel):
+    imbalance: Seconds  # slowest rank's seconds / mean over ranks
+    slowest_rank: Count
     slowest_host: str
 
 
-@dataclasses.dataclass(slots=True)
-class Record:
-    """One line of a record file. What only the manifest knows stays in `manifest`."""
+class Trial(BaseModel):
+    warm_up: bool
+    open_to_close: Annotated[float, Field(gt=0, le=1e12)]  # seconds, as are the next four
+    transfer: Seconds
+    overhead: float
+    busy: Busy
+    phases: dict[str, Phase]  # {name: seconds} once it is read
+    agreements: float | None = None
 
-    file: str
-    line: int
-    pattern: dict
+    def model_post_init(self, context):
+        self.phases = {printable(name): phase.seconds for name, phase in self.phases.items()}
+        if self.agreements is None:  # earlier records do not tell Slabmark's own part from ranks that waited for a core
+            self.agreements = self.overhead
+
+    @property
+    def imbalance(self):
+        return self.busy.imbalance
+
+    @property
+    def slowest_rank(self):
+        return self.busy.slowest_rank
+
+    @property
+    def slowest_host(self):
+        return self.busy.slowest_host
+
+
+class Open(TypedDict):
+    """What stays a dictionary, since programs and libraries add to it; below is what the lab reads of each."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)
+
+
+class Bound(Open):
+    method: str
+    seconds: Seconds
+
+
+class Requests(Open):
+    total: Count
+    max: Count
+    min: Count
+
+
+class Pattern(Open):
+    name: str
+    settings: dict[str, str]
+    bytes: Count
+    requests: Requests
+    ranks: Annotated[int, Field(ge=1, le=2**31)]
+    datasets: NotRequired[Count]
+    rounds: NotRequired[Count]
+
+
+class Settings(Open, total=False):
+    options: dict[str, Plain]
+    hints: dict[str, Plain]
+
+
+class Effective(Open, total=False):
+    hints: dict[str, Plain]
+    notes: list[str] | None
+    no_collective_cause: list[str] | str | None
+    io_mode: dict[str, Count] | None
+    calls: dict[str, Count] | None
+    layout: dict[str, Any] | None
+    storage_bytes: Count | None
+
+
+class Host(Open):
+    name: str
+
+
+class OverHosts(Open, total=False):
+    min: Count
+    max: Count
+
+
+class Program(Open, total=False):
+    name: str
+    version: str
+    git_revision: str
+    compiler: str
+    build_type: str
+
+
+class Lustre(Open, total=False):
+    striping: str
+    absent: str
+
+
+class Output(Open, total=False):
+    type: str
+    mount_point: str
+    source: str
+    lustre: Lustre | None
+
+
+class Manifest(Open, total=False):
+    program: Program
+    mpi: str
+    mpi_io: str
+    libraries: dict[str, Plain]
+    ranks: Count
+    hosts: list[Host]
+    ranks_per_node: OverHosts | None
+    memory_bytes: Count | None
+    cores: Count | None
+    output: Output
+    environment: dict[str, Plain]
+    configuration_hash: str | None
+    seed: Plain
+    started: str | None
+    ended: str | None
+
+
+class Launch(Open, total=False):
+    """What `slabmark sweep` adds."""
+
+    name: str
+    cell: str
+    cell_id: str
+    launch: Count
+    environment: dict[str, str]
+
+
+class Difference(Open):
+    path: str
+    rank: Count
+    value: Any
+
+
+class Verified(Open):
+    state: str
+
+
+class Record(BaseModel):
+    """One line of a record file."""
+
+    pattern: Pattern
     method: str
     direction: str
     unsupported: str | None
-    settings: dict
-    effective: dict
-    differences: list
+    settings: Settings
+    effective: Effective
+    differences: list[Difference]
     sync: bool
     cache: str | None
-    stopping: dict
-    trials: list
-    verified: dict
-    bounds: list
-    manifest: dict
-    study: dict  # what `slabmark sweep` added: study, cell, launch, environment; empty without one
+    stopping: dict[str, Plain] | None
+    trials: list[Trial]
+    verified: Verified
+    bounds: list[Bound]
+    manifest: Manifest
+    study: Launch | None = None  # empty without a sweep
+    file: str = ""
+    line: int = 0
+    source: str = ""  # where several results are read that are to be told apart: which of them
+
+    def model_post_init(self, context):
+        self.stopping, self.study = self.stopping or {}, self.study or {}
 
     @property
     def measured(self):
@@ -55,11 +200,11 @@ class Record:
         return self.pattern["name"] == "bound"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(BaseModel):
     """A launch that ended without its records, as `slabmark sweep` keeps it."""
 
     cell: str
+    cell_id: str
     launch: int
     command: str
     status: int | None
@@ -85,122 +230,74 @@ class Collection:
     skipped: list
 
 
-class _Unreadable(Exception):
+class Unreadable(Exception):
     pass
 
 
-def read(paths):
-    """Records of files, or of all *.jsonl files in folders, in order. InputError if a path does not exist or nothing
-    at all is found."""
+def read(paths, tell_apart=False):
+    """Records of files, or of all *.jsonl files in folders, in order; with `tell_apart`, each with the path that it is
+    from if there are several. InputError if a path does not exist or nothing at all is found."""
     collection = Collection([], [], [])
-    for file in record_files(paths):
-        _read_file(file, collection)
+    for path in paths:
+        source = str(path) if tell_apart and len(paths) > 1 else ""
+        for file in record_files(path):
+            _read_file(file, source, collection)
     if not collection.records and not collection.failures:
-        reasons = "".join(f"\n  {skipped}" for skipped in collection.skipped[:5])
+        reason = f" The first that was there: {collection.skipped[0]}." if collection.skipped else ""
         raise InputError(
             f"No record was found in {', '.join(map(str, paths))}; the option --json of the programs, or "
-            f"'slabmark sweep', makes some.{reasons}"
+            f"'slabmark sweep', makes some.{reason}"
         )
     return collection
 
 
-def record_files(paths):
-    """The files that the paths stand for."""
-    files = []
-    for path in map(pathlib.Path, paths):
-        if path.is_dir():
-            inside = sorted(path.glob("*.jsonl"))
-            if not inside:
-                raise InputError(f"The folder '{path}' holds no file of records (*.jsonl).")
-            files += inside
-        elif path.is_file():
-            files.append(path)
-        else:
-            raise InputError(f"There is no file or folder '{path}'.")
-    return files
+def record_files(path):
+    """The files that a path stands for."""
+    path = pathlib.Path(path)
+    if not path.exists():
+        raise InputError(f"There is no file or folder '{path}'.")
+    if not path.is_dir():
+        return [path]
+    if not (inside := sorted(path.glob("*.jsonl"))):
+        raise InputError(f"The folder '{path}' holds no file of records (*.jsonl).")
+    return inside
 
 
-def _read_file(file, collection):
-    try:
-        lines = open(file, "rb")
-    except OSError as error:
-        raise InputError(f"'{file}' cannot be read: {error.strerror}.") from error
-    with lines:
+def _read_file(file, source, collection):
+    with files.open_regular(file) as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
             try:
-                entry = parse_line(line, str(file), number)
-            except _Unreadable as reason:
+                entry = parse_line(line, str(file), number, source)
+            except Unreadable as reason:
                 collection.skipped.append(Skipped(str(file), number, str(reason)))
                 continue
             (collection.failures if isinstance(entry, Failure) else collection.records).append(entry)
 
 
-def parse_line(line, file, number):
+def parse_line(line, file, number, source=""):
     try:
-        json = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        raise _Unreadable("it is not JSON (cut short?)") from None
+        json = pydantic_core.from_json(line, allow_inf_nan=False)
+    except ValueError:
+        raise Unreadable("it is not JSON (cut short?)") from None
     if not isinstance(json, dict):
-        raise _Unreadable("it is not a JSON object")
+        raise Unreadable("it is not a JSON object")
     try:
         if "slabmark_failure" in json:
             _require_version(json["slabmark_failure"], FAILURE_VERSION)
-            return Failure(**{field.name: json[field.name] for field in dataclasses.fields(Failure)})
+            return Failure.model_validate(json, strict=True)
         if "slabmark_record" not in json:
-            raise _Unreadable("it is no record of Slabmark")
+            raise Unreadable("it is no record of Slabmark")
         _require_version(json["slabmark_record"], RECORD_VERSION)
-        return _record(json, file, number)
-    except KeyError as missing:
-        raise _Unreadable(f"its member {missing} is missing") from None
-    except (TypeError, ValueError, AttributeError) as error:
-        raise _Unreadable(f"a member is of an unexpected type ({error})") from None
+        return Record.model_validate(json | {"file": file, "line": number, "source": source}, strict=True)
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise Unreadable(f"its member '{'.'.join(map(str, first['loc']))}' is wrong: {first['msg']}") from None
 
 
 def _require_version(found, known):
     if found != known:
-        raise _Unreadable(
-            f"it is of version {found} and this slabmark reads version {known}; a newer slabmark may read it"
+        raise Unreadable(
+            f"it is of version {printable(found)[:20]} and this slabmark reads version {known}; a newer slabmark may read it"
         )
-
-
-def _record(json, file, number):
-    pattern = json["pattern"]
-    for member in ("name", "settings", "bytes", "requests", "ranks"):
-        pattern[member]
-    return Record(
-        file=file,
-        line=number,
-        pattern=pattern,
-        method=json["method"],
-        direction=json["direction"],
-        unsupported=json["unsupported"],
-        settings=json["settings"],
-        effective=json["effective"],
-        differences=json["differences"],
-        sync=json["sync"],
-        cache=json["cache"],
-        stopping=json["stopping"],
-        trials=[_trial(trial) for trial in json["trials"]],
-        verified=json["verified"],
-        bounds=json["bounds"],
-        manifest=json["manifest"],
-        study=json.get("study") or {},
-    )
-
-
-def _trial(json):
-    busy = json["busy"]
-    return Trial(
-        warm_up=json["warm_up"],
-        open_to_close=float(json["open_to_close"]),
-        transfer=float(json["transfer"]),
-        overhead=float(json["overhead"]),
-        # Earlier records do not tell Slabmark's own part from ranks that waited for a core.
-        agreements=float(json.get("agreements", json["overhead"])),
-        phases={name: float(phase["seconds"]) for name, phase in json["phases"].items()},
-        imbalance=float(busy["imbalance"]),
-        slowest_rank=busy["slowest_rank"],
-        slowest_host=busy["slowest_host"],
-    )

@@ -7,21 +7,23 @@
     launches/ID.status its exit status; written when it has ended
 
 A launch counts as done when all of its records are in records.jsonl. Nothing is removed before what replaces it is
-durable, so a kill at any moment loses nothing.
+durable, so a kill at any moment loses nothing. Lines that others appended to the first two stay.
 """
 
 import collections
 import contextlib
 import fcntl
+import json
 import os
 import time
 
-import orjson
+import pydantic_core
 
-from slabmark import programs, records
+from slabmark import files, programs, records
 from slabmark.errors import InputError
 
 SECONDS_TO_WAIT_FOR_LOCK = 10
+RECORD = b'{"slabmark_'  # how ours begin, even those that were cut short
 
 
 class Results:
@@ -35,12 +37,9 @@ class Results:
 
     def open(self):
         """Takes the folder for this process and what it starts. InputError if another sweep works in it."""
-        try:
-            self.launches.mkdir(parents=True, exist_ok=True)
-            self.study.scratch.mkdir(parents=True, exist_ok=True)
-            self.lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise InputError(f"The folder '{error.filename}' cannot be used: {error.strerror}.") from None
+        self.launches.mkdir(parents=True, exist_ok=True)
+        self.study.scratch.mkdir(parents=True, exist_ok=True)
+        self.lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
         last = time.monotonic() + SECONDS_TO_WAIT_FOR_LOCK
         while True:
             try:
@@ -74,41 +73,55 @@ class Results:
         return self.stem(cell, launch).with_suffix(".status")
 
     def done(self):
-        """{(cell id, launch)} that are recorded. A launch of which only a part is there, because the machine died while
-        it was appended, is cut off again."""
+        """{(cell id, launch)} that are recorded. A launch of which only a part is at the end, because the machine died
+        while it was appended, is cut off again, and so is half a record; what others left there stays."""
         found, expected = collections.Counter(), {}
-        position, partial = 0, None  # where an incomplete tail begins
+        position = whole = 0  # how far all that is there is complete
         if self.records.exists():
-            with open(self.records, "rb") as lines:
+            with files.open_regular(self.records) as lines:
                 for line in lines:
-                    key = _key_of(line)
-                    if key is not None:
+                    position += len(line)
+                    if key := _key_of(line):
                         launch = key[:2]
                         expected[launch] = key[2]
                         found[launch] += 1
-                        incomplete = found[launch] < key[2]
-                        partial = (position if partial is None else partial) if incomplete else None
-                    elif not line.endswith(b"\n") and partial is None:
-                        partial = position
-                    position += len(line)
-            if partial is not None:
-                os.truncate(self.records, partial)
-        return {key for key, count in found.items() if count == expected[key]}
+                        if found[launch] < key[2]:
+                            continue
+                    elif not line.endswith(b"\n") and line[: len(RECORD)] == RECORD[: len(line)] and not _is_json(line):
+                        continue
+                    whole = position
+            if whole < position:
+                os.truncate(self.records, whole)
+        return {key for key, count in found.items() if count >= expected[key]}
 
     def failed(self):
         """{(cell id, launch): reason}"""
-        found = {}
-        if self.failures.exists():
-            for line in self.failures.read_bytes().splitlines():
-                try:
-                    failure = orjson.loads(line)
-                    found[failure["cell_id"], failure["launch"]] = failure["reason"]
-                except (orjson.JSONDecodeError, KeyError):
-                    continue  # cut short by a crash: that launch runs again
-        return found
+        return {key: reason for key, reason, _ in self._failures() if key}
 
     def forget_failures(self):
-        self.failures.unlink(missing_ok=True)
+        """Those of this study; other lines stay."""
+        mine = {cell.id for cell in self.study.cells}
+        kept = [line for key, _, line in self._failures() if not key or key[0] not in mine]
+        if kept:
+            files.write(self.failures, b"".join(kept))
+        else:
+            self.failures.unlink(missing_ok=True)
+
+    def _failures(self):
+        """[((cell id, launch), reason, line)]; without a key what is no failure, or is one cut short by a crash: that
+        launch runs again."""
+        if not self.failures.exists():
+            return []
+        found = []
+        with files.open_regular(self.failures) as lines:
+            for line in lines:
+                with contextlib.suppress(records.Unreadable):
+                    failure = records.parse_line(line, str(self.failures), 0)
+                    if isinstance(failure, records.Failure):
+                        found.append(((failure.cell_id, failure.launch), failure.reason, line))
+                        continue
+                found.append((None, None, line))
+        return found
 
     def collect(self, cell, launch, status):
         """Moves what a launch left to where it belongs. `status`: None if it is not known how it ended. Returns the
@@ -139,7 +152,7 @@ class Results:
             "status": status,
             "reason": reason,
         }
-        self._append(self.failures, [orjson.dumps(failure)])
+        self._append(self.failures, [_json_line(failure)])
         self._remove(self.record_file(cell, launch), self.status_file(cell, launch))
 
     def discard(self, cell, launch):
@@ -160,7 +173,7 @@ class Results:
         return [line for line in whole if _is_json(line)]
 
     def _annotated(self, line, cell, launch, count):
-        record = orjson.loads(line)
+        record = pydantic_core.from_json(line)
         record["study"] = {
             "name": self.study.name,
             "pattern": cell.pattern,
@@ -170,12 +183,15 @@ class Results:
             "records": count,
             "environment": dict(cell.environment),
         }
-        return orjson.dumps(record)
+        return _json_line(record)
 
     def _append(self, file, lines):
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
-            data = b"".join(line + b"\n" for line in lines)
+            data = b"".join(lines)
+            end = os.lseek(descriptor, 0, os.SEEK_END)
+            if end and os.pread(descriptor, 1, end - 1) != b"\n":
+                data = b"\n" + data
             while data:
                 data = data[os.write(descriptor, data) :]
             os.fsync(descriptor)
@@ -187,19 +203,21 @@ class Results:
             file.unlink(missing_ok=True)
 
 
+def _json_line(value):
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"  # names that are not UTF-8 become escapes
+
+
 def _is_json(line):
     try:
-        return isinstance(orjson.loads(line), dict)
-    except orjson.JSONDecodeError:
+        return isinstance(pydantic_core.from_json(line), dict)
+    except ValueError:
         return False
 
 
 def _key_of(line):
-    """(cell id, launch, records of that launch) of a complete line of this sweep."""
-    if not line.endswith(b"\n"):
-        return None
+    """(cell id, launch, records of that launch) of a line of a sweep."""
     try:
-        study = orjson.loads(line)["study"]
-        return study["cell_id"], study["launch"], study["records"]
-    except (orjson.JSONDecodeError, KeyError, TypeError):
+        study = pydantic_core.from_json(line)["study"]
+        return str(study["cell_id"]), int(study["launch"]), int(study["records"])
+    except (ValueError, KeyError, TypeError):
         return None

@@ -3,7 +3,7 @@
 import dataclasses
 import shlex
 
-from slabmark.errors import InputError
+from slabmark.errors import InputError, printable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,9 +71,9 @@ SCRIPT = """\
 #!/bin/bash
 {directives}
 #
-# Study '{study}': {count} launches, in random order. Written by 'slabmark sweep {file} --job {scheduler}'.
+# Written by 'slabmark sweep --job {scheduler}': {count} launches of the study '{study}', in random order.
 # Submit it with: {submit} {script}
-# Afterwards:     slabmark sweep {file} --collect
+# Afterwards:     {collect}
 # What has ended already is skipped, so the same script can be submitted again after a time limit.
 
 cd {folder} && mkdir -p {scratch} || exit 2
@@ -94,6 +94,11 @@ rmdir {scratch}
 """
 
 
+def collect_command(study):
+    """The line that gathers the records of the job."""
+    return shlex.join(["slabmark", "sweep", str(study.file), "-r", str(study.results), "--collect"])
+
+
 def script(results, scheduler_name, launches):
     """Text of the job script for [(cell, launch)]. InputError for a scheduler that is not known."""
     scheduler = SCHEDULERS[scheduler_name]
@@ -101,7 +106,7 @@ def script(results, scheduler_name, launches):
     job = study.job
     most = max((cell.ranks for cell, _ in launches), default=1)
     per_node = study.ranks_per_node or most
-    nodes = job.get("nodes", -(-most // per_node))
+    nodes = job.nodes or -(-most // per_node)
     if nodes * per_node < most:
         raise InputError(
             f"[job] has nodes = {nodes}, which with {per_node} ranks a node do not hold the {most} ranks of the "
@@ -113,26 +118,31 @@ def script(results, scheduler_name, launches):
         "nodes": nodes,
         "tasks": most,
         "tasks_per_node": min(per_node, most),
-        "time": job.get("time"),
-        "queue": job.get("queue"),
-        "account": job.get("account"),
+        "time": job.time,
+        "queue": job.queue,
+        "account": job.account,
     }
+    for key in ("name", "log"):
+        if not str(values[key]).isprintable():
+            raise InputError(f"No line of a job script can hold '{values[key]}'; rename the study or the results.")
     lines = [f"{scheduler.mark} {line.format(**values)}" for key, line in scheduler.directives.items() if values[key]]
-    lines += [f"{scheduler.mark} {line}" for line in job.get("directives", [])]
+    lines += [f"{scheduler.mark} {line}" for line in job.directives]
+    preamble = "\n".join(job.preamble).rstrip()
     commands = []
     for cell, number in launches:
         command = study.command(cell, results.record_file(cell, number))
         commands.append(f"# {cell.label}\nlaunch {results.stem(cell, number).name} {shlex.join(command)}")
     return SCRIPT.format(
         directives="\n".join(lines),
-        study=study.name,
+        # A line break in a comment would begin a command.
+        study=printable(study.name),
         count=len(launches),
-        file=shlex.quote(str(study.file)),
         scheduler=scheduler.name,
         submit=scheduler.submit,
-        script=shlex.quote(str(results.folder / "job.sh")),
+        script=printable(shlex.quote(str(results.folder / "job.sh"))),
+        collect=printable(collect_command(study)),
         folder=shlex.quote(str(study.file.parent)),
-        preamble=job.get("preamble", "").rstrip() + "\n" if job.get("preamble") else "",
+        preamble=preamble + "\n" if preamble else "",
         launches=shlex.quote(str(results.launches)),
         scratch=shlex.quote(str(study.scratch)),
         timeout=study.timeout,

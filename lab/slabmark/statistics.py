@@ -8,6 +8,9 @@ import functools
 import math
 import statistics as standard
 
+import scipy.stats
+from scipy import special
+
 FEWEST_FOR_INTERVAL = 6
 OUTLIER_THRESHOLD = 14.8
 
@@ -42,14 +45,9 @@ def median_interval(count):
     """(k, n+1-k, coverage) of the order statistics, from 1, that bound the median with at least 95 %."""
     if count < FEWEST_FOR_INTERVAL:
         return 1, max(count, 1), max(0.0, 1 - 2.0 ** (1 - count)) if count else 0.0
-    below, first, coverage = 0, 1, 1.0
-    for k in range(1, count // 2 + 1):
-        below += math.comb(count, k - 1)  # 2^count P(B <= k-1), exact
-        inside = 1 - 2 * below / 2**count
-        if inside < 0.95:
-            break
-        first, coverage = k, inside
-    return first, count + 1 - first, coverage
+    coverages = 1 - 2 * special.bdtr(range(count // 2), count, 0.5)  # of k = 1, 2, ...: P(k-1 < B < n+1-k)
+    first = int((coverages >= 0.95).sum())
+    return first, count + 1 - first, float(coverages[first - 1])
 
 
 def outliers(values):
@@ -96,8 +94,7 @@ def _cut(m, n, alpha):
     greatest. 0 if there is none."""
     if m * n > MOST_EXACT_PAIRS:
         deviation = math.sqrt(m * n * (m + n + 1) / 12)
-        z = standard.NormalDist().inv_cdf(alpha / 2)
-        return max(0, math.floor(m * n / 2 + z * deviation))
+        return max(0, math.floor(m * n / 2 + special.ndtri(alpha / 2) * deviation))
     limit = alpha / 2 * math.comb(m + n, m)
     total = 0
     for c, count in enumerate(_rank_sum_counts(m, n)):
@@ -128,14 +125,12 @@ def ratio(base, new, alpha=0.05):
 def launch_effect(launches):
     """How much more the launches differ than their trials: the ratio F of the mean squares between and within launches
     of the logarithms of the seconds. About 1 if a launch is nothing but its trials. None if there is too little."""
-    groups = [[math.log(value) for value in values] for values in launches if len(values) > 1 and min(values) > 0]
-    count = sum(map(len, groups))
+    groups = [[math.log(value) for value in values] for values in launches if len(values) > 1]
     if len(groups) < 3:
         return None
-    grand = sum(map(sum, groups)) / count
-    between = sum(len(g) * (standard.mean(g) - grand) ** 2 for g in groups) / (len(groups) - 1)
-    within = sum((len(g) - 1) * standard.variance(g) for g in groups) / (count - len(groups))
-    return between / within if within else (math.inf if between else 1.0)
+    if all(min(group) == max(group) for group in groups):
+        return 1.0 if len(set(map(tuple, groups))) == 1 else math.inf
+    return float(scipy.stats.f_oneway(*groups).statistic)
 
 
 def fewest_to_compare(alpha):
@@ -150,22 +145,42 @@ def detectable(base, new, alpha=0.05, tolerance=0.0, power=0.8):
     """The slowdown that would be found beyond `tolerance` with probability `power`, given the spread of the two
     samples: normal theory for the logarithms, with the variance pi/3 s^2 (1/m + 1/n) of the Hodges-Lehmann estimate
     and Student's quantiles, since the spread itself is estimated. None where `ratio` has no interval."""
-    m, n = len(base), len(new)
-    level = _level(m, n, alpha)
+    reach = _reach(_spread(base, new), len(base), len(new), alpha, power)
+    return None if reach is None else (1 + tolerance) * math.exp(reach)
+
+
+MOST_NEEDED = 1000  # values; what needs more is not found by more of the same
+
+
+def needed(base, new, alpha=0.05, tolerance=0.05, power=0.8):
+    """Values a side with which the verdict on a ratio such as this one would be clear with probability `power`, given
+    the spread of the two samples: by the same theory as `detectable`. None beyond MOST_NEEDED."""
+    spread, seen = _spread(base, new), abs(math.log(ratio(base, new).median))
+    distance = abs(seen - math.log(1 + tolerance))  # to the limit within which it is the same
+    low, high = max(fewest_to_compare(alpha), min(len(base), len(new)) + 1), MOST_NEEDED
+    enough = lambda count: _reach(spread, count, count, alpha, power) <= distance
+    if not enough(high):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle + 1, high)
+    return low
+
+
+def _spread(base, new):
+    """Standard deviation of the logarithms, pooled; 0 where one value a side tells nothing of it."""
+    squares = [(math.log(v) - middle) ** 2 for s in (base, new) for middle in [_mean_log(s)] for v in s]
+    return math.sqrt(sum(squares) / max(1, len(squares) - 2))
+
+
+def _mean_log(values):
+    return sum(map(math.log, values)) / len(values)
+
+
+def _reach(spread, m, n, alpha, power):
+    """Distance of logarithms that is found with probability `power`; None where there is no interval."""
+    level, freedom = _level(m, n, alpha), m + n - 2
     if not level:
         return None
-    freedom = m + n - 2
-    logs = [[math.log(v) for v in sample] for sample in (base, new)]
-    spread = math.sqrt(sum(standard.variance(log) * (len(log) - 1) for log in logs) / freedom)
-    error = spread * math.sqrt(math.pi / 3 * (1 / m + 1 / n))
-    quantiles = _student(1 - level / 2, freedom) + _student(power, freedom)
-    return (1 + tolerance) * math.exp(quantiles * error)
-
-
-def _student(probability, freedom):
-    """Quantile of Student's distribution by the expansion of Cornish and Fisher (Abramowitz and Stegun, 26.7.5)."""
-    z = standard.NormalDist().inv_cdf(probability)
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + first / freedom + second / freedom**2 + third / freedom**3
+    quantiles = special.stdtrit(freedom, 1 - level / 2) + special.stdtrit(freedom, power)
+    return quantiles * spread * math.sqrt(math.pi / 3 * (1 / m + 1 / n))

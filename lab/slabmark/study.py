@@ -4,39 +4,115 @@ import dataclasses
 import hashlib
 import itertools
 import json
+import math
+import os
 import pathlib
 import random
+import re
 import tomllib
+from typing import Annotated
 
-from slabmark import cells, launch, programs
-from slabmark.errors import InputError, did_you_mean
+import pydantic
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from slabmark import files, launch, programs, units
+from slabmark.errors import InputError, did_you_mean, printable
 
 DEFAULT = "default"  # as a value of an axis: the option, hint or variable is not given
+MOST_CELLS, MOST_LAUNCHES = 100_000, 1_000_000
+MOST_BYTES, MOST_DOTS = 1 << 20, 1000  # of a study and of a line of it: tomllib takes hours over a key of 100,000 parts
 
-# Known keys by table, each with the type of its value.
-STUDY = {
-    "name": str,
-    "results": str,
-    "output": str,
-    "launches": int,
-    "trials": int,
-    "seed": int,
-    "sync": bool,
-    "bound": bool,
-    "timeout": (int, float),
+
+def _text(value):
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if not isinstance(value, (str, int, float)) or "\0" in str(value):
+        raise ValueError("it is to be text, a number, true or false")
+    return str(value)
+
+
+def _line(value):
+    if not isinstance(value, str) or any(ord(c) < 32 or c == "\x7f" for c in value):
+        raise ValueError("it is to be text without line breaks and other control characters")
+    return value
+
+
+def _variable(value):
+    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", value):
+        raise ValueError(f"'{value}' is no name of a variable")
+    return value
+
+
+Positive = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Value = Annotated[str, BeforeValidator(_text)]
+Line = Annotated[str, BeforeValidator(_line)]  # of a script
+Variable = Annotated[str, BeforeValidator(_variable)]
+listed = BeforeValidator(lambda value: value if isinstance(value, list) else [value])  # one value is a list of it
+Axis = Annotated[list[Value], Field(min_length=1), listed]
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class StudyTable(Table):
+    name: Line | None = None
+    results: Value | None = None
+    output: Value = "."
+    launches: Positive = 6
+    trials: Positive = 3
+    seed: int = 1
+    sync: bool = False
+    bound: bool = True
+    timeout: Annotated[float, Field(gt=0, le=1e9)] = 1800
+
+
+class LaunchTable(Table):
+    template: str
+    ranks_per_node: Positive | None = None
+
+
+class JobTable(Table):
+    time: Line | None = None
+    account: Line | None = None
+    queue: Line | None = None
+    nodes: Positive | None = None
+    preamble: Annotated[list[str], listed] = []
+    directives: list[Line] = []
+
+
+class PatternTable(Table):
+    name: str | None = None
+    program: str = "slabmark-bench"
+    command: str | None = None
+    options: dict[Line, Axis] = {}
+    arguments: list[Value] = []
+
+
+class AxesTable(Table):
+    ranks: Annotated[list[Positive], Field(min_length=1), listed] = [1]
+    method: Annotated[list[str], Field(min_length=1), listed] | None = None
+    direction: Annotated[list[str], Field(min_length=1), listed] = ["write"]
+    options: dict[Line, Axis] = {}
+    hints: dict[Line, Axis] = {}
+    environment: dict[Variable, Axis] = {}
+
+
+class StudyFile(Table):
+    launch: LaunchTable
+    pattern: Annotated[list[PatternTable], Field(min_length=1)]
+    study: StudyTable = StudyTable()
+    job: JobTable = JobTable()
+    axes: AxesTable = AxesTable()
+
+
+TABLES = {"study": StudyTable, "launch": LaunchTable, "job": JobTable, "pattern": PatternTable, "axes": AxesTable}
+# What a user is told where one of these is missing or wrong.
+ADVICE = {
+    "pattern": 'add a table [[pattern]] with command = "decomp" and options = {map = "FILE"}',
+    "launch": f'it says how ranks are started, with template = "mpiexec" or another one of {", ".join(launch.TEMPLATES)}, '
+    f'or a line such as "{launch.TEMPLATES["srun"]}"',
 }
-LAUNCH = {"template": str, "ranks_per_node": int}
-JOB = {"time": str, "account": str, "queue": str, "nodes": int, "preamble": str, "directives": list}
-PATTERN = {"name": str, "program": str, "command": str, "options": dict, "arguments": list}
-AXES = {
-    "ranks": (list, int),
-    "method": (list, str),
-    "direction": (list, str),
-    "options": dict,
-    "hints": dict,
-    "environment": dict,
-}
-TABLES = {"study": STUDY, "launch": LAUNCH, "job": JOB, "axes": AXES}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +139,7 @@ class Study:
     results: pathlib.Path
     template: str
     ranks_per_node: int | None
-    job: dict
+    job: JobTable
     scratch: pathlib.Path  # for the files that are measured; the sweep's own, so what a killed launch left there may go
     launches: int
     seed: int
@@ -89,160 +165,114 @@ class Study:
 def read(path, results=None):
     """`results` replaces the folder that the study names. InputError with the culprit for whatever cannot be meant."""
     path = pathlib.Path(path)
+    with files.open_regular(path) as file:
+        data = file.read(MOST_BYTES + 1)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"The study '{path}' cannot be read ({getattr(error, 'strerror', None) or 'it is no text'})."
-        ) from None
-    try:
-        toml = tomllib.loads(text)
+        text = data.decode()
+        if len(data) > MOST_BYTES or any(line.count(".") > MOST_DOTS for line in text.splitlines()):
+            raise InputError("It is too large for a study, or a line of it has too many dots.")
+        return _study(StudyFile.model_validate(tomllib.loads(text)), pathlib.Path(os.path.realpath(path)), results)
+    except UnicodeDecodeError:
+        raise InputError(f"The study '{path}' is no text.") from None
+    except RecursionError:
+        raise InputError(f"The study '{path}' is not TOML: it is nested too deeply.") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"The study '{path}' is not TOML: {error}.") from None
-    try:
-        return _study(toml, path.resolve(), results)
+    except pydantic.ValidationError as error:
+        raise InputError(f"{path}: {_explained(error.errors(include_url=False))}") from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def _study(toml, path, results):
-    _check_keys(toml, {*TABLES, "pattern"}, "the study")
-    tables = {name: _table(toml, name, known) for name, known in TABLES.items()}
-    settings, axes = tables["study"], tables["axes"]
-    patterns = toml.get("pattern", [])
-    if not isinstance(patterns, list) or not patterns:
-        raise InputError(
-            'It names no pattern; add a table [[pattern]] with command = "decomp" and options = {map = "FILE"}.'
-        )
-    if "template" not in tables["launch"]:
-        raise InputError(
-            'It does not say how ranks are started; add [launch] with template = "mpiexec" or another one of '
-            f'{", ".join(launch.TEMPLATES)}, or a line such as "{launch.TEMPLATES["srun"]}".'
-        )
-    name = settings.get("name", path.stem)
-    results = pathlib.Path(results).resolve() if results else path.parent / settings.get("results", f"{name}-results")
-    scratch = path.parent / settings.get("output", ".") / f"{results.name}-scratch"
-    return Study(
+def _explained(errors):
+    """What pydantic finds wrong, in words of a study: first of all a key that is not known, which may be a missing one."""
+    error = min(errors, key=lambda error: error["type"] != "extra_forbidden")
+    table, *keys = error["loc"]
+    key = ".".join(str(key) for key in keys if key != "[key]")
+    if error["type"] == "extra_forbidden":
+        known = TABLES[table].model_fields if keys else TABLES
+        wrong = error["loc"][-1]
+        return f"'{wrong}' is no key of {f'[{table}]' if keys else 'a study'}.{did_you_mean(wrong, known)}"
+    where = f"'{key}' of [{table}]" if keys else f"[{table}]"
+    text = error["msg"].removeprefix("Value error, ").replace("Input should", "it should")
+    advice = f" ({ADVICE[table]})" if table in ADVICE and (len(keys) < 2 or error["type"] == "missing") else ""
+    return f"{where}: {text[0].lower()}{text[1:]}{advice}."
+
+
+def _study(read, path, results):
+    settings = read.study
+    name = settings.name or printable(path.stem)
+    results = pathlib.Path(os.path.realpath(results)) if results else path.parent / (settings.results or f"{name}-results")
+    scratch = path.parent / settings.output / f"{results.name}-scratch"
+    study = Study(
         name=name,
         file=path,
         results=results,
-        template=launch.check(tables["launch"]["template"]),
-        ranks_per_node=tables["launch"].get("ranks_per_node"),
-        job=tables["job"],
+        template=launch.check(read.launch.template),
+        ranks_per_node=read.launch.ranks_per_node,
+        job=read.job,
         scratch=scratch,
-        launches=_positive(settings, "launches", 6),
-        seed=settings.get("seed", 1),
-        timeout=_positive(settings, "timeout", 1800),
-        cells=_cells(patterns, axes, settings, scratch),
+        launches=settings.launches,
+        seed=settings.seed,
+        timeout=settings.timeout,
+        cells=_cells(read, scratch),
     )
+    if len(study.cells) * study.launches > MOST_LAUNCHES:
+        raise InputError(
+            f"It asks for {len(study.cells)} cells of {study.launches} launches; {MOST_LAUNCHES} launches are the most."
+        )
+    return study
 
 
-def _check_keys(table, known, where):
-    for key in table:
-        if key not in known:
-            raise InputError(f"'{key}' is no key of {where}.{did_you_mean(key, known)}")
-
-
-def _table(toml, name, known, where=None):
-    where = where or f"[{name}]"
-    table = toml.get(name, {})
-    if not isinstance(table, dict):
-        raise InputError(f"'{name}' is to be a table, {where}.")
-    _check_keys(table, known, where)
-    for key, value in table.items():
-        kinds = known[key]
-        if not isinstance(value, kinds) or isinstance(value, bool) and kinds is not bool:
-            wanted = {
-                str: "text",
-                int: "a whole number",
-                bool: "true or false",
-                list: "a list",
-                dict: "a table",
-                (list, int): "a list of numbers",
-                (list, str): "a list of words",
-            }
-            raise InputError(
-                f"'{key}' of {where} is {json.dumps(value, default=str)}, which is not {wanted.get(kinds, 'a number')}."
-            )
-    return table
-
-
-def _positive(table, key, standard):
-    value = table.get(key, standard)
-    if value <= 0:
-        raise InputError(f"'{key}' of [study] is {value}; it must be positive.")
-    return value
-
-
-def _text(value):
-    return ("on" if value else "off") if isinstance(value, bool) else str(value)
-
-
-def _axis(table, key, standard, where="[axes]"):
-    values = table.get(key, standard)
-    if not isinstance(values, list):
-        values = [values]
-    if not values:
-        raise InputError(f"'{key}' of {where} is an empty list, so there is nothing to run.")
-    return values
-
-
-def _combinations(table, where):
+def _combinations(table):
     """Each choice of one value a name; names with the value "default" are left out of it."""
-    names = list(table)
-    choices = [[_text(value) for value in _axis(table, name, [], where)] for name in names]
-    return [{n: v for n, v in zip(names, values) if v != DEFAULT} for values in itertools.product(*choices)]
+    _bounded(table.values())
+    return [{n: v for n, v in zip(table, values) if v != DEFAULT} for values in itertools.product(*table.values())]
 
 
-def _cells(patterns, axes, settings, scratch):
-    ranks = _axis(axes, "ranks", [1])
-    if wrong := [value for value in ranks if not isinstance(value, int) or value < 1]:
-        raise InputError(f"'ranks' of [axes] has {wrong[0]!r}, which is no positive whole number.")
-    directions = _axis(axes, "direction", ["write"])
-    for direction in directions:
+def _bounded(lists):
+    if (count := math.prod(map(len, lists))) > MOST_CELLS:
+        raise InputError(f"Its axes combine to {count} cells; {MOST_CELLS} are the most.")
+
+
+def _cells(read, scratch):
+    axes = read.axes
+    for direction in axes.direction:
         if direction not in ("write", "read"):
-            raise InputError(f"'direction' of [axes] has {direction!r}.{did_you_mean(direction, ['write', 'read'])}")
-    shared = (
-        ranks,
-        directions,
-        _combinations(axes.get("options", {}), "[axes.options]"),
-        _combinations(axes.get("hints", {}), "[axes.hints]"),
-        _combinations(axes.get("environment", {}), "[axes.environment]"),
-    )
+            raise InputError(f"'direction' of [axes] has '{direction}'.{did_you_mean(direction, ['write', 'read'])}")
+    shared = [
+        axes.direction,
+        *(_combinations(table) for table in (axes.options, axes.hints, axes.environment)),
+        axes.ranks,
+    ]
     found = {}
-    for number, pattern in enumerate(patterns, start=1):
-        table = _table({"pattern": pattern}, "pattern", PATTERN, f"[[pattern]] number {number}")
-        for cell in _cells_of(table, number, axes, settings, scratch, *shared):
+    for number, pattern in enumerate(read.pattern, start=1):
+        for cell in _cells_of(pattern, number, read, scratch, shared):
             found.setdefault(cell.id, cell)
     return list(found.values())
 
 
-def _cells_of(pattern, number, axes, settings, scratch, ranks, directions, options, hints, environments):
-    program = pattern.get("program", "slabmark-bench")
+def _cells_of(pattern, number, read, scratch, shared):
+    settings, program = read.study, pattern.program
     is_bench = program == "slabmark-bench"
-    name = pattern.get("name", pattern.get("command", program))
-    if is_bench and "command" not in pattern:
+    name = pattern.name or pattern.command or program
+    if is_bench and not pattern.command:
         raise InputError(
             f"[[pattern]] number {number} lacks 'command', the subcommand of slabmark-bench such as \"decomp\"."
         )
-    if is_bench and "method" not in axes:
+    if is_bench and read.axes.method is None:
         raise InputError(
             "[axes] lacks 'method', such as method = [\"pnetcdf-varn\", \"hdf5-union\"]; 'slabmark-bench methods' "
             "lists them."
         )
-    methods = _axis(axes, "method", []) if is_bench else [None]
-    for own, method, direction, chosen, hint, environment, count in itertools.product(
-        _combinations(pattern.get("options", {}), f"options of [[pattern]] number {number}"),
-        methods,
-        directions if is_bench else ["write"],
-        options,
-        hints,
-        environments,
-        ranks,
-    ):
+    lists = [_combinations(pattern.options), read.axes.method if is_bench else [None], *shared]
+    if not is_bench:
+        lists[2] = ["write"]
+    _bounded(lists)
+    for own, method, direction, chosen, hint, environment, count in itertools.product(*lists):
         if method is not None:  # options of other libraries change nothing, so they make no cells
             chosen = {key: value for key, value in chosen.items() if key.split(".")[0] == method.split("-")[0]}
-        arguments = [*([pattern["command"]] if is_bench else []), *map(str, pattern.get("arguments", []))]
+        arguments = [*([pattern.command] if is_bench else []), *pattern.arguments]
         for key, value in own.items():
             arguments += [f"--{key}", value]
         if is_bench:
@@ -250,20 +280,20 @@ def _cells_of(pattern, number, axes, settings, scratch, ranks, directions, optio
                 "--method",
                 method,
                 *(["--read"] if direction == "read" else []),
-                *([] if settings.get("bound", True) else ["--no-bound"]),
+                *([] if settings.bound else ["--no-bound"]),
                 "--quiet",
                 "--overwrite",
                 "--output-dir",
                 str(scratch),
             ]
-        arguments += ["--trials", str(_positive(settings, "trials", 3)), *(["--sync"] if settings.get("sync") else [])]
+        arguments += ["--trials", str(settings.trials), *(["--sync"] if settings.sync else [])]
         for flag, pairs in (("--set", chosen), ("--hint", hint)):
             for key, value in pairs.items():
                 arguments += [flag, f"{key}={value}"]
         distinguishing = [
             name,
             method or program,
-            cells.counted(count, "rank"),
+            units.counted(count, "rank"),
             *(["read"] if direction == "read" else []),
             *(
                 f"{k}={v}"
@@ -271,4 +301,5 @@ def _cells_of(pattern, number, axes, settings, scratch, ranks, directions, optio
                 if k != "map"
             ),
         ]
-        yield StudyCell(name, program, tuple(arguments), count, tuple(environment.items()), ", ".join(distinguishing))
+        label = printable(", ".join(distinguishing))
+        yield StudyCell(name, program, tuple(arguments), count, tuple(environment.items()), label)

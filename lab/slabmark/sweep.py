@@ -1,10 +1,11 @@
 """Runs a study: launch after launch in random order, each recorded as it ends, to be interrupted at any moment."""
 
-import signal
+import os
+import shlex
 import sys
 import time
 
-from slabmark import launch, schedulers, study, units
+from slabmark import files, launch, schedulers, study, units
 from slabmark.errors import InputError
 from slabmark.results import Results
 from slabmark.terminal import say
@@ -41,11 +42,12 @@ def main(arguments, console):
         remaining = settle(results)
         if arguments.job:
             return write_job(results, arguments.job, remaining, console)
-        if arguments.collect:
-            say(console, f"{len(remaining)} launches have not ended.")
-        else:
+        if not arguments.collect:
             run(results, remaining, console)
-        return summary(results, console)
+            remaining = []
+        elif remaining:
+            say(console, f"{units.counted(len(remaining), 'launch')} not ended yet.")
+        return summary(results, console) or (1 if remaining else 0)
     finally:
         results.close()
 
@@ -82,21 +84,23 @@ def write_job(results, scheduler, remaining, console):
         say(console, "Every launch has ended; there is nothing to submit.")
         return 0
     path = results.folder / "job.sh"
-    path.write_text(schedulers.script(results, scheduler, remaining))
+    text = schedulers.script(results, scheduler, remaining)
+    files.check_output(path, [results.study.file], ours=files.JOB_SCRIPT)
+    files.write(path, os.fsencode(text))
     path.chmod(0o755)
     say(
         console,
-        f"{path} holds {len(remaining)} launches.\nRead it, then: {schedulers.SCHEDULERS[scheduler].submit} {path}\n"
-        f"Afterwards:    slabmark sweep {results.study.file} --collect",
+        f"{path} holds {units.counted(len(remaining), 'launch')}.\n"
+        f"Read it, then: {schedulers.SCHEDULERS[scheduler].submit} {shlex.quote(str(path))}\n"
+        f"Afterwards:    {schedulers.collect_command(results.study)}",
     )
     return 0
 
 
 def run(results, remaining, console):
-    """Runs them one after the other. Ctrl-C and SIGTERM end the running launch, too."""
+    """Runs them one after the other."""
     total = len(results.study.cells) * results.study.launches
     started = time.monotonic()
-    signal.signal(signal.SIGTERM, _interrupt)
     for position, (cell, number) in enumerate(remaining):
         elapsed = time.monotonic() - started
         left = f", {units.duration(elapsed / position * (len(remaining) - position))} left" if position else ""
@@ -106,10 +110,6 @@ def run(results, remaining, console):
             _progress(console, "")
             say(console, f"failed: {cell.label}: {reason}")
     _progress(console, "")
-
-
-def _interrupt(number, frame):
-    raise KeyboardInterrupt
 
 
 def _progress(console, text):

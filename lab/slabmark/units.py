@@ -32,6 +32,11 @@ def percent(share):
     return "-" if share is None else f"{three_digits(100 * share)} %"
 
 
+def counted(number, thing):
+    """'1 rank', '2 ranks', '2 launches'"""
+    return f"{number} {thing}{'' if str(number) == '1' else 'es' if thing.endswith('ch') else 's'}"
+
+
 def three_digits(value):
     if value == 0:
         return "0"

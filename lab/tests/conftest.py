@@ -14,6 +14,8 @@ import pytest
 LAB = pathlib.Path(__file__).parents[1]
 sys.path.insert(0, str(LAB))
 
+from slabmark import records  # noqa: E402
+
 _spec = importlib.util.spec_from_file_location("program_fixtures", LAB.parent / "tests" / "program" / "conftest.py")
 _fixtures = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_fixtures)
@@ -118,8 +120,12 @@ def record(seconds, method="pnetcdf-varn", ranks=2, started="2026-01-01T00:00:00
     return made
 
 
-def write_records(path, records):
-    path.write_text("".join(json.dumps(made) + "\n" for made in records))
+def read_record(made):
+    return records.parse_line(json.dumps(made), "r.jsonl", 1)
+
+
+def write_records(path, made):
+    path.write_text("".join(json.dumps(one) + "\n" for one in made))
     return path
 
 

@@ -123,10 +123,41 @@ def test_every_candidate_has_lines_of_c_that_compile():
         pytest.skip(f"only {headers} are here; {made} candidates compiled")
 
 
-def test_without_today_the_plainest_way_that_was_measured_is_compared():
-    ways = [candidates.Candidate(name) for name in ("hdf5-log", "hdf5-union", "pnetcdf-vara", "posix")]
-    assert command.plainest(ways).method == "pnetcdf-vara"
-    assert command.plainest(ways[:2]).method == "hdf5-union"
+def build(mpi_io="ROMIO", missing=()):
+    names = [*METHODS, *candidates.NOT_CANDIDATES]
+    return {"mpi_io": mpi_io, "methods": [{"name": n, "missing": "no" if n in missing else None} for n in names]}
+
+
+@pytest.mark.parametrize(
+    "given, today, format, library",
+    [
+        ({}, "hdf5-slab", "hdf5", "hdf5"),
+        ({"format": "netcdf"}, "pnetcdf-vara", "netcdf", "pnetcdf"),
+        ({"today": "pnetcdf-varn"}, "pnetcdf-varn", "netcdf", "pnetcdf"),
+        ({"patterns": ["pnetcdf-*"]}, "pnetcdf-vara", "any", "pnetcdf"),
+        ({"patterns": ["hdf5-u*", "hdf5-multi"]}, "hdf5-slab", "any", "hdf5"),
+        ({"format": "hdf5", "today": "pnetcdf-vara"}, "pnetcdf-vara", "hdf5", "hdf5"),
+    ],
+)
+def test_only_the_format_of_today_is_tried_and_today_does_not_change_from_run_to_run(given, today, format, library):
+    choice = candidates.choose(build(), **given)
+    assert (choice.today.method, choice.format) == (today, format)
+    assert {candidates.library(way.method) for way in choice.first} == {library}
+
+
+def test_headerless_files_are_tried_only_where_any_format_will_do():
+    tried = lambda **given: {way.method for way in candidates.choose(build(), **given).first}
+    assert not {"posix", "mpiio-collective"} & tried() and {"posix", "mpiio-collective"} <= tried(format="any")
+    assert tried(today="posix") == tried(format="any")
+
+
+def test_what_is_not_tried_has_a_reason():
+    choice = candidates.choose(build(missing=["hdf5-subfiling"]))
+    assert choice.untried.keys() | {way.method for way in choice.first} == {m["name"] for m in build()["methods"]}
+    assert "build" in choice.untried["hdf5-subfiling"] and "--format any" in choice.untried["posix"]
+    machine = Machine(0)
+    found = machine.search(range(1, 9))
+    assert len(found.untried) == 7 and not set(found.untried) & found.seconds.keys()
 
 
 def test_the_words_follow_from_the_interval():
@@ -148,7 +179,7 @@ def test_each_method_of_the_build_is_a_candidate_with_lines_of_c_or_named_as_non
         if name in candidates.NOT_CANDIDATES:
             continue
         assert name in METHODS and code.for_candidate(candidates.Candidate(name)), name
-    first = candidates.first_candidates({"mpi_io": "ROMIO", "methods": built})
+    first = candidates.choose({"mpi_io": "ROMIO", "methods": built}, format="any").first
     assert not {"floor", "whole", "blob", "null"} & {candidate.method for candidate in first}
 
 
@@ -162,7 +193,7 @@ def test_romio_is_tried_where_ompio_is_in_effect():
         "mpi_io": "OMPIO",
         "methods": [{"name": n, "missing": None} for n in ("posix", "mpiio-collective", "null")],
     }
-    assert [c.label for c in candidates.first_candidates(environment)] == [
+    assert [c.label for c in candidates.choose(environment).first] == [
         "posix",
         "mpiio-collective",
         "mpiio-collective, OMPI_MCA_io=^ompio",
@@ -181,7 +212,7 @@ def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, sma
             "--launch",
             launcher,
             "--time",
-            "8",
+            "20",
             "--method",
             "hdf5-slab,hdf5-union",
             "-o",
@@ -204,9 +235,14 @@ def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, sma
         (["nonsense"], "neither a file nor a pattern"),
         (["decomp --map x", "--method", "hdf5-unoin"], "hdf5-union"),
         (["decomp --map x", "-o", "/absent"], "/absent"),
-        (["decomp --map x", "--time", "0"], "positive"),
+        (["decomp --map x", "--time", "nan"], "not between"),
+        (["decomp --map x"], '"x"'),
+        (["decomp --map x", "--json", "study.nc"], "no file of records"),
+        (["decomp --map 'x"], "quotation"),
     ],
 )
 def test_wrong_usage_is_one_sentence(run, sentence, tmp_path, arguments, culprit):
-    done = run("slabmark", ["advise", "--launch", "mpiexec", *arguments], cwd=tmp_path)
+    (tmp_path / "study.nc").write_bytes(b"CDF\1")
+    done = run("slabmark", ["advise", "--launch", "mpiexec", "-n", "1", *arguments], cwd=tmp_path)
     assert done.returncode == 2 and culprit in sentence(done, "slabmark")
+    assert [path.name for path in tmp_path.iterdir()] == ["study.nc"]

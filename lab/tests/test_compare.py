@@ -1,10 +1,15 @@
 """slabmark compare: verdicts, exit status, refusals."""
 
+import argparse
+import io
+import json
 import random
+import re
 
 import pytest
 from conftest import noise, record, write_records
-from slabmark import command_line
+from rich.console import Console
+from slabmark import cells, command_line, compare, records
 
 METHODS = ("pnetcdf-varn", "hdf5-union")
 
@@ -52,6 +57,65 @@ def test_three_trials_a_side_are_inconclusive_and_say_how_many_are_needed(tmp_pa
     base, new = (side(tmp_path / f"{n}.jsonl", n, slow, trials=3) for n, slow in ((1, 1), (2, 9)))
     status, told = compared(capsys, base, new)
     assert status == 0 and "2 inconclusive" in told.out and "at least 5 trials" in told.out
+
+
+def test_one_trial_against_sixty_is_compared(tmp_path, capsys):
+    base, new = (side(tmp_path / f"{n}.jsonl", n, trials=n) for n in (1, 60))
+    assert compared(capsys, base, new)[0] == 0
+
+
+def test_it_says_how_many_launches_are_missing_for_a_verdict(tmp_path, capsys):
+    base, new = (side(tmp_path / f"{n}.jsonl", n, launches=4, trials=2) for n in (1, 2))
+    _, told = compared(capsys, base, new)
+    assert "at least 5 launches a side are needed; missing: 1 in BASE, 1 in NEW (launches)" in told.out
+    status, told = compared(capsys, base, new, "--per-cell", "--tolerance", "0.03")
+    assert re.search(r"inconclusive: .*: a verdict takes (about|more than) \d+ launches a side", told.out)
+
+
+def test_as_many_launches_as_it_asks_for_give_a_verdict(tmp_path, capsys):
+    def sides(launches):
+        return [side(tmp_path / f"{n}.jsonl", n, slow, launches, 1) for n, slow in ((1, 1.0), (2, 1.3))]
+
+    told = json.loads(compared(capsys, *sides(5), "--json")[1].out)
+    [unclear] = [cell for cell in told["cells"] if cell["cell"] == "hdf5-union"]
+    assert unclear["verdict"] == "inconclusive" and 5 < unclear["values"]["needed"] < 100
+    told = json.loads(compared(capsys, *sides(unclear["values"]["needed"]), "--json")[1].out)
+    assert "slower" in [cell["verdict"] for cell in told["cells"] if cell["cell"] == "hdf5-union"]
+
+
+def test_a_method_that_vanished_fails_the_gate_and_so_does_what_it_is_told_to_fail_on(tmp_path, capsys):
+    base = side(tmp_path / "1.jsonl", 1)
+    made = [json.loads(line) for line in open(side(tmp_path / "2.jsonl", 2))]
+    new = str(write_records(tmp_path / "new.jsonl", [one for one in made if one["method"] == METHODS[0]]))
+    status, told = compared(capsys, base, new)
+    assert status == 1 and "missing: Writing" in told.out and "hdf5-union: it is not in NEW" in told.out
+    assert compared(capsys, base, new, "--fail-on", "slower")[0] == 0
+    assert compared(capsys, new, base)[0] == 0, "what is only in NEW is no loss"
+    status, told = compared(capsys, base, new, "--fail-on", "inconclusive,slower", "--tolerance", "0")
+    assert status == 1 and "inconclusive" in told.out
+    assert compared(capsys, base, new, "--fail-on", "missng")[0] == 2
+
+
+def test_json_has_what_the_table_has(tmp_path, capsys):
+    base, new = (side(tmp_path / f"{n}.jsonl", n, slow, launches=6) for n, slow in ((1, 1.0), (2, 2.0)))
+    status, told = compared(capsys, base, new, "--json")
+    found = json.loads(told.out)
+    assert status == 1 and found["failed"] == ["slower"] and found["missing"] == []
+    slow = {cell["cell"]: cell for cell in found["cells"]}["hdf5-union"]
+    assert slow["verdict"] == "slower" and slow["values"] == {"unit": "launches", "base": 6, "new": 6, "needed": None}
+    assert slow["ratio"]["low"] < slow["ratio"]["median"] < slow["ratio"]["high"]
+
+
+def test_80_columns_hold_the_verdict_and_the_screen_explains_the_ratio(tmp_path, capsys):
+    base, new = (records.read([side(tmp_path / f"{n}.jsonl", n, launches=6)]) for n in (1, 2))
+    pairs = compare.match(*([c for load in cells.workloads(s.records) for c in load.cells] for s in (base, new)))
+    console = Console(width=80, file=io.StringIO())
+    arguments = argparse.Namespace(tolerance=0.05, per_cell=False)
+    compare.show(compare.compare(pairs.pairs), pairs, arguments, console)
+    shown = console.file.getvalue()
+    verdicts = [line.split()[-1] for line in shown.splitlines() if line.strip().startswith(METHODS)]
+    assert len(verdicts) == 2 and set(verdicts) <= {"same", "inconclusive", "slower", "faster"}
+    assert "'ratio' is no quotient of these two" in shown
 
 
 def test_launches_are_the_values_where_there_are_enough(tmp_path, capsys):

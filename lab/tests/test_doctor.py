@@ -50,7 +50,7 @@ def test_the_doctor_tells_what_the_programs_tell(run, tmp_path):
         and told["libraries"]["hdf5"] in done.stdout
         and told["output"]["type"] in done.stdout
     )
-    assert "2 on 1 hosts" in done.stdout
+    assert "2 on 1 host, " in done.stdout
     assert {"posix", "hdf5-union"} <= {method["name"] for method in told["methods"]}
     assert list(tmp_path.iterdir()) == []
 

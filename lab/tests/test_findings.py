@@ -1,7 +1,7 @@
 """Rules: each is silent on a good record and speaks on the record that it is for."""
 
 import pytest
-from conftest import record
+from conftest import read_record, record
 from slabmark import cells, findings, records
 
 GOOD = {"bounds": [{"method": "posix", "bytes": 1 << 20, "seconds": 0.9, "share": 0.9}]}
@@ -36,7 +36,7 @@ BAD = {
 
 
 def codes(seconds=STEADY, **more):
-    made = records._record(record(seconds, **(GOOD | more)), "r.jsonl", 1)
+    made = read_record(record(seconds, **(GOOD | more)))
     [load] = cells.workloads([made])
     return {finding.code for finding in findings.of_cell(load.cells[0])}
 
@@ -57,7 +57,7 @@ def test_rules_about_trials_look_at_all_of_them():
     uneven = record(STEADY, **GOOD)
     for trial in uneven["trials"]:
         trial["busy"]["imbalance"], trial["overhead"] = 2.0, 0.5
-    [load] = cells.workloads([records._record(uneven, "r.jsonl", 1)])
+    [load] = cells.workloads([read_record(uneven)])
     assert {"unbalanced", "overhead"} <= {finding.code for finding in findings.of_cell(load.cells[0])}
 
 
@@ -65,16 +65,14 @@ def test_ranks_that_wait_for_a_core_are_not_called_synchronisation():
     shared = record(STEADY, **GOOD)
     for trial in shared["trials"]:
         trial["overhead"], trial["agreements"] = 0.5, 0.01
-    [load] = cells.workloads([records._record(shared, "r.jsonl", 1)])
+    [load] = cells.workloads([read_record(shared)])
     assert "overhead" not in {finding.code for finding in findings.of_cell(load.cells[0])}
 
 
 def test_launches_that_differ_are_noticed_and_equal_ones_are_not():
     def told(levels):
         made = [
-            records._record(
-                record([level, level * 1.01, level * 0.99], started=f"2026-01-0{day}T00:00:00Z", **GOOD), "r.jsonl", day
-            )
+            read_record(record([level, level * 1.01, level * 0.99], started=f"2026-01-0{day}T00:00:00Z", **GOOD))
             for day, level in enumerate(levels, start=1)
         ]
         [load] = cells.workloads(made)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import record, write_records
+from conftest import read_record, record, write_records
 from slabmark import cells, records
 from slabmark.errors import InputError
 
@@ -52,6 +52,29 @@ def test_launches_of_one_cell_are_pooled_and_other_settings_are_not(tmp_path):
     assert [cell.seconds for cell in load.cells] == [[1.0, 2.0, 3.0], [5.0], [7.0]]
     assert load.cells[0].launch_medians == [1.5, 3.0]
     assert load.cells[2].label == "pnetcdf-varn, MPI-IO=OMPIO"
+
+
+def test_a_phase_that_only_a_newer_program_knows_is_shown_after_the_others():
+    made = record([1.0])
+    for one in made["trials"]:
+        one["phases"]["compress"] = {"seconds": 0.25}
+    [load] = cells.workloads([read_record(made)])
+    assert list(load.cells[0].phases) == ["create", "post", "close", "compress"]
+    assert load.cells[0].phases["compress"] == 0.25
+
+
+def test_several_results_are_told_apart_and_those_of_one_are_launches(tmp_path):
+    paths = [write_records(tmp_path / f"{name}.jsonl", [record([1.0]), record([2.0])]) for name in ("mon", "tue")]
+    [load] = cells.workloads(records.read(paths, tell_apart=True).records)
+    assert [cell.label for cell in load.cells] == [f"pnetcdf-varn, results={path}" for path in paths]
+    assert [cell.seconds for cell in load.cells] == [[1.0, 2.0]] * 2
+    [load] = cells.workloads(records.read(paths).records)
+    assert [cell.seconds for cell in load.cells] == [[1.0, 2.0] * 2] and load.cells[0].label == "pnetcdf-varn"
+
+
+def test_control_characters_of_names_reach_no_terminal():
+    [load] = cells.workloads([read_record(record([1.0], method="a\x1b[2Jb", pattern__name="p\nq", pattern__settings={}))])
+    assert load.cells[0].label == "a\\x1b[2Jb" and load.title == "Writing p\\nq"
 
 
 def test_a_limit_belongs_to_the_pattern_beside_which_it_was_measured(tmp_path):

@@ -8,9 +8,10 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
-from conftest import noise, record, write_records
+from conftest import LAB, noise, record, write_records
 from slabmark import command_line, units
 
 CHROMIUM = next(
@@ -183,6 +184,45 @@ def test_names_from_records_cannot_break_the_page(tmp_path):
         ],
     )
     assert "<script>alert" not in report(tmp_path, path)
+
+
+def test_a_report_is_made_again_over_an_earlier_one_and_over_nothing_else(results, tmp_path, capsys):
+    before = results.read_bytes()
+    report(tmp_path, results)
+    report(tmp_path, results)  # its own page, figures and tables
+    cases = {"thesis.html": b"<html>mine", "csv/cells.csv": b"mine", "png/rates-1.png": b"\x89PNG mine"}
+    for name, content in cases.items():
+        (tmp_path / name).write_bytes(content)
+    command = ["report", str(results), "--csv", str(tmp_path / "csv"), "--png", str(tmp_path / "png"), "-o"]
+    fresh = str(tmp_path / "fresh.html")
+    assert command_line.main([*command[:2], "-o", str(tmp_path / "thesis.html")]) == 2
+    assert command_line.main([*command, fresh]) == 2
+    assert not (tmp_path / "fresh.html").exists(), "all is checked before the first is written"
+    for name, content in cases.items():
+        assert (tmp_path / name).read_bytes() == content
+    assert command_line.main([*command, fresh, "--overwrite"]) == 0
+    assert (tmp_path / "csv/cells.csv").read_bytes() != b"mine"
+    (tmp_path / "link").symlink_to(results)
+    os.mkfifo(tmp_path / "pipe")
+    for output in (results, tmp_path / "link", tmp_path / "pipe", "/dev/null", tmp_path):
+        assert command_line.main(["report", str(results), "-o", str(output), "--overwrite"]) == 2
+    assert results.read_bytes() == before
+    assert "is one of the inputs" in capsys.readouterr().err
+
+
+def test_an_earlier_report_stays_whole_where_the_new_one_does_not_fit(results, tmp_path):
+    report(tmp_path, results)
+    before = (tmp_path / "report.html").read_bytes()
+    command = [sys.executable, "-m", "slabmark", "report", str(results), "-o", str(tmp_path / "report.html")]
+    done = subprocess.run(
+        ["bash", "-c", 'ulimit -f 4; trap "" XFSZ; exec "$@"', "bash", *command],
+        env=os.environ | {"PYTHONPATH": str(LAB)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1 and "File too large" in done.stderr and "Traceback" not in done.stderr
+    assert (tmp_path / "report.html").read_bytes() == before
+    assert not list(tmp_path.glob(".slabmark-*"))
 
 
 def test_a_study_of_many_cells_is_reported_whole(tmp_path):

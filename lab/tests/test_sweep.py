@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shlex
 import shutil
 import signal
 import subprocess
@@ -101,13 +102,13 @@ def test_every_round_has_each_cell_once_in_an_order_of_its_own(fake):
     [
         (STUDY.replace("launches", "lanches"), 'Did you mean "launches"'),
         (STUDY.replace("[axes]", "[axis]").replace("axes.options", "axis.options"), 'Did you mean "axes"'),
-        (STUDY.replace("launches = 3", "launches = 0"), "must be positive"),
-        (STUDY.replace("launches = 3", 'launches = "3"'), "not a whole number"),
-        (STUDY.replace("ranks = [1, 2]", "ranks = [1, 0]"), "no positive whole number"),
-        (STUDY.replace("ranks = [1, 2]", "ranks = []"), "empty list"),
+        (STUDY.replace("launches = 3", "launches = 0"), "'launches' of [study]: it should be greater than or equal to 1"),
+        (STUDY.replace("launches = 3", 'launches = "3"'), "'launches' of [study]: it should be a valid integer"),
+        (STUDY.replace("ranks = [1, 2]", "ranks = [1, 0]"), "'ranks.1' of [axes]: it should be greater than or equal to 1"),
+        (STUDY.replace("ranks = [1, 2]", "ranks = []"), "at least 1 item"),
         (STUDY.replace("{command}", "{comand}"), "{comand}"),
         (STUDY.replace(" {ranks} {command}", " {command}"), "lacks {ranks}"),
-        (STUDY.replace("template =", "#"), "does not say how ranks are started"),
+        (STUDY.replace("template =", "#"), "how ranks are started"),
         (STUDY.replace('method = ["pnetcdf-varn", "hdf5-union"]', ""), "lacks 'method'"),
         (STUDY.replace("[[pattern]]", "[nothing]"), "'nothing'"),
         ("[study", "not TOML"),
@@ -169,6 +170,71 @@ def test_records_that_others_appended_stay(fake):
         more.write(json.dumps(record([5.0])) + "\n")
     assert command_line.main(["sweep", str(path)]) == 0
     assert len(lines(fake)) == 73
+
+
+def test_what_others_left_unterminated_stays(fake):
+    text = STUDY.replace("[1, 2]", "[1]")
+    assert command_line.main(["sweep", str(write_study(fake, text.replace("launches = 3", "launches = 1")))]) == 0
+    file = fake / "s-results" / "records.jsonl"
+    for launches, foreign in enumerate((json.dumps(record([5.0])), "a note of mine"), start=2):
+        with open(file, "a") as more:
+            more.write(foreign)
+        whole = file.read_text()
+        path = write_study(fake, text.replace("launches = 3", f"launches = {launches}"))
+        assert command_line.main(["sweep", str(path)]) == 0
+        assert file.read_text().startswith(whole + "\n{")
+
+
+def test_retry_forgets_the_failures_of_this_study_only(fake):
+    path = write_study(fake, STUDY.replace('"hdf5-union"', '"broken"').replace("[1, 2]", "[1]"))
+    assert command_line.main(["sweep", str(path)]) == 1
+    file = fake / "s-results" / "failures.jsonl"
+    foreign = file.read_bytes().splitlines()[0].replace(b'"cell_id":"', b'"cell_id":"x') + b"\nmine\n"
+    file.write_bytes(foreign + file.read_bytes())
+    assert command_line.main(["sweep", str(path), "--retry"]) == 1
+    assert file.read_bytes().startswith(foreign) and file.read_bytes().count(b"\n") == 2 + 3
+
+
+@pytest.mark.parametrize("scheduler", ["slurm", "pbs", "flux"])
+@pytest.mark.parametrize("place", ["study", "pattern", "hint", "folder"])
+def test_no_name_in_a_job_script_is_run_as_a_command(fake, capsys, scheduler, place):
+    evil = "x\ntouch owned\n#$(touch owned)`touch owned`;touch owned"
+    quoted = json.dumps(evil)
+    text = {
+        "study": STUDY.replace('name = "s"', f"name = {quoted}"),
+        "pattern": STUDY.replace('name = "f"', f"name = {quoted}"),
+        "hint": STUDY + f"[axes.hints]\ncb = {quoted}\n",
+        "folder": STUDY,
+    }[place]
+    folder = fake / (evil if place == "folder" else "plain")
+    folder.mkdir(parents=True)
+    path = folder / "s.toml"
+    path.write_text(text.replace("launches = 3", "launches = 1").replace("[1, 2]", "[1]"))
+    status = command_line.main(["sweep", str(path), "--job", scheduler])
+    assert status == (2 if place in ("study", "folder") else 0), capsys.readouterr()
+    for script in fake.rglob("job.sh"):
+        subprocess.run(["bash", str(script)], check=True, cwd=fake)
+        assert all(line.startswith(("#", "launch ")) for line in script.read_text().splitlines() if "f, " in line)
+    assert not list(fake.rglob("owned"))
+
+
+def test_the_collect_line_works_as_it_is_printed(fake, capsys):
+    path = write_study(fake, STUDY + '[job]\npreamble = ["export FAKE_SECONDS=0.01", "export OTHER=1"]\n')
+    assert command_line.main(["sweep", str(path), "--job", "slurm", "-r", str(fake / "night 01")]) == 0
+    line = shlex.split(capsys.readouterr().out.partition("Afterwards:")[2])
+    assert line[0] == "slabmark"
+    assert command_line.main(line[1:]) == 1 and "36 launches not ended yet" in capsys.readouterr().out
+    script = fake / "night 01" / "job.sh"
+    assert shlex.join(line) in script.read_text() and "FAKE_SECONDS=0.01\nexport OTHER=1\n" in script.read_text()
+    subprocess.run(["bash", str(script)], check=True)
+    assert command_line.main(line[1:]) == 0 and "36 of 36" in capsys.readouterr().out
+
+
+def test_a_job_script_of_somebody_else_stays(fake, capsys):
+    (fake / "s-results").mkdir()
+    (fake / "s-results" / "job.sh").write_text("mine")
+    assert command_line.main(["sweep", str(write_study(fake)), "--job", "pbs"]) == 2
+    assert (fake / "s-results" / "job.sh").read_text() == "mine"
 
 
 def test_a_failed_cell_is_kept_with_its_reason_and_stops_nothing(fake, capsys):

@@ -1,6 +1,7 @@
 """What there is to try: methods, and the settings that are worth trying with each."""
 
 import dataclasses
+import fnmatch
 
 from slabmark.errors import InputError, did_you_mean
 
@@ -25,9 +26,18 @@ VARIANTS = {
     "rearranged": [{"options": {"{library}.window": "16M"}}, {"options": {"{library}.aggregators": "1"}}],
     "hdf5-log": [{"options": {"hdf5.log_view": "materialise"}}],
 }
-# Not ways to write a file of an application, unless asked for: the benchmark's own, a layout that no other tool reads,
-# and ways that others contain.
-NOT_CANDIDATES = ("null", "floor", "whole", "blob", "hdf5-union-naive")
+# Not ways to write a file of an application, unless --method names them.
+NOT_CANDIDATES = {
+    "null": "it moves nothing",
+    "floor": "it is a limit, with no order in its file",
+    "whole": "it is a limit, with no data in its file",
+    "blob": "no other tool reads its layout",
+    "hdf5-union-naive": "it is hdf5-union, built more slowly",
+}
+# What other tools read, by the library that writes it; the rest have no header.
+FORMATS = {"pnetcdf": "netcdf", "hdf5": "hdf5"}
+# What users do who never thought about it, the commonest first.
+PLAINEST = ("hdf5-slab", "pnetcdf-vara", "mpiio-independent", "posix")
 ROMIO = {"OMPI_MCA_io": "^ompio"}
 
 
@@ -79,16 +89,58 @@ class Candidate:
         return tuple(sorted((dict(pairs) | named).items()))
 
 
-def first_candidates(environment, only=None):
-    """Each method that this build has, as it stands; where Open MPI's own MPI-IO is in effect, under ROMIO, too."""
+def named(environment, patterns):
+    """The methods that --method means, such as pnetcdf-*. InputError for what is no method, or none of this build."""
     known = {method["name"]: method["missing"] for method in environment["methods"]}
-    for name in only or []:
-        if name not in known:
-            raise InputError(f"'{name}' is no method.{did_you_mean(name, known)}")
-        if known[name]:
-            raise InputError(f"The method '{name}' is not in this build: {known[name]}.")
-    names = only or [name for name, missing in known.items() if not missing and name not in NOT_CANDIDATES]
-    made = [Candidate(name) for name in names]
+    found = {}
+    for pattern in patterns:
+        names = fnmatch.filter(known, pattern)
+        if not names:
+            raise InputError(f"'{pattern}' is no method.{did_you_mean(pattern, known)}")
+        if pattern in known and known[pattern]:
+            raise InputError(f"The method '{pattern}' is not in this build: {known[pattern]}.")
+        found |= {name: None for name in names if not known[name]}
+    return list(found)
+
+
+def file_format(method):
+    """netcdf, hdf5, or None for a file without header."""
+    return FORMATS.get(library(method))
+
+
+@dataclasses.dataclass
+class Choice:
+    """What is to be tried."""
+
+    today: Candidate  # with which the winner is compared; the same in each run
+    format: str  # netcdf, hdf5 or any
+    first: list
+    untried: dict  # reasons by method
+
+
+def choose(environment, patterns=None, today=None, format=None):
+    """Each method of this build that writes the format, as it stands; where Open MPI's own MPI-IO is in effect, under
+    ROMIO, too. The format is that of `today` if it is not given, or any if `patterns` name the methods."""
+    missing = {method["name"]: method["missing"] for method in environment["methods"]}
+    names = named(environment, patterns) if patterns else [n for n in missing if n not in NOT_CANDIDATES]
+    fits = lambda name: not missing[name] and format in (None, "any", file_format(name))
+    if today:
+        named(environment, [today])
+    else:
+        plain = [name for name in PLAINEST if name in missing and fits(name)]
+        alike = [name for name in plain if library(name) == library(names[0])]
+        today = next((name for name in plain if name in names), (alike or plain or names)[0])
+    format = format or ("any" if patterns else file_format(today) or "any")
+    untried = {name: f"it is not in this build: {reason}" for name, reason in missing.items() if reason}
+    for name in missing:
+        if not patterns and name in NOT_CANDIDATES:
+            untried.setdefault(name, NOT_CANDIDATES[name])
+        elif name in names and not fits(name):
+            untried.setdefault(name, f"it writes no {format} file (--format any)")
+    tried = [name for name in names if name not in untried]
+    if not tried:
+        raise InputError(f"No method of --method writes {format} files.")
+    made = [Candidate(name) for name in tried]
     if environment["mpi_io"] == "OMPIO":
-        made += [Candidate(name, environment=tuple(ROMIO.items())) for name in names if name != "posix"]
-    return made
+        made += [Candidate(name, environment=tuple(ROMIO.items())) for name in tried if name != "posix"]
+    return Choice(Candidate(today), format, made, untried)

@@ -8,8 +8,9 @@ import statistics as standard
 import tempfile
 import time
 
-from slabmark import cells, findings, launch, programs, records, statistics, units
+from slabmark import cells, files, findings, launch, programs, records, statistics, units
 from slabmark.advise import candidates, code, halving
+from slabmark.command_line import a_number
 from slabmark.errors import InputError, LabError
 from slabmark.terminal import say
 
@@ -33,63 +34,79 @@ def add_arguments(parser):
         required=True,
         help=f"how ranks are started: one of {', '.join(launch.TEMPLATES)}, or a line with {{ranks}} and {{command}}",
     )
-    parser.add_argument("-n", "--ranks", type=int, default=4, help="number of ranks (default 4)")
-    parser.add_argument("--time", type=float, default=120, metavar="SECONDS", help="to spend in all (default 120)")
+    parser.add_argument(
+        "-n", "--ranks", type=a_number(int, 1, 1 << 24), default=4, help="number of ranks (default 4)"
+    )
+    parser.add_argument(
+        "--time", type=a_number(float, 1, 1e7), default=120, metavar="SECONDS", help="to spend in all (default 120)"
+    )
     parser.add_argument(
         "-o", "--output-dir", default=".", metavar="FOLDER", help="where the files are written (default .)"
     )
     parser.add_argument(
-        "--method", type=lambda text: text.split(","), metavar="A,B", help="only these (default: all of this build)"
+        "--method",
+        type=lambda text: text.split(","),
+        metavar="A,B",
+        help="only these, such as hdf5-union or 'pnetcdf-*' (default: all of this build that write the format)",
+    )
+    parser.add_argument(
+        "--format",
+        choices=["netcdf", "hdf5", "any"],
+        help="only ways to write such files; any: also files without header "
+        "(default: the format of --today; any with --method)",
     )
     parser.add_argument(
         "--today",
         metavar="METHOD",
         help="what you do today, with which the winner is compared "
-        "(default: the plainest that could be measured, such as hdf5-slab)",
+        f"(default: the first of {', '.join(candidates.PLAINEST)} that writes the format and is in --method)",
     )
     parser.add_argument("--read", action="store_true", help="advise on reading")
     parser.add_argument("--sync", action="store_true", help="count making the data durable")
     parser.add_argument("--json", metavar="FILE", help="keep the records")
 
 
-PLAINEST = ("hdf5-slab", "pnetcdf-vara", "mpiio-independent", "posix")
-
-
 def main(arguments, console):
-    if arguments.time <= 0 or arguments.ranks <= 0:
-        raise InputError("--time and --ranks must be positive.")
     tell = functools.partial(say, console)
+    check_records(arguments.json)
     environment = programs.json_of(
         [programs.find("slabmark-bench"), "environment", "--output-dir", arguments.output_dir]
     )
-    first = candidates.first_candidates(environment, arguments.method)
-    today = candidates.first_candidates(environment, [arguments.today])[0] if arguments.today else None
+    choice = candidates.choose(environment, arguments.method, arguments.today, arguments.format)
     with tempfile.TemporaryDirectory(prefix="slabmark-advise-", dir=_existing(arguments.output_dir)) as scratch:
         bench = Bench(arguments, scratch)
+        bench.check()
+        what = "files of any kind" if choice.format == "any" else f"{choice.format} files"
         tell(
-            f"Trying {len(first)} ways on {cells.counted(arguments.ranks, 'rank')} for {units.duration(arguments.time)}."
+            f"Trying {units.counted(len(choice.first), 'way')} to {'read' if arguments.read else 'write'} {what} on "
+            f"{units.counted(arguments.ranks, 'rank')} for {units.duration(arguments.time)}, to compare the best with "
+            f"{choice.today.label}."
         )
         found = halving.search(
-            first,
+            choice.first,
             bench.seconds,
             lambda: SHARE_OF_SEARCH * arguments.time - bench.elapsed(),
             expand=lambda survivors: [more for best in survivors[:2] for more in best.variants()],
         )
         if not found.seconds:
             raise LabError(f"No way worked. The first reason: {next(iter(found.failed.values()), 'there was none')}")
-        show_search(found, tell)
-        winner = found.ranking[0]
-        today = today or plainest(found.ranking)
+        show_search(found, choice.untried, tell)
+        winner, today = found.ranking[0], choice.today
         confirmed = confirm(bench, winner, today)
-        report(winner, today, confirmed, bench, environment, tell)
         bench.keep(arguments.json)
+        report(winner, today, confirmed, bench, tell)
     return 0
 
 
-def plainest(ranking):
-    """What users do who never thought about it, of what could be measured in time: a comparison needs both sides."""
-    plain = (candidates.Candidate(name) for name in PLAINEST)
-    return next((candidate for candidate in plain if candidate in ranking), ranking[-1])
+def check_records(path):
+    """InputError unless records may be appended to the file: a new or empty one, or one of records."""
+    if path and pathlib.Path(path).exists():
+        with files.open_regular(path) as file:
+            line = file.readline()
+        try:
+            line and records.parse_line(line, path, 1)
+        except records.Unreadable as reason:
+            raise InputError(f"'{path}' is no file of records, to which --json could add: {reason}.") from None
 
 
 def _existing(folder):
@@ -102,8 +119,11 @@ def pattern_words(text):
     """A file is a decomposition; anything else is words of slabmark-bench."""
     if pathlib.Path(text).is_file():
         return ["decomp", "--map", text]
-    words = shlex.split(text)
-    if len(words) == 1:
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InputError(f"The pattern '{text}' cannot be read: {error}.") from None
+    if len(words) < 2:
         raise InputError(
             f"'{text}' is neither a file nor a pattern with options, such as 'decomp --map f.nc --variables 10'."
         )
@@ -124,9 +144,31 @@ class Bench:
     def elapsed(self):
         return time.monotonic() - self.started
 
+    def check(self):
+        """InputError if the pattern, the launcher or the folder is no good: what moves nothing runs with it."""
+        outcome = self._launch(candidates.Candidate("null"), 1, False, self.arguments.time)
+        if isinstance(outcome, str):
+            raise InputError(f"Nothing can be tried here: {outcome.rstrip('.:')}.")
+
     def seconds(self, candidate, trials, bound=False, share_of_time=1 / 3):
         """Open-to-close of each trial, or why there is none. No launch may use up what the others need: one that takes
         more than this share of the time that is left is too slow to be advised."""
+        limit = max(
+            LEAST_SECONDS, self.arguments.time * LEAST_SHARE, (self.arguments.time - self.elapsed()) * share_of_time
+        )
+        lines = self._launch(candidate, trials, bound, limit)
+        if isinstance(lines, str):
+            return lines
+        self.lines += lines
+        found = [records.parse_line(line, "records.jsonl", number) for number, line in enumerate(lines, start=1)]
+        record = next(record for record in found if not record.is_bound)
+        if record.unsupported:
+            return record.unsupported
+        self.records.setdefault(candidate, []).append(record)
+        return [trial.open_to_close for trial in record.measured]
+
+    def _launch(self, candidate, trials, bound, limit):
+        """Lines of records, or why there are none."""
         file = self.scratch / "records.jsonl"
         file.unlink(missing_ok=True)
         command = [
@@ -146,9 +188,6 @@ class Bench:
             *(["--sync"] if self.arguments.sync else []),
         ]
         command = launch.fill(self.template, command, self.arguments.ranks, environment=dict(candidate.environment))
-        limit = max(
-            LEAST_SECONDS, self.arguments.time * LEAST_SHARE, (self.arguments.time - self.elapsed()) * share_of_time
-        )
         with tempfile.TemporaryFile() as log:
             status = launch.run(command, limit, dict(candidate.environment), log)
             log.seek(0)
@@ -157,36 +196,29 @@ class Bench:
             return f"It took more than {units.duration(limit)}."
         if status or not file.exists():
             return programs.reason_in(output)
-        lines = file.read_bytes().splitlines(keepends=True)
-        self.lines += lines
-        found = [records.parse_line(line, str(file), number) for number, line in enumerate(lines, start=1)]
-        record = next(record for record in found if not record.is_bound)
-        if record.unsupported:
-            return record.unsupported
-        self.records.setdefault(candidate, []).append(record)
-        return [trial.open_to_close for trial in record.measured]
+        return file.read_bytes().splitlines(keepends=True)
 
     def cell(self, candidate):
         return cells.workloads(self.records[candidate])[0].cells[0] if candidate in self.records else None
 
     def keep(self, path):
         if path:
-            try:
-                with open(path, "ab") as file:
-                    file.writelines(self.lines)
-            except OSError as error:
-                raise InputError(f"The records cannot be appended to '{path}': {error.strerror}.") from None
+            with open(path, "ab") as file:
+                file.writelines(self.lines)
 
 
-def show_search(found, tell):
+def show_search(found, untried, tell):
     tell()
     for number, (members, trials) in enumerate(found.rounds, start=1):
-        tell(f"Round {number}: {len(members)} ways, {cells.counted(trials, 'trial')} each.")
+        tell(f"Round {number}: {units.counted(len(members), 'way')}, {units.counted(trials, 'trial')} each.")
     tell("The best, by median seconds from open to close:")
     for candidate in found.ranking[:6]:
         tell(f"  {units.seconds(found.median(candidate)):>9}  {candidate.label}")
     for candidate, reason in found.failed.items():
-        tell(f"  {'-':>9}  {candidate.label}: {reason}")
+        tell(f"  {'-':>9}  {candidate.label}: it failed: {reason}")
+    reasons = {candidate.label: "the time was over" for candidate in found.untried} | untried
+    for reason in dict.fromkeys(reasons.values()):
+        tell(f"Not tried: {'; '.join(label for label, why in reasons.items() if why == reason)}: {reason}.")
 
 
 def confirm(bench, winner, today):
@@ -214,7 +246,7 @@ def confirm(bench, winner, today):
     return medians, None
 
 
-def report(winner, today, confirmed, bench, environment, tell):
+def report(winner, today, confirmed, bench, tell):
     medians, failed = confirmed
     tell()
     if winner == today:

@@ -9,10 +9,12 @@ import statistics
 
 @dataclasses.dataclass
 class Search:
-    """What was found. `seconds` by candidate holds all trials of those that ran, `failed` the reasons of the others."""
+    """What was found. `seconds` by candidate holds all trials of those that ran, `failed` the reasons of those that did
+    not, `untried` is those for which there was no time."""
 
     seconds: dict
     failed: dict
+    untried: list
     rounds: list  # of (candidates, trials each)
 
     def median(self, candidate):
@@ -31,7 +33,7 @@ def search(candidates, measure, seconds_left, expand=None, seed=1):
     """`measure(candidate, trials)` returns seconds, or a text with the reason of a failure. `seconds_left()` is asked
     before each measurement. `expand(survivors)` adds candidates after the first round. At least one candidate is
     measured, however little time there is."""
-    found = Search({}, {}, [])
+    found = Search({}, {}, [], [])
     members, trials = list(candidates), 1
     order = random.Random(seed)
     while members:
@@ -47,6 +49,8 @@ def search(candidates, measure, seconds_left, expand=None, seed=1):
                 continue
             found.seconds.setdefault(candidate, []).extend(outcome)
             ran.append(candidate)
+        tried = found.seconds.keys() | found.failed.keys()
+        found.untried = [candidate for candidate in members if candidate not in tried]
         if not ran:
             break
         # A round that the end of the time cut short ranks only what it measured against what it did not.

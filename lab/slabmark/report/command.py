@@ -2,10 +2,10 @@
 
 import csv
 import gc
+import io
 import pathlib
 
-from slabmark import cells, records
-from slabmark.errors import InputError
+from slabmark import cells, files, records
 from slabmark.report import page
 from slabmark.terminal import say
 
@@ -16,20 +16,34 @@ def add_arguments(parser):
     parser.add_argument("--title", help="heading of the page")
     parser.add_argument("--png", metavar="FOLDER", help="also write each figure as a PNG")
     parser.add_argument("--csv", metavar="FOLDER", help="also write cells.csv and trials.csv")
+    parser.add_argument("--pool", action="store_true", help="several RESULTS are launches of one measurement")
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace files that are there, even such as slabmark did not make"
+    )
 
 
 def main(arguments, console):
     gc.disable()  # nothing is dropped before the end, and looking for it takes a second with 10,000 cells
-    collection = records.read(arguments.results)
+    collection = records.read(arguments.results, tell_apart=not arguments.pool)
+    inputs = [file for path in arguments.results for file in records.record_files(path)]
+    outputs = {}  # data by path; all is checked before the first is written
+
+    def add(path, data, ours):
+        files.check_output(path, inputs, arguments.overwrite, ours)
+        outputs[path] = data
+
+    files.check_output(arguments.output, inputs, arguments.overwrite, files.REPORT)  # before the work
     loads = cells.workloads(collection.records)
     made = page.make(loads, collection, arguments.title, [str(path) for path in arguments.results])
-    _write(pathlib.Path(arguments.output), made.html)
+    add(pathlib.Path(arguments.output), made.html.encode("utf-8", "backslashreplace"), files.REPORT)
     if arguments.png:
-        folder = _folder(arguments.png)
         for drawing in made.drawings:
-            drawing.png(folder / f"{drawing.name}.png")
+            add(_folder(arguments.png) / f"{drawing.name}.png", drawing.data(".png"), files.PICTURE)
     if arguments.csv:
-        _write_tables(_folder(arguments.csv), loads)
+        for name, table in _tables(loads):
+            add(_folder(arguments.csv) / name, table.encode("utf-8", "backslashreplace"), files.TABLE)
+    for path, data in outputs.items():
+        files.write(path, data)
     for skipped in collection.skipped:
         say(console, f"warning: {skipped}")
     counts = f"{sum(len(load.cells) for load in loads)} cells from {len(collection.records)} records"
@@ -42,103 +56,68 @@ def main(arguments, console):
     return 0
 
 
-def _write(path, text):
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"'{path}' cannot be written: {error.strerror}.") from None
-
-
 def _folder(name):
     folder = pathlib.Path(name)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"The folder '{folder}' cannot be made: {error.strerror}.") from None
+    folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-def _write_tables(folder, loads):
+def _tables(loads):
+    """[(name of a file, its text)]"""
     all_cells = [(load, cell) for load in loads for cell in load.all_cells]
-    names = list(dict.fromkeys(name for _, cell in all_cells for name in cell.attributes))
-    with open(folder / "cells.csv", "w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(
-            [
-                "workload",
-                "details",
-                "cell",
-                "method",
-                "is_limit",
-                *names,
-                "bytes",
-                "trials",
-                "median_seconds",
-                "low_seconds",
-                "high_seconds",
-                "is_range",
-                "bytes_per_second",
-                "share_of_limit",
-                "imbalance",
-                "verified",
-                *(f"{phase}_seconds" for phase in cells.PHASES),
-            ]
-        )
-        for load, cell in all_cells:
-            s = cell.summary
-            table.writerow(
-                [
-                    load.title,
-                    load.subtitle,
-                    cell.label,
-                    cell.method,
-                    cell.is_bound,
-                    *(cell.attributes.get(n, "") for n in names),
-                    cell.bytes,
-                    s.trials,
-                    s.median,
-                    s.low,
-                    s.high,
-                    s.is_range,
-                    cell.rate[0] if cell.rate else "",
-                    "" if cell.share is None else cell.share,
-                    cell.imbalance,
-                    cell.verified,
-                    *(cell.phases.get(phase, "") for phase in cells.PHASES),
-                ]
-            )
-    with open(folder / "trials.csv", "w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(
-            [
-                "workload",
-                "cell",
-                "launch",
-                "warm_up",
-                "open_to_close_seconds",
-                "transfer_seconds",
-                "overhead_seconds",
-                "imbalance",
-                "slowest_rank",
-                "slowest_host",
-                *(f"{phase}_seconds" for phase in cells.PHASES),
-            ]
-        )
-        for load, cell in all_cells:
-            for launch, record in enumerate(cell.records):
-                for t in record.trials:
-                    table.writerow(
-                        [
-                            load.title,
-                            cell.label,
-                            launch,
-                            t.warm_up,
-                            t.open_to_close,
-                            t.transfer,
-                            t.overhead,
-                            t.imbalance,
-                            t.slowest_rank,
-                            t.slowest_host,
-                            *(t.phases.get(phase, "") for phase in cells.PHASES),
-                        ]
-                    )
+    phases = list(dict.fromkeys([*cells.PHASES, *(name for _, cell in all_cells for name in cell.phases)]))
+    return [("cells.csv", _table(all_cells, _cell_row, phases)), ("trials.csv", _table(all_cells, _trial_rows, phases))]
+
+
+def _table(all_cells, rows_of, phases):
+    """CSV with a column for each name that any row has, in the order of their first appearance."""
+    rows = [row for load, cell in all_cells for row in rows_of(load, cell)]
+    names = list(dict.fromkeys(name for row in rows for name in row if name != "phases"))
+    file = io.StringIO(newline="")
+    table = csv.DictWriter(file, [*names, *(f"{phase}_seconds" for phase in phases)])
+    table.writeheader()
+    for row in rows:
+        seconds = row.pop("phases")
+        table.writerow(row | {f"{phase}_seconds": seconds.get(phase, "") for phase in phases})
+    return file.getvalue()
+
+
+def _cell_row(load, cell):
+    s = cell.summary
+    yield {
+        "workload": load.title,
+        "details": load.subtitle,
+        "cell": cell.label,
+        "method": cell.method,
+        "is_limit": cell.is_bound,
+        **cell.attributes,
+        "bytes": cell.bytes,
+        "trials": s.trials,
+        "median_seconds": s.median,
+        "low_seconds": s.low,
+        "high_seconds": s.high,
+        "is_range": s.is_range,
+        "bytes_per_second": cell.rate[0] if cell.rate else "",
+        "share_of_limit": "" if cell.share is None else cell.share,
+        "imbalance": cell.imbalance,
+        "verified": cell.verified,
+        "phases": cell.phases,
+    }
+
+
+def _trial_rows(load, cell):
+    for launch, record in enumerate(cell.records):
+        for t in record.trials:
+            yield {
+                "workload": load.title,
+                "cell": cell.label,
+                "launch": launch,
+                "warm_up": t.warm_up,
+                "open_to_close_seconds": t.open_to_close,
+                "transfer_seconds": t.transfer,
+                "overhead_seconds": t.overhead,
+                "imbalance": t.imbalance,
+                "slowest_rank": t.slowest_rank,
+                "slowest_host": t.slowest_host,
+                "phases": t.phases,
+            }

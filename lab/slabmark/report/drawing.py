@@ -20,12 +20,14 @@ PHASE_COLOURS = {
     "close": "#5d6975",
     "overhead": "#e3e7ec",
 }
+UNKNOWN_PHASE = "#8f6b00"  # of a newer program
 LINES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#5d6975", "#8f6b00"]
 
 STYLE = {
     "font.size": 9,
     "font.family": "sans-serif",
     "svg.fonttype": "none",
+    "text.parse_math": False,  # a name may hold dollar signs
     "axes.edgecolor": QUIET,
     "text.color": INK,
     "axes.labelcolor": QUIET,
@@ -60,7 +62,15 @@ class Drawing:
 
     def png(self, file):
         with rc_context(STYLE):
-            self.figure.savefig(file, format="png", dpi=160)
+            self.figure.savefig(file, format="png", dpi=160, metadata={"Software": "slabmark"})
+
+    def data(self, suffix):
+        """Bytes of a file of that name."""
+        if suffix == ".svg":
+            return self.svg().encode("utf-8", "backslashreplace")
+        buffer = io.BytesIO()
+        self.png(buffer)
+        return buffer.getvalue()
 
 
 def new_figure(width, height):

@@ -18,6 +18,7 @@ from slabmark.report.drawing import (
     PHASE_COLOURS,
     QUIET,
     STYLE,
+    UNKNOWN_PHASE,
     Drawing,
     new_figure,
 )
@@ -146,17 +147,18 @@ def _draw_phases(axes, rows):
             right = left + (seconds / total if total else 0.0)
             if right - left > 0.0005:
                 low, high = place - 0.31, place + 0.31
-                boxes[phase].append([(left, low), (right, low), (right, high), (left, high)])
+                boxes.setdefault(phase, []).append([(left, low), (right, low), (right, high), (left, high)])
             left = right
-    order = [phase for phase in PHASE_COLOURS if boxes[phase]]
+    colours = {phase: PHASE_COLOURS.get(phase, UNKNOWN_PHASE) for phase in boxes}
+    order = [phase for phase in boxes if boxes[phase]]
     for phase in order:
-        axes.add_collection(PolyCollection(boxes[phase], facecolors=PHASE_COLOURS[phase], linewidths=0), autolim=False)
+        axes.add_collection(PolyCollection(boxes[phase], facecolors=colours[phase], linewidths=0), autolim=False)
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.25, 0.5, 0.75])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f} %"))
     axes.set_title("phases")
     axes.legend(
-        [Patch(facecolor=PHASE_COLOURS[phase]) for phase in order],
+        [Patch(facecolor=colours[phase]) for phase in order],
         order,
         loc="upper center",
         bbox_to_anchor=(0.5, -0.14 if len(rows) < 6 else -1.0 / len(rows)),

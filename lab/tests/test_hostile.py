@@ -1,0 +1,233 @@
+"""What nobody should give it: each exception ends as one sentence, nothing hangs, nothing that was there is lost.
+
+SLABMARK_FUZZ_SECONDS (default 3, for each of three inputs) and SLABMARK_FUZZ_SEED make the fuzzing longer, and other.
+"""
+
+import copy
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import LAB, record, write_records
+from slabmark import command_line, decomposition, errors
+from test_sweep import DIRECTLY, STUDY, write_study
+
+SECONDS = float(os.environ.get("SLABMARK_FUZZ_SECONDS", "3"))
+SEED = int(os.environ.get("SLABMARK_FUZZ_SEED", "1"))
+LONG = "n" * 300
+ODD = [
+    *(None, True, -1, 0, 1, 0.0, 1e-300, 1e308, 2**31, 2**64, 10**400, [], [[]], [None], {}, {"": {}}, {"x": 1}),
+    *("", "x", LONG, "$\\frac{1$", "\x1b[31m", "a\nb", "\0", "{}", "{ranks:s}", "A=B", "'", "\u202e", "[red]", "../.."),
+]
+
+
+def told(capsys, *arguments):
+    """(exit status, the sentence of the error) of a command that must end as promised."""
+    status = command_line.main([str(word) for word in arguments])
+    out, err = capsys.readouterr()
+    assert status in (0, 1, 2) and "Internal error" not in err, err
+    lines = [line for line in err.splitlines() if line.startswith("slabmark: error: ")]
+    assert len(lines) <= 1 and (status == 0 or lines or out), (status, out, err)
+    assert "\x1b[31m" not in out + err and len(err) < 2000
+    return status, err
+
+
+def places(value, path=()):
+    """Every place in nested dictionaries and lists."""
+    yield path
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from places(inner, (*path, key))
+
+
+def bent(generator, value):
+    """A copy with some place replaced, removed or repeated."""
+    value = copy.deepcopy(value)
+    *path, last = generator.choice([path for path in places(value) if path])
+    at = value
+    for key in path:
+        at = at[key]
+    if generator.random() < 0.15:
+        del at[last]
+    elif generator.random() < 0.1 and isinstance(at, dict):
+        at[generator.choice([text for text in ODD if isinstance(text, str)])] = at[last]
+    else:
+        at[last] = generator.choice(ODD)
+    return value
+
+
+def until_the_time_is_over():
+    last = time.monotonic() + SECONDS
+    number = 0
+    while time.monotonic() < last or number < 20:
+        yield number
+        number += 1
+
+
+def test_no_record_ends_in_a_traceback(tmp_path, capsys):
+    generator = random.Random(SEED)
+    good = record([1.0, 1.1, 1.2])
+    base = write_records(tmp_path / "base.jsonl", [good] * 6)
+    new = tmp_path / "new.jsonl"
+    for number in until_the_time_is_over():
+        made = good
+        for _ in range(generator.randrange(1, 4)):
+            made = bent(generator, made)
+        write_records(new, [made, good])
+        if generator.random() < 0.1:
+            data = bytearray(new.read_bytes())
+            data[generator.randrange(len(data))] = generator.randrange(256)
+            new.write_bytes(bytes(data[: generator.randrange(1, len(data))]))
+        if number % 20:
+            told(capsys, "compare", base, new, "--fail-on", "none", *generator.choice([[], ["--json"]]))
+        else:
+            told(capsys, "report", new, base, "-o", tmp_path / "r.html", "--csv", tmp_path, "--png", tmp_path)
+
+
+def toml(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {toml(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps("none" if value is None else value)
+
+
+def test_no_study_ends_in_a_traceback(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("SLABMARK_BIN", str(tmp_path))
+    (tmp_path / "slabmark-bench").touch()
+    generator = random.Random(SEED)
+    good = {
+        "study": {"name": "s", "launches": 3, "trials": 2, "output": ".", "results": "r", "timeout": 3, "bound": True},
+        "launch": {"template": DIRECTLY, "ranks_per_node": 2},
+        "job": {"time": "1", "nodes": 4, "preamble": ["a"], "directives": ["x"]},
+        "pattern": [{"name": "f", "command": "decomp", "options": {"map": "f.nc", "variables": [1, 2]}}],
+        "axes": {"ranks": [1, 2], "method": ["a"], "hints": {"h": ["default", 1]}, "environment": {"E": "x"}},
+    }
+    for number in until_the_time_is_over():
+        text = "\n".join(f"{name} = {toml(table)}" for name, table in bent(generator, good).items())
+        if number % 5 == 0:
+            place = generator.randrange(len(text))
+            text = text[:place] + generator.choice(["\0", "[", '"', "=", "\n", "é", "."]) + text[place + 1 :]
+        path = tmp_path / "s.toml"
+        path.write_text(text)
+        told(capsys, "sweep", path, *generator.choice([["--dry-run"], ["--job", "slurm"], ["--job", "pbs", "-r", tmp_path]]))
+
+
+def test_no_map_text_ends_in_a_traceback(tmp_path):
+    generator = random.Random(SEED)
+    good = "version 2001 npes 2 ndims 2 \n4 2 \n0 5\n1 2 0 5 6 \n1 3\n3 8 7 \n"
+    path = tmp_path / "m.dat"
+    for _ in until_the_time_is_over():
+        place = generator.randrange(len(good))
+        path.write_text(good[:place] + generator.choice(["", "9", "-", "x", " ", "\n", "99999999999999999999"]) + good[place + 1 :])
+        try:
+            entry = {"dims": generator.choice([[2, 4], [8], [1] * 70 + [8], [2**40], []]), "ranks": generator.choice([0, 2])}
+            decomposition.read_owners(path, 1, entry)
+        except errors.LabError as error:
+            assert "cannot be drawn" in str(error)
+
+
+@pytest.fixture
+def odd_files(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "empty").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / os.fsdecode(b"latin\xe9\n")).write_bytes(b"\xff\xfe\0")
+    return [*sorted(tmp_path.iterdir()), "/dev/zero", "/dev/full", "/proc/self/mem", tmp_path / "absent" / "x", LONG, tmp_path]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["report", "FILE"],
+        ["compare", "FILE", "FILE"],
+        ["sweep", "FILE", "--dry-run"],
+        ["decomp", "show", "FILE"],
+        ["report", "GOOD", "-o", "FILE"],
+        ["report", "GOOD", "--csv", "FILE"],
+        ["sweep", "STUDY", "--job", "slurm", "-r", "FILE"],
+    ],
+)
+def test_no_odd_file_hangs_is_changed_or_ends_in_a_traceback(odd_files, tmp_path, monkeypatch, capsys, command):
+    good = write_records(tmp_path / "good.jsonl", [record([1.0])])
+    study = write_study(tmp_path, STUDY)
+    monkeypatch.chdir(tmp_path)
+    for name in odd_files:
+        words = [{"FILE": name, "GOOD": good, "STUDY": study}.get(word, word) for word in command]
+        before = os.readlink(name) if os.path.islink(name) else None
+        status, error = told(capsys, *words)
+        if name != tmp_path or command[-1] != "FILE":
+            assert status or command[:2] == ["sweep", "STUDY"] or "--csv" in command or name == LONG, (words, error)
+        assert before is None or os.readlink(name) == before
+
+
+@pytest.mark.parametrize("name", [LONG, "a\nb", "\x1b[31m", os.fsdecode(b"\xe9"), "é" * 40_000, "\u202e"])
+def test_a_culprit_is_named_on_one_line_without_control_characters_and_not_at_length(capsys, name):
+    for command in ("report", "sweep", name):
+        status, error = told(capsys, command, name)
+        assert status == 2 and error.count("\n") == 1 and error.isascii() == ("é" not in name) and len(error) < 700
+
+
+@pytest.mark.parametrize(
+    "error, status",
+    [(OSError(28, "No space left on device", "f"), 1), (OSError(2, "No such file", "f"), 2), (RecursionError(), 2), (KeyError("x"), 1)],
+)
+def test_every_exception_is_a_sentence_and_a_status(error, status):
+    try:
+        raise error
+    except Exception as raised:
+        found, sentence = errors.explained(raised)
+    assert found == status and sentence.endswith(".") and "\n" not in sentence
+
+
+@pytest.mark.parametrize("name", ["MPLBACKEND", "SOURCE_DATE_EPOCH", "PYTHONIOENCODING", "COLUMNS", "TERM"])
+def test_no_variable_of_the_environment_ends_it(tmp_path, name):
+    path = write_records(tmp_path / "r.jsonl", [record([1.0] * 6)])
+    words = ["-m", "slabmark", "report", str(path), "-o", str(tmp_path / "r.html"), "--png", str(tmp_path)]
+    surroundings = os.environ | {"PYTHONPATH": str(LAB), name: "junk"}
+    if name == "PYTHONIOENCODING":  # no Python starts with it; setup/python, which the command goes through, takes it away
+        python = [LAB.parent / "setup" / "python"]
+    else:
+        python = [sys.executable]
+    done = subprocess.run([*python, *words], env=surroundings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+# Stands for slabmark-bench: says what there is to try, and never ends a launch, whatever it is told.
+STUBBORN = f"""#!{sys.executable}
+import json, signal, sys, time
+if "environment" in sys.argv:
+    print(json.dumps({{"mpi_io": "ROMIO", "methods": [{{"name": name, "missing": None}} for name in ("hdf5-slab", "null")]}}))
+    sys.exit()
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+open(sys.argv[sys.argv.index("--output-dir") + 1] + "/measured", "w").close()
+time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interrupted_advice_leaves_nothing_and_nobody(tmp_path, number):
+    (tmp_path / "slabmark-bench").write_text(STUBBORN)
+    (tmp_path / "slabmark-bench").chmod(0o755)
+    output = tmp_path / "output"
+    output.mkdir()
+    # Ranks are in process groups of their own.
+    launch = """bash -c 'set -m; "$@" & wait' {ranks} {command}"""
+    words = ["-m", "slabmark", "advise", "decomp --map x", "--launch", launch, "-o", str(output)]
+    own = {"PYTHONPATH": str(LAB), "SLABMARK_BIN": str(tmp_path), "TMPDIR": str(output)}
+    process = subprocess.Popen([sys.executable, *words], env=os.environ | own, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    last = time.monotonic() + 60
+    while not list(output.glob("slabmark-advise-*/measured")):
+        assert process.poll() is None and time.monotonic() < last, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert list(output.iterdir()) == []
+    assert subprocess.run(["pgrep", "-f", str(tmp_path / "slabmark-bench")], stdout=subprocess.DEVNULL).returncode == 1
+
+

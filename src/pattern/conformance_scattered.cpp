@@ -45,9 +45,11 @@ Pattern atmosphere(Share share) {
                                                 {"mask", ElementType::uint8, 0, false},
                                                 {"Q", ElementType::float64, 1, true},
                                                 {"step", ElementType::int32, 0, true},
-                                                {"id", ElementType::int64, 1, false}},
+                                                {"id", ElementType::int64, 1, false},
+                                                {"symbol", ElementType::character, 1, false},
+                                                {"flag", ElementType::character, 0, true}},
                                                2);
-  pattern.name = "scattered runs, six variables of two maps";
+  pattern.name = "scattered runs, eight variables of two maps";
   return pattern;
 }
 

@@ -45,6 +45,11 @@ template <>
 double cut(std::uint64_t hash) {
   return static_cast<double>(hash >> 11);
 }
+/// Printable, as texts are: programs that read them may stop at what is not.
+template <>
+char cut(std::uint64_t hash) {
+  return static_cast<char>('0' + (hash >> 58));  // '0' to 'o'
+}
 
 /// Hash of an element, or of a group of elements.
 constexpr std::uint64_t hash_of(std::uint64_t key, std::uint64_t index) {
@@ -84,6 +89,8 @@ auto with_type(ElementType type, const Work& work) {
       return work(std::int64_t{});
     case ElementType::float32:
       return work(float{});
+    case ElementType::character:
+      return work(char{});
     case ElementType::float64:
       break;
   }

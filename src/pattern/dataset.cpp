@@ -7,42 +7,36 @@
 namespace slabmark {
 namespace {
 
-[[noreturn]] void reject(ElementType type) {
+struct TypeEntry {
+  ElementType type;
+  std::string_view name;
+  std::size_t size;
+};
+
+constexpr TypeEntry types[] = {
+    {ElementType::uint8, "uint8", 1},     {ElementType::int32, "int32", 4},
+    {ElementType::int64, "int64", 8},     {ElementType::float32, "float32", 4},
+    {ElementType::float64, "float64", 8}, {ElementType::character, "char", 1},
+};
+
+const TypeEntry& entry_of(ElementType type) {
+  for (const TypeEntry& entry : types) {
+    if (entry.type == type) return entry;
+  }
   throw InputError(fmt::format("There is no element type {}.", static_cast<int>(type)));
 }
 
 }  // namespace
 
-std::size_t size_of(ElementType type) {
-  switch (type) {
-    case ElementType::uint8:
-      return 1;
-    case ElementType::int32:
-      return 4;
-    case ElementType::int64:
-      return 8;
-    case ElementType::float32:
-      return 4;
-    case ElementType::float64:
-      return 8;
-  }
-  reject(type);
-}
+std::size_t size_of(ElementType type) { return entry_of(type).size; }
 
-std::string_view name_of(ElementType type) {
-  switch (type) {
-    case ElementType::uint8:
-      return "uint8";
-    case ElementType::int32:
-      return "int32";
-    case ElementType::int64:
-      return "int64";
-    case ElementType::float32:
-      return "float32";
-    case ElementType::float64:
-      return "float64";
+std::string_view name_of(ElementType type) { return entry_of(type).name; }
+
+std::optional<ElementType> find_element_type(std::string_view name) {
+  for (const TypeEntry& entry : types) {
+    if (entry.name == name) return entry.type;
   }
-  reject(type);
+  return std::nullopt;
 }
 
 Extent Dataset::extent() const {

@@ -11,10 +11,13 @@
 
 namespace slabmark {
 
-enum class ElementType { uint8, int32, int64, float32, float64 };
+enum class ElementType { uint8, int32, int64, float32, float64, character };
 
 std::size_t size_of(ElementType type);       ///< bytes of one element
-std::string_view name_of(ElementType type);  ///< "float64"
+std::string_view name_of(ElementType type);  ///< "float64"; "char" is a character of a text
+
+/// The type of that name, or nothing.
+std::optional<ElementType> find_element_type(std::string_view name);
 
 struct Dimension {
   std::string name;

@@ -18,10 +18,7 @@ using nlohmann::json;
 
 std::optional<ElementType> type_of(const std::string& word) {
   if (word == "real") return std::nullopt;
-  for (const ElementType type : {ElementType::uint8, ElementType::int32, ElementType::int64,
-                                 ElementType::float32, ElementType::float64}) {
-    if (word == name_of(type)) return type;
-  }
+  if (const auto type = find_element_type(word)) return type;
   throw InputError(fmt::format("'{}' is no element type.", word));
 }
 
@@ -35,8 +32,15 @@ OutputTable::Length length_of(const json& value) {
 
 std::vector<Attribute> attributes_of(const json& object) {
   std::vector<Attribute> attributes;
-  for (const auto& [name, text] : object.items()) {
-    attributes.push_back({name, text.get<std::string>()});
+  for (const auto& [name, value] : object.items()) {
+    if (value.is_string()) {
+      attributes.push_back({name, value.get<std::string>()});
+      continue;
+    }
+    const auto count = value.at("count").get<std::size_t>();
+    for (std::size_t i = 1; i <= count; ++i) {
+      attributes.push_back({fmt::format("{}_{}", name, i), value.at("text").get<std::string>()});
+    }
   }
   return attributes;
 }
@@ -44,6 +48,18 @@ std::vector<Attribute> attributes_of(const json& object) {
 std::string with_blanks(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
+}
+
+/// Whether the dimensions `names` are those of a map, or others of the same lengths.
+bool fits(const std::vector<std::string>& names, const std::vector<std::string>& map,
+          const OutputTable& table) {
+  return std::equal(names.begin(), names.end(), map.begin(), map.end(),
+                    [&](const std::string& name, const std::string& of_map) {
+                      if (name == of_map) return true;
+                      const auto found = table.dimensions.find(name);
+                      return found != table.dimensions.end() && found->second.of == of_map &&
+                             found->second.plus == 0;
+                    });
 }
 
 void add_group(const json& group, OutputTable& table) {
@@ -54,7 +70,8 @@ void add_group(const json& group, OutputTable& table) {
   if (variable.has_time) variable.dimensions.erase(variable.dimensions.begin());
   if (group.contains("map")) {
     const auto map = group.at("map").get<std::size_t>();
-    if (map == 0 || map > table.maps.size() || table.maps[map - 1] != variable.dimensions) {
+    if (map == 0 || map > table.maps.size() ||
+        !fits(variable.dimensions, table.maps[map - 1], table)) {
       throw InputError(fmt::format("A group is on map {}, whose dimensions are not {}.", map,
                                    fmt::join(variable.dimensions, " x ")));
     }
@@ -62,8 +79,10 @@ void add_group(const json& group, OutputTable& table) {
   }
   for (const auto& name : group.at("names")) {
     variable.name = name.get<std::string>();
-    variable.attributes = attributes_of(group.at("attributes"));
-    variable.attributes.push_back({"long_name", with_blanks(variable.name)});
+    if (group.contains("attributes")) {
+      variable.attributes = attributes_of(group.at("attributes"));
+      variable.attributes.push_back({"long_name", with_blanks(variable.name)});
+    }
     table.variables.push_back(variable);
   }
 }

@@ -193,7 +193,7 @@ TEST(ConformanceSuite, ShowsWhatItPromises) {
     }
   }
   EXPECT_EQ(shown.ranks, (std::set<std::size_t>{0, 1, 2, 3, 4}));
-  EXPECT_EQ(shown.types.size(), 5u);
+  EXPECT_EQ(shown.types.size(), 6u);
   EXPECT_TRUE(shown.time);
   EXPECT_TRUE(shown.chunk);
   EXPECT_TRUE(shown.gaps_in_memory);

@@ -36,8 +36,69 @@ TEST(OutputTable, HasTheVariablesOfEachCaseInTheProportionsOfTheApplication) {
     EXPECT_EQ(users(find_output_table(name)), counts) << name;
     EXPECT_EQ(names.count(name), 1u);
   }
+}
+
+TEST(OutputTable, HasAsManyAttributesAsTheApplicationsFile) {
   EXPECT_EQ(attributes(find_output_table("f-h0")), 1421u);
   EXPECT_EQ(attributes(find_output_table("f-h1")), 142u);
+  EXPECT_EQ(attributes(find_output_table("g")), 851u);
+  EXPECT_EQ(attributes(find_output_table("i-h0")), 2768u);
+  EXPECT_EQ(attributes(find_output_table("i-h1")), 2738u);
+}
+
+/// Bytes of all variables with one record, where one rank owns all of maps of these extents.
+std::uint64_t bytes(const std::string& name, const std::vector<Extent>& extents,
+                    ElementType real = ElementType::float64) {
+  OutputShare share{.maps = {}, .is_first = true, .real = real, .records = 1};
+  for (const Extent& extent : extents) share.maps.push_back(select_all(extent));
+  return moved_bytes(make_output_pattern(find_output_table(name), share));
+}
+
+TEST(OutputTable, HasTheBytesOfTheApplicationsFile) {
+  const std::vector<Extent> atmosphere = {{866}, {866}, {72, 866}};
+  EXPECT_EQ(bytes("f-h0", atmosphere), 33673696u);
+  EXPECT_EQ(bytes("f-h0", atmosphere, ElementType::float32), 16849048u);
+  EXPECT_EQ(bytes("f-h1", atmosphere), 661776u);
+  EXPECT_EQ(bytes("f-h1", atmosphere, ElementType::float32), 343088u);
+  EXPECT_EQ(bytes("g", {{285}, {879}, {285, 100}, {879, 100}, {593, 100}, {285, 101}}), 8296404u);
+  const std::vector<Extent> land = {
+      {96, 144}, {15, 96, 144}, {10, 96, 144}, {9, 96, 144}, {17, 96, 144}};
+  EXPECT_EQ(bytes("i-h0", land), 183032076u);
+  EXPECT_EQ(bytes("i-h0", land, ElementType::float32), 91571368u);
+  EXPECT_EQ(bytes("i-h1", land), 170866956u);
+  EXPECT_EQ(bytes("i-h1", land, ElementType::float32), 85488808u);
+}
+
+/// Variables on maps that have no time, those of int32 second.
+std::pair<int, int> fixed_on_maps(const std::string& name) {
+  std::pair<int, int> count;
+  for (const auto& variable : find_output_table(name).variables) {
+    if (variable.has_time || !variable.map) continue;
+    ++count.first;
+    if (variable.type == ElementType::int32) ++count.second;
+  }
+  return count;
+}
+
+TEST(OutputTable, WritesTheMeshOnce) {
+  EXPECT_EQ(fixed_on_maps("f-h0"), std::pair(3, 0));
+  EXPECT_EQ(fixed_on_maps("f-h1"), std::pair(3, 0));
+  EXPECT_EQ(fixed_on_maps("g"), std::pair(7, 6));
+  EXPECT_EQ(fixed_on_maps("i-h0"), std::pair(13, 2));
+  EXPECT_EQ(fixed_on_maps("i-h1"), std::pair(5, 2));
+}
+
+TEST(OutputTable, TextVariablesAreOfCharacters) {
+  for (const auto& name : output_table_names()) {
+    std::size_t texts = 0;
+    for (const auto& variable : find_output_table(name).variables) {
+      EXPECT_NE(variable.type, ElementType::uint8) << name;
+      if (variable.type != ElementType::character) continue;
+      ++texts;
+      EXPECT_EQ(variable.attributes.size(), name == "g" ? 2u : 0u) << name;
+    }
+    EXPECT_EQ(texts, name == "g" ? 1u : 2u) << name;
+  }
 }
 
 TEST(OutputTable, NamesNoVariableTwice) {
@@ -59,11 +120,11 @@ TEST(OutputTable, AnUnknownNameIsRefusedWithTheNearest) {
 }
 
 constexpr const char* small = R"({"summary": "s", "maps": [["col"], ["lev", "col"]],
-  "dimensions": {"edge": "lev+1", "pair": 2}, "attributes": {"title": "t"},
+  "dimensions": {"edge": "lev+1", "pair": 2, "soil": "lev"}, "attributes": {"s": {"count": 2, "text": "x"}, "title": "t"},
   "groups": [
     {"map": 1, "type": "real", "dimensions": ["time", "col"], "attributes": {}, "names": ["a", "b_c"]},
-    {"map": 2, "type": "int32", "dimensions": ["lev", "col"], "attributes": {"units": "m"}, "names": ["d"]},
-    {"type": "float64", "dimensions": ["time", "edge", "pair"], "attributes": {}, "names": ["e"]}]})";
+    {"map": 2, "type": "int32", "dimensions": ["soil", "col"], "attributes": {"units": "m"}, "names": ["d"]},
+    {"type": "float64", "dimensions": ["time", "edge", "pair"], "names": ["e"]}]})";
 
 OutputShare share_of(bool is_first) {
   OutputShare share;
@@ -83,7 +144,13 @@ TEST(OutputTable, BecomesAPatternOfRecordsInWhichVariablesOfOneMapShareTheirSele
   EXPECT_EQ(pattern.datasets[1].attributes.back().text, "b c");
   EXPECT_EQ(pattern.datasets[2].type, ElementType::int32);
   EXPECT_EQ(pattern.datasets[3].extent(), (Extent{5, 2}));
-  EXPECT_EQ(pattern.attributes.front().text, "t");
+  EXPECT_EQ(pattern.datasets[2].dimensions[0].name, "soil");
+  EXPECT_EQ(pattern.datasets[2].extent(), (Extent{4, 10}));
+  EXPECT_TRUE(pattern.datasets[3].attributes.empty());
+  ASSERT_EQ(pattern.attributes.size(), 3u);
+  EXPECT_EQ(pattern.attributes[1].name, "s_2");
+  EXPECT_EQ(pattern.attributes[1].text, "x");
+  EXPECT_EQ(pattern.attributes[2].text, "t");
   const auto first = pattern.transfers(0);
   const auto second = pattern.transfers(1);
   ASSERT_EQ(first.size(), 4u);

@@ -38,6 +38,8 @@ nc_type nc_type_of(ElementType type) {
       return NC_FLOAT;
     case ElementType::float64:
       return NC_DOUBLE;
+    case ElementType::character:
+      return NC_CHAR;
   }
   return NC_NAT;
 }
@@ -122,6 +124,8 @@ MPI_Datatype mpi_type_of(ElementType type) {
       return MPI_FLOAT;
     case ElementType::float64:
       return MPI_DOUBLE;
+    case ElementType::character:
+      return MPI_CHAR;
   }
   return MPI_DATATYPE_NULL;
 }

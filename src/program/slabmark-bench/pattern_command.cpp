@@ -7,12 +7,9 @@
 namespace slabmark::bench_program {
 
 ElementType parse_type(const std::string& text) {
-  for (const ElementType type : {ElementType::uint8, ElementType::int32, ElementType::int64,
-                                 ElementType::float32, ElementType::float64}) {
-    if (text == name_of(type)) return type;
-  }
+  if (const auto type = find_element_type(text)) return *type;
   throw InputError(fmt::format(
-      "--type '{}' is no element type; use uint8, int32, int64, float32 or float64.", text));
+      "--type '{}' is no element type; use uint8, int32, int64, float32, float64 or char.", text));
 }
 
 std::vector<std::unique_ptr<PatternCommand>> pattern_commands() {

@@ -24,6 +24,8 @@ hid_t native_type(ElementType type) {
       return H5T_NATIVE_FLOAT;
     case ElementType::float64:
       return H5T_NATIVE_DOUBLE;
+    case ElementType::character:
+      return H5T_C_S1;  // as NetCDF-4 stores NC_CHAR
   }
   return H5I_INVALID_HID;
 }

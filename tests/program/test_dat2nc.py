@@ -29,10 +29,10 @@ def test_a_real_file_becomes_one_offset_an_element_in_model_order(run, real_data
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         f"input file name ={real_data / F_CASE[2]}",
-        "header:",
-        "version 2001 npes 16 ndims 2",
-        "866 72",
         f"output file name ={tmp_path / 'd3.nc'}",
+        "header:",
+        "\tversion 2001 npes 16 ndims 2",
+        "\t866 72",
         "max_nreqs=4032 min_nreqs=3744",
     ]
     with netCDF4.Dataset(tmp_path / "d3.nc") as file:

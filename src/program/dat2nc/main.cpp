@@ -28,9 +28,10 @@ std::string trimmed(const std::string& line) {
   return line.substr(0, line.find_last_not_of(" \r") + 1);
 }
 
-void print_input(const PioText& text) {
-  fmt::print("input file name ={}\nheader:\n{}\n{}\n", text.path, trimmed(text.version_line),
-             trimmed(text.dims_line));
+/// `output`: its line, on the second line of all.
+void print_input(const PioText& text, const std::string& output) {
+  fmt::print("input file name ={}\n{}header:\n\t{}\n\t{}\n", text.path, output,
+             trimmed(text.version_line), trimmed(text.dims_line));
 }
 
 void print_outcome(const WrittenMap& written, bool is_quiet) {
@@ -49,10 +50,12 @@ void convert(const Options& options) {
   std::vector<MapSource> sources;
   for (const std::string& input : options.inputs) {
     PioText text = open_input(input);
-    if (!options.is_quiet) print_input(text);
+    if (!options.is_quiet) {
+      print_input(text,
+                  sources.empty() ? fmt::format("output file name ={}\n", options.output) : "");
+    }
     sources.push_back(source_of(std::move(text)));
   }
-  if (!options.is_quiet) fmt::print("output file name ={}\n", options.output);
   const WrittenMap written = sources.size() == 1
                                  ? write_single_map(options.output, sources.front())
                                  : write_many_maps(options.output, sources, options.command_line);

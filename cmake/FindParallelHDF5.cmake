@@ -131,8 +131,13 @@ get_filename_component(name "${ParallelHDF5_LIBRARY}" NAME_WE)
 string(REGEX REPLACE "^lib" "" name "${name}")
 find_library(ParallelHDF5_HL_LIBRARY ${name}_hl NO_DEFAULT_PATH PATHS ${folder})
 
+file(STRINGS ${ParallelHDF5_INCLUDE_DIR}/H5public.h line REGEX "define H5_VERS_(MAJOR|MINOR|RELEASE)[ \t]")
+string(REGEX MATCHALL "[ \t][0-9]+" numbers "${line}")
+list(TRANSFORM numbers STRIP)
+list(JOIN numbers "." ParallelHDF5_VERSION)
+
 include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(ParallelHDF5
+find_package_handle_standard_args(ParallelHDF5 VERSION_VAR ParallelHDF5_VERSION
   REQUIRED_VARS ParallelHDF5_LIBRARY ParallelHDF5_HL_LIBRARY ParallelHDF5_INCLUDE_DIR)
 
 if(ParallelHDF5_FOUND AND NOT TARGET Slabmark::HDF5)

@@ -7,14 +7,13 @@
 namespace slabmark {
 
 std::optional<std::string> parse_command_line(CLI::App& app, int argc, const char* const* argv) {
+  app.add_flag("--version")->description("Print the versions of the program and its libraries");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     return app.help();
   } catch (const CLI::CallForAllHelp&) {
     return app.help("", CLI::AppFormatMode::All);
-  } catch (const CLI::CallForVersion& version) {
-    return std::string(version.what()) + "\n";
   } catch (const CLI::ParseError& error) {
     throw InputError(
         fmt::format("{}; '{} --help' lists the options.", error.what(), app.get_name()));

@@ -1,7 +1,6 @@
 #include "measure/manifest.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "base/version.hpp"
 #include "measure/manifest_environment.hpp"
 #include "measure/manifest_file_system.hpp"
+#include "parallel/program.hpp"
 
 namespace slabmark {
 
@@ -118,17 +118,6 @@ std::string configuration_hash(const json& configuration) {
     hash = (hash ^ static_cast<unsigned char>(c)) * prime;
   }
   return fmt::format("{:016x}", hash);
-}
-
-std::string mpi_library_version() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  check_mpi(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
-  const std::string_view all(text.data());
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t first = all.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return "";
-  return std::string(all.substr(first, all.find_last_not_of(blanks) - first + 1));
 }
 
 }  // namespace slabmark

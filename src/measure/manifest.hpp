@@ -35,7 +35,4 @@ std::string utc_now();
 /// matter.
 std::string configuration_hash(const nlohmann::json& configuration);
 
-/// MPI_Get_library_version without the blanks and line ends around it.
-std::string mpi_library_version();
-
 }  // namespace slabmark

@@ -1,16 +1,41 @@
 #include "parallel/program.hpp"
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
+#include "base/version.hpp"
 #include "parallel/abort.hpp"
 #include "parallel/agree.hpp"
 
 namespace slabmark {
 
 namespace {
+
+bool any_argument(int argc, char** argv, const std::function<bool(std::string_view)>& fits) {
+  return std::any_of(argv + 1, argv + argc, fits);
+}
+
+/// MPI with threads slows some MPI libraries down: it is asked for only where it is needed.
+int level_for(int argc, char** argv, int least) {
+  const bool subfiling = any_argument(argc, argv, [](std::string_view argument) {
+    return argument.find("subfil") != argument.npos;
+  });
+  return subfiling ? MPI_THREAD_MULTIPLE : least;
+}
+
+ExitStatus print_versions(const char* name, const Comm& world) {
+  if (!world.is_root()) return ExitStatus::good;
+  const std::string mpi = mpi_library_version();
+  fmt::print("{} of Slabmark {}, revision {}\n{}, {}\n", name, version(), git_revision(),
+             mpi.substr(0, mpi.find_first_of(",\n")), libraries());
+  return ExitStatus::good;
+}
 
 ExitStatus run_and_agree(const char* name, const Comm& world,
                          const std::function<ExitStatus(const Comm&)>& body) {
@@ -27,12 +52,24 @@ ExitStatus run_and_agree(const char* name, const Comm& world,
 
 }  // namespace
 
+std::string mpi_library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  check_mpi(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+  const std::string_view all(text.data());
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t first = all.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return "";
+  return std::string(all.substr(first, all.find_last_not_of(blanks) - first + 1));
+}
+
 int run_program(int argc, char** argv, const char* name,
                 const std::function<ExitStatus(const Comm& world)>& body, int thread_level) {
   // Without this a write beyond the file size limit kills the process before it can say why.
   std::signal(SIGXFSZ, SIG_IGN);
   int provided = 0;
-  if (MPI_Init_thread(&argc, &argv, thread_level, &provided) != MPI_SUCCESS) {
+  const int level = level_for(argc, argv, thread_level);
+  if (MPI_Init_thread(&argc, &argv, level, &provided) != MPI_SUCCESS) {
     fmt::print(stderr, "{}: error: MPI could not be initialised.\n", name);
     return static_cast<int>(ExitStatus::failed);
   }
@@ -40,7 +77,10 @@ int run_program(int argc, char** argv, const char* name,
   int status = 0;
   {
     const Comm world(MPI_COMM_WORLD);
-    status = static_cast<int>(run_and_agree(name, world, body));
+    const bool versions =
+        any_argument(argc, argv, [](std::string_view argument) { return argument == "--version"; });
+    status =
+        static_cast<int>(versions ? print_versions(name, world) : run_and_agree(name, world, body));
     std::fflush(nullptr);
   }
   MPI_Finalize();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -15,10 +16,15 @@ namespace slabmark {
 /// Error once (rank 0, on standard error, as "NAME: error: MESSAGE"), and returns the exit status,
 /// the same on every rank. An exception on some ranks only ends the job with MPI_Abort, so that no
 /// rank is left waiting. A write beyond RLIMIT_FSIZE becomes an error instead of a signal.
-/// `thread_level` is what MPI is asked for; MPI_Query_thread tells what it gave.
+/// `thread_level` is the least that MPI is asked for; where an argument speaks of subfiling, whose
+/// driver wants all threads, it is MPI_THREAD_MULTIPLE. MPI_Query_thread tells what MPI gave.
+/// With the argument `--version` it prints the versions instead of running `body`.
 int run_program(int argc, char** argv, const char* name,
                 const std::function<ExitStatus(const Comm& world)>& body,
                 int thread_level = MPI_THREAD_FUNNELED);
+
+/// MPI_Get_library_version without the blanks and line ends around it.
+std::string mpi_library_version();
 
 /// The body of a program that parses its command line first: `parse` gives a Parsed, and `run`
 /// is called with its options. Where there are none the help is printed.

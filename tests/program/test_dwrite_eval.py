@@ -87,6 +87,12 @@ def test_no_verify_leaves_the_line_out(run, maps, tmp_path):
     assert done.returncode == 0 and "verified" not in done.stdout
 
 
+def test_subfiles_get_the_threads_that_their_driver_wants(run, subfiling, maps, tmp_path):
+    done = run("dwrite_eval", ["-c", maps, "--methods", "hdf5-subfiling", "-o", tmp_path], ranks=2)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1].startswith("Testing"), done.stdout
+
+
 def test_keep_leaves_the_files_of_the_original_on_true_extents(run, maps, tmp_path):
     h5py = pytest.importorskip("h5py")
     netcdf = pytest.importorskip("netCDF4")

@@ -4,10 +4,8 @@
 ///
 /// docs/slabmark-bench.md has the options and explains the table.
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <unistd.h>
 #include <vector>
 
@@ -146,15 +144,6 @@ ExitStatus run(const Comm& world, const Options& options) {
   return ExitStatus::good;
 }
 
-/// HDF5's subfiling driver wants MPI with threads, which slows some MPI libraries down: asked for
-/// only where that driver is to run.
-int thread_level(int argc, const char* const* argv) {
-  const bool subfiling = std::any_of(argv, argv + argc, [](const char* argument) {
-    return std::string_view(argument).find("subfiling") != std::string_view::npos;
-  });
-  return subfiling ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
-}
-
 }  // namespace
 
 }  // namespace slabmark::bench_program
@@ -175,5 +164,5 @@ int main(int argc, char** argv) {
     }
     return bench_program::run(world, *line.options);
   };
-  return run_program(argc, argv, "slabmark-bench", body, bench_program::thread_level(argc, argv));
+  return run_program(argc, argv, "slabmark-bench", body);
 }

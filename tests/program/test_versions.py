@@ -1,0 +1,28 @@
+"""Every compiled program says which one it is."""
+
+import pathlib
+import re
+
+import pytest
+
+PROGRAMS = sorted(path.name for path in (pathlib.Path(__file__).resolve().parents[2] / "src/program").iterdir()
+                  if path.is_dir())
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_names_itself_its_revision_and_its_libraries(run, program):
+    done = run(program, ["--version"])
+    assert (done.returncode, done.stderr) == (0, "")
+    first, second = done.stdout.splitlines()
+    assert re.fullmatch(rf"{program} of Slabmark \d+\.\d+\.\d+, revision \S+", first)
+    assert re.fullmatch(r".*MPI.* v?\d+\..*, HDF5 \d+\.\d+\.\d+, PnetCDF \d+\.\d+\.\d+", second)
+
+
+def test_several_ranks_print_it_once_and_do_nothing_else(run, tmp_path):
+    done = run("e3sm_io", ["--version", "no such map"], ranks=2, cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.count("e3sm_io of Slabmark") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_help_names_the_option(run):
+    assert "--version" in run("dat2nc", ["--help"]).stdout

@@ -56,7 +56,7 @@ function(slabmark_plugin name source)
   cmake_path(GET source PARENT_PATH folder)
   slabmark_use_rooms(${name} PRIVATE ${folder} ${PLUGIN_DEPENDS})
   target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
-  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/slabmark/plugins)
+  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/slabmark/plugins COMPONENT ${name})
 endfunction()
 
 # slabmark_library(<room> HEADERS <files of src>...) makes the shared library libslabmark_<room> of a room and of those it

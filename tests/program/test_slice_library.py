@@ -3,7 +3,6 @@
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 
 import h5py
@@ -19,20 +18,28 @@ def build(command, **more):
     return done
 
 
-def documented(begin, end):
-    """A piece of code of docs/slices.md, from one line to another."""
+def documented(begin):
+    """The piece of code of docs/slices.md that begins with this line."""
     text = (checkout / "docs/slices.md").read_text()
-    found = re.search(rf"^    {re.escape(begin)}.*?^    {re.escape(end)}$", text, re.M | re.S)
-    assert found, f"docs/slices.md has no code from {begin} to {end}"
-    return re.sub("^    ", "", found[0], flags=re.M) + "\n"
+    found = re.search(rf"^    {re.escape(begin)}$.*?(?=^\S)", text, re.M | re.S)
+    assert found, f"docs/slices.md has no code that begins with {begin}"
+    return re.sub("^    ", "", found[0], flags=re.M)
 
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory):
     place = tmp_path_factory.mktemp("installed")
     built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
-    build([os.environ["SLABMARK_CMAKE"], "--install", built, "--prefix", place, "--component", "slice"])
+    for component in ("slice", "slablog"):
+        build([os.environ["SLABMARK_CMAKE"], "--install", built, "--prefix", place, "--component", component])
     return place
+
+
+def build_with(prefix, folder):
+    cmake = os.environ["SLABMARK_CMAKE"]
+    build([cmake, "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
+           f"-DMPI_CXX_COMPILER={os.environ['SLABMARK_MPICC'].replace('mpicc', 'mpicxx')}"])
+    build([cmake, "--build", folder / "build"])
 
 
 def test_only_what_a_simulation_needs_is_installed(prefix):
@@ -49,17 +56,12 @@ def test_the_example_of_the_documentation_is_built_outside_and_writes_its_slices
     """A smaller grid than the documentation's, and the same steps."""
     if os.environ.get("SLABMARK_SANITIZERS"):
         pytest.skip("a program without sanitizers cannot load this build's library, which has them")
-    code = documented('#include "slice/output.hpp"', "}")
+    code = documented("#include <vector>")
     smaller = code.replace("{360, 355, 300}", "{36, 35, 30}").replace("every_fifth, 2, 150", "every_fifth, 2, 15")
     assert smaller.count("36, 35, 30") == smaller.count("2, 15)") == 1
-    shutil.copy(checkout / "tests/slice/example_simulation.hpp", tmp_path)
-    (tmp_path / "simulation.cpp").write_text('#include "example_simulation.hpp"\n' + smaller)
-    (tmp_path / "CMakeLists.txt").write_text(documented("cmake_minimum_required(VERSION 3.16)",
-                                                        "target_link_libraries(simulation PRIVATE slabmark::slice)"))
-    cmake = os.environ["SLABMARK_CMAKE"]
-    build([cmake, "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
-           f"-DMPI_CXX_COMPILER={os.environ['SLABMARK_MPICC'].replace('mpicc', 'mpicxx')}"])
-    build([cmake, "--build", tmp_path / "build"])
+    (tmp_path / "simulation.cpp").write_text(smaller)
+    (tmp_path / "CMakeLists.txt").write_text(documented("cmake_minimum_required(VERSION 3.16)"))
+    build_with(prefix, tmp_path)
 
     (tmp_path / "out").mkdir()
     done = run(tmp_path / "build/simulation", [], ranks=2, cwd=tmp_path)
@@ -70,3 +72,18 @@ def test_the_example_of_the_documentation_is_built_outside_and_writes_its_slices
         assert np.array_equal(data[:, 0, 0], np.arange(1, 1001)) and np.array_equal(data[:, -1, -1], data[:, 0, 0])
     with h5py.File(tmp_path / "out/run_x20.vtkhdf") as file:
         assert file["VTKHDF/PointData/rho"].shape == (100, 6, 7)
+
+
+def test_a_project_in_c_finds_the_package_and_the_header_of_the_connector(prefix, tmp_path):
+    """The header needs HDF5, which the project finds for itself; the compiler is only asked whether it sees it."""
+    (tmp_path / "main.c").write_text("#if !__has_include(<slabmark/slablog.h>)\n#error missing\n#endif\nint main(void) { return 0; }\n")
+    (tmp_path / "CMakeLists.txt").write_text("""cmake_minimum_required(VERSION 3.16)
+project(simulation C)
+find_package(Slabmark REQUIRED)
+add_executable(simulation main.c)
+target_link_libraries(simulation PRIVATE slabmark::slablog)
+if(NOT Slabmark_PLUGIN_DIR OR TARGET slabmark::slice)
+  message(FATAL_ERROR "no folder of the connector, or a library of C++ in a project without it")
+endif()
+""")
+    build_with(prefix, tmp_path)

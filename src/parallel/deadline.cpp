@@ -1,15 +1,16 @@
 #include "parallel/deadline.hpp"
 
-#include <fmt/format.h>
+#include <utility>
 
-#include "parallel/abort.hpp"
+#include <fmt/format.h>
 
 namespace slabmark {
 
-Deadline::Deadline(double seconds)
+Deadline::Deadline(double seconds, EndJob end_job)
     : seconds_(seconds),
       limit_(std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-          std::chrono::duration<double>(seconds))) {
+          std::chrono::duration<double>(seconds))),
+      end_job_(std::move(end_job)) {
   if (seconds_ > 0) thread_ = std::thread([this] { run(); });
 }
 
@@ -39,9 +40,10 @@ void Deadline::run() {
     if (!work_.empty() && now >= expires_) {
       // From this thread MPI may not be called at every thread level; abort_job's MPI_Abort is the
       // one call that every implementation in use survives, and _Exit follows it.
-      abort_job(fmt::format(
+      end_job_(fmt::format(
           "{} has taken more than {} seconds and is taken to hang; --deadline sets the limit.",
           work_, seconds_));
+      work_.clear();
     }
     // Work that begins while this sleeps expires later than what it sleeps for.
     changed_.wait_until(lock, work_.empty() ? now + limit_ : expires_);

@@ -2,9 +2,12 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
+
+#include "parallel/abort.hpp"
 
 namespace slabmark {
 
@@ -12,7 +15,10 @@ namespace slabmark {
 /// ended with a message that names the work, and with exit status 1.
 class Deadline {
  public:
-  explicit Deadline(double seconds);  ///< 0: no limit
+  using EndJob = std::function<void(const std::string& message)>;
+
+  /// 0 seconds: no limit. `end_job` takes the place of abort_job(); it runs on a thread of its own.
+  explicit Deadline(double seconds, EndJob end_job = abort_job);
   ~Deadline();
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
@@ -25,6 +31,7 @@ class Deadline {
 
   const double seconds_;
   const std::chrono::steady_clock::duration limit_;
+  const EndJob end_job_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string work_;

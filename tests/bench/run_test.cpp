@@ -241,16 +241,17 @@ TEST_F(Run, ReadsWhatAnotherRankWrote) {
 TEST_F(Run, ChargesAStragglerToThePhaseInWhichItLingers) {
   Settings settings;
   const int slow = comm_.size() - 1;
-  settings.options = {{"null.delay_flush", "0.05"},
+  settings.options = {{"null.delay_flush", "0.01"},
                       {"null.slow_rank", std::to_string(slow)},
-                      {"null.slow_factor", "4"}};
+                      {"null.slow_factor", "50"}};
   const auto records = run_cells(comm_, std::vector{cell("null", settings)}, trials(1));
   if (!comm_.is_root()) return;
-  const PhaseRecord& flush = records[0].trials.back().phases.at(Phase::flush);
-  EXPECT_GE(flush.seconds, 0.2);
-  EXPECT_EQ(flush.ranks.slowest, static_cast<std::uint64_t>(slow));
-  EXPECT_GE(flush.ranks.min, 0.05);
-  EXPECT_LT(records[0].trials.back().seconds(Phase::post), flush.seconds);
+  const auto& phases = records[0].trials.back().phases;
+  const auto longest = std::max_element(phases.begin(), phases.end(), [](auto& a, auto& b) {
+    return a.second.seconds < b.second.seconds;
+  });
+  EXPECT_EQ(longest->first, Phase::flush);
+  EXPECT_EQ(longest->second.ranks.slowest, static_cast<std::uint64_t>(slow));
 }
 
 TEST_F(Run, AFailingRankEndsTheRunOnAllWithItsMessageAndNoFigure) {

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "logvol/journal/format.hpp"
 #include "logvol/journal/rollback.hpp"
+#include "scratch.hpp"
 
 namespace slabmark::logvol {
 namespace {
@@ -18,13 +19,7 @@ using ::testing::HasSubstr;
 /// A file of 100 bytes, whose first eight are the mark.
 class Journals : public ::testing::Test {
  protected:
-  Journals() {
-    auto name = (std::filesystem::temp_directory_path() / "journal-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-    path_ = folder_ + "/file";
-    std::ofstream(path_) << before_;
-  }
-  ~Journals() override { std::filesystem::remove_all(folder_); }
+  Journals() { std::ofstream(path_) << before_; }
 
   static std::string content(const std::string& path) {
     std::ifstream file(path);
@@ -51,8 +46,8 @@ class Journals : public ::testing::Test {
     return "";
   }
 
-  std::string folder_;
-  std::string path_;
+  const Scratch scratch_;
+  const std::string path_ = scratch_.file("file");
   std::string before_ = std::string(8, 'M') + std::string(92, '.');
 };
 

@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include "parallel/comm.hpp"
+#include "scratch.hpp"
 #include "slablog/slablog.h"
 #include "storage/hdf5/handle.hpp"
 
@@ -23,25 +24,15 @@ class LogFileTest : public ::testing::Test {
   using Dims = std::vector<hsize_t>;
 
   explicit LogFileTest(const std::filesystem::path& parent = std::filesystem::temp_directory_path())
-      : world_(MPI_COMM_WORLD) {
+      : world_(MPI_COMM_WORLD), scratch_(world_, parent) {
     // SLABLOG_TEST_ERRORS=1 shows what HDF5 says, also where a test expects a failure.
     if (std::getenv("SLABLOG_TEST_ERRORS") == nullptr) H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     H5PLprepend(SLABLOG_PLUGINS);
-    std::string folder;
-    if (world_.is_root()) {
-      auto name = (parent / "slablog-XXXXXX").string();
-      folder = mkdtemp(name.data());
-    }
-    folder_ = world_.broadcast(folder);
-  }
-  ~LogFileTest() override {
-    world_.barrier();
-    if (world_.is_root()) std::filesystem::remove_all(folder_);
   }
 
   int rank() const { return world_.rank(); }
   int ranks() const { return world_.size(); }
-  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string path(const std::string& name) const { return scratch_.file(name); }
 
   static hdf5::Handle handle(hid_t id, hdf5::Handle::Close close) {
     EXPECT_GE(id, 0);
@@ -132,7 +123,7 @@ class LogFileTest : public ::testing::Test {
   hsize_t mine(hsize_t n = 0) const { return static_cast<hsize_t>(rank()) + n; }
 
   Comm world_;
-  std::string folder_;
+  Scratch scratch_;
 };
 
 }  // namespace slabmark::logvol

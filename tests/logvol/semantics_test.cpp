@@ -181,7 +181,8 @@ TEST_F(Semantics, AFullBufferSpillsAndIsReadAndFlushedAllTheSame) {
   std::vector<int> expected(n * count);
   for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<int>(i / count);
   EXPECT_EQ(all_plainly("a.h5", "d"), expected);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);  // nothing is left
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch_.path()), {}),
+            1);  // nothing is left
 }
 
 TEST_F(Semantics, AttributesLinksAndReferencesToADatasetStayValid) {

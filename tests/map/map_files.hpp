@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "bench/scratch.hpp"
 #include "map/decomposition.hpp"
 #include "parallel/comm.hpp"
+#include "scratch.hpp"
 
 namespace slabmark {
 

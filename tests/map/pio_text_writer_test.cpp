@@ -6,11 +6,9 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -18,6 +16,7 @@
 
 #include "base/error.hpp"
 #include "pattern/synthetic/f_decomposition.hpp"
+#include "scratch.hpp"
 
 namespace slabmark {
 namespace {
@@ -32,25 +31,17 @@ std::string contents_of(const std::filesystem::path& path) {
 /// A directory of its own for each test and process: under MPI every rank runs these tests.
 class PioTextWriterTest : public testing::Test {
  protected:
-  PioTextWriterTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "slabmark-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
-    directory_ = name;
-  }
-
-  ~PioTextWriterTest() override { std::filesystem::remove_all(directory_); }
-
-  std::string path(const std::string& name) const { return directory_ / name; }
+  std::string path(const std::string& name) const { return scratch_.file(name); }
 
   std::vector<std::string> files() const {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
+    for (const auto& entry : std::filesystem::directory_iterator(scratch_.path())) {
       names.push_back(entry.path().filename());
     }
     return names;
   }
 
-  std::filesystem::path directory_;
+  const Scratch scratch_;
 };
 
 TEST_F(PioTextWriterTest, TextIsThatOfPioWithDimensionsFastestFirst) {

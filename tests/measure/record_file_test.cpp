@@ -6,12 +6,12 @@
 #include <fstream>
 #include <iterator>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "measure/record_example.hpp"
+#include "scratch.hpp"
 
 namespace slabmark {
 namespace {
@@ -19,16 +19,7 @@ namespace {
 /// Every rank works in a directory of its own.
 class RecordFiles : public testing::Test {
  protected:
-  RecordFiles() {
-    std::string made =
-        (std::filesystem::temp_directory_path() / "slabmark-records-XXXXXX").string();
-    if (mkdtemp(made.data()) != nullptr) directory_ = made;
-  }
-  ~RecordFiles() override { std::filesystem::remove_all(directory_); }
-
-  void SetUp() override { ASSERT_FALSE(directory_.empty()) << "no scratch directory"; }
-
-  std::string path(const std::string& name) const { return directory_ + "/" + name; }
+  std::string path(const std::string& name) const { return scratch_.file(name); }
 
   static std::string text_of(const std::string& path) {
     std::ifstream file(path);
@@ -50,7 +41,7 @@ class RecordFiles : public testing::Test {
   }
 
  private:
-  std::string directory_;
+  const Scratch scratch_;
 };
 
 CellRecord record_of(const std::string& method) {

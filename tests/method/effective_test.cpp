@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/scratch.hpp"
 #include "method/pass.hpp"
 #include "method/registry.hpp"
+#include "scratch.hpp"
 
 namespace slabmark {
 namespace {

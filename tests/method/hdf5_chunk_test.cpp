@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "bench/scratch.hpp"
 #include "method/hdf5/chunk.hpp"
 #include "method/pass.hpp"
 #include "method/registry.hpp"
+#include "scratch.hpp"
 
 namespace slabmark {
 namespace {

@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/scratch.hpp"
 #include "method/pass.hpp"
 #include "method/registry.hpp"
 #include "pattern/conformance.hpp"
 #include "pattern/selection.hpp"
+#include "scratch.hpp"
 #include "storage/posix/file_system.hpp"
 
 namespace slabmark {

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/scratch.hpp"
 #include "method/pass.hpp"
 #include "method/registry.hpp"
 #include "pattern/selection.hpp"
+#include "scratch.hpp"
 
 namespace slabmark {
 namespace {

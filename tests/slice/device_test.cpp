@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "bench/scratch.hpp"
+#include "scratch.hpp"
 #include "slice/lazy_device.hpp"
 #include "slice/output.hpp"
 #include "slice/simulation.hpp"

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "bench/scratch.hpp"
+#include "scratch.hpp"
 #include "slice/output.hpp"
 #include "slice/simulation.hpp"
 

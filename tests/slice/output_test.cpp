@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/scratch.hpp"
+#include "scratch.hpp"
 #include "slice/simulation.hpp"
 
 namespace slabmark::slice {

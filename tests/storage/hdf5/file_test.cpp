@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "bench/scratch.hpp"
 #include "parallel/comm.hpp"
+#include "scratch.hpp"
 #include "storage/posix/file.hpp"
 
 namespace slabmark::hdf5 {

@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
-#include "bench/scratch.hpp"
 #include "parallel/comm.hpp"
+#include "scratch.hpp"
 
 namespace slabmark::hdf5 {
 namespace {

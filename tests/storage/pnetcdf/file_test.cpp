@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/scratch.hpp"
 #include "parallel/comm.hpp"
+#include "scratch.hpp"
 
 namespace slabmark {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <sys/resource.h>
 #include <vector>
@@ -10,19 +9,14 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "scratch.hpp"
 
 namespace slabmark::posix {
 namespace {
 
 class PosixFiles : public testing::Test {
  protected:
-  void SetUp() override {
-    directory_ = (std::filesystem::temp_directory_path() / "slabmark-posix-XXXXXX").string();
-    ASSERT_NE(mkdtemp(directory_.data()), nullptr);
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
-  std::string path(const std::string& name) const { return directory_ + "/" + name; }
+  std::string path(const std::string& name) const { return scratch_.file(name); }
 
   template <class Call>
   static std::string message_of(const Call& call) {
@@ -35,7 +29,7 @@ class PosixFiles : public testing::Test {
   }
 
  private:
-  std::string directory_;
+  const Scratch scratch_;
 };
 
 std::vector<std::byte> pattern_of(std::size_t bytes) {

@@ -1,6 +1,5 @@
 #include "storage/posix/free_path.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -8,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "scratch.hpp"
 
 namespace slabmark::posix {
 namespace {
@@ -17,12 +17,6 @@ using testing::HasSubstr;
 
 class FreePath : public testing::Test {
  protected:
-  void SetUp() override {
-    directory_ = (fs::temp_directory_path() / "slabmark-free-XXXXXX").string();
-    ASSERT_NE(mkdtemp(directory_.data()), nullptr);
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
   static std::string refusal(const std::string& path, bool overwrite = false) {
     try {
       require_free_path(path, overwrite);
@@ -32,7 +26,8 @@ class FreePath : public testing::Test {
     return "free";
   }
 
-  std::string directory_;
+  const Scratch scratch_;
+  const std::string& directory_ = scratch_.path();
 };
 
 TEST_F(FreePath, IsLeftAsItWas) {

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import pydantic
 import pydantic_core
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, ConfigDict, Field
 from typing_extensions import NotRequired, TypedDict
 
 from slabmark import files
@@ -24,18 +24,14 @@ class Phase(BaseModel):
     seconds: Seconds
 
 
-class Busy(BaseModel):
-    imbalance: Seconds  # slowest rank's seconds / mean over ranks
-    slowest_rank: Count
-    slowest_host: str
-
-
 class Trial(BaseModel):
     warm_up: bool
-    open_to_close: Annotated[float, Field(gt=0, le=1e12)]  # seconds, as are the next four
+    open_to_close: Annotated[float, Field(gt=0, le=1e12)]  # seconds, as are the next three and `agreements`
     transfer: Seconds
     overhead: float
-    busy: Busy
+    imbalance: Annotated[Seconds, Field(validation_alias=AliasPath("busy", "imbalance"))]  # slowest rank / mean of ranks
+    slowest_rank: Annotated[Count, Field(validation_alias=AliasPath("busy", "slowest_rank"))]
+    slowest_host: Annotated[str, Field(validation_alias=AliasPath("busy", "slowest_host"))]
     phases: dict[str, Phase]  # {name: seconds} once it is read
     agreements: float | None = None
 
@@ -44,126 +40,60 @@ class Trial(BaseModel):
         if self.agreements is None:  # earlier records do not tell Slabmark's own part from ranks that waited for a core
             self.agreements = self.overhead
 
-    @property
-    def imbalance(self):
-        return self.busy.imbalance
 
-    @property
-    def slowest_rank(self):
-        return self.busy.slowest_rank
-
-    @property
-    def slowest_host(self):
-        return self.busy.slowest_host
+def _open(name, required, /, **optional):
+    """Type of what stays a dictionary, since programs and libraries add to it: of the members that the lab reads."""
+    kind = TypedDict(name, required | {member: NotRequired[kind] for member, kind in optional.items()})
+    kind.__pydantic_config__ = ConfigDict(extra="allow", strict=True)
+    return kind
 
 
-class Open(TypedDict):
-    """What stays a dictionary, since programs and libraries add to it; below is what the lab reads of each."""
-
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)
-
-
-class Bound(Open):
-    method: str
-    seconds: Seconds
-
-
-class Requests(Open):
-    total: Count
-    max: Count
-    min: Count
-
-
-class Pattern(Open):
-    name: str
-    settings: dict[str, str]
-    bytes: Count
-    requests: Requests
-    ranks: Annotated[int, Field(ge=1, le=2**31)]
-    datasets: NotRequired[Count]
-    rounds: NotRequired[Count]
-
-
-class Settings(Open, total=False):
-    options: dict[str, Plain]
-    hints: dict[str, Plain]
-
-
-class Effective(Open, total=False):
-    hints: dict[str, Plain]
-    notes: list[str] | None
-    no_collective_cause: list[str] | str | None
-    io_mode: dict[str, Count] | None
-    calls: dict[str, Count] | None
-    layout: dict[str, Any] | None
-    storage_bytes: Count | None
-
-
-class Host(Open):
-    name: str
-
-
-class OverHosts(Open, total=False):
-    min: Count
-    max: Count
-
-
-class Program(Open, total=False):
-    name: str
-    version: str
-    git_revision: str
-    compiler: str
-    build_type: str
-
-
-class Lustre(Open, total=False):
-    striping: str
-    absent: str
-
-
-class Output(Open, total=False):
-    type: str
-    mount_point: str
-    source: str
-    lustre: Lustre | None
-
-
-class Manifest(Open, total=False):
-    program: Program
-    mpi: str
-    mpi_io: str
-    libraries: dict[str, Plain]
-    ranks: Count
-    hosts: list[Host]
-    ranks_per_node: OverHosts | None
-    memory_bytes: Count | None
-    cores: Count | None
-    output: Output
-    environment: dict[str, Plain]
-    configuration_hash: str | None
-    seed: Plain
-    started: str | None
-    ended: str | None
-
-
-class Launch(Open, total=False):
-    """What `slabmark sweep` adds."""
-
-    name: str
-    cell: str
-    cell_id: str
-    launch: Count
-    environment: dict[str, str]
-
-
-class Difference(Open):
-    path: str
-    rank: Count
-    value: Any
-
-
-class Verified(Open):
-    state: str
+Bound = _open("Bound", {"method": str, "seconds": Seconds})
+Requests = _open("Requests", {"total": Count, "max": Count, "min": Count})
+Ranks = Annotated[int, Field(ge=1, le=2**31)]
+Pattern = _open(
+    "Pattern",
+    {"name": str, "settings": dict[str, str], "bytes": Count, "requests": Requests, "ranks": Ranks},
+    datasets=Count,
+    rounds=Count,
+)
+Settings = _open("Settings", {}, options=dict[str, Plain], hints=dict[str, Plain])
+Effective = _open(
+    "Effective",
+    {},
+    hints=dict[str, Plain],
+    notes=list[str] | None,
+    no_collective_cause=list[str] | str | None,
+    io_mode=dict[str, Count] | None,
+    calls=dict[str, Count] | None,
+    layout=dict[str, Any] | None,
+    storage_bytes=Count | None,
+)
+Program = _open("Program", {}, name=str, version=str, git_revision=str, compiler=str, build_type=str)
+Lustre = _open("Lustre", {}, striping=str, absent=str)
+Manifest = _open(
+    "Manifest",
+    {},
+    program=Program,
+    mpi=str,
+    mpi_io=str,
+    libraries=dict[str, Plain],
+    ranks=Count,
+    hosts=list[_open("Host", {"name": str})],
+    ranks_per_node=_open("OverHosts", {}, min=Count, max=Count) | None,
+    memory_bytes=Count | None,
+    cores=Count | None,
+    output=_open("Output", {}, type=str, mount_point=str, source=str, lustre=Lustre | None),
+    environment=dict[str, Plain],
+    configuration_hash=str | None,
+    seed=Plain,
+    started=str | None,
+    ended=str | None,
+)
+# What `slabmark sweep` adds.
+Launch = _open("Launch", {}, name=str, cell=str, cell_id=str, launch=Count, environment=dict[str, str])
+Difference = _open("Difference", {"path": str, "rank": Count, "value": Any})
+Verified = _open("Verified", {"state": str})
 
 
 class Record(BaseModel):

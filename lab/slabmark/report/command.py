@@ -46,6 +46,9 @@ def main(arguments, console):
         files.write(path, data)
     for skipped in collection.skipped:
         say(console, f"warning: {skipped}")
+    if len(arguments.results) > 1:
+        how = "are put together" if arguments.pool else "have cells of their own; --pool puts them together"
+        say(console, f"The {len(arguments.results)} results {how}.")
     counts = f"{sum(len(load.cells) for load in loads)} cells from {len(collection.records)} records"
     say(
         console,

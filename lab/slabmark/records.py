@@ -2,7 +2,7 @@
 
 import dataclasses
 import pathlib
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pydantic
 import pydantic_core
@@ -17,6 +17,7 @@ FAILURE_VERSION = 1
 
 Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
 Seconds = Annotated[float, Field(ge=0, le=1e12)]
+Difference = Annotated[float, Field(ge=-1e12, le=1e12)]  # of seconds
 Plain = str | int | float | bool | None
 
 
@@ -28,12 +29,12 @@ class Trial(BaseModel):
     warm_up: bool
     open_to_close: Annotated[float, Field(gt=0, le=1e12)]  # seconds, as are the next three and `agreements`
     transfer: Seconds
-    overhead: float
+    overhead: Difference
     imbalance: Annotated[Seconds, Field(validation_alias=AliasPath("busy", "imbalance"))]  # slowest rank / mean of ranks
     slowest_rank: Annotated[Count, Field(validation_alias=AliasPath("busy", "slowest_rank"))]
     slowest_host: Annotated[str, Field(validation_alias=AliasPath("busy", "slowest_host"))]
     phases: dict[str, Phase]  # {name: seconds} once it is read
-    agreements: float | None = None
+    agreements: Difference | None = None
 
     def model_post_init(self, context):
         self.phases = {printable(name): phase.seconds for name, phase in self.phases.items()}
@@ -92,20 +93,21 @@ Manifest = _open(
 )
 # What `slabmark sweep` adds.
 Launch = _open("Launch", {}, name=str, cell=str, cell_id=str, launch=Count, environment=dict[str, str])
-Difference = _open("Difference", {"path": str, "rank": Count, "value": Any})
+Departure = _open("Departure", {"path": str, "rank": Count, "value": Any})
 Verified = _open("Verified", {"state": str})
 
 
 class Record(BaseModel):
     """One line of a record file."""
 
+    slabmark_record: Literal[RECORD_VERSION]
     pattern: Pattern
     method: str
     direction: str
     unsupported: str | None
     settings: Settings
     effective: Effective
-    differences: list[Difference]
+    differences: list[Departure]
     sync: bool
     cache: str | None
     stopping: dict[str, Plain] | None
@@ -207,8 +209,19 @@ def _read_file(file, source, collection):
 
 
 def parse_line(line, file, number, source=""):
+    """A Record or a Failure. Unreadable, with the reason, for anything else."""
     try:
-        json = pydantic_core.from_json(line, allow_inf_nan=False)
+        record = Record.model_validate_json(line, strict=True)
+    except pydantic.ValidationError as error:
+        return _failure(line, error)
+    record.file, record.line, record.source = file, number, source
+    return record
+
+
+def _failure(line, error):
+    """Of a line that is no record, for the reason `error`."""
+    try:
+        json = pydantic_core.from_json(line)
     except ValueError:
         raise Unreadable("it is not JSON (cut short?)") from None
     if not isinstance(json, dict):
@@ -217,13 +230,14 @@ def parse_line(line, file, number, source=""):
         if "slabmark_failure" in json:
             _require_version(json["slabmark_failure"], FAILURE_VERSION)
             return Failure.model_validate(json, strict=True)
+    except pydantic.ValidationError as of_failure:
+        error = of_failure
+    else:
         if "slabmark_record" not in json:
             raise Unreadable("it is no record of Slabmark")
         _require_version(json["slabmark_record"], RECORD_VERSION)
-        return Record.model_validate(json | {"file": file, "line": number, "source": source}, strict=True)
-    except pydantic.ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise Unreadable(f"its member '{'.'.join(map(str, first['loc']))}' is wrong: {first['msg']}") from None
+    first = error.errors(include_url=False, include_input=False)[0]
+    raise Unreadable(f"its member '{'.'.join(map(str, first['loc']))}' is wrong: {first['msg']}")
 
 
 def _require_version(found, known):

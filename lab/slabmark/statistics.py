@@ -8,7 +8,7 @@ import functools
 import math
 import statistics as standard
 
-import scipy.stats
+import scipy
 from scipy import special
 
 FEWEST_FOR_INTERVAL = 6

@@ -226,8 +226,10 @@ def test_interrupted_advice_leaves_nothing_and_nobody(tmp_path, number):
         time.sleep(0.05)
     process.send_signal(number)
     process.communicate(timeout=60)
-    assert process.returncode == 128 + number
+    left = subprocess.run(["pgrep", "-f", str(tmp_path / "slabmark-bench")], capture_output=True, text=True).stdout.split()
+    for stubborn in left:
+        os.kill(int(stubborn), signal.SIGKILL)
+    assert process.returncode == 128 + number and not left
     assert list(output.iterdir()) == []
-    assert subprocess.run(["pgrep", "-f", str(tmp_path / "slabmark-bench")], stdout=subprocess.DEVNULL).returncode == 1
 
 

@@ -1,26 +1,28 @@
 """What all figures share: colours, style, and a figure that becomes SVG inside a page, or PNG. No display is needed."""
 
+import html
 import io
 import re
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-INK, QUIET, GRID, LIMIT = "#1b2733", "#64717f", "#dde3ea", "#c2410c"
+INK, QUIET, GRID, LIMIT, PAPER = "#1b2733", "#64717f", "#dde3ea", "#c2410c", "#ffffff"
 DOT, INTERVAL = "#2f6fb0", "#12395f"
-# Colour-blind safe (after Okabe and Ito), light where little is expected, strong where data moves.
-PHASE_COLOURS = {
-    "create": "#9aa7b4",
-    "open": "#9aa7b4",
-    "define": "#cc79a7",
-    "prepare": "#e69f00",
-    "post": "#0072b2",
-    "flush": "#56b4e9",
-    "sync": "#009e73",
-    "close": "#5d6975",
-    "overhead": "#e3e7ec",
+# By phase: colour and hatch. The colours differ in lightness as well as in hue, for the colour-blind; the hatches, for grey
+# print. Light where little is expected, strong where data moves.
+PHASE_STYLES = {
+    "create": ("#c9d1d9", ""),
+    "open": ("#c9d1d9", ""),
+    "define": ("#cc79a7", "\\\\\\"),
+    "prepare": ("#f0c04a", "..."),
+    "post": ("#0b4f8a", ""),
+    "flush": ("#56b4e9", "///"),
+    "sync": ("#009e73", "xxx"),
+    "close": ("#5d6975", "---"),
+    "overhead": (PAPER, ""),
 }
-UNKNOWN_PHASE = "#8f6b00"  # of a newer program
+UNKNOWN_PHASE = ("#8f6b00", "+++")  # of a newer program
 LINES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#5d6975", "#8f6b00"]
 
 STYLE = {
@@ -39,6 +41,7 @@ STYLE = {
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.linewidth": 0.6,
+    "hatch.linewidth": 0.5,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0,
 }
@@ -54,11 +57,11 @@ class Drawing:
         buffer = io.StringIO()
         # Names inside an SVG must differ from those of the page's other ones.
         with rc_context(STYLE | {"svg.hashsalt": self.name}):
-            self.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+            self.figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         text = buffer.getvalue()
         text = text[text.index("<svg") :]
         text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
-        return text.replace("<svg ", '<svg role="img" ', 1)
+        return text.replace("<svg ", f'<svg role="img" aria-label="{html.escape(self.caption)}" ', 1)
 
     def png(self, file):
         with rc_context(STYLE):

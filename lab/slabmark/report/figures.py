@@ -1,6 +1,7 @@
 """The figures of a report: every trial, phases and imbalance of a workload, and its scaling."""
 
 import math
+import textwrap
 
 from matplotlib import rc_context
 from matplotlib.collections import PolyCollection
@@ -15,7 +16,8 @@ from slabmark.report.drawing import (
     INTERVAL,
     LIMIT,
     LINES,
-    PHASE_COLOURS,
+    PAPER,
+    PHASE_STYLES,
     QUIET,
     STYLE,
     UNKNOWN_PHASE,
@@ -26,9 +28,10 @@ from slabmark.report.drawing import (
 MOST_ROWS = 24  # more cells than this do not fit on a page; the fastest are drawn and the page says so
 
 
-def _shortened(label):
-    """Long labels would leave no room for the figure; the tables have them whole."""
-    return label if len(label) <= 56 else f"{label[:34]} … {label[-18:]}"
+def _wrapped(label):
+    """In lines that leave room for the figure. The tables have those whole that do not fit into two."""
+    lines = textwrap.wrap(label, 40)
+    return "\n".join(lines if len(lines) <= 2 else [lines[0], "… " + lines[-1]])
 
 
 def _rows(axes, labels):
@@ -58,9 +61,10 @@ def rates(load, name):
     """Every trial, the interval, phases and imbalance, one row a cell."""
     cells = load.cells[:MOST_ROWS]
     rows = cells + load.bounds[:4]
-    labels = [_shortened(cell.label) for cell in rows]
+    labels = [_wrapped(cell.label) for cell in rows]
+    row_height = 0.36 if any("\n" in label for label in labels) else 0.27
     with rc_context(STYLE):
-        figure = new_figure(10.6, 1.15 + 0.27 * len(rows))
+        figure = new_figure(10.6, 1.15 + row_height * len(rows))
         has_ranks = any(cell.ranks > 1 for cell in cells)
         columns = figure.subplots(
             1, 3 if has_ranks else 2, sharey=True, width_ratios=[5, 3.4, 1.8][: 3 if has_ranks else 2]
@@ -138,7 +142,7 @@ def _heights(place, cell):
 
 
 def _draw_phases(axes, rows):
-    boxes = {phase: [] for phase in PHASE_COLOURS}  # corners by phase
+    boxes = {}  # corners by phase
     for place, cell in enumerate(rows):
         parts = cell.phases | ({"overhead": cell.overhead} if cell.overhead > 0 else {})
         total = sum(parts.values())
@@ -149,25 +153,20 @@ def _draw_phases(axes, rows):
                 low, high = place - 0.31, place + 0.31
                 boxes.setdefault(phase, []).append([(left, low), (right, low), (right, high), (left, high)])
             left = right
-    colours = {phase: PHASE_COLOURS.get(phase, UNKNOWN_PHASE) for phase in boxes}
-    order = [phase for phase in boxes if boxes[phase]]
+    order = [phase for phase in PHASE_STYLES if phase in boxes] + [phase for phase in boxes if phase not in PHASE_STYLES]
+    patches = []
     for phase in order:
-        axes.add_collection(PolyCollection(boxes[phase], facecolors=colours[phase], linewidths=0), autolim=False)
+        colour, hatch = PHASE_STYLES.get(phase, UNKNOWN_PHASE)
+        style = {"facecolor": colour, "hatch": hatch, "edgecolor": QUIET if colour == PAPER else PAPER, "linewidth": 0.4}
+        axes.add_collection(PolyCollection(boxes[phase], **style), autolim=False)
+        patches.append(Patch(**style))
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.25, 0.5, 0.75])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f} %"))
     axes.set_title("phases")
-    axes.legend(
-        [Patch(facecolor=colours[phase]) for phase in order],
-        order,
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.14 if len(rows) < 6 else -1.0 / len(rows)),
-        ncols=4,
-        frameon=False,
-        fontsize=8,
-        handlelength=0.9,
-        handleheight=0.9,
-        columnspacing=1.0,
+    # Outside: the layout makes room for it below the labels of the axes, however many rows there are.
+    axes.figure.legend(
+        patches, order, loc="outside lower right", ncols=len(order), frameon=False, fontsize=8, columnspacing=1.2
     )
 
 

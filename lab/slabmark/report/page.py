@@ -1,5 +1,6 @@
 """Puts the page together: what the template shows, from workloads and records."""
 
+import collections
 import dataclasses
 import datetime
 import functools
@@ -9,9 +10,9 @@ import pathlib
 import jinja2
 
 import slabmark
-from slabmark import cells, findings, programs, units
+from slabmark import cells, compare, findings, programs, units
 from slabmark.errors import LabError
-from slabmark.report import figures, request_sizes
+from slabmark.report import figures, glossary, request_sizes
 
 # A figure takes a third of a second and half a page; beyond these, tables tell the rest.
 MOST_DRAWN_WORKLOADS = 8
@@ -23,6 +24,16 @@ MOST_CELLS_NAMED = 4
 class Page:
     html: str
     drawings: list
+
+
+@dataclasses.dataclass
+class Verdicts:
+    """What `slabmark compare` says of two results."""
+
+    heading: str
+    answer: str
+    rows: list  # compare.Comparison
+    notes: list
 
 
 @dataclasses.dataclass
@@ -44,6 +55,8 @@ def make(loads, collection, title, sources):
     sections = [_section(number, load, id(load) in drawn, maps) for number, load in enumerate(loads, start=1)]
     drawings = [drawing for section in sections for drawing in section.drawings]
     histograms = _histograms(maps)
+    verdicts = _verdicts(loads, sources) if len(sources) == 2 else None
+    found = findings.grouped(loads)
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("slabmark.report", "."),
         autoescape=True,
@@ -52,6 +65,8 @@ def make(loads, collection, title, sources):
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"seconds": units.seconds, "size": units.size, "rate": units.rate, "percent": units.percent}
+    environment.filters["three_digits"] = units.three_digits
+    environment.globals["title_of"] = lambda cell: cells.titles(cell.first)[0]
     environment.globals["most_named"] = MOST_CELLS_NAMED
     html = environment.get_template("page.html.j2").render(
         title=title or "Slabmark report",
@@ -59,15 +74,60 @@ def make(loads, collection, title, sources):
         version=slabmark.__version__,
         made=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         sources=sources,
+        parts=_parts(verdicts, found, histograms),
+        verdicts=verdicts,
         sections=sections,
         histograms=histograms,
-        findings=findings.grouped(loads),
+        findings=found,
+        words=[("Columns", glossary.COLUMNS.items()), ("Phases", glossary.PHASES.items()), *_methods(loads)],
         machines=_machines(collection.records),
         recipe=_recipe(collection.records),
         collection=collection,
         most_open=MOST_OPEN_ROWS,
     )
     return Page(html, drawings + [drawing for drawing in histograms])
+
+
+def _parts(verdicts, found, histograms):
+    """[(anchor, words)] of the page's navigation."""
+    parts = [
+        ("verdicts", "Before and after", verdicts),
+        ("answers", "Answers", True),
+        ("findings", "What to look at", found),
+        ("requests", "Request sizes", histograms),
+        ("settings", "Asked for, and in effect", True),
+        ("machine", "What ran where", True),
+        ("recipe", "How it was measured", True),
+        ("words", "Words", True),
+    ]
+    return [(anchor, words) for anchor, words, there in parts if there]
+
+
+def _verdicts(loads, sources):
+    sides = [[cell for load in loads for cell in load.cells if cell.first.source == source] for source in sources]
+    matching = compare.match(*sides)
+    heading = f"{sources[1]} against {sources[0]}"
+    notes = [f"Not compared: {cell.label}: {why}." for cell, why in matching.missing]
+    if not matching.pairs:
+        return Verdicts(heading, "Nothing in the two can be compared.", [], notes)
+    rows = compare.compare(matching.pairs)
+    counts = collections.Counter(row.verdict for row in rows)
+    changed = [f"{name}: {base} → {new}" for name, base, new in compare.changes(matching.pairs) if name != "results"]
+    notes = [f"Changed: {'; '.join(changed)}."] * bool(changed) + notes
+    notes += list(dict.fromkeys(row.note for row in rows if row.note))
+    answer = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()) + "."
+    return Verdicts(heading, answer[0].upper() + answer[1:], rows, notes)
+
+
+def _methods(loads):
+    """What the methods of the page do, if the program that knows is there."""
+    try:
+        known = programs.json_of([programs.find("slabmark-bench"), "methods", "--json"], timeout=20)
+    except LabError:
+        return []  # the page is as good without it
+    names = {cell.method for load in loads for cell in load.all_cells + load.unsupported}
+    meanings = [(method["name"], method["summary"]) for method in known if method["name"] in names]
+    return [("Methods", meanings)] if meanings else []
 
 
 def _section(number, load, is_drawn, maps):

@@ -6,7 +6,7 @@ import functools
 import os
 import statistics as standard
 
-from slabmark import statistics
+from slabmark import statistics, units
 from slabmark.errors import printable
 from slabmark.units import counted
 
@@ -20,6 +20,7 @@ class Cell:
     records: list
     attributes: dict  # what may distinguish cells of a workload, as text by name: "ranks", "hint cb_nodes", ...
     label: str = ""
+    limit: "Cell | None" = None  # the faster of the limits under the same conditions, as the workload's table shows it
 
     @property
     def first(self):
@@ -98,7 +99,9 @@ class Cell:
 
     @functools.cached_property
     def bound(self):
-        """(method, median seconds) of the faster limit, or None. Of several launches, the median of theirs."""
+        """(method, median seconds) of the limit, or None. Of records whose limit's own is not there, the median of theirs."""
+        if self.limit:
+            return self.limit.method, self.limit.summary.median
         by_method = {}
         for record in self.records:
             for bound in record.bounds:
@@ -133,6 +136,10 @@ class Workload:
         return self.cells + self.bounds
 
 
+# Settings of a pattern that say how a program moved it, not which bytes: h5perf's API, and what it has for chunks.
+OF_THE_WAY = ("api", "storage")
+
+
 def frozen(value):
     """A hashable form of JSON."""
     if isinstance(value, dict):
@@ -152,6 +159,7 @@ def attributes(record):
     manifest = record.manifest
     program, output = manifest.get("program", {}), manifest.get("output", {})
     found = {"ranks": str(record.pattern["ranks"]), "nodes": str(len(manifest.get("hosts", [])) or 1)}
+    found |= {name: value for name, value in record.pattern["settings"].items() if name == "storage"}
     found |= {name: str(value) for name, value in sorted(record.settings.get("options", {}).items())}
     found |= {f"hint {name}": str(value) for name, value in sorted(record.settings.get("hints", {}).items())}
     found |= {name: str(value) for name, value in sorted(record.study.get("environment", {}).items())}
@@ -175,7 +183,7 @@ def pattern_identity(record):
     pattern = record.pattern
     return (
         pattern["name"],
-        frozen(pattern["settings"]),
+        frozen({name: value for name, value in pattern["settings"].items() if name not in OF_THE_WAY}),
         pattern.get("datasets"),
         pattern.get("rounds"),
         record.direction,
@@ -200,7 +208,31 @@ def workloads(records):
         if identity is None:
             identity = pattern_identity(record)
         grouped.setdefault(identity, []).append(record)
-    return [_workload(group) for group in grouped.values()]
+    loads = [_workload(group) for group in grouped.values()]
+    _tell_apart(loads)
+    return loads
+
+
+def _tell_apart(loads):
+    """Adds to equal titles the settings in which their patterns differ."""
+    by_title = collections.defaultdict(list)
+    for load in loads:
+        by_title[load.title].append(load)
+    for title, same in by_title.items():
+        described = [_described(next(iter(load.all_cells + load.unsupported)).first.pattern["settings"]) for load in same]
+        names = [name for name in described[0] if len({settings.get(name) for settings in described}) > 1]
+        for load, settings in zip(same, described):
+            load.title = ", ".join([title, *(f"{name.replace('_', ' ')} {settings[name]}" for name in names if name in settings)])
+
+
+def _described(settings):
+    """Without what a title has or cells differ in; sizes in bytes as people say them."""
+    elsewhere = ("map", "variables", *OF_THE_WAY) if "map" in settings else OF_THE_WAY
+    return {
+        name: units.size(int(value)) if name in ("bytes", "block", "buffer") and value.isdigit() else value
+        for name, value in settings.items()
+        if name not in elsewhere
+    }
 
 
 def _workload(records):
@@ -214,16 +246,27 @@ def _workload(records):
     for cell in cells:
         cell.label = _label(cell, varying)
     measured = [cell for cell in cells if cell.summary]
+    limits = [cell for cell in measured if cell.is_bound]
+    for cell in measured:
+        if cell.is_bound:
+            continue
+        same = [limit for limit in limits if _conditions(limit) == _conditions(cell)]
+        cell.limit = min(same, key=lambda limit: limit.summary.median, default=None)
     kept = [cell for cell in measured if not cell.is_bound]
     kept.sort(key=lambda cell: cell.summary.median)
     first = next((record for record in records if not record.is_bound), records[0])
     return Workload(
         *titles(first),
         kept,
-        [cell for cell in measured if cell.is_bound],
+        limits,
         [cell for cell in cells if cell.first.unsupported],
         varying,
     )
+
+
+def _conditions(cell):
+    """Under which a limit is one for a cell: all but the options of either."""
+    return frozen({name: value for name, value in cell.attributes.items() if "." not in name})
 
 
 def _varying(cells):
@@ -254,16 +297,13 @@ def _label(cell, varying):
 
 def titles(record):
     """A heading for the workload of a record, and what else describes it."""
-    settings = dict(record.pattern["settings"])
-    name = record.pattern["name"]
+    settings = record.pattern["settings"]
+    title = record.pattern["name"]
     if "map" in settings:
-        variables = settings.pop("variables", None)
-        title = f"{counted(variables, 'variable') if variables else name} on {map_name(settings)}"
-        settings.pop("map")
-    else:
-        title = name
+        variables = settings.get("variables")
+        title = f"{counted(variables, 'variable') if variables else title} on {map_name(settings)}"
     title = f"{'Reading' if record.direction == 'read' else 'Writing'} {title}"
-    details = [f"{key.replace('_', ' ')} {value}" for key, value in settings.items()]
+    details = [f"{name.replace('_', ' ')} {value}" for name, value in _described(settings).items()]
     if record.cache:
         details.append(f"cache {record.cache}")
     details.append("with sync (fsync)" if record.sync else "without sync (fsync)")

@@ -241,6 +241,73 @@ def test_a_study_of_many_cells_is_reported_whole(tmp_path):
     assert len([row for row in page.rows if len(row) == 9 and row[0].startswith("pnetcdf-varn")]) == 400
 
 
+def page_of(tmp_path, *made, **more):
+    return Page(report(tmp_path, write_records(tmp_path / "r.jsonl", list(made)), **more))
+
+
+def test_ways_of_one_program_to_move_the_same_bytes_stand_side_by_side(tmp_path):
+    """h5perf names its API among the settings of the pattern; the same bytes by three libraries are one question."""
+    made = [
+        record(
+            [0.1 * size] * 6,
+            method=method,
+            pattern__settings={"api": api, "storage": storage, "buffer": str(size << 18), "block": "1024"},
+            pattern__name="transfer",
+        )
+        for api, method, storage in (("posix", "posix", "contiguous"), ("phdf5", "hdf5-slab", "chunked"))
+        for size in (1, 2)
+    ]
+    text = report(tmp_path, write_records(tmp_path / "r.jsonl", made))
+    assert re.findall("<h2>(.*?)</h2>", text) == [f"Writing transfer, buffer {size}.0 KiB" for size in (256, 512)]
+    assert [len(re.findall(f">{name}, storage=", text)) > 0 for name in ("posix", "hdf5-slab")] == [True, True]
+
+
+def test_the_share_of_the_limit_is_that_of_the_rows_shown(tmp_path):
+    """Two nights with a limit each, which differ from the bounds that the records quote of single launches."""
+    nights = [tmp_path / "before.jsonl", tmp_path / "after.jsonl"]
+    for night, seconds in zip(nights, (0.2, 0.3)):
+        bounds = [{"method": "posix", "bytes": 2**20, "seconds": 0.111, "share": 0.1}]
+        write_records(
+            night,
+            [
+                record([1.0] * 6, bounds=bounds),
+                record([seconds] * 6, method="posix", pattern__name="bound", bounds=[]),
+            ],
+        )
+    rows = {row[0].strip(): row for row in Page(report(tmp_path, *nights)).rows if len(row) == 9}
+    for night, seconds in zip(nights, (0.2, 0.3)):
+        assert rows[f"posix (limit), results={night}"][1] == units.seconds(seconds)
+        assert rows[f"pnetcdf-varn, results={night}"][4] == units.percent(seconds)
+
+
+def test_two_results_are_given_a_verdict(tmp_path):
+    sides = []
+    generator = random.Random(2)
+    for name, scale in (("before", 1.0), ("after", 2.0)):
+        made = [record(noise(generator, 6, scale)) for _ in range(8)]
+        sides.append(write_records(tmp_path / f"{name}.jsonl", made))
+    page = Page(report(tmp_path, *sides))
+    [row] = [row for row in page.rows if len(row) == 7 and row[-1] == "slower"]
+    assert float(row[4]) == pytest.approx(2, rel=0.1) and "1 slower." in page.texts
+    assert "verdicts" not in Page(report(tmp_path, *sides, "--pool")).ids
+
+
+def test_who_cannot_see_is_told_what_figures_and_tables_show(results, tmp_path):
+    text = report(tmp_path, results)
+    drawn = re.findall("<svg [^>]*>", text)
+    assert drawn and all('role="img"' in svg and re.search('aria-label="[^"]{40,}"', svg) for svg in drawn)
+    assert text.count("<table") == text.count("<caption>")
+    anchors = re.findall(r'<a (?:class="skip" )?href="#([^"]*)"', text)
+    assert set(anchors) <= set(Page(text).ids) and len(anchors) >= 8
+
+
+def test_a_phase_that_only_a_newer_program_knows_is_drawn_and_named(tmp_path):
+    made = record([1.0] * 6)
+    for trial in made["trials"]:
+        trial["phases"]["teleport"] = dict(next(iter(trial["phases"].values())))
+    assert "teleport" in report(tmp_path, write_records(tmp_path / "r.jsonl", [made]))
+
+
 needs_browser = pytest.mark.skipif(
     CHROMIUM is None, reason="there is no Chromium here (Debian: apt-get install chromium)"
 )
@@ -262,17 +329,25 @@ def browser(tmp_path, *arguments):
 
 
 @needs_browser
-def test_a_real_browser_without_network_draws_the_page(results, tmp_path):
+@pytest.mark.parametrize("width", [500, 1200])  # headless Chromium has no narrower window
+def test_a_real_browser_without_network_draws_the_page(width, results, tmp_path):
+    with open(results, "a") as file:  # a workload of one row, too, and one with long labels
+        for name in ("one", "long " * 12):
+            file.write(json.dumps(record(noise(random.Random(4), 8), method=name, direction="read" if name == "one" else "write")) + "\n")
     text = report(tmp_path, results)
     probe = """<script>window.onload = () => { const out = [];
       for (const svg of document.querySelectorAll('figure svg')) { const box = svg.getBoundingClientRect(); out.push([box.width, box.height]); }
       const cut = [...document.querySelectorAll('figure svg text')].filter(t => { const b = t.getBoundingClientRect(), s = t.ownerSVGElement.getBoundingClientRect();
         return b.left < s.left - 2 || b.right > s.right + 2; }).map(t => t.textContent);
-      document.title = JSON.stringify({figures: out, cut, wide: document.documentElement.scrollWidth > window.innerWidth}); };</script>"""
+      const boxes = [...document.querySelectorAll('figure svg text')].map(t => [t.ownerSVGElement, t.getBoundingClientRect(), t.textContent]);
+      const over = boxes.flatMap(([s, a, x], i) => boxes.slice(i + 1).filter(([r, b]) => r === s && a.left < b.right - 1 && b.left < a.right - 1
+        && a.top < b.bottom - 2 && b.top < a.bottom - 2).map(([r, b, y]) => x + ' over ' + y));
+      document.title = JSON.stringify({figures: out, cut, over, wide: document.documentElement.scrollWidth > window.innerWidth}); };</script>"""
     (tmp_path / "report.html").write_text(text.replace("</body>", probe + "</body>"))
-    done = browser(tmp_path, "--window-size=1200,900", "--dump-dom")
+    done = browser(tmp_path, f"--window-size={width},900", "--dump-dom")
     found = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", done.stdout.decode(), re.S).group(1)))
-    assert len(found["figures"]) == 2 and all(width > 500 and height > 100 for width, height in found["figures"])
+    assert len(found["figures"]) == 3 and all(w > 400 and height > 90 for w, height in found["figures"])
+    assert found["over"] == [], "no label is printed over another"
     assert found["cut"] == [], "no label reaches beyond its figure"
     assert not found["wide"], "nothing is wider than the window"
 

@@ -186,7 +186,7 @@ def _draw_imbalance(axes, rows):
     axes.set_xlim(0.97 * min(1.0, most), 1 + 1.12 * (most - 1) if most > 1.1 else 1.2)
     axes.grid(axis="x", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.set_title("slowest rank / mean")
+    axes.set_title("imbalance")
 
 
 def scaling(load, name):

@@ -28,7 +28,7 @@ class Page:
 
 @dataclasses.dataclass
 class Verdicts:
-    """What `slabmark compare` says of two results."""
+    """What `slabmark compare` says of the two results of a report."""
 
     heading: str
     answer: str
@@ -106,10 +106,10 @@ def _parts(verdicts, found, histograms):
 def _verdicts(loads, sources):
     sides = [[cell for load in loads for cell in load.cells if cell.first.source == source] for source in sources]
     matching = compare.match(*sides)
+    if not matching.pairs:
+        return None
     heading = f"{sources[1]} against {sources[0]}"
     notes = [f"Not compared: {cell.label}: {why}." for cell, why in matching.missing]
-    if not matching.pairs:
-        return Verdicts(heading, "Nothing in the two can be compared.", [], notes)
     rows = compare.compare(matching.pairs)
     counts = collections.Counter(row.verdict for row in rows)
     changed = [f"{name}: {base} → {new}" for name, base, new in compare.changes(matching.pairs) if name != "results"]

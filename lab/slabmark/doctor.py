@@ -98,55 +98,44 @@ def facts_table(manifest):
 
 def diagnose(manifest, ranks):
     """Findings about the machine: those of the records' rules, and those that only its present state shows."""
-    found = list(findings.of_manifest(manifest))
-    host = manifest["host"]
-    if manifest["ranks"] != ranks:
-        found.append(
-            findings.Finding(
-                "foreign-launcher",
-                f"{ranks} ranks were started, and each program saw {manifest['ranks']}: the launcher "
-                "belongs to another MPI than the program.",
-                "Name the launcher of the MPI that the programs were built with.",
-            )
-        )
-    if not manifest["libraries"].get("pnetcdf"):
-        found.append(
-            findings.Finding(
-                "no-pnetcdf",
-                "This build has no PnetCDF, so its methods and .nc maps are off.",
-                "Build with PNETCDF_DIR=..., a PnetCDF of the same MPI.",
-            )
-        )
-    if host["load"] > BUSY * (manifest["cores"] or 1):
-        found.append(
-            findings.Finding(
-                "busy-machine",
-                f"Other processes are running (load {host['load']:.2f} on {manifest['cores']} cores).",
-                "Wait until the machine is quiet, or take more trials.",
-            )
-        )
-    if host["dirty"] > DIRTY * host["memory"]:
-        found.append(
-            findings.Finding(
-                "dirty-pages",
-                f"{units.size(host['dirty'])} wait to be written, and will be while you measure.",
-                "Run sync first.",
-            )
-        )
-    if not host["shared_memory"]:
-        found.append(
-            findings.Finding(
-                "no-shared-memory",
-                "/dev/shm is not writable; Open MPI's MPI-IO opens no file then.",
-                "OMPI_MCA_sharedfp=^sm in the environment avoids it.",
-            )
-        )
-    if host["plugins"]:
-        found.append(
-            findings.Finding(
-                "foreign-plugins",
-                f"HDF5_PLUGIN_PATH is {host['plugins']}: plugins of another HDF5 may be loaded.",
-                "Unset it, unless the plugins were built with this HDF5.",
-            )
-        )
-    return found
+    host, cores = manifest["host"], manifest["cores"]
+    checks = [
+        (
+            manifest["ranks"] != ranks,
+            "foreign-launcher",
+            f"{ranks} ranks were started, and each program saw {manifest['ranks']}: the launcher belongs to another MPI "
+            "than the program.",
+            "Name the launcher of the MPI that the programs were built with.",
+        ),
+        (
+            not manifest["libraries"].get("pnetcdf"),
+            "no-pnetcdf",
+            "This build has no PnetCDF, so its methods and .nc maps are off.",
+            "Build with PNETCDF_DIR=..., a PnetCDF of the same MPI.",
+        ),
+        (
+            host["load"] > BUSY * (cores or 1),
+            "busy-machine",
+            f"Other processes are running (load {host['load']:.2f} on {units.counted(cores, 'core')}).",
+            "Wait until the machine is quiet, or take more trials.",
+        ),
+        (
+            host["dirty"] > DIRTY * host["memory"],
+            "dirty-pages",
+            f"{units.size(host['dirty'])} wait to be written, and will be while you measure.",
+            "Run sync first.",
+        ),
+        (
+            not host["shared_memory"],
+            "no-shared-memory",
+            "/dev/shm is not writable; Open MPI's MPI-IO opens no file then.",
+            "OMPI_MCA_sharedfp=^sm in the environment avoids it.",
+        ),
+        (
+            host["plugins"],
+            "foreign-plugins",
+            f"HDF5_PLUGIN_PATH is {host['plugins']}: plugins of another HDF5 may be loaded.",
+            "Unset it, unless the plugins were built with this HDF5.",
+        ),
+    ]
+    return [*findings.of_manifest(manifest), *(findings.Finding(*rest) for wrong, *rest in checks if wrong)]

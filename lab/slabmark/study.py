@@ -277,14 +277,10 @@ def _cells_of(pattern, number, read, scratch, shared):
             arguments += [f"--{key}", value]
         if is_bench:
             arguments += [
-                "--method",
-                method,
+                *("--method", method),
                 *(["--read"] if direction == "read" else []),
                 *([] if settings.bound else ["--no-bound"]),
-                "--quiet",
-                "--overwrite",
-                "--output-dir",
-                str(scratch),
+                *("--quiet", "--overwrite", "--output-dir", str(scratch)),
             ]
         arguments += ["--trials", str(settings.trials), *(["--sync"] if settings.sync else [])]
         for flag, pairs in (("--set", chosen), ("--hint", hint)):

@@ -6,6 +6,22 @@
 
 namespace slabmark {
 
+namespace {
+
+/// An empty value is a script's unset variable, and would pass for an option that was not given.
+void refuse_empty_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& value : option->results()) {
+      if (!value.empty()) continue;
+      throw InputError(fmt::format("{} is given without a value; give it one, or leave it out.",
+                                   option->get_name()));
+    }
+  }
+  for (const CLI::App* command : app.get_subcommands()) refuse_empty_values(*command);
+}
+
+}  // namespace
+
 std::optional<std::string> parse_command_line(CLI::App& app, int argc, const char* const* argv) {
   app.add_flag("--version")->description("Print the versions of the program and its libraries");
   try {
@@ -18,6 +34,7 @@ std::optional<std::string> parse_command_line(CLI::App& app, int argc, const cha
     throw InputError(
         fmt::format("{}; '{} --help' lists the options.", error.what(), app.get_name()));
   }
+  refuse_empty_values(app);
   return std::nullopt;
 }
 

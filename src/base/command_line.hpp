@@ -18,8 +18,8 @@ struct Parsed {
 
 /// Parses the command line of a program. Returns the text to print on standard output and exit 0
 /// with (help was asked for), or nothing. Bad usage is an InputError whose sentence ends
-/// with how to get help. No exit, no printing: in an MPI program only one rank may print.
-/// `--version` is for run_program(), which has looked for it before.
+/// with how to get help; so is a value that is empty. No exit, no printing: in an MPI program only
+/// one rank may print. `--version` is for run_program(), which has looked for it before.
 std::optional<std::string> parse_command_line(CLI::App& app, int argc, const char* const* argv);
 
 /// What the user gave of the options of `app`, by their names and several values joined by commas,

@@ -13,6 +13,7 @@
 #include <mpi.h>
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "parallel/comm.hpp"
 
 namespace slabmark {
@@ -67,7 +68,7 @@ void remove_guarded_files_on_signals() {
 void abort_job(const std::string& message) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  fmt::print(stderr, "rank {} on host {}: {}\n", rank, host_name(), message);
+  fmt::print(stderr, "rank {} on host {}: {}\n", rank, host_name(), printable(message));
   std::fflush(nullptr);
   remove_guarded_files();
   MPI_Abort(MPI_COMM_WORLD, static_cast<int>(ExitStatus::failed));

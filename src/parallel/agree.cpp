@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <climits>
+#include <filesystem>
 #include <thread>
 
 #include <fmt/format.h>
@@ -24,6 +25,13 @@ Failure describe(std::exception_ptr failure) {
     return {error.status(), error.what()};
   } catch (const std::bad_alloc&) {
     return {ExitStatus::failed, "Memory is exhausted; use more nodes or a smaller case."};
+  } catch (const std::filesystem::filesystem_error& error) {
+    // Names come from the user; what else can be wrong with them is asked where they are used.
+    const bool is_name = error.code() == std::errc::filename_too_long ||
+                         error.code() == std::errc::too_many_symbolic_link_levels;
+    return {is_name ? ExitStatus::bad_input : ExitStatus::failed,
+            fmt::format("The path '{}' cannot be used ({}); choose another.",
+                        error.path1().string(), error.code().message())};
   } catch (const std::exception& error) {
     return {ExitStatus::failed, fmt::format("Internal error: {}.", error.what())};
   }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "base/version.hpp"
 #include "parallel/abort.hpp"
 #include "parallel/agree.hpp"
@@ -45,7 +46,9 @@ ExitStatus run_and_agree(const char* name, const Comm& world,
     return static_cast<ExitStatus>(world.max(static_cast<std::uint64_t>(status)));
   } catch (const Error& error) {
     std::fflush(stdout);
-    if (world.is_root()) fmt::print(stderr, "{}: error: {}\n", name, error.what());
+    if (world.is_root()) {
+      fmt::print(stderr, "{}: error: {}\n", name, printable(error.what()));
+    }
     return error.status();
   }
 }

@@ -32,8 +32,6 @@ struct PatternRecord {
   std::uint64_t requests_max = 0;    ///< of the rank that has the most
   std::uint64_t requests_min = 0;    ///< of the rank that has the fewest
   std::uint64_t ranks = 0;
-
-  bool operator==(const PatternRecord&) const = default;
 };
 
 /// One phase of one trial.
@@ -43,10 +41,8 @@ struct PhaseRecord {
   /// Longest time of a rank from its start until it knew that all had ended, over all its parts:
   /// no less than all ranks together took, even where they could not run at the same time. It holds
   /// the agreement at the end of each part, so that such phases may add up to more than
-  /// open-to-close. 0 in records of earlier builds.
+  /// open-to-close.
   double until_all = 0.0;
-
-  bool operator==(const PhaseRecord&) const = default;
 };
 
 /// One trial. The members up to `agreements` come from gather_trial().
@@ -60,7 +56,7 @@ struct TrialRecord {
       slowest_split;  ///< own seconds by phase of the rank that `busy` calls slowest
   std::map<std::string, RankSummary> spans;  ///< seconds; 0 for a rank that did not enter the span
   /// Seconds in which no rank was inside a phase: from the end of each part's last rank until a
-  /// rank knew that all had ended. What Slabmark adds. 0 in records of earlier builds.
+  /// rank knew that all had ended. What Slabmark adds.
   double agreements = 0.0;
 
   bool warm_up = false;
@@ -70,16 +66,12 @@ struct TrialRecord {
   double seconds(Phase phase) const;  ///< 0 for a phase that did not take place
   double transfer() const;            ///< prepare + post + flush
   double overhead() const;            ///< open_to_close minus the sum of the phases
-
-  bool operator==(const TrialRecord&) const = default;
 };
 
 /// Seconds over the trials, and the rate that follows from their median.
 struct RatedSummary {
   TrialSummary seconds;
   std::optional<Rate> rate;  ///< bytes per second
-
-  bool operator==(const RatedSummary&) const = default;
 };
 
 /// A cell's trials, warm-up excluded.
@@ -88,8 +80,6 @@ struct CellSummary {
   RatedSummary transfer;
   RatedSummary open_to_close;
   TrialSummary overhead;
-
-  bool operator==(const CellSummary&) const = default;
 };
 
 enum class Verified { yes, no, not_asked };
@@ -99,8 +89,6 @@ struct Verification {
   std::uint64_t elements = 0;  ///< checked, over all ranks
   std::string by;              ///< "plain reader, each rank the next rank's part"
   std::string mismatch;        ///< first wrong element, one sentence; empty if there is none
-
-  bool operator==(const Verification&) const = default;
 };
 
 /// The same bytes moved contiguously in the same run.
@@ -109,8 +97,6 @@ struct Bound {
   std::uint64_t bytes = 0;
   double seconds = 0.0;  ///< median open-to-close
   double share = 0.0;    ///< seconds of the bound / median open-to-close of the cell
-
-  bool operator==(const Bound&) const = default;
 };
 
 /// The outcome of one cell (pattern × method × settings): one line of a record file.
@@ -142,8 +128,6 @@ struct CellRecord {
   Verification verified;
   std::vector<Bound> bounds;
   nlohmann::json manifest = nlohmann::json::object();
-
-  bool operator==(const CellRecord&) const = default;
 };
 
 /// Summary of the trials that are no warm-up; `bytes` is what one trial moves.
@@ -161,8 +145,5 @@ std::string_view name_of(Verified state);  ///< "yes", "no", "not asked"
 
 /// Layout of docs/records.md. Infinite numbers are written as null.
 void to_json(nlohmann::json& json, const CellRecord& record);
-/// Throws InputError for another version, and for a member that is missing or of another type, by
-/// name. Members that it does not know are left unread.
-void from_json(const nlohmann::json& json, CellRecord& record);
 
 }  // namespace slabmark

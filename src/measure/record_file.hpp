@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "measure/record.hpp"
 
@@ -14,12 +13,9 @@ namespace slabmark {
 /// could only be written in part is cut off again.
 void append_record(const std::string& path, const CellRecord& record);
 
-/// Throws InputError if no record could be appended to `path` (a directory, not writable, its
-/// directory is missing): to be asked before hours of measuring. Leaves no new file behind.
+/// Throws InputError if no record could be appended to `path` (not writable, its directory is
+/// missing, no regular file), or none should be since it holds something else: to be asked before
+/// hours of measuring. Leaves no new file behind.
 void check_record_path(const std::string& path);
-
-/// All records of a file, in order. Throws InputError that names file and line for a line that is
-/// not JSON, not a record, or a record of another version; IoError if the file cannot be read.
-std::vector<CellRecord> read_records(const std::string& path);
 
 }  // namespace slabmark

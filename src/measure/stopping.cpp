@@ -1,7 +1,6 @@
 #include "measure/stopping.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -11,9 +10,6 @@
 namespace slabmark {
 
 namespace {
-
-constexpr std::array all_reasons = {StopReason::precise, StopReason::trial_limit,
-                                    StopReason::time_budget, StopReason::fixed};
 
 bool is_fixed(const StoppingRule& rule) { return rule.min_trials == rule.max_trials; }
 
@@ -31,14 +27,6 @@ std::string_view name_of(StopReason reason) {
       return "fixed";
   }
   return "unknown";
-}
-
-StopReason parse_stop_reason(std::string_view name) {
-  for (const StopReason reason : all_reasons) {
-    if (name == name_of(reason)) return reason;
-  }
-  throw InputError(fmt::format(
-      "'{}' is no reason to stop: it is precise, trial limit, time budget or fixed.", name));
 }
 
 std::optional<StopReason> StoppingRule::reason_to_stop(std::span<const double> seconds,

@@ -19,9 +19,6 @@ enum class StopReason {
 /// "precise", "trial limit", "time budget", "fixed".
 std::string_view name_of(StopReason reason);
 
-/// Throws InputError for a name that is none of the four.
-StopReason parse_stop_reason(std::string_view name);
-
 /// When a cell has been measured well enough. Trials are counted without the warm-up.
 struct StoppingRule {
   /// No budget stops a cell before this many trials: fewer say nothing about their spread.
@@ -38,8 +35,6 @@ struct StoppingRule {
   /// first of precise, trial_limit (or fixed) and time_budget is given; a rule whose min_trials
   /// equal its max_trials has no choice and always ends as fixed.
   std::optional<StopReason> reason_to_stop(std::span<const double> seconds, double elapsed) const;
-
-  bool operator==(const StoppingRule&) const = default;
 };
 
 /// Just `trials` trials, as the five original programs run them: 1 or more.

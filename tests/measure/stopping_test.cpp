@@ -103,13 +103,5 @@ TEST(StoppingRules, ThatCannotWorkAreRefused) {
   EXPECT_THROW(check(StoppingRule{.time_budget = -1.0}), InputError);
 }
 
-TEST(StopReasons, AreFoundByTheirNames) {
-  for (const StopReason reason :
-       {StopReason::precise, StopReason::trial_limit, StopReason::time_budget, StopReason::fixed}) {
-    EXPECT_EQ(parse_stop_reason(name_of(reason)), reason);
-  }
-  EXPECT_THROW(parse_stop_reason("bored"), InputError);
-}
-
 }  // namespace
 }  // namespace slabmark

@@ -13,6 +13,14 @@ namespace slabmark {
 
 namespace {
 
+// Bytes that are worth leaving out: a hundred windows or so, while data that is merely spread thin
+// stays one extent. An array of 2^40 elements of which ranks own a handful has millions of windows.
+constexpr std::uint64_t wide_hole = std::uint64_t{64} << 20;
+
+// Extents begin at multiples of this in the range, as its windows do where nothing is left out, so
+// that they stay aligned.
+constexpr std::uint64_t grain = std::uint64_t{4} << 20;
+
 /// Merges sorted runs that touch or overlap, in place.
 void join(RunList& sorted) {
   std::size_t last = 0;
@@ -72,6 +80,68 @@ FlushPlan::FlushPlan(const Comm& comm, const Region& region, std::vector<PlanMap
   });
   join(covered_);
   covered_.shrink_to_fit();
+  find_extents(comm, region, aggregators);
+}
+
+// Every rank must know them, since all go through the windows of all aggregators.
+void FlushPlan::find_extents(const Comm& comm, const Region& region,
+                             std::span<const int> aggregators) {
+  std::vector<Run> ranges;
+  for (std::size_t a = 0; a < aggregators.size(); ++a) {
+    ranges.push_back({cuts_[a], cuts_[a + 1] - cuts_[a]});
+    extents_.push_back({ranges.back()});
+  }
+  const auto me = static_cast<std::size_t>(
+      std::find(aggregators.begin(), aggregators.end(), comm.rank()) - aggregators.begin());
+  const bool sparse =
+      me < aggregators.size() &&
+      has_wide_hole(needed_elements(region, items_, map_begin_, cuts_[me], cuts_[me + 1]));
+  if (!comm.any(sparse)) return;
+  RunList mine;
+  if (me < aggregators.size()) {
+    mine = sparse ? between_wide_holes(region, ranges[me]) : extents_[me];
+  }
+  const std::vector<std::uint64_t> counts(static_cast<std::size_t>(comm.size()), mine.size());
+  RunList outgoing;
+  for (int r = 0; r < comm.size(); ++r) outgoing.insert(outgoing.end(), mine.begin(), mine.end());
+  const RunList all = exchange_runs(comm, outgoing, counts);
+  const std::vector<std::uint64_t> of_rank = exchange_counts(comm, counts);
+  auto next = all.begin();
+  for (std::size_t a = 0; a < aggregators.size(); ++a) {
+    const auto end =
+        next + static_cast<std::ptrdiff_t>(of_rank[static_cast<std::size_t>(aggregators[a])]);
+    extents_[a].assign(next, end);
+    next = end;
+  }
+}
+
+/// Whether some array may have one among the elements `needed` of the line of all maps.
+bool FlushPlan::has_wide_hole(RunList needed) const {
+  if (needed.empty()) return false;
+  constexpr std::uint64_t smallest = wide_hole / sizeof(std::uint64_t);
+  std::uint64_t end = needed.front().offset;
+  for (const Run& run : covered_) {
+    if (run.offset >= end + smallest) return true;
+    end = run.end();
+  }
+  return needed.back().end() >= end + smallest;
+}
+
+RunList FlushPlan::between_wide_holes(const Region& region, Run range) const {
+  RunList extents;
+  for (const Region::Part& part : region.parts_in(range.offset, range.end())) {
+    const Region::Array& array = region.arrays()[part.array];
+    const std::uint64_t size = array.place.element_bytes;
+    for_each_covered(part.array, part.elements, [&](Run run) {
+      const std::uint64_t begin = array.begin + run.offset * size;
+      const std::uint64_t end = array.begin + run.end() * size;
+      if (extents.empty() || begin - extents.back().end() >= wide_hole) {
+        extents.push_back({region.whole_element(begin - (begin - range.offset) % grain), 0});
+      }
+      extents.back().length = end - extents.back().offset;
+    });
+  }
+  return extents;
 }
 
 void FlushPlan::exchange(const Comm& comm, const Region& region, std::span<const int> aggregators) {

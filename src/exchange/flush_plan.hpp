@@ -52,7 +52,9 @@ class FlushPlan {
             std::vector<PlanItem> items, std::vector<std::uint64_t> cuts,
             std::span<const int> aggregators, bool refuse_overlaps);
 
-  const std::vector<std::uint64_t>& cuts() const { return cuts_; }
+  /// The positions of an aggregator's range that are worth a window, ascending: all of it, or where
+  /// that has wide holes that no rank has anything of, what lies between them.
+  std::span<const Run> extents(std::size_t aggregator) const { return extents_[aggregator]; }
 
   /// Indices of the items of an array.
   std::span<const std::size_t> items_of(std::size_t array) const { return items_of_[array]; }
@@ -81,6 +83,9 @@ class FlushPlan {
   void for_each_covered_of(std::size_t item, Run part, const Visit& visit) const;
   RunList covered_by_several(std::size_t array, Run part) const;
   void exchange(const Comm& comm, const Region& region, std::span<const int> aggregators);
+  void find_extents(const Comm& comm, const Region& region, std::span<const int> aggregators);
+  bool has_wide_hole(RunList needed) const;
+  RunList between_wide_holes(const Region& region, Run range) const;
   void refuse_repeated_elements() const;
   void refuse_shared_elements() const;
 
@@ -92,6 +97,7 @@ class FlushPlan {
   RunList incoming_;                        ///< rank after rank, each sorted
   std::vector<std::uint64_t> incoming_of_;  ///< where each rank's begin
   RunList covered_;                         ///< of all ranks
+  std::vector<RunList> extents_;            ///< by aggregator
 };
 
 template <class Visit>

@@ -70,7 +70,9 @@ Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
 // It comes to an end: the rank that has moved least waits for windows that all have moved, and
 // their aggregator has written them before it could move on to this cycle itself.
 Rearranger::Tally Rearranger::run(const Flush& flush, Flow flow, const FileAccess& access) {
-  const std::uint64_t count = cycles(flush.plan);
+  count_windows(flush.plan);
+  std::uint64_t count = 0;
+  for (const auto& windows : windows_before_) count = std::max(count, windows.back());
   std::uint64_t moved = 0;
   std::uint64_t accessed = aggregates() ? 0 : count;
   while (moved < count || accessed < count) {
@@ -160,23 +162,29 @@ Rearranger::Tally& Rearranger::Tally::operator+=(const Tally& other) {
   return *this;
 }
 
-std::uint64_t Rearranger::cycles(const FlushPlan& plan) const {
-  std::uint64_t longest = 0;
+void Rearranger::count_windows(const FlushPlan& plan) {
+  windows_before_.assign(aggregators_.size(), {0});
   for (std::size_t a = 0; a < aggregators_.size(); ++a) {
-    longest = std::max(longest, plan.cuts()[a + 1] - plan.cuts()[a]);
+    auto& counts = windows_before_[a];
+    for (const Run& extent : plan.extents(a)) {
+      counts.push_back(counts.back() + (extent.length + window_ - 1) / window_);
+    }
   }
-  return (longest + window_ - 1) / window_;
 }
 
 Rearranger::Window Rearranger::window(const Flush& flush, std::size_t aggregator,
                                       std::uint64_t cycle) const {
-  const std::uint64_t begin = flush.plan.cuts()[aggregator];
-  const std::uint64_t end = flush.plan.cuts()[aggregator + 1];
+  const auto& before = windows_before_[aggregator];
+  const auto after = std::upper_bound(before.begin(), before.end(), cycle);
+  if (after == before.end()) return {aggregator, 0, 0};
+  const std::size_t index = static_cast<std::size_t>(after - before.begin()) - 1;
+  const Run extent = flush.plan.extents(aggregator)[index];
   const auto bound = [&](std::uint64_t windows) {
-    const std::uint64_t at = begin + windows * window_;
-    return at >= end ? end : std::min(end, flush.region.whole_element(at));
+    const std::uint64_t at = extent.offset + windows * window_;
+    return at >= extent.end() ? extent.end()
+                              : std::min(extent.end(), flush.region.whole_element(at));
   };
-  return {aggregator, bound(cycle), bound(cycle + 1)};
+  return {aggregator, bound(cycle - before[index]), bound(cycle - before[index] + 1)};
 }
 
 std::byte* Rearranger::staging(std::size_t aggregator, std::uint64_t cycle) const {

@@ -96,7 +96,7 @@ class Rearranger {
     std::uint64_t begin, end;  ///< positions
   };
 
-  std::uint64_t cycles(const FlushPlan& plan) const;
+  void count_windows(const FlushPlan& plan);
   Window window(const Flush& flush, std::size_t aggregator, std::uint64_t cycle) const;
   std::byte* staging(std::size_t aggregator, std::uint64_t cycle) const;
   bool aggregates() const { return me_ < aggregators_.size(); }
@@ -149,6 +149,8 @@ class Rearranger {
   std::uint64_t window_ = 0;
   std::uint64_t bridged_hole_ = 0;
   std::uint64_t writers_ = 0;
+  /// By aggregator: how many windows the extents of its plan have up to each, from 0 on.
+  std::vector<std::vector<std::uint64_t>> windows_before_;
   std::vector<Extent> extents_;  ///< of the window that goes to the file next, once it is full
   bool prepared_ = false;        ///< they are
   std::uint64_t turn_ = 0;       ///< cycles of all flushes before this one

@@ -114,6 +114,40 @@ TEST_P(RearrangerTest, SendsMessagesOnlyWhereMemoryIsNotShared) {
   EXPECT_EQ(comm.sum(tally.messages) > 0, rearranger.nodes() > 1);
 }
 
+// A legal map: with a window for each of its 8 TiB this would take days.
+TEST_P(RearrangerTest, OfAHugeArrayOnlyWhatRanksHaveTakesWindows) {
+  constexpr std::uint64_t huge = std::uint64_t{1} << 40;
+  const auto rank = static_cast<std::uint64_t>(comm.rank());
+  const auto size = static_cast<std::uint64_t>(comm.size());
+  Rearranger rearranger(comm, settings());
+  const Region far({{{64, 8, huge}}}, 0);
+  // Some at the ends of the array, some next to each other, some on their own.
+  const std::vector<Piece> mine = {
+      {rank, 0, 1}, {(huge >> 1) + (rank << 30), 1, 2}, {huge - size + rank, 3, 1}};
+  std::vector<std::uint64_t> values = {mine[0].file, mine[1].file, mine[1].file + 1, mine[2].file};
+  const auto wanted = values;
+  std::byte* const memory = reinterpret_cast<std::byte*>(values.data());
+  const FlushPlan plan(comm, far, {{mine, huge, "v"}}, {{0, 0}},
+                       far.cut(rearranger.aggregators().size(), 64), rearranger.aggregators(),
+                       true);
+  const Rearranger::Flush flush{far, plan, {&memory, 1}, only_fresh, false};
+  const std::vector<bool> only_fresh{true};
+  std::map<std::uint64_t, std::uint64_t> file;
+  rearranger.write(flush, [&](std::uint64_t offset, std::byte* data, std::uint64_t bytes) {
+    for (std::uint64_t i = 0; i < bytes; i += 8)
+      std::memcpy(&file[(offset + i - 64) / 8], data + i, 8);
+  });
+  EXPECT_EQ(comm.sum(std::uint64_t{file.size()}), 4 * size);
+  for (const auto& [element, value] : file) ASSERT_EQ(value, element);
+
+  std::fill(values.begin(), values.end(), 0);
+  rearranger.read(flush, [&](std::uint64_t offset, std::byte* data, std::uint64_t bytes) {
+    for (std::uint64_t i = 0; i < bytes; i += 8)
+      std::memcpy(data + i, &file.at((offset + i - 64) / 8), 8);
+  });
+  EXPECT_EQ(values, wanted);
+}
+
 // Others may be several windows ahead, so what they have moved must not stand for what is missing.
 TEST_P(RearrangerTest, NoWindowIsWrittenBeforeTheSlowestRankHasMovedItsElements) {
   Rearranger rearranger(comm, settings());

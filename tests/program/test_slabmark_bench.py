@@ -154,7 +154,7 @@ def test_the_private_layout_becomes_the_same_canonical_file_on_any_number_of_ran
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_a_file_that_is_no_blob_is_refused_and_what_stood_there_stays(run, sentence, map_file, tmp_path, ranks):
     done = run("slabmark-blob", ["convert", map_file, "-o", tmp_path / "out.nc"], ranks=ranks)
-    assert done.returncode == 1 and "f.nc" in sentence(done, "slabmark-blob")
+    assert done.returncode == 2 and "f.nc" in sentence(done, "slabmark-blob")
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "out.nc").write_text("precious")
     done = run("slabmark-blob", ["convert", map_file, "-o", tmp_path / "out.nc"], ranks=ranks)

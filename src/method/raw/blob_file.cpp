@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -57,7 +59,11 @@ Pattern parse_description(const std::string& text) {
   for (const auto& entry : json.at("datasets")) {
     Dataset dataset;
     dataset.name = entry.at("name");
-    dataset.type = static_cast<ElementType>(entry.at("type").get<int>());
+    const int type = entry.at("type");
+    if (type < 0 || type > static_cast<int>(ElementType::float64)) {
+      throw InputError(fmt::format("Dataset '{}' has no type that is known.", dataset.name));
+    }
+    dataset.type = static_cast<ElementType>(type);
     for (const auto& pair : entry.at("dimensions")) {
       dataset.dimensions.push_back({pair.at(0), pair.at(1)});
     }
@@ -66,6 +72,29 @@ Pattern parse_description(const std::string& text) {
     pattern.datasets.push_back(std::move(dataset));
   }
   return pattern;
+}
+
+[[noreturn]] void fail_damaged(const std::string& path, const std::string& what) {
+  throw InputError(fmt::format("{} in '{}' is damaged; write the file again.", what, path));
+}
+
+/// What the elements of a map are, as far as an entry can be wrong about them.
+struct MapBounds {
+  std::uint64_t elements = 0;
+  std::uint64_t end = 0;  ///< behind the last element
+};
+
+/// Nothing for runs beyond 63 bits, which no array has.
+std::optional<MapBounds> bounds_of(const RunList& runs) {
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  MapBounds bounds;
+  for (const Run& run : runs) {
+    if (run.offset > most || run.length > most - run.offset) return std::nullopt;
+    if (run.length > most - bounds.elements) return std::nullopt;
+    bounds.elements += run.length;
+    bounds.end = std::max(bounds.end, run.end());
+  }
+  return bounds;
 }
 
 /// Runs in the order of elements as pieces of a dense buffer, ascending in the file.
@@ -114,7 +143,7 @@ BlobIndex BlobIndex::parse(std::span<const std::uint64_t> numbers, const std::st
   std::size_t at = 0;
   const auto next = [&] {
     if (at < numbers.size()) return numbers[at++];
-    throw IoError(fmt::format("The index of '{}' is damaged; write the file again.", path));
+    fail_damaged(path, "The index of a rank");
   };
   BlobIndex index;
   for (std::uint64_t maps = next(); maps > 0; --maps) {
@@ -158,31 +187,67 @@ void write_blob_index(const Comm& comm, posix::File& file, std::uint64_t end,
 }
 
 BlobFile::BlobFile(const std::string& path)
-    : file_(posix::File::open(path, posix::File::Access::read)) {
+    : file_(posix::File::open_input(path, "file of the private layout")), bytes_(file_.size()) {
   Head head;
-  if (file_.size() >= sizeof head) file_.read_at(0, bytes_of(&head), sizeof head);
+  if (bytes_ >= sizeof head) file_.read_at(0, bytes_of(&head), sizeof head);
   if (head.mark != mark || head.version != version) {
-    throw IoError(fmt::format(
+    throw InputError(fmt::format(
         "'{}' is no finished file of the blob method, or was written on a machine of the other "
         "byte order.",
         path));
   }
+  require_within(head.table_offset, head.ranks, 2 * sizeof(std::uint64_t), "The table of ranks");
   table_.resize(2 * head.ranks);
   file_.read_at(head.table_offset, bytes_of(table_.data()), table_.size() * sizeof(std::uint64_t));
+  std::uint64_t numbers = 0;  // all within the file, so that their sum is no larger than can be
+  for (std::uint64_t rank = 0; rank < head.ranks; ++rank) {
+    require_within(table_[2 * rank], table_[2 * rank + 1], sizeof(std::uint64_t),
+                   "The table of ranks");
+    numbers += table_[2 * rank + 1];
+    require_within(0, numbers, sizeof(std::uint64_t), "The table of ranks");
+  }
+  require_within(head.text_offset, head.text_bytes, 1, "The description");
   std::string text(head.text_bytes, ' ');
   file_.read_at(head.text_offset, bytes_of(text.data()), text.size());
   try {
     description_ = parse_description(text);
   } catch (const nlohmann::json::exception&) {
-    throw IoError(fmt::format("The description in '{}' is damaged; write the file again.", path));
+    fail_damaged(path, "The description");
   }
+  if (description_.datasets.empty() || head.ranks == 0) fail_damaged(path, "The description");
+  for (const Dataset& dataset : description_.datasets) element_count(dataset.extent());
   description_.rounds = head.rounds;
+}
+
+void BlobFile::require_within(std::uint64_t offset, std::uint64_t count, std::uint64_t size,
+                              const std::string& what) const {
+  if (offset > bytes_ || count > (bytes_ - offset) / size) fail_damaged(file_.path(), what);
 }
 
 BlobIndex BlobFile::index(std::uint64_t rank) {
   std::vector<std::uint64_t> numbers(table_[2 * rank + 1]);
   file_.read_at(table_[2 * rank], bytes_of(numbers.data()), numbers.size() * sizeof(std::uint64_t));
-  return BlobIndex::parse(numbers, file_.path());
+  BlobIndex index = BlobIndex::parse(numbers, file_.path());
+  const std::string what = fmt::format("The index of rank {}", rank);
+  std::vector<MapBounds> bounds;
+  for (const RunList& runs : index.maps) {
+    const auto found = bounds_of(runs);
+    if (!found) fail_damaged(file_.path(), what);
+    bounds.push_back(*found);
+  }
+  for (const BlobIndex::Entry& entry : index.entries) {
+    if (entry.dataset >= description_.datasets.size() || entry.map >= bounds.size() ||
+        entry.round >= description_.rounds) {
+      fail_damaged(file_.path(), what);
+    }
+    const Dataset& dataset = description_.datasets[entry.dataset];
+    const MapBounds& map = bounds[entry.map];
+    const std::uint64_t room = element_count(dataset.extent());
+    if (map.elements == 0 || map.elements > room || map.end > room)
+      fail_damaged(file_.path(), what);
+    require_within(entry.offset, map.elements, size_of(dataset.type), what);
+  }
+  return index;
 }
 
 void BlobFile::read(std::uint64_t offset, std::byte* data, std::uint64_t bytes) {

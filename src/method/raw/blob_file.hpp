@@ -38,7 +38,7 @@ struct BlobIndex {
   std::vector<Entry> entries;
 
   std::vector<std::uint64_t> numbers() const;
-  /// Throws IoError if the numbers are no index.
+  /// Throws InputError if the numbers are no index.
   static BlobIndex parse(std::span<const std::uint64_t> numbers, const std::string& path);
 };
 
@@ -50,7 +50,8 @@ void write_blob_index(const Comm& comm, posix::File& file, std::uint64_t end,
 /// A finished file of the private layout, open for reading by one process.
 class BlobFile {
  public:
-  /// Throws IoError if it is none, or was not finished.
+  /// Throws InputError if it is none, was not finished, or is damaged, as do the other functions:
+  /// no number in the file is believed before it is known to lead to something within it.
   explicit BlobFile(const std::string& path);
 
   std::uint64_t ranks() const { return table_.size() / 2; }
@@ -72,8 +73,12 @@ class BlobFile {
     std::uint64_t offset = 0;
   };
   void load_sources();
+  /// Throws unless [offset, offset + count * size) is in the file.
+  void require_within(std::uint64_t offset, std::uint64_t count, std::uint64_t size,
+                      const std::string& what) const;
 
   posix::File file_;
+  std::uint64_t bytes_ = 0;  ///< of the file
   std::vector<std::uint64_t> table_;
   Pattern description_;
   bool loaded_ = false;

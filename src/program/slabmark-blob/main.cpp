@@ -6,6 +6,7 @@
 
 #include "base/command_line.hpp"
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "bench/run_arguments.hpp"
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
@@ -63,13 +64,13 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
     if (world.is_root()) fmt::print("{}", *help);
     return ExitStatus::good;
   }
-  mpiio::require_free_path(world, options.output, options.overwrite);
+  mpiio::require_free_path(world, options.output, {options.overwrite, "-o", {options.input}});
   PhaseClock clock(world);
   convert(world, options.input, options.output, *method, settings, clock);
   const double seconds = world.max(clock.times().open_to_close);
   if (world.is_root()) {
-    fmt::print("{} -> {} by {} on {} ranks in {:.4f} s\n", options.input, options.output,
-               method->name, world.size(), seconds);
+    fmt::print("{} -> {} by {} on {} ranks in {:.4f} s\n", printable(options.input),
+               printable(options.output), method->name, world.size(), seconds);
   }
   return ExitStatus::good;
 }

@@ -52,7 +52,8 @@ std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
   refuse_shared_paths(cells);
   for (const Cell& cell : cells) {
     if (cell.existing) continue;
-    mpiio::require_free_path(comm, cell.path, options.overwrite, cell.method->companions);
+    mpiio::require_free_path(comm, cell.path, {options.overwrite, "-o", options.inputs},
+                             cell.method->companions);
   }
 
   Deadline deadline(options.deadline);

@@ -1,36 +1,25 @@
 #include "map/file_kind.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "storage/posix/file.hpp"
 
 namespace slabmark {
 
 namespace {
 
 std::string first_bytes(const std::string& path) {
-  errno = 0;
-  std::error_code status;
-  if (std::filesystem::is_directory(path, status)) {
-    throw InputError(fmt::format("\"{}\" is a directory; name a decomposition file in it.", path));
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    throw InputError(fmt::format("The decomposition file \"{}\" cannot be opened: {}.", path,
-                                 std::strerror(errno)));
-  }
-  std::string bytes(16, '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  posix::File file = posix::File::open_input(path, "decomposition file");
+  std::string bytes(std::min<std::uint64_t>(file.size(), 16), '\0');
   if (bytes.empty()) {
     throw InputError(fmt::format("The decomposition file \"{}\" is empty.", path));
   }
+  file.read_at(0, reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
   return bytes;
 }
 

@@ -25,7 +25,7 @@ class ManyMap final : public MapFile {
   explicit ManyMap(std::unique_ptr<NetcdfInput> input) : input_(std::move(input)) {
     path_ = input_->path();
     layout_ = "many-map NetCDF";
-    const std::uint64_t ranks = input_->dimension("decomp_nprocs");
+    const std::uint64_t ranks = input_->ranks("decomp_nprocs");
     const std::uint64_t maps = input_->dimension("num_decomp");
     for (std::uint64_t k = 1; k <= maps; ++k) add_map(fmt::format("D{}", k), ranks);
     if (maps_.empty()) input_->fail("it holds no map");

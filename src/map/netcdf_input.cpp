@@ -53,6 +53,12 @@ std::uint64_t NetcdfInput::dimension(const std::string& name) const {
   return file_.inq_dimlen(file_.inq_dimid(name));
 }
 
+std::uint64_t NetcdfInput::ranks(const std::string& name) const {
+  const std::uint64_t length = dimension(name);
+  if (length == 0) fail("it claims to hold 0 ranks");
+  return length;
+}
+
 bool NetcdfInput::has_attribute(const std::string& name) const {
   return file_.inq_attlen(NC_GLOBAL, name).has_value();
 }

@@ -34,6 +34,8 @@ class NetcdfInput {
   bool has_dimension(const std::string& name) const { return file_.has_dim(name); }
   bool has_variable(const std::string& name) const { return file_.has_var(name); }
   std::uint64_t dimension(const std::string& name) const;
+  /// The dimension that counts the recorded ranks; there is at least one.
+  std::uint64_t ranks(const std::string& name) const;
   /// Values of a global attribute of whole numbers.
   std::vector<long long> attribute(const std::string& name) const;
   bool has_attribute(const std::string& name) const;

@@ -1,31 +1,18 @@
 #include "map/pio_text_writer.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fcntl.h>
 #include <stdexcept>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "base/error.hpp"
 
 namespace slabmark {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 constexpr std::size_t entry_bytes = 21;  // 20 digits of 2^64 - 1 and a blank
-
-/// Whether writing makes a regular file of `path`. A device or a pipe is written in place, never
-/// replaced, and a directory cannot be opened.
-bool becomes_regular_file(const std::string& path) {
-  struct stat status = {};
-  return ::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
-}
 
 /// `at` has room for entry_bytes. Returns the end of what was written.
 char* format_entry(char* at, std::uint64_t entry) {
@@ -36,84 +23,9 @@ char* format_entry(char* at, std::uint64_t entry) {
 
 }  // namespace
 
-/// The file under its temporary name. Removes it on destruction unless it was committed.
-class PioTextWriter::File {
- public:
-  explicit File(std::string path) : path_(std::move(path)), written_as_(path_) {
-    int flags = O_WRONLY | O_CLOEXEC;
-    if (becomes_regular_file(path_)) {
-      written_as_ = fmt::format("{}.part-{}", path_, ::getpid());
-      flags |= O_CREAT | O_EXCL;
-    }
-    descriptor_ = ::open(written_as_.c_str(), flags, 0666);
-    if (descriptor_ < 0) fail("open");
-    temporary_ = written_as_ != path_;
-  }
-
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (temporary_) ::unlink(written_as_.c_str());
-  }
-
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  void write(const char* data, std::size_t bytes) {
-    while (bytes > 0) {
-      const ssize_t wrote = ::write(descriptor_, data, bytes);
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote < 0) fail("write");
-      data += wrote;
-      bytes -= static_cast<std::size_t>(wrote);
-      bytes_ += static_cast<std::uint64_t>(wrote);
-    }
-  }
-
-  /// Network file systems report a full disk as late as here, so close() is checked too.
-  std::uint64_t commit() {
-    if (::close(std::exchange(descriptor_, -1)) != 0) fail("close");
-    if (temporary_ && ::rename(written_as_.c_str(), path_.c_str()) != 0) fail("rename");
-    temporary_ = false;
-    return bytes_;
-  }
-
- private:
-  [[noreturn]] void fail(const char* call) const {
-    const int error = errno;
-    throw IoError(
-        fmt::format("Cannot write decomposition file '{}': {} failed after {} bytes: {}{}.", path_,
-                    call, bytes_, std::strerror(error), remedy(error)));
-  }
-
-  static const char* remedy(int error) {
-    switch (error) {
-      case EFBIG:
-        return "; raise the file size limit (ulimit -f) or write a smaller map";
-      case ENOSPC:
-        return "; free some space or write to another file system";
-      case ENOENT:
-        return "; make its directory first";
-      case EACCES:
-      case EROFS:
-        return "; choose a directory that you may write to";
-      case EISDIR:
-        return "; give the name of a file in it";
-      case EEXIST:
-        return "; remove the '.part-' file that an earlier run left beside it";
-      default:
-        return "";
-    }
-  }
-
-  std::string path_;
-  std::string written_as_;
-  int descriptor_ = -1;
-  bool temporary_ = false;
-  std::uint64_t bytes_ = 0;
-};
-
-PioTextWriter::PioTextWriter(std::string path, const Extent& dims, std::uint64_t ranks)
-    : file_(std::make_unique<File>(std::move(path))),
+PioTextWriter::PioTextWriter(const std::string& path, const Extent& dims, std::uint64_t ranks)
+    : target_(path, 0),
+      file_(posix::File::open(target_.written_as(), posix::File::Access::write)),
       buffer_(std::make_unique<char[]>(buffer_bytes)) {
   std::string header = fmt::format("version 2001 npes {} ndims {} \n", ranks, dims.size());
   for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) header += fmt::format("{} ", *dim);
@@ -121,12 +33,14 @@ PioTextWriter::PioTextWriter(std::string path, const Extent& dims, std::uint64_t
   put_text(header);
 }
 
-PioTextWriter::~PioTextWriter() = default;
+void PioTextWriter::write_out() {
+  const std::uint64_t bytes = std::exchange(filled_, 0);
+  file_.write_at(bytes_, reinterpret_cast<const std::byte*>(buffer_.get()), bytes);
+  bytes_ += bytes;
+}
 
 char* PioTextWriter::reserve(std::size_t bytes) {
-  if (filled_ + bytes > buffer_bytes) {
-    file_->write(buffer_.get(), std::exchange(filled_, 0));
-  }
+  if (filled_ + bytes > buffer_bytes) write_out();
   return buffer_.get() + filled_;
 }
 
@@ -167,20 +81,20 @@ void PioTextWriter::end_rank() {
   in_rank_ = false;
 }
 
-std::uint64_t PioTextWriter::finish() {
+void PioTextWriter::finish() {
   end_rank();
   put_text("\n");
-  file_->write(buffer_.get(), std::exchange(filled_, 0));
-  return file_->commit();
+  write_out();
+  buffer_.reset();
+  file_.close();
 }
 
-std::uint64_t write_pio_text(const std::string& path, const SyntheticMap& map) {
-  PioTextWriter writer(path, map.dims, map.ranks);
+void write_text(PioTextWriter& writer, const SyntheticMap& map) {
   for (std::uint64_t rank = 0; rank < map.ranks; ++rank) {
     writer.begin_rank(rank, map.entry_count(rank));
     map.visit(rank, [&writer](std::span<const std::uint64_t> entries) { writer.append(entries); });
   }
-  return writer.finish();
+  writer.finish();
 }
 
 }  // namespace slabmark

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "storage/posix/free_path.hpp"
 
 namespace slabmark {
 
@@ -18,13 +19,7 @@ namespace fs = std::filesystem;
 
 /// A link stays a link: what it points to is replaced.
 std::string replaceable(const std::string& path) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return path;
-  if (!fs::is_regular_file(path, ignored)) {
-    throw InputError(fmt::format(
-        "\"{}\" cannot be written because it is no regular file; name another output file.", path));
-  }
-  return fs::canonical(path);
+  return posix::require_output(path, {.overwrite = true}) ? fs::canonical(path).string() : path;
 }
 
 [[noreturn]] void fail_no_room(const std::string& path, std::uint64_t bytes,

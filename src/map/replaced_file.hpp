@@ -11,9 +11,8 @@ namespace slabmark {
 /// complete: whoever looks sees the earlier file or the new one, never half of one. Not collective.
 class ReplacedFile {
  public:
-  /// Makes the empty file beside `path`. Throws InputError where no file can be made there or
-  /// `path` is something that must not be replaced (a directory, a device), IoError where there is
-  /// no room for `bytes` bytes.
+  /// Makes the empty file beside `path`. Throws InputError where posix::require_output() does,
+  /// IoError where there is no room for `bytes` bytes.
   ReplacedFile(const std::string& path, std::uint64_t bytes);
 
   /// Removes what was written unless commit() was called.

@@ -18,7 +18,7 @@ class SingleMap final : public MapFile {
   explicit SingleMap(std::unique_ptr<NetcdfInput> input) : input_(std::move(input)) {
     path_ = input_->path();
     layout_ = "single-map NetCDF";
-    const std::uint64_t ranks = input_->dimension("num_procs");
+    const std::uint64_t ranks = input_->ranks("num_procs");
     const std::uint64_t longest = input_->dimension("max_nreqs");
     offsets_ = input_->variable("offsets", {ranks, longest});
     const NetcdfInput::Variable nreqs = input_->variable("nreqs", {ranks});

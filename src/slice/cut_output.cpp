@@ -126,13 +126,13 @@ void CutOutput::take_image(const Description& description) {
 
 void CutOutput::clear_the_way(bool overwrite) const {
   if (!keeps()) return;
-  posix::require_free_path(stem_ + std::string(ending), overwrite);
+  posix::require_free_path(stem_ + std::string(ending), {overwrite});
   if (appends()) return;
   auto directory = fs::path(stem_).parent_path();
   const bool here = directory.empty();
   for (const auto& entry : fs::directory_iterator(here ? "." : directory)) {
     const auto path = here ? entry.path().filename().string() : entry.path().string();
-    if (is_output_of(path, stem_)) posix::require_free_path(path, overwrite);
+    if (is_output_of(path, stem_)) posix::require_free_path(path, {overwrite});
   }
 }
 

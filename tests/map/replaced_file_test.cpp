@@ -62,14 +62,22 @@ TEST_F(ReplacedFiles, ALinkStaysALink) {
   EXPECT_EQ(content_of(path_), "new");
 }
 
+TEST_F(ReplacedFiles, ALinkThatLeadsNowhereOrToItselfStaysAsItIs) {
+  fs::create_symlink(scratch_.file("nothing"), scratch_.file("dangling"));
+  fs::create_symlink(scratch_.file("loop"), scratch_.file("loop"));
+  expect_bad_input([&] { ReplacedFile(scratch_.file("dangling"), 0); }, {"dangling", "nowhere"});
+  expect_bad_input([&] { ReplacedFile(scratch_.file("loop"), 0); }, {"loop", "to itself"});
+  EXPECT_TRUE(fs::is_symlink(scratch_.file("dangling")));
+  EXPECT_TRUE(fs::is_symlink(scratch_.file("loop")));
+}
+
 TEST_F(ReplacedFiles, DevicesAndDirectoriesAreNotReplaced) {
-  expect_bad_input([] { ReplacedFile("/dev/null", 0); }, {"/dev/null", "no regular file"});
-  expect_bad_input([&] { ReplacedFile(fs::path(path_).parent_path(), 0); }, {"no regular file"});
+  expect_bad_input([] { ReplacedFile("/dev/null", 0); }, {"/dev/null", "not a regular file"});
+  expect_bad_input([&] { ReplacedFile(fs::path(path_).parent_path(), 0); }, {"not a regular file"});
 }
 
 TEST_F(ReplacedFiles, AMissingDirectoryIsNamed) {
-  expect_bad_input([&] { ReplacedFile(scratch_.file("none/out"), 0); },
-                   {"none/out", "No such file"});
+  expect_bad_input([&] { ReplacedFile(scratch_.file("none/out"), 0); }, {"none", "does not exist"});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "map/file_kind.hpp"
 #include "map/map_source.hpp"
 #include "map/netcdf_writer.hpp"
@@ -30,8 +31,8 @@ std::string trimmed(const std::string& line) {
 
 /// `output`: its line, on the second line of all.
 void print_input(const PioText& text, const std::string& output) {
-  fmt::print("input file name ={}\n{}header:\n\t{}\n\t{}\n", text.path, output,
-             trimmed(text.version_line), trimmed(text.dims_line));
+  fmt::print("input file name ={}\n{}header:\n\t{}\n\t{}\n", printable(text.path), output,
+             printable(trimmed(text.version_line)), printable(trimmed(text.dims_line)));
 }
 
 void print_outcome(const WrittenMap& written, bool is_quiet) {
@@ -51,8 +52,9 @@ void convert(const Options& options) {
   for (const std::string& input : options.inputs) {
     PioText text = open_input(input);
     if (!options.is_quiet) {
-      print_input(text,
-                  sources.empty() ? fmt::format("output file name ={}\n", options.output) : "");
+      print_input(text, sources.empty()
+                            ? fmt::format("output file name ={}\n", printable(options.output))
+                            : "");
     }
     sources.push_back(source_of(std::move(text)));
   }

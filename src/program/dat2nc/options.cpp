@@ -1,12 +1,13 @@
 #include "program/dat2nc/options.hpp"
 
-#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
 
 #include "base/command_line.hpp"
 #include "base/error.hpp"
+#include "storage/posix/file.hpp"
+#include "storage/posix/free_path.hpp"
 
 namespace slabmark::dat2nc {
 
@@ -14,10 +15,8 @@ namespace {
 
 /// File names of a list, one a line; '#' begins a comment.
 std::vector<std::string> read_list(const std::string& path) {
+  posix::File::open_input(path, "list of input files");
   std::ifstream file(path);
-  if (!file || std::filesystem::is_directory(path)) {
-    throw InputError(fmt::format("The list of input files \"{}\" cannot be read.", path));
-  }
   std::vector<std::string> names;
   for (std::string line; std::getline(file, line);) {
     line.erase(std::min(line.find('#'), line.size()));
@@ -41,23 +40,12 @@ std::string standard_output_name(const std::vector<std::string>& inputs) {
   return input.substr(0, input.size() - 4) + ".nc";
 }
 
-void check_distinct(const Options& options) {
-  for (const std::string& input : options.inputs) {
-    std::error_code either_is_missing;
-    if (input == options.output ||
-        std::filesystem::equivalent(input, options.output, either_is_missing)) {
-      throw InputError(fmt::format(
-          "The input file \"{}\" would be overwritten by the output; name another one with -o.",
-          input));
-    }
-  }
-}
-
 }  // namespace
 
 Options parse(int argc, char** argv, std::optional<std::string>& help) {
   Options options;
   std::string list;
+  bool overwrite = false;
   CLI::App app(
       "Converts PIO decomposition text files (.dat) to NetCDF: one file in the layout with "
       "num_procs "
@@ -66,6 +54,8 @@ Options parse(int argc, char** argv, std::optional<std::string>& help) {
   app.add_flag("-q", options.is_quiet, "Quiet mode: print warnings only");
   app.add_option("-o", options.output, "Output file (default: the input's name with .nc for .dat)");
   app.add_option("-i", list, "Text file that lists the input files, one a line");
+  app.add_flag("--overwrite", overwrite,
+               "Replace an output file whatever it holds (without it, only a NetCDF file)");
   app.add_option("input_file", options.inputs, "PIO decomposition files");
   help = parse_command_line(app, argc, argv);
   if (help) return options;
@@ -81,7 +71,9 @@ Options parse(int argc, char** argv, std::optional<std::string>& help) {
         "No input file is given; usage: dat2nc [-h] [-q] [-o output.nc] input.dat ...");
   }
   if (options.output.empty()) options.output = standard_output_name(options.inputs);
-  check_distinct(options);
+  posix::Output output{overwrite, "-o", options.inputs, "CDF"};
+  if (!list.empty()) output.inputs.push_back(list);
+  posix::require_output(options.output, output);
   return options;
 }
 

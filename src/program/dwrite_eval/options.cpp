@@ -148,6 +148,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   standard.rule = fixed_trials(1);  // as often as the original ran each way
   standard.warm_up = false;
   resolve_common(arguments, standard, options);
+  options.run.inputs = {options.map};
   options.run.first_round_in_order = true;  // so that the lines of progress are in the known order
   if (collective || independent) {
     if (options.settings.options.contains("hdf5.collective")) {

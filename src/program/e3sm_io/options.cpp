@@ -88,6 +88,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   standard.rule = fixed_trials(1);  // as often as the original ran each method
   standard.warm_up = false;
   resolve_common(arguments, standard, options);
+  options.run.inputs = {options.map};
   options.configuration = {
       {"map", options.map},       {"variables", options.variables}, {"type", name_of(options.type)},
       {"output", options.output}, {"verify", options.run.verify},   {"sync", options.run.sync},

@@ -34,6 +34,7 @@
 #include "program/h5perf/options.hpp"
 #include "program/h5perf/report.hpp"
 #include "storage/mpiio/trial_file.hpp"
+#include "storage/posix/free_path.hpp"
 
 namespace slabmark::h5perf {
 
@@ -42,12 +43,13 @@ namespace {
 /// Where the report goes, on rank 0: standard output or the file of -o.
 class Output {
  public:
-  explicit Output(const std::string& path) : path_(path) {
-    if (path.empty()) return;
-    file_.reset(std::fopen(path.c_str(), "w"));
+  explicit Output(const Options& options) : path_(options.output) {
+    if (path_.empty()) return;
+    posix::require_output(path_, {options.run.overwrite, "-o", {options.json}});
+    file_.reset(std::fopen(path_.c_str(), "w"));
     if (file_) return;
     throw InputError(
-        fmt::format("The report file '{}' cannot be written ({}); choose another with -o.", path,
+        fmt::format("The report file '{}' cannot be written ({}); choose another with -o.", path_,
                     std::strerror(errno)));
   }
 
@@ -197,12 +199,12 @@ ExitStatus run(const Comm& world, const Options& options) {
   Shared shared{options, directory.path(), nullptr, {}};
   for (const Api api : options.apis) {
     for (const std::string& path : paths_of(options, api, shared.directory)) {
-      mpiio::require_free_path(world, path, options.run.overwrite, nullptr, "HDF5_PARAPREFIX");
+      mpiio::require_free_path(world, path, {options.run.overwrite, "HDF5_PARAPREFIX"});
     }
   }
   std::optional<Output> output;
   agreed(world, [&] {
-    if (world.is_root()) shared.output = &output.emplace(options.output);
+    if (world.is_root()) shared.output = &output.emplace(options);
   });
   const LibraryEnvironment environment = library_environment(world, shared.directory);
   shared.manifest = collect_manifest(world, {"h5perf", shared.directory, options.configuration,

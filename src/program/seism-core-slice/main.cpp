@@ -119,7 +119,7 @@ ExitStatus run(const Comm& world, const Options& options) {
   }
   agreed(world, [&] { require_supported(cell); });
   // Before anything is printed: nothing is echoed of a run that cannot begin.
-  mpiio::require_free_path(world, cell.path, true, cell.method->companions);
+  mpiio::require_free_path(world, cell.path, {.overwrite = true}, cell.method->companions);
 
   const std::string directory = directory_of(settings.filename);
   const LibraryEnvironment environment = library_environment(world, directory);

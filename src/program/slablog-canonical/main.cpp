@@ -55,7 +55,7 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
     return ExitStatus::good;
   }
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  mpiio::require_free_path(world, options.output, false, nullptr, "");
+  mpiio::require_free_path(world, options.output, {.inputs = {options.input}});
   mpiio::TrialFile file(world, options.output);
   const auto done = write_canonical(world, options.input, options.output);
   file.keep();

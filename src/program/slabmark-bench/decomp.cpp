@@ -30,6 +30,8 @@ class DecompCommand : public PatternCommand {
     request_.type = parse_type(type_);
   }
 
+  std::vector<std::string> inputs() const override { return {request_.path}; }
+
   BuiltPattern build(const Comm& comm, bool for_reading) override {
     request_.with_neighbours = for_reading;
     if (variables_.empty() && !request_.only_map) {

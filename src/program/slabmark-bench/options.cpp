@@ -68,6 +68,7 @@ Options resolve(const Shared& shared, std::unique_ptr<PatternCommand> pattern,
   options.quiet = shared.quiet;
   options.directory = shared.directory;
   resolve_common(shared.run, RunOptions{}, options);
+  options.run.inputs = options.pattern->inputs();
   options.configuration = options_given(command);
   options.configuration["command"] = command.get_name();
   return options;

@@ -33,6 +33,9 @@ class PatternCommand {
   /// Throws InputError for values that make no sense. Called before anything collective.
   virtual void check() = 0;
 
+  /// Files that the pattern is read from, which no method may write over.
+  virtual std::vector<std::string> inputs() const { return {}; }
+
   /// Collective.
   virtual BuiltPattern build(const Comm& comm, bool for_reading) = 0;
 };

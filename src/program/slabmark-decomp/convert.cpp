@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "map/file_kind.hpp"
-#include "map/pio_text_writer.hpp"
 #include "program/slabmark-decomp/output.hpp"
 
 namespace slabmark::decomp {
@@ -43,15 +42,16 @@ std::vector<std::uint64_t> entries_of(const RunList& runs) {
 }
 
 /// Holes are gone, and unless the source is text, so is the model's order.
-void write_text(const MapSource& source, const std::string& path) {
-  survey(source);
-  PioTextWriter writer(path, source.dims, source.ranks);
-  for (std::uint64_t rank = 0; rank < source.ranks; ++rank) {
-    const std::vector<std::uint64_t> entries = entries_of(source.row(rank));
-    writer.begin_rank(rank, entries.size());
-    writer.append(entries);
-  }
-  report_written(path, writer.finish());
+TextMap text_of(const MapSource& source) {
+  return {source.dims, source.ranks, [&source](PioTextWriter& to) {
+            survey(source);
+            for (std::uint64_t rank = 0; rank < source.ranks; ++rank) {
+              const std::vector<std::uint64_t> entries = entries_of(source.row(rank));
+              to.begin_rank(rank, entries.size());
+              to.append(entries);
+            }
+            to.finish();
+          }};
 }
 
 }  // namespace
@@ -60,13 +60,14 @@ void convert(const std::vector<std::string>& inputs, const OutputOptions& output
   const Comm alone(MPI_COMM_SELF);
   std::vector<MapSource> sources = load(inputs, alone);
   keep_only(sources, output.map);
-  check_output(output, sources.size());
+  check_output(output, sources.size(), inputs);
   if (kind_of(output, sources.size()) != OutputKind::text) {
     write_netcdf(sources, output);
     return;
   }
-  const std::vector<std::string> names = file_names(output, sources.size());
-  for (std::size_t k = 0; k < sources.size(); ++k) write_text(sources[k], names[k]);
+  std::vector<TextMap> texts;
+  for (const MapSource& source : sources) texts.push_back(text_of(source));
+  write_texts(file_names(output, sources.size()), texts);
 }
 
 }  // namespace slabmark::decomp

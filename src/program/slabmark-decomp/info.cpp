@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "parallel/agree.hpp"
 #include "program/slabmark-decomp/commands.hpp"
 #include "program/slabmark-decomp/statistics.hpp"
@@ -26,7 +27,7 @@ std::vector<std::size_t> chosen_maps(const MapFile& file, std::uint64_t only) {
 ExitStatus info(const Comm& comm, const InfoOptions& options) {
   const auto file = open_map(comm, options.input);
   nlohmann::ordered_json maps = nlohmann::ordered_json::array();
-  std::string text = fmt::format("{}: {}, {} map{}\n", file->path(), file->layout(),
+  std::string text = fmt::format("{}: {}, {} map{}\n", printable(file->path()), file->layout(),
                                  file->maps().size(), file->maps().size() == 1 ? "" : "s");
   for (const std::size_t k : chosen_maps(*file, options.map)) {
     const MapStatistics statistics = gather_statistics(comm, *file, k, options.ranks);
@@ -38,7 +39,7 @@ ExitStatus info(const Comm& comm, const InfoOptions& options) {
   if (options.is_json) {
     const nlohmann::ordered_json all = {
         {"file", file->path()}, {"layout", file->layout()}, {"maps", maps}};
-    text = all.dump(2) + "\n";
+    text = all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   }
   fmt::print("{}", text);
   return ExitStatus::good;

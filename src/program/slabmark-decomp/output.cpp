@@ -1,11 +1,13 @@
 #include "program/slabmark-decomp/output.hpp"
 
-#include <filesystem>
+#include <deque>
 
 #include <fmt/format.h>
 
 #include "base/number.hpp"
+#include "base/printable.hpp"
 #include "map/netcdf_writer.hpp"
+#include "storage/posix/free_path.hpp"
 
 namespace slabmark::decomp {
 
@@ -40,20 +42,21 @@ std::vector<std::string> file_names(const OutputOptions& output, std::size_t map
   return names;
 }
 
-void check_output(const OutputOptions& output, std::size_t maps) {
-  std::error_code ignored;
-  const std::filesystem::path directory = std::filesystem::path(output.path).parent_path();
-  if (!directory.empty() && !std::filesystem::is_directory(directory, ignored)) {
-    throw InputError(
-        fmt::format("The output \"{}\" cannot be written: there is no directory \"{}\"; "
-                    "make it, or name another one with -o.",
-                    output.path, directory.string()));
-  }
-  if (output.may_overwrite) return;
+void check_output(const OutputOptions& output, std::size_t maps,
+                  const std::vector<std::string>& inputs) {
   for (const std::string& name : file_names(output, maps)) {
-    if (!std::filesystem::exists(name, ignored)) continue;
-    throw InputError(fmt::format(
-        "\"{}\" is there already; --overwrite replaces it, -o names another file.", name));
+    posix::require_output(name, {output.may_overwrite, "-o", inputs});
+  }
+}
+
+void write_texts(const std::vector<std::string>& names, const std::vector<TextMap>& maps) {
+  std::deque<PioTextWriter> writers;
+  for (std::size_t k = 0; k < maps.size(); ++k) {
+    maps[k].write(writers.emplace_back(names[k], maps[k].dims, maps[k].ranks));
+  }
+  for (std::size_t k = 0; k < maps.size(); ++k) {
+    writers[k].commit();
+    report_written(names[k], writers[k].bytes());
   }
 }
 
@@ -68,7 +71,7 @@ void write_netcdf(const std::vector<MapSource>& sources, const OutputOptions& ou
 }
 
 void report_written(const std::string& path, std::uint64_t bytes) {
-  fmt::print("{}: {}\n", path, format_bytes(bytes));
+  fmt::print("{}: {}\n", printable(path), format_bytes(bytes));
 }
 
 }  // namespace slabmark::decomp

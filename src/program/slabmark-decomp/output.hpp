@@ -1,8 +1,11 @@
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "map/map_source.hpp"
+#include "map/pio_text_writer.hpp"
 #include "program/slabmark-decomp/commands.hpp"
 
 namespace slabmark::decomp {
@@ -16,9 +19,20 @@ OutputKind kind_of(const OutputOptions& output, std::size_t maps);
 /// maps is spread over NAME_D1.dat, NAME_D2.dat, ...
 std::vector<std::string> file_names(const OutputOptions& output, std::size_t maps);
 
-/// Throws InputError where the output's directory is missing, or where a file that will be made is
-/// there already and may not be overwritten.
-void check_output(const OutputOptions& output, std::size_t maps);
+/// posix::require_output() for all files that will be made.
+void check_output(const OutputOptions& output, std::size_t maps,
+                  const std::vector<std::string>& inputs);
+
+/// What becomes one .dat file.
+struct TextMap {
+  Extent dims;
+  std::uint64_t ranks;
+  std::function<void(PioTextWriter& to)> write;  ///< all of it, with finish()
+};
+
+/// Writes one file a map. None takes its name before all are complete, so that a failure leaves
+/// what was there before.
+void write_texts(const std::vector<std::string>& names, const std::vector<TextMap>& maps);
 
 /// Writes the .nc file.
 void write_netcdf(const std::vector<MapSource>& sources, const OutputOptions& output);

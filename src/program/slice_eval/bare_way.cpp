@@ -32,7 +32,7 @@ class BareWay : public Way {
     all_.resize(std::accumulate(counts_.begin(), counts_.end(), std::size_t{0}));
     agreed(comm_, [&] {
       if (!comm_.is_root()) return;
-      posix::require_free_path(path_, context.options.run.overwrite);
+      posix::require_free_path(path_, {context.options.run.overwrite});
       file_ = posix::File::create(path_);
       file_.reserve(0, (context.options.outputs + 1) * all_.size());
     });

@@ -23,7 +23,7 @@ class MethodWay : public Way {
         clock_(context.comm),
         path_(context.stem + context.slice.name + ".h5") {
     agreed(context.comm, [&] {
-      if (context.comm.is_root()) posix::require_free_path(path_, context.options.run.overwrite);
+      if (context.comm.is_root()) posix::require_free_path(path_, {context.options.run.overwrite});
     });
     for (std::uint64_t f = 0; f < context.options.fields; ++f) {
       buffers_.push_back(reinterpret_cast<std::byte*>(context.fields.block(f)));

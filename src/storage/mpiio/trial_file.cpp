@@ -8,7 +8,6 @@
 #include "base/path.hpp"
 #include "parallel/agree.hpp"
 #include "storage/mpiio/implementation.hpp"
-#include "storage/posix/free_path.hpp"
 
 namespace slabmark::mpiio {
 
@@ -32,14 +31,14 @@ void remove_all(const std::vector<std::string>& files) {
 
 }  // namespace
 
-void require_free_path(const Comm& comm, const std::string& path, bool overwrite,
-                       const Companions& companions, const std::string& choice) {
+void require_free_path(const Comm& comm, const std::string& path, const posix::Output& output,
+                       const Companions& companions) {
   agreed(comm, [&] {
     if (!comm.is_root()) return;
     require_short(path);
     // Found by the file, so before it is removed.
     const auto others = companions ? companions(path) : std::vector<std::string>{};
-    posix::require_free_path(path, overwrite, choice);
+    posix::require_free_path(path, output);
     remove_all(others);
   });
 }

@@ -7,18 +7,17 @@
 
 #include "parallel/abort.hpp"
 #include "parallel/comm.hpp"
+#include "storage/posix/free_path.hpp"
 
 namespace slabmark::mpiio {
 
 /// Files that a method leaves beside the one it is told to write.
 using Companions = std::function<std::vector<std::string>(const std::string& path)>;
 
-/// Collective. Throws an agreed InputError if something stands at `path` already (unless
-/// `overwrite`, when a regular file there is removed, with its companions), or if its directory is
-/// missing or not writable, or if the path is too long for the MPI-IO in effect. `choice` is what
-/// the user chooses the directory with.
-void require_free_path(const Comm& comm, const std::string& path, bool overwrite,
-                       const Companions& companions = nullptr, const std::string& choice = "-o");
+/// Collective: posix::require_free_path(), which also removes the companions, and the error is
+/// agreed. Throws it too if the path is too long for the MPI-IO in effect.
+void require_free_path(const Comm& comm, const std::string& path, const posix::Output& output,
+                       const Companions& companions = nullptr);
 
 /// The file that a trial makes at a path that was free. It is removed when the object goes, with
 /// its companions, unless keep() was called; also when the job is aborted, and then in any case.

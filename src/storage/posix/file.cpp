@@ -79,6 +79,22 @@ File File::open(const std::string& path, Access access) {
   return {open_retrying(path, access == Access::write ? O_RDWR : O_RDONLY), path};
 }
 
+File File::open_input(const std::string& path, std::string_view what) {
+  const auto refuse = [&](const std::string& reason) {
+    throw InputError(
+        fmt::format("The {} '{}' cannot be read: {}; name another.", what, path, reason));
+  };
+  // O_NONBLOCK, since opening a pipe would else wait for somebody who writes to it.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) refuse(std::strerror(errno));
+  File file(descriptor, path);
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) refuse(std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) refuse("it is a directory");
+  if (!S_ISREG(status.st_mode)) refuse("it is no regular file");
+  return file;
+}
+
 File File::open_or_create(const std::string& path) {
   return {open_retrying(path, O_RDWR | O_CREAT), path};
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace slabmark::posix {
@@ -22,6 +23,10 @@ class File {
   File() = default;
   static File create(const std::string& path);  ///< the file must not exist yet
   static File open(const std::string& path, Access access);
+  /// Opens what the user named as input, to read it. Throws InputError, which calls it `what`
+  /// ("decomposition file"), where it is missing, may not be read, or is no regular file: a
+  /// directory, or a pipe or device, which may keep a reader waiting for ever.
+  static File open_input(const std::string& path, std::string_view what);
   /// Opens for writing, and makes the file if it is not there.
   static File open_or_create(const std::string& path);
   /// Opens for append() and for reading, and makes the file if it is not there.

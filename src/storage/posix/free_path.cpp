@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
+#include "storage/posix/file.hpp"
 
 namespace slabmark::posix {
 
@@ -31,39 +32,67 @@ std::string reason_against(const std::string& path) {
   return errno == ENOSPC || errno == EDQUOT ? "" : std::strerror(errno);
 }
 
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code missing;
+  return fs::equivalent(a, b, missing);
+}
+
+/// Whether the file begins with the bytes `kind`.
+bool is_of_kind(const std::string& path, const std::string& kind) {
+  if (kind.empty()) return false;
+  File file = File::open_input(path, "output file");
+  std::string begin(kind.size(), ' ');
+  if (file.size() < kind.size()) return false;
+  file.read_at(0, reinterpret_cast<std::byte*>(begin.data()), begin.size());
+  return begin == kind;
+}
+
 }  // namespace
 
-void require_free_path(const std::string& path, bool overwrite, const std::string& choice) {
+bool require_output(const std::string& path, const Output& output) {
+  const std::string another = output.choice.empty() ? "another" : "another with " + output.choice;
+  const auto refuse = [&](const std::string& reason) {
+    throw InputError(fmt::format("The output file '{}' {}; choose {}.", path, reason, another));
+  };
   const fs::path directory = directory_of(path);
-  const std::string another = choice.empty() ? "another" : "another with " + choice;
   std::error_code error;
   if (!fs::is_directory(directory, error)) {
-    throw InputError(
-        fmt::format("The output directory '{}' does not exist; create it or choose {}.",
-                    directory.string(), another));
+    throw InputError(fmt::format("The output directory '{}' {}; create it or choose {}.",
+                                 directory.string(),
+                                 error && error != std::errc::no_such_file_or_directory
+                                     ? fmt::format("cannot be used ({})", error.message())
+                                     : "does not exist",
+                                 another));
   }
-  const fs::file_status status = fs::symlink_status(path, error);
-  if (error == std::errc::filename_too_long) {
-    throw InputError(
-        fmt::format("The name of the output file '{}' is too long; choose {}.", path, another));
+  const fs::file_status status = fs::status(path, error);
+  if (error == std::errc::filename_too_long) refuse("has too long a name");
+  if (error == std::errc::too_many_symbolic_link_levels) refuse("is a symbolic link to itself");
+  const bool exists = fs::exists(status);
+  if (!exists && fs::is_symlink(path, error)) refuse("is a symbolic link that leads nowhere");
+  if (exists && !fs::is_regular_file(status)) refuse("exists and is not a regular file, so it is not overwritten");
+  for (const std::string& input : output.inputs) {
+    if (exists && is_same_file(path, input)) refuse(fmt::format("is the input '{}'", input));
   }
-  const auto require_writable = [&](const std::string& reason) {
-    if (reason.empty()) return;
-    throw InputError(fmt::format("The output directory '{}' is not writable ({}); choose {}.",
-                                 directory.string(), reason, another));
-  };
-  if (access(directory.c_str(), W_OK) != 0) require_writable(std::strerror(errno));
-  if (!fs::exists(status)) return require_writable(reason_against(path));
-  if (!overwrite) {
+  if (exists && !output.overwrite && !is_of_kind(path, output.own_kind)) {
     throw InputError(
-        fmt::format("The output file '{}' exists already; remove it, choose {}, or "
-                    "pass --overwrite.",
+        fmt::format("The output file '{}' exists already; remove it, choose {}, or pass "
+                    "--overwrite.",
                     path, another));
   }
-  if (!fs::is_regular_file(status)) {
-    throw InputError(
-        fmt::format("'{}' exists and is not a regular file, so it is not overwritten; choose {}.",
-                    path, another));
+  const std::string reason = access(directory.c_str(), W_OK) != 0 ? std::strerror(errno)
+                             : exists                             ? ""
+                                                                  : reason_against(path);
+  if (reason.empty()) return exists;
+  throw InputError(fmt::format("The output directory '{}' is not writable ({}); choose {}.",
+                               directory.string(), reason, another));
+}
+
+void require_free_path(const std::string& path, const Output& output) {
+  if (!require_output(path, output)) return;
+  std::error_code error;
+  if (fs::is_symlink(path, error)) {
+    throw InputError(fmt::format(
+        "The output file '{}' is a symbolic link; name the file that it leads to.", path));
   }
   if (!fs::remove(path, error)) {
     throw IoError(fmt::format("The file '{}' could not be removed: {}.", path, error.message()));

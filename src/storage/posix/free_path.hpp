@@ -1,12 +1,28 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace slabmark::posix {
 
-/// Throws InputError if something stands at `path` already (unless `overwrite`, when a regular file
-/// there is removed), or if its directory is missing or not writable.
-/// `choice` is the option with which the user chooses another, if there is one.
-void require_free_path(const std::string& path, bool overwrite, const std::string& choice = "");
+/// What the user said of an output file.
+struct Output {
+  bool overwrite = false;   ///< --overwrite
+  std::string choice = "";  ///< the option with which the user names another, if there is one
+  std::vector<std::string> inputs = {};  ///< files that the run reads
+  /// First bytes of the files that the program replaces without --overwrite, as its original did.
+  std::string own_kind = "";
+};
+
+/// The one rule for output files, which docs/files.md tells users. What stands at `path` is
+/// refused unless `output` says that it may be replaced; an input, anything but a regular file, and
+/// a symbolic link that leads nowhere are refused always; so is a directory that is missing or not
+/// writable. Returns whether a file stands there (at the end of a symbolic link, it may be). Throws
+/// InputError.
+bool require_output(const std::string& path, const Output& output);
+
+/// The same for those who need the path to be free: the file that stands there is removed, and a
+/// symbolic link is refused.
+void require_free_path(const std::string& path, const Output& output);
 
 }  // namespace slabmark::posix

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -66,6 +67,28 @@ TEST_F(PosixFiles, AFileThatExistsIsNotCreatedAgain) {
   const auto message = message_of([&] { File::create(path("f")); });
   EXPECT_NE(message.find("open failed on '" + path("f") + "'"), std::string::npos) << message;
   EXPECT_NE(message.find("remove it or choose another name"), std::string::npos) << message;
+}
+
+TEST_F(PosixFiles, AnInputIsARegularFileThatIsThere) {
+  std::filesystem::create_directory(path("folder"));
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink(path("loop"), path("loop"));
+  for (const auto& [input, reason] :
+       std::vector<std::pair<std::string, std::string>>{{path("none"), "No such file"},
+                                                        {path("folder"), "it is a directory"},
+                                                        {path("pipe"), "it is no regular file"},
+                                                        {"/dev/zero", "it is no regular file"},
+                                                        {path("loop"), "symbolic links"}}) {
+    try {
+      File::open_input(input, "map");
+      ADD_FAILURE() << input << " was opened";
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("The map '" + input + "'"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
+    }
+  }
+  File::create(path("f"));
+  EXPECT_EQ(File::open_input(path("f"), "map").size(), 0u);
 }
 
 TEST_F(PosixFiles, AMissingDirectoryIsNamedWithTheRemedy) {

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <sys/stat.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,8 +20,12 @@ using testing::HasSubstr;
 class FreePath : public testing::Test {
  protected:
   static std::string refusal(const std::string& path, bool overwrite = false) {
+    return refusal_of([&] { require_free_path(path, {overwrite}); });
+  }
+
+  static std::string refusal_of(const std::function<void()>& ask) {
     try {
-      require_free_path(path, overwrite);
+      ask();
     } catch (const InputError& error) {
       return error.what();
     }
@@ -47,6 +53,58 @@ TEST_F(FreePath, IsNotWhereSomethingStands) {
 TEST_F(FreePath, IsNotWhereNoFileCanBeMadeEvenByRoot) {
   EXPECT_THAT(refusal("/proc/slabmark"), HasSubstr("'/proc' is not writable"));
   EXPECT_THAT(refusal(directory_ + "/none/new"), HasSubstr("does not exist"));
+}
+
+TEST_F(FreePath, IsNeverWhereAnInputStandsWhateverItIsCalled) {
+  const auto input = directory_ + "/in";
+  std::ofstream(input) << "mine";
+  fs::create_hard_link(input, directory_ + "/hard");
+  fs::create_symlink(input, directory_ + "/soft");
+  for (const std::string output : {"/in", "/./in", "/hard", "/soft"}) {
+    const Output asked{.overwrite = true, .inputs = {"no such file", input}};
+    EXPECT_THAT(refusal_of([&] { require_output(directory_ + output, asked); }),
+                HasSubstr("is the input '" + input));
+  }
+  EXPECT_EQ(fs::file_size(input), 4U);
+}
+
+TEST_F(FreePath, IsNeverWhereSomethingElseThanAFileStands) {
+  ASSERT_EQ(::mkfifo((directory_ + "/pipe").c_str(), 0600), 0);
+  fs::create_directory(directory_ + "/folder");
+  for (const std::string& path :
+       {directory_ + "/pipe", directory_ + "/folder", std::string("/dev/null")})
+    EXPECT_THAT(refusal(path, true), HasSubstr("not a regular file"));
+}
+
+TEST_F(FreePath, IsNeverWhereALinkLeadsNowhereOrToItself) {
+  fs::create_symlink(directory_ + "/none", directory_ + "/dangling");
+  fs::create_symlink(directory_ + "/loop", directory_ + "/loop");
+  EXPECT_THAT(refusal(directory_ + "/dangling", true), HasSubstr("leads nowhere"));
+  EXPECT_THAT(refusal(directory_ + "/loop", true), HasSubstr("to itself"));
+  EXPECT_THAT(refusal(directory_ + "/loop/new", true), HasSubstr("cannot be used"));
+  EXPECT_THAT(refusal(directory_ + "/" + std::string(300, 'n'), true), HasSubstr("too long"));
+  EXPECT_FALSE(fs::exists(directory_ + "/none"));
+}
+
+TEST_F(FreePath, IsWhereALinkLeadsOnlyForThoseWhoReplaceWhatIsThere) {
+  const auto target = directory_ + "/target";
+  std::ofstream(target) << "mine";
+  fs::create_symlink(target, directory_ + "/link");
+  EXPECT_TRUE(require_output(directory_ + "/link", {.overwrite = true}));
+  EXPECT_THAT(refusal(directory_ + "/link", true), HasSubstr("is a symbolic link"));
+  EXPECT_EQ(fs::file_size(target), 4U);
+}
+
+TEST_F(FreePath, IsWhereAFileOfTheProgramsOwnKindStandsIfItsOriginalReplacedIt) {
+  std::ofstream(directory_ + "/old.nc") << "CDF5";
+  std::ofstream(directory_ + "/thesis") << "my thesis";
+  std::ofstream(directory_ + "/short") << "C";
+  const Output asked{.own_kind = "CDF"};
+  EXPECT_TRUE(require_output(directory_ + "/old.nc", asked));
+  for (const std::string name : {"/thesis", "/short"}) {
+    EXPECT_THAT(refusal_of([&] { require_output(directory_ + name, asked); }),
+                HasSubstr("exists already"));
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "map/classic_header.hpp"
 #include "parallel/agree.hpp"
+#include "storage/mpiio/implementation.hpp"
 
 namespace slabmark {
 
@@ -21,7 +22,9 @@ constexpr std::uint64_t values_per_call = std::uint64_t{1} << 22;
 std::uint64_t checked_header(const Comm& comm, const std::string& path) {
   std::uint64_t bytes = 0;
   agreed(comm, [&] {
-    if (comm.is_root()) bytes = check_classic_header(path);
+    if (!comm.is_root()) return;
+    mpiio::require_short_path(path);
+    bytes = check_classic_header(path);
   });
   return comm.broadcast(bytes);
 }

@@ -8,10 +8,16 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "storage/mpiio/implementation.hpp"
 
 namespace slabmark {
 
 namespace {
+
+pnetcdf::File create(const std::string& path, int mode) {
+  mpiio::require_short_path(path);
+  return pnetcdf::File::create(MPI_COMM_SELF, path, mode);
+}
 
 // CDF-1 keeps the positions of variables in 31 bits; the header takes a few KiB of them.
 constexpr std::uint64_t most_bytes_of_cdf1 = (std::uint64_t{1} << 31) - (std::uint64_t{1} << 20);
@@ -28,8 +34,7 @@ NetcdfOutput::NetcdfOutput(const std::string& path, std::uint64_t largest, std::
       version_(value_bytes_ == 4 && 4 * values <= most_bytes_of_cdf1 ? 1 : 5),
       type_(value_bytes_ == 4 ? NC_INT : NC_INT64),
       target_(path, value_bytes_ * values),
-      file_(pnetcdf::File::create(MPI_COMM_SELF, target_.written_as(),
-                                  NC_CLOBBER | (version_ == 5 ? NC_64BIT_DATA : 0))) {}
+      file_(create(target_.written_as(), NC_CLOBBER | (version_ == 5 ? NC_64BIT_DATA : 0))) {}
 
 int NetcdfOutput::define_dimension(const std::string& name, std::uint64_t length) {
   lengths_.push_back(length);

@@ -23,6 +23,8 @@ struct RankSummary {
   std::uint64_t slowest = 0;  ///< the rank that holds the maximum, the lowest such rank
   std::string slowest_host;   ///< its host; empty where no hosts were given
   double imbalance = 1.0;     ///< max / mean; 1 if all values are 0
+
+  bool operator==(const RankSummary&) const = default;
 };
 
 /// One quantity (seconds) over the trials of a cell, warm-up excluded, in the unit of the values.
@@ -42,6 +44,8 @@ struct TrialSummary {
   double half_width = 0.0;
   double variation = 0.0;               ///< coefficient of variation: standard deviation / mean
   std::vector<std::uint64_t> outliers;  ///< indices of outlying values: flagged, never removed
+
+  bool operator==(const TrialSummary&) const = default;
 };
 
 /// Bytes per second: bytes / median seconds, and the same transform of the interval's ends.
@@ -49,6 +53,8 @@ struct Rate {
   double median = 0.0;
   double low = 0.0;   ///< from the interval's high end
   double high = 0.0;  ///< from the interval's low end
+
+  bool operator==(const Rate&) const = default;
 };
 
 /// Ranks `first` and `last` (1-based) of the order statistics that bound the median.

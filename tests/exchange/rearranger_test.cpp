@@ -130,8 +130,8 @@ TEST_P(RearrangerTest, OfAHugeArrayOnlyWhatRanksHaveTakesWindows) {
   const FlushPlan plan(comm, far, {{mine, huge, "v"}}, {{0, 0}},
                        far.cut(rearranger.aggregators().size(), 64), rearranger.aggregators(),
                        true);
-  const Rearranger::Flush flush{far, plan, {&memory, 1}, only_fresh, false};
   const std::vector<bool> only_fresh{true};
+  const Rearranger::Flush flush{far, plan, {&memory, 1}, only_fresh, false};
   std::map<std::uint64_t, std::uint64_t> file;
   rearranger.write(flush, [&](std::uint64_t offset, std::byte* data, std::uint64_t bytes) {
     for (std::uint64_t i = 0; i < bytes; i += 8)

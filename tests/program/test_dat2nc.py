@@ -72,7 +72,7 @@ def test_inputs_may_be_listed_in_a_file(run, make_dat, tmp_path):
 
 def test_the_output_is_named_after_the_input_and_replaced(run, make_dat, tmp_path):
     make_dat(tmp_path / "a.dat", DIMS, ROWS)
-    (tmp_path / "a.nc").write_text("earlier")
+    (tmp_path / "a.nc").write_text("CDF of an earlier run")
     assert run("dat2nc", ["-q", "a.dat"], cwd=tmp_path).returncode == 0
     assert (tmp_path / "a.nc").read_bytes().startswith(b"CDF\x01")
     assert names(tmp_path) == ["a.dat", "a.nc"]
@@ -121,7 +121,7 @@ WRONG_USAGE = {
     "directory as input": (["folder", "-o", "b.nc"], "is a directory"),
     "directory as output": (["a.dat", "-o", "folder"], "folder"),
     "device as output": (["a.dat", "-o", "/dev/null"], "/dev/null"),
-    "missing folder of the output": (["a.dat", "-o", "none/b.nc"], "none/b.nc"),
+    "missing folder of the output": (["a.dat", "-o", "none/b.nc"], "'none'"),
     "maps of different numbers of ranks": (["a.dat", "two.dat", "-o", "b.nc"], "two.dat"),
 }
 
@@ -163,14 +163,14 @@ def test_a_wrong_file_is_one_sentence_and_leaves_the_earlier_output(run, sentenc
     spoil, parts = WRONG_FILES[case]
     sound = make_dat(tmp_path / "a.dat", DIMS, ROWS).read_text()
     (tmp_path / "a.dat").write_text(spoil(sound))
-    (tmp_path / "a.nc").write_text("earlier")
+    (tmp_path / "a.nc").write_text("CDF of an earlier run")
     done = run("dat2nc", [tmp_path / "a.dat"], ranks=ranks)
     assert done.returncode == 2, (done.stdout, done.stderr)
     message = sentence(done, "dat2nc")
     for part in [*parts, "a.dat"]:
         assert part in message
     assert names(tmp_path) == ["a.dat", "a.nc"]
-    assert (tmp_path / "a.nc").read_text() == "earlier"
+    assert (tmp_path / "a.nc").read_text() == "CDF of an earlier run"
 
 
 def test_a_netcdf_input_is_refused_by_name(run, sentence, make_dat, tmp_path):

@@ -56,14 +56,16 @@ ExitStatus run(const Comm& world, const Options& options) {
   agreed(world, [&] {
     if (!world.is_root()) return;
     manifest["ended"] = utc_now();
+    for (CellRecord& record : records) {
+      record.setup = pattern.setup;
+      record.manifest = manifest;
+      if (!options.json.empty()) append_record(options.json, record);
+    }
     fmt::print("{}", format_setup(pattern.setup, environment.mpi_io));
     for (std::size_t i = 0; i < records.size(); ++i) {
-      records[i].setup = pattern.setup;
-      records[i].manifest = manifest;
       fmt::print("{}", format_block(
                            {*options.methods[i], records[i], pattern.max_requests, options.quiet}));
       if (options.run.keep) fmt::print("Output file kept: {}\n", cells[i].path);
-      if (!options.json.empty()) append_record(options.json, records[i]);
     }
   });
   return ExitStatus::good;

@@ -126,10 +126,11 @@ void run_point(const Comm& comm, const Shared& shared, const Point& point, Buffe
   const Result result = measure(comm, options, point, paths, buffers, deadline);
   agreed(comm, [&] {
     if (!comm.is_root()) return;
+    if (!options.json.empty()) {
+      append(shared, result.write);
+      if (result.read) append(shared, *result.read);
+    }
     shared.print(format_api(options, point, result, ceiling));
-    if (options.json.empty()) return;
-    append(shared, result.write);
-    if (result.read) append(shared, *result.read);
   });
 }
 

@@ -11,6 +11,9 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include "base/error.hpp"
+#include "base/path.hpp"
+
 namespace slabmark::mpiio {
 
 namespace {
@@ -143,5 +146,17 @@ std::string mpi_io_implementation(const std::string&) {
 }
 
 #endif
+
+void require_short_path(const std::string& path) {
+  // Open MPI 4.1.4 prints path and rank into 256 bytes when it looks for shared file pointers, and
+  // makes a file of the name with some 20 bytes more in its session folder.
+  constexpr std::size_t longest_for_ompio = 230;
+  if (path.size() <= longest_for_ompio) return;
+  if (mpi_io_implementation(directory_of(path)) != "OMPIO") return;
+  throw InputError(fmt::format(
+      "The path '{}' is longer than {} bytes, and Open MPI's OMPIO crashes on such; go "
+      "nearer to the file, choose a shorter name, or select ROMIO (OMPI_MCA_io=^ompio).",
+      path, longest_for_ompio));
+}
 
 }  // namespace slabmark::mpiio

@@ -11,6 +11,11 @@ namespace slabmark::mpiio {
 /// its variables.
 std::string mpi_io_implementation(const std::string& directory);
 
+/// Throws InputError where the MPI-IO in effect could not open `path` because of its length, but
+/// would crash. Not collective. To be asked of every path from outside before a library opens it by
+/// MPI-IO.
+void require_short_path(const std::string& path);
+
 /// What Open MPI chooses by, as its MCA variables tell.
 struct OpenMpiSelection {
   /// Variable "io": components to take ("romio321,ompio"), or after a '^' those to leave. Empty:

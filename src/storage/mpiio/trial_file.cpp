@@ -2,28 +2,12 @@
 
 #include <unistd.h>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/path.hpp"
 #include "parallel/agree.hpp"
 #include "storage/mpiio/implementation.hpp"
 
 namespace slabmark::mpiio {
 
 namespace {
-
-// Open MPI 4.1.4 prints path and rank into 256 bytes when it looks for shared file pointers.
-constexpr std::size_t longest_for_ompio = 230;
-
-void require_short(const std::string& path) {
-  if (path.size() <= longest_for_ompio) return;
-  if (mpi_io_implementation(directory_of(path)) != "OMPIO") return;
-  throw InputError(
-      fmt::format("The path '{}' is longer than {} bytes, and Open MPI's OMPIO crashes on such; go "
-                  "nearer to the file, or select ROMIO (OMPI_MCA_io=^ompio).",
-                  path, longest_for_ompio));
-}
 
 void remove_all(const std::vector<std::string>& files) {
   for (const std::string& file : files) unlink(file.c_str());
@@ -35,7 +19,7 @@ void require_free_path(const Comm& comm, const std::string& path, const posix::O
                        const Companions& companions) {
   agreed(comm, [&] {
     if (!comm.is_root()) return;
-    require_short(path);
+    require_short_path(path);
     // Found by the file, so before it is removed.
     const auto others = companions ? companions(path) : std::vector<std::string>{};
     posix::require_free_path(path, output);

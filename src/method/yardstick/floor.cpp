@@ -1,4 +1,5 @@
 #include <cstring>
+#include <exception>
 #include <limits>
 
 #include <fmt/format.h>
@@ -67,6 +68,7 @@ class Floor : public Method {
     std::byte* const ready = memory_->ready.fit(parts.there.bytes);
     std::byte* const mine = memory_->mine.fit(bytes);
     const std::uint64_t offset = end_ + context_.comm.sum_before(parts.there.bytes);
+    end_ += context_.comm.sum(parts.there.bytes);
     if (context_.direction == Direction::write) {
       for_each_posted(mine, [](std::byte* buffer, std::byte* packed, std::uint64_t size) {
         std::memcpy(packed, buffer, size);
@@ -75,14 +77,20 @@ class Floor : public Method {
       std::memcpy(ready, moved, parts.there.bytes);
       file_.write_at(offset, ready, parts.there.bytes);
     } else {
-      file_.read_at(offset, ready, parts.there.bytes);
+      // Whoever cannot read still takes part, since the others wait for it there.
+      std::exception_ptr failure;
+      try {
+        file_.read_at(offset, ready, parts.there.bytes);
+      } catch (const IoError&) {
+        failure = std::current_exception();
+      }
       std::memcpy(moved, ready, parts.there.bytes);
       exchange(moved, parts.there, mine, parts.here);
+      if (failure) std::rethrow_exception(failure);
       for_each_posted(mine, [](std::byte* buffer, const std::byte* packed, std::uint64_t size) {
         std::memcpy(buffer, packed, size);
       });
     }
-    end_ += context_.comm.sum(parts.there.bytes);
     posted_.clear();
   }
 

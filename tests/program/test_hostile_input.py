@@ -325,3 +325,22 @@ def test_a_huge_map_of_which_little_is_owned_is_written_at_once(run, tmp_path, r
         pytest.skip("the file system takes no file of 8 TiB: " + done.stderr.strip())
     assert done.returncode == 0, done.stderr
     (tmp_path / "slabmark-pnetcdf-rearranged.nc").unlink()
+
+
+@pytest.mark.parametrize("method", ["posix", "blob", "floor", "mpiio-independent", "mpiio-rearranged",
+                                    "pnetcdf-rearranged"])
+def test_a_rank_that_alone_cannot_write_is_one_sentence_and_no_abort(run, sentence, tmp_path, method):
+    script = tmp_path / "limit-rank-2"
+    script.write_text('#!/bin/bash\n[ "$OMPI_COMM_WORLD_RANK" = 2 ] && ulimit -f 8192\nexec "$@"\n')
+    script.chmod(0o755)
+    made = run("slabmark-decomp", ["generate", "f", "--ne", "4", "--ranks", "4", "--map", "3", "-o", tmp_path / "f.nc"])
+    assert made.returncode == 0, made.stderr
+    out = tmp_path / "out"
+    out.mkdir()
+    bench = os.path.join(os.environ["SLABMARK_BIN"], "slabmark-bench")
+    done = run(script, [bench, "decomp", "--map", tmp_path / "f.nc", "--variables", "40", "--method", method, "--trials",
+                        "1", "--no-bound", "-o", out], ranks=4)
+    assert done.returncode == 1, (done.stdout, done.stderr)
+    assert sentence(done, "slabmark-bench").startswith("rank 2 on host")
+    assert "MPI_ABORT" not in done.stderr
+    assert os.listdir(out) == []

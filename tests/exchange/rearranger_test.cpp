@@ -119,7 +119,9 @@ TEST_P(RearrangerTest, OfAHugeArrayOnlyWhatRanksHaveTakesWindows) {
   constexpr std::uint64_t huge = std::uint64_t{1} << 40;
   const auto rank = static_cast<std::uint64_t>(comm.rank());
   const auto size = static_cast<std::uint64_t>(comm.size());
-  Rearranger rearranger(comm, settings());
+  RearrangerSettings large = settings();
+  large.window = 1u << 20;
+  Rearranger rearranger(comm, large);
   const Region far({{{64, 8, huge}}}, 0);
   // Some at the ends of the array, some next to each other, some on their own.
   const std::vector<Piece> mine = {

@@ -8,7 +8,7 @@ TEST(Maps, OfAnyBytesAreReadOrRefusedInASentence) {
   const Comm world(MPI_COMM_WORLD);
   const Scratch scratch(alone);
   const FuzzTarget target = map_target(std::filesystem::path(scratch.file("x")).parent_path());
-  expect_sound_reader(target, scratch.file("map"), static_cast<std::uint64_t>(world.rank()), 1500);
+  expect_sound_reader(target, scratch.file("map"), static_cast<std::uint64_t>(world.rank()), 600);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ TEST(PrivateLayout, OfAnyBytesIsReadOrRefusedInASentence) {
   const FuzzTarget target = private_layout_target(world, scratch.file("seed"));
   ASSERT_GT(target.seeds.size(), 5u);
   const auto rank = static_cast<std::uint64_t>(world.rank());
-  expect_sound_reader(target, scratch.file("blob" + std::to_string(rank)), rank, 3000);
+  expect_sound_reader(target, scratch.file("blob" + std::to_string(rank)), rank, 1000);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ Pattern parse_description(const std::string& text) {
     dataset.name = entry.at("name");
     const int type = entry.at("type");
     if (type < 0 || type > static_cast<int>(ElementType::float64)) {
-      throw InputError(fmt::format("Dataset '{}' has no type that is known.", dataset.name));
+      throw InputError("The type is not known.");
     }
     dataset.type = static_cast<ElementType>(type);
     for (const auto& pair : entry.at("dimensions")) {
@@ -211,11 +211,13 @@ BlobFile::BlobFile(const std::string& path)
   file_.read_at(head.text_offset, bytes_of(text.data()), text.size());
   try {
     description_ = parse_description(text);
+    for (const Dataset& dataset : description_.datasets) element_count(dataset.extent());
   } catch (const nlohmann::json::exception&) {
+    fail_damaged(path, "The description");
+  } catch (const InputError&) {
     fail_damaged(path, "The description");
   }
   if (description_.datasets.empty() || head.ranks == 0) fail_damaged(path, "The description");
-  for (const Dataset& dataset : description_.datasets) element_count(dataset.extent());
   description_.rounds = head.rounds;
 }
 

@@ -1,5 +1,8 @@
 #include "base/command_line.hpp"
 
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -8,12 +11,12 @@ namespace slabmark {
 namespace {
 
 TEST(CommandLines, RefuseAnEmptyValueByTheOptionsName) {
-  CLI::App app("", "program");
-  std::string trials;
-  std::vector<std::string> files;
-  app.add_subcommand("run")->add_option("--trials", trials);
-  app.add_option("files", files);
-  const auto parse = [&](std::vector<const char*> words) {
+  const auto parse = [](std::vector<const char*> words) {
+    CLI::App app("", "program");
+    std::string trials;
+    std::vector<std::string> files;
+    app.add_subcommand("run")->add_option("--trials", trials);
+    app.add_option("files", files);
     words.insert(words.begin(), "program");
     try {
       parse_command_line(app, static_cast<int>(words.size()), words.data());

@@ -1,5 +1,5 @@
-#include "bench/scratch.hpp"
 #include "fuzz/private_layout.hpp"
+#include "scratch.hpp"
 
 namespace slabmark {
 namespace {

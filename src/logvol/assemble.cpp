@@ -50,7 +50,9 @@ void LogFile::assemble(LogDataset& part, posix::File& target, std::uint64_t addr
         fetch(granted, targets, part);
       },
       [&](Run window, const std::byte* elements) {
-        target.write_at(address + window.offset * size, elements, window.length * size);
+        const auto at = address + window.offset * size;
+        if (journal_) journal_->protect(at, window.length * size);  // it may be the file itself
+        target.write_at(at, elements, window.length * size);
       });
 }
 

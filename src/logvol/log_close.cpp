@@ -37,29 +37,34 @@ void mark_current(const Location& location, const LogFile& log, const LogDataset
 }  // namespace
 
 void LogFile::materialise(const Location& file, LogDataset& part) {
-  const auto name = view_name(part.number());
-  for (const auto& old : {name, holes_name(part.number())}) {
-    if (link_exists(file, old)) remove_link(file, old);
-  }
+  const auto name = new_view_name(part.number());
+  if (link_exists(file, name)) remove_link(file, name);
   const auto list = own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate", name);
   check(H5Pset_fill_value(list.get(), part.type(), part.fill().data()), "H5Pset_fill_value", name);
-  const auto address = fresh_array(file, name, part.type(), part.extent(), list.get());
+  const auto address = create_array(file, name, part.type(), part.extent(), list.get());
   try {
     assemble(part, raw_, address);
   } catch (...) {  // on all ranks
     remove_link(file, name);
     throw;
   }
+  // Only now: else the new one would get the space of the old one, which the journal then had to
+  // keep.
+  for (const auto& old : {view_name(part.number()), holes_name(part.number())}) {
+    if (link_exists(file, old)) remove_link(file, old);
+  }
+  rename_link(file, name, view_name(part.number()));
   mark_current(file, *this, part);
 }
 
 void LogFile::prepare_close(const Location& file) {
-  if (!writable()) return;
+  if (!writable() || abandoned_) return;
   flush(file);
   together_ = {};
   if (!changed_) return;
   if (config_.view == View::none) {
     set_number(file, log_group, "state", static_cast<int>(LogState::no_view));
+    state_ = LogState::no_view;
     return;
   }
   // Here with all ranks; what some rank does not know is left to rank 0 after the close.
@@ -102,7 +107,7 @@ bool LogFile::any_at_leisure(bool value) const {
 }
 
 void LogFile::after_close(bool well) {
-  if (!writable()) return;
+  if (!writable() || abandoned_) return;
   check_all(well, "H5Fclose");
   std::string failure;
   if (rank() == 0) {
@@ -147,7 +152,6 @@ class ViewWriter {
       if (held_ > most_held) complete();
     }
     complete();
-    remove_spares();
     set_number(location(), log_group, "state", static_cast<int>(LogState::closed));
     close();
     journal_->finish();  // all of this, or nothing
@@ -181,12 +185,6 @@ class ViewWriter {
     for (const auto& view : begun_) publish_view(file_.get(), view.number);
     begun_.clear();
     held_ = 0;
-  }
-
-  void remove_spares() {
-    for (std::uint64_t n = 0; link_exists(location(), spare_name(n)); ++n) {
-      remove_link(location(), spare_name(n));
-    }
   }
 
   void close() { check(H5Fclose(file_.release()), "H5Fclose", path_); }

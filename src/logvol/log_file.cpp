@@ -27,7 +27,6 @@ LogFile::LogFile(std::string path, std::unique_ptr<Comm> comm, const Config& con
                              journal_ ? posix::File::Access::write : posix::File::Access::read)) {}
 
 void LogFile::create(const Location& file) {
-  create_log_group(file);
   set_number(file, log_group, "version", layout_version);
   set_number(file, log_group, "datasets", 0);
   set_number(file, log_group, "state", static_cast<int>(LogState::open));
@@ -154,6 +153,8 @@ std::vector<std::uint64_t> LogFile::sum_before(const std::vector<std::uint64_t>&
   if (comm_->is_root()) std::fill(before.begin(), before.end(), 0);
   return before;
 }
+
+bool LogFile::is_open_below() const { return journal_ && is_open(*journal_); }
 
 bool LogFile::any(bool value) const { return comm_ ? comm_->any(value) : value; }
 

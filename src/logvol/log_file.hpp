@@ -37,7 +37,8 @@ class LogFile {
   bool writable() const { return journal_ != nullptr; }
   const Config& config() const { return config_; }
 
-  /// Collective: makes the log of a new file, or reads that of an old one.
+  /// Collective: makes the log of a new file, which has its group already, or reads that of an old
+  /// one.
   void create(const Location& file);
   void load(const Location& file);
   LogState state() const { return state_; }  ///< as it was found
@@ -67,6 +68,10 @@ class LogFile {
   void prepare_close(const Location& file);
   /// Collective, when HDF5 has flushed it, or has failed to: what is in it is safe from now on.
   void after_flush(bool well);
+  /// Whether HDF5 has it open for writing.
+  bool is_open_below() const;
+  /// What is pending is lost, and the journal stays for the next writer, or slablog-repair.
+  void abandon() { abandoned_ = true; }
   /// Collective, when HDF5 has closed it, or has failed to: writes the views.
   void after_close(bool well);
 
@@ -106,10 +111,6 @@ class LogFile {
   void start_journal(const Location& file);
   void check_all(bool well, const char* call) const;
   void commit(std::uint64_t end);
-  std::uint64_t fresh_array(const Location& file, const std::string& name, hid_t type,
-                            const Extent& extent, hid_t creation);
-  Line fresh_line(const Location& file, const std::string& name, hid_t type,
-                  std::uint64_t elements);
   std::vector<std::uint64_t> sum(std::vector<std::uint64_t> values) const;
   std::vector<std::uint64_t> sum_before(const std::vector<std::uint64_t>& values) const;
   int ranks() const { return comm_ ? comm_->size() : 1; }
@@ -129,6 +130,7 @@ class LogFile {
   std::uint64_t spilled_bytes_ = 0;
   LogState state_ = LogState::closed;
   bool changed_ = false;  ///< in this session
+  bool abandoned_ = false;
 
   std::uint64_t dataset_count_ = 0;
   std::map<std::uint64_t, std::shared_ptr<LogDataset>> datasets_;

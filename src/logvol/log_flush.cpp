@@ -139,9 +139,12 @@ void LogFile::write_pending(LogDataset& dataset, std::uint64_t address, std::uin
   writer.finish();
 }
 
+// HDF5 gives out again what was freed since the last commit, to which a crash goes back.
+//
 // A collective write needs all ranks, and only each rank itself knows how many it has: before each,
 // the ranks tell one another whether anybody still has one.
 void LogFile::write_raw(std::uint64_t address, const std::byte* data, std::uint64_t bytes) {
+  journal_->protect(address, bytes);
   if (!together_.is_open()) {
     raw_.write_at(address, data, bytes);
     return;
@@ -161,7 +164,7 @@ void LogFile::join_writes() {
 }
 
 void LogFile::flush(const Location& file) {
-  if (!writable()) return;
+  if (!writable() || abandoned_) return;
   const auto n = dataset_count_;
   std::vector<std::uint64_t> mine(2 * n + 1, 0);  // elements, then who knows it, then cuts
   for (const auto& [number, dataset] : datasets_) {
@@ -191,8 +194,8 @@ void LogFile::flush(const Location& file) {
     auto dataset = known(number);
     const bool all_know = total[n + number] == static_cast<std::uint64_t>(ranks());
     const auto type = all_know ? hdf5::Handle() : type_of(number);
-    const auto segment = fresh_line(file, segment_name(number, flush_number),
-                                    all_know ? dataset->type() : type.get(), total[number]);
+    const auto segment = create_line(file, segment_name(number, flush_number),
+                                     all_know ? dataset->type() : type.get(), total[number]);
     if (dataset) dataset->segments[source] = segment;
     if (mine[number] > 0 && failure.empty()) {
       try {
@@ -218,25 +221,6 @@ void LogFile::flush(const Location& file) {
   pending_bytes_ = 0;
   spilled_ = {};
   spilled_bytes_ = 0;
-}
-
-/// HDF5 gives out again what was freed since the last commit. A crash goes back to that commit, and
-/// what was freed must be there then, so where the elements would lie in it, the space is set aside
-/// until the file is closed.
-std::uint64_t LogFile::fresh_array(const Location& file, const std::string& name, hid_t type,
-                                   const Extent& extent, hid_t creation) {
-  for (;;) {
-    const auto address = create_array(file, name, type, extent, creation);
-    if (element_count(extent) == 0 || address >= journal_->committed()) return address;
-    std::uint64_t spare = 0;
-    while (link_exists(file, spare_name(spare))) ++spare;
-    rename_link(file, name, spare_name(spare));
-  }
-}
-
-Line LogFile::fresh_line(const Location& file, const std::string& name, hid_t type,
-                         std::uint64_t elements) {
-  return {fresh_array(file, name, type, {elements}, H5P_DEFAULT), elements};
 }
 
 // HDF5 may have failed on this rank while the others wait for it, inside HDF5.
@@ -267,7 +251,7 @@ void LogFile::undo_flush(const Location& file, const std::vector<std::uint64_t>&
 void LogFile::write_index(const Location& file, const std::vector<std::byte>& index,
                           std::string& failure) {
   const std::vector<std::uint64_t> bytes = {index.size()};
-  const auto line = fresh_line(file, index_name(indices_.size()), H5T_STD_U8LE, sum(bytes)[0]);
+  const auto line = create_line(file, index_name(indices_.size()), H5T_STD_U8LE, sum(bytes)[0]);
   const auto at = sum_before(bytes)[0];
   indices_.push_back(line);
   if (failure.empty()) {

@@ -22,7 +22,7 @@ hdf5::Handle open_plainly(const std::string& path, unsigned flags, Journal* jour
     throw InputError(
         fmt::format("'{}' is no HDF5 file; name one that was written through slablog.", path));
   }
-  if (journal != nullptr) keep_journal(list.get(), *journal);
+  if (journal != nullptr) keep_journal(list.get(), journal);
   // The oldest object headers that place_of_mappings() knows, and those that tools read.
   check(H5Pset_libver_bounds(list.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST),
         "H5Pset_libver_bounds", path);

@@ -69,10 +69,17 @@ std::uint64_t elements_of(void* dataset, hid_t connector) {
   return static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
 }
 
-H5VL_loc_params_t named(H5I_type_t type, const std::string& name) {
-  auto place = self(type);
+/// A name in the log as it is seen from `file`.
+const char* seen_from(const Location& file, const std::string& name) {
+  if (file.type != H5I_GROUP) return name.c_str();
+  return name == log_group ? "." : name.c_str() + log_group.size() + 1;
+}
+
+/// `name` must live as long.
+H5VL_loc_params_t named(const Location& file, const std::string& name) {
+  auto place = self(file.type);
   place.type = H5VL_OBJECT_BY_NAME;
-  place.loc_data.loc_by_name = {name.c_str(), H5P_LINK_ACCESS_DEFAULT};
+  place.loc_data.loc_by_name = {seen_from(file, name), H5P_LINK_ACCESS_DEFAULT};
   return place;
 }
 
@@ -80,7 +87,7 @@ H5VL_loc_params_t named(H5I_type_t type, const std::string& name) {
 /// was opened through the name of its object at this level.)
 struct Owner {
   Owner(const Location& file, const std::string& name)
-      : place(named(file.type, name)),
+      : place(named(file, name)),
         object(H5VLobject_open(file.object, &place, file.connector, &type, H5P_DATASET_XFER_DEFAULT,
                                nullptr),
                file.connector, name == log_group ? H5VLgroup_close : H5VLdataset_close, "H5Oopen") {
@@ -128,10 +135,6 @@ std::string holes_name(std::uint64_t dataset) {
   return fmt::format("{}/d{}.holes", log_group, dataset);
 }
 
-std::string spare_name(std::uint64_t number) {
-  return fmt::format("{}/spare{}", log_group, number);
-}
-
 std::optional<std::uint64_t> dataset_of_view(const std::string& name) {
   const std::string_view text(name);
   const auto begin = log_group.size() + 2;  // after "/_slablog/d"
@@ -154,9 +157,9 @@ std::uint64_t create_array(const Location& file, const std::string& name, hid_t 
   const hdf5::Space space(extent);
   const auto place = self(file.type);
   const UnderObject made(
-      H5VLdataset_create(file.object, &place, file.connector, name.c_str(), H5P_LINK_CREATE_DEFAULT,
-                         type, space.get(), list.get(), H5P_DATASET_ACCESS_DEFAULT,
-                         H5P_DATASET_XFER_DEFAULT, nullptr),
+      H5VLdataset_create(file.object, &place, file.connector, seen_from(file, name),
+                         H5P_LINK_CREATE_DEFAULT, type, space.get(), list.get(),
+                         H5P_DATASET_ACCESS_DEFAULT, H5P_DATASET_XFER_DEFAULT, nullptr),
       file.connector, H5VLdataset_close, "H5Dcreate2");
   return element_count(extent) == 0 ? 0 : address_of(made.get(), file.connector);
 }
@@ -170,14 +173,14 @@ std::optional<Line> find_line(const Location& file, const std::string& name) {
   if (!link_exists(file, name)) return std::nullopt;
   const auto place = self(file.type);
   const UnderObject found(
-      H5VLdataset_open(file.object, &place, file.connector, name.c_str(),
+      H5VLdataset_open(file.object, &place, file.connector, seen_from(file, name),
                        H5P_DATASET_ACCESS_DEFAULT, H5P_DATASET_XFER_DEFAULT, nullptr),
       file.connector, H5VLdataset_close, "H5Dopen2");
   return Line{address_of(found.get(), file.connector), elements_of(found.get(), file.connector)};
 }
 
 bool link_exists(const Location& file, const std::string& name) {
-  const auto place = named(file.type, name);
+  const auto place = named(file, name);
   bool exists = false;
   H5VL_link_specific_args_t args{};
   args.op_type = H5VL_LINK_EXISTS;
@@ -189,7 +192,7 @@ bool link_exists(const Location& file, const std::string& name) {
 }
 
 void remove_link(const Location& file, const std::string& name) {
-  const auto place = named(file.type, name);
+  const auto place = named(file, name);
   H5VL_link_specific_args_t args{};
   args.op_type = H5VL_LINK_DELETE;
   check(H5VLlink_specific(file.object, &place, file.connector, &args, H5P_DATASET_XFER_DEFAULT,
@@ -198,8 +201,8 @@ void remove_link(const Location& file, const std::string& name) {
 }
 
 void rename_link(const Location& file, const std::string& from, const std::string& to) {
-  const auto old_place = named(file.type, from);
-  const auto new_place = named(file.type, to);
+  const auto old_place = named(file, from);
+  const auto new_place = named(file, to);
   check(H5VLlink_move(file.object, &old_place, file.object, &new_place, file.connector,
                       H5P_LINK_CREATE_DEFAULT, H5P_LINK_ACCESS_DEFAULT, H5P_DATASET_XFER_DEFAULT,
                       nullptr),

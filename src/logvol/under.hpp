@@ -11,7 +11,8 @@
 
 namespace slabmark::logvol {
 
-/// Any object of a file below this connector: what absolute names are looked up from.
+/// Where the log of a file is found: its group below this connector, or the file, which must not be
+/// mounted, for absolute names then begin in the parent's.
 struct Location {
   void* object = nullptr;
   H5I_type_t type = H5I_FILE;
@@ -27,7 +28,6 @@ std::string new_view_name(std::uint64_t dataset);  ///< while it is being made
 std::string holes_name(std::uint64_t dataset);
 /// The journal's own eight bytes.
 const std::string mark_name = log_group + "/mark";
-std::string spare_name(std::uint64_t number);
 /// Number of the dataset whose view has this name, or nothing.
 std::optional<std::uint64_t> dataset_of_view(const std::string& name);
 

@@ -20,6 +20,7 @@ int operation(const char* name) {
 herr_t initialize(hid_t) {
   write_n_operation();
   read_n_operation();
+  close_all_at_exit();
   return 0;
 }
 

@@ -61,10 +61,11 @@ hdf5::Handle stand_in(hid_t creation, hid_t space, std::uint64_t number) {
   return list;
 }
 
-void* create_in_log(Object& mine, const H5VL_loc_params_t* place, const char* name, hid_t links,
-                    hid_t type, hid_t space, hid_t creation, hid_t access, hid_t list) {
+void* create_in_log(Object& mine, OpenLog& log, const H5VL_loc_params_t* place, const char* name,
+                    hid_t links, hid_t type, hid_t space, hid_t creation, hid_t access,
+                    hid_t list) {
   refuse_filters(creation);
-  const auto number = mine.log->file.new_number(mine.log->location());
+  const auto number = log.file.new_number(log.location());
   const auto below = stand_in(creation, space, number);
   auto* made = wrapped(H5VLdataset_create(mine.under, place, mine.connector, name, links, type,
                                           space, below.get(), access, list, nullptr),
@@ -72,8 +73,7 @@ void* create_in_log(Object& mine, const H5VL_loc_params_t* place, const char* na
   if (made == nullptr) return nullptr;
   auto& object = as_object(made);
   object.creation = hdf5::own(H5Pcopy(creation), H5Pclose, "H5Pcopy", a_dataset);
-  object.dataset =
-      mine.log->file.add(mine.log->location(), describe(number, type, space, creation));
+  object.dataset = log.file.add(log.location(), describe(number, type, space, creation));
   return made;
 }
 
@@ -81,8 +81,10 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
              hid_t type, hid_t space, hid_t creation, hid_t access, hid_t list, void**) {
   return guarded_object("dataset create", [&]() -> void* {
     auto& mine = as_object(object);
-    if (mine.log && belongs_into_log(type, space, creation)) {
-      return create_in_log(mine, place, name, links, type, space, creation, access, list);
+    const auto parent = parent_of(mine, name);
+    if (parent->log && belongs_into_log(type, space, creation)) {
+      return create_in_log(mine, *parent->log, place, name, links, type, space, creation, access,
+                           list);
     }
     return wrapped(H5VLdataset_create(mine.under, place, mine.connector, name, links, type, space,
                                       creation, access, list, nullptr),

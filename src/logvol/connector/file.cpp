@@ -1,5 +1,6 @@
 // Files. A file that is created through this connector with the MPI-IO or the POSIX driver is a log
 // file; any other passes through as it is.
+#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
@@ -25,13 +26,7 @@ struct Opening {
 };
 
 std::map<void*, Opening>& openings() {
-  static std::map<void*, Opening> all;
-  return all;
-}
-
-/// By HDF5's own number for a file, so that a second handle finds the log of the first.
-std::map<unsigned long, std::weak_ptr<OpenLog>>& open_logs() {
-  static std::map<unsigned long, std::weak_ptr<OpenLog>> all;
+  static auto& all = *new std::map<void*, Opening>;
   return all;
 }
 
@@ -40,6 +35,7 @@ struct Below {
   hdf5::Handle access;
   std::unique_ptr<Comm> ranks;
   Config config;
+  bool may_hold_log = false;
   std::shared_ptr<Journal> journal;
 };
 
@@ -87,9 +83,30 @@ bool roll_back_together(const Comm& comm, const char* name, Opener opener) {
   return comm.broadcast(left) != 0;
 }
 
+/// The file stays the same when the process changes its folder.
+std::string whole_path(const char* name) { return std::filesystem::absolute(name).string(); }
+
+/// Virtual datasets came with HDF5 1.10.
+H5F_libver_t highest_format(hid_t access) {
+  H5F_libver_t high = H5F_LIBVER_LATEST;
+  hdf5::check(H5Pget_libver_bounds(access, nullptr, &high), "H5Pget_libver_bounds",
+              "the access list");
+  return high;
+}
+
+void warn_of_old_format(hid_t access, const char* name) {
+  const auto ranks = ranks_of(access, name);
+  if (ranks && !ranks->is_root()) return;
+  fmt::print(stderr,
+             "slablog: warning: '{}' is made without a log, which needs the format of HDF5 1.10, "
+             "but H5Pset_libver_bounds allows no more than that of 1.8.\n",
+             name);
+}
+
 /// Makes ready what is to be known of a file, and done to it, before it is opened.
 void prepare(Below& low, hid_t access, const char* name, Opener opener) {
   if (!may_hold_log(access)) return;
+  low.may_hold_log = true;
   low.ranks = ranks_of(access, name);
   const bool left =
       low.ranks ? roll_back_together(*low.ranks, name, opener) : roll_back(name, opener);
@@ -97,16 +114,24 @@ void prepare(Below& low, hid_t access, const char* name, Opener opener) {
   if (left) {
     hdf5::check(H5Pset(low.access.get(), "clear_status_flags", &left), "H5Pset", name);
   }
-  if (opener == Opener::reader) return;
-  low.journal = Journal::of(name, low.ranks ? low.ranks->rank() : 0);
-  keep_journal(low.access.get(), *low.journal);
+  // Readers have that driver, too: HDF5 takes files of different drivers for different files.
+  if (opener == Opener::reader) {
+    keep_journal(low.access.get(), nullptr);
+    return;
+  }
+  if (highest_format(access) < H5F_LIBVER_V110) {  // the file is of a later one already
+    hdf5::check(H5Pset_libver_bounds(low.access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110),
+                "H5Pset_libver_bounds", name);
+  }
+  low.journal = Journal::of(whole_path(name), low.ranks ? low.ranks->rank() : 0);
+  keep_journal(low.access.get(), low.journal.get());
 }
 
-void* opened(void* under, Below& low, hid_t access, const char* name, bool created) {
+void* opened(void* under, Below& low, const char* name, bool created) {
   if (under == nullptr) return nullptr;
   auto* object = new Object(under, low.connector, H5I_FILE, nullptr);
-  if (may_hold_log(access)) {
-    openings()[object] = {name, std::move(low.ranks), low.config, created, low.journal};
+  if (low.may_hold_log) {
+    openings()[object] = {whole_path(name), std::move(low.ranks), low.config, created, low.journal};
   }
   return object;
 }
@@ -114,9 +139,13 @@ void* opened(void* under, Below& low, hid_t access, const char* name, bool creat
 void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid_t list, void**) {
   return guarded_object("file create", [&] {
     auto low = below(access);
-    prepare(low, access, name, Opener::maker);
+    if (may_hold_log(access) && highest_format(access) < H5F_LIBVER_V110) {
+      warn_of_old_format(access, name);
+    } else {
+      prepare(low, access, name, Opener::maker);
+    }
     return opened(H5VLfile_create(name, flags, creation, low.access.get(), list, nullptr), low,
-                  access, name, true);
+                  name, true);
   });
 }
 
@@ -124,25 +153,8 @@ void* open(const char* name, unsigned flags, hid_t access, hid_t list, void**) {
   return guarded_object("file open", [&] {
     auto low = below(access);
     prepare(low, access, name, (flags & H5F_ACC_RDWR) != 0 ? Opener::writer : Opener::reader);
-    return opened(H5VLfile_open(name, flags, low.access.get(), list, nullptr), low, access, name,
-                  false);
+    return opened(H5VLfile_open(name, flags, low.access.get(), list, nullptr), low, name, false);
   });
-}
-
-unsigned long file_number(const Object& object) {
-  unsigned long number = 0;
-  H5VL_file_get_args_t args{};
-  args.op_type = H5VL_FILE_GET_FILENO;
-  args.args.get_fileno.fileno = &number;
-  hdf5::check(
-      H5VLfile_get(object.under, object.connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
-      "H5Fget_fileno", "the file");
-  return number;
-}
-
-void join(Object& object, std::shared_ptr<OpenLog> log) {
-  object.log = std::move(log);
-  object.log->objects.insert(&object);
 }
 
 void warn_of_unclosed(const LogFile& log) {
@@ -158,18 +170,23 @@ void start_log(Object& object) {
   const auto found = openings().extract(&object);
   if (found.empty()) return;
   auto& opening = found.mapped();
-  const auto number = file_number(object);
+  const auto number = file_number(object.under, H5I_FILE, object.connector);
   if (auto known = open_logs()[number].lock()) {
-    join(object, known);
+    object.join(known);
     return;
   }
-  if (!opening.created && !link_exists({object.under, H5I_FILE, object.connector}, log_group)) {
+  const Location file{object.under, H5I_FILE, object.connector};
+  if (opening.created) {
+    create_log_group(file);
+  } else if (!link_exists(file, log_group)) {
     return;
   }
+  if (opening.journal) take_journal(opening.journal);
   auto log = std::make_shared<OpenLog>(opening.path, std::move(opening.ranks), opening.config,
                                        opening.journal);
+  std::erase_if(open_logs(), [](const auto& one) { return one.second.expired(); });
   open_logs()[number] = log;
-  join(object, log);
+  object.join(log);
   if (opening.created) {
     log->file.create(log->location());
   } else {

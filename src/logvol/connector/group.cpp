@@ -26,13 +26,16 @@ herr_t get(void* object, H5VL_group_get_args_t* args, hid_t list, void**) {
 }
 
 herr_t specific(void* object, H5VL_group_specific_args_t* args, hid_t list, void**) {
-  const auto& mine = as_object(object);
-  if (args->op_type != H5VL_GROUP_MOUNT) {
-    return H5VLgroup_specific(mine.under, mine.connector, args, list, nullptr);
-  }
-  auto below = *args;
-  below.args.mount.child_file = as_object(args->args.mount.child_file).under;
-  return H5VLgroup_specific(mine.under, mine.connector, &below, list, nullptr);
+  return guarded("group specific", [&] {
+    const auto& mine = as_object(object);
+    auto below = *args;
+    if (args->op_type == H5VL_GROUP_MOUNT) {
+      below.args.mount.child_file = as_object(args->args.mount.child_file).under;
+    }
+    const auto status = H5VLgroup_specific(mine.under, mine.connector, &below, list, nullptr);
+    if (args->op_type == H5VL_GROUP_UNMOUNT) end_closed_logs();
+    return status;
+  });
 }
 
 herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {

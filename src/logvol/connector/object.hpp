@@ -1,7 +1,9 @@
 #pragma once
 
 #include <H5VLconnector_passthru.h>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -22,7 +24,8 @@ struct Info {
 
 struct Object;
 
-/// A log file with the objects that are open in it. The last of them to be closed ends the log.
+/// A log file with the objects that are open in it. When the last of them is closed, HDF5 closes
+/// the file, unless it is mounted or otherwise in use; when HDF5 has closed it, the log ends.
 struct OpenLog {
   OpenLog(std::string path, std::unique_ptr<Comm> comm, const Config& config,
           std::shared_ptr<Journal> journal)
@@ -31,7 +34,17 @@ struct OpenLog {
   LogFile file;
   std::set<Object*> objects;
 
-  Location location() const;
+  /// The log's group, which is open below as long as there are objects.
+  Location location() const { return {group_, H5I_GROUP, H5VL_NATIVE}; }
+  void open_group(const Object& object);
+  void close_group();
+  /// Whether nothing of it, or no handle of the file, is open but this.
+  bool is_last(const Object& object) const;
+  const Object& any_object() const;
+
+ private:
+  void* group_ = nullptr;
+  std::optional<H5O_token_t> token_;  ///< of the group
 };
 
 /// What HDF5 holds of ours: the object below, and the log that it belongs to, if any.
@@ -41,7 +54,11 @@ struct Object {
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
-  void* under;
+  void join(std::shared_ptr<OpenLog> open_log);
+  /// It is closed below, or about to be given up.
+  void leave_log();
+
+  void* under;  ///< null where it could not be closed
   hid_t connector;
   H5I_type_t type;
   std::shared_ptr<OpenLog> log;
@@ -51,7 +68,19 @@ struct Object {
 
 inline Object& as_object(void* object) { return *static_cast<Object*>(object); }
 
-/// An object that came from below, beside `parent`, or null for null.
+/// The log of the file that holds an object; it need not be that of the object it was reached from
+/// (mounted files, external links). Null where the file has none.
+std::shared_ptr<OpenLog> log_of(void* under, H5I_type_t type, hid_t connector);
+/// An object in the file where what is made at `place` gets its `name`, which may lead into another
+/// file; null: no name.
+std::shared_ptr<Object> parent_of(Object& place, const char* name);
+
+/// HDF5's own number of the file that an object below is in.
+unsigned long file_number(void* under, H5I_type_t type, hid_t connector);
+/// The open logs by that number.
+std::map<unsigned long, std::weak_ptr<OpenLog>>& open_logs();
+
+/// An object that came from below, reached from `parent`, or null for null.
 void* wrapped(void* under, const Object& parent, H5I_type_t type);
 
 /// Puts an exception onto HDF5's error stack; exceptions must not go through HDF5.
@@ -78,8 +107,17 @@ void* guarded_object(const char* callback, const Body& body) {
   }
 }
 
-/// Closes the object below with `close`, and before that the log where it was the last one.
+/// Closes the object below with `close`. Where it is the last one, what is pending is flushed
+/// before that, and the log ends after it. On failure the object stays if HDF5 below kept it.
 herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), hid_t list);
+
+/// Ends the logs without objects that HDF5 has closed by now: it kept them while they were mounted.
+/// `well`: whether it said that it could. Throws IoError.
+void end_closed_logs(bool well = true);
+
+/// From now on what a program left open is closed before HDF5 ends, since the views cannot be made
+/// any more while it does.
+void close_all_at_exit();
 
 /// Recognises a dataset of the log.
 void find_dataset(Object& object);

@@ -1,5 +1,8 @@
 // HDF5 makes objects of its own in some calls (iteration, references, named types) and asks every
 // connector above the native one to wrap them.
+#include <array>
+#include <cstddef>
+
 #include "logvol/connector/object.hpp"
 
 namespace slabmark::logvol {
@@ -9,18 +12,20 @@ namespace {
 struct Context {
   hid_t connector;
   void* under;
-  std::shared_ptr<OpenLog> log;
 };
 
+// HDF5 looks at what all ids stand for when it closes a file, also at one that is just being
+// closed: zeros are an object of no file.
 void* get_object(const void* object) {
+  alignas(std::max_align_t) static std::array<std::byte, 4096> of_no_file{};
   const auto& mine = *static_cast<const Object*>(object);
-  return H5VLget_object(mine.under, mine.connector);
+  return mine.under == nullptr ? of_no_file.data() : H5VLget_object(mine.under, mine.connector);
 }
 
 herr_t get_context(const void* object, void** context) {
   const auto& mine = *static_cast<const Object*>(object);
-  auto* made = new Context{mine.connector, nullptr, mine.log};
-  H5VLget_wrap_ctx(mine.under, mine.connector, &made->under);
+  auto* made = new Context{mine.connector, nullptr};
+  if (mine.under != nullptr) H5VLget_wrap_ctx(mine.under, mine.connector, &made->under);
   *context = made;
   return 0;
 }
@@ -30,7 +35,7 @@ void* wrap_object(void* object, H5I_type_t type, void* context) {
     const auto& from = *static_cast<const Context*>(context);
     auto* under = H5VLwrap_object(object, type, from.connector, from.under);
     if (under == nullptr) return nullptr;
-    auto* made = new Object(under, from.connector, type, from.log);
+    auto* made = new Object(under, from.connector, type, log_of(under, type, from.connector));
     if (type == H5I_DATASET) find_dataset(*made);
     return made;
   });

@@ -3,13 +3,19 @@
 // call's MPI types from the context of the call, which a public call would hide from them.
 #include "logvol/journal/driver.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <map>
+#include <string>
 #include <utility>
 
 #include <H5FDdevelop.h>
+#include <fmt/format.h>
 #include <mpi.h>
 
+#include "base/error.hpp"
+#include "logvol/journal/format.hpp"
 #include "storage/hdf5/handle.hpp"
 
 namespace slabmark::logvol {
@@ -34,28 +40,46 @@ struct Pair {
 /// What the access list says of our driver; HDF5 copies it byte by byte.
 struct Information {
   const Pair* pair;
-  Journal* journal;
+  Journal* journal;  ///< may be null
 };
 
 struct OpenFile {
   const Pair* pair;
-  std::shared_ptr<Journal> journal;
+  std::string journal_path;
+  std::shared_ptr<Journal> journal;  ///< null where nobody writes a log in it
 };
 
+// Never destroyed: HDF5 closes files also after static objects have ended.
 std::map<const H5FD_t*, OpenFile>& open_files() {
-  static std::map<const H5FD_t*, OpenFile> all;
+  static auto& all = *new std::map<const H5FD_t*, OpenFile>;
   return all;
 }
 
-const H5FD_class_t& original(const H5FD_t* file) { return open_files().at(file).pair->original; }
+auto find(const Journal& journal) {
+  return std::find_if(open_files().begin(), open_files().end(),
+                      [&](const auto& one) { return one.second.journal.get() == &journal; });
+}
 
 H5FD_t* open(const char* name, unsigned flags, hid_t access, haddr_t most) {
   const auto* found = static_cast<const Information*>(H5Pget_driver_info(access));
   if (found == nullptr) return nullptr;
-  const OpenFile made{found->pair, found->journal->shared_from_this()};
+  // HDF5 opens what an external link or a virtual dataset leads to with the list of the file that
+  // it found it in.
+  OpenFile made{found->pair, journal_path(name), nullptr};
+  if (found->journal != nullptr && made.journal_path == journal_path(found->journal->path())) {
+    made.journal = found->journal->shared_from_this();
+  }
   auto* file = made.pair->original.open(name, flags, access, most);
   if (file != nullptr) open_files()[file] = made;
   return file;
+}
+
+/// HDF5 frees it.
+void* information_of(H5FD_t* file) {
+  const auto& open_file = open_files().at(file);
+  auto* made = static_cast<Information*>(std::malloc(sizeof(Information)));
+  if (made != nullptr) *made = {open_file.pair, open_file.journal.get()};
+  return made;
 }
 
 herr_t close(H5FD_t* file) {
@@ -81,7 +105,9 @@ herr_t not_written(const OpenFile& file) {
 herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t offset, std::size_t bytes,
              const void* data) {
   const auto& open_file = open_files().at(file);
-  if (!open_file.journal->try_protect(offset, bytes)) return not_written(open_file);
+  if (open_file.journal && !open_file.journal->try_protect(offset, bytes)) {
+    return not_written(open_file);
+  }
   return open_file.pair->original.write(file, type, list, offset, bytes, data);
 }
 
@@ -91,7 +117,7 @@ herr_t write_vector(H5FD_t* file, hid_t list, std::uint32_t count, H5FD_mem_t ty
   const auto& open_file = open_files().at(file);
   bool well = true;
   std::uint32_t size = 0;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (std::uint32_t i = 0; open_file.journal && i < count; ++i) {
     if (size + 1 == i && sizes[i] != 0) size = i;
     well = open_file.journal->try_protect(offsets[i], sizes[size]) && well;
   }
@@ -105,7 +131,7 @@ herr_t write_vector(H5FD_t* file, hid_t list, std::uint32_t count, H5FD_mem_t ty
 herr_t release(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t offset, hsize_t bytes) {
   const auto& open_file = open_files().at(file);
   const auto& driver = open_file.pair->original;
-  if (offset < open_file.journal->committed()) return 0;
+  if (open_file.journal && offset < open_file.journal->committed()) return 0;
   if (driver.get_eoa(file, type) != offset + bytes) return 0;
   return driver.set_eoa(file, type, offset);
 }
@@ -129,6 +155,7 @@ Pair make_pair_of(bool parallel) {
   ours.value = parallel ? 6205 : 6204;
   ours.terminate = nullptr;
   ours.fapl_size = sizeof(Information);
+  ours.fapl_get = information_of;
   ours.open = open;
   ours.close = close;
   ours.free = release;
@@ -143,7 +170,7 @@ Pair make_pair_of(bool parallel) {
 
 /// Those that were made so far, by what they are for.
 std::map<bool, Pair>& pairs() {
-  static std::map<bool, Pair> all;
+  static auto& all = *new std::map<bool, Pair>;
   return all;
 }
 
@@ -160,11 +187,11 @@ void keep_small_data_apart(hid_t access) {
 
 }  // namespace
 
-void keep_journal(hid_t access, Journal& journal) {
+void keep_journal(hid_t access, Journal* journal) {
   const bool parallel = H5Pget_driver(access) == H5FD_MPIO;
   const auto& pair = pair_for(parallel);
   keep_small_data_apart(access);
-  const Information information{&pair, &journal};
+  const Information information{&pair, journal};
   check(H5Pset_driver(access, pair.id, &information), "H5Pset_driver", a_list);
 }
 
@@ -177,11 +204,24 @@ void forget_journal(hid_t access) {
   }
 }
 
-std::uint64_t end_of_space(const Journal& journal) {
-  for (const auto& [file, open_file] : open_files()) {
-    if (open_file.journal.get() == &journal) return original(file).get_eoa(file, H5FD_MEM_SUPER);
+void take_journal(const std::shared_ptr<Journal>& journal) {
+  for (auto& [file, open_file] : open_files()) {
+    if (!open_file.journal && open_file.journal_path == journal_path(journal->path())) {
+      open_file.journal = journal;
+    }
   }
-  return 0;
+}
+
+bool is_open(const Journal& journal) { return find(journal) != open_files().end(); }
+
+std::uint64_t end_of_space(const Journal& journal) {
+  const auto found = find(journal);
+  if (found == open_files().end()) {
+    throw IoError(fmt::format(
+        "'{}' is open in this process without the connector, too; close it there first.",
+        journal.path()));
+  }
+  return found->second.pair->original.get_eoa(found->first, H5FD_MEM_SUPER);
 }
 
 }  // namespace slabmark::logvol

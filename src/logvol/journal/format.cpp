@@ -42,7 +42,9 @@ std::uint64_t JournalRecord::right_checksum(std::uint64_t epoch,
 }
 
 std::string journal_path(const std::string& path) {
-  return std::filesystem::weakly_canonical(path).string() + ".slablog-journal";
+  // What is not there yet stays relative otherwise.
+  const auto whole = std::filesystem::absolute(path);
+  return std::filesystem::weakly_canonical(whole).string() + ".slablog-journal";
 }
 
 }  // namespace slabmark::logvol

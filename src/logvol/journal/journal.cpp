@@ -15,8 +15,10 @@ namespace slabmark::logvol {
 
 namespace {
 
+constexpr std::uint64_t most_bytes = 4 << 20;  // of a record, which passes through memory
+
 std::map<std::string, std::weak_ptr<Journal>>& journals() {
-  static std::map<std::string, std::weak_ptr<Journal>> all;
+  static auto& all = *new std::map<std::string, std::weak_ptr<Journal>>;  // as HDF5 ends late
   return all;
 }
 
@@ -115,7 +117,8 @@ void Journal::protect(std::uint64_t offset, std::uint64_t bytes) {
       offset = next->second;
       continue;
     }
-    const auto gap_end = next == saved_.end() ? end : std::min(end, next->first);
+    const auto gap_end =
+        std::min({end, offset + most_bytes, next == saved_.end() ? end : next->first});
     save(offset, gap_end);
     saved_[offset] = gap_end;
     offset = gap_end;

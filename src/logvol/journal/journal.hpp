@@ -43,6 +43,7 @@ class Journal : public std::enable_shared_from_this<Journal> {
   void finish();
   /// On the others, which learn from rank 0 what it has committed.
   void follow(std::uint64_t epoch, std::uint64_t end);
+  const std::string& path() const { return path_; }
   std::uint64_t epoch() const { return epoch_; }
   std::uint64_t committed() const { return committed_; }
 

@@ -1,0 +1,239 @@
+/* log_lives SCENARIO [WORD...]: what a program may do with files beyond making, writing and closing
+ * them one after another. It knows nothing of the connector, prints what happens, and leaves a.h5
+ * (and b.h5) in its folder: both must be the same with the connector and without.
+ *
+ *   closed-first DEGREE   the file is closed before what is in it, which is then written on
+ *   left-open KIND [flush] [parallel]   a program ends without having closed this
+ *   mounted, external     a dataset is read and written through another file
+ *   aligned THRESHOLD ALIGNMENT ELEMENTS [parallel]   four flushes of an aligned file
+ *   elsewhere [parallel]  the process goes to another folder while it has a file open
+ *   old-format            a file in the format of HDF5 1.8
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <hdf5.h>
+
+enum { length = 10 };
+
+static int argument_count;
+static char** arguments;
+
+static int asked(const char* word) {
+  int i;
+  for (i = 2; i < argument_count; ++i) {
+    if (strcmp(arguments[i], word) == 0) return 1;
+  }
+  return 0;
+}
+
+static void say(const char* what, long long outcome) {
+  printf("%s %lld\n", what, outcome);
+  fflush(stdout);
+}
+
+static hid_t access_list(void) {
+  hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+  if (asked("parallel")) H5Pset_fapl_mpio(list, MPI_COMM_WORLD, MPI_INFO_NULL);
+  return list;
+}
+
+static hid_t create(const char* name, hid_t access) {
+  return H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+}
+
+static hid_t dataset(hid_t place, const char* name, hsize_t elements) {
+  hid_t space = H5Screate_simple(1, &elements, NULL);
+  hid_t made =
+      H5Dcreate2(place, name, H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Sclose(space);
+  return made;
+}
+
+/* Ten elements that count from `first`, of all ranks the same. */
+static herr_t write_from(hid_t where, int first) {
+  int values[length], i;
+  for (i = 0; i < length; ++i) values[i] = first + i;
+  return H5Dwrite(where, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+}
+
+static void show(const char* what, hid_t from) {
+  int values[length] = {0}, i;
+  printf("%s %d:", what, H5Dread(from, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+  for (i = 0; i < length; ++i) printf(" %d", values[i]);
+  printf("\n");
+}
+
+static void make_with_one(const char* name, const char* which, int first) {
+  hid_t file = create(name, H5P_DEFAULT);
+  hid_t one = dataset(file, which, length);
+  write_from(one, first);
+  H5Dclose(one);
+  H5Fclose(file);
+}
+
+static void closed_first(void) {
+  hid_t access = access_list(), file, group, old, new_one;
+  H5Pset_fclose_degree(access, (H5F_close_degree_t)atoi(arguments[2]));
+  file = create("a.h5", access);
+  group = H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  old = dataset(group, "old", length);
+  write_from(old, 1);
+  say("H5Fclose", H5Fclose(file));
+  say("H5Dwrite", write_from(old, 100));
+  new_one = dataset(group, "new", length);
+  say("H5Dcreate", new_one >= 0);
+  if (new_one >= 0) write_from(new_one, 200);
+  say("H5Dclose", H5Dclose(old));
+  say("H5Gclose", H5Gclose(group));
+  if (new_one >= 0) say("H5Dclose", H5Dclose(new_one));
+  if (H5Iis_valid(file) > 0) say("H5Fclose", H5Fclose(file));
+}
+
+static void left_open(void) {
+  hsize_t elements = length;
+  const int values[length] = {5, 4, 3};
+  hid_t access = access_list(), file = create("a.h5", access), group, type, one, attribute;
+  hid_t space = H5Screate_simple(1, &elements, NULL);
+  H5Pclose(access);
+  group = H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  type = H5Tcopy(H5T_NATIVE_INT);
+  H5Tcommit2(file, "t", type, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  one = dataset(file, "d", length);
+  attribute = H5Acreate2(group, "a", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(attribute, H5T_NATIVE_INT, values);
+  write_from(one, 1);
+  if (asked("flush")) say("H5Fflush", H5Fflush(file, H5F_SCOPE_GLOBAL));
+  if (!asked("type")) H5Tclose(type);
+  if (!asked("group")) H5Gclose(group);
+  if (!asked("attribute")) H5Aclose(attribute);
+  if (!asked("dataset")) H5Dclose(one);
+  H5Sclose(space);
+  if (!asked("file")) say("H5Fclose", H5Fclose(file));
+}
+
+static void mounted(void) {
+  hid_t a, b, one;
+  make_with_one("b.h5", "d", 1);
+  a = create("a.h5", H5P_DEFAULT);
+  one = dataset(a, "own", length);
+  write_from(one, 900);
+  H5Dclose(one);
+  H5Gclose(H5Gcreate2(a, "m", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  b = H5Fopen("b.h5", H5F_ACC_RDWR, H5P_DEFAULT);
+  say("H5Fmount", H5Fmount(a, "m", b, H5P_DEFAULT));
+  if (asked("closed")) say("H5Fclose", H5Fclose(b));
+  one = H5Dopen2(a, "m/d", H5P_DEFAULT);
+  show("m/d", one);
+  say("H5Dwrite", write_from(one, 100));
+  show("m/d", one);
+  H5Dclose(one);
+  one = dataset(a, "m/new", length);
+  say("H5Dwrite", write_from(one, 200));
+  H5Dclose(one);
+  one = H5Dopen2(a, "own", H5P_DEFAULT);
+  show("own", one);
+  H5Dclose(one);
+  if (!asked("stays")) say("H5Funmount", H5Funmount(a, "m"));
+  if (!asked("closed")) say("H5Fclose", H5Fclose(b));
+  say("H5Fclose", H5Fclose(a));
+}
+
+static void through_link(unsigned flags) {
+  hid_t a = H5Fopen("a.h5", flags, H5P_DEFAULT);
+  hid_t one = H5Dopen2(a, "l", H5P_DEFAULT);
+  say("H5Dopen", one >= 0);
+  show("l", one);
+  if (flags == H5F_ACC_RDWR) {
+    say("H5Dwrite", write_from(one, 100));
+    show("l", one);
+  }
+  H5Dclose(one);
+  one = H5Dopen2(a, "own", H5P_DEFAULT);
+  show("own", one);
+  H5Dclose(one);
+  say("H5Fclose", H5Fclose(a));
+}
+
+static void external(void) {
+  hid_t a, b = H5I_INVALID_HID, one;
+  make_with_one("b.h5", "d", 1);
+  make_with_one("a.h5", "own", 900);
+  a = H5Fopen("a.h5", H5F_ACC_RDWR, H5P_DEFAULT);
+  H5Lcreate_external("b.h5", "/d", a, "l", H5P_DEFAULT, H5P_DEFAULT);
+  H5Fclose(a);
+  if (asked("open")) b = H5Fopen("b.h5", H5F_ACC_RDWR, H5P_DEFAULT);
+  through_link(H5F_ACC_RDONLY);
+  through_link(H5F_ACC_RDWR);
+  if (b >= 0) {
+    one = H5Dopen2(b, "d", H5P_DEFAULT);
+    show("d", one);
+    H5Dclose(one);
+    say("H5Fclose", H5Fclose(b));
+  }
+}
+
+static void aligned(void) {
+  const hsize_t elements = (hsize_t)atoll(arguments[4]);
+  int* values = (int*)calloc(elements, sizeof *values);
+  hid_t access = access_list(), file, one;
+  int k;
+  H5Pset_alignment(access, (hsize_t)atoll(arguments[2]), (hsize_t)atoll(arguments[3]));
+  file = create("a.h5", access);
+  one = dataset(file, "d", elements);
+  for (k = 0; k < 4; ++k) {
+    char name[] = "g0";
+    name[1] = (char)('0' + k);
+    H5Gclose(H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    values[k] = k + 1;
+    H5Dwrite(one, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    say("H5Fflush", H5Fflush(file, H5F_SCOPE_GLOBAL));
+  }
+  H5Dclose(one);
+  say("H5Fclose", H5Fclose(file));
+  free(values);
+}
+
+static void elsewhere(void) {
+  hid_t access = access_list(), file = create("a.h5", access), one = dataset(file, "d", length);
+  write_from(one, 1);
+  say("H5Fflush", H5Fflush(file, H5F_SCOPE_GLOBAL));
+  write_from(one, 2);
+  mkdir("elsewhere", 0777);
+  say("chdir", chdir("elsewhere"));
+  say("H5Fflush", H5Fflush(file, H5F_SCOPE_GLOBAL));
+  write_from(one, 3);
+  H5Dclose(one);
+  say("H5Fclose", H5Fclose(file));
+}
+
+static void of_old_format(void) {
+  hid_t access = access_list(), file, one;
+  H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18);
+  file = create("a.h5", access);
+  one = dataset(file, "d", length);
+  say("H5Dcreate", one >= 0);
+  say("H5Dwrite", write_from(one, 1));
+  H5Dclose(one);
+  say("H5Fclose", H5Fclose(file));
+}
+
+int main(int argc, char** argv) {
+  argument_count = argc;
+  arguments = argv;
+  if (argc < 2) return 2;
+  if (asked("parallel")) MPI_Init(&argc, &argv);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  if (strcmp(argv[1], "closed-first") == 0) closed_first();
+  if (strcmp(argv[1], "left-open") == 0) left_open();
+  if (strcmp(argv[1], "mounted") == 0) mounted();
+  if (strcmp(argv[1], "external") == 0) external();
+  if (strcmp(argv[1], "aligned") == 0) aligned();
+  if (strcmp(argv[1], "elsewhere") == 0) elsewhere();
+  if (strcmp(argv[1], "old-format") == 0) of_old_format();
+  if (asked("parallel")) MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,131 @@
+"""What a program may do with files beyond making, writing and closing them: alike with the connector and without.
+
+log_lives.c has the scenarios.
+"""
+
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
+CONNECTOR = {"HDF5_PLUGIN_PATH": str(BIN / ".." / "plugins"), "HDF5_VOL_CONNECTOR": "slablog under_vol=0;under_info={}"}
+
+
+def contents(path):
+    """All that a program without the connector finds in a file, but the connector's own group."""
+    h5py = pytest.importorskip("h5py")
+    found = {}
+
+    def visit(name, item):
+        if name.split("/")[0] != "_slablog":
+            found[name] = item[...].tolist() if isinstance(item, h5py.Dataset) else None
+            found.update({f"{name}@{key}": value.tolist() for key, value in item.attrs.items()})
+
+    with h5py.File(path) as file:
+        file.visititems(visit)
+    return found
+
+
+@pytest.fixture
+def lives(run, tmp_path):
+    """lives(*words, ranks=1): runs a scenario with the connector and without, and returns both folders."""
+
+    def run_both(*words, ranks=1):
+        outcomes = []
+        for name, environment in [("native", {}), ("slablog", CONNECTOR)]:
+            folder = tmp_path / name
+            folder.mkdir()
+            done = run("log_lives", words, ranks=ranks, cwd=folder, env={**os.environ, **environment})
+            lines = sorted(done.stdout.splitlines()) if ranks > 1 else done.stdout
+            files = {path.name: contents(path) for path in sorted(folder.glob("*.h5"))}
+            outcomes.append((done.returncode, lines, files, list(folder.glob("*.slablog-journal"))))
+        assert outcomes[1] == outcomes[0]
+        return folder
+
+    return run_both
+
+
+@pytest.mark.parametrize("degree", ["0", "1", "2", "3"])
+def test_a_file_may_be_closed_before_what_is_in_it(lives, degree):
+    lives("closed-first", degree)
+
+
+@pytest.mark.parametrize("flush", [[], ["flush"]])
+@pytest.mark.parametrize("kind", ["type", "group", "attribute", "dataset", "file"])
+@pytest.mark.parametrize("ranks, words", [(1, []), (2, ["parallel"])])
+def test_what_a_program_left_open_at_its_end_is_not_lost(lives, kind, flush, ranks, words):
+    lives("left-open", kind, *flush, *words, ranks=ranks)
+
+
+@pytest.mark.parametrize("scenario", [["left-open", "file", "flush"], ["left-open", "nothing", "flush"],
+                                      ["closed-first", "1"], ["aligned", "65536", "1048576", "100000"]])
+def test_a_file_that_cannot_be_closed_for_want_of_space_ends_no_program_with_a_signal(run, tmp_path, scenario):
+    def limited_to(size):
+        def lower_the_limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+        return lower_the_limit
+
+    for size in (100, 2100, 4096, 6160, 7000, 9000, 400_000):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        done = run("log_lives", scenario, cwd=folder, env={**os.environ, **CONNECTOR}, preexec_fn=limited_to(size))
+        assert done.returncode == 0, (size, done.stderr)
+        assert "infinite loop" not in done.stderr
+        if "H5Fflush 0" in done.stdout:
+            assert run("slablog-repair", [folder / "a.h5"]).returncode == 0
+            assert contents(folder / "a.h5")["d"][0] > 0
+
+
+@pytest.mark.parametrize("words", [[], ["stays"], ["closed"], ["closed", "stays"]])
+def test_a_mounted_file_has_its_own_log(lives, words):
+    lives("mounted", *words)
+
+
+@pytest.mark.parametrize("words", [[], ["open"]])
+def test_an_external_link_leads_to_the_log_of_the_other_file(lives, words):
+    lives("external", *words)
+
+
+@pytest.mark.parametrize("ranks, words", [(1, []), (3, ["parallel"])])
+@pytest.mark.parametrize("alignment", [("65536", "1048576", "100000"), ("1048576", "1048576", "1000000"),
+                                       ("1", "65536", "1000")])
+def test_space_that_hdf5_aligns_is_no_obstacle(lives, alignment, ranks, words):
+    lives("aligned", *alignment, *words, ranks=ranks)
+
+
+@pytest.mark.parametrize("ranks, words", [(1, []), (2, ["parallel"])])
+def test_the_process_may_change_its_folder(lives, ranks, words):
+    lives("elsewhere", *words, ranks=ranks)
+
+
+def test_a_file_in_the_format_of_hdf5_1_8_is_made_without_a_log(lives):
+    lives("old-format")
+
+
+def test_the_documentations_example_compiles_with_its_command_and_writes_what_it_says(run, tmp_path):
+    """HDF5 is taken from where the built programs have it."""
+    h5py = pytest.importorskip("h5py")
+    libraries = subprocess.run(["ldd", BIN / "log_lives"], capture_output=True, text=True, check=True).stdout
+    hdf5 = next(pathlib.Path(line.split()[2]).parent.parent for line in libraries.splitlines() if "libhdf5" in line)
+    if not shutil.which("mpicc") or not (hdf5 / "include" / "hdf5.h").exists():
+        pytest.skip("no mpicc, or no headers beside the HDF5 library")
+    source = pathlib.Path(__file__).parents[2]
+    text = (source / "docs" / "log-layout.md").read_text()
+    (tmp_path / "example.c").write_text(text.split("```c\n")[1].split("```")[0])
+    command = next(line.strip() for line in text.splitlines() if line.startswith("    mpicc"))
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "slabmark").symlink_to(source / "src" / "slablog")
+    subprocess.run(command.replace("/where/slabmark/is", str(tmp_path)), shell=True, check=True, cwd=tmp_path,
+                   env={**os.environ, "HDF5": str(hdf5)})
+    plugins = {"HDF5_PLUGIN_PATH": CONNECTOR["HDF5_PLUGIN_PATH"]}
+    done = run(tmp_path / "example", [], ranks=3, cwd=tmp_path, env={**os.environ, **plugins})
+    assert done.returncode == 0, done.stderr
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert list(file["d"]) == [1, 2, 3, 1, 2, 3, 1, 2, 3, 4, 4, 4] and "_slablog" in file

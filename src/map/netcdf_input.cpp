@@ -23,7 +23,7 @@ std::uint64_t checked_header(const Comm& comm, const std::string& path) {
   std::uint64_t bytes = 0;
   agreed(comm, [&] {
     if (!comm.is_root()) return;
-    mpiio::require_short_path(path);
+    mpiio::require_path_for_mpi_io(path);
     bytes = check_classic_header(path);
   });
   return comm.broadcast(bytes);

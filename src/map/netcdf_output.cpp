@@ -15,7 +15,7 @@ namespace slabmark {
 namespace {
 
 pnetcdf::File create(const std::string& path, int mode) {
-  mpiio::require_short_path(path);
+  mpiio::require_path_for_mpi_io(path);
   return pnetcdf::File::create(MPI_COMM_SELF, path, mode);
 }
 

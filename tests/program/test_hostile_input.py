@@ -231,6 +231,14 @@ def test_a_long_name_is_a_sentence_not_a_crash(run, sentence, blob, each, bytes_
     each(cases, check)
 
 
+def test_a_name_that_mpi_io_would_cut_is_refused(run, sentence, maps):
+    """ROMIO takes ufs:out.nc for out.nc on a Unix file system."""
+    environment = {**os.environ, "OMPI_MCA_io": "^ompio"}
+    done = run("dat2nc", ["-q", "a.dat", "-o", "ufs:out.nc"], cwd=maps, env=environment)
+    assert done.returncode == 2 and "ufs:out.nc" in sentence(done, "dat2nc")
+    assert os.listdir(maps) == ["a.dat"]
+
+
 def patch(data, offset, *numbers):
     packed = struct.pack(f"={len(numbers)}Q", *numbers)
     return data[:offset] + packed + data[offset + len(packed):]

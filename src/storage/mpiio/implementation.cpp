@@ -147,7 +147,17 @@ std::string mpi_io_implementation(const std::string&) {
 
 #endif
 
-void require_short_path(const std::string& path) {
+void require_path_for_mpi_io(const std::string& path) {
+  // Those of ROMIO and of PnetCDF; any other name with a colon, such as a time of day, is one.
+  static const std::set<std::string> file_systems = {
+      "bglockless", "daos", "ftp",   "gpfs", "gsiftp", "hfs", "ime",    "lustre", "nfs",
+      "panfs",      "pfs",  "piofs", "pvfs", "pvfs2",  "sfs", "testfs", "ufs",    "xfs"};
+  const std::size_t colon = path.find(':');
+  if (colon != std::string::npos && file_systems.contains(path.substr(0, colon))) {
+    throw InputError(fmt::format(
+        "MPI-IO takes the beginning of '{}' for the type of a file system; choose another name.",
+        path));
+  }
   // Open MPI 4.1.4 prints path and rank into 256 bytes when it looks for shared file pointers, and
   // makes a file of the name with some 20 bytes more in its session folder.
   constexpr std::size_t longest_for_ompio = 230;

@@ -11,10 +11,10 @@ namespace slabmark::mpiio {
 /// its variables.
 std::string mpi_io_implementation(const std::string& directory);
 
-/// Throws InputError where the MPI-IO in effect could not open `path` because of its length, but
-/// would crash. Not collective. To be asked of every path from outside before a library opens it by
-/// MPI-IO.
-void require_short_path(const std::string& path);
+/// Throws InputError where the MPI-IO in effect would crash on `path` because of its length, or
+/// take "ufs:NAME" and the like for NAME. Not collective. To be asked of every path from outside
+/// before a library opens it by MPI-IO.
+void require_path_for_mpi_io(const std::string& path);
 
 /// What Open MPI chooses by, as its MCA variables tell.
 struct OpenMpiSelection {

@@ -19,7 +19,7 @@ void require_free_path(const Comm& comm, const std::string& path, const posix::O
                        const Companions& companions) {
   agreed(comm, [&] {
     if (!comm.is_root()) return;
-    require_short_path(path);
+    require_path_for_mpi_io(path);
     // Found by the file, so before it is removed.
     const auto others = companions ? companions(path) : std::vector<std::string>{};
     posix::require_free_path(path, output);

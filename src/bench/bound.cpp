@@ -35,11 +35,12 @@ std::vector<BoundRound> of_next_rank(const Comm& comm, const std::vector<BoundRo
 }  // namespace
 
 Pattern bound_of(const Comm& comm, const Pattern& pattern) {
-  return make_bound(pattern.name, bound_rounds(comm, pattern));
+  return make_bound(pattern.name, bound_rounds(comm, pattern), pattern.file_policy, pattern.files);
 }
 
 Pattern neighbour_bound_of(const Comm& comm, const Pattern& pattern) {
-  return make_bound(pattern.name, of_next_rank(comm, bound_rounds(comm, pattern)));
+  return make_bound(pattern.name, of_next_rank(comm, bound_rounds(comm, pattern)),
+                    pattern.file_policy, pattern.files);
 }
 
 }  // namespace slabmark

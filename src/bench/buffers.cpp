@@ -54,28 +54,23 @@ void Buffers::fit(const Pattern& pattern, std::uint64_t rounds_together) {
   bytes_ = needed;
 }
 
-std::span<std::byte* const> Buffers::lay_out(const Pattern& pattern,
-                                             std::span<const Transfer> transfers) {
-  pointers_.clear();
-  place(pattern, transfers);
-  return pointers_;
-}
-
-std::span<std::byte* const> Buffers::lay_out(const Pattern& pattern, const RoundGroup& group,
-                                             bool one_buffer) {
-  if (!one_buffer) return lay_out(pattern, group.transfers);
-  pointers_.clear();
-  for (std::uint64_t i = 0; i < group.rounds(); ++i) {
-    const auto begin = group.transfers.begin() + static_cast<std::ptrdiff_t>(group.begin[i]);
-    place(pattern, {begin, group.begin[i + 1] - group.begin[i]});
+std::vector<std::byte*> Buffers::lay_out(const Pattern& pattern, const RoundGroup& group,
+                                         bool one_buffer) const {
+  std::vector<std::byte*> pointers;
+  const auto place = [&](std::span<const Transfer> transfers) {
+    for_each_buffer(pattern, transfers, [&](std::size_t, std::uint64_t offset) {
+      pointers.push_back(memory_.get() + offset);
+    });
+  };
+  if (!one_buffer) {
+    place(group.transfers);
+    return pointers;
   }
-  return pointers_;
-}
-
-void Buffers::place(const Pattern& pattern, std::span<const Transfer> transfers) {
-  for_each_buffer(pattern, transfers, [this](std::size_t, std::uint64_t offset) {
-    pointers_.push_back(memory_.get() + offset);
-  });
+  for (std::uint64_t i = 0; i < group.rounds(); ++i) {
+    const std::span<const Transfer> all = group.transfers;
+    place(all.subspan(group.begin[i], group.begin[i + 1] - group.begin[i]));
+  }
+  return pointers;
 }
 
 }  // namespace slabmark

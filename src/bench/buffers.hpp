@@ -36,21 +36,15 @@ class Buffers {
   /// once.
   void fit(const Pattern& pattern, std::uint64_t rounds_together = 1);
 
-  /// Lays the buffers of `transfers` out, which belong to a pattern that was given to fit(). Valid
-  /// until the next call of either.
-  std::span<std::byte* const> lay_out(const Pattern& pattern, std::span<const Transfer> transfers);
-
-  /// The same of all rounds of a group, or, if they are to move one buffer, of each round from the
-  /// start; fit() then needs to know of one round only.
-  std::span<std::byte* const> lay_out(const Pattern& pattern, const RoundGroup& group,
-                                      bool one_buffer);
+  /// Where the buffers of a group lie, whose pattern was given to fit(), transfer by transfer; or,
+  /// if its rounds are to move one buffer, those of each round from the start: fit() then needs to
+  /// know of one round only. Valid until the next call of fit().
+  std::vector<std::byte*> lay_out(const Pattern& pattern, const RoundGroup& group,
+                                  bool one_buffer = false) const;
 
  private:
-  void place(const Pattern& pattern, std::span<const Transfer> transfers);
-
   std::uint64_t bytes_ = 0;
   std::unique_ptr<std::byte[]> memory_;
-  std::vector<std::byte*> pointers_;
 };
 
 /// Bytes of the buffers of the largest group of rounds.

@@ -21,7 +21,7 @@ struct Cell {
   /// What this rank reads, where `direction` is read: another rank's part, so that nothing comes
   /// out of the memory of who wrote it.
   const Pattern* read = nullptr;
-  std::string path;       ///< of the file that the trials make
+  std::string path;       ///< of the file that the trials make, or see file_path()
   bool is_bound = false;  ///< the same bytes moved contiguously: the limit for the others
   /// Rounds that are posted one after another, each with buffers of its own, before the ranks meet
   /// and buffers are filled anew. At least 1, which is an application that computes between rounds;
@@ -34,9 +34,19 @@ struct Cell {
   /// Fills a buffer of the given round in place of the verified contents; null: those. What is
   /// filled so cannot be verified.
   std::function<void(std::uint64_t round, const Transfer& transfer, std::span<std::byte> buffer)>
-      fill;
+      fill = nullptr;
+  /// Where an application's own buffers of the given transfers lie: they are written as they are,
+  /// verified against the pattern's contents, and read like those of other cells. Null: the bench's
+  /// buffers, which it fills.
+  std::function<std::vector<std::byte*>(std::span<const Transfer> transfers)> memory = nullptr;
+  /// Called on all ranks before a round's buffers are filled, with the clock stopped: what a
+  /// simulation computes between outputs.
+  std::function<void(std::uint64_t round)> before_round = nullptr;
   /// The file to read is there already: it is not made, and never removed.
   bool existing = false;
+  /// Of a read: each file is read right after the trial of this cell of the same run has written
+  /// it, out of warm caches, and the cell has no turn of its own. Rounds are no trials then.
+  const Cell* after = nullptr;
   /// Called on root before each trial's file is created, with the clock stopped: `lfs setstripe`
   /// leaves an empty file, for methods that take one.
   std::function<void(const std::string& path)> before_create = nullptr;

@@ -25,6 +25,11 @@ std::string agreed_reason(const Comm& comm, const Cell& cell, const Pattern& mov
   return speaker == size ? "" : comm.broadcast(mine, static_cast<int>(speaker));
 }
 
+std::string describe_files(const Pattern& pattern) {
+  if (pattern.file_policy == FilePolicy::several) return std::to_string(pattern.files);
+  return pattern.file_policy == FilePolicy::appended ? "appended" : "one a round";
+}
+
 }  // namespace
 
 PatternRecord describe_pattern(const Comm& comm, const Pattern& pattern) {
@@ -32,9 +37,15 @@ PatternRecord describe_pattern(const Comm& comm, const Pattern& pattern) {
   record.name = pattern.name;
   record.settings = pattern.settings;
   record.datasets = pattern.datasets.size();
-  record.rounds = pattern.rounds;
-  record.bytes = comm.sum(moved_bytes(pattern));
-  const std::uint64_t requests = request_count(pattern);
+  // What a trial moves: all rounds, of each file, or one of the rounds, which are alike.
+  const std::uint64_t trials = round_is_trial(pattern) ? pattern.rounds : 1;
+  record.rounds = pattern.rounds / trials;
+  record.bytes = comm.sum(moved_bytes(pattern)) / trials;
+  const std::uint64_t requests = request_count(pattern) / trials;
+  if (pattern.file_policy != FilePolicy::one) {
+    record.settings["files"] = describe_files(pattern);
+  }
+  if (pattern.file_policy == FilePolicy::several) record.bytes *= pattern.files;
   record.requests_total = comm.sum(requests);
   record.requests_max = comm.max(requests);
   record.requests_min = comm.min(requests);

@@ -14,7 +14,7 @@
 
 namespace slabmark {
 
-/// Collective. What the ranks' parts of a pattern come to.
+/// Collective. What the ranks' parts of a pattern come to in one trial.
 PatternRecord describe_pattern(const Comm& comm, const Pattern& pattern);
 
 /// Collective. The record of a cell before its first trial: what it moves, the settings asked for,

@@ -18,7 +18,7 @@ namespace {
 void refuse_shared_paths(std::span<const Cell> cells) {
   std::set<std::string> paths;
   for (const Cell& cell : cells) {
-    if (paths.insert(cell.path).second) continue;
+    if (cell.after || paths.insert(cell.path).second) continue;
     throw InputError(fmt::format(
         "Method {} was asked for twice, and both would write '{}'; name each method once.",
         cell.method->name, cell.path));
@@ -32,6 +32,7 @@ void enter_bounds(std::vector<CellRecord>& records, std::span<const Cell> cells)
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (cells[i].is_bound || records[i].trials.empty()) continue;
       if (cells[i].direction != cells[b].direction) continue;
+      if (records[i].pattern.bytes != records[b].pattern.bytes) continue;
       const double seconds = records[i].summary.open_to_close.seconds.median;
       records[i].bounds.push_back({records[b].method, records[b].pattern.bytes, limit,
                                    seconds > 0 ? limit / seconds : 0.0});
@@ -51,9 +52,11 @@ std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
                                   const RunOptions& options, const Progress& progress) {
   refuse_shared_paths(cells);
   for (const Cell& cell : cells) {
-    if (cell.existing) continue;
-    mpiio::require_free_path(comm, cell.path, {options.overwrite, "-o", options.inputs},
-                             cell.method->companions);
+    if (cell.existing || cell.after) continue;
+    for (std::uint64_t i = 0; i < file_count(*cell.written); ++i) {
+      mpiio::require_free_path(comm, file_path(*cell.written, cell.path, i),
+                               {options.overwrite, "-o", options.inputs}, cell.method->companions);
+    }
   }
 
   Deadline deadline(options.deadline);
@@ -62,6 +65,11 @@ std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
   std::vector<std::unique_ptr<RunningCell>> running;
   for (const Cell& cell : cells) {
     running.push_back(std::make_unique<RunningCell>(shared, cell, cells.size()));
+  }
+
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].after)
+      running[static_cast<std::size_t>(cells[i].after - cells.data())]->let_read(*running[i]);
   }
 
   TrialOrder order(cells.size(), options.seed);

@@ -1,7 +1,6 @@
 #include "bench/running_cell.hpp"
 
-#include <chrono>
-#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,108 +8,203 @@
 #include "bench/cell_record.hpp"
 #include "bench/page_cache.hpp"
 #include "bench/verify.hpp"
+#include "exchange/stopwatch.hpp"
 #include "measure/memory.hpp"
 #include "measure/record_gather.hpp"
 #include "parallel/agree.hpp"
 
 namespace slabmark {
 
-namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
-
 RunningCell::RunningCell(const RunResources& shared, const Cell& cell, std::size_t cells)
     : shared_(shared),
       comm_(shared.comm),
       cell_(cell),
-      record_(begin_record(comm_, cell, shared.options, cells)) {}
+      record_(begin_record(comm_, cell, shared.options, cells)) {
+  agreed(comm_, [&] { require_rounds(); });
+}
+
+void RunningCell::require_rounds() const {
+  if (!round_is_trial(moved())) return;
+  const std::uint64_t trials = shared_.options.rule.max_trials + (shared_.options.warm_up ? 1 : 0);
+  if (trials <= moved().rounds) return;
+  throw InputError(
+      fmt::format("Each round of pattern {} is a trial, and it has {}, but there may be {} trials, "
+                  "with the warm-up; give it more rounds, or measure fewer.",
+                  moved().name, moved().rounds, trials));
+}
+
+void RunningCell::let_read(RunningCell& reader) {
+  if (reader.record_.unsupported.empty()) reader_ = &reader;
+}
 
 void RunningCell::run(std::uint64_t round, std::uint64_t position, bool warm_up) {
-  const auto start = std::chrono::steady_clock::now();
-  if (reading() && !cell_.existing && !file_) make_file_to_read();
-  agreed(comm_, [&] { shared_.buffers.fit(moved(), cell_.rounds_in_memory()); });
-  reset_high_water();
-  const Trial trial = reading() ? run_read() : run_write();
-  note_memory();
-  if (!reading()) check_written(warm_up);
-  TrialRecord gathered = gather_trial(comm_, trial.times);
-  gathered.warm_up = warm_up;
-  gathered.round = round;
-  gathered.position = position;
-  record_.trials.push_back(std::move(gathered));
-  enter_effective(comm_, record_, trial.effective);
-  spent_ += seconds_since(start);
+  {
+    const Stopwatch watch(spent_);
+    if (reading() && !cell_.existing && files_.empty()) make_files_to_read();
+    begin_trial();
+    if (reader_) reader_->begin_trial();
+    const std::uint64_t trial = record_.trials.size();
+    if (appended()) {
+      move_round(trial);
+    } else if (round_is_trial(moved())) {
+      move_file(trial, false);
+    } else {
+      if (!reading()) files_.clear();  // the previous trial's: every trial starts on fresh files
+      for (std::uint64_t i = 0; i < file_count(moved()); ++i) move_file(i, warm_up);
+    }
+    end_trial(round, position, warm_up);
+    if (reader_) reader_->end_trial(round, position, warm_up);
+  }
   if (!warm_up) decide();
 }
 
 CellRecord RunningCell::finish() {
-  if (!record_.unsupported.empty()) return std::move(record_);
-  if (file_ && shared_.options.keep) file_->keep();
-  file_.reset();
+  if (record_.trials.empty()) return std::move(record_);
+  if (open_) finish_open_file();
+  for (mpiio::TrialFile& file : files_) {
+    if (shared_.options.keep) file.keep();
+  }
+  files_.clear();
   record_.memory["buffers"] =
       gather_summary(comm_, static_cast<double>(buffer_bytes(moved(), cell_.rounds_in_memory())));
   if (comm_.is_root()) record_.summary = summarise(record_.trials, record_.pattern.bytes);
   return std::move(record_);
 }
 
-// What all trials read: written and verified outside the measurement.
-void RunningCell::make_file_to_read() {
-  agreed(comm_, [&] { shared_.buffers.fit(*cell_.written, cell_.rounds_in_memory()); });
-  file_ = std::make_unique<mpiio::TrialFile>(comm_, cell_.path, cell_.method->companions);
-  write_trial(comm_, cell_, *file_, shared_.buffers, false, shared_.deadline, &kept_);
-  verify_written();
+void RunningCell::begin_trial() {
+  agreed(comm_, [&] { shared_.buffers.fit(moved(), cell_.rounds_in_memory()); });
+  times_ = {};
+  if (shared_.options.verify) record_.verified = {};
 }
 
-Trial RunningCell::run_write() {
-  file_.reset();  // the previous trial's: every trial starts on a fresh file
+void RunningCell::end_trial(std::uint64_t round, std::uint64_t position, bool warm_up) {
+  TrialRecord gathered = gather_trial(comm_, times_);
+  gathered.warm_up = warm_up;
+  gathered.round = round;
+  gathered.position = position;
+  record_.trials.push_back(std::move(gathered));
+}
+
+std::string RunningCell::path_of(std::uint64_t i) const {
+  return file_path(moved(), cell_.path, i);
+}
+
+// What was there is gone on all ranks when the next file is made.
+void RunningCell::make_file(std::uint64_t i) {
   comm_.barrier();
-  file_ = std::make_unique<mpiio::TrialFile>(comm_, cell_.path, cell_.method->companions);
-  return write_trial(comm_, cell_, *file_, shared_.buffers, shared_.options.sync, shared_.deadline,
-                     &kept_);
+  files_.emplace_back(comm_, path_of(i), cell_.method->companions);
 }
 
-void RunningCell::check_written(bool warm_up) {
-  if (shared_.options.verify) verify_written();
+void RunningCell::begin_written(CellFile& file) {
+  mpiio::TrialFile& made = files_.back();
+  std::function<void()> guard;
+  if (cell_.method->companions) guard = [&] { made.guard_companions(); };
+  file.begin(made.path(), guard);
+}
+
+// What all trials read: written and verified outside the measurement.
+void RunningCell::make_files_to_read() {
+  agreed(comm_, [&] { shared_.buffers.fit(*cell_.written, cell_.rounds_in_memory()); });
+  for (std::uint64_t i = 0; i < file_count(*cell_.written); ++i) {
+    make_file(i);
+    const Pattern part = file_part(*cell_.written, i);
+    {
+      CellFile file(shared_, cell_, part, Direction::write, &kept_);
+      begin_written(file);
+      file.move(0, part.rounds);
+      file.end();
+    }
+    verify_written(part, path_of(i));
+  }
+}
+
+void RunningCell::move_file(std::uint64_t i, bool warm_up) {
+  const std::string path = path_of(i);
+  const Pattern part = file_part(moved(), i);
+  reading() ? drop_pages(path) : make_file(i);
+  {
+    reset_high_water();
+    CellFile file(shared_, cell_, part, cell_.direction, &kept_);
+    reading() ? file.begin(path) : begin_written(file);
+    file.move(0, part.rounds);
+    if (record_.sync) file.sync();
+    file.end();
+    note_memory();
+    times_ += file.take_times();
+    enter_effective(comm_, record_, file.effective());
+    if (reading()) verify_read(file);
+  }
+  if (reading()) return;
+  if (shared_.options.verify) verify_written(part, path);
+  if (reader_) reader_->move_file(i, warm_up);
   // Which trial is the last is known only after it, so any but the warm-up may have to stay.
-  if (warm_up || !shared_.options.keep) file_.reset();
+  if (warm_up || !shared_.options.keep) files_.pop_back();
 }
 
-void RunningCell::verify_written() {
+void RunningCell::move_round(std::uint64_t round) {
+  if (!open_) {
+    reading() ? drop_pages(cell_.path) : make_file(0);
+    open_.emplace(shared_, cell_, moved(), cell_.direction, &kept_);
+    reading() ? open_->begin(cell_.path) : begin_written(*open_);
+    once_ = open_->take_times();
+  }
+  reset_high_water();
+  open_->move(round, round + 1);
+  if (record_.sync) open_->sync();
+  note_memory();
+  times_ = open_->take_times();
+}
+
+void RunningCell::finish_open_file() {
+  open_->end();
+  once_ += open_->take_times();
+  record_.once = gather_trial(comm_, once_);
+  enter_effective(comm_, record_, open_->effective());
+  if (reading()) {
+    verify_read(*open_);
+  } else if (shared_.options.verify) {
+    Pattern done = moved();
+    done.rounds = record_.trials.size();
+    verify_written(done, cell_.path);
+  }
+  open_.reset();
+}
+
+void RunningCell::drop_pages(const std::string& path) {
+  bool cold = !cell_.after && drop_cached_pages(comm_, path);
+  if (cold && cell_.method->companions) {
+    for (const std::string& other : cell_.method->companions(path)) {
+      if (!drop_cached_pages(comm_, other)) cold = false;
+    }
+  }
+  if (record_.cache != "warm") record_.cache = cold ? "cold" : "warm";
+}
+
+void RunningCell::verify_written(const Pattern& pattern, const std::string& path) {
   if (cell_.method->format == FileFormat::none) return;
-  const FileCheck check = verify_file(comm_, cell_.method->format, *cell_.written, cell_.path);
+  const FileCheck check = verify_file(comm_, cell_.method->format, pattern, path);
   note_check(check.elements_checked, check.first_mismatch,
              "plain reader, each rank an equal range");
 }
 
-Trial RunningCell::run_read() {
-  bool cold = drop_cached_pages(comm_, cell_.path);
-  if (cell_.method->companions) {
-    for (const std::string& path : cell_.method->companions(cell_.path)) {
-      if (!drop_cached_pages(comm_, path)) cold = false;
-    }
-  }
-  if (record_.cache != "warm") record_.cache = cold ? "cold" : "warm";
-  const Trial trial =
-      read_trial(comm_, cell_, shared_.buffers, shared_.options.verify, shared_.deadline, &kept_);
-  if (cell_.method->format == FileFormat::none || !shared_.options.verify) return trial;
-  const std::string sentence = describe_agreed(comm_, trial.mismatch, moved());
-  note_check(comm_.sum(trial.checked), sentence, "buffers, each rank another rank's part");
-  return trial;
+void RunningCell::verify_read(const CellFile& file) {
+  if (cell_.method->format == FileFormat::none || !shared_.options.verify) return;
+  const std::string sentence = describe_agreed(comm_, file.mismatch(), moved());
+  note_check(
+      comm_.sum(file.checked()), sentence,
+      cell_.after ? "buffers, each rank its own part" : "buffers, each rank another rank's part");
 }
 
 void RunningCell::note_check(std::uint64_t elements, const std::string& mismatch,
                              const std::string& by) {
-  record_.verified = {mismatch.empty() ? Verified::yes : Verified::no, elements, by, mismatch};
+  record_.verified = {mismatch.empty() ? Verified::yes : Verified::no,
+                      record_.verified.elements + elements, by, mismatch};
   if (mismatch.empty()) return;
   throw IoError(fmt::format("Verification of method {} failed: {}", cell_.method->name, mismatch));
 }
 
-// Of the last trial: greatest resident set while it ran, so that methods can be told apart although
-// they share a process.
+// Of the last file: greatest resident set while it was moved, so that methods can be told apart
+// although they share a process.
 void RunningCell::note_memory() {
   const std::uint64_t high = high_water_bytes().value_or(peak_resident_bytes());
   record_.memory["resident_high_water"] = gather_summary(comm_, static_cast<double>(high));
@@ -126,6 +220,7 @@ void RunningCell::decide() {
   const std::uint64_t answer =
       comm_.broadcast(reason ? static_cast<std::uint64_t>(*reason) : go_on);
   if (answer != go_on) record_.stop = static_cast<StopReason>(answer);
+  if (reader_) reader_->record_.stop = record_.stop;
 }
 
 }  // namespace slabmark

@@ -1,6 +1,7 @@
 #include "measure/clock.hpp"
 
 #include <exception>
+#include <utility>
 
 #include "parallel/agree.hpp"
 
@@ -57,6 +58,12 @@ void PhaseClock::pause(const std::function<void()>& work) {
   running_ = false;
   before_pause_ = times_.open_to_close;
   agreed(comm_, work);
+}
+
+RankTimes PhaseClock::take_times() {
+  running_ = false;
+  before_pause_ = 0.0;
+  return std::exchange(times_, {});
 }
 
 void PhaseClock::span(const std::string& name, const std::function<void()>& work) {

@@ -65,6 +65,9 @@ class PhaseClock {
 
   const RankTimes& times() const { return times_; }
 
+  /// Hands out the times so far and begins another trial, of the same object.
+  RankTimes take_times();
+
  private:
   using steady = std::chrono::steady_clock;
 

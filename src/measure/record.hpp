@@ -123,6 +123,8 @@ struct CellRecord {
   std::uint64_t seed = 0;   ///< of the interleaving
   std::uint64_t cells = 1;  ///< number of cells that took turns
   std::vector<TrialRecord> trials;
+  /// Of a file that stays open over the trials: what was done but once, to make and close it.
+  std::optional<TrialRecord> once;
   CellSummary summary;
 
   Verification verified;

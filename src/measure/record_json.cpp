@@ -147,6 +147,7 @@ void to_json(json& to, const CellRecord& record) {
         {"stopping", written(record.rule, record.stop)},
         {"order", {{"seed", record.seed}, {"cells", record.cells}}},
         {"trials", written(record.trials)},
+        {"once", record.once ? written(*record.once) : json(nullptr)},
         {"summary", written(record.summary)},
         {"verified", written(record.verified)},
         {"bounds", written(record.bounds)},

@@ -15,31 +15,35 @@ struct Layout {
   std::uint64_t total = 0;
 };
 
-Layout lay_out(std::span<const BoundRound> rounds) {
+Layout lay_out(std::span<const BoundRound> rounds, bool each_from_start) {
   Layout layout;
   for (const BoundRound& round : rounds) {
+    const std::uint64_t begin = each_from_start ? 0 : layout.total;
     if (round.before > round.total || round.mine > round.total - round.before) {
       throw InputError(
           fmt::format("Round {} of a bound has {} bytes in all, but this rank's {} bytes stand "
                       "after {} others.",
                       layout.mine.size(), round.total, round.mine, round.before));
     }
-    layout.mine.push_back({layout.total + round.before, round.mine});
-    layout.total += round.total;
+    layout.mine.push_back({begin + round.before, round.mine});
+    layout.total = std::max(layout.total, begin + round.total);
   }
   return layout;
 }
 
 }  // namespace
 
-Pattern make_bound(const std::string& of, std::span<const BoundRound> rounds) {
-  const Layout layout = lay_out(rounds);
+Pattern make_bound(const std::string& of, std::span<const BoundRound> rounds, FilePolicy policy,
+                   std::uint64_t files) {
+  const Layout layout = lay_out(rounds, policy == FilePolicy::a_round);
   const Extent extent = {std::max<std::uint64_t>(layout.total, 1)};
 
   Pattern pattern;
   pattern.name = "bound";
   pattern.settings = {{"of", of}};
   pattern.rounds = rounds.size();
+  pattern.file_policy = policy;
+  pattern.files = files;
   pattern.datasets.push_back({.name = "bound",
                               .type = ElementType::uint8,
                               .dimensions = {{"byte", extent[0]}},

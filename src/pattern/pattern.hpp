@@ -29,6 +29,15 @@ std::uint64_t buffer_bytes(const Transfer& transfer, const Dataset& dataset);
 /// Bytes that `transfer` moves.
 std::uint64_t moved_bytes(const Transfer& transfer, const Dataset& dataset);
 
+/// Which files the rounds of a pattern go to. A trial of the first two kinds is a pass over all
+/// rounds; of the others it is one round, as a simulation writes one output after another.
+enum class FilePolicy {
+  one,       ///< all rounds to one file
+  several,   ///< all rounds to each of Pattern::files files, one file after another
+  a_round,   ///< each round to a file of its own
+  appended,  ///< all rounds to one file, which stays open between them
+};
+
 /// Which part of which dataset this rank touches in each round. Knows of no I/O and no library.
 /// Every rank has the same datasets, number of rounds, and in each round the same datasets and
 /// times in the same order (with select_none() where it has no data), so that methods may issue
@@ -39,6 +48,8 @@ struct Pattern {
   std::vector<Dataset> datasets;
   std::vector<Attribute> attributes = {};  ///< of the file, for formats that have them
   std::uint64_t rounds = 1;
+  FilePolicy file_policy = FilePolicy::one;
+  std::uint64_t files = 1;  ///< of policy `several`
 
   /// Transfers of one round, in order. At most one per (dataset, time) unless the pattern is made
   /// of partial requests.
@@ -47,6 +58,20 @@ struct Pattern {
   /// What the elements hold; null: the hashes of pattern/content.hpp.
   std::shared_ptr<const Content> content;
 };
+
+/// Whether each round is a trial of its own.
+bool round_is_trial(const Pattern& pattern);
+
+/// Number of files that all rounds go to.
+std::uint64_t file_count(const Pattern& pattern);
+
+/// Where file `i`, from 0, goes if "out.h5" was asked for: there, or, by policies of more than one
+/// file, to "out_1.h5", "out_2.h5" and so on.
+std::string file_path(const Pattern& pattern, const std::string& path, std::uint64_t i);
+
+/// What file `i` holds, as a pattern of one file. Of one file a round, the round's times begin at
+/// 0; the pattern's own contents stay those of its times in `pattern`.
+Pattern file_part(const Pattern& pattern, std::uint64_t i);
 
 /// Sum over all rounds of this rank's moved bytes.
 std::uint64_t moved_bytes(const Pattern& pattern);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,8 +13,8 @@
 
 #include "measure/clock.hpp"
 #include "method/method.hpp"
+#include "method/open_file.hpp"
 #include "method/plain_reader.hpp"
-#include "parallel/agree.hpp"
 #include "parallel/comm.hpp"
 #include "pattern/content.hpp"
 #include "pattern/pattern.hpp"
@@ -68,24 +70,23 @@ struct Outcome {
 
 namespace pass_detail {
 
-/// Posts all rounds and flushes; `ready` is called before a round is posted, `done` after its
-/// flush.
+/// Moves all rounds through an open file; `ready` is called before a round is posted, `done` after
+/// its flush.
 template <class Ready, class Done>
-void move_rounds(Method& method, const Comm& comm, const Pattern& pattern, Flush flush,
-                 const Ready& ready, const Done& done) {
-  std::vector<std::unique_ptr<RoundBuffers>> posted;
-  const auto finish = [&] {
-    agreed(comm, [&] { method.flush(); });
-    for (const auto& buffers : posted) done(*buffers);
-    posted.clear();
-  };
-  for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
-    posted.push_back(std::make_unique<RoundBuffers>(pattern, round));
-    ready(*posted.back());
-    agreed(comm, [&] { method.post(round, posted.back()->pointers()); });
-    if (flush == Flush::each_round) finish();
+void move_rounds(OpenFile& file, const Pattern& pattern, Flush flush, const Ready& ready,
+                 const Done& done) {
+  const auto together = flush == Flush::each_round ? 1 : pattern.rounds;
+  for (std::uint64_t first = 0; first < pattern.rounds; first += together) {
+    std::deque<RoundBuffers> buffers;
+    std::deque<std::vector<std::byte*>> pointers;
+    std::vector<std::span<std::byte* const>> rounds;
+    for (auto round = first; round < first + together; ++round) {
+      ready(buffers.emplace_back(pattern, round));
+      rounds.emplace_back(pointers.emplace_back(buffers.back().pointers()));
+    }
+    file.move(first, rounds);
+    for (const auto& moved : buffers) done(moved);
   }
-  if (flush == Flush::at_the_end) finish();
 }
 
 }  // namespace pass_detail
@@ -96,22 +97,18 @@ inline Outcome write_file(const MethodInfo& info, const Comm& comm, const Patter
                           const Settings& settings, const std::string& path,
                           Flush flush = Flush::each_round, std::shared_ptr<void>* kept = nullptr) {
   PhaseClock clock(comm);
-  const auto method = info.make({comm, pattern, Direction::write, settings, clock, kept});
-  agreed(comm, [&] { method->create(path); });
-  agreed(comm, [&] { method->define(); });
-  agreed(comm, [&] { method->prepare(); });
+  OpenFile file(info, {comm, pattern, Direction::write, settings, clock, kept});
+  file.begin(path);
   Outcome outcome;
   pass_detail::move_rounds(
-      *method, comm, pattern, flush, [&](RoundBuffers& buffers) { buffers.fill(pattern); },
+      file, pattern, flush, [&](RoundBuffers& buffers) { buffers.fill(pattern); },
       [&](const RoundBuffers& buffers) {
         auto untouched = buffers;
         untouched.fill(pattern);
         if (buffers.memory() != untouched.memory()) outcome.fault = "a buffer changed";
       });
-  agreed(comm, [&] { method->sync(); });
-  agreed(comm, [&] { method->inspect(); });
-  agreed(comm, [&] { method->close(); });
-  outcome.effective = method->effective();
+  file.sync();
+  outcome.effective = file.end();
   return outcome;
 }
 
@@ -120,18 +117,15 @@ inline Outcome read_file(const MethodInfo& info, const Comm& comm, const Pattern
                          const Settings& settings, const std::string& path,
                          Flush flush = Flush::each_round, std::shared_ptr<void>* kept = nullptr) {
   PhaseClock clock(comm);
-  const auto method = info.make({comm, pattern, Direction::read, settings, clock, kept});
-  agreed(comm, [&] { method->open(path); });
-  agreed(comm, [&] { method->prepare(); });
+  OpenFile file(info, {comm, pattern, Direction::read, settings, clock, kept});
+  file.begin(path);
   Outcome outcome;
   pass_detail::move_rounds(
-      *method, comm, pattern, flush, [](RoundBuffers&) {},
+      file, pattern, flush, [](RoundBuffers&) {},
       [&](const RoundBuffers& buffers) {
         if (outcome.fault.empty()) outcome.fault = buffers.fault(pattern);
       });
-  agreed(comm, [&] { method->inspect(); });
-  agreed(comm, [&] { method->close(); });
-  outcome.effective = method->effective();
+  outcome.effective = file.end();
   return outcome;
 }
 

@@ -54,5 +54,22 @@ TEST(Patterns, SumBytesAndRequestsOverTheirRounds) {
   EXPECT_EQ(request_count(pattern), 4u);
 }
 
+TEST(FilePolicies, SayHowManyFilesThereAreAndHowTheyAreCalled) {
+  Pattern pattern;
+  pattern.rounds = 3;
+  for (const FilePolicy policy : {FilePolicy::one, FilePolicy::appended}) {
+    pattern.file_policy = policy;
+    EXPECT_EQ(file_count(pattern), 1u);
+    EXPECT_EQ(file_path(pattern, "a.dir/#f.h5", 0), "a.dir/#f.h5");
+  }
+  pattern.file_policy = FilePolicy::a_round;
+  EXPECT_EQ(file_count(pattern), 3u);
+  pattern.file_policy = FilePolicy::several;
+  pattern.files = 7;
+  EXPECT_EQ(file_count(pattern), 7u);
+  EXPECT_EQ(file_path(pattern, "a.dir/#f.h5", 6), "a.dir/#f_7.h5");
+  EXPECT_EQ(file_path(pattern, "a.dir/f", 0), "a.dir/f_1");
+}
+
 }  // namespace
 }  // namespace slabmark

@@ -116,14 +116,13 @@ void append(const Shared& shared, CellRecord record) {
   append_record(shared.options.json, record);
 }
 
-void run_point(const Comm& comm, const Shared& shared, const Point& point, Buffers& buffers,
-               Deadline& deadline, double ceiling) {
+void run_point(const Comm& comm, const Shared& shared, const Point& point, double ceiling) {
   const Options& options = shared.options;
-  const auto paths = paths_of(options, point.api, shared.directory);
   agreed(comm, [&] {
-    if (options.debug.level > 0) shared.print(files_text(paths));
+    if (options.debug.level == 0) return;
+    shared.print(files_text(paths_of(options, point.api, shared.directory)));
   });
-  const Result result = measure(comm, options, point, paths, buffers, deadline);
+  const Result result = measure(comm, options, point, shared.directory);
   agreed(comm, [&] {
     if (!comm.is_root()) return;
     if (!options.json.empty()) {
@@ -138,8 +137,6 @@ void run_point(const Comm& comm, const Shared& shared, const Point& point, Buffe
 void run_processes(const Comm& comm, const Shared& shared, bool last) {
   const Options& options = shared.options;
   const auto processes = static_cast<std::uint64_t>(comm.size());
-  Deadline deadline(options.run.deadline);
-  Buffers buffers;
   agreed(comm, [&] { shared.print(format_processes(processes)); });
   for (const std::uint64_t buffer : options.buffers) {
     agreed(comm, [&] { shared.print(format_buffer(options, buffer, processes)); });
@@ -149,7 +146,7 @@ void run_processes(const Comm& comm, const Shared& shared, bool last) {
       const double ceiling = options.ceiling > 0
                                  ? options.ceiling
                                  : memcpy_ceiling(comm, request_bytes(point.geometry));
-      run_point(comm, shared, point, buffers, deadline, ceiling);
+      run_point(comm, shared, point, ceiling);
     }
   }
 }

@@ -7,14 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "bench/cell_record.hpp"
-#include "bench/trial.hpp"
-#include "bench/verify.hpp"
-#include "measure/record_gather.hpp"
+#include "bench/run.hpp"
 #include "method/registry.hpp"
-#include "parallel/agree.hpp"
 #include "pattern/content.hpp"
-#include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark::h5perf {
 
@@ -66,139 +61,15 @@ auto filler(const Options& options, const Pattern& pattern, std::uint64_t rank,
   };
 }
 
-/// One direction of a point.
-struct Pass {
-  Cell cell;
-  CellRecord record;
-  RankTimes times;  ///< of the files of the running iteration
-};
-
-class Run {
- public:
-  Run(const Comm& comm, const Options& options, const Point& point,
-      const std::vector<std::string>& paths, Buffers& buffers, Deadline& deadline)
-      : comm_(comm),
-        options_(options),
-        point_(point),
-        paths_(paths),
-        buffers_(buffers),
-        deadline_(deadline),
-        pattern_(make_transfer_pattern(point.geometry, static_cast<std::uint64_t>(comm.rank()),
-                                       static_cast<std::uint64_t>(comm.size()))) {
-    write_ = begin(Direction::write);
-    if (!options.write_only) read_ = begin(Direction::read);
-    agreed(comm_, [&] { buffers_.fit(pattern_, write_.cell.rounds_in_memory()); });
-  }
-
-  Result run() {
-    const std::uint64_t first = options_.run.warm_up ? 0 : 1;
-    for (std::uint64_t i = first; i <= options_.iterations; ++i) iterate(i);
-    Result result{finish(write_), std::nullopt};
-    if (read_) result.read = finish(*read_);
-    return result;
-  }
-
- private:
-  Pass begin(Direction direction) const {
-    Pass pass;
-    pass.cell.method = &method_of(options_, point_.api);
-    pass.cell.settings = settings_of(options_);
-    pass.cell.direction = direction;
-    pass.cell.written = &pattern_;
-    // The guide reads what the same process wrote, from its node's page cache.
-    if (direction == Direction::read) pass.cell.read = &pattern_;
-    pass.cell.one_buffer = options_.one_buffer;
-    const std::uint64_t in_memory = options_.buffer_memory / request_bytes(point_.geometry);
-    pass.cell.rounds_together =
-        std::max<std::uint64_t>(1, options_.one_buffer ? pattern_.rounds : in_memory);
-    if (options_.contents != std::vector{Contents::position}) {
-      const auto ranks = static_cast<std::uint64_t>(comm_.size());
-      pass.cell.fill = filler(options_, pattern_, static_cast<std::uint64_t>(comm_.rank()),
-                              requests_per_dataset(point_.geometry, ranks));
-    }
-    pass.record = begin_record(comm_, pass.cell, options_.run, 1);
-    pass.record.pattern.bytes *= options_.files;
-    pass.record.pattern.settings["files"] = std::to_string(options_.files);
-    pass.record.pattern.settings["api"] = name_of(point_.api);
-    if (options_.one_buffer) pass.record.pattern.settings["buffers"] = "one";
-    if (direction == Direction::read) pass.record.cache = "warm";
-    if (pass.record.unsupported.empty()) return pass;
-    throw InputError(fmt::format("API {} cannot run here, because {}.", name_of(point_.api),
-                                 pass.record.unsupported));
-  }
-
-  void iterate(std::uint64_t iteration) {
-    for (const std::string& path : paths_) {
-      mpiio::TrialFile file(comm_, path);
-      write(file);
-      if (read_) read(path);
-      if (options_.run.keep && point_.last && iteration == options_.iterations) file.keep();
-    }
-    gather(write_, iteration);
-    if (read_) gather(*read_, iteration);
-  }
-
-  void write(mpiio::TrialFile& file) {
-    write_.cell.path = file.path();
-    const Trial trial =
-        write_trial(comm_, write_.cell, file, buffers_, options_.run.sync, deadline_);
-    add(write_, trial);
-    if (!options_.run.verify) return;
-    const FileCheck check = verify_file(comm_, write_.cell.method->format, pattern_, file.path());
-    note_check(write_, check.elements_checked, check.first_mismatch,
-               "plain reader, each rank an equal range");
-  }
-
-  void read(const std::string& path) {
-    read_->cell.path = path;
-    const Trial trial = read_trial(comm_, read_->cell, buffers_, options_.run.verify, deadline_);
-    add(*read_, trial);
-    if (!options_.run.verify) return;
-    note_check(*read_, comm_.sum(trial.checked), describe_agreed(comm_, trial.mismatch, pattern_),
-               "buffers, each rank its own part");
-  }
-
-  void add(Pass& pass, const Trial& trial) const {
-    pass.times += trial.times;
-    enter_effective(comm_, pass.record, trial.effective);
-  }
-
-  void note_check(Pass& pass, std::uint64_t elements, const std::string& mismatch,
-                  const std::string& by) const {
-    pass.record.verified = {mismatch.empty() ? Verified::yes : Verified::no,
-                            pass.record.verified.elements + elements, by, mismatch};
-    if (mismatch.empty()) return;
-    throw IoError(fmt::format("Verification of {} {} failed in '{}': {}", name_of(point_.api),
-                              pass.record.direction, pass.cell.path, mismatch));
-  }
-
-  void gather(Pass& pass, std::uint64_t iteration) const {
-    TrialRecord trial = gather_trial(comm_, pass.times);
-    trial.warm_up = iteration == 0;
-    trial.round = iteration;
-    pass.record.trials.push_back(std::move(trial));
-    pass.times = RankTimes{};
-  }
-
-  CellRecord finish(Pass& pass) const {
-    CellRecord& record = pass.record;
-    record.stop = StopReason::fixed;
-    const std::uint64_t bytes = buffer_bytes(pattern_, pass.cell.rounds_in_memory());
-    record.memory["buffers"] = gather_summary(comm_, static_cast<double>(bytes));
-    if (comm_.is_root()) record.summary = summarise(record.trials, record.pattern.bytes);
-    return std::move(record);
-  }
-
-  const Comm& comm_;
-  const Options& options_;
-  const Point& point_;
-  const std::vector<std::string>& paths_;
-  Buffers& buffers_;
-  Deadline& deadline_;
-  const Pattern pattern_;
-  Pass write_;
-  std::optional<Pass> read_;
-};
+Pattern pattern_of(const Options& options, const Point& point, std::uint64_t rank,
+                   std::uint64_t ranks) {
+  Pattern pattern = make_transfer_pattern(point.geometry, rank, ranks);
+  pattern.file_policy = FilePolicy::several;
+  pattern.files = options.files;
+  pattern.settings["api"] = name_of(point.api);
+  if (options.one_buffer) pattern.settings["buffers"] = "one";
+  return pattern;
+}
 
 std::string_view extension(Api api) {
   switch (api) {
@@ -210,6 +81,11 @@ std::string_view extension(Api api) {
       break;
   }
   return "h5";
+}
+
+/// Whose numbers are those of the files, see file_path().
+std::string path_of(Api api, const std::string& directory) {
+  return (std::filesystem::path(directory) / fmt::format("#pio_tmp.{}", extension(api))).string();
 }
 
 }  // namespace
@@ -227,10 +103,11 @@ std::string name_of(Api api) {
 }
 
 std::vector<std::string> paths_of(const Options& options, Api api, const std::string& directory) {
+  Pattern pattern;
+  pattern.file_policy = FilePolicy::several;
   std::vector<std::string> paths;
-  for (std::uint64_t i = 1; i <= options.files; ++i) {
-    const std::string name = fmt::format("#pio_tmp_{}.{}", i, extension(api));
-    paths.push_back((std::filesystem::path(directory) / name).string());
+  for (std::uint64_t i = 0; i < options.files; ++i) {
+    paths.push_back(file_path(pattern, path_of(api, directory), i));
   }
   return paths;
 }
@@ -253,8 +130,40 @@ Point make_point(const Options& options, Api api, std::uint64_t buffer) {
 }
 
 Result measure(const Comm& comm, const Options& options, const Point& point,
-               const std::vector<std::string>& paths, Buffers& buffers, Deadline& deadline) {
-  return Run(comm, options, point, paths, buffers, deadline).run();
+               const std::string& directory) {
+  const auto rank = static_cast<std::uint64_t>(comm.rank());
+  const auto ranks = static_cast<std::uint64_t>(comm.size());
+  const Pattern pattern = pattern_of(options, point, rank, ranks);
+  Cell write;
+  write.method = &method_of(options, point.api);
+  write.settings = settings_of(options);
+  write.written = &pattern;
+  write.path = path_of(point.api, directory);
+  write.one_buffer = options.one_buffer;
+  const std::uint64_t in_memory = options.buffer_memory / request_bytes(point.geometry);
+  write.rounds_together =
+      std::max<std::uint64_t>(1, options.one_buffer ? pattern.rounds : in_memory);
+  if (options.contents != std::vector{Contents::position}) {
+    write.fill = filler(options, pattern, rank, requests_per_dataset(point.geometry, ranks));
+  }
+  std::vector<Cell> cells(options.write_only ? 1 : 2, write);
+  if (!options.write_only) {
+    // The guide reads what the same process wrote, from its node's page cache.
+    cells[1].direction = Direction::read;
+    cells[1].read = &pattern;
+    cells[1].after = &cells[0];
+  }
+  RunOptions run = options.run;
+  run.keep = run.keep && point.last;
+  auto records = run_cells(comm, cells, run);
+  for (const CellRecord& record : records) {
+    if (record.unsupported.empty()) continue;
+    throw InputError(
+        fmt::format("API {} cannot run here, because {}.", name_of(point.api), record.unsupported));
+  }
+  Result result{std::move(records[0]), std::nullopt};
+  if (!options.write_only) result.read = std::move(records[1]);
+  return result;
 }
 
 }  // namespace slabmark::h5perf

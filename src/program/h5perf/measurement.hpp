@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/buffers.hpp"
 #include "measure/record.hpp"
 #include "parallel/comm.hpp"
-#include "parallel/deadline.hpp"
 #include "program/h5perf/options.hpp"
 
 namespace slabmark::h5perf {
@@ -36,7 +34,7 @@ std::vector<std::string> paths_of(const Options& options, Api api, const std::st
 /// times add up. The records are complete on root. Throws an agreed Error where I/O fails or
 /// contents are not what they should be.
 Result measure(const Comm& comm, const Options& options, const Point& point,
-               const std::vector<std::string>& paths, Buffers& buffers, Deadline& deadline);
+               const std::string& directory);
 
 /// The point for an API and a buffer size.
 Point make_point(const Options& options, Api api, std::uint64_t buffer);

@@ -161,6 +161,11 @@ std::string heading(Api api) {
   return "PHDF5 (w/MPI-I/O driver)";
 }
 
+/// Of all iterations; the record tells of one.
+std::uint64_t verified_bytes(const CellRecord& record) {
+  return record.verified.elements * record.trials.size();
+}
+
 }  // namespace
 
 std::string format_processes(std::uint64_t processes) {
@@ -191,8 +196,8 @@ std::string format_api(const Options& options, const Point& point, const Result&
   if (result.read) add_direction(text, options, *result.read, "Read", Phase::open);
   if (result.write.verified.state == Verified::yes) {
     text.line(fmt::format(
-        "Verified: {} bytes written{}", result.write.verified.elements,
-        result.read ? fmt::format(", {} bytes read from warm cache", result.read->verified.elements)
+        "Verified: {} bytes written{}", verified_bytes(result.write),
+        result.read ? fmt::format(", {} bytes read from warm cache", verified_bytes(*result.read))
                     : ""));
   }
   return fmt::format("        IO API = {}\n", heading(point.api)) + text.finish();

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "bench/buffers.hpp"
+#include "method/open_file.hpp"
 #include "method/raw/blob_pattern.hpp"
 #include "parallel/agree.hpp"
 #include "storage/mpiio/trial_file.hpp"
@@ -23,21 +24,19 @@ void convert(const Comm& comm, const std::string& input, const std::string& outp
     }
   });
   mpiio::TrialFile file(comm, output);
-  const auto method = info.make({comm, pattern, Direction::write, settings, clock});
-  clock.time(Phase::create, [&] { method->create(output); });
-  clock.time(Phase::define, [&] { method->define(); });
-  clock.time(Phase::prepare, [&] { method->prepare(); });
+  OpenFile written(info, {comm, pattern, Direction::write, settings, clock});
+  written.begin(output);
   Buffers buffers;
   agreed(comm, [&] { buffers.fit(pattern); });
   for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
-    const auto memory = buffers.lay_out(pattern, pattern.transfers(round));
-    // By itself, since some methods talk in post(), and a rank that cannot read must not be waited
-    // for.
-    clock.time(Phase::post, [&] { content->read(round, memory); });
-    clock.time(Phase::post, [&] { method->post(round, memory); });
-    clock.time(Phase::flush, [&] { method->flush(); });
+    const auto memory = buffers.lay_out(pattern, make_group(pattern, round, 1));
+    // Not in the method's phase, since some methods talk in post(), and a rank that cannot read
+    // must not be waited for.
+    agreed(comm, [&] { content->read(round, memory); });
+    const std::span<std::byte* const> posted[] = {memory};
+    written.move(round, posted);
   }
-  clock.time(Phase::close, [&] { method->close(); });
+  written.end();
   file.keep();
 }
 

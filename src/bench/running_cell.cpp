@@ -132,7 +132,7 @@ void RunningCell::move_file(std::uint64_t i, bool warm_up) {
     note_memory();
     times_ += file.take_times();
     enter_effective(comm_, record_, file.effective());
-    if (reading()) verify_read(file);
+    if (reading()) verify_read(file, path);
   }
   if (reading()) return;
   if (shared_.options.verify) verify_written(part, path);
@@ -161,7 +161,7 @@ void RunningCell::finish_open_file() {
   record_.once = gather_trial(comm_, once_);
   enter_effective(comm_, record_, open_->effective());
   if (reading()) {
-    verify_read(*open_);
+    verify_read(*open_, cell_.path);
   } else if (shared_.options.verify) {
     Pattern done = moved();
     done.rounds = record_.trials.size();
@@ -183,11 +183,11 @@ void RunningCell::drop_pages(const std::string& path) {
 void RunningCell::verify_written(const Pattern& pattern, const std::string& path) {
   if (cell_.method->format == FileFormat::none) return;
   const FileCheck check = verify_file(comm_, cell_.method->format, pattern, path);
-  note_check(check.elements_checked, check.first_mismatch,
+  note_check(path, check.elements_checked, check.first_mismatch,
              "plain reader, each rank an equal range");
 }
 
-void RunningCell::verify_read(const CellFile& file) {
+void RunningCell::verify_read(const CellFile& file, const std::string& path) {
   if (cell_.method->format == FileFormat::none || !shared_.options.verify) return;
   const std::string sentence = describe_agreed(comm_, file.mismatch(), moved());
   note_check(
@@ -195,12 +195,13 @@ void RunningCell::verify_read(const CellFile& file) {
       cell_.after ? "buffers, each rank its own part" : "buffers, each rank another rank's part");
 }
 
-void RunningCell::note_check(std::uint64_t elements, const std::string& mismatch,
-                             const std::string& by) {
+void RunningCell::note_check(const std::string& path, std::uint64_t elements,
+                             const std::string& mismatch, const std::string& by) {
   record_.verified = {mismatch.empty() ? Verified::yes : Verified::no,
                       record_.verified.elements + elements, by, mismatch};
   if (mismatch.empty()) return;
-  throw IoError(fmt::format("Verification of method {} failed: {}", cell_.method->name, mismatch));
+  throw IoError(fmt::format("Verification of {} {} failed in '{}': {}", cell_.method->name,
+                            record_.direction, path, mismatch));
 }
 
 // Of the last file: greatest resident set while it was moved, so that methods can be told apart

@@ -53,8 +53,9 @@ class RunningCell {
   void finish_open_file();
   void drop_pages(const std::string& path);
   void verify_written(const Pattern& pattern, const std::string& path);
-  void verify_read(const CellFile& file);
-  void note_check(std::uint64_t elements, const std::string& mismatch, const std::string& by);
+  void verify_read(const CellFile& file, const std::string& path);
+  void note_check(const std::string& path, std::uint64_t elements, const std::string& mismatch,
+                  const std::string& by);
   void note_memory();
   void decide();
 

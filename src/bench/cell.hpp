@@ -42,6 +42,13 @@ struct Cell {
   /// Called on all ranks before a round's buffers are filled, with the clock stopped: what a
   /// simulation computes between outputs.
   std::function<void(std::uint64_t round)> before_round = nullptr;
+  /// Called on all ranks as soon as the round has moved, with the clock stopped.
+  std::function<void(std::uint64_t round)> after_round = nullptr;
+  /// Called on all ranks when a file that stays open over the trials is complete, before it is
+  /// verified and removed: adds what the program knows to the record's `effective`.
+  std::function<void(nlohmann::json& effective)> completed = nullptr;
+  /// Why the program does not ask the method for this; empty: it does. As if the method said so.
+  std::string reason;
   /// The file to read is there already: it is not made, and never removed.
   bool existing = false;
   /// Of a read: each file is read right after the trial of this cell of the same run has written

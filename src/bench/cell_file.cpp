@@ -54,6 +54,11 @@ void CellFile::move(std::uint64_t first, std::uint64_t end) {
       rounds.push_back(group_.of_round(i, buffers_));
     }
     file_.move(first, rounds);
+    if (cell_.after_round) {
+      clock_.pause([&] {
+        for (std::uint64_t i = 0; i < group_.rounds(); ++i) cell_.after_round(first + i);
+      });
+    }
     if (direction_ == Direction::read && shared_.options.verify) clock_.pause([&] { check(); });
   }
 }

@@ -18,7 +18,8 @@ nlohmann::json describe_settings(const Cell& cell) {
 
 // Ranks may see different reasons, or only some of them one: the lowest such rank's holds for all.
 std::string agreed_reason(const Comm& comm, const Cell& cell, const Pattern& moved) {
-  const std::string mine = cell.method->supports(moved, cell.settings).value_or(std::string());
+  const auto supports = [&] { return cell.method->supports(moved, cell.settings); };
+  const std::string mine = cell.reason.empty() ? supports().value_or("") : cell.reason;
   const auto size = static_cast<std::uint64_t>(comm.size());
   const std::uint64_t speaker =
       comm.min(mine.empty() ? size : static_cast<std::uint64_t>(comm.rank()));

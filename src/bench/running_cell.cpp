@@ -160,6 +160,7 @@ void RunningCell::finish_open_file() {
   once_ += open_->take_times();
   record_.once = gather_trial(comm_, once_);
   enter_effective(comm_, record_, open_->effective());
+  if (cell_.completed) agreed(comm_, [&] { cell_.completed(record_.effective); });
   if (reading()) {
     verify_read(*open_, cell_.path);
   } else if (shared_.options.verify) {

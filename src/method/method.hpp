@@ -28,8 +28,11 @@ enum class FileFormat {
   netcdf,  ///< classic NetCDF, CDF-5
   hdf5,
   hdf5_subfiles,  ///< HDF5 through its subfiling driver: a stub, and the bytes in files beside it
-  blob,           ///< each rank's data on its own, see method/blob_file.hpp
+  vtkhdf,  ///< HDF5 files of slices as VTK reads them, one or more a slice, see docs/slices.md
+  blob,    ///< each rank's data on its own, see method/blob_file.hpp
 };
+
+std::string ending_of(FileFormat format);  ///< of its files, ".nc"
 
 /// Options in effect for a method: its own ("pnetcdf.blocking") and the MPI-IO hints of the user.
 struct Settings {
@@ -106,6 +109,7 @@ struct MethodInfo {
   std::function<std::unique_ptr<Method>(const MethodContext&)> make;
   /// Files that the method leaves beside `path`, which must be there to be asked; null: none.
   std::function<std::vector<std::string>(const std::string& path)> companions = nullptr;
+  bool only_slices = false;  ///< it supports no pattern but slices of a field
   /// Why the method is not in this build ("PnetCDF was not found at configure time"); empty: it is.
   std::string missing;
 };

@@ -7,6 +7,7 @@
 #include "method/raw/blob_file.hpp"
 #include "method/raw/raw_layout.hpp"
 #include "method/shared/boxes.hpp"
+#include "method/slice/reader.hpp"
 #include "storage/hdf5/file.hpp"
 #include "storage/posix/file.hpp"
 
@@ -149,6 +150,8 @@ std::unique_ptr<PlainReader> open_plain(FileFormat format, const Comm& comm, con
       return std::make_unique<Hdf5Reader>(
           pattern, hdf5::File::open(comm.get(), MPI_INFO_NULL, path,
                                     {.collective_metadata = false, .subfiling = true}));
+    case FileFormat::vtkhdf:
+      return open_slices(pattern, path);
     case FileFormat::netcdf:
 #if SLABMARK_WITH_PNETCDF
       return std::make_unique<NetcdfReader>(comm, pattern, path);

@@ -23,6 +23,24 @@ bool is_one_of(std::string_view text, const std::array<std::string_view, 4>& wor
 
 }  // namespace
 
+std::string ending_of(FileFormat format) {
+  switch (format) {
+    case FileFormat::netcdf:
+      return ".nc";
+    case FileFormat::hdf5:
+    case FileFormat::hdf5_subfiles:
+      return ".h5";
+    case FileFormat::vtkhdf:
+      return ".vtkhdf";
+    case FileFormat::blob:
+      return ".blob";
+    case FileFormat::raw:
+    case FileFormat::none:
+      break;
+  }
+  return ".raw";
+}
+
 bool Settings::flag(const std::string& name, bool otherwise) const {
   const auto* value = find(*this, name);
   if (value == nullptr) return otherwise;

@@ -13,6 +13,7 @@
 namespace slabmark {
 
 class Content;
+struct SliceSource;
 
 /// What this rank moves between one of its buffers and one dataset in one round.
 struct Transfer {
@@ -57,6 +58,9 @@ struct Pattern {
 
   /// What the elements hold; null: the hashes of pattern/content.hpp.
   std::shared_ptr<const Content> content;
+
+  /// Of a pattern of slices: what they are taken of; null: it is none.
+  std::shared_ptr<const SliceSource> slices = nullptr;
 };
 
 /// Whether each round is a trial of its own.

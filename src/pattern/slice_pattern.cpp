@@ -116,6 +116,7 @@ Pattern make_slice_pattern(const BlockedField& field, const std::vector<Slice>& 
       pattern.datasets.push_back(dataset_of(slice, f, type, outputs > 1));
     }
   }
+  pattern.slices = std::make_shared<SliceSource>(SliceSource{field, slices, fields, type, nullptr});
   pattern.transfers = [transfers](std::uint64_t round) {
     auto now = transfers;
     for (auto& transfer : now) transfer.time = round;

@@ -1,12 +1,30 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "pattern/blocked_field.hpp"
 #include "pattern/pattern.hpp"
 
 namespace slabmark {
+
+namespace slice {
+class Device;
+}
+
+/// What the slices of a pattern are taken of. Its datasets are the fields of the first slice, then
+/// those of the next.
+struct SliceSource {
+  BlockedField field;
+  std::vector<Slice> slices;
+  std::uint64_t fields = 1;
+  /// In the buffers. Where the datasets' type is another, the points are converted on the way,
+  /// which few methods do: then the buffers are not as large as buffer_bytes() says.
+  ElementType type = ElementType::float64;
+  std::shared_ptr<slice::Device> device =
+      nullptr;  ///< whose memory the buffers are; null: the host's
+};
 
 /// The pattern of a simulation that writes `slices` of each of `fields` fields, `outputs` times.
 /// Datasets are named f0, f1, ... with the slice's name, and have a time dimension if there are

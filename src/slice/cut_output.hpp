@@ -37,6 +37,11 @@ class CutOutput {
   /// Removes what create() made.
   void remove_created() noexcept;
 
+  /// See Output. False if the cut has no such field.
+  bool set_block(const std::string& field, const void* data) {
+    return gatherer_.set_block(field, data);
+  }
+
   /// Collective. Waits for room and begins to gather an output. `thread` may be null. Failures go
   /// to `attempt`, also those of finish(), which is to be called next, with the same ones.
   void begin(WriterThread* thread, Attempt& attempt, Tally& tally);

@@ -1,5 +1,7 @@
 #include "slice/gatherer.hpp"
 
+#include <algorithm>
+
 #include "slice/gather.hpp"
 #include "slice/lines.hpp"
 
@@ -36,6 +38,14 @@ Gatherer::Gatherer(std::shared_ptr<Device> device, const Plan& plan, std::vector
 
 Gatherer::~Gatherer() {
   if (staging_ != nullptr) device_->release(staging_);
+}
+
+bool Gatherer::set_block(const std::string& name, const void* data) {
+  const auto found = std::find_if(fields_.begin(), fields_.end(),
+                                  [&](const Field& field) { return field.name == name; });
+  if (found == fields_.end()) return false;
+  found->data = data;
+  return true;
 }
 
 void Gatherer::begin(std::byte* written, Tally& tally) {

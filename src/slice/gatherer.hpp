@@ -21,6 +21,9 @@ class Gatherer {
   Gatherer(const Gatherer&) = delete;
   Gatherer& operator=(const Gatherer&) = delete;
 
+  /// See Output. False if there is no such field.
+  bool set_block(const std::string& field, const void* data);
+
   /// Begins; `written` is the buffer of what this rank writes. The fields stay as they are, and
   /// both buffers untouched, until finish() returns.
   void begin(std::byte* written, Tally& tally);

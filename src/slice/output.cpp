@@ -57,6 +57,8 @@ void check_cut(const Declaration& declaration, const Cut& cut) {
   }
 }
 
+}  // namespace
+
 void check(const Declaration& declaration, std::uint64_t ranks) {
   check_field(declaration.grid, ranks);
   check_fields(declaration);
@@ -77,8 +79,6 @@ void check(const Declaration& declaration, std::uint64_t ranks) {
                                  declaration.writers, ranks));
   }
 }
-
-}  // namespace
 
 class Output::Work {
  public:
@@ -111,6 +111,12 @@ class Output::Work {
     } catch (const std::exception&) {
       // close() is there for those who want to know.
     }
+  }
+
+  void set_block(const std::string& field, const void* data) {
+    bool declared = false;
+    for (auto& cut : cuts_) declared = cut.set_block(field, data) || declared;
+    if (!declared) throw InputError(fmt::format("No slice has a field '{}'.", field));
   }
 
   void write(std::uint64_t step, double time) {
@@ -203,6 +209,9 @@ class Output::Work {
 Output::Output(MPI_Comm comm, const Declaration& declaration)
     : work_(std::make_unique<Work>(comm, declaration)) {}
 Output::~Output() = default;
+void Output::set_block(const std::string& field, const void* data) {
+  work_->set_block(field, data);
+}
 void Output::write(std::uint64_t step, double time) { work_->write(step, time); }
 void Output::flush() { work_->flush(); }
 void Output::close() { work_->close(); }

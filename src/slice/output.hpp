@@ -62,6 +62,9 @@ struct Declaration {
   bool overwrite = false;  ///< replace files of these names
 };
 
+/// Throws InputError, in one sentence, for what Output would refuse on as many ranks.
+void check(const Declaration& declaration, std::uint64_t ranks);
+
 /// What was done so far: seconds of this rank's main thread, and what moved.
 struct Tally {
   double grow = 0.0;                ///< making room in files
@@ -88,6 +91,11 @@ class Output {
   ~Output();  ///< closes the files, but keeps silent about what fails then
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
+
+  /// The block of this field lies at `data` from the next write() on, as where a simulation swaps
+  /// two blocks from step to step. Not collective. Throws InputError for a field that was not
+  /// declared.
+  void set_block(const std::string& field, const void* data);
 
   /// Writes those cuts that are due at `step`. The fields may change when it returns.
   void write(std::uint64_t step, double time);

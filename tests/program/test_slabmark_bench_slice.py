@@ -23,6 +23,20 @@ def test_strided_planes_of_each_orientation_through_many_methods(run, tmp_path, 
     assert done.stdout.count(" yes") == len(methods)
 
 
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_the_slice_library_runs_as_methods_beside_the_others(run, tmp_path, ranks):
+    methods = ["append", "append-async", "files", "files-ranks", "hdf5-union"]
+    done = bench(run, tmp_path, *FIELD, "--plane", "x=12", "--plane", "z=4", "--stride", "3,2,2", "--fields", "2", "--outputs",
+                 "3", "--method", ",".join([*methods, "gatherv"]), "--keep", ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" yes") == len(methods)
+    kept = {path.name for path in tmp_path.iterdir()}
+    assert {"slabmark-append_x12.vtkhdf", "slabmark-append_z4.vtkhdf", "slabmark-files_z4_000002.vtkhdf"} <= kept
+    done = bench(run, tmp_path, *FIELD, "--plane", "z=4", "--method", "append", ranks=ranks)
+    assert done.returncode == 2 and "exists already" in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == kept
+
+
 def test_the_file_has_the_points_that_the_stride_keeps(run, tmp_path):
     done = bench(run, tmp_path, *FIELD, "--plane", "z=4", "--stride", "5,5,1", "--range", "x=1:12", "--method",
                  "hdf5-union", "--keep")

@@ -56,6 +56,26 @@ TEST_P(OutputModes, HoldEveryPointOfEveryKindOfCut) {
   if (comm.is_root()) expect_files(declaration, steps);
 }
 
+TEST(Output, TakesTheBlockThatASimulationSwappedIn) {
+  const Comm comm(MPI_COMM_WORLD);
+  const Scratch scratch(comm);
+  Simulation simulation(comm, grid_of(comm), 1);
+  auto& declaration = simulation.declaration;
+  const std::vector<double> elsewhere(simulation.blocks()[0].size(), -1.0);
+  declaration.fields = {{"f0", elsewhere.data()}};
+  declaration.cuts = {{plane_of(whole_field(declaration.grid), 2, 4), {}, 1}};
+  declaration.prefix = scratch.file("run");
+  {
+    Output output(comm.get(), declaration);
+    EXPECT_THROW(output.set_block("f1", elsewhere.data()), InputError);
+    output.set_block("f0", simulation.blocks()[0].data());
+    write_steps(output, simulation, 2);
+    output.close();
+  }
+  comm.barrier();
+  if (comm.is_root()) expect_files(declaration, 2);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, OutputModes,
                          testing::Combine(testing::Values(FileMode::append,
                                                           FileMode::file_per_output),

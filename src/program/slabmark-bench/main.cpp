@@ -31,22 +31,6 @@ namespace {
 /// Methods that the bound runs through: the plainest of either kind.
 constexpr const char* bound_methods[] = {"posix", "mpiio-independent"};
 
-std::string file_name(const MethodInfo& method, const char* stem) {
-  switch (method.format) {
-    case FileFormat::netcdf:
-      return fmt::format("{}-{}.nc", stem, method.name);
-    case FileFormat::hdf5:
-    case FileFormat::hdf5_subfiles:
-      return fmt::format("{}-{}.h5", stem, method.name);
-    case FileFormat::blob:
-      return fmt::format("{}-{}.blob", stem, method.name);
-    case FileFormat::raw:
-    case FileFormat::none:
-      break;
-  }
-  return fmt::format("{}-{}.raw", stem, method.name);
-}
-
 /// Patterns of the cells; they stay where they are while cells point to them.
 struct Patterns {
   BuiltPattern built;
@@ -72,7 +56,9 @@ Cell make_cell(const Options& options, const MethodInfo& method, const char* ste
   cell.written = &written;
   cell.read = read;
   cell.rounds_together = options.rounds_together;
-  cell.path = (std::filesystem::path(options.directory) / file_name(method, stem)).string();
+  cell.path = (std::filesystem::path(options.directory) /
+               fmt::format("{}-{}{}", stem, method.name, ending_of(method.format)))
+                  .string();
   return cell;
 }
 

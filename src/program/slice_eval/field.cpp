@@ -1,10 +1,9 @@
 #include "program/slice_eval/field.hpp"
 
-#include <new>
-#include <sys/mman.h>
 #include <utility>
 
 #include "geometry/run.hpp"
+#include "slice/pages.hpp"
 
 namespace slabmark::slice_eval {
 
@@ -16,15 +15,11 @@ double Fields::value(std::uint64_t field, std::uint64_t x, std::uint64_t y, std:
 
 Fields::Fields(const BlockedField& grid, std::uint64_t count, std::uint64_t rank, bool huge_pages,
                std::shared_ptr<slice::Device> device)
-    : count_(count), device_(std::move(device)) {
+    : device_(std::move(device)) {
   const auto shape = block_with_halo(grid, rank);
-  block_points_ = shape[0] * shape[1] * shape[2];
-  bytes_ = count * block_points_ * sizeof(double);
-  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  // Advice only: a kernel without huge pages goes on with small ones.
-  madvise(memory, bytes_, huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-  memory_ = static_cast<double*>(memory);
+  block_bytes_ = shape[0] * shape[1] * shape[2] * sizeof(double);
+  bytes_ = count * block_bytes_;
+  memory_ = slice::make_pages(bytes_, huge_pages);
 
   std::array<std::uint64_t, 3> first{};
   auto rest = rank;
@@ -34,7 +29,7 @@ Fields::Fields(const BlockedField& grid, std::uint64_t count, std::uint64_t rank
     rest /= grid.processes[axis];
   }
   constexpr double in_halo = -1.0;  // never to be seen in a file
-  double* at = memory_;
+  double* at = points();
   const auto inside = [&](std::uint64_t i, std::size_t axis) {
     return i >= grid.halo && i + grid.halo < shape[axis];
   };
@@ -57,21 +52,23 @@ Fields::Fields(const BlockedField& grid, std::uint64_t count, std::uint64_t rank
 
 Fields::~Fields() {
   if (on_device_ != nullptr) device_->release(on_device_);
-  munmap(memory_, bytes_);
 }
 
 void Fields::to_device() {
-  if (device_) device_->copy_in(reinterpret_cast<const std::byte*>(memory_), bytes_, on_device_);
+  if (device_) device_->copy_in(memory_.get(), bytes_, on_device_);
 }
 
-const double* Fields::block_to_slice(std::uint64_t field) const {
-  if (!device_) return block(field);
-  return reinterpret_cast<const double*>(on_device_) + field * block_points_;
+std::byte* Fields::block(std::uint64_t field) const {
+  return (device_ ? on_device_ : memory_.get()) + field * block_bytes_;
 }
 
-void Fields::compute() {
-  for (std::uint64_t i = 0; i < count_ * block_points_; ++i) memory_[i] += 1.0;
-  ++iteration_;
+void Fields::compute(std::uint64_t passes, std::uint64_t iteration) {
+  for (std::uint64_t pass = 1; pass <= passes; ++pass) {
+    const auto step = pass == passes ? static_cast<double>(iteration - iteration_) : 0.0;
+    for (std::uint64_t i = 0; i < bytes_ / sizeof(double); ++i) points()[i] += step;
+  }
+  if (passes == 0) return;
+  iteration_ = iteration;
   to_device();
 }
 

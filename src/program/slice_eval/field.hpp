@@ -13,26 +13,20 @@ namespace slabmark::slice_eval {
 /// any rank can check any element.
 class Fields {
  public:
-  /// With `huge_pages` the kernel is asked for 2 MiB pages: of a plane normal to x each point lies
-  /// in a page of its own, and finding small pages costs more than reading the points. With a
-  /// `device` its memory holds the same values.
+  /// `huge_pages`: see slice::make_pages(). With a `device` its memory holds the same values.
   Fields(const BlockedField& grid, std::uint64_t count, std::uint64_t rank, bool huge_pages,
          std::shared_ptr<slice::Device> device = nullptr);
   ~Fields();
   Fields(const Fields&) = delete;
   Fields& operator=(const Fields&) = delete;
 
-  const double* block(std::uint64_t field) const { return memory_ + field * block_points_; }
-  double* block(std::uint64_t field) { return memory_ + field * block_points_; }
-  std::uint64_t block_points() const { return block_points_; }
-
-  /// Where a field is for the library: on the device, if there is one.
-  const double* block_to_slice(std::uint64_t field) const;
+  /// Where a field's block is: on the device, if there is one.
+  std::byte* block(std::uint64_t field) const;
   const std::shared_ptr<slice::Device>& device() const { return device_; }
 
-  /// Adds 1 to every point: one iteration of a simulation.
-  void compute();
-  std::uint64_t iteration() const { return iteration_; }
+  /// `passes` over all points, as a simulation computes; afterwards they hold what they do in
+  /// `iteration`. No pass leaves them as they are.
+  void compute(std::uint64_t passes, std::uint64_t iteration);
 
   /// What a field holds at a point in an iteration.
   static double value(std::uint64_t field, std::uint64_t x, std::uint64_t y, std::uint64_t z,
@@ -41,10 +35,11 @@ class Fields {
  private:
   void to_device();
 
-  std::uint64_t count_;
-  std::uint64_t block_points_ = 0;
+  double* points() const { return reinterpret_cast<double*>(memory_.get()); }
+
+  std::uint64_t block_bytes_ = 0;
   std::uint64_t bytes_ = 0;
-  double* memory_ = nullptr;
+  slice::Buffer memory_;
   std::uint64_t iteration_ = 0;
   std::shared_ptr<slice::Device> device_;
   std::byte* on_device_ = nullptr;

@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "bench/run_arguments.hpp"
-#include "program/slice_eval/way.hpp"
+#include "method/registry.hpp"
 
 namespace slabmark::slice_eval {
 
@@ -119,6 +119,20 @@ ElementType parse_file_type(const std::string& text) {
   throw InputError(fmt::format("--type takes float32 or float64, not '{}'.", text));
 }
 
+/// A method for slices, or one that selects them in an HDF5 file.
+const MethodInfo& find_slice_method(const std::string& name) {
+  const auto found = std::find_if(methods().begin(), methods().end(),
+                                  [&](const MethodInfo& method) { return method.name == name; });
+  if (found != methods().end() && (found->only_slices || found->format == FileFormat::hdf5)) {
+    return *found;
+  }
+  throw InputError(fmt::format(
+      "There is no method '{}'; choose append or files (also with -one, -ranks or -async behind), "
+      "copy-plane, copy-field, gatherv, touch, read, or an HDF5 method of 'slabmark-bench "
+      "methods'.",
+      name));
+}
+
 }  // namespace
 
 CommandLine parse(int argc, const char* const* argv) {
@@ -134,8 +148,8 @@ CommandLine parse(int argc, const char* const* argv) {
   options.type = parse_file_type(a.type);
   options.fields = parse_count(a.fields, "--fields", 1, 1000);
   options.outputs = parse_count(a.outputs, "--outputs", 1, 1'000'000);
-  options.threads = parse_count(a.threads, "--threads", 1, 1024);
-  options.waiting = parse_count(a.waiting, "--waiting", 1, 1024);
+  const auto threads = parse_count(a.threads, "--threads", 1, 1024);
+  const auto waiting = parse_count(a.waiting, "--waiting", 1, 1024);
   options.regular = parse_count(a.regular, "--regular", 0, 1000);
   options.sweep = parse_size(a.sweep, "--sweep");
   options.computations = a.compute_between ? 1 : 0;
@@ -149,8 +163,13 @@ CommandLine parse(int argc, const char* const* argv) {
   options.settings = resolve_settings(a.run);
   options.json = a.run.json;
   options.configuration = options_given(app);
-  options.methods = a.methods;
-  for (const auto& method : options.methods) require_way(method);
+  auto& own = options.settings.options;
+  own.emplace("copy.threads", fmt::to_string(threads));
+  own.emplace("copy.huge_pages", options.huge_pages ? "on" : "off");
+  for (const auto* name : {"append.waiting", "files.waiting"}) {
+    own.emplace(name, fmt::to_string(waiting));
+  }
+  for (const auto& method : a.methods) options.methods.push_back(&find_slice_method(method));
   return {std::move(options), ""};
 }
 

@@ -22,13 +22,11 @@ struct Options {
   bool balanced = true;  ///< no process grid was given: all ranks along x, as in the seed
   std::uint64_t fields = 1;
   ElementType type = ElementType::float64;  ///< in the files
-  std::vector<std::string> methods;
-  Settings settings;  ///< of methods of the registry
+  std::vector<const MethodInfo*> methods;
+  Settings settings;
   std::uint64_t outputs = 15;
   std::uint64_t computations = 0;  ///< passes over the fields between two outputs
   std::uint64_t sweep = 0;         ///< bytes of other memory touched before each output
-  std::uint64_t threads = 1;       ///< of copying methods
-  std::uint64_t waiting = 4;       ///< outputs that may wait for the thread of -async methods
   std::uint64_t regular = 0;       ///< trials of writing the whole field
   bool with_halos = false;         ///< of the whole field, at its outer faces
   bool huge_pages = true;

@@ -19,11 +19,14 @@ double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6;
 
 std::string slice_name(const Row& row) { return row.strided ? "strided" : "plain"; }
 
-/// The slowest rank's seconds of a part of each output.
+/// The slowest rank's seconds of a part of each output. A method that tells no parts only writes.
 std::vector<double> part_of(const Row& row, const std::string& name) {
   std::vector<double> seconds;
   for (const auto& trial : row.record.trials) {
-    if (!trial.warm_up) seconds.push_back(trial.spans.at("post." + name).max);
+    if (trial.warm_up) continue;
+    const auto span = trial.spans.find("post." + name);
+    const double all = name == "write" ? trial.transfer() : 0.0;
+    seconds.push_back(span == trial.spans.end() ? all : span->second.max);
   }
   return seconds;
 }
@@ -34,6 +37,8 @@ double median_part(const Row& row, const std::string& name) {
 
 std::string figures(const Row& row) {
   const auto& time = row.record.summary.open_to_close.seconds;
+  const auto& moved = row.record.effective;
+  const auto from_device = moved["bytes_from_device"].get<std::uint64_t>();
   return fmt::format(
       "{:<16} {:<8}{:>9.3f} [{:.3f}, {:.3f}]\n"
       "                 parts (medians) gather {:.3f}  exchange {:.3f}  write {:.3f}  agree {:.3f} "
@@ -43,11 +48,11 @@ std::string figures(const Row& row) {
       row.method, slice_name(row), ms * time.median, ms * time.low, ms * time.high,
       median_part(row, "gather"), median_part(row, "exchange"), median_part(row, "write"),
       median_part(row, "agree"), ms * summarise_trials(part_of(row, "grow")).mean,
-      ms * row.close_seconds, megabytes(row.bytes_touched), megabytes(row.bytes_written),
-      megabytes(row.file_bytes) / static_cast<double>(row.outputs), row.write_calls,
-      row.bytes_from_device == 0
-          ? ""
-          : fmt::format(", from the GPU {:.3f} MB", megabytes(row.bytes_from_device)),
+      ms * moved["close_seconds"].get<double>(), megabytes(moved["bytes_touched"]),
+      megabytes(moved["bytes_written"]),
+      megabytes(moved["file_bytes"]) / moved["outputs"].get<double>(),
+      moved["write_calls_busiest_rank"].get<double>(),
+      from_device == 0 ? "" : fmt::format(", from the GPU {:.3f} MB", megabytes(from_device)),
       row.record.verified.state == Verified::yes ? ", verified" : "");
 }
 
@@ -55,10 +60,10 @@ std::string figures(const Row& row) {
 std::string ratios(std::span<const Row> rows) {
   std::string text;
   for (const auto& strided : rows) {
-    const auto one = seconds_of(strided);
+    const auto one = measured_seconds(strided.record.trials);
     if (!strided.strided || one.empty()) continue;
     for (const auto& plain : rows) {
-      const auto other = seconds_of(plain);
+      const auto other = measured_seconds(plain.record.trials);
       const bool pair = plain.method == strided.method ||
                         (copies_first(strided.method) && plain.method == "append");
       if (plain.strided || !pair || other.empty()) continue;

@@ -23,7 +23,7 @@ void require_free_path(const Comm& comm, const std::string& path, const posix::O
     // Found by the file, so before it is removed.
     const auto others = companions ? companions(path) : std::vector<std::string>{};
     posix::require_free_path(path, output);
-    remove_all(others);
+    for (const std::string& other : others) posix::require_free_path(other, output);
   });
 }
 

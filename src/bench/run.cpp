@@ -60,6 +60,7 @@ std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
   }
 
   Deadline deadline(options.deadline);
+  deadline.watch("The time before the first phase");
   Buffers buffers;
   const RunResources shared{comm, options, buffers, deadline};
   std::vector<std::unique_ptr<RunningCell>> running;

@@ -9,10 +9,14 @@
 #include "measure/record_file.hpp"
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
+#include "storage/mpiio/info.hpp"
 
 namespace slabmark {
 
 namespace {
+
+// Their times are kept until the record is written.
+constexpr std::uint64_t most_trials = 1'000'000;
 
 std::pair<std::string, std::string> split_at_equals(const std::string& text, const char* option) {
   const std::size_t at = text.find('=');
@@ -60,14 +64,14 @@ RunOptions resolve_options(const RunArguments& arguments, RunOptions standard) {
   RunOptions options = std::move(standard);
   StoppingRule& rule = options.rule;
   if (!arguments.min_trials.empty())
-    rule.min_trials = parse_count(arguments.min_trials, "--min-trials", 1);
+    rule.min_trials = parse_count(arguments.min_trials, "--min-trials", 1, most_trials);
   if (!arguments.max_trials.empty())
-    rule.max_trials = parse_count(arguments.max_trials, "--max-trials", 1);
+    rule.max_trials = parse_count(arguments.max_trials, "--max-trials", 1, most_trials);
   if (!arguments.precision.empty()) rule.precision = parse_real(arguments.precision, "--precision");
   if (!arguments.time_budget.empty())
     rule.time_budget = parse_real(arguments.time_budget, "--time-budget");
   if (!arguments.trials.empty()) {
-    const std::uint64_t trials = parse_count(arguments.trials, "--trials", 1);
+    const std::uint64_t trials = parse_count(arguments.trials, "--trials", 1, most_trials);
     rule = fixed_trials(trials);
     options.warm_up = trials > 1;
   }
@@ -106,6 +110,7 @@ Settings resolve_settings(const RunArguments& arguments) {
   for (const std::string& text : arguments.hints) {
     settings.hints.push_back(split_at_equals(text, "--hint"));
   }
+  mpiio::check_hints(settings.hints);
   for (const std::string& text : arguments.options) {
     settings.options.insert_or_assign(split_at_equals(text, "--set").first,
                                       split_at_equals(text, "--set").second);

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "bench/cell_record.hpp"
+#include "bench/file_space.hpp"
 #include "bench/page_cache.hpp"
 #include "bench/verify.hpp"
 #include "exchange/stopwatch.hpp"
@@ -92,6 +93,7 @@ std::string RunningCell::path_of(std::uint64_t i) const {
 // What was there is gone on all ranks when the next file is made.
 void RunningCell::make_file(std::uint64_t i) {
   comm_.barrier();
+  require_space(comm_, cell_, file_part(*cell_.written, i), path_of(i));
   files_.emplace_back(comm_, path_of(i), cell_.method->companions);
 }
 
@@ -132,7 +134,11 @@ void RunningCell::move_file(std::uint64_t i, bool warm_up) {
     note_memory();
     times_ += file.take_times();
     enter_effective(comm_, record_, file.effective());
-    if (reading()) verify_read(file, path);
+    if (reading()) {
+      verify_read(file, path);
+    } else if (!shared_.options.verify) {
+      require_stored(comm_, cell_, part, path, file.effective());
+    }
   }
   if (reading()) return;
   if (shared_.options.verify) verify_written(part, path);
@@ -163,10 +169,14 @@ void RunningCell::finish_open_file() {
   if (cell_.completed) agreed(comm_, [&] { cell_.completed(record_.effective); });
   if (reading()) {
     verify_read(*open_, cell_.path);
-  } else if (shared_.options.verify) {
+  } else {
     Pattern done = moved();
     done.rounds = record_.trials.size();
-    verify_written(done, cell_.path);
+    if (shared_.options.verify) {
+      verify_written(done, cell_.path);
+    } else {
+      require_stored(comm_, cell_, done, cell_.path, open_->effective());
+    }
   }
   open_.reset();
 }

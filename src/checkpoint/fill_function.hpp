@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,7 +33,7 @@ class FillFunction {
   bool fills_blocks() const { return block_ != nullptr; }
 
   /// The elements [start, start + count) of a block, row-major. Throws IoError if the function
-  /// reports that it failed.
+  /// reports that it failed, InputError if it raises a signal such as SIGSEGV.
   void fill(std::uint64_t block, const std::array<std::uint64_t, 3>& start,
             const std::array<std::uint64_t, 3>& count, float* values) const;
 
@@ -46,11 +47,13 @@ class FillFunction {
                           std::size_t);
 
   void* find(const std::string& symbol) const;
+  void guarded(const std::string& function, const std::function<void()>& call) const;
   void prepare(const CheckpointGrid& grid, const std::string& library) const;
   char** argv() const { return arguments_.data(); }
   int argc() const { return static_cast<int>(words_.size()); }
 
   std::string name_;
+  std::string file_;  ///< of the library, as it was given
   CheckpointGrid grid_;
   std::shared_ptr<void> library_;
   std::vector<std::vector<char>> words_;  ///< the function may write to them

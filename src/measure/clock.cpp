@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "parallel/abort.hpp"
 #include "parallel/agree.hpp"
 
 namespace slabmark {
@@ -28,6 +29,16 @@ void PhaseClock::watch(std::string_view work) {
   if (deadline_ != nullptr) deadline_->watch(std::string(work));
 }
 
+// Closing files on the way out may hang where ranks have failed at different places.
+void PhaseClock::agree_or_end_soon(std::exception_ptr failure) const {
+  try {
+    agree(comm_, failure);
+  } catch (const Error& error) {
+    end_soon(error.what(), error.status());
+    throw;
+  }
+}
+
 void PhaseClock::time(Phase phase, const std::function<void()>& work) {
   watch(name_of(phase));
   current_ = phase;
@@ -47,17 +58,24 @@ void PhaseClock::time(Phase phase, const std::function<void()>& work) {
   times_.phase[static_cast<std::size_t>(phase)] += seconds;
   // One reduction serves twice: it tells of failures, and no rank leaves it before the slowest has
   // come, so it is the barrier that the next phase starts from.
-  agree(comm_, failure);
+  agree_or_end_soon(failure);
   const auto end = steady::now();
   times_.parts.push_back({phase, seconds, seconds_between(start, end)});
   times_.open_to_close = before_pause_ + seconds_between(resumed_, end);
-  watch("");
+  watch("The time between two phases");  // a rank may be stopped, or hang, in a user's function
 }
 
 void PhaseClock::pause(const std::function<void()>& work) {
   running_ = false;
   before_pause_ = times_.open_to_close;
-  agreed(comm_, work);
+  watch("Filling or checking buffers");
+  std::exception_ptr failure;
+  try {
+    work();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  agree_or_end_soon(failure);
 }
 
 RankTimes PhaseClock::take_times() {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <map>
 #include <string>
@@ -44,7 +45,8 @@ struct RankTimes {
 /// ranks agree that none failed, which is also the common start of the next phase.
 class PhaseClock {
  public:
-  /// `deadline`, where given, watches over each phase; it outlives the clock.
+  /// `deadline`, where given, watches over each phase and what lies between; it outlives the
+  /// clock, and whoever has made it watches something else afterwards.
   explicit PhaseClock(const Comm& comm, Deadline* deadline = nullptr)
       : comm_(comm), deadline_(deadline) {}
 
@@ -72,6 +74,7 @@ class PhaseClock {
   using steady = std::chrono::steady_clock;
 
   void watch(std::string_view work);
+  void agree_or_end_soon(std::exception_ptr failure) const;
 
   const Comm& comm_;
   Deadline* deadline_;

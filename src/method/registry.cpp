@@ -71,6 +71,10 @@ const MethodInfo& find_method(std::string_view name) {
   throw InputError(fmt::format("There is no method '{}'; {}", name, did_you_mean(name, known)));
 }
 
+bool compresses(const Settings& settings) {
+  return settings.count("hdf5.deflate", 0) > 0 || settings.flag("hdf5.zfp", false);
+}
+
 void check_options(const Settings& settings) {
   const auto known = option_names();
   for (const auto& [name, value] : settings.options) {

@@ -1,20 +1,23 @@
 #include "parallel/abort.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <unistd.h>
 
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include "base/error.hpp"
 #include "base/printable.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/watched_writes.hpp"
 
 namespace slabmark {
 
@@ -42,6 +45,43 @@ extern "C" void remove_and_stop(int signal_number) {
   std::raise(signal_number);
 }
 
+const char* program = nullptr;  // null: this process is not ours to end
+std::atomic<bool> is_told{false};
+
+// For failing together without it; closing a large file may take as long.
+constexpr std::chrono::seconds grace{8};
+
+int my_rank() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  int rank = 0;
+  if (!finalized) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+// Longer than it takes MPI to end the ranks, so that one sentence is printed, not one a rank.
+std::chrono::milliseconds seconds_after_lower_ranks() {
+  const int rank = my_rank();
+  return std::chrono::milliseconds(rank == 0 ? 0 : 1000 + 500 * std::min(rank, 10));
+}
+
+[[noreturn]] void end_job(const std::string& message, ExitStatus status) {
+  // MPI_Abort may want a lock that is held where the job hangs, and standard output may be full.
+  std::signal(SIGALRM, [](int) { _exit(static_cast<int>(ExitStatus::failed)); });
+  alarm(5);
+  remove_guarded_files();
+  if (!message.empty()) {
+    const std::string prefix = program == nullptr ? "" : fmt::format("{}: error: ", program);
+    fmt::print(stderr, "{}rank {} on host {}: {}\n", prefix, my_rank(), host_name(),
+               printable(message));
+  }
+  std::fflush(nullptr);
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (!finalized) MPI_Abort(MPI_COMM_WORLD, static_cast<int>(status));
+  std::_Exit(static_cast<int>(status));
+}
+
 }  // namespace
 
 RemoveOnAbort::RemoveOnAbort(const std::string& path) {
@@ -60,19 +100,30 @@ RemoveOnAbort::~RemoveOnAbort() {
   if (slot_ >= 0) guarded[static_cast<std::size_t>(slot_)].used = false;
 }
 
-void remove_guarded_files_on_signals() {
-  std::signal(SIGINT, remove_and_stop);
-  std::signal(SIGTERM, remove_and_stop);
+void enter_program(const char* name) {
+  program = name;
+  std::signal(SIGXFSZ, SIG_IGN);
+  for (const int number : {SIGHUP, SIGINT, SIGTERM, SIGXCPU}) {
+    // What the one who started the program ignores stays so: nohup.
+    if (std::signal(number, remove_and_stop) == SIG_IGN) std::signal(number, SIG_IGN);
+  }
+  watch_writes();
 }
 
 void abort_job(const std::string& message) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  fmt::print(stderr, "rank {} on host {}: {}\n", rank, host_name(), printable(message));
-  std::fflush(nullptr);
-  remove_guarded_files();
-  MPI_Abort(MPI_COMM_WORLD, static_cast<int>(ExitStatus::failed));
-  std::_Exit(static_cast<int>(ExitStatus::failed));
+  std::this_thread::sleep_for(seconds_after_lower_ranks());
+  end_job(message, ExitStatus::failed);
 }
+
+void end_soon(const std::string& message, ExitStatus status) {
+  static std::atomic<bool> called{false};
+  if (program == nullptr || called.exchange(true)) return;
+  std::thread([message, status] {
+    std::this_thread::sleep_for(grace + seconds_after_lower_ranks());
+    end_job(is_told ? "" : message, status);
+  }).detach();
+}
+
+void failure_is_told() { is_told = true; }
 
 }  // namespace slabmark

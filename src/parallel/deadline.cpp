@@ -1,15 +1,23 @@
 #include "parallel/deadline.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace slabmark {
 
+namespace {
+
+// Beyond it the clock's own time would overflow.
+constexpr double century = 100 * 365.0 * 24 * 3600;
+
+}  // namespace
+
 Deadline::Deadline(double seconds, EndJob end_job)
     : seconds_(seconds),
       limit_(std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-          std::chrono::duration<double>(seconds))),
+          std::chrono::duration<double>(std::min(seconds, century)))),
       end_job_(std::move(end_job)) {
   if (seconds_ > 0) thread_ = std::thread([this] { run(); });
 }

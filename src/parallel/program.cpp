@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -49,6 +48,9 @@ ExitStatus run_and_agree(const char* name, const Comm& world,
     if (world.is_root()) {
       fmt::print(stderr, "{}: error: {}\n", name, printable(error.what()));
     }
+    failure_is_told();
+    // What could not be written HDF5 tries to close while MPI is finalised.
+    if (error.status() == ExitStatus::failed) end_soon("", error.status());
     return error.status();
   }
 }
@@ -68,15 +70,13 @@ std::string mpi_library_version() {
 
 int run_program(int argc, char** argv, const char* name,
                 const std::function<ExitStatus(const Comm& world)>& body, int thread_level) {
-  // Without this a write beyond the file size limit kills the process before it can say why.
-  std::signal(SIGXFSZ, SIG_IGN);
   int provided = 0;
   const int level = level_for(argc, argv, thread_level);
   if (MPI_Init_thread(&argc, &argv, level, &provided) != MPI_SUCCESS) {
     fmt::print(stderr, "{}: error: MPI could not be initialised.\n", name);
     return static_cast<int>(ExitStatus::failed);
   }
-  remove_guarded_files_on_signals();
+  enter_program(name);  // after MPI, which may take signals for its own
   int status = 0;
   {
     const Comm world(MPI_COMM_WORLD);

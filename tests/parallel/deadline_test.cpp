@@ -56,6 +56,15 @@ TEST(Deadlines, WithoutALimitWatchNothing) {
   EXPECT_FALSE(unlimited.has_expired());
 }
 
+TEST(Deadlines, BeyondWhatTheClockCanHoldNeverExpire) {
+  Told endless(1e300);
+  endless.deadline.watch("Phase flush");
+  Told other(0.01);
+  other.deadline.watch("Phase close");
+  other.message.wait();
+  EXPECT_FALSE(endless.has_expired());
+}
+
 TEST(Deadlines, AreOverWithTheirObject) {
   Told told(3600);
   told.deadline.watch("Phase flush");

@@ -34,12 +34,34 @@ def test_the_file_size_limit_is_a_sentence_and_leaves_no_file(slice_, file_size_
 
 @pytest.mark.parametrize("switches", [[], ["subfile 2"]])
 def test_a_run_that_fails_leaves_the_earlier_file_as_it_was(slice_, file_size_limit, tmp_path, switches):
-    (tmp_path / "seism-test.h5").write_text("precious")
+    assert slice_(lines(4), 4).returncode == 0
+    earlier = (tmp_path / "seism-test.h5").read_bytes()
     text = lines(4, *switches, chunk="64 64 64", domain="128 64 64", time=10)
     assert slice_(text, 4, timeout=soon(), preexec_fn=file_size_limit).returncode in (1, 2)
-    assert (tmp_path / "seism-test.h5").read_text() == "precious"
+    assert (tmp_path / "seism-test.h5").read_bytes() == earlier
     assert slice_(lines(4), 4).returncode == 0, "a run that succeeds replaces it, as the original's did"
     assert (tmp_path / "seism-test.h5").stat().st_size > 4 * elements(4)
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_what_is_no_hdf5_file_is_not_replaced(slice_, sentence, tmp_path, ranks):
+    (tmp_path / "thesis.txt").write_text("precious")
+    done = slice_(lines(ranks, "filename thesis.txt"), ranks)
+    assert done.returncode == 2 and "thesis.txt" in sentence(done, "seism-core-slice"), done.stderr
+    (tmp_path / "check.in").write_text(lines(ranks, "filename check.in"))
+    done = slice_("", ranks, ["--input", "check.in"])
+    assert done.returncode == 2 and "check.in" in sentence(done, "seism-core-slice"), done.stderr
+    assert (tmp_path / "thesis.txt").read_text() == "precious"
+    assert (tmp_path / "check.in").read_text() == lines(ranks, "filename check.in")
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_files_of_the_user_beside_the_output_stay(slice_, tmp_path):
+    for name in ("seism-test.h5.partial", "seism-test.h5.partial-notes", f"seism-test.h5.partial-{os.getpid()}"):
+        (tmp_path / name).write_text("precious")
+    (tmp_path / "seism-test.h5").touch()  # holds nothing that could be lost
+    assert slice_(lines(4), 4).returncode == 0
+    assert [path.read_text() for path in tmp_path.iterdir() if path.name != "seism-test.h5"] == 3 * ["precious"]
 
 
 # ---- subfiles
@@ -180,7 +202,8 @@ def test_stripes_are_set_without_a_shell_and_recorded(slice_, check, lfs, tmp_pa
         assert check(name).returncode == 0
     words = lfs.read_text().splitlines()
     at = words.index("setstripe")
-    assert words[at - 1: at + 6] == ["6", "setstripe", "-S", "1048576", "-c", "2", str(tmp_path / name) + ".partial"]
+    assert words[at - 1: at + 5] == ["6", "setstripe", "-S", "1048576", "-c", "2"]
+    assert words[at + 5].startswith(str(tmp_path / name) + ".partial-")
     records = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
     assert records[0]["effective"]["lustre"] == {"striping": "lmm_stripe_count: 2"}
     assert value(done.stdout, "stripe size") == "1048576" and value(done.stdout, "stripe count") == "2"

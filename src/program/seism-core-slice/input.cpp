@@ -162,6 +162,11 @@ CheckpointSettings InputParser::finish() const {
     if (seen_.count(needed) > 0 || (needed == "chunk" && settings_.subfile > 0)) continue;
     throw InputError(fmt::format("The input has no line with {}, which every run needs.", needed));
   }
+  if (!settings_.use_function_lib.empty() && settings_.use_function_name.empty()) {
+    throw InputError(
+        "use_function_lib is given, but no use_function_name; name its function, or leave the "
+        "library out.");
+  }
   settings_.function_arguments();  // throws if there are too few
   return settings_;
 }

@@ -24,6 +24,7 @@
 #include "method/environment.hpp"
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
+#include "parallel/deadline.hpp"
 #include "parallel/program.hpp"
 #include "program/seism-core-slice/input.hpp"
 #include "program/seism-core-slice/options.hpp"
@@ -104,7 +105,11 @@ ExitStatus run(const Comm& world, const Options& options) {
   const CheckpointSettings settings = read_input(world, options);
   agreed(world, [&] { require_ranks(world, settings.grid); });
   Pattern pattern;
-  agreed(world, [&] { pattern = make_checkpoint(world, settings); });
+  {
+    Deadline deadline(options.run.deadline);
+    deadline.watch("Loading the library of use_function_lib");
+    agreed(world, [&] { pattern = make_checkpoint(world, settings); });
+  }
   OutputFile output(world, settings);
 
   Cell cell;

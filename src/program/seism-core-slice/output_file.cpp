@@ -1,17 +1,19 @@
 #include "program/seism-core-slice/output_file.hpp"
 
 #include <cerrno>
-#include <cstring>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <unistd.h>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/command.hpp"
 #include "base/error.hpp"
-#include "base/number.hpp"
 #include "base/path.hpp"
 #include "parallel/agree.hpp"
+#include "storage/hdf5/file.hpp"
 #include "storage/hdf5/subfiles.hpp"
 #include "storage/posix/file_size_limit.hpp"
 
@@ -37,6 +39,37 @@ void require_regular(const std::string& path) {
       path));
 }
 
+/// An earlier file is replaced if it is a checkpoint or holds nothing; a mistaken name is not.
+void require_hdf5(const std::string& path) {
+  std::error_code error;
+  if (const auto bytes = fs::file_size(path, error); error || bytes == 0) return;
+  if (hdf5::is_hdf5(path)) return;
+  throw InputError(fmt::format(
+      "'{}' exists and is no HDF5 file, so it is not replaced; give another filename.", path));
+}
+
+/// Beside `path`, a name that no other run and no file of the user has. What a killed run of this
+/// host left under such a name is removed.
+std::string name_beside(const std::string& path) {
+  const std::string stem = fmt::format("{}.partial-{}-", path, host_name());
+  const std::string begin = fs::path(stem).filename();
+  std::error_code error;
+  std::vector<std::string> left;
+  for (const auto& entry : fs::directory_iterator(directory_of(path), error)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(begin)) continue;
+    const std::string process = name.substr(begin.size());
+    if (process.empty() || process.find_first_not_of("0123456789") != process.npos) continue;
+    if (::kill(static_cast<pid_t>(std::atol(process.c_str())), 0) == 0 || errno != ESRCH) continue;
+    left.push_back(entry.path());
+  }
+  for (const std::string& file : left) {
+    for (const std::string& subfile : hdf5::subfiles_of(file)) fs::remove(subfile, error);
+    fs::remove(file, error);
+  }
+  return stem + fmt::to_string(::getpid());
+}
+
 // What is found out here ends a run at once that would fail after long writing. A compressed file
 // may be much smaller; but one that meets the limit while all ranks write makes OMPIO (Open MPI
 // 4.1.4) hang, so it is not tried.
@@ -47,24 +80,21 @@ void require_room(const CheckpointSettings& settings) {
   if (settings.subfile == 0) {
     posix::require_file_size_allowed(fmt::format("'{}'", settings.filename), bytes);
   }
-  std::error_code error;
-  const fs::space_info space = fs::space(directory_of(settings.filename), error);
-  if (!filtered && !error && bytes > space.available) {
-    throw IoError(fmt::format(
-        "'{}' would have {}, but its file system has only {} left; write elsewhere, or write less.",
-        settings.filename, format_bytes(bytes), format_bytes(space.available)));
-  }
+  if (!filtered) posix::require_space(settings.filename, bytes);
 }
 
 }  // namespace
 
 OutputFile::OutputFile(const Comm& comm, const CheckpointSettings& settings)
-    : comm_(comm), path_(settings.filename), written_as_(path_ + ".partial") {
+    : comm_(comm), path_(settings.filename) {
   agreed(comm, [&] {
     if (!comm.is_root()) return;
     require_regular(path_);
+    require_hdf5(path_);
     require_room(settings);
+    written_as_ = name_beside(path_);
   });
+  written_as_ = comm.broadcast(written_as_);
 }
 
 void OutputFile::take_its_name() {

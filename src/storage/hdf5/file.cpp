@@ -80,6 +80,11 @@ Handle serial_access(const std::string& path) {
 
 }  // namespace
 
+bool is_hdf5(const std::string& path) {
+  silence();
+  return H5Fis_accessible(path.c_str(), H5P_DEFAULT) > 0;
+}
+
 std::string library_version() {
   unsigned major = 0;
   unsigned minor = 0;

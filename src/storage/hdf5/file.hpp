@@ -41,6 +41,9 @@ enum class Access { read, read_write };
 /// Chunks that fill the first node of a dataset's index in a file of File::create_serial().
 inline constexpr unsigned chunks_a_node = 48;
 
+/// True if `path` is a file that HDF5 can open.
+bool is_hdf5(const std::string& path);
+
 /// "2.2.0": the version of the library at run time.
 std::string library_version();
 

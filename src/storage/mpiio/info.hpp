@@ -11,10 +11,14 @@ namespace slabmark::mpiio {
 
 using Hints = std::vector<std::pair<std::string, std::string>>;
 
+/// Throws InputError for a hint that MPI refuses, or with whose value MPI-IO is known to crash or
+/// to crawl: no number where it takes one, none of something, or a buffer below 4 KiB.
+void check_hints(const Hints& hints);
+
 /// An owned MPI_Info with the given hints; a later one of the same key wins.
 class Info {
  public:
-  explicit Info(const Hints& hints);
+  explicit Info(const Hints& hints);  ///< see check_hints()
   ~Info();
   Info(const Info&) = delete;
   Info& operator=(const Info&) = delete;

@@ -1,11 +1,14 @@
 #include "storage/posix/file_size_limit.hpp"
 
+#include <filesystem>
 #include <sys/resource.h>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/number.hpp"
+#include "base/path.hpp"
 
 namespace slabmark::posix {
 
@@ -17,6 +20,15 @@ void require_file_size_allowed(const std::string& what, std::uint64_t bytes) {
       fmt::format("{} may have {}, but the file size limit (ulimit -f) is {}; raise it, or write "
                   "less.",
                   what, format_bytes(bytes), format_bytes(limit.rlim_cur)));
+}
+
+void require_space(const std::string& path, std::uint64_t bytes) {
+  std::error_code error;
+  const auto space = std::filesystem::space(directory_of(path), error);
+  if (error || bytes <= space.available) return;
+  throw IoError(fmt::format(
+      "'{}' would have {}, but its file system has only {} left; write elsewhere, or write less.",
+      path, format_bytes(bytes), format_bytes(space.available)));
 }
 
 }  // namespace slabmark::posix

@@ -82,6 +82,20 @@ TEST_F(MpiioFiles, AHintThatMpiCannotHoldIsTheUsersError) {
   const std::string long_key(static_cast<std::size_t>(MPI_MAX_INFO_KEY), 'k');
   EXPECT_THROW(Info(Hints{{long_key, "1"}}), InputError);
   EXPECT_THROW(Info(Hints{{"", "1"}}), InputError);
+  EXPECT_THROW(Info(Hints{{"a", ""}}), InputError);
+}
+
+TEST_F(MpiioFiles, AHintWithWhichMpiIoCrashesOrCrawlsIsTheUsersError) {
+  for (const auto& [key, value] : Hints{{"cb_nodes", "0"},
+                                        {"cb_nodes", "many"},
+                                        {"cb_buffer_size", "0"},
+                                        {"cb_buffer_size", "1"},
+                                        {"ind_wr_buffer_size", "0"},
+                                        {"ind_rd_buffer_size", "4294967296"},
+                                        {"striping_unit", "-5"}}) {
+    EXPECT_THROW(check_hints({{key, value}}), InputError) << key << '=' << value;
+  }
+  EXPECT_NO_THROW(check_hints({{"cb_nodes", "1"}, {"cb_buffer_size", "4096"}, {"a", "-1"}}));
 }
 
 TEST_F(MpiioFiles, TheLaterOfTwoHintsWins) {

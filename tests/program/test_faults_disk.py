@@ -1,0 +1,92 @@
+"""Disks that are full, found out beforehand or only while ranks write: one sentence, no figure, no rank left waiting."""
+
+import ctypes
+import os
+import subprocess
+
+import pytest
+
+MPI_IO = {"OMPIO": "ompio", "ROMIO": "^ompio"}
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """(folder, preexec_fn): a file system of 4 MiB at the folder, for the processes that run() starts so, and only them."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+
+    def mount():
+        libc = ctypes.CDLL(None)
+        new_mounts, private, recursive = 0x20000, 1 << 18, 0x4000
+        if (libc.unshare(new_mounts) != 0 or libc.mount(b"none", b"/", None, private | recursive, None) != 0
+                or libc.mount(b"none", os.fsencode(folder), b"tmpfs", 0, b"size=4m") != 0):
+            raise OSError("not permitted")
+
+    try:
+        subprocess.run(["true"], preexec_fn=mount, check=True)
+    except subprocess.SubprocessError:
+        pytest.skip("mounting a small disk is not permitted here")
+    return folder, mount
+
+
+@pytest.fixture(scope="session")
+def lying(tmp_path_factory):
+    """A library to preload: what asks for space is told that there is enough, as if another program took it just then."""
+    library = tmp_path_factory.mktemp("lying") / "liblying.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, "-xc", "-", "-ldl"], check=True, text=True, input="""
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <sys/statvfs.h>
+        int statvfs(const char* path, struct statvfs* status) {
+          int (*of_libc)(const char*, struct statvfs*) = dlsym(RTLD_NEXT, "statvfs");
+          int result = of_libc(path, status);
+          status->f_bavail = 1 << 30;
+          return result;
+        }
+        int statvfs64(const char* path, struct statvfs64* status) { return statvfs(path, (struct statvfs*)status); }
+        """)
+    return library
+
+
+@pytest.fixture(scope="session")
+def map_file(tmp_path_factory, make_dat):
+    """131072 elements, 1 MiB a variable, in blocks of 16 ranks."""
+    rows = [range(1 + 8192 * rank, 8193 + 8192 * rank) for rank in range(16)]
+    return make_dat(tmp_path_factory.mktemp("map") / "map.dat", [131072], rows)
+
+
+def environment(mpi_io, **more):
+    return {**os.environ, "OMPI_MCA_io": MPI_IO[mpi_io], **more}
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("mpi_io", MPI_IO)
+def test_what_does_not_fit_on_the_disk_is_refused_before_it_is_written(run, sentence, small_disk, map_file, mpi_io, ranks):
+    folder, mount = small_disk
+    done = run("dwrite_eval", ["-c", map_file, "-n", "10", "-o", folder], ranks=ranks, preexec_fn=mount,
+               env=environment(mpi_io), timeout=120)
+    assert done.returncode == 1, (done.stdout, done.stderr)
+    assert "only" in sentence(done, "dwrite_eval") and "left" in done.stderr
+    assert "MiB/sec" not in done.stdout and "end to end" not in done.stdout
+
+
+@pytest.mark.parametrize("ranks", [1, 4, 16])
+@pytest.mark.parametrize("mpi_io", MPI_IO)
+@pytest.mark.parametrize("method", ["hdf5-slab", "hdf5-contiguous"])
+def test_a_disk_that_fills_while_ranks_write_ends_them_all(run, small_disk, lying, map_file, method, mpi_io, ranks):
+    folder, mount = small_disk
+    done = run("e3sm_io", [map_file, "-n", "10", "--methods", method, "-o", folder], ranks=ranks, preexec_fn=mount,
+               env=environment(mpi_io, LD_PRELOAD=str(lying)), timeout=120)
+    assert done.returncode == 1, (done.stdout, done.stderr)
+    told = [line for line in done.stderr.splitlines() if line.startswith("e3sm_io: error: ")]
+    assert len(told) == 1, done.stderr
+    assert "bandwidth" not in done.stdout
+
+
+def test_what_mpi_io_loses_without_a_word_is_no_figure(run, sentence, small_disk, lying, map_file):
+    folder, mount = small_disk
+    done = run("e3sm_io", [map_file, "-n", "10", "--no-verify", "-o", folder], ranks=4, preexec_fn=mount,
+               env=environment("OMPIO", LD_PRELOAD=str(lying)), timeout=120)
+    assert done.returncode == 1, (done.stdout, done.stderr)
+    assert "space" in sentence(done, "e3sm_io")
+    assert "bandwidth" not in done.stdout

@@ -167,6 +167,50 @@ TEST_F(Semantics, FiltersAreRefusedAtCreation) {
   EXPECT_EQ(H5Lexists(file.get(), "d", H5P_DEFAULT), 0);
 }
 
+TEST_F(Semantics, TheLogsOwnGroupIsNeitherDeletedNorMovedButOneOfTheUsersIs) {
+  {
+    const auto file = create("a.h5");
+    const auto group =
+        handle(H5Gcreate2(file.get(), "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+    const auto d = dataset(group, "d", {3});
+    ASSERT_GE(write_n(d, {{0}}, {{3}}, {1, 2, 3}), 0);
+    ASSERT_GE(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
+    for (const char* name : {"_slablog", "/_slablog", "/./_slablog", "_slablog/d0.s0"}) {
+      EXPECT_LT(H5Ldelete(file.get(), name, H5P_DEFAULT), 0) << name;
+      EXPECT_LT(H5Lmove(file.get(), name, file.get(), "away", H5P_DEFAULT, H5P_DEFAULT), 0) << name;
+    }
+    EXPECT_LT(H5Ldelete(group.get(), "/_slablog/index0", H5P_DEFAULT), 0);
+    handle(H5Gcreate2(group.get(), "_slablog", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+    EXPECT_GE(H5Ldelete(group.get(), "_slablog", H5P_DEFAULT), 0);
+    EXPECT_EQ(H5Lexists(group.get(), "_slablog", H5P_DEFAULT), 0);
+  }
+  EXPECT_THAT(all_plainly("a.h5", "g/d"), ElementsAre(1, 2, 3));
+}
+
+TEST_F(Semantics, WhatALogCannotAnswerIsRefusedWithItsReason) {
+  const auto file = create("a.h5");
+  const auto list = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const hsize_t chunk = 2;
+  H5Pset_chunk(list.get(), 1, &chunk);
+  const auto d = dataset(file, "d", {4}, H5T_NATIVE_INT, list.get());
+  const auto reason = [] {
+    std::string said;
+    H5Ewalk2(
+        H5E_DEFAULT, H5E_WALK_UPWARD,
+        [](unsigned, const H5E_error2_t* entry, void* text) -> herr_t {
+          *static_cast<std::string*>(text) += entry->desc;
+          return 0;
+        },
+        &said);
+    return said;
+  };
+  hsize_t chunks = 0;
+  EXPECT_LT(H5Dget_num_chunks(d.get(), H5S_ALL, &chunks), 0);
+  EXPECT_THAT(reason(), ::testing::HasSubstr("slablog keeps no chunks"));
+  EXPECT_LT(H5Fget_file_image(file.get(), nullptr, 0), 0);
+  EXPECT_THAT(reason(), ::testing::HasSubstr("when it is closed"));
+}
+
 TEST_F(Semantics, AFullBufferSpillsAndIsReadAndFlushedAllTheSame) {
   const hsize_t n = 3000;
   const auto count = static_cast<hsize_t>(ranks());

@@ -184,9 +184,24 @@ herr_t specific(void* object, H5VL_dataset_specific_args_t* args, hid_t list, vo
   });
 }
 
+bool asks_for_chunks(int operation) {
+  return operation == H5VL_NATIVE_DATASET_GET_NUM_CHUNKS ||
+         operation == H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_IDX ||
+         operation == H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_COORD ||
+         operation == H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE ||
+         operation == H5VL_NATIVE_DATASET_CHUNK_READ ||
+         operation == H5VL_NATIVE_DATASET_CHUNK_WRITE ||
+         operation == H5VL_NATIVE_DATASET_CHUNK_ITER;
+}
+
 herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
   return guarded("dataset optional", [&]() -> herr_t {
     auto& mine = as_object(object);
+    if (mine.dataset && asks_for_chunks(args->op_type)) {
+      throw Refusal(H5E_DATASET, H5E_UNSUPPORTED,
+                    "slablog keeps no chunks; use H5Dread and H5Dwrite, or convert the file with "
+                    "h5repack, whose copy has them");
+    }
     const bool writes = args->op_type == write_n_operation();
     if (!writes && args->op_type != read_n_operation()) {
       return H5VLdataset_optional(mine.under, mine.connector, args, list, nullptr);

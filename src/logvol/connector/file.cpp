@@ -241,6 +241,11 @@ herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void*
 herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
   return guarded("file optional", [&] {
     auto& mine = as_object(object);
+    if (args->op_type == H5VL_NATIVE_FILE_GET_FILE_IMAGE && mine.log && mine.log->file.writable()) {
+      throw Refusal(H5E_FILE, H5E_UNSUPPORTED,
+                    "slablog makes what others see of a file when it is closed; close it, and take "
+                    "the image of the file opened with H5F_ACC_RDONLY");
+    }
     const auto status = H5VLfile_optional(mine.under, mine.connector, args, list, nullptr);
     if (status >= 0 && args->op_type == H5VL_NATIVE_FILE_POST_OPEN) start_log(mine);
     return status;

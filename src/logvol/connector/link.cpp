@@ -1,4 +1,4 @@
-// Links: all to the connector below.
+// Links: all to the connector below, but the log's own group stays.
 #include "logvol/connector/object.hpp"
 
 namespace slabmark::logvol {
@@ -29,8 +29,11 @@ herr_t copy(void* from, const H5VL_loc_params_t* from_place, void* to,
 
 herr_t move(void* from, const H5VL_loc_params_t* from_place, void* to,
             const H5VL_loc_params_t* to_place, hid_t links, hid_t access, hid_t list, void**) {
-  return H5VLlink_move(under_or_null(from), from_place, under_or_null(to), to_place,
-                       connector_of(from, to), links, access, list, nullptr);
+  return guarded("link move", [&] {
+    if (from != nullptr) refuse_own_group(as_object(from), *from_place);
+    return H5VLlink_move(under_or_null(from), from_place, under_or_null(to), to_place,
+                         connector_of(from, to), links, access, list, nullptr);
+  });
 }
 
 herr_t get(void* object, const H5VL_loc_params_t* place, H5VL_link_get_args_t* args, hid_t list,
@@ -41,8 +44,11 @@ herr_t get(void* object, const H5VL_loc_params_t* place, H5VL_link_get_args_t* a
 
 herr_t specific(void* object, const H5VL_loc_params_t* place, H5VL_link_specific_args_t* args,
                 hid_t list, void**) {
-  const auto& mine = as_object(object);
-  return H5VLlink_specific(mine.under, place, mine.connector, args, list, nullptr);
+  return guarded("link specific", [&] {
+    const auto& mine = as_object(object);
+    if (args->op_type == H5VL_LINK_DELETE) refuse_own_group(mine, *place);
+    return H5VLlink_specific(mine.under, place, mine.connector, args, list, nullptr);
+  });
 }
 
 herr_t optional(void* object, const H5VL_loc_params_t* place, H5VL_optional_args_t* args,

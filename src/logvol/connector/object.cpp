@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -213,6 +214,24 @@ std::shared_ptr<OpenLog> log_of(void* under, H5I_type_t type, hid_t connector) {
   if (open_logs().empty()) return nullptr;
   const auto number = find_file_number(under, self(type), connector);
   return number ? log_of_file(*number) : nullptr;
+}
+
+void refuse_own_group(const Object& place, const H5VL_loc_params_t& name) {
+  if (!place.log || name.type != H5VL_OBJECT_BY_NAME) return;
+  const std::string path = name.loc_data.loc_by_name.name;
+  const auto at = ("/" + path + "/").find(log_group + "/");
+  if (at == std::string::npos) return;
+  // A user may have a group of that name elsewhere.
+  const auto own = basic_info(place.under, named(place.type, log_group.c_str()), place.connector);
+  const auto meant = path.substr(0, at + log_group.size() - 1);
+  const auto found = basic_info(place.under, named(place.type, meant.c_str()), place.connector);
+  if (!own || !found || own->fileno != found->fileno ||
+      std::memcmp(&own->token, &found->token, sizeof own->token) != 0) {
+    return;
+  }
+  throw Refusal(H5E_LINK, H5E_CANTDELETE,
+                "/_slablog holds the elements of this file's datasets; it cannot be deleted or "
+                "moved through slablog");
 }
 
 std::shared_ptr<Object> parent_of(Object& place, const char* name) {

@@ -75,6 +75,9 @@ std::shared_ptr<OpenLog> log_of(void* under, H5I_type_t type, hid_t connector);
 /// file; null: no name.
 std::shared_ptr<Object> parent_of(Object& place, const char* name);
 
+/// Throws Refusal where a name leads into the log's own group: what is changed there is lost.
+void refuse_own_group(const Object& place, const H5VL_loc_params_t& name);
+
 /// HDF5's own number of the file that an object below is in.
 unsigned long file_number(void* under, H5I_type_t type, hid_t connector);
 /// The open logs by that number.

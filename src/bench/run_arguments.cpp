@@ -1,13 +1,14 @@
 #include "bench/run_arguments.hpp"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "base/command_line.hpp"
 #include "base/error.hpp"
-#include "base/number.hpp"
 #include "measure/record_file.hpp"
-#include "method/registry.hpp"
 #include "parallel/agree.hpp"
 #include "storage/mpiio/info.hpp"
 
@@ -28,63 +29,71 @@ std::pair<std::string, std::string> split_at_equals(const std::string& text, con
 
 }  // namespace
 
-void add_output_arguments(CLI::App& app, RunArguments& arguments) {
-  app.add_option("--json", arguments.json, "Append one record a method to this file (JSON Lines)");
-  app.add_option("--hint", arguments.hints, "MPI-IO hint, key=value; may be repeated");
-  app.add_option("--set", arguments.options,
-                 "Option of a method, such as pnetcdf.blocking=on; may be repeated");
-  app.add_flag("--keep", arguments.keep, "Leave the output files of the last trial");
-  app.add_flag("--overwrite", arguments.overwrite, "Replace output files that exist already");
+RunOptions one_trial() {
+  RunOptions run;
+  run.rule = fixed_trials(1);
+  run.warm_up = false;
+  return run;
 }
 
-void add_common_arguments(CLI::App& app, RunArguments& arguments) {
-  add_output_arguments(app, arguments);
-  app.add_option("--trials", arguments.trials,
-                 "Measure just this many trials, after one warm-up if more than one");
-  app.add_flag("--sync", arguments.sync, "Make files durable (fsync) inside open-to-close");
-  app.add_option("--deadline", arguments.deadline,
-                 "Seconds that one phase may take before the job is taken to hang; 0: no limit "
-                 "(default 1800)");
+void add_settings_arguments(CLI::App& app, Settings& settings) {
+  using Words = std::vector<std::string>;
+  app.add_option_function<Words>(
+         "--hint",
+         [&settings](const Words& words) {
+           for (const auto& word : words) settings.hints.push_back(split_at_equals(word, "--hint"));
+         },
+         "MPI-IO hint; may be repeated")
+      ->type_name("KEY=VALUE");
+  app.add_option_function<Words>(
+         "--set",
+         [&settings](const Words& words) {
+           for (const auto& word : words) {
+             const auto [name, value] = split_at_equals(word, "--set");
+             settings.options.insert_or_assign(name, value);
+           }
+         },
+         "Option of a method, such as pnetcdf.blocking=on, of those that 'slabmark-bench methods' "
+         "lists; may be repeated")
+      ->type_name("NAME=VALUE");
 }
 
-void add_stopping_arguments(CLI::App& app, RunArguments& arguments) {
-  app.add_option("--min-trials", arguments.min_trials, "Trials at least (default 10)");
-  app.add_option("--max-trials", arguments.max_trials, "Trials at most (default 30)");
-  app.add_option(
-      "--precision", arguments.precision,
-      "Stop when the interval's half-width is under this share of the median (default 0.05)");
-  app.add_option("--time-budget", arguments.time_budget,
-                 "Seconds that one method may use (default: no limit)");
-  app.add_option("--seed", arguments.seed,
-                 "Seed of the order in which methods take turns (default 1)");
-  app.add_flag("--no-warm-up", arguments.no_warm_up, "Measure from the first trial on");
+void add_output_arguments(CLI::App& app, CommonOptions& options) {
+  app.add_option("--json", options.json, "Append one record a method to this file (JSON Lines)");
+  add_settings_arguments(app, options.settings);
+  app.add_flag("--keep", options.run.keep, "Leave the output files of the last trial");
+  app.add_flag("--overwrite", options.run.overwrite, "Replace output files that exist already");
 }
 
-RunOptions resolve_options(const RunArguments& arguments, RunOptions standard) {
-  RunOptions options = std::move(standard);
-  StoppingRule& rule = options.rule;
-  if (!arguments.min_trials.empty())
-    rule.min_trials = parse_count(arguments.min_trials, "--min-trials", 1, most_trials);
-  if (!arguments.max_trials.empty())
-    rule.max_trials = parse_count(arguments.max_trials, "--max-trials", 1, most_trials);
-  if (!arguments.precision.empty()) rule.precision = parse_real(arguments.precision, "--precision");
-  if (!arguments.time_budget.empty())
-    rule.time_budget = parse_real(arguments.time_budget, "--time-budget");
-  if (!arguments.trials.empty()) {
-    const std::uint64_t trials = parse_count(arguments.trials, "--trials", 1, most_trials);
-    rule = fixed_trials(trials);
-    options.warm_up = trials > 1;
-  }
-  check(rule);
-  if (!arguments.deadline.empty()) options.deadline = parse_real(arguments.deadline, "--deadline");
-  if (!arguments.seed.empty()) options.seed = parse_count(arguments.seed, "--seed");
-  if (arguments.no_warm_up) options.warm_up = false;
-  if (arguments.verify) options.verify = true;
-  if (arguments.no_verify) options.verify = false;
-  options.sync = arguments.sync;
-  options.keep = arguments.keep;
-  options.overwrite = arguments.overwrite;
-  return options;
+void add_common_arguments(CLI::App& app, CommonOptions& options) {
+  add_output_arguments(app, options);
+  add_count(app, "--trials", options.trials,
+            "Measure just this many trials, after one warm-up if more than one",
+            {.min = 1, .max = most_trials});
+  app.add_flag("--sync", options.run.sync, "Make files durable (fsync) inside open-to-close");
+  add_real(app, "--deadline", options.run.deadline,
+           "Seconds that one phase may take before the job is taken to hang; 0: no limit");
+}
+
+void add_stopping_arguments(CLI::App& app, CommonOptions& options) {
+  add_count(app, "--min-trials", options.run.rule.min_trials, "Trials at least",
+            {.min = 1, .max = most_trials});
+  add_count(app, "--max-trials", options.run.rule.max_trials, "Trials at most",
+            {.min = 1, .max = most_trials});
+  add_real(app, "--precision", options.run.rule.precision,
+           "Stop when the interval's half-width is under this share of the median");
+  add_real(app, "--time-budget", options.run.rule.time_budget, "Seconds that one method may use");
+  add_count(app, "--seed", options.run.seed, "Seed of the order in which methods take turns");
+  app.add_flag("--no-warm-up", options.no_warm_up, "Measure from the first trial on");
+}
+
+void add_verify_arguments(CLI::App& app, CommonOptions& options, const std::string& without) {
+  auto* verify = app.add_flag_callback(
+      "--verify", [&options] { options.run.verify = true; },
+      "Read every element back and compare, outside the times (default)");
+  app.add_flag_callback(
+         "--no-verify", [&options] { options.run.verify = false; }, without)
+      ->excludes(verify);
 }
 
 void require_record_file(const Comm& comm, const std::string& path) {
@@ -93,30 +102,14 @@ void require_record_file(const Comm& comm, const std::string& path) {
   });
 }
 
-void add_verify_arguments(CLI::App& app, RunArguments& arguments, const std::string& otherwise) {
-  auto* verify = app.add_flag("--verify", arguments.verify,
-                              "Read every element back and compare, outside the times (default)");
-  app.add_flag("--no-verify", arguments.no_verify, otherwise)->excludes(verify);
-}
-
-void resolve_common(const RunArguments& arguments, RunOptions standard, CommonOptions& options) {
-  options.run = resolve_options(arguments, std::move(standard));
-  options.settings = resolve_settings(arguments);
-  options.json = arguments.json;
-}
-
-Settings resolve_settings(const RunArguments& arguments) {
-  Settings settings;
-  for (const std::string& text : arguments.hints) {
-    settings.hints.push_back(split_at_equals(text, "--hint"));
+void resolve_common(CommonOptions& options) {
+  if (options.trials) {
+    options.run.rule = fixed_trials(*options.trials);
+    options.run.warm_up = *options.trials > 1;
   }
-  mpiio::check_hints(settings.hints);
-  for (const std::string& text : arguments.options) {
-    settings.options.insert_or_assign(split_at_equals(text, "--set").first,
-                                      split_at_equals(text, "--set").second);
-  }
-  check_options(settings);
-  return settings;
+  mpiio::check_hints(options.settings.hints);
+  if (options.no_warm_up) options.run.warm_up = false;
+  check(options.run.rule);
 }
 
 }  // namespace slabmark

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -11,58 +11,42 @@
 
 namespace slabmark {
 
-/// What the user may say of a run on the command line of any program, as text until it is resolved.
-struct RunArguments {
-  std::string trials;      ///< a fixed number; empty: the program's own rule
-  std::string min_trials;  ///< the next four make up a StoppingRule
-  std::string max_trials;
-  std::string precision;
-  std::string time_budget;
-  std::string deadline;
-  std::string seed;
-  bool no_warm_up = false;
-  bool verify = false;
-  bool no_verify = false;
-  bool sync = false;
-  bool keep = false;
-  bool overwrite = false;
-  std::string json;                  ///< file that records are appended to
-  std::vector<std::string> hints;    ///< "key=value" for MPI-IO
-  std::vector<std::string> options;  ///< "mpiio.view=off" for methods
-};
-
-/// The same resolved; the options of a program are this and what is its own.
+/// What the user may say of a run on the command line of any program; the options of a program are
+/// this and what is its own. The defaults of `run` are the program's, set before the functions
+/// below add options, which keep references to it.
 struct CommonOptions {
   RunOptions run;
   Settings settings;
-  std::string json;              ///< file that records are appended to; empty: none
-  nlohmann::json configuration;  ///< for the manifest; left to the program
+  std::string json;                     ///< file that records are appended to; empty: none
+  nlohmann::json configuration;         ///< for the manifest; left to the program
+  std::optional<std::uint64_t> trials;  ///< just so many, in place of the program's own rule
+  bool no_warm_up = false;
 };
 
-/// --json, --hint, --set, --keep and --overwrite, which every program that measures has.
-void add_output_arguments(CLI::App& app, RunArguments& arguments);
+/// A program that runs each method once, as the originals do, unless told to do it more often.
+RunOptions one_trial();
+
+/// --hint and --set. Parsing throws InputError for text without "=".
+void add_settings_arguments(CLI::App& app, Settings& settings);
+
+/// Those, --json, --keep and --overwrite, which every program that measures has.
+void add_output_arguments(CLI::App& app, CommonOptions& options);
 
 /// Those, and the others of every program whose trials are whole passes over a file.
-void add_common_arguments(CLI::App& app, RunArguments& arguments);
+void add_common_arguments(CLI::App& app, CommonOptions& options);
 
-/// --verify, which is what the program does anyway, and --no-verify, described by `otherwise`.
-void add_verify_arguments(CLI::App& app, RunArguments& arguments, const std::string& otherwise);
+/// --verify, which is what the program does anyway, and --no-verify, which means `without`.
+void add_verify_arguments(CLI::App& app, CommonOptions& options, const std::string& without);
 
 /// Those of a program that runs until the median is known well enough.
-void add_stopping_arguments(CLI::App& app, RunArguments& arguments);
-
-/// Throws InputError for a value that is no number and a rule that cannot work. `standard` holds
-/// what the program does where the user says nothing.
-RunOptions resolve_options(const RunArguments& arguments, RunOptions standard);
+void add_stopping_arguments(CLI::App& app, CommonOptions& options);
 
 /// Collective. Throws an agreed InputError if records could not be appended to the file `path`; an
 /// empty path, which asks for no records, is good.
 void require_record_file(const Comm& comm, const std::string& path);
 
-/// Throws InputError for text without "=", and for an option that no method has.
-Settings resolve_settings(const RunArguments& arguments);
-
-/// All of them but the configuration. Throws InputError, as the two above.
-void resolve_common(const RunArguments& arguments, RunOptions standard, CommonOptions& options);
+/// What parsing left open: a number of trials becomes the rule. Throws InputError for a rule that
+/// cannot work. Options of methods are left to check_options().
+void resolve_common(CommonOptions& options);
 
 }  // namespace slabmark

@@ -17,7 +17,8 @@ const MethodInfo& find_method(std::string_view name);
 /// True if a file may be smaller than what is written to it, since chunks are compressed.
 bool compresses(const Settings& settings);
 
-/// Throws InputError if an option of `settings` belongs to none of the methods, with the nearest.
-void check_options(const Settings& settings);
+/// Throws InputError if an option of `settings` belongs to none of the `chosen` methods, with the
+/// nearest that does.
+void check_options(const Settings& settings, std::span<const MethodInfo* const> chosen);
 
 }  // namespace slabmark

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -29,6 +30,69 @@ TEST(CommandLines, RefuseAnEmptyValueByTheOptionsName) {
   EXPECT_TRUE(parse({"run", "--trials", ""}).starts_with("--trials is given without a value"));
   EXPECT_TRUE(parse({"run", "--trials="}).starts_with("--trials"));
   EXPECT_TRUE(parse({"a", ""}).starts_with("files is given without"));
+}
+
+using ::testing::HasSubstr;
+
+struct Values {
+  std::uint64_t count = 3;
+  std::optional<std::uint64_t> other;
+  std::uint64_t size = 65536;
+  double real = 0.5;
+  std::array<std::uint64_t, 3> triple = {1, 2, 3};
+  bool fixed = false;
+};
+
+/// What --help prints, or the error, or "" with `values` set.
+std::string parse(Values& values, std::vector<const char*> words) {
+  CLI::App app("test", "test");
+  add_count(app, "-n,--count", values.count, "Number of things", {.min = 1, .max = 9});
+  add_count(app, "--other", values.other, "Another");
+  add_size(app, "--size", values.size, "Bytes");
+  add_real(app, "--real", values.real, "Seconds");
+  add_triple(app, "--triple", values.triple, "Points");
+  add_word<bool>(app, "--time", values.fixed, "How", {{"grow", false}, {"fixed", true}});
+  words.insert(words.begin(), "test");
+  try {
+    return parse_command_line(app, static_cast<int>(words.size()), words.data()).value_or("");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+TEST(TypedOptions, AreSetAsTheyAreGivenAndKeepTheirDefaultsElse) {
+  Values values;
+  EXPECT_EQ(parse(values, {"-n", "9", "--other", "0", "--size", "2M", "--time", "fixed"}), "");
+  EXPECT_EQ(values.count, 9u);
+  EXPECT_EQ(values.other, 0u);
+  EXPECT_EQ(values.size, 2u << 20);
+  EXPECT_EQ(values.real, 0.5);
+  EXPECT_EQ(values.triple[2], 3u);
+  EXPECT_TRUE(values.fixed);
+  EXPECT_EQ(parse(values, {"--real", "1e3", "--triple", "4,5,6"}), "");
+  EXPECT_EQ(values.real, 1000.0);
+  EXPECT_EQ(values.triple[0], 4u);
+}
+
+TEST(TypedOptions, ShowRangeAndDefaultInTheHelpText) {
+  Values values;
+  const auto help = parse(values, {"--help"});
+  EXPECT_THAT(help, HasSubstr("1 to 9"));
+  EXPECT_THAT(help, HasSubstr("Number of things (default 3)"));
+  EXPECT_THAT(help, HasSubstr("Bytes (default 64K)"));
+  EXPECT_THAT(help, HasSubstr("Points (default 1,2,3)"));
+  EXPECT_THAT(help, HasSubstr("grow or fixed"));
+}
+
+TEST(TypedOptions, RefuseWhatIsOutOfRangeOrOfAnotherKindByName) {
+  Values values;
+  EXPECT_THAT(parse(values, {"-n", "10"}), HasSubstr("--count is \"10\", which is out of range"));
+  EXPECT_THAT(parse(values, {"-n", "0x3"}), HasSubstr("is not a whole number"));
+  EXPECT_THAT(parse(values, {"--size", "1.5M"}), HasSubstr("--size is \"1.5M\""));
+  EXPECT_THAT(parse(values, {"--real", "inf"}), HasSubstr("--real is \"inf\""));
+  EXPECT_THAT(parse(values, {"--triple", "1,2"}), HasSubstr("is not three numbers"));
+  EXPECT_EQ(parse(values, {"--time", "slow"}), "--time is 'slow'; it takes grow or fixed.");
+  EXPECT_EQ(values.count, 3u);
 }
 
 }  // namespace

@@ -45,10 +45,25 @@ TEST(Registry, AMethodThatDoesNotExistIsRefusedWithTheNearestName) {
             std::string::npos);
 }
 
+std::vector<const MethodInfo*> all_methods() {
+  std::vector<const MethodInfo*> all;
+  for (const auto& method : methods()) all.push_back(&method);
+  return all;
+}
+
 TEST(Registry, AMisspeltOptionIsRefusedWithTheNearestName) {
   const Settings settings{{{"pnetcdf.blokcing", "on"}}, {}};
-  EXPECT_NE(message_of([&] { check_options(settings); }).find("did you mean pnetcdf.blocking?"),
-            std::string::npos);
+  const auto message = message_of([&] { check_options(settings, all_methods()); });
+  EXPECT_NE(message.find("did you mean pnetcdf.blocking?"), std::string::npos) << message;
+}
+
+TEST(Registry, AnOptionThatNoChosenMethodHasIsRefused) {
+  const Settings settings{{{"null.delay_post", "1"}}, {}};
+  std::vector<const MethodInfo*> chosen = {&find_method("posix")};
+  EXPECT_EQ(message_of([&] { check_options(settings, chosen); }),
+            "posix has no option 'null.delay_post'; leave it out.");
+  chosen.push_back(&find_method("null"));
+  EXPECT_NO_THROW(check_options(settings, chosen));
 }
 
 TEST(Registry, OptionsOfAllMethodsAreAcceptedTogether) {
@@ -56,7 +71,7 @@ TEST(Registry, OptionsOfAllMethodsAreAcceptedTogether) {
   for (const auto& method : methods()) {
     for (const auto& option : method.options) settings.options[option.name] = option.standard;
   }
-  EXPECT_NO_THROW(check_options(settings));
+  EXPECT_NO_THROW(check_options(settings, all_methods()));
 }
 
 TEST(Registry, AValueThatAnOptionDoesNotTakeIsRefusedBeforeAFileIsMade) {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/number.hpp"
 #include "method/registry.hpp"
 
 namespace slabmark::dwrite_eval {
@@ -109,8 +108,8 @@ Parsed<Options> parse(int argc, const char* const* argv) {
       "each.",
       "dwrite_eval");
   Options options;
-  RunArguments arguments;
-  std::string variables = "1";
+  options.run = one_trial();                // as often as the original ran each way
+  options.run.first_round_in_order = true;  // so that the lines of progress are in the known order
   std::string connector = "native";
   std::vector<std::string> names;
   bool collective = false;
@@ -118,7 +117,8 @@ Parsed<Options> parse(int argc, const char* const* argv) {
 
   app.add_flag("-v,--verbose", options.verbose,
                "Verbose mode: also phases, and what HDF5 says of each way");
-  app.add_option("-n,--variables", variables, "Number of datasets to simulate (default 1)");
+  add_count(app, "-n,--variables", options.variables, "Number of datasets to simulate",
+            {.min = 1, .max = most_variables});
   app.add_option("-c,--decomposition", options.map,
                  "File describing data decompositions (NetCDF or PIO text)")
       ->required();
@@ -132,24 +132,24 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   auto* together = app.add_flag("--collective", collective, "Collective H5Dwrite (default)");
   app.add_flag("--independent", independent, "Independent H5Dwrite")->excludes(together);
   app.add_option("--connector", connector, "HDF5 connector: native (default) or slablog");
-  add_verify_arguments(app, arguments, "Trust the library that it wrote what it said it wrote");
-  add_common_arguments(app, arguments);
+  add_verify_arguments(app, options, "Trust the library that it wrote what it said it wrote");
+  add_common_arguments(app, options);
 
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
 
-  options.variables = parse_count(variables, "-n (number of datasets)", 1, most_variables);
   check_connector(connector);
   if (options.output.empty()) {
     throw InputError("-o needs the name of a directory; leave it out for the current one.");
   }
   options.ways = names.empty() ? ways_of_the_original() : ways_called(names);
 
-  RunOptions standard;
-  standard.rule = fixed_trials(1);  // as often as the original ran each way
-  standard.warm_up = false;
-  resolve_common(arguments, standard, options);
+  std::vector<const MethodInfo*> chosen;
+  for (const Way& way : options.ways) {
+    if (way.method != nullptr) chosen.push_back(way.method);
+  }
+  resolve_common(options);
+  check_options(options.settings, chosen);
   options.run.inputs = {options.map};
-  options.run.first_round_in_order = true;  // so that the lines of progress are in the known order
   if (collective || independent) {
     if (options.settings.options.contains("hdf5.collective")) {
       throw InputError(fmt::format("--{} and --set hdf5.collective say the same thing; use one.",
@@ -160,9 +160,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   if (connector != "native") options.settings.options["hdf5.connector"] = connector;
 
   nlohmann::json ways = nlohmann::json::array();
-  for (const Way& way : options.ways) {
-    if (way.method != nullptr) ways.push_back(way.name);
-  }
+  for (const MethodInfo* method : chosen) ways.push_back(method->name);
   options.configuration = {{"map", options.map},
                            {"variables", options.variables},
                            {"output", options.output},
@@ -170,7 +168,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
                            {"connector", connector},
                            {"verify", options.run.verify},
                            {"sync", options.run.sync},
-                           {"hints", arguments.hints},
+                           {"hints", app.get_option("--hint")->results()},
                            {"options", options.settings.options}};
   return {std::move(options), ""};
 }

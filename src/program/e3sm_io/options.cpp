@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/command_line.hpp"
 #include "base/error.hpp"
-#include "base/number.hpp"
 #include "method/registry.hpp"
 
 namespace slabmark::e3sm_io {
@@ -51,15 +51,15 @@ Parsed<Options> parse(int argc, const char* const* argv) {
       "vara).",
       "e3sm_io");
   Options options;
-  RunArguments arguments;
-  std::string variables = "1";
-  std::string map_index;
+  options.run = one_trial();  // as often as the original ran each method
+  std::optional<std::uint64_t> map_index;
   bool use_float = false;
   bool use_double = false;
   std::vector<std::string> names = {"vard", "varn", "vara"};
 
   app.add_flag("-q,--quiet", options.quiet, "Quiet mode: without the hints in effect");
-  app.add_option("-n,--variables", variables, "Number of variables (default 1)");
+  add_count(app, "-n,--variables", options.variables, "Number of variables",
+            {.min = 1, .max = most_variables});
   app.add_option(
       "-o,--output", options.output,
       "Output file, or a directory for testfile_*.nc (default ./testfile.nc); each method "
@@ -68,31 +68,32 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   auto* float_flag = app.add_flag("--float", use_float, "Variables of 4 bytes an element");
   app.add_flag("--double", use_double, "Variables of 8 bytes an element (default)")
       ->excludes(float_flag);
-  app.add_option(
-      "--map", map_index,
-      "Use only this map of a file with several (1, 2, ...); else variable i uses map i mod maps");
+  add_count(app, "--map", map_index,
+            "Use only this map of a file with several; else variable i uses map i mod maps",
+            {.min = 1});
   app.add_option("--methods", names, "Methods, separated by commas (default vard,varn,vara)")
       ->delimiter(',');
-  add_verify_arguments(app, arguments, "Trust the library that it wrote what it said it wrote");
-  add_common_arguments(app, arguments);
+  add_verify_arguments(app, options, "Trust the library that it wrote what it said it wrote");
+  add_common_arguments(app, options);
 
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
 
-  options.variables = parse_count(variables, "-n (number of variables)", 1, most_variables);
-  if (!map_index.empty()) options.only_map = parse_count(map_index, "--map", 1) - 1;
+  if (map_index) options.only_map = *map_index - 1;
   if (use_float) options.type = ElementType::float32;
   if (options.output.empty()) options.output = "testfile.nc";
   for (const std::string& name : names) options.methods.push_back(&find_by_short_name(name));
 
-  RunOptions standard;
-  standard.rule = fixed_trials(1);  // as often as the original ran each method
-  standard.warm_up = false;
-  resolve_common(arguments, standard, options);
+  resolve_common(options);
+  check_options(options.settings, options.methods);
   options.run.inputs = {options.map};
-  options.configuration = {
-      {"map", options.map},       {"variables", options.variables}, {"type", name_of(options.type)},
-      {"output", options.output}, {"verify", options.run.verify},   {"sync", options.run.sync},
-      {"hints", arguments.hints}, {"options", arguments.options}};
+  options.configuration = {{"map", options.map},
+                           {"variables", options.variables},
+                           {"type", name_of(options.type)},
+                           {"output", options.output},
+                           {"verify", options.run.verify},
+                           {"sync", options.run.sync},
+                           {"hints", app.get_option("--hint")->results()},
+                           {"options", app.get_option("--set")->results()}};
   return {std::move(options), ""};
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/number.hpp"
+#include "method/registry.hpp"
 #include "program/h5perf/sweep.hpp"
 #include "program/h5perf/words.hpp"
 
@@ -16,7 +17,6 @@ namespace {
 
 /// The command line as text.
 struct Arguments {
-  RunArguments run;
   std::string align = "1";
   std::string threshold = "1";
   std::vector<std::string> apis;
@@ -44,7 +44,7 @@ struct Arguments {
   bool one_buffer = false;
 };
 
-void add_options(CLI::App& app, Arguments& a) {
+void add_options(CLI::App& app, Arguments& a, Options& options) {
   app.add_option("-a,--align", a.align, "Alignment of objects in the HDF5 file (default 1)");
   app.add_option("-A,--api", a.apis, "APIs to test: phdf5, mpiio, posix (default all)")
       ->delimiter(',');
@@ -87,8 +87,10 @@ void add_options(CLI::App& app, Arguments& a) {
   app.add_option("--ceiling", a.ceiling,
                  "MB/s that are possible here, to hold figures against (default: as fast as all "
                  "processes copy memory)");
-  app.add_flag("--no-verify", a.run.no_verify, "Do not read written files back to compare them");
-  add_common_arguments(app, a.run);
+  app.add_flag_callback(
+      "--no-verify", [&options] { options.run.verify = false; },
+      "Do not read written files back to compare them");
+  add_common_arguments(app, options);
 }
 
 /// Documents turn hyphens into dashes, and the original took such words for the end of the options
@@ -151,16 +153,18 @@ void set_sweep(Options& options, const Arguments& a, int ranks) {
 }
 
 void set_run(Options& options, const Arguments& a) {
-  if (!a.iterations.empty() && !a.run.trials.empty()) {
+  if (!a.iterations.empty() && options.trials) {
     throw InputError(
         "-i and --trials both say how often to measure; use one (--trials adds a warm-up).");
   }
   options.iterations =
       a.iterations.empty() ? 1 : parse_count(a.iterations, "-i (test iterations)", 1, 1'000'000);
-  RunOptions standard;
-  standard.rule = fixed_trials(options.iterations);
-  standard.warm_up = false;
-  resolve_common(a.run, standard, options);
+  options.run.rule = fixed_trials(options.iterations);
+  resolve_common(options);
+  const MethodInfo* possible[] = {&find_method("posix"), &find_method("hdf5-slab"),
+                                  &find_method("mpiio-independent"),
+                                  &find_method("mpiio-collective")};
+  check_options(options.settings, possible);
   if (options.debug.verify) options.run.verify = true;
   options.run.keep = options.run.keep || options.environment.keep;
   options.iterations = options.run.rule.max_trials;
@@ -192,11 +196,12 @@ Parsed<Options> parse(int argc, const char* const* argv, int ranks) {
   CLI::App app("Tests parallel I/O performance of POSIX, MPI-IO and HDF5 on 1-D and 2-D datasets.",
                "h5perf");
   Arguments arguments;
-  add_options(app, arguments);
+  Options options;
+  options.run = one_trial();
+  add_options(app, arguments, options);
   refuse_dashes(argc, argv);
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
 
-  Options options;
   options.apis = parse_apis(arguments.apis);
   options.debug = parse_debug(arguments.debug);
   options.chunked = arguments.chunk;

@@ -103,7 +103,12 @@ void finish_file(const Comm& world, const CheckpointSettings& settings, const Ce
 ExitStatus run(const Comm& world, const Options& options) {
   require_record_file(world, options.json);
   const CheckpointSettings settings = read_input(world, options);
-  agreed(world, [&] { require_ranks(world, settings.grid); });
+  Cell cell;
+  cell.method = &find_method(settings.subfile > 0 ? "hdf5-subfiling" : "hdf5-slab");
+  agreed(world, [&] {
+    require_ranks(world, settings.grid);
+    check_options(options.settings, {&cell.method, 1});
+  });
   Pattern pattern;
   {
     Deadline deadline(options.run.deadline);
@@ -112,8 +117,6 @@ ExitStatus run(const Comm& world, const Options& options) {
   }
   OutputFile output(world, settings);
 
-  Cell cell;
-  cell.method = &find_method(settings.subfile > 0 ? "hdf5-subfiling" : "hdf5-slab");
   cell.settings = method_settings(settings, options.settings);
   cell.written = &pattern;
   cell.path = output.written_as();

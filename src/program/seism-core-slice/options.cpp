@@ -31,19 +31,16 @@ Parsed<Options> parse(int argc, const char* const* argv) {
       "standard input, one keyword a line, up to DONE: docs/seism-core.md lists the keywords.",
       "seism-core-slice");
   Options options;
-  RunArguments arguments;
+  options.run = one_trial();  // as often as the original wrote
   app.add_option("--input", options.input, "Read the keywords from this file instead");
-  add_verify_arguments(app, arguments, "Leave that to seism-core-check");
-  add_common_arguments(app, arguments);
+  add_verify_arguments(app, options, "Leave that to seism-core-check");
+  add_common_arguments(app, options);
   // The file always stays and replaces an earlier one, as the original's did.
   for (const char* name : {"--keep", "--overwrite"}) app.remove_option(app.get_option(name));
 
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
 
-  RunOptions standard;
-  standard.rule = fixed_trials(1);  // as often as the original wrote
-  standard.warm_up = false;
-  resolve_common(arguments, standard, options);
+  resolve_common(options);
   options.run.keep = true;
   options.run.overwrite = true;
   return {std::move(options), ""};

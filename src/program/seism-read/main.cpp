@@ -35,22 +35,19 @@ Parsed<Options> parse(int argc, const char* const* argv) {
       "Reads all time steps of a file that seism-core-slice wrote, on any number of ranks.",
       "seism-read");
   Options options;
-  RunArguments arguments;
+  options.run = one_trial();
   bool ignore_subfile = false;
   app.add_option("file", options.file, "The file")->required();
   app.add_flag("--ignore-subfile", ignore_subfile,
                "Has no effect: how the file is stored says how it is read");
-  app.add_flag("--no-verify", arguments.no_verify, "Do not compare what was read");
-  add_common_arguments(app, arguments);
+  app.add_flag_callback(
+      "--no-verify", [&options] { options.run.verify = false; }, "Do not compare what was read");
+  add_common_arguments(app, options);
   for (const char* name : {"--keep", "--overwrite", "--sync"}) {
     app.remove_option(app.get_option(name));
   }
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
-  RunOptions standard;
-  standard.rule = fixed_trials(1);
-  standard.warm_up = false;
-  resolve_common(arguments, standard, options);
-  options.settings.options.emplace("hdf5.collective", "off");  // as the original read
+  resolve_common(options);
   return {std::move(options), ""};
 }
 
@@ -78,10 +75,14 @@ ExitStatus run(const Comm& world, const Options& options) {
   require_record_file(world, options.json);
   const CheckpointSettings settings = read_checkpoint_attributes(world, options.file);
   Pattern pattern;
-  agreed(world, [&] { pattern = make_checkpoint(world, settings, options.run.verify); });
   Cell cell;
   cell.method = &find_method(method_for(options.file));
   cell.settings = options.settings;
+  cell.settings.options.emplace("hdf5.collective", "off");  // as the original read
+  agreed(world, [&] {
+    check_options(options.settings, {&cell.method, 1});
+    pattern = make_checkpoint(world, settings, options.run.verify);
+  });
   cell.direction = Direction::read;
   cell.written = &pattern;
   cell.read = &pattern;

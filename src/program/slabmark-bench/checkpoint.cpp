@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/command_line.hpp"
 #include "base/error.hpp"
-#include "base/number.hpp"
 #include "pattern/checkpoint_pattern.hpp"
 #include "program/slabmark-bench/pattern_command.hpp"
 
@@ -23,19 +23,12 @@ class CheckpointCommand : public PatternCommand {
   }
 
   void add_options(CLI::App& app) override {
-    app.add_option("--processor", processor_, "Grid of processes x,y,z; as many as ranks")
+    add_triple(app, "--processor", grid_.processor, "Grid of processes; as many as ranks", false)
         ->required();
-    app.add_option("--domain", domain_, "Elements x,y,z that each process owns")->required();
-    app.add_option("--chunk", chunk_,
-                   "Chunk x,y,z of the dataset, for HDF5 (default: one time step a chunk)");
-    app.add_option("--time", time_, "Time steps (default 1)");
-  }
-
-  void check() override {
-    grid_.processor = parse_triple(processor_, "--processor");
-    grid_.domain = parse_triple(domain_, "--domain");
-    if (!chunk_.empty()) grid_.chunk = parse_triple(chunk_, "--chunk");
-    grid_.steps = parse_count(time_, "--time", 1);
+    add_triple(app, "--domain", grid_.domain, "Elements that each process owns", false)->required();
+    add_triple(app, "--chunk", grid_.chunk,
+               "Chunk of the dataset, for HDF5 (default: one time step a chunk)", false);
+    add_count(app, "--time", grid_.steps, "Time steps", {.min = 1});
   }
 
   BuiltPattern build(const Comm& comm, bool for_reading) override {
@@ -44,7 +37,7 @@ class CheckpointCommand : public PatternCommand {
     if (grid_.blocks() != size) {
       throw InputError(fmt::format(
           "--processor {} makes {} processes, but there are {} ranks; start as many ranks.",
-          processor_, grid_.blocks(), size));
+          fmt::join(grid_.processor, ","), grid_.blocks(), size));
     }
     BuiltPattern built;
     built.written = make_checkpoint_pattern(grid_, rank, size);
@@ -54,10 +47,6 @@ class CheckpointCommand : public PatternCommand {
 
  private:
   CheckpointGrid grid_;
-  std::string processor_;
-  std::string domain_;
-  std::string chunk_;
-  std::string time_ = "1";
 };
 
 }  // namespace

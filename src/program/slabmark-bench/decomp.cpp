@@ -1,4 +1,4 @@
-#include "base/number.hpp"
+#include "base/command_line.hpp"
 #include "map/map_pattern.hpp"
 #include "program/slabmark-bench/pattern_command.hpp"
 
@@ -14,27 +14,25 @@ class DecompCommand : public PatternCommand {
 
   void add_options(CLI::App& app) override {
     app.add_option("--map", request_.path, "Decomposition file (NetCDF or PIO text)")->required();
-    app.add_option("--map-index", map_index_,
-                   "Use only this map of a file with several (1, 2, ...)");
-    app.add_option("--variables", variables_, "Number of variables (default: one for each map)");
-    app.add_option("--type", type_, "Element type (default float64)");
-    app.add_option("--rounds", rounds_,
-                   "Time records to write (default 1; more give a time dimension)");
+    add_count(app, "--map-index", map_index_, "Use only this map of a file with several",
+              {.min = 1});
+    add_count(app, "--variables", variables_, "Number of variables (default: one for each map)",
+              {.min = 1, .max = 1'000'000});
+    add_type(app, "--type", request_.type, "Element type");
+    add_count(app, "--rounds", request_.rounds, "Time records to write; more give a time dimension",
+              {.min = 1});
   }
 
   void check() override {
-    if (!map_index_.empty()) request_.only_map = parse_count(map_index_, "--map-index", 1) - 1;
-    if (!variables_.empty())
-      request_.variables = parse_count(variables_, "--variables", 1, 1'000'000);
-    request_.rounds = parse_count(rounds_, "--rounds", 1);
-    request_.type = parse_type(type_);
+    if (map_index_) request_.only_map = *map_index_ - 1;
+    request_.variables = variables_.value_or(1);
   }
 
   std::vector<std::string> inputs() const override { return {request_.path}; }
 
   BuiltPattern build(const Comm& comm, bool for_reading) override {
     request_.with_neighbours = for_reading;
-    if (variables_.empty() && !request_.only_map) {
+    if (!variables_ && !request_.only_map) {
       request_.variables = open_map(comm, request_.path)->maps().size();
     }
     MapPattern pattern = make_map_pattern(comm, request_);
@@ -43,10 +41,8 @@ class DecompCommand : public PatternCommand {
 
  private:
   MapPatternRequest request_;
-  std::string map_index_;
-  std::string variables_;
-  std::string type_ = "float64";
-  std::string rounds_ = "1";
+  std::optional<std::uint64_t> map_index_;
+  std::optional<std::uint64_t> variables_;
 };
 
 }  // namespace

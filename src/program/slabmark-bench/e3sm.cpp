@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include "base/error.hpp"
-#include "base/number.hpp"
+#include "base/command_line.hpp"
 #include "map/output_pattern.hpp"
 #include "pattern/output_table.hpp"
 #include "program/slabmark-bench/pattern_command.hpp"
@@ -22,18 +21,12 @@ class E3smCommand : public PatternCommand {
         ->required();
     app.add_option("--map", request_.path, "Decomposition file with the maps of the case")
         ->required();
-    app.add_option("--records", records_, "Time records to write (default 1)");
-    app.add_option("--real", real_, "Type of real variables: float64 (default) or float32");
+    add_count(app, "--records", request_.records, "Time records to write", {.min = 1});
+    add_type(app, "--real", request_.real, "Type of real variables",
+             {ElementType::float64, ElementType::float32});
   }
 
-  void check() override {
-    find_output_table(request_.output);
-    request_.records = parse_count(records_, "--records", 1);
-    if (real_ != "float64" && real_ != "float32") {
-      throw InputError(fmt::format("--real is '{}'; it takes float64 or float32.", real_));
-    }
-    request_.real = real_ == "float64" ? ElementType::float64 : ElementType::float32;
-  }
+  void check() override { find_output_table(request_.output); }
 
   BuiltPattern build(const Comm& comm, bool for_reading) override {
     request_.with_neighbours = for_reading;
@@ -43,8 +36,6 @@ class E3smCommand : public PatternCommand {
 
  private:
   OutputPatternRequest request_;
-  std::string records_ = "1";
-  std::string real_ = "float64";
 };
 
 }  // namespace

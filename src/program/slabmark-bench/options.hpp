@@ -22,7 +22,7 @@ struct Options : CommonOptions {
   std::uint64_t rounds_together = 1;
   bool chart = false;
   bool quiet = false;
-  std::string directory;
+  std::string directory = ".";
 };
 
 /// Nothing in `options` if the program has only to print `text` (help, list of methods), or what is

@@ -1,15 +1,16 @@
 #include "program/slabmark-bench/pattern_command.hpp"
 
-#include <fmt/format.h>
+#include <utility>
 
-#include "base/error.hpp"
+#include "base/command_line.hpp"
 
 namespace slabmark::bench_program {
 
-ElementType parse_type(const std::string& text) {
-  if (const auto type = find_element_type(text)) return *type;
-  throw InputError(fmt::format(
-      "--type '{}' is no element type; use uint8, int32, int64, float32, float64 or char.", text));
+CLI::Option* add_type(CLI::App& app, const std::string& names, ElementType& value,
+                      const std::string& help, std::initializer_list<ElementType> types) {
+  std::vector<std::pair<std::string, ElementType>> words;
+  for (const ElementType type : types) words.emplace_back(name_of(type), type);
+  return add_word(app, names, value, help, std::move(words));
 }
 
 std::vector<std::unique_ptr<PatternCommand>> pattern_commands() {

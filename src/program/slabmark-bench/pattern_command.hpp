@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,8 +31,8 @@ class PatternCommand {
   virtual std::string help() const = 0;
   virtual void add_options(CLI::App& app) = 0;
 
-  /// Throws InputError for values that make no sense. Called before anything collective.
-  virtual void check() = 0;
+  /// Throws InputError for values that make no sense together. Called before anything collective.
+  virtual void check() {}
 
   /// Files that the pattern is read from, which no method may write over.
   virtual std::vector<std::string> inputs() const { return {}; }
@@ -46,8 +47,12 @@ std::unique_ptr<PatternCommand> make_transfer_command();
 std::unique_ptr<PatternCommand> make_checkpoint_command();
 std::unique_ptr<PatternCommand> make_e3sm_command();
 
-/// What --type names. Throws InputError.
-ElementType parse_type(const std::string& text);
+/// An option that names one of `types`.
+CLI::Option* add_type(CLI::App& app, const std::string& names, ElementType& value,
+                      const std::string& help,
+                      std::initializer_list<ElementType> types = {
+                          ElementType::uint8, ElementType::int32, ElementType::int64,
+                          ElementType::float32, ElementType::float64, ElementType::character});
 
 /// All kinds, in the order of the help text.
 std::vector<std::unique_ptr<PatternCommand>> pattern_commands();

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "pattern/slice_pattern.hpp"
@@ -64,10 +65,12 @@ class SliceCommand : public PatternCommand {
   }
 
   void add_options(CLI::App& app) override {
-    app.add_option("--grid", grid_, "Points of the field x,y,z; x is the fastest")->required();
-    app.add_option("--processes", processes_,
-                   "Grid of processes x,y,z; as many as ranks (default: balanced)");
-    app.add_option("--halo", halo_, "Points around each block in memory (default 0)");
+    add_triple(app, "--grid", field_.points, "Points of the field; x is the fastest", false)
+        ->required();
+    processes_ = add_triple(app, "--processes", field_.processes,
+                            "Grid of processes; as many as ranks (default: balanced)", false);
+    add_count(app, "--halo", field_.halo, "Points around each block in memory",
+              {.max = std::uint64_t{1} << 20});
     app.add_flag("--with-halos", with_halos_,
                  "Write the halos at the field's outer faces, too; not with --plane or --range");
     app.add_option("--plane", planes_,
@@ -75,18 +78,15 @@ class SliceCommand : public PatternCommand {
                    "the whole field)");
     app.add_option("--range", ranges_,
                    "Points to keep along an axis, such as x=10:100 for 10 to 99; may be repeated");
-    app.add_option("--stride", stride_,
-                   "Keep every so many points along x,y,z, the last ones too (default 1,1,1)");
-    app.add_option("--fields", fields_, "Number of fields (default 1)");
-    app.add_option("--outputs", outputs_,
-                   "Number of outputs (default 1; more give a time dimension)");
-    app.add_option("--type", type_, "Element type (default float64)");
+    add_triple(app, "--stride", strides_, "Keep every so many points, the last ones too");
+    add_count(app, "--fields", field_count_, "Number of fields", {.min = 1, .max = 1'000'000});
+    add_count(app, "--outputs", output_count_, "Number of outputs; more give a time dimension",
+              {.min = 1});
+    add_type(app, "--type", element_, "Element type");
   }
 
   void check() override {
-    field_.points = parse_triple(grid_, "--grid");
-    field_.halo = parse_count(halo_, "--halo", 0, std::uint64_t{1} << 20);
-    if (!processes_.empty()) field_.processes = parse_triple(processes_, "--processes");
+    balanced_ = processes_->empty();
     if (with_halos_ && !(planes_.empty() && ranges_.empty())) {
       throw InputError(
           "--with-halos is for the whole field; leave out --plane and --range, or it.");
@@ -96,14 +96,10 @@ class SliceCommand : public PatternCommand {
       cuts_.push_back({axis, parse_count(position, "--plane", 0, field_.points[axis] - 1)});
     }
     for (const std::string& text : ranges_) kept_.push_back(parse_range(text));
-    strides_ = parse_triple(stride_, "--stride");
-    element_ = parse_type(type_);
-    field_count_ = parse_count(fields_, "--fields", 1, 1'000'000);
-    output_count_ = parse_count(outputs_, "--outputs", 1);
   }
 
   BuiltPattern build(const Comm& comm, bool for_reading) override {
-    if (processes_.empty()) {
+    if (balanced_) {
       field_.processes = balanced_processes(comm.size(), field_.points);
     }
     const auto rank = static_cast<std::uint64_t>(comm.rank());
@@ -151,15 +147,10 @@ class SliceCommand : public PatternCommand {
   std::uint64_t output_count_ = 1;
 
   bool with_halos_ = false;
-  std::string grid_;
-  std::string processes_;
-  std::string halo_ = "0";
+  CLI::Option* processes_ = nullptr;  ///< as long as the command line is parsed
+  bool balanced_ = true;
   std::vector<std::string> planes_;
   std::vector<std::string> ranges_;
-  std::string stride_ = "1,1,1";
-  std::string fields_ = "1";
-  std::string outputs_ = "1";
-  std::string type_ = "float64";
 };
 
 }  // namespace

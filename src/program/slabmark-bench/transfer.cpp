@@ -1,5 +1,5 @@
+#include "base/command_line.hpp"
 #include "base/error.hpp"
-#include "base/number.hpp"
 #include "pattern/transfer_pattern.hpp"
 #include "program/slabmark-bench/pattern_command.hpp"
 
@@ -16,12 +16,12 @@ class TransferCommand : public PatternCommand {
   }
 
   void add_options(CLI::App& app) override {
-    app.add_option("--bytes", bytes_,
-                   "Bytes per process and dataset; with --2d the side of the square divided by the "
-                   "processes (default 256K)");
-    app.add_option("--block", block_, "Bytes of a block, with --2d of its side (default 128K)");
-    app.add_option("--buffer", buffer_,
-                   "Bytes of a transfer buffer, with --2d of its longer side (default 256K)");
+    add_size(app, "--bytes", geometry_.bytes,
+             "Bytes per process and dataset; with --2d the side of the square divided by the "
+             "processes");
+    add_size(app, "--block", geometry_.block, "Bytes of a block, with --2d of its side");
+    add_size(app, "--buffer", geometry_.buffer,
+             "Bytes of a transfer buffer, with --2d of its longer side");
     app.add_flag("--interleaved", geometry_.interleaved,
                  "Blocks of the processes take turns, instead of one region each");
     app.add_flag("--2d", geometry_.two_dimensional, "Square datasets");
@@ -29,14 +29,11 @@ class TransferCommand : public PatternCommand {
     app.add_flag("--emulate-chunks", emulated_,
                  "With --2d: lay the dataset out in the order of its chunks, for any format")
         ->excludes(chunked);
-    app.add_option("--datasets", datasets_, "Number of datasets (default 1)");
+    add_count(app, "--datasets", geometry_.datasets, "Number of datasets",
+              {.min = 1, .max = 1'000'000});
   }
 
   void check() override {
-    geometry_.bytes = parse_size(bytes_, "--bytes");
-    geometry_.block = parse_size(block_, "--block");
-    geometry_.buffer = parse_size(buffer_, "--buffer");
-    geometry_.datasets = parse_count(datasets_, "--datasets", 1, 1'000'000);
     if (chunked_) geometry_.storage = TransferStorage::chunked;
     if (emulated_) geometry_.storage = TransferStorage::emulated;
     if (emulated_ && !geometry_.two_dimensional) {
@@ -54,10 +51,6 @@ class TransferCommand : public PatternCommand {
 
  private:
   TransferGeometry geometry_;
-  std::string bytes_ = "256K";
-  std::string block_ = "128K";
-  std::string buffer_ = "256K";
-  std::string datasets_ = "1";
   bool chunked_ = false;
   bool emulated_ = false;
 };

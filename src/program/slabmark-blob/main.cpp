@@ -23,7 +23,7 @@ struct Options {
   std::string output;
   std::string method = "pnetcdf-rearranged";
   bool overwrite = false;
-  RunArguments run;  ///< of which only hints and options of methods are asked for
+  Settings settings;
 };
 
 std::optional<std::string> parse(int argc, const char* const* argv, Options& options) {
@@ -35,9 +35,7 @@ std::optional<std::string> parse(int argc, const char* const* argv, Options& opt
   convert->add_option("-o,--output", options.output, "File to write")->required();
   convert->add_option("--method", options.method,
                       "pnetcdf-rearranged (default), hdf5-rearranged or mpiio-rearranged");
-  convert->add_option("--hint", options.run.hints, "MPI-IO hint, key=value; may be repeated");
-  convert->add_option("--set", options.run.options,
-                      "Option of the method, such as pnetcdf.aggregators=2; may be repeated");
+  add_settings_arguments(*convert, options.settings);
   convert->add_flag("--overwrite", options.overwrite, "Replace the output if it exists already");
   return parse_command_line(app, argc, argv);
 }
@@ -53,12 +51,11 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
   Options options;
   std::optional<std::string> help;
   const MethodInfo* method = nullptr;
-  Settings settings;
   agreed(world, [&] {
     help = parse(argc, argv, options);
     if (help) return;
     method = &writer(options.method);
-    settings = resolve_settings(options.run);
+    check_options(options.settings, {&method, 1});
   });
   if (help) {
     if (world.is_root()) fmt::print("{}", *help);
@@ -66,7 +63,7 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
   }
   mpiio::require_free_path(world, options.output, {options.overwrite, "-o", {options.input}});
   PhaseClock clock(world);
-  convert(world, options.input, options.output, *method, settings, clock);
+  convert(world, options.input, options.output, *method, options.settings, clock);
   const double seconds = world.max(clock.times().open_to_close);
   if (world.is_root()) {
     fmt::print("{} -> {} by {} on {} ranks in {:.4f} s\n", printable(options.input),

@@ -46,7 +46,6 @@ struct Arguments {
   std::vector<std::string> methods = {"append",     "append-one", "append-ranks", "append-async",
                                       "files",      "files-one",  "files-ranks",  "files-async",
                                       "copy-plane", "copy-field", "gatherv"};
-  RunArguments run;
 };
 
 void add_options(CLI::App& app, Arguments& a, Options& options) {
@@ -76,9 +75,10 @@ void add_options(CLI::App& app, Arguments& a, Options& options) {
   app.add_option("--device", a.device, "Whose memory the fields are in: host (default) or cuda");
   app.add_flag("--small-pages", a.small_pages, "Do not ask for huge pages for the fields");
   app.add_option("-o,--output", options.directory, "Directory of the files (default .)");
-  app.add_flag("--no-verify", a.run.no_verify, "Do not read the files back");
-  app.add_option("--seed", a.run.seed, "Of the order in which methods take turns (default 1)");
-  add_output_arguments(app, a.run);
+  app.add_flag_callback(
+      "--no-verify", [&options] { options.run.verify = false; }, "Do not read the files back");
+  add_count(app, "--seed", options.run.seed, "Of the order in which methods take turns");
+  add_output_arguments(app, options);
 }
 
 void resolve_grid(const Arguments& a, Options& options) {
@@ -159,9 +159,10 @@ CommandLine parse(int argc, const char* const* argv) {
   }
   options.on_gpu = a.device == "cuda";
   options.huge_pages = !a.small_pages;
-  options.run = resolve_options(a.run, RunOptions{});
-  options.settings = resolve_settings(a.run);
-  options.json = a.run.json;
+  for (const auto& method : a.methods) options.methods.push_back(&find_slice_method(method));
+  auto chosen = options.methods;
+  chosen.push_back(&find_method("hdf5-union"));  // for the whole field
+  check_options(options.settings, chosen);
   options.configuration = options_given(app);
   auto& own = options.settings.options;
   own.emplace("copy.threads", fmt::to_string(threads));
@@ -169,7 +170,6 @@ CommandLine parse(int argc, const char* const* argv) {
   for (const auto* name : {"append.waiting", "files.waiting"}) {
     own.emplace(name, fmt::to_string(waiting));
   }
-  for (const auto& method : a.methods) options.methods.push_back(&find_slice_method(method));
   return {std::move(options), ""};
 }
 

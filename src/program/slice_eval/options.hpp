@@ -5,16 +5,14 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "bench/cell.hpp"
-#include "method/method.hpp"
+#include "bench/run_arguments.hpp"
 #include "pattern/slice_pattern.hpp"
 
 namespace slabmark::slice_eval {
 
 /// The command line, checked as far as it can be without knowing the number of ranks.
-struct Options {
+/// `settings` are of methods of the registry.
+struct Options : CommonOptions {
   BlockedField grid;
   std::array<std::uint64_t, 3> stride = {1, 1, 1};  ///< that of the normal axis is 1
   std::size_t normal = 2;
@@ -23,7 +21,6 @@ struct Options {
   std::uint64_t fields = 1;
   ElementType type = ElementType::float64;  ///< in the files
   std::vector<const MethodInfo*> methods;
-  Settings settings;
   std::uint64_t outputs = 15;
   std::uint64_t computations = 0;  ///< passes over the fields between two outputs
   std::uint64_t sweep = 0;         ///< bytes of other memory touched before each output
@@ -31,10 +28,7 @@ struct Options {
   bool with_halos = false;         ///< of the whole field, at its outer faces
   bool huge_pages = true;
   bool on_gpu = false;  ///< where the fields are
-  RunOptions run;       ///< of it: seed, verify, keep and overwrite
   std::string directory = ".";
-  std::string json;
-  nlohmann::json configuration;  ///< for the manifest
 };
 
 /// Nothing in `options` if the program has only to print `text`.

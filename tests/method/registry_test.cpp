@@ -66,6 +66,22 @@ TEST(Registry, AnOptionThatNoChosenMethodHasIsRefused) {
   EXPECT_NO_THROW(check_options(settings, chosen));
 }
 
+TEST(Registry, AMethodHasNoOptionThatItForces) {
+  const auto has = [](std::string_view method, std::string_view name) {
+    for (const auto& info : methods()) {
+      if (info.name != method) continue;
+      for (const auto& option : info.options) {
+        if (option.name == name) return true;
+      }
+    }
+    return false;
+  };
+  EXPECT_TRUE(has("hdf5-slab", "hdf5.connector"));
+  EXPECT_FALSE(has("hdf5-log", "hdf5.connector"));
+  EXPECT_TRUE(has("hdf5-log", "hdf5.log_view"));
+  EXPECT_FALSE(has("hdf5-contiguous", "hdf5.chunk"));
+}
+
 TEST(Registry, OptionsOfAllMethodsAreAcceptedTogether) {
   Settings settings;
   for (const auto& method : methods()) {

@@ -107,6 +107,9 @@ MethodInfo hdf5_log_method() {
   auto info =
       hdf5_info("hdf5-log", "one H5Dwrite_n per dataset into a log, described by virtual datasets");
   info.missing = missing_connector();
+  // Whatever the option says, files go through the log: a record must not quote its default.
+  std::erase_if(info.options,
+                [](const OptionInfo& option) { return option.name == connector_option().name; });
   info.make = [](const MethodContext& context) { return std::make_unique<Hdf5Log>(context); };
   return info;
 }

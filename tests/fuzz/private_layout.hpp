@@ -5,8 +5,8 @@
 
 #include "fuzz/target.hpp"
 #include "map/map_files.hpp"
-#include "method/raw/blob_pattern.hpp"
 #include "method/pass.hpp"
+#include "method/raw/blob_pattern.hpp"
 #include "method/registry.hpp"
 #include "pattern/conformance.hpp"
 

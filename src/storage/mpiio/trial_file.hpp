@@ -14,8 +14,8 @@ namespace slabmark::mpiio {
 /// Files that a method leaves beside the one it is told to write.
 using Companions = std::function<std::vector<std::string>(const std::string& path)>;
 
-/// Collective: posix::require_free_path() of `path` and its companions, and the error is agreed. Throws
-/// it too if the path is too long for the MPI-IO in effect.
+/// Collective: posix::require_free_path() of `path` and its companions, and the error is agreed.
+/// Throws it too if the path is too long for the MPI-IO in effect.
 void require_free_path(const Comm& comm, const std::string& path, const posix::Output& output,
                        const Companions& companions = nullptr);
 

@@ -69,7 +69,8 @@ bool require_output(const std::string& path, const Output& output) {
   if (error == std::errc::too_many_symbolic_link_levels) refuse("is a symbolic link to itself");
   const bool exists = fs::exists(status);
   if (!exists && fs::is_symlink(path, error)) refuse("is a symbolic link that leads nowhere");
-  if (exists && !fs::is_regular_file(status)) refuse("exists and is not a regular file, so it is not overwritten");
+  if (exists && !fs::is_regular_file(status))
+    refuse("exists and is not a regular file, so it is not overwritten");
   for (const std::string& input : output.inputs) {
     if (exists && is_same_file(path, input)) refuse(fmt::format("is the input '{}'", input));
   }

@@ -58,12 +58,11 @@ bool is_full(const std::string& path) {
 
 void require_space(const Comm& comm, const Cell& cell, const Pattern& pattern,
                    const std::string& path) {
-  const FileFormat format = cell.method->format;
-  if (format == FileFormat::none || compresses(cell.settings)) return;
+  if (cell.method->format == FileFormat::none || compresses(cell.settings)) return;
   const std::uint64_t bytes = stored_bytes(comm, pattern);
   agreed(comm, [&] {
-    // How large subfiles become their method knows, and looks itself.
-    if (format != FileFormat::hdf5_subfiles) {
+    // How large each of several files becomes their method knows, and looks itself.
+    if (!cell.method->companions) {
       posix::require_file_size_allowed(fmt::format("'{}'", path), bytes);
     }
     if (comm.is_root()) posix::require_space(path, bytes);

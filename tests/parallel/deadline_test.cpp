@@ -1,5 +1,6 @@
 #include "parallel/deadline.hpp"
 
+#include <chrono>
 #include <future>
 #include <string>
 
@@ -11,7 +12,7 @@ namespace {
 /// A deadline that tells a test what it would have ended the job with.
 struct Told {
   explicit Told(double seconds)
-      : deadline(seconds, [this](const std::string& message) { promise.set_value(message); }) {}
+      : deadline(seconds, [this](const std::string& told) { promise.set_value(told); }) {}
 
   bool has_expired() {
     return message.wait_for(std::chrono::seconds(0)) == std::future_status::ready;

@@ -202,7 +202,7 @@ void RunningCell::verify_read(const CellFile& file, const std::string& path) {
   if (cell_.method->format == FileFormat::none || !shared_.options.verify) return;
   const std::string sentence = describe_agreed(comm_, file.mismatch(), moved());
   note_check(
-      comm_.sum(file.checked()), sentence,
+      path, comm_.sum(file.checked()), sentence,
       cell_.after ? "buffers, each rank its own part" : "buffers, each rank another rank's part");
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "scratch.hpp"
 #include "slice/simulation.hpp"
 

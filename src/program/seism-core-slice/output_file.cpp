@@ -1,8 +1,5 @@
 #include "program/seism-core-slice/output_file.hpp"
 
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <unistd.h>
 #include <vector>
@@ -60,7 +57,9 @@ std::string name_beside(const std::string& path) {
     if (!name.starts_with(begin)) continue;
     const std::string process = name.substr(begin.size());
     if (process.empty() || process.find_first_not_of("0123456789") != process.npos) continue;
-    if (::kill(static_cast<pid_t>(std::atol(process.c_str())), 0) == 0 || errno != ESRCH) continue;
+    // Of a process that is gone or a zombie there is no program.
+    fs::read_symlink("/proc/" + process + "/exe", error);
+    if (error != std::errc::no_such_file_or_directory) continue;
     left.push_back(entry.path());
   }
   for (const std::string& file : left) {

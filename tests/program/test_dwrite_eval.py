@@ -88,7 +88,7 @@ def test_no_verify_leaves_the_line_out(run, maps, tmp_path):
 
 
 def test_subfiles_get_the_threads_that_their_driver_wants(run, subfiling, maps, tmp_path):
-    done = run("dwrite_eval", ["-c", maps, "--methods", "hdf5-subfiling", "-o", tmp_path], ranks=2)
+    done = run("dwrite_eval", ["-c", maps, "-n", "1", "--methods", "hdf5-subfiling", "-o", tmp_path], ranks=2)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[1].startswith("Testing"), done.stdout
 

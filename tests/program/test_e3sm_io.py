@@ -129,7 +129,7 @@ def test_methods_of_other_libraries_print_a_block_too(run, maps, tmp_path):
 
 
 def test_subfiles_get_the_threads_that_their_driver_wants(run, subfiling, maps, tmp_path):
-    done = run("e3sm_io", ["-q", maps["single"], "--methods", "hdf5-subfiling", "--verify", "-o", tmp_path], ranks=2)
+    done = run("e3sm_io", ["-q", maps["many"], "--map", "1", "-n", "1", "--methods", "hdf5-subfiling", "--verify", "-o", tmp_path], ranks=2)
     assert done.returncode == 0, done.stderr
     assert list(blocks(done.stdout)) == ["hdf5-subfiling"]
 

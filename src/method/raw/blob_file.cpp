@@ -60,10 +60,8 @@ Pattern parse_description(const std::string& text) {
     Dataset dataset;
     dataset.name = entry.at("name");
     const int type = entry.at("type");
-    if (type < 0 || type > static_cast<int>(ElementType::float64)) {
-      throw InputError("The type is not known.");
-    }
     dataset.type = static_cast<ElementType>(type);
+    size_of(dataset.type);  // refuses what is no type
     for (const auto& pair : entry.at("dimensions")) {
       dataset.dimensions.push_back({pair.at(0), pair.at(1)});
     }

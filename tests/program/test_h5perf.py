@@ -496,7 +496,7 @@ WRONG = {
     "a stray word": (["-A", "posix", "stray", "-e", "4K"], "stray"),
     "a stray number after a flag": (["--interleaved", "7"], "7"),
     "en-dashes": (["–B", "2", "–e", "8"], "–B"),
-    "report into nowhere": (["-o", "nowhere/report.txt"], "nowhere/report.txt"),
+    "report into nowhere": (["-o", "nowhere/report.txt"], "nowhere"),
     "records into nowhere": (["--json", "nowhere/records"], "nowhere"),
 }
 

@@ -58,7 +58,7 @@ std::string name_beside(const std::string& path) {
     const std::string process = name.substr(begin.size());
     if (process.empty() || process.find_first_not_of("0123456789") != process.npos) continue;
     // Of a process that is gone or a zombie there is no program.
-    fs::read_symlink("/proc/" + process + "/exe", error);
+    static_cast<void>(fs::read_symlink("/proc/" + process + "/exe", error));
     if (error != std::errc::no_such_file_or_directory) continue;
     left.push_back(entry.path());
   }

@@ -133,5 +133,5 @@ def test_the_records_of_slice_eval_are_a_workload_a_slice_beside_its_limit(run, 
     for load in loads:
         assert {cell.method for cell in load.cells} == {"append", "files", "gatherv"}
         for cell in load.cells:
-            assert len(cell.seconds) == 6 and list(cell.phases) == ["post"]
+            assert len(cell.seconds) == 6 and list(cell.phases) == ["post", "flush"]
             assert (cell.bound is None) == (cell.method == "gatherv")

@@ -136,7 +136,8 @@ def test_other_libraries_read_in_the_canonical_files_what_pnetcdf_wrote(run, map
             variable.set_auto_mask(False)
             ours[name].set_auto_mask(False)
             assert ours[name].__dict__ == variable.__dict__
-            assert hdf5[name].attrs["units"].decode() == variable.units
+            for attribute in variable.ncattrs():
+                assert hdf5[name].attrs[attribute].decode() == variable.getncattr(attribute)
             assert numpy.array_equal(ours[name][...], variable[...], equal_nan=variable.dtype.kind == "f"), name
             assert numpy.array_equal(hdf5[name][...], variable[...], equal_nan=variable.dtype.kind == "f"), name
 

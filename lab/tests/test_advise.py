@@ -236,7 +236,7 @@ def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, sma
         (["decomp --map x", "--method", "hdf5-unoin"], "hdf5-union"),
         (["decomp --map x", "-o", "/absent"], "/absent"),
         (["decomp --map x", "--time", "nan"], "not between"),
-        (["decomp --map x"], '"x"'),
+        (["decomp --map x"], "'x'"),
         (["decomp --map x", "--json", "study.nc"], "no file of records"),
         (["decomp --map 'x"], "quotation"),
     ],

@@ -33,6 +33,12 @@ NOT_CANDIDATES = {
     "whole": "it is a limit, with no data in its file",
     "blob": "no other tool reads its layout",
     "hdf5-union-naive": "it is hdf5-union, built more slowly",
+} | {
+    name: "it writes slices of fields only; see docs/slice_eval.md"
+    for name in (
+        *(kind + variant for kind in ("append", "files") for variant in ("", "-one", "-ranks", "-async")),
+        *("copy-plane", "copy-field", "gatherv", "touch", "read"),
+    )
 }
 # What other tools read, by the library that writes it; the rest have no header.
 FORMATS = {"pnetcdf": "netcdf", "hdf5": "hdf5"}

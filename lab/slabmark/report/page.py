@@ -79,7 +79,7 @@ def make(loads, collection, title, sources):
         sections=sections,
         histograms=histograms,
         findings=found,
-        words=[("Columns", glossary.COLUMNS.items()), ("Phases", glossary.PHASES.items()), *_methods(loads)],
+        words=[("Columns", glossary.COLUMNS.items()), ("Phases", glossary.PHASES.items())],
         machines=_machines(collection.records),
         recipe=_recipe(collection.records),
         collection=collection,
@@ -117,17 +117,6 @@ def _verdicts(loads, sources):
     notes += list(dict.fromkeys(row.note for row in rows if row.note))
     answer = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()) + "."
     return Verdicts(heading, answer[0].upper() + answer[1:], rows, notes)
-
-
-def _methods(loads):
-    """What the methods of the page do, if the program that knows is there."""
-    try:
-        known = programs.json_of([programs.find("slabmark-bench"), "methods", "--json"], timeout=20)
-    except LabError:
-        return []  # the page is as good without it
-    names = {cell.method for load in loads for cell in load.all_cells + load.unsupported}
-    meanings = [(method["name"], method["summary"]) for method in known if method["name"] in names]
-    return [("Methods", meanings)] if meanings else []
 
 
 def _section(number, load, is_drawn, maps):

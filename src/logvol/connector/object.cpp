@@ -119,6 +119,7 @@ std::vector<hid_t> ids_left() {
 
 /// Closes what a program left open, while HDF5 still does all that this needs.
 void close_all() {
+  if (all_objects().empty()) return;  // HDF5 may have ended: any call would start it again
   ending() = true;
   for (const auto id : ids_left()) {
     while (H5Iis_valid(id) > 0 && H5Idec_ref(id) > 0) {

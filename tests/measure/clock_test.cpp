@@ -1,5 +1,6 @@
 #include "measure/clock.hpp"
 
+#include <chrono>
 #include <string>
 #include <thread>
 
@@ -12,6 +13,11 @@ namespace slabmark {
 namespace {
 
 using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
+
+double seconds_since(steady::time_point start) {
+  return std::chrono::duration<double>(steady::now() - start).count();
+}
 
 // These compare durations of one run with one another (what was slept is a lower bound by the
 // standard); none asserts that something was fast.
@@ -25,20 +31,24 @@ TEST(PhaseClock, TimeInAPhaseAddsUpAndOthersStayZero) {
   EXPECT_EQ(clock.times()[Phase::flush], 0.0);
 }
 
+// A machine may stop any rank for a while, so one of several attempts must show it.
 TEST(PhaseClock, ARankThatIsFastIsNotChargedForWaiting) {
   const Comm comm(MPI_COMM_WORLD);
   if (comm.size() == 1) GTEST_SKIP() << "needs several ranks";
-  PhaseClock clock(comm);
-  clock.time(Phase::flush, [&] {
-    if (comm.rank() == 1) std::this_thread::sleep_for(200ms);
-  });
-  const double mine = clock.times()[Phase::flush];
-  const double slow = comm.max(mine);
-  EXPECT_GE(slow, 0.2);
-  if (comm.rank() != 1) {
-    EXPECT_LT(mine, slow);
+  bool not_charged = false;
+  for (int attempt = 0; attempt < 10 && !not_charged; ++attempt) {
+    PhaseClock clock(comm);
+    clock.time(Phase::flush, [&] {
+      if (comm.rank() == 1) std::this_thread::sleep_for(200ms);
+    });
+    const double slow = comm.max(clock.times()[Phase::flush]);
+    EXPECT_GE(slow, 0.2);
+    EXPECT_GE(comm.max(clock.times().open_to_close), slow)
+        << "the pass ends when the slowest rank ends";
+    const double others = comm.max(comm.rank() == 1 ? 0.0 : clock.times()[Phase::flush]);
+    not_charged = others < slow - 0.1;
   }
-  EXPECT_GE(clock.times().open_to_close, slow - 0.05) << "the pass ends when the slowest rank ends";
+  EXPECT_TRUE(not_charged);
 }
 
 TEST(PhaseClock, APartLastsUntilAllRanksHaveEndedIt) {
@@ -75,15 +85,22 @@ TEST(PhaseClock, TimesOfSeveralPassesAddUp) {
 
 TEST(PhaseClock, OpenToCloseCoversThePhasesAndLeavesPausesOut) {
   const Comm comm(MPI_COMM_WORLD);
+  const auto start = steady::now();
   PhaseClock clock(comm);
   clock.time(Phase::create, [] { std::this_thread::sleep_for(2ms); });
   const double before = clock.times().open_to_close;
-  clock.pause([] { std::this_thread::sleep_for(300ms); });
+  double paused = 0;
+  clock.pause([&] {
+    const auto pause = steady::now();
+    std::this_thread::sleep_for(20ms);
+    paused = seconds_since(pause);
+  });
   EXPECT_EQ(clock.times().open_to_close, before);
   clock.time(Phase::close, [] { std::this_thread::sleep_for(2ms); });
+  const double all = seconds_since(start);
   const RankTimes& times = clock.times();
   EXPECT_GE(times.open_to_close, times[Phase::create] + times[Phase::close]);
-  EXPECT_LT(times.open_to_close - times[Phase::create] - times[Phase::close], 0.3);
+  EXPECT_LE(times.open_to_close + paused, all);
 }
 
 TEST(PhaseClock, ASpanIsNamedAfterItsPhase) {

@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import functools
+import json
 import os
 import statistics as standard
 
@@ -78,17 +79,9 @@ class Cell:
         names = [p for p in PHASES if p in there] + [p for p in there if p not in PHASES]
         return {name: standard.median(trial.phases.get(name, 0.0) for trial in self.trials) for name in names}
 
-    @functools.cached_property
-    def overhead(self):
-        return standard.median(trial.overhead for trial in self.trials) if self.trials else 0.0
-
-    @functools.cached_property
-    def agreements(self):
-        return standard.median(trial.agreements for trial in self.trials) if self.trials else 0.0
-
-    @functools.cached_property
-    def imbalance(self):
-        return standard.median(trial.imbalance for trial in self.trials) if self.trials else None
+    def median(self, member):
+        """Over the trials, of one of their members."""
+        return standard.median(getattr(trial, member) for trial in self.trials)
 
     @functools.cached_property
     def slowest(self):
@@ -140,13 +133,7 @@ class Workload:
 OF_THE_WAY = ("api", "storage")
 
 
-def frozen(value):
-    """A hashable form of JSON."""
-    if isinstance(value, dict):
-        return tuple((key, frozen(value[key])) for key in sorted(value))
-    if isinstance(value, list):
-        return tuple(map(frozen, value))
-    return value
+frozen = functools.partial(json.dumps, sort_keys=True)  # JSON to compare and to look up by
 
 
 def map_name(settings):
@@ -202,12 +189,10 @@ def workloads(records):
     """Groups records into workloads, in the order of their first appearance. A limit belongs to the workload beside
     which it was measured."""
     of_run = {_run_of(record): pattern_identity(record) for record in records if not record.is_bound}
-    grouped = {}
+    grouped = collections.defaultdict(list)
     for record in records:
-        identity = of_run.get(_run_of(record)) if record.is_bound else pattern_identity(record)
-        if identity is None:
-            identity = pattern_identity(record)
-        grouped.setdefault(identity, []).append(record)
+        beside = of_run.get(_run_of(record)) if record.is_bound else None
+        grouped[beside or pattern_identity(record)].append(record)
     loads = [_workload(group) for group in grouped.values()]
     _tell_apart(loads)
     return loads
@@ -217,12 +202,13 @@ def _tell_apart(loads):
     """Adds to equal titles the settings in which their patterns differ."""
     by_title = collections.defaultdict(list)
     for load in loads:
-        by_title[load.title].append(load)
-    for title, same in by_title.items():
-        described = [_described(next(iter(load.all_cells + load.unsupported)).first.pattern["settings"]) for load in same]
-        names = [name for name in described[0] if len({settings.get(name) for settings in described}) > 1]
-        for load, settings in zip(same, described):
-            load.title = ", ".join([title, *(f"{name.replace('_', ' ')} {settings[name]}" for name in names if name in settings)])
+        first = next(iter(load.all_cells + load.unsupported)).first
+        by_title[load.title].append((load, _described(first.pattern["settings"])))
+    for same in by_title.values():
+        names = [name for name in same[0][1] if len({settings.get(name) for _, settings in same}) > 1]
+        for load, settings in same:
+            differing = (f"{name.replace('_', ' ')} {settings[name]}" for name in names if name in settings)
+            load.title = ", ".join([load.title, *differing])
 
 
 def _described(settings):
@@ -242,26 +228,17 @@ def _workload(records):
         key = (record.is_bound, record.method, bool(record.unsupported), frozen(found))
         by_key.setdefault(key, Cell([], found)).records.append(record)
     cells = list(by_key.values())
-    varying = _varying(cells)
+    varying = _varying([cell for cell in cells if not cell.is_bound])
     for cell in cells:
         cell.label = _label(cell, varying)
-    measured = [cell for cell in cells if cell.summary]
+    measured, median = [cell for cell in cells if cell.summary], lambda cell: cell.summary.median
     limits = [cell for cell in measured if cell.is_bound]
-    for cell in measured:
-        if cell.is_bound:
-            continue
-        same = [limit for limit in limits if _conditions(limit) == _conditions(cell)]
-        cell.limit = min(same, key=lambda limit: limit.summary.median, default=None)
-    kept = [cell for cell in measured if not cell.is_bound]
-    kept.sort(key=lambda cell: cell.summary.median)
+    fastest = {_conditions(limit): limit for limit in reversed(sorted(limits, key=median))}
+    kept = sorted((cell for cell in measured if not cell.is_bound), key=median)
+    for cell in kept:
+        cell.limit = fastest.get(_conditions(cell))
     first = next((record for record in records if not record.is_bound), records[0])
-    return Workload(
-        *titles(first),
-        kept,
-        limits,
-        [cell for cell in cells if cell.first.unsupported],
-        varying,
-    )
+    return Workload(*titles(first), kept, limits, [cell for cell in cells if cell.first.unsupported], varying)
 
 
 def _conditions(cell):
@@ -272,19 +249,13 @@ def _conditions(cell):
 def _varying(cells):
     """An option belongs to some methods only, so it varies if two cells that have it differ. A hint or a variable of
     the environment that one cell of a method lacks varies, too."""
-    values = collections.defaultdict(set)
-    optional = set()
+    values, optional = {}, set()
     for cell in cells:
-        if cell.is_bound:
-            continue
+        environment = cell.first.study.get("environment", {})
+        optional |= {name for name in cell.attributes if name.startswith("hint ") or name in environment}
         for name, value in cell.attributes.items():
-            values[name].add(value)
-            if name.startswith("hint ") or name in cell.first.study.get("environment", {}):
-                optional.add(name)
-    for name in optional:
-        if any(name not in cell.attributes for cell in cells if not cell.is_bound):
-            values[name].add("")
-    return [name for name, found in values.items() if len(found) > 1]
+            values.setdefault(name, []).append(value)
+    return [n for n, found in values.items() if len(set(found)) > 1 or (n in optional and len(found) < len(cells))]
 
 
 def _label(cell, varying):

@@ -7,10 +7,9 @@ import os
 import signal
 import sys
 
-from rich.console import Console
-
 import slabmark
 from slabmark.errors import InputError, did_you_mean, explained
+from slabmark.terminal import Terminal
 
 # Modules by subcommand, each with add_arguments(parser) and main(arguments, console) -> exit status. They are loaded
 # when they are asked for: a plotting library takes half a second.
@@ -98,4 +97,4 @@ def run(arguments):
     parser = Parser(prog=f"slabmark {parsed.command}", description=module.__doc__, allow_abbrev=False)
     module.add_arguments(parser)
     # Into a file or a log, tables take the width they need.
-    return module.main(parser.parse_args(arguments[1:]), Console(width=None if sys.stdout.isatty() else 150))
+    return module.main(parser.parse_args(arguments[1:]), Terminal(width=None if sys.stdout.isatty() else 150))

@@ -6,8 +6,8 @@ enough launches, else trials. docs/lab.md tells the rest.
 """
 
 import dataclasses
+import itertools
 import json
-import os
 import statistics as standard
 
 from rich import box
@@ -17,7 +17,6 @@ from rich.text import Text
 from slabmark import cells, records, statistics, units
 from slabmark.command_line import a_number
 from slabmark.errors import InputError, did_you_mean
-from slabmark.terminal import say
 
 FASTER, SLOWER, SAME, INCONCLUSIVE = "faster", "slower", "same", "inconclusive"
 MISSING = "missing"  # no verdict: a cell of BASE that was not compared
@@ -102,19 +101,16 @@ def add_arguments(parser):
 
 
 def _outcomes(text):
-    chosen = [] if text == "none" else text.split(",")
-    for name in chosen:
-        if name not in (SLOWER, MISSING, INCONCLUSIVE):
-            raise InputError(f"'{name}' is nothing to --fail-on.{did_you_mean(name, (SLOWER, MISSING, INCONCLUSIVE))}")
+    chosen, known = [] if text == "none" else text.split(","), (SLOWER, MISSING, INCONCLUSIVE)
+    for name in (name for name in chosen if name not in known):
+        raise InputError(f"'{name}' is nothing to --fail-on.{did_you_mean(name, known)}")
     return chosen
 
 
 def main(arguments, console):
-    sides, skipped = [], []
-    for path in (arguments.base, arguments.new):
-        collection = records.read([path])
-        skipped += map(str, collection.skipped)
-        sides.append([cell for load in cells.workloads(collection.records) for cell in load.cells])
+    read = [records.read([path]) for path in (arguments.base, arguments.new)]
+    skipped = [line for collection in read for line in collection.skipped]
+    sides = ([cell for load in cells.workloads(collection.records) for cell in load.cells] for collection in read)
     matching = match(*sides, accepted=arguments.accept)
     if not matching.pairs:
         raise InputError(_refusal(matching))
@@ -125,18 +121,17 @@ def main(arguments, console):
         print(json.dumps(as_json(found, matching, arguments, skipped, failed), indent=2))
     else:
         for line in skipped:
-            say(console, f"warning: {line}")
+            console.say(f"warning: {line}")
         show(found, matching, arguments, console)
         if failed:
-            say(console, f"Exit status 1, because of --fail-on {','.join(arguments.fail_on)}: {', '.join(failed)}.")
+            console.say(f"Exit status 1, because of --fail-on {','.join(arguments.fail_on)}: {', '.join(failed)}.")
     return 1 if failed else 0
 
 
 def _core(cell):
     """What makes two cells the same question: pattern, method and direction, but not where the map lies."""
-    settings = {
-        key: os.path.basename(value) if key == "map" else value for key, value in cell.first.pattern["settings"].items()
-    }
+    settings = cell.first.pattern["settings"]
+    settings = settings | {"map": cells.map_name(settings)}
     return cell.first.pattern["name"], cells.frozen(settings), cell.method, cell.first.direction
 
 
@@ -222,7 +217,8 @@ def _compare(base, new, tolerance, alpha):
     note, needed = "", None
     if ratio.low is None:
         needed = statistics.fewest_to_compare(alpha)
-        note = f"at least {needed} {unit} a side are needed" + _missing(needed, values, unit)
+        lacking = ", ".join(f"{needed - len(v)} in {side}" for v, side in zip(values, ("BASE", "NEW")) if len(v) < needed)
+        note = f"at least {needed} {unit} a side are needed; missing: {lacking} ({unit})"
     elif unit == "trials":
         note = "few launches a side: what differs from launch to launch counts as a change"
     if found == INCONCLUSIVE and ratio.low is not None:
@@ -241,74 +237,73 @@ def _compare(base, new, tolerance, alpha):
     )
 
 
-def _missing(needed, values, unit):
-    """How many are missing on which side."""
-    lacking = [(needed - len(v), side) for v, side in zip(values, ("BASE", "NEW")) if len(v) < needed]
-    return "; missing: " + ", ".join(f"{count} in {side}" for count, side in lacking) + f" ({unit})"
-
-
 def verdict(ratio, tolerance):
     """Starts from inconclusive: what is claimed must hold in the whole interval."""
     if ratio.low is None:
         return INCONCLUSIVE
-    if ratio.low > 1 + tolerance:
+    low, high = 1 / (1 + tolerance), 1 + tolerance
+    if ratio.low > high:
         return SLOWER
-    if ratio.high < 1 / (1 + tolerance):
+    if ratio.high < low:
         return FASTER
-    if ratio.low >= 1 / (1 + tolerance) and ratio.high <= 1 + tolerance:
-        return SAME
-    return INCONCLUSIVE
+    return SAME if low <= ratio.low and ratio.high <= high else INCONCLUSIVE
 
 
 def changes(pairs):
     """[(what, base, new)] of attributes in which pairs differ: what an upgrade or the user changed."""
     found = {}
     for base, new in pairs:
-        for name in [*base.attributes, *(n for n in new.attributes if n not in base.attributes)]:
-            a, b = base.attributes.get(name, "-"), new.attributes.get(name, "-")
-            if a != b:
-                found[name, a, b] = None
+        for name in base.attributes | new.attributes:
+            sides = [cell.attributes.get(name, "-") for cell in (base, new)]
+            if sides[0] != sides[1]:
+                found[name, *sides] = None
     return list(found)
 
 
 COLOURS = {FASTER: "green", SLOWER: "red", SAME: "default", INCONCLUSIVE: "yellow"}
+COLUMNS = [  # between the cell and its verdict
+    ("base", lambda c: units.seconds(c.medians[0])),
+    ("new", lambda c: units.seconds(c.medians[1])),
+    ("ratio", lambda c: f"{c.ratio.median:.3f}"),
+    ("interval", lambda c: "-" if c.ratio.low is None else f"{c.ratio.low:.3f} to {c.ratio.high:.3f}"),
+    ("values", lambda c: f"{c.ratio.base}+{c.ratio.new} {c.unit}"),
+    ("finds", lambda c: f"+{units.percent(c.detectable - 1)}" if c.detectable else "-"),
+]
 
 
 def show(found, matching, arguments, console):
-    wide = console.width >= 100
-    title, table = None, None
-    for comparison in found:
-        heading = cells.titles(comparison.base.first)[0]
-        if heading != title:
-            if table is not None:
-                console.print(table)
-            title = heading
-            table = _table(heading, wide)
-        _row(table, comparison, wide)
-    console.print(table)
+    columns = COLUMNS if console.width >= 100 else [column for column in COLUMNS if column[0] not in ("values", "finds")]
+    for heading, comparisons in itertools.groupby(found, lambda c: cells.titles(c.base.first)[0]):
+        table = Table(title=Text(heading), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+        table.add_column("cell", overflow="fold", min_width=12)
+        for name, _ in columns:
+            table.add_column(name, justify="right", no_wrap=True)
+        table.add_column("verdict", no_wrap=True)
+        for c in comparisons:
+            values = (value(c) for _, value in columns)
+            table.add_row(Text(c.label), *values, Text(c.verdict, COLOURS[c.verdict]))
+        console.print(table)
     for name, a, b in changes([(c.base, c.new) for c in found]):
-        say(console, f"changed: {name}: {a} -> {b}")
-    for note in dict.fromkeys(comparison.note for comparison in found if comparison.note):
-        say(console, f"note: {note}")
+        console.say(f"changed: {name}: {a} -> {b}")
+    for note in dict.fromkeys(c.note for c in found if c.note):
+        console.say(f"note: {note}")
     for c in found:
         if c.verdict == INCONCLUSIVE and c.ratio.low is not None:
             about = f"about {c.needed}" if c.needed else f"more than {statistics.MOST_NEEDED}"
-            say(console, f"inconclusive: {c.label}: a verdict takes {about} {c.unit} a side, if they are like these")
+            console.say(f"inconclusive: {c.label}: a verdict takes {about} {c.unit} a side, if they are like these")
     for cell, why in matching.missing:
-        say(console, f"missing: {cells.titles(cell.first)[0]}: {cell.label}: {why}")
+        console.say(f"missing: {cells.titles(cell.first)[0]}: {cell.label}: {why}")
     for cell in matching.only_new:
-        say(console, f"only in NEW: {cells.titles(cell.first)[0]}: {cell.label}")
+        console.say(f"only in NEW: {cells.titles(cell.first)[0]}: {cell.label}")
     scope = "each by itself" if arguments.per_cell else "together"
-    say(
-        console,
+    console.say(
         "'base' and 'new' are medians of open-to-close seconds. 'ratio' is no quotient of these two, but the median of the "
         f"quotients of each new value by each base value; {units.counted(len(found), 'interval')} with 95 %, {scope}; "
         f"tolerance {units.percent(arguments.tolerance)}."
-        + ("\n'finds' is the slowdown that would be called slower 8 times in 10." if wide else ""),
+        + ("\n'finds' is the slowdown that would be called slower 8 times in 10." if columns is COLUMNS else "")
     )
-    counts = {name: sum(c.verdict == name for c in found) for name in COLOURS}
-    counts[MISSING] = len(matching.missing)
-    say(console, "Verdicts: " + ", ".join(f"{count} {name}" for name, count in counts.items() if count) + ".")
+    counts = {name: sum(c.verdict == name for c in found) for name in COLOURS} | {MISSING: len(matching.missing)}
+    console.say("Verdicts: " + ", ".join(f"{count} {name}" for name, count in counts.items() if count) + ".")
 
 
 def as_json(found, matching, arguments, skipped, failed):
@@ -337,27 +332,3 @@ def as_json(found, matching, arguments, skipped, failed):
         "skipped": skipped,
         "failed": failed,
     }
-
-
-def _table(heading, wide):
-    table = Table(title=Text(heading), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    table.add_column("cell", overflow="fold", min_width=12)
-    for name in ("base", "new", "ratio", "interval", *(("values", "finds") if wide else ())):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    return table
-
-
-def _row(table, comparison, wide):
-    ratio = comparison.ratio
-    interval = f"{ratio.low:.3f} to {ratio.high:.3f}" if ratio.low is not None else "-"
-    finds = f"+{units.percent(comparison.detectable - 1)}" if comparison.detectable else "-"
-    colour = COLOURS[comparison.verdict]
-    table.add_row(
-        Text(comparison.label),
-        *map(units.seconds, comparison.medians),
-        f"{ratio.median:.3f}",
-        interval,
-        *((f"{ratio.base}+{ratio.new} {comparison.unit}", finds) if wide else ()),
-        f"[{colour}]{comparison.verdict}[/]",
-    )

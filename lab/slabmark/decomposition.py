@@ -14,7 +14,6 @@ from matplotlib.colors import ListedColormap
 from slabmark import files, programs, units
 from slabmark.errors import InputError
 from slabmark.report import drawing, request_sizes
-from slabmark.terminal import say
 
 WIDTH, HEIGHT = 960, 480  # points of the picture at most; beyond, the owner in the middle of a point is shown
 NOBODY = -1
@@ -49,13 +48,12 @@ def main(arguments, console):
     files.write(output, draw(source.name, rows).data(output.suffix))
     for entry, _ in rows:
         requests, elements = entry["requests_per_rank"], entry["elements_per_rank"]
-        say(
-            console,
+        console.say(
             f"{entry['map']}: {' x '.join(map(str, entry['dims']))} on {units.counted(entry['ranks'], 'rank')}; a rank has "
             f"{elements['min']} to {elements['max']} elements in {requests['min']} to {requests['max']} requests, "
-            f"{entry['run_length']['mean']:.3g} elements long on average.",
+            f"{entry['run_length']['mean']:.3g} elements long on average."
         )
-    say(console, f"Picture: {output}")
+    console.say(f"Picture: {output}")
     return 0
 
 

@@ -23,16 +23,21 @@ def find(name):
     )
 
 
+def run(command, timeout, environment):
+    """(exit status, standard output, standard error) of a command; no status if it took longer and was ended."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        status = launch.run(command, timeout, environment, out, err)
+        out.seek(0), err.seek(0)
+        return status, out.read().decode(errors="replace"), err.read().decode(errors="replace")
+
+
 def output_of(command, timeout=120):
     """What a program prints. LabError with its own words if it fails."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        status = launch.run(command, timeout, {}, out, err)
-        out.seek(0), err.seek(0)
-        text = out.read().decode(errors="replace")
-        reason = reason_in(text + err.read().decode(errors="replace"))
+    status, text, errors = run(command, timeout, {})
     if status is None:
         raise LabError(f"'{' '.join(command)}' gave no answer within {timeout} s.")
     if status:
+        reason = reason_in(text + errors)
         raise InputError(reason) if status == 2 else LabError(f"'{' '.join(command)}' failed: {reason}")
     return text
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 import pathlib
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import pydantic
 import pydantic_core
@@ -12,7 +12,6 @@ from typing_extensions import NotRequired, TypedDict
 from slabmark import files
 from slabmark.errors import InputError, printable
 
-RECORD_VERSION = 1
 FAILURE_VERSION = 1
 
 Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
@@ -100,7 +99,6 @@ Verified = _open("Verified", {"state": str})
 class Record(BaseModel):
     """One line of a record file."""
 
-    slabmark_record: Literal[RECORD_VERSION]
     pattern: Pattern
     method: str
     direction: str
@@ -143,23 +141,15 @@ class Failure(BaseModel):
     reason: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Skipped:
-    """A line that is no record this version can read."""
-
-    file: str
-    line: int
-    reason: str
-
-    def __str__(self):
-        return f"{self.file}, line {self.line}: skipped, because {self.reason}"
+# By the member that says so: the version that is known, and the type.
+KINDS = {"slabmark_record": (1, Record), "slabmark_failure": (FAILURE_VERSION, Failure)}
 
 
 @dataclasses.dataclass(slots=True)
 class Collection:
     records: list
     failures: list
-    skipped: list
+    skipped: list  # a sentence for each line that this version cannot read
 
 
 class Unreadable(Exception):
@@ -203,7 +193,7 @@ def _read_file(file, source, collection):
             try:
                 entry = parse_line(line, str(file), number, source)
             except Unreadable as reason:
-                collection.skipped.append(Skipped(str(file), number, str(reason)))
+                collection.skipped.append(f"{file}, line {number}: skipped, because {reason}")
                 continue
             (collection.failures if isinstance(entry, Failure) else collection.records).append(entry)
 
@@ -211,37 +201,22 @@ def _read_file(file, source, collection):
 def parse_line(line, file, number, source=""):
     """A Record or a Failure. Unreadable, with the reason, for anything else."""
     try:
-        record = Record.model_validate_json(line, strict=True)
-    except pydantic.ValidationError as error:
-        return _failure(line, error)
-    record.file, record.line, record.source = file, number, source
-    return record
-
-
-def _failure(line, error):
-    """Of a line that is no record, for the reason `error`."""
-    try:
         json = pydantic_core.from_json(line)
     except ValueError:
         raise Unreadable("it is not JSON (cut short?)") from None
     if not isinstance(json, dict):
         raise Unreadable("it is not a JSON object")
+    if not (member := next((member for member in KINDS if member in json), None)):
+        raise Unreadable("it is no record of Slabmark")
+    version, kind = KINDS[member]
+    if json[member] != version:
+        found = printable(json[member])[:20]
+        raise Unreadable(f"it is of version {found} and this slabmark reads version {version}; a newer slabmark may read it")
     try:
-        if "slabmark_failure" in json:
-            _require_version(json["slabmark_failure"], FAILURE_VERSION)
-            return Failure.model_validate(json, strict=True)
-    except pydantic.ValidationError as of_failure:
-        error = of_failure
-    else:
-        if "slabmark_record" not in json:
-            raise Unreadable("it is no record of Slabmark")
-        _require_version(json["slabmark_record"], RECORD_VERSION)
-    first = error.errors(include_url=False, include_input=False)[0]
-    raise Unreadable(f"its member '{'.'.join(map(str, first['loc']))}' is wrong: {first['msg']}")
-
-
-def _require_version(found, known):
-    if found != known:
-        raise Unreadable(
-            f"it is of version {printable(found)[:20]} and this slabmark reads version {known}; a newer slabmark may read it"
-        )
+        entry = kind.model_validate(json, strict=True)
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise Unreadable(f"its member '{'.'.join(map(str, first['loc']))}' is wrong: {first['msg']}") from None
+    if kind is Record:
+        entry.file, entry.line, entry.source = file, number, source
+    return entry

@@ -60,17 +60,12 @@ class Results:
             self.study.scratch.rmdir()
         os.close(self.lock)
 
-    def stem(self, cell, launch):
-        return self.launches / f"{cell.id}-{launch}"
+    def file(self, launch, ending):
+        """Of what a launch leaves behind."""
+        return self.launches / f"{launch.cell.id}-{launch.number}{ending}"
 
-    def record_file(self, cell, launch):
-        return self.stem(cell, launch).with_suffix(".jsonl")
-
-    def log_file(self, cell, launch):
-        return self.stem(cell, launch).with_suffix(".log")
-
-    def status_file(self, cell, launch):
-        return self.stem(cell, launch).with_suffix(".status")
+    def command(self, launch):
+        return self.study.command(launch, self.file(launch, ".jsonl"))
 
     def done(self):
         """{(cell id, launch)} that are recorded. A launch of which only a part is at the end, because the machine died
@@ -123,85 +118,83 @@ class Results:
                 found.append((None, None, line))
         return found
 
-    def collect(self, cell, launch, status):
+    def collect(self, launch, status):
         """Moves what a launch left to where it belongs. `status`: None if it is not known how it ended. Returns the
         reason of a failure, or None; and whether anything was there at all."""
-        file, log = self.record_file(cell, launch), self.log_file(cell, launch)
-        lines = self._complete_lines(file)
+        lines, log = _complete_lines(self.file(launch, ".jsonl")), self.file(launch, ".log")
         # A killed launch of another program may have measured only some of its methods.
-        if lines and (status == 0 or status is None and cell.program == "slabmark-bench"):
-            self._append(self.records, [self._annotated(line, cell, launch, len(lines)) for line in lines])
-            self.discard(cell, launch)
+        if lines and (status == 0 or status is None and launch.cell.program == "slabmark-bench"):
+            _append(self.records, [self._annotated(line, launch, len(lines)) for line in lines])
+            self.discard(launch)
             return None, True
         if status is None:
-            self._remove(file, log)
+            self.discard(launch)
             return None, False
         output = log.read_text(errors="replace") if log.exists() else ""
         reason = programs.reason_in(output) if status else "It ended well but left no record."
-        self.record_failure(cell, launch, status, reason)
+        self.record_failure(launch, status, reason)
         return reason, True
 
-    def record_failure(self, cell, launch, status, reason):
-        command = " ".join(self.study.command(cell, self.record_file(cell, launch)))
+    def record_failure(self, launch, status, reason):
         failure = {
             "slabmark_failure": records.FAILURE_VERSION,
-            "cell": cell.label,
-            "cell_id": cell.id,
-            "launch": launch,
-            "command": command,
+            "cell": launch.cell.label,
+            "cell_id": launch.cell.id,
+            "launch": launch.number,
+            "command": " ".join(self.command(launch)),
             "status": status,
             "reason": reason,
         }
-        self._append(self.failures, [_json_line(failure)])
-        self._remove(self.record_file(cell, launch), self.status_file(cell, launch))
+        _append(self.failures, [_json_line(failure)])
+        self.discard(launch, but=".log")
 
-    def discard(self, cell, launch):
+    def discard(self, launch, but=None):
         """Removes what a launch that is recorded left behind."""
-        self._remove(self.record_file(cell, launch), self.log_file(cell, launch), self.status_file(cell, launch))
+        for ending in (".jsonl", ".log", ".status"):
+            if ending != but:
+                self.file(launch, ending).unlink(missing_ok=True)
 
-    def read_status(self, cell, launch):
+    def read_status(self, launch):
         """Exit status that a job script wrote, or None."""
         try:
-            return int(self.status_file(cell, launch).read_text())
+            return int(self.file(launch, ".status").read_text())
         except (OSError, ValueError):
             return None
+
+    def _annotated(self, line, launch, count):
+        record, cell = pydantic_core.from_json(line), launch.cell
+        record["study"] = {
+            "name": self.study.name,
+            "pattern": cell.pattern,
+            "cell": cell.label,
+            "cell_id": cell.id,
+            "launch": launch.number,
+            "records": count,
+            "environment": dict(cell.environment),
+        }
+        return _json_line(record)
+
+
+def _complete_lines(file):
+    lines = file.read_bytes().splitlines(keepends=True) if file.exists() else []
+    return [line for line in lines if line.endswith(b"\n") and _is_json(line)]
+
+
+def _append(file, lines):
+    """Durable when it returns; after what others left without an end of its line, on a line of its own."""
+    with open(file, "ab+") as out:
+        if out.tell() and os.pread(out.fileno(), 1, out.tell() - 1) != b"\n":
+            out.write(b"\n")
+        out.write(b"".join(lines))
+        out.flush()
+        os.fsync(out.fileno())
+
 
     def _complete_lines(self, file):
         if not file.exists():
             return []
         whole = [line for line in file.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
         return [line for line in whole if _is_json(line)]
-
-    def _annotated(self, line, cell, launch, count):
-        record = pydantic_core.from_json(line)
-        record["study"] = {
-            "name": self.study.name,
-            "pattern": cell.pattern,
-            "cell": cell.label,
-            "cell_id": cell.id,
-            "launch": launch,
-            "records": count,
-            "environment": dict(cell.environment),
-        }
-        return _json_line(record)
-
-    def _append(self, file, lines):
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            data = b"".join(lines)
-            end = os.lseek(descriptor, 0, os.SEEK_END)
-            if end and os.pread(descriptor, 1, end - 1) != b"\n":
-                data = b"\n" + data
-            while data:
-                data = data[os.write(descriptor, data) :]
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-    def _remove(self, *files):
-        for file in files:
-            file.unlink(missing_ok=True)
-
 
 def _json_line(value):
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"  # names that are not UTF-8 become escapes

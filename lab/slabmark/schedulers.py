@@ -1,70 +1,56 @@
 """Job scripts for Slurm, PBS and Flux: plain shell that a user can read, change and submit."""
 
-import dataclasses
 import shlex
+import typing
 
 from slabmark.errors import InputError, printable
 
 
-@dataclasses.dataclass(frozen=True)
-class Scheduler:
-    """How a scheduler is spoken to. `directives` are lines with the fields name, nodes, time, queue, account, log."""
-
-    name: str
+class Scheduler(typing.NamedTuple):
     mark: str  # with which its directives begin
-    directives: dict  # line by the key of [job] that it needs; "" for lines that are always there
     submit: str
-    folder: str  # variable with the folder from which the job was submitted
+    directives: dict  # line by the value that it needs
 
 
 SCHEDULERS = {
-    scheduler.name: scheduler
-    for scheduler in (
-        Scheduler(
-            "slurm",
-            "#SBATCH",
-            {
-                "name": "--job-name={name}",
-                "log": "--output={log}",
-                "nodes": "--nodes={nodes}",
-                "tasks": "--ntasks={tasks}",
-                "time": "--time={time}",
-                "queue": "--partition={queue}",
-                "account": "--account={account}",
-            },
-            "sbatch",
-            "SLURM_SUBMIT_DIR",
-        ),
-        Scheduler(
-            "pbs",
-            "#PBS",
-            {
-                "name": "-N {name}",
-                "log": "-j oe -o {log}",
-                "nodes": "-l select={nodes}:ncpus={tasks_per_node}:mpiprocs={tasks_per_node}",
-                "time": "-l walltime={time}",
-                "queue": "-q {queue}",
-                "account": "-A {account}",
-            },
-            "qsub",
-            "PBS_O_WORKDIR",
-        ),
-        Scheduler(
-            "flux",
-            "#flux:",
-            {
-                "name": "--job-name={name}",
-                "log": "--output={log}",
-                "nodes": "--nodes={nodes}",
-                "tasks": "--nslots={tasks}",
-                "time": "--time-limit={time}",
-                "queue": "--queue={queue}",
-                "account": "--bank={account}",
-            },
-            "flux batch",
-            "PWD",
-        ),
-    )
+    "slurm": Scheduler(
+        "#SBATCH",
+        "sbatch",
+        {
+            "name": "--job-name={name}",
+            "log": "--output={log}",
+            "nodes": "--nodes={nodes}",
+            "tasks": "--ntasks={tasks}",
+            "time": "--time={time}",
+            "queue": "--partition={queue}",
+            "account": "--account={account}",
+        },
+    ),
+    "pbs": Scheduler(
+        "#PBS",
+        "qsub",
+        {
+            "name": "-N {name}",
+            "log": "-j oe -o {log}",
+            "nodes": "-l select={nodes}:ncpus={tasks_per_node}:mpiprocs={tasks_per_node}",
+            "time": "-l walltime={time}",
+            "queue": "-q {queue}",
+            "account": "-A {account}",
+        },
+    ),
+    "flux": Scheduler(
+        "#flux:",
+        "flux batch",
+        {
+            "name": "--job-name={name}",
+            "log": "--output={log}",
+            "nodes": "--nodes={nodes}",
+            "tasks": "--nslots={tasks}",
+            "time": "--time-limit={time}",
+            "queue": "--queue={queue}",
+            "account": "--bank={account}",
+        },
+    ),
 }
 
 SCRIPT = """\
@@ -100,44 +86,34 @@ def collect_command(study):
 
 
 def script(results, scheduler_name, launches):
-    """Text of the job script for [(cell, launch)]. InputError for a scheduler that is not known."""
-    scheduler = SCHEDULERS[scheduler_name]
-    study = results.study
-    job = study.job
-    most = max((cell.ranks for cell, _ in launches), default=1)
-    per_node = study.ranks_per_node or most
+    """Text of the job script. InputError where the job is too small for a cell."""
+    scheduler, study, job = SCHEDULERS[scheduler_name], results.study, results.study.tables.job
+    most = max(one.cell.ranks for one in launches)
+    per_node = study.tables.launch.ranks_per_node or most
     nodes = job.nodes or -(-most // per_node)
     if nodes * per_node < most:
         raise InputError(
             f"[job] has nodes = {nodes}, which with {per_node} ranks a node do not hold the {most} ranks of the "
             "largest cell; give more nodes, or ranks_per_node in [launch]."
         )
-    values = {
+    values = job.model_dump() | {
         "name": study.name,
         "log": results.folder / "job.log",
         "nodes": nodes,
         "tasks": most,
         "tasks_per_node": min(per_node, most),
-        "time": job.time,
-        "queue": job.queue,
-        "account": job.account,
     }
     for key in ("name", "log"):
         if not str(values[key]).isprintable():
             raise InputError(f"No line of a job script can hold '{values[key]}'; rename the study or the results.")
-    lines = [f"{scheduler.mark} {line.format(**values)}" for key, line in scheduler.directives.items() if values[key]]
-    lines += [f"{scheduler.mark} {line}" for line in job.directives]
+    lines = [line.format(**values) for key, line in scheduler.directives.items() if values[key]] + job.directives
     preamble = "\n".join(job.preamble).rstrip()
-    commands = []
-    for cell, number in launches:
-        command = study.command(cell, results.record_file(cell, number))
-        commands.append(f"# {cell.label}\nlaunch {results.stem(cell, number).name} {shlex.join(command)}")
     return SCRIPT.format(
-        directives="\n".join(lines),
+        directives="\n".join(f"{scheduler.mark} {line}" for line in lines),
         # A line break in a comment would begin a command.
         study=printable(study.name),
         count=len(launches),
-        scheduler=scheduler.name,
+        scheduler=scheduler_name,
         submit=scheduler.submit,
         script=printable(shlex.quote(str(results.folder / "job.sh"))),
         collect=printable(collect_command(study)),
@@ -145,6 +121,8 @@ def script(results, scheduler_name, launches):
         preamble=preamble + "\n" if preamble else "",
         launches=shlex.quote(str(results.launches)),
         scratch=shlex.quote(str(study.scratch)),
-        timeout=study.timeout,
-        launches_text="\n".join(commands),
+        timeout=study.tables.study.timeout,
+        launches_text="\n".join(
+            f"# {one.cell.label}\nlaunch {results.file(one, '').name} {shlex.join(results.command(one))}" for one in launches
+        ),
     )

@@ -3,11 +3,14 @@
 Seconds are aggregated first and one rate is derived (docs/measurement.md). Nothing here assumes a distribution.
 """
 
+import bisect
 import dataclasses
 import functools
+import itertools
 import math
 import statistics as standard
 
+import numpy
 import scipy
 from scipy import special
 
@@ -54,8 +57,8 @@ def outliers(values):
     """Places of the values that lie more than OUTLIER_THRESHOLD median absolute deviations from the median."""
     middle = standard.median(values)
     distances = [abs(value - middle) for value in values]
-    deviation = standard.median(distances)
-    return tuple(i for i, d in enumerate(distances) if (d > OUTLIER_THRESHOLD * deviation if deviation else d > 0))
+    farthest = OUTLIER_THRESHOLD * standard.median(distances)
+    return tuple(place for place, distance in enumerate(distances) if distance > farthest)
 
 
 def summarise(values):
@@ -90,26 +93,16 @@ MOST_EXACT_PAIRS = 2500
 
 @functools.cache
 def _cut(m, n, alpha):
-    """The greatest c with P(U <= c - 1) <= alpha / 2: the interval runs from the c-th smallest pair ratio to the c-th
-    greatest. 0 if there is none."""
+    """(c, level): the interval runs from the c-th smallest pair ratio to the c-th greatest, where c is the greatest with
+    P(U <= c - 1) <= alpha / 2, or 0 if there is none. It misses with the probability `level`: at most alpha, and less for
+    few values."""
     if m * n > MOST_EXACT_PAIRS:
         deviation = math.sqrt(m * n * (m + n + 1) / 12)
-        return max(0, math.floor(m * n / 2 + special.ndtri(alpha / 2) * deviation))
-    limit = alpha / 2 * math.comb(m + n, m)
-    total = 0
-    for c, count in enumerate(_rank_sum_counts(m, n)):
-        total += count
-        if total > limit:
-            return c
-    return 0
-
-
-def _level(m, n, alpha):
-    """The probability with which the interval that _cut chooses misses: at most alpha, and less for few values. 0 if
-    there is no interval."""
-    if m * n > MOST_EXACT_PAIRS:
-        return alpha
-    return 2 * sum(_rank_sum_counts(m, n)[: _cut(m, n, alpha)]) / math.comb(m + n, m)
+        return max(0, math.floor(m * n / 2 + special.ndtri(alpha / 2) * deviation)), alpha
+    orders = math.comb(m + n, m)
+    below = [0, *itertools.accumulate(_rank_sum_counts(m, n))]  # orders with U < c
+    cut = bisect.bisect_right(below, alpha / 2 * orders) - 1
+    return cut, 2 * below[cut] / orders
 
 
 def ratio(base, new, alpha=0.05):
@@ -117,7 +110,7 @@ def ratio(base, new, alpha=0.05):
     inverts the rank-sum test of Wilcoxon, Mann and Whitney. If both samples come from the same distribution, whatever
     it is, the interval excludes 1 with a probability of at most `alpha`."""
     pairs = sorted(b / a for a in base for b in new)
-    cut = _cut(len(base), len(new), alpha)
+    cut, _ = _cut(len(base), len(new), alpha)
     bounds = (pairs[cut - 1], pairs[-cut]) if cut else (None, None)
     return Ratio(standard.median(pairs), *bounds, len(base), len(new))
 
@@ -135,10 +128,7 @@ def launch_effect(launches):
 
 def fewest_to_compare(alpha):
     """Values needed on either side before `ratio` has an interval."""
-    count = 2
-    while 2 / math.comb(2 * count, count) > alpha:
-        count += 1
-    return count
+    return next(count for count in itertools.count(2) if 2 / math.comb(2 * count, count) <= alpha)
 
 
 def detectable(base, new, alpha=0.05, tolerance=0.0, power=0.8):
@@ -157,29 +147,20 @@ def needed(base, new, alpha=0.05, tolerance=0.05, power=0.8):
     the spread of the two samples: by the same theory as `detectable`. None beyond MOST_NEEDED."""
     spread, seen = _spread(base, new), abs(math.log(ratio(base, new).median))
     distance = abs(seen - math.log(1 + tolerance))  # to the limit within which it is the same
-    low, high = max(fewest_to_compare(alpha), min(len(base), len(new)) + 1), MOST_NEEDED
-    enough = lambda count: _reach(spread, count, count, alpha, power) <= distance
-    if not enough(high):
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle + 1, high)
-    return low
+    counts = range(max(fewest_to_compare(alpha), min(len(base), len(new)) + 1), MOST_NEEDED + 1)
+    first = bisect.bisect(counts, False, key=lambda count: _reach(spread, count, count, alpha, power) <= distance)
+    return counts[first] if first < len(counts) else None
 
 
 def _spread(base, new):
     """Standard deviation of the logarithms, pooled; 0 where one value a side tells nothing of it."""
-    squares = [(math.log(v) - middle) ** 2 for s in (base, new) for middle in [_mean_log(s)] for v in s]
-    return math.sqrt(sum(squares) / max(1, len(squares) - 2))
-
-
-def _mean_log(values):
-    return sum(map(math.log, values)) / len(values)
+    squares = sum(len(side) * numpy.var(numpy.log(side)) for side in (base, new))
+    return math.sqrt(squares / max(1, len(base) + len(new) - 2))
 
 
 def _reach(spread, m, n, alpha, power):
     """Distance of logarithms that is found with probability `power`; None where there is no interval."""
-    level, freedom = _level(m, n, alpha), m + n - 2
+    (_, level), freedom = _cut(m, n, alpha), m + n - 2
     if not level:
         return None
     quantiles = special.stdtrit(freedom, 1 - level / 2) + special.stdtrit(freedom, power)

@@ -10,10 +10,11 @@ import pathlib
 import random
 import re
 import tomllib
+import typing
 from typing import Annotated
 
 import pydantic
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from slabmark import files, launch, programs, units
 from slabmark.errors import InputError, did_you_mean, printable
@@ -68,7 +69,7 @@ class StudyTable(Table):
 
 
 class LaunchTable(Table):
-    template: str
+    template: Annotated[str, AfterValidator(launch.check)]
     ranks_per_node: Positive | None = None
 
 
@@ -132,34 +133,39 @@ class StudyCell:
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
+class Launch(typing.NamedTuple):
+    cell: StudyCell
+    number: int
+
+    @property
+    def key(self):
+        return self.cell.id, self.number
+
+
 @dataclasses.dataclass
 class Study:
+    tables: StudyFile
     name: str
     file: pathlib.Path
     results: pathlib.Path
-    template: str
-    ranks_per_node: int | None
-    job: JobTable
     scratch: pathlib.Path  # for the files that are measured; the sweep's own, so what a killed launch left there may go
-    launches: int
-    seed: int
-    timeout: float
     cells: list
 
     def plan(self):
-        """[(cell, launch)]: every cell once a round, each round in a random order of its own, so that a drift of the
-        machine meets all alike."""
+        """Launches: every cell once a round, each round in a random order of its own, so that a drift of the machine
+        meets all alike."""
         order = []
-        for number in range(self.launches):
+        for number in range(self.tables.study.launches):
             cells = list(self.cells)
-            random.Random(f"{self.seed} {number}").shuffle(cells)
-            order += [(cell, number) for cell in cells]
+            random.Random(f"{self.tables.study.seed} {number}").shuffle(cells)
+            order += [Launch(cell, number) for cell in cells]
         return order
 
-    def command(self, cell, record_file):
-        """The words that start one launch of a cell."""
+    def command(self, launched, record_file):
+        """The words that start a launch."""
+        cell, how = launched.cell, self.tables.launch
         program = [programs.find(cell.program), *cell.arguments, "--json", str(record_file)]
-        return launch.fill(self.template, program, cell.ranks, self.ranks_per_node, dict(cell.environment))
+        return launch.fill(how.template, program, cell.ranks, how.ranks_per_node, dict(cell.environment))
 
 
 def read(path, results=None):
@@ -199,27 +205,15 @@ def _explained(errors):
     return f"{where}: {text[0].lower()}{text[1:]}{advice}."
 
 
-def _study(read, path, results):
-    settings = read.study
+def _study(tables, path, results):
+    settings = tables.study
     name = settings.name or printable(path.stem)
     results = pathlib.Path(os.path.realpath(results)) if results else path.parent / (settings.results or f"{name}-results")
     scratch = path.parent / settings.output / f"{results.name}-scratch"
-    study = Study(
-        name=name,
-        file=path,
-        results=results,
-        template=launch.check(read.launch.template),
-        ranks_per_node=read.launch.ranks_per_node,
-        job=read.job,
-        scratch=scratch,
-        launches=settings.launches,
-        seed=settings.seed,
-        timeout=settings.timeout,
-        cells=_cells(read, scratch),
-    )
-    if len(study.cells) * study.launches > MOST_LAUNCHES:
+    study = Study(tables, name, path, results, scratch, _cells(tables, scratch))
+    if len(study.cells) * settings.launches > MOST_LAUNCHES:
         raise InputError(
-            f"It asks for {len(study.cells)} cells of {study.launches} launches; {MOST_LAUNCHES} launches are the most."
+            f"It asks for {len(study.cells)} cells of {settings.launches} launches; {MOST_LAUNCHES} launches are the most."
         )
     return study
 
@@ -235,37 +229,33 @@ def _bounded(lists):
         raise InputError(f"Its axes combine to {count} cells; {MOST_CELLS} are the most.")
 
 
-def _cells(read, scratch):
-    axes = read.axes
+def _cells(tables, scratch):
+    axes = tables.axes
     for direction in axes.direction:
         if direction not in ("write", "read"):
             raise InputError(f"'direction' of [axes] has '{direction}'.{did_you_mean(direction, ['write', 'read'])}")
-    shared = [
-        axes.direction,
-        *(_combinations(table) for table in (axes.options, axes.hints, axes.environment)),
-        axes.ranks,
-    ]
+    combined = map(_combinations, (axes.options, axes.hints, axes.environment))
+    shared = [axes.direction, *combined, axes.ranks]
     found = {}
-    for number, pattern in enumerate(read.pattern, start=1):
-        for cell in _cells_of(pattern, number, read, scratch, shared):
-            found.setdefault(cell.id, cell)
+    for number, pattern in enumerate(tables.pattern, start=1):
+        found |= {cell.id: cell for cell in _cells_of(pattern, number, tables, scratch, shared) if cell.id not in found}
     return list(found.values())
 
 
-def _cells_of(pattern, number, read, scratch, shared):
-    settings, program = read.study, pattern.program
+def _cells_of(pattern, number, tables, scratch, shared):
+    settings, axes, program = tables.study, tables.axes, pattern.program
     is_bench = program == "slabmark-bench"
     name = pattern.name or pattern.command or program
     if is_bench and not pattern.command:
         raise InputError(
             f"[[pattern]] number {number} lacks 'command', the subcommand of slabmark-bench such as \"decomp\"."
         )
-    if is_bench and read.axes.method is None:
+    if is_bench and axes.method is None:
         raise InputError(
             "[axes] lacks 'method', such as method = [\"pnetcdf-varn\", \"hdf5-union\"]; 'slabmark-bench methods' "
             "lists them."
         )
-    lists = [_combinations(pattern.options), read.axes.method if is_bench else [None], *shared]
+    lists = [_combinations(pattern.options), axes.method if is_bench else [None], *shared]
     if not is_bench:
         lists[2] = ["write"]
     _bounded(lists)
@@ -286,16 +276,8 @@ def _cells_of(pattern, number, read, scratch, shared):
         for flag, pairs in (("--set", chosen), ("--hint", hint)):
             for key, value in pairs.items():
                 arguments += [flag, f"{key}={value}"]
-        distinguishing = [
-            name,
-            method or program,
-            units.counted(count, "rank"),
-            *(["read"] if direction == "read" else []),
-            *(
-                f"{k}={v}"
-                for k, v in [*own.items(), *chosen.items(), *hint.items(), *environment.items()]
-                if k != "map"
-            ),
-        ]
-        label = printable(", ".join(distinguishing))
+        varied = [pair for table in (own, chosen, hint, environment) for pair in table.items()]
+        label = [name, method or program, units.counted(count, "rank"), *(["read"] if direction == "read" else [])]
+        label += [f"{key}={value}" for key, value in varied if key != "map"]
+        label = printable(", ".join(label))
         yield StudyCell(name, program, tuple(arguments), count, tuple(environment.items()), label)

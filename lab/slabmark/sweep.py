@@ -1,5 +1,6 @@
 """Runs a study: launch after launch in random order, each recorded as it ends, to be interrupted at any moment."""
 
+import contextlib
 import os
 import shlex
 import sys
@@ -8,7 +9,6 @@ import time
 from slabmark import files, launch, schedulers, study, units
 from slabmark.errors import InputError
 from slabmark.results import Results
-from slabmark.terminal import say
 
 
 def add_arguments(parser):
@@ -35,8 +35,7 @@ def main(arguments, console):
         raise InputError(
             f"'{arguments.job}' is no scheduler that --job knows; it knows {', '.join(schedulers.SCHEDULERS)}."
         )
-    results = Results(plan).open()
-    try:
+    with contextlib.closing(Results(plan).open()) as results:
         if arguments.retry:
             results.forget_failures()
         remaining = settle(results)
@@ -46,21 +45,18 @@ def main(arguments, console):
             run(results, remaining, console)
             remaining = []
         elif remaining:
-            say(console, f"{units.counted(len(remaining), 'launch')} not ended yet.")
+            console.say(f"{units.counted(len(remaining), 'launch')} not ended yet.")
         return summary(results, console) or (1 if remaining else 0)
-    finally:
-        results.close()
 
 
 def dry_run(plan, console):
     order = plan.plan()
-    say(
-        console,
-        f"{len(plan.cells)} cells, {plan.launches} launches each, {len(order)} in all. Round by round in random "
-        "order; the first round:",
+    console.say(
+        f"{len(plan.cells)} cells, {plan.tables.study.launches} launches each, {len(order)} in all. Round by round in random "
+        "order; the first round:"
     )
-    for cell, _ in order[: len(plan.cells)]:
-        say(console, f"  {cell.label}\n    {' '.join(plan.command(cell, 'RECORDS'))}")
+    for one in order[: len(plan.cells)]:
+        console.say(f"  {one.cell.label}\n    {' '.join(plan.command(one, 'RECORDS'))}")
     return 0
 
 
@@ -68,47 +64,42 @@ def settle(results):
     """Gathers what earlier runs left, and returns the launches that are still to do."""
     done, failed = results.done(), results.failed()
     remaining = []
-    for cell, number in results.study.plan():
-        key = cell.id, number
-        if key in done:
-            results.discard(cell, number)
-        elif key not in failed:
-            _, settled = results.collect(cell, number, results.read_status(cell, number))
-            if not settled:
-                remaining.append((cell, number))
+    for one in results.study.plan():
+        if one.key in done:
+            results.discard(one)
+        elif one.key not in failed and not results.collect(one, results.read_status(one))[1]:
+            remaining.append(one)
     return remaining
 
 
 def write_job(results, scheduler, remaining, console):
     if not remaining:
-        say(console, "Every launch has ended; there is nothing to submit.")
+        console.say("Every launch has ended; there is nothing to submit.")
         return 0
     path = results.folder / "job.sh"
     text = schedulers.script(results, scheduler, remaining)
     files.check_output(path, [results.study.file], ours=files.JOB_SCRIPT)
     files.write(path, os.fsencode(text))
     path.chmod(0o755)
-    say(
-        console,
+    console.say(
         f"{path} holds {units.counted(len(remaining), 'launch')}.\n"
         f"Read it, then: {schedulers.SCHEDULERS[scheduler].submit} {shlex.quote(str(path))}\n"
-        f"Afterwards:    {schedulers.collect_command(results.study)}",
+        f"Afterwards:    {schedulers.collect_command(results.study)}"
     )
     return 0
 
 
 def run(results, remaining, console):
     """Runs them one after the other."""
-    total = len(results.study.cells) * results.study.launches
+    total = len(results.study.cells) * results.study.tables.study.launches
     started = time.monotonic()
-    for position, (cell, number) in enumerate(remaining):
+    for position, one in enumerate(remaining):
         elapsed = time.monotonic() - started
         left = f", {units.duration(elapsed / position * (len(remaining) - position))} left" if position else ""
-        _progress(console, f"[{total - len(remaining) + position + 1}/{total}{left}] {cell.label}")
-        reason = run_launch(results, cell, number)
-        if reason:
+        _progress(console, f"[{total - len(remaining) + position + 1}/{total}{left}] {one.cell.label}")
+        if reason := run_launch(results, one):
             _progress(console, "")
-            say(console, f"failed: {cell.label}: {reason}")
+            console.say(f"failed: {one.cell.label}: {reason}")
     _progress(console, "")
 
 
@@ -121,40 +112,31 @@ def _progress(console, text):
         print(text, flush=True)
 
 
-def run_launch(results, cell, number):
+def run_launch(results, one):
     """Runs one launch and records its outcome. Returns the reason if it failed."""
-    plan = results.study
-    command = plan.command(cell, results.record_file(cell, number))
-    reason = None
-    with open(results.log_file(cell, number), "wb") as log:
-        try:
+    command, timeout = results.command(one), results.study.tables.study.timeout
+    reason = f"It was still running after {units.duration(timeout)} and was ended ('timeout' of [study])."
+    try:
+        with open(results.file(one, ".log"), "wb") as log:
             # The lock goes with it, so that no second sweep starts while it runs.
-            status = launch.run(
-                command,
-                plan.timeout,
-                dict(cell.environment),
-                log,
-                folder=plan.file.parent,
-                descriptors=(results.lock,),
-            )
-        except InputError as error:
-            reason = str(error)
-    if reason is None and status is None:
-        reason = f"It was still running after {units.duration(plan.timeout)} and was ended ('timeout' of [study])."
-    if reason:
-        results.record_failure(cell, number, None, reason)
-        return reason
-    return results.collect(cell, number, status)[0]
+            shared = {"folder": results.study.file.parent, "descriptors": (results.lock,)}
+            status = launch.run(command, timeout, dict(one.cell.environment), log, **shared)
+        if status is not None:
+            return results.collect(one, status)[0]
+    except InputError as error:
+        reason = str(error)
+    results.record_failure(one, None, reason)
+    return reason
 
 
 def summary(results, console):
     done, failed = results.done(), results.failed()
-    mine = {(cell.id, number) for cell, number in results.study.plan()}
+    mine = {one.key for one in results.study.plan()}
     kept, lost = len(done & mine), {key: reason for key, reason in failed.items() if key in mine and key not in done}
     text = f"{kept} of {len(mine)} launches are recorded in {results.records}"
     if lost:
         text += f"; {len(lost)} failed, with their reasons in {results.failures} (run them again with --retry)"
-    say(console, text + ".")
+    console.say(text + ".")
     if kept:
-        say(console, f"Next: slabmark report {results.folder} -o report.html")
+        console.say(f"Next: slabmark report {results.folder} -o report.html")
     return 1 if lost else 0

@@ -1,8 +1,11 @@
-"""Words for people, on a terminal or into a log."""
+"""What a command prints for people, on a terminal or into a log."""
+
+from rich.console import Console
 
 from slabmark.errors import printable
 
 
-def say(console, text=""):
-    """Text as it is: no colours of rich's own, no lines broken that a user may want to copy."""
-    console.print(printable(text, keep="\n"), highlight=False, markup=False, soft_wrap=True)
+class Terminal(Console):
+    def say(self, text=""):
+        """Text as it is: no colours of rich's own, no lines broken that a user may want to copy."""
+        self.print(printable(text, keep="\n"), highlight=False, markup=False, soft_wrap=True)

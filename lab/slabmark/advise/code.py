@@ -17,23 +17,16 @@ CONTEXT = {
 
 def for_candidate(candidate):
     """The lines, or None where a method is nothing that an application can call."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("slabmark.advise", "lines"),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    name = family(candidate.method)
-    if name not in CONTEXT:
+    if (name := family(candidate.method)) not in CONTEXT:
         return None
-    return (
-        environment.get_template(f"{name}.c.j2")
-        .render(
-            method=candidate.method,
-            library=library(candidate.method),
-            options=dict(candidate.options),
-            hints=dict(candidate.hints),
-        )
-        .strip()
-        + "\n"
+    loader = jinja2.PackageLoader("slabmark.advise", "lines")
+    environment = jinja2.Environment(
+        loader=loader, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
+    lines = environment.get_template(f"{name}.c.j2").render(
+        method=candidate.method,
+        library=library(candidate.method),
+        options=dict(candidate.options),
+        hints=dict(candidate.hints),
+    )
+    return lines.strip() + "\n"

@@ -1,18 +1,17 @@
 """Tries methods, hints and settings on one pattern by successive halving, confirms the winner against what you do today,
 and prints the setting as flags and as lines of C."""
 
-import functools
 import pathlib
 import shlex
 import statistics as standard
 import tempfile
+import textwrap
 import time
 
 from slabmark import cells, files, findings, launch, programs, records, statistics, units
 from slabmark.advise import candidates, code, halving
 from slabmark.command_line import a_number
 from slabmark.errors import InputError, LabError
-from slabmark.terminal import say
 
 SHARE_OF_SEARCH = 0.6  # of the time; the rest is for the confirmation
 LAUNCHES_TO_CONFIRM = 10  # a side at most; 4 are the fewest with an interval
@@ -67,7 +66,7 @@ def add_arguments(parser):
 
 
 def main(arguments, console):
-    tell = functools.partial(say, console)
+    tell = console.say
     check_records(arguments.json)
     environment = programs.json_of(
         [programs.find("slabmark-bench"), "environment", "--output-dir", arguments.output_dir]
@@ -93,7 +92,9 @@ def main(arguments, console):
         show_search(found, choice.untried, tell)
         winner, today = found.ranking[0], choice.today
         confirmed = confirm(bench, winner, today)
-        bench.keep(arguments.json)
+        if arguments.json:
+            with open(arguments.json, "ab") as file:
+                file.writelines(bench.lines)
         report(winner, today, confirmed, bench, tell)
     return 0
 
@@ -153,9 +154,8 @@ class Bench:
     def seconds(self, candidate, trials, bound=False, share_of_time=1 / 3):
         """Open-to-close of each trial, or why there is none. No launch may use up what the others need: one that takes
         more than this share of the time that is left is too slow to be advised."""
-        limit = max(
-            LEAST_SECONDS, self.arguments.time * LEAST_SHARE, (self.arguments.time - self.elapsed()) * share_of_time
-        )
+        whole = self.arguments.time
+        limit = max(LEAST_SECONDS, whole * LEAST_SHARE, (whole - self.elapsed()) * share_of_time)
         lines = self._launch(candidate, trials, bound, limit)
         if isinstance(lines, str):
             return lines
@@ -180,24 +180,18 @@ class Bench:
             *(["--read"] if self.arguments.read else []),
             *(["--sync"] if self.arguments.sync else []),
         ]
-        command = launch.fill(self.template, command, self.arguments.ranks, environment=dict(candidate.environment))
-        with tempfile.TemporaryFile() as log:
-            status = launch.run(command, limit, dict(candidate.environment), log)
-            log.seek(0)
-            output = log.read().decode(errors="replace")
+        environment = dict(candidate.environment)
+        command = launch.fill(self.template, command, self.arguments.ranks, environment=environment)
+        status, output, errors = programs.run(command, limit, environment)
         if status is None:
             return f"It took more than {units.duration(limit)}."
         if status or not file.exists():
-            return programs.reason_in(output)
+            return programs.reason_in(output + errors)
         return file.read_bytes().splitlines(keepends=True)
 
     def cell(self, candidate):
         return cells.workloads(self.records[candidate])[0].cells[0] if candidate in self.records else None
 
-    def keep(self, path):
-        if path:
-            with open(path, "ab") as file:
-                file.writelines(self.lines)
 
 
 def show_search(found, untried, tell):
@@ -220,8 +214,9 @@ def confirm(bench, winner, today):
     if winner == today:
         return medians, None
     # A slow one gets a single trial without warm-up.
-    known = [median for record in bench.records.get(today, []) for median in [record.measured[0].open_to_close]]
-    slow = known and known[0] * 4 * (TRIALS_TO_CONFIRM + 1) > bench.arguments.time - bench.elapsed()
+    known = bench.records.get(today)
+    slow = known and known[0].measured[0].open_to_close * 4 * (TRIALS_TO_CONFIRM + 1) > bench.arguments.time - bench.elapsed()
+    trials = 1 if slow else TRIALS_TO_CONFIRM
     longest = 0.0
     for number in range(LAUNCHES_TO_CONFIRM):
         # Always enough launches for an interval, and then as many as the time allows.
@@ -229,9 +224,7 @@ def confirm(bench, winner, today):
             break
         begun = bench.elapsed()
         for candidate in ((today, winner), (winner, today))[number % 2]:
-            outcome = bench.seconds(
-                candidate, 1 if slow else TRIALS_TO_CONFIRM, bound=candidate is winner, share_of_time=1
-            )
+            outcome = bench.seconds(candidate, trials, bound=candidate is winner, share_of_time=1)
             if isinstance(outcome, str):
                 return medians, f"{candidate.label} failed: {outcome}"
             medians[candidate].append(standard.median(outcome))
@@ -252,21 +245,15 @@ def report(winner, today, confirmed, bench, tell):
     cell = bench.cell(winner)
     if cell and cell.share is not None:
         tell(f"It reaches {units.percent(cell.share)} of the limit (the same bytes, contiguous).")
-    if winner.environment:
-        tell(
-            "\nEnvironment:\n"
-            + "\n".join(f"  export {name}={shlex.quote(value)}" for name, value in winner.environment)
-        )
-    tell(f"\nFlags of slabmark-bench:\n  {shlex.join(winner.flags)}")
-    if lines := code.for_candidate(winner):
-        tell("\nIn C:")
-        for line in lines.splitlines():
-            tell(f"  {line}")
+    exports = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in winner.environment)
+    parts = {"Environment": exports, "Flags of slabmark-bench": shlex.join(winner.flags), "In C": code.for_candidate(winner)}
+    for heading, lines in parts.items():
+        if lines:
+            tell(f"\n{heading}:\n{textwrap.indent(lines.rstrip(), '  ', lambda line: True)}")
     warnings = {}
     for candidate in (winner, today):
-        if measured := bench.cell(candidate):
-            for finding in findings.of_cell(measured):
-                warnings.setdefault(finding.code, (finding, candidate))
+        for finding in findings.of_cell(measured) if (measured := bench.cell(candidate)) else ():
+            warnings.setdefault(finding.code, (finding, candidate))
     for finding, candidate in warnings.values():
         tell(f"\n{finding.code} ({candidate.label}): {finding.cause}\n    {finding.remedy}")
 

@@ -7,7 +7,6 @@ import pathlib
 
 from slabmark import cells, files, records
 from slabmark.report import page
-from slabmark.terminal import say
 
 
 def add_arguments(parser):
@@ -34,10 +33,10 @@ def main(arguments, console):
 
     files.check_output(arguments.output, inputs, arguments.overwrite, files.REPORT)  # before the work
     loads = cells.workloads(collection.records)
-    made = page.make(loads, collection, arguments.title, [str(path) for path in arguments.results])
-    add(pathlib.Path(arguments.output), made.html.encode("utf-8", "backslashreplace"), files.REPORT)
+    html, drawings = page.make(loads, collection, arguments.title, [str(path) for path in arguments.results])
+    add(pathlib.Path(arguments.output), html.encode("utf-8", "backslashreplace"), files.REPORT)
     if arguments.png:
-        for drawing in made.drawings:
+        for drawing in drawings:
             add(_folder(arguments.png) / f"{drawing.name}.png", drawing.data(".png"), files.PICTURE)
     if arguments.csv:
         for name, table in _tables(loads):
@@ -45,17 +44,13 @@ def main(arguments, console):
     for path, data in outputs.items():
         files.write(path, data)
     for skipped in collection.skipped:
-        say(console, f"warning: {skipped}")
+        console.say(f"warning: {skipped}")
     if len(arguments.results) > 1:
         how = "are put together" if arguments.pool else "have cells of their own; --pool puts them together"
-        say(console, f"The {len(arguments.results)} results {how}.")
+        console.say(f"The {len(arguments.results)} results {how}.")
     counts = f"{sum(len(load.cells) for load in loads)} cells from {len(collection.records)} records"
-    say(
-        console,
-        f"{arguments.output}: {counts}"
-        + (f", {len(collection.failures)} failed launches" if collection.failures else "")
-        + ".",
-    )
+    failed = f", {len(collection.failures)} failed launches" if collection.failures else ""
+    console.say(f"{arguments.output}: {counts}{failed}.")
     return 0
 
 
@@ -67,27 +62,29 @@ def _folder(name):
 
 def _tables(loads):
     """[(name of a file, its text)]"""
-    all_cells = [(load, cell) for load in loads for cell in load.all_cells]
-    phases = list(dict.fromkeys([*cells.PHASES, *(name for _, cell in all_cells for name in cell.phases)]))
-    return [("cells.csv", _table(all_cells, _cell_row, phases)), ("trials.csv", _table(all_cells, _trial_rows, phases))]
+    rows = {"cells.csv": [], "trials.csv": []}  # of pairs: members, and seconds by phase
+    for load in loads:
+        for cell in load.all_cells:
+            rows["cells.csv"].append((_cell_row(load, cell), cell.phases))
+            for launch, record in enumerate(cell.records):
+                rows["trials.csv"] += [(_trial_row(load, cell, launch, trial), trial.phases) for trial in record.trials]
+    known = dict.fromkeys([*cells.PHASES, *(phase for _, phases in rows["cells.csv"] for phase in phases)])
+    return [(name, _table(found, known)) for name, found in rows.items()]
 
 
-def _table(all_cells, rows_of, phases):
-    """CSV with a column for each name that any row has, in the order of their first appearance."""
-    rows = [row for load, cell in all_cells for row in rows_of(load, cell)]
-    names = list(dict.fromkeys(name for row in rows for name in row if name != "phases"))
+def _table(rows, phases):
+    """CSV with a column for each name that any row has, in the order of their first appearance, and then the phases."""
     file = io.StringIO(newline="")
-    table = csv.DictWriter(file, [*names, *(f"{phase}_seconds" for phase in phases)])
+    names = dict.fromkeys(name for row, _ in rows for name in row)
+    table = csv.DictWriter(file, [*names, *(f"{phase}_seconds" for phase in phases)], extrasaction="ignore")
     table.writeheader()
-    for row in rows:
-        seconds = row.pop("phases")
-        table.writerow(row | {f"{phase}_seconds": seconds.get(phase, "") for phase in phases})
+    table.writerows(row | {f"{phase}_seconds": seconds for phase, seconds in took.items()} for row, took in rows)
     return file.getvalue()
 
 
 def _cell_row(load, cell):
     s = cell.summary
-    yield {
+    return {
         "workload": load.title,
         "details": load.subtitle,
         "cell": cell.label,
@@ -102,25 +99,12 @@ def _cell_row(load, cell):
         "is_range": s.is_range,
         "bytes_per_second": cell.rate[0] if cell.rate else "",
         "share_of_limit": "" if cell.share is None else cell.share,
-        "imbalance": cell.imbalance,
+        "imbalance": cell.median("imbalance"),
         "verified": cell.verified,
-        "phases": cell.phases,
     }
 
 
-def _trial_rows(load, cell):
-    for launch, record in enumerate(cell.records):
-        for t in record.trials:
-            yield {
-                "workload": load.title,
-                "cell": cell.label,
-                "launch": launch,
-                "warm_up": t.warm_up,
-                "open_to_close_seconds": t.open_to_close,
-                "transfer_seconds": t.transfer,
-                "overhead_seconds": t.overhead,
-                "imbalance": t.imbalance,
-                "slowest_rank": t.slowest_rank,
-                "slowest_host": t.slowest_host,
-                "phases": t.phases,
-            }
+def _trial_row(load, cell, launch, trial):
+    row = {"workload": load.title, "cell": cell.label, "launch": launch, "warm_up": trial.warm_up}
+    row |= {f"{name}_seconds": getattr(trial, name) for name in ("open_to_close", "transfer", "overhead")}
+    return row | {name: getattr(trial, name) for name in ("imbalance", "slowest_rank", "slowest_host")}

@@ -1,5 +1,6 @@
 """What all figures share: colours, style, and a figure that becomes SVG inside a page, or PNG. No display is needed."""
 
+import dataclasses
 import html
 import io
 import re
@@ -44,35 +45,39 @@ STYLE = {
     "hatch.linewidth": 0.5,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
 }
 
 
+@dataclasses.dataclass
 class Drawing:
     """A figure with what it shows in words, for those who cannot see it."""
 
-    def __init__(self, name, caption, figure):
-        self.name, self.caption, self.figure = name, caption, figure
+    name: str
+    caption: str
+    figure: Figure
 
     def svg(self):
-        buffer = io.StringIO()
         # Names inside an SVG must differ from those of the page's other ones.
-        with rc_context(STYLE | {"svg.hashsalt": self.name}):
-            self.figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-        text = buffer.getvalue()
-        text = text[text.index("<svg") :]
-        text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
+        with rc_context({"svg.hashsalt": self.name}):
+            text = self._saved("svg", transparent=True, metadata={"Date": None, "Creator": None}).decode()
+        text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.S)
         return text.replace("<svg ", f'<svg role="img" aria-label="{html.escape(self.caption)}" ', 1)
 
-    def png(self, file):
-        with rc_context(STYLE):
-            self.figure.savefig(file, format="png", dpi=160, metadata={"Software": "slabmark"})
-
     def data(self, suffix):
-        """Bytes of a file of that name."""
+        """Bytes of a file of that name: .svg or .png."""
         if suffix == ".svg":
             return self.svg().encode("utf-8", "backslashreplace")
+        return self._saved("png", dpi=160, metadata={"Software": "slabmark"})
+
+    def _saved(self, format, **more):
         buffer = io.BytesIO()
-        self.png(buffer)
+        with rc_context(STYLE):
+            self.figure.savefig(buffer, format=format, **more)
         return buffer.getvalue()
 
 

@@ -1,9 +1,9 @@
 """Puts the page together: what the template shows, from workloads and records."""
 
 import collections
+import contextlib
 import dataclasses
 import datetime
-import functools
 import importlib.resources
 import pathlib
 
@@ -18,22 +18,7 @@ from slabmark.report import figures, glossary, request_sizes
 MOST_DRAWN_WORKLOADS = 8
 MOST_OPEN_ROWS = 40
 MOST_CELLS_NAMED = 4
-
-
-@dataclasses.dataclass
-class Page:
-    html: str
-    drawings: list
-
-
-@dataclasses.dataclass
-class Verdicts:
-    """What `slabmark compare` says of the two results of a report."""
-
-    heading: str
-    answer: str
-    rows: list  # compare.Comparison
-    notes: list
+NOT_SHOWN = ("hints", "notes", "library bytes", "library bytes total")  # of what is in effect; the first two stand elsewhere
 
 
 @dataclasses.dataclass
@@ -49,8 +34,8 @@ class Section:
 
 
 def make(loads, collection, title, sources):
-    loads_drawn = sorted(loads, key=lambda load: -len(load.cells))[:MOST_DRAWN_WORKLOADS]
-    drawn = {id(load) for load in loads_drawn}
+    """The page as text, and its drawings."""
+    drawn = {id(load) for load in sorted(loads, key=lambda load: -len(load.cells))[:MOST_DRAWN_WORKLOADS]}
     maps = {}
     sections = [_section(number, load, id(load) in drawn, maps) for number, load in enumerate(loads, start=1)]
     drawings = [drawing for section in sections for drawing in section.drawings]
@@ -85,7 +70,7 @@ def make(loads, collection, title, sources):
         collection=collection,
         most_open=MOST_OPEN_ROWS,
     )
-    return Page(html, drawings + [drawing for drawing in histograms])
+    return html, drawings + histograms
 
 
 def _parts(verdicts, found, histograms):
@@ -104,6 +89,7 @@ def _parts(verdicts, found, histograms):
 
 
 def _verdicts(loads, sources):
+    """What `slabmark compare` says of the two results of a report."""
     sides = [[cell for load in loads for cell in load.cells if cell.first.source == source] for source in sources]
     matching = compare.match(*sides)
     if not matching.pairs:
@@ -116,15 +102,13 @@ def _verdicts(loads, sources):
     notes = [f"Changed: {'; '.join(changed)}."] * bool(changed) + notes
     notes += list(dict.fromkeys(row.note for row in rows if row.note))
     answer = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()) + "."
-    return Verdicts(heading, answer[0].upper() + answer[1:], rows, notes)
+    return {"heading": heading, "answer": answer[0].upper() + answer[1:], "rows": rows, "notes": notes}
 
 
 def _section(number, load, is_drawn, maps):
     drawings, notes = [], []
     if is_drawn and load.cells:
-        drawings = [
-            d for d in (figures.rates(load, f"rates-{number}"), figures.scaling(load, f"scaling-{number}")) if d
-        ]
+        drawings = [figures.rates(load, f"rates-{number}"), figures.scaling(load, f"scaling-{number}")]
         if len(load.cells) > figures.MOST_ROWS:
             notes.append(
                 f"The figure shows the {figures.MOST_ROWS} fastest of {len(load.cells)} cells; the table has them all."
@@ -134,7 +118,7 @@ def _section(number, load, is_drawn, maps):
     for cell in load.cells:
         if name := cell.first.pattern["settings"].get("map"):
             maps.setdefault(name, cell.first.file)
-    return Section(f"workload-{number}", load, _answer(load), drawings, notes, _settings(load))
+    return Section(f"workload-{number}", load, _answer(load), [d for d in drawings if d], notes, _settings(load))
 
 
 def _answer(load):
@@ -163,20 +147,15 @@ def _settings(load):
     rows = {}
     for cell in load.cells[: figures.MOST_ROWS]:
         settings, effective = cell.first.settings, cell.first.effective
-        hints, in_effect = settings.get("hints", {}), effective.get("hints", {})
-        asked = [*settings.get("options", {}).items(), *((f"hint {name}", value) for name, value in hints.items())]
-        got = [
-            *((f"hint {name}", value) for name, value in in_effect.items()),
-            *(
-                (name.replace("_", " "), value)
-                for name, value in effective.items()
-                if name not in ("hints", "notes", "library_bytes", "library_bytes_total")
-                and value not in ({}, [], None)
-            ),
-        ]
-        row = _pairs(asked), _pairs(got), tuple(effective.get("notes") or ())
-        rows.setdefault(row, cell.label)
+        shown = [*_hints(effective), *((name.replace("_", " "), value) for name, value in effective.items())]
+        got = [pair for pair in shown if pair[0] not in NOT_SHOWN and pair[1] not in ({}, [], None)]
+        asked = [*settings.get("options", {}).items(), *_hints(settings)]
+        rows.setdefault((_pairs(asked), _pairs(got), tuple(effective.get("notes") or ())), cell.label)
     return [(label, *row) for row, label in rows.items()]
+
+
+def _hints(settings):
+    return [(f"hint {name}", value) for name, value in settings.get("hints", {}).items()]
 
 
 def _pairs(items):
@@ -192,51 +171,40 @@ def _plain(value):
 
 
 def _machines(records):
-    """[(member, value)] of each different set of conditions, with the number of records that were made under it."""
-    counts = {}
+    """[(members, number of records, when the first began and the last ended)] of each different set of conditions."""
+    groups = {}
     for record in records:
-        manifest = record.manifest
-        program, output = manifest.get("program", {}), manifest.get("output", {})
-        per_node = manifest.get("ranks_per_node") or {}
-        hosts = manifest.get("hosts", [])
-        libraries = manifest.get("libraries", {})
-        key = (
-            (
-                "program",
-                f"{program.get('name')} {program.get('version')}, revision {program.get('git_revision')}, "
-                f"{program.get('compiler')}, {program.get('build_type')}",
-            ),
-            ("MPI", str(manifest.get("mpi")).split(", package")[0]),
-            ("MPI-IO", str(manifest.get("mpi_io"))),
-            ("libraries", ", ".join(f"{name} {version}" for name, version in libraries.items())),
-            (
-                "hosts",
-                f"{len(hosts)} ({', '.join(h['name'] for h in hosts[:4])}{', ...' * (len(hosts) > 4)}), at most "
-                f"{per_node.get('max')} ranks a node",
-            ),
-            ("processor and memory", f"{manifest.get('cores')} cores, {units.size(manifest.get('memory_bytes'))}"),
-            ("kernel", str(manifest.get("kernel"))),
-            ("file system", f"{output.get('type')} on {output.get('mount_point')} ({output.get('source')})"),
-        )
-        entry = counts.setdefault(key, [0, [], []])
-        entry[0] += 1
-        entry[1].append(manifest.get("started") or "")
-        entry[2].append(manifest.get("ended") or "")
-    return [(list(key), count, min(started), max(ended)) for key, (count, started, ended) in counts.items()]
+        groups.setdefault(tuple(_conditions(record.manifest).items()), []).append(record.manifest)
+    when = lambda end, manifests: [manifest.get(end) or "" for manifest in manifests]
+    return [(key, len(same), min(when("started", same)), max(when("ended", same))) for key, same in groups.items()]
+
+
+def _conditions(manifest):
+    program, output = manifest.get("program", {}), manifest.get("output", {})
+    hosts, per_node = manifest.get("hosts", []), manifest.get("ranks_per_node") or {}
+    return {
+        "program": f"{program.get('name')} {program.get('version')}, revision {program.get('git_revision')}, "
+        f"{program.get('compiler')}, {program.get('build_type')}",
+        "MPI": str(manifest.get("mpi")).split(", package")[0],
+        "MPI-IO": str(manifest.get("mpi_io")),
+        "libraries": ", ".join(f"{name} {version}" for name, version in manifest.get("libraries", {}).items()),
+        "hosts": f"{len(hosts)} ({', '.join(h['name'] for h in hosts[:4])}{', ...' * (len(hosts) > 4)}), at most "
+        f"{per_node.get('max')} ranks a node",
+        "processor and memory": f"{manifest.get('cores')} cores, {units.size(manifest.get('memory_bytes'))}",
+        "kernel": str(manifest.get("kernel")),
+        "file system": f"{output.get('type')} on {output.get('mount_point')} ({output.get('source')})",
+    }
 
 
 def _recipe(records):
     """What the reader must know of how these records were measured, from the records."""
     measured = [record for record in records if record.measured]
-    counts = [len(record.measured) for record in measured]
-    rules = {(r.stopping.get("min_trials"), r.stopping.get("max_trials"), r.stopping.get("reason")) for r in measured}
+    counts = sorted({len(record.measured) for record in measured} or {0})
     launches = {record.study["launch"] for record in measured if record.study}
     seeds = sorted({str(record.manifest.get("seed")) for record in measured})
     return {
-        "trials": f"{min(counts)} to {max(counts)}"
-        if counts and min(counts) != max(counts)
-        else str(counts[0] if counts else 0),
-        "reasons": ", ".join(sorted({str(reason) for _, _, reason in rules})),
+        "trials": " to ".join(map(str, counts[:1] + counts[1:][-1:])),
+        "reasons": ", ".join(sorted({str(record.stopping.get("reason")) for record in measured})),
         "warm_up": sum(any(t.warm_up for t in record.trials) for record in measured),
         "records": len(measured),
         "launches": len(launches),
@@ -249,21 +217,13 @@ def _recipe(records):
 def _histograms(maps):
     """Request sizes of the decompositions that are still where the records say. `slabmark-decomp` reads them."""
     drawings = []
-    for number, (name, record_file) in enumerate(maps.items(), start=1):
-        path = find_map(name, record_file)
-        if path is None or number > MOST_DRAWN_WORKLOADS:
-            continue
-        try:
-            described = _describe(str(path))
-        except LabError:
-            continue  # the page is as good without it
-        drawings.append(request_sizes.draw(described["maps"][:6], path.name, f"requests-{number}"))
+    for number, (name, record_file) in enumerate(list(maps.items())[:MOST_DRAWN_WORKLOADS], start=1):
+        if path := find_map(name, record_file):
+            with contextlib.suppress(LabError):  # the page is as good without it
+                info = [programs.find("slabmark-decomp"), "info", str(path), "--json"]
+                described = programs.json_of(info, timeout=20)["maps"][:6]
+                drawings.append(request_sizes.draw(described, path.name, f"requests-{number}"))
     return drawings
-
-
-@functools.cache
-def _describe(path):
-    return programs.json_of([programs.find("slabmark-decomp"), "info", path, "--json"], timeout=20)
 
 
 def find_map(name, record_file):

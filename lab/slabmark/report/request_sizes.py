@@ -19,15 +19,8 @@ def draw_on(axes, entry, title):
     labels = [str(b["from"]) if b["from"] == b["to"] else f"{b['from']}-{b['to']}" for b in histogram]
     bars = axes.bar(range(len(histogram)), [b["runs"] for b in histogram], color=DOT, width=0.8)
     axes.bar_label(bars, [_short(b["runs"]) for b in histogram], fontsize=7.5, color=QUIET, padding=1)
-    many = len(labels) > 4
-    axes.set_xticks(
-        range(len(labels)),
-        labels,
-        fontsize=8,
-        rotation=35 if many else 0,
-        ha="right" if many else "center",
-        rotation_mode="anchor",
-    )
+    slant = {"rotation": 35, "ha": "right"} if len(labels) > 4 else {"rotation": 0, "ha": "center"}
+    axes.set_xticks(range(len(labels)), labels, fontsize=8, rotation_mode="anchor", **slant)
     axes.set_xlim(-0.6, max(len(labels), 4) - 0.4)  # a single bar would fill the width
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
@@ -36,7 +29,5 @@ def draw_on(axes, entry, title):
 
 
 def _short(count):
-    for limit, unit in ((10**6, "M"), (10**4, "k")):
-        if count >= limit:
-            return f"{count / (10**6 if unit == 'M' else 1000):.3g}{unit}"
-    return str(count)
+    digits = f"{count / 10**6:.3g}M" if count >= 10**6 else f"{count / 1000:.3g}k" if count >= 10**4 else count
+    return str(digits)

@@ -8,8 +8,8 @@ import re
 
 import pytest
 from conftest import noise, record, write_records
-from rich.console import Console
 from slabmark import cells, command_line, compare, records
+from slabmark.terminal import Terminal
 
 METHODS = ("pnetcdf-varn", "hdf5-union")
 
@@ -109,7 +109,7 @@ def test_json_has_what_the_table_has(tmp_path, capsys):
 def test_80_columns_hold_the_verdict_and_the_screen_explains_the_ratio(tmp_path, capsys):
     base, new = (records.read([side(tmp_path / f"{n}.jsonl", n, launches=6)]) for n in (1, 2))
     pairs = compare.match(*([c for load in cells.workloads(s.records) for c in load.cells] for s in (base, new)))
-    console = Console(width=80, file=io.StringIO())
+    console = Terminal(width=80, file=io.StringIO())
     arguments = argparse.Namespace(tolerance=0.05, per_cell=False)
     compare.show(compare.compare(pairs.pairs), pairs, arguments, console)
     shown = console.file.getvalue()

@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from slabmark import doctor
+from slabmark import findings
 
 HEALTHY = {
     "mpi_io": "ROMIO",
@@ -18,25 +18,29 @@ HEALTHY = {
 }
 
 
+WRONG = {
+    "slow-mpi-io": {"mpi_io": "OMPIO"},
+    "foreign-launcher": {"ranks": 1},
+    "no-pnetcdf": {"libraries": {"hdf5": "2.2.0"}},
+    "memory-file-system": {"output": {"type": "tmpfs"}},
+    "busy-machine": {"host": HEALTHY["host"] | {"load": 7.0}},
+    "dirty-pages": {"host": HEALTHY["host"] | {"dirty": 1 << 33}},
+    "no-shared-memory": {"host": HEALTHY["host"] | {"shared_memory": False}},
+    "foreign-plugins": {"host": HEALTHY["host"] | {"plugins": "/usr/lib"}},
+}
+
+
+def diagnosed(manifest):
+    return findings.of_manifest(manifest) + findings.of_host(manifest, 2)
+
+
 def test_a_healthy_machine_has_nothing_wrong():
-    assert doctor.diagnose(HEALTHY, 2) == []
+    assert diagnosed(HEALTHY) == []
 
 
-@pytest.mark.parametrize(
-    "code, change",
-    [
-        ("slow-mpi-io", {"mpi_io": "OMPIO"}),
-        ("foreign-launcher", {"ranks": 1}),
-        ("no-pnetcdf", {"libraries": {"hdf5": "2.2.0"}}),
-        ("memory-file-system", {"output": {"type": "tmpfs"}}),
-        ("busy-machine", {"host": HEALTHY["host"] | {"load": 7.0}}),
-        ("dirty-pages", {"host": HEALTHY["host"] | {"dirty": 1 << 33}}),
-        ("no-shared-memory", {"host": HEALTHY["host"] | {"shared_memory": False}}),
-        ("foreign-plugins", {"host": HEALTHY["host"] | {"plugins": "/usr/lib"}}),
-    ],
-)
-def test_what_is_wrong_is_named_with_a_remedy(code, change):
-    [finding] = doctor.diagnose(HEALTHY | change, 2)
+@pytest.mark.parametrize("code", WRONG)
+def test_what_is_wrong_is_named_with_a_remedy(code):
+    [finding] = diagnosed(HEALTHY | WRONG[code])
     assert finding.code == code and finding.remedy.endswith(".")
 
 

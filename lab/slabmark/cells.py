@@ -14,56 +14,25 @@ from slabmark.units import counted
 PHASES = ("create", "open", "define", "prepare", "post", "flush", "sync", "close")  # in the order in which they happen
 
 
-@dataclasses.dataclass
 class Cell:
     """Pattern × method × settings × conditions, over all launches. The warm-up trials are left out."""
 
-    records: list
-    attributes: dict  # what may distinguish cells of a workload, as text by name: "ranks", "hint cb_nodes", ...
-    label: str = ""
-    limit: "Cell | None" = None  # the faster of the limits under the same conditions, as the workload's table shows it
-
-    @property
-    def first(self):
-        return self.records[0]
-
-    @property
-    def method(self):
-        return self.first.method
-
-    @property
-    def ranks(self):
-        return self.first.pattern["ranks"]
-
-    @property
-    def bytes(self):
-        return self.first.pattern["bytes"]
-
-    @property
-    def is_bound(self):
-        return self.first.is_bound
-
-    @functools.cached_property
-    def trials(self):
-        return [trial for record in self.records for trial in record.measured]
-
-    @functools.cached_property
-    def seconds(self):
-        """Open-to-close of each trial."""
-        return [trial.open_to_close for trial in self.trials]
-
-    @functools.cached_property
-    def launch_medians(self):
-        """Median open-to-close of each launch: what is independent where trials of one launch may not be."""
-        return [standard.median(t.open_to_close for t in record.measured) for record in self.records if record.measured]
-
-    @functools.cached_property
-    def summary(self):
-        return statistics.summarise(self.seconds)
-
-    @functools.cached_property
-    def transfer(self):
-        return statistics.summarise([trial.transfer for trial in self.trials])
+    def __init__(self, records, attributes):
+        self.records = records
+        self.attributes = attributes  # what may distinguish cells of a workload, as text by name: "ranks", "hint cb_nodes"
+        self.label = ""
+        self.limit = None  # the faster of the limits under the same conditions, as the workload's table shows it
+        self.first = records[0]
+        self.title = titles(self.first)[0]
+        self.method, self.is_bound = self.first.method, self.first.is_bound
+        self.ranks, self.bytes = self.first.pattern["ranks"], self.first.pattern["bytes"]
+        launches = [record.measured for record in records if record.measured]
+        self.trials = [trial for launch in launches for trial in launch]
+        self.seconds = [trial.open_to_close for trial in self.trials]
+        # What is independent where trials of one launch may not be.
+        self.launch_medians = [standard.median(trial.open_to_close for trial in launch) for launch in launches]
+        self.summary = statistics.summarise(self.seconds)
+        self.transfer = statistics.summarise([trial.transfer for trial in self.trials])
 
     @functools.cached_property
     def rate(self):
@@ -226,8 +195,8 @@ def _workload(records):
     for record in records:
         found = attributes(record)
         key = (record.is_bound, record.method, bool(record.unsupported), frozen(found))
-        by_key.setdefault(key, Cell([], found)).records.append(record)
-    cells = list(by_key.values())
+        by_key.setdefault(key, (found, []))[1].append(record)
+    cells = [Cell(same, found) for found, same in by_key.values()]
     varying = _varying([cell for cell in cells if not cell.is_bound])
     for cell in cells:
         cell.label = _label(cell, varying)

@@ -199,7 +199,7 @@ def _refusal(matching):
     base, new = matching.only_base[0], matching.only_new[0]
     return (
         "Nothing can be compared: no pattern, method and direction of BASE is in NEW. BASE has, for example, "
-        f"{cells.titles(base.first)[0]} by {base.method}; NEW has {cells.titles(new.first)[0]} by {new.method}."
+        f"{base.title} by {base.method}; NEW has {new.title} by {new.method}."
     )
 
 
@@ -221,20 +221,11 @@ def _compare(base, new, tolerance, alpha):
         note = f"at least {needed} {unit} a side are needed; missing: {lacking} ({unit})"
     elif unit == "trials":
         note = "few launches a side: what differs from launch to launch counts as a change"
-    if found == INCONCLUSIVE and ratio.low is not None:
+    if found == INCONCLUSIVE and not needed:
         needed = statistics.needed(*values, alpha, tolerance)
-    return Comparison(
-        new.label if base.label == new.label else f"{new.method}, {units.counted(new.ranks, 'rank')}",
-        base,
-        new,
-        ratio,
-        found,
-        unit,
-        tuple(map(standard.median, values)),
-        statistics.detectable(*values, alpha, tolerance),
-        needed,
-        note,
-    )
+    label = new.label if base.label == new.label else f"{new.method}, {units.counted(new.ranks, 'rank')}"
+    medians, finds = tuple(map(standard.median, values)), statistics.detectable(*values, alpha, tolerance)
+    return Comparison(label, base, new, ratio, found, unit, medians, finds, needed, note)
 
 
 def verdict(ratio, tolerance):
@@ -273,7 +264,7 @@ COLUMNS = [  # between the cell and its verdict
 
 def show(found, matching, arguments, console):
     columns = COLUMNS if console.width >= 100 else [column for column in COLUMNS if column[0] not in ("values", "finds")]
-    for heading, comparisons in itertools.groupby(found, lambda c: cells.titles(c.base.first)[0]):
+    for heading, comparisons in itertools.groupby(found, lambda c: c.base.title):
         table = Table(title=Text(heading), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
         table.add_column("cell", overflow="fold", min_width=12)
         for name, _ in columns:
@@ -292,9 +283,9 @@ def show(found, matching, arguments, console):
             about = f"about {c.needed}" if c.needed else f"more than {statistics.MOST_NEEDED}"
             console.say(f"inconclusive: {c.label}: a verdict takes {about} {c.unit} a side, if they are like these")
     for cell, why in matching.missing:
-        console.say(f"missing: {cells.titles(cell.first)[0]}: {cell.label}: {why}")
+        console.say(f"missing: {cell.title}: {cell.label}: {why}")
     for cell in matching.only_new:
-        console.say(f"only in NEW: {cells.titles(cell.first)[0]}: {cell.label}")
+        console.say(f"only in NEW: {cell.title}: {cell.label}")
     scope = "each by itself" if arguments.per_cell else "together"
     console.say(
         "'base' and 'new' are medians of open-to-close seconds. 'ratio' is no quotient of these two, but the median of the "
@@ -308,7 +299,7 @@ def show(found, matching, arguments, console):
 
 def as_json(found, matching, arguments, skipped, failed):
     """What `show` tells, for programs; seconds, and shares of 1."""
-    name = lambda cell: {"workload": cells.titles(cell.first)[0], "cell": cell.label}
+    name = lambda cell: {"workload": cell.title, "cell": cell.label}
     return {
         "slabmark_comparison": 1,
         "tolerance": arguments.tolerance,

@@ -13,7 +13,7 @@ from matplotlib.colors import ListedColormap
 
 from slabmark import files, programs, units
 from slabmark.errors import InputError
-from slabmark.report import drawing, request_sizes
+from slabmark.report import drawing, figures
 
 WIDTH, HEIGHT = 960, 480  # points of the picture at most; beyond, the owner in the middle of a point is shown
 NOBODY = -1
@@ -99,16 +99,15 @@ def owners_of(text, dims):
 def picture_of(owners):
     """2-D and at most HEIGHT x WIDTH: slow dimensions are stacked, a 1-D array is folded row by row."""
     flat = owners if owners.ndim > 1 else _folded(owners)
-    rows = numpy.linspace(0, flat.shape[0] - 1, min(HEIGHT, flat.shape[0])).round().astype(int)
-    columns = numpy.linspace(0, flat.shape[1] - 1, min(WIDTH, flat.shape[1])).round().astype(int)
-    return flat[numpy.ix_(rows, columns)]
+    places = (
+        numpy.linspace(0, size - 1, min(most, size)).round().astype(int) for size, most in zip(flat.shape, (HEIGHT, WIDTH))
+    )
+    return flat[numpy.ix_(*places)]
 
 
 def _folded(owners):
-    width = max(1, int(numpy.ceil(numpy.sqrt(owners.size * 4))))
-    padded = numpy.full(-(-owners.size // width) * width, NOBODY, dtype=owners.dtype)
-    padded[: owners.size] = owners
-    return padded.reshape(-1, width)
+    width = max(1, math.ceil(math.sqrt(owners.size * 4)))
+    return numpy.pad(owners, (0, -owners.size % width), constant_values=NOBODY).reshape(-1, width)
 
 
 def draw(name, rows):
@@ -121,7 +120,7 @@ def draw(name, rows):
             axes[1].set_title("requests of each rank")
             axes[1].set_xlabel("rank")
             axes[1].set_ylim(0, max(requests) * 1.1 or 1)
-            request_sizes.draw_on(axes[2], entry, "run lengths")
+            figures.draw_request_sizes(axes[2], entry, "run lengths")
     return drawing.Drawing(name, f"Who owns what in {name}.", figure)
 
 

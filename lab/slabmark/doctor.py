@@ -28,10 +28,8 @@ def add_arguments(parser):
 
 
 def main(arguments, console):
-    command = [programs.find("slabmark-bench"), "environment", "--output-dir", arguments.output_dir]
-    if arguments.launch:
-        command = launch.fill(launch.check(arguments.launch), command, arguments.ranks)
-    found = programs.json_of(command) | {"host": host_state()}
+    started = (launch.check(arguments.launch), arguments.ranks) if arguments.launch else ()
+    found = programs.environment(arguments.output_dir, *started) | {"host": host_state()}
     console.print(facts_table(found))
     wrong = findings.of_manifest(found) + findings.of_host(found, arguments.ranks if arguments.launch else 1)
     for finding in wrong:

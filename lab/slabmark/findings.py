@@ -7,8 +7,6 @@ import dataclasses
 
 from slabmark import statistics, units
 
-# Medians of fewer trials have no 95 % interval (statistics.FEWEST_FOR_INTERVAL).
-FEW_TRIALS = 6
 NOISY = 0.05  # half-width of the interval / median: the precision that slabmark-bench aims at
 UNBALANCED = 1.5  # slowest rank's seconds / mean
 FAR_FROM_LIMIT = 0.10
@@ -191,9 +189,9 @@ def _of_seconds(cell):
             f"The slowest rank takes {cell.median('imbalance'):.2f} times the mean; rank {rank} on {host} is slowest in "
             f"{units.percent(share)} of the trials.",
         )
-    if summary.trials < FEW_TRIALS:
-        yield "few-trials", f"Fewer than {FEW_TRIALS} trials have no 95 % interval; the range is shown instead."
-    if not summary.is_range and summary.half_width > NOISY:
+    if summary.is_range:
+        yield "few-trials", f"Fewer than {statistics.FEWEST_FOR_INTERVAL} trials have no 95 % interval; the range is shown instead."
+    elif summary.half_width > NOISY:
         yield "noisy", f"The interval reaches {units.percent(summary.half_width)} to either side of the median."
     effect = statistics.launch_effect([[trial.open_to_close for trial in record.measured] for record in cell.records])
     if effect is not None and effect > LAUNCHES_DIFFER:

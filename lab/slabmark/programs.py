@@ -51,6 +51,11 @@ def json_of(command, timeout=120):
     return json.loads(text[begin : end + 1])
 
 
+def environment(folder, template="{command}", ranks=1):
+    """What slabmark-bench says of this build and machine, where files lie in the folder."""
+    return json_of(launch.fill(template, [find("slabmark-bench"), "environment", "--output-dir", folder], ranks))
+
+
 def reason_in(output):
     """The sentence in which a program says why it failed, or else the first paragraph that its launcher said."""
     lines = [line.strip() for line in output.splitlines()]

@@ -163,7 +163,10 @@ def read(paths, tell_apart=False):
     for path in paths:
         source = str(path) if tell_apart and len(paths) > 1 else ""
         for file in record_files(path):
-            _read_file(file, source, collection)
+            with files.open_regular(file) as lines:
+                for number, line in enumerate(lines, start=1):
+                    if line.strip():
+                        _add(collection, line, str(file), number, source)
     if not collection.records and not collection.failures:
         reason = f" The first that was there: {collection.skipped[0]}." if collection.skipped else ""
         raise InputError(
@@ -185,17 +188,13 @@ def record_files(path):
     return inside
 
 
-def _read_file(file, source, collection):
-    with files.open_regular(file) as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                entry = parse_line(line, str(file), number, source)
-            except Unreadable as reason:
-                collection.skipped.append(f"{file}, line {number}: skipped, because {reason}")
-                continue
-            (collection.failures if isinstance(entry, Failure) else collection.records).append(entry)
+def _add(collection, line, *place):
+    try:
+        entry = parse_line(line, *place)
+    except Unreadable as reason:
+        collection.skipped.append(f"{place[0]}, line {place[1]}: skipped, because {reason}")
+    else:
+        (collection.failures if isinstance(entry, Failure) else collection.records).append(entry)
 
 
 def parse_line(line, file, number, source=""):

@@ -1,56 +1,24 @@
 """Job scripts for Slurm, PBS and Flux: plain shell that a user can read, change and submit."""
 
 import shlex
-import typing
 
 from slabmark.errors import InputError, printable
 
 
-class Scheduler(typing.NamedTuple):
-    mark: str  # with which its directives begin
-    submit: str
-    directives: dict  # line by the value that it needs
-
-
-SCHEDULERS = {
-    "slurm": Scheduler(
-        "#SBATCH",
-        "sbatch",
-        {
-            "name": "--job-name={name}",
-            "log": "--output={log}",
-            "nodes": "--nodes={nodes}",
-            "tasks": "--ntasks={tasks}",
-            "time": "--time={time}",
-            "queue": "--partition={queue}",
-            "account": "--account={account}",
-        },
+SCHEDULERS = {"slurm": ("#SBATCH", "sbatch"), "pbs": ("#PBS", "qsub"), "flux": ("#flux:", "flux batch")}  # mark, submits
+# Of each, the directive for a value of the job.
+DIRECTIVES = {
+    "name": ("--job-name={name}", "-N {name}", "--job-name={name}"),
+    "log": ("--output={log}", "-j oe -o {log}", "--output={log}"),
+    "nodes": (
+        "--nodes={nodes}",
+        "-l select={nodes}:ncpus={tasks_per_node}:mpiprocs={tasks_per_node}",
+        "--nodes={nodes}",
     ),
-    "pbs": Scheduler(
-        "#PBS",
-        "qsub",
-        {
-            "name": "-N {name}",
-            "log": "-j oe -o {log}",
-            "nodes": "-l select={nodes}:ncpus={tasks_per_node}:mpiprocs={tasks_per_node}",
-            "time": "-l walltime={time}",
-            "queue": "-q {queue}",
-            "account": "-A {account}",
-        },
-    ),
-    "flux": Scheduler(
-        "#flux:",
-        "flux batch",
-        {
-            "name": "--job-name={name}",
-            "log": "--output={log}",
-            "nodes": "--nodes={nodes}",
-            "tasks": "--nslots={tasks}",
-            "time": "--time-limit={time}",
-            "queue": "--queue={queue}",
-            "account": "--bank={account}",
-        },
-    ),
+    "tasks": ("--ntasks={tasks}", None, "--nslots={tasks}"),
+    "time": ("--time={time}", "-l walltime={time}", "--time-limit={time}"),
+    "queue": ("--partition={queue}", "-q {queue}", "--queue={queue}"),
+    "account": ("--account={account}", "-A {account}", "--bank={account}"),
 }
 
 SCRIPT = """\
@@ -85,9 +53,10 @@ def collect_command(study):
     return shlex.join(["slabmark", "sweep", str(study.file), "-r", str(study.results), "--collect"])
 
 
-def script(results, scheduler_name, launches):
+def script(results, scheduler, launches):
     """Text of the job script. InputError where the job is too small for a cell."""
-    scheduler, study, job = SCHEDULERS[scheduler_name], results.study, results.study.tables.job
+    mark, submit = SCHEDULERS[scheduler]
+    study, job = results.study, results.study.tables.job
     most = max(one.cell.ranks for one in launches)
     per_node = study.tables.launch.ranks_per_node or most
     nodes = job.nodes or -(-most // per_node)
@@ -106,15 +75,16 @@ def script(results, scheduler_name, launches):
     for key in ("name", "log"):
         if not str(values[key]).isprintable():
             raise InputError(f"No line of a job script can hold '{values[key]}'; rename the study or the results.")
-    lines = [line.format(**values) for key, line in scheduler.directives.items() if values[key]] + job.directives
+    of_this = {key: lines[list(SCHEDULERS).index(scheduler)] for key, lines in DIRECTIVES.items() if values[key]}
+    lines = [line.format(**values) for line in of_this.values() if line] + job.directives
     preamble = "\n".join(job.preamble).rstrip()
     return SCRIPT.format(
-        directives="\n".join(f"{scheduler.mark} {line}" for line in lines),
+        directives="\n".join(f"{mark} {line}" for line in lines),
         # A line break in a comment would begin a command.
         study=printable(study.name),
         count=len(launches),
-        scheduler=scheduler_name,
-        submit=scheduler.submit,
+        scheduler=scheduler,
+        submit=submit,
         script=printable(shlex.quote(str(results.folder / "job.sh"))),
         collect=printable(collect_command(study)),
         folder=shlex.quote(str(study.file.parent)),

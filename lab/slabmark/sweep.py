@@ -83,7 +83,7 @@ def write_job(results, scheduler, remaining, console):
     path.chmod(0o755)
     console.say(
         f"{path} holds {units.counted(len(remaining), 'launch')}.\n"
-        f"Read it, then: {schedulers.SCHEDULERS[scheduler].submit} {shlex.quote(str(path))}\n"
+        f"Read it, then: {schedulers.SCHEDULERS[scheduler][1]} {shlex.quote(str(path))}\n"
         f"Afterwards:    {schedulers.collect_command(results.study)}"
     )
     return 0

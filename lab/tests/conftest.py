@@ -23,17 +23,8 @@ run, sentence = _fixtures.run, _fixtures.sentence
 
 
 def over_ranks(value):
-    return {
-        "ranks": 2,
-        "min": value,
-        "median": value,
-        "mean": value,
-        "max": value,
-        "variance": 0.0,
-        "slowest_rank": 1,
-        "slowest_host": "node1",
-        "imbalance": 1.25,
-    }
+    same = dict.fromkeys(("min", "median", "mean", "max"), value)
+    return same | {"ranks": 2, "variance": 0.0, "slowest_rank": 1, "slowest_host": "node1", "imbalance": 1.25}
 
 
 def trial(seconds, warm_up=False):
@@ -83,13 +74,8 @@ def record(seconds, method="pnetcdf-varn", ranks=2, started="2026-01-01T00:00:00
         "verified": {"state": "yes", "elements": 1, "by": "plain reader", "mismatch": None},
         "bounds": [{"method": "posix", "bytes": 1 << 20, "seconds": 0.25, "share": 0.0}],
         "manifest": {
-            "program": {
-                "name": "slabmark-bench",
-                "version": "0.1.0",
-                "git_revision": "abc",
-                "compiler": "GNU",
-                "build_type": "Release",
-            },
+            "program": {"name": "slabmark-bench", "version": "0.1.0", "git_revision": "abc", "compiler": "GNU",
+                        "build_type": "Release"},
             "mpi": "Open MPI v4.1.4, package: x",
             "mpi_io": "ROMIO",
             "libraries": {"hdf5": "2.2.0", "pnetcdf": "1.12.3"},
@@ -101,13 +87,8 @@ def record(seconds, method="pnetcdf-varn", ranks=2, started="2026-01-01T00:00:00
             "cores": 8,
             "configuration_hash": "0",
             "seed": 1,
-            "output": {
-                "path": "/scratch",
-                "mount_point": "/scratch",
-                "type": "lustre",
-                "source": "x",
-                "lustre": {"absent": "-"},
-            },
+            "output": {"path": "/scratch", "mount_point": "/scratch", "type": "lustre", "source": "x",
+                       "lustre": {"absent": "-"}},
             "environment": {},
             "job": None,
             "started": started,

@@ -57,20 +57,10 @@ def running():
         (folder / "munge.key").chmod(0o400)
         environment = os.environ | {"SLURM_CONF": str(folder / "slurm.conf")}
         with open(folder / "output.log", "wb") as log:
-            for command in (
-                [
-                    "munged",
-                    "--foreground",
-                    "--force",
-                    f"--socket={folder}/munge.socket",
-                    f"--key-file={folder}/munge.key",
-                    f"--pid-file={folder}/munge.pid",
-                    f"--log-file={folder}/munge.log",
-                    f"--seed-file={folder}/munge.seed",
-                ],
-                ["slurmctld", "-D"],
-                ["slurmd", "-D"],
-            ):
+            munge = {"socket": "munge.socket", "key-file": "munge.key", "pid-file": "munge.pid"}
+            munge |= {"log-file": "munge.log", "seed-file": "munge.seed"}
+            munged = ["munged", "--foreground", "--force", *(f"--{name}={folder}/{file}" for name, file in munge.items())]
+            for command in (munged, ["slurmctld", "-D"], ["slurmd", "-D"]):
                 daemons.append(
                     subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
                 )

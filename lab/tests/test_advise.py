@@ -12,24 +12,11 @@ import pytest
 from slabmark.advise import candidates, code, command, halving
 from slabmark.statistics import Ratio
 
-METHODS = [
-    "posix",
-    "mpiio-independent",
-    "mpiio-collective",
-    "pnetcdf-vard",
-    "pnetcdf-varn",
-    "pnetcdf-vara",
-    "hdf5-slab",
-    "hdf5-union",
-    "hdf5-points",
-    "hdf5-multi",
-    "hdf5-contiguous",
-    "hdf5-subfiling",
-    "hdf5-log",
-    "mpiio-rearranged",
-    "pnetcdf-rearranged",
-    "hdf5-rearranged",
-]
+METHODS = """
+    posix mpiio-independent mpiio-collective pnetcdf-vard pnetcdf-varn pnetcdf-vara
+    hdf5-slab hdf5-union hdf5-points hdf5-multi hdf5-contiguous hdf5-subfiling hdf5-log
+    mpiio-rearranged pnetcdf-rearranged hdf5-rearranged
+""".split()
 
 
 class Machine:
@@ -73,6 +60,13 @@ def test_the_search_ends_with_its_time_and_has_an_answer(budget):
     assert found.ranking and machine.left > -40, "at most the launch that was running goes beyond"
 
 
+def refusal(source, *flags):
+    """What the compiler says of C that is wrong; empty if nothing is."""
+    command = ["mpicc", *flags, "-fsyntax-only", "-x", "c", "-"]
+    done = subprocess.run(command, input=source, text=True, capture_output=True)
+    return done.stderr or "failed" if done.returncode else ""
+
+
 def test_every_candidate_has_lines_of_c_that_compile():
     include = subprocess.run(["h5pcc", "-show"], capture_output=True, text=True).stdout if shutil.which("h5pcc") else ""
     cache = pathlib.Path(os.environ.get("SLABMARK_BIN", ""), "..", "CMakeCache.txt")
@@ -82,15 +76,9 @@ def test_every_candidate_has_lines_of_c_that_compile():
         )
     slablog = pathlib.Path(__file__).parents[2] / "src" / "slablog"
     flags = [word for word in include.split() if word.startswith("-I")] + [f"-I{slablog}"]
+    flags += ["-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types"]
     headers = ["mpi.h", "unistd.h"]
-    for header in ("hdf5.h", "slablog.h", "pnetcdf.h"):
-        probe = subprocess.run(
-            ["mpicc", *flags, "-fsyntax-only", "-x", "c", "-"],
-            input=f"#include <{header}>\n",
-            text=True,
-            capture_output=True,
-        )
-        headers += [header] if probe.returncode == 0 else []
+    headers += [name for name in ("hdf5.h", "slablog.h", "pnetcdf.h") if not refusal(f"#include <{name}>\n", *flags)]
     made = 0
     for candidate in [
         c for method in METHODS for c in (candidates.Candidate(method), *candidates.Candidate(method).variants())
@@ -100,22 +88,7 @@ def test_every_candidate_has_lines_of_c_that_compile():
             continue
         source = "".join(f"#include <{header}>\n" for header in headers)
         source += f"void f(void) {{\n{code.CONTEXT[family]}\n{code.for_candidate(candidate)}}}\n"
-        done = subprocess.run(
-            [
-                "mpicc",
-                *flags,
-                "-fsyntax-only",
-                "-Werror=implicit-function-declaration",
-                "-Werror=incompatible-pointer-types",
-                "-x",
-                "c",
-                "-",
-            ],
-            input=source,
-            text=True,
-            capture_output=True,
-        )
-        assert done.returncode == 0, (candidate.label, done.stderr, source)
+        assert not (told := refusal(source, *flags)), (candidate.label, told, source)
         for name, value in candidate.hints:
             assert f'MPI_Info_set(info, "{name}", "{value}");' in source
         made += 1
@@ -166,11 +139,8 @@ def test_the_words_follow_from_the_interval():
         command.conclusion(winner, today, Ratio(middle, low, high, 6, 6))
         for middle, low, high in ((0.5, 0.4, 0.6), (1.0, 0.9, 1.1), (2.0, 1.5, 2.5))
     ]
-    assert (
-        told[0].startswith("Use hdf5-union")
-        and told[1].startswith("Either will do")
-        and told[2].startswith("Stay with hdf5-slab")
-    )
+    begins = ("Use hdf5-union", "Either will do", "Stay with hdf5-slab")
+    assert all(text.startswith(begin) for text, begin in zip(told, begins, strict=True))
 
 
 def test_each_method_of_the_build_is_a_candidate_with_lines_of_c_or_named_as_none(run):
@@ -189,39 +159,15 @@ def test_variants_of_a_rearranged_method_have_the_options_of_its_library(run):
 
 
 def test_romio_is_tried_where_ompio_is_in_effect():
-    environment = {
-        "mpi_io": "OMPIO",
-        "methods": [{"name": n, "missing": None} for n in ("posix", "mpiio-collective", "null")],
-    }
-    assert [c.label for c in candidates.choose(environment).first] == [
-        "posix",
-        "mpiio-collective",
-        "mpiio-collective, OMPI_MCA_io=^ompio",
-    ]
+    built = [{"name": name, "missing": None} for name in ("posix", "mpiio-collective", "null")]
+    first = candidates.choose({"mpi_io": "OMPIO", "methods": built}).first
+    assert [c.label for c in first] == ["posix", "mpiio-collective", "mpiio-collective, OMPI_MCA_io=^ompio"]
 
 
 def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, small_map, tmp_path):
     launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
-    done = run(
-        "slabmark",
-        [
-            "advise",
-            small_map,
-            "-n",
-            "2",
-            "--launch",
-            launcher,
-            "--time",
-            "20",
-            "--method",
-            "hdf5-slab,hdf5-union",
-            "-o",
-            tmp_path,
-            "--json",
-            tmp_path / "a.jsonl",
-        ],
-        timeout=120,
-    )
+    how = ["-n", "2", "--launch", launcher, "--time", "20", "--method", "hdf5-slab,hdf5-union"]
+    done = run("slabmark", ["advise", small_map, *how, "-o", tmp_path, "--json", tmp_path / "a.jsonl"], timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"Use hdf5|Either will do|Stay with|Nothing was found|not compared", done.stdout), done.stdout
     assert "--method hdf5-" in done.stdout and "H5Dwrite" in done.stdout

@@ -49,11 +49,7 @@ def test_the_doctor_tells_what_the_programs_tell(run, tmp_path):
     done = run("slabmark", ["doctor", "--launch", launcher, "-n", "2", "-o", tmp_path])
     told = json.loads(run("slabmark-bench", ["environment", "-o", tmp_path], ranks=2).stdout)
     assert done.returncode in (0, 1), done.stderr
-    assert (
-        told["mpi_io"] in done.stdout
-        and told["libraries"]["hdf5"] in done.stdout
-        and told["output"]["type"] in done.stdout
-    )
+    assert all(word in done.stdout for word in (told["mpi_io"], told["libraries"]["hdf5"], told["output"]["type"]))
     assert "2 on 1 host, " in done.stdout
     assert {"posix", "hdf5-union"} <= {method["name"] for method in told["methods"]}
     assert list(tmp_path.iterdir()) == []

@@ -85,42 +85,21 @@ def test_a_limit_belongs_to_the_pattern_beside_which_it_was_measured(tmp_path):
 
 def test_every_record_that_the_programs_write_can_be_read(run, small_map, tmp_path):
     path = tmp_path / "records.jsonl"
-    run(
-        "slabmark-bench",
-        [
-            "decomp",
-            "--map",
-            small_map,
-            "--method",
-            "posix,mpiio-collective,hdf5-union",
-            "--min-trials",
-            "6",
-            "--max-trials",
-            "6",
-            "-o",
-            tmp_path,
-            "--json",
-            path,
-        ],
-        ranks=2,
-    ).check_returncode()
+    how = ["--method", "posix,mpiio-collective,hdf5-union", "--min-trials", "6", "--max-trials", "6"]
+    run("slabmark-bench", ["decomp", "--map", small_map, *how, "-o", tmp_path, "--json", path], ranks=2).check_returncode()
     [load] = cells.workloads(records.read([path]).records)
     assert len(load.cells) == 3 and len(load.bounds) == 2
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for cell in load.all_cells:
-        line = lines[cell.first.line - 1]
-        summary = line["summary"]["open_to_close"]
+        summary = lines[cell.first.line - 1]["summary"]
+        seconds, rates = (summary["open_to_close"][name] for name in ("seconds", "bytes_per_second"))
         ours = cell.summary
-        assert (ours.median, ours.low, ours.high) == tuple(
-            summary["seconds"][name] for name in ("median", "low", "high")
-        )
-        assert ours.outliers == tuple(summary["seconds"]["outliers"])
-        assert cell.rate == pytest.approx(
-            tuple(summary["bytes_per_second"][name] for name in ("median", "low", "high"))
-        )
-        assert cell.phases == {name: line["summary"]["phases"][name]["median"] for name in cell.phases}
+        assert [ours.median, ours.low, ours.high] == [seconds[name] for name in ("median", "low", "high")]
+        assert ours.outliers == tuple(seconds["outliers"])
+        assert cell.rate == pytest.approx(tuple(rates[name] for name in ("median", "low", "high")))
+        assert cell.phases == {name: summary["phases"][name]["median"] for name in cell.phases}
         if not cell.is_bound:
-            assert cell.share == pytest.approx(min(bound["share"] for bound in line["bounds"]))
+            assert cell.share == pytest.approx(min(bound["share"] for bound in lines[cell.first.line - 1]["bounds"]))
 
 
 def test_the_records_of_slice_eval_are_a_workload_a_slice_beside_its_limit(run, tmp_path):

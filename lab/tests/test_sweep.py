@@ -75,6 +75,10 @@ def write_study(folder, text=STUDY):
     return path
 
 
+def sweep(path, *more):
+    return sweep(path, *more)
+
+
 def lines(folder):
     return [json.loads(line) for line in (folder / "s-results" / "records.jsonl").read_text().splitlines()]
 
@@ -153,45 +157,45 @@ def test_a_sweep_killed_again_and_again_loses_nothing_and_repeats_nothing(fake):
 
 def test_a_launch_cut_off_while_it_was_recorded_runs_again(fake):
     path = write_study(fake)
-    assert command_line.main(["sweep", str(path)]) == 0
+    assert sweep(path) == 0
     file = fake / "s-results" / "records.jsonl"
     whole = file.read_bytes()
     for lost in (10, len(whole.splitlines()[-1]) + 1):  # in the middle of a line; between two records of one launch
         file.write_bytes(whole[:-lost])
-        assert command_line.main(["sweep", str(path)]) == 0
+        assert sweep(path) == 0
         assert len(lines(fake)) == 72
 
 
 def test_records_that_others_appended_stay(fake):
     path = write_study(fake)
-    assert command_line.main(["sweep", str(path)]) == 0
+    assert sweep(path) == 0
     file = fake / "s-results" / "records.jsonl"
     with open(file, "a") as more:
         more.write(json.dumps(record([5.0])) + "\n")
-    assert command_line.main(["sweep", str(path)]) == 0
+    assert sweep(path) == 0
     assert len(lines(fake)) == 73
 
 
 def test_what_others_left_unterminated_stays(fake):
     text = STUDY.replace("[1, 2]", "[1]")
-    assert command_line.main(["sweep", str(write_study(fake, text.replace("launches = 3", "launches = 1")))]) == 0
+    assert sweep(write_study(fake, text.replace("launches = 3", "launches = 1"))) == 0
     file = fake / "s-results" / "records.jsonl"
     for launches, foreign in enumerate((json.dumps(record([5.0])), "a note of mine"), start=2):
         with open(file, "a") as more:
             more.write(foreign)
         whole = file.read_text()
         path = write_study(fake, text.replace("launches = 3", f"launches = {launches}"))
-        assert command_line.main(["sweep", str(path)]) == 0
+        assert sweep(path) == 0
         assert file.read_text().startswith(whole + "\n{")
 
 
 def test_retry_forgets_the_failures_of_this_study_only(fake):
     path = write_study(fake, STUDY.replace('"hdf5-union"', '"broken"').replace("[1, 2]", "[1]"))
-    assert command_line.main(["sweep", str(path)]) == 1
+    assert sweep(path) == 1
     file = fake / "s-results" / "failures.jsonl"
     foreign = file.read_bytes().splitlines()[0].replace(b'"cell_id":"', b'"cell_id":"x') + b"\nmine\n"
     file.write_bytes(foreign + file.read_bytes())
-    assert command_line.main(["sweep", str(path), "--retry"]) == 1
+    assert sweep(path, "--retry") == 1
     assert file.read_bytes().startswith(foreign) and file.read_bytes().count(b"\n") == 2 + 3
 
 
@@ -210,7 +214,7 @@ def test_no_name_in_a_job_script_is_run_as_a_command(fake, capsys, scheduler, pl
     folder.mkdir(parents=True)
     path = folder / "s.toml"
     path.write_text(text.replace("launches = 3", "launches = 1").replace("[1, 2]", "[1]"))
-    status = command_line.main(["sweep", str(path), "--job", scheduler])
+    status = sweep(path, "--job", scheduler)
     assert status == (2 if place in ("study", "folder") else 0), capsys.readouterr()
     for script in fake.rglob("job.sh"):
         subprocess.run(["bash", str(script)], check=True, cwd=fake)
@@ -220,7 +224,7 @@ def test_no_name_in_a_job_script_is_run_as_a_command(fake, capsys, scheduler, pl
 
 def test_the_collect_line_works_as_it_is_printed(fake, capsys):
     path = write_study(fake, STUDY + '[job]\npreamble = ["export FAKE_SECONDS=0.01", "export OTHER=1"]\n')
-    assert command_line.main(["sweep", str(path), "--job", "slurm", "-r", str(fake / "night 01")]) == 0
+    assert sweep(path, "--job", "slurm", "-r", str(fake / "night 01")) == 0
     line = shlex.split(capsys.readouterr().out.partition("Afterwards:")[2])
     assert line[0] == "slabmark"
     assert command_line.main(line[1:]) == 1 and "36 launches not ended yet" in capsys.readouterr().out
@@ -233,19 +237,19 @@ def test_the_collect_line_works_as_it_is_printed(fake, capsys):
 def test_a_job_script_of_somebody_else_stays(fake, capsys):
     (fake / "s-results").mkdir()
     (fake / "s-results" / "job.sh").write_text("mine")
-    assert command_line.main(["sweep", str(write_study(fake)), "--job", "pbs"]) == 2
+    assert sweep(write_study(fake), "--job", "pbs") == 2
     assert (fake / "s-results" / "job.sh").read_text() == "mine"
 
 
 def test_a_failed_cell_is_kept_with_its_reason_and_stops_nothing(fake, capsys):
     path = write_study(fake, STUDY.replace('"hdf5-union"', '"broken"'))
-    assert command_line.main(["sweep", str(path)]) == 1
+    assert sweep(path) == 1
     assert len(lines(fake)) == 4 * 3 * 2
     found = records.read([fake / "s-results"])
     assert len(found.failures) == 4 * 3
     assert {failure.reason for failure in found.failures} == {"The disk of node7 is full."}
     assert "12 failed" in capsys.readouterr().out
-    assert command_line.main(["sweep", str(path)]) == 1, "they are not tried again by themselves"
+    assert sweep(path) == 1, "they are not tried again by themselves"
     assert len(records.read([fake / "s-results"]).failures) == 12
 
 
@@ -255,7 +259,7 @@ def test_a_launch_that_hangs_is_ended_and_the_rest_goes_on(fake):
         .replace("launches = 3", "launches = 1\ntimeout = 3")
         .replace("[1, 2]", "[1]")
     )
-    assert command_line.main(["sweep", str(write_study(fake, text))]) == 1
+    assert sweep(write_study(fake, text)) == 1
     found = records.read([fake / "s-results"])
     assert len(found.records) == 2 and "still running after" in found.failures[0].reason
 
@@ -267,7 +271,7 @@ def test_each_launch_by_mpiexec_has_a_tmpdir_of_its_own_which_goes_with_it(fake,
     launcher.chmod(0o755)
     text = STUDY.replace(json.dumps(DIRECTLY), json.dumps(f"{launcher} -n {{ranks}} {{command}}"))
     monkeypatch.setenv("TMPDIR", str(fake))
-    assert command_line.main(["sweep", str(write_study(fake, text))]) == 0
+    assert sweep(write_study(fake, text)) == 0
     seen = (fake / "seen").read_text().splitlines()
     assert len(seen) == len(set(seen)) == 12 * 3
     assert not [name for name in seen if os.path.exists(name)]
@@ -290,19 +294,19 @@ def test_a_second_sweep_on_the_same_results_is_refused(fake, monkeypatch):
 )
 def test_a_job_script_runs_as_plain_shell_and_its_records_are_collected(fake, capsys, scheduler, directive):
     path = write_study(fake, STUDY + '[job]\ntime = "00:10:00"\npreamble = "export FAKE_SECONDS=0.01"\n')
-    assert command_line.main(["sweep", str(path), "--job", scheduler]) == 0
+    assert sweep(path, "--job", scheduler) == 0
     script = fake / "s-results" / "job.sh"
     text = script.read_text()
     assert directive in text and "00:10:00" in text and "launch " in text
     subprocess.run(["bash", str(script)], check=True)
-    assert command_line.main(["sweep", str(path), "--collect"]) == 0
+    assert sweep(path, "--collect") == 0
     assert len(lines(fake)) == 72
-    assert command_line.main(["sweep", str(path), "--job", scheduler]) == 0
+    assert sweep(path, "--job", scheduler) == 0
     assert "nothing to submit" in capsys.readouterr().out
 
 
 def test_an_unknown_scheduler_is_refused(fake, capsys):
-    assert command_line.main(["sweep", str(write_study(fake)), "--job", "slrum"]) == 2
+    assert sweep(write_study(fake), "--job", "slrum") == 2
     assert "slurm, pbs, flux" in capsys.readouterr().err
 
 
@@ -347,8 +351,8 @@ def test_a_job_script_runs_under_a_real_slurm(fake, slurm):
         .replace("ranks = [1, 2]", "ranks = 1")
     )
     path = write_study(fake, text + '[job]\nqueue = "test"\ntime = "00:05:00"\n')
-    assert command_line.main(["sweep", str(path), "--job", "slurm"]) == 0
+    assert sweep(path, "--job", "slurm") == 0
     done = slurm("sbatch", "--wait", fake / "s-results" / "job.sh")
     assert done.returncode == 0, done.stderr + (fake / "s-results" / "job.log").read_text()
-    assert command_line.main(["sweep", str(path), "--collect"]) == 0
+    assert sweep(path, "--collect") == 0
     assert len(lines(fake)) == 6 * 2

@@ -68,9 +68,7 @@ def add_arguments(parser):
 def main(arguments, console):
     tell = console.say
     check_records(arguments.json)
-    environment = programs.json_of(
-        [programs.find("slabmark-bench"), "environment", "--output-dir", arguments.output_dir]
-    )
+    environment = programs.environment(arguments.output_dir)
     choice = candidates.choose(environment, arguments.method, arguments.today, arguments.format)
     with tempfile.TemporaryDirectory(prefix="slabmark-advise-", dir=_existing(arguments.output_dir)) as scratch:
         bench = Bench(arguments, scratch)
@@ -84,7 +82,7 @@ def main(arguments, console):
         found = halving.search(
             choice.first,
             bench.seconds,
-            lambda: SHARE_OF_SEARCH * arguments.time - bench.elapsed(),
+            lambda: bench.left() - (1 - SHARE_OF_SEARCH) * arguments.time,
             expand=lambda survivors: [more for best in survivors[:2] for more in best.variants()],
         )
         if not found.seconds:
@@ -142,8 +140,9 @@ class Bench:
         self.lines = []  # of records
         self.records = {}  # by candidate
 
-    def elapsed(self):
-        return time.monotonic() - self.started
+    def left(self):
+        """Seconds of the time that was given."""
+        return self.arguments.time - (time.monotonic() - self.started)
 
     def check(self):
         """InputError if the pattern, the launcher or the folder is no good: what moves nothing runs with it."""
@@ -154,8 +153,7 @@ class Bench:
     def seconds(self, candidate, trials, bound=False, share_of_time=1 / 3):
         """Open-to-close of each trial, or why there is none. No launch may use up what the others need: one that takes
         more than this share of the time that is left is too slow to be advised."""
-        whole = self.arguments.time
-        limit = max(LEAST_SECONDS, whole * LEAST_SHARE, (whole - self.elapsed()) * share_of_time)
+        limit = max(LEAST_SECONDS, self.arguments.time * LEAST_SHARE, self.left() * share_of_time)
         lines = self._launch(candidate, trials, bound, limit)
         if isinstance(lines, str):
             return lines
@@ -193,7 +191,6 @@ class Bench:
         return cells.workloads(self.records[candidate])[0].cells[0] if candidate in self.records else None
 
 
-
 def show_search(found, untried, tell):
     tell()
     for number, (members, trials) in enumerate(found.rounds, start=1):
@@ -215,20 +212,20 @@ def confirm(bench, winner, today):
         return medians, None
     # A slow one gets a single trial without warm-up.
     known = bench.records.get(today)
-    slow = known and known[0].measured[0].open_to_close * 4 * (TRIALS_TO_CONFIRM + 1) > bench.arguments.time - bench.elapsed()
+    slow = known and known[0].measured[0].open_to_close * 4 * (TRIALS_TO_CONFIRM + 1) > bench.left()
     trials = 1 if slow else TRIALS_TO_CONFIRM
     longest = 0.0
     for number in range(LAUNCHES_TO_CONFIRM):
         # Always enough launches for an interval, and then as many as the time allows.
-        if number >= 4 and bench.elapsed() + longest > bench.arguments.time:
+        begun = bench.left()
+        if number >= 4 and longest > begun:
             break
-        begun = bench.elapsed()
         for candidate in ((today, winner), (winner, today))[number % 2]:
             outcome = bench.seconds(candidate, trials, bound=candidate is winner, share_of_time=1)
             if isinstance(outcome, str):
                 return medians, f"{candidate.label} failed: {outcome}"
             medians[candidate].append(standard.median(outcome))
-        longest = max(longest, bench.elapsed() - begun)
+        longest = max(longest, begun - bench.left())
     return medians, None
 
 

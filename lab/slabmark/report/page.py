@@ -2,7 +2,6 @@
 
 import collections
 import contextlib
-import dataclasses
 import datetime
 import importlib.resources
 import pathlib
@@ -10,9 +9,9 @@ import pathlib
 import jinja2
 
 import slabmark
-from slabmark import cells, compare, findings, programs, units
+from slabmark import compare, findings, programs, units
 from slabmark.errors import LabError
-from slabmark.report import figures, glossary, request_sizes
+from slabmark.report import figures, glossary
 
 # A figure takes a third of a second and half a page; beyond these, tables tell the rest.
 MOST_DRAWN_WORKLOADS = 8
@@ -21,24 +20,11 @@ MOST_CELLS_NAMED = 4
 NOT_SHOWN = ("hints", "notes", "library bytes", "library bytes total")  # of what is in effect; the first two stand elsewhere
 
 
-@dataclasses.dataclass
-class Section:
-    """One workload as the page shows it."""
-
-    anchor: str
-    load: cells.Workload
-    answer: str
-    drawings: list
-    notes: list
-    settings: list  # (label, [(name, asked, in effect)])
-
-
 def make(loads, collection, title, sources):
     """The page as text, and its drawings."""
     drawn = {id(load) for load in sorted(loads, key=lambda load: -len(load.cells))[:MOST_DRAWN_WORKLOADS]}
     maps = {}
     sections = [_section(number, load, id(load) in drawn, maps) for number, load in enumerate(loads, start=1)]
-    drawings = [drawing for section in sections for drawing in section.drawings]
     histograms = _histograms(maps)
     verdicts = _verdicts(loads, sources) if len(sources) == 2 else None
     found = findings.grouped(loads)
@@ -49,10 +35,8 @@ def make(loads, collection, title, sources):
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"seconds": units.seconds, "size": units.size, "rate": units.rate, "percent": units.percent}
-    environment.filters["three_digits"] = units.three_digits
-    environment.globals["title_of"] = lambda cell: cells.titles(cell.first)[0]
-    environment.globals["most_named"] = MOST_CELLS_NAMED
+    shown = (units.seconds, units.size, units.rate, units.percent, units.three_digits)
+    environment.filters |= {function.__name__: function for function in shown}
     html = environment.get_template("page.html.j2").render(
         title=title or "Slabmark report",
         css=importlib.resources.files("slabmark.report").joinpath("page.css").read_text(),
@@ -69,8 +53,9 @@ def make(loads, collection, title, sources):
         recipe=_recipe(collection.records),
         collection=collection,
         most_open=MOST_OPEN_ROWS,
+        most_named=MOST_CELLS_NAMED,
     )
-    return html, drawings + histograms
+    return html, [drawing for section in sections for drawing in section["drawings"]] + histograms
 
 
 def _parts(verdicts, found, histograms):
@@ -106,6 +91,7 @@ def _verdicts(loads, sources):
 
 
 def _section(number, load, is_drawn, maps):
+    """One workload as the page shows it."""
     drawings, notes = [], []
     if is_drawn and load.cells:
         drawings = [figures.rates(load, f"rates-{number}"), figures.scaling(load, f"scaling-{number}")]
@@ -118,7 +104,14 @@ def _section(number, load, is_drawn, maps):
     for cell in load.cells:
         if name := cell.first.pattern["settings"].get("map"):
             maps.setdefault(name, cell.first.file)
-    return Section(f"workload-{number}", load, _answer(load), [d for d in drawings if d], notes, _settings(load))
+    return {
+        "anchor": f"workload-{number}",
+        "load": load,
+        "answer": _answer(load),
+        "drawings": [drawing for drawing in drawings if drawing],
+        "notes": notes,
+        "settings": _settings(load),
+    }
 
 
 def _answer(load):
@@ -222,7 +215,7 @@ def _histograms(maps):
             with contextlib.suppress(LabError):  # the page is as good without it
                 info = [programs.find("slabmark-decomp"), "info", str(path), "--json"]
                 described = programs.json_of(info, timeout=20)["maps"][:6]
-                drawings.append(request_sizes.draw(described, path.name, f"requests-{number}"))
+                drawings.append(figures.request_sizes(described, path.name, f"requests-{number}"))
     return drawings
 
 

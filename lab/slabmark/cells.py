@@ -91,7 +91,6 @@ class Workload:
     cells: list  # measured, fastest first
     bounds: list
     unsupported: list
-    varying: list  # names of the attributes in which its cells differ, "method" excluded
 
     @property
     def all_cells(self):
@@ -207,7 +206,7 @@ def _workload(records):
     for cell in kept:
         cell.limit = fastest.get(_conditions(cell))
     first = next((record for record in records if not record.is_bound), records[0])
-    return Workload(*titles(first), kept, limits, [cell for cell in cells if cell.first.unsupported], varying)
+    return Workload(*titles(first), kept, limits, [cell for cell in cells if cell.first.unsupported])
 
 
 def _conditions(cell):

@@ -8,6 +8,7 @@ import signal
 import sys
 
 import slabmark
+from slabmark import launch
 from slabmark.errors import InputError, did_you_mean, explained
 from slabmark.terminal import Terminal
 
@@ -39,6 +40,15 @@ def a_number(kind, low, high):
 
     parse.__name__ = "number"
     return parse
+
+
+def add_launch(parser, what, ranks, how_many, **more):
+    """The arguments that say how ranks are started."""
+    ways = f"one of {', '.join(launch.TEMPLATES)}, or a line with {{ranks}} and {{command}}"
+    parser.add_argument("--launch", metavar="TEMPLATE", help=f"{what}: {ways}", **more)
+    parser.add_argument(
+        "-n", "--ranks", type=a_number(int, 1, 1 << 24), default=ranks, help=f"{how_many} (default {ranks})"
+    )
 
 
 class Interrupted(KeyboardInterrupt):

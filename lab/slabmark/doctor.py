@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slabmark import findings, launch, programs, units
-from slabmark.command_line import a_number
+from slabmark.command_line import add_launch
 from slabmark.errors import printable
 
 
@@ -19,12 +19,7 @@ def add_arguments(parser):
     parser.add_argument(
         "-o", "--output-dir", default=".", metavar="FOLDER", help="where files would be written (default .)"
     )
-    parser.add_argument(
-        "--launch",
-        metavar="TEMPLATE",
-        help=f"also start ranks: one of {', '.join(launch.TEMPLATES)}, or a line with {{ranks}} and {{command}}",
-    )
-    parser.add_argument("-n", "--ranks", type=a_number(int, 1, 1 << 24), default=2, help="how many (default 2)")
+    add_launch(parser, "also start ranks", 2, "how many")
 
 
 def main(arguments, console):

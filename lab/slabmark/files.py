@@ -5,7 +5,7 @@ import contextlib
 import os
 import pathlib
 import stat
-import tempfile
+import uuid
 
 from slabmark.errors import InputError, LabError
 
@@ -53,18 +53,13 @@ def beginning(path):
 def write(path, data):
     """Replaces a file by bytes. What was there stays until all of them are. LabError if that fails."""
     path = os.path.realpath(path)
-    temporary = None
+    temporary = os.path.join(os.path.dirname(path), f".slabmark-{uuid.uuid4().hex}")
     try:
-        with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), prefix=".slabmark-", delete=False) as file:
-            temporary = file.name
+        with open(temporary, "xb") as file:
             file.write(data)
-            mask = os.umask(0)
-            os.umask(mask)
-            os.fchmod(file.fileno(), 0o666 & ~mask)
         os.replace(temporary, path)
     except OSError as error:
         raise LabError(f"'{path}' cannot be written: {error.strerror}.") from None
     finally:
-        if temporary:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)

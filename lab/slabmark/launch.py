@@ -11,13 +11,8 @@ import tempfile
 
 from slabmark.errors import InputError
 
-TEMPLATES = {
-    "mpiexec": "mpiexec -n {ranks} {command}",
-    "srun": "srun -n {ranks} {command}",
-    "jsrun": "jsrun -n {ranks} {command}",
-    "aprun": "aprun -n {ranks} {command}",
-    "flux": "flux run -n {ranks} {command}",
-}
+STARTERS = {"mpiexec": "mpiexec", "srun": "srun", "jsrun": "jsrun", "aprun": "aprun", "flux": "flux run"}
+TEMPLATES = {name: f"{starter} -n {{ranks}} {{command}}" for name, starter in STARTERS.items()}
 PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
 SECONDS_TO_END = 5  # that a launcher has to end its ranks before all is killed
 FIELDS = ("ranks", "ranks_per_node", "nodes", "command")

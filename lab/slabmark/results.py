@@ -190,12 +190,6 @@ def _append(file, lines):
         os.fsync(out.fileno())
 
 
-    def _complete_lines(self, file):
-        if not file.exists():
-            return []
-        whole = [line for line in file.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
-        return [line for line in whole if _is_json(line)]
-
 def _json_line(value):
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"  # names that are not UTF-8 become escapes
 

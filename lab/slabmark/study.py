@@ -10,8 +10,7 @@ import pathlib
 import random
 import re
 import tomllib
-import typing
-from typing import Annotated
+from typing import Annotated, Literal, NamedTuple
 
 import pydantic
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -93,7 +92,7 @@ class PatternTable(Table):
 class AxesTable(Table):
     ranks: Annotated[list[Positive], Field(min_length=1), listed] = [1]
     method: Annotated[list[str], Field(min_length=1), listed] | None = None
-    direction: Annotated[list[str], Field(min_length=1), listed] = ["write"]
+    direction: Annotated[list[Literal["write", "read"]], Field(min_length=1), listed] = ["write"]
     options: dict[Line, Axis] = {}
     hints: dict[Line, Axis] = {}
     environment: dict[Variable, Axis] = {}
@@ -133,7 +132,7 @@ class StudyCell:
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-class Launch(typing.NamedTuple):
+class Launch(NamedTuple):
     cell: StudyCell
     number: int
 
@@ -231,9 +230,6 @@ def _bounded(lists):
 
 def _cells(tables, scratch):
     axes = tables.axes
-    for direction in axes.direction:
-        if direction not in ("write", "read"):
-            raise InputError(f"'direction' of [axes] has '{direction}'.{did_you_mean(direction, ['write', 'read'])}")
     combined = map(_combinations, (axes.options, axes.hints, axes.environment))
     shared = [axes.direction, *combined, axes.ranks]
     found = {}

@@ -10,7 +10,7 @@ import time
 
 from slabmark import cells, files, findings, launch, programs, records, statistics, units
 from slabmark.advise import candidates, code, halving
-from slabmark.command_line import a_number
+from slabmark.command_line import a_number, add_launch
 from slabmark.errors import InputError, LabError
 
 SHARE_OF_SEARCH = 0.6  # of the time; the rest is for the confirmation
@@ -27,15 +27,7 @@ def add_arguments(parser):
         help="a decomposition file, or a subcommand of slabmark-bench with its "
         "options in quotes, such as 'decomp --map f.nc --variables 10'",
     )
-    parser.add_argument(
-        "--launch",
-        metavar="TEMPLATE",
-        required=True,
-        help=f"how ranks are started: one of {', '.join(launch.TEMPLATES)}, or a line with {{ranks}} and {{command}}",
-    )
-    parser.add_argument(
-        "-n", "--ranks", type=a_number(int, 1, 1 << 24), default=4, help="number of ranks (default 4)"
-    )
+    add_launch(parser, "how ranks are started", 4, "number of ranks", required=True)
     parser.add_argument(
         "--time", type=a_number(float, 1, 1e7), default=120, metavar="SECONDS", help="to spend in all (default 120)"
     )

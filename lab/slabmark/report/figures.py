@@ -1,7 +1,6 @@
 """The figures of a report: every trial, phases and imbalance of a workload, its scaling, and requests of decompositions."""
 
 import itertools
-import math
 import textwrap
 
 from matplotlib import rc_context

@@ -43,7 +43,16 @@ def make(loads, collection, title, sources):
         version=slabmark.__version__,
         made=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         sources=sources,
-        parts=_parts(verdicts, found, histograms),
+        parts=[  # of the page's navigation: anchor, words, whether it is there
+            ("verdicts", "Before and after", verdicts),
+            ("answers", "Answers", True),
+            ("findings", "What to look at", found),
+            ("requests", "Request sizes", histograms),
+            ("settings", "Asked for, and in effect", True),
+            ("machine", "What ran where", True),
+            ("recipe", "How it was measured", True),
+            ("words", "Words", True),
+        ],
         verdicts=verdicts,
         sections=sections,
         histograms=histograms,
@@ -56,21 +65,6 @@ def make(loads, collection, title, sources):
         most_named=MOST_CELLS_NAMED,
     )
     return html, [drawing for section in sections for drawing in section["drawings"]] + histograms
-
-
-def _parts(verdicts, found, histograms):
-    """[(anchor, words)] of the page's navigation."""
-    parts = [
-        ("verdicts", "Before and after", verdicts),
-        ("answers", "Answers", True),
-        ("findings", "What to look at", found),
-        ("requests", "Request sizes", histograms),
-        ("settings", "Asked for, and in effect", True),
-        ("machine", "What ran where", True),
-        ("recipe", "How it was measured", True),
-        ("words", "Words", True),
-    ]
-    return [(anchor, words) for anchor, words, there in parts if there]
 
 
 def _verdicts(loads, sources):

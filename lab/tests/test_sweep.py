@@ -76,7 +76,7 @@ def write_study(folder, text=STUDY):
 
 
 def sweep(path, *more):
-    return sweep(path, *more)
+    return command_line.main(["sweep", str(path), *more])
 
 
 def lines(folder):

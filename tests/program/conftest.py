@@ -116,6 +116,17 @@ def sentence():
 
 
 @pytest.fixture(scope="session")
+def refused(sentence):
+    """The same of a program that ended with status 2: wrong usage or input."""
+
+    def find(done, program):
+        assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
+        return sentence(done, program)
+
+    return find
+
+
+@pytest.fixture(scope="session")
 def real_data():
     """The folder of real decompositions."""
     folder = os.environ.get("SLABMARK_TEST_DATA")

@@ -128,7 +128,7 @@ WRONG_USAGE = {
 
 @pytest.mark.parametrize("ranks", [1, 4])
 @pytest.mark.parametrize("case", WRONG_USAGE)
-def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, make_dat, tmp_path, case, ranks):
+def test_wrong_usage_is_one_sentence_and_status_2(run, refused, make_dat, tmp_path, case, ranks):
     make_dat(tmp_path / "a.dat", DIMS, ROWS)
     make_dat(tmp_path / "map.txt", DIMS, ROWS)
     make_dat(tmp_path / "two.dat", DIMS, ROWS[:2])
@@ -136,8 +136,7 @@ def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, make_dat, tmp_p
     before = names(tmp_path)
     args, culprit = WRONG_USAGE[case]
     done = run("dat2nc", args, ranks=ranks, cwd=tmp_path)
-    assert done.returncode == 2, (done.stdout, done.stderr)
-    assert culprit in sentence(done, "dat2nc")
+    assert culprit in refused(done, "dat2nc")
     assert names(tmp_path) == before
 
 
@@ -159,26 +158,24 @@ WRONG_FILES = {
 
 @pytest.mark.parametrize("ranks", [1, 4])
 @pytest.mark.parametrize("case", WRONG_FILES)
-def test_a_wrong_file_is_one_sentence_and_leaves_the_earlier_output(run, sentence, make_dat, tmp_path, case, ranks):
+def test_a_wrong_file_is_one_sentence_and_leaves_the_earlier_output(run, refused, make_dat, tmp_path, case, ranks):
     spoil, parts = WRONG_FILES[case]
     sound = make_dat(tmp_path / "a.dat", DIMS, ROWS).read_text()
     (tmp_path / "a.dat").write_text(spoil(sound))
     (tmp_path / "a.nc").write_text("CDF of an earlier run")
     done = run("dat2nc", [tmp_path / "a.dat"], ranks=ranks)
-    assert done.returncode == 2, (done.stdout, done.stderr)
-    message = sentence(done, "dat2nc")
+    message = refused(done, "dat2nc")
     for part in [*parts, "a.dat"]:
         assert part in message
     assert names(tmp_path) == ["a.dat", "a.nc"]
     assert (tmp_path / "a.nc").read_text() == "CDF of an earlier run"
 
 
-def test_a_netcdf_input_is_refused_by_name(run, sentence, make_dat, tmp_path):
+def test_a_netcdf_input_is_refused_by_name(run, refused, make_dat, tmp_path):
     make_dat(tmp_path / "a.dat", DIMS, ROWS)
     run("dat2nc", ["-q", tmp_path / "a.dat"])
     done = run("dat2nc", [tmp_path / "a.nc", "-o", tmp_path / "b.nc"])
-    assert done.returncode == 2
-    assert "NetCDF file already" in sentence(done, "dat2nc")
+    assert "NetCDF file already" in refused(done, "dat2nc")
 
 
 @pytest.mark.parametrize("ranks", [1, 4])

@@ -178,11 +178,10 @@ WRONG_USAGE = {
 
 @pytest.mark.parametrize("ranks", [1, 4, 16])
 @pytest.mark.parametrize("case", WRONG_USAGE)
-def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, maps, tmp_path, case, ranks):
+def test_wrong_usage_is_one_sentence_and_status_2(run, refused, maps, tmp_path, case, ranks):
     args, culprit = WRONG_USAGE[case]
     done = run("dwrite_eval", ["-c", maps, "-o", tmp_path / "out", *args], ranks=ranks)
-    assert done.returncode == 2, done.stderr
-    assert culprit in sentence(done, "dwrite_eval")
+    assert culprit in refused(done, "dwrite_eval")
     assert done.stdout == ""
     assert list(tmp_path.iterdir()) == []
 
@@ -204,42 +203,38 @@ def wrong_maps(tmp_path_factory, maps):
 @pytest.mark.parametrize("ranks", [1, 4, 16])
 @pytest.mark.parametrize("name", ["missing.nc", "truncated.nc", "header_cut.nc", "prose.nc", "empty.nc", "other.nc",
                                   "overlap.dat"])
-def test_a_file_that_is_no_decomposition_is_named_and_leaves_no_directory(run, sentence, wrong_maps, tmp_path, name,
+def test_a_file_that_is_no_decomposition_is_named_and_leaves_no_directory(run, refused, wrong_maps, tmp_path, name,
                                                                           ranks):
     done = run("dwrite_eval", ["-c", wrong_maps / name, "-n", "3", "-o", tmp_path / "a" / "b"], ranks=ranks)
-    assert done.returncode == 2, done.stderr
-    assert name in sentence(done, "dwrite_eval")
+    assert name in refused(done, "dwrite_eval")
     assert groups(done.stdout) == []
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("ranks", [1, 4, 16])
 @pytest.mark.parametrize("output", ["/dev/null/out", "/proc/nowhere/out"])
-def test_an_output_directory_that_cannot_be_made_is_named(run, sentence, maps, output, ranks):
+def test_an_output_directory_that_cannot_be_made_is_named(run, refused, maps, output, ranks):
     done = run("dwrite_eval", ["-c", maps, "-o", output], ranks=ranks)
-    assert done.returncode == 2, done.stderr
-    assert output in sentence(done, "dwrite_eval")
+    assert output in refused(done, "dwrite_eval")
     assert groups(done.stdout) == []
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_an_output_directory_that_is_a_file_stays_one(run, sentence, maps, tmp_path, ranks):
+def test_an_output_directory_that_is_a_file_stays_one(run, refused, maps, tmp_path, ranks):
     precious = tmp_path / "precious"
     precious.write_text("precious")
     done = run("dwrite_eval", ["-c", maps, "-o", precious], ranks=ranks)
-    assert done.returncode == 2, done.stderr
-    assert "precious" in sentence(done, "dwrite_eval")
+    assert "precious" in refused(done, "dwrite_eval")
     assert precious.read_text() == "precious"
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_a_file_that_exists_is_replaced_only_if_asked(run, sentence, maps, tmp_path, ranks):
+def test_a_file_that_exists_is_replaced_only_if_asked(run, refused, maps, tmp_path, ranks):
     precious = tmp_path / "ndwrite.h5"
     precious.write_text("precious")
     args = ["-c", maps, "--methods", "hdf5-slab", "-o", tmp_path]
     done = run("dwrite_eval", args, ranks=ranks)
-    assert done.returncode == 2, done.stderr
-    assert "--overwrite" in sentence(done, "dwrite_eval")
+    assert "--overwrite" in refused(done, "dwrite_eval")
     assert precious.read_text() == "precious"
     assert run("dwrite_eval", [*args, "--overwrite"], ranks=ranks).returncode == 0
 

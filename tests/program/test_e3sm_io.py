@@ -158,43 +158,39 @@ WRONG_USAGE = {
 
 @pytest.mark.parametrize("ranks", [1, 4])
 @pytest.mark.parametrize("case", WRONG_USAGE)
-def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, maps, tmp_path, case, ranks):
+def test_wrong_usage_is_one_sentence_and_status_2(run, refused, maps, tmp_path, case, ranks):
     args, culprit = WRONG_USAGE[case]
     before = sorted(tmp_path.iterdir())
     output = [] if "-o" in args else ["-o", tmp_path]
     done = run("e3sm_io", ["-q", *args, *output, maps["many"]], ranks=ranks)
-    assert done.returncode == 2, done.stderr
-    assert culprit in sentence(done, "e3sm_io")
+    assert culprit in refused(done, "e3sm_io")
     assert "benchmarking" not in done.stdout
     assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_a_map_is_required(run, sentence, ranks):
+def test_a_map_is_required(run, refused, ranks):
     done = run("e3sm_io", ["-q"], ranks=ranks)
-    assert done.returncode == 2
-    assert "input_file" in sentence(done, "e3sm_io")
+    assert "input_file" in refused(done, "e3sm_io")
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_an_output_file_that_exists_stays_as_it_is(run, sentence, maps, tmp_path, ranks):
+def test_an_output_file_that_exists_stays_as_it_is(run, refused, maps, tmp_path, ranks):
     precious = tmp_path / "out_varn.nc"
     precious.write_text("precious")
     done = run("e3sm_io", ["-q", maps["single"], "-o", tmp_path / "out.nc"], ranks=ranks)
-    assert done.returncode == 2
-    assert "--overwrite" in sentence(done, "e3sm_io")
+    assert "--overwrite" in refused(done, "e3sm_io")
     assert precious.read_text() == "precious"
     assert [p.name for p in tmp_path.iterdir()] == ["out_varn.nc"]
     assert run("e3sm_io", ["-q", maps["single"], "-o", tmp_path / "out.nc", "--overwrite"], ranks=ranks).returncode == 0
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_two_ranks_owning_one_element_is_refused(run, sentence, tmp_path, ranks):
+def test_two_ranks_owning_one_element_is_refused(run, refused, tmp_path, ranks):
     overlap = tmp_path / "overlap.dat"
     overlap.write_text("version 2001 npes 2 ndims 1 \n6 \n0 3\n1 2 3 \n1 4\n3 4 5 6 \n\n")
     done = run("e3sm_io", ["-q", overlap, "-o", tmp_path], ranks=ranks)
-    assert done.returncode == 2
-    assert "overlap.dat" in sentence(done, "e3sm_io")
+    assert "overlap.dat" in refused(done, "e3sm_io")
     assert [p.name for p in tmp_path.iterdir()] == ["overlap.dat"]
 
 
@@ -220,22 +216,20 @@ BAD_MAPS = {
 
 @pytest.mark.parametrize("ranks", [1, 4])
 @pytest.mark.parametrize("case", BAD_MAPS)
-def test_a_bad_map_is_one_sentence_that_names_it_and_status_2(run, sentence, maps, tmp_path, case, ranks):
+def test_a_bad_map_is_one_sentence_that_names_it_and_status_2(run, refused, maps, tmp_path, case, ranks):
     bad = tmp_path / "bad.map"
     bad.write_bytes(BAD_MAPS[case](maps["single"].read_bytes()))
     done = run("e3sm_io", ["-q", bad, "-o", tmp_path], ranks=ranks)
-    assert done.returncode == 2, (done.stdout, done.stderr)
-    assert "bad.map" in sentence(done, "e3sm_io")
+    assert "bad.map" in refused(done, "e3sm_io")
     assert "benchmarking" not in done.stdout
     assert [p.name for p in tmp_path.iterdir()] == ["bad.map"]
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
 @pytest.mark.parametrize("path", ["nowhere.nc", "."])
-def test_a_map_that_is_no_file_is_one_sentence_and_status_2(run, sentence, tmp_path, path, ranks):
+def test_a_map_that_is_no_file_is_one_sentence_and_status_2(run, refused, tmp_path, path, ranks):
     done = run("e3sm_io", ["-q", tmp_path / path, "-o", tmp_path], ranks=ranks)
-    assert done.returncode == 2
-    assert str(tmp_path) in sentence(done, "e3sm_io")
+    assert str(tmp_path) in refused(done, "e3sm_io")
 
 
 GOOD_MAPS = {

@@ -289,12 +289,12 @@ def test_the_command_lines_of_the_guide_run_verified(h5perf, each):
     each(GUIDE, check)
 
 
-def test_the_dashes_of_the_printed_guide_are_named(h5perf, sentence, each):
+def test_the_dashes_of_the_printed_guide_are_named(h5perf, refused, each):
     def check(figure, folder):
         ranks, line = GUIDE[figure]
         done = h5perf(line.replace("-", "–").split(), ranks=ranks, folder=folder)
-        assert done.returncode == 2
-        assert "–B" in sentence(done, "h5perf") and "'-B'" in sentence(done, "h5perf")
+        told = refused(done, "h5perf")
+        assert "–B" in told and "'-B'" in told
         assert list(folder.iterdir()) == []
 
     each(GUIDE, check)
@@ -314,10 +314,10 @@ def test_the_geometry_is_a_pattern_for_every_method(run, tmp_path, shape, direct
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_geometry_that_does_not_divide_is_refused_by_slabmark_bench(run, sentence, tmp_path):
+def test_a_geometry_that_does_not_divide_is_refused_by_slabmark_bench(run, refused, tmp_path):
     done = run("slabmark-bench", ["transfer", "--bytes", "10", "--block", "2", "--buffer", "4", "--method", "posix", "-o",
                                   tmp_path], ranks=2)
-    assert done.returncode == 2 and "multiple" in sentence(done, "slabmark-bench")
+    assert "multiple" in refused(done, "slabmark-bench")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -502,12 +502,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_wrong_usage_is_one_sentence_and_status_2_before_any_file(h5perf, sentence, each, ranks):
+def test_wrong_usage_is_one_sentence_and_status_2_before_any_file(h5perf, refused, each, ranks):
     def check(case, folder):
         args, culprit = WRONG[case]
         done = h5perf(args, ranks=ranks, folder=folder)
-        assert done.returncode == 2, (done.stdout, done.stderr)
-        assert culprit in sentence(done, "h5perf")
+        assert culprit in refused(done, "h5perf")
         assert done.stdout == ""
         assert list(folder.iterdir()) == []
 
@@ -523,12 +522,11 @@ WRONG_ENVIRONMENT = {
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_a_wrong_environment_is_one_sentence_and_status_2(h5perf, sentence, each, ranks):
+def test_a_wrong_environment_is_one_sentence_and_status_2(h5perf, refused, each, ranks):
     def check(case, folder):
         env, culprit = WRONG_ENVIRONMENT[case]
         done = h5perf(["-e", "4K"], ranks=ranks, folder=folder, env=env)
-        assert done.returncode == 2, (done.stdout, done.stderr)
-        assert culprit in sentence(done, "h5perf")
+        assert culprit in refused(done, "h5perf")
         assert list(folder.iterdir()) == []
 
     each(WRONG_ENVIRONMENT, check)

@@ -153,20 +153,19 @@ def test_the_private_layout_becomes_the_same_canonical_file_on_any_number_of_ran
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_a_file_that_is_no_blob_is_refused_and_what_stood_there_stays(run, sentence, map_file, tmp_path, ranks):
+def test_a_file_that_is_no_blob_is_refused_and_what_stood_there_stays(run, refused, map_file, tmp_path, ranks):
     done = run("slabmark-blob", ["convert", map_file, "-o", tmp_path / "out.nc"], ranks=ranks)
-    assert done.returncode == 2 and "f.nc" in sentence(done, "slabmark-blob")
+    assert "f.nc" in refused(done, "slabmark-blob")
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "out.nc").write_text("precious")
     done = run("slabmark-blob", ["convert", map_file, "-o", tmp_path / "out.nc"], ranks=ranks)
-    assert done.returncode == 2 and "out.nc" in sentence(done, "slabmark-blob")
+    assert "out.nc" in refused(done, "slabmark-blob")
     assert (tmp_path / "out.nc").read_text() == "precious"
 
 
-def test_a_case_whose_maps_the_file_lacks_is_refused_with_both_numbers(run, sentence, map_file, tmp_path):
+def test_a_case_whose_maps_the_file_lacks_is_refused_with_both_numbers(run, refused, map_file, tmp_path):
     done = e3sm(run, "g", map_file, tmp_path, "--method", "posix")
-    assert done.returncode == 2
-    message = sentence(done, "slabmark-bench")
+    message = refused(done, "slabmark-bench")
     assert "3 maps" in message and "needs 6" in message
 
 
@@ -197,14 +196,13 @@ WRONG_USAGE = {
 
 @pytest.mark.parametrize("ranks", [1, 4])
 @pytest.mark.parametrize("case", WRONG_USAGE)
-def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, map_file, case, ranks, tmp_path):
+def test_wrong_usage_is_one_sentence_and_status_2(run, refused, map_file, case, ranks, tmp_path):
     args, culprit = WRONG_USAGE[case]
     args = [map_file if a == "MAP" else a for a in args]
     if "--method" in args:
         args += ["-o", tmp_path]
     done = run("slabmark-bench", args, ranks=ranks)
-    assert done.returncode == 2, (done.stdout, done.stderr)
-    assert culprit in sentence(done, "slabmark-bench")
+    assert culprit in refused(done, "slabmark-bench")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -215,8 +213,7 @@ def test_the_floor_has_a_figure_for_reading_too(run, map_file, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_only_writes_is_refused_where_reading_is_measured(run, sentence, map_file, tmp_path):
+def test_what_only_writes_is_refused_where_reading_is_measured(run, refused, map_file, tmp_path):
     done = bench(run, map_file, tmp_path, "--read", "--method", "whole", "--trials", "1", "--no-bound")
-    assert done.returncode == 2
-    assert "only writes" in sentence(done, "slabmark-bench")
+    assert "only writes" in refused(done, "slabmark-bench")
     assert list(tmp_path.iterdir()) == []

@@ -85,9 +85,8 @@ def test_the_record_says_what_was_sliced(run, tmp_path):
     (["--with-halos", "--plane", "z=4"], "--with-halos"),
     (["--type", "float16"], "--type"),
 ])
-def test_wrong_input_is_one_sentence_and_status_2(run, sentence, tmp_path, args, culprit, ranks):
+def test_wrong_input_is_one_sentence_and_status_2(run, refused, tmp_path, args, culprit, ranks):
     done = bench(run, tmp_path, *FIELD, "--method", "posix", *args, ranks=ranks)
-    assert done.returncode == 2
-    assert culprit in sentence(done, "slabmark-bench")
+    assert culprit in refused(done, "slabmark-bench")
     assert re.search(r"\d MiB/s", done.stdout) is None
     assert list(tmp_path.iterdir()) == []

@@ -184,12 +184,11 @@ WRONG_USAGE = {
 
 @pytest.mark.parametrize("ranks", [1, 4])
 @pytest.mark.parametrize("case", WRONG_USAGE)
-def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, f_case, case, ranks):
+def test_wrong_usage_is_one_sentence_and_status_2(run, refused, f_case, case, ranks):
     before = names(f_case)
     args, culprit = WRONG_USAGE[case]
     done = run("slabmark-decomp", args, ranks=ranks, cwd=f_case)
-    assert done.returncode == 2, (done.stdout, done.stderr)
-    assert culprit in sentence(done, "slabmark-decomp")
+    assert culprit in refused(done, "slabmark-decomp")
     assert done.stdout == ""
     assert names(f_case) == before
 
@@ -214,12 +213,11 @@ def spoiled(sound, case):
 @pytest.mark.parametrize("file", ["f.nc", "single.nc"])
 @pytest.mark.parametrize("case", ["empty", "random", "random after the magic number", "cut in the header",
                                   "cut in the data"])
-def test_an_unreadable_map_is_one_sentence_and_status_2(run, sentence, f_case, tmp_path, case, file, command, ranks):
+def test_an_unreadable_map_is_one_sentence_and_status_2(run, refused, f_case, tmp_path, case, file, command, ranks):
     content, part = spoiled((f_case / file).read_bytes(), case)
     (tmp_path / "bad.nc").write_bytes(content)
     done = run("slabmark-decomp", [command, tmp_path / "bad.nc"], ranks=ranks)
-    assert done.returncode == 2, (done.stdout, done.stderr)
-    message = sentence(done, "slabmark-decomp")
+    message = refused(done, "slabmark-decomp")
     assert part in message and "bad.nc" in message
     assert done.stdout == ""
 
@@ -227,13 +225,12 @@ def test_an_unreadable_map_is_one_sentence_and_status_2(run, sentence, f_case, t
 @pytest.mark.parametrize("value, part", [(10**6, "1000000"), (-5, "-5")])
 @pytest.mark.parametrize("file, variable", [("f.nc", "D3.offsets"), ("single.nc", "offsets")])
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_an_offset_outside_the_array_is_named(run, sentence, f_case, tmp_path, file, variable, value, part, ranks):
+def test_an_offset_outside_the_array_is_named(run, refused, f_case, tmp_path, file, variable, value, part, ranks):
     (tmp_path / "bad.nc").write_bytes((f_case / file).read_bytes())
     with netCDF4.Dataset(tmp_path / "bad.nc", "r+") as bad:
         bad[variable][(0, 3) if bad[variable].ndim == 2 else 3] = value
     done = run("slabmark-decomp", ["info", tmp_path / "bad.nc"], ranks=ranks)
-    assert done.returncode == 2
-    message = sentence(done, "slabmark-decomp")
+    message = refused(done, "slabmark-decomp")
     assert part in message and "rank 0" in message
     assert run("slabmark-decomp", ["check", tmp_path / "bad.nc"], ranks=ranks).returncode == 1
 

@@ -267,32 +267,29 @@ def test_presets_are_the_grids_of_the_study(run, tmp_path, name, text):
     (["-o", "/no/such/folder"], "/no/such/folder"),
     (["-o", "/proc"], "'/proc' is not writable"),
 ])
-def test_wrong_input_is_one_sentence_and_status_2(run, sentence, tmp_path, args, culprit, ranks):
+def test_wrong_input_is_one_sentence_and_status_2(run, refused, tmp_path, args, culprit, ranks):
     folder = [] if "-o" in args else ["-o", tmp_path]
     given = [] if "--preset" in args else ["--grid", "13,11,9"]
     done = run("slice_eval", [*folder, *given, *args], ranks=ranks)
-    assert done.returncode == 2
-    assert culprit in sentence(done, "slice_eval")
+    assert culprit in refused(done, "slice_eval")
     assert not done.stdout and list(tmp_path.iterdir()) == []
 
 
-def test_a_gpu_that_is_not_there_is_one_sentence_and_status_2(run, sentence, tmp_path):
+def test_a_gpu_that_is_not_there_is_one_sentence_and_status_2(run, refused, tmp_path):
     done = evaluate(run, tmp_path, "--grid", "13,11,9", "--device", "cuda", "-m", "append", ranks=2)
     if done.returncode == 0:
         assert "from the GPU" in done.stdout
         return
-    assert done.returncode == 2
-    assert "keep the fields in host memory" in sentence(done, "slice_eval")
+    assert "keep the fields in host memory" in refused(done, "slice_eval")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_an_existing_file_stays_as_it_is(run, sentence, tmp_path, ranks):
+def test_an_existing_file_stays_as_it_is(run, refused, tmp_path, ranks):
     path = tmp_path / "slice_eval_append_plain_z4.vtkhdf"
     path.write_text("mine")
     done = evaluate(run, tmp_path, "--grid", "13,11,9", "-m", "append", ranks=ranks)
-    assert done.returncode == 2
-    assert "exists already" in sentence(done, "slice_eval")
+    assert "exists already" in refused(done, "slice_eval")
     assert path.read_text() == "mine" and os.listdir(tmp_path) == [path.name]
 
 

@@ -100,7 +100,6 @@ class Workload:
 # Settings of a pattern that say how a program moved it, not which bytes: h5perf's API, and what it has for chunks.
 OF_THE_WAY = ("api", "storage")
 
-
 frozen = functools.partial(json.dumps, sort_keys=True)  # JSON to compare and to look up by
 
 
@@ -170,7 +169,7 @@ def _tell_apart(loads):
     """Adds to equal titles the settings in which their patterns differ."""
     by_title = collections.defaultdict(list)
     for load in loads:
-        first = next(iter(load.all_cells + load.unsupported)).first
+        first = (load.all_cells + load.unsupported)[0].first
         by_title[load.title].append((load, _described(first.pattern["settings"])))
     for same in by_title.values():
         names = [name for name in same[0][1] if len({settings.get(name) for _, settings in same}) > 1]

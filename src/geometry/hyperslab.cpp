@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
-
 namespace slabmark {
 namespace {
 
@@ -43,41 +41,6 @@ std::optional<std::string> outside_dimension(const Hyperslab& slab, std::size_t 
         block, start, stride, d, length);
   }
   return std::nullopt;
-}
-
-/// Appends the boxes of [begin, end) within the sub-array of the dimensions from `d` on at the
-/// fixed indices `prefix` of those before.
-void append_boxes(const Extent& extent, Extent& prefix, std::uint64_t begin, std::uint64_t end,
-                  std::vector<Hyperslab>& boxes) {
-  const std::size_t d = prefix.size();
-  std::uint64_t row = 1;
-  for (std::size_t i = d + 1; i < extent.size(); ++i) row *= extent[i];
-
-  const auto descend = [&](std::uint64_t index, std::uint64_t from, std::uint64_t to) {
-    prefix.push_back(index);
-    append_boxes(extent, prefix, from, to, boxes);
-    prefix.pop_back();
-  };
-  const auto add_rows = [&](std::uint64_t first, std::uint64_t count) {
-    Extent start(extent.size(), 0);
-    Extent size = extent;
-    for (std::size_t i = 0; i < d; ++i) {
-      start[i] = prefix[i];
-      size[i] = 1;
-    }
-    start[d] = first;
-    size[d] = count;
-    boxes.push_back(make_box(std::move(start), std::move(size)));
-  };
-
-  std::uint64_t first = begin / row;
-  const std::uint64_t last = end / row;
-  const std::uint64_t head = begin % row;
-  const std::uint64_t tail = end % row;
-  if (first == last) return descend(first, head, tail);
-  if (head > 0) descend(first++, head, row);
-  if (first < last) add_rows(first, last - first);
-  if (tail > 0) descend(last, 0, tail);
 }
 
 }  // namespace
@@ -176,20 +139,6 @@ void for_each_run(const Hyperslab& slab, const Extent& extent,
                   const std::function<void(Run)>& visit) {
   RunWalk walk(slab, extent);
   for (Run run; walk.next(run);) visit(run);
-}
-
-std::vector<Hyperslab> boxes_of_range(Run range, const Extent& extent) {
-  const std::uint64_t total = element_count(extent);
-  if (range.offset > total || range.length > total - range.offset) {
-    throw InputError(fmt::format("The {} elements from {} on end beyond an array of {}.",
-                                 range.length, range.offset, to_string(extent)));
-  }
-  std::vector<Hyperslab> boxes;
-  if (range.length == 0) return boxes;
-  if (extent.empty()) return {make_box({}, {})};
-  Extent prefix;
-  append_boxes(extent, prefix, range.offset, range.end(), boxes);
-  return boxes;
 }
 
 void hyperslab_of_row_run(Run run, const Extent& extent, Hyperslab& slab) {

@@ -18,6 +18,14 @@ Run equal_range(std::uint64_t total, std::uint64_t part, std::uint64_t parts) {
   return {part * length + std::min(part, longer), length + (part < longer ? 1 : 0)};
 }
 
+std::uint64_t equal_range_of(std::uint64_t element, std::uint64_t total, std::uint64_t parts) {
+  const std::uint64_t length = total / parts;
+  const std::uint64_t longer = total % parts;
+  const std::uint64_t in_longer = longer * (length + 1);
+  if (element < in_longer) return element / (length + 1);
+  return longer + (element - in_longer) / length;
+}
+
 void coalesce(RunList& runs) {
   std::size_t kept = 0;
   for (const Run& run : runs) {
@@ -58,19 +66,6 @@ std::optional<std::uint64_t> find_overlap(std::span<const Run> sorted) {
     covered_end = run.end();
   }
   return std::nullopt;
-}
-
-RunList intersect(std::span<const Run> a, std::span<const Run> b) {
-  RunList common;
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < a.size() && j < b.size()) {
-    const std::uint64_t begin = std::max(a[i].offset, b[j].offset);
-    const std::uint64_t end = std::min(a[i].end(), b[j].end());
-    if (begin < end) common.push_back({begin, end - begin});
-    a[i].end() < b[j].end() ? ++i : ++j;
-  }
-  return common;
 }
 
 RunList complement(std::span<const Run> sorted, std::uint64_t total) {

@@ -41,6 +41,9 @@ std::uint64_t total_length(std::span<const Run> runs);
 /// total % parts of them have one element more.
 Run equal_range(std::uint64_t total, std::uint64_t part, std::uint64_t parts);
 
+/// Its inverse: the number of the range that `element` (< total) falls into.
+std::uint64_t equal_range_of(std::uint64_t element, std::uint64_t total, std::uint64_t parts);
+
 /// Sorts by offset. Marks the elements in a bitmap where that takes no more memory than the runs
 /// themselves (dense element lists), in which case touching runs come back merged and empty ones
 /// are gone; else by radix, with a second list of the same length. Duplicated or overlapping
@@ -58,9 +61,6 @@ RunList split_at_rows(std::span<const Run> runs, std::uint64_t row_length);
 
 /// Lowest element that two of the sorted runs share.
 std::optional<std::uint64_t> find_overlap(std::span<const Run> sorted);
-
-/// Common part of two sorted lists without overlaps, sorted. Touching runs stay apart.
-RunList intersect(std::span<const Run> a, std::span<const Run> b);
 
 /// What the sorted runs leave out of [0, total), sorted and coalesced.
 RunList complement(std::span<const Run> sorted, std::uint64_t total);

@@ -128,24 +128,26 @@ TEST(Runs, TheLowestSharedElementIsFound) {
   EXPECT_EQ(find_overlap(RunList{{0, 10}, {3, 0}, {10, 1}}), std::nullopt);
 }
 
-TEST(Runs, IntersectAndComplementAgreeWithFlags) {
+TEST(Runs, ComplementAgreesWithFlags) {
   std::mt19937_64 random(11);
   for (int trial = 0; trial < 300; ++trial) {
     const std::uint64_t total = 1 + random() % 120;
     const RunList a = random_runs(random, total);
-    const RunList b = random_runs(random, total);
-    const Flags in_a = flags_of(a, total);
-    const Flags in_b = flags_of(b, total);
-    Flags both(total), neither_a(total);
-    for (std::uint64_t i = 0; i < total; ++i) {
-      both[i] = in_a[i] && in_b[i];
-      neither_a[i] = !in_a[i];
+    Flags left_out = flags_of(a, total);
+    left_out.flip();
+    EXPECT_EQ(complement(a, total), runs_of(left_out));
+  }
+}
+
+TEST(Runs, EachElementFallsIntoTheEqualRangeThatHasIt) {
+  for (const std::uint64_t total : {1, 7, 12}) {
+    for (const std::uint64_t parts : {1, 3, 4, 20}) {
+      for (std::uint64_t element = 0; element < total; ++element) {
+        const auto range = equal_range(total, equal_range_of(element, total, parts), parts);
+        EXPECT_LE(range.offset, element);
+        EXPECT_LT(element, range.end());
+      }
     }
-    RunList common = intersect(a, b);
-    EXPECT_EQ(find_overlap(common), std::nullopt);
-    coalesce(common);
-    EXPECT_EQ(common, runs_of(both));
-    EXPECT_EQ(complement(a, total), runs_of(neither_a));
   }
 }
 

@@ -5,9 +5,9 @@
 #include "method/hdf5/connector.hpp"
 #include "method/hdf5/method.hpp"
 #include "method/hdf5/plan.hpp"
-#include "method/shared/box_list.hpp"
 #include "method/shared/selection_cache.hpp"
 #include "method/shared/typed_memory.hpp"
+#include "pattern/box_list.hpp"
 
 namespace slabmark {
 

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "method/pnetcdf/method.hpp"
-#include "method/shared/box_list.hpp"
 #include "method/shared/round_maxima.hpp"
 #include "method/shared/selection_cache.hpp"
 #include "method/shared/typed_memory.hpp"
+#include "pattern/box_list.hpp"
 
 namespace slabmark {
 

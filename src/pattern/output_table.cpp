@@ -45,6 +45,43 @@ std::vector<Attribute> attributes_of(const json& object) {
   return attributes;
 }
 
+/// "a{b,c}d" as shells expand it, abd and acd; of several braces the last change fastest.
+std::vector<std::string> expanded(const std::string& text) {
+  const std::size_t open = text.find('{');
+  if (open == std::string::npos) return {text};
+  const std::size_t close = text.find('}', open);
+  if (close == std::string::npos) {
+    throw InputError(fmt::format("'{}' has a brace that nothing closes.", text));
+  }
+  const auto rests = expanded(text.substr(close + 1));
+  std::vector<std::string> names;
+  for (std::size_t at = open; at < close;) {
+    const std::size_t end = std::min(text.find(',', at + 1), close);
+    const std::string word = text.substr(at + 1, end - at - 1);
+    for (const auto& rest : rests) names.push_back(text.substr(0, open) + word + rest);
+    at = end;
+  }
+  return names;
+}
+
+/// Names of variables that groups take one after another.
+using Families = std::map<std::string, std::vector<std::string>>;
+
+/// The names of a group: a list, or the next of a family.
+std::vector<std::string> names_of(const json& names, Families& families) {
+  if (names.is_array()) return names.get<std::vector<std::string>>();
+  auto& left = families[names.at("of").get<std::string>()];
+  const auto next = names.at("next").get<std::size_t>();
+  if (next > left.size()) {
+    throw InputError(fmt::format("A group takes {} names of the {} that are left of '{}'.", next,
+                                 left.size(), names.at("of").get<std::string>()));
+  }
+  const auto end = left.begin() + static_cast<std::ptrdiff_t>(next);
+  const std::vector<std::string> taken(left.begin(), end);
+  left.erase(left.begin(), end);
+  return taken;
+}
+
 std::string with_blanks(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
@@ -62,7 +99,7 @@ bool fits(const std::vector<std::string>& names, const std::vector<std::string>&
                     });
 }
 
-void add_group(const json& group, OutputTable& table) {
+void add_group(const json& group, Families& families, OutputTable& table) {
   TableVariable variable;
   variable.type = type_of(group.at("type").get<std::string>());
   variable.dimensions = group.at("dimensions").get<std::vector<std::string>>();
@@ -77,8 +114,8 @@ void add_group(const json& group, OutputTable& table) {
     }
     variable.map = map - 1;
   }
-  for (const auto& name : group.at("names")) {
-    variable.name = name.get<std::string>();
+  for (const auto& name : names_of(group.at("names"), families)) {
+    variable.name = name;
     if (group.contains("attributes")) {
       variable.attributes = attributes_of(group.at("attributes"));
       variable.attributes.push_back({"long_name", with_blanks(variable.name)});
@@ -144,7 +181,12 @@ OutputTable parse_output_table(const std::string& name, std::string_view text) {
       table.dimensions[dimension] = length_of(length);
     }
     table.attributes = attributes_of(all.at("attributes"));
-    for (const auto& group : all.at("groups")) add_group(group, table);
+    Families families;
+    const json of_words = all.value("families", json::object());
+    for (const auto& [family, names] : of_words.items()) {
+      families[family] = expanded(names);
+    }
+    for (const auto& group : all.at("groups")) add_group(group, families, table);
     return table;
   } catch (const json::exception& error) {
     throw InputError(
@@ -199,16 +241,7 @@ Pattern make_output_pattern(const OutputTable& table, const OutputShare& share) 
         {pattern.datasets.size(), 0, variable.map ? share.maps[*variable.map] : whole, nullptr});
     pattern.datasets.push_back(std::move(dataset));
   }
-  pattern.transfers = [all, datasets = pattern.datasets](std::uint64_t round) {
-    std::vector<Transfer> transfers;
-    for (const Transfer& transfer : all) {
-      const bool has_time = datasets[transfer.dataset].has_time;
-      if (round > 0 && !has_time) continue;
-      transfers.push_back(transfer);
-      transfers.back().time = has_time ? round : 0;
-    }
-    return transfers;
-  };
+  pattern.transfers = record_a_round(std::move(all), pattern.datasets);
   return pattern;
 }
 

@@ -177,6 +177,32 @@ TEST(OutputTable, MapsOfAnotherNumberOrLengthAreRefused) {
   EXPECT_THROW(make_output_pattern(table, share), InputError) << "one dimension instead of two";
 }
 
+/// A table whose first group takes `first` names of the family `text`, and whose second takes the
+/// next `second`.
+OutputTable with_family(const std::string& text, int first, int second) {
+  const auto group = [](int next) {
+    return R"({"type": "real", "dimensions": [], "names": {"of": "f", "next": )" +
+           std::to_string(next) + "}}";
+  };
+  return parse_output_table("family",
+                            R"({"summary": "s", "maps": [], "dimensions": {}, "attributes": {},
+      "families": {"f": ")" + text +
+                                R"("}, "groups": [)" + group(first) + ", " + group(second) + "]}");
+}
+
+TEST(OutputTable, GroupsTakeTheNamesOfAFamilyOneAfterAnother) {
+  std::vector<std::string> names;
+  for (const auto& variable : with_family("{a,b}_{x,y}{,_z}", 3, 2).variables) {
+    names.push_back(variable.name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"a_x", "a_x_z", "a_y", "a_y_z", "b_x"}));
+}
+
+TEST(OutputTable, AFamilyWithTooFewNamesOrAnOpenBraceIsRefused) {
+  EXPECT_THROW(with_family("{a,b}_x", 1, 2), InputError);
+  EXPECT_THROW(with_family("{a,b_x", 1, 1), InputError);
+}
+
 TEST(OutputTable, ATableOfAnotherFormIsAnErrorThatNamesIt) {
   for (const auto* text : {"{", "{}", R"({"summary": 3})"}) {
     try {

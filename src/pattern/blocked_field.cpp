@@ -103,11 +103,9 @@ void check_slice(const BlockedField& field, const Slice& slice) {
 }
 
 Slice whole_field_with_halos(const BlockedField& field) {
-  Slice slice;
+  Slice slice = whole_field(field);
   slice.with_halos = true;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    slice.ranges[axis] = {0, field.points[axis] + 2 * field.halo, 1};
-  }
+  for (PointRange& range : slice.ranges) range.end += 2 * field.halo;
   return slice;
 }
 

@@ -58,13 +58,6 @@ Hyperslab box_of_block(const CheckpointGrid& grid, std::uint64_t block) {
   return make_box(std::move(start), {grid.domain.begin(), grid.domain.end()});
 }
 
-/// `part` of `parts` nearly equal consecutive parts of `length`.
-Run part_of(std::uint64_t length, std::uint64_t part, std::uint64_t parts) {
-  const std::uint64_t least = length / parts;
-  const std::uint64_t longer = length % parts;
-  return {part * least + std::min(part, longer), least + (part < longer ? 1 : 0)};
-}
-
 std::vector<Hyperslab> whole_blocks(const CheckpointGrid& grid, Run blocks) {
   std::vector<Hyperslab> slabs;
   for (std::uint64_t block = blocks.offset; block < blocks.end(); ++block) {
@@ -77,7 +70,7 @@ std::vector<Hyperslab> whole_blocks(const CheckpointGrid& grid, Run blocks) {
 std::vector<Hyperslab> part_of_block(const CheckpointGrid& grid, std::uint64_t block,
                                      std::uint64_t part, std::uint64_t parts) {
   const Hyperslab whole = box_of_block(grid, block);
-  const Run rows = part_of(grid.domain[0] * grid.domain[1], part, parts);
+  const Run rows = equal_range(grid.domain[0] * grid.domain[1], part, parts);
   std::vector<Hyperslab> slabs;
   if (rows.length == 0) return slabs;
   for (const Hyperslab& of_rows : boxes_of_range(rows, {grid.domain[0], grid.domain[1]})) {
@@ -91,15 +84,11 @@ std::vector<Hyperslab> part_of_block(const CheckpointGrid& grid, std::uint64_t b
 std::vector<Hyperslab> slabs_of(const CheckpointGrid& grid, std::uint64_t rank,
                                 std::uint64_t size) {
   const std::uint64_t blocks = grid.blocks();
-  if (size <= blocks) return whole_blocks(grid, part_of(blocks, rank, size));
+  if (size <= blocks) return whole_blocks(grid, equal_range(blocks, rank, size));
   // The ranks in turn are dealt out to the blocks.
-  for (std::uint64_t block = 0; block < blocks; ++block) {
-    const Run sharers = part_of(size, block, blocks);
-    if (rank < sharers.end()) {
-      return part_of_block(grid, block, rank - sharers.offset, sharers.length);
-    }
-  }
-  return {};
+  const std::uint64_t block = equal_range_of(rank, size, blocks);
+  const Run sharers = equal_range(size, block, blocks);
+  return part_of_block(grid, block, rank - sharers.offset, sharers.length);
 }
 
 }  // namespace

@@ -118,24 +118,23 @@ void compare(Run part, const std::byte* found, const std::byte* expected, Mismat
   }
 }
 
-/// A block at a time since almost all blocks are right.
-template <class T>
-Mismatch check(std::uint64_t key, Run run, const std::byte* in) {
-  constexpr std::uint64_t block = 512;
-  std::byte expected[block * sizeof(T)];
+/// Compares `at_once` elements at a time with what `fill(part, out)` makes of them.
+template <class Fill>
+std::optional<Mismatch> check_run(ElementType type, std::size_t dataset, std::uint64_t time,
+                                  Run run, const std::byte* in, std::uint64_t at_once,
+                                  const Fill& fill) {
+  const std::size_t size = size_of(type);
+  std::vector<std::byte> expected(std::min(run.length, at_once) * size);
   Mismatch mismatch;
-  for (std::uint64_t done = 0; done < run.length; done += block) {
-    const Run part{run.offset + done, std::min(block, run.length - done)};
-    fill<T>(key, part, expected);
-    compare<T>(part, in + done * sizeof(T), expected, mismatch);
-  }
-  return mismatch;
-}
-
-std::optional<Mismatch> found_in(Mismatch mismatch, std::size_t dataset, std::uint64_t time) {
-  if (mismatch.count == 0) return std::nullopt;
   mismatch.dataset = dataset;
   mismatch.time = time;
+  for (std::uint64_t done = 0; done < run.length; done += at_once) {
+    const Run part{run.offset + done, std::min(at_once, run.length - done)};
+    fill(part, expected.data());
+    with_type(type,
+              [&]<class T>(T) { compare<T>(part, in + done * size, expected.data(), mismatch); });
+  }
+  if (mismatch.count == 0) return std::nullopt;
   return mismatch;
 }
 
@@ -145,7 +144,9 @@ constexpr std::uint64_t compared_at_once = std::uint64_t{1} << 20;
 
 void fill_run(const Pattern& pattern, std::size_t dataset, std::uint64_t time, Run run,
               std::byte* out) {
-  const std::size_t size = size_of(pattern.datasets[dataset].type);
+  const ElementType type = pattern.datasets[dataset].type;
+  if (!pattern.content) return slabmark::fill_run(type, dataset, time, run, out);
+  const std::size_t size = size_of(type);
   for (const Hyperslab& box : boxes_of_range(run, pattern.datasets[dataset].extent())) {
     pattern.content->fill(dataset, time, box.start, box.block, out);
     out += element_count(box.block) * size;
@@ -194,25 +195,17 @@ void fill_run(ElementType type, std::size_t dataset, std::uint64_t time, Run run
 
 std::optional<Mismatch> check_run(ElementType type, std::size_t dataset, std::uint64_t time,
                                   Run run, const std::byte* in) {
-  return found_in(
-      with_type(type, [&]<class T>(T) { return check<T>(key_of(dataset, time), run, in); }),
-      dataset, time);
+  constexpr std::uint64_t in_cache = 512;
+  return check_run(type, dataset, time, run, in, in_cache,
+                   [&](Run part, std::byte* out) { fill_run(type, dataset, time, part, out); });
 }
 
 std::optional<Mismatch> check_run(const Pattern& pattern, std::size_t dataset, std::uint64_t time,
                                   Run run, const std::byte* in) {
   const ElementType type = pattern.datasets[dataset].type;
   if (!pattern.content) return check_run(type, dataset, time, run, in);
-  const std::size_t size = size_of(type);
-  std::vector<std::byte> expected(std::min(run.length, compared_at_once) * size);
-  Mismatch mismatch;
-  for (std::uint64_t done = 0; done < run.length; done += compared_at_once) {
-    const Run part{run.offset + done, std::min(compared_at_once, run.length - done)};
-    fill_run(pattern, dataset, time, part, expected.data());
-    with_type(type,
-              [&]<class T>(T) { compare<T>(part, in + done * size, expected.data(), mismatch); });
-  }
-  return found_in(mismatch, dataset, time);
+  return check_run(type, dataset, time, run, in, compared_at_once,
+                   [&](Run part, std::byte* out) { fill_run(pattern, dataset, time, part, out); });
 }
 
 void fill_buffer(const Pattern& pattern, const Transfer& transfer, std::byte* buffer) {
@@ -226,12 +219,8 @@ void fill_buffer(const Pattern& pattern, const Transfer& transfer, std::byte* bu
     return;
   }
   for_each_piece(transfer, [&](const Piece& piece) {
-    const Run run{piece.file, piece.length};
-    if (pattern.content) {
-      fill_run(pattern, transfer.dataset, transfer.time, run, buffer + piece.buffer * size);
-    } else {
-      fill_run(dataset.type, transfer.dataset, transfer.time, run, buffer + piece.buffer * size);
-    }
+    fill_run(pattern, transfer.dataset, transfer.time, {piece.file, piece.length},
+             buffer + piece.buffer * size);
   });
 }
 

@@ -42,27 +42,33 @@ Pattern make_decomposition_pattern(const std::vector<DecompositionMap>& maps,
                       {"variables", fmt::to_string(variables.size())},
                       {"rounds", fmt::to_string(rounds)}};
   pattern.rounds = rounds;
-  std::vector<SelectionPtr> selections;
+  std::vector<Transfer> transfers;
   for (const DecomposedVariable& variable : variables) {
     const DecompositionMap& map = maps[variable.map];
+    transfers.push_back({pattern.datasets.size(), 0, map.selection, nullptr});
     pattern.datasets.push_back({.name = variable.name,
                                 .type = variable.type,
                                 .dimensions = map.dimensions,
                                 .has_time = variable.has_time,
                                 .chunk = {}});
-    selections.push_back(map.selection);
   }
+  pattern.transfers = record_a_round(std::move(transfers), pattern.datasets);
+  return pattern;
+}
+
+std::function<std::vector<Transfer>(std::uint64_t round)> record_a_round(
+    std::vector<Transfer> all, const std::vector<Dataset>& datasets) {
   std::vector<bool> has_time;
-  for (const DecomposedVariable& variable : variables) has_time.push_back(variable.has_time);
-  pattern.transfers = [selections, has_time](std::uint64_t round) {
+  for (const Dataset& dataset : datasets) has_time.push_back(dataset.has_time);
+  return [all = std::move(all), has_time = std::move(has_time)](std::uint64_t round) {
     std::vector<Transfer> transfers;
-    for (std::size_t i = 0; i < selections.size(); ++i) {
-      if (round > 0 && !has_time[i]) continue;
-      transfers.push_back({i, has_time[i] ? round : 0, selections[i], nullptr});
+    for (const Transfer& transfer : all) {
+      if (round > 0 && !has_time[transfer.dataset]) continue;
+      transfers.push_back(transfer);
+      transfers.back().time = has_time[transfer.dataset] ? round : 0;
     }
     return transfers;
   };
-  return pattern;
 }
 
 }  // namespace slabmark

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,5 +32,10 @@ struct DecomposedVariable {
 Pattern make_decomposition_pattern(const std::vector<DecompositionMap>& maps,
                                    const std::vector<DecomposedVariable>& variables,
                                    std::uint64_t rounds = 1);
+
+/// Pattern::transfers of `all`, one a dataset: those with a time dimension move record r in round
+/// r, the others in round 0 only.
+std::function<std::vector<Transfer>(std::uint64_t round)> record_a_round(
+    std::vector<Transfer> all, const std::vector<Dataset>& datasets);
 
 }  // namespace slabmark

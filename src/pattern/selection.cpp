@@ -68,26 +68,19 @@ std::uint64_t last_element(const Hyperslab& slab, const Extent& extent) {
 }
 
 /// Hyperslabs of any shape, wherever they come from.
-class SlabSelection : public Selection {
+class SlabSelection final : public Selection {
  public:
-  void for_each_run(const std::function<void(Run)>& visit) const override {
-    Hyperslab slab;
-    for (std::uint64_t i = 0; i < hyperslab_count_; ++i) {
-      hyperslab(i, slab);
-      slabmark::for_each_run(slab, extent_, visit);
-    }
-  }
+  using Generate = std::function<void(std::uint64_t, Hyperslab&)>;
 
- protected:
-  using Selection::Selection;
-
-  /// Checks and counts the hyperslabs; called once they can be asked for.
-  void take_stock(std::uint64_t hyperslab_count) {
+  /// Checks and counts the hyperslabs. `memory`: what `generate` holds.
+  SlabSelection(Extent extent, std::uint64_t hyperslab_count, Generate generate,
+                std::uint64_t memory)
+      : Selection(std::move(extent)), generate_(std::move(generate)), memory_(memory) {
     hyperslab_count_ = hyperslab_count;
     std::uint64_t last_end = 0;
     Hyperslab slab;
     for (std::uint64_t i = 0; i < hyperslab_count_; ++i) {
-      hyperslab(i, slab);
+      generate_(i, slab);
       if (const auto reason = outside(slab, extent_)) {
         throw InputError(fmt::format("Hyperslab {} does not fit an array of {}: {}.", i,
                                      to_string(extent_), *reason));
@@ -100,40 +93,22 @@ class SlabSelection : public Selection {
       last_end = last_element(slab, extent_) + 1;
     }
   }
-};
-
-class ListedSelection final : public SlabSelection {
- public:
-  ListedSelection(Extent extent, std::vector<Hyperslab> slabs)
-      : SlabSelection(std::move(extent)), slabs_(std::move(slabs)) {
-    take_stock(slabs_.size());
-  }
-
-  void hyperslab(std::uint64_t i, Hyperslab& slab) const override { slab = slabs_[i]; }
-
-  std::uint64_t memory() const override {
-    const std::uint64_t each = sizeof(Hyperslab) + 4 * extent_.size() * sizeof(std::uint64_t);
-    return sizeof *this + slabs_.capacity() * each;
-  }
-
- private:
-  std::vector<Hyperslab> slabs_;
-};
-
-class GeneratedSelection final : public SlabSelection {
- public:
-  GeneratedSelection(Extent extent, std::uint64_t hyperslab_count,
-                     std::function<void(std::uint64_t, Hyperslab&)> generate)
-      : SlabSelection(std::move(extent)), generate_(std::move(generate)) {
-    take_stock(hyperslab_count);
-  }
 
   void hyperslab(std::uint64_t i, Hyperslab& slab) const override { generate_(i, slab); }
 
-  std::uint64_t memory() const override { return sizeof *this; }
+  void for_each_run(const std::function<void(Run)>& visit) const override {
+    Hyperslab slab;
+    for (std::uint64_t i = 0; i < hyperslab_count_; ++i) {
+      generate_(i, slab);
+      slabmark::for_each_run(slab, extent_, visit);
+    }
+  }
+
+  std::uint64_t memory() const override { return sizeof *this + memory_; }
 
  private:
-  std::function<void(std::uint64_t, Hyperslab&)> generate_;
+  Generate generate_;
+  std::uint64_t memory_;
 };
 
 }  // namespace
@@ -143,13 +118,18 @@ SelectionPtr select_row_runs(Extent extent, RunList runs) {
 }
 
 SelectionPtr select_hyperslabs(Extent extent, std::vector<Hyperslab> slabs) {
-  return std::make_shared<ListedSelection>(std::move(extent), std::move(slabs));
+  const std::uint64_t count = slabs.size();
+  const std::uint64_t each = sizeof(Hyperslab) + 4 * extent.size() * sizeof(std::uint64_t);
+  return std::make_shared<SlabSelection>(
+      std::move(extent), count,
+      [slabs = std::move(slabs)](std::uint64_t i, Hyperslab& slab) { slab = slabs[i]; },
+      count * each);
 }
 
 SelectionPtr select_generated(Extent extent, std::uint64_t hyperslab_count,
                               std::function<void(std::uint64_t i, Hyperslab& slab)> generate) {
-  return std::make_shared<GeneratedSelection>(std::move(extent), hyperslab_count,
-                                              std::move(generate));
+  return std::make_shared<SlabSelection>(std::move(extent), hyperslab_count, std::move(generate),
+                                         0);
 }
 
 SelectionPtr select_all(Extent extent) {

@@ -6,13 +6,7 @@ RunList model_order_runs(const SyntheticMap& map, std::uint64_t rank) {
   RunList runs;
   map.visit(rank, [&runs](std::span<const std::uint64_t> entries) {
     for (const std::uint64_t entry : entries) {
-      if (entry == 0) continue;
-      const std::uint64_t element = entry - 1;
-      if (!runs.empty() && runs.back().end() == element) {
-        ++runs.back().length;
-      } else {
-        runs.push_back({element, 1});
-      }
+      if (entry > 0) append(runs, {entry - 1, 1});
     }
   });
   return runs;

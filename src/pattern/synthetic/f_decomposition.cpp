@@ -35,30 +35,10 @@ constexpr std::array<FaceCurve, CubedSphere::faces> face_order = {{
     {2, false, false, false},
 }};
 
-/// Cuts `total` items in `ranks` equal consecutive pieces, the first total % ranks of which have
-/// one item more.
-class EqualPieces {
- public:
-  EqualPieces(std::uint64_t total, std::uint64_t ranks)
-      : size_(total / ranks), longer_items_(total % ranks * (size_ + 1)), longer_(total % ranks) {}
-
-  std::uint32_t rank_of(std::uint64_t item) const {
-    const std::uint64_t rank =
-        item < longer_items_ ? item / (size_ + 1) : longer_ + (item - longer_items_) / size_;
-    return static_cast<std::uint32_t>(rank);
-  }
-
- private:
-  std::uint64_t size_;
-  std::uint64_t longer_items_;
-  std::uint64_t longer_;
-};
-
 std::vector<std::uint32_t> rank_of_elements(const CubedSphere& mesh, std::uint64_t ranks) {
   const std::uint64_t ne = mesh.ne();
   const std::uint64_t face_size = ne * ne;
   const std::vector<std::uint32_t> curve = space_filling_curve(ne);
-  const EqualPieces pieces(mesh.element_count(), ranks);
   std::vector<std::uint32_t> rank(mesh.element_count());
 
   std::uint64_t visited = 0;
@@ -69,7 +49,8 @@ std::vector<std::uint32_t> rank_of_elements(const CubedSphere& mesh, std::uint64
         const std::uint64_t y = on.x_is_j ? i : j;
         const std::uint64_t number =
             curve[(on.x_reversed ? ne - 1 - x : x) * ne + (on.y_reversed ? ne - 1 - y : y)];
-        rank[on.face * face_size + j * ne + i] = pieces.rank_of(visited + number);
+        rank[on.face * face_size + j * ne + i] = static_cast<std::uint32_t>(
+            equal_range_of(visited + number, mesh.element_count(), ranks));
       }
     }
     visited += face_size;
@@ -137,32 +118,26 @@ void visit_chunks(const Model& model, std::uint64_t levels, std::uint64_t rank,
 }
 
 SyntheticMap dynamics_map(std::shared_ptr<const Model> model) {
-  SyntheticMap map;
-  map.name = "D1";
-  map.dims = {model->mesh.column_count()};
-  map.ranks = model->elements.ranks();
-  map.entry_count = [model](std::uint64_t rank) {
-    return model->elements.items(rank).size() * CubedSphere::nodes_per_element;
-  };
-  map.visit = [model](std::uint64_t rank, const EntryVisitor& visit) {
-    visit_elements(*model, rank, visit);
-  };
-  return map;
+  return {"D1",
+          {model->mesh.column_count()},
+          model->elements.ranks(),
+          [model](std::uint64_t rank) {
+            return model->elements.items(rank).size() * CubedSphere::nodes_per_element;
+          },
+          [model](std::uint64_t rank, const EntryVisitor& visit) {
+            visit_elements(*model, rank, visit);
+          }};
 }
 
 SyntheticMap physics_map(std::string name, Extent dims, std::uint64_t levels,
                          std::shared_ptr<const Model> model) {
-  SyntheticMap map;
-  map.name = std::move(name);
-  map.dims = std::move(dims);
-  map.ranks = model->chunks.ranks();
-  map.entry_count = [model, levels](std::uint64_t rank) {
-    return model->chunks.items(rank).size() * levels * ChunkDeal::slots;
-  };
-  map.visit = [model, levels](std::uint64_t rank, const EntryVisitor& visit) {
-    visit_chunks(*model, levels, rank, visit);
-  };
-  return map;
+  return {std::move(name), std::move(dims), model->chunks.ranks(),
+          [model, levels](std::uint64_t rank) {
+            return model->chunks.items(rank).size() * levels * ChunkDeal::slots;
+          },
+          [model, levels](std::uint64_t rank, const EntryVisitor& visit) {
+            visit_chunks(*model, levels, rank, visit);
+          }};
 }
 
 void require_ranks(const CubedSphere& mesh, std::uint64_t ranks) {

@@ -1,8 +1,8 @@
 #include "pattern/synthetic/g_decomposition.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,19 +17,31 @@ namespace {
 
 constexpr std::uint64_t max_cells = std::uint64_t{1} << 28;
 
-/// Edges or vertices: their numbers by mesh index, and how many each rank has.
-struct Features {
+/// What lies in the mesh; each belongs to a cell, and so to the rank of that.
+enum class Kind { cell, edge, vertex };
+
+struct Items {
+  Kind kind = Kind::cell;
   std::uint64_t count = 0;
-  std::vector<std::uint32_t> number;
-  std::vector<std::uint64_t> of_rank;
+  std::vector<std::uint64_t> of_rank;  ///< how many each rank has
+  std::vector<std::uint32_t> number;   ///< by mesh index; of cells that is the number
 };
 
 struct Model {
   HexMesh mesh;
-  RankLists cells;
-  Features edges;
-  Features vertices;
+  RankLists cells_of_rank;
+  Items cells;
+  Items edges;
+  Items vertices;
 };
+
+/// Visits the mesh indices of what belongs to a cell.
+template <class Visit>
+void for_each_of_cell(const HexMesh& mesh, Kind kind, std::uint32_t cell, const Visit& visit) {
+  if (kind == Kind::edge) return mesh.for_each_owned_edge(cell, visit);
+  if (kind == Kind::vertex) return mesh.for_each_owned_vertex(cell, visit);
+  visit(std::uint64_t{cell});
+}
 
 std::vector<Point> points_of(const HexMesh& mesh) {
   std::vector<Point> points(mesh.cell_count());
@@ -37,46 +49,23 @@ std::vector<Point> points_of(const HexMesh& mesh) {
   return points;
 }
 
-/// `indices` in the order of their numbers.
-std::vector<std::uint32_t> numbers_by_index(const std::vector<std::uint64_t>& indices,
-                                            std::uint64_t index_end) {
-  std::vector<std::uint32_t> number(index_end, 0);
-  for (std::uint32_t i = 0; i < indices.size(); ++i) number[indices[i]] = i;
-  return number;
-}
-
-Features number_edges(const HexMesh& mesh, const std::vector<std::uint32_t>& cell_rank,
-                      std::uint64_t ranks, Locality locality, RandomStream& random) {
-  Features edges;
-  edges.of_rank.assign(ranks, 0);
+Items number_items(Kind kind, const HexMesh& mesh, const std::vector<std::uint32_t>& cell_rank,
+                   std::uint64_t ranks, Locality locality, RandomStream& random) {
+  Items items{kind, 0, std::vector<std::uint64_t>(ranks, 0), {}};
   std::vector<std::uint64_t> indices;
   for (std::uint32_t cell = 0; cell < mesh.cell_count(); ++cell) {
-    mesh.for_each_owned_edge(cell, [&](std::uint64_t index) {
+    for_each_of_cell(mesh, kind, cell, [&](std::uint64_t index) {
       indices.push_back(index);
-      ++edges.of_rank[cell_rank[cell]];
+      ++items.of_rank[cell_rank[cell]];
     });
   }
-  order_edges(indices, locality, random);
-  edges.count = indices.size();
-  edges.number = numbers_by_index(indices, mesh.edge_index_end());
-  return edges;
-}
-
-Features number_vertices(const HexMesh& mesh, const std::vector<std::uint32_t>& cell_rank,
-                         std::uint64_t ranks, Locality locality, RandomStream& random) {
-  Features vertices;
-  vertices.of_rank.assign(ranks, 0);
-  std::vector<std::uint64_t> indices;
-  for (std::uint32_t cell = 0; cell < mesh.cell_count(); ++cell) {
-    mesh.for_each_owned_vertex(cell, [&](std::uint64_t index) {
-      indices.push_back(index);
-      ++vertices.of_rank[cell_rank[cell]];
-    });
-  }
-  order_vertices(indices, locality, random);
-  vertices.count = indices.size();
-  vertices.number = numbers_by_index(indices, mesh.vertex_index_end());
-  return vertices;
+  items.count = indices.size();
+  if (kind == Kind::cell) return items;
+  const bool edges = kind == Kind::edge;
+  (edges ? order_edges : order_vertices)(indices, locality, random);
+  items.number.assign(edges ? mesh.edge_index_end() : mesh.vertex_index_end(), 0);
+  for (std::uint32_t i = 0; i < indices.size(); ++i) items.number[indices[i]] = i;
+  return items;
 }
 
 std::shared_ptr<const Model> build_model(std::uint64_t cells, std::uint64_t ranks,
@@ -85,82 +74,44 @@ std::shared_ptr<const Model> build_model(std::uint64_t cells, std::uint64_t rank
   HexMesh mesh(cells, random.next());
   mesh.renumber(order_cells(points_of(mesh), options.locality, random));
   const auto cell_rank = bisect(points_of(mesh), ranks, options.imbalance, random);
-  Features edges = number_edges(mesh, cell_rank, ranks, options.locality, random);
-  Features vertices = number_vertices(mesh, cell_rank, ranks, options.locality, random);
-  return std::make_shared<const Model>(
-      Model{std::move(mesh), RankLists(cell_rank, ranks), std::move(edges), std::move(vertices)});
+  const auto number = [&](Kind kind) {
+    return number_items(kind, mesh, cell_rank, ranks, options.locality, random);
+  };
+  Items on_cells = number(Kind::cell);
+  Items edges = number(Kind::edge);
+  Items vertices = number(Kind::vertex);
+  return std::make_shared<const Model>(Model{std::move(mesh), RankLists(cell_rank, ranks),
+                                             std::move(on_cells), std::move(edges),
+                                             std::move(vertices)});
 }
 
-/// Emits the rows of `row_length` entries that belong to item numbers.
-class RowEmitter {
- public:
-  RowEmitter(std::uint64_t row_length, const EntryVisitor& visit)
-      : visit_(visit), row_(row_length) {}
-
-  void emit(std::uint64_t number) {
-    std::uint64_t entry = number * row_.size() + 1;
-    for (std::uint64_t& slot : row_) slot = entry++;
-    visit_(row_);
-  }
-
- private:
-  const EntryVisitor& visit_;
-  std::vector<std::uint64_t> row_;
-};
-
-void emit_cells(const Model& model, std::uint64_t rank, RowEmitter& rows) {
-  for (const std::uint32_t cell : model.cells.items(rank)) rows.emit(cell);
-}
-
-void emit_edges(const Model& model, std::uint64_t rank, RowEmitter& rows) {
-  for (const std::uint32_t cell : model.cells.items(rank)) {
-    model.mesh.for_each_owned_edge(
-        cell, [&](std::uint64_t index) { rows.emit(model.edges.number[index]); });
+/// Visits a row of `row_length` entries for each of the rank's items.
+void visit_items(const Model& model, const Items& items, std::uint64_t row_length,
+                 std::uint64_t rank, const EntryVisitor& visit) {
+  std::vector<std::uint64_t> row(row_length);
+  for (const std::uint32_t cell : model.cells_of_rank.items(rank)) {
+    for_each_of_cell(model.mesh, items.kind, cell, [&](std::uint64_t index) {
+      const std::uint64_t number = items.number.empty() ? index : items.number[index];
+      std::iota(row.begin(), row.end(), number * row_length + 1);
+      visit(row);
+    });
   }
 }
 
-void emit_vertices(const Model& model, std::uint64_t rank, RowEmitter& rows) {
-  for (const std::uint32_t cell : model.cells.items(rank)) {
-    model.mesh.for_each_owned_vertex(
-        cell, [&](std::uint64_t index) { rows.emit(model.vertices.number[index]); });
-  }
-}
-
-std::uint64_t count_cells(const Model& model, std::uint64_t rank) {
-  return model.cells.items(rank).size();
-}
-
-std::uint64_t count_edges(const Model& model, std::uint64_t rank) {
-  return model.edges.of_rank[rank];
-}
-
-std::uint64_t count_vertices(const Model& model, std::uint64_t rank) {
-  return model.vertices.of_rank[rank];
-}
-
-/// What a map is over: its number of items, and those of a rank.
-struct Items {
-  std::uint64_t total;
-  std::uint64_t (*count)(const Model&, std::uint64_t rank);
-  void (*emit)(const Model&, std::uint64_t rank, RowEmitter& rows);
-};
-
-SyntheticMap ocean_map(std::string name, Extent dims, const Items& items,
+/// A map over `items`, with `levels` of each or, for 0, without such a dimension.
+SyntheticMap ocean_map(std::string name, Items Model::*items, std::uint64_t levels,
                        std::shared_ptr<const Model> model) {
+  Extent dims = {((*model).*items).count};
+  if (levels > 0) dims.push_back(levels);
   element_count(dims);  // throws if offsets would not fit
-  const std::uint64_t row_length = dims.size() == 1 ? 1 : dims.back();
-  SyntheticMap map;
-  map.name = std::move(name);
-  map.dims = std::move(dims);
-  map.ranks = model->cells.ranks();
-  map.entry_count = [model, items, row_length](std::uint64_t rank) {
-    return items.count(*model, rank) * row_length;
-  };
-  map.visit = [model, items, row_length](std::uint64_t rank, const EntryVisitor& visit) {
-    RowEmitter rows(row_length, visit);
-    items.emit(*model, rank, rows);
-  };
-  return map;
+  const std::uint64_t row_length = std::max<std::uint64_t>(levels, 1);
+  return {std::move(name), std::move(dims), model->cells_of_rank.ranks(),
+          [model, items, row_length](std::uint64_t rank) {
+            return ((*model).*items).of_rank[rank] * row_length;
+          },
+          [model, items, row_length](std::uint64_t rank, const EntryVisitor& visit) {
+            visit_items(*model, (*model).*items, row_length, rank, visit);
+          }};
 }
 
 void require_valid(std::uint64_t cells, std::uint64_t ranks, const OceanOptions& options) {
@@ -189,18 +140,14 @@ SyntheticDecomposition make_g_decomposition(std::uint64_t cells, std::uint64_t r
                                             const OceanOptions& options) {
   require_valid(cells, ranks, options);
   const auto model = build_model(cells, ranks, options);
-  const Items on_cells = {cells, count_cells, emit_cells};
-  const Items on_edges = {model->edges.count, count_edges, emit_edges};
-  const Items on_vertices = {model->vertices.count, count_vertices, emit_vertices};
   const std::uint64_t levels = options.levels;
-  return {fmt::format("G {} cells", cells),
-          ranks,
-          {ocean_map("D1", {on_cells.total}, on_cells, model),
-           ocean_map("D2", {on_edges.total}, on_edges, model),
-           ocean_map("D3", {on_cells.total, levels}, on_cells, model),
-           ocean_map("D4", {on_edges.total, levels}, on_edges, model),
-           ocean_map("D5", {on_vertices.total, levels}, on_vertices, model),
-           ocean_map("D6", {on_cells.total, levels + 1}, on_cells, model)}};
+  return {
+      fmt::format("G {} cells", cells),
+      ranks,
+      {ocean_map("D1", &Model::cells, 0, model), ocean_map("D2", &Model::edges, 0, model),
+       ocean_map("D3", &Model::cells, levels, model), ocean_map("D4", &Model::edges, levels, model),
+       ocean_map("D5", &Model::vertices, levels, model),
+       ocean_map("D6", &Model::cells, levels + 1, model)}};
 }
 
 }  // namespace slabmark

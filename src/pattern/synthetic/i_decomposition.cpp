@@ -66,15 +66,11 @@ void visit_land(const Model& model, std::uint64_t levels, std::uint64_t rank,
 SyntheticMap land_map(std::string name, Extent dims, std::uint64_t levels,
                       std::shared_ptr<const Model> model) {
   element_count(dims);  // throws if offsets would not fit
-  SyntheticMap map;
-  map.name = std::move(name);
-  map.dims = std::move(dims);
-  map.ranks = model->ranks;
-  map.entry_count = [model, levels](std::uint64_t rank) { return model->cells_of(rank) * levels; };
-  map.visit = [model, levels](std::uint64_t rank, const EntryVisitor& visit) {
-    visit_land(*model, levels, rank, visit);
-  };
-  return map;
+  return {std::move(name), std::move(dims), model->ranks,
+          [model, levels](std::uint64_t rank) { return model->cells_of(rank) * levels; },
+          [model, levels](std::uint64_t rank, const EntryVisitor& visit) {
+            visit_land(*model, levels, rank, visit);
+          }};
 }
 
 void require_valid(const LandMask& mask, std::uint64_t ranks, const LandOptions& options) {

@@ -1,47 +1,14 @@
 #include "pattern/synthetic/physics_chunks.hpp"
 
-#include <array>
-#include <cstddef>
+#include <algorithm>
 
 namespace slabmark {
 namespace {
 
-/// Ranks that own columns of one chunk, in the order in which the columns name them.
-class Candidates {
- public:
-  void clear() { size_ = 0; }
-
-  void add(std::uint32_t rank) {
-    for (std::size_t i = 0; i < size_; ++i) {
-      if (entries_[i].rank == rank) {
-        ++entries_[i].columns;
-        return;
-      }
-    }
-    entries_[size_++] = {rank, 1};
-  }
-
-  /// Whether there is a best candidate, which goes to `best`.
-  bool choose(TieBreak tie_break, std::uint32_t& best) const {
-    std::uint32_t most = 0;
-    for (std::size_t i = 0; i < size_; ++i) {
-      const bool tie_won =
-          entries_[i].columns == most && tie_break == TieBreak::lowest && entries_[i].rank < best;
-      if (entries_[i].columns > most || tie_won) {
-        most = entries_[i].columns;
-        best = entries_[i].rank;
-      }
-    }
-    return most > 0;
-  }
-
- private:
-  struct Entry {
-    std::uint32_t rank;
-    std::uint32_t columns;
-  };
-  std::array<Entry, ChunkDeal::slots> entries_;
-  std::size_t size_ = 0;
+/// A rank that owns columns of a chunk.
+struct Candidate {
+  std::uint32_t rank;
+  std::uint32_t columns;
 };
 
 }  // namespace
@@ -57,21 +24,31 @@ std::vector<std::uint32_t> assign_chunks(const ChunkDeal& deal,
   std::vector<std::uint32_t> chunk_rank(deal.chunk_count());
   std::vector<std::uint64_t> room(ranks, deal.chunk_count() / ranks);
   std::uint32_t lowest_with_room = 0;
-  Candidates candidates;
+  std::vector<Candidate> candidates;  // in the order in which the columns name them
+  const auto is_worse = [tie_break](const Candidate& a, const Candidate& b) {
+    const bool tie_lost = tie_break == TieBreak::lowest && a.rank > b.rank;
+    return a.columns < b.columns || (a.columns == b.columns && tie_lost);
+  };
 
   for (std::uint64_t chunk = 0; chunk < deal.chunk_count(); ++chunk) {
     candidates.clear();
     for (std::uint64_t slot = 0; slot < ChunkDeal::slots; ++slot) {
       const std::uint64_t column = deal.column(chunk, slot);
       if (column >= column_rank.size()) break;
-      if (room[column_rank[column]] > 0) candidates.add(column_rank[column]);
+      const std::uint32_t owner = column_rank[column];
+      if (room[owner] == 0) continue;
+      const auto known = std::find_if(candidates.begin(), candidates.end(),
+                                      [&](const Candidate& one) { return one.rank == owner; });
+      if (known != candidates.end()) {
+        ++known->columns;
+      } else {
+        candidates.push_back({owner, 1});
+      }
     }
-    std::uint32_t rank = 0;
-    if (!candidates.choose(tie_break, rank)) {
-      // Ranks without room never get it back, so the search goes on where it stopped.
-      while (room[lowest_with_room] == 0) ++lowest_with_room;
-      rank = lowest_with_room;
-    }
+    // Ranks without room never get it back, so the search goes on where it stopped.
+    while (room[lowest_with_room] == 0) ++lowest_with_room;
+    const auto best = std::max_element(candidates.begin(), candidates.end(), is_worse);
+    const std::uint32_t rank = best == candidates.end() ? lowest_with_room : best->rank;
     chunk_rank[chunk] = rank;
     --room[rank];
   }

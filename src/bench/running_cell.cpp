@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/stopwatch.hpp"
 #include "bench/cell_record.hpp"
 #include "bench/file_space.hpp"
 #include "bench/page_cache.hpp"
 #include "bench/verify.hpp"
-#include "exchange/stopwatch.hpp"
 #include "measure/memory.hpp"
 #include "measure/record_gather.hpp"
 #include "parallel/agree.hpp"

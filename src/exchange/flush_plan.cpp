@@ -72,7 +72,7 @@ FlushPlan::FlushPlan(const Comm& comm, const Region& region, std::vector<PlanMap
       cuts_(std::move(cuts)) {
   for (std::size_t i = 0; i < items_.size(); ++i) items_of_[items_[i].array].push_back(i);
   exchange(comm, region, aggregators);
-  covered_ = incoming_;
+  for (const RunList& runs : incoming_) covered_.insert(covered_.end(), runs.begin(), runs.end());
   sort_runs(covered_);
   agreed(comm, [&] {
     refuse_repeated_elements();
@@ -101,17 +101,10 @@ void FlushPlan::find_extents(const Comm& comm, const Region& region,
   if (me < aggregators.size()) {
     mine = sparse ? between_wide_holes(region, ranges[me]) : extents_[me];
   }
-  const std::vector<std::uint64_t> counts(static_cast<std::size_t>(comm.size()), mine.size());
-  RunList outgoing;
-  for (int r = 0; r < comm.size(); ++r) outgoing.insert(outgoing.end(), mine.begin(), mine.end());
-  const RunList all = exchange_runs(comm, outgoing, counts);
-  const std::vector<std::uint64_t> of_rank = exchange_counts(comm, counts);
-  auto next = all.begin();
+  const auto of_rank =
+      exchange_runs(comm, std::vector<RunList>(static_cast<std::size_t>(comm.size()), mine));
   for (std::size_t a = 0; a < aggregators.size(); ++a) {
-    const auto end =
-        next + static_cast<std::ptrdiff_t>(of_rank[static_cast<std::size_t>(aggregators[a])]);
-    extents_[a].assign(next, end);
-    next = end;
+    extents_[a] = of_rank[static_cast<std::size_t>(aggregators[a])];
   }
 }
 
@@ -150,21 +143,14 @@ void FlushPlan::exchange(const Comm& comm, const Region& region, std::span<const
     for (const Piece& piece : maps_[m].pieces)
       append(mine, {map_begin_[m] + piece.file, piece.length});
   }
-  RunList outgoing;
-  std::vector<std::uint64_t> counts(static_cast<std::size_t>(comm.size()), 0);
-  // In the order of ranks, which is that of the aggregators.
+  std::vector<RunList> outgoing(static_cast<std::size_t>(comm.size()));
   for (std::size_t a = 0; a < aggregators.size(); ++a) {
-    const std::size_t before = outgoing.size();
+    RunList& runs = outgoing[static_cast<std::size_t>(aggregators[a])];
     for (const Run& part : needed_elements(region, items_, map_begin_, cuts_[a], cuts_[a + 1])) {
-      for (const Run& run : within(mine, part)) outgoing.push_back(common_part(run, part));
+      for (const Run& run : within(mine, part)) runs.push_back(common_part(run, part));
     }
-    counts[static_cast<std::size_t>(aggregators[a])] = outgoing.size() - before;
   }
-  incoming_ = exchange_runs(comm, outgoing, counts);
-  incoming_of_.assign(1, 0);
-  for (const std::uint64_t count : exchange_counts(comm, counts)) {
-    incoming_of_.push_back(incoming_of_.back() + count);
-  }
+  incoming_ = exchange_runs(comm, outgoing);
 }
 
 // Binary searches in the pieces rely on it.
@@ -193,9 +179,7 @@ void FlushPlan::refuse_shared_elements() const {
 }
 
 FlushPlan::OnLine FlushPlan::of_source(int source, std::size_t item, Run part) const {
-  const auto s = static_cast<std::size_t>(source);
-  const std::span<const Run> all(incoming_);
-  return {all.subspan(incoming_of_[s], incoming_of_[s + 1] - incoming_of_[s]),
+  return {incoming_[static_cast<std::size_t>(source)],
           {map_begin_[items_[item].map] + part.offset, part.length}};
 }
 
@@ -210,7 +194,9 @@ RunList FlushPlan::covered_by_several(std::size_t array, Run part) const {
 }
 
 std::uint64_t FlushPlan::memory() const {
-  return (incoming_.capacity() + covered_.capacity()) * sizeof(Run);
+  std::size_t runs = covered_.capacity();
+  for (const RunList& list : incoming_) runs += list.capacity();
+  return runs * sizeof(Run);
 }
 
 }  // namespace slabmark

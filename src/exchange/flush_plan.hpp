@@ -94,10 +94,9 @@ class FlushPlan {
   std::vector<PlanItem> items_;
   std::vector<std::vector<std::size_t>> items_of_;  ///< by array
   std::vector<std::uint64_t> cuts_;
-  RunList incoming_;                        ///< rank after rank, each sorted
-  std::vector<std::uint64_t> incoming_of_;  ///< where each rank's begin
-  RunList covered_;                         ///< of all ranks
-  std::vector<RunList> extents_;            ///< by aggregator
+  std::vector<RunList> incoming_;  ///< by rank, each sorted
+  RunList covered_;                ///< of all ranks
+  std::vector<RunList> extents_;   ///< by aggregator
 };
 
 template <class Visit>

@@ -10,6 +10,7 @@
 #include "exchange/move_elements.hpp"
 #include "exchange/run_exchange.hpp"
 #include "parallel/agree.hpp"
+#include "parallel/datatype.hpp"
 
 namespace slabmark {
 
@@ -76,24 +77,6 @@ std::vector<RunList> highest_wins(const std::vector<RunList>& held) {
   return result;
 }
 
-/// An element as MPI sees it, so that message counts are counts of elements.
-class MpiElement {
- public:
-  explicit MpiElement(std::size_t bytes) {
-    check_mpi(MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &type_),
-              "MPI_Type_contiguous");
-    check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
-  }
-  ~MpiElement() { MPI_Type_free(&type_); }
-  MpiElement(const MpiElement&) = delete;
-  MpiElement& operator=(const MpiElement&) = delete;
-
-  MPI_Datatype get() const { return type_; }
-
- private:
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
-};
-
 /// Counts and displacements of a call of MPI_Alltoallv.
 struct Shares {
   explicit Shares(const std::vector<std::uint64_t>& elements) : displacements(elements.size()) {
@@ -128,9 +111,9 @@ class RangePlan::Mover {
          first += length_) {
     }
     if (plan_.comm_) {
-      agree(*plan_.comm_, failure_);
-    } else if (failure_) {
-      std::rethrow_exception(failure_);
+      agree(*plan_.comm_, attempt_.failure());
+    } else if (attempt_.failure()) {
+      std::rethrow_exception(attempt_.failure());
     }
   }
 
@@ -154,19 +137,10 @@ class RangePlan::Mover {
       outlook = agreed_outlook(first);
       if (outlook == Outlook::failed) return false;
     }
-    attempt([&] {
+    attempt_.run([&] {
       if (mine.length > 0) write(mine, window_.data());
     });
     return true;
-  }
-
-  void attempt(const std::function<void()>& action) {
-    if (failure_) return;
-    try {
-      action();
-    } catch (...) {
-      failure_ = std::current_exception();
-    }
   }
 
   void start(Run mine) {
@@ -191,7 +165,7 @@ class RangePlan::Mover {
       room -= counts.back();
     }
     out_.resize((length_ - room) * fill_.size());
-    attempt([&] {
+    attempt_.run([&] {
       if (!runs.empty()) read(runs, out_.data());
     });
     return counts;
@@ -207,7 +181,7 @@ class RangePlan::Mover {
     const Shares to(counts);
     const Shares from(theirs);
     in_.resize(static_cast<std::size_t>(from.total) * fill_.size());
-    const MpiElement element(fill_.size());
+    const Datatype element = contiguous(static_cast<int>(fill_.size()), MPI_BYTE);
     check_mpi(MPI_Alltoallv(out_.data(), to.counts.data(), to.displacements.data(), element.get(),
                             in_.data(), from.counts.data(), from.displacements.data(),
                             element.get(), plan_.comm_->get()),
@@ -227,7 +201,7 @@ class RangePlan::Mover {
   }
 
   Outlook agreed_outlook(std::uint64_t first) const {
-    auto outlook = failure_ ? Outlook::failed : Outlook::done;
+    auto outlook = attempt_.failure() ? Outlook::failed : Outlook::done;
     for (std::size_t owner = 0; owner < plan_.ranks() && outlook == Outlook::done; ++owner) {
       if (has_more(plan_.asked_[owner], sent_[owner], window(owner, first).end())) {
         outlook = Outlook::more;
@@ -243,7 +217,7 @@ class RangePlan::Mover {
   std::vector<Cursor> sent_;    ///< in asked_, by rank
   std::vector<Cursor> placed_;  ///< in wanted_, by rank
   std::vector<std::byte> out_, in_, window_;
-  std::exception_ptr failure_;
+  Attempt attempt_;
 };
 
 RangePlan::RangePlan(const Comm* comm, RunList held, std::uint64_t total)
@@ -260,26 +234,8 @@ RangePlan::RangePlan(const Comm* comm, RunList held, std::uint64_t total)
          [&](Run run) { by_owner[owner].push_back(run); });
   }
   held = {};
-  wanted_ = highest_wins(exchanged(by_owner));
-  asked_ = exchanged(wanted_);
-}
-
-RangePlan::ByRank RangePlan::exchanged(const ByRank& runs) const {
-  std::vector<std::uint64_t> counts;
-  RunList outgoing;
-  for (const auto& one : runs) {
-    counts.push_back(one.size());
-    outgoing.insert(outgoing.end(), one.begin(), one.end());
-  }
-  const auto incoming = exchange_runs(*comm_, outgoing, counts);
-  ByRank result;
-  auto from = incoming.begin();
-  for (const auto count : exchange_counts(*comm_, counts)) {
-    const auto to = from + static_cast<std::ptrdiff_t>(count);
-    result.emplace_back(from, to);
-    from = to;
-  }
-  return result;
+  wanted_ = highest_wins(exchange_runs(*comm_, by_owner));
+  asked_ = exchange_runs(*comm_, wanted_);
 }
 
 void RangePlan::move(std::span<const std::byte> fill, std::uint64_t window_bytes, const Read& read,

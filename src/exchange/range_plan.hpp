@@ -40,7 +40,6 @@ class RangePlan {
 
   std::size_t ranks() const { return comm_ ? static_cast<std::size_t>(comm_->size()) : 1; }
   std::size_t rank() const { return comm_ ? static_cast<std::size_t>(comm_->rank()) : 0; }
-  ByRank exchanged(const ByRank& runs) const;
 
   const Comm* comm_;
   std::uint64_t total_;

@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "exchange/stopwatch.hpp"
+#include "base/stopwatch.hpp"
 
 namespace slabmark {
 
@@ -117,9 +117,9 @@ WindowCounts::Count& Rearranger::moved_count(std::size_t aggregator, std::uint64
 
 void Rearranger::move(const Flush& flush, std::uint64_t cycle, Flow flow) {
   const Stopwatch watch(tally_.move);
-  if (flow == Flow::from_file) exchange_from_aggregators(flush, cycle);
+  if (flow == Flow::from_file) exchange_messages(flush, cycle, flow);
   move_directly(flush, cycle, flow);
-  if (flow == Flow::to_file) exchange_to_aggregators(flush, cycle);
+  if (flow == Flow::to_file) exchange_messages(flush, cycle, flow);
   for (std::size_t a = 0; a < aggregators_.size(); ++a) {
     if (reaches(a)) moved_count(a, cycle).fetch_add(1, std::memory_order_release);
   }

@@ -64,7 +64,6 @@ class Rearranger {
   std::uint64_t window_bytes() const { return window_; }  ///< that an aggregator fills at once
   std::uint64_t windows() const { return slots_; }        ///< that it has memory for
   std::uint64_t writers() const { return writers_; }      ///< of a node at the same time, at most
-  bool shares_all_memory() const { return staging_.reaches_all(); }
   std::uint64_t nodes() const { return staging_.nodes(); }
 
   /// What one flush took on this rank.
@@ -126,12 +125,12 @@ class Rearranger {
   void move_of_source(const Flush& flush, const Window& window, int source, Flow flow,
                       std::byte* packed, std::byte* place) const;
 
-  struct Incoming;
-  std::vector<Incoming> messages_of_sources(const Flush& flush, const Window& window) const;
-  void send_to_aggregators(const Flush& flush, std::uint64_t cycle);
-  void exchange_to_aggregators(const Flush& flush, std::uint64_t cycle);
-  void exchange_from_aggregators(const Flush& flush, std::uint64_t cycle);
-  void receive_from_aggregators(const Flush& flush, std::uint64_t cycle);
+  struct OfSource;
+  std::vector<OfSource> messages_of_sources(const Flush& flush, const Window& window) const;
+  void start(bool sends, std::byte* memory, std::uint64_t bytes, int rank,
+             std::vector<MPI_Request>& requests);
+  void exchange_messages(const Flush& flush, std::uint64_t cycle, Flow flow);
+  void exchange_own(const Flush& flush, std::uint64_t cycle, Flow flow);
 
   struct Extent {
     std::uint64_t begin, end;  ///< positions

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/stopwatch.hpp"
 #include "exchange/rearranger.hpp"
-#include "exchange/stopwatch.hpp"
 
 namespace slabmark {
 

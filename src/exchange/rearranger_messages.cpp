@@ -1,6 +1,7 @@
 // What ranks and aggregators that share no memory send each other.
 
 #include <algorithm>
+#include <utility>
 
 #include "exchange/rearranger.hpp"
 
@@ -68,14 +69,15 @@ void Rearranger::move_of_source(const Flush& flush, const Window& window, int so
       });
 }
 
-struct Rearranger::Incoming {
+/// What a rank sends to this aggregator, or gets from it.
+struct Rearranger::OfSource {
   int source;
   std::uint64_t begin, bytes;  ///< in the packed memory
 };
 
-std::vector<Rearranger::Incoming> Rearranger::messages_of_sources(const Flush& flush,
+std::vector<Rearranger::OfSource> Rearranger::messages_of_sources(const Flush& flush,
                                                                   const Window& window) const {
-  std::vector<Incoming> all;
+  std::vector<OfSource> all;
   std::uint64_t begin = 0;
   for (int source = 0; source < comm_.size(); ++source) {
     if (staging_.reaches(source)) continue;
@@ -87,108 +89,78 @@ std::vector<Rearranger::Incoming> Rearranger::messages_of_sources(const Flush& f
   return all;
 }
 
-void Rearranger::exchange_to_aggregators(const Flush& flush, std::uint64_t cycle) {
-  if (staging_.reaches_all()) return;
-  std::vector<Incoming> incoming;
-  std::vector<MPI_Request> receives;
-  const Window mine = aggregates() ? window(flush, me_, cycle) : Window{0, 0, 0};
-  if (aggregates()) {
-    incoming = messages_of_sources(flush, mine);
-    if (!incoming.empty()) received_.resize(incoming.back().begin + incoming.back().bytes);
-    for (const Incoming& message : incoming) {
-      check_mpi(MPI_Irecv(received_.data() + message.begin, static_cast<int>(message.bytes),
-                          MPI_BYTE, message.source, tag, comm_.get(), &receives.emplace_back()),
-                "MPI_Irecv");
-    }
-  }
-  send_to_aggregators(flush, cycle);
-  for (std::size_t done = 0; done < incoming.size(); ++done) {
-    int index = 0;
-    check_mpi(
-        MPI_Waitany(static_cast<int>(receives.size()), receives.data(), &index, MPI_STATUS_IGNORE),
-        "MPI_Waitany");
-    const Incoming& message = incoming[static_cast<std::size_t>(index)];
-    move_of_source(flush, mine, message.source, Flow::to_file, received_.data() + message.begin,
-                   staging(me_, cycle));
+void Rearranger::start(bool sends, std::byte* memory, std::uint64_t bytes, int rank,
+                       std::vector<MPI_Request>& requests) {
+  const auto count = static_cast<int>(bytes);
+  auto& request = requests.emplace_back();
+  if (sends) {
+    check_mpi(MPI_Isend(memory, count, MPI_BYTE, rank, tag, comm_.get(), &request), "MPI_Isend");
+    ++tally_.messages;
+  } else {
+    check_mpi(MPI_Irecv(memory, count, MPI_BYTE, rank, tag, comm_.get(), &request), "MPI_Irecv");
   }
 }
 
-// All receives of the cycle stand before anything is sent, so waiting for room here comes to an
+void Rearranger::exchange_messages(const Flush& flush, std::uint64_t cycle, Flow flow) {
+  if (staging_.reaches_all()) return;
+  const bool to_file = flow == Flow::to_file;
+  auto& packed = to_file ? received_ : sent_;
+  std::vector<OfSource> messages;
+  std::vector<MPI_Request> requests;
+  const Window mine = aggregates() ? window(flush, me_, cycle) : Window{0, 0, 0};
+  const auto move = [&](const OfSource& message) {
+    move_of_source(flush, mine, message.source, flow, packed.data() + message.begin,
+                   staging(me_, cycle));
+  };
+  if (aggregates()) messages = messages_of_sources(flush, mine);
+  if (!messages.empty()) packed.resize(messages.back().begin + messages.back().bytes);
+  for (const OfSource& message : messages) {
+    if (!to_file) move(message);
+    start(!to_file, packed.data() + message.begin, message.bytes, message.source, requests);
+  }
+  exchange_own(flush, cycle, flow);
+  if (!to_file) return wait_all(requests);
+  for (std::size_t done = 0; done < messages.size(); ++done) {
+    int index = 0;
+    check_mpi(
+        MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &index, MPI_STATUS_IGNORE),
+        "MPI_Waitany");
+    move(messages[static_cast<std::size_t>(index)]);
+  }
+}
+
+// All messages of the aggregators have been started before, so waiting for room here comes to an
 // end.
-void Rearranger::send_to_aggregators(const Flush& flush, std::uint64_t cycle) {
-  // No more than there is to send.
-  sent_.resize(std::min(window_ + longest_element, own_bytes(flush)));
-  std::vector<MPI_Request> sends;
+void Rearranger::exchange_own(const Flush& flush, std::uint64_t cycle, Flow flow) {
+  const bool to_file = flow == Flow::to_file;
+  auto& packed = to_file ? sent_ : received_;
+  // No more than there is to move.
+  packed.resize(std::min(window_ + longest_element, own_bytes(flush)));
+  std::vector<std::pair<Window, std::byte*>> under_way;
+  std::vector<MPI_Request> requests;
   std::uint64_t filled = 0;
+  const auto complete = [&] {
+    wait_all(requests);
+    if (!to_file) {
+      for (const auto& [its, place] : under_way) move_own(flush, its, flow, place);
+    }
+    under_way.clear();
+    filled = 0;
+  };
   for (std::size_t step = 0; step < aggregators_.size(); ++step) {
     const std::size_t a = (step + static_cast<std::size_t>(comm_.rank())) % aggregators_.size();
     if (reaches(a)) continue;
     const Window its = window(flush, a, cycle);
     const std::uint64_t bytes = bytes_for(flush, its);
     if (bytes == 0) continue;
-    if (filled + bytes > sent_.size()) {
-      wait_all(sends);
-      filled = 0;
-    }
-    move_own(flush, its, Flow::to_file, sent_.data() + filled);
-    check_mpi(MPI_Isend(sent_.data() + filled, static_cast<int>(bytes), MPI_BYTE, aggregators_[a],
-                        tag, comm_.get(), &sends.emplace_back()),
-              "MPI_Isend");
-    filled += bytes;
-    ++tally_.messages;
-  }
-  wait_all(sends);
-}
-
-void Rearranger::exchange_from_aggregators(const Flush& flush, std::uint64_t cycle) {
-  if (staging_.reaches_all()) return;
-  std::vector<MPI_Request> sends;
-  if (aggregates()) {
-    const Window mine = window(flush, me_, cycle);
-    const std::vector<Incoming> outgoing = messages_of_sources(flush, mine);
-    if (!outgoing.empty()) sent_.resize(outgoing.back().begin + outgoing.back().bytes);
-    for (const Incoming& message : outgoing) {
-      move_of_source(flush, mine, message.source, Flow::from_file, sent_.data() + message.begin,
-                     staging(me_, cycle));
-      check_mpi(MPI_Isend(sent_.data() + message.begin, static_cast<int>(message.bytes), MPI_BYTE,
-                          message.source, tag, comm_.get(), &sends.emplace_back()),
-                "MPI_Isend");
-      ++tally_.messages;
-    }
-  }
-  receive_from_aggregators(flush, cycle);
-  wait_all(sends);
-}
-
-void Rearranger::receive_from_aggregators(const Flush& flush, std::uint64_t cycle) {
-  received_.resize(std::min(window_ + longest_element, own_bytes(flush)));
-  std::vector<Window> windows;
-  std::vector<std::uint64_t> begins;
-  std::vector<MPI_Request> receives;
-  std::uint64_t filled = 0;
-  const auto take = [&] {
-    wait_all(receives);
-    for (std::size_t i = 0; i < windows.size(); ++i) {
-      move_own(flush, windows[i], Flow::from_file, received_.data() + begins[i]);
-    }
-    windows.clear();
-    begins.clear();
-    filled = 0;
-  };
-  for (std::size_t a = 0; a < aggregators_.size(); ++a) {
-    if (reaches(a)) continue;
-    const Window its = window(flush, a, cycle);
-    const std::uint64_t bytes = bytes_for(flush, its);
-    if (bytes == 0) continue;
-    if (filled + bytes > received_.size()) take();
-    check_mpi(MPI_Irecv(received_.data() + filled, static_cast<int>(bytes), MPI_BYTE,
-                        aggregators_[a], tag, comm_.get(), &receives.emplace_back()),
-              "MPI_Irecv");
-    windows.push_back(its);
-    begins.push_back(filled);
+    if (filled + bytes > packed.size()) complete();
+    std::byte* const place = packed.data() + filled;
+    if (to_file) move_own(flush, its, flow, place);
+    start(to_file, place, bytes, aggregators_[a], requests);
+    under_way.emplace_back(its, place);
     filled += bytes;
   }
-  take();
+  complete();
 }
 
 }  // namespace slabmark

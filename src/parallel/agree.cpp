@@ -79,13 +79,9 @@ void agree(const Comm& comm, std::exception_ptr failure, double patience) {
 }
 
 void agreed(const Comm& comm, const std::function<void()>& stage) {
-  std::exception_ptr failure;
-  try {
-    stage();
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  agree(comm, failure);
+  Attempt attempt;
+  attempt.run(stage);
+  agree(comm, attempt.failure());
 }
 
 }  // namespace slabmark

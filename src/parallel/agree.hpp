@@ -18,6 +18,26 @@ namespace slabmark {
 /// call that this rank will never join) prints its message and ends the job with MPI_Abort.
 void agree(const Comm& comm, std::exception_ptr failure, double patience = 10.0);
 
+/// Keeps the first failure of several steps and leaves out those after it that are not collective,
+/// so that a rank that failed still takes part in what the others wait for.
+class Attempt {
+ public:
+  template <class Step>
+  void run(const Step& step) {
+    if (failure_) return;
+    try {
+      step();
+    } catch (const std::exception&) {  // not "...": the end of a thread must go through
+      failure_ = std::current_exception();
+    }
+  }
+
+  std::exception_ptr failure() const { return failure_; }
+
+ private:
+  std::exception_ptr failure_;
+};
+
 /// Runs `stage` and agrees on its outcome. Collective; `stage` itself need not be.
 void agreed(const Comm& comm, const std::function<void()>& stage);
 

@@ -1,5 +1,6 @@
 #include "parallel/comm.hpp"
 
+#include <algorithm>
 #include <array>
 #include <unistd.h>
 
@@ -9,12 +10,19 @@
 
 namespace slabmark {
 
+std::string mpi_error_text(int code) {
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) return fmt::format("error {}", code);
+  std::string line(text, static_cast<std::size_t>(length));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
+  return line;
+}
+
 void check_mpi(int code, const char* call) {
   if (code == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  throw IoError(fmt::format("{} failed: {}.", call, std::string(text.data(), length)));
+  throw IoError(fmt::format("{} failed: {}.", call, mpi_error_text(code)));
 }
 
 Comm::Comm(MPI_Comm other) {

@@ -9,7 +9,11 @@
 
 namespace slabmark {
 
-/// Throws IoError with MPI's own text if `code` is not MPI_SUCCESS.
+/// MPI's own text for an error: one line, without an end. MPI's may hold line breaks and trailing
+/// blanks, which would tear our one sentence.
+std::string mpi_error_text(int code);
+
+/// Throws IoError with that text if `code` is not MPI_SUCCESS.
 void check_mpi(int code, const char* call);
 
 /// An owned duplicate of a communicator: what Slabmark sends never meets the messages of others.

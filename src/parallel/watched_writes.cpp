@@ -1,13 +1,12 @@
 #include "parallel/watched_writes.hpp"
 
-#include <array>
 #include <dlfcn.h>
-#include <string>
 
 #include <fmt/format.h>
 #include <mpi.h>
 
 #include "parallel/abort.hpp"
+#include "parallel/comm.hpp"
 
 namespace slabmark {
 
@@ -24,13 +23,10 @@ Function next(const char* name, Function of_mpi) {
 
 int watched(const char* call, int code) {
   if (code == MPI_SUCCESS) return code;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
   end_soon(
       fmt::format("{} failed: {}, and other ranks wait for what this one did not do; check space, "
                   "quota and file size limit (ulimit -f) of the directory.",
-                  call, std::string(text.data(), static_cast<std::size_t>(length))));
+                  call, mpi_error_text(code)));
   return code;
 }
 

@@ -4,7 +4,7 @@
 
 namespace slabmark {
 
-/// Adds the time until it goes to `total`.
+/// Adds the seconds until it goes to `total`.
 class Stopwatch {
  public:
   explicit Stopwatch(double& total) : total_(total), start_(std::chrono::steady_clock::now()) {}
@@ -18,5 +18,12 @@ class Stopwatch {
   double& total_;
   std::chrono::steady_clock::time_point start_;
 };
+
+/// Runs `work` and adds its seconds to `total`.
+template <class Work>
+void timed(double& total, const Work& work) {
+  const Stopwatch watch(total);
+  work();
+}
 
 }  // namespace slabmark

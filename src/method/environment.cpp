@@ -1,30 +1,20 @@
 #include "method/environment.hpp"
 
-#include <fmt/format.h>
-#include <hdf5.h>
+#include "parallel/agree.hpp"
+#include "storage/hdf5/file.hpp"
+#include "storage/mpiio/implementation.hpp"
 
 #if SLABMARK_WITH_PNETCDF
-#include <pnetcdf.h>
+#include "storage/pnetcdf/file.hpp"
 #endif
-
-#include "parallel/agree.hpp"
-#include "storage/mpiio/implementation.hpp"
 
 namespace slabmark {
 
 namespace {
 
-std::string hdf5_version() {
-  unsigned major = 0, minor = 0, release = 0;
-  H5get_libversion(&major, &minor, &release);
-  return fmt::format("{}.{}.{}", major, minor, release);
-}
-
 std::string pnetcdf_version() {
 #if SLABMARK_WITH_PNETCDF
-  // "1.12.3 of 15 Jan 2022": the date says nothing that the number does not.
-  const std::string text = ncmpi_inq_libvers();
-  return text.substr(0, text.find(' '));
+  return pnetcdf::library_version();
 #else
   return "";
 #endif
@@ -47,7 +37,7 @@ std::string LibraryEnvironment::warning() const {
 }
 
 LibraryEnvironment library_environment(const Comm& comm, const std::string& directory) {
-  LibraryEnvironment environment{"", hdf5_version(), pnetcdf_version()};
+  LibraryEnvironment environment{"", hdf5::library_version(), pnetcdf_version()};
   agreed(comm, [&] {
     if (comm.is_root()) environment.mpi_io = mpiio::mpi_io_implementation(directory);
   });

@@ -1,12 +1,13 @@
 #include "method/plain_reader.hpp"
 
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "geometry/hyperslab.hpp"
 #include "method/raw/blob_file.hpp"
 #include "method/raw/raw_layout.hpp"
-#include "method/shared/boxes.hpp"
 #include "method/slice/reader.hpp"
 #include "storage/hdf5/file.hpp"
 #include "storage/posix/file.hpp"
@@ -87,11 +88,7 @@ class NetcdfReader : public PlainReader {
 /// Reads without MPI-IO, each rank for itself.
 class Hdf5Reader : public PlainReader {
  public:
-  Hdf5Reader(const Pattern& pattern, hdf5::File file)
-      : pattern_(pattern),
-        file_(std::move(file)),
-        serial_(hdf5::TransferList::Mode::serial),
-        memory_(Extent{1}) {
+  Hdf5Reader(const Pattern& pattern, hdf5::File file) : pattern_(pattern), file_(std::move(file)) {
     for (const auto& dataset : pattern.datasets) {
       datasets_.push_back(file_.open_dataset(dataset.name, dataset.type));
     }
@@ -99,24 +96,13 @@ class Hdf5Reader : public PlainReader {
 
   void read(std::size_t dataset, std::uint64_t time, Run run, std::byte* out) override {
     const auto& description = pattern_.datasets[dataset];
-    auto space = datasets_[dataset].space();
-    for (const auto& box : boxes_of_range(run, description.extent())) {
-      if (description.has_time) {
-        space.select(box, time);
-      } else {
-        space.select(box);
-      }
-      memory_.become_dense(box, description.has_time);
-      datasets_[dataset].read(memory_, space, serial_, out);
-      out += element_count(box) * size_of(description.type);
-    }
+    datasets_[dataset].read(run, description.extent(),
+                            description.has_time ? std::optional(time) : std::nullopt, out);
   }
 
  private:
   const Pattern& pattern_;
   hdf5::File file_;
-  hdf5::TransferList serial_;
-  hdf5::Space memory_;
   std::vector<hdf5::Dataset> datasets_;
 };
 

@@ -7,14 +7,22 @@ namespace slabmark::hdf5 {
 
 namespace {
 
-Handle created(hid_t object, const std::string& name, hid_t type, const Handle& space,
+Handle created(hid_t object, const std::string& name, hid_t type, const Space& space,
                const std::string& path) {
   return own(H5Acreate2(object, name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT),
              H5Aclose, "H5Acreate2", path);
 }
 
-void write(hid_t object, const std::string& name, hid_t type, const Handle& space, const void* data,
-           const std::string& path) {
+}  // namespace
+
+Handle text_type(std::size_t bytes, const std::string& path) {
+  auto type = own(H5Tcopy(H5T_C_S1), H5Tclose, "H5Tcopy", path);
+  check(H5Tset_size(type.get(), bytes), "H5Tset_size", path);
+  return type;
+}
+
+void write_attribute(hid_t object, const std::string& name, hid_t type, const Space& space,
+                     const void* data, const std::string& path) {
   const auto exists = H5Aexists(object, name.c_str());
   check(exists, "H5Aexists", path);
   const auto attribute =
@@ -23,50 +31,26 @@ void write(hid_t object, const std::string& name, hid_t type, const Handle& spac
   check(H5Awrite(attribute.get(), type, data), "H5Awrite", path);
 }
 
-Handle line(std::size_t elements, const std::string& path) {
-  const hsize_t length = elements;
-  return own(H5Screate_simple(1, &length, nullptr), H5Sclose, "H5Screate_simple", path);
-}
-
-Handle scalar(const std::string& path) {
-  return own(H5Screate(H5S_SCALAR), H5Sclose, "H5Screate", path);
-}
-
-Handle text_of(std::size_t bytes, const std::string& path) {
-  auto type = own(H5Tcopy(H5T_C_S1), H5Tclose, "H5Tcopy", path);
-  check(H5Tset_size(type.get(), bytes), "H5Tset_size", path);
-  return type;
-}
-
-}  // namespace
-
-void write_attribute(hid_t object, const std::string& name, std::span<const double> values,
-                     const std::string& path) {
-  write(object, name, H5T_NATIVE_DOUBLE, line(values.size(), path), values.data(), path);
-}
-
-void write_attribute(hid_t object, const std::string& name, std::span<const std::int64_t> values,
-                     const std::string& path) {
-  write(object, name, H5T_NATIVE_INT64, line(values.size(), path), values.data(), path);
-}
-
-void write_attribute(hid_t object, const std::string& name, std::int64_t value,
-                     const std::string& path) {
-  write(object, name, H5T_NATIVE_INT64, scalar(path), &value, path);
-}
-
 void write_attribute(hid_t object, const std::string& name, std::string_view text,
                      const std::string& path) {
-  const auto type = text_of(std::max<std::size_t>(text.size(), 1), path);
+  const auto type = text_type(std::max<std::size_t>(text.size(), 1), path);
   check(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), "H5Tset_strpad", path);
   const std::string padded = text.empty() ? std::string(1, '\0') : std::string(text);
-  write(object, name, type.get(), scalar(path), padded.data(), path);
+  write_attribute(object, name, type.get(), Space(Extent{}), padded.data(), path);
+}
+
+void write_variable_text(hid_t object, const std::string& name, const std::string& text,
+                         const std::string& path) {
+  const auto type = text_type(H5T_VARIABLE, path);
+  check(H5Tset_cset(type.get(), H5T_CSET_UTF8), "H5Tset_cset", path);
+  const char* value = text.c_str();
+  write_attribute(object, name, type.get(), Space(Extent{}), &value, path);
 }
 
 void put_attribute(hid_t object, const std::string& name, const std::string& text,
                    const std::string& path) {
-  const auto type = text_of(text.size(), path);
-  const auto attribute = created(object, name, type.get(), scalar(path), path);
+  const auto type = text_type(text.size(), path);
+  const auto attribute = created(object, name, type.get(), Space(Extent{}), path);
   check(H5Awrite(attribute.get(), type.get(), text.data()), "H5Awrite", path);
 }
 

@@ -63,6 +63,20 @@ void Dataset::read(const Space& memory, const Space& file, const TransferList& l
         "H5Dread", path_);
 }
 
+std::byte* Dataset::read(Run run, const Extent& extent, std::optional<std::uint64_t> time,
+                         std::byte* out) {
+  Space memory(Extent{1});
+  Space file = space();
+  for (const auto& box : boxes_of_range(run, extent)) {
+    file.select(box, time);
+    memory.become_dense(box, time.has_value());
+    check(H5Dread(handle_.get(), native_type(type_), memory.get(), file.get(), H5P_DEFAULT, out),
+          "H5Dread", path_);
+    out += element_count(box) * size_of(type_);
+  }
+  return out;
+}
+
 /// The arrays that the calls for several datasets take.
 struct Dataset::Columns {
   std::vector<hid_t> datasets, types, memory, files;
@@ -140,6 +154,13 @@ std::uint64_t Dataset::chunk_address(const Extent& element) const {
 }
 
 std::uint64_t Dataset::storage_bytes() const { return H5Dget_storage_size(handle_.get()); }
+
+bool Dataset::is_of_type() const {
+  const auto type = own(H5Dget_type(handle_.get()), H5Tclose, "H5Dget_type", path_);
+  const hid_t native = native_type(type_);
+  return H5Tget_class(type.get()) == H5Tget_class(native) &&
+         H5Tget_size(type.get()) == H5Tget_size(native);
+}
 
 bool Dataset::is_native() const {
   const auto type = own(H5Dget_type(handle_.get()), H5Tclose, "H5Dget_type", path_);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,10 @@ class Dataset {
   void write(const Space& memory, const Space& file, const TransferList& list, const void* data);
   void read(const Space& memory, const Space& file, const TransferList& list, void* data);
 
+  /// Reads the elements `run` of an array of `extent`, without MPI; with a `time`, of the array at
+  /// that time. Returns the end of what was read.
+  std::byte* read(Run run, const Extent& extent, std::optional<std::uint64_t> time, std::byte* out);
+
   /// One dataset's part of a call that moves several.
   struct Part;
   static void write(std::span<const Part> parts, const TransferList& list);  ///< H5Dwrite_multi
@@ -66,6 +71,10 @@ class Dataset {
   /// The same of the chunk whose first element is `element`.
   std::uint64_t chunk_address(const Extent& element) const;
   std::uint64_t storage_bytes() const;  ///< allocated in the file
+
+  /// The class and size of the elements in the file are those of the type, the byte order may be
+  /// another.
+  bool is_of_type() const;
 
   /// The file holds elements as the machine does, so that its bytes need no conversion.
   bool is_native() const;

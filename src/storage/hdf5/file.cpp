@@ -70,13 +70,7 @@ Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
 
 // Version 1.8 has compact groups; 1.10 would mark the file as open for writing, which tools take
 // for broken after a crash.
-Handle serial_access(const std::string& path) {
-  silence();
-  auto list = property_list(H5P_FILE_ACCESS, path);
-  check(H5Pset_libver_bounds(list.get(), H5F_LIBVER_V18, H5F_LIBVER_V110), "H5Pset_libver_bounds",
-        path);
-  return list;
-}
+const AccessSettings compact_groups = {.low = H5F_LIBVER_V18};
 
 }  // namespace
 
@@ -93,12 +87,17 @@ std::string library_version() {
   return fmt::format("{}.{}.{}", major, minor, release);
 }
 
+File File::create_with(const std::string& path, unsigned flags, const Handle& creation,
+                       const Handle& access, bool subfiled) {
+  const hid_t how = creation.is_open() ? creation.get() : H5P_DEFAULT;
+  return {own(H5Fcreate(path.c_str(), flags, how, access.get()), H5Fclose, "H5Fcreate", path), path,
+          subfiled};
+}
+
 File File::create(MPI_Comm comm, MPI_Info info, const std::string& path,
                   const AccessSettings& settings) {
-  const auto access = parallel_access(comm, info, path, settings);
-  return {own(H5Fcreate(path.c_str(), creation_flags(settings), H5P_DEFAULT, access.get()),
-              H5Fclose, "H5Fcreate", path),
-          path, settings.subfiling};
+  return create_with(path, creation_flags(settings), {},
+                     parallel_access(comm, info, path, settings), settings.subfiling);
 }
 
 File File::open(MPI_Comm comm, MPI_Info info, const std::string& path,
@@ -109,30 +108,22 @@ File File::open(MPI_Comm comm, MPI_Info info, const std::string& path,
 }
 
 File File::create_serial(const std::string& path, const AccessSettings& settings) {
-  const auto list = access_list(path, settings);
-  return {own(H5Fcreate(path.c_str(), creation_flags(settings), H5P_DEFAULT, list.get()), H5Fclose,
-              "H5Fcreate", path),
-          path};
+  return create_with(path, creation_flags(settings), {}, access_list(path, settings));
 }
 
 File File::create_serial(const std::string& path) {
   // Half a node of a chunk index. With 32, the default, each dataset takes 3.6 KiB before it has
   // data.
-  const auto access = serial_access(path);
   const auto creation = property_list(H5P_FILE_CREATE, path);
   check(H5Pset_istore_k(creation.get(), chunks_a_node / 2), "H5Pset_istore_k", path);
-  return {own(H5Fcreate(path.c_str(), H5F_ACC_EXCL, creation.get(), access.get()), H5Fclose,
-              "H5Fcreate", path),
-          path};
+  return create_with(path, H5F_ACC_EXCL, creation, access_list(path, compact_groups));
 }
 
 File File::create_in_memory(const std::string& path) {
   constexpr std::size_t growth = 64 << 10;
-  const auto access = serial_access(path);
+  const auto access = access_list(path, compact_groups);
   check(H5Pset_fapl_core(access.get(), growth, false), "H5Pset_fapl_core", path);
-  return {own(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose,
-              "H5Fcreate", path),
-          path};
+  return create_with(path, H5F_ACC_TRUNC, {}, access);
 }
 
 File File::open_serial(const std::string& path, Access access) {
@@ -177,6 +168,14 @@ void File::put_attribute(const std::string& name, const std::string& text) {
 Dataset File::open_dataset(const std::string& name, ElementType type) const {
   return {own(H5Dopen2(handle_.get(), name.c_str(), H5P_DEFAULT), H5Dclose, "H5Dopen2", path_),
           type, path_};
+}
+
+bool File::has(const std::string& name) const {
+  return H5Lexists(handle_.get(), name.c_str(), H5P_DEFAULT) > 0;
+}
+
+bool File::has_attribute(const std::string& name) const {
+  return H5Aexists(handle_.get(), name.c_str()) > 0;
 }
 
 bool File::reads_metadata_collectively() const {

@@ -74,6 +74,9 @@ class File {
   void put_attribute(const std::string& name, const std::string& text);  ///< of the root group
   Dataset open_dataset(const std::string& name, ElementType type) const;
 
+  bool has(const std::string& name) const;            ///< an object of that name
+  bool has_attribute(const std::string& name) const;  ///< of the root group
+
   /// What HDF5 says is in effect: whether metadata are read collectively.
   bool reads_metadata_collectively() const;
 
@@ -94,6 +97,8 @@ class File {
   void close();
 
  private:
+  static File create_with(const std::string& path, unsigned flags, const Handle& creation,
+                          const Handle& access, bool subfiled = false);
   File(Handle handle, std::string path, bool subfiled = false)
       : handle_(std::move(handle)), path_(std::move(path)), subfiled_(subfiled) {}
 

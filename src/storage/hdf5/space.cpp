@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace slabmark::hdf5 {
@@ -12,23 +13,24 @@ const std::string in_memory = "a dataspace";
 
 using Dims = std::array<hsize_t, H5S_MAX_RANK>;
 
-struct SlabDims {
-  Dims start, stride, count, block;
-};
-
-// `skip` dimensions in front are left to the caller.
-SlabDims dims_of(const Hyperslab& slab, std::size_t skip) {
-  SlabDims dims;
-  std::copy(slab.start.begin(), slab.start.end(), dims.start.begin() + skip);
-  std::copy(slab.stride.begin(), slab.stride.end(), dims.stride.begin() + skip);
-  std::copy(slab.count.begin(), slab.count.end(), dims.count.begin() + skip);
-  std::copy(slab.block.begin(), slab.block.end(), dims.block.begin() + skip);
-  return dims;
-}
-
-void select(hid_t space, const SlabDims& dims, H5S_seloper_t how = H5S_SELECT_SET) {
-  check(H5Sselect_hyperslab(space, how, dims.start.data(), dims.stride.data(), dims.count.data(),
-                            dims.block.data()),
+/// Selects `slab`; with a `time`, in an array that has such a dimension in front.
+void select(hid_t space, H5S_seloper_t how, const Hyperslab& slab,
+            std::optional<std::uint64_t> time) {
+  if (slab.start.empty() && !time) {
+    check(H5Sselect_all(space), "H5Sselect_all", in_memory);
+    return;
+  }
+  const auto with_time = [&](const Extent& of_slab, std::uint64_t of_time) {
+    Dims dims;
+    dims[0] = of_time;
+    std::copy(of_slab.begin(), of_slab.end(), dims.begin() + (time ? 1 : 0));
+    return dims;
+  };
+  const Dims start = with_time(slab.start, time.value_or(0));
+  const Dims stride = with_time(slab.stride, 1);
+  const Dims count = with_time(slab.count, 1);
+  const Dims block = with_time(slab.block, 1);
+  check(H5Sselect_hyperslab(space, how, start.data(), stride.data(), count.data(), block.data()),
         "H5Sselect_hyperslab", in_memory);
 }
 
@@ -70,32 +72,13 @@ void Space::select_all() { check(H5Sselect_all(get()), "H5Sselect_all", in_memor
 
 void Space::select_none() { check(H5Sselect_none(get()), "H5Sselect_none", in_memory); }
 
-void Space::select(const Hyperslab& slab) {
-  if (slab.start.empty()) {
-    select_all();
-    return;
-  }
-  hdf5::select(get(), dims_of(slab, 0));
-}
-
-void Space::select(const Hyperslab& slab, std::uint64_t time) {
-  auto dims = dims_of(slab, 1);
-  dims.start[0] = time;
-  dims.stride[0] = dims.count[0] = dims.block[0] = 1;
-  hdf5::select(get(), dims);
+void Space::select(const Hyperslab& slab, std::optional<std::uint64_t> time) {
+  hdf5::select(get(), H5S_SELECT_SET, slab, time);
 }
 
 void Space::unite(const Hyperslab& slab, bool leading_time) {
-  if (slab.start.empty() && !leading_time) {
-    select_all();
-    return;
-  }
-  auto dims = dims_of(slab, leading_time ? 1 : 0);
-  if (leading_time) {
-    dims.start[0] = 0;
-    dims.stride[0] = dims.count[0] = dims.block[0] = 1;
-  }
-  hdf5::select(get(), dims, H5S_SELECT_OR);
+  hdf5::select(get(), H5S_SELECT_OR, slab,
+               leading_time ? std::optional<std::uint64_t>(0) : std::nullopt);
 }
 
 void Space::unite(const Space& other) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "geometry/hyperslab.hpp"
@@ -24,10 +26,8 @@ class Space {
 
   void select_all();
   void select_none();
-  /// Replaces the selection by `slab`.
-  void select(const Hyperslab& slab);
-  /// The same, in an array with a leading time dimension, at `time`.
-  void select(const Hyperslab& slab, std::uint64_t time);
+  /// Replaces the selection by `slab`; with a `time`, in an array with a leading time dimension.
+  void select(const Hyperslab& slab, std::optional<std::uint64_t> time = std::nullopt);
   /// Adds `slab` to the selection (H5S_SELECT_OR); with `leading_time`, at position 0 of time. Its
   /// cost grows with what is selected: use UnionBuilder for many.
   void unite(const Hyperslab& slab, bool leading_time);

@@ -15,16 +15,7 @@ constexpr std::int64_t longest_block_bytes = std::int64_t{1} << 30;
 // A datatype is made of at most this many blocks or parts (their number is an int).
 constexpr std::size_t most_blocks = std::size_t{1} << 30;
 
-Datatype committed(MPI_Datatype type) {
-  check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
-  return Datatype(type);
-}
-
 }  // namespace
-
-Datatype::~Datatype() {
-  if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
-}
 
 BlockList::BlockList(MPI_Datatype element) : element_(element) {
   int bytes = 0;
@@ -59,7 +50,7 @@ Datatype BlockList::datatype() const {
     check_mpi(MPI_Type_create_hindexed(static_cast<int>(count), &lengths_[first], &offsets_[first],
                                        element_, &type),
               "MPI_Type_create_hindexed");
-    parts.push_back(committed(type));
+    parts.emplace_back(type);
   }
   if (parts.size() == 1) return std::move(parts.front());
   std::vector<MPI_Datatype> types;
@@ -73,7 +64,7 @@ Datatype make_struct(std::span<const MPI_Aint> offsets, std::span<const MPI_Data
   check_mpi(MPI_Type_create_struct(static_cast<int>(types.size()), ones.data(), offsets.data(),
                                    types.data(), &type),
             "MPI_Type_create_struct");
-  return committed(type);
+  return Datatype(type);
 }
 
 }  // namespace slabmark::mpiio

@@ -2,30 +2,15 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <mpi.h>
 
+#include "parallel/datatype.hpp"
+
 namespace slabmark::mpiio {
 
-/// An owned, committed derived datatype.
-class Datatype {
- public:
-  Datatype() = default;
-  explicit Datatype(MPI_Datatype committed) : type_(committed) {}
-  ~Datatype();
-  Datatype(Datatype&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
-  Datatype& operator=(Datatype&& other) noexcept {
-    std::swap(type_, other.type_);
-    return *this;
-  }
-
-  MPI_Datatype get() const { return type_; }
-
- private:
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
-};
+using slabmark::Datatype;
 
 /// `length` elements at `offset` bytes.
 struct Block {

@@ -1,12 +1,12 @@
 #include "storage/mpiio/error.hpp"
 
-#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <mpi.h>
 
 #include "base/error.hpp"
+#include "parallel/comm.hpp"
 
 namespace slabmark::mpiio {
 
@@ -31,25 +31,14 @@ std::string_view remedy(int error_class) {
   }
 }
 
-// MPI's texts may hold line breaks and trailing blanks, which would tear our one sentence.
-std::string text_of(int code) {
-  char text[MPI_MAX_ERROR_STRING] = {};
-  int length = 0;
-  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) return fmt::format("error {}", code);
-  std::string line(text, static_cast<std::size_t>(length));
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
-  return line;
-}
-
 }  // namespace
 
 void check(int code, const char* call, const std::string& path) {
   if (code == MPI_SUCCESS) return;
   int error_class = MPI_ERR_OTHER;
   MPI_Error_class(code, &error_class);
-  throw IoError(
-      fmt::format("{} failed on '{}': {}; {}.", call, path, text_of(code), remedy(error_class)));
+  throw IoError(fmt::format("{} failed on '{}': {}; {}.", call, path, mpi_error_text(code),
+                            remedy(error_class)));
 }
 
 }  // namespace slabmark::mpiio

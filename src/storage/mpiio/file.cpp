@@ -16,13 +16,6 @@ MPI_File open_with(MPI_Comm comm, const std::string& path, int mode, const Hints
   return file;
 }
 
-// ROMIO leaves the status alone where a rank takes part in a collective call without data.
-MPI_Status status_of_nothing() {
-  MPI_Status status{};
-  MPI_Status_set_elements_x(&status, MPI_BYTE, 0);
-  return status;
-}
-
 }  // namespace
 
 File File::create(MPI_Comm comm, const std::string& path, const Hints& hints) {
@@ -38,16 +31,6 @@ File::~File() {
   if (is_open()) MPI_File_close(&file_);
 }
 
-void File::check_moved(const char* call, const MPI_Status& status, const Memory& memory) const {
-  MPI_Count moved = 0;
-  check(MPI_Get_elements_x(&status, MPI_BYTE, &moved), "MPI_Get_elements_x", path_);
-  if (moved >= 0 && static_cast<std::uint64_t>(moved) == memory.bytes) return;
-  throw IoError(fmt::format(
-      "{} failed on '{}': it moved {} of {} bytes; check that the file is complete, and "
-      "space, quota and file size limit (ulimit -f) of its directory.",
-      call, path_, moved, memory.bytes));
-}
-
 void File::resize(std::uint64_t bytes) {
   check(MPI_File_set_size(file_, static_cast<MPI_Offset>(bytes)), "MPI_File_set_size", path_);
 }
@@ -58,36 +41,37 @@ void File::set_view(std::uint64_t displacement, MPI_Datatype etype, MPI_Datatype
         "MPI_File_set_view", path_);
 }
 
+template <class Call>
+void File::move(const char* name, Call call, std::uint64_t offset, const Memory& memory) const {
+  // ROMIO leaves the status alone where a rank takes part in a collective call without data.
+  MPI_Status status{};
+  MPI_Status_set_elements_x(&status, MPI_BYTE, 0);
+  check(call(file_, static_cast<MPI_Offset>(offset), memory.address, memory.count, memory.type,
+             &status),
+        name, path_);
+  MPI_Count moved = 0;
+  check(MPI_Get_elements_x(&status, MPI_BYTE, &moved), "MPI_Get_elements_x", path_);
+  if (moved >= 0 && static_cast<std::uint64_t>(moved) == memory.bytes) return;
+  throw IoError(fmt::format(
+      "{} failed on '{}': it moved {} of {} bytes; check that the file is complete, and "
+      "space, quota and file size limit (ulimit -f) of its directory.",
+      name, path_, moved, memory.bytes));
+}
+
 void File::write_at_all(std::uint64_t offset, const Memory& memory) {
-  auto status = status_of_nothing();
-  check(MPI_File_write_at_all(file_, static_cast<MPI_Offset>(offset), memory.address, memory.count,
-                              memory.type, &status),
-        "MPI_File_write_at_all", path_);
-  check_moved("MPI_File_write_at_all", status, memory);
+  move("MPI_File_write_at_all", MPI_File_write_at_all, offset, memory);
 }
 
 void File::read_at_all(std::uint64_t offset, const Memory& memory) {
-  auto status = status_of_nothing();
-  check(MPI_File_read_at_all(file_, static_cast<MPI_Offset>(offset), memory.address, memory.count,
-                             memory.type, &status),
-        "MPI_File_read_at_all", path_);
-  check_moved("MPI_File_read_at_all", status, memory);
+  move("MPI_File_read_at_all", MPI_File_read_at_all, offset, memory);
 }
 
 void File::write_at(std::uint64_t offset, const Memory& memory) {
-  auto status = status_of_nothing();
-  check(MPI_File_write_at(file_, static_cast<MPI_Offset>(offset), memory.address, memory.count,
-                          memory.type, &status),
-        "MPI_File_write_at", path_);
-  check_moved("MPI_File_write_at", status, memory);
+  move("MPI_File_write_at", MPI_File_write_at, offset, memory);
 }
 
 void File::read_at(std::uint64_t offset, const Memory& memory) {
-  auto status = status_of_nothing();
-  check(MPI_File_read_at(file_, static_cast<MPI_Offset>(offset), memory.address, memory.count,
-                         memory.type, &status),
-        "MPI_File_read_at", path_);
-  check_moved("MPI_File_read_at", status, memory);
+  move("MPI_File_read_at", MPI_File_read_at, offset, memory);
 }
 
 void File::sync() { check(MPI_File_sync(file_), "MPI_File_sync", path_); }

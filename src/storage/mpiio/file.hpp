@@ -60,7 +60,8 @@ class File {
 
  private:
   File(MPI_File file, std::string path) : file_(file), path_(std::move(path)) {}
-  void check_moved(const char* call, const MPI_Status& status, const Memory& memory) const;
+  template <class Call>
+  void move(const char* name, Call call, std::uint64_t offset, const Memory& memory) const;
 
   MPI_File file_ = MPI_FILE_NULL;
   std::string path_;

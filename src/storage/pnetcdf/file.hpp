@@ -108,15 +108,11 @@ class File {
 
   // Define mode.
   int def_dim(const std::string& name, std::uint64_t length) {
-    int dim = -1;
-    check(ncmpi_def_dim(id_, name.c_str(), static_cast<MPI_Offset>(length), &dim), "ncmpi_def_dim");
-    return dim;
+    return made<int>("ncmpi_def_dim", ncmpi_def_dim, name.c_str(), static_cast<MPI_Offset>(length));
   }
   int def_var(const std::string& name, nc_type type, std::span<const int> dims) {
-    int var = -1;
-    check(ncmpi_def_var(id_, name.c_str(), type, static_cast<int>(dims.size()), dims.data(), &var),
-          "ncmpi_def_var");
-    return var;
+    return made<int>("ncmpi_def_var", ncmpi_def_var, name.c_str(), type,
+                     static_cast<int>(dims.size()), dims.data());
   }
   void put_att_text(int var, const std::string& name, const std::string& text) {
     check(ncmpi_put_att_text(id_, var, name.c_str(), static_cast<MPI_Offset>(text.size()),
@@ -129,48 +125,31 @@ class File {
                                  static_cast<MPI_Offset>(values.size()), values.data()),
           "ncmpi_put_att_longlong");
   }
-  void set_fill(int mode) { check(ncmpi_set_fill(id_, mode, nullptr), "ncmpi_set_fill"); }
   void enddef() { check(ncmpi_enddef(id_), "ncmpi_enddef"); }
-  void redef() { check(ncmpi_redef(id_), "ncmpi_redef"); }
 
   // Inquiries.
   /// NC_FORMAT_CLASSIC, NC_FORMAT_CDF2 or NC_FORMAT_CDF5.
-  int inq_format() const {
-    int format = 0;
-    check(ncmpi_inq_format(id_, &format), "ncmpi_inq_format");
-    return format;
-  }
-  int inq_nvars() const {
-    int count = 0;
-    check(ncmpi_inq_nvars(id_, &count), "ncmpi_inq_nvars");
-    return count;
-  }
+  int inq_format() const { return made<int>("ncmpi_inq_format", ncmpi_inq_format); }
+  int inq_nvars() const { return made<int>("ncmpi_inq_nvars", ncmpi_inq_nvars); }
   int inq_dimid(const std::string& name) const {
-    int dim = -1;
-    check(ncmpi_inq_dimid(id_, name.c_str(), &dim), "ncmpi_inq_dimid");
-    return dim;
+    return made<int>("ncmpi_inq_dimid", ncmpi_inq_dimid, name.c_str());
   }
   bool has_dim(const std::string& name) const {
     int dim = -1;
     return ncmpi_inq_dimid(id_, name.c_str(), &dim) == NC_NOERR;
   }
   std::uint64_t inq_dimlen(int dim) const {
-    MPI_Offset length = 0;
-    check(ncmpi_inq_dimlen(id_, dim, &length), "ncmpi_inq_dimlen");
-    return static_cast<std::uint64_t>(length);
+    return size("ncmpi_inq_dimlen", ncmpi_inq_dimlen, dim);
   }
   int inq_varid(const std::string& name) const {
-    int var = -1;
-    check(ncmpi_inq_varid(id_, name.c_str(), &var), "ncmpi_inq_varid");
-    return var;
+    return made<int>("ncmpi_inq_varid", ncmpi_inq_varid, name.c_str());
   }
   bool has_var(const std::string& name) const {
     int var = -1;
     return ncmpi_inq_varid(id_, name.c_str(), &var) == NC_NOERR;
   }
   VariableInfo inq_var(int var) const {
-    int count = 0;
-    check(ncmpi_inq_varndims(id_, var, &count), "ncmpi_inq_varndims");
+    int count = made<int>("ncmpi_inq_varndims", ncmpi_inq_varndims, var);
     VariableInfo info;
     info.dimensions.resize(static_cast<std::size_t>(count));
     check(ncmpi_inq_var(id_, var, nullptr, &info.type, &count, info.dimensions.data(), nullptr),
@@ -179,20 +158,12 @@ class File {
   }
   /// Byte offset of the variable's first element in the file.
   std::uint64_t inq_varoffset(int var) const {
-    MPI_Offset offset = 0;
-    check(ncmpi_inq_varoffset(id_, var, &offset), "ncmpi_inq_varoffset");
-    return static_cast<std::uint64_t>(offset);
+    return size("ncmpi_inq_varoffset", ncmpi_inq_varoffset, var);
   }
   /// Bytes of one record of all variables with the unlimited dimension; 0 without them.
-  std::uint64_t inq_recsize() const {
-    MPI_Offset size = 0;
-    check(ncmpi_inq_recsize(id_, &size), "ncmpi_inq_recsize");
-    return static_cast<std::uint64_t>(size);
-  }
+  std::uint64_t inq_recsize() const { return size("ncmpi_inq_recsize", ncmpi_inq_recsize); }
   std::uint64_t inq_header_size() const {
-    MPI_Offset size = 0;
-    check(ncmpi_inq_header_size(id_, &size), "ncmpi_inq_header_size");
-    return static_cast<std::uint64_t>(size);
+    return size("ncmpi_inq_header_size", ncmpi_inq_header_size);
   }
   /// Number of values (or characters), nothing if there is no such attribute.
   std::optional<std::uint64_t> inq_attlen(int var, const std::string& name) const {
@@ -214,31 +185,16 @@ class File {
   }
   /// The hints in effect; the caller frees them.
   MPI_Info inq_file_info() const {
-    MPI_Info info = MPI_INFO_NULL;
-    check(ncmpi_inq_file_info(id_, &info), "ncmpi_inq_file_info");
-    return info;
+    return made<MPI_Info>("ncmpi_inq_file_info", ncmpi_inq_file_info);
   }
   /// Bytes that this rank has written through the library, as the library counts them.
-  std::uint64_t inq_put_size() const {
-    MPI_Offset bytes = 0;
-    check(ncmpi_inq_put_size(id_, &bytes), "ncmpi_inq_put_size");
-    return static_cast<std::uint64_t>(bytes);
-  }
-  std::uint64_t inq_get_size() const {
-    MPI_Offset bytes = 0;
-    check(ncmpi_inq_get_size(id_, &bytes), "ncmpi_inq_get_size");
-    return static_cast<std::uint64_t>(bytes);
-  }
+  std::uint64_t inq_put_size() const { return size("ncmpi_inq_put_size", ncmpi_inq_put_size); }
+  std::uint64_t inq_get_size() const { return size("ncmpi_inq_get_size", ncmpi_inq_get_size); }
 
   // Data mode. `count` elements of `type` in memory, as in the C interface.
   void begin_indep_data() { check(ncmpi_begin_indep_data(id_), "ncmpi_begin_indep_data"); }
-  void end_indep_data() { check(ncmpi_end_indep_data(id_), "ncmpi_end_indep_data"); }
   void sync() { check(ncmpi_sync(id_), "ncmpi_sync"); }
 
-  void put_vara(int var, const MPI_Offset* starts, const MPI_Offset* counts, const void* data,
-                MPI_Offset count, MPI_Datatype type) {
-    check(ncmpi_put_vara(id_, var, starts, counts, data, count, type), "ncmpi_put_vara");
-  }
   void put_vara_all(int var, const MPI_Offset* starts, const MPI_Offset* counts, const void* data,
                     MPI_Offset count, MPI_Datatype type) {
     check(ncmpi_put_vara_all(id_, var, starts, counts, data, count, type), "ncmpi_put_vara_all");
@@ -273,31 +229,21 @@ class File {
   // Nonblocking calls: data stays untouched until the wait that completes the returned request.
   int iput_vara(int var, const MPI_Offset* starts, const MPI_Offset* counts, const void* data,
                 MPI_Offset count, MPI_Datatype type) {
-    int request = NC_REQ_NULL;
-    check(ncmpi_iput_vara(id_, var, starts, counts, data, count, type, &request),
-          "ncmpi_iput_vara");
-    return request;
+    return made<int>("ncmpi_iput_vara", ncmpi_iput_vara, var, starts, counts, data, count, type);
   }
   int iget_vara(int var, const MPI_Offset* starts, const MPI_Offset* counts, void* data,
                 MPI_Offset count, MPI_Datatype type) {
-    int request = NC_REQ_NULL;
-    check(ncmpi_iget_vara(id_, var, starts, counts, data, count, type, &request),
-          "ncmpi_iget_vara");
-    return request;
+    return made<int>("ncmpi_iget_vara", ncmpi_iget_vara, var, starts, counts, data, count, type);
   }
   int iput_varn(int var, int requests, MPI_Offset* const* starts, MPI_Offset* const* counts,
                 const void* data, MPI_Offset count, MPI_Datatype type) {
-    int request = NC_REQ_NULL;
-    check(ncmpi_iput_varn(id_, var, requests, starts, counts, data, count, type, &request),
-          "ncmpi_iput_varn");
-    return request;
+    return made<int>("ncmpi_iput_varn", ncmpi_iput_varn, var, requests, starts, counts, data, count,
+                     type);
   }
   int iget_varn(int var, int requests, MPI_Offset* const* starts, MPI_Offset* const* counts,
                 void* data, MPI_Offset count, MPI_Datatype type) {
-    int request = NC_REQ_NULL;
-    check(ncmpi_iget_varn(id_, var, requests, starts, counts, data, count, type, &request),
-          "ncmpi_iget_varn");
-    return request;
+    return made<int>("ncmpi_iget_varn", ncmpi_iget_varn, var, requests, starts, counts, data, count,
+                     type);
   }
   /// Completes all pending requests of all ranks.
   void wait_all() { check(ncmpi_wait_all(id_, NC_REQ_ALL, nullptr, nullptr), "ncmpi_wait_all"); }
@@ -306,6 +252,18 @@ class File {
   File(MPI_Comm comm, const std::string& path) : path_(path) { MPI_Comm_rank(comm, &rank_); }
 
   void check(int code, const char* call) const { pnetcdf::check(code, call, path_, rank_); }
+
+  /// What a C function stores behind its last argument.
+  template <class Value, class Function, class... Arguments>
+  Value made(const char* call, Function function, Arguments... arguments) const {
+    Value value{};
+    check(function(id_, arguments..., &value), call);
+    return value;
+  }
+  template <class Function, class... Arguments>
+  std::uint64_t size(const char* call, Function function, Arguments... arguments) const {
+    return static_cast<std::uint64_t>(made<MPI_Offset>(call, function, arguments...));
+  }
 
   std::string path_;
   int rank_ = 0;

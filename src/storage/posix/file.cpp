@@ -109,21 +109,28 @@ File::~File() {
 
 void File::fail(const char* call, int error) const { fail_on(path_, call, error); }
 
-void File::write_at(std::uint64_t offset, const std::byte* data, std::uint64_t bytes) {
+/// Moves all of [offset, offset + bytes) by `call`; `ended(offset, bytes)` throws where it moves no
+/// more.
+template <class Call, class Byte, class Ended>
+void File::move(const char* name, Call call, std::uint64_t offset, Byte* data, std::uint64_t bytes,
+                const Ended& ended) {
   while (bytes > 0) {
     const auto done =
-        ::pwrite(descriptor_, data, std::min(bytes, largest_transfer), static_cast<off_t>(offset));
-    if (done < 0) {
-      if (errno == EINTR) continue;
-      fail("pwrite", errno);
-    }
-    // POSIX knows no reason for writing nothing of something; going on would never end.
-    if (done == 0) fail("pwrite", EIO);
+        call(descriptor_, data, std::min(bytes, largest_transfer), static_cast<off_t>(offset));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) fail(name, errno);
+    if (done == 0) ended(offset, bytes);
     const auto moved = static_cast<std::uint64_t>(done);
     offset += moved;
     data += moved;
     bytes -= moved;
   }
+}
+
+void File::write_at(std::uint64_t offset, const std::byte* data, std::uint64_t bytes) {
+  // POSIX knows no reason for writing nothing of something; going on would never end.
+  move("pwrite", ::pwrite, offset, data, bytes,
+       [&](std::uint64_t, std::uint64_t) { fail("pwrite", EIO); });
 }
 
 void File::append(const std::byte* data, std::uint64_t bytes) {
@@ -136,24 +143,12 @@ void File::append(const std::byte* data, std::uint64_t bytes) {
 }
 
 void File::read_at(std::uint64_t offset, std::byte* data, std::uint64_t bytes) {
-  while (bytes > 0) {
-    const auto done =
-        ::pread(descriptor_, data, std::min(bytes, largest_transfer), static_cast<off_t>(offset));
-    if (done < 0) {
-      if (errno == EINTR) continue;
-      fail("pread", errno);
-    }
-    if (done == 0) {
-      throw IoError(fmt::format(
-          "pread failed on '{}': the file ends at byte {}, {} bytes before the end of the data; it "
-          "is truncated, write it again.",
-          path_, offset, bytes));
-    }
-    const auto moved = static_cast<std::uint64_t>(done);
-    offset += moved;
-    data += moved;
-    bytes -= moved;
-  }
+  move("pread", ::pread, offset, data, bytes, [&](std::uint64_t end, std::uint64_t missing) {
+    throw IoError(fmt::format(
+        "pread failed on '{}': the file ends at byte {}, {} bytes before the end of the data; it "
+        "is truncated, write it again.",
+        path_, end, missing));
+  });
 }
 
 std::uint64_t File::size() const {

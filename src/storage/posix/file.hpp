@@ -68,6 +68,9 @@ class File {
  private:
   File(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
   [[noreturn]] void fail(const char* call, int error) const;
+  template <class Call, class Byte, class Ended>
+  void move(const char* name, Call call, std::uint64_t offset, Byte* data, std::uint64_t bytes,
+            const Ended& ended);
 
   int descriptor_ = -1;
   std::string path_;

@@ -1,61 +1,124 @@
 #include "checkpoint/attributes.hpp"
 
+#include <array>
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "checkpoint/record.hpp"
 #include "parallel/agree.hpp"
+#include "storage/hdf5/attribute.hpp"
+#include "storage/hdf5/compound.hpp"
 #include "storage/hdf5/subfiles.hpp"
 
 namespace slabmark {
 
 namespace {
 
-using hdf5::check;
-using hdf5::own;
+using hdf5::Member;
+using Type = Member::Type;
+using Triple = std::array<std::uint64_t, 3>;
 
 constexpr const char* dataset_name = "chunked";
+constexpr const char* record_name = "simulation_attributes";
+
+// The original wrote its C++ object as it lay in memory, so its readers expect this size and the
+// offsets below. Its last 32 bytes were no member.
+constexpr std::size_t record_bytes = 184;
+
+/// Visits the settings that stand in the record, and their places in it.
+template <class Settings, class Visit>
+void for_each_recorded(Settings& s, const Visit& visit) {
+  visit(s.grid.processor, {"processor_dims", 8, Type::uint64, 3});
+  visit(s.grid.chunk, {"chunk_dims", 32, Type::uint64, 3});
+  visit(s.grid.domain, {"domain_dims", 56, Type::uint64, 3});
+  visit(s.grid.steps, {"simulation_time", 80, Type::uint32});
+  visit(s.n_nodes, {"n_nodes", 84, Type::uint32});
+  visit(s.subfile, {"subfile", 88, Type::uint32});
+  visit(s.collective_write, {"collective_write", 92, Type::int32});
+  visit(s.precreate, {"precreate", 96, Type::int32});
+  visit(s.set_collective_metadata, {"set_collective_metadata", 100, Type::int32});
+  visit(s.never_fill, {"never_fill", 104, Type::int32});
+  visit(s.deflate, {"deflate", 108, Type::int32});
+  visit(s.zfp, {"zfp", 112, Type::int32});
+  visit(s.use_function_lib, {"use_function_lib", 120, Type::text});
+  visit(s.use_function_name, {"use_function_name", 128, Type::text});
+  visit(s.use_function_argc, {"use_function_argc", 136, Type::int32});
+  visit(s.use_function_argv, {"use_function_argv", 144, Type::text});
+}
+
+std::vector<Member> members_of_record() {
+  std::vector<Member> members = {{"name", 0, Type::text}};
+  const CheckpointSettings any;
+  for_each_recorded(any, [&](const auto&, Member member) { members.push_back(member); });
+  return members;
+}
+
+// Between a setting and its bytes in the record; numbers have 32 bits there.
+void put(std::byte* at, const Triple& value) { std::memcpy(at, &value, sizeof value); }
+void put(std::byte* at, std::uint64_t value) {
+  const auto number = static_cast<std::uint32_t>(value);
+  std::memcpy(at, &number, sizeof number);
+}
+void put(std::byte* at, const std::string& value) {
+  const char* text = value.c_str();
+  std::memcpy(at, &text, sizeof text);
+}
+void get(const std::byte* at, Triple& value) { std::memcpy(&value, at, sizeof value); }
+template <class Number>
+void get(const std::byte* at, Number& value) {
+  std::uint32_t number = 0;
+  std::memcpy(&number, at, sizeof number);
+  value = static_cast<Number>(number);
+}
+void get(const std::byte* at, std::string& value) {
+  const char* text = nullptr;
+  std::memcpy(&text, at, sizeof text);
+  value = text == nullptr ? "" : text;
+}
+
+void write_record(const hdf5::File& file, const CheckpointSettings& settings) {
+  std::array<std::byte, record_bytes> bytes{};
+  const std::string name = "my_attr";  // what the original always put there
+  put(bytes.data(), name);
+  for_each_recorded(settings, [&](const auto& value, Member member) {
+    put(bytes.data() + member.offset, value);
+  });
+  hdf5::put_compound(file.get(), record_name, "seismCoreAttributes", members_of_record(), bytes,
+                     file.path());
+}
+
+CheckpointSettings read_record(const hdf5::File& file) {
+  CheckpointSettings settings;
+  const auto take = [&](const std::byte* bytes) {
+    for_each_recorded(settings,
+                      [&](auto& value, Member member) { get(bytes + member.offset, value); });
+  };
+  hdf5::read_compound(file.get(), record_name, members_of_record(), record_bytes, file.path(),
+                      take);
+  return settings;
+}
 
 bool is_subfiled(const std::string& path) { return !hdf5::subfiles_of(path).empty(); }
 
-void write_attribute(const hdf5::File& file, const std::string& name, hid_t type, hid_t space,
-                     const void* value) {
-  const auto attribute =
-      own(H5Acreate2(file.get(), name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
-          "H5Acreate2", file.path());
-  check(H5Awrite(attribute.get(), type, value), "H5Awrite", file.path());
-}
-
-void write_text(const hdf5::File& file, const std::string& name, const std::string& text,
-                hid_t space) {
-  const auto type = own(H5Tcopy(H5T_C_S1), H5Tclose, "H5Tcopy", file.path());
-  check(H5Tset_size(type.get(), H5T_VARIABLE), "H5Tset_size", file.path());
-  check(H5Tset_cset(type.get(), H5T_CSET_UTF8), "H5Tset_cset", file.path());
-  const char* value = text.c_str();
-  write_attribute(file, name, type.get(), space, &value);
-}
-
 void write_plain(const hdf5::File& file, const std::string& name, const nlohmann::json& value) {
-  const auto scalar = own(H5Screate(H5S_SCALAR), H5Sclose, "H5Screate", file.path());
+  const auto write = [&](const auto& of) {
+    hdf5::write_attribute(file.get(), name, of, file.path());
+  };
   if (value.is_string()) {
-    write_text(file, name, value.get<std::string>(), scalar.get());
+    hdf5::write_variable_text(file.get(), name, value.get<std::string>(), file.path());
   } else if (value.is_array()) {
     const auto counts = value.get<std::vector<std::uint64_t>>();
-    const hsize_t length = counts.size();
-    const auto line =
-        own(H5Screate_simple(1, &length, nullptr), H5Sclose, "H5Screate_simple", file.path());
-    write_attribute(file, name, H5T_NATIVE_UINT64, line.get(), counts.data());
+    write(std::span<const std::uint64_t>(counts));
   } else if (value.is_number_float()) {
-    const auto number = value.get<double>();
-    write_attribute(file, name, H5T_NATIVE_DOUBLE, scalar.get(), &number);
+    write(value.get<double>());
   } else {
-    const auto count =
-        value.is_boolean() ? std::uint64_t{value.get<bool>()} : value.get<std::uint64_t>();
-    write_attribute(file, name, H5T_NATIVE_UINT64, scalar.get(), &count);
+    write(value.is_boolean() ? std::uint64_t{value.get<bool>()} : value.get<std::uint64_t>());
   }
 }
 
@@ -89,40 +152,36 @@ hdf5::File open_file(const Comm& comm, const std::string& path, hdf5::Access acc
     throw InputError(
         fmt::format("There is no file '{}'; name one that seism-core-slice wrote.", path));
   }
-  hdf5::silence();
-  if (!is_subfiled(path) && H5Fis_accessible(path.c_str(), H5P_DEFAULT) <= 0) {
+  if (is_subfiled(path)) {
+    return hdf5::File::open(comm.get(), MPI_INFO_NULL, path, {.subfiling = true}, access);
+  }
+  if (!hdf5::is_hdf5(path)) {
     throw InputError(fmt::format("'{}' is no HDF5 file, or is not complete.", path));
   }
-  if (!is_subfiled(path)) return hdf5::File::open_serial(path, access);
-  return hdf5::File::open(comm.get(), MPI_INFO_NULL, path, {.subfiling = true}, access);
+  return hdf5::File::open_serial(path, access);
 }
 
 void require_dataset(const hdf5::File& file, const CheckpointSettings& settings) {
-  const auto dataset =
-      own(H5Dopen2(file.get(), dataset_name, H5P_DEFAULT), H5Dclose, "H5Dopen2", file.path());
-  const auto type = own(H5Dget_type(dataset.get()), H5Tclose, "H5Dget_type", file.path());
-  const hdf5::Space space(own(H5Dget_space(dataset.get()), H5Sclose, "H5Dget_space", file.path()));
+  const auto dataset = file.open_dataset(dataset_name, ElementType::float32);
+  const Extent extent = dataset.space().extent();
   Extent expected = settings.grid.extent();
   expected.insert(expected.begin(), settings.grid.steps);
-  const bool is_float = H5Tget_class(type.get()) == H5T_FLOAT && H5Tget_size(type.get()) == 4;
-  if (is_float && space.extent() == expected) return;
+  if (dataset.is_of_type() && extent == expected) return;
   throw InputError(fmt::format(
       "Dataset \"{}\" of '{}' is {} of {}, but the attributes of the file speak of {} of float32; "
       "the file is damaged or was changed.",
-      dataset_name, file.path(), to_string(space.extent()),
-      is_float ? "float32" : "another element type", to_string(expected)));
+      dataset_name, file.path(), to_string(extent),
+      dataset.is_of_type() ? "float32" : "another element type", to_string(expected)));
 }
 
 CheckpointSettings read_here(const hdf5::File& file) {
-  const bool is_ours = H5Aexists(file.get(), "simulation_attributes") > 0 &&
-                       H5Lexists(file.get(), dataset_name, H5P_DEFAULT) > 0;
-  if (!is_ours) {
-    throw InputError(fmt::format(
-        "'{}' holds no dataset \"{}\" with the attribute simulation_attributes, so it was not "
-        "written by seism-core-slice; name another file.",
-        file.path(), dataset_name));
+  if (!file.has_attribute(record_name) || !file.has(dataset_name)) {
+    throw InputError(
+        fmt::format("'{}' holds no dataset \"{}\" with the attribute {}, so it was not written by "
+                    "seism-core-slice; name another file.",
+                    file.path(), dataset_name, record_name));
   }
-  CheckpointSettings settings = checkpoint_record::read(file.get(), file.path());
+  CheckpointSettings settings = read_record(file);
   settings.filename = file.path();
   require_dataset(file, settings);
   return settings;
@@ -136,7 +195,7 @@ void write_checkpoint_attributes(const Comm& comm, const std::string& path,
   agreed(comm, [&] {
     if (!by_all && !comm.is_root()) return;
     hdf5::File file = open_file(comm, path, hdf5::Access::read_write);
-    checkpoint_record::write(file.get(), path, settings);
+    write_record(file, settings);
     for (const nlohmann::json& object : {as_plain(settings), facts}) {
       for (const auto& [name, value] : object.items()) write_plain(file, name, value);
     }

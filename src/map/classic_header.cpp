@@ -1,4 +1,4 @@
-#include "map/classic_header.hpp"
+#if SLABMARK_WITH_PNETCDF
 
 #include <filesystem>
 #include <fstream>
@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "map/netcdf_input.hpp"
 
 namespace slabmark {
 
@@ -149,3 +150,5 @@ class HeaderWalk {
 std::uint64_t check_classic_header(const std::string& path) { return HeaderWalk(path).run(); }
 
 }  // namespace slabmark
+
+#endif  // SLABMARK_WITH_PNETCDF

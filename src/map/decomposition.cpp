@@ -7,14 +7,6 @@
 
 namespace slabmark {
 
-RecordedBlock recorded_block(std::uint64_t recorded_ranks, int rank, int size) {
-  const auto part = static_cast<std::uint64_t>(rank);
-  const auto parts = static_cast<std::uint64_t>(size);
-  const std::uint64_t least = recorded_ranks / parts;
-  const std::uint64_t longer = recorded_ranks % parts;
-  return {part * least + std::min(part, longer), least + (part < longer ? 1 : 0)};
-}
-
 namespace {
 
 /// Coverage of sorted runs that may overlap.

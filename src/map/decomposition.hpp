@@ -35,13 +35,12 @@ struct MapPart {
   double sort_seconds = 0.0;       ///< sorting, coalescing, cutting at rows
 };
 
-/// Recorded ranks [first, first + count) that rank `rank` of `size` stands for: contiguous blocks,
-/// the first (recorded % size) ranks one more; none for the ranks beyond the recorded ones.
-struct RecordedBlock {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-};
-RecordedBlock recorded_block(std::uint64_t recorded_ranks, int rank, int size);
+/// Recorded ranks that rank `rank` of `size` stands for: contiguous blocks, the first (recorded %
+/// size) ranks one more; none for the ranks beyond the recorded ones.
+inline Run recorded_block(std::uint64_t recorded_ranks, int rank, int size) {
+  return equal_range(recorded_ranks, static_cast<std::uint64_t>(rank),
+                     static_cast<std::uint64_t>(size));
+}
 
 /// A decomposition file open for reading by all ranks of a communicator: PIO text (.dat, version
 /// 2001) or NetCDF in any of its layouts. Told apart by content, not by name.

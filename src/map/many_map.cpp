@@ -34,17 +34,17 @@ class ManyMap final : public MapFile {
   MapPart read(std::size_t k, int as_rank, int size) override {
     const MapHeader& header = maps_.at(k);
     const Requests& requests = requests_[k];
-    const RecordedBlock block = recorded_block(header.recorded_ranks, as_rank, size);
+    const Run block = recorded_block(header.recorded_ranks, as_rank, size);
     PartBuilder builder(header, fmt::format("map {} of \"{}\"", requests.name, path_), block);
-    const std::uint64_t first = requests.starts[block.first];
-    const std::uint64_t count = requests.starts[block.first + block.count] - first;
+    const std::uint64_t first = requests.starts[block.offset];
+    const std::uint64_t count = requests.starts[block.end()] - first;
     const std::vector<long long> offsets = input_->read_range(requests.offsets, first, count);
     const std::vector<long long> lengths = input_->read_range(requests.lengths, first, count);
 
     MapPart part;
     agreed(input_->comm(), [&] {
       RunList row;
-      for (std::uint64_t rank = block.first; rank < block.first + block.count; ++rank) {
+      for (std::uint64_t rank = block.offset; rank < block.end(); ++rank) {
         for (std::uint64_t i = requests.starts[rank]; i < requests.ends[rank]; ++i) {
           row.push_back(checked_run(k, rank, offsets[i - first], lengths[i - first]));
         }

@@ -59,16 +59,16 @@ struct Columns {
 
 Columns define(NetcdfOutput& output, const std::string& name, int ranks, const Totals& totals) {
   const int requests = output.define_dimension(name + ".total_nreqs", totals.requests);
+  const auto column = [&](const char* what, int dimension, const std::string& description) {
+    const int id = output.define_variable(name + what, {dimension});
+    output.put_attribute(id, "description", description);
+    return id;
+  };
   Columns columns;
-  columns.nreqs = output.define_variable(name + ".nreqs", {ranks});
-  output.put_attribute(columns.nreqs, "description",
-                       std::string("Number of noncontiguous requests per process"));
-  columns.offsets = output.define_variable(name + ".offsets", {requests});
-  output.put_attribute(columns.offsets, "description",
-                       std::string("Flattened starting indices of noncontiguous requests"));
-  columns.lengths = output.define_variable(name + ".lengths", {requests});
-  output.put_attribute(columns.lengths, "description",
-                       std::string("Lengths of noncontiguous requests"));
+  columns.nreqs = column(".nreqs", ranks, "Number of noncontiguous requests per process");
+  columns.offsets =
+      column(".offsets", requests, "Flattened starting indices of noncontiguous requests");
+  columns.lengths = column(".lengths", requests, "Lengths of noncontiguous requests");
   output.put_attribute(columns.lengths, "max", Extent{totals.longest});
   output.put_attribute(columns.lengths, "min", Extent{totals.shortest});
   return columns;

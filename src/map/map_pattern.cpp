@@ -1,17 +1,85 @@
 #include "map/map_pattern.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "map/map_selections.hpp"
+#include "base/stopwatch.hpp"
 #include "pattern/decomposition_pattern.hpp"
+#include "pattern/output_table.hpp"
 
 namespace slabmark {
 
 namespace {
+
+/// The maps of a file, and what reading them takes.
+class Maps {
+ public:
+  Maps(const Comm& comm, const std::string& path) : comm_(comm) {
+    comm.barrier();
+    timed(open_seconds_, [&] { file_ = open_map(comm, path); });
+  }
+
+  const MapFile& file() const { return *file_; }
+  std::size_t count() const { return file_->maps().size(); }
+  std::string count_text() const {
+    return fmt::format("'{}' holds {} map{}", file_->path(), count(), count() == 1 ? "" : "s");
+  }
+
+  /// Makes the patterns of this rank and, if that is wanted, of the next.
+  using Make = std::function<Pattern(int rank)>;
+  MapPattern patterns(bool with_neighbours, const Make& make) {
+    MapPattern result;
+    result.layout = file_->layout();
+    result.mine = make(comm_.rank());
+    result.setup = {{"map_open", comm_.max(open_seconds_)},
+                    {"map_read", comm_.max(read_seconds_)},
+                    {"map_sort", comm_.max(sort_seconds_)}};
+    result.max_requests = comm_.max(max_requests_);
+    is_checked_ = true;
+    if (with_neighbours) result.neighbours = make((comm_.rank() + 1) % comm_.size());
+    return result;
+  }
+
+  /// Collective: what `rank` owns of map `k`. That no rank owns what another does is checked once.
+  SelectionPtr read(std::size_t k, int rank) {
+    MapPart part = file_->read(k, rank, comm_.size());
+    read_seconds_ += part.read_seconds;
+    sort_seconds_ += part.sort_seconds;
+    max_requests_ = std::max<std::uint64_t>(max_requests_, part.runs.size());
+    if (!is_checked_) refuse_overlaps(k, part.runs);
+    return select_row_runs(file_->maps()[k].dims, std::move(part.runs));
+  }
+
+  /// What the record tells of a pattern of map `k` and others.
+  void describe(Pattern& pattern, std::size_t k) const {
+    pattern.settings["map"] = file_->path();
+    pattern.settings["map_layout"] = file_->layout();
+    pattern.settings["recorded_ranks"] = std::to_string(file_->maps()[k].recorded_ranks);
+  }
+
+ private:
+  void refuse_overlaps(std::size_t k, const RunList& runs) const {
+    const Coverage found = coverage(comm_, file_->maps()[k], runs);
+    if (found.overlaps == 0) return;
+    throw InputError(fmt::format(
+        "Map D{} of '{}' gives {} elements to more than one rank, the first of them element {}; "
+        "writing it would leave to chance whose value stays. 'slabmark-decomp check' lists the "
+        "faults of a map.",
+        k + 1, file_->path(), found.overlaps, found.first_overlap));
+  }
+
+  const Comm& comm_;
+  std::unique_ptr<MapFile> file_;
+  double open_seconds_ = 0.0;
+  double read_seconds_ = 0.0;
+  double sort_seconds_ = 0.0;
+  std::uint64_t max_requests_ = 0;
+  bool is_checked_ = false;
+};
 
 std::vector<Dimension> dimensions_of(const MapHeader& header, std::size_t k, bool single) {
   std::vector<Dimension> dimensions;
@@ -23,69 +91,55 @@ std::vector<Dimension> dimensions_of(const MapHeader& header, std::size_t k, boo
   return dimensions;
 }
 
-/// Makes the pattern of any rank.
-class Reader {
- public:
-  Reader(MapSelections& selections, const MapPatternRequest& request)
-      : selections_(selections), file_(selections.file()), request_(request) {}
-
-  Pattern pattern_of(int rank, bool check) {
-    const std::size_t maps = file_.maps().size();
-    const std::size_t first = request_.only_map.value_or(0);
-    const std::size_t used =
-        request_.only_map ? 1 : std::min<std::size_t>(maps, request_.variables);
-
-    std::vector<DecompositionMap> parts;
-    for (std::size_t k = first; k < first + used; ++k) {
-      parts.push_back(
-          {dimensions_of(file_.maps()[k], k, maps == 1), selections_.read(k, rank, check)});
-    }
-    std::vector<DecomposedVariable> variables;
-    for (std::uint64_t i = 0; i < request_.variables; ++i) {
-      variables.push_back({name_of_variable(i), request_.type, i % used, request_.rounds > 1});
-    }
-    Pattern pattern = make_decomposition_pattern(parts, variables, request_.rounds);
-    pattern.settings["map"] = request_.path;
-    pattern.settings["map_layout"] = file_.layout();
-    pattern.settings["recorded_ranks"] = std::to_string(file_.maps()[first].recorded_ranks);
-    pattern.settings["variables"] = std::to_string(request_.variables);
-    pattern.settings["type"] = std::string(name_of(request_.type));
-    if (request_.only_map) pattern.settings["map_index"] = std::to_string(first + 1);
-    return pattern;
-  }
-
- private:
-  std::string name_of_variable(std::uint64_t i) const {
-    return request_.prefix.empty() ? fmt::format("var{:04}", i)
-                                   : fmt::format("{}{}", request_.prefix, i);
-  }
-
-  MapSelections& selections_;
-  const MapFile& file_;
-  const MapPatternRequest& request_;
-};
-
 }  // namespace
 
 MapPattern make_map_pattern(const Comm& comm, const MapPatternRequest& request) {
-  MapSelections selections(comm, request.path);
-  const MapFile& file = selections.file();
-  if (request.only_map && *request.only_map >= file.maps().size()) {
-    throw InputError(fmt::format("'{}' holds {} map{}, so there is no map {}.", request.path,
-                                 file.maps().size(), file.maps().size() == 1 ? "" : "s",
-                                 *request.only_map + 1));
+  Maps maps(comm, request.path);
+  if (request.only_map && *request.only_map >= maps.count()) {
+    throw InputError(
+        fmt::format("{}, so there is no map {}.", maps.count_text(), *request.only_map + 1));
   }
+  const std::size_t first = request.only_map.value_or(0);
+  const std::size_t used =
+      request.only_map ? 1 : std::min<std::size_t>(maps.count(), request.variables);
+  return maps.patterns(request.with_neighbours, [&](int rank) {
+    std::vector<DecompositionMap> parts;
+    for (std::size_t k = first; k < first + used; ++k) {
+      parts.push_back(
+          {dimensions_of(maps.file().maps()[k], k, maps.count() == 1), maps.read(k, rank)});
+    }
+    std::vector<DecomposedVariable> variables;
+    for (std::uint64_t i = 0; i < request.variables; ++i) {
+      auto name = request.prefix.empty() ? fmt::format("var{:04}", i)
+                                         : fmt::format("{}{}", request.prefix, i);
+      variables.push_back({std::move(name), request.type, i % used, request.rounds > 1});
+    }
+    Pattern pattern = make_decomposition_pattern(parts, variables, request.rounds);
+    maps.describe(pattern, first);
+    pattern.settings["variables"] = std::to_string(request.variables);
+    pattern.settings["type"] = std::string(name_of(request.type));
+    if (request.only_map) pattern.settings["map_index"] = std::to_string(first + 1);
+    return pattern;
+  });
+}
 
-  MapPattern result;
-  result.layout = file.layout();
-  Reader reader(selections, request);
-  result.mine = reader.pattern_of(comm.rank(), true);
-  result.setup = selections.setup();
-  result.max_requests = selections.max_requests();
-  if (request.with_neighbours) {
-    result.neighbours = reader.pattern_of((comm.rank() + 1) % comm.size(), false);
+MapPattern make_output_map_pattern(const Comm& comm, const OutputPatternRequest& request) {
+  const OutputTable table = find_output_table(request.output);
+  Maps maps(comm, request.path);
+  if (maps.count() != table.maps.size()) {
+    throw InputError(fmt::format("{}, but the output file {} needs {}.", maps.count_text(),
+                                 table.name, table.maps.size()));
   }
-  return result;
+  return maps.patterns(request.with_neighbours, [&](int rank) {
+    OutputShare share;
+    share.is_first = rank == 0;
+    share.real = request.real;
+    share.records = request.records;
+    for (std::size_t k = 0; k < maps.count(); ++k) share.maps.push_back(maps.read(k, rank));
+    Pattern pattern = make_output_pattern(table, share);
+    maps.describe(pattern, 0);
+    return pattern;
+  });
 }
 
 }  // namespace slabmark

@@ -21,6 +21,15 @@ struct MapPatternRequest {
   std::string prefix;  ///< "D_" names the variables D_0, D_1, ...; empty: var0000, var0001, ...
 };
 
+/// A whole output file on the maps of a decomposition file.
+struct OutputPatternRequest {
+  std::string path;    ///< of the decomposition
+  std::string output;  ///< name of a table, see find_output_table()
+  ElementType real = ElementType::float64;
+  std::uint64_t records = 1;
+  bool with_neighbours = false;  ///< also the pattern of the next rank, for reading back
+};
+
 /// A decomposition as a pattern.
 struct MapPattern {
   Pattern mine;
@@ -36,5 +45,9 @@ struct MapPattern {
 /// InputError where open_map() or MapFile::read() do, where ranks own the same element, or where
 /// `only_map` names a map that is not there.
 MapPattern make_map_pattern(const Comm& comm, const MapPatternRequest& request);
+
+/// Collective. Map k of the file is map k of the table. Throws an agreed InputError where
+/// find_output_table(), make_output_pattern() or the reading of maps does.
+MapPattern make_output_map_pattern(const Comm& comm, const OutputPatternRequest& request);
 
 }  // namespace slabmark

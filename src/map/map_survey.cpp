@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "geometry/bitmap.hpp"
 #include "map/map_source.hpp"
 
 namespace slabmark {
@@ -20,13 +21,11 @@ class Listed {
 
   /// Returns an element that was listed before, if it is already known that there is one.
   std::optional<std::uint64_t> add(const RunList& runs) {
-    if (bits_.empty()) {
-      runs_.insert(runs_.end(), runs.begin(), runs.end());
-      if (runs_.size() * sizeof(Run) <= elements_ / 8) return std::nullopt;
-      bits_.resize((elements_ + 63) / 64);
-      return mark(std::exchange(runs_, {}));
-    }
-    return mark(runs);
+    if (bits_) return mark(runs);
+    runs_.insert(runs_.end(), runs.begin(), runs.end());
+    if (runs_.size() * sizeof(Run) <= elements_ / 8) return std::nullopt;
+    bits_.emplace(elements_);
+    return mark(std::exchange(runs_, {}));
   }
 
   std::optional<std::uint64_t> find_repeated() {
@@ -38,10 +37,7 @@ class Listed {
   std::optional<std::uint64_t> mark(const RunList& runs) {
     for (const Run& run : runs) {
       for (std::uint64_t element = run.offset; element < run.end(); ++element) {
-        std::uint64_t& word = bits_[element / 64];
-        const std::uint64_t bit = std::uint64_t{1} << (element % 64);
-        if ((word & bit) != 0) return element;
-        word |= bit;
+        if (!bits_->set(element)) return element;
       }
     }
     return std::nullopt;
@@ -49,7 +45,7 @@ class Listed {
 
   std::uint64_t elements_;
   RunList runs_;
-  std::vector<std::uint64_t> bits_;
+  std::optional<Bitmap> bits_;
 };
 
 /// The ranks that list `element`, one entry for each time.

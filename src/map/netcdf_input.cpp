@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "map/classic_header.hpp"
 #include "parallel/agree.hpp"
 #include "storage/mpiio/implementation.hpp"
 
@@ -146,35 +145,31 @@ std::vector<long long> NetcdfInput::read_range(const Variable& variable, std::ui
   return values;
 }
 
-void NetcdfInput::read_rows(const Variable& variable, RecordedBlock block,
-                            const RowVisitor& visit) const {
+void NetcdfInput::read_rows(const Variable& variable, Run block, const RowVisitor& visit) const {
   const std::uint64_t columns = variable.extent[1];
   if (columns == 0) return;
   const std::uint64_t columns_a_call = std::min(columns, values_per_call);
   const std::uint64_t rows_a_call = std::max<std::uint64_t>(1, values_per_call / columns);
   const std::uint64_t calls_a_row = pieces(columns, columns_a_call);
-  const std::uint64_t calls = comm_.max(pieces(block.count, rows_a_call) * calls_a_row);
+  const std::uint64_t calls = comm_.max(pieces(block.length, rows_a_call) * calls_a_row);
 
-  std::exception_ptr failure;
+  Attempt attempt;  // a rank that finds a fault still takes part in the calls of the others
   std::vector<long long> values;
   for (std::uint64_t call = 0; call < calls; ++call) {
-    const std::uint64_t row = std::min(call / calls_a_row * rows_a_call, block.count);
-    const std::uint64_t rows = std::min(rows_a_call, block.count - row);
+    const std::uint64_t row = std::min(call / calls_a_row * rows_a_call, block.length);
+    const std::uint64_t rows = std::min(rows_a_call, block.length - row);
     const std::uint64_t column = call % calls_a_row * columns_a_call;
     const std::uint64_t width = std::min(columns_a_call, columns - column);
     values.resize(rows * width);
-    get(variable, {rows > 0 ? block.first + row : 0, rows > 0 ? column : 0}, {rows, width}, values);
-    // A rank that finds a fault still takes part in the calls that the others make.
-    if (failure) continue;
-    try {
+    get(variable, {rows > 0 ? block.offset + row : 0, rows > 0 ? column : 0}, {rows, width},
+        values);
+    attempt.run([&] {
       for (std::uint64_t i = 0; i < rows; ++i) {
-        visit(block.first + row + i, column, std::span(values).subspan(i * width, width));
+        visit(block.offset + row + i, column, std::span(values).subspan(i * width, width));
       }
-    } catch (...) {
-      failure = std::current_exception();
-    }
+    });
   }
-  agree(comm_, failure);
+  agree(comm_, attempt.failure());
 }
 
 }  // namespace slabmark

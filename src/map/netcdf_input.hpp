@@ -13,6 +13,13 @@
 
 namespace slabmark {
 
+/// Walks through the header of a classic NetCDF file (CDF-1, -2 or -5, as the NetCDF format
+/// specification defines them) and throws InputError where it ends early or is malformed. Not
+/// collective; for one rank, before all of them open the file: PnetCDF 1.12 takes a header that is
+/// cut off for one with fewer variables, and believes any length that random bytes make up. Returns
+/// the bytes of the whole file.
+std::uint64_t check_classic_header(const std::string& path);
+
 /// A NetCDF file that is read as a map: the calls that all layouts share, with faults of the file
 /// reported as InputError. All members are collective and give the same on all ranks, unless a
 /// comment says otherwise.
@@ -59,7 +66,7 @@ class NetcdfInput {
   /// may throw.
   using RowVisitor = std::function<void(std::uint64_t row, std::uint64_t column,
                                         std::span<const long long> values)>;
-  void read_rows(const Variable& variable, RecordedBlock block, const RowVisitor& visit) const;
+  void read_rows(const Variable& variable, Run block, const RowVisitor& visit) const;
 
   [[noreturn]] void fail(const std::string& what) const;
 

@@ -1,7 +1,7 @@
 #include "map/decomposition.hpp"
 #include "map/file_kind.hpp"
 #include "map/netcdf_map.hpp"
-#include "map/pio_text_map.hpp"
+#include "map/pio_text.hpp"
 #include "parallel/agree.hpp"
 
 namespace slabmark {

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/stopwatch.hpp"
 
 namespace slabmark {
 
-PartBuilder::PartBuilder(const MapHeader& header, std::string map, RecordedBlock block)
+PartBuilder::PartBuilder(const MapHeader& header, std::string map, Run block)
     : header_(header), map_(std::move(map)), block_(block) {}
 
 void PartBuilder::fail_overlap(std::uint64_t element, const std::string& owner) const {
@@ -18,7 +19,7 @@ void PartBuilder::fail_overlap(std::uint64_t element, const std::string& owner) 
 }
 
 void PartBuilder::add_row(std::uint64_t rank, RunList& row, std::uint64_t requests) {
-  const auto start = clock::now();
+  const Stopwatch watch(part_.sort_seconds);
   sort_runs(row);
   if (const auto twice = find_overlap(row))
     fail_overlap(*twice, fmt::format("recorded rank {}", rank));
@@ -26,21 +27,20 @@ void PartBuilder::add_row(std::uint64_t rank, RunList& row, std::uint64_t reques
   part_.runs.insert(part_.runs.end(), row.begin(), row.end());
   part_.raw_requests += requests;
   row.clear();
-  sorting_ += clock::now() - start;
 }
 
 MapPart PartBuilder::finish() {
-  const auto start = clock::now();
-  sort_runs(part_.runs);
-  if (const auto twice = find_overlap(part_.runs)) {
-    fail_overlap(*twice, fmt::format("two of the recorded ranks {} to {}", block_.first,
-                                     block_.first + block_.count - 1));
-  }
-  coalesce(part_.runs);
-  part_.runs = split_at_rows(part_.runs, header_.dims.back());
-  sorting_ += clock::now() - start;
-  part_.sort_seconds = std::chrono::duration<double>(sorting_).count();
-  part_.read_seconds = std::chrono::duration<double>(clock::now() - started_ - sorting_).count();
+  timed(part_.sort_seconds, [&] {
+    sort_runs(part_.runs);
+    if (const auto twice = find_overlap(part_.runs)) {
+      fail_overlap(*twice, fmt::format("two of the recorded ranks {} to {}", block_.offset,
+                                       block_.end() - 1));
+    }
+    coalesce(part_.runs);
+    part_.runs = split_at_rows(part_.runs, header_.dims.back());
+  });
+  const std::chrono::duration<double> all = std::chrono::steady_clock::now() - started_;
+  part_.read_seconds = all.count() - part_.sort_seconds;
   return std::move(part_);
 }
 

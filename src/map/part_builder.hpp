@@ -13,7 +13,7 @@ namespace slabmark {
 class PartBuilder {
  public:
   /// `map` is how messages call it: 'map D3 of "f.nc"'. Starts the clock of the part.
-  PartBuilder(const MapHeader& header, std::string map, RecordedBlock block);
+  PartBuilder(const MapHeader& header, std::string map, Run block);
 
   /// Takes the runs of recorded rank `rank` and leaves `row` empty, with its memory. They are
   /// within the array, and in any order. `requests` counts what the file listed. Throws InputError
@@ -25,15 +25,13 @@ class PartBuilder {
   MapPart finish();
 
  private:
-  using clock = std::chrono::steady_clock;
   [[noreturn]] void fail_overlap(std::uint64_t element, const std::string& owner) const;
 
   const MapHeader& header_;
   std::string map_;
-  RecordedBlock block_;
+  Run block_;
   MapPart part_;
-  clock::time_point started_ = clock::now();
-  clock::duration sorting_{};
+  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace slabmark

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "geometry/extent.hpp"
-#include "geometry/run.hpp"
+#include "map/decomposition.hpp"
 
 namespace slabmark {
 
@@ -48,5 +48,9 @@ struct PioEntries {
 /// collective. Throws InputError that names rank and value where an entry is no number or lies
 /// outside the array, or where there are more or fewer than announced.
 PioEntries read_pio_row(const PioText& text, std::uint64_t rank);
+
+/// Collective. A PIO text file as a map: rank 0 finds the lines, each rank reads and parses only
+/// those of its own recorded ranks.
+std::unique_ptr<MapFile> open_pio_text_map(const Comm& comm, const std::string& path);
 
 }  // namespace slabmark

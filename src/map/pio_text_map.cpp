@@ -1,5 +1,3 @@
-#include "map/pio_text_map.hpp"
-
 #include <cstring>
 
 #include <fmt/format.h>
@@ -43,9 +41,9 @@ class PioTextMap final : public MapFile {
   }
 
  private:
-  MapPart read_alone(const MapHeader& header, RecordedBlock block) const {
+  MapPart read_alone(const MapHeader& header, Run block) const {
     PartBuilder builder(header, fmt::format("\"{}\"", path_), block);
-    for (std::uint64_t rank = block.first; rank < block.first + block.count; ++rank) {
+    for (std::uint64_t rank = block.offset; rank < block.end(); ++rank) {
       PioEntries entries = read_pio_row(text_, rank);
       builder.add_row(rank, entries.runs, entries.elements);
     }

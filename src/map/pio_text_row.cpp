@@ -40,8 +40,11 @@ class EntryParser {
     while (true) {
       while (at != end && (*at == ' ' || *at == '\t' || *at == '\r')) ++at;
       if (at == end) break;
-      append(result, number(at, end));
+      const std::uint64_t entry = number(at, end);
       ++entries;
+      if (entry == 0) continue;
+      ++result.elements;
+      append(result.runs, {entry - 1, 1});
     }
     if (entries != text_.rows[rank_].entries) {
       fail(
@@ -68,17 +71,6 @@ class EntryParser {
       fail_no_number(begin, end);
     }
     return value;
-  }
-
-  void append(PioEntries& result, std::uint64_t entry) const {
-    if (entry == 0) return;
-    ++result.elements;
-    const std::uint64_t element = entry - 1;
-    if (!result.runs.empty() && result.runs.back().end() == element) {
-      ++result.runs.back().length;
-    } else {
-      result.runs.push_back({element, 1});
-    }
   }
 
   static std::string word_at(const char* begin, const char* end) {

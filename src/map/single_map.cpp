@@ -32,7 +32,7 @@ class SingleMap final : public MapFile {
 
   MapPart read(std::size_t k, int as_rank, int size) override {
     const MapHeader& header = maps_.at(k);
-    const RecordedBlock block = recorded_block(header.recorded_ranks, as_rank, size);
+    const Run block = recorded_block(header.recorded_ranks, as_rank, size);
     const std::uint64_t elements = element_count(header.dims);
     PartBuilder builder(header, fmt::format("\"{}\"", path_), block);
     RunList row;
@@ -86,11 +86,7 @@ class SingleMap final : public MapFile {
             fmt::format("rank {} lists the offset {}, outside the {} elements of its array ({})",
                         rank, offset, elements, to_string(maps_[0].dims)));
       }
-      if (!runs.empty() && runs.back().end() == element) {
-        ++runs.back().length;
-      } else {
-        runs.push_back({element, 1});
-      }
+      slabmark::append(runs, {element, 1});
     }
   }
 

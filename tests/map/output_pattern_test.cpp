@@ -1,10 +1,9 @@
-#include "map/output_pattern.hpp"
-
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
 #include "map/map_files.hpp"
+#include "map/map_pattern.hpp"
 #include "pattern/output_table.hpp"
 
 namespace slabmark {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/command_line.hpp"
-#include "map/output_pattern.hpp"
+#include "map/map_pattern.hpp"
 #include "pattern/output_table.hpp"
 #include "program/slabmark-bench/pattern_command.hpp"
 

@@ -39,13 +39,13 @@ Occurrences gather(const Comm& comm, const Occurrences& mine) {
 /// is collective, so a process whose share is smaller reads empty parts along with the others.
 void for_each_part(const Comm& comm, MapFile& file, std::size_t k, std::uint64_t ranks,
                    const std::function<void(const MapPart&)>& visit) {
-  const RecordedBlock share = recorded_block(ranks, comm.rank(), comm.size());
-  const std::uint64_t calls = comm.max(share.count);
+  const Run share = recorded_block(ranks, comm.rank(), comm.size());
+  const std::uint64_t calls = comm.max(share.length);
   const auto size = static_cast<int>(ranks);
   const auto recorded = static_cast<int>(file.maps().at(k).recorded_ranks);
   for (std::uint64_t i = 0; i < calls; ++i) {
-    if (i < share.count) {
-      visit(file.read(k, static_cast<int>(share.first + i), size));
+    if (i < share.length) {
+      visit(file.read(k, static_cast<int>(share.offset + i), size));
     } else {
       file.read(k, recorded, recorded + 1);
     }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/stopwatch.hpp"
 #include "storage/posix/free_path.hpp"
 
 namespace slabmark::slice {
@@ -14,8 +15,6 @@ namespace slabmark::slice {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::string_view ending = ".vtkhdf";
 
 /// Room is made for several outputs at once, since HDF5 and the other ranks are asked each time.
 /// What is not used in the end goes back without a gap as long as the index has one node; later a
@@ -62,8 +61,9 @@ std::vector<int> writers_of(const Declaration& declaration, const Description& d
 
 /// "DIRECTORY/STEM_000042.vtkhdf" of any number.
 bool is_output_of(const std::string& path, const std::string& stem) {
-  if (!path.starts_with(stem + "_") || !path.ends_with(ending)) return false;
-  const auto number = path.substr(stem.size() + 1, path.size() - stem.size() - 1 - ending.size());
+  if (!path.starts_with(stem + "_") || !path.ends_with(file_ending)) return false;
+  const auto number =
+      path.substr(stem.size() + 1, path.size() - stem.size() - 1 - file_ending.size());
   return !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
 }
 
@@ -80,7 +80,7 @@ CutOutput::CutOutput(const Comm& comm, const Declaration& declaration, std::size
           declaration.type,
           writers_of(declaration, description_, index, static_cast<std::uint64_t>(comm.size())),
           static_cast<std::uint64_t>(comm.rank()))),
-      exchange_(comm, plan_),
+      exchange_(comm, plan_.sent, plan_.received),
       gatherer_(declaration.device, plan_, fields_of(declaration, declaration.cuts[index]),
                 declaration.type) {
   if (!writes()) return;
@@ -91,11 +91,6 @@ CutOutput::CutOutput(const Comm& comm, const Declaration& declaration, std::size
   }
   slots_.resize(std::max<std::uint64_t>(declaration.waiting, 1));
   for (auto& slot : slots_) slot.buffer = make_buffer(bytes, declaration.device);
-}
-
-std::string CutOutput::path_of(std::uint64_t step) const {
-  if (appends()) return stem_ + std::string(ending);
-  return fmt::format("{}_{:06}{}", stem_, step, ending);
 }
 
 // Every writer needs the places of the data; the keeper writes all the rest, what lies before the
@@ -126,7 +121,7 @@ void CutOutput::take_image(const Description& description) {
 
 void CutOutput::clear_the_way(bool overwrite) const {
   if (!keeps()) return;
-  posix::require_free_path(stem_ + std::string(ending), {overwrite});
+  posix::require_free_path(file_of(FileMode::append, stem_, 0), {overwrite});
   if (appends()) return;
   auto directory = fs::path(stem_).parent_path();
   const bool here = directory.empty();

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "exchange/row_exchange.hpp"
+#include "parallel/agree.hpp"
 #include "parallel/comm.hpp"
-#include "slice/attempt.hpp"
-#include "slice/exchange.hpp"
 #include "slice/gatherer.hpp"
 #include "slice/output.hpp"
 #include "slice/plan.hpp"
@@ -77,7 +77,7 @@ class CutOutput {
   void hand_over(std::uint64_t step, double time, WriterThread* thread, Tally& tally);
   bool keeps() const { return comm_.rank() == plan_.writers.front(); }
   bool appends() const { return mode_ == FileMode::append; }
-  std::string path_of(std::uint64_t step) const;
+  std::string path_of(std::uint64_t step) const { return file_of(mode_, stem_, step); }
   void take_image(const Description& description);
   void make_room();
   void grow(Attempt& attempt);
@@ -91,7 +91,7 @@ class CutOutput {
   std::uint64_t every_;
   Description description_;
   Plan plan_;
-  Exchange exchange_;
+  RowExchange exchange_;
   Gatherer gatherer_;
 
   std::vector<Slot> slots_;

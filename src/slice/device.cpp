@@ -1,6 +1,8 @@
 #include "slice/device.hpp"
 
 #include <cstring>
+#include <new>
+#include <sys/mman.h>
 
 namespace slabmark::slice {
 
@@ -11,6 +13,14 @@ Buffer make_buffer(std::uint64_t bytes, const std::shared_ptr<Device>& device) {
   auto* memory = device->allocate_pinned(bytes);
   std::memset(memory, 0, bytes);
   return {memory, [device](std::byte* pinned) { device->release_pinned(pinned); }};
+}
+
+Buffer make_pages(std::uint64_t bytes, bool huge) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  // Advice only: a kernel without huge pages goes on with small ones.
+  madvise(memory, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  return {static_cast<std::byte*>(memory), [bytes](std::byte* all) { munmap(all, bytes); }};
 }
 
 }  // namespace slabmark::slice

@@ -49,4 +49,9 @@ std::shared_ptr<Device> cuda_device();
 using Buffer = std::unique_ptr<std::byte[], std::function<void(std::byte*)>>;
 Buffer make_buffer(std::uint64_t bytes, const std::shared_ptr<Device>& device);
 
+/// Memory of the host for blocks of fields, zeroed. With `huge` the kernel is asked for pages of
+/// 2 MiB: of a plane normal to x each point lies in a page of its own, and finding small pages
+/// costs more than reading the points.
+Buffer make_pages(std::uint64_t bytes, bool huge);
+
 }  // namespace slabmark::slice

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/stopwatch.hpp"
 #include "parallel/agree.hpp"
 #include "slice/cut_output.hpp"
 
@@ -58,6 +59,11 @@ void check_cut(const Declaration& declaration, const Cut& cut) {
 }
 
 }  // namespace
+
+std::string file_of(FileMode mode, const std::string& stem, std::uint64_t step) {
+  if (mode == FileMode::append) return fmt::format("{}{}", stem, file_ending);
+  return fmt::format("{}_{:06}{}", stem, step, file_ending);
+}
 
 void check(const Declaration& declaration, std::uint64_t ranks) {
   check_field(declaration.grid, ranks);

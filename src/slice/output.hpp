@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <mpi.h>
@@ -38,6 +39,12 @@ enum class FileMode {
   append,           ///< one file a cut, kept open, with a dimension of time
   file_per_output,  ///< one file a cut and output
 };
+
+inline constexpr std::string_view file_ending = ".vtkhdf";
+
+/// The file of all outputs of a cut or of that at `step`; `stem`: Declaration::prefix and the name
+/// of the slice.
+std::string file_of(FileMode mode, const std::string& stem, std::uint64_t step);
 
 /// Everything that is declared once.
 struct Declaration {

@@ -158,7 +158,7 @@ class PlanMaker {
 
   void add_gatherings(const Part& mine, Run range, std::uint64_t writer) {
     const auto& columns = mine.file[0];
-    Sent sent{static_cast<int>(writer), plan_.send_bytes, 0, columns.length * element_};
+    SentRows sent{static_cast<int>(writer), plan_.send_bytes, 0, columns.length * element_};
     for_each_rows(mine, lengths_, fields_, range, [&](const Rows& rows) {
       Gathering one;
       one.field = rows.field;
@@ -196,7 +196,7 @@ class PlanMaker {
     for (std::uint64_t other = 0; other < rank_count(field_); ++other) {
       if (other == rank_) continue;
       const auto theirs = part_of(field_, slice_, other);
-      Received received{static_cast<int>(other), theirs.file[0].length * element_, {}};
+      ReceivedRows received{static_cast<int>(other), theirs.file[0].length * element_, {}};
       for_each_rows(theirs, lengths_, fields_, range, [&](const Rows& rows) {
         const auto first = place(rows, theirs.file[0].offset, range);
         for (std::uint64_t i = 0; i < rows.count; ++i) {

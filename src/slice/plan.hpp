@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "exchange/row_exchange.hpp"
 #include "pattern/blocked_field.hpp"
 #include "slice/gather.hpp"
 
@@ -16,21 +17,6 @@ struct Gathering {
   bool to_own_part = false;  ///< into what this rank writes, else into what it sends
   std::uint64_t offset = 0;  ///< bytes, of the first row there
   std::uint64_t pitch = 0;   ///< bytes between rows there
-};
-
-/// What this rank sends to a writer: consecutive in the send buffer.
-struct Sent {
-  int to = 0;
-  std::uint64_t offset = 0;  ///< bytes, in the send buffer
-  std::uint64_t rows = 0;
-  std::uint64_t row_bytes = 0;
-};
-
-/// What this rank, a writer, gets from another: rows at these places of what it writes.
-struct Received {
-  int from = 0;
-  std::uint64_t row_bytes = 0;
-  std::vector<std::uint64_t> offsets;  ///< bytes, one a row
 };
 
 /// What this rank writes of a field in one output, contiguous in its buffer and in the field's
@@ -49,9 +35,9 @@ struct Stretch {
 struct Plan {
   std::array<std::uint64_t, 3> shape = {1, 1, 1};  ///< points in the file along x, y, z
   std::vector<Gathering> gatherings;
-  std::vector<Sent> sent;
-  std::vector<Received> received;
-  std::vector<Stretch> stretches;  ///< empty: this rank does not write
+  std::vector<SentRows> sent;          ///< to writers
+  std::vector<ReceivedRows> received;  ///< at places of what this rank writes
+  std::vector<Stretch> stretches;      ///< empty: this rank does not write
   std::uint64_t send_bytes = 0;
   std::uint64_t write_bytes = 0;
   std::vector<int> writers;  ///< ranks, in the order of the file; the first keeps the file

@@ -85,24 +85,14 @@ void describe_slice(hdf5::File& file, const Description& d) {
   hdf5::write_attribute(root.get(), "plane_position", begin_of(d, normal), path);
 }
 
-hdf5::CreationSettings contiguous() {
-  hdf5::CreationSettings settings;
-  settings.alloc = H5D_ALLOC_TIME_EARLY;
-  return settings;
-}
+const hdf5::CreationSettings contiguous = {.alloc = H5D_ALLOC_TIME_EARLY, .chunk = {}};
 
 /// Allocated when first written.
-hdf5::CreationSettings contiguous_later() {
-  hdf5::CreationSettings settings;
-  settings.alloc = H5D_ALLOC_TIME_LATE;
-  return settings;
-}
+const hdf5::CreationSettings contiguous_later = {.alloc = H5D_ALLOC_TIME_LATE, .chunk = {}};
 
 /// Growing with time: one output a chunk.
 hdf5::CreationSettings chunked(Extent chunk) {
-  auto settings = contiguous();
-  settings.chunk = std::move(chunk);
-  return settings;
+  return {.alloc = H5D_ALLOC_TIME_EARLY, .chunk = std::move(chunk)};
 }
 
 /// One dataset for each axis of the file, slowest first, with the coordinates of the points:
@@ -118,7 +108,7 @@ std::vector<hdf5::Dataset> write_coordinates(hdf5::File& file, const Description
     }
     const std::string name(1, axis_names[axis]);
     const hdf5::Space space(Extent{points});
-    auto scale = file.create_dataset(name, ElementType::float64, space, contiguous());
+    auto scale = file.create_dataset(name, ElementType::float64, space, contiguous);
     scale.write(space, space, hdf5::TransferList(hdf5::TransferList::Mode::serial),
                 coordinates.data());
     hdf5::make_scale(scale, name, file.path());
@@ -138,7 +128,7 @@ Datasets build(hdf5::File& file, const Description& d, bool growing) {
   Datasets all;
   describe_image(file, d);
   describe_slice(file, d);
-  const auto time_settings = growing ? chunked({times_a_chunk}) : contiguous();
+  const auto time_settings = growing ? chunked({times_a_chunk}) : contiguous;
   const std::uint64_t times = growing ? 0 : 1;
   all.times = file.create_dataset("time", ElementType::float64, hdf5::Space({times}, growing),
                                   time_settings);
@@ -158,7 +148,7 @@ Datasets build(hdf5::File& file, const Description& d, bool growing) {
   for (const auto& field : d.fields) {
     auto data =
         file.create_dataset("VTKHDF/PointData/" + field, d.type, hdf5::Space(extent, growing),
-                            growing ? chunked(chunk) : contiguous_later());
+                            growing ? chunked(chunk) : contiguous_later);
     if (growing) hdf5::attach_scale(data, *all.times, 0, file.path());
     for (unsigned i = 0; i < scales.size(); ++i) {
       hdf5::attach_scale(data, scales[i], i + 1, file.path());

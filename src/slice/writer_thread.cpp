@@ -1,24 +1,10 @@
 #include "slice/writer_thread.hpp"
 
+#include <memory>
+
 #include "base/error.hpp"
 
 namespace slabmark::slice {
-
-namespace {
-
-/// Runs in any way out of a thread, its cancellation too.
-class AtEnd {
- public:
-  explicit AtEnd(std::function<void()> work) : work_(std::move(work)) {}
-  ~AtEnd() { work_(); }
-  AtEnd(const AtEnd&) = delete;
-  AtEnd& operator=(const AtEnd&) = delete;
-
- private:
-  std::function<void()> work_;
-};
-
-}  // namespace
 
 WriterThread::WriterThread() : thread_([this] { run(); }) {}
 
@@ -32,7 +18,8 @@ WriterThread::~WriterThread() {
 }
 
 void WriterThread::run() {
-  const AtEnd note([this] {
+  // In any way out of the thread, its cancellation too.
+  const std::shared_ptr<void> note(nullptr, [this](void*) {
     const std::lock_guard lock(mutex_);
     ended_ = true;
     changed_.notify_all();

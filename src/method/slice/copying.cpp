@@ -2,12 +2,12 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "base/stopwatch.hpp"
 #include "geometry/run.hpp"
 #include "method/slice/method.hpp"
-#include "slice/attempt.hpp"
+#include "slice/device.hpp"
 #include "slice/gather.hpp"
 #include "slice/lines.hpp"
-#include "slice/pages.hpp"
 
 namespace slabmark {
 
@@ -104,7 +104,7 @@ class SliceCopying : public SliceMethod {
 
  protected:
   void write(std::uint64_t round, std::span<std::byte* const> buffers) override {
-    slice::timed(copying_.gather, [&] { copy(buffers); });
+    timed(copying_.gather, [&] { copy(buffers); });
     files_->write(round);
   }
   slice::Tally tally() const override {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/stopwatch.hpp"
 #include "method/slice/method.hpp"
-#include "slice/attempt.hpp"
 #include "storage/posix/file.hpp"
 
 namespace slabmark {
@@ -56,14 +56,13 @@ class Gatherv : public SliceMethod {
 
  protected:
   void write(std::uint64_t round, std::span<std::byte* const>) override {
-    slice::timed(tally_.exchange, [&] {
+    timed(tally_.exchange, [&] {
       check_mpi(MPI_Gatherv(mine_.data(), static_cast<int>(mine_.size()), MPI_BYTE, all_.data(),
                             counts_.data(), places_.data(), MPI_BYTE, 0, context_.comm.get()),
                 "MPI_Gatherv");
     });
     if (!file_.is_open()) return;
-    slice::timed(tally_.write,
-                 [&] { file_.write_at(round * all_.size(), all_.data(), all_.size()); });
+    timed(tally_.write, [&] { file_.write_at(round * all_.size(), all_.data(), all_.size()); });
     tally_.bytes_written += all_.size();
     ++tally_.requests;
   }

@@ -17,10 +17,10 @@ namespace slabmark {
 
 namespace {
 
-constexpr std::string_view ending = ".vtkhdf";
+using slice::file_ending;
 
 std::string stem_of(const std::string& path) {
-  return path.ends_with(ending) ? path.substr(0, path.size() - ending.size()) : path;
+  return path.ends_with(file_ending) ? path.substr(0, path.size() - file_ending.size()) : path;
 }
 
 /// Stands for a block whose place is not known yet; it begins with a line of memory, as blocks do.
@@ -66,7 +66,8 @@ std::vector<std::string> files_beside(const std::string& path) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(directory_of(path), none)) {
     const auto name = stem_of(entry.path().filename().string());
-    if (!name.starts_with(stem) || name == stem || entry.path().extension() != ending) continue;
+    if (!name.starts_with(stem) || name == stem || entry.path().extension() != file_ending)
+      continue;
     if (!std::regex_match(name.substr(stem.size()), slice_and_output)) continue;
     files.push_back(std::filesystem::path(path).replace_filename(entry.path().filename()).string());
   }
@@ -104,17 +105,17 @@ void SliceMethod::inspect() {
 }
 
 SliceFiles::SliceFiles(const Comm& comm, const slice::Declaration& declaration)
-    : output(comm.get(), declaration), append_(declaration.mode == slice::FileMode::append) {
+    : output(comm.get(), declaration), mode_(declaration.mode) {
   for (const auto& cut : declaration.cuts) {
     stems_.push_back(declaration.prefix + cut.slice.name);
-    if (append_) files_.push_back(stems_.back() + std::string(ending));
+    if (mode_ == slice::FileMode::append) files_.push_back(file_of(mode_, stems_.back(), 0));
   }
 }
 
 void SliceFiles::write(std::uint64_t round) {
-  if (!append_) {
+  if (mode_ == slice::FileMode::file_per_output) {
     for (const auto& stem : stems_) {
-      files_.push_back(fmt::format("{}_{:06}{}", stem, round, ending));
+      files_.push_back(file_of(mode_, stem, round));
       guards_.emplace_back(files_.back());
     }
   }

@@ -58,7 +58,7 @@ class SliceFiles {
 
  private:
   std::vector<std::string> stems_;  ///< of the slices
-  bool append_;
+  slice::FileMode mode_;
   std::vector<std::string> files_;    ///< so far, the same on all ranks
   std::deque<RemoveOnAbort> guards_;  ///< of files that came later than create()
 };

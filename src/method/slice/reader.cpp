@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "geometry/hyperslab.hpp"
-#include "method/shared/boxes.hpp"
 #include "method/slice/method.hpp"
 #include "storage/hdf5/file.hpp"
 
@@ -19,37 +17,25 @@ namespace {
 class SliceReader : public PlainReader {
  public:
   SliceReader(const Pattern& pattern, const std::string& path)
-      : pattern_(pattern),
-        declaration_(declare(pattern, path)),
-        serial_(hdf5::TransferList::Mode::serial),
-        memory_(Extent{1}) {
+      : pattern_(pattern), declaration_(declare(pattern, path)) {
     open(0, 0);  // what is not there at all shows at once
   }
 
   void read(std::size_t dataset, std::uint64_t time, Run run, std::byte* out) override {
     if (!(open_ == std::pair{dataset, appended_ ? 0 : time})) open(dataset, time);
-    auto space = data_->space();
-    auto extent = space.extent();
+    auto extent = data_->space().extent();
     if (appended_) extent.erase(extent.begin());
     require_as_many(extent, dataset);
-    for (const auto& box : boxes_of_range(run, extent)) {
-      if (appended_) {
-        space.select(box, time);
-      } else {
-        space.select(box);
-      }
-      memory_.become_dense(box, appended_);
-      data_->read(memory_, space, serial_, out);
-      out += element_count(box) * size_of(pattern_.datasets[dataset].type);
-    }
+    data_->read(run, extent, appended_ ? std::optional(time) : std::nullopt, out);
   }
 
  private:
   void open(std::size_t dataset, std::uint64_t time) {
     const auto& cut = declaration_.cuts[dataset / pattern_.slices->fields];
     const auto stem = declaration_.prefix + cut.slice.name;
-    appended_ = std::filesystem::exists(stem + ".vtkhdf");
-    path_ = appended_ ? stem + ".vtkhdf" : fmt::format("{}_{:06}.vtkhdf", stem, time);
+    path_ = file_of(slice::FileMode::append, stem, 0);
+    appended_ = std::filesystem::exists(path_);
+    if (!appended_) path_ = file_of(slice::FileMode::file_per_output, stem, time);
     data_.reset();
     file_ = hdf5::File::open_serial(path_);
     data_.emplace(file_->open_dataset("VTKHDF/PointData/" + pattern_.datasets[dataset].name,
@@ -67,8 +53,6 @@ class SliceReader : public PlainReader {
 
   const Pattern& pattern_;
   slice::Declaration declaration_;
-  hdf5::TransferList serial_;
-  hdf5::Space memory_;
   bool appended_ = true;
   std::string path_;
   std::optional<hdf5::File> file_;

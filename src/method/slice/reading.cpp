@@ -1,5 +1,5 @@
+#include "base/stopwatch.hpp"
 #include "method/slice/method.hpp"
-#include "slice/attempt.hpp"
 #include "slice/lines.hpp"
 #include "slice/plan.hpp"
 
@@ -33,7 +33,7 @@ class SliceReading : public SliceMethod {
  protected:
   void write(std::uint64_t, std::span<std::byte* const> buffers) override {
     if (lines_ == 0) touch(buffers, [&](const std::byte*) { ++lines_; });
-    slice::timed(tally_.gather, [&] {
+    timed(tally_.gather, [&] {
       unsigned sum = 0;
       const auto add = [&](const std::byte* at) { sum += std::to_integer<unsigned>(*at); };
       if (order_ == Order::of_memory) {

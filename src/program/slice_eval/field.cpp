@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "geometry/run.hpp"
-#include "slice/pages.hpp"
+#include "slice/device.hpp"
 
 namespace slabmark::slice_eval {
 

@@ -101,6 +101,7 @@ class Record(BaseModel):
 
     pattern: Pattern
     method: str
+    method_summary: str = ""  # earlier records lack it
     direction: str
     unsupported: str | None
     settings: Settings

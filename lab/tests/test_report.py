@@ -235,6 +235,12 @@ def test_two_results_are_given_a_verdict(tmp_path):
     assert "verdicts" not in Page(report(tmp_path, *sides, "--pool")).ids
 
 
+def test_the_words_say_what_each_method_does_as_far_as_its_record_does(tmp_path):
+    made = [record([1.0] * 6, method=name, **more) for name, more in (("new", {"method_summary": "<one call>"}), ("old", {}))]
+    words = re.findall(r'<dt id="word-(.*?)">.*?</dt><dd>(.*?)</dd>', report_of(tmp_path, *made))
+    assert ("new", "&lt;one call&gt;") in words and "old" not in dict(words)
+
+
 def test_who_cannot_see_is_told_what_figures_and_tables_show(results, tmp_path):
     text = report(tmp_path, results)
     drawn = re.findall("<svg [^>]*>", text)

@@ -61,6 +61,7 @@ CellRecord begin_record(const Comm& comm, const Cell& cell, const RunOptions& op
   CellRecord record;
   record.pattern = describe_pattern(comm, moved);
   record.method = cell.method->name;
+  record.method_summary = cell.method->summary;
   record.direction = reading ? "read" : "write";
   record.settings = describe_settings(cell);
   record.sync = options.sync && !reading;

@@ -103,7 +103,8 @@ struct Bound {
 struct CellRecord {
   PatternRecord pattern;
   std::string method;
-  std::string direction;  ///< "write" or "read"
+  std::string method_summary;  ///< what it does, in a line
+  std::string direction;       ///< "write" or "read"
   /// Why the method cannot move this pattern; there are no trials then. Empty: it was measured.
   std::string unsupported;
 

@@ -135,6 +135,7 @@ void to_json(json& to, const CellRecord& record) {
   to = {{"slabmark_record", record_version},
         {"pattern", written(record.pattern)},
         {"method", record.method},
+        {"method_summary", record.method_summary},
         {"direction", record.direction},
         {"unsupported", text_or_null(record.unsupported)},
         {"settings", record.settings},

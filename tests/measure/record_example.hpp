@@ -41,6 +41,7 @@ inline CellRecord example_record() {
                     .requests_min = 4,
                     .ranks = 2};
   record.method = "pnetcdf-varn";
+  record.method_summary = "a call a variable";
   record.direction = "write";
   record.settings = {{"options", {{"pnetcdf.blocking", "off"}}}};
   record.effective = {{"collective", true}};

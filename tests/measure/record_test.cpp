@@ -67,7 +67,7 @@ TEST(Records, AreWrittenAsDocumented) {
           "ranks": 2, "slowest_host": "node1", "slowest_rank": 1, "variance": 1048576.0
         }
       },
-      "method": "pnetcdf-varn", "once": null, "order": {"cells": 4, "seed": 18446744073709551615},
+      "method": "pnetcdf-varn", "method_summary": "a call a variable", "once": null, "order": {"cells": 4, "seed": 18446744073709551615},
       "pattern": {
         "bytes": 4096, "datasets": 3, "name": "decomposition", "ranks": 2,
         "requests": {"max": 8, "min": 4, "total": 12}, "rounds": 1,

@@ -78,17 +78,9 @@ class Candidate:
 
     def variants(self):
         """The same with one setting more each."""
-        made = []
-        for key in (self.method, family(self.method)):
-            for variant in VARIANTS.get(key, []):
-                made.append(
-                    dataclasses.replace(
-                        self,
-                        options=self._with(self.options, variant.get("options", {})),
-                        hints=self._with(self.hints, variant.get("hints", {})),
-                    )
-                )
-        return made
+        found = [variant for key in (self.method, family(self.method)) for variant in VARIANTS.get(key, [])]
+        changed = lambda variant: {kind: self._with(getattr(self, kind), variant.get(kind, {})) for kind in ("options", "hints")}
+        return [dataclasses.replace(self, **changed(variant)) for variant in found]
 
     def _with(self, pairs, more):
         named = {name.format(library=library(self.method)): value for name, value in more.items()}

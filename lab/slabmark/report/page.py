@@ -10,7 +10,7 @@ import jinja2
 
 import slabmark
 from slabmark import compare, findings, programs, units
-from slabmark.errors import LabError
+from slabmark.errors import LabError, printable
 from slabmark.report import figures, glossary
 
 # A figure takes a third of a second and half a page; beyond these, tables tell the rest.
@@ -57,7 +57,7 @@ def make(loads, collection, title, sources):
         sections=sections,
         histograms=histograms,
         findings=found,
-        words=[("Columns", glossary.COLUMNS.items()), ("Phases", glossary.PHASES.items())],
+        words={"Columns": glossary.COLUMNS, "Phases": glossary.PHASES, "Methods": _methods(loads)},
         machines=_machines(collection.records),
         recipe=_recipe(collection.records),
         collection=collection,
@@ -155,6 +155,12 @@ def _plain(value):
     if isinstance(value, list):
         return ", ".join(map(_plain, value))
     return "yes" if value is True else "no" if value is False else str(value)
+
+
+def _methods(loads):
+    """What each method of the page does, as far as its records say so."""
+    shown = sorted({cell.method: cell.first.method_summary for load in loads for cell in load.all_cells}.items())
+    return {printable(name): summary for name, summary in shown if summary}
 
 
 def _machines(records):

@@ -91,6 +91,7 @@ def test_every_record_that_the_programs_write_can_be_read(run, small_map, tmp_pa
     assert len(load.cells) == 3 and len(load.bounds) == 2
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for cell in load.all_cells:
+        assert cell.first.method_summary
         summary = lines[cell.first.line - 1]["summary"]
         seconds, rates = (summary["open_to_close"][name] for name in ("seconds", "bytes_per_second"))
         ours = cell.summary

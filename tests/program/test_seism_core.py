@@ -159,12 +159,12 @@ def test_a_file_of_others_or_none_is_a_sentence(run, refused, each, tmp_path):
     (tmp_path / "text.h5").write_text("no HDF5")
     files = {"other.h5": "simulation_attributes", "text.h5": "no HDF5 file", "none.h5": "no file"}
 
-    def refused(case, _):
+    def check(case, _):
         (name, culprit), (program, ranks) = case
         done = run(program, [name], ranks=ranks, cwd=tmp_path)
         assert culprit in refused(done, program)
 
-    each(itertools.product(files.items(), (("seism-core-check", 2), ("seism-read", 1))), refused)
+    each(itertools.product(files.items(), (("seism-core-check", 2), ("seism-read", 1))), check)
 
 
 # ---- the same pattern through any method

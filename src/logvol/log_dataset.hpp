@@ -43,7 +43,7 @@ class LogDataset {
   void moved(LogRuns runs);
   void drop_pending();
 
-  /// Calls `sink.add(part, target)` for what is wished of that which is pending and was flushed,
+  /// Calls `sink.add(part, target)` for what is wanted of that which is pending and was flushed,
   /// and `sink.end_of_list()` after that of one rank and flush. What is missing in the request then
   /// was never written. Looks from the newest to the oldest until nothing is missing.
   template <class Sink>

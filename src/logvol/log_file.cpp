@@ -1,12 +1,14 @@
 #include "logvol/log_file.hpp"
 
-#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "logvol/journal/driver.hpp"
+#include "logvol/view.hpp"
+#include "logvol/write_views.hpp"
 
 namespace slabmark::logvol {
 
@@ -17,21 +19,22 @@ constexpr std::int64_t layout_version = 1;
 
 }  // namespace
 
-LogFile::LogFile(std::string path, std::unique_ptr<Comm> comm, const Config& config,
+LogFile::LogFile(std::string path, Ranks ranks, const Config& config,
                  std::shared_ptr<Journal> journal)
     : path_(std::move(path)),
-      comm_(std::move(comm)),
+      ranks_(std::move(ranks)),
       config_(config),
       journal_(std::move(journal)),
-      raw_(posix::File::open(path_,
-                             journal_ ? posix::File::Access::write : posix::File::Access::read)) {}
+      files_{posix::File::open(path_,
+                               journal_ ? posix::File::Access::write : posix::File::Access::read),
+             {}},
+      index_(files_.hdf5),
+      writer_(ranks_, files_.hdf5, journal_.get()) {}
 
 void LogFile::create(const Location& file) {
   set_number(file, log_group, "version", layout_version);
   set_number(file, log_group, "datasets", 0);
-  set_number(file, log_group, "state", static_cast<int>(LogState::open));
-  state_ = LogState::open;
-  changed_ = true;
+  mark_open(file);
   start_journal(file);
 }
 
@@ -45,9 +48,7 @@ void LogFile::load(const Location& file) {
   }
   state_ = static_cast<LogState>(number(file, log_group, "state").value_or(1));
   dataset_count_ = static_cast<std::uint64_t>(number(file, log_group, "datasets").value_or(0));
-  while (const auto index = find_line(file, index_name(indices_.size()))) {
-    indices_.push_back(*index);
-  }
+  index_.load(file);
   if (!writable()) return;
   start_journal(file);
   if (journal_->committed() == 0) commit(end_of_space(*journal_));
@@ -58,23 +59,26 @@ void LogFile::start_journal(const Location& file) {
   if (!mark) {  // a new file
     mark = create_line(file, mark_name, H5T_STD_U64LE, 1);
   }
-  agreed([&] {
+  ranks_.agreed([&] {
     if (is_root()) journal_->start(mark->address);
   });
 }
 
 void LogFile::commit(std::uint64_t end) {
-  agreed([&] {
+  ranks_.agreed([&] {
     if (is_root()) journal_->commit(end);
   });
-  if (comm_) journal_->follow(comm_->broadcast(journal_->epoch()), end);
+  journal_->follow(ranks_.broadcast(journal_->epoch()), end);
+}
+
+void LogFile::set_state(const Location& file, LogState state) {
+  set_number(file, log_group, "state", static_cast<int>(state));
+  state_ = state;
 }
 
 void LogFile::mark_open(const Location& file) {
   changed_ = true;
-  if (state_ == LogState::open) return;
-  set_number(file, log_group, "state", static_cast<int>(LogState::open));
-  state_ = LogState::open;
+  if (state_ != LogState::open) set_state(file, LogState::open);
 }
 
 std::uint64_t LogFile::new_number(const Location& file) {
@@ -91,21 +95,8 @@ std::shared_ptr<LogDataset> LogFile::known(std::uint64_t number) const {
 
 std::shared_ptr<LogDataset> LogFile::add(const Location& file,
                                          std::shared_ptr<LogDataset> dataset) {
-  // Here, not at the first read: if metadata is read collectively, no rank may do so alone.
-  parse_indices();
-  for (const auto& waiting : waiting_[dataset->number()]) {
-    const auto source = in_segment + static_cast<std::uint32_t>(waiting.flush);
-    if (waiting.entry.runs == 0 || dataset->segments.contains(source)) continue;
-    const auto name = segment_name(dataset->number(), waiting.flush);
-    const auto segment = find_line(file, name);
-    if (!segment) {
-      throw IoError(
-          fmt::format("'{}' has lost {} of its log; restore it from a copy.", path_, name));
-    }
-    dataset->segments[source] = *segment;
-  }
-  datasets_[dataset->number()] = dataset;
-  return dataset;
+  index_.find_segments(file, *dataset);
+  return datasets_[dataset->number()] = dataset;
 }
 
 void LogFile::added(std::uint64_t bytes) {
@@ -114,10 +105,10 @@ void LogFile::added(std::uint64_t bytes) {
 }
 
 void LogFile::spill() {
-  if (!spilled_.is_open()) {
-    const auto name = fmt::format("{}.spill-{}", path_, rank());
+  if (!files_.spill.is_open()) {
+    const auto name = fmt::format("{}.spill-{}", path_, ranks_.rank());
     posix::unlink(name);
-    spilled_ = posix::File::create(name);
+    files_.spill = posix::File::create(name);
     posix::unlink(name);  // it lives as long as it is open, also if this process is killed
   }
   for (const auto& [number, dataset] : datasets_) {
@@ -126,7 +117,8 @@ void LogFile::spill() {
     for (auto& run : runs) {
       if (run.source != in_memory) continue;
       const auto bytes = run.length * dataset->element_bytes();
-      spilled_.write_at(spilled_bytes_, reinterpret_cast<const std::byte*>(run.position), bytes);
+      files_.spill.write_at(spilled_bytes_, reinterpret_cast<const std::byte*>(run.position),
+                            bytes);
       run.position = spilled_bytes_;
       run.source = in_spill;
       spilled_bytes_ += bytes;
@@ -136,37 +128,114 @@ void LogFile::spill() {
   pending_bytes_ = 0;
 }
 
-std::vector<std::uint64_t> LogFile::sum(std::vector<std::uint64_t> values) const {
-  if (!comm_) return values;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()),
-                          MPI_UINT64_T, MPI_SUM, comm_->get()),
-            "MPI_Allreduce");
-  return values;
+void LogFile::read(LogDataset& dataset, std::vector<ReadRun> reads) {
+  update(dataset);
+  read_log(files_, dataset, std::move(reads));
 }
 
-std::vector<std::uint64_t> LogFile::sum_before(const std::vector<std::uint64_t>& values) const {
-  std::vector<std::uint64_t> before(values.size(), 0);
-  if (!comm_) return before;
-  check_mpi(MPI_Exscan(values.data(), before.data(), static_cast<int>(values.size()), MPI_UINT64_T,
-                       MPI_SUM, comm_->get()),
-            "MPI_Exscan");
-  if (comm_->is_root()) std::fill(before.begin(), before.end(), 0);
-  return before;
+void LogFile::flush(const Location& file) {
+  if (!writable() || abandoned_) return;
+  Flush flush(ranks_, datasets_, dataset_count_, cuts_);
+  if (flush.is_empty()) return;
+  mark_open(file);
+  if (config_.writing == Writing::collective) writer_.open_together();
+  flush.write(file, files_, writer_, index_);
+  for (const auto& [number, dataset] : datasets_) dataset->drop_pending();
+  cuts_.clear();
+  pending_bytes_ = 0;
+  files_.spill = {};
+  spilled_bytes_ = 0;
+}
+
+void LogFile::reshape(const Location& file, LogDataset& dataset, const Extent& extent) {
+  const auto& old = dataset.extent();
+  mark_open(file);
+  if (!same_rows(old, extent) || extent.front() < old.front()) {
+    flush(file);  // what is pending counts its offsets in the old shape
+    update(dataset);
+    // Else what is cut off here would come back if the dataset grows again.
+    append_entry(cuts_, dataset.number(), extent, 0, {});
+  }
+  dataset.reshape(extent);
+}
+
+LogShare LogFile::share(std::span<LogDataset* const> datasets) {
+  return {ranks_, files_, journal_.get(), index_.indices(), datasets};
+}
+
+void LogFile::materialise(const Location& file, LogShare& share, const LogDataset& dataset) {
+  const auto name = new_view_name(dataset.number());
+  remove_link_if_there(file, name);
+  const auto list = hdf5::own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate", name);
+  hdf5::check(H5Pset_fill_value(list.get(), dataset.type(), dataset.fill().data()),
+              "H5Pset_fill_value", name);
+  const auto address = create_array(file, name, dataset.type(), dataset.extent(), list.get());
+  try {
+    share.assemble(dataset, files_.hdf5, address);
+  } catch (...) {  // on all ranks
+    remove_link(file, name);
+    throw;
+  }
+  publish_view(file, dataset, index_.flushes());
+  remove_link_if_there(file, holes_name(dataset.number()));
+}
+
+void LogFile::prepare_close(const Location& file) {
+  if (!writable() || abandoned_) return;
+  flush(file);
+  writer_.close_together();
+  if (!changed_) return;
+  if (config_.view == View::none) return set_state(file, LogState::no_view);
+  // Here with all ranks; what some rank does not know is left to rank 0 after the close.
+  std::vector<std::uint64_t> know(dataset_count_, 0);
+  for (const auto& [number, dataset] : datasets_) know[number] = 1;
+  const auto all = ranks_.sum(know);
+  // A hyperslab takes two bytes of the index at least.
+  const bool may_be_many = index_.bytes() / 2 > config_.most_hyperslabs;
+  if (config_.view == View::virtual_dataset && !may_be_many) return;
+  std::vector<LogDataset*> outdated;
+  for (const auto& [number, dataset] : datasets_) {
+    if (all[number] < static_cast<std::uint64_t>(ranks_.size())) continue;
+    if (!is_current(file, *dataset, index_.flushes())) outdated.push_back(dataset.get());
+  }
+  std::optional<LogShare> mine;
+  ranks_.agreed([&] { mine.emplace(share(outdated)); });
+  for (const auto* dataset : outdated) {
+    const bool many = mine->hyperslabs(dataset->number()) > config_.most_hyperslabs;
+    if (config_.view == View::materialise || many) materialise(file, *mine, *dataset);
+  }
 }
 
 bool LogFile::is_open_below() const { return journal_ && is_open(*journal_); }
 
-bool LogFile::any(bool value) const { return comm_ ? comm_->any(value) : value; }
-
-std::uint64_t LogFile::index_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& index : indices_) bytes += index.elements;
-  return bytes;
+// HDF5 may have failed on this rank while the others wait for it, inside HDF5.
+void LogFile::check_all(bool well, const char* call) const {
+  ranks_.agreed([&] {
+    journal_->check();
+    if (well) return;
+    throw IoError(fmt::format("{} failed on '{}', as HDF5 says; what was flushed before is safe.",
+                              call, path_));
+  });
 }
 
-std::uint64_t LogFile::hyperslabs(std::uint64_t dataset) const {
-  const auto found = hyperslabs_.find(dataset);
-  return found == hyperslabs_.end() ? 0 : found->second;
+void LogFile::after_flush(bool well) {
+  if (!writable()) return;
+  check_all(well, "H5Fflush");
+  commit(end_of_space(*journal_));
+}
+
+void LogFile::after_close(bool well) {
+  if (!writable() || abandoned_) return;
+  check_all(well, "H5Fclose");
+  ranks_.agreed_at_leisure([&] {
+    if (!is_root()) return;
+    if (changed_ && config_.view != View::none) {
+      journal_->commit(files_.hdf5.size());
+      write_views(path_, config_, journal_);
+    } else {
+      journal_->finish();
+    }
+  });
 }
 
 }  // namespace slabmark::logvol

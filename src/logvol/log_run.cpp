@@ -90,44 +90,29 @@ const LogRuns& Layers::merged() {
   return layers_.empty() ? none : layers_.front();
 }
 
-std::vector<Wish> wishes_of(std::span<const Run> runs, std::byte* target,
-                            std::size_t element_bytes) {
-  std::vector<Wish> wishes;
-  wishes.reserve(runs.size());
+std::vector<ReadRun> reads_of(std::span<const Run> runs, std::byte* target,
+                              std::size_t element_bytes) {
+  std::vector<ReadRun> reads;
+  reads.reserve(runs.size());
   for (const auto run : runs) {
-    wishes.push_back({run.offset, run.length, target});
+    reads.push_back({run.offset, run.length, target});
     target += run.length * element_bytes;
   }
-  return wishes;
+  return reads;
 }
 
-void look_up(std::span<const LogRun> list, std::size_t element_bytes, std::vector<Wish>& wishes,
-             LogRuns& granted, std::vector<std::byte*>& targets) {
-  if (list.empty()) return;
-  std::vector<Wish> rest;
+LogRuns parts_within(std::span<const LogRun> list, std::span<const Run> wanted,
+                     std::size_t element_bytes) {
+  LogRuns parts;
   auto next = list.begin();
-  for (auto wish : wishes) {
-    // Wishes mostly ascend, so the search starts where the last one ended.
-    if (next != list.begin() && std::prev(next)->end() > wish.offset) next = list.begin();
-    next = first_that_ends_after(next, list.end(), wish.offset);
-    for (; wish.length > 0; ++next) {
-      if (next == list.end() || next->offset >= wish.end()) {
-        rest.push_back(wish);
-        break;
-      }
-      if (next->offset > wish.offset) {
-        const auto gap = next->offset - wish.offset;
-        rest.push_back({wish.offset, gap, wish.target});
-        wish = after(wish, gap, element_bytes);
-      }
-      const auto to = std::min(wish.end(), next->end());
-      granted.push_back(part_of(*next, wish.offset, to, element_bytes));
-      targets.push_back(wish.target);
-      wish = after(wish, to - wish.offset, element_bytes);
-      if (wish.length == 0) break;
+  for (const auto run : wanted) {
+    next = first_that_ends_after(next, list.end(), run.offset);
+    for (auto one = next; one != list.end() && one->offset < run.end(); ++one) {
+      parts.push_back(part_of(*one, std::max(one->offset, run.offset),
+                              std::min(one->end(), run.end()), element_bytes));
     }
   }
-  wishes = std::move(rest);
+  return parts;
 }
 
 }  // namespace slabmark::logvol

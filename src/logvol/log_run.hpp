@@ -87,8 +87,8 @@ class Layers {
   std::vector<LogRuns> layers_;  ///< oldest first
 };
 
-/// A wish for [offset, offset + length) of a dataset, to be put at `target`.
-struct Wish {
+/// [offset, offset + length) of a dataset, to be read to `target`.
+struct ReadRun {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
   std::byte* target = nullptr;
@@ -96,18 +96,17 @@ struct Wish {
   std::uint64_t end() const { return offset + length; }
 };
 
-/// What is left of a wish after its first `elements`.
-inline Wish after(const Wish& wish, std::uint64_t elements, std::size_t element_bytes) {
-  return {wish.offset + elements, wish.length - elements, wish.target + elements * element_bytes};
+/// What is left of it after its first `elements`.
+inline ReadRun after(const ReadRun& read, std::uint64_t elements, std::size_t element_bytes) {
+  return {read.offset + elements, read.length - elements, read.target + elements * element_bytes};
 }
 
-/// Wishes for runs whose elements go to `target` one after another.
-std::vector<Wish> wishes_of(std::span<const Run> runs, std::byte* target,
-                            std::size_t element_bytes);
+/// Runs whose elements go to `target` one after another.
+std::vector<ReadRun> reads_of(std::span<const Run> runs, std::byte* target,
+                              std::size_t element_bytes);
 
-/// What of the wishes a list can grant becomes `granted` (its runs, each with the target beside it
-/// in `targets`); the rest replaces `wishes`.
-void look_up(std::span<const LogRun> list, std::size_t element_bytes, std::vector<Wish>& wishes,
-             LogRuns& granted, std::vector<std::byte*>& targets);
+/// The parts of `list` that hold elements of `wanted`. Both ascend without overlap.
+LogRuns parts_within(std::span<const LogRun> list, std::span<const Run> wanted,
+                     std::size_t element_bytes);
 
 }  // namespace slabmark::logvol

@@ -1,11 +1,18 @@
 #include "logvol/log_share.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <utility>
+
+#include "exchange/range_plan.hpp"
 
 namespace slabmark::logvol {
 
 namespace {
+
+// Large enough for a file system, small enough for what is kept of each hyperslab in it.
+constexpr std::uint64_t window_bytes = 4 << 20;
 
 Run common(Run a, Run b) {
   const auto from = std::max(a.offset, b.offset);
@@ -27,12 +34,16 @@ LogRuns cut(const LogRuns& runs, Run part, std::size_t element_bytes) {
 
 }  // namespace
 
-LogShare::LogShare(posix::File& file, std::span<const Line> indices,
-                   std::span<LogDataset* const> datasets, std::uint64_t part, std::uint64_t parts) {
+LogShare::LogShare(const Ranks& ranks, ElementFiles& files, Journal* journal,
+                   std::span<const Line> indices, std::span<LogDataset* const> datasets)
+    : ranks_(ranks), files_(files), journal_(journal) {
+  if (datasets.empty()) return;
   for (const auto* dataset : datasets) {
     std::uint64_t elements = 0;
     for (const auto& [source, segment] : dataset->segments) elements += segment.elements;
-    shares_[dataset->number()].mine = equal_range(elements, part, parts);
+    shares_[dataset->number()].mine =
+        equal_range(elements, static_cast<std::uint64_t>(ranks.rank()),
+                    static_cast<std::uint64_t>(ranks.size()));
   }
   for (std::size_t flush = 0; flush < indices.size(); ++flush) {
     for (const auto* dataset : datasets) {
@@ -42,7 +53,7 @@ LogShare::LogShare(posix::File& file, std::span<const Line> indices,
       share.segment_elements = segment == dataset->segments.end() ? 0 : segment->second.elements;
     }
     std::vector<std::byte> bytes(indices[flush].elements);
-    file.read_at(indices[flush].address, bytes.data(), bytes.size());
+    files_.hdf5.read_at(indices[flush].address, bytes.data(), bytes.size());
     std::vector<IndexEntry> entries;
     for_each_entry(bytes, index_name(flush), [&](const IndexEntry& entry) {
       if (shares_.contains(entry.dataset)) entries.push_back(entry);
@@ -82,6 +93,7 @@ void LogShare::read(std::span<const IndexEntry> entries, std::uint64_t flush) {
   }
 }
 
+// The dataset as this part of the log alone would make it.
 LogDataset LogShare::part_of(const LogDataset& dataset) const {
   LogDataset result(dataset.number(),
                     hdf5::own(H5Tcopy(dataset.type()), H5Tclose, "H5Tcopy", "the log"),
@@ -100,6 +112,29 @@ LogDataset LogShare::part_of(const LogDataset& dataset) const {
   }
   result.finish_load();
   return result;
+}
+
+void LogShare::assemble(const LogDataset& dataset, posix::File& target, std::uint64_t address) {
+  std::optional<LogDataset> part;
+  ranks_.agreed([&] { part.emplace(part_of(dataset)); });
+  const auto& runs = part->flushed();
+  const auto size = dataset.element_bytes();
+  const RangePlan plan(ranks_.comm(), elements_of(runs), element_count(dataset.extent()));
+  plan.move(
+      dataset.fill(), window_bytes,
+      [&](std::span<const Run> wanted, std::byte* packed) {
+        Gathering gathering(files_, *part, std::numeric_limits<std::size_t>::max());
+        for (const auto& one : parts_within(runs, wanted, size)) {
+          gathering.add(one, packed);
+          packed += one.length * size;
+        }
+        gathering.finish();
+      },
+      [&](Run window, const std::byte* elements) {
+        const auto at = address + window.offset * size;
+        if (journal_ != nullptr) journal_->protect(at, window.length * size);
+        target.write_at(at, elements, window.length * size);
+      });
 }
 
 }  // namespace slabmark::logvol

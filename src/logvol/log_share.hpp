@@ -8,26 +8,32 @@
 
 #include "geometry/run.hpp"
 #include "logvol/index.hpp"
+#include "logvol/journal/journal.hpp"
 #include "logvol/log_dataset.hpp"
+#include "logvol/ranks.hpp"
+#include "logvol/reader.hpp"
 #include "storage/posix/file.hpp"
 
 namespace slabmark::logvol {
 
-/// What one of several processes reads of the log, where they bring datasets together: an equal
-/// part of the elements of each dataset, in the order of the log, so that what a later process has
-/// overrides what an earlier one has. Memory: the coded hyperslabs of that part.
+/// What one of several ranks reads of the log, where they bring datasets together: an equal part of
+/// the elements of each dataset, in the order of the log, so that what a later rank has overrides
+/// what an earlier one has. Memory: the coded hyperslabs of that part.
 class LogShare {
  public:
-  /// Reads the `indices` of all flushes, one at a time. The `datasets` know their segments. Throws
-  /// IoError.
-  LogShare(posix::File& file, std::span<const Line> indices, std::span<LogDataset* const> datasets,
-           std::uint64_t part, std::uint64_t parts);
+  /// Reads the `indices` of all flushes, one at a time. The `datasets` know their segments.
+  /// `ranks`, `files` and `journal`, which is null where the file is only read, must live as long.
+  /// Throws IoError.
+  LogShare(const Ranks& ranks, ElementFiles& files, Journal* journal, std::span<const Line> indices,
+           std::span<LogDataset* const> datasets);
 
   /// Of a dataset, in the whole log.
   std::uint64_t hyperslabs(std::uint64_t dataset) const { return shares_.at(dataset).hyperslabs; }
 
-  /// The dataset as this part of the log alone would make it.
-  LogDataset part_of(const LogDataset& dataset) const;
+  /// Collective: writes the elements of a dataset in their order, from byte `address` of `target`
+  /// on, which may be the file of the log. Each rank reads its share in large pieces, sends the
+  /// elements to those who own them, and writes its own range of the dataset.
+  void assemble(const LogDataset& dataset, posix::File& target, std::uint64_t address);
 
  private:
   struct Kept {
@@ -48,6 +54,11 @@ class LogShare {
   void read(std::span<const IndexEntry> entries, std::uint64_t flush);
   std::vector<std::uint64_t> lengths_of(std::span<const IndexEntry> entries) const;
 
+  LogDataset part_of(const LogDataset& dataset) const;
+
+  const Ranks& ranks_;
+  ElementFiles& files_;
+  Journal* journal_;
   std::map<std::uint64_t, Share> shares_;
 };
 

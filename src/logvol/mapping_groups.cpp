@@ -30,11 +30,11 @@ class Series {
   std::uint64_t count() const { return count_; }
   const Hyperslab& slab() const { return slab_; }
 
-  void for_each_box(const std::function<void(const Extent& start, const Extent& size)>& visit) {
-    auto start = slab_.start;
+  void for_each_box(const std::function<void(const Hyperslab&)>& visit) {
+    auto box = make_box(slab_.start, slab_.block);
     for (std::uint64_t i = 0; i < count_; ++i) {
-      visit(start, slab_.block);
-      if (count_ > 1) start[dimension_] += slab_.stride[dimension_];
+      visit(box);
+      if (count_ > 1) box.start[dimension_] += slab_.stride[dimension_];
     }
   }
 
@@ -57,7 +57,9 @@ class Series {
 class Grouping {
  public:
   Grouping(const Extent& extent, const std::function<void(const MappingGroup&)>& visit)
-      : extent_(extent), visit_(visit) {}
+      : extent_(extent), visit_(visit) {
+    begin();
+  }
 
   void add(const Hyperslab& box) {
     if (series_.add(box)) return;
@@ -72,50 +74,44 @@ class Grouping {
 
  private:
   void settle() {
-    if (series_.count() <= hyperslabs_of_mapping) {
-      series_.for_each_box([&](const Extent& start, const Extent& size) { add(start, size); });
-      return;
+    if (series_.count() > hyperslabs_of_mapping) {
+      hand_out();
+      group_.selection.select(series_.slab());
+      add_runs(series_.slab());
+      hand_out();
+    } else {
+      series_.for_each_box([&](const Hyperslab& box) {
+        if (boxes_ == hyperslabs_of_mapping) hand_out();
+        ++boxes_;
+        group_.selection.unite(box, false);
+        add_runs(box);
+      });
     }
-    hand_out();
-    for_each_run(series_.slab(), extent_, [&](Run run) { group_.runs.push_back(run); });
-    group_.selection = encoded_regular(series_.slab());
-    visit_(group_);
-    group_.runs.clear();
   }
 
-  void add(const Extent& start, const Extent& size) {
-    if (corners_.size() == 2 * extent_.size() * hyperslabs_of_mapping) hand_out();
-    corners_.insert(corners_.end(), start.begin(), start.end());
-    std::uint64_t offset = 0;
-    std::uint64_t elements = 1;
-    for (std::size_t d = 0; d < extent_.size(); ++d) {
-      corners_.push_back(start[d] + size[d] - 1);
-      offset = offset * extent_[d] + start[d];
-      elements *= size[d];
-    }
-    if (elements == size.back()) {
-      group_.runs.push_back({offset, elements});
-    } else {
-      for_each_run(make_box(start, size), extent_, [&](Run run) { group_.runs.push_back(run); });
-    }
+  void add_runs(const Hyperslab& slab) {
+    for_each_run(slab, extent_, [&](Run run) { group_.runs.push_back(run); });
+  }
+
+  void begin() {
+    group_ = {{}, hdf5::Space::nothing_of(extent_, false)};
+    boxes_ = 0;
   }
 
   void hand_out() {
-    if (corners_.empty()) return;
+    if (group_.runs.empty()) return;
     if (!std::is_sorted(group_.runs.begin(), group_.runs.end())) {
       std::sort(group_.runs.begin(), group_.runs.end());
     }
-    group_.selection = encoded_union(extent_, corners_);
     visit_(group_);
-    group_.runs.clear();
-    corners_.clear();
+    begin();
   }
 
   const Extent& extent_;
   const std::function<void(const MappingGroup&)>& visit_;
   Series series_;
-  std::vector<std::uint64_t> corners_;
   MappingGroup group_;
+  std::size_t boxes_ = 0;  ///< of the group
 };
 
 }  // namespace

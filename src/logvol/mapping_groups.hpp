@@ -2,10 +2,9 @@
 
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "geometry/hyperslab.hpp"
-#include "logvol/encoded_mappings.hpp"
+#include "storage/hdf5/space.hpp"
 
 namespace slabmark::logvol {
 
@@ -17,8 +16,8 @@ constexpr std::size_t hyperslabs_of_mapping = 128;
 
 /// Elements of a dataset that one mapping describes.
 struct MappingGroup {
-  RunList runs;       ///< ascending
-  Encoded selection;  ///< the same
+  RunList runs;           ///< ascending
+  hdf5::Space selection;  ///< the same
 };
 
 /// Divides sorted and coalesced runs of a dataset into groups of at most hyperslabs_of_mapping

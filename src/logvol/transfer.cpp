@@ -59,77 +59,29 @@ void check_list(hid_t list) {
   }
 }
 
-void check_writable(const LogFile& log) {
-  if (!log.writable()) throw Refusal(H5E_ARGS, H5E_BADVALUE, "no write intent on file");
-}
-
-std::uint64_t total(const std::vector<Run>& runs) { return total_length(std::span(runs)); }
-
-/// `elements` that `fetch` copies from memory become the runs of the dataset.
-template <class Fetch>
-void write_runs(LogFile& log, LogDataset& dataset, const std::vector<Run>& runs,
-                const Conversion& conversion, const Fetch& fetch) {
-  const auto elements = total(runs);
-  if (elements == 0) return;
-  Bytes converted;
-  if (conversion.needed) {
-    converted = bytes_of(elements * conversion.larger());
-    Bytes background;
-    if (conversion.needs_background) {
-      background = bytes_of(elements * conversion.larger());
-      log.read(dataset, wishes_of(runs, background.get(), conversion.file_bytes));
-    }
-    fetch(converted.get());
-    check(H5Tconvert(conversion.memory, conversion.file, elements, converted.get(),
-                     background.get(), conversion.list),
-          "H5Tconvert", a_dataset);
-  }
-  auto* data = dataset.buffer(elements);
-  if (conversion.needed) {
-    std::memcpy(data, converted.get(), elements * conversion.file_bytes);
-  } else {
-    fetch(data);
-  }
-  dataset.add_pending(runs, data);
-  log.added(elements * conversion.file_bytes);
-}
-
-/// Elements of the runs, in memory's type, one after another at `data`, which has room for as many
-/// of the larger type; `background`, if not null, holds what is there.
-void read_runs(LogFile& log, LogDataset& dataset, const std::vector<Run>& runs,
-               const Conversion& conversion, std::byte* data, std::byte* background) {
-  log.read(dataset, wishes_of(runs, data, conversion.file_bytes));
-  if (!conversion.needed) return;
-  check(H5Tconvert(conversion.file, conversion.memory, total(runs), data, background,
-                   conversion.list),
-        "H5Tconvert", a_dataset);
-}
-
-std::vector<Run> runs_of(const hdf5::Space& space) {
-  std::vector<Run> runs;
-  for_each_sequence(space, [&](Run run) { runs.push_back(run); });
+RunList runs_of(const hdf5::Space& space) {
+  RunList runs;
+  for_each_sequence(space, [&](Run run) { append(runs, run); });
   return runs;
 }
 
-void gather(const hdf5::Space& space, const std::byte* memory, std::size_t bytes,
-            std::byte* dense) {
-  for_each_sequence(space, [&](Run run) {
+void gather(const RunList& runs, const std::byte* memory, std::size_t bytes, std::byte* dense) {
+  for (const auto run : runs) {
     std::memcpy(dense, memory + run.offset * bytes, run.length * bytes);
     dense += run.length * bytes;
-  });
+  }
 }
 
-void scatter(const hdf5::Space& space, const std::byte* dense, std::size_t bytes,
-             std::byte* memory) {
-  for_each_sequence(space, [&](Run run) {
+void scatter(const RunList& runs, const std::byte* dense, std::size_t bytes, std::byte* memory) {
+  for (const auto run : runs) {
     std::memcpy(memory + run.offset * bytes, dense, run.length * bytes);
     dense += run.length * bytes;
-  });
+  }
 }
 
 /// Rows of a box, appended.
 void add_box(const Extent& extent, const hsize_t* start, const hsize_t* count, std::size_t which,
-             std::vector<Run>& runs) {
+             RunList& runs) {
   const auto rank = extent.size();
   std::uint64_t rows = 1;
   for (std::size_t d = 0; d < rank; ++d) {
@@ -156,89 +108,78 @@ void add_box(const Extent& extent, const hsize_t* start, const hsize_t* count, s
   }
 }
 
-std::vector<Run> runs_of_boxes(const Extent& extent, std::size_t n, const hsize_t* const* starts,
-                               const hsize_t* const* counts) {
-  std::vector<Run> runs;
-  runs.reserve(n);
-  for (std::size_t i = 0; i < n; ++i) add_box(extent, starts[i], counts[i], i, runs);
-  return runs;
-}
-
 }  // namespace
 
-void write_selection(LogFile& log, LogDataset& dataset, hid_t memory_type, hid_t memory, hid_t file,
-                     hid_t list, const void* data) {
-  check_writable(log);
-  check_list(list);
+Elements selected(const LogDataset& dataset, hid_t memory, hid_t file) {
   const auto in_file = file_selection(file, dataset.extent());
-  const auto in_memory_space = memory_selection(memory, file, in_file);
-  const Conversion conversion(memory_type, dataset, list);
-  write_runs(log, dataset, runs_of(in_file), conversion, [&](std::byte* dense) {
-    gather(in_memory_space, static_cast<const std::byte*>(data), conversion.memory_bytes, dense);
-  });
+  return {runs_of(in_file), runs_of(memory_selection(memory, file, in_file))};
 }
 
-void read_selection(LogFile& log, LogDataset& dataset, hid_t memory_type, hid_t memory, hid_t file,
-                    hid_t list, void* data) {
+Elements boxes(const LogDataset& dataset, std::size_t n, const hsize_t* const* starts,
+               const hsize_t* const* counts) {
+  RunList runs;
+  runs.reserve(n);
+  for (std::size_t i = 0; i < n; ++i) add_box(dataset.extent(), starts[i], counts[i], i, runs);
+  const auto total = total_length(runs);
+  return {std::move(runs), {{0, total}}};
+}
+
+void write_elements(LogFile& log, LogDataset& dataset, hid_t memory_type, const Elements& elements,
+                    hid_t list, const void* data) {
+  if (!log.writable()) throw Refusal(H5E_ARGS, H5E_BADVALUE, "no write intent on file");
   check_list(list);
-  const auto in_file = file_selection(file, dataset.extent());
-  const auto in_memory_space = memory_selection(memory, file, in_file);
   const Conversion conversion(memory_type, dataset, list);
-  const auto runs = runs_of(in_file);
-  const auto elements = total(runs);
-  if (elements == 0) return;
-  auto* target = static_cast<std::byte*>(data);
-  if (!conversion.needed) {
-    const auto where = runs_of(in_memory_space);
-    if (where.size() == 1) {
-      read_runs(log, dataset, runs, conversion, target + where[0].offset * conversion.file_bytes,
-                nullptr);
-      return;
+  const auto total = total_length(elements.in_dataset);
+  if (total == 0) return;
+  const auto* source = static_cast<const std::byte*>(data);
+  Bytes converted;
+  if (conversion.needed) {
+    converted = bytes_of(total * conversion.larger());
+    Bytes background;
+    if (conversion.needs_background) {
+      background = bytes_of(total * conversion.larger());
+      log.read(dataset, reads_of(elements.in_dataset, background.get(), conversion.file_bytes));
     }
+    gather(elements.in_memory, source, conversion.memory_bytes, converted.get());
+    check(H5Tconvert(conversion.memory, conversion.file, total, converted.get(), background.get(),
+                     conversion.list),
+          "H5Tconvert", a_dataset);
   }
-  const auto dense = bytes_of(elements * conversion.larger());
-  Bytes background;
-  if (conversion.needs_background) {
-    background = bytes_of(elements * conversion.larger());
-    gather(in_memory_space, target, conversion.memory_bytes, background.get());
+  auto* buffer = dataset.buffer(total);
+  if (conversion.needed) {
+    std::memcpy(buffer, converted.get(), total * conversion.file_bytes);
+  } else {
+    gather(elements.in_memory, source, conversion.memory_bytes, buffer);
   }
-  read_runs(log, dataset, runs, conversion, dense.get(), background.get());
-  scatter(in_memory_space, dense.get(), conversion.memory_bytes, target);
+  dataset.add_pending(elements.in_dataset, buffer);
+  log.added(total * conversion.file_bytes);
 }
 
-void write_boxes(LogFile& log, LogDataset& dataset, hid_t memory_type, std::size_t n,
-                 const hsize_t* const* starts, const hsize_t* const* counts, hid_t list,
-                 const void* data) {
-  check_writable(log);
+void read_elements(LogFile& log, LogDataset& dataset, hid_t memory_type, const Elements& elements,
+                   hid_t list, void* data) {
   check_list(list);
   const Conversion conversion(memory_type, dataset, list);
-  const auto runs = runs_of_boxes(dataset.extent(), n, starts, counts);
-  write_runs(log, dataset, runs, conversion, [&](std::byte* dense) {
-    std::memcpy(dense, data, total(runs) * conversion.memory_bytes);
-  });
-}
-
-void read_boxes(LogFile& log, LogDataset& dataset, hid_t memory_type, std::size_t n,
-                const hsize_t* const* starts, const hsize_t* const* counts, hid_t list,
-                void* data) {
-  check_list(list);
-  const Conversion conversion(memory_type, dataset, list);
-  const auto runs = runs_of_boxes(dataset.extent(), n, starts, counts);
-  const auto elements = total(runs);
-  if (elements == 0) return;
+  const auto total = total_length(elements.in_dataset);
+  if (total == 0) return;
   auto* target = static_cast<std::byte*>(data);
-  if (!conversion.needed) {
-    read_runs(log, dataset, runs, conversion, target, nullptr);
+  if (!conversion.needed && elements.in_memory.size() == 1) {
+    target += elements.in_memory[0].offset * conversion.file_bytes;
+    log.read(dataset, reads_of(elements.in_dataset, target, conversion.file_bytes));
     return;
   }
-  const auto dense = bytes_of(elements * conversion.larger());
-  Bytes background;
-  if (conversion.needs_background) {
-    background = bytes_of(elements * conversion.larger());
-    std::memcpy(background.get(), target, elements * conversion.memory_bytes);
+  const auto dense = bytes_of(total * conversion.larger());
+  log.read(dataset, reads_of(elements.in_dataset, dense.get(), conversion.file_bytes));
+  if (conversion.needed) {
+    Bytes background;
+    if (conversion.needs_background) {
+      background = bytes_of(total * conversion.larger());
+      gather(elements.in_memory, target, conversion.memory_bytes, background.get());
+    }
+    check(H5Tconvert(conversion.file, conversion.memory, total, dense.get(), background.get(),
+                     conversion.list),
+          "H5Tconvert", a_dataset);
   }
-  read_runs(log, dataset, runs, conversion, dense.get(), background.get());
-  std::memcpy(target, dense.get(), elements * conversion.memory_bytes);
+  scatter(elements.in_memory, dense.get(), conversion.memory_bytes, target);
 }
 
 }  // namespace slabmark::logvol

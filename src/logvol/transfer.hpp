@@ -6,20 +6,25 @@
 
 namespace slabmark::logvol {
 
-/// One H5Dwrite of this rank: into the log's buffer. Ids as H5Dwrite has them.
-void write_selection(LogFile& log, LogDataset& dataset, hid_t memory_type, hid_t memory, hid_t file,
-                     hid_t list, const void* data);
+/// The elements of one call of this rank, in one order: where they are in the dataset, and where
+/// in the memory of the caller.
+struct Elements {
+  RunList in_dataset;
+  RunList in_memory;
+};
 
-/// One H5Dread of this rank: what it wrote itself, else what was flushed, else the fill value.
-void read_selection(LogFile& log, LogDataset& dataset, hid_t memory_type, hid_t memory, hid_t file,
-                    hid_t list, void* data);
+/// Those of an H5Dwrite or H5Dread. Throws Refusal, as HDF5 does, where they leave the dataset.
+Elements selected(const LogDataset& dataset, hid_t memory, hid_t file);
+/// Those of `n` boxes, which lie in memory one box after another. Throws Refusal where one leaves
+/// the dataset.
+Elements boxes(const LogDataset& dataset, std::size_t n, const hsize_t* const* starts,
+               const hsize_t* const* counts);
 
-/// `n` boxes, whose elements lie in `data` one box after another. Throws Refusal where one leaves
-/// the dataset, and then nothing is written.
-void write_boxes(LogFile& log, LogDataset& dataset, hid_t memory_type, std::size_t n,
-                 const hsize_t* const* starts, const hsize_t* const* counts, hid_t list,
-                 const void* data);
-void read_boxes(LogFile& log, LogDataset& dataset, hid_t memory_type, std::size_t n,
-                const hsize_t* const* starts, const hsize_t* const* counts, hid_t list, void* data);
+/// Into the log's buffer.
+void write_elements(LogFile& log, LogDataset& dataset, hid_t memory_type, const Elements& elements,
+                    hid_t list, const void* data);
+/// What this rank wrote itself, else what was flushed, else the fill value.
+void read_elements(LogFile& log, LogDataset& dataset, hid_t memory_type, const Elements& elements,
+                   hid_t list, void* data);
 
 }  // namespace slabmark::logvol

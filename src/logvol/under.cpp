@@ -200,6 +200,10 @@ void remove_link(const Location& file, const std::string& name) {
         "H5Ldelete", the_log);
 }
 
+void remove_link_if_there(const Location& file, const std::string& name) {
+  if (link_exists(file, name)) remove_link(file, name);
+}
+
 void rename_link(const Location& file, const std::string& from, const std::string& to) {
   const auto old_place = named(file, from);
   const auto new_place = named(file, to);

@@ -55,6 +55,7 @@ std::uint64_t create_array(const Location& file, const std::string& name, hid_t 
 
 bool link_exists(const Location& file, const std::string& name);
 void remove_link(const Location& file, const std::string& name);
+void remove_link_if_there(const Location& file, const std::string& name);
 void rename_link(const Location& file, const std::string& from, const std::string& to);
 /// Puts all that HDF5 holds of the file into it.
 void flush_file(const Location& file);

@@ -1,6 +1,5 @@
 #include "parallel/subset.hpp"
 
-#include <chrono>
 #include <thread>
 
 namespace slabmark {
@@ -15,15 +14,14 @@ std::unique_ptr<Comm> first_ranks(const Comm& comm, int count) {
   return owned;
 }
 
-void sleeping_barrier(const Comm& comm) {
+void sleeping_barrier(const Comm& comm, std::chrono::microseconds pause) {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibarrier(comm.get(), &request), "MPI_Ibarrier");
   int done = 0;
   while (true) {
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return;
-    // A thousandth of a core, and seldom enough not to disturb what is measured.
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::this_thread::sleep_for(pause);
   }
 }
 

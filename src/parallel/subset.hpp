@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "parallel/comm.hpp"
@@ -10,8 +11,10 @@ namespace slabmark {
 std::unique_ptr<Comm> first_ranks(const Comm& comm, int count);
 
 /// A barrier in which ranks sleep: for those that have nothing to do while others measure. MPI's
-/// own barriers spin, and would take the cores from the ranks that work. Ranks leave it some
-/// milliseconds apart. Collective.
-void sleeping_barrier(const Comm& comm);
+/// own barriers spin, and would take the cores from the ranks that work. They look at every `pause`
+/// whether all are there: two milliseconds are a thousandth of a core, and seldom enough not to
+/// disturb what is measured. Collective.
+void sleeping_barrier(const Comm& comm,
+                      std::chrono::microseconds pause = std::chrono::milliseconds(2));
 
 }  // namespace slabmark

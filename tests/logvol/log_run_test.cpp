@@ -104,35 +104,20 @@ TEST(LogRun, LayersHoldWhatTheirListsHoldOneOverAnother) {
   EXPECT_THAT(layers.merged(), IsEmpty());
 }
 
-TEST(LogRun, ALookUpGrantsEachElementOfAWishOnceAndLeavesTheRest) {
+TEST(LogRun, ThePartsWithinSomeRunsAreTheElementsThatBothHave) {
   RandomRuns random(60);
-  std::vector<std::byte> memory(60);
   for (int round = 0; round < 500; ++round) {
     const auto list = random.ascending(random.below(12));
-    const auto model = model_of(list, 60);
-    std::vector<Wish> wishes;
-    for (std::size_t i = random.below(5); i > 0; --i) {
-      const auto offset = random.below(60);
-      const auto length = std::min(1 + random.below(25), 60 - offset);
-      wishes.push_back({offset, length, memory.data() + offset});
+    const auto wanted = elements_of(random.ascending(random.below(12)));
+    auto expected = model_of(list, 60);
+    auto at = wanted.begin();
+    for (std::uint64_t i = 0; i < 60; ++i) {
+      while (at != wanted.end() && at->end() <= i) ++at;
+      if (at == wanted.end() || i < at->offset) expected[i].reset();
     }
-    std::uint64_t wished = 0;
-    for (const auto& wish : wishes) wished += wish.length;
-    LogRuns granted;
-    std::vector<std::byte*> targets;
-    look_up(list, 1, wishes, granted, targets);
-    ASSERT_EQ(granted.size(), targets.size());
-    for (std::size_t i = 0; i < granted.size(); ++i) {
-      EXPECT_EQ(targets[i], memory.data() + granted[i].offset) << "round " << round;
-      wished -= granted[i].length;
-      for (auto at = granted[i].offset; at < granted[i].end(); ++at) EXPECT_TRUE(model[at]);
-    }
-    for (const auto& wish : wishes) {
-      EXPECT_EQ(wish.target, memory.data() + wish.offset);
-      wished -= wish.length;
-      for (std::uint64_t i = 0; i < wish.length; ++i) EXPECT_FALSE(model[wish.offset + i]);
-    }
-    ASSERT_EQ(wished, 0u) << "round " << round;
+    const auto parts = parts_within(list, wanted, size);
+    EXPECT_TRUE(is_sorted_apart(parts));
+    ASSERT_EQ(model_of(parts, 60), expected) << "round " << round;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "logvol/mapping_groups.hpp"
 
+#include <array>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -20,15 +21,36 @@ RunList repeated(const RunList& first) {
   return runs;
 }
 
-std::vector<MappingGroup> groups_of(const RunList& runs, const Extent& extent) {
-  std::vector<MappingGroup> groups;
-  for_each_mapping_group(runs, extent, [&](const MappingGroup& group) { groups.push_back(group); });
-  return groups;
-}
+struct Group {
+  RunList runs;
+  hssize_t boxes;     ///< that HDF5 has selected
+  Hyperslab regular;  ///< what it has selected, where that is one
+};
 
-/// Of the encoded selection of a union in `dims` dimensions.
-std::size_t boxes_in(const MappingGroup& group, std::size_t dims) {
-  return (group.selection.size() - 24) / (8 * dims);
+std::vector<Group> groups_of(const RunList& runs, const Extent& extent) {
+  std::vector<Group> groups;
+  for_each_mapping_group(runs, extent, [&](const MappingGroup& group) {
+    const auto space = group.selection.get();
+    Group found{group.runs, H5Sget_select_hyper_nblocks(space), {}};
+    EXPECT_EQ(group.selection.selected(), total_length(group.runs));
+    if (H5Sis_regular_hyperslab(space) > 0) {
+      auto& slab = found.regular;
+      for (auto* numbers : {&slab.start, &slab.stride, &slab.count, &slab.block}) {
+        numbers->resize(extent.size());
+      }
+      std::array<std::array<hsize_t, 4>, 4> dims;
+      H5Sget_regular_hyperslab(space, dims[0].data(), dims[1].data(), dims[2].data(),
+                               dims[3].data());
+      for (std::size_t d = 0; d < extent.size(); ++d) {
+        slab.start[d] = dims[0][d];
+        slab.stride[d] = dims[1][d];
+        slab.count[d] = dims[2][d];
+        slab.block[d] = dims[3][d];
+      }
+    }
+    groups.push_back(std::move(found));
+  });
+  return groups;
 }
 
 /// Coalesced, as those of a log are.
@@ -48,7 +70,7 @@ TEST(MappingGroups, HyperslabsAreDividedIntoGroupsOfAtMost128) {
   EXPECT_EQ(groups.size(), (runs.size() + 127) / 128);
   RunList all;
   for (const auto& group : groups) {
-    EXPECT_EQ(boxes_in(group, 1), group.runs.size());
+    EXPECT_EQ(group.boxes, static_cast<hssize_t>(group.runs.size()));
     EXPECT_THAT(group.runs.size(), Le(128u));
     all.insert(all.end(), group.runs.begin(), group.runs.end());
   }
@@ -63,7 +85,7 @@ TEST(MappingGroups, EqualHyperslabsAtEqualDistancesAreOneGroup) {
   ASSERT_EQ(groups.size(), 3u);
   EXPECT_THAT(groups[0].runs, ElementsAre(slabmark::Run{0, 3}, slabmark::Run{5, 4}));
   EXPECT_EQ(groups[1].runs.size(), 1000u);
-  EXPECT_EQ(groups[1].selection, encoded_regular({{20}, {7}, {1000}, {2}}));
+  EXPECT_EQ(groups[1].regular, (Hyperslab{{20}, {7}, {1000}, {2}}));
   EXPECT_THAT(groups[2].runs, ElementsAre(slabmark::Run{7020, 3}));
 }
 
@@ -75,7 +97,7 @@ TEST(MappingGroups, EqualColumnsOfManyRowsAreOneGroup) {
   const auto groups = groups_of(runs, {30, 1000});
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(groups[0].runs, runs);
-  EXPECT_EQ(groups[0].selection, encoded_regular({{0, 1}, {1, 5}, {1, 200}, {30, 1}}));
+  EXPECT_EQ(groups[0].regular, (Hyperslab{{0, 1}, {1, 5}, {1, 200}, {30, 1}}));
 }
 
 TEST(MappingGroups, TheGroupsOfAnyRunsHoldEachElementOnce) {

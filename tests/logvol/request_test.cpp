@@ -32,11 +32,11 @@ TEST(Request, EachElementComesFromTheNewestListThatHasItAndWhatNoneHasIsMissing)
   for (int round = 0; round < 1000; ++round) {
     const auto lists = random_lists(random, elements);
     // In any order, and they may overlap: each has a memory of its own.
-    std::vector<Wish> wishes(1 + random() % 6);
-    std::vector<std::byte> memory(wishes.size() * elements * size);
-    for (std::size_t i = 0; i < wishes.size(); ++i) {
+    std::vector<ReadRun> reads(1 + random() % 6);
+    std::vector<std::byte> memory(reads.size() * elements * size);
+    for (std::size_t i = 0; i < reads.size(); ++i) {
       const auto offset = random() % elements;
-      wishes[i] = {offset, 1 + random() % (elements - offset), memory.data() + i * elements * size};
+      reads[i] = {offset, 1 + random() % (elements - offset), memory.data() + i * elements * size};
     }
     std::map<const std::byte*, std::uint64_t> got;  // position by target
     const auto put = [&](const std::byte* target, std::uint64_t length, std::uint64_t position) {
@@ -46,7 +46,7 @@ TEST(Request, EachElementComesFromTheNewestListThatHasItAndWhatNoneHasIsMissing)
       }
     };
     const std::uint64_t most = 1 + random() % 300;
-    for_each_request(wishes, size, most, [&](Request& request) {
+    for_each_request(reads, size, most, [&](Request& request) {
       for (const auto& list : lists) {
         request.offer(ListCursor(list), [&](const LogRun& part, std::byte* target) {
           put(target, part.length, part.position);
@@ -54,21 +54,21 @@ TEST(Request, EachElementComesFromTheNewestListThatHasItAndWhatNoneHasIsMissing)
       }
       bool any = false;
       const bool complete = request.complete();
-      request.for_each_missing([&](const Wish& wish) {
+      request.for_each_missing([&](const ReadRun& read) {
         any = true;
-        for (std::uint64_t i = 0; i < wish.length; ++i) {
-          ASSERT_TRUE(got.emplace(wish.target + i * size, 0).second) << "round " << round;
+        for (std::uint64_t i = 0; i < read.length; ++i) {
+          ASSERT_TRUE(got.emplace(read.target + i * size, 0).second) << "round " << round;
         }
       });
       EXPECT_EQ(complete, !any);
     });
     std::map<const std::byte*, std::uint64_t> expected;
-    for (const auto& wish : wishes) {
-      for (std::uint64_t i = 0; i < wish.length; ++i) {
-        auto& position = expected[wish.target + i * size];
+    for (const auto& read : reads) {
+      for (std::uint64_t i = 0; i < read.length; ++i) {
+        auto& position = expected[read.target + i * size];
         for (auto list = lists.rbegin(); list != lists.rend(); ++list) {
           for (const auto& run : *list) {
-            const auto at = wish.offset + i;
+            const auto at = read.offset + i;
             if (run.offset <= at && at < run.end()) {
               position = run.position + (at - run.offset) * size;
             }

@@ -1,11 +1,10 @@
-#include "logvol/view.hpp"
-
 #include <array>
 
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
 #include "log_file_fixture.hpp"
+#include "logvol/write_views.hpp"
 
 namespace slabmark::logvol {
 namespace {
@@ -142,15 +141,9 @@ TEST_F(Views, TheOneBeforeIsSeenUntilTheNewOneIsComplete) {
   write(open("a.h5", H5F_ACC_RDWR, "view=none"), 2);
   if (rank() == 0) {
     // As a process that is killed half way leaves it.
-    const auto list = handle(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    H5Pset_libver_bounds(list.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST);
+    const auto list = access(nullptr, false);
     const auto file = handle(H5Fopen(path("a.h5").c_str(), H5F_ACC_RDWR, list.get()), H5Fclose);
-    LogDataset half(0, handle(H5Tcopy(H5T_NATIVE_INT), H5Tclose), {4}, std::vector<std::byte>(4));
-    half.segments[in_segment] = {0, 4};
-    std::vector<std::byte> index;
-    append_entry(index, 0, {4}, 0, LogRuns{{0, 3, 0, in_segment}});
-    for_each_entry(index, "index", [&](const IndexEntry& entry) { half.load(entry, 0, "index"); });
-    begin_view(file.get(), 2, half);
+    dataset(file, "/_slablog/d0.view.new", {4});
   }
   world_.barrier();
   EXPECT_THAT(all_plainly("a.h5", "d"), ElementsAre(1, 1, 1, 0));

@@ -26,7 +26,8 @@ class Source {
       check_has_log(location_of(file_), path);
     });
     agreed(comm, [&] {
-      log_ = std::make_unique<LogFile>(path, std::make_unique<Comm>(comm.get()), Config(), nullptr);
+      log_ = std::make_unique<LogFile>(path, Ranks(std::make_unique<Comm>(comm.get())), Config(),
+                                       nullptr);
       const auto location = location_of(file_);
       log_->load(location);
       for_each_log_dataset(file_.get(), [&](const std::string&, std::shared_ptr<LogDataset> one) {
@@ -73,13 +74,12 @@ Conversion write_canonical(const Comm& comm, const std::string& input, const std
   std::optional<LogShare> share;
   agreed(comm, [&] {
     target = posix::File::open(output, posix::File::Access::write);
-    share = log.share(source.datasets());
+    share.emplace(log.share(source.datasets()));
   });
   Conversion done{log.state(), source.datasets().size(), 0};
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const auto& dataset = *source.datasets()[i];
-    auto part = log.own_part(*share, dataset);
-    log.assemble(part, target, addresses[i]);
+    share->assemble(dataset, target, addresses[i]);
     done.bytes += element_count(dataset.extent()) * dataset.element_bytes();
   }
   agreed(comm, [&] { target.close(); });

@@ -1,5 +1,6 @@
-// The connector as HDF5 sees it.
-#include "logvol/connector/object.hpp"
+// The connector as HDF5 sees it, with the callbacks of attributes, committed datatypes, tokens and
+// blobs, which all go to the connector below.
+#include "logvol/connector/forward.hpp"
 #include "slablog/slablog.h"
 
 namespace slabmark::logvol {
@@ -48,11 +49,6 @@ herr_t query_optional(void* object, H5VL_subclass_t kind, int operation_type,
   return H5VLintrospect_opt_query(mine.under, mine.connector, kind, operation_type, flags);
 }
 
-herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
-  const auto& mine = as_object(object);
-  return H5VLoptional(mine.under, mine.connector, args, list, nullptr);
-}
-
 }  // namespace
 
 int write_n_operation() {
@@ -66,6 +62,28 @@ int read_n_operation() {
 }
 
 const H5VL_introspect_class_t introspect_callbacks = {get_class, get_capabilities, query_optional};
+
+const H5VL_attr_class_t attribute_callbacks = {forward_object<H5VLattr_create, H5I_ATTR>,
+                                               forward_object<H5VLattr_open, H5I_ATTR>,
+                                               forward<H5VLattr_read>,
+                                               forward<H5VLattr_write>,
+                                               forward<H5VLattr_get>,
+                                               forward<H5VLattr_specific>,
+                                               forward<H5VLattr_optional>,
+                                               close_through<H5VLattr_close>};
+
+const H5VL_datatype_class_t datatype_callbacks = {forward_object<H5VLdatatype_commit, H5I_DATATYPE>,
+                                                  forward_object<H5VLdatatype_open, H5I_DATATYPE>,
+                                                  forward<H5VLdatatype_get>,
+                                                  forward<H5VLdatatype_specific>,
+                                                  forward<H5VLdatatype_optional>,
+                                                  close_through<H5VLdatatype_close>};
+
+const H5VL_token_class_t token_callbacks = {forward<H5VLtoken_cmp>, forward<H5VLtoken_to_str>,
+                                            forward<H5VLtoken_from_str>};
+
+const H5VL_blob_class_t blob_callbacks = {forward<H5VLblob_put>, forward<H5VLblob_get>,
+                                          forward<H5VLblob_specific>, forward<H5VLblob_optional>};
 
 // A function, since the callbacks are in other files, and C++ does not say which file's objects are
 // made first.
@@ -99,7 +117,7 @@ const H5VL_class_t& connector_class() {
       {},
       blob_callbacks,
       token_callbacks,
-      optional};
+      forward<H5VLoptional>};
   return all;
 }
 

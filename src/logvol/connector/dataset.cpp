@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "logvol/connector/object.hpp"
+#include "logvol/connector/forward.hpp"
 #include "logvol/find_datasets.hpp"
 #include "logvol/transfer.hpp"
 #include "slablog/slablog.h"
@@ -110,8 +110,8 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
     for (size_t i = 0; i < count; ++i) {
       auto& mine = as_object(objects[i]);
       if (mine.dataset) {
-        read_selection(mine.log->file, *mine.dataset, types[i], memory[i], file[i], list,
-                       buffers[i]);
+        read_elements(mine.log->file, *mine.dataset, types[i],
+                      selected(*mine.dataset, memory[i], file[i]), list, buffers[i]);
       } else if (H5VLdataset_read(1, &mine.under, mine.connector, &types[i], &memory[i], &file[i],
                                   list, &buffers[i], nullptr) < 0) {
         return -1;
@@ -127,8 +127,8 @@ herr_t write(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t
     for (size_t i = 0; i < count; ++i) {
       auto& mine = as_object(objects[i]);
       if (mine.dataset) {
-        write_selection(mine.log->file, *mine.dataset, types[i], memory[i], file[i], list,
-                        buffers[i]);
+        write_elements(mine.log->file, *mine.dataset, types[i],
+                       selected(*mine.dataset, memory[i], file[i]), list, buffers[i]);
       } else if (H5VLdataset_write(1, &mine.under, mine.connector, &types[i], &memory[i], &file[i],
                                    list, &buffers[i], nullptr) < 0) {
         return -1;
@@ -209,24 +209,20 @@ herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
     auto& call = *static_cast<slablog_n_args*>(args->args);
     call.taken = mine.dataset ? 1 : 0;
     if (!mine.dataset) return 0;
+    const auto elements = boxes(*mine.dataset, call.n, call.starts, call.counts);
+    auto& log = mine.log->file;
     if (writes) {
-      write_boxes(mine.log->file, *mine.dataset, call.mem_type, call.n, call.starts, call.counts,
-                  list, call.buf);
+      write_elements(log, *mine.dataset, call.mem_type, elements, list, call.buf);
     } else {
-      read_boxes(mine.log->file, *mine.dataset, call.mem_type, call.n, call.starts, call.counts,
-                 list, call.buf);
+      read_elements(log, *mine.dataset, call.mem_type, elements, list, call.buf);
     }
     return 0;
   });
 }
 
-herr_t close(void* object, hid_t list, void**) {
-  return close_object(object, H5VLdataset_close, list);
-}
-
 }  // namespace
 
-const H5VL_dataset_class_t dataset_callbacks = {create, open,     read,     write,
-                                                get,    specific, optional, close};
+const H5VL_dataset_class_t dataset_callbacks = {
+    create, open, read, write, get, specific, optional, close_through<H5VLdataset_close>};
 
 }  // namespace slabmark::logvol

@@ -9,7 +9,6 @@
 #include "logvol/journal/driver.hpp"
 #include "logvol/journal/format.hpp"
 #include "logvol/journal/rollback.hpp"
-#include "parallel/agree.hpp"
 
 namespace slabmark::logvol {
 
@@ -19,7 +18,7 @@ namespace {
 /// nothing may be made in it.
 struct Opening {
   std::string path;
-  std::unique_ptr<Comm> ranks;  ///< null for a file of this process alone
+  Ranks ranks;
   Config config;
   bool created = false;
   std::shared_ptr<Journal> journal;  ///< null if it is only read
@@ -33,7 +32,7 @@ std::map<void*, Opening>& openings() {
 struct Below {
   hid_t connector = H5VL_NATIVE;
   hdf5::Handle access;
-  std::unique_ptr<Comm> ranks;
+  Ranks ranks;
   Config config;
   bool may_hold_log = false;
   std::shared_ptr<Journal> journal;
@@ -63,24 +62,13 @@ bool may_hold_log(hid_t access) {
   return is_parallel(access) || H5Pget_driver(access) == H5FD_SEC2;
 }
 
-/// The ranks of an access list, or null if it is not for MPI-IO.
-std::unique_ptr<Comm> ranks_of(hid_t access, const std::string& path) {
-  if (!is_parallel(access)) return nullptr;
+Ranks ranks_of(hid_t access, const std::string& path) {
+  if (!is_parallel(access)) return Ranks();
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Info info = MPI_INFO_NULL;
   hdf5::check(H5Pget_fapl_mpio(access, &comm, &info), "H5Pget_fapl_mpio", path);
   if (info != MPI_INFO_NULL) MPI_Info_free(&info);
-  return Comm::taking_over(comm);
-}
-
-/// Before any rank opens the file, rank 0 undoes what a writer left undone. Returns whether one
-/// ended before it closed the file.
-bool roll_back_together(const Comm& comm, const char* name, Opener opener) {
-  std::uint64_t left = 0;
-  agreed(comm, [&] {
-    if (comm.is_root()) left = roll_back(name, opener) ? 1 : 0;
-  });
-  return comm.broadcast(left) != 0;
+  return Ranks(Comm::taking_over(comm));
 }
 
 /// The file stays the same when the process changes its folder.
@@ -95,8 +83,7 @@ H5F_libver_t highest_format(hid_t access) {
 }
 
 void warn_of_old_format(hid_t access, const char* name) {
-  const auto ranks = ranks_of(access, name);
-  if (ranks && !ranks->is_root()) return;
+  if (!ranks_of(access, name).is_root()) return;
   fmt::print(stderr,
              "slablog: warning: '{}' is made without a log, which needs the format of HDF5 1.10, "
              "but H5Pset_libver_bounds allows no more than that of 1.8.\n",
@@ -108,8 +95,12 @@ void prepare(Below& low, hid_t access, const char* name, Opener opener) {
   if (!may_hold_log(access)) return;
   low.may_hold_log = true;
   low.ranks = ranks_of(access, name);
-  const bool left =
-      low.ranks ? roll_back_together(*low.ranks, name, opener) : roll_back(name, opener);
+  // Before any rank opens the file, rank 0 undoes what a writer left undone.
+  bool left = false;
+  low.ranks.agreed([&] {
+    if (low.ranks.is_root()) left = roll_back(name, opener);
+  });
+  left = low.ranks.any(left);
   // Else HDF5 would take the writer that has ended for one that still writes.
   if (left) {
     hdf5::check(H5Pset(low.access.get(), "clear_status_flags", &left), "H5Pset", name);
@@ -123,7 +114,7 @@ void prepare(Below& low, hid_t access, const char* name, Opener opener) {
     hdf5::check(H5Pset_libver_bounds(low.access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110),
                 "H5Pset_libver_bounds", name);
   }
-  low.journal = Journal::of(whole_path(name), low.ranks ? low.ranks->rank() : 0);
+  low.journal = Journal::of(whole_path(name), low.ranks.rank());
   keep_journal(low.access.get(), low.journal.get());
 }
 

@@ -1,29 +1,9 @@
-// Groups: all to the connector below.
-#include "logvol/connector/object.hpp"
+// Groups: all to the connector below, but a file that is unmounted may have been kept open by that.
+#include "logvol/connector/forward.hpp"
 
 namespace slabmark::logvol {
 
 namespace {
-
-void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid_t links,
-             hid_t creation, hid_t access, hid_t list, void**) {
-  const auto& mine = as_object(object);
-  return wrapped(H5VLgroup_create(mine.under, place, mine.connector, name, links, creation, access,
-                                  list, nullptr),
-                 mine, H5I_GROUP);
-}
-
-void* open(void* object, const H5VL_loc_params_t* place, const char* name, hid_t access, hid_t list,
-           void**) {
-  const auto& mine = as_object(object);
-  return wrapped(H5VLgroup_open(mine.under, place, mine.connector, name, access, list, nullptr),
-                 mine, H5I_GROUP);
-}
-
-herr_t get(void* object, H5VL_group_get_args_t* args, hid_t list, void**) {
-  const auto& mine = as_object(object);
-  return H5VLgroup_get(mine.under, mine.connector, args, list, nullptr);
-}
 
 herr_t specific(void* object, H5VL_group_specific_args_t* args, hid_t list, void**) {
   return guarded("group specific", [&] {
@@ -38,17 +18,13 @@ herr_t specific(void* object, H5VL_group_specific_args_t* args, hid_t list, void
   });
 }
 
-herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
-  const auto& mine = as_object(object);
-  return H5VLgroup_optional(mine.under, mine.connector, args, list, nullptr);
-}
-
-herr_t close(void* object, hid_t list, void**) {
-  return close_object(object, H5VLgroup_close, list);
-}
-
 }  // namespace
 
-const H5VL_group_class_t group_callbacks = {create, open, get, specific, optional, close};
+const H5VL_group_class_t group_callbacks = {forward_object<H5VLgroup_create, H5I_GROUP>,
+                                            forward_object<H5VLgroup_open, H5I_GROUP>,
+                                            forward<H5VLgroup_get>,
+                                            specific,
+                                            forward<H5VLgroup_optional>,
+                                            close_through<H5VLgroup_close>};
 
 }  // namespace slabmark::logvol

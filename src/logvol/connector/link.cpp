@@ -1,5 +1,5 @@
 // Links: all to the connector below, but the log's own group stays.
-#include "logvol/connector/object.hpp"
+#include "logvol/connector/forward.hpp"
 
 namespace slabmark::logvol {
 
@@ -36,12 +36,6 @@ herr_t move(void* from, const H5VL_loc_params_t* from_place, void* to,
   });
 }
 
-herr_t get(void* object, const H5VL_loc_params_t* place, H5VL_link_get_args_t* args, hid_t list,
-           void**) {
-  const auto& mine = as_object(object);
-  return H5VLlink_get(mine.under, place, mine.connector, args, list, nullptr);
-}
-
 herr_t specific(void* object, const H5VL_loc_params_t* place, H5VL_link_specific_args_t* args,
                 hid_t list, void**) {
   return guarded("link specific", [&] {
@@ -51,14 +45,9 @@ herr_t specific(void* object, const H5VL_loc_params_t* place, H5VL_link_specific
   });
 }
 
-herr_t optional(void* object, const H5VL_loc_params_t* place, H5VL_optional_args_t* args,
-                hid_t list, void**) {
-  const auto& mine = as_object(object);
-  return H5VLlink_optional(mine.under, place, mine.connector, args, list, nullptr);
-}
-
 }  // namespace
 
-const H5VL_link_class_t link_callbacks = {create, copy, move, get, specific, optional};
+const H5VL_link_class_t link_callbacks = {
+    create, copy, move, forward<H5VLlink_get>, specific, forward<H5VLlink_optional>};
 
 }  // namespace slabmark::logvol

@@ -27,9 +27,8 @@ struct Object;
 /// A log file with the objects that are open in it. When the last of them is closed, HDF5 closes
 /// the file, unless it is mounted or otherwise in use; when HDF5 has closed it, the log ends.
 struct OpenLog {
-  OpenLog(std::string path, std::unique_ptr<Comm> comm, const Config& config,
-          std::shared_ptr<Journal> journal)
-      : file(std::move(path), std::move(comm), config, std::move(journal)) {}
+  OpenLog(std::string path, Ranks ranks, const Config& config, std::shared_ptr<Journal> journal)
+      : file(std::move(path), std::move(ranks), config, std::move(journal)) {}
 
   LogFile file;
   std::set<Object*> objects;

@@ -8,7 +8,7 @@
 #include <hdf5.h>
 
 #include "base/command_line.hpp"
-#include "logvol/view.hpp"
+#include "logvol/write_views.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
 

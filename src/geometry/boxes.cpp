@@ -68,6 +68,20 @@ void expand(const Hyperslab& slab, std::size_t d, std::size_t last, Extent& star
   }
 }
 
+// A run from the end of a row into the next one becomes one of each: a rank with the last column
+// and the first would have no two rows alike otherwise.
+RunList apart_at_rows(std::span<const Run> runs, std::uint64_t columns) {
+  RunList result;
+  result.reserve(runs.size());
+  for (const Run run : runs) {
+    const std::uint64_t left = columns - run.offset % columns;  // of its row
+    const bool wraps = run.length > left && run.length < columns;
+    result.push_back({run.offset, wraps ? left : run.length});
+    if (wraps) result.push_back({run.offset + left, run.length - left});
+  }
+  return result;
+}
+
 }  // namespace
 
 void for_each_box(const Hyperslab& slab, std::uint64_t most_elements, const VisitBox& visit) {
@@ -113,11 +127,13 @@ std::vector<Hyperslab> boxes_of_range(Run range, const Extent& extent) {
   return boxes;
 }
 
-void for_each_row_box(std::span<const Run> sorted, const Extent& extent,
+void for_each_row_box(std::span<const Run> whole, const Extent& extent,
                       const std::function<void(const Hyperslab&)>& visit) {
   const std::size_t rank = extent.size();
   const std::uint64_t columns = rank < 1 ? 1 : extent.back();
   const std::uint64_t rows_of_plane = rank < 2 ? 1 : extent[rank - 2];
+  const RunList apart = apart_at_rows(whole, columns);
+  const std::span<const Run> sorted(apart);
   const auto end_of_row = [&](std::size_t i, std::uint64_t row) {
     while (i < sorted.size() && sorted[i].end() <= (row + 1) * columns) ++i;
     return i;

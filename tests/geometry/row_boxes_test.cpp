@@ -28,6 +28,15 @@ TEST(RowBoxes, SpanNeighbouringRowsThatTakeTheSameColumns) {
               ElementsAre(make_box({1, 1}, {3, 2}), make_box({1, 7}, {3, 3})));
 }
 
+TEST(RowBoxes, SpanRowsAlsoWhereTheLastColumnGoesOnInTheFirstOfTheNextRow) {
+  EXPECT_THAT(row_boxes({{0, 1}, {9, 2}, {19, 3}, {29, 2}, {39, 1}}, {4, 10}),
+              ElementsAre(make_box({0, 0}, {2, 1}), make_box({0, 9}, {2, 1}),
+                          make_box({2, 0}, {1, 2}), make_box({2, 9}, {1, 1}),
+                          make_box({3, 0}, {1, 1}), make_box({3, 9}, {1, 1})));
+  EXPECT_THAT(row_boxes({{0, 1}, {9, 2}, {19, 2}, {29, 2}, {39, 1}}, {4, 10}),
+              ElementsAre(make_box({0, 0}, {4, 1}), make_box({0, 9}, {4, 1})));
+}
+
 TEST(RowBoxes, EndWhereTheColumnsDiffer) {
   EXPECT_THAT(row_boxes({{1, 2}, {11, 2}, {21, 3}}, {5, 10}),
               ElementsAre(make_box({0, 1}, {2, 2}), make_box({2, 1}, {1, 3})));

@@ -1,6 +1,7 @@
 #include "logvol/write_views.hpp"
 
 #include <optional>
+#include <utility>
 
 #include "logvol/find_datasets.hpp"
 #include "logvol/journal/rollback.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+
 #include "logvol/connector/object.hpp"
 
 namespace slabmark::logvol {

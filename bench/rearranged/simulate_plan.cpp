@@ -163,7 +163,7 @@ void run(Arguments arguments) {
   const File file = lay_out(f);
   const std::uint64_t aggregators =
       std::min(arguments.ranks, arguments.nodes() * arguments.aggregators_per_node);
-  if (arguments.window == 0) arguments.window = standard_window(arguments.nodes(), arguments.ranks);
+  if (arguments.window == 0) arguments.window = default_window(arguments.nodes(), arguments.ranks);
   const auto cuts = file.region.cut(aggregators, 4096);
   const std::uint64_t share = file.region.bytes() / aggregators;
   fmt::print("F h0, ne {}, {} ranks on {} nodes, {} aggregators, window {}\n", arguments.ne,

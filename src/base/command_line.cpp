@@ -113,16 +113,6 @@ CLI::Option* add_triple(CLI::App& app, const std::string& names,
                     });
 }
 
-std::string alternatives(const std::vector<std::string>& words) {
-  if (words.size() < 2) return fmt::format("{}", fmt::join(words, ""));
-  return fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
-}
-
-void refuse_word(const std::string& text, const std::string& what,
-                 const std::vector<std::string>& words) {
-  throw InputError(fmt::format("{} is '{}'; it takes {}.", what, text, alternatives(words)));
-}
-
 std::map<std::string, std::string> options_given(const CLI::App& app) {
   std::map<std::string, std::string> given;
   for (const CLI::Option* option : app.get_options()) {

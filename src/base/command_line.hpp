@@ -12,6 +12,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/words.hpp"
+
 namespace slabmark {
 
 /// What a program was told, checked. Nothing in `options` if help was asked for; `help` then holds
@@ -57,11 +59,6 @@ CLI::Option* add_parsed(
     const std::string& default_text, const std::string& help,
     std::function<void(const std::string& text, const std::string& what)> parse);
 
-/// The value behind one of a few words. Throws InputError that lists them.
-template <class Value>
-Value parse_word(const std::string& text, const std::string& what,
-                 const std::vector<std::pair<std::string, Value>>& words);
-
 /// An option that takes one of a few words, each with what it sets `value` to.
 template <class Value>
 CLI::Option* add_word(CLI::App& app, const std::string& names, Value& value,
@@ -71,36 +68,10 @@ CLI::Option* add_word(CLI::App& app, const std::string& names, Value& value,
 /// so that a record tells how to repeat the run.
 std::map<std::string, std::string> options_given(const CLI::App& app);
 
-/// "a, b or c".
-std::string alternatives(const std::vector<std::string>& words);
-
-[[noreturn]] void refuse_word(const std::string& text, const std::string& what,
-                              const std::vector<std::string>& words);
-
-template <class Value>
-std::vector<std::string> names_of(const std::vector<std::pair<std::string, Value>>& words) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : words) names.push_back(name);
-  return names;
-}
-
-template <class Value>
-Value parse_word(const std::string& text, const std::string& what,
-                 const std::vector<std::pair<std::string, Value>>& words) {
-  for (const auto& [name, value] : words) {
-    if (name == text) return value;
-  }
-  refuse_word(text, what, names_of(words));
-}
-
 template <class Value>
 CLI::Option* add_word(CLI::App& app, const std::string& names, Value& value,
                       const std::string& help, std::vector<std::pair<std::string, Value>> words) {
-  std::string default_text;
-  for (const auto& [name, meant] : words) {
-    if (meant == value) default_text = name;
-  }
-  return add_parsed(app, names, alternatives(names_of(words)), default_text, help,
+  return add_parsed(app, names, alternatives(names_of(words)), word_for(value, words), help,
                     [&value, words](const std::string& text, const std::string& what) {
                       value = parse_word(text, what, words);
                     });

@@ -9,7 +9,9 @@ namespace {
 nlohmann::json describe_settings(const Cell& cell) {
   nlohmann::json options = nlohmann::json::object();
   for (const OptionInfo& option : cell.method->options) {
-    options[option.name] = cell.settings.text(option.name, option.standard);
+    const auto given = cell.settings.options.find(option.name);
+    options[option.name] =
+        given == cell.settings.options.end() ? option.default_text : given->second;
   }
   nlohmann::json hints = nlohmann::json::object();
   for (const auto& [key, value] : cell.settings.hints) hints[key] = value;

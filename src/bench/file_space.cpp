@@ -11,7 +11,6 @@
 #include "base/number.hpp"
 #include "base/path.hpp"
 #include "method/raw/raw_layout.hpp"
-#include "method/registry.hpp"
 #include "parallel/agree.hpp"
 #include "storage/posix/file_size_limit.hpp"
 
@@ -54,15 +53,19 @@ bool is_full(const std::string& path) {
   return !error && space.available < (std::uintmax_t{64} << 10);
 }
 
+bool compresses(const Cell& cell) {
+  return cell.method->compresses && cell.method->compresses(cell.settings);
+}
+
 }  // namespace
 
 void require_space(const Comm& comm, const Cell& cell, const Pattern& pattern,
                    const std::string& path) {
-  if (cell.method->format == FileFormat::none || compresses(cell.settings)) return;
+  if (cell.method->format == FileFormat::none || compresses(cell)) return;
   const std::uint64_t bytes = stored_bytes(comm, pattern);
   agreed(comm, [&] {
     // How large each of several files becomes their method knows, and looks itself.
-    if (!cell.method->companions) {
+    if (!cell.method->file().companions) {
       posix::require_file_size_allowed(fmt::format("'{}'", path), bytes);
     }
     if (comm.is_root()) posix::require_space(path, bytes);
@@ -73,14 +76,14 @@ void require_stored(const Comm& comm, const Cell& cell, const Pattern& pattern,
                     const std::string& path, const nlohmann::json& effective) {
   if (cell.method->format == FileFormat::none) return;
   std::uint64_t bytes = stored_bytes(comm, pattern);
-  if (compresses(cell.settings)) {
+  if (compresses(cell)) {
     bytes = std::min(bytes, effective.value("storage_bytes", std::uint64_t{0}));
   }
   agreed(comm, [&] {
     if (!comm.is_root()) return;
     std::vector<std::string> paths = {path};
-    if (cell.method->companions) {
-      for (const std::string& other : cell.method->companions(path)) paths.push_back(other);
+    if (cell.method->file().companions) {
+      for (const std::string& other : cell.method->file().companions(path)) paths.push_back(other);
     }
     const Found found = found_at(paths);
     const std::uint64_t arrived =

@@ -94,13 +94,13 @@ std::string RunningCell::path_of(std::uint64_t i) const {
 void RunningCell::make_file(std::uint64_t i) {
   comm_.barrier();
   require_space(comm_, cell_, file_part(*cell_.written, i), path_of(i));
-  files_.emplace_back(comm_, path_of(i), cell_.method->companions);
+  files_.emplace_back(comm_, path_of(i), cell_.method->file().companions);
 }
 
 void RunningCell::begin_written(CellFile& file) {
   mpiio::TrialFile& made = files_.back();
   std::function<void()> guard;
-  if (cell_.method->companions) guard = [&] { made.guard_companions(); };
+  if (cell_.method->file().companions) guard = [&] { made.guard_companions(); };
   file.begin(made.path(), guard);
 }
 
@@ -183,8 +183,8 @@ void RunningCell::finish_open_file() {
 
 void RunningCell::drop_pages(const std::string& path) {
   bool cold = !cell_.after && drop_cached_pages(comm_, path);
-  if (cold && cell_.method->companions) {
-    for (const std::string& other : cell_.method->companions(path)) {
+  if (cold && cell_.method->file().companions) {
+    for (const std::string& other : cell_.method->file().companions(path)) {
       if (!drop_cached_pages(comm_, other)) cold = false;
     }
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "exchange/ranges.hpp"
-#include "method/plain_reader.hpp"
+#include "method/format.hpp"
 #include "parallel/agree.hpp"
 #include "pattern/content.hpp"
 
@@ -100,7 +100,7 @@ class Checker {
 FileCheck verify_file(const Comm& comm, FileFormat format, const Pattern& pattern,
                       const std::string& path) {
   std::unique_ptr<PlainReader> reader;
-  agreed(comm, [&] { reader = open_plain(format, comm, pattern, path); });
+  agreed(comm, [&] { reader = info_of(format).open(comm, pattern, path); });
 
   Checker checker(pattern, *reader);
   // Datasets that share their selections share the runs too, and the exchange is done once.

@@ -33,7 +33,7 @@ std::vector<int> choose_aggregators(const Comm& comm, const RearrangerSettings& 
 // Four windows of 512 KiB stay in the caches of a core, which eight times as much does not. Between
 // nodes every rank sends a message a window, so windows grow with the ranks: 4 KiB a message on
 // average, until an aggregator would need more than 256 MiB.
-std::uint64_t standard_window(std::uint64_t nodes, std::uint64_t ranks) {
+std::uint64_t default_window(std::uint64_t nodes, std::uint64_t ranks) {
   constexpr std::uint64_t least = 2u << 20;
   constexpr std::uint64_t most = 256u << 20;
   return nodes == 1 ? least : std::clamp((4 * ranks) * 4096, least, most);
@@ -52,7 +52,7 @@ Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
   const std::uint64_t wanted =
       settings.window > 0
           ? settings.window
-          : standard_window(staging_.nodes(), static_cast<std::uint64_t>(comm.size()));
+          : default_window(staging_.nodes(), static_cast<std::uint64_t>(comm.size()));
   const std::uint64_t memory = std::max(wanted, (WindowCounts::most_slots + 2) * longest_element);
   const auto window_of = [&] {
     slots_ = staging_.reaches_all() ? WindowCounts::most_slots : 2;

@@ -20,8 +20,7 @@ struct RearrangerSettings {
   std::uint64_t aggregators = 0;  ///< 0: up to `per_node` on each node
   std::uint64_t per_node = 4;     ///< no more than a node has cores
   std::uint64_t stripes = 1;      ///< where there are more aggregators, a multiple of this
-  std::uint64_t window =
-      0;  ///< most bytes that a rank holds for the exchange; 0: standard_window()
+  std::uint64_t window = 0;  ///< most bytes that a rank holds for the exchange; 0: default_window()
   std::uint64_t node_ranks = 0;  ///< see SharedStaging
   /// Aggregators of a node that write at the same time, 0: all. Where the kernel lets one process
   /// at a time write to a file, those that wait in it would keep cores from those that move data.
@@ -35,7 +34,7 @@ struct RearrangerSettings {
 };
 
 /// Bytes that a rank holds for the exchange unless told otherwise.
-std::uint64_t standard_window(std::uint64_t nodes, std::uint64_t ranks);
+std::uint64_t default_window(std::uint64_t nodes, std::uint64_t ranks);
 
 /// Moves arrays between the ranks that have their elements and a file in which the arrays are
 /// contiguous. Each aggregator puts its range of the region together in memory, window by window,

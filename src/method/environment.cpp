@@ -10,18 +10,6 @@
 
 namespace slabmark {
 
-namespace {
-
-std::string pnetcdf_version() {
-#if SLABMARK_WITH_PNETCDF
-  return pnetcdf::library_version();
-#else
-  return "";
-#endif
-}
-
-}  // namespace
-
 nlohmann::json LibraryEnvironment::to_json() const {
   nlohmann::json libraries = {{"hdf5", hdf5}};
   if (!pnetcdf.empty()) libraries["pnetcdf"] = pnetcdf;
@@ -37,7 +25,10 @@ std::string LibraryEnvironment::warning() const {
 }
 
 LibraryEnvironment library_environment(const Comm& comm, const std::string& directory) {
-  LibraryEnvironment environment{"", hdf5::library_version(), pnetcdf_version()};
+  LibraryEnvironment environment{"", hdf5::library_version(), ""};
+#if SLABMARK_WITH_PNETCDF
+  environment.pnetcdf = pnetcdf::library_version();
+#endif
   agreed(comm, [&] {
     if (comm.is_root()) environment.mpi_io = mpiio::mpi_io_implementation(directory);
   });

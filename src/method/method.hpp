@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/clock.hpp"
+#include "method/format.hpp"
 #include "parallel/comm.hpp"
 #include "pattern/pattern.hpp"
 
@@ -21,35 +22,21 @@ namespace slabmark {
 
 enum class Direction { write, read };
 
-/// Layout of the file that a method leaves; it decides who can read it back plainly.
-enum class FileFormat {
-  none,    ///< no file (the null method)
-  raw,     ///< datasets one after another, see method/raw_layout.hpp
-  netcdf,  ///< classic NetCDF, CDF-5
-  hdf5,
-  hdf5_subfiles,  ///< HDF5 through its subfiling driver: a stub, and the bytes in files beside it
-  vtkhdf,  ///< HDF5 files of slices as VTK reads them, one or more a slice, see docs/slices.md
-  blob,    ///< each rank's data on its own, see method/blob_file.hpp
-};
-
-std::string ending_of(FileFormat format);  ///< of its files, ".nc"
-
 /// Options in effect for a method: its own ("pnetcdf.blocking") and the MPI-IO hints of the user.
 struct Settings {
   std::map<std::string, std::string> options;
   std::vector<std::pair<std::string, std::string>> hints;
-
-  bool flag(const std::string& name, bool otherwise) const;  ///< on/off, true/false, yes/no, 1/0
-  std::string text(const std::string& name, const std::string& otherwise) const;
-  std::uint64_t count(const std::string& name, std::uint64_t otherwise) const;
-  double real(const std::string& name, double otherwise) const;
 };
 
-/// One option of a method. The name starts with the prefix of the method's library.
+/// One option of a method, as a row of an OptionTable states it. The name starts with the prefix of
+/// the method's library.
 struct OptionInfo {
   std::string name;
-  std::string standard;  ///< default value as text
+  std::string default_text;
   std::string help;
+  std::string takes;  ///< "on or off", "8 to 1G"
+  /// A value as the default would be written; throws InputError for one that it does not take.
+  std::function<std::string(const std::string& text)> canonical;
 };
 
 /// What a method is given. The references outlive it.
@@ -78,12 +65,12 @@ class Method {
   virtual ~Method() = default;
 
   virtual void create(const std::string& path) = 0;  ///< `path` does not exist yet
-  virtual void define() = 0;
+  virtual void define() {}
   virtual void open(const std::string& path) = 0;
-  virtual void prepare() = 0;
+  virtual void prepare() {}
   /// `buffers[i]` belongs to pattern.transfers(round)[i]; it may be null where nothing moves.
   virtual void post(std::uint64_t round, std::span<std::byte* const> buffers) = 0;
-  virtual void flush() = 0;
+  virtual void flush() {}
   virtual void sync() = 0;
   /// Asks the open file for what effective() will report. The clock stands still: no program but a
   /// benchmark asks.
@@ -96,22 +83,39 @@ class Method {
   virtual nlohmann::json effective() const = 0;
 };
 
+enum class MethodKind {
+  general,    ///< for files of any pattern
+  slices,     ///< for slices of fields, and nothing else
+  yardstick,  ///< to compare with: nobody's files should be written so
+};
+NLOHMANN_JSON_SERIALIZE_ENUM(MethodKind, {{MethodKind::general, "general"},
+                                          {MethodKind::slices, "slices"},
+                                          {MethodKind::yardstick, "yardstick"}})
+
 /// A method's entry in the registry.
 struct MethodInfo {
   std::string name;     ///< "pnetcdf-varn"
   std::string summary;  ///< one line
-  FileFormat format;
-  std::vector<OptionInfo> options;
+  FileFormat format = FileFormat::none;
+  MethodKind kind = MethodKind::general;
+  std::vector<OptionInfo> options = {};
   /// Nothing if the method can move this rank's `pattern` under `settings`, else the reason, which
   /// tables show. Not collective: the answer must be the same on all ranks or be agreed by the
   /// caller.
   std::function<std::optional<std::string>(const Pattern&, const Settings&)> supports;
-  std::function<std::unique_ptr<Method>(const MethodContext&)> make;
-  /// Files that the method leaves beside `path`, which must be there to be asked; null: none.
-  std::function<std::vector<std::string>(const std::string& path)> companions = nullptr;
-  bool only_slices = false;  ///< it supports no pattern but slices of a field
+  std::function<std::unique_ptr<Method>(const MethodContext&)> make = nullptr;
+  /// True if a file may be smaller than what is written to it; null: never.
+  std::function<bool(const Settings&)> compresses = nullptr;
   /// Why the method is not in this build ("PnetCDF was not found at configure time"); empty: it is.
-  std::string missing;
+  std::string missing = "";
+
+  const FormatInfo& file() const { return info_of(format); }
 };
+
+/// MethodInfo::make of a class that takes nothing else.
+template <class Class>
+std::unique_ptr<Method> make_method(const MethodContext& context) {
+  return std::make_unique<Class>(context);
+}
 
 }  // namespace slabmark

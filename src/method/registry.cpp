@@ -1,6 +1,6 @@
 #include "method/registry.hpp"
 
-#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,18 +38,6 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return fmt::format("known are {}.", fmt::join(known, ", "));
 }
 
-std::vector<std::string> option_names(std::span<const MethodInfo* const> of) {
-  std::vector<std::string> names;
-  for (const auto* method : of) {
-    for (const auto& option : method->options) {
-      if (std::find(names.begin(), names.end(), option.name) == names.end()) {
-        names.push_back(option.name);
-      }
-    }
-  }
-  return names;
-}
-
 }  // namespace
 
 std::span<const MethodInfo> methods() {
@@ -71,20 +59,23 @@ const MethodInfo& find_method(std::string_view name) {
   throw InputError(fmt::format("There is no method '{}'; {}", name, did_you_mean(name, known)));
 }
 
-bool compresses(const Settings& settings) {
-  return settings.count("hdf5.deflate", 0) > 0 || settings.flag("hdf5.zfp", false);
-}
-
 void check_options(const Settings& settings, std::span<const MethodInfo* const> chosen) {
-  const auto known = option_names(chosen);
   for (const auto& [name, value] : settings.options) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::set<std::string> known;
+    for (const auto* method : chosen) {
+      for (const auto& option : method->options) {
+        known.insert(option.name);
+        if (option.name != name) continue;
+        option.canonical(value);
+      }
+    }
+    if (known.contains(name)) continue;
     std::vector<std::string> asked;
     for (const auto* method : chosen) asked.push_back(method->name);
     throw InputError(fmt::format(
         "{} no option '{}'; {}",
         asked.size() == 1 ? asked.front() + " has" : fmt::format("{} have", fmt::join(asked, ", ")),
-        name, known.empty() ? "leave it out." : did_you_mean(name, known)));
+        name, known.empty() ? "leave it out." : did_you_mean(name, {known.begin(), known.end()})));
   }
 }
 

@@ -14,11 +14,8 @@ std::span<const MethodInfo> methods();
 /// Throws InputError that names the nearest known name, or why the method is not in this build.
 const MethodInfo& find_method(std::string_view name);
 
-/// True if a file may be smaller than what is written to it, since chunks are compressed.
-bool compresses(const Settings& settings);
-
 /// Throws InputError if an option of `settings` belongs to none of the `chosen` methods, with the
-/// nearest that does.
+/// nearest that does, or has a value that one of them does not take.
 void check_options(const Settings& settings, std::span<const MethodInfo* const> chosen);
 
 }  // namespace slabmark

@@ -2,7 +2,7 @@
 // what the comments say, and add one line to registry.cpp. It compiles with the rest, so that it
 // stays right, but is not in the registry: it moves nothing.
 
-#include "method/method.hpp"
+#include "method/options.hpp"
 #include "method/raw/raw_layout.hpp"
 #include "method/shared/effective.hpp"
 
@@ -12,13 +12,24 @@ MethodInfo template_method();
 
 namespace {
 
+struct TemplateOptions {
+  bool careful = true;
+};
+
+// Options start with the library's name, and are shared by the methods of a library. Default, kind
+// and values follow from the member; Size, SizeOr and Words say more.
+OptionTable<TemplateOptions> options() {
+  OptionTable<TemplateOptions> table;
+  table.add("template.careful", &TemplateOptions::careful, "what it does, and what off means");
+  return table;
+}
+
 class Template : public Method {
  public:
-  // Read the options here; a value that is out of place is an InputError, the same on all ranks.
   // One object serves one trial, so nothing has to be reset; what is dear to make and serves the
   // next file, too, is left in context.kept.
   explicit Template(const MethodContext& context)
-      : context_(context), careful_(context.settings.flag("template.careful", true)) {}
+      : context_(context), options_(options().read(context.settings)) {}
 
   // All ranks together. `path` does not exist yet. Nothing may hang if one rank fails in a step of
   // its own: put that step into agreed().
@@ -51,14 +62,15 @@ class Template : public Method {
 
   // What really happened: calls made, hints in effect, version, and whatever explains the times.
   nlohmann::json effective() const override {
-    nlohmann::json effective = {{"calls", {{"template_write", calls_}}}, {"careful", careful_}};
+    nlohmann::json effective = {{"calls", {{"template_write", calls_}}},
+                                {"careful", options_.careful}};
     report_hints(effective, context_.settings, {});
     return effective;
   }
 
  private:
   MethodContext context_;
-  bool careful_;
+  TemplateOptions options_;
   std::uint64_t calls_ = 0;
 };
 
@@ -68,15 +80,13 @@ MethodInfo template_method() {
   return {.name = "template",
           .summary = "one line for the list of methods",
           .format = FileFormat::none,
-          // Options start with the library's name, and are shared by the methods of a library.
-          .options = {{"template.careful", "on", "what it does, and what off means"}},
+          .options = options(),
           // The reason as a clause if the library cannot hold this pattern; asked before anything
           // is created.
-          .supports = [](const Pattern& pattern,
-                         const Settings&) { return too_large_for_raw(pattern); },
-          .make = [](const MethodContext& context) { return std::make_unique<Template>(context); },
-          // Set this where the build lacks the library, see pnetcdf_info.cpp.
-          .missing = {}};
+          .supports = fits_raw,
+          // Nothing, and the reason in `missing`, where the build lacks the library, see
+          // pnetcdf/info.cpp.
+          .make = make_method<Template>};
 }
 
 }  // namespace slabmark

@@ -249,10 +249,10 @@ INSTANTIATE_TEST_SUITE_P(NodeRanks, RearrangerTest, testing::Values(0, 1, 2),
                          [](const auto& each) { return "of_" + std::to_string(each.param); });
 
 TEST(StandardWindow, IsSmallOnOneNodeAndGrowsWithTheRanksBetweenNodes) {
-  EXPECT_EQ(standard_window(1, 64), 2u << 20);
-  EXPECT_EQ(standard_window(2, 4), 2u << 20);
-  EXPECT_EQ(standard_window(32, 1024), 16u << 20);
-  EXPECT_EQ(standard_window(675, 21600), 256u << 20);
+  EXPECT_EQ(default_window(1, 64), 2u << 20);
+  EXPECT_EQ(default_window(2, 4), 2u << 20);
+  EXPECT_EQ(default_window(32, 1024), 16u << 20);
+  EXPECT_EQ(default_window(675, 21600), 256u << 20);
 }
 
 }  // namespace

@@ -36,9 +36,9 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const auto& method : methods()) {
     if (method.format == FileFormat::none || !method.missing.empty()) continue;
-    if (method.only_slices) continue;  // slice_methods_test.cpp
+    if (method.kind == MethodKind::slices) continue;  // slice_methods_test.cpp
     all.push_back({method.name, {}});
-    if (method.companions) continue;  // see with_each_pattern()
+    if (method.file().companions) continue;  // see with_each_pattern()
     all.push_back({method.name, {}, Flush::at_the_end});
   }
   // Small calls cut rounds, transfers and boxes in the middle.
@@ -134,7 +134,7 @@ class Conformance : public testing::TestWithParam<Case> {
       SCOPED_TRACE(mine[i].name);
       ASSERT_EQ(method().supports(mine[i], settings()).value_or(""), "") << "no method may refuse";
       // To open and close subfiles takes HDF5 2.2.0 tenths of a second, so a sample must do.
-      if (method().companions && i % 6 != 0) continue;
+      if (method().file().companions && i % 6 != 0) continue;
       body(i, mine[i], others[i]);
       if (HasFatalFailure()) return;
     }
@@ -193,7 +193,7 @@ TEST_P(Conformance, GapsOfMemoryNeverReachTheFile) {
   with_each_pattern([&](std::size_t i, const Pattern& mine, const Pattern&) {
     const auto path = scratch.file(std::to_string(i));
     write_file(method(), comm, mine, settings(), path);
-    const auto reader = open_plain(method().format, comm, mine, path);
+    const auto reader = method().file().open(comm, mine, path);
     for (const auto& [place, runs] : holes(i, comm.size())) {
       for (const auto run : runs) {
         std::vector<std::byte> found(run.length * size_of(mine.datasets[place.first].type));
@@ -346,8 +346,8 @@ std::streamoff place_of_element(const std::string& path) {
 
 /// The largest of the files that the method left.
 std::string with_the_data(const MethodInfo& method, const std::string& path) {
-  if (!method.companions) return path;
-  const auto files = method.companions(path);
+  if (!method.file().companions) return path;
+  const auto files = method.file().companions(path);
   return *std::max_element(files.begin(), files.end(), [](const auto& a, const auto& b) {
     return std::filesystem::file_size(a) < std::filesystem::file_size(b);
   });

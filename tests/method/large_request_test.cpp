@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "measure/clock.hpp"
+#include "method/format.hpp"
 #include "method/pass.hpp"
-#include "method/plain_reader.hpp"
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
 #include "pattern/content.hpp"
@@ -111,7 +111,7 @@ TEST_P(LargeRequests, MoreThan2GiBInOneRequestArriveWholeAndComeBack) {
     if (comm.is_root()) RecordProperty("effective", method->effective().dump());
   }
   {
-    const auto reader = open_plain(info.format, comm, pattern, path);
+    const auto reader = info.file().open(comm, pattern, path);
     EXPECT_EQ(check_in_pieces(*reader, transfer, pattern), "");
   }
   std::fill_n(buffer.get(), bytes, std::byte{0});
@@ -171,7 +171,8 @@ TEST_P(FarRequests, ElementsMoreThan2GiBApartArriveAndComeBack) {
 std::vector<LargeCase> large_cases(const std::vector<bool>& with_gaps) {
   std::vector<LargeCase> all;
   for (const auto& method : methods()) {
-    if (method.format == FileFormat::none || !method.missing.empty() || method.only_slices) {
+    if (method.format == FileFormat::none || !method.missing.empty() ||
+        method.kind == MethodKind::slices) {
       continue;
     }
     for (const bool gaps : with_gaps) all.push_back({method.name, gaps});

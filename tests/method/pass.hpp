@@ -12,9 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/clock.hpp"
+#include "method/format.hpp"
 #include "method/method.hpp"
 #include "method/open_file.hpp"
-#include "method/plain_reader.hpp"
 #include "parallel/comm.hpp"
 #include "pattern/content.hpp"
 #include "pattern/pattern.hpp"
@@ -133,7 +133,7 @@ inline Outcome read_file(const MethodInfo& info, const Comm& comm, const Pattern
 /// if all is right. Collective.
 inline std::string check_plainly(FileFormat format, const Comm& comm, const Pattern& part,
                                  const std::string& path) {
-  const auto reader = open_plain(format, comm, part, path);
+  const auto reader = info_of(format).open(comm, part, path);
   std::string fault;
   for (std::uint64_t round = 0; round < part.rounds; ++round) {
     for (const auto& transfer : part.transfers(round)) {

@@ -82,12 +82,38 @@ TEST(Registry, AMethodHasNoOptionThatItForces) {
   EXPECT_FALSE(has("hdf5-contiguous", "hdf5.chunk"));
 }
 
-TEST(Registry, OptionsOfAllMethodsAreAcceptedTogether) {
-  Settings settings;
+TEST(Registry, EachDefaultReadsAsItIsWritten) {
   for (const auto& method : methods()) {
-    for (const auto& option : method.options) settings.options[option.name] = option.standard;
+    Settings settings;
+    for (const auto& option : method.options) {
+      EXPECT_EQ(option.canonical(option.default_text), option.default_text)
+          << method.name << ' ' << option.name;
+      EXPECT_FALSE(option.takes.empty()) << option.name;
+      settings.options[option.name] = option.default_text;
+    }
+    const MethodInfo* const chosen[] = {&method};
+    EXPECT_NO_THROW(check_options(settings, chosen)) << method.name;
   }
-  EXPECT_NO_THROW(check_options(settings, all_methods()));
+}
+
+TEST(Registry, AValueThatAnOptionDoesNotTakeIsRefusedWithTheOption) {
+  const MethodInfo* const chosen[] = {&find_method("posix"), &find_method("hdf5-slab")};
+  EXPECT_EQ(message_of([&] {
+              check_options({{{"hdf5.fill", "later"}}, {}}, chosen);
+            }),
+            "Option hdf5.fill is 'later'; it takes never, alloc or ifset.");
+  EXPECT_EQ(message_of([&] {
+              check_options({{{"hdf5.deflate", "10"}}, {}}, chosen);
+            }),
+            "Option hdf5.deflate is '10'; it takes 0 to 9.");
+}
+
+TEST(Registry, OnlyYardsticksLeaveNoFileOfAnyPattern) {
+  for (const auto& method : methods()) {
+    if (method.kind != MethodKind::general) continue;
+    EXPECT_NE(method.format, FileFormat::none) << method.name;
+    EXPECT_NE(method.format, FileFormat::blob) << method.name;
+  }
 }
 
 TEST(Registry, AValueThatAnOptionDoesNotTakeIsRefusedBeforeAFileIsMade) {
@@ -138,8 +164,8 @@ TEST(Supports, AFileBeyond63BitsIsRefusedByAllThatWriteIt) {
                                      false,
                                      std::nullopt});
   for (const auto& method : methods()) {
-    const bool writes_it =
-        method.format != FileFormat::none || method.name == "whole" || method.only_slices;
+    const bool writes_it = method.format != FileFormat::none || method.name == "whole" ||
+                           method.kind == MethodKind::slices;
     EXPECT_EQ(method.supports(pattern, {}).has_value(), writes_it) << method.name;
   }
 }

@@ -63,7 +63,7 @@ TEST_F(SliceMethods, EveryPointIsWhereThePlainReaderOfAnotherRankLooksForIt) {
         EXPECT_EQ(fault(method, mine, planes(comm_, type, outputs, next()), path), "")
             << method.name;
         // A file each plane, or each plane and output.
-        const auto files = method.companions(path).size();
+        const auto files = method.file().companions(path).size();
         EXPECT_EQ(files, method.name.starts_with("files") ? 3 * outputs : 3) << method.name;
       }
     }
@@ -86,10 +86,10 @@ TEST_F(SliceMethods, AFlippedByteIsFound) {
   const auto path = scratch_.file("flipped.vtkhdf");
   const auto& method = find_method("append");
   ASSERT_EQ(fault(method, mine, mine, path), "");
-  const auto file = method.companions(path).front();
+  const auto file = method.file().companions(path).front();
   comm_.barrier();
   if (comm_.is_root()) {
-    const auto reader = open_plain(method.format, Comm(MPI_COMM_SELF), mine, path);
+    const auto reader = method.file().open(Comm(MPI_COMM_SELF), mine, path);
     std::string element(8, '\0');
     reader->read(0, 1, {0, 1}, reinterpret_cast<std::byte*>(element.data()));
     std::ifstream in(file, std::ios::binary);
@@ -130,7 +130,7 @@ TEST_F(SliceMethods, WhatIsNoSliceIsRefusedWithTheReason) {
   };
   int refusing = 0;
   for (const auto& method : methods()) {
-    if (!method.only_slices) continue;
+    if (!method.kind == MethodKind::slices) continue;
     ++refusing;
     EXPECT_EQ(method.supports(vector, {}).value_or(""), "it writes slices of fields only")
         << method.name;

@@ -12,8 +12,6 @@ namespace slabmark {
 
 namespace {
 
-constexpr std::string_view option = "hdf5.chunk";
-
 // File formats before HDF5 2.0 hold a chunk's size in 32 bits.
 constexpr std::uint64_t largest_chunk_bytes = (std::uint64_t{1} << 32) - 1;
 
@@ -55,7 +53,7 @@ Extent parse_lengths(std::string_view text) {
   Extent lengths;
   while (true) {
     const auto cross = text.find('x');
-    lengths.push_back(parse_size(text.substr(0, cross), option));
+    lengths.push_back(parse_size(text.substr(0, cross), "a length"));
     if (cross == std::string_view::npos) return lengths;
     text.remove_prefix(cross + 1);
   }
@@ -63,29 +61,15 @@ Extent parse_lengths(std::string_view text) {
 
 }  // namespace
 
-OptionInfo hdf5_chunk_option() {
-  return {std::string(option), "pattern",
-          "chunks: pattern (as the pattern says), none (contiguous), lengths of the fastest "
-          "dimensions such as 4x866, or a number of elements such as 64K"};
-}
-
-Hdf5Chunks::Hdf5Chunks(const Settings& settings) {
-  const auto text = settings.text(std::string(option), "pattern");
-  if (text == "pattern") {
-    from_pattern_ = true;
-    return;
-  }
-  if (text == "none") return;
+Hdf5Chunks::Hdf5Chunks(const std::string& text, const std::string& what) : text_(text) {
+  if (text == "pattern" || text == "none") return;
   Extent lengths;
   try {
     lengths = parse_lengths(text);
   } catch (const InputError&) {
   }
   if (lengths.empty() || std::find(lengths.begin(), lengths.end(), 0) != lengths.end()) {
-    throw InputError(fmt::format(
-        "Option {} is '{}'; it takes pattern, none, lengths of at least 1 such as 4x866, "
-        "or a number of elements such as 64K.",
-        option, text));
+    throw InputError(fmt::format("{} is '{}'; it takes {}.", what, text, ChunkText{}.takes()));
   }
   if (lengths.size() == 1) {
     elements_ = lengths.front();
@@ -96,7 +80,7 @@ Hdf5Chunks::Hdf5Chunks(const Settings& settings) {
 
 std::optional<Extent> Hdf5Chunks::wanted(const Dataset& dataset) const {
   const auto rank = dataset.dimensions.size();
-  if (from_pattern_) return dataset.chunk;
+  if (text_ == "pattern") return dataset.chunk;
   if (rank == 0) return std::nullopt;
   if (elements_ > 0) return of_about(elements_, dataset);
   if (lengths_.empty()) return std::nullopt;

@@ -3,13 +3,9 @@
 #include <optional>
 #include <string>
 
-#include "method/method.hpp"
 #include "pattern/dataset.hpp"
 
 namespace slabmark {
-
-/// The option hdf5.chunk, which all HDF5 methods have.
-OptionInfo hdf5_chunk_option();
 
 /// Which chunks datasets get under the option hdf5.chunk. One value serves datasets of any shape:
 ///   pattern  what the pattern says of each dataset
@@ -21,8 +17,11 @@ OptionInfo hdf5_chunk_option();
 /// chunked datasets grow.
 class Hdf5Chunks {
  public:
-  /// Throws InputError for a value of another form.
-  explicit Hdf5Chunks(const Settings& settings);
+  Hdf5Chunks() = default;
+  /// Throws InputError, which calls it `what`, for text of another form.
+  explicit Hdf5Chunks(const std::string& text, const std::string& what = "Option hdf5.chunk");
+
+  const std::string& text() const { return text_; }
 
   /// Chunk with time in front; empty for a contiguous dataset. A dataset that gets all its time
   /// steps at once (`fixed_time`) may be contiguous.
@@ -34,9 +33,21 @@ class Hdf5Chunks {
  private:
   std::optional<Extent> wanted(const Dataset& dataset) const;
 
-  bool from_pattern_ = false;
+  std::string text_ = "pattern";
   Extent lengths_;              ///< of the fastest dimensions
   std::uint64_t elements_ = 0;  ///< or so many elements
+};
+
+/// The kind of value for an OptionTable.
+struct ChunkText {
+  std::string takes() const {
+    return "pattern, none, lengths of at least 1 such as 4x866, or a number of elements such as "
+           "64K";
+  }
+  std::string text(const Hdf5Chunks& chunks) const { return chunks.text(); }
+  Hdf5Chunks parse(const std::string& text, const std::string& what) const {
+    return Hdf5Chunks(text, what);
+  }
 };
 
 }  // namespace slabmark

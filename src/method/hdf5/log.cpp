@@ -1,8 +1,3 @@
-#include <cstring>
-#include <memory>
-#include <vector>
-
-#include "method/hdf5/connector.hpp"
 #include "method/hdf5/method.hpp"
 #include "method/hdf5/plan.hpp"
 #include "method/shared/selection_cache.hpp"
@@ -18,9 +13,7 @@ using Boxes = BoxList<hsize_t>;
 /// One H5Dwrite_n per dataset into the log; H5Fflush moves it to the file.
 class Hdf5Log : public Hdf5Method {
  public:
-  explicit Hdf5Log(const MethodContext& context) : Hdf5Method(context, true) {}
-
-  void prepare() override {}
+  using Hdf5Method::Hdf5Method;
 
  private:
   std::string call_name() const override { return writing() ? "H5Dwrite_n" : "H5Dread_n"; }
@@ -38,8 +31,9 @@ class Hdf5Log : public Hdf5Method {
     const auto& description = context_.pattern.datasets[transfer.dataset];
     auto& space = file_space(transfer.dataset, transfer.time);
     const auto elements = transfer.file->element_count();
-    const auto dense = gathered(transfer, buffer, size_of(description.type));
-    auto* data = dense ? dense.get() : buffer;
+    // H5Dwrite_n takes elements one after another.
+    auto bounce = runs_.bounce(transfer, buffer, size_of(description.type));
+    auto* data = bounce ? bounce->take(elements, writing()) : buffer;
     if (description.dimensions.empty() && !description.has_time) {
       move_scalar(transfer.dataset, elements, space, data);
     } else {
@@ -49,7 +43,7 @@ class Hdf5Log : public Hdf5Method {
       boxes.set_time(transfer.time);
       move_all(transfer.dataset, boxes, data, size_of(description.type));
     }
-    if (!writing() && dense) spread(transfer, dense.get(), buffer, size_of(description.type));
+    if (!writing() && bounce) bounce->scatter(elements);
   }
 
   /// A rank without boxes makes the call, too: the others may wait for it where there is no log.
@@ -71,46 +65,20 @@ class Hdf5Log : public Hdf5Method {
     move(dataset, line_of(elements), space, data);
   }
 
-  const RunList& runs(const Transfer& transfer) {
-    return runs_.get(transfer.buffer, nullptr, 0, [&] { return buffer_runs(*transfer.buffer); });
-  }
-
-  /// Where the buffer has gaps: its elements one after another, as H5Dwrite_n takes them.
-  std::unique_ptr<std::byte[]> gathered(const Transfer& transfer, const std::byte* buffer,
-                                        std::size_t size) {
-    if (!transfer.buffer) return nullptr;
-    auto dense = std::make_unique<std::byte[]>(transfer.file->element_count() * size + 1);
-    auto* to = dense.get();
-    if (!writing()) return dense;
-    for (const auto run : runs(transfer)) {
-      std::memcpy(to, buffer + run.offset * size, run.length * size);
-      to += run.length * size;
-    }
-    return dense;
-  }
-
-  void spread(const Transfer& transfer, const std::byte* dense, std::byte* buffer,
-              std::size_t size) {
-    for (const auto run : runs(transfer)) {
-      std::memcpy(buffer + run.offset * size, dense, run.length * size);
-      dense += run.length * size;
-    }
-  }
-
   SelectionCache<Boxes> boxes_;
-  SelectionCache<RunList> runs_;
+  BufferRuns runs_;
 };
 
 }  // namespace
 
 MethodInfo hdf5_log_method() {
-  auto info =
-      hdf5_info("hdf5-log", "one H5Dwrite_n per dataset into a log, described by virtual datasets");
+  auto info = hdf5_info(
+      "hdf5-log", "one H5Dwrite_n per dataset into a log, described by virtual datasets",
+      make_hdf5<Hdf5Log>,
+      // Whatever the option says, files go through the log: a record must not quote its default.
+      {.options = hdf5_options().without({"hdf5.connector"}),
+       .force = [](Hdf5Options& options) { options.logged = true; }});
   info.missing = missing_connector();
-  // Whatever the option says, files go through the log: a record must not quote its default.
-  std::erase_if(info.options,
-                [](const OptionInfo& option) { return option.name == connector_option().name; });
-  info.make = [](const MethodContext& context) { return std::make_unique<Hdf5Log>(context); };
   return info;
 }
 

@@ -7,9 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "method/hdf5/chunk.hpp"
-#include "method/hdf5/connector.hpp"
-#include "method/hdf5/settings.hpp"
 #include "method/raw/raw_layout.hpp"
 #include "method/shared/effective.hpp"
 #include "parallel/agree.hpp"
@@ -23,8 +20,9 @@ std::set<std::string> as_set(const std::vector<std::string>& words) {
   return {words.begin(), words.end()};
 }
 
-std::optional<std::string> beyond_hdf5(const Pattern& pattern, const Settings& settings) {
-  const Hdf5Setup setup(settings);
+}  // namespace
+
+Hdf5Reason beyond_hdf5(const Pattern& pattern, const Hdf5Options& options) {
   std::set<std::string> names;
   for (const auto& dataset : pattern.datasets) {
     if (dataset.name.empty()) return "a dataset has no name";
@@ -36,16 +34,14 @@ std::optional<std::string> beyond_hdf5(const Pattern& pattern, const Settings& s
       return fmt::format("dataset {} has {} dimensions; HDF5 holds {}", dataset.name, rank,
                          H5S_MAX_RANK);
     }
-    if (auto reason = setup.chunks.unsuited(dataset)) return reason;
+    if (auto reason = options.chunks.unsuited(dataset)) return reason;
   }
-  if (setup.precreate && !setup.fixed_time && record_count(pattern) > 0) {
+  if (options.precreate && !options.fixed_time && record_count(pattern) > 0) {
     return "a file that rank 0 makes beforehand cannot grow; ask for hdf5.time=fixed";
   }
-  if (auto reason = hdf5_unmet(settings)) return reason;
+  if (auto reason = hdf5_unmet(options)) return reason;
   return too_large_for_raw(pattern);
 }
-
-}  // namespace
 
 Extent with_records(const Dataset& dataset, std::uint64_t records) {
   auto extent = dataset.extent();
@@ -53,31 +49,40 @@ Extent with_records(const Dataset& dataset, std::uint64_t records) {
   return extent;
 }
 
-MethodInfo hdf5_info(std::string name, std::string summary) {
-  MethodInfo info;
-  info.name = std::move(name);
-  info.summary = std::move(summary);
-  info.format = FileFormat::hdf5;
-  info.options = hdf5_options();
-  info.supports = beyond_hdf5;
-  return info;
+MethodInfo hdf5_info(std::string name, std::string summary, Hdf5Make make, Hdf5Traits traits) {
+  const auto read = [traits](const Settings& settings) {
+    Hdf5Options options = traits.options.read(settings);
+    if (traits.force) traits.force(options);
+    return completed(std::move(options));
+  };
+  return {
+      .name = std::move(name),
+      .summary = std::move(summary),
+      .format = FileFormat::hdf5,
+      .options = traits.options,
+      .supports = [=](const Pattern& pattern, const Settings& settings) -> Hdf5Reason {
+        const Hdf5Options options = read(settings);
+        auto reason = traits.unmet ? traits.unmet(pattern, options) : std::nullopt;
+        return reason ? reason : beyond_hdf5(pattern, options);
+      },
+      .make = [=](const MethodContext& context) { return make(context, read(context.settings)); },
+      .compresses =
+          [=](const Settings& settings) {
+            const Hdf5Options options = read(settings);
+            return options.deflate > 0 || options.zfp;
+          }};
 }
 
-Hdf5Method::Hdf5Method(const MethodContext& context, Hdf5Setup setup)
+Hdf5Method::Hdf5Method(const MethodContext& context, Hdf5Options options)
     : context_(context),
-      setup_(std::move(setup)),
-      transfer_(setup_.collective ? hdf5::TransferList::Mode::collective
-                                  : hdf5::TransferList::Mode::independent) {}
-
-Hdf5Method::Hdf5Method(const MethodContext& context, bool into_log)
-    : Hdf5Method(context, Hdf5Setup(context.settings)) {
-  if (into_log) setup_.access.connector = connector_of(context.settings, true);
-}
+      options_(std::move(options)),
+      transfer_(options_.collective ? hdf5::TransferList::Mode::collective
+                                    : hdf5::TransferList::Mode::independent) {}
 
 void Hdf5Method::create(const std::string& path) {
   const mpiio::Info info(context_.settings.hints);
-  if (!setup_.precreate) {
-    file_ = hdf5::File::create(context_.comm.get(), info.get(), path, setup_.access);
+  if (!options_.precreate) {
+    file_ = hdf5::File::create(context_.comm.get(), info.get(), path, options_);
     return;
   }
   context_.clock.span("precreate", [&] {
@@ -87,23 +92,23 @@ void Hdf5Method::create(const std::string& path) {
     });
   });
   context_.clock.span("reopen", [&] {
-    file_ = hdf5::File::open(context_.comm.get(), info.get(), path, setup_.access,
-                             hdf5::Access::read_write);
+    file_ =
+        hdf5::File::open(context_.comm.get(), info.get(), path, options_, hdf5::Access::read_write);
   });
 }
 
 void Hdf5Method::precreate(const std::string& path) {
-  auto file = hdf5::File::create_serial(path, setup_.access);
+  auto file = hdf5::File::create_serial(path, options_);
   for (const auto& dataset : context_.pattern.datasets) create_dataset(file, dataset);
   put_attributes(file);
   file.close();
 }
 
 hdf5::Dataset Hdf5Method::create_dataset(hdf5::File& file, const Dataset& dataset) const {
-  auto settings = setup_.creation;
-  settings.chunk = setup_.chunks.of(dataset, setup_.fixed_time);
-  const std::uint64_t records = setup_.fixed_time ? record_count(context_.pattern) : 0;
-  const hdf5::Space space(with_records(dataset, records), dataset.has_time && !setup_.fixed_time);
+  hdf5::CreationSettings settings = options_;
+  settings.chunk = options_.chunks.of(dataset, options_.fixed_time);
+  const std::uint64_t records = options_.fixed_time ? record_count(context_.pattern) : 0;
+  const hdf5::Space space(with_records(dataset, records), dataset.has_time && !options_.fixed_time);
   auto created = file.create_dataset(dataset.name, dataset.type, space, settings);
   for (const auto& [name, text] : dataset.attributes) created.put_attribute(name, text);
   return created;
@@ -111,16 +116,16 @@ hdf5::Dataset Hdf5Method::create_dataset(hdf5::File& file, const Dataset& datase
 
 void Hdf5Method::define() {
   for (const auto& dataset : context_.pattern.datasets) {
-    if (setup_.precreate) {
+    if (options_.precreate) {
       open_dataset(dataset);
       continue;
     }
     auto created = create_dataset(file_, dataset);
     auto space = created.space();
     datasets_.push_back({std::move(created), std::move(space),
-                         setup_.fixed_time ? record_count(context_.pattern) : 0});
+                         options_.fixed_time ? record_count(context_.pattern) : 0});
   }
-  if (!setup_.precreate) put_attributes(file_);
+  if (!options_.precreate) put_attributes(file_);
 }
 
 void Hdf5Method::put_attributes(hdf5::File& file) const {
@@ -136,7 +141,7 @@ void Hdf5Method::open_dataset(const Dataset& dataset) {
 
 void Hdf5Method::open(const std::string& path) {
   const mpiio::Info info(context_.settings.hints);
-  file_ = hdf5::File::open(context_.comm.get(), info.get(), path, setup_.access);
+  file_ = hdf5::File::open(context_.comm.get(), info.get(), path, options_);
   for (const auto& dataset : context_.pattern.datasets) open_dataset(dataset);
 }
 
@@ -210,7 +215,7 @@ void Hdf5Method::move(std::span<const Part> parts) {
 
 // HDF5's own H5Dwrite and H5Dread block; the log-layout connector keeps what is written.
 void Hdf5Method::flush() {
-  if (writing() && setup_.access.connector) file_.flush();
+  if (writing() && options_.connector) file_.flush();
 }
 
 void Hdf5Method::sync() {
@@ -229,9 +234,8 @@ void Hdf5Method::inspect() {
   at_close_["layout"] = {{"contiguous", contiguous}, {"chunked", chunked}};
   at_close_["storage_bytes"] = bytes;
   at_close_["library"] = "HDF5 " + hdf5::library_version();
-  if (setup_.access
-          .subfiling) {  // HDF5 2.2.0 cannot say it of a file that was opened without hints
-    at_close_["collective_metadata"] = setup_.access.collective_metadata;
+  if (options_.subfiling) {  // HDF5 2.2.0 cannot say it of a file that was opened without hints
+    at_close_["collective_metadata"] = options_.collective_metadata;
   } else {
     at_close_["collective_metadata"] = file_.reads_metadata_collectively();
     report_hints(at_close_, context_.settings, mpiio::hints_of(file_.mpi_file(), file_.path()));
@@ -264,8 +268,7 @@ nlohmann::json Hdf5Method::effective() const {
   effective["selection_io_mode"] = selection_modes;
   effective["no_selection_io_cause"] = no_selection;
 #endif
-  effective["libver"] = {hdf5_version_name(setup_.access.low),
-                         hdf5_version_name(setup_.access.high)};
+  effective["libver"] = {hdf5_version_name(options_.low), hdf5_version_name(options_.high)};
   return effective;
 }
 

@@ -5,14 +5,35 @@
 #include <string>
 #include <vector>
 
-#include "method/hdf5/settings.hpp"
+#include "method/hdf5/options.hpp"
 #include "method/method.hpp"
 #include "storage/hdf5/file.hpp"
 
 namespace slabmark {
 
-/// Entry with what the HDF5 methods have in common: format, options, what HDF5 cannot hold.
-MethodInfo hdf5_info(std::string name, std::string summary);
+using Hdf5Make = std::unique_ptr<Method> (*)(const MethodContext&, Hdf5Options);
+using Hdf5Reason = std::optional<std::string>;
+
+/// In what a method differs from the other HDF5 methods, but for its calls.
+struct Hdf5Traits {
+  OptionTable<Hdf5Options> options = hdf5_options();
+  void (*force)(Hdf5Options&) = nullptr;  ///< sets what the user cannot choose
+  /// What it cannot do that HDF5 can.
+  Hdf5Reason (*unmet)(const Pattern&, const Hdf5Options&) = nullptr;
+};
+
+MethodInfo hdf5_info(std::string name, std::string summary, Hdf5Make make, Hdf5Traits traits = {});
+
+/// Why HDF5 cannot hold the pattern, or not in the way that the options ask for.
+Hdf5Reason beyond_hdf5(const Pattern& pattern, const Hdf5Options& options);
+
+/// An object of the method hdf5-slab, for methods that differ in the file, not in the calls.
+std::unique_ptr<Method> make_hdf5_slab(const MethodContext& context, Hdf5Options options);
+
+template <class Class>
+std::unique_ptr<Method> make_hdf5(const MethodContext& context, Hdf5Options options) {
+  return std::make_unique<Class>(context, std::move(options));
+}
 
 /// Extent of a dataset with so many records, time in front if it has time.
 Extent with_records(const Dataset& dataset, std::uint64_t records);
@@ -32,13 +53,11 @@ class Hdf5Method : public Method {
   nlohmann::json effective() const override;
 
  protected:
-  /// With `into_log` the file goes through the log-layout connector in any case.
-  explicit Hdf5Method(const MethodContext& context, bool into_log = false);
-  Hdf5Method(const MethodContext& context, Hdf5Setup setup);
+  Hdf5Method(const MethodContext& context, Hdf5Options options);
 
   bool writing() const { return context_.direction == Direction::write; }
-  bool fixed_time() const { return setup_.fixed_time; }
-  bool collective() const { return setup_.collective; }
+  bool fixed_time() const { return options_.fixed_time; }
+  bool collective() const { return options_.collective; }
 
   /// File space of a dataset, large enough for `time`. When writing, collective: the dataset grows
   /// where it must.
@@ -85,7 +104,7 @@ class Hdf5Method : public Method {
   template <class Call>
   void timed(const Call& call);
 
-  Hdf5Setup setup_;
+  Hdf5Options options_;
   hdf5::TransferList transfer_;
   hdf5::File file_;  // before datasets_, which must be closed first
   std::vector<OpenDataset> datasets_;

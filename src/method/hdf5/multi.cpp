@@ -11,13 +11,10 @@ namespace {
 /// second part of a dataset goes with a second call.
 class Hdf5Multi : public Hdf5Planned {
  public:
-  explicit Hdf5Multi(const MethodContext& context) : Hdf5Planned(context) {}
+  Hdf5Multi(const MethodContext& context, Hdf5Options options)
+      : Hdf5Planned(context, std::move(options), plan_of_union) {}
 
  protected:
-  Hdf5Plan make_plan(const Transfer& transfer) override {
-    return plan_of_union(transfer, has_time(transfer));
-  }
-
   std::string call_name() const override { return writing() ? "H5Dwrite_multi" : "H5Dread_multi"; }
 
   // A space stands at one time only, and all spaces of a call are in use together.
@@ -57,9 +54,8 @@ class Hdf5Multi : public Hdf5Planned {
 }  // namespace
 
 MethodInfo hdf5_multi_method() {
-  auto info = hdf5_info("hdf5-multi", "one H5Dwrite_multi per round, a union for each dataset");
-  info.make = [](const MethodContext& context) { return std::make_unique<Hdf5Multi>(context); };
-  return info;
+  return hdf5_info("hdf5-multi", "one H5Dwrite_multi per round, a union for each dataset",
+                   make_hdf5<Hdf5Multi>);
 }
 
 }  // namespace slabmark

@@ -30,13 +30,21 @@ void Hdf5Planned::prepare() {
   }
 }
 
+std::vector<std::uint64_t> Hdf5Planned::variants(const std::vector<Transfer>& transfers) const {
+  std::vector<std::uint64_t> all;
+  for (const auto& transfer : transfers) {
+    all.push_back(sharing_ == Sharing::rounds ? transfer.dataset : 0);
+  }
+  return all;
+}
+
 Hdf5Plan& Hdf5Planned::plan_of(const Transfer& transfer, std::uint64_t variant) {
-  return plans_.get(transfer.file, transfer.buffer, 2 * variant + (has_time(transfer) ? 1 : 0),
-                    [&] {
-                      Hdf5Plan plan;
-                      context_.clock.span("union", [&] { plan = make_plan(transfer); });
-                      return plan;
-                    });
+  return plans_.get(
+      transfer.file, transfer.buffer, 2 * variant + (has_time(transfer) ? 1 : 0), [&] {
+        Hdf5Plan plan;
+        context_.clock.span("union", [&] { plan = make_plan_(transfer, has_time(transfer)); });
+        return plan;
+      });
 }
 
 void Hdf5Planned::move_round(std::uint64_t round, std::span<std::byte* const> buffers) {

@@ -11,24 +11,26 @@
 
 namespace slabmark {
 
-/// An HDF5 method that selects all of a transfer at once. A new one says how it selects, in
-/// make_plan().
+using MakePlan = Hdf5Plan (*)(const Transfer& transfer, bool leading_time);
+
+/// What shares the plans of a selection.
+enum class Sharing { all, rounds };
+
+/// An HDF5 method that selects all of a transfer at once, with one call for each dataset.
 class Hdf5Planned : public Hdf5Method {
  public:
+  Hdf5Planned(const MethodContext& context, Hdf5Options options, MakePlan make_plan,
+              Sharing sharing = Sharing::all)
+      : Hdf5Method(context, std::move(options)), make_plan_(make_plan), sharing_(sharing) {}
+
   /// Builds the plans of all rounds. Where the pattern makes new selections each time that it is
   /// asked, there is nothing to build them for yet: they are then built in post(), as the span
   /// "union" there.
   void prepare() override;
 
  protected:
-  explicit Hdf5Planned(const MethodContext& context) : Hdf5Method(context) {}
-
-  virtual Hdf5Plan make_plan(const Transfer& transfer) = 0;
-
   /// Tells apart transfers of one round that must not share a plan even if they share a selection.
-  virtual std::vector<std::uint64_t> variants(const std::vector<Transfer>& transfers) const {
-    return std::vector<std::uint64_t>(transfers.size(), 0);
-  }
+  virtual std::vector<std::uint64_t> variants(const std::vector<Transfer>& transfers) const;
 
   bool has_time(const Transfer& transfer) const {
     return context_.pattern.datasets[transfer.dataset].has_time;
@@ -56,8 +58,15 @@ class Hdf5Planned : public Hdf5Method {
   void move_round(std::uint64_t round, std::span<std::byte* const> buffers) override;
   Hdf5Plan& plan_of(const Transfer& transfer, std::uint64_t variant);
 
+  MakePlan make_plan_;
+  Sharing sharing_;
   SelectionCache<Hdf5Plan> plans_;
   bool lasting_ = false;  ///< the pattern keeps its selections, so plans are worth keeping
 };
+
+template <MakePlan make_plan, Sharing sharing = Sharing::all>
+std::unique_ptr<Method> make_planned(const MethodContext& context, Hdf5Options options) {
+  return std::make_unique<Hdf5Planned>(context, std::move(options), make_plan, sharing);
+}
 
 }  // namespace slabmark

@@ -47,28 +47,21 @@ hdf5::Space points_of(const Selection& selection, bool leading_time) {
   return space;
 }
 
-/// One H5Dwrite per dataset with every element as a point of H5Sselect_elements. Points keep their
-/// order, so nothing is permuted.
-class Hdf5Points : public Hdf5Planned {
- public:
-  explicit Hdf5Points(const MethodContext& context) : Hdf5Planned(context) {}
-
- protected:
-  Hdf5Plan make_plan(const Transfer& transfer) override {
-    Hdf5Plan plan;
-    plan.file = points_of(*transfer.file, has_time(transfer));
-    if (transfer.file->element_count() == 0 || !transfer.buffer) {
-      plan.memory = line_of(transfer.file->element_count());
-    } else if (transfer.buffer->ascending()) {
-      plan.memory = union_of(*transfer.buffer, false);
-    } else {
-      plan.memory = points_of(*transfer.buffer, false);
-    }
-    return plan;
+// Points keep their order, so nothing is permuted.
+Hdf5Plan plan_of_points(const Transfer& transfer, bool leading_time) {
+  Hdf5Plan plan;
+  plan.file = points_of(*transfer.file, leading_time);
+  if (transfer.file->element_count() == 0 || !transfer.buffer) {
+    plan.memory = line_of(transfer.file->element_count());
+  } else if (transfer.buffer->ascending()) {
+    plan.memory = union_of(*transfer.buffer, false);
+  } else {
+    plan.memory = points_of(*transfer.buffer, false);
   }
-};
+  return plan;
+}
 
-std::optional<std::string> too_many_points(const Pattern& pattern) {
+Hdf5Reason too_many_points(const Pattern& pattern, const Hdf5Options&) {
   for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
     for (const auto& transfer : pattern.transfers(round)) {
       const auto elements = transfer.file->element_count();
@@ -83,13 +76,8 @@ std::optional<std::string> too_many_points(const Pattern& pattern) {
 }  // namespace
 
 MethodInfo hdf5_points_method() {
-  auto info = hdf5_info("hdf5-points", "one H5Dwrite per dataset, each element a selected point");
-  info.supports = [common = info.supports](const Pattern& pattern, const Settings& settings) {
-    auto reason = common(pattern, settings);
-    return reason ? reason : too_many_points(pattern);
-  };
-  info.make = [](const MethodContext& context) { return std::make_unique<Hdf5Points>(context); };
-  return info;
+  return hdf5_info("hdf5-points", "one H5Dwrite per dataset, each element a selected point",
+                   make_planned<plan_of_points>, {.unmet = too_many_points});
 }
 
 }  // namespace slabmark

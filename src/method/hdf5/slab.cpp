@@ -1,9 +1,6 @@
-#include "method/hdf5/slab.hpp"
-
-#include <cstring>
 #include <utility>
-#include <vector>
 
+#include "method/hdf5/method.hpp"
 #include "method/shared/round_maxima.hpp"
 #include "method/shared/selection_cache.hpp"
 #include "method/shared/typed_memory.hpp"
@@ -26,66 +23,12 @@ bool pair_up(const Selection& file, const Selection& buffer) {
   return true;
 }
 
-/// Copies elements between a buffer with gaps and dense memory, in their order.
-class Bounce {
- public:
-  Bounce(const Selection& buffer, std::byte* memory, std::size_t element_bytes)
-      : runs_(buffer_runs(buffer)), memory_(memory), element_bytes_(element_bytes) {}
-
-  /// The next `elements`: gathered when writing, room for them when reading.
-  std::byte* take(std::uint64_t elements, bool gather) {
-    dense_.resize(elements * element_bytes_);
-    begin_ = position_;
-    if (gather)
-      copy(elements, [](std::byte* dense, std::byte* gapped, std::size_t bytes) {
-        std::memcpy(dense, gapped, bytes);
-      });
-    return dense_.data();
-  }
-
-  /// Puts what was read where it belongs.
-  void scatter(std::uint64_t elements) {
-    position_ = begin_;
-    copy(elements, [](std::byte* dense, std::byte* gapped, std::size_t bytes) {
-      std::memcpy(gapped, dense, bytes);
-    });
-  }
-
- private:
-  struct Position {
-    std::size_t run = 0;
-    std::uint64_t done = 0;
-  };
-
-  template <class Copy>
-  void copy(std::uint64_t elements, const Copy& one_run) {
-    auto* dense = dense_.data();
-    while (elements > 0) {
-      const auto& run = runs_[position_.run];
-      const auto part = std::min(elements, run.length - position_.done);
-      const auto bytes = part * element_bytes_;
-      one_run(dense, memory_ + (run.offset + position_.done) * element_bytes_, bytes);
-      dense += bytes;
-      elements -= part;
-      position_.done += part;
-      if (position_.done == run.length) position_ = {position_.run + 1, 0};
-    }
-  }
-
-  RunList runs_;
-  std::byte* memory_;
-  std::size_t element_bytes_;
-  std::vector<std::byte> dense_;
-  Position position_;
-  Position begin_;
-};
-
 /// One H5Dwrite per hyperslab, as programs do that think in slabs. Collective unless told
 /// otherwise: a rank with fewer hyperslabs than others then takes part with empty selections.
 class Hdf5Slab : public Hdf5Method {
  public:
-  Hdf5Slab(const MethodContext& context, Hdf5Setup setup)
-      : Hdf5Method(context, std::move(setup)), memory_(Extent{1}) {}
+  Hdf5Slab(const MethodContext& context, Hdf5Options options)
+      : Hdf5Method(context, std::move(options)), memory_(Extent{1}) {}
 
   void prepare() override {
     if (!collective()) return;
@@ -103,6 +46,7 @@ class Hdf5Slab : public Hdf5Method {
                     collective() ? most_slabs_.at(round, i) : transfers[i].file->hyperslab_count());
     }
     paired_.next_round();
+    runs_.next_round();
   }
 
   void move_transfer(const Transfer& transfer, std::byte* buffer, std::uint64_t calls) {
@@ -164,8 +108,8 @@ class Hdf5Slab : public Hdf5Method {
   }
 
   void move_bounced(const Transfer& transfer, std::byte* buffer, hdf5::Space& file) {
-    Bounce bounce(*transfer.buffer, buffer,
-                  size_of(context_.pattern.datasets[transfer.dataset].type));
+    auto bounce =
+        *runs_.bounce(transfer, buffer, size_of(context_.pattern.datasets[transfer.dataset].type));
     for (std::uint64_t i = 0; i < transfer.file->hyperslab_count(); ++i) {
       transfer.file->hyperslab(i, slab_);
       select(transfer, file);
@@ -179,21 +123,30 @@ class Hdf5Slab : public Hdf5Method {
   hdf5::Space memory_;
   Hyperslab slab_;
   SelectionCache<bool> paired_;
+  BufferRuns runs_;
   RoundMaxima most_slabs_;
 };
 
 }  // namespace
 
-std::unique_ptr<Method> make_hdf5_slab(const MethodContext& context, Hdf5Setup setup) {
-  return std::make_unique<Hdf5Slab>(context, std::move(setup));
+std::unique_ptr<Method> make_hdf5_slab(const MethodContext& context, Hdf5Options options) {
+  return std::make_unique<Hdf5Slab>(context, std::move(options));
 }
 
 MethodInfo hdf5_slab_method() {
-  auto info = hdf5_info("hdf5-slab", "one H5Dwrite per hyperslab, collective");
-  info.make = [](const MethodContext& context) {
-    return make_hdf5_slab(context, Hdf5Setup(context.settings));
-  };
-  return info;
+  return hdf5_info("hdf5-slab", "one H5Dwrite per hyperslab, collective", make_hdf5_slab);
+}
+
+// HDF5 lets only chunked datasets grow, so these have all their time steps from the start.
+MethodInfo hdf5_contiguous_method() {
+  return hdf5_info(
+      "hdf5-contiguous", "hdf5-slab into datasets without chunks, of all time steps from the start",
+      make_hdf5_slab,
+      {.options = hdf5_options().without({"hdf5.chunk", "hdf5.time", "hdf5.deflate", "hdf5.zfp"}),
+       .force = [](Hdf5Options& options) {
+         options.chunks = Hdf5Chunks("none");
+         options.fixed_time = true;
+       }});
 }
 
 }  // namespace slabmark

@@ -39,22 +39,26 @@ std::optional<std::string> beyond_cdf5(const Pattern& pattern, const Settings&) 
 
 }  // namespace
 
-MethodInfo pnetcdf_info(std::string name, std::string summary) {
-  MethodInfo info;
-  info.name = std::move(name);
-  info.summary = std::move(summary);
-  info.format = FileFormat::netcdf;
-  info.options = {{"pnetcdf.call_bytes", "1G",
-                   "most bytes a rank hands to PnetCDF before it waits (at most 1G)"}};
-  info.supports = beyond_cdf5;
+OptionTable<PnetcdfOptions> pnetcdf_options(const std::string& blocking_call) {
+  OptionTable<PnetcdfOptions> table;
+  table.add("pnetcdf.call_bytes", &PnetcdfOptions::call_bytes,
+            "most bytes a rank hands to PnetCDF before it waits",
+            Size{8, largest_pnetcdf_call, "PnetCDF counts requests in int"});
+  if (blocking_call.empty()) return table;
+  return table.add("pnetcdf.blocking", &PnetcdfOptions::blocking,
+                   "on: blocking collective calls, such as " + blocking_call);
+}
+
+MethodInfo pnetcdf_info(std::string name, std::string summary, std::vector<OptionInfo> options) {
+  MethodInfo info{.name = std::move(name),
+                  .summary = std::move(summary),
+                  .format = FileFormat::netcdf,
+                  .options = std::move(options),
+                  .supports = beyond_cdf5};
 #if !SLABMARK_WITH_PNETCDF
   info.missing = "PnetCDF was not found at configure time";
 #endif
   return info;
-}
-
-OptionInfo pnetcdf_blocking_option(std::string call) {
-  return {"pnetcdf.blocking", "off", "on: blocking collective calls, such as " + std::move(call)};
 }
 
 }  // namespace slabmark

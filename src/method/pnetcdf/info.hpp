@@ -2,15 +2,24 @@
 
 #include <string>
 
-#include "method/method.hpp"
+#include "method/options.hpp"
 
 namespace slabmark {
 
+// PnetCDF 1.12.3 refuses more than INT_MAX bytes of pending requests a rank (NC_EMAX_REQ) unless it
+// was built with large single requests, and packs buffers with gaps through int positions.
+inline constexpr std::uint64_t largest_pnetcdf_call = std::uint64_t{1} << 30;
+
+struct PnetcdfOptions {
+  std::uint64_t call_bytes = largest_pnetcdf_call;
+  bool blocking = false;
+};
+
+/// `blocking_call` is an example of the blocking form, empty for methods that have no other.
+OptionTable<PnetcdfOptions> pnetcdf_options(const std::string& blocking_call = "");
+
 /// What the entries of the PnetCDF methods have in common: format, what CDF-5 cannot hold, and
 /// whether this build has PnetCDF at all.
-MethodInfo pnetcdf_info(std::string name, std::string summary);
-
-/// Off by default: pnetcdf.blocking of the methods that have a nonblocking form.
-OptionInfo pnetcdf_blocking_option(std::string call);
+MethodInfo pnetcdf_info(std::string name, std::string summary, std::vector<OptionInfo> options);
 
 }  // namespace slabmark

@@ -12,20 +12,6 @@ namespace slabmark {
 
 namespace {
 
-// PnetCDF 1.12.3 refuses more than INT_MAX bytes of pending requests a rank (NC_EMAX_REQ) unless it
-// was built with large single requests, and packs buffers with gaps through int positions.
-constexpr std::uint64_t largest_call = std::uint64_t{1} << 30;
-
-std::uint64_t call_bytes_of(const Settings& settings) {
-  const auto bytes = settings.count("pnetcdf.call_bytes", largest_call);
-  if (bytes < 8 || bytes > largest_call) {
-    throw InputError(fmt::format(
-        "Option pnetcdf.call_bytes is {}; it takes 8 to 1G, since PnetCDF counts requests in int.",
-        settings.text("pnetcdf.call_bytes", "")));
-  }
-  return bytes;
-}
-
 nc_type nc_type_of(ElementType type) {
   switch (type) {
     case ElementType::uint8:
@@ -150,9 +136,6 @@ std::vector<int> define_variables(pnetcdf::File& file, const Pattern& pattern) {
   put_attributes(file, NC_GLOBAL, pattern.attributes);
   return variables;
 }
-
-PnetcdfMethod::PnetcdfMethod(const MethodContext& context)
-    : context_(context), call_bytes_(call_bytes_of(context.settings)) {}
 
 void PnetcdfMethod::create(const std::string& path) {
   const mpiio::Info info(with_original_hints(context_.settings.hints));

@@ -7,7 +7,8 @@
 
 #include <mpi.h>
 
-#include "method/method.hpp"
+#include "method/pnetcdf/info.hpp"
+#include "method/shared/typed_memory.hpp"
 #include "storage/pnetcdf/file.hpp"
 
 namespace slabmark {
@@ -36,23 +37,41 @@ class PnetcdfMethod : public Method {
   nlohmann::json effective() const override;
 
  protected:
-  explicit PnetcdfMethod(const MethodContext& context);
+  PnetcdfMethod(const MethodContext& context, PnetcdfOptions options)
+      : context_(context), options_(options) {}
 
   bool writing() const { return context_.direction == Direction::write; }
   pnetcdf::File& file() { return *file_; }
   int variable(std::size_t dataset) const { return variables_[dataset]; }
-  std::uint64_t call_bytes() const { return call_bytes_; }
-  void count_calls(const char* call, std::uint64_t count) { calls_[call] += count; }
-  void count_call(const char* call) { count_calls(call, 1); }
 
-  MethodContext context_;
+  /// One call that moves `memory`: `put` or `get`, functions of pnetcdf::File whose last arguments
+  /// are a memory.
+  template <class Put, class Get, class... Where>
+  void move(Put put, Get get, const TypedMemory& memory, const Where&... where) {
+    if (writing()) {
+      (*file_.*put)(where..., memory.address, memory.count, memory.type);
+    } else {
+      (*file_.*get)(where..., memory.address, memory.count, memory.type);
+    }
+  }
+  /// `put` and `get` are the names of the calls.
+  void count_calls(const char* put, const char* get, std::uint64_t count = 1) {
+    calls_[writing() ? put : get] += count;
+  }
+
+  const MethodContext context_;
+  const PnetcdfOptions options_;
 
  private:
   std::optional<pnetcdf::File> file_;
   std::vector<int> variables_;
-  std::uint64_t call_bytes_;
   std::map<std::string, std::uint64_t> calls_;
   nlohmann::json at_close_;
 };
+
+template <class Class>
+std::unique_ptr<Method> make_pnetcdf(const MethodContext& context) {
+  return std::make_unique<Class>(context, pnetcdf_options("any").read(context.settings));
+}
 
 }  // namespace slabmark

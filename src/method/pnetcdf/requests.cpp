@@ -6,9 +6,6 @@
 
 namespace slabmark {
 
-PnetcdfRequests::PnetcdfRequests(const MethodContext& context)
-    : PnetcdfMethod(context), blocking_(context.settings.flag("pnetcdf.blocking", false)) {}
-
 void PnetcdfRequests::prepare() {
   maxima_ = RoundMaxima(context_.comm, context_.pattern, [this](const auto& transfers, auto& out) {
     boxes_.next_round();
@@ -23,18 +20,12 @@ void PnetcdfRequests::prepare() {
 
 BoxList<MPI_Offset>& PnetcdfRequests::boxes(const Transfer& transfer) {
   const auto& dataset = context_.pattern.datasets[transfer.dataset];
-  const auto most_elements = call_bytes() / size_of(dataset.type);
+  const auto most_elements = options_.call_bytes / size_of(dataset.type);
   // The time dimension changes the boxes, the element size their largest number of elements.
   const auto variant = 2 * size_of(dataset.type) + (dataset.has_time ? 1 : 0);
   return boxes_.get(transfer.file, nullptr, variant, [&] {
     return BoxList<MPI_Offset>(*transfer.file, dataset.has_time, most_elements);
   });
-}
-
-const RunList* PnetcdfRequests::memory_runs(const Transfer& transfer) {
-  if (!transfer.buffer) return nullptr;
-  return &memory_runs_.get(transfer.buffer, nullptr, 0,
-                           [&] { return buffer_runs(*transfer.buffer); });
 }
 
 void PnetcdfRequests::post(std::uint64_t round, std::span<std::byte* const> buffers) {
@@ -55,25 +46,25 @@ void PnetcdfRequests::post_transfer(const Transfer& transfer, std::byte* buffer,
 
   auto& list = boxes(transfer);
   list.set_time(transfer.time);
-  MemoryCursor memory(buffer, memory_runs(transfer), element);
+  MemoryCursor memory(buffer, memory_runs_.of(transfer), element);
   for (std::size_t i = 0; i < most_parts; ++i) {
     const auto part = i < list.parts().size() ? list.parts()[i] : BoxList<MPI_Offset>::Part{};
     const Request request{
         variable(transfer.dataset), list, part, i == 0, most_boxes, element, memory};
-    if (blocking_ && list.dims() > 0) {
+    if (options_.blocking && list.dims() > 0) {
       move_blocking(request);
     } else {
-      wait_if_full(std::min(most_bytes, call_bytes()));
+      wait_if_full(std::min(most_bytes, options_.call_bytes));
       if (part.boxes() > 0) post_nonblocking(request);
     }
   }
   // PnetCDF 1.12.3 sends ranks with and without data of a scalar different ways in its blocking
   // calls, where they wait for each other for ever.
-  if (blocking_ && list.dims() == 0 && most_parts > 0) wait();
+  if (options_.blocking && list.dims() == 0 && most_parts > 0) wait();
 }
 
 void PnetcdfRequests::wait_if_full(std::uint64_t bytes) {
-  if (pending_ > 0 && pending_ + bytes > call_bytes()) {
+  if (pending_ > 0 && pending_ + bytes > options_.call_bytes) {
     context_.clock.span("early_wait", [this] { wait(); });
   }
   pending_ += bytes;
@@ -81,12 +72,12 @@ void PnetcdfRequests::wait_if_full(std::uint64_t bytes) {
 
 void PnetcdfRequests::wait() {
   file().wait_all();
-  count_call("ncmpi_wait_all");
+  count_calls("ncmpi_wait_all", "ncmpi_wait_all");
   pending_ = 0;
 }
 
 void PnetcdfRequests::flush() {
-  if (!blocking_) wait();
+  if (!options_.blocking) wait();
 }
 
 }  // namespace slabmark

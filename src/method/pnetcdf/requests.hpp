@@ -18,7 +18,7 @@ class PnetcdfRequests : public PnetcdfMethod {
   void flush() override;
 
  protected:
-  explicit PnetcdfRequests(const MethodContext& context);
+  using PnetcdfMethod::PnetcdfMethod;
 
   /// The part of one variable that is handed over at once. `boxes` of it may be none on this rank.
   struct Request {
@@ -39,17 +39,15 @@ class PnetcdfRequests : public PnetcdfMethod {
   enum : std::size_t { bytes_number, parts_number, boxes_number, numbers };
 
   BoxList<MPI_Offset>& boxes(const Transfer& transfer);
-  const RunList* memory_runs(const Transfer& transfer);
   void post_transfer(const Transfer& transfer, std::byte* buffer, std::uint64_t round,
                      std::size_t index);
   void wait_if_full(std::uint64_t bytes);
   void wait();
 
-  bool blocking_;
-  std::uint64_t pending_ =
-      0;  ///< bytes posted since the last wait, the same upper bound on all ranks
+  /// Bytes posted since the last wait, the same upper bound on all ranks.
+  std::uint64_t pending_ = 0;
   SelectionCache<BoxList<MPI_Offset>> boxes_;
-  SelectionCache<RunList> memory_runs_;
+  BufferRuns memory_runs_;
   RoundMaxima maxima_;
 };
 

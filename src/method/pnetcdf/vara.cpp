@@ -12,21 +12,16 @@ namespace {
 /// One vara call per hyperslab and variable.
 class PnetcdfVara : public PnetcdfRequests {
  public:
-  explicit PnetcdfVara(const MethodContext& context) : PnetcdfRequests(context) {}
+  using PnetcdfRequests::PnetcdfRequests;
 
  protected:
   void post_nonblocking(const Request& r) override {
     for (auto box = r.part.first; box < r.part.end; ++box) {
-      const auto memory = r.memory.take(r.boxes.elements(box));
-      const auto* start = *r.boxes.starts(box);
-      const auto* count = *r.boxes.counts(box);
-      if (writing()) {
-        file().iput_vara(r.variable, start, count, memory.address, memory.count, memory.type);
-      } else {
-        file().iget_vara(r.variable, start, count, memory.address, memory.count, memory.type);
-      }
+      move(&pnetcdf::File::iput_vara, &pnetcdf::File::iget_vara,
+           r.memory.take(r.boxes.elements(box)), r.variable, *r.boxes.starts(box),
+           *r.boxes.counts(box));
     }
-    count_calls(writing() ? "ncmpi_iput_vara" : "ncmpi_iget_vara", r.part.boxes());
+    count_calls("ncmpi_iput_vara", "ncmpi_iget_vara", r.part.boxes());
   }
 
   // A blocking call is done when it returns, so parts do not matter: all boxes go with the first
@@ -36,16 +31,12 @@ class PnetcdfVara : public PnetcdfRequests {
     const std::vector<MPI_Offset> nothing(r.boxes.dims(), 0);
     for (std::size_t box = 0; box < r.most_boxes; ++box) {
       const bool mine = box < r.boxes.size();
-      const auto memory = r.memory.take(mine ? r.boxes.elements(box) : 0);
-      const auto* start = mine ? *r.boxes.starts(box) : nothing.data();
-      const auto* count = mine ? *r.boxes.counts(box) : nothing.data();
-      if (writing()) {
-        file().put_vara_all(r.variable, start, count, memory.address, memory.count, memory.type);
-      } else {
-        file().get_vara_all(r.variable, start, count, memory.address, memory.count, memory.type);
-      }
+      move(&pnetcdf::File::put_vara_all, &pnetcdf::File::get_vara_all,
+           r.memory.take(mine ? r.boxes.elements(box) : 0), r.variable,
+           mine ? *r.boxes.starts(box) : nothing.data(),
+           mine ? *r.boxes.counts(box) : nothing.data());
     }
-    count_calls(writing() ? "ncmpi_put_vara_all" : "ncmpi_get_vara_all", r.most_boxes);
+    count_calls("ncmpi_put_vara_all", "ncmpi_get_vara_all", r.most_boxes);
   }
 };
 
@@ -53,12 +44,13 @@ class PnetcdfVara : public PnetcdfRequests {
 #endif
 
 MethodInfo pnetcdf_vara_method() {
-  auto info = pnetcdf_info("pnetcdf-vara",
-                           "one ncmpi_iput_vara per hyperslab and variable, then ncmpi_wait_all");
-  info.options.push_back(
-      pnetcdf_blocking_option("ncmpi_put_vara_all per hyperslab, ranks padded to equal counts"));
+  const auto options =
+      pnetcdf_options("ncmpi_put_vara_all per hyperslab, ranks padded to equal counts");
+  auto info =
+      pnetcdf_info("pnetcdf-vara",
+                   "one ncmpi_iput_vara per hyperslab and variable, then ncmpi_wait_all", options);
 #if SLABMARK_WITH_PNETCDF
-  info.make = [](const MethodContext& context) { return std::make_unique<PnetcdfVara>(context); };
+  info.make = make_pnetcdf<PnetcdfVara>;
 #endif
   return info;
 }

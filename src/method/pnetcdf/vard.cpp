@@ -5,8 +5,7 @@
 #include <limits>
 
 #include "method/pnetcdf/method.hpp"
-#include "method/raw/file_order.hpp"
-#include "method/shared/call_parts.hpp"
+#include "method/raw/mpi_order.hpp"
 #include "method/shared/round_maxima.hpp"
 #include "method/shared/typed_memory.hpp"
 #endif
@@ -39,7 +38,7 @@ std::vector<VardGroup> groups_of(const Pattern& pattern, std::span<const Transfe
 /// once per selection is placed at each variable that uses the selection.
 class PnetcdfVard : public PnetcdfMethod {
  public:
-  explicit PnetcdfVard(const MethodContext& context) : PnetcdfMethod(context) {}
+  using PnetcdfMethod::PnetcdfMethod;
 
   void prepare() override {
     record_bytes_ = file().inq_recsize();
@@ -48,10 +47,7 @@ class PnetcdfVard : public PnetcdfMethod {
     if (context_.pattern.rounds == 0) return;
     const auto transfers = context_.pattern.transfers(0);
     for (const auto& group : groups_of(context_.pattern, transfers)) {
-      const auto ordered = order(transfers, group);
-      for (const auto& placed : ordered.transfers()) {
-        file_type(transfers[placed.index], placed, mpi_type_of(group.type));
-      }
+      file_types_.prepare(transfers, order(transfers, group), mpi_type_of(group.type));
     }
   }
 
@@ -65,8 +61,6 @@ class PnetcdfVard : public PnetcdfMethod {
     file_types_.next_round();
   }
 
-  void flush() override {}
-
  private:
   bool in_group(const Transfer& transfer, const VardGroup& group) const {
     const auto& dataset = context_.pattern.datasets[transfer.dataset];
@@ -74,7 +68,7 @@ class PnetcdfVard : public PnetcdfMethod {
   }
 
   std::uint64_t most_elements(const VardGroup& group) const {
-    return call_bytes() / size_of(group.type);
+    return options_.call_bytes / size_of(group.type);
   }
 
   // Calls that each group of a round needs.
@@ -105,30 +99,13 @@ class PnetcdfVard : public PnetcdfMethod {
 
   FileOrder order(std::span<const Transfer> transfers, const VardGroup& group) {
     const auto origin = file().inq_varoffset(variable(lead(transfers, group)));
-    std::vector<PlacedTransfer> placed;
-    for (std::size_t i = 0; i < transfers.size(); ++i) {
-      const auto& transfer = transfers[i];
-      if (!in_group(transfer, group)) continue;
-      const auto& pieces =
-          pieces_.get(transfer.file, transfer.buffer, 0, [&] { return file_pieces(transfer); });
-      const auto offset = file().inq_varoffset(variable(transfer.dataset));
-      const auto record = group.has_time ? transfer.time * record_bytes_ : 0;
-      placed.push_back({i, offset - origin + record, size_of(group.type), &pieces});
-    }
-    return FileOrder(std::move(placed));
-  }
-
-  const mpiio::Datatype& file_type(const Transfer& transfer, const PlacedTransfer& placed,
-                                   MPI_Datatype element) {
-    const auto variant =
-        static_cast<std::uint64_t>(context_.pattern.datasets[transfer.dataset].type);
-    return file_types_.get(transfer.file, nullptr, variant, [&] {
-      mpiio::BlockList blocks(element);
-      for (const auto& piece : placed.pieces->pieces) {
-        blocks.add({static_cast<std::int64_t>(piece.file * placed.element_bytes), piece.length});
-      }
-      return blocks.datatype();
-    });
+    return order_in_file(context_.pattern, transfers, pieces_,
+                         [&](const Transfer& transfer) -> std::optional<std::uint64_t> {
+                           if (!in_group(transfer, group)) return std::nullopt;
+                           const auto record = group.has_time ? transfer.time * record_bytes_ : 0;
+                           return file().inq_varoffset(variable(transfer.dataset)) - origin +
+                                  record;
+                         });
   }
 
   void move_group(const std::vector<Transfer>& transfers, const VardGroup& group,
@@ -138,58 +115,31 @@ class PnetcdfVard : public PnetcdfMethod {
     const auto first_variable = variable(lead(transfers, group));
     const auto ordered = order(transfers, group);
     if (calls == 1 && !ordered.empty() && !ordered.interleaved()) {
-      move(first_variable, type_of_all(transfers, ordered, element),
-           memory_of_all(ordered, buffers, element));
+      move_all(first_variable, file_types_.of_all(transfers, ordered, element),
+               memory_of(memory_blocks(ordered, buffers, element),
+                         buffers[ordered.transfers().front().index], element));
       return;
     }
     const auto parts = cut_in_calls(ordered, buffers, element, most_elements(group));
     for (std::uint64_t call = 0; call < calls; ++call) {
       if (call < parts.size()) {
-        move(first_variable, parts[call].file.datatype(),
-             memory_of(parts[call].memory, parts[call].base, element));
+        move_all(first_variable, parts[call].file.datatype(),
+                 memory_of(parts[call].memory, parts[call].base, element));
       } else {
-        move(first_variable, {}, {nullptr, 0, element, {}});
+        move_all(first_variable, {}, {nullptr, 0, element, {}});
       }
     }
   }
 
-  mpiio::Datatype type_of_all(const std::vector<Transfer>& transfers, const FileOrder& ordered,
-                              MPI_Datatype element) {
-    std::vector<MPI_Aint> offsets;
-    std::vector<MPI_Datatype> types;
-    for (const auto& placed : ordered.transfers()) {
-      offsets.push_back(static_cast<MPI_Aint>(placed.base));
-      types.push_back(file_type(transfers[placed.index], placed, element).get());
-    }
-    return mpiio::make_struct(offsets, types);
-  }
-
-  // Buffers that follow one another become one block, which PnetCDF needs no copy of.
-  TypedMemory memory_of_all(const FileOrder& ordered, std::span<std::byte* const> buffers,
-                            MPI_Datatype element) const {
-    mpiio::BlockList blocks(element);
-    auto* const base = buffers[ordered.transfers().front().index];
-    const auto size = ordered.transfers().front().element_bytes;
-    ordered.for_each_memory_block(buffers, [&](std::byte* memory, std::uint64_t bytes) {
-      blocks.add({memory - base, bytes / size});
-    });
-    return memory_of(blocks, base, element);
-  }
-
-  void move(int first_variable, const mpiio::Datatype& filetype, const TypedMemory& memory) {
-    if (writing()) {
-      file().put_vard_all(first_variable, filetype.get(), memory.address, memory.count,
-                          memory.type);
-    } else {
-      file().get_vard_all(first_variable, filetype.get(), memory.address, memory.count,
-                          memory.type);
-    }
-    count_call(writing() ? "ncmpi_put_vard_all" : "ncmpi_get_vard_all");
+  void move_all(int first_variable, const mpiio::Datatype& filetype, const TypedMemory& memory) {
+    move(&pnetcdf::File::put_vard_all, &pnetcdf::File::get_vard_all, memory, first_variable,
+         filetype.get());
+    count_calls("ncmpi_put_vard_all", "ncmpi_get_vard_all");
   }
 
   std::uint64_t record_bytes_ = 0;
   SelectionCache<FilePieces> pieces_;
-  SelectionCache<mpiio::Datatype> file_types_;
+  FileTypes file_types_;
   RoundMaxima calls_;
 };
 
@@ -198,9 +148,10 @@ class PnetcdfVard : public PnetcdfMethod {
 
 MethodInfo pnetcdf_vard_method() {
   auto info = pnetcdf_info("pnetcdf-vard",
-                           "one blocking ncmpi_put_vard_all a round over all variables of a type");
+                           "one blocking ncmpi_put_vard_all a round over all variables of a type",
+                           pnetcdf_options());
 #if SLABMARK_WITH_PNETCDF
-  info.make = [](const MethodContext& context) { return std::make_unique<PnetcdfVard>(context); };
+  info.make = make_pnetcdf<PnetcdfVard>;
 #endif
   return info;
 }

@@ -12,33 +12,24 @@ namespace {
 /// One varn call per variable, which takes all its hyperslabs.
 class PnetcdfVarn : public PnetcdfRequests {
  public:
-  explicit PnetcdfVarn(const MethodContext& context) : PnetcdfRequests(context) {}
+  using PnetcdfRequests::PnetcdfRequests;
 
  protected:
   void post_nonblocking(const Request& r) override {
-    const auto memory = r.memory.take(r.part.elements);
-    const auto boxes = static_cast<int>(r.part.boxes());
-    if (writing()) {
-      file().iput_varn(r.variable, boxes, r.boxes.starts(r.part.first),
-                       r.boxes.counts(r.part.first), memory.address, memory.count, memory.type);
-    } else {
-      file().iget_varn(r.variable, boxes, r.boxes.starts(r.part.first),
-                       r.boxes.counts(r.part.first), memory.address, memory.count, memory.type);
-    }
-    count_call(writing() ? "ncmpi_iput_varn" : "ncmpi_iget_varn");
+    move_part(r, &pnetcdf::File::iput_varn, &pnetcdf::File::iget_varn);
+    count_calls("ncmpi_iput_varn", "ncmpi_iget_varn");
   }
 
   void move_blocking(const Request& r) override {
-    const auto memory = r.memory.take(r.part.elements);
-    const auto boxes = static_cast<int>(r.part.boxes());
-    if (writing()) {
-      file().put_varn_all(r.variable, boxes, r.boxes.starts(r.part.first),
-                          r.boxes.counts(r.part.first), memory.address, memory.count, memory.type);
-    } else {
-      file().get_varn_all(r.variable, boxes, r.boxes.starts(r.part.first),
-                          r.boxes.counts(r.part.first), memory.address, memory.count, memory.type);
-    }
-    count_call(writing() ? "ncmpi_put_varn_all" : "ncmpi_get_varn_all");
+    move_part(r, &pnetcdf::File::put_varn_all, &pnetcdf::File::get_varn_all);
+    count_calls("ncmpi_put_varn_all", "ncmpi_get_varn_all");
+  }
+
+ private:
+  template <class Put, class Get>
+  void move_part(const Request& r, Put put, Get get) {
+    move(put, get, r.memory.take(r.part.elements), r.variable, static_cast<int>(r.part.boxes()),
+         r.boxes.starts(r.part.first), r.boxes.counts(r.part.first));
   }
 };
 
@@ -46,10 +37,10 @@ class PnetcdfVarn : public PnetcdfRequests {
 #endif
 
 MethodInfo pnetcdf_varn_method() {
-  auto info = pnetcdf_info("pnetcdf-varn", "one ncmpi_iput_varn per variable, then ncmpi_wait_all");
-  info.options.push_back(pnetcdf_blocking_option("ncmpi_put_varn_all per variable"));
+  auto info = pnetcdf_info("pnetcdf-varn", "one ncmpi_iput_varn per variable, then ncmpi_wait_all",
+                           pnetcdf_options("ncmpi_put_varn_all per variable"));
 #if SLABMARK_WITH_PNETCDF
-  info.make = [](const MethodContext& context) { return std::make_unique<PnetcdfVarn>(context); };
+  info.make = make_pnetcdf<PnetcdfVarn>;
 #endif
   return info;
 }

@@ -2,10 +2,9 @@
 #include <cstring>
 #include <map>
 
-#include "method/method.hpp"
 #include "method/raw/blob_file.hpp"
+#include "method/raw/posix_file.hpp"
 #include "method/raw/raw_layout.hpp"
-#include "method/raw/shared_posix_file.hpp"
 
 namespace slabmark {
 
@@ -13,17 +12,11 @@ namespace {
 
 /// The private layout, which only its own reader understands: no rank waits for another's data, and
 /// nothing is put in order. What others gain by it is what canonical methods are compared with.
-class Blob : public Method {
+class Blob : public PosixFileMethod {
  public:
-  explicit Blob(const MethodContext& context) : context_(context) {}
-
-  void create(const std::string& path) override { file_ = create_shared(context_.comm, path); }
-
-  void define() override {}
+  explicit Blob(const MethodContext& context) : PosixFileMethod(context) {}
 
   void open(const std::string& path) override { finished_ = std::make_unique<BlobFile>(path); }
-
-  void prepare() override {}
 
   void post(std::uint64_t round, std::span<std::byte* const> buffers) override {
     const auto transfers = context_.pattern.transfers(round);
@@ -40,8 +33,6 @@ class Blob : public Method {
     }
     posted_.clear();
   }
-
-  void sync() override { file_.sync(); }
 
   void close() override {
     if (finished_) {
@@ -139,15 +130,12 @@ class Blob : public Method {
     std::uint64_t bytes = 0;
   };
 
-  MethodContext context_;
-  posix::File file_;
   std::unique_ptr<BlobFile> finished_;
   std::vector<Posted> posted_;
   Held held_;
   std::uint64_t end_ = blob_data_begin;
   BlobIndex index_;
   std::map<SelectionPtr, std::uint64_t> map_of_;
-  std::uint64_t calls_ = 0;
 };
 
 }  // namespace
@@ -156,11 +144,9 @@ MethodInfo blob_method() {
   return {.name = "blob",
           .summary = "private layout: each rank's data as it lies in memory, one pwrite a flush",
           .format = FileFormat::blob,
-          .options = {},
-          .supports = [](const Pattern& pattern,
-                         const Settings&) { return too_large_for_raw(pattern); },
-          .make = [](const MethodContext& context) { return std::make_unique<Blob>(context); },
-          .missing = {}};
+          .kind = MethodKind::yardstick,
+          .supports = fits_raw,
+          .make = make_method<Blob>};
 }
 
 }  // namespace slabmark

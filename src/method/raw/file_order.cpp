@@ -82,17 +82,18 @@ void FileOrder::for_each_memory_block(
   }
 }
 
-FileOrder order_in_file(const Pattern& pattern, std::span<const Transfer> transfers,
-                        SelectionCache<FilePieces>& cache,
-                        const std::function<std::uint64_t(const Transfer&)>& offset_of) {
+FileOrder order_in_file(
+    const Pattern& pattern, std::span<const Transfer> transfers, SelectionCache<FilePieces>& cache,
+    const std::function<std::optional<std::uint64_t>(const Transfer&)>& offset_of) {
   std::vector<PlacedTransfer> placed;
   placed.reserve(transfers.size());
   for (std::size_t i = 0; i < transfers.size(); ++i) {
     const auto& transfer = transfers[i];
+    const auto offset = offset_of(transfer);
+    if (!offset) continue;
     const auto& pieces =
         cache.get(transfer.file, transfer.buffer, 0, [&] { return file_pieces(transfer); });
-    placed.push_back(
-        {i, offset_of(transfer), size_of(pattern.datasets[transfer.dataset].type), &pieces});
+    placed.push_back({i, *offset, size_of(pattern.datasets[transfer.dataset].type), &pieces});
   }
   return FileOrder(std::move(placed));
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -77,9 +78,9 @@ class FileOrder {
 };
 
 /// Places the transfers of a round with `offset_of` (byte of the file at which a transfer's dataset
-/// begins); pieces come from `cache`.
-FileOrder order_in_file(const Pattern& pattern, std::span<const Transfer> transfers,
-                        SelectionCache<FilePieces>& cache,
-                        const std::function<std::uint64_t(const Transfer&)>& offset_of);
+/// begins, nothing for one that is left out); pieces come from `cache`.
+FileOrder order_in_file(
+    const Pattern& pattern, std::span<const Transfer> transfers, SelectionCache<FilePieces>& cache,
+    const std::function<std::optional<std::uint64_t>(const Transfer&)>& offset_of);
 
 }  // namespace slabmark

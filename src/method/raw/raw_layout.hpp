@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "method/method.hpp"
 #include "pattern/pattern.hpp"
 
 namespace slabmark {
@@ -38,5 +39,10 @@ std::uint64_t record_count(const Pattern& pattern);
 
 /// Why the pattern's file cannot be addressed with 63 bits, if it cannot.
 std::optional<std::string> too_large_for_raw(const Pattern& pattern);
+
+/// MethodInfo::supports of methods that no other pattern is too much for.
+inline std::optional<std::string> fits_raw(const Pattern& pattern, const Settings&) {
+  return too_large_for_raw(pattern);
+}
 
 }  // namespace slabmark

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "method/hdf5/chunk.hpp"
 #include "method/hdf5/method.hpp"
-#include "method/hdf5/settings.hpp"
 #include "method/raw/raw_layout.hpp"
 #include "method/rearranged/method.hpp"
 
@@ -24,8 +22,11 @@ std::uint64_t metadata_block(const Pattern& pattern) {
 /// A step is one chunk whatever the pattern says: only so does it lie in one piece.
 Extent step_chunk(Dataset dataset) {
   dataset.chunk.reset();
-  return Hdf5Chunks(Settings{}).of(dataset);
+  return Hdf5Chunks().of(dataset);
 }
+
+/// The only one of the options of HDF5 methods that is of use here.
+OptionTable<Hdf5Options> libver_option() { return hdf5_options().only({"hdf5.libver"}); }
 
 /// An HDF5 file whose datasets get their space when they are created. The numbers are, for each
 /// dataset, where its offsets begin among the numbers, and then the offsets: one for each record,
@@ -33,7 +34,7 @@ Extent step_chunk(Dataset dataset) {
 class Hdf5Header : public CanonicalHeader {
  public:
   Hdf5Header(const Pattern& pattern, const Settings& settings)
-      : pattern_(pattern), access_(hdf5_access_settings(settings)) {
+      : pattern_(pattern), access_(completed(libver_option().read(settings))) {
     access_.metadata_block = metadata_block(pattern);
     access_.replace = true;  // MPI-IO has made the file
   }
@@ -102,29 +103,32 @@ class Hdf5Header : public CanonicalHeader {
   hdf5::File file_;
 };
 
+Hdf5Reason step_too_large(const Pattern& pattern, const Settings&) {
+  for (const Dataset& dataset : pattern.datasets) {
+    const auto step = element_count(dataset.extent());
+    if (!dataset.has_time || step == 0 || element_count(step_chunk(dataset)) == step) continue;
+    return fmt::format("a step of dataset {} is more than the 4 GiB that one chunk holds",
+                       dataset.name);
+  }
+  return beyond_hdf5(pattern, {});
+}
+
 }  // namespace
 
 MethodInfo hdf5_rearranged_method() {
-  auto info =
-      hdf5_info("hdf5-rearranged", "data put together by a plan, datasets by HDF5, large writes");
-  info.options = rearranged_options("hdf5");
-  info.options.push_back(hdf5_libver_option());
-  const auto beyond_hdf5 = info.supports;
-  info.supports = [beyond_hdf5](const Pattern& pattern,
-                                const Settings&) -> std::optional<std::string> {
-    for (const Dataset& dataset : pattern.datasets) {
-      const auto step = element_count(dataset.extent());
-      if (!dataset.has_time || step == 0 || element_count(step_chunk(dataset)) == step) continue;
-      return fmt::format("a step of dataset {} is more than the 4 GiB that one chunk holds",
-                         dataset.name);
-    }
-    return beyond_hdf5(pattern, Settings{});
-  };
-  info.make = [](const MethodContext& context) {
-    return std::make_unique<RearrangedMethod>(
-        context, "hdf5", std::make_unique<Hdf5Header>(context.pattern, context.settings));
-  };
-  return info;
+  std::vector<OptionInfo> options = rearranged_options("hdf5");
+  for (const OptionInfo& libver : std::vector<OptionInfo>(libver_option())) {
+    options.push_back(libver);
+  }
+  return {.name = "hdf5-rearranged",
+          .summary = "data put together by a plan, datasets by HDF5, large writes",
+          .format = FileFormat::hdf5,
+          .options = std::move(options),
+          .supports = step_too_large,
+          .make = [](const MethodContext& context) -> std::unique_ptr<Method> {
+            return std::make_unique<RearrangedMethod>(
+                context, "hdf5", std::make_unique<Hdf5Header>(context.pattern, context.settings));
+          }};
 }
 
 }  // namespace slabmark

@@ -39,14 +39,11 @@ MethodInfo mpiio_rearranged_method() {
           .summary = "data put together by a plan, large MPI_File_write_at, headerless file",
           .format = FileFormat::raw,
           .options = rearranged_options("mpiio"),
-          .supports = [](const Pattern& pattern,
-                         const Settings&) { return too_large_for_raw(pattern); },
-          .make =
-              [](const MethodContext& context) {
-                return std::make_unique<RearrangedMethod>(
-                    context, "mpiio", std::make_unique<RawHeader>(context.pattern));
-              },
-          .missing = {}};
+          .supports = fits_raw,
+          .make = [](const MethodContext& context) -> std::unique_ptr<Method> {
+            return std::make_unique<RearrangedMethod>(context, "mpiio",
+                                                      std::make_unique<RawHeader>(context.pattern));
+          }};
 }
 
 }  // namespace slabmark

@@ -111,10 +111,10 @@ class NetcdfHeader : public CanonicalHeader {
 
 MethodInfo pnetcdf_rearranged_method() {
   auto info = pnetcdf_info("pnetcdf-rearranged",
-                           "data put together by a plan, header by PnetCDF, large writes");
-  info.options = rearranged_options("pnetcdf");
+                           "data put together by a plan, header by PnetCDF, large writes",
+                           rearranged_options("pnetcdf"));
 #if SLABMARK_WITH_PNETCDF
-  info.make = [](const MethodContext& context) {
+  info.make = [](const MethodContext& context) -> std::unique_ptr<Method> {
     return std::make_unique<RearrangedMethod>(context, "pnetcdf",
                                               std::make_unique<NetcdfHeader>(context.pattern));
   };

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "storage/posix/file_system.hpp"
@@ -18,52 +16,37 @@ constexpr std::uint64_t largest_window = std::uint64_t{1} << 30;  // messages ar
 /// Bytes that file systems lock or cache as one, where no hint says more.
 constexpr std::uint64_t page = 4096;
 
-std::uint64_t window_of(const Settings& settings, const std::string& name) {
-  if (settings.text(name, "auto") == "auto") return 0;
-  const std::uint64_t bytes = settings.count(name, 0);
-  if (bytes < 64 || bytes > largest_window) {
-    throw InputError(
-        fmt::format("Option {} is {}; it takes auto or 64 to 1G.", name, settings.text(name, "")));
-  }
-  return bytes;
-}
-
-/// 0: auto.
-std::uint64_t count_or_auto(const Settings& settings, const std::string& name) {
-  const std::string text = settings.text(name, "auto");
-  return text == "auto" ? 0 : std::max<std::uint64_t>(parse_size(text, "option " + name), 1);
-}
-
 }  // namespace
 
-std::vector<OptionInfo> rearranged_options(const std::string& prefix) {
-  return {
-      {prefix + ".aggregators", "auto",
-       "ranks that write; auto: the hint cb_nodes, or up to 4 a node, a multiple of the stripes"},
-      {prefix + ".window", "auto",
-       "most bytes that a rank holds for the exchange (64 to 1G); auto: 2M on one node"},
-      {prefix + ".align", "auto",
-       "aggregators' ranges begin at multiples of it; auto: the stripe, or 4096"},
-      {prefix + ".node_ranks", "0",
-       "ranks that use shared memory; 0: as MPI says, 1: messages only"},
-      {prefix + ".writers", "auto",
-       "aggregators of a node that write at once; auto: 1 where the kernel locks the file, else "
-       "all"},
-      {prefix + ".holes", "32K",
-       "holes up to this size are written over with zeros, or read along"},
-      {prefix + ".keep", "on", "the next file of a run uses the plan and the memory of this one"}};
+OptionTable<RearrangedOptions> rearranged_options(const std::string& prefix) {
+  using Options = RearrangedOptions;
+  const SizeOr automatic{"auto", {.min = 1}};
+  OptionTable<Options> table;
+  table.add(
+      prefix + ".aggregators", &Options::aggregators,
+      "ranks that write; auto: the hint cb_nodes, or up to 4 a node, a multiple of the stripes",
+      automatic);
+  table.add(prefix + ".window", &Options::window,
+            "most bytes that a rank holds for the exchange; auto: 2M on one node",
+            SizeOr{"auto", {64, largest_window}});
+  table.add(prefix + ".align", &Options::align,
+            "aggregators' ranges begin at multiples of it; auto: the stripe, or 4096", automatic);
+  table.add(prefix + ".node_ranks", &Options::node_ranks,
+            "ranks that use shared memory; 0: as MPI says, 1: messages only");
+  table.add(
+      prefix + ".writers", &Options::writers,
+      "aggregators of a node that write at once; auto: 1 where the kernel locks the file, else "
+      "all",
+      automatic);
+  table.add(prefix + ".holes", &Options::holes,
+            "holes up to this size are written over with zeros, or read along");
+  table.add(prefix + ".keep", &Options::keep,
+            "the next file of a run uses the plan and the memory of this one");
+  return table;
 }
 
 RearrangedSettings::RearrangedSettings(const Settings& settings, const std::string& prefix)
-    : settings_(settings),
-      prefix_(prefix),
-      aggregators_(count_or_auto(settings, prefix + ".aggregators")),
-      window_(window_of(settings, prefix + ".window")),
-      align_(count_or_auto(settings, prefix + ".align")),
-      node_ranks_(settings.count(prefix + ".node_ranks", 0)),
-      writers_(count_or_auto(settings, prefix + ".writers")),
-      holes_(settings.count(prefix + ".holes", RearrangerSettings{}.bridged_hole)),
-      keep_(settings.flag(prefix + ".keep", true)) {}
+    : settings_(settings), prefix_(prefix), options_(rearranged_options(prefix).read(settings)) {}
 
 void RearrangedSettings::apply_to(const std::string& path,
                                   std::map<std::string, std::string> in_effect) {
@@ -72,24 +55,24 @@ void RearrangedSettings::apply_to(const std::string& path,
 }
 
 std::uint64_t RearrangedSettings::effective_hint(const std::string& name,
-                                                 std::uint64_t otherwise) const {
+                                                 std::uint64_t default_value) const {
   const auto found = hints_in_effect_.find(name);
-  if (found == hints_in_effect_.end()) return otherwise;
+  if (found == hints_in_effect_.end()) return default_value;
   try {
     return std::max<std::uint64_t>(parse_size(found->second, name), 1);
   } catch (const InputError&) {
-    return otherwise;  // libraries put words there, too
+    return default_value;  // libraries put words there, too
   }
 }
 
 RearrangedSettings::Choice RearrangedSettings::alignment() const {
-  if (align_ > 0) return {align_, "option " + prefix_ + ".align"};
+  if (options_.align) return {*options_.align, "option " + prefix_ + ".align"};
   const std::uint64_t stripe = effective_hint("striping_unit", 0);
   return stripe >= page ? Choice{stripe, "hint striping_unit"} : Choice{page, "page"};
 }
 
 RearrangedSettings::Choice RearrangedSettings::aggregators() const {
-  if (aggregators_ > 0) return {aggregators_, "option " + prefix_ + ".aggregators"};
+  if (options_.aggregators) return {*options_.aggregators, "option " + prefix_ + ".aggregators"};
   for (const auto& [key, value] : settings_.hints) {
     if (key == "cb_nodes") return {parse_count(value, "cb_nodes"), "hint cb_nodes"};
   }
@@ -101,10 +84,10 @@ RearrangerSettings RearrangedSettings::for_rearranger() const {
   RearrangerSettings settings;
   settings.aggregators = aggregators().value;
   settings.stripes = effective_hint("striping_factor", 1);
-  settings.window = window_;
-  settings.node_ranks = node_ranks_;
-  settings.writers = writers_ == 0 && posix::locks_file_to_write(path_) ? 1 : writers_;
-  settings.bridged_hole = holes_;
+  settings.window = options_.window.value_or(0);
+  settings.node_ranks = options_.node_ranks;
+  settings.writers = options_.writers.value_or(posix::locks_file_to_write(path_) ? 1 : 0);
+  settings.bridged_hole = options_.holes;
   return settings;
 }
 

@@ -1,8 +1,7 @@
 #include "method/shared/typed_memory.hpp"
 
-#include <algorithm>
-
-#include "parallel/comm.hpp"
+#include <cstring>
+#include <utility>
 
 namespace slabmark {
 
@@ -16,38 +15,49 @@ TypedMemory memory_of(const mpiio::BlockList& blocks, std::byte* base, MPI_Datat
   return memory;
 }
 
-RunList buffer_runs(const Selection& buffer) {
-  RunList runs;
-  buffer.for_each_run([&](Run run) { append(runs, run); });
-  return runs;
-}
-
-MemoryCursor::MemoryCursor(std::byte* buffer, const RunList* runs, MPI_Datatype element)
-    : buffer_(buffer), runs_(runs), element_(element) {
-  int bytes = 0;
-  check_mpi(MPI_Type_size(element, &bytes), "MPI_Type_size");
-  element_bytes_ = static_cast<std::uint64_t>(bytes);
-}
-
 TypedMemory MemoryCursor::take(std::uint64_t elements) {
-  if (runs_ == nullptr) {
-    auto* const address = buffer_ + taken_ * element_bytes_;
-    taken_ += elements;
-    return {address, static_cast<MPI_Offset>(elements), element_, {}};
-  }
   mpiio::BlockList blocks(element_);
-  while (elements > 0) {
-    const auto& run = (*runs_)[run_];
-    const auto part = std::min(elements, run.length - taken_);
-    blocks.add({static_cast<std::int64_t>((run.offset + taken_) * element_bytes_), part});
-    elements -= part;
-    taken_ += part;
-    if (taken_ == run.length) {
-      ++run_;
-      taken_ = 0;
-    }
-  }
+  cursor_.take(elements, [&](Run part) {
+    blocks.add({static_cast<std::int64_t>(part.offset * blocks.element_bytes()), part.length});
+  });
   return memory_of(blocks, buffer_, element_);
+}
+
+std::byte* Bounce::take(std::uint64_t elements, bool gather) {
+  dense_.resize(std::max<std::uint64_t>(1, elements * element_bytes_));  // libraries refuse null
+  last_ = next_;
+  auto* to = dense_.data();
+  next_.take(elements, [&](Run part) {
+    const auto bytes = part.length * element_bytes_;
+    if (gather) std::memcpy(to, buffer_ + part.offset * element_bytes_, bytes);
+    to += bytes;
+  });
+  return dense_.data();
+}
+
+void Bounce::scatter(std::uint64_t elements) {
+  const auto* from = dense_.data();
+  last_.take(elements, [&](Run part) {
+    const auto bytes = part.length * element_bytes_;
+    std::memcpy(buffer_ + part.offset * element_bytes_, from, bytes);
+    from += bytes;
+  });
+}
+
+const RunList* BufferRuns::of(const Transfer& transfer) {
+  if (!transfer.buffer) return nullptr;
+  return &runs_.get(transfer.buffer, nullptr, 0, [&] {
+    RunList runs;
+    transfer.buffer->for_each_run([&](Run run) { append(runs, run); });
+    return runs;
+  });
+}
+
+std::optional<Bounce> BufferRuns::bounce(const Transfer& transfer, std::byte* buffer,
+                                         std::size_t element_bytes) {
+  const auto* runs = of(transfer);
+  return runs == nullptr ? std::nullopt
+                         : std::optional<Bounce>(std::in_place, *runs, buffer, element_bytes);
 }
 
 }  // namespace slabmark

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <thread>
 
-#include "base/error.hpp"
 #include "base/stopwatch.hpp"
 #include "geometry/run.hpp"
+#include "method/options.hpp"
 #include "method/slice/method.hpp"
 #include "slice/device.hpp"
 #include "slice/gather.hpp"
@@ -60,16 +60,26 @@ bool is_plane_of_whole_field(const SliceSource& source) {
   return true;
 }
 
+struct CopyOptions {
+  std::uint64_t threads = 1;
+  bool huge_pages = true;
+};
+
+OptionTable<CopyOptions> copy_options() {
+  OptionTable<CopyOptions> table;
+  table.add("copy.threads", &CopyOptions::threads, "threads that copy", Size{1});
+  table.add("copy.huge_pages", &CopyOptions::huge_pages, "the second field is in pages of 2 MiB");
+  return table;
+}
+
 /// The study's way: the strided points go into a second, smaller field (the plane's only, or all),
 /// and the library gets that one's plane.
 class SliceCopying : public SliceMethod {
  public:
   SliceCopying(const MethodContext& context, bool whole)
       : SliceMethod(context),
-        threads_(context.settings.count("copy.threads", 1)),
-        huge_pages_(context.settings.flag("copy.huge_pages", true)),
+        options_(copy_options().read(context.settings)),
         grid_(coarse_field(source())) {
-    if (threads_ == 0) throw InputError("Option copy.threads is 0; it takes at least 1.");
     auto copied = strided_field(source());
     if (!whole) copied.ranges = source().slices.front().ranges;
     from_ = parts_of(source().field, copied, rank());
@@ -94,7 +104,7 @@ class SliceCopying : public SliceMethod {
     const auto shape = block_with_halo(grid_, rank());
     const auto bytes = shape[0] * shape[1] * shape[2] * size_of(source().type);
     for (const auto& dataset : context_.pattern.datasets) {
-      second_.push_back(slice::make_pages(bytes, huge_pages_));
+      second_.push_back(slice::make_pages(bytes, options_.huge_pages));
       files_->output.set_block(dataset.name, second_.back().get());
     }
   }
@@ -119,7 +129,7 @@ class SliceCopying : public SliceMethod {
     for (const auto& part : from_) {
       if (part.count == 0) return;
     }
-    const auto threads = std::min(threads_, rows());
+    const auto threads = std::min(options_.threads, rows());
     if (threads == 1) {
       copy_rows(buffers, {0, rows()});
     } else {
@@ -157,8 +167,7 @@ class SliceCopying : public SliceMethod {
     }
   }
 
-  std::uint64_t threads_;
-  bool huge_pages_;
+  CopyOptions options_;
   BlockedField grid_;  ///< of the second field
   Slice cut_;          ///< of it
   std::array<SlicePart, 3> from_{};
@@ -180,8 +189,7 @@ std::optional<std::string> reason_against(const Pattern& pattern, const Settings
 
 MethodInfo copying_info(std::string name, std::string summary, bool whole) {
   auto info = slice_info(std::move(name), std::move(summary), FileFormat::vtkhdf);
-  info.options = {{"copy.threads", "1", "threads that copy"},
-                  {"copy.huge_pages", "on", "the second field is in pages of 2 MiB"}};
+  info.options = copy_options();
   info.supports = reason_against;
   info.make = [whole](const MethodContext& context) {
     return std::make_unique<SliceCopying>(context, whole);

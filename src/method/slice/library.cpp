@@ -1,6 +1,7 @@
 #include <optional>
 #include <utility>
 
+#include "method/options.hpp"
 #include "method/slice/method.hpp"
 
 namespace slabmark {
@@ -48,15 +49,21 @@ class SliceLibrary : public SliceMethod {
   std::optional<SliceFiles> files_;
 };
 
+struct WaitingOption {
+  std::uint64_t outputs = 4;
+};
+
 MethodInfo library_info(std::string name, std::string summary, FileMode mode, Writers writers) {
   auto info = slice_info(std::move(name), std::move(summary), FileFormat::vtkhdf, mode);
-  const std::string waiting = mode == FileMode::append ? "append.waiting" : "files.waiting";
+  OptionTable<WaitingOption> options;
   if (writers == Writers::thread) {
-    info.options = {{waiting, "4", "outputs that may wait for the thread that writes them"}};
+    options.add(mode == FileMode::append ? "append.waiting" : "files.waiting",
+                &WaitingOption::outputs, "outputs that may wait for the thread that writes them");
   }
-  info.make = [mode, writers, waiting](const MethodContext& context) {
+  info.options = options;
+  info.make = [mode, writers, options](const MethodContext& context) {
     return std::make_unique<SliceLibrary>(context, mode, writers,
-                                          context.settings.count(waiting, 4));
+                                          options.read(context.settings).outputs);
   };
   return info;
 }

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
+#include "method/slice/reader.hpp"
 #include "storage/posix/file.hpp"
 
 namespace slabmark {
@@ -57,9 +58,10 @@ std::optional<std::string> reason_against(const Pattern& pattern, slice::FileMod
   return std::nullopt;
 }
 
-/// Files of slices that stand beside `path`, whichever method made them: STEM, then maybe _z4, then
-/// maybe _000042.
-std::vector<std::string> files_beside(const std::string& path) {
+}  // namespace
+
+std::vector<std::string> slice_files_beside(const std::string& path) {
+  // STEM, then maybe _z4, then maybe _000042.
   static const std::regex slice_and_output("(_[xyz][0-9]+)?(_[0-9]+)?");
   const auto stem = std::filesystem::path(stem_of(path)).filename().string();
   std::vector<std::string> files;
@@ -73,8 +75,6 @@ std::vector<std::string> files_beside(const std::string& path) {
   }
   return files;
 }
-
-}  // namespace
 
 void SliceMethod::open(const std::string& path) {
   throw InputError(fmt::format(
@@ -157,8 +157,7 @@ MethodInfo slice_info(std::string name, std::string summary, FileFormat format,
   info.supports = [mode](const Pattern& pattern, const Settings&) {
     return reason_against(pattern, mode);
   };
-  if (format == FileFormat::vtkhdf) info.companions = files_beside;
-  info.only_slices = true;
+  info.kind = MethodKind::slices;
   return info;
 }
 

@@ -5,8 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "method/method.hpp"
-#include "method/raw/shared_posix_file.hpp"
+#include "method/raw/posix_file.hpp"
 
 namespace slabmark {
 
@@ -28,7 +27,6 @@ class Bytes {
   std::uint64_t size_ = 0;
 };
 
-/// Serves file after file, as the memory of the rearranged methods does.
 struct Memory {
   Bytes mine, moved, ready;
 };
@@ -36,21 +34,10 @@ struct Memory {
 /// The least that a method does which brings data into another order by messages: the bytes of a
 /// flush are copied together, exchanged so that each rank gets an equal part from each, copied
 /// again, and written contiguously. Reading goes backwards. What the file holds has no use.
-class Floor : public Method {
+class Floor : public PosixFileMethod {
  public:
-  explicit Floor(const MethodContext& context) : context_(context) {
-    if (context.kept) memory_ = std::static_pointer_cast<Memory>(*context.kept);
-    if (!memory_) memory_ = std::make_shared<Memory>();
-    if (context.kept) *context.kept = memory_;
-  }
-
-  void create(const std::string& path) override { file_ = create_shared(context_.comm, path); }
-
-  void define() override {}
-  void open(const std::string& path) override {
-    file_ = posix::File::open(path, posix::File::Access::read);
-  }
-  void prepare() override {}
+  explicit Floor(const MethodContext& context)
+      : PosixFileMethod(context), memory_(kept_memory<Memory>()) {}
 
   void post(std::uint64_t round, std::span<std::byte* const> buffers) override {
     const auto transfers = context_.pattern.transfers(round);
@@ -69,7 +56,7 @@ class Floor : public Method {
     std::byte* const mine = memory_->mine.fit(bytes);
     const std::uint64_t offset = end_ + context_.comm.sum_before(parts.there.bytes);
     end_ += context_.comm.sum(parts.there.bytes);
-    if (context_.direction == Direction::write) {
+    if (writing()) {
       for_each_posted(mine, [](std::byte* buffer, std::byte* packed, std::uint64_t size) {
         std::memcpy(packed, buffer, size);
       });
@@ -94,8 +81,6 @@ class Floor : public Method {
     posted_.clear();
   }
 
-  void sync() override { file_.sync(); }
-  void close() override { file_.close(); }
   nlohmann::json effective() const override { return {{"calls", {{"MPI_Alltoallv", calls_}}}}; }
 
  private:
@@ -144,12 +129,9 @@ class Floor : public Method {
     ++calls_;
   }
 
-  MethodContext context_;
-  posix::File file_;
   std::vector<std::pair<std::byte*, std::uint64_t>> posted_;
   std::shared_ptr<Memory> memory_;
   std::uint64_t end_ = 0;  ///< of what was written, or read, so far
-  std::uint64_t calls_ = 0;
 };
 
 // Counts are int, and parts of all ranks may meet at one.
@@ -171,11 +153,9 @@ std::optional<std::string> too_large(const Pattern& pattern, const Settings&) {
 MethodInfo floor_method() {
   return {.name = "floor",
           .summary = "no order at all: two copies, one MPI_Alltoallv, one contiguous write a rank",
-          .format = FileFormat::none,
-          .options = {},
+          .kind = MethodKind::yardstick,
           .supports = too_large,
-          .make = [](const MethodContext& context) { return std::make_unique<Floor>(context); },
-          .missing = {}};
+          .make = make_method<Floor>};
 }
 
 }  // namespace slabmark

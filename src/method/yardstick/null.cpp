@@ -5,29 +5,53 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "method/method.hpp"
+#include "method/options.hpp"
 
 namespace slabmark {
 
 namespace {
 
+std::size_t index(Phase phase) { return static_cast<std::size_t>(phase); }
+
+struct NullOptions {
+  std::array<double, phase_count> delay{};
+  std::optional<std::uint64_t> slow_rank;
+  double slow_factor = 2.0;
+  std::optional<Phase> fail_phase;
+  std::uint64_t fail_rank = 0;
+  bool peers_wait = false;
+};
+
+OptionTable<NullOptions> options() {
+  OptionTable<NullOptions> table;
+  Words<std::optional<Phase>> phases{{{"", std::nullopt}}};
+  for (const auto phase : all_phases) {
+    const std::string name(name_of(phase));
+    phases.words.emplace_back(name, phase);
+    table.add(
+        "null.delay_" + name,
+        [phase](NullOptions& options) -> double& { return options.delay[index(phase)]; },
+        fmt::format("seconds that each {} takes", name));
+  }
+  table.add("null.slow_rank", &NullOptions::slow_rank,
+            "rank whose delays are multiplied by null.slow_factor", SizeOr{""});
+  table.add("null.slow_factor", &NullOptions::slow_factor, "see null.slow_rank");
+  table.add("null.fail_phase", &NullOptions::fail_phase, "phase in which null.fail_rank fails",
+            phases);
+  table.add("null.fail_rank", &NullOptions::fail_rank, "see null.fail_phase");
+  table.add("null.peers_wait", &NullOptions::peers_wait,
+            "the other ranks wait for null.fail_rank in a barrier");
+  return table;
+}
+
 /// Moves nothing. Delays and failures at will prove what stands around a method: clock, statistics
 /// over ranks, error agreement.
 class Null : public Method {
  public:
-  explicit Null(const MethodContext& context) : comm_(context.comm), rank_(context.comm.rank()) {
-    const auto& settings = context.settings;
-    for (const auto phase : all_phases) {
-      delay_[index(phase)] = settings.real(fmt::format("null.delay_{}", name_of(phase)), 0.0);
-    }
-    if (settings.options.contains("null.slow_rank") &&
-        is_rank(settings.count("null.slow_rank", 0))) {
-      for (auto& seconds : delay_) seconds *= settings.real("null.slow_factor", 2.0);
-    }
-    fail_phase_ = settings.text("null.fail_phase", "");
-    if (!fail_phase_.empty()) require_phase(fail_phase_);
-    peers_wait_ = settings.flag("null.peers_wait", false);
-    fails_ = !fail_phase_.empty() && is_rank(settings.count("null.fail_rank", 0));
+  explicit Null(const MethodContext& context)
+      : comm_(context.comm), options_(options().read(context.settings)) {
+    if (!options_.slow_rank || !is_rank(*options_.slow_rank)) return;
+    for (auto& seconds : options_.delay) seconds *= options_.slow_factor;
   }
 
   void create(const std::string&) override { pass(Phase::create); }
@@ -42,64 +66,36 @@ class Null : public Method {
   nlohmann::json effective() const override { return {{"calls", nlohmann::json::object()}}; }
 
  private:
-  static std::size_t index(Phase phase) { return static_cast<std::size_t>(phase); }
-
-  static void require_phase(const std::string& name) {
-    std::string known;
-    for (const auto phase : all_phases) {
-      if (name == name_of(phase)) return;
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", name_of(phase));
-    }
-    throw InputError(fmt::format("Option null.fail_phase is '{}'; it takes {}.", name, known));
+  bool is_rank(std::uint64_t rank) const {
+    return rank == static_cast<std::uint64_t>(comm_.rank());
   }
 
-  bool is_rank(std::uint64_t rank) const { return rank == static_cast<std::uint64_t>(rank_); }
-
   void pass(Phase phase) const {
-    const auto seconds = delay_[index(phase)];
+    const auto seconds = options_.delay[index(phase)];
     if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    if (fails_ && fail_phase_ == name_of(phase)) {
+    if (options_.fail_phase != phase) return;
+    if (is_rank(options_.fail_rank)) {
       throw IoError(fmt::format(
           "The null method failed in phase {} because null.fail_phase and null.fail_rank say so.",
-          fail_phase_));
+          name_of(phase)));
     }
     // What a collective call does to the ranks that make it while one never comes.
-    if (peers_wait_ && fail_phase_ == name_of(phase)) comm_.barrier();
+    if (options_.peers_wait) comm_.barrier();
   }
 
   const Comm& comm_;
-  int rank_;
-  std::array<double, phase_count> delay_{};
-  std::string fail_phase_;
-  bool fails_ = false;
-  bool peers_wait_ = false;
+  NullOptions options_;
 };
-
-std::vector<OptionInfo> options() {
-  std::vector<OptionInfo> list;
-  for (const auto phase : all_phases) {
-    list.push_back({fmt::format("null.delay_{}", name_of(phase)), "0",
-                    fmt::format("seconds that each {} takes", name_of(phase))});
-  }
-  list.push_back({"null.slow_rank", "", "rank whose delays are multiplied by null.slow_factor"});
-  list.push_back({"null.slow_factor", "2", "see null.slow_rank"});
-  list.push_back({"null.fail_phase", "", "phase in which null.fail_rank fails"});
-  list.push_back({"null.fail_rank", "0", "see null.fail_phase"});
-  list.push_back(
-      {"null.peers_wait", "off", "the other ranks wait for null.fail_rank in a barrier"});
-  return list;
-}
 
 }  // namespace
 
 MethodInfo null_method() {
   return {.name = "null",
           .summary = "moves nothing; delays and failures at will, to test what measures methods",
-          .format = FileFormat::none,
+          .kind = MethodKind::yardstick,
           .options = options(),
           .supports = [](const Pattern&, const Settings&) { return std::nullopt; },
-          .make = [](const MethodContext& context) { return std::make_unique<Null>(context); },
-          .missing = {}};
+          .make = make_method<Null>};
 }
 
 }  // namespace slabmark

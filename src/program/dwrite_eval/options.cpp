@@ -38,12 +38,6 @@ bool has_connector() {
   });
 }
 
-std::string_view extension(FileFormat format) {
-  if (format == FileFormat::netcdf) return ".nc";
-  if (format == FileFormat::raw) return ".raw";
-  return ".h5";
-}
-
 Way way_through(const std::string& name) {
   Way way{name, name, name, name, &find_method(name), ""};
   for (const OriginalWay& original : original_ways) {
@@ -52,7 +46,7 @@ Way way_through(const std::string& name) {
     way.label = original.label;
     way.file = original.file;
   }
-  way.file += extension(way.method->format);
+  way.file += way.method->file().ending;
   return way;
 }
 

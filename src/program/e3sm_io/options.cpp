@@ -37,12 +37,9 @@ std::string short_name(const MethodInfo& method) {
 std::string output_path(const std::string& output, const MethodInfo& method) {
   fs::path path(output);
   if (fs::is_directory(path) || output.ends_with('/')) path /= "testfile.nc";
-  fs::path extension = path.extension();
-  if (method.format == FileFormat::hdf5 || method.format == FileFormat::hdf5_subfiles)
-    extension = ".h5";
-  if (method.format == FileFormat::raw) extension = ".raw";
-  const std::string stem = path.stem().string() + "_" + short_name(method);
-  return (path.parent_path() / (stem + extension.string())).string();
+  const bool netcdf = method.format == FileFormat::netcdf;
+  const std::string ending = netcdf ? path.extension().string() : method.file().ending;
+  return (path.parent_path() / (path.stem().string() + "_" + short_name(method) + ending)).string();
 }
 
 Parsed<Options> parse(int argc, const char* const* argv) {

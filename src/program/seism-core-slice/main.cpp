@@ -88,7 +88,7 @@ nlohmann::json configuration_of(const CheckpointSettings& settings, const Settin
 void finish_file(const Comm& world, const CheckpointSettings& settings, const Cell& cell,
                  OutputFile& output, const CellRecord& record,
                  const LibraryEnvironment& environment) {
-  mpiio::TrialFile unfinished(world, cell.path, cell.method->companions);
+  mpiio::TrialFile unfinished(world, cell.path, cell.method->file().companions);
   nlohmann::json facts;
   if (world.is_root()) facts = facts_of(record);
   facts = nlohmann::json::parse(world.broadcast(facts.dump()));
@@ -127,7 +127,7 @@ ExitStatus run(const Comm& world, const Options& options) {
   }
   agreed(world, [&] { require_supported(cell); });
   // Before anything is printed: nothing is echoed of a run that cannot begin.
-  mpiio::require_free_path(world, cell.path, {.overwrite = true}, cell.method->companions);
+  mpiio::require_free_path(world, cell.path, {.overwrite = true}, cell.method->file().companions);
 
   const std::string directory = directory_of(settings.filename);
   const LibraryEnvironment environment = library_environment(world, directory);

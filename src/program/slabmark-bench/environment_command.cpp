@@ -12,23 +12,27 @@ using nlohmann::json;
 
 json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
 
+}  // namespace
+
 json describe_methods() {
   json list = json::array();
   for (const MethodInfo& method : methods()) {
     json options = json::array();
     for (const OptionInfo& option : method.options) {
-      options.push_back(
-          {{"name", option.name}, {"standard", option.standard}, {"help", option.help}});
+      options.push_back({{"name", option.name},
+                         {"default", option.default_text},
+                         {"takes", option.takes},
+                         {"help", option.help}});
     }
     list.push_back({{"name", method.name},
                     {"summary", method.summary},
+                    {"kind", method.kind},
+                    {"format", method.file().name},
                     {"missing", text_or_null(method.missing)},
                     {"options", std::move(options)}});
   }
   return list;
 }
-
-}  // namespace
 
 json describe_environment(const Comm& world, const std::string& directory) {
   const LibraryEnvironment environment = library_environment(world, directory);

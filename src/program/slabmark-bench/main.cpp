@@ -57,7 +57,7 @@ Cell make_cell(const Options& options, const MethodInfo& method, const char* ste
   cell.read = read;
   cell.rounds_together = options.rounds_together;
   cell.path = (std::filesystem::path(options.directory) /
-               fmt::format("{}-{}{}", stem, method.name, ending_of(method.format)))
+               fmt::format("{}-{}{}", stem, method.name, method.file().ending))
                   .string();
   return cell;
 }

@@ -5,6 +5,7 @@
 #include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "method/registry.hpp"
+#include "program/slabmark-bench/environment_command.hpp"
 
 namespace slabmark::bench_program {
 
@@ -40,7 +41,8 @@ std::string list_of_methods() {
     if (!method.missing.empty())
       text += fmt::format("{:22} not in this build: {}\n", "", method.missing);
     for (const OptionInfo& option : method.options) {
-      text += fmt::format("{:24}--set {}={}: {}\n", "", option.name, option.standard, option.help);
+      text += fmt::format("{:24}--set {}={}: {} ({})\n", "", option.name, option.default_text,
+                          option.help, option.takes);
     }
   }
   return text;
@@ -65,6 +67,8 @@ CommandLine parse(int argc, const char* const* argv) {
                "slabmark-bench");
   app.require_subcommand(0, 1);  // with 1, an unknown word would be reported as a missing one
   CLI::App* list = app.add_subcommand("methods", "List the methods and their options");
+  bool as_json = false;
+  list->add_flag("--json", as_json, "As JSON, with kinds and formats");
   CLI::App* environment = app.add_subcommand(
       "environment", "Print libraries, file system and methods in effect here, as JSON");
   std::string environment_directory = ".";
@@ -82,7 +86,10 @@ CommandLine parse(int argc, const char* const* argv) {
   }
 
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, std::nullopt, *help};
-  if (list->parsed()) return {std::nullopt, std::nullopt, list_of_methods()};
+  if (list->parsed()) {
+    return {std::nullopt, std::nullopt,
+            as_json ? describe_methods().dump() + "\n" : list_of_methods()};
+  }
   if (environment->parsed()) return {std::nullopt, environment_directory, ""};
   for (std::size_t i = 0; i < commands.size(); ++i) {
     if (!commands[i]->parsed()) continue;

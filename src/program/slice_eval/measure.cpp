@@ -130,8 +130,8 @@ std::string reason_against(const MethodInfo& method, const Options& options) {
 void describe_files(const Comm& comm, const Options& options, const Measured& one,
                     nlohmann::json& effective) {
   const auto& path = one.cell.path;
-  auto files =
-      one.cell.method->companions ? one.cell.method->companions(path) : std::vector<std::string>{};
+  auto files = one.cell.method->file().companions ? one.cell.method->file().companions(path)
+                                                  : std::vector<std::string>{};
   if (fs::exists(path)) files.push_back(path);
   std::uint64_t bytes = 0;
   for (const auto& file : files) bytes += fs::file_size(file);
@@ -182,7 +182,7 @@ std::vector<Row> measure(const Comm& comm, const Options& options, Fields& field
     const bool vtkhdf = cell.method->format == FileFormat::vtkhdf;
     cell.path =
         fmt::format("{}/slice_eval_{}_{}{}{}", options.directory, row.method,
-                    row.strided ? "strided" : "plain", slice.name, ending_of(cell.method->format));
+                    row.strided ? "strided" : "plain", slice.name, cell.method->file().ending);
     // A file of one slice needs no name for it in those of the fields.
     if (vtkhdf) slice.name.clear();
     one.pattern = pattern_of(comm, options, fields, std::move(slice));

@@ -123,7 +123,8 @@ ElementType parse_file_type(const std::string& text) {
 const MethodInfo& find_slice_method(const std::string& name) {
   const auto found = std::find_if(methods().begin(), methods().end(),
                                   [&](const MethodInfo& method) { return method.name == name; });
-  if (found != methods().end() && (found->only_slices || found->format == FileFormat::hdf5)) {
+  if (found != methods().end() &&
+      (found->kind == MethodKind::slices || found->format == FileFormat::hdf5)) {
     return *found;
   }
   throw InputError(fmt::format(

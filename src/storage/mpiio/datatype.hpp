@@ -29,6 +29,7 @@ class BlockList {
   bool empty() const { return lengths_.empty(); }
   std::size_t size() const { return lengths_.size(); }
   std::uint64_t elements() const { return elements_; }
+  std::uint64_t element_bytes() const { return static_cast<std::uint64_t>(element_bytes_); }
   std::int64_t first_offset() const { return offsets_.front(); }
 
   /// The blocks as one datatype. Not for an empty list, which some implementations cannot handle.

@@ -1,4 +1,6 @@
-#include "method/plain_reader.hpp"
+#include "method/format.hpp"
+
+#include <array>
 
 #include <optional>
 
@@ -10,6 +12,7 @@
 #include "method/raw/raw_layout.hpp"
 #include "method/slice/reader.hpp"
 #include "storage/hdf5/file.hpp"
+#include "storage/hdf5/subfiles.hpp"
 #include "storage/posix/file.hpp"
 
 #if SLABMARK_WITH_PNETCDF
@@ -120,37 +123,60 @@ class BlobReader : public PlainReader {
   BlobFile file_;
 };
 
-}  // namespace
+using Reader = std::unique_ptr<PlainReader>;
 
-std::unique_ptr<PlainReader> open_plain(FileFormat format, const Comm& comm, const Pattern& pattern,
-                                        const std::string& path) {
-  switch (format) {
-    case FileFormat::raw:
-      return std::make_unique<RawReader>(pattern, path);
-    case FileFormat::blob:
-      return std::make_unique<BlobReader>(pattern, path);
-    case FileFormat::hdf5:
-      return std::make_unique<Hdf5Reader>(pattern, hdf5::File::open_serial(path));
-    case FileFormat::hdf5_subfiles:
-      // The driver knows no way without MPI, but each rank then reads for itself.
-      return std::make_unique<Hdf5Reader>(
-          pattern, hdf5::File::open(comm.get(), MPI_INFO_NULL, path,
-                                    {.collective_metadata = false, .subfiling = true}));
-    case FileFormat::vtkhdf:
-      return open_slices(pattern, path);
-    case FileFormat::netcdf:
-#if SLABMARK_WITH_PNETCDF
-      return std::make_unique<NetcdfReader>(comm, pattern, path);
-#else
-      throw InputError(fmt::format(
-          "'{}' cannot be read: PnetCDF was not found when Slabmark was configured.", path));
-#endif
-    case FileFormat::none:
-      break;
-  }
+Reader read_nothing(const Comm&, const Pattern&, const std::string& path) {
   throw InputError(fmt::format(
       "There is nothing to read at '{}': the method leaves no file, so it cannot be verified.",
       path));
+}
+
+Reader read_raw(const Comm&, const Pattern& pattern, const std::string& path) {
+  return std::make_unique<RawReader>(pattern, path);
+}
+
+Reader read_netcdf([[maybe_unused]] const Comm& comm, [[maybe_unused]] const Pattern& pattern,
+                   const std::string& path) {
+#if SLABMARK_WITH_PNETCDF
+  return std::make_unique<NetcdfReader>(comm, pattern, path);
+#else
+  throw InputError(fmt::format(
+      "'{}' cannot be read: PnetCDF was not found when Slabmark was configured.", path));
+#endif
+}
+
+Reader read_hdf5(const Comm&, const Pattern& pattern, const std::string& path) {
+  return std::make_unique<Hdf5Reader>(pattern, hdf5::File::open_serial(path));
+}
+
+// The driver knows no way without MPI, but each rank then reads for itself.
+Reader read_subfiles(const Comm& comm, const Pattern& pattern, const std::string& path) {
+  return std::make_unique<Hdf5Reader>(
+      pattern, hdf5::File::open(comm.get(), MPI_INFO_NULL, path,
+                                {.collective_metadata = false, .subfiling = true}));
+}
+
+Reader read_slices(const Comm&, const Pattern& pattern, const std::string& path) {
+  return open_slices(pattern, path);
+}
+
+Reader read_blob(const Comm&, const Pattern& pattern, const std::string& path) {
+  return std::make_unique<BlobReader>(pattern, path);
+}
+
+}  // namespace
+
+const FormatInfo& info_of(FileFormat format) {
+  static const std::array<FormatInfo, 7> formats = {{
+      {"none", ".raw", read_nothing},
+      {"raw", ".raw", read_raw},
+      {"netcdf", ".nc", read_netcdf},
+      {"hdf5", ".h5", read_hdf5},
+      {"hdf5-subfiles", ".h5", read_subfiles, hdf5::subfiles_of},
+      {"vtkhdf", ".vtkhdf", read_slices, slice_files_beside},
+      {"private", ".blob", read_blob},
+  }};
+  return formats.at(static_cast<std::size_t>(format));
 }
 
 }  // namespace slabmark

@@ -232,13 +232,21 @@ def _cells(tables, scratch):
     axes = tables.axes
     combined = map(_combinations, (axes.options, axes.hints, axes.environment))
     shared = [axes.direction, *combined, axes.ranks]
+    own_options = _own_options() if axes.method and axes.options else {}
     found = {}
     for number, pattern in enumerate(tables.pattern, start=1):
-        found |= {cell.id: cell for cell in _cells_of(pattern, number, tables, scratch, shared) if cell.id not in found}
+        cells = _cells_of(pattern, number, tables, scratch, shared, own_options)
+        found |= {cell.id: cell for cell in cells if cell.id not in found}
     return list(found.values())
 
 
-def _cells_of(pattern, number, tables, scratch, shared):
+def _own_options():
+    """The options of each method, as this machine's slabmark-bench has them."""
+    methods = programs.json_of([programs.find("slabmark-bench"), "methods", "--json"])["methods"]
+    return {method["name"]: [option["name"] for option in method["options"]] for method in methods}
+
+
+def _cells_of(pattern, number, tables, scratch, shared, own_options):
     settings, axes, program = tables.study, tables.axes, pattern.program
     is_bench = program == "slabmark-bench"
     name = pattern.name or pattern.command or program
@@ -256,8 +264,8 @@ def _cells_of(pattern, number, tables, scratch, shared):
         lists[2] = ["write"]
     _bounded(lists)
     for own, method, direction, chosen, hint, environment, count in itertools.product(*lists):
-        if method is not None:  # options of other libraries change nothing, so they make no cells
-            chosen = {key: value for key, value in chosen.items() if key.split(".")[0] == method.split("-")[0]}
+        if method is not None:  # options of other methods change nothing, so they make no cells
+            chosen = {key: value for key, value in chosen.items() if key in own_options.get(method, ())}
         arguments = [*([pattern.command] if is_bench else []), *pattern.arguments]
         for key, value in own.items():
             arguments += [f"--{key}", value]

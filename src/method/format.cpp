@@ -26,7 +26,7 @@ namespace {
 
 class RawReader : public PlainReader {
  public:
-  RawReader(const Pattern& pattern, const std::string& path)
+  RawReader(const Comm&, const Pattern& pattern, const std::string& path)
       : pattern_(pattern),
         layout_(pattern),
         file_(posix::File::open(path, posix::File::Access::read)) {}
@@ -91,6 +91,8 @@ class NetcdfReader : public PlainReader {
 /// Reads without MPI-IO, each rank for itself.
 class Hdf5Reader : public PlainReader {
  public:
+  Hdf5Reader(const Comm&, const Pattern& pattern, const std::string& path)
+      : Hdf5Reader(pattern, hdf5::File::open_serial(path)) {}
   Hdf5Reader(const Pattern& pattern, hdf5::File file) : pattern_(pattern), file_(std::move(file)) {
     for (const auto& dataset : pattern.datasets) {
       datasets_.push_back(file_.open_dataset(dataset.name, dataset.type));
@@ -111,7 +113,8 @@ class Hdf5Reader : public PlainReader {
 
 class BlobReader : public PlainReader {
  public:
-  BlobReader(const Pattern& pattern, const std::string& path) : pattern_(pattern), file_(path) {}
+  BlobReader(const Comm&, const Pattern& pattern, const std::string& path)
+      : pattern_(pattern), file_(path) {}
 
   void read(std::size_t dataset, std::uint64_t time, Run run, std::byte* out) override {
     const Piece wanted{run.offset, 0, run.length};
@@ -123,58 +126,46 @@ class BlobReader : public PlainReader {
   BlobFile file_;
 };
 
-using Reader = std::unique_ptr<PlainReader>;
+/// The driver knows no way without MPI, but each rank then reads for itself.
+class SubfilesReader : public Hdf5Reader {
+ public:
+  SubfilesReader(const Comm& comm, const Pattern& pattern, const std::string& path)
+      : Hdf5Reader(pattern, hdf5::File::open(comm.get(), MPI_INFO_NULL, path,
+                                             {.collective_metadata = false, .subfiling = true})) {}
+};
 
-Reader read_nothing(const Comm&, const Pattern&, const std::string& path) {
+template <class Reader>
+std::unique_ptr<PlainReader> open_by(const Comm& comm, const Pattern& pattern,
+                                     const std::string& path) {
+  return std::make_unique<Reader>(comm, pattern, path);
+}
+
+std::unique_ptr<PlainReader> open_nothing(const Comm&, const Pattern&, const std::string& path) {
   throw InputError(fmt::format(
       "There is nothing to read at '{}': the method leaves no file, so it cannot be verified.",
       path));
 }
 
-Reader read_raw(const Comm&, const Pattern& pattern, const std::string& path) {
-  return std::make_unique<RawReader>(pattern, path);
-}
-
-Reader read_netcdf([[maybe_unused]] const Comm& comm, [[maybe_unused]] const Pattern& pattern,
-                   const std::string& path) {
 #if SLABMARK_WITH_PNETCDF
-  return std::make_unique<NetcdfReader>(comm, pattern, path);
+constexpr auto open_netcdf = open_by<NetcdfReader>;
 #else
+std::unique_ptr<PlainReader> open_netcdf(const Comm&, const Pattern&, const std::string& path) {
   throw InputError(fmt::format(
       "'{}' cannot be read: PnetCDF was not found when Slabmark was configured.", path));
+}
 #endif
-}
-
-Reader read_hdf5(const Comm&, const Pattern& pattern, const std::string& path) {
-  return std::make_unique<Hdf5Reader>(pattern, hdf5::File::open_serial(path));
-}
-
-// The driver knows no way without MPI, but each rank then reads for itself.
-Reader read_subfiles(const Comm& comm, const Pattern& pattern, const std::string& path) {
-  return std::make_unique<Hdf5Reader>(
-      pattern, hdf5::File::open(comm.get(), MPI_INFO_NULL, path,
-                                {.collective_metadata = false, .subfiling = true}));
-}
-
-Reader read_slices(const Comm&, const Pattern& pattern, const std::string& path) {
-  return open_slices(pattern, path);
-}
-
-Reader read_blob(const Comm&, const Pattern& pattern, const std::string& path) {
-  return std::make_unique<BlobReader>(pattern, path);
-}
 
 }  // namespace
 
 const FormatInfo& info_of(FileFormat format) {
   static const std::array<FormatInfo, 7> formats = {{
-      {"none", ".raw", read_nothing},
-      {"raw", ".raw", read_raw},
-      {"netcdf", ".nc", read_netcdf},
-      {"hdf5", ".h5", read_hdf5},
-      {"hdf5-subfiles", ".h5", read_subfiles, hdf5::subfiles_of},
-      {"vtkhdf", ".vtkhdf", read_slices, slice_files_beside},
-      {"private", ".blob", read_blob},
+      {"none", ".raw", open_nothing},
+      {"raw", ".raw", open_by<RawReader>},
+      {"netcdf", ".nc", open_netcdf},
+      {"hdf5", ".h5", open_by<Hdf5Reader>},
+      {"hdf5-subfiles", ".h5", open_by<SubfilesReader>, hdf5::subfiles_of},
+      {"vtkhdf", ".vtkhdf", open_slices, slice_files_beside},
+      {"private", ".blob", open_by<BlobReader>},
   }};
   return formats.at(static_cast<std::size_t>(format));
 }

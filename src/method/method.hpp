@@ -62,6 +62,7 @@ struct MethodContext {
 /// destructor may close files collectively, and must not throw.
 class Method {
  public:
+  explicit Method(const MethodContext& context) : context_(context) {}
   virtual ~Method() = default;
 
   virtual void create(const std::string& path) = 0;  ///< `path` does not exist yet
@@ -81,6 +82,11 @@ class Method {
   /// the library's own memory ("library_memory_bytes"), its own byte count ("library_bytes").
   /// Valid after close(); the values are this rank's.
   virtual nlohmann::json effective() const = 0;
+
+ protected:
+  bool writing() const { return context_.direction == Direction::write; }
+
+  const MethodContext context_;
 };
 
 enum class MethodKind {

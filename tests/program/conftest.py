@@ -8,6 +8,7 @@ They run the built programs as a user does. ctest sets
 """
 
 import concurrent.futures
+import json
 import os
 import pathlib
 import resource
@@ -81,11 +82,9 @@ def pnetcdf():
 @pytest.fixture(scope="session")
 def methods_that_keep_data(run):
     """The methods of this build that move any pattern and whose files can be read back."""
-    lines = run("slabmark-bench", ["methods"]).stdout.splitlines()
-    built = [line.split()[0] for line, following in zip(lines, [*lines[1:], ""])
-             if line and not line.startswith(" ") and "not in this build" not in following]
-    only_slices = ("append", "files", "copy-", "gatherv", "touch", "read")
-    return [method for method in built if method not in ("null", "floor", "whole") and not method.startswith(only_slices)]
+    methods = json.loads(run("slabmark-bench", ["methods", "--json"]).stdout)["methods"]
+    return [method["name"] for method in methods
+            if not method["missing"] and method["kind"] != "slices" and method["format"] != "none"]
 
 
 @pytest.fixture(scope="session")

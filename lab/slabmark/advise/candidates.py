@@ -26,22 +26,11 @@ VARIANTS = {
     "rearranged": [{"options": {"{library}.window": "16M"}}, {"options": {"{library}.aggregators": "1"}}],
     "hdf5-log": [{"options": {"hdf5.log_view": "materialise"}}],
 }
-# Not ways to write a file of an application, unless --method names them.
-NOT_CANDIDATES = {
-    "null": "it moves nothing",
-    "floor": "it is a limit, with no order in its file",
-    "whole": "it is a limit, with no data in its file",
-    "blob": "no other tool reads its layout",
-    "hdf5-union-naive": "it is hdf5-union, built more slowly",
-} | {
-    name: "it writes slices of fields only; see docs/slice_eval.md"
-    for name in (
-        *(kind + variant for kind in ("append", "files") for variant in ("", "-one", "-ranks", "-async")),
-        *("copy-plane", "copy-field", "gatherv", "touch", "read"),
-    )
+# Kinds of methods that are not ways to write a file of an application, unless --method names them.
+NO_CANDIDATES = {
+    "yardstick": "it is there to be compared with",
+    "slices": "it writes slices of fields only; see docs/slice_eval.md",
 }
-# What other tools read, by the library that writes it; the rest have no header.
-FORMATS = {"pnetcdf": "netcdf", "hdf5": "hdf5"}
 # What users do who never thought about it, the commonest first.
 PLAINEST = ("hdf5-slab", "pnetcdf-vara", "mpiio-independent", "posix")
 ROMIO = {"OMPI_MCA_io": "^ompio"}
@@ -102,8 +91,9 @@ def named(environment, patterns):
 
 
 def file_format(method):
-    """netcdf, hdf5, or None for a file without header."""
-    return FORMATS.get(library(method))
+    """netcdf, hdf5, or None for a file without header, of a method as the program describes it."""
+    format = method["format"].split("-")[0]
+    return format if format in ("netcdf", "hdf5") else None
 
 
 @dataclasses.dataclass
@@ -119,20 +109,22 @@ class Choice:
 def choose(environment, patterns=None, today=None, format=None):
     """Each method of this build that writes the format, as it stands; where Open MPI's own MPI-IO is in effect, under
     ROMIO, too. The format is that of `today` if it is not given, or any if `patterns` name the methods."""
-    missing = {method["name"]: method["missing"] for method in environment["methods"]}
-    names = named(environment, patterns) if patterns else [n for n in missing if n not in NOT_CANDIDATES]
-    fits = lambda name: not missing[name] and format in (None, "any", file_format(name))
+    known = {method["name"]: method for method in environment["methods"]}
+    missing = {name: method["missing"] for name, method in known.items()}
+    reasons = {name: NO_CANDIDATES.get(method["kind"]) for name, method in known.items()}
+    names = named(environment, patterns) if patterns else [name for name in known if not reasons[name]]
+    fits = lambda name: not missing[name] and format in (None, "any", file_format(known[name]))
     if today:
         named(environment, [today])
     else:
         plain = [name for name in PLAINEST if name in missing and fits(name)]
         alike = [name for name in plain if library(name) == library(names[0])]
         today = next((name for name in plain if name in names), (alike or plain or names)[0])
-    format = format or ("any" if patterns else file_format(today) or "any")
+    format = format or ("any" if patterns else file_format(known[today]) or "any")
     untried = {name: f"it is not in this build: {reason}" for name, reason in missing.items() if reason}
     for name in missing:
-        if not patterns and name in NOT_CANDIDATES:
-            untried.setdefault(name, NOT_CANDIDATES[name])
+        if not patterns and reasons[name]:
+            untried.setdefault(name, reasons[name])
         elif name in names and not fits(name):
             untried.setdefault(name, f"it writes no {format} file (--format any)")
     tried = [name for name in names if name not in untried]

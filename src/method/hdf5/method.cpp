@@ -74,7 +74,7 @@ MethodInfo hdf5_info(std::string name, std::string summary, Hdf5Make make, Hdf5T
 }
 
 Hdf5Method::Hdf5Method(const MethodContext& context, Hdf5Options options)
-    : context_(context),
+    : Method(context),
       options_(std::move(options)),
       transfer_(options_.collective ? hdf5::TransferList::Mode::collective
                                     : hdf5::TransferList::Mode::independent) {}

@@ -42,6 +42,8 @@ Extent with_records(const Dataset& dataset, std::uint64_t records);
 /// chunked dimension, and the report of what the library did.
 class Hdf5Method : public Method {
  public:
+  Hdf5Method(const MethodContext& context, Hdf5Options options);
+
   void create(const std::string& path) override;
   void define() override;
   void open(const std::string& path) override;
@@ -53,9 +55,6 @@ class Hdf5Method : public Method {
   nlohmann::json effective() const override;
 
  protected:
-  Hdf5Method(const MethodContext& context, Hdf5Options options);
-
-  bool writing() const { return context_.direction == Direction::write; }
   bool fixed_time() const { return options_.fixed_time; }
   bool collective() const { return options_.collective; }
 
@@ -86,8 +85,6 @@ class Hdf5Method : public Method {
 
   /// One H5Dwrite_multi or H5Dread_multi: each dataset at most once.
   void move(std::span<const Part> parts);
-
-  MethodContext context_;
 
  private:
   struct OpenDataset {

@@ -86,4 +86,12 @@ void Hdf5Planned::done(const Ready& moved) const {
                       size_of(context_.pattern.datasets[moved.transfer->dataset].type));
 }
 
+// The union is built by divide and conquer, once for all datasets and rounds that share the
+// selection.
+MethodInfo hdf5_union_method() {
+  return hdf5_info("hdf5-union",
+                   "one H5Dwrite per dataset, union of its hyperslabs by divide and conquer",
+                   make_planned<plan_of_union>);
+}
+
 }  // namespace slabmark

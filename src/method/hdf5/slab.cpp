@@ -32,10 +32,12 @@ class Hdf5Slab : public Hdf5Method {
 
   void prepare() override {
     if (!collective()) return;
-    most_slabs_ = RoundMaxima(context_.comm, context_.pattern,
-                              for_each_transfer([](const Transfer& transfer) {
-                                return transfer.file->hyperslab_count();
-                              }));
+    most_slabs_ =
+        RoundMaxima(context_.comm, context_.pattern, [](const auto& transfers, auto& numbers) {
+          for (const auto& transfer : transfers) {
+            numbers.push_back(transfer.file->hyperslab_count());
+          }
+        });
   }
 
  private:
@@ -50,73 +52,41 @@ class Hdf5Slab : public Hdf5Method {
   }
 
   void move_transfer(const Transfer& transfer, std::byte* buffer, std::uint64_t calls) {
+    const auto& dataset = context_.pattern.datasets[transfer.dataset];
     auto& file = file_space(transfer.dataset, transfer.time);
-    if (!transfer.buffer) {
-      move_dense(transfer, buffer, file);
-    } else if (paired_.get(transfer.file, transfer.buffer, 0,
-                           [&] { return pair_up(*transfer.file, *transfer.buffer); })) {
-      move_paired(transfer, buffer, file);
-    } else {
-      move_bounced(transfer, buffer, file);
+    const bool paired = transfer.buffer && paired_.get(transfer.file, transfer.buffer, 0, [&] {
+      return pair_up(*transfer.file, *transfer.buffer);
+    });
+    auto bounce = paired ? std::nullopt : runs_.bounce(transfer, buffer, size_of(dataset.type));
+    if (paired) memory_ = hdf5::Space(transfer.buffer->extent());
+    for (std::uint64_t i = 0; i < transfer.file->hyperslab_count(); ++i) {
+      transfer.file->hyperslab(i, slab_);
+      const auto elements = element_count(slab_);
+      if (elements == 0) {
+        file.select_none();
+      } else if (dataset.has_time) {
+        file.select(slab_, transfer.time);
+      } else {
+        file.select(slab_);
+      }
+      if (!paired && (bounce || elements == 0)) {
+        memory_.become_line(elements);
+      } else if (!paired) {
+        memory_.become_dense(slab_, dataset.has_time);
+      } else if (elements == 0) {
+        memory_.select_none();
+      } else {
+        transfer.buffer->hyperslab(i, slab_);
+        memory_.select(slab_);
+      }
+      move(transfer.dataset, memory_, file, bounce ? bounce->take(elements, writing()) : buffer);
+      if (bounce && !writing()) bounce->scatter(elements);
+      if (!transfer.buffer) buffer += elements * size_of(dataset.type);
     }
     for (auto i = transfer.file->hyperslab_count(); i < calls; ++i) {
       file.select_none();
       memory_.select_none();
       move(transfer.dataset, memory_, file, nullptr);
-    }
-  }
-
-  void select(const Transfer& transfer, hdf5::Space& file) {
-    if (element_count(slab_) == 0) {
-      file.select_none();
-    } else if (context_.pattern.datasets[transfer.dataset].has_time) {
-      file.select(slab_, transfer.time);
-    } else {
-      file.select(slab_);
-    }
-  }
-
-  void move_dense(const Transfer& transfer, std::byte* buffer, hdf5::Space& file) {
-    const auto& dataset = context_.pattern.datasets[transfer.dataset];
-    for (std::uint64_t i = 0; i < transfer.file->hyperslab_count(); ++i) {
-      transfer.file->hyperslab(i, slab_);
-      select(transfer, file);
-      const auto elements = element_count(slab_);
-      if (elements > 0) {
-        memory_.become_dense(slab_, dataset.has_time);
-      } else {
-        memory_.become_line(0);
-      }
-      move(transfer.dataset, memory_, file, buffer);
-      buffer += elements * size_of(dataset.type);
-    }
-  }
-
-  void move_paired(const Transfer& transfer, std::byte* buffer, hdf5::Space& file) {
-    hdf5::Space memory(transfer.buffer->extent());
-    for (std::uint64_t i = 0; i < transfer.file->hyperslab_count(); ++i) {
-      transfer.file->hyperslab(i, slab_);
-      select(transfer, file);
-      transfer.buffer->hyperslab(i, slab_);
-      if (element_count(slab_) == 0) {
-        memory.select_none();
-      } else {
-        memory.select(slab_);
-      }
-      move(transfer.dataset, memory, file, buffer);
-    }
-  }
-
-  void move_bounced(const Transfer& transfer, std::byte* buffer, hdf5::Space& file) {
-    auto bounce =
-        *runs_.bounce(transfer, buffer, size_of(context_.pattern.datasets[transfer.dataset].type));
-    for (std::uint64_t i = 0; i < transfer.file->hyperslab_count(); ++i) {
-      transfer.file->hyperslab(i, slab_);
-      select(transfer, file);
-      const auto elements = element_count(slab_);
-      memory_.become_line(elements);
-      move(transfer.dataset, memory_, file, bounce.take(elements, writing()));
-      if (!writing()) bounce.scatter(elements);
     }
   }
 

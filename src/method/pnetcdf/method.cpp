@@ -12,22 +12,27 @@ namespace slabmark {
 
 namespace {
 
-nc_type nc_type_of(ElementType type) {
+struct TypePair {
+  nc_type in_file;
+  MPI_Datatype in_memory;
+};
+
+TypePair types_of(ElementType type) {
   switch (type) {
     case ElementType::uint8:
-      return NC_UBYTE;
+      return {NC_UBYTE, MPI_UNSIGNED_CHAR};
     case ElementType::int32:
-      return NC_INT;
+      return {NC_INT, MPI_INT};
     case ElementType::int64:
-      return NC_INT64;
+      return {NC_INT64, MPI_LONG_LONG_INT};
     case ElementType::float32:
-      return NC_FLOAT;
+      return {NC_FLOAT, MPI_FLOAT};
     case ElementType::float64:
-      return NC_DOUBLE;
+      return {NC_DOUBLE, MPI_DOUBLE};
     case ElementType::character:
-      return NC_CHAR;
+      return {NC_CHAR, MPI_CHAR};
   }
-  return NC_NAT;
+  return {NC_NAT, MPI_DATATYPE_NULL};
 }
 
 // The hints of the original e3sm_io; those of the user come later and so win.
@@ -77,16 +82,9 @@ void put_attributes(pnetcdf::File& file, int variable, const std::vector<Attribu
 }
 
 std::string format_name(int format) {
-  switch (format) {
-    case NC_FORMAT_CLASSIC:
-      return "CDF-1";
-    case NC_FORMAT_CDF2:
-      return "CDF-2";
-    case NC_FORMAT_CDF5:
-      return "CDF-5";
-    default:
-      return fmt::format("format {}", format);
-  }
+  if (format == NC_FORMAT_CLASSIC) return "CDF-1";
+  if (format == NC_FORMAT_CDF2) return "CDF-2";
+  return format == NC_FORMAT_CDF5 ? "CDF-5" : fmt::format("format {}", format);
 }
 
 std::map<std::string, std::string> hints_in_effect(const pnetcdf::File& file) {
@@ -98,23 +96,7 @@ std::map<std::string, std::string> hints_in_effect(const pnetcdf::File& file) {
 
 }  // namespace
 
-MPI_Datatype mpi_type_of(ElementType type) {
-  switch (type) {
-    case ElementType::uint8:
-      return MPI_UNSIGNED_CHAR;
-    case ElementType::int32:
-      return MPI_INT;
-    case ElementType::int64:
-      return MPI_LONG_LONG_INT;
-    case ElementType::float32:
-      return MPI_FLOAT;
-    case ElementType::float64:
-      return MPI_DOUBLE;
-    case ElementType::character:
-      return MPI_CHAR;
-  }
-  return MPI_DATATYPE_NULL;
-}
+MPI_Datatype mpi_type_of(ElementType type) { return types_of(type).in_memory; }
 
 std::vector<int> define_variables(pnetcdf::File& file, const Pattern& pattern) {
   DimensionTable table(file);
@@ -130,7 +112,7 @@ std::vector<int> define_variables(pnetcdf::File& file, const Pattern& pattern) {
     for (const auto& dimension : dataset.dimensions) {
       dims.push_back(table.get(dimension.name, dimension.length));
     }
-    variables.push_back(file.def_var(dataset.name, nc_type_of(dataset.type), dims));
+    variables.push_back(file.def_var(dataset.name, types_of(dataset.type).in_file, dims));
     put_attributes(file, variables.back(), dataset.attributes);
   }
   put_attributes(file, NC_GLOBAL, pattern.attributes);

@@ -28,6 +28,9 @@ std::vector<int> define_variables(pnetcdf::File& file, const Pattern& pattern);
 /// (it swaps them back), so the buffers of one flush must not overlap.
 class PnetcdfMethod : public Method {
  public:
+  PnetcdfMethod(const MethodContext& context, PnetcdfOptions options)
+      : Method(context), options_(options) {}
+
   void create(const std::string& path) override;
   void define() override;
   void open(const std::string& path) override;
@@ -37,10 +40,6 @@ class PnetcdfMethod : public Method {
   nlohmann::json effective() const override;
 
  protected:
-  PnetcdfMethod(const MethodContext& context, PnetcdfOptions options)
-      : context_(context), options_(options) {}
-
-  bool writing() const { return context_.direction == Direction::write; }
   pnetcdf::File& file() { return *file_; }
   int variable(std::size_t dataset) const { return variables_[dataset]; }
 
@@ -59,7 +58,6 @@ class PnetcdfMethod : public Method {
     calls_[writing() ? put : get] += count;
   }
 
-  const MethodContext context_;
   const PnetcdfOptions options_;
 
  private:

@@ -12,6 +12,13 @@
 
 namespace slabmark {
 
+// The description of the datasets; see parse_description().
+static void to_json(nlohmann::json& json, const Attribute& a) { json = {a.name, a.text}; }
+static void from_json(const nlohmann::json& json, Attribute& a) { a = {json.at(0), json.at(1)}; }
+static void to_json(nlohmann::json& json, const Dimension& d) { json = {d.name, d.length}; }
+static void from_json(const nlohmann::json& json, Dimension& d) { d = {json.at(0), json.at(1)}; }
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Dataset, name, type, dimensions, has_time, attributes)
+
 namespace {
 
 constexpr std::uint64_t mark = 0x626f6c622d626c73;  // "slb-blob"
@@ -25,50 +32,17 @@ struct Head {
 const std::byte* bytes_of(const void* data) { return static_cast<const std::byte*>(data); }
 std::byte* bytes_of(void* data) { return static_cast<std::byte*>(data); }
 
-nlohmann::json json_of(const std::vector<Attribute>& attributes) {
-  auto all = nlohmann::json::array();
-  for (const auto& [name, text] : attributes) all.push_back({name, text});
-  return all;
-}
-
-std::vector<Attribute> attributes_of(const nlohmann::json& json) {
-  std::vector<Attribute> all;
-  for (const auto& pair : json) all.push_back({pair.at(0), pair.at(1)});
-  return all;
-}
-
 std::string describe(const Pattern& pattern) {
-  auto datasets = nlohmann::json::array();
-  for (const Dataset& dataset : pattern.datasets) {
-    auto dimensions = nlohmann::json::array();
-    for (const auto& [name, length] : dataset.dimensions) dimensions.push_back({name, length});
-    datasets.push_back({{"name", dataset.name},
-                        {"type", static_cast<int>(dataset.type)},
-                        {"dimensions", dimensions},
-                        {"has_time", dataset.has_time},
-                        {"attributes", json_of(dataset.attributes)}});
-  }
-  return nlohmann::json{{"datasets", datasets}, {"attributes", json_of(pattern.attributes)}}.dump();
+  return nlohmann::json{{"datasets", pattern.datasets}, {"attributes", pattern.attributes}}.dump();
 }
 
 Pattern parse_description(const std::string& text) {
   const auto json = nlohmann::json::parse(text);
   Pattern pattern;
   pattern.name = "blob";
-  pattern.attributes = attributes_of(json.at("attributes"));
-  for (const auto& entry : json.at("datasets")) {
-    Dataset dataset;
-    dataset.name = entry.at("name");
-    const int type = entry.at("type");
-    dataset.type = static_cast<ElementType>(type);
-    size_of(dataset.type);  // refuses what is no type
-    for (const auto& pair : entry.at("dimensions")) {
-      dataset.dimensions.push_back({pair.at(0), pair.at(1)});
-    }
-    dataset.has_time = entry.at("has_time");
-    dataset.attributes = attributes_of(entry.at("attributes"));
-    pattern.datasets.push_back(std::move(dataset));
-  }
+  json.at("attributes").get_to(pattern.attributes);
+  json.at("datasets").get_to(pattern.datasets);
+  for (const Dataset& dataset : pattern.datasets) size_of(dataset.type);  // refuses what is no type
   return pattern;
 }
 

@@ -34,40 +34,31 @@ bool FileOrder::contiguous() const {
          transfers_.back().end_byte() - transfers_.front().first_byte() == bytes_;
 }
 
-std::vector<FilePart> FileOrder::sorted_parts(std::span<std::byte* const> buffers) const {
-  std::vector<FilePart> parts;
-  for (const auto& placed : transfers_) {
-    for (const auto& piece : placed.pieces->pieces) {
-      parts.push_back({placed.base + piece.file * placed.element_bytes,
-                       buffers[placed.index] + piece.buffer * placed.element_bytes,
-                       piece.length * placed.element_bytes});
-    }
-  }
-  std::sort(parts.begin(), parts.end(),
-            [](const auto& a, const auto& b) { return a.offset < b.offset; });
-  return parts;
-}
-
 void FileOrder::for_each_part(std::span<std::byte* const> buffers,
                               const std::function<void(const FilePart&)>& visit) const {
-  if (interleaved_) {
-    for (const auto& part : sorted_parts(buffers)) visit(part);
-    return;
-  }
+  std::vector<FilePart> sorted;
   for (const auto& placed : transfers_) {
     for (const auto& piece : placed.pieces->pieces) {
-      visit({placed.base + piece.file * placed.element_bytes,
-             buffers[placed.index] + piece.buffer * placed.element_bytes,
-             piece.length * placed.element_bytes});
+      const FilePart part{placed.base + piece.file * placed.element_bytes,
+                          buffers[placed.index] + piece.buffer * placed.element_bytes,
+                          piece.length * placed.element_bytes};
+      if (interleaved_) {
+        sorted.push_back(part);
+      } else {
+        visit(part);
+      }
     }
   }
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  for (const auto& part : sorted) visit(part);
 }
 
 void FileOrder::for_each_memory_block(
     std::span<std::byte* const> buffers,
     const std::function<void(std::byte*, std::uint64_t)>& visit) const {
   if (interleaved_) {
-    for (const auto& part : sorted_parts(buffers)) visit(part.memory, part.bytes);
+    for_each_part(buffers, [&](const FilePart& part) { visit(part.memory, part.bytes); });
     return;
   }
   for (const auto& placed : transfers_) {
@@ -96,6 +87,13 @@ FileOrder order_in_file(
     placed.push_back({i, *offset, size_of(pattern.datasets[transfer.dataset].type), &pieces});
   }
   return FileOrder(std::move(placed));
+}
+
+FileOrder order_in_file(const Pattern& pattern, std::span<const Transfer> transfers,
+                        SelectionCache<FilePieces>& cache, const RawLayout& layout) {
+  return order_in_file(pattern, transfers, cache, [&](const Transfer& transfer) {
+    return layout.offset(transfer.dataset, transfer.time);
+  });
 }
 
 }  // namespace slabmark

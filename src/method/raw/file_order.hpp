@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "method/raw/raw_layout.hpp"
 #include "method/shared/selection_cache.hpp"
 #include "pattern/pattern.hpp"
 #include "pattern/piece.hpp"
@@ -70,8 +71,6 @@ class FileOrder {
                              const std::function<void(std::byte*, std::uint64_t)>& visit) const;
 
  private:
-  std::vector<FilePart> sorted_parts(std::span<std::byte* const> buffers) const;
-
   std::vector<PlacedTransfer> transfers_;
   std::uint64_t bytes_ = 0;
   bool interleaved_ = false;
@@ -82,5 +81,9 @@ class FileOrder {
 FileOrder order_in_file(
     const Pattern& pattern, std::span<const Transfer> transfers, SelectionCache<FilePieces>& cache,
     const std::function<std::optional<std::uint64_t>(const Transfer&)>& offset_of);
+
+/// The same for a headerless file.
+FileOrder order_in_file(const Pattern& pattern, std::span<const Transfer> transfers,
+                        SelectionCache<FilePieces>& cache, const RawLayout& layout);
 
 }  // namespace slabmark

@@ -48,7 +48,7 @@ template <Calls calls>
 class Mpiio : public Method {
  public:
   explicit Mpiio(const MethodContext& context)
-      : context_(context), options_(options().read(context.settings)), layout_(context.pattern) {}
+      : Method(context), options_(options().read(context.settings)), layout_(context.pattern) {}
 
   void create(const std::string& path) override {
     file_ = mpiio::File::create(context_.comm.get(), path, context_.settings.hints);
@@ -100,8 +100,7 @@ class Mpiio : public Method {
   void close() override { file_.close(); }
 
   nlohmann::json effective() const override {
-    const bool writing = context_.direction == Direction::write;
-    const std::string call = writing ? "MPI_File_write_at" : "MPI_File_read_at";
+    const std::string call = writing() ? "MPI_File_write_at" : "MPI_File_read_at";
     nlohmann::json effective = {
         {"calls", {{call + (calls == Calls::collective ? "_all" : ""), calls_}}}};
     report_hints(effective, context_.settings, hints_);
@@ -112,9 +111,7 @@ class Mpiio : public Method {
   bool in_pieces() const { return calls == Calls::independent && !options_.view; }
 
   FileOrder order(const std::vector<Transfer>& transfers) {
-    return order_in_file(context_.pattern, transfers, pieces_, [this](const Transfer& transfer) {
-      return layout_.offset(transfer.dataset, transfer.time);
-    });
+    return order_in_file(context_.pattern, transfers, pieces_, layout_);
   }
 
   void move_pieces(const FileOrder& order, std::span<std::byte* const> buffers) {
@@ -185,7 +182,7 @@ class Mpiio : public Method {
   /// without bytes.
   void move(std::uint64_t offset, const mpiio::Memory& memory) {
     constexpr bool all = calls == Calls::collective;
-    if (context_.direction == Direction::write) {
+    if (writing()) {
       all ? file_.write_at_all(offset, memory) : file_.write_at(offset, memory);
     } else {
       all ? file_.read_at_all(offset, memory) : file_.read_at(offset, memory);
@@ -193,7 +190,6 @@ class Mpiio : public Method {
     ++calls_;
   }
 
-  MethodContext context_;
   MpiioOptions options_;
   RawLayout layout_;
   mpiio::File file_;

@@ -37,9 +37,7 @@ class Posix : public PosixFileMethod {
 
  private:
   FileOrder order(const std::vector<Transfer>& transfers) {
-    return order_in_file(context_.pattern, transfers, pieces_, [this](const Transfer& transfer) {
-      return layout_.offset(transfer.dataset, transfer.time);
-    });
+    return order_in_file(context_.pattern, transfers, pieces_, layout_);
   }
 
   RawLayout layout_;

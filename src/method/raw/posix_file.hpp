@@ -21,9 +21,7 @@ class PosixFileMethod : public Method {
   nlohmann::json effective() const override;
 
  protected:
-  explicit PosixFileMethod(const MethodContext& context) : context_(context) {}
-
-  bool writing() const { return context_.direction == Direction::write; }
+  using Method::Method;
 
   /// Memory that serves file after file, as that of the rearranged methods does.
   template <class Memory>
@@ -34,7 +32,6 @@ class PosixFileMethod : public Method {
     return memory;
   }
 
-  const MethodContext context_;
   posix::File file_;
   std::uint64_t calls_ = 0;  ///< pwrite or pread
 };

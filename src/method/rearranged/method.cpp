@@ -7,17 +7,6 @@
 
 namespace slabmark {
 
-namespace {
-
-void broadcast_numbers(const Comm& comm, std::vector<std::uint64_t>& numbers) {
-  numbers.resize(comm.broadcast(static_cast<std::uint64_t>(numbers.size())));
-  check_mpi(
-      MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_UINT64_T, 0, comm.get()),
-      "MPI_Bcast");
-}
-
-}  // namespace
-
 /// What serves the next file, too: no plan and no memory is made for a file that looks like the
 /// last.
 struct RearrangedMethod::Kept {
@@ -32,7 +21,7 @@ struct RearrangedMethod::Kept {
 
 RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::string& prefix,
                                    std::unique_ptr<CanonicalHeader> header)
-    : context_(context), header_(std::move(header)), settings_(context.settings, prefix) {}
+    : Method(context), header_(std::move(header)), settings_(context.settings, prefix) {}
 
 // Calls are large and contiguous, so what libraries do for small ones is in the way. The user's
 // hints come later and so win.
@@ -48,21 +37,24 @@ void RearrangedMethod::create(const std::string& path) {
 }
 
 void RearrangedMethod::define() {
-  agreed(context_.comm, [&] {
-    if (context_.comm.is_root()) numbers_ = header_->define();
-  });
-  broadcast_numbers(context_.comm, numbers_);
-  file_ = mpiio::File::open(context_.comm.get(), path_, mpiio::File::Access::write, hints());
-  settings_.apply_to(path_, file_.hints());
+  open_file(mpiio::File::Access::write, [this] { return header_->define(); });
 }
 
 void RearrangedMethod::open(const std::string& path) {
   path_ = path;
+  open_file(mpiio::File::Access::read, [this] { return header_->read(path_); });
+}
+
+void RearrangedMethod::open_file(mpiio::File::Access access,
+                                 const std::function<std::vector<std::uint64_t>()>& numbers) {
   agreed(context_.comm, [&] {
-    if (context_.comm.is_root()) numbers_ = header_->read(path);
+    if (context_.comm.is_root()) numbers_ = numbers();
   });
-  broadcast_numbers(context_.comm, numbers_);
-  file_ = mpiio::File::open(context_.comm.get(), path, mpiio::File::Access::read, hints());
+  numbers_.resize(context_.comm.broadcast(static_cast<std::uint64_t>(numbers_.size())));
+  check_mpi(MPI_Bcast(numbers_.data(), static_cast<int>(numbers_.size()), MPI_UINT64_T, 0,
+                      context_.comm.get()),
+            "MPI_Bcast");
+  file_ = mpiio::File::open(context_.comm.get(), path_, access, hints());
   settings_.apply_to(path_, file_.hints());
 }
 
@@ -138,7 +130,7 @@ void RearrangedMethod::flush() {
   for (const PlacedArray& one : posted_) buffers.push_back(one.buffer);
   const std::vector<bool> fresh = take_fresh(region);
   const Rearranger::Flush now{region, kept_->plan.plan(), buffers, fresh, header_->swaps_bytes()};
-  const Rearranger::Tally took = writing() ? write(now) : read(now);
+  const Rearranger::Tally took = move(now);
   context_.clock.add_to_span("move", took.move);
   context_.clock.add_to_span("meet", took.meet);
   context_.clock.add_to_span("file", took.file);
@@ -147,18 +139,20 @@ void RearrangedMethod::flush() {
   posted_rounds_.clear();
 }
 
-Rearranger::Tally RearrangedMethod::write(const Rearranger::Flush& flush) {
-  return kept_->rearranger.write(
-      flush, [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
-        file_.write_at(offset, {memory, static_cast<int>(bytes), MPI_BYTE, bytes});
-      });
-}
-
-Rearranger::Tally RearrangedMethod::read(const Rearranger::Flush& flush) {
-  return kept_->rearranger.read(
-      flush, [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
-        file_.read_at(offset, {memory, static_cast<int>(bytes), MPI_BYTE, bytes});
-      });
+Rearranger::Tally RearrangedMethod::move(const Rearranger::Flush& flush) {
+  const auto memory_of = [](std::byte* memory, std::uint64_t bytes) {
+    return mpiio::Memory{memory, static_cast<int>(bytes), MPI_BYTE, bytes};
+  };
+  if (!writing()) {
+    return kept_->rearranger.read(
+        flush, [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
+          file_.read_at(offset, memory_of(memory, bytes));
+        });
+  }
+  return kept_->rearranger.write(flush,
+                                 [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
+                                   file_.write_at(offset, memory_of(memory, bytes));
+                                 });
 }
 
 void RearrangedMethod::sync() { file_.sync(); }

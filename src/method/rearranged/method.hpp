@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <span>
@@ -32,10 +33,8 @@ class CanonicalHeader {
   virtual std::uint64_t offset(std::span<const std::uint64_t> numbers, std::size_t dataset,
                                std::uint64_t time) const = 0;
   virtual bool swaps_bytes() const { return false; }
-  virtual std::uint64_t padding() const {
-    return 0;
-  }  ///< most bytes between arrays that nobody owns
-  virtual std::string library() const { return ""; }  ///< "PnetCDF 1.12.3"
+  virtual std::uint64_t padding() const { return 0; }  ///< most bytes between arrays of nobody
+  virtual std::string library() const { return ""; }   ///< "PnetCDF 1.12.3"
 };
 
 /// Writes and reads a canonical file by a plan instead of by requests: the place of each element is
@@ -61,19 +60,18 @@ class RearrangedMethod : public Method {
  private:
   struct Kept;
 
-  bool writing() const { return context_.direction == Direction::write; }
   mpiio::Hints hints() const;
+  void open_file(mpiio::File::Access access,
+                 const std::function<std::vector<std::uint64_t>()>& numbers);
   void take(std::uint64_t round, std::span<std::byte* const> buffers,
             std::vector<PlacedArray>& out) const;
   Region region_of(std::span<const PlacedArray> arrays) const;
   void make_kept();
   void plan_for(std::span<const std::uint64_t> rounds, std::span<const PlacedArray> arrays,
                 const Region& region);
-  Rearranger::Tally write(const Rearranger::Flush& flush);
-  Rearranger::Tally read(const Rearranger::Flush& flush);
+  Rearranger::Tally move(const Rearranger::Flush& flush);
   std::vector<bool> take_fresh(const Region& region);
 
-  MethodContext context_;
   std::unique_ptr<CanonicalHeader> header_;
   RearrangedSettings settings_;
 

@@ -31,11 +31,4 @@ RoundMaxima::RoundMaxima(const Comm& comm, const Pattern& pattern, const Measure
   }
 }
 
-RoundMaxima::Measure for_each_transfer(std::function<std::uint64_t(const Transfer&)> number) {
-  return [number = std::move(number)](const std::vector<Transfer>& transfers,
-                                      std::vector<std::uint64_t>& out) {
-    for (const auto& transfer : transfers) out.push_back(number(transfer));
-  };
-}
-
 }  // namespace slabmark

@@ -30,7 +30,4 @@ class RoundMaxima {
   std::vector<std::uint64_t> maxima_;
 };
 
-/// A measure with one number for each transfer.
-RoundMaxima::Measure for_each_transfer(std::function<std::uint64_t(const Transfer&)> number);
-
 }  // namespace slabmark

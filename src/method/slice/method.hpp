@@ -18,14 +18,11 @@ namespace slabmark {
 /// number of the round. They only write.
 class SliceMethod : public Method {
  public:
-  explicit SliceMethod(const MethodContext& context) : context_(context) {}
+  using Method::Method;
 
-  void define() override {}
   void open(const std::string& path) override;
-  void prepare() override {}
   /// The parts of write() are spans: gather, exchange, write, agree, grow.
   void post(std::uint64_t round, std::span<std::byte* const> buffers) final;
-  void flush() override {}
   void sync() override {}
   void inspect() override;
   nlohmann::json effective() const override { return effective_; }
@@ -36,8 +33,6 @@ class SliceMethod : public Method {
 
   const SliceSource& source() const { return *context_.pattern.slices; }
   std::uint64_t rank() const { return static_cast<std::uint64_t>(context_.comm.rank()); }
-
-  const MethodContext context_;
 
  private:
   std::uint64_t outputs_ = 0;

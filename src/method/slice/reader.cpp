@@ -62,7 +62,8 @@ class SliceReader : public PlainReader {
 
 }  // namespace
 
-std::unique_ptr<PlainReader> open_slices(const Pattern& pattern, const std::string& path) {
+std::unique_ptr<PlainReader> open_slices(const Comm&, const Pattern& pattern,
+                                         const std::string& path) {
   return std::make_unique<SliceReader>(pattern, path);
 }
 

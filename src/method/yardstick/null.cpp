@@ -49,7 +49,7 @@ OptionTable<NullOptions> options() {
 class Null : public Method {
  public:
   explicit Null(const MethodContext& context)
-      : comm_(context.comm), options_(options().read(context.settings)) {
+      : Method(context), options_(options().read(context.settings)) {
     if (!options_.slow_rank || !is_rank(*options_.slow_rank)) return;
     for (auto& seconds : options_.delay) seconds *= options_.slow_factor;
   }
@@ -67,7 +67,7 @@ class Null : public Method {
 
  private:
   bool is_rank(std::uint64_t rank) const {
-    return rank == static_cast<std::uint64_t>(comm_.rank());
+    return rank == static_cast<std::uint64_t>(context_.comm.rank());
   }
 
   void pass(Phase phase) const {
@@ -80,10 +80,9 @@ class Null : public Method {
           name_of(phase)));
     }
     // What a collective call does to the ranks that make it while one never comes.
-    if (options_.peers_wait) comm_.barrier();
+    if (options_.peers_wait) context_.comm.barrier();
   }
 
-  const Comm& comm_;
   NullOptions options_;
 };
 

@@ -88,7 +88,8 @@ CommandLine parse(int argc, const char* const* argv) {
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, std::nullopt, *help};
   if (list->parsed()) {
     return {std::nullopt, std::nullopt,
-            as_json ? describe_methods().dump() + "\n" : list_of_methods()};
+            as_json ? nlohmann::json{{"methods", describe_methods()}}.dump() + "\n"
+                    : list_of_methods()};
   }
   if (environment->parsed()) return {std::nullopt, environment_directory, ""};
   for (std::size_t i = 0; i < commands.size(); ++i) {

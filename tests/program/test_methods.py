@@ -1,0 +1,42 @@
+"""`slabmark-bench methods`, and the documentation that is made from it."""
+
+import json
+import pathlib
+import sys
+
+import pytest
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def methods(run):
+    return json.loads(run("slabmark-bench", ["methods", "--json"]).stdout)["methods"]
+
+
+def test_each_method_has_a_kind_a_format_and_options_with_what_they_take(methods):
+    for method in methods:
+        assert method["kind"] in ("general", "slices", "yardstick"), method
+        assert method["format"] and method["summary"], method
+        for option in method["options"]:
+            assert option["help"] and option["takes"], option
+    kinds = {method["name"]: method["kind"] for method in methods}
+    assert kinds["posix"] == "general" and kinds["append-one"] == "slices" and kinds["floor"] == "yardstick"
+
+
+def test_the_list_for_people_has_the_same_methods_and_options(run, methods):
+    text = run("slabmark-bench", ["methods"]).stdout
+    for method in methods:
+        assert f"\n{method['name']} " in "\n" + text
+        for option in method["options"]:
+            assert f"--set {option['name']}={option['default']}: {option['help']} ({option['takes']})\n" in text
+
+
+def test_the_tables_of_the_documentation_are_those_of_the_programs(methods):
+    sys.path.insert(0, str(DOCS))
+    try:
+        import methods_tables
+    finally:
+        sys.path.remove(str(DOCS))
+    page = (DOCS / "methods.md").read_text()
+    assert methods_tables.with_tables(page, methods) == page, "run: slabmark-bench methods --json | docs/methods_tables.py"

@@ -42,6 +42,8 @@ def _table(heads, rows):
 
 def _of(names, methods):
     """Most of a library's methods by the exceptions, others one by one."""
+    if names == [m["name"] for m in methods if m["name"].endswith("-rearranged")]:
+        return "`*-rearranged`"
     library = names[0].split("-")[0]
     all_names = [m["name"] for m in methods if m["name"].split("-")[0] == library]
     others = [name for name in all_names if name not in names]

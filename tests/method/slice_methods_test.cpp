@@ -130,7 +130,7 @@ TEST_F(SliceMethods, WhatIsNoSliceIsRefusedWithTheReason) {
   };
   int refusing = 0;
   for (const auto& method : methods()) {
-    if (!method.kind == MethodKind::slices) continue;
+    if (method.kind != MethodKind::slices) continue;
     ++refusing;
     EXPECT_EQ(method.supports(vector, {}).value_or(""), "it writes slices of fields only")
         << method.name;

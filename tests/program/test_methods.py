@@ -33,6 +33,8 @@ def test_the_list_for_people_has_the_same_methods_and_options(run, methods):
 
 
 def test_the_tables_of_the_documentation_are_those_of_the_programs(methods):
+    if "v200" not in json.dumps(methods):
+        pytest.skip("the page is of a build with HDF5 2, which knows one format version more")
     sys.path.insert(0, str(DOCS))
     try:
         import methods_tables

@@ -7,26 +7,19 @@ namespace slabmark {
 
 namespace {
 
-MPI_Comm split(MPI_Comm comm, std::uint64_t node_ranks) {
+std::unique_ptr<Comm> node_comm(MPI_Comm comm, std::uint64_t node_ranks) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm shared = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared),
             "MPI_Comm_split_type");
-  if (node_ranks == 0) return shared;
+  if (node_ranks == 0) return Comm::taking_over(shared);
   MPI_Comm part = MPI_COMM_NULL;
   const auto color = static_cast<int>(static_cast<std::uint64_t>(rank) / node_ranks);
   const int code = MPI_Comm_split(shared, color, rank, &part);
   MPI_Comm_free(&shared);
   check_mpi(code, "MPI_Comm_split");
-  return part;
-}
-
-std::unique_ptr<Comm> node_comm(MPI_Comm comm, std::uint64_t node_ranks) {
-  MPI_Comm node = split(comm, node_ranks);
-  auto owned = std::make_unique<Comm>(node);
-  MPI_Comm_free(&node);
-  return owned;
+  return Comm::taking_over(part);
 }
 
 constexpr std::uint64_t page = 4096;

@@ -8,10 +8,7 @@ std::unique_ptr<Comm> first_ranks(const Comm& comm, int count) {
   MPI_Comm part = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split(comm.get(), comm.rank() < count ? 0 : MPI_UNDEFINED, comm.rank(), &part),
             "MPI_Comm_split");
-  if (part == MPI_COMM_NULL) return nullptr;
-  auto owned = std::make_unique<Comm>(part);
-  MPI_Comm_free(&part);
-  return owned;
+  return part == MPI_COMM_NULL ? nullptr : Comm::taking_over(part);
 }
 
 void sleeping_barrier(const Comm& comm, std::chrono::microseconds pause) {

@@ -58,14 +58,6 @@ Hyperslab box_of_block(const CheckpointGrid& grid, std::uint64_t block) {
   return make_box(std::move(start), {grid.domain.begin(), grid.domain.end()});
 }
 
-std::vector<Hyperslab> whole_blocks(const CheckpointGrid& grid, Run blocks) {
-  std::vector<Hyperslab> slabs;
-  for (std::uint64_t block = blocks.offset; block < blocks.end(); ++block) {
-    slabs.push_back(box_of_block(grid, block));
-  }
-  return slabs;
-}
-
 /// One of `parts` parts of a block, cut between its rows.
 std::vector<Hyperslab> part_of_block(const CheckpointGrid& grid, std::uint64_t block,
                                      std::uint64_t part, std::uint64_t parts) {
@@ -84,7 +76,14 @@ std::vector<Hyperslab> part_of_block(const CheckpointGrid& grid, std::uint64_t b
 std::vector<Hyperslab> slabs_of(const CheckpointGrid& grid, std::uint64_t rank,
                                 std::uint64_t size) {
   const std::uint64_t blocks = grid.blocks();
-  if (size <= blocks) return whole_blocks(grid, equal_range(blocks, rank, size));
+  if (size <= blocks) {
+    const Run mine = equal_range(blocks, rank, size);
+    std::vector<Hyperslab> slabs;
+    for (std::uint64_t block = mine.offset; block < mine.end(); ++block) {
+      slabs.push_back(box_of_block(grid, block));
+    }
+    return slabs;
+  }
   // The ranks in turn are dealt out to the blocks.
   const std::uint64_t block = equal_range_of(rank, size, blocks);
   const Run sharers = equal_range(size, block, blocks);

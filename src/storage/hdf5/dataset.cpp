@@ -191,14 +191,10 @@ std::vector<std::uint64_t> Dataset::step_offsets() const {
 
 namespace {
 
-/// What H5Dchunk_iter tells, by step.
-struct ChunkWalk {
-  std::vector<std::uint64_t> offsets;
-};
-
+/// Notes where the chunk of a step lies: `data` is a vector of all steps.
 int note_chunk(const hsize_t* start, unsigned, haddr_t address, hsize_t, void* data) {
-  auto& walk = *static_cast<ChunkWalk*>(data);
-  if (start[0] < walk.offsets.size()) walk.offsets[start[0]] = address;
+  auto& offsets = *static_cast<std::vector<std::uint64_t>*>(data);
+  if (start[0] < offsets.size()) offsets[start[0]] = address;
   return H5_ITER_CONT;
 }
 
@@ -215,12 +211,12 @@ std::vector<std::uint64_t> Dataset::chunk_offsets(hid_t creation) const {
   bool is_one_step = chunk.front() == 1;
   for (std::size_t d = 1; d < extent.size(); ++d) is_one_step &= chunk[d] == extent[d];
   if (!is_one_step) refuse_layout("has chunks other than one step of its first dimension");
-  ChunkWalk walk{std::vector<std::uint64_t>(extent.front(), unallocated)};
-  check(H5Dchunk_iter(handle_.get(), H5P_DEFAULT, note_chunk, &walk), "H5Dchunk_iter", path_);
-  for (const std::uint64_t offset : walk.offsets) {
-    if (offset == unallocated) refuse_layout("has a step without space");
+  std::vector<std::uint64_t> offsets(extent.front(), unallocated);
+  check(H5Dchunk_iter(handle_.get(), H5P_DEFAULT, note_chunk, &offsets), "H5Dchunk_iter", path_);
+  if (std::find(offsets.begin(), offsets.end(), unallocated) != offsets.end()) {
+    refuse_layout("has a step without space");
   }
-  return walk.offsets;
+  return offsets;
 }
 
 }  // namespace slabmark::hdf5

@@ -112,11 +112,18 @@ void LogDataset::move_flushed(const Extent& extent) {
 }
 
 void LogDataset::load(const IndexEntry& entry, std::uint64_t flush, const std::string& place) {
+  if (entry.extent.size() != extent_.size()) {
+    throw IoError(fmt::format(
+        "The index {} is damaged: it has another number of dimensions than there are; restore the "
+        "file from a copy.",
+        place));
+  }
   move_flushed(entry.extent);
   if (entry.runs == 0) return;
   CodedRuns runs(entry, flush, element_bytes_, place);
   const auto source = in_segment + static_cast<std::uint32_t>(flush);
-  if (runs.segment_end() > segments.at(source).elements) {
+  const auto elements = segments.at(source).elements;
+  if (entry.first > elements || runs.segment_end() > elements) {
     throw IoError(fmt::format(
         "The index {} is damaged: it has more elements than there are; restore the file from a "
         "copy.",

@@ -15,6 +15,7 @@ using hdf5::check;
 using hdf5::own;
 
 hdf5::Handle open_plainly(const std::string& path, unsigned flags, Journal* journal) {
+  posix::File::open_input(path, "log file");  // HDF5 would wait for ever for the writer of a pipe
   const auto list = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "H5Pcreate", path);
   check(H5Pset_vol(list.get(), H5VL_NATIVE, nullptr), "H5Pset_vol", path);
   check(H5Pset_fapl_sec2(list.get()), "H5Pset_fapl_sec2", path);
@@ -23,7 +24,7 @@ hdf5::Handle open_plainly(const std::string& path, unsigned flags, Journal* jour
         fmt::format("'{}' is no HDF5 file; name one that was written through slablog.", path));
   }
   if (journal != nullptr) keep_journal(list.get(), journal);
-  // The oldest object headers that place_of_mappings() knows, and those that tools read.
+  // What tools read that people have installed, in object headers too.
   check(H5Pset_libver_bounds(list.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST),
         "H5Pset_libver_bounds", path);
   // A writer that was killed leaves the mark of an open file, which would keep us out for ever.

@@ -73,6 +73,7 @@ std::uint64_t write_views(const std::string& path, const Config& config,
                           std::shared_ptr<Journal> journal) {
   if (!journal) {
     roll_back(path, Opener::repair);
+    summarise(path);  // what cannot be read is not written either
     journal = Journal::of(path, 0);
   }
   return ViewWriter(path, config, std::move(journal)).run();

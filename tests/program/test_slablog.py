@@ -1,5 +1,6 @@
 """The log-layout connector as any HDF5 program loads it, its files in stock tools, and its utilities."""
 
+import os
 import shutil
 import subprocess
 
@@ -113,6 +114,15 @@ def test_a_file_that_is_no_hdf5_file_is_bad_input_and_left_alone(run, refused, t
     done = run(program, [path, *([tmp_path / "b.h5"] if program == "slablog-canonical" else [])])
     assert "is no HDF5 file" in refused(done, program)
     assert path.read_text() == "no HDF5" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+@pytest.mark.parametrize("program", ["slablog-info", "slablog-repair", "slablog-canonical"])
+def test_a_pipe_or_a_folder_is_bad_input(run, refused, tmp_path, program, kind):
+    path = tmp_path / "a.h5"
+    os.mkfifo(path) if kind == "pipe" else path.mkdir()
+    done = run(program, [path, *([tmp_path / "b.h5"] if program == "slablog-canonical" else [])])
+    assert str(path) in refused(done, program) and len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize("ranks", [1, 4])

@@ -186,6 +186,15 @@ def test_a_journal_that_is_not_good_is_refused_and_both_files_are_left_alone(kil
     assert [path.read_bytes(), journal_of(path).read_bytes()] == before
 
 
+@pytest.mark.parametrize("left", [0, 20, 40])
+def test_where_the_journal_was_cut_off_a_repair_that_fails_leaves_the_file_as_it_was(killed, run, tmp_path, left):
+    path = killed(tmp_path)
+    os.truncate(journal_of(path), left)  # like that of a writer that was killed between two flushes
+    before = path.read_bytes()
+    assert run("slablog-repair", [path]).returncode == 1
+    assert path.read_bytes() == before
+
+
 def test_the_journal_of_another_file_is_refused(killed, sessions, run, sentence, tmp_path):
     path = tmp_path / "other.h5"
     assert sessions("write", [path], "serial").returncode == 0

@@ -21,7 +21,7 @@ std::vector<BoundRound> bound_rounds(const Comm& comm, const Pattern& pattern) {
 }
 
 // Every rank hands its places to the rank before it.
-std::vector<BoundRound> of_next_rank(const Comm& comm, const std::vector<BoundRound>& mine) {
+std::vector<BoundRound> next_ranks(const Comm& comm, const std::vector<BoundRound>& mine) {
   std::vector<BoundRound> next(mine.size());
   const int size = comm.size();
   const int count = static_cast<int>(mine.size() * sizeof(BoundRound));
@@ -34,13 +34,10 @@ std::vector<BoundRound> of_next_rank(const Comm& comm, const std::vector<BoundRo
 
 }  // namespace
 
-Pattern bound_of(const Comm& comm, const Pattern& pattern) {
-  return make_bound(pattern.name, bound_rounds(comm, pattern), pattern.file_policy, pattern.files);
-}
-
-Pattern neighbour_bound_of(const Comm& comm, const Pattern& pattern) {
-  return make_bound(pattern.name, of_next_rank(comm, bound_rounds(comm, pattern)),
-                    pattern.file_policy, pattern.files);
+Pattern bound_of(const Comm& comm, const Pattern& pattern, bool of_next_rank) {
+  const std::vector<BoundRound> mine = bound_rounds(comm, pattern);
+  return make_bound(pattern.name, of_next_rank ? next_ranks(comm, mine) : mine, pattern.file_policy,
+                    pattern.files);
 }
 
 }  // namespace slabmark

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bench/cell_record.hpp"
+
 namespace slabmark {
 
 namespace {
@@ -104,12 +106,9 @@ void CellFile::wipe() {
   }
 }
 
-// Keeps the first mismatch and counts the elements of all.
 void CellFile::check() {
   for (std::size_t i = 0; i < group_.transfers.size(); ++i) {
-    const auto found = check_buffer(pattern_, group_.transfers[i], buffers_[i]);
-    if (mismatch_ && found) mismatch_->count += found->count;
-    if (!mismatch_) mismatch_ = found;
+    add_mismatch(mismatch_, check_buffer(pattern_, group_.transfers[i], buffers_[i]));
     checked_ += group_.transfers[i].file->element_count();
   }
 }

@@ -18,14 +18,17 @@ nlohmann::json describe_settings(const Cell& cell) {
   return {{"options", options}, {"hints", hints}};
 }
 
-// Ranks may see different reasons, or only some of them one: the lowest such rank's holds for all.
+/// What the lowest rank says that says something.
+std::string lowest_of(const Comm& comm, const std::string& mine) {
+  const auto size = static_cast<std::uint64_t>(comm.size());
+  const auto speaker = comm.min(mine.empty() ? size : static_cast<std::uint64_t>(comm.rank()));
+  return speaker == size ? "" : comm.broadcast(mine, static_cast<int>(speaker));
+}
+
+// Ranks may see different reasons, or only some of them one.
 std::string agreed_reason(const Comm& comm, const Cell& cell, const Pattern& moved) {
   const auto supports = [&] { return cell.method->supports(moved, cell.settings); };
-  const std::string mine = cell.reason.empty() ? supports().value_or("") : cell.reason;
-  const auto size = static_cast<std::uint64_t>(comm.size());
-  const std::uint64_t speaker =
-      comm.min(mine.empty() ? size : static_cast<std::uint64_t>(comm.rank()));
-  return speaker == size ? "" : comm.broadcast(mine, static_cast<int>(speaker));
+  return lowest_of(comm, cell.reason.empty() ? supports().value_or("") : cell.reason);
 }
 
 std::string describe_files(const Pattern& pattern) {
@@ -88,19 +91,16 @@ void enter_effective(const Comm& comm, CellRecord& record, const nlohmann::json&
   }
 }
 
-std::string describe_agreed(const Comm& comm, const std::optional<Mismatch>& mine,
+void add_mismatch(std::optional<Mismatch>& first, const std::optional<Mismatch>& found) {
+  if (first && found) first->count += found->count;
+  if (!first) first = found;
+}
+
+std::string describe_agreed(const Comm& comm, std::optional<Mismatch> mine,
                             const Pattern& pattern) {
-  const auto size = static_cast<std::uint64_t>(comm.size());
-  const std::uint64_t finder = comm.min(mine ? static_cast<std::uint64_t>(comm.rank()) : size);
-  if (finder == size) return "";
   const std::uint64_t wrong = comm.sum(mine ? mine->count : 0);
-  std::string sentence;
-  if (mine) {
-    Mismatch of_all = *mine;
-    of_all.count = wrong;
-    sentence = describe(of_all, pattern);
-  }
-  return comm.broadcast(sentence, static_cast<int>(finder));
+  if (mine) mine->count = wrong;
+  return lowest_of(comm, mine ? describe(*mine, pattern) : "");
 }
 
 }  // namespace slabmark

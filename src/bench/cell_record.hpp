@@ -27,9 +27,11 @@ CellRecord begin_record(const Comm& comm, const Cell& cell, const RunOptions& op
 /// other ranks' libraries did otherwise.
 void enter_effective(const Comm& comm, CellRecord& record, const nlohmann::json& effective);
 
-/// Collective. One sentence about what a read found: the first wrong element of the lowest rank
+/// Adds what was found at a further place, if anything: the first element stands, counts add up.
+void add_mismatch(std::optional<Mismatch>& first, const std::optional<Mismatch>& found);
+
+/// Collective. One sentence about what all ranks found: the first wrong element of the lowest rank
 /// that has one, and how many there are on all ranks. Empty if all is right.
-std::string describe_agreed(const Comm& comm, const std::optional<Mismatch>& mine,
-                            const Pattern& pattern);
+std::string describe_agreed(const Comm& comm, std::optional<Mismatch> mine, const Pattern& pattern);
 
 }  // namespace slabmark

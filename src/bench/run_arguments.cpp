@@ -8,8 +8,6 @@
 
 #include "base/command_line.hpp"
 #include "base/error.hpp"
-#include "measure/record_file.hpp"
-#include "parallel/agree.hpp"
 #include "storage/mpiio/info.hpp"
 
 namespace slabmark {
@@ -94,12 +92,6 @@ void add_verify_arguments(CLI::App& app, CommonOptions& options, const std::stri
   app.add_flag_callback(
          "--no-verify", [&options] { options.run.verify = false; }, without)
       ->excludes(verify);
-}
-
-void require_record_file(const Comm& comm, const std::string& path) {
-  agreed(comm, [&] {
-    if (comm.is_root() && !path.empty()) check_record_path(path);
-  });
 }
 
 void resolve_common(CommonOptions& options) {

@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/cell.hpp"
-#include "parallel/comm.hpp"
 
 namespace slabmark {
 
@@ -40,10 +39,6 @@ void add_verify_arguments(CLI::App& app, CommonOptions& options, const std::stri
 
 /// Those of a program that runs until the median is known well enough.
 void add_stopping_arguments(CLI::App& app, CommonOptions& options);
-
-/// Collective. Throws an agreed InputError if records could not be appended to the file `path`; an
-/// empty path, which asks for no records, is good.
-void require_record_file(const Comm& comm, const std::string& path);
 
 /// What parsing left open: a number of trials becomes the rule. Throws InputError for a rule that
 /// cannot work. Options of methods are left to check_options().

@@ -11,19 +11,14 @@ namespace slabmark {
 
 namespace {
 
-constexpr double mib = 1024.0 * 1024.0;
-
 // Three significant digits at least: a slow method must not read as "0".
 std::string three_digits(double value) {
   return value >= 100.0 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
-bool measured(const CellRecord& record) { return record.unsupported.empty(); }
+std::string in_mib(double bytes) { return three_digits(bytes / (1024.0 * 1024.0)); }
 
-double phase_seconds(const CellRecord& record, Phase phase) {
-  const auto found = record.summary.phases.find(phase);
-  return found == record.summary.phases.end() ? 0.0 : found->second.median;
-}
+bool measured(const CellRecord& record) { return record.unsupported.empty(); }
 
 std::string label(const CellRecord& record) {
   // A bound moves other bytes through the same method, so the method's name alone would mislead.
@@ -50,9 +45,9 @@ std::string row(const CellRecord& record, std::size_t width) {
   const auto& rate = record.summary.open_to_close.rate;
   return fmt::format(
       "{:<{}} {:>9.4f} {:>9.4f} {:>9.4f} {:>9.4f} [{:.4f}, {:.4f}] {:>10} {:>8} {:>6}  {}\n",
-      label(record), width, phase_seconds(record, Phase::prepare),
-      phase_seconds(record, Phase::post), phase_seconds(record, Phase::flush), total.median,
-      total.low, total.high, rate ? three_digits(rate->median / mib) : "-", share_of_limit(record),
+      label(record), width, record.summary.seconds(Phase::prepare),
+      record.summary.seconds(Phase::post), record.summary.seconds(Phase::flush), total.median,
+      total.low, total.high, rate ? in_mib(rate->median) : "-", share_of_limit(record),
       total.trials, name_of(record.verified.state));
 }
 
@@ -106,9 +101,8 @@ std::string format_bars(std::span<const CellRecord> records, int width) {
     const int length = std::max(1, static_cast<int>(std::lround(width * rate->median / fastest)));
     std::string bar;
     for (int i = 0; i < length; ++i) bar += "█";
-    text += fmt::format("{:>{}}  {} {} [{}, {}]\n", label(record), names, bar,
-                        three_digits(rate->median / mib), three_digits(rate->low / mib),
-                        three_digits(rate->high / mib));
+    text += fmt::format("{:>{}}  {} {} [{}, {}]\n", label(record), names, bar, in_mib(rate->median),
+                        in_mib(rate->low), in_mib(rate->high));
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/cell_record.hpp"
 #include "exchange/ranges.hpp"
 #include "method/format.hpp"
 #include "parallel/agree.hpp"
@@ -68,7 +69,6 @@ class Checker {
   }
 
   std::uint64_t checked = 0;
-  std::uint64_t wrong = 0;
   std::optional<Mismatch> first;
 
  private:
@@ -80,12 +80,9 @@ class Checker {
     buffer_.resize(span.length * size_of(type));
     reader_.read(dataset, time, span, buffer_.data());
     for (const Run& run : batch) {
-      const auto mismatch = check_run(pattern_, dataset, time, run,
-                                      buffer_.data() + (run.offset - span.offset) * size_of(type));
+      add_mismatch(first, check_run(pattern_, dataset, time, run,
+                                    buffer_.data() + (run.offset - span.offset) * size_of(type)));
       checked += run.length;
-      if (!mismatch) continue;
-      wrong += mismatch->count;
-      if (!first) first = mismatch;
     }
     batch.clear();
   }
@@ -117,15 +114,8 @@ FileCheck verify_file(const Comm& comm, FileFormat format, const Pattern& patter
 
   FileCheck result;
   result.elements_checked = comm.sum(checker.checked);
-  result.elements_wrong = comm.sum(checker.wrong);
-  const std::uint64_t no_rank = static_cast<std::uint64_t>(comm.size());
-  const std::uint64_t finder =
-      comm.min(checker.first ? static_cast<std::uint64_t>(comm.rank()) : no_rank);
-  if (finder < no_rank) {
-    result.first_mismatch =
-        comm.broadcast(checker.first ? describe(*checker.first, pattern) : std::string(),
-                       static_cast<int>(finder));
-  }
+  result.elements_wrong = comm.sum(checker.first ? checker.first->count : 0);
+  result.first_mismatch = describe_agreed(comm, checker.first, pattern);
   return result;
 }
 

@@ -15,6 +15,15 @@ double seconds_between(std::chrono::steady_clock::time_point a,
   return std::chrono::duration<double>(b - a).count();
 }
 
+std::exception_ptr failure_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 RankTimes& RankTimes::operator+=(const RankTimes& more) {
@@ -47,13 +56,8 @@ void PhaseClock::time(Phase phase, const std::function<void()>& work) {
     running_ = true;
     resumed_ = steady::now();
   }
-  std::exception_ptr failure;
   const auto start = steady::now();
-  try {
-    work();
-  } catch (...) {
-    failure = std::current_exception();
-  }
+  const std::exception_ptr failure = failure_of(work);
   const double seconds = seconds_between(start, steady::now());
   times_.phase[static_cast<std::size_t>(phase)] += seconds;
   // One reduction serves twice: it tells of failures, and no rank leaves it before the slowest has
@@ -69,13 +73,7 @@ void PhaseClock::pause(const std::function<void()>& work) {
   running_ = false;
   before_pause_ = times_.open_to_close;
   watch("Filling or checking buffers");
-  std::exception_ptr failure;
-  try {
-    work();
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  agree_or_end_soon(failure);
+  agree_or_end_soon(failure_of(work));
 }
 
 RankTimes PhaseClock::take_times() {

@@ -1,11 +1,8 @@
 #include "measure/manifest_file_system.hpp"
 
-#include <algorithm>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <sstream>
-#include <vector>
+#include <mntent.h>
 
 #include <fmt/format.h>
 
@@ -17,57 +14,23 @@ namespace {
 
 using nlohmann::json;
 
-bool is_octal(char c) { return c >= '0' && c <= '7'; }
-
-/// The kernel writes blanks in a path as \040 and the like.
-std::string unescaped(const std::string& text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool escape = text[i] == '\\' && i + 3 < text.size() &&
-                        std::all_of(text.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                                    text.begin() + static_cast<std::ptrdiff_t>(i) + 4, is_octal);
-    if (!escape) {
-      result += text[i];
-      continue;
-    }
-    result += static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8));
-    i += 3;
-  }
-  return result;
-}
-
-/// One line: id parent device root POINT OPTIONS [optional fields] - TYPE SOURCE SUPER_OPTIONS.
-std::optional<Mount> parse_mount(const std::string& line) {
-  std::istringstream words(line);
-  const std::vector<std::string> fields{std::istream_iterator<std::string>(words), {}};
-  const auto dash = std::find(fields.begin(), fields.end(), "-");
-  if (fields.size() < 6 || fields.end() - dash < 4) return std::nullopt;
-  return Mount{.point = unescaped(fields[4]),
-               .type = dash[1],
-               .source = unescaped(dash[2]),
-               .options = fields[5] + "," + dash[3]};
-}
-
 bool holds(const std::string& point, std::string_view path) {
   if (point == "/") return path.starts_with('/');
   return path.starts_with(point) && (path.size() == point.size() || path[point.size()] == '/');
 }
 
-std::string read_text(const char* path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 }  // namespace
 
-std::optional<Mount> find_mount(std::string_view mountinfo, std::string_view path) {
+std::optional<Mount> find_mount(std::string_view path, const std::string& mounts) {
   std::optional<Mount> best;
-  std::istringstream lines{std::string(mountinfo)};
-  for (std::string line; std::getline(lines, line);) {
-    const std::optional<Mount> mount = parse_mount(line);
-    if (!mount || !holds(mount->point, path)) continue;
-    if (!best || mount->point.size() >= best->point.size()) best = mount;
+  std::FILE* const file = ::setmntent(mounts.c_str(), "r");
+  if (file == nullptr) return best;
+  while (const mntent* mount = ::getmntent(file)) {
+    const std::string point = mount->mnt_dir;
+    if (!holds(point, path) || (best && point.size() < best->point.size())) continue;
+    best = {point, mount->mnt_type, mount->mnt_fsname, mount->mnt_opts};
   }
+  ::endmntent(file);
   return best;
 }
 
@@ -79,7 +42,7 @@ json describe_file_system(const std::string& path) {
   json result = {{"path", absolute},   {"mount_point", nullptr},
                  {"type", nullptr},    {"source", nullptr},
                  {"options", nullptr}, {"lustre", {{"absent", "the file system is not known"}}}};
-  const std::optional<Mount> mount = find_mount(read_text("/proc/self/mountinfo"), absolute);
+  const std::optional<Mount> mount = find_mount(absolute);
   if (!mount) return result;
   result["mount_point"] = mount->point;
   result["type"] = mount->type;

@@ -13,15 +13,16 @@ struct Mount {
   std::string point;    ///< "/scratch"
   std::string type;     ///< "lustre", "ext4"
   std::string source;   ///< device or server
-  std::string options;  ///< of the mount, then of the file system: "rw,relatime,rw,flock"
+  std::string options;  ///< of the mount and of the file system: "rw,relatime,flock"
 
   bool operator==(const Mount&) const = default;
 };
 
 /// The mount that holds the absolute path `path`: the longest matching mount point, of equal ones
-/// the last, which lies on top. `mountinfo` is the text of /proc/self/mountinfo, see proc(5).
-/// Nothing if no line matches.
-std::optional<Mount> find_mount(std::string_view mountinfo, std::string_view path);
+/// the last, which lies on top. `mounts` is a table as fstab(5) describes it. Nothing if no line
+/// matches, or there is no table.
+std::optional<Mount> find_mount(std::string_view path,
+                                const std::string& mounts = "/proc/self/mounts");
 
 /// The file system of `path`, which need not exist yet: {"path", "mount_point", "type", "source",
 /// "options", "lustre"}; the middle four are null where /proc is not mounted.

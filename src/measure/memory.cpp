@@ -1,10 +1,11 @@
 #include "measure/memory.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <sys/resource.h>
+
+#include <fmt/format.h>
 
 namespace slabmark {
 
@@ -34,17 +35,13 @@ bool reset_high_water() {
 }
 
 std::optional<std::uint64_t> status_bytes(std::string_view status, std::string_view field) {
-  while (!status.empty()) {
-    const std::string_view line = status.substr(0, status.find('\n'));
-    status.remove_prefix(std::min(line.size() + 1, status.size()));
-    if (!line.starts_with(field) || !line.substr(field.size()).starts_with(":")) continue;
-    if (!line.ends_with(" kB")) return std::nullopt;
-    const std::size_t digits = line.find_first_not_of(" \t", field.size() + 1);
+  std::istringstream lines{std::string(status)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, unit;
     std::uint64_t kibibytes = 0;
-    const auto [end, error] =
-        std::from_chars(line.data() + digits, line.data() + line.size(), kibibytes);
-    if (error != std::errc{} || std::string_view(end, 3) != " kB") return std::nullopt;
-    return kibibytes * 1024;
+    if (!(words >> name) || name != fmt::format("{}:", field)) continue;
+    if (words >> kibibytes >> unit && unit == "kB") return kibibytes * 1024;
   }
   return std::nullopt;
 }

@@ -26,4 +26,11 @@ inline constexpr std::array<Phase, phase_count> all_phases = {
 
 std::string_view name_of(Phase phase);
 
+/// Seconds of the phases that move the data, prepare, post and flush, which together are called
+/// transfer. `seconds_of` tells those of a phase.
+template <class SecondsOf>
+double transfer_of(const SecondsOf& seconds_of) {
+  return seconds_of(Phase::prepare) + seconds_of(Phase::post) + seconds_of(Phase::flush);
+}
+
 }  // namespace slabmark

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "base/names.hpp"
+
 namespace slabmark {
 
 double TrialRecord::seconds(Phase phase) const {
@@ -9,8 +11,13 @@ double TrialRecord::seconds(Phase phase) const {
   return found == phases.end() ? 0.0 : found->second.seconds;
 }
 
+double TrialRecord::span(const std::string& name) const {
+  const auto found = spans.find(name);
+  return found == spans.end() ? 0.0 : found->second.max;
+}
+
 double TrialRecord::transfer() const {
-  return seconds(Phase::prepare) + seconds(Phase::post) + seconds(Phase::flush);
+  return transfer_of([this](Phase phase) { return seconds(phase); });
 }
 
 double TrialRecord::overhead() const {
@@ -19,29 +26,9 @@ double TrialRecord::overhead() const {
   return open_to_close - sum;
 }
 
-std::string_view name_of(Verified state) {
-  switch (state) {
-    case Verified::yes:
-      return "yes";
-    case Verified::no:
-      return "no";
-    case Verified::not_asked:
-      return "not asked";
-  }
-  return "unknown";
-}
+std::string_view name_of(Verified state) { return name_in({"yes", "no", "not asked"}, state); }
 
 namespace {
-
-/// One number of each trial that is no warm-up.
-template <typename Number>
-std::vector<double> each(std::span<const TrialRecord> trials, Number number) {
-  std::vector<double> values;
-  for (const TrialRecord& trial : trials) {
-    if (!trial.warm_up) values.push_back(number(trial));
-  }
-  return values;
-}
 
 std::set<Phase> phases_of(std::span<const TrialRecord> trials) {
   std::set<Phase> phases;
@@ -61,21 +48,25 @@ RatedSummary rated(std::span<const double> seconds, std::uint64_t bytes) {
 
 }  // namespace
 
+double CellSummary::seconds(Phase phase) const {
+  const auto found = phases.find(phase);
+  return found == phases.end() ? 0.0 : found->second.median;
+}
+
 CellSummary summarise(std::span<const TrialRecord> trials, std::uint64_t bytes) {
   CellSummary summary;
   for (const Phase phase : phases_of(trials)) {
     summary.phases[phase] =
-        summarise_trials(each(trials, [phase](const TrialRecord& t) { return t.seconds(phase); }));
+        summarise_trials(each_trial(trials, [&](const auto& t) { return t.seconds(phase); }));
   }
-  summary.transfer = rated(each(trials, [](const TrialRecord& t) { return t.transfer(); }), bytes);
+  summary.transfer = rated(each_trial(trials, &TrialRecord::transfer), bytes);
   summary.open_to_close = rated(measured_seconds(trials), bytes);
-  summary.overhead =
-      summarise_trials(each(trials, [](const TrialRecord& t) { return t.overhead(); }));
+  summary.overhead = summarise_trials(each_trial(trials, &TrialRecord::overhead));
   return summary;
 }
 
 std::vector<double> measured_seconds(std::span<const TrialRecord> trials) {
-  return each(trials, [](const TrialRecord& t) { return t.open_to_close; });
+  return each_trial(trials, &TrialRecord::open_to_close);
 }
 
 nlohmann::json differing(const nlohmann::json& root, const nlohmann::json& other,

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -63,9 +64,10 @@ struct TrialRecord {
   std::uint64_t round = 0;     ///< of the interleaving; round 0 is the warm-up
   std::uint64_t position = 0;  ///< turn of the cell within that round, from 0
 
-  double seconds(Phase phase) const;  ///< 0 for a phase that did not take place
-  double transfer() const;            ///< prepare + post + flush
-  double overhead() const;            ///< open_to_close minus the sum of the phases
+  double seconds(Phase phase) const;           ///< 0 for a phase that did not take place
+  double span(const std::string& name) const;  ///< of the slowest rank; 0 if none entered it
+  double transfer() const;                     ///< see transfer_of()
+  double overhead() const;                     ///< open_to_close minus the sum of the phases
 };
 
 /// Seconds over the trials, and the rate that follows from their median.
@@ -76,6 +78,8 @@ struct RatedSummary {
 
 /// A cell's trials, warm-up excluded.
 struct CellSummary {
+  double seconds(Phase phase) const;  ///< median; 0 for a phase that did not take place
+
   std::map<Phase, TrialSummary> phases;
   RatedSummary transfer;
   RatedSummary open_to_close;
@@ -132,6 +136,16 @@ struct CellRecord {
   std::vector<Bound> bounds;
   nlohmann::json manifest = nlohmann::json::object();
 };
+
+/// One number of each trial that is no warm-up: what a member of TrialRecord or a function says.
+template <typename Number>
+std::vector<double> each_trial(std::span<const TrialRecord> trials, Number number) {
+  std::vector<double> values;
+  for (const TrialRecord& trial : trials) {
+    if (!trial.warm_up) values.push_back(std::invoke(number, trial));
+  }
+  return values;
+}
 
 /// Summary of the trials that are no warm-up; `bytes` is what one trial moves.
 CellSummary summarise(std::span<const TrialRecord> trials, std::uint64_t bytes);

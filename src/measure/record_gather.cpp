@@ -6,8 +6,6 @@
 #include <sstream>
 #include <vector>
 
-#include "measure/memory.hpp"
-
 namespace slabmark {
 
 namespace {
@@ -16,6 +14,15 @@ RankSummary summary_with_host(const Comm& comm, double value, std::span<const st
   RankSummary summary = summarise_ranks(comm.gather(value));
   if (comm.is_root()) summary.slowest_host = hosts[summary.slowest];
   return summary;
+}
+
+/// On root, each number of the rank where it is the least or greatest.
+std::vector<double> reduced(const Comm& comm, const std::vector<double>& mine, MPI_Op operation) {
+  std::vector<double> result(mine.size());
+  check_mpi(MPI_Reduce(mine.data(), result.data(), static_cast<int>(mine.size()), MPI_DOUBLE,
+                       operation, 0, comm.get()),
+            "MPI_Reduce");
+  return result;
 }
 
 /// Seconds in which every rank was in an agreement, on root: the rank that comes to it last waits
@@ -28,10 +35,7 @@ double between_parts(const Comm& comm, const RankTimes& times) {
     outside -= part.until_all;
   }
   waits.push_back(outside);
-  std::vector<double> least(waits.size());
-  check_mpi(MPI_Reduce(waits.data(), least.data(), static_cast<int>(waits.size()), MPI_DOUBLE,
-                       MPI_MIN, 0, comm.get()),
-            "MPI_Reduce");
+  const std::vector<double> least = reduced(comm, waits, MPI_MIN);
   return std::accumulate(least.begin(), least.end(), 0.0);
 }
 
@@ -41,10 +45,7 @@ std::array<double, phase_count> slowest_parts(const Comm& comm, const RankTimes&
                                               double PhasePart::*seconds_of) {
   std::vector<double> mine;
   for (const PhasePart& part : times.parts) mine.push_back(part.*seconds_of);
-  std::vector<double> slowest(mine.size());
-  check_mpi(MPI_Reduce(mine.data(), slowest.data(), static_cast<int>(mine.size()), MPI_DOUBLE,
-                       MPI_MAX, 0, comm.get()),
-            "MPI_Reduce");
+  const std::vector<double> slowest = reduced(comm, mine, MPI_MAX);
   std::array<double, phase_count> seconds{};
   for (std::size_t i = 0; i < mine.size(); ++i) {
     seconds[static_cast<std::size_t>(times.parts[i].phase)] += slowest[i];
@@ -75,10 +76,6 @@ double sum_of_phases(const RankTimes& times) {
   return sum;
 }
 
-double transfer_of(const RankTimes& times) {
-  return times[Phase::prepare] + times[Phase::post] + times[Phase::flush];
-}
-
 }  // namespace
 
 TrialRecord gather_trial(const Comm& comm, const RankTimes& times) {
@@ -87,7 +84,8 @@ TrialRecord gather_trial(const Comm& comm, const RankTimes& times) {
   trial.open_to_close = comm.max(times.open_to_close);
   trial.busy = summary_with_host(comm, sum_of_phases(times), hosts);
   trial.open_to_close_ranks = summary_with_host(comm, times.open_to_close, hosts);
-  trial.transfer_ranks = summary_with_host(comm, transfer_of(times), hosts);
+  trial.transfer_ranks =
+      summary_with_host(comm, transfer_of([&](Phase phase) { return times[phase]; }), hosts);
   const auto seconds = slowest_parts(comm, times, &PhasePart::seconds);
   const auto until_all = slowest_parts(comm, times, &PhasePart::until_all);
   for (const Phase phase : all_phases) {
@@ -105,8 +103,7 @@ TrialRecord gather_trial(const Comm& comm, const RankTimes& times) {
   for (const std::string& name : names_of_all(comm, times.spans)) {
     const auto found = times.spans.find(name);
     const double mine = found == times.spans.end() ? 0.0 : found->second;
-    RankSummary ranks = summary_with_host(comm, mine, hosts);
-    trial.spans[name] = std::move(ranks);
+    trial.spans[name] = summary_with_host(comm, mine, hosts);
   }
   return comm.is_root() ? trial : TrialRecord{};
 }
@@ -114,10 +111,6 @@ TrialRecord gather_trial(const Comm& comm, const RankTimes& times) {
 RankSummary gather_summary(const Comm& comm, double value) {
   const std::vector<std::string> hosts = comm.gather(host_name());
   return summary_with_host(comm, value, hosts);
-}
-
-RankSummary gather_peak_memory(const Comm& comm) {
-  return gather_summary(comm, static_cast<double>(peak_resident_bytes()));
 }
 
 nlohmann::json gather_differences(const Comm& comm, const nlohmann::json& effective) {

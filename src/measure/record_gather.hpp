@@ -15,9 +15,6 @@ TrialRecord gather_trial(const Comm& comm, const RankTimes& times);
 /// empty on the other ranks than root.
 RankSummary gather_summary(const Comm& comm, double value);
 
-/// CellRecord::memory: this rank's peak resident set, gathered as "peak_resident". Collective.
-RankSummary gather_peak_memory(const Comm& comm);
-
 /// CellRecord::differences from every rank's Method::effective(). Collective; complete on root.
 nlohmann::json gather_differences(const Comm& comm, const nlohmann::json& effective);
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace slabmark {
@@ -44,6 +45,9 @@ struct TrialSummary {
   double half_width = 0.0;
   double variation = 0.0;               ///< coefficient of variation: standard deviation / mean
   std::vector<std::uint64_t> outliers;  ///< indices of outlying values: flagged, never removed
+
+  /// What `low` and `high` are, in words: "95 % interval" or "range".
+  std::string_view interval_name() const { return is_range ? "range" : "95 % interval"; }
 
   bool operator==(const TrialSummary&) const = default;
 };
@@ -94,6 +98,11 @@ RankSummary summarise_ranks(std::span<const double> by_rank);
 
 /// `seconds[t]` is trial t's value. All zeros for no values.
 TrialSummary summarise_trials(std::span<const double> seconds);
+
+/// 2^20 bytes a second; 0 for what took no time.
+inline double mib_per_second(std::uint64_t bytes, double seconds) {
+  return seconds > 0.0 ? static_cast<double>(bytes) / (1024.0 * 1024.0) / seconds : 0.0;
+}
 
 /// Nothing if an end of the interval is 0 seconds: what took no time has no rate.
 std::optional<Rate> rate_of(std::uint64_t bytes, const TrialSummary& seconds);

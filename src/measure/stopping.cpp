@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/names.hpp"
 #include "measure/statistics.hpp"
 
 namespace slabmark {
@@ -16,17 +17,7 @@ bool is_fixed(const StoppingRule& rule) { return rule.min_trials == rule.max_tri
 }  // namespace
 
 std::string_view name_of(StopReason reason) {
-  switch (reason) {
-    case StopReason::precise:
-      return "precise";
-    case StopReason::trial_limit:
-      return "trial limit";
-    case StopReason::time_budget:
-      return "time budget";
-    case StopReason::fixed:
-      return "fixed";
-  }
-  return "unknown";
+  return name_in({"precise", "trial limit", "time budget", "fixed"}, reason);
 }
 
 std::optional<StopReason> StoppingRule::reason_to_stop(std::span<const double> seconds,

@@ -37,4 +37,15 @@ ExitStatus parse_and_run(const Comm& world, const Parse& parse, const Run& run) 
   return ExitStatus::good;
 }
 
+/// The edge of such a program whose `parse` wants the command line alone.
+template <class Parse, class Run>
+int run_parsed(int argc, char** argv, const char* name, const Parse& parse, const Run& run,
+               int thread_level = MPI_THREAD_FUNNELED) {
+  const auto body = [&](const Comm& world) {
+    return parse_and_run(
+        world, [&] { return parse(argc, argv); }, run);
+  };
+  return run_program(argc, argv, name, body, thread_level);
+}
+
 }  // namespace slabmark

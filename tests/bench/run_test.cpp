@@ -280,7 +280,7 @@ TEST_F(Run, TheBoundMovesTheSameBytesAndEntersTheRecords) {
 
 TEST_F(Run, TheNeighboursBoundCoversTheSameFile) {
   const Pattern mine = bound_of(comm_, written_);
-  const Pattern next = neighbour_bound_of(comm_, written_);
+  const Pattern next = bound_of(comm_, written_, true);
   Cell reading = cell("posix");
   reading.direction = Direction::read;
   reading.written = &mine;

@@ -7,44 +7,53 @@
 
 #include <gtest/gtest.h>
 
+#include "scratch.hpp"
+
 namespace slabmark {
 namespace {
 
-constexpr std::string_view mountinfo =
-    "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro\n"
-    "30 22 0:25 / /scratch rw,noatime shared:5 master:2 - lustre mds1@tcp:/scratch rw,flock\n"
-    "31 22 0:26 / /scratch2 rw - tmpfs tmpfs rw,size=1k\n"
-    "32 30 0:27 / /scratch/my\\040dir rw - nfs4 server:/a\\134b rw\n"
-    "33 22 0:28 / /twice rw - ext4 /dev/sdb rw\n"
-    "34 33 0:29 / /twice ro - xfs /dev/sdc ro\n"
-    "a line that is none\n";
+class Mounts : public testing::Test {
+ protected:
+  Mounts() {
+    std::ofstream(table_) << "/dev/sda1 / ext4 rw,relatime,errors=remount-ro 0 0\n"
+                             "mds1@tcp:/scratch /scratch lustre rw,noatime,flock 0 0\n"
+                             "tmpfs /scratch2 tmpfs rw,size=1k 0 0\n"
+                             "server:/a\\134b /scratch/my\\040dir nfs4 rw 0 0\n"
+                             "/dev/sdb /twice ext4 rw 0 0\n"
+                             "/dev/sdc /twice xfs ro 0 0\n";
+  }
 
-TEST(Mounts, AreTheLongestThatHoldThePath) {
-  const std::optional<Mount> mount = find_mount(mountinfo, "/scratch/me/run");
+  std::optional<Mount> find(std::string_view path) const { return find_mount(path, table_); }
+
+ private:
+  const Scratch scratch_;
+  const std::string table_ = scratch_.file("mounts");
+};
+
+TEST_F(Mounts, AreTheLongestThatHoldThePath) {
+  const std::optional<Mount> mount = find("/scratch/me/run");
   ASSERT_TRUE(mount.has_value());
   const Mount expected{.point = "/scratch",
                        .type = "lustre",
                        .source = "mds1@tcp:/scratch",
-                       .options = "rw,noatime,rw,flock"};
+                       .options = "rw,noatime,flock"};
   EXPECT_EQ(*mount, expected);
-  EXPECT_EQ(find_mount(mountinfo, "/scratch")->type, "lustre");
-  EXPECT_EQ(find_mount(mountinfo, "/scratch2/x")->type, "tmpfs");
-  EXPECT_EQ(find_mount(mountinfo, "/scratch3")->type, "ext4") << "a name is matched in full";
+  EXPECT_EQ(find("/scratch")->type, "lustre");
+  EXPECT_EQ(find("/scratch2/x")->type, "tmpfs");
+  EXPECT_EQ(find("/scratch3")->type, "ext4") << "a name is matched in full";
 }
 
-TEST(Mounts, MayHaveBlanksInTheirNames) {
-  const std::optional<Mount> mount = find_mount(mountinfo, "/scratch/my dir/x");
+TEST_F(Mounts, MayHaveBlanksInTheirNames) {
+  const std::optional<Mount> mount = find("/scratch/my dir/x");
   EXPECT_EQ(mount->type, "nfs4");
   EXPECT_EQ(mount->source, "server:/a\\b");
 }
 
-TEST(Mounts, AreTheUppermostOfSeveralAtOnePoint) {
-  EXPECT_EQ(find_mount(mountinfo, "/twice/x")->type, "xfs");
-}
+TEST_F(Mounts, AreTheUppermostOfSeveralAtOnePoint) { EXPECT_EQ(find("/twice/x")->type, "xfs"); }
 
-TEST(Mounts, AreNothingWhereNoneMatches) {
-  EXPECT_FALSE(find_mount("", "/a").has_value());
-  EXPECT_FALSE(find_mount(mountinfo, "relative").has_value());
+TEST_F(Mounts, AreNothingWhereNoneMatchesOrThereIsNoTable) {
+  EXPECT_FALSE(find("relative").has_value());
+  EXPECT_FALSE(find_mount("/a", "/nowhere/mounts").has_value());
 }
 
 TEST(FileSystems, AreKnownForDirectoriesThatDoNotExistYet) {

@@ -138,12 +138,14 @@ TEST(GatheredDifferences, NameTheLowestRankThatDepartsFromRoot) {
   EXPECT_EQ(differences, expected);
 }
 
-TEST(GatheredMemory, IsThePeakOfEachRank) {
+TEST(GatheredNumbers, AreSummarisedWithTheHostOfTheGreatest) {
   const Comm comm(MPI_COMM_WORLD);
-  const RankSummary memory = gather_peak_memory(comm);
+  const RankSummary numbers = gather_summary(comm, 1.0 + comm.rank());
   if (!comm.is_root()) return;
-  EXPECT_EQ(memory.ranks, static_cast<std::uint64_t>(comm.size()));
-  EXPECT_GT(memory.min, 0.0);
+  EXPECT_EQ(numbers.ranks, static_cast<std::uint64_t>(comm.size()));
+  EXPECT_EQ(numbers.min, 1.0);
+  EXPECT_EQ(numbers.max, comm.size());
+  EXPECT_EQ(numbers.slowest_host, host_name());
 }
 
 }  // namespace

@@ -491,7 +491,7 @@ WRONG = {
     "unknown option": (["--frobnicate"], "frobnicate"),
     "part of an option": (["--blo=4"], "blo"),
     "an option that is gone": (["-n"], "-n"),
-    "a missing value": (["--block-size", "-c"], "block size"),
+    "a missing value": (["--block-size", "-c"], "--block-size"),
     "a missing last value": (["-c", "--block-size"], "--block-size"),
     "a stray word": (["-A", "posix", "stray", "-e", "4K"], "stray"),
     "a stray number after a flag": (["--interleaved", "7"], "7"),

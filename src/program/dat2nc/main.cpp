@@ -2,8 +2,11 @@
 //
 // Converts the decomposition files that PIO writes to the NetCDF files that e3sm_io reads.
 
+#include <fstream>
+
 #include <fmt/format.h>
 
+#include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "map/file_kind.hpp"
@@ -11,11 +14,80 @@
 #include "map/netcdf_writer.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
-#include "program/dat2nc/options.hpp"
+#include "storage/posix/file.hpp"
+#include "storage/posix/free_path.hpp"
 
 namespace slabmark::dat2nc {
 
 namespace {
+
+struct Options {
+  bool is_quiet = false;
+  std::string output;               ///< never empty
+  std::vector<std::string> inputs;  ///< at least one
+  std::string command_line;         ///< as given, for the file
+};
+
+/// File names of a list, one a line; '#' begins a comment.
+std::vector<std::string> read_list(const std::string& path) {
+  posix::File::open_input(path, "list of input files");
+  std::ifstream file(path);
+  std::vector<std::string> names;
+  for (std::string line; std::getline(file, line);) {
+    line.erase(std::min(line.find('#'), line.size()));
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    line.erase(0, line.find_first_not_of(" \t"));
+    if (!line.empty()) names.push_back(line);
+  }
+  return names;
+}
+
+std::string standard_output_name(const std::vector<std::string>& inputs) {
+  if (inputs.size() > 1) {
+    throw InputError("Several input files make one file of many maps; name it with -o.");
+  }
+  const std::string& input = inputs.front();
+  if (!input.ends_with(".dat")) {
+    throw InputError(fmt::format(
+        "The input file name \"{}\" does not end in \".dat\", so name the output file with -o.",
+        input));
+  }
+  return input.substr(0, input.size() - 4) + ".nc";
+}
+
+Parsed<Options> parse(int argc, const char* const* argv) {
+  Options options;
+  std::string list;
+  bool overwrite = false;
+  CLI::App app(
+      "Converts PIO decomposition text files (.dat) to NetCDF: one file in the layout with "
+      "num_procs "
+      "and max_nreqs, several to one file with maps D1, D2, ... in the order given.",
+      "dat2nc");
+  app.add_flag("-q", options.is_quiet, "Quiet mode: print warnings only");
+  app.add_option("-o", options.output, "Output file (default: the input's name with .nc for .dat)");
+  app.add_option("-i", list, "Text file that lists the input files, one a line");
+  app.add_flag("--overwrite", overwrite,
+               "Replace an output file whatever it holds (without it, only a NetCDF file)");
+  app.add_option("input_file", options.inputs, "PIO decomposition files");
+  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+
+  for (int i = 0; i < argc; ++i)
+    options.command_line += fmt::format("{}{}", i > 0 ? " " : "", argv[i]);
+  if (!list.empty()) {
+    const std::vector<std::string> listed = read_list(list);
+    options.inputs.insert(options.inputs.end(), listed.begin(), listed.end());
+  }
+  if (options.inputs.empty()) {
+    throw InputError(
+        "No input file is given; usage: dat2nc [-h] [-q] [-o output.nc] input.dat ...");
+  }
+  if (options.output.empty()) options.output = standard_output_name(options.inputs);
+  posix::Output output{overwrite, "-o", options.inputs, "CDF"};
+  if (!list.empty()) output.inputs.push_back(list);
+  posix::require_output(options.output, output);
+  return {std::move(options), ""};
+}
 
 PioText open_input(const std::string& path) {
   if (kind_of_file(path) != FileKind::pio_text) {
@@ -64,18 +136,11 @@ void convert(const Options& options) {
   print_outcome(written, options.is_quiet);
 }
 
-ExitStatus run(const Comm& world, int argc, char** argv) {
+ExitStatus run(const Comm& world, const Options& options) {
   // One rank converts; the others wait, so that the program may be started by mpiexec or without
   // it.
   agreed(world, [&] {
-    if (!world.is_root()) return;
-    std::optional<std::string> help;
-    const Options options = parse(argc, argv, help);
-    if (help) {
-      fmt::print("{}", *help);
-    } else {
-      convert(options);
-    }
+    if (world.is_root()) convert(options);
   });
   return ExitStatus::good;
 }
@@ -85,7 +150,6 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
 }  // namespace slabmark::dat2nc
 
 int main(int argc, char** argv) {
-  return slabmark::run_program(argc, argv, "dat2nc", [&](const slabmark::Comm& world) {
-    return slabmark::dat2nc::run(world, argc, argv);
-  });
+  using namespace slabmark::dat2nc;
+  return slabmark::run_parsed(argc, argv, "dat2nc", parse, run);
 }

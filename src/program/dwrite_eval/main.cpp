@@ -14,12 +14,9 @@
 #include <fmt/format.h>
 
 #include "bench/run.hpp"
+#include "bench/session.hpp"
 #include "map/map_pattern.hpp"
-#include "measure/manifest.hpp"
-#include "measure/record_file.hpp"
 #include "measure/record_gather.hpp"
-#include "method/environment.hpp"
-#include "parallel/agree.hpp"
 #include "parallel/program.hpp"
 #include "program/dwrite_eval/options.hpp"
 #include "program/dwrite_eval/output_directory.hpp"
@@ -80,17 +77,9 @@ std::vector<Result> join(const std::vector<Way>& ways, const std::vector<CellRec
 }
 
 ExitStatus run(const Comm& world, const Options& options) {
-  require_record_file(world, options.json);
+  Session session(world, "dwrite_eval", options);
   OutputDirectory directory(world, options.output);
-  const LibraryEnvironment environment = library_environment(world, options.output);
-  if (world.is_root()) {
-    if (const std::string warning = environment.warning(); !warning.empty()) {
-      fmt::print(stderr, "dwrite_eval: warning: {}\n", warning);
-    }
-  }
-  nlohmann::json manifest =
-      collect_manifest(world, {"dwrite_eval", options.output, options.configuration,
-                               options.run.seed, environment.to_json()});
+  session.begin(options.output, options.configuration);
 
   world.barrier();
   const auto start = std::chrono::steady_clock::now();
@@ -109,18 +98,12 @@ ExitStatus run(const Comm& world, const Options& options) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const RankSummary total = gather_summary(world, seconds);
 
-  agreed(world, [&] {
-    if (!world.is_root()) return;
-    manifest["ended"] = utc_now();
-    for (CellRecord& record : records) {
-      record.setup = pattern.setup;
-      record.manifest = manifest;
-      if (!options.json.empty()) append_record(options.json, record);
-    }
+  const auto report = [&] {
     const std::vector<Result> results = join(options.ways, records);
     fmt::print("{}", format_report({total, results, pattern.setup, pattern.max_requests,
-                                    environment.mpi_io, options.verbose}));
-  });
+                                    session.environment().mpi_io, options.verbose}));
+  };
+  session.finish(world, records, report, pattern.setup);
   directory.keep();
   if (options.run.keep) {
     for (const Cell& cell : cells) say(world, fmt::format("kept: {}", cell.path));
@@ -133,9 +116,6 @@ ExitStatus run(const Comm& world, const Options& options) {
 }  // namespace slabmark::dwrite_eval
 
 int main(int argc, char** argv) {
-  using namespace slabmark;
-  return run_program(argc, argv, "dwrite_eval", [&](const Comm& world) {
-    return parse_and_run(
-        world, [&] { return dwrite_eval::parse(argc, argv); }, dwrite_eval::run);
-  });
+  using namespace slabmark::dwrite_eval;
+  return slabmark::run_parsed(argc, argv, "dwrite_eval", parse, run);
 }

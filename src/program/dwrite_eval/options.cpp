@@ -39,7 +39,7 @@ bool has_connector() {
 }
 
 Way way_through(const std::string& name) {
-  Way way{name, name, name, name, &find_method(name), ""};
+  Way way{name, name, name, &find_method(name), ""};
   for (const OriginalWay& original : original_ways) {
     if (original.method != name) continue;
     way.progress = original.progress;
@@ -56,8 +56,8 @@ std::vector<Way> ways_of_the_original() {
   for (const OriginalWay& original : original_ways) {
     const std::string name(original.method);
     if (name == "hdf5-log" && !has_connector()) {
-      ways.push_back({name, std::string(original.progress), std::string(original.label), "",
-                      nullptr, std::string(no_connector)});
+      ways.push_back({std::string(original.progress), std::string(original.label), "", nullptr,
+                      std::string(no_connector)});
     } else {
       ways.push_back(way_through(name));
     }
@@ -82,18 +82,6 @@ std::vector<Way> ways_called(const std::vector<std::string>& names) {
   return ways;
 }
 
-void check_connector(const std::string& connector) {
-  if (connector == "native" || (connector == "slablog" && has_connector())) return;
-  if (connector == "slablog") {
-    throw InputError(
-        fmt::format("--connector slablog cannot be used, because {}; leave it out, or use "
-                    "--connector native.",
-                    no_connector));
-  }
-  throw InputError(
-      fmt::format("There is no connector '{}'; --connector takes native or slablog.", connector));
-}
-
 }  // namespace
 
 Parsed<Options> parse(int argc, const char* const* argv) {
@@ -104,7 +92,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   Options options;
   options.run = one_trial();                // as often as the original ran each way
   options.run.first_round_in_order = true;  // so that the lines of progress are in the known order
-  std::string connector = "native";
+  bool slablog = false;
   std::vector<std::string> names;
   bool collective = false;
   bool independent = false;
@@ -125,13 +113,16 @@ Parsed<Options> parse(int argc, const char* const* argv) {
       ->delimiter(',');
   auto* together = app.add_flag("--collective", collective, "Collective H5Dwrite (default)");
   app.add_flag("--independent", independent, "Independent H5Dwrite")->excludes(together);
-  app.add_option("--connector", connector, "HDF5 connector: native (default) or slablog");
+  add_word(app, "--connector", slablog, "HDF5 connector", {{"native", false}, {"slablog", true}});
   add_verify_arguments(app, options, "Trust the library that it wrote what it said it wrote");
   add_common_arguments(app, options);
 
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
 
-  check_connector(connector);
+  if (slablog && !has_connector()) {
+    throw InputError(fmt::format(
+        "--connector slablog cannot be used, because {}; use --connector native.", no_connector));
+  }
   if (options.output.empty()) {
     throw InputError("-o needs the name of a directory; leave it out for the current one.");
   }
@@ -151,7 +142,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
     }
     options.settings.options["hdf5.collective"] = collective ? "on" : "off";
   }
-  if (connector != "native") options.settings.options["hdf5.connector"] = connector;
+  if (slablog) options.settings.options["hdf5.connector"] = "slablog";
 
   nlohmann::json ways = nlohmann::json::array();
   for (const MethodInfo* method : chosen) ways.push_back(method->name);
@@ -159,7 +150,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
                            {"variables", options.variables},
                            {"output", options.output},
                            {"methods", std::move(ways)},
-                           {"connector", connector},
+                           {"connector", slablog ? "slablog" : "native"},
                            {"verify", options.run.verify},
                            {"sync", options.run.sync},
                            {"hints", app.get_option("--hint")->results()},

@@ -12,7 +12,6 @@ namespace slabmark::dwrite_eval {
 
 /// A way of writing that the report has a section for.
 struct Way {
-  std::string name;                    ///< of the method
   std::string progress;                ///< "N H5Dwrite", in the line that says what is being tested
   std::string label;                   ///< "H5Dwrite per hyper-slab", in the lines of the report
   std::string file;                    ///< "ndwrite.h5", in the output directory

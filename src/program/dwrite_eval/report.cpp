@@ -80,8 +80,7 @@ std::string trial_line(const Way& way, const CellRecord& record, const TrialReco
   const TrialSummary& seconds = record.summary.open_to_close.seconds;
   return fmt::format(
       "\nshown for {}: trial {} of {}, with the median end to end time, {} [{:.6f}, {:.6f}]\n",
-      way.label, place, trials.size(), seconds.is_range ? "range" : "95 % interval", seconds.low,
-      seconds.high);
+      way.label, place, trials.size(), seconds.interval_name(), seconds.low, seconds.high);
 }
 
 std::string section(const Result& result, bool verbose) {

@@ -2,20 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "base/number.hpp"
-#include "program/e3sm_io/options.hpp"
-
 namespace slabmark::e3sm_io {
 
 namespace {
 
 constexpr double mib = 1024.0 * 1024.0;
 constexpr double gib = 1024.0 * mib;
-
-double seconds(const CellRecord& record, Phase phase) {
-  const auto found = record.summary.phases.find(phase);
-  return found == record.summary.phases.end() ? 0.0 : found->second.median;
-}
+constexpr std::string_view pnetcdf_prefix = "pnetcdf-";
 
 std::string line(std::string_view label, const std::string& value) {
   return fmt::format("{:<34} = {}\n", label, value);
@@ -42,8 +35,8 @@ std::string heap_line(const ReportInput& input) {
 // The original timed its calls under their names; a blocking call has nothing left to wait for.
 std::string call_lines(const ReportInput& input) {
   const CellRecord& record = input.record;
-  const double post = seconds(record, Phase::post);
-  const double flush = seconds(record, Phase::flush);
+  const double post = record.summary.seconds(Phase::post);
+  const double flush = record.summary.seconds(Phase::flush);
   const std::string name = short_name(input.method);
   if (input.method.format != FileFormat::netcdf) {
     return time_line("posting requests", post) + time_line("flushing requests", flush);
@@ -69,11 +62,10 @@ std::string hint_lines(const CellRecord& record) {
 std::string more_lines(const CellRecord& record) {
   std::string text;
   const TrialSummary& total = record.summary.open_to_close.seconds;
-  if (record.sync) text += time_line("sync", seconds(record, Phase::sync));
+  if (record.sync) text += time_line("sync", record.summary.seconds(Phase::sync));
   if (total.trials > 1) {
-    text += line("Trials",
-                 fmt::format("{}; TOTAL is their median, {} [{:.4f}, {:.4f}] sec", total.trials,
-                             total.is_range ? "range" : "95 % interval", total.low, total.high));
+    text += line("Trials", fmt::format("{}; TOTAL is their median, {} [{:.4f}, {:.4f}] sec",
+                                       total.trials, total.interval_name(), total.low, total.high));
   }
   if (record.verified.state == Verified::yes) {
     text += line("Verified", fmt::format("yes, {} elements", record.verified.elements));
@@ -82,6 +74,11 @@ std::string more_lines(const CellRecord& record) {
 }
 
 }  // namespace
+
+std::string short_name(const MethodInfo& method) {
+  const std::string_view name = method.name;
+  return std::string(name.starts_with(pnetcdf_prefix) ? name.substr(pnetcdf_prefix.size()) : name);
+}
 
 std::string format_setup(const std::map<std::string, double>& setup, const std::string& mpi_io) {
   return line("MPI-IO implementation", mpi_io) +
@@ -107,13 +104,13 @@ std::string format_block(const ReportInput& input) {
       line("Total write amount", fmt::format("{:.2f} MiB = {:.2f} GiB", bytes / mib, bytes / gib));
   text += line("Max number of requests", std::to_string(input.max_requests));
   text += time_line("open + metadata define",
-                    seconds(record, Phase::create) + seconds(record, Phase::define));
-  text += time_line("I/O preparing", seconds(record, Phase::prepare));
+                    record.summary.seconds(Phase::create) + record.summary.seconds(Phase::define));
+  text += time_line("I/O preparing", record.summary.seconds(Phase::prepare));
   text += call_lines(input);
-  text += time_line("close", seconds(record, Phase::close));
+  text += time_line("close", record.summary.seconds(Phase::close));
   text += time_line("TOTAL", total);
-  text +=
-      line("I/O bandwidth", fmt::format("{:.4f} MiB/sec", total > 0 ? bytes / mib / total : 0.0));
+  text += line("I/O bandwidth",
+               fmt::format("{:.4f} MiB/sec", mib_per_second(record.pattern.bytes, total)));
   return text + more_lines(record);
 }
 

@@ -64,8 +64,7 @@ void choose_directory(Environment& environment) {
   }
 }
 
-}  // namespace
-
+/// "key=value;key=value" as hints, blanks around both taken off. A semicolon may end the list.
 std::vector<std::pair<std::string, std::string>> parse_mpi_info(const std::string& text) {
   std::vector<std::pair<std::string, std::string>> hints;
   std::size_t begin = 0;
@@ -76,6 +75,8 @@ std::vector<std::pair<std::string, std::string>> parse_mpi_info(const std::strin
   }
   return hints;
 }
+
+}  // namespace
 
 Environment read_environment() {
   Environment environment;

@@ -20,8 +20,4 @@ struct Environment {
 /// directory. Makes nothing.
 Environment read_environment();
 
-/// "key=value;key=value" as hints, blanks around both taken off. A semicolon may end the list.
-/// Throws InputError.
-std::vector<std::pair<std::string, std::string>> parse_mpi_info(const std::string& text);
-
 }  // namespace slabmark::h5perf

@@ -4,7 +4,9 @@
 ///
 /// docs/h5perf.md has the options, a sample of the output, and what differs from the original.
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -22,14 +24,10 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "bench/run_arguments.hpp"
-#include "measure/manifest.hpp"
-#include "measure/record_file.hpp"
-#include "method/environment.hpp"
+#include "bench/session.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
 #include "parallel/subset.hpp"
-#include "program/h5perf/ceiling.hpp"
 #include "program/h5perf/measurement.hpp"
 #include "program/h5perf/options.hpp"
 #include "program/h5perf/report.hpp"
@@ -98,23 +96,53 @@ std::string files_text(const std::vector<std::string>& paths) {
   return text;
 }
 
+constexpr std::uint64_t most_at_once = 16u << 20;
+constexpr std::uint64_t bytes_a_try = 64u << 20;
+constexpr int tries = 3;
+
+/// There and back, so that no copy is in vain.
+void copy(std::vector<char>& a, std::vector<char>& b, std::uint64_t copies) {
+  for (std::uint64_t i = 0; i < copies; ++i) {
+    a[0] = static_cast<char>(i);
+    std::memcpy(b.data(), a.data(), a.size());
+    std::swap(a, b);
+  }
+}
+
+/// Collective. Bytes per second that all ranks together copy in memory, `bytes` at a time, from a
+/// common start until the last has ended: what comes out of a page cache cannot come faster. The
+/// best of a few tries, the same on all ranks.
+double memcpy_ceiling(const Comm& comm, std::uint64_t bytes) {
+  const std::uint64_t at_once = std::clamp<std::uint64_t>(bytes, 1, most_at_once);
+  std::vector<char> a(at_once, 1);
+  std::vector<char> b(at_once, 2);
+  // Short copies cost more calls than bytes.
+  const std::uint64_t copies = std::clamp<std::uint64_t>(bytes_a_try / at_once, 1, 100'000);
+  const double total = static_cast<double>(at_once * copies) * comm.size();
+  double best = 0.0;
+  for (int i = 0; i < tries; ++i) {
+    comm.barrier();
+    const auto start = std::chrono::steady_clock::now();
+    copy(a, b, copies);
+    comm.barrier();
+    const double mine =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    best = std::max(best, total / comm.max(mine));
+  }
+  return best;
+}
+
 /// What all points of the sweep share.
 struct Shared {
   const Options& options;
+  const Session& session;
   std::string directory;
   Output* output;  ///< null but on rank 0
-  nlohmann::json manifest;
 
   void print(const std::string& text) const {
     if (output != nullptr) output->print(text);
   }
 };
-
-void append(const Shared& shared, CellRecord record) {
-  record.manifest = shared.manifest;
-  record.manifest["ended"] = utc_now();
-  append_record(shared.options.json, record);
-}
 
 void run_point(const Comm& comm, const Shared& shared, const Point& point, double ceiling) {
   const Options& options = shared.options;
@@ -122,15 +150,9 @@ void run_point(const Comm& comm, const Shared& shared, const Point& point, doubl
     if (options.debug.level == 0) return;
     shared.print(files_text(paths_of(options, point.api, shared.directory)));
   });
-  const Result result = measure(comm, options, point, shared.directory);
-  agreed(comm, [&] {
-    if (!comm.is_root()) return;
-    if (!options.json.empty()) {
-      append(shared, result.write);
-      if (result.read) append(shared, *result.read);
-    }
-    shared.print(format_api(options, point, result, ceiling));
-  });
+  std::vector<CellRecord> records = measure(comm, options, point, shared.directory);
+  shared.session.finish(comm, records,
+                        [&] { shared.print(format_api(options, point, records, ceiling)); });
 }
 
 /// All points of one number of processes, in the guide's order.
@@ -192,9 +214,9 @@ void say_kept(const Shared& shared) {
 }
 
 ExitStatus run(const Comm& world, const Options& options) {
-  require_record_file(world, options.json);
+  Session session(world, "h5perf", options);
   const Directory directory(world, options.environment);
-  Shared shared{options, directory.path(), nullptr, {}};
+  Shared shared{options, session, directory.path(), nullptr};
   for (const Api api : options.apis) {
     for (const std::string& path : paths_of(options, api, shared.directory)) {
       mpiio::require_free_path(world, path, {options.run.overwrite, "HDF5_PARAPREFIX"});
@@ -204,13 +226,11 @@ ExitStatus run(const Comm& world, const Options& options) {
   agreed(world, [&] {
     if (world.is_root()) shared.output = &output.emplace(options);
   });
-  const LibraryEnvironment environment = library_environment(world, shared.directory);
-  shared.manifest = collect_manifest(world, {"h5perf", shared.directory, options.configuration,
-                                             options.run.seed, environment.to_json()});
+  session.begin(shared.directory, options.configuration);
   agreed(world, [&] {
     if (!world.is_root()) return;
     for (const std::string& note : options.notes) fmt::print(stderr, "h5perf: note: {}\n", note);
-    shared.print(format_parameters(options, environment.hdf5));
+    shared.print(format_parameters(options, session.environment().hdf5));
   });
   sweep(world, shared);
   agreed(world, [&] { say_kept(shared); });

@@ -71,36 +71,13 @@ Pattern pattern_of(const Options& options, const Point& point, std::uint64_t ran
   return pattern;
 }
 
-std::string_view extension(Api api) {
-  switch (api) {
-    case Api::posix:
-      return "posix";
-    case Api::mpiio:
-      return "mpio";
-    case Api::phdf5:
-      break;
-  }
-  return "h5";
-}
-
 /// Whose numbers are those of the files, see file_path().
 std::string path_of(Api api, const std::string& directory) {
-  return (std::filesystem::path(directory) / fmt::format("#pio_tmp.{}", extension(api))).string();
+  const auto ending = name_in({"posix", "mpio", "h5"}, api);
+  return (std::filesystem::path(directory) / fmt::format("#pio_tmp.{}", ending)).string();
 }
 
 }  // namespace
-
-std::string name_of(Api api) {
-  switch (api) {
-    case Api::posix:
-      return "posix";
-    case Api::mpiio:
-      return "mpiio";
-    case Api::phdf5:
-      break;
-  }
-  return "phdf5";
-}
 
 std::vector<std::string> paths_of(const Options& options, Api api, const std::string& directory) {
   Pattern pattern;
@@ -129,8 +106,8 @@ Point make_point(const Options& options, Api api, std::uint64_t buffer) {
   return point;
 }
 
-Result measure(const Comm& comm, const Options& options, const Point& point,
-               const std::string& directory) {
+std::vector<CellRecord> measure(const Comm& comm, const Options& options, const Point& point,
+                                const std::string& directory) {
   const auto rank = static_cast<std::uint64_t>(comm.rank());
   const auto ranks = static_cast<std::uint64_t>(comm.size());
   const Pattern pattern = pattern_of(options, point, rank, ranks);
@@ -161,9 +138,7 @@ Result measure(const Comm& comm, const Options& options, const Point& point,
     throw InputError(
         fmt::format("API {} cannot run here, because {}.", name_of(point.api), record.unsupported));
   }
-  Result result{std::move(records[0]), std::nullopt};
-  if (!options.write_only) result.read = std::move(records[1]);
-  return result;
+  return records;
 }
 
 }  // namespace slabmark::h5perf

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,23 +17,15 @@ struct Point {
   bool last = false;          ///< its files are those that stay where files are kept
 };
 
-/// What was measured at a point.
-struct Result {
-  CellRecord write;
-  std::optional<CellRecord> read;
-};
-
-/// "posix", as -A takes it.
-std::string name_of(Api api);
-
 /// "#pio_tmp_1.posix" and so on in `directory`, for each file of a run.
 std::vector<std::string> paths_of(const Options& options, Api api, const std::string& directory);
 
 /// Collective. In each iteration all files are written, read and removed one after another; their
-/// times add up. The records are complete on root. Throws an agreed Error where I/O fails or
-/// contents are not what they should be.
-Result measure(const Comm& comm, const Options& options, const Point& point,
-               const std::string& directory);
+/// times add up. The records, of writing and unless `options` say otherwise of reading, are
+/// complete on root. Throws an agreed Error where I/O fails or contents are not what they should
+/// be.
+std::vector<CellRecord> measure(const Comm& comm, const Options& options, const Point& point,
+                                const std::string& directory);
 
 /// The point for an API and a buffer size.
 Point make_point(const Options& options, Api api, std::uint64_t buffer);

@@ -1,96 +1,125 @@
 #include "program/h5perf/options.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/number.hpp"
 #include "method/registry.hpp"
-#include "program/h5perf/sweep.hpp"
-#include "program/h5perf/words.hpp"
 
 namespace slabmark::h5perf {
 
 namespace {
 
-/// The command line as text.
+/// Ends of the ranges; a buffer size of 0 stands for the default.
+struct SweepLimits {
+  std::uint64_t min_processes = 1;
+  std::uint64_t max_processes = 1;
+  std::uint64_t min_buffer = 0;
+  std::uint64_t max_buffer = 0;
+};
+
+/// What is to be looked at together with other options.
 struct Arguments {
-  std::string align = "1";
-  std::string threshold = "1";
-  std::vector<std::string> apis;
-  std::string block = "0";
-  std::string bytes = "0";
-  std::string datasets = "1";
-  std::string files = "1";
-  std::string iterations;
-  std::string min_processes;
-  std::string max_processes;
-  std::string min_buffer = "0";
-  std::string max_buffer = "0";
-  std::vector<std::string> debug;
-  std::string output;
-  std::string emulation = "hdf5";
-  std::vector<std::string> contents;
-  std::string buffer_memory = "64M";
-  std::string ceiling;
-  bool chunk = false;
-  bool collective = false;
-  bool two_dimensional = false;
-  bool interleaved = false;
-  bool write_only = false;
+  std::uint64_t block = 0, bytes = 0;
+  std::vector<std::string> apis, debug, contents;
+  std::optional<std::uint64_t> iterations;
+  SweepLimits limits;
+  double ceiling = 0.0;
   bool mpi_posix = false;
-  bool one_buffer = false;
 };
 
 void add_options(CLI::App& app, Arguments& a, Options& options) {
-  app.add_option("-a,--align", a.align, "Alignment of objects in the HDF5 file (default 1)");
+  TransferGeometry& g = options.geometry;
+  const CountRange up_to_a_million = {.min = 1, .max = 1'000'000};
+  add_size(app, "-a,--align", options.align, "Alignment of objects in the HDF5 file");
   app.add_option("-A,--api", a.apis, "APIs to test: phdf5, mpiio, posix (default all)")
       ->delimiter(',');
-  app.add_option("-B,--block-size", a.block,
-                 "Block size within the transfer buffer (default half of -e)");
-  app.add_flag("-c,--chunk", a.chunk, "Chunked HDF5 datasets; emulated for the other APIs");
-  app.add_flag("-C,--collective", a.collective, "Collective MPI-IO and HDF5 (default independent)");
-  app.add_option("-d,--num-dsets", a.datasets, "Datasets in a file (default 1)");
+  add_size(app, "-B,--block-size", a.block, "Block size within the transfer buffer; 0: half of -e");
+  app.add_flag("-c,--chunk", options.chunked, "Chunked HDF5 datasets; emulated for the other APIs");
+  app.add_flag("-C,--collective", options.collective,
+               "Collective MPI-IO and HDF5 (default independent)");
+  add_count(app, "-d,--num-dsets", g.datasets, "Datasets in a file", up_to_a_million);
   app.add_option("-D,--debug", a.debug,
                  "Debugging flags, separated by commas: 1 to 4 (level), r (raw data throughput), t "
                  "(times), v (verify, which is done anyway)")
       ->delimiter(',');
-  app.add_option("-e,--num-bytes", a.bytes,
-                 "Bytes per process per dataset (default 256K, 2-D 8K); 2-D: the side of the "
-                 "square divided by the processes");
-  app.add_option("-F,--num-files", a.files, "Number of files (default 1)");
-  app.add_flag("-g,--geometry", a.two_dimensional, "2-D geometry (default 1-D)");
-  app.add_option("-i,--num-iterations", a.iterations, "Test iterations (default 1)");
-  app.add_flag("-I,--interleaved", a.interleaved, "Interleaved blocks (default contiguous)");
+  add_size(app, "-e,--num-bytes", a.bytes,
+           "Bytes per process per dataset; 0: 256K, 2-D 8K; 2-D: the side of the square divided by "
+           "the processes");
+  add_count(app, "-F,--num-files", options.files, "Number of files", up_to_a_million);
+  app.add_flag("-g,--geometry", g.two_dimensional, "2-D geometry (default 1-D)");
+  add_count(app, "-i,--num-iterations", a.iterations, "Test iterations (default 1)",
+            up_to_a_million);
+  app.add_flag("-I,--interleaved", g.interleaved, "Interleaved blocks (default contiguous)");
   app.add_flag("-m,--mpi-posix", a.mpi_posix, "Taken, but HDF5 has no such driver any more");
-  app.add_option("-o,--output", a.output, "File for the report (default standard output)");
-  app.add_option("-p,--min-num-processes", a.min_processes, "Fewest processes (default 1)");
-  app.add_option("-P,--max-num-processes", a.max_processes, "Most processes (default all)");
-  app.add_option("-T,--threshold", a.threshold, "Smallest object that -a applies to (default 1)");
-  app.add_flag("-w,--write-only", a.write_only, "Do not read");
-  app.add_option("-x,--min-xfer-size", a.min_buffer,
-                 "Smallest transfer buffer (default half of -e)");
-  app.add_option("-X,--max-xfer-size", a.max_buffer, "Largest transfer buffer (default -e)");
-  app.add_option("--emulation", a.emulation,
-                 "Chunks of POSIX and MPI-IO: hdf5 (the default: as HDF5 cuts the buffer) or "
-                 "original (as h5perf of HDF5 did: the buffer in one piece)");
+  app.add_option("-o,--output", options.output, "File for the report (default standard output)");
+  add_count(app, "-p,--min-num-processes", a.limits.min_processes, "Fewest processes", {.min = 1});
+  add_count(app, "-P,--max-num-processes", a.limits.max_processes, "Most processes", {.min = 1});
+  add_size(app, "-T,--threshold", options.align_threshold, "Smallest object that -a applies to");
+  app.add_flag("-w,--write-only", options.write_only, "Do not read");
+  add_size(app, "-x,--min-xfer-size", a.limits.min_buffer,
+           "Smallest transfer buffer; 0: half of -e");
+  add_size(app, "-X,--max-xfer-size", a.limits.max_buffer, "Largest transfer buffer; 0: -e");
+  add_word(app, "--emulation", options.original_emulation,
+           "Chunks of POSIX and MPI-IO: as HDF5 cuts the buffer, or the buffer in one piece, as "
+           "h5perf of HDF5 did",
+           {{"hdf5", false}, {"original", true}});
   app.add_option("--contents", a.contents,
                  "What is written, one kind a dataset in turn: position (the default), or for a "
                  "look at kept files rank, request, buffer, which are neither verified nor read")
       ->delimiter(',');
-  app.add_option("--buffer-memory", a.buffer_memory,
-                 "Bytes of a rank that requests may take between two meetings (default 64M)");
-  app.add_flag("--one-buffer", a.one_buffer,
+  add_size(app, "--buffer-memory", options.buffer_memory,
+           "Bytes of a rank that requests may take between two meetings");
+  app.add_flag("--one-buffer", options.one_buffer,
                "Move one buffer again and again, as the original did; contents are not verified");
-  app.add_option("--ceiling", a.ceiling,
-                 "MB/s that are possible here, to hold figures against (default: as fast as all "
-                 "processes copy memory)");
+  add_real(app, "--ceiling", a.ceiling,
+           "MB/s that are possible here, to hold figures against; 0: as fast as all processes copy "
+           "memory");
   app.add_flag_callback(
       "--no-verify", [&options] { options.run.verify = false; },
       "Do not read written files back to compare them");
   add_common_arguments(app, options);
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// Names in either case, in any order; none stands for all. Sorted as they run.
+std::vector<Api> parse_apis(const std::vector<std::string>& words) {
+  std::set<Api> named;
+  for (const std::string& word : words) {
+    named.insert(
+        parse_word<Api>(lower_case(word), "-A",
+                        {{"phdf5", Api::phdf5}, {"mpiio", Api::mpiio}, {"posix", Api::posix}}));
+  }
+  if (named.empty()) return {Api::posix, Api::mpiio, Api::phdf5};
+  return {named.begin(), named.end()};
+}
+
+/// Letters in either case; of several levels the highest.
+DebugFlags parse_debug(const std::vector<std::string>& words) {
+  DebugFlags flags;
+  for (const std::string& word : words) {
+    const std::string flag = lower_case(word);
+    if (flag == "r") {
+      flags.raw = true;
+    } else if (flag == "t") {
+      flags.times = true;
+    } else if (flag == "v") {
+      flags.verify = true;
+    } else if (flag.size() == 1 && flag[0] >= '1' && flag[0] <= '4') {
+      flags.level = std::max(flags.level, flag[0] - '0');
+    } else {
+      refuse_word(word, "-D", {"1", "2", "3", "4", "r", "t", "v"});
+    }
+  }
+  return flags;
 }
 
 /// Documents turn hyphens into dashes, and the original took such words for the end of the options
@@ -110,13 +139,8 @@ void refuse_dashes(int argc, const char* const* argv) {
 
 void set_geometry(Options& options, const Arguments& a) {
   TransferGeometry& g = options.geometry;
-  g.two_dimensional = a.two_dimensional;
-  g.interleaved = a.interleaved;
-  g.datasets = parse_count(a.datasets, "-d (number of datasets)", 1, 1'000'000);
-  g.bytes = parse_size(a.bytes, "-e (bytes per process per dataset)");
-  if (g.bytes == 0) g.bytes = g.two_dimensional ? 8 * 1024 : 256 * 1024;
-  g.block = parse_size(a.block, "-B (block size)");
-  if (g.block == 0) g.block = std::max<std::uint64_t>(g.bytes / 2, 1);
+  g.bytes = a.bytes > 0 ? a.bytes : (g.two_dimensional ? 8 : 256) * 1024;
+  g.block = a.block > 0 ? a.block : std::max<std::uint64_t>(g.bytes / 2, 1);
   if (g.block > g.bytes) {
     options.notes.push_back(fmt::format(
         "The block size {} is more than the {} bytes per process, and is taken as that.", g.block,
@@ -125,13 +149,57 @@ void set_geometry(Options& options, const Arguments& a) {
   }
 }
 
-void set_sweep(Options& options, const Arguments& a, int ranks) {
-  const auto most = static_cast<std::uint64_t>(ranks);
-  SweepLimits limits;
-  limits.min_processes =
-      a.min_processes.empty() ? 1 : parse_count(a.min_processes, "-p (fewest processes)", 1);
-  limits.max_processes =
-      a.max_processes.empty() ? most : parse_count(a.max_processes, "-P (most processes)", 1);
+/// In one dimension no more fits into a buffer than a process has.
+void cut_to_bytes(std::uint64_t& buffer, const char* option, const TransferGeometry& geometry,
+                  std::vector<std::string>& notes) {
+  if (geometry.two_dimensional || buffer <= geometry.bytes) return;
+  notes.push_back(
+      fmt::format("The transfer buffer size {} of {} is more than the {} bytes per process, and is "
+                  "taken as that.",
+                  buffer, option, geometry.bytes));
+  buffer = geometry.bytes;
+}
+
+/// From the most processes on, each the half of the one before.
+std::vector<int> processes_of(const SweepLimits& limits) {
+  if (limits.min_processes > limits.max_processes) {
+    throw InputError(
+        fmt::format("The fewest processes (-p {}) are more than the most (-P {}); swap them.",
+                    limits.min_processes, limits.max_processes));
+  }
+  std::vector<int> all;
+  for (std::uint64_t p = limits.max_processes; p >= limits.min_processes; p /= 2) {
+    all.push_back(static_cast<int>(p));
+  }
+  return all;
+}
+
+/// From the smallest buffer on, each the double of the one before. Defaults and the bounds of 1-D
+/// buffers follow the guide: half the bytes per process up to all of them. Says in `notes` where a
+/// size was cut.
+std::vector<std::uint64_t> buffers_of(const SweepLimits& limits, const TransferGeometry& geometry,
+                                      std::vector<std::string>& notes) {
+  std::uint64_t smallest = limits.min_buffer;
+  std::uint64_t largest = limits.max_buffer;
+  cut_to_bytes(smallest, "-x", geometry, notes);
+  cut_to_bytes(largest, "-X", geometry, notes);
+  if (smallest > 0 && largest > 0 && smallest > largest) {
+    throw InputError(fmt::format(
+        "The smallest transfer buffer (-x {}) is more than the largest (-X {}); swap them.",
+        smallest, largest));
+  }
+  // A default gives way to what was asked for.
+  if (largest == 0) largest = std::max(geometry.bytes, smallest);
+  if (smallest == 0) smallest = std::min(std::max(geometry.bytes / 2, geometry.block), largest);
+  std::vector<std::uint64_t> all;
+  for (std::uint64_t buffer = smallest; buffer <= largest; buffer *= 2) {
+    all.push_back(buffer);
+    if (buffer > largest / 2) break;  // the next could exceed 64 bits
+  }
+  return all;
+}
+
+void set_sweep(Options& options, const SweepLimits& limits, std::uint64_t most) {
   for (const auto& [option, count] :
        {std::pair{"-p", limits.min_processes}, std::pair{"-P", limits.max_processes}}) {
     if (count <= most) continue;
@@ -139,8 +207,6 @@ void set_sweep(Options& options, const Arguments& a, int ranks) {
         "{} asks for {} processes, but there are only {}; start more of them (mpiexec -n {}).",
         option, count, most, count));
   }
-  limits.min_buffer = parse_size(a.min_buffer, "-x (smallest transfer buffer)");
-  limits.max_buffer = parse_size(a.max_buffer, "-X (largest transfer buffer)");
   options.processes = processes_of(limits);
   options.buffers = buffers_of(limits, options.geometry, options.notes);
   for (const int processes : options.processes) {
@@ -153,13 +219,11 @@ void set_sweep(Options& options, const Arguments& a, int ranks) {
 }
 
 void set_run(Options& options, const Arguments& a) {
-  if (!a.iterations.empty() && options.trials) {
+  if (a.iterations && options.trials) {
     throw InputError(
         "-i and --trials both say how often to measure; use one (--trials adds a warm-up).");
   }
-  options.iterations =
-      a.iterations.empty() ? 1 : parse_count(a.iterations, "-i (test iterations)", 1, 1'000'000);
-  options.run.rule = fixed_trials(options.iterations);
+  options.run.rule = fixed_trials(a.iterations.value_or(1));
   resolve_common(options);
   const MethodInfo* possible[] = {&find_method("posix"), &find_method("hdf5-slab"),
                                   &find_method("mpiio-independent"),
@@ -174,20 +238,21 @@ void set_run(Options& options, const Arguments& a) {
 }
 
 void set_contents(Options& options, const Arguments& a) {
-  options.contents = parse_contents(a.contents);
-  if (options.contents == std::vector{Contents::position}) return;
-  options.write_only = true;
-  options.run.verify = false;
-}
-
-void set_one_buffer(Options& options, const Arguments& a) {
-  options.one_buffer = a.one_buffer;
-  if (!a.one_buffer) return;
-  if (options.debug.verify) {
+  if (!a.contents.empty()) options.contents.clear();
+  for (const std::string& word : a.contents) {
+    options.contents.push_back(parse_word<Contents>(word, "--contents",
+                                                    {{"position", Contents::position},
+                                                     {"rank", Contents::rank},
+                                                     {"request", Contents::request},
+                                                     {"buffer", Contents::buffer}}));
+  }
+  if (options.one_buffer && options.debug.verify) {
     throw InputError(
         "-D v verifies contents, which --one-buffer does not keep apart; use one of them.");
   }
-  options.run.verify = false;
+  const bool as_verified = options.contents == std::vector{Contents::position};
+  if (!as_verified) options.write_only = true;
+  if (!as_verified || options.one_buffer) options.run.verify = false;
 }
 
 }  // namespace
@@ -195,7 +260,9 @@ void set_one_buffer(Options& options, const Arguments& a) {
 Parsed<Options> parse(int argc, const char* const* argv, int ranks) {
   CLI::App app("Tests parallel I/O performance of POSIX, MPI-IO and HDF5 on 1-D and 2-D datasets.",
                "h5perf");
+  const auto most = static_cast<std::uint64_t>(ranks);
   Arguments arguments;
+  arguments.limits.max_processes = most;
   Options options;
   options.run = one_trial();
   add_options(app, arguments, options);
@@ -204,30 +271,18 @@ Parsed<Options> parse(int argc, const char* const* argv, int ranks) {
 
   options.apis = parse_apis(arguments.apis);
   options.debug = parse_debug(arguments.debug);
-  options.chunked = arguments.chunk;
-  options.collective = arguments.collective;
-  options.original_emulation = parse_emulation(arguments.emulation);
-  options.align = parse_size(arguments.align, "-a (alignment)");
   if (options.align == 0) throw InputError("-a (alignment) is 0; give at least 1 byte.");
-  options.align_threshold = parse_size(arguments.threshold, "-T (alignment threshold)");
-  options.files = parse_count(arguments.files, "-F (number of files)", 1, 1'000'000);
-  options.write_only = arguments.write_only;
-  options.buffer_memory = parse_size(arguments.buffer_memory, "--buffer-memory");
-  if (!arguments.ceiling.empty()) {
-    options.ceiling = parse_real(arguments.ceiling, "--ceiling") * 1024 * 1024;
-  }
-  options.output = arguments.output;
+  options.ceiling = arguments.ceiling * 1024 * 1024;
   if (arguments.mpi_posix) {
     options.notes.push_back(
         "-m asks for the MPI-posix driver, which HDF5 has no longer; the "
         "MPI-IO driver is used.");
   }
   set_geometry(options, arguments);
-  set_sweep(options, arguments, ranks);
+  set_sweep(options, arguments.limits, most);
   options.environment = read_environment();
   set_run(options, arguments);
   set_contents(options, arguments);
-  set_one_buffer(options, arguments);
   options.configuration = options_given(app);
   return {std::move(options), ""};
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/command_line.hpp"
+#include "base/names.hpp"
 #include "bench/run_arguments.hpp"
 #include "pattern/transfer_pattern.hpp"
 #include "program/h5perf/environment.hpp"
@@ -13,6 +14,9 @@
 namespace slabmark::h5perf {
 
 enum class Api { posix, mpiio, phdf5 };
+
+/// "posix", as -A takes it.
+constexpr std::string_view name_of(Api api) { return name_in({"posix", "mpiio", "phdf5"}, api); }
 
 /// What a byte of a dataset is set to.
 enum class Contents {
@@ -44,9 +48,9 @@ struct Options : CommonOptions {
   std::uint64_t iterations = 1;
   bool write_only = false;
   std::vector<Contents> contents = {Contents::position};  ///< of one dataset after another
-  bool one_buffer = false;          ///< all requests of a rank move the same memory
-  std::uint64_t buffer_memory = 0;  ///< bytes that a rank's buffers may take together
-  double ceiling = 0.0;             ///< bytes per second that are possible; 0: measure memcpy
+  bool one_buffer = false;                 ///< all requests of a rank move the same memory
+  std::uint64_t buffer_memory = 64 << 20;  ///< bytes that a rank's buffers may take together
+  double ceiling = 0.0;  ///< bytes per second that are possible; 0: measure memcpy
   DebugFlags debug;
   std::string output;              ///< of the report; empty: standard output
   std::vector<std::string> notes;  ///< of what was asked for but is not done as it was

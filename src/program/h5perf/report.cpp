@@ -38,24 +38,6 @@ double transfer_time(const TrialRecord& trial) {
   return std::min(trial.seconds(Phase::prepare) + raw_time(trial), trial.open_to_close);
 }
 
-double whole_time(const TrialRecord& trial) { return trial.open_to_close; }
-
-std::vector<double> times_of(const CellRecord& record, const TimeOf& time_of) {
-  std::vector<double> seconds;
-  for (const TrialRecord& trial : record.trials) {
-    if (!trial.warm_up) seconds.push_back(time_of(trial));
-  }
-  return seconds;
-}
-
-double rate(std::uint64_t bytes, double seconds) {
-  return seconds > 0.0 ? static_cast<double>(bytes) / seconds / mib : 0.0;
-}
-
-std::string_view interval_name(const TrialSummary& seconds) {
-  return seconds.is_range ? "range" : "95 % interval";
-}
-
 /// Puts the sections of an API together, and remembers figures that cannot be.
 class ApiText {
  public:
@@ -65,28 +47,28 @@ class ApiText {
 
   /// The four throughputs: bytes / shortest, mean, longest and median time.
   void throughput(const std::string& label, const CellRecord& record, const TimeOf& time_of) {
-    const auto times = times_of(record, time_of);
+    const auto times = each_trial(record.trials, time_of);
     const TrialSummary seconds = summarise_trials(times);
     const std::uint64_t bytes = record.pattern.bytes;
     line(fmt::format("{} ({} iteration(s)):", label, times.size()));
     figure(label, "Maximum", bytes, seconds.min);
     figure(label, "Average", bytes, seconds.mean);
     figure(label, "Minimum", bytes, seconds.max);
-    text_ +=
-        fmt::format("{}Median Throughput:  {:6.2f} MB/s{} [{:.2f}, {:.2f}] ({})\n", figure_indent,
-                    rate(bytes, seconds.median), in_seconds(seconds.median),
-                    rate(bytes, seconds.high), rate(bytes, seconds.low), interval_name(seconds));
+    text_ += fmt::format("{}Median Throughput:  {:6.2f} MB/s{} [{:.2f}, {:.2f}] ({})\n",
+                         figure_indent, mib_per_second(bytes, seconds.median),
+                         in_seconds(seconds.median), mib_per_second(bytes, seconds.high),
+                         mib_per_second(bytes, seconds.low), seconds.interval_name());
     if (options_.debug.level < 3) return;
     text_ +=
         fmt::format("{}Times of the iterations: {:.6f} s\n", figure_indent, fmt::join(times, ", "));
   }
 
   void time(const std::string& label, const CellRecord& record, const TimeOf& time_of) {
-    const TrialSummary seconds = summarise_trials(times_of(record, time_of));
+    const TrialSummary seconds = summarise_trials(each_trial(record.trials, time_of));
     line(fmt::format("{} ({} iteration(s)):", label, seconds.trials));
     text_ += fmt::format("{}Accumulated Time using {} file(s): {:7.5f} s [{:.5f}, {:.5f}] ({})\n",
                          figure_indent, options_.files, seconds.median, seconds.low, seconds.high,
-                         interval_name(seconds));
+                         seconds.interval_name());
   }
 
   std::string finish() const {
@@ -105,7 +87,7 @@ class ApiText {
 
   void figure(const std::string& label, std::string_view which, std::uint64_t bytes,
               double seconds) {
-    const double mb = rate(bytes, seconds);
+    const double mb = mib_per_second(bytes, seconds);
     text_ += fmt::format("{}{} Throughput: {:6.2f} MB/s{}\n", figure_indent, which, mb,
                          in_seconds(seconds));
     if (mb * mib > ceiling_) impossible_.push_back(fmt::format("{} {}", which, label));
@@ -133,32 +115,17 @@ void add_direction(ApiText& text, const Options& options, const CellRecord& reco
     text.time(word + " File Open", record, time_in(opens));
     text.time(word + " File Close", record, time_in(Phase::close));
   }
-  text.throughput(word + " Open-Close", record, whole_time);
+  text.throughput(word + " Open-Close", record, &TrialRecord::open_to_close);
   if (options.debug.level < 4) return;
   std::vector<std::string> phases;
   for (const auto& [phase, seconds] : record.summary.phases) {
     phases.push_back(fmt::format("{} {:.6f} s", slabmark::name_of(phase), seconds.median));
   }
-  const auto median = [&record](const TimeOf& time_of) {
-    return summarise_trials(times_of(record, time_of)).median;
-  };
   text.line(fmt::format(
       "{} timer details: {}; outside the phases {:.6f} s, of it agreements of all processes {:.6f} "
       "s",
       word, fmt::join(phases, ", "), record.summary.overhead.median,
-      median([](const TrialRecord& trial) { return trial.agreements; })));
-}
-
-std::string heading(Api api) {
-  switch (api) {
-    case Api::posix:
-      return "POSIX";
-    case Api::mpiio:
-      return "MPIO";
-    case Api::phdf5:
-      break;
-  }
-  return "PHDF5 (w/MPI-I/O driver)";
+      median(each_trial(record.trials, &TrialRecord::agreements))));
 }
 
 /// Of all iterations; the record tells of one.
@@ -189,18 +156,19 @@ std::string format_buffer(const Options& options, std::uint64_t buffer, std::uin
       shape, bytes * static_cast<double>(g.datasets) / mib, options.files, g.datasets, size);
 }
 
-std::string format_api(const Options& options, const Point& point, const Result& result,
-                       double ceiling) {
+std::string format_api(const Options& options, const Point& point,
+                       std::span<const CellRecord> records, double ceiling) {
   ApiText text(options, ceiling);
-  add_direction(text, options, result.write, "Write", Phase::create);
-  if (result.read) add_direction(text, options, *result.read, "Read", Phase::open);
-  if (result.write.verified.state == Verified::yes) {
+  const bool reads = records.size() > 1;
+  add_direction(text, options, records[0], "Write", Phase::create);
+  if (reads) add_direction(text, options, records[1], "Read", Phase::open);
+  if (records[0].verified.state == Verified::yes) {
     text.line(fmt::format(
-        "Verified: {} bytes written{}", verified_bytes(result.write),
-        result.read ? fmt::format(", {} bytes read from warm cache", verified_bytes(*result.read))
-                    : ""));
+        "Verified: {} bytes written{}", verified_bytes(records[0]),
+        reads ? fmt::format(", {} bytes read from warm cache", verified_bytes(records[1])) : ""));
   }
-  return fmt::format("        IO API = {}\n", heading(point.api)) + text.finish();
+  const auto heading = name_in({"POSIX", "MPIO", "PHDF5 (w/MPI-I/O driver)"}, point.api);
+  return fmt::format("        IO API = {}\n", heading) + text.finish();
 }
 
 }  // namespace slabmark::h5perf

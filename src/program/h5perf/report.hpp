@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "program/h5perf/measurement.hpp"
@@ -18,8 +19,8 @@ std::string format_processes(std::uint64_t processes);
 std::string format_buffer(const Options& options, std::uint64_t buffer, std::uint64_t processes);
 
 /// The heading and figures of one API. `ceiling` is in bytes per second: figures above it are
-/// named.
-std::string format_api(const Options& options, const Point& point, const Result& result,
-                       double ceiling);
+/// named. `records` are those of measure().
+std::string format_api(const Options& options, const Point& point,
+                       std::span<const CellRecord> records, double ceiling);
 
 }  // namespace slabmark::h5perf

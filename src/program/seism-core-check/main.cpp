@@ -22,21 +22,16 @@ namespace slabmark::seism_core_check {
 
 namespace {
 
-struct Options {
-  std::string file;
-};
-
-Parsed<Options> parse(int argc, const char* const* argv) {
+Parsed<std::string> parse(int argc, const char* const* argv) {
   CLI::App app("Checks every element of every time step of a file that seism-core-slice wrote.",
                "seism-core-check");
-  Options options;
-  app.add_option("file", options.file, "The file")->required();
+  std::string file;
+  app.add_option("file", file, "The file")->required();
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
-  return {options, ""};
+  return {file, ""};
 }
 
-ExitStatus run(const Comm& world, const Options& options) {
-  const std::string& path = options.file;
+ExitStatus run(const Comm& world, const std::string& path) {
   const CheckpointSettings settings = read_checkpoint_attributes(world, path);
   const CheckpointGrid& grid = settings.grid;
   Pattern pattern;
@@ -62,11 +57,7 @@ ExitStatus run(const Comm& world, const Options& options) {
 }  // namespace slabmark::seism_core_check
 
 int main(int argc, char** argv) {
-  using namespace slabmark;
-  const auto body = [&](const Comm& world) {
-    return parse_and_run(
-        world, [&] { return seism_core_check::parse(argc, argv); }, seism_core_check::run);
-  };
+  using namespace slabmark::seism_core_check;
   // The file may lie in subfiles, whose driver wants all threads.
-  return run_program(argc, argv, "seism-core-check", body, MPI_THREAD_MULTIPLE);
+  return slabmark::run_parsed(argc, argv, "seism-core-check", parse, run, MPI_THREAD_MULTIPLE);
 }

@@ -15,13 +15,10 @@
 #include "base/path.hpp"
 #include "base/version.hpp"
 #include "bench/run.hpp"
-#include "bench/run_arguments.hpp"
+#include "bench/session.hpp"
 #include "checkpoint/attributes.hpp"
 #include "checkpoint/content.hpp"
-#include "measure/manifest.hpp"
 #include "measure/manifest_file_system.hpp"
-#include "measure/record_file.hpp"
-#include "method/environment.hpp"
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/deadline.hpp"
@@ -101,7 +98,7 @@ void finish_file(const Comm& world, const CheckpointSettings& settings, const Ce
 }
 
 ExitStatus run(const Comm& world, const Options& options) {
-  require_record_file(world, options.json);
+  Session session(world, "seism-core-slice", options);
   const CheckpointSettings settings = read_input(world, options);
   Cell cell;
   cell.method = &find_method(settings.subfile > 0 ? "hdf5-subfiling" : "hdf5-slab");
@@ -129,29 +126,19 @@ ExitStatus run(const Comm& world, const Options& options) {
   // Before anything is printed: nothing is echoed of a run that cannot begin.
   mpiio::require_free_path(world, cell.path, {.overwrite = true}, cell.method->file().companions);
 
-  const std::string directory = directory_of(settings.filename);
-  const LibraryEnvironment environment = library_environment(world, directory);
-  nlohmann::json manifest = collect_manifest(
-      world, {"seism-core-slice", directory, configuration_of(settings, cell.settings),
-              options.run.seed, environment.to_json()});
+  session.begin(directory_of(settings.filename), configuration_of(settings, cell.settings));
   if (world.is_root()) {
     fmt::print("{}", format_echo(settings));
     std::fflush(stdout);
   }
 
-  CellRecord record = run_cells(world, {&cell, 1}, options.run).front();
-  finish_file(world, settings, cell, output, record, environment);
+  std::vector<CellRecord> records = run_cells(world, {&cell, 1}, options.run);
+  CellRecord& record = records.front();
+  finish_file(world, settings, cell, output, record, session.environment());
   if (striped && world.is_root()) {
     record.effective["lustre"] = lustre_striping(settings.filename, "lustre");
   }
-
-  agreed(world, [&] {
-    if (!world.is_root()) return;
-    manifest["ended"] = utc_now();
-    record.manifest = manifest;
-    fmt::print("{}", format_results(settings, record));
-    if (!options.json.empty()) append_record(options.json, record);
-  });
+  session.finish(world, records, [&] { fmt::print("{}", format_results(settings, record)); });
   return ExitStatus::good;
 }
 
@@ -160,11 +147,7 @@ ExitStatus run(const Comm& world, const Options& options) {
 }  // namespace slabmark::seism_core_slice
 
 int main(int argc, char** argv) {
-  using namespace slabmark;
-  const auto body = [&](const Comm& world) {
-    return parse_and_run(
-        world, [&] { return seism_core_slice::parse(argc, argv); }, seism_core_slice::run);
-  };
+  using namespace slabmark::seism_core_slice;
   // Subfiling wants all threads, and whether it is asked for is known only after the start of MPI.
-  return run_program(argc, argv, "seism-core-slice", body, MPI_THREAD_MULTIPLE);
+  return slabmark::run_parsed(argc, argv, "seism-core-slice", parse, run, MPI_THREAD_MULTIPLE);
 }

@@ -12,8 +12,6 @@ namespace slabmark::seism_core_slice {
 
 namespace {
 
-constexpr double mib = 1024.0 * 1024.0;
-
 template <class Value>
 std::string line(std::string_view label, const Value& value, std::string_view unit = "") {
   return fmt::format("{:<32}{}{}\n", fmt::format("{}:", label), value, unit);
@@ -25,28 +23,16 @@ std::string seconds_line(std::string_view label, double seconds) {
 }
 
 std::string rate_line(std::string_view label, std::uint64_t bytes, double seconds) {
-  const double rate = seconds > 0 ? static_cast<double>(bytes) / mib / seconds : 0.0;
-  return line(label, fmt::format("{:.6g}", rate), " MB/s");
-}
-
-double phase_seconds(const CellRecord& record, Phase phase) {
-  const auto found = record.summary.phases.find(phase);
-  return found == record.summary.phases.end() ? 0.0 : found->second.median;
+  return line(label, fmt::format("{:.6g}", mib_per_second(bytes, seconds)), " MB/s");
 }
 
 /// Median over the trials of the slowest rank's seconds.
 double span_seconds(const CellRecord& record, const std::string& name) {
-  std::vector<double> seconds;
-  for (const TrialRecord& trial : record.trials) {
-    if (trial.warm_up) continue;
-    const auto found = trial.spans.find(name);
-    seconds.push_back(found == trial.spans.end() ? 0.0 : found->second.max);
-  }
-  return median(seconds);
+  return median(each_trial(record.trials, [&](const auto& trial) { return trial.span(name); }));
 }
 
 double creation_seconds(const CellRecord& record) {
-  return phase_seconds(record, Phase::create) + phase_seconds(record, Phase::define);
+  return record.summary.seconds(Phase::create) + record.summary.seconds(Phase::define);
 }
 
 std::string triple(const std::array<std::uint64_t, 3>& lengths) {
@@ -80,7 +66,7 @@ std::string creation_lines(const CheckpointSettings& settings, const CellRecord&
   return seconds_line("Pre-create/open", creation_seconds(record)) +
          seconds_line("Time in precreate_0()", span_seconds(record, "create.precreate")) +
          seconds_line("Time in H5Fopen()", span_seconds(record, "create.reopen")) +
-         seconds_line("Time in H5Dopen()", phase_seconds(record, Phase::define));
+         seconds_line("Time in H5Dopen()", record.summary.seconds(Phase::define));
 }
 
 std::string sync_lines(const CellRecord& record) {
@@ -95,8 +81,7 @@ std::string trial_lines(const CellRecord& record) {
   return line(
       "Trials",
       fmt::format("{}; all times are medians; create to close {:.6g} s, {} [{:.6g}, {:.6g}]",
-                  total.trials, total.median, total.is_range ? "range" : "95 % interval", total.low,
-                  total.high));
+                  total.trials, total.median, total.interval_name(), total.low, total.high));
 }
 
 }  // namespace
@@ -136,7 +121,7 @@ std::string format_results(const CheckpointSettings& settings, const CellRecord&
   text += seconds_line("Write", write);
   text += rate_line("Write throughput", bytes, write);
   text += sync_lines(record);
-  text += seconds_line("Close file", phase_seconds(record, Phase::close));
+  text += seconds_line("Close file", record.summary.seconds(Phase::close));
   text += rate_line("Aggregate throughput", bytes, total);
   text += line("Collective I/O", collectivity(record, settings.collective_write));
   text += line("Mdata ops actually collective",
@@ -158,8 +143,8 @@ nlohmann::json facts_of(const CellRecord& record) {
           {"trials", record.summary.open_to_close.seconds.trials},
           {"seconds_create", creation_seconds(record)},
           {"seconds_write", record.summary.transfer.seconds.median},
-          {"seconds_sync", phase_seconds(record, Phase::sync)},
-          {"seconds_close", phase_seconds(record, Phase::close)},
+          {"seconds_sync", record.summary.seconds(Phase::sync)},
+          {"seconds_close", record.summary.seconds(Phase::close)},
           {"seconds_create_to_close", record.summary.open_to_close.seconds.median}};
 }
 

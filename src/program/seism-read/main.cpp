@@ -12,12 +12,10 @@
 #include "base/command_line.hpp"
 #include "base/path.hpp"
 #include "bench/run.hpp"
-#include "bench/run_arguments.hpp"
+#include "bench/session.hpp"
 #include "checkpoint/attributes.hpp"
 #include "checkpoint/content.hpp"
-#include "measure/manifest.hpp"
-#include "measure/record_file.hpp"
-#include "method/environment.hpp"
+#include "measure/record.hpp"
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
@@ -52,18 +50,17 @@ Parsed<Options> parse(int argc, const char* const* argv) {
 }
 
 std::string format_report(const CellRecord& record) {
-  constexpr double mib = 1024.0 * 1024.0;
   const double read = record.summary.transfer.seconds.median;
   const double total = record.summary.open_to_close.seconds.median;
-  const auto bytes = static_cast<double>(record.pattern.bytes);
+  const std::uint64_t bytes = record.pattern.bytes;
   const auto line = [](std::string_view label, const std::string& value) {
     return fmt::format("{:<32}{}\n", fmt::format("{}:", label), value);
   };
   std::string text = line("Number of time steps", fmt::to_string(record.pattern.rounds));
   text += line("Total bytes read", fmt::to_string(record.pattern.bytes));
   text += line("Read time", fmt::format("{:.6g} s", read));
-  text += line("Read throughput", fmt::format("{:.6g} MB/s", bytes / mib / read));
-  text += line("Aggregate throughput", fmt::format("{:.6g} MB/s", bytes / mib / total));
+  text += line("Read throughput", fmt::format("{:.6g} MB/s", mib_per_second(bytes, read)));
+  text += line("Aggregate throughput", fmt::format("{:.6g} MB/s", mib_per_second(bytes, total)));
   text += line("Pages when reading began", record.cache);
   if (record.verified.state == Verified::yes) {
     text += line("Verified", fmt::format("yes, {} elements", record.verified.elements));
@@ -72,7 +69,7 @@ std::string format_report(const CellRecord& record) {
 }
 
 ExitStatus run(const Comm& world, const Options& options) {
-  require_record_file(world, options.json);
+  Session session(world, "seism-read", options);
   const CheckpointSettings settings = read_checkpoint_attributes(world, options.file);
   Pattern pattern;
   Cell cell;
@@ -89,19 +86,9 @@ ExitStatus run(const Comm& world, const Options& options) {
   cell.path = options.file;
   cell.existing = true;
 
-  const std::string directory = directory_of(options.file);
-  const LibraryEnvironment environment = library_environment(world, directory);
-  nlohmann::json manifest = collect_manifest(
-      world,
-      {"seism-read", directory, {{"file", options.file}}, options.run.seed, environment.to_json()});
-  CellRecord record = run_cells(world, {&cell, 1}, options.run).front();
-  agreed(world, [&] {
-    if (!world.is_root()) return;
-    manifest["ended"] = utc_now();
-    record.manifest = manifest;
-    fmt::print("{}", format_report(record));
-    if (!options.json.empty()) append_record(options.json, record);
-  });
+  session.begin(directory_of(options.file), {{"file", options.file}});
+  std::vector<CellRecord> records = run_cells(world, {&cell, 1}, options.run);
+  session.finish(world, records, [&] { fmt::print("{}", format_report(records.front())); });
   return ExitStatus::good;
 }
 
@@ -110,11 +97,7 @@ ExitStatus run(const Comm& world, const Options& options) {
 }  // namespace slabmark::seism_read
 
 int main(int argc, char** argv) {
-  using namespace slabmark;
-  const auto body = [&](const Comm& world) {
-    return parse_and_run(
-        world, [&] { return seism_read::parse(argc, argv); }, seism_read::run);
-  };
+  using namespace slabmark::seism_read;
   // The file may lie in subfiles, whose driver wants all threads.
-  return run_program(argc, argv, "seism-read", body, MPI_THREAD_MULTIPLE);
+  return slabmark::run_parsed(argc, argv, "seism-read", parse, run, MPI_THREAD_MULTIPLE);
 }

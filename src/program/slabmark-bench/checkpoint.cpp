@@ -31,18 +31,13 @@ class CheckpointCommand : public PatternCommand {
     add_count(app, "--time", grid_.steps, "Time steps", {.min = 1});
   }
 
-  BuiltPattern build(const Comm& comm, bool for_reading) override {
-    const auto rank = static_cast<std::uint64_t>(comm.rank());
-    const auto size = static_cast<std::uint64_t>(comm.size());
-    if (grid_.blocks() != size) {
+  Pattern part(std::uint64_t rank, std::uint64_t ranks) override {
+    if (grid_.blocks() != ranks) {
       throw InputError(fmt::format(
           "--processor {} makes {} processes, but there are {} ranks; start as many ranks.",
-          fmt::join(grid_.processor, ","), grid_.blocks(), size));
+          fmt::join(grid_.processor, ","), grid_.blocks(), ranks));
     }
-    BuiltPattern built;
-    built.written = make_checkpoint_pattern(grid_, rank, size);
-    if (for_reading) built.read = make_checkpoint_pattern(grid_, (rank + 1) % size, size);
-    return built;
+    return make_checkpoint_pattern(grid_, rank, ranks);
   }
 
  private:

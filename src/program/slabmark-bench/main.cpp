@@ -13,11 +13,8 @@
 
 #include "bench/bound.hpp"
 #include "bench/run.hpp"
-#include "bench/run_arguments.hpp"
+#include "bench/session.hpp"
 #include "bench/table.hpp"
-#include "measure/manifest.hpp"
-#include "measure/record_file.hpp"
-#include "method/environment.hpp"
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
@@ -43,7 +40,7 @@ Patterns build_patterns(const Comm& world, const Options& options) {
   if (options.bounds) {
     patterns.bound = bound_of(world, patterns.built.written);
     // Reading back what the next rank wrote: ranks' bytes differ, so the parts are the next rank's.
-    if (options.read) patterns.bound_read = neighbour_bound_of(world, patterns.built.written);
+    if (options.read) patterns.bound_read = bound_of(world, patterns.built.written, true);
   }
   return patterns;
 }
@@ -91,14 +88,9 @@ Progress progress_on_terminal(bool quiet) {
   }};
 }
 
-void report(const Options& options, const Patterns& patterns, const nlohmann::json& manifest,
-            const LibraryEnvironment& environment, std::vector<CellRecord>& records) {
+void report(const Options& options, const LibraryEnvironment& environment,
+            const std::vector<CellRecord>& records) {
   if (isatty(STDERR_FILENO) != 0 && !options.quiet) fmt::print(stderr, "\r\033[K");
-  for (CellRecord& record : records) {
-    record.setup = patterns.built.setup;
-    record.manifest = manifest;
-    if (!options.json.empty()) append_record(options.json, record);
-  }
   fmt::print("MPI-IO: {}; HDF5 {}; PnetCDF {}\n", environment.mpi_io, environment.hdf5,
              environment.pnetcdf.empty() ? "not in this build" : environment.pnetcdf);
   fmt::print("{}", format_table(records));
@@ -107,26 +99,15 @@ void report(const Options& options, const Patterns& patterns, const nlohmann::js
 }
 
 ExitStatus run(const Comm& world, const Options& options) {
-  require_record_file(world, options.json);
+  Session session(world, "slabmark-bench", options);
   const Patterns patterns = build_patterns(world, options);
   const std::vector<Cell> cells = make_cells(options, patterns);
-  const LibraryEnvironment environment = library_environment(world, options.directory);
-  if (world.is_root()) {
-    if (const std::string warning = environment.warning(); !warning.empty()) {
-      fmt::print(stderr, "slabmark-bench: warning: {}\n", warning);
-    }
-  }
-  nlohmann::json manifest =
-      collect_manifest(world, {"slabmark-bench", options.directory, options.configuration,
-                               options.run.seed, environment.to_json()});
-
+  session.begin(options.directory, options.configuration);
   std::vector<CellRecord> records =
       run_cells(world, cells, options.run, progress_on_terminal(options.quiet));
-  agreed(world, [&] {
-    if (!world.is_root()) return;
-    manifest["ended"] = utc_now();
-    report(options, patterns, manifest, environment, records);
-  });
+  session.finish(
+      world, records, [&] { report(options, session.environment(), records); },
+      patterns.built.setup);
   return ExitStatus::good;
 }
 

@@ -6,6 +6,14 @@
 
 namespace slabmark::bench_program {
 
+BuiltPattern PatternCommand::build(const Comm& comm, bool for_reading) {
+  const auto rank = static_cast<std::uint64_t>(comm.rank());
+  const auto ranks = static_cast<std::uint64_t>(comm.size());
+  BuiltPattern built{part(rank, ranks), std::nullopt, {}};
+  if (for_reading) built.read = part((rank + 1) % ranks, ranks);
+  return built;
+}
+
 CLI::Option* add_type(CLI::App& app, const std::string& names, ElementType& value,
                       const std::string& help, std::initializer_list<ElementType> types) {
   std::vector<std::pair<std::string, ElementType>> words;

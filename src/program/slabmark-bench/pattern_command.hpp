@@ -37,8 +37,11 @@ class PatternCommand {
   /// Files that the pattern is read from, which no method may write over.
   virtual std::vector<std::string> inputs() const { return {}; }
 
-  /// Collective.
-  virtual BuiltPattern build(const Comm& comm, bool for_reading) = 0;
+  /// Collective. As it stands: this rank's part(), and to read the next rank's.
+  virtual BuiltPattern build(const Comm& comm, bool for_reading);
+
+ protected:
+  virtual Pattern part(std::uint64_t /*rank*/, std::uint64_t /*ranks*/) { return {}; }
 };
 
 std::unique_ptr<PatternCommand> make_decomp_command();

@@ -98,15 +98,9 @@ class SliceCommand : public PatternCommand {
     for (const std::string& text : ranges_) kept_.push_back(parse_range(text));
   }
 
-  BuiltPattern build(const Comm& comm, bool for_reading) override {
-    if (balanced_) {
-      field_.processes = balanced_processes(comm.size(), field_.points);
-    }
-    const auto rank = static_cast<std::uint64_t>(comm.rank());
-    const auto size = static_cast<std::uint64_t>(comm.size());
-    BuiltPattern built{pattern_of(rank, size), std::nullopt, {}};
-    if (for_reading) built.read = pattern_of((rank + 1) % size, size);
-    return built;
+  Pattern part(std::uint64_t rank, std::uint64_t ranks) override {
+    if (balanced_) field_.processes = balanced_processes(static_cast<int>(ranks), field_.points);
+    return make_slice_pattern(field_, slices(), element_, field_count_, output_count_, rank, ranks);
   }
 
  private:
@@ -132,10 +126,6 @@ class SliceCommand : public PatternCommand {
     std::vector<Slice> planes;
     for (const auto& cut : cuts_) planes.push_back(plane_of(all, cut.normal, cut.position));
     return planes;
-  }
-
-  Pattern pattern_of(std::uint64_t rank, std::uint64_t size) const {
-    return make_slice_pattern(field_, slices(), element_, field_count_, output_count_, rank, size);
   }
 
   BlockedField field_;

@@ -41,12 +41,8 @@ class TransferCommand : public PatternCommand {
     }
   }
 
-  BuiltPattern build(const Comm& comm, bool for_reading) override {
-    const auto rank = static_cast<std::uint64_t>(comm.rank());
-    const auto ranks = static_cast<std::uint64_t>(comm.size());
-    BuiltPattern built{make_transfer_pattern(geometry_, rank, ranks), std::nullopt, {}};
-    if (for_reading) built.read = make_transfer_pattern(geometry_, (rank + 1) % ranks, ranks);
-    return built;
+  Pattern part(std::uint64_t rank, std::uint64_t ranks) override {
+    return make_transfer_pattern(geometry_, rank, ranks);
   }
 
  private:

@@ -2,16 +2,21 @@
 ///
 ///   mpiexec -n 4 slabmark-blob convert run.blob -o run.nc
 
+#include <memory>
+
 #include <fmt/format.h>
 
 #include "base/command_line.hpp"
 #include "base/error.hpp"
 #include "base/printable.hpp"
+#include "bench/buffers.hpp"
 #include "bench/run_arguments.hpp"
+#include "measure/clock.hpp"
+#include "method/open_file.hpp"
+#include "method/raw/blob_pattern.hpp"
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
-#include "program/slabmark-blob/convert.hpp"
 #include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark::blob_program {
@@ -21,53 +26,73 @@ namespace {
 struct Options {
   std::string input;
   std::string output;
-  std::string method = "pnetcdf-rearranged";
+  const MethodInfo* method = nullptr;
   bool overwrite = false;
   Settings settings;
 };
 
-std::optional<std::string> parse(int argc, const char* const* argv, Options& options) {
+Parsed<Options> parse(int argc, const char* const* argv) {
+  Options options;
+  std::string method = "pnetcdf-rearranged";
   CLI::App app("Brings files of the private layout (method blob) into the canonical one.",
                "slabmark-blob");
   app.require_subcommand(1);
   CLI::App* convert = app.add_subcommand("convert", "Write a canonical file");
   convert->add_option("input", options.input, "File that the method blob wrote")->required();
   convert->add_option("-o,--output", options.output, "File to write")->required();
-  convert->add_option("--method", options.method,
+  convert->add_option("--method", method,
                       "pnetcdf-rearranged (default), hdf5-rearranged or mpiio-rearranged");
   add_settings_arguments(*convert, options.settings);
   convert->add_flag("--overwrite", options.overwrite, "Replace the output if it exists already");
-  return parse_command_line(app, argc, argv);
-}
-
-const MethodInfo& writer(const std::string& name) {
-  const MethodInfo& method = find_method(name);
-  if (name.ends_with("-rearranged")) return method;
-  throw InputError(fmt::format(
-      "Method {} does not write what a conversion brings together; use a rearranged one.", name));
-}
-
-ExitStatus run(const Comm& world, int argc, char** argv) {
-  Options options;
-  std::optional<std::string> help;
-  const MethodInfo* method = nullptr;
-  agreed(world, [&] {
-    help = parse(argc, argv, options);
-    if (help) return;
-    method = &writer(options.method);
-    check_options(options.settings, {&method, 1});
-  });
-  if (help) {
-    if (world.is_root()) fmt::print("{}", *help);
-    return ExitStatus::good;
+  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+  options.method = &find_method(method);
+  if (!method.ends_with("-rearranged")) {
+    throw InputError(fmt::format(
+        "Method {} does not write what a conversion brings together; use a rearranged one.",
+        method));
   }
+  check_options(options.settings, {&options.method, 1});
+  return {std::move(options), ""};
+}
+
+/// Collective. Writes what the input holds to the output, which does not exist yet, in the seconds
+/// that it returns. Memory: the largest round of the recorded ranks that a rank stands for. Throws
+/// an agreed Error; an incomplete output is removed.
+double convert(const Comm& comm, const Options& options) {
+  const auto& [input, output, info, overwrite, settings] = options;
+  std::unique_ptr<BlobPattern> content;
+  agreed(comm, [&] { content = std::make_unique<BlobPattern>(comm, input); });
+  const Pattern& pattern = content->pattern();
+  agreed(comm, [&] {
+    if (const auto reason = info->supports(pattern, settings)) {
+      throw InputError(fmt::format("Method {} cannot write '{}': {}.", info->name, input, *reason));
+    }
+  });
+  mpiio::TrialFile file(comm, output);
+  PhaseClock clock(comm);
+  OpenFile written(*info, {comm, pattern, Direction::write, settings, clock});
+  written.begin(output);
+  Buffers buffers;
+  agreed(comm, [&] { buffers.fit(pattern); });
+  for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
+    const auto memory = buffers.lay_out(pattern, make_group(pattern, round, 1));
+    // Not in the method's phase, since some methods talk in post(), and a rank that cannot read
+    // must not be waited for.
+    agreed(comm, [&] { content->read(round, memory); });
+    const std::span<std::byte* const> posted[] = {memory};
+    written.move(round, posted);
+  }
+  written.end();
+  file.keep();
+  return comm.max(clock.times().open_to_close);
+}
+
+ExitStatus run(const Comm& world, const Options& options) {
   mpiio::require_free_path(world, options.output, {options.overwrite, "-o", {options.input}});
-  PhaseClock clock(world);
-  convert(world, options.input, options.output, *method, options.settings, clock);
-  const double seconds = world.max(clock.times().open_to_close);
+  const double seconds = convert(world, options);
   if (world.is_root()) {
     fmt::print("{} -> {} by {} on {} ranks in {:.4f} s\n", printable(options.input),
-               printable(options.output), method->name, world.size(), seconds);
+               printable(options.output), options.method->name, world.size(), seconds);
   }
   return ExitStatus::good;
 }
@@ -77,7 +102,6 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
 }  // namespace slabmark::blob_program
 
 int main(int argc, char** argv) {
-  return slabmark::run_program(argc, argv, "slabmark-blob", [&](const slabmark::Comm& world) {
-    return slabmark::blob_program::run(world, argc, argv);
-  });
+  using namespace slabmark::blob_program;
+  return slabmark::run_parsed(argc, argv, "slabmark-blob", parse, run);
 }

@@ -1,7 +1,5 @@
 #include <memory>
 
-#include <fmt/format.h>
-
 #include "map/file_kind.hpp"
 #include "program/slabmark-decomp/output.hpp"
 
@@ -21,15 +19,6 @@ std::vector<MapSource> load(const std::vector<std::string>& inputs, const Comm& 
     for (std::size_t k = 0; k < file->maps().size(); ++k) sources.push_back(source_of(file, k));
   }
   return sources;
-}
-
-void keep_only(std::vector<MapSource>& sources, std::uint64_t map) {
-  if (map == 0) return;
-  if (map > sources.size()) {
-    throw InputError(
-        fmt::format("The inputs hold {} maps, and --map asks for number {}.", sources.size(), map));
-  }
-  sources = {sources[map - 1]};
 }
 
 std::vector<std::uint64_t> entries_of(const RunList& runs) {
@@ -59,7 +48,7 @@ TextMap text_of(const MapSource& source) {
 void convert(const std::vector<std::string>& inputs, const OutputOptions& output) {
   const Comm alone(MPI_COMM_SELF);
   std::vector<MapSource> sources = load(inputs, alone);
-  keep_only(sources, output.map);
+  keep_only(sources, output.map, "the input");
   check_output(output, sources.size(), inputs);
   if (kind_of(output, sources.size()) != OutputKind::text) {
     write_netcdf(sources, output);

@@ -1,26 +1,10 @@
-#include <fmt/format.h>
-
 #include "program/slabmark-decomp/output.hpp"
 
 namespace slabmark::decomp {
 
-namespace {
-
-std::vector<SyntheticMap> chosen_maps(const SyntheticDecomposition& decomposition,
-                                      std::uint64_t only) {
-  const std::vector<SyntheticMap>& maps = decomposition.maps;
-  if (only == 0) return maps;
-  if (only > maps.size()) {
-    throw InputError(fmt::format("{} has {} maps, and --map asks for number {}.",
-                                 decomposition.name, maps.size(), only));
-  }
-  return {maps[only - 1]};
-}
-
-}  // namespace
-
 void write_generated(const SyntheticDecomposition& decomposition, const OutputOptions& output) {
-  const std::vector<SyntheticMap> maps = chosen_maps(decomposition, output.map);
+  std::vector<SyntheticMap> maps = decomposition.maps;
+  keep_only(maps, output.map, decomposition.name);
   check_output(output, maps.size(), {});
   if (kind_of(output, maps.size()) == OutputKind::text) {
     std::vector<TextMap> texts;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstring>
 #include <functional>
 
 #include <fmt/format.h>
@@ -17,18 +16,9 @@ using Occurrences = std::map<std::uint64_t, std::uint64_t>;
 
 /// Collective. Adds up the occurrences of all ranks on rank 0.
 Occurrences gather(const Comm& comm, const Occurrences& mine) {
-  std::string packed;
-  for (const auto& [value, count] : mine) {
-    packed.append(reinterpret_cast<const char*>(&value), sizeof value);
-    packed.append(reinterpret_cast<const char*>(&count), sizeof count);
-  }
   Occurrences all;
-  for (const std::string& part : comm.gather(packed)) {
-    for (std::size_t at = 0; at < part.size(); at += 16) {
-      std::uint64_t value = 0;
-      std::uint64_t count = 0;
-      std::memcpy(&value, part.data() + at, sizeof value);
-      std::memcpy(&count, part.data() + at + 8, sizeof count);
+  for (const std::string& part : comm.gather(nlohmann::json(mine).dump())) {
+    for (const auto& [value, count] : nlohmann::json::parse(part).get<Occurrences>()) {
       all[value] += count;
     }
   }

@@ -4,17 +4,13 @@
 ///
 /// docs/slice_eval.md has the options, the methods and a sample of the output.
 
-#include <cstdio>
 #include <memory>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "bench/run.hpp"
-#include "bench/run_arguments.hpp"
-#include "measure/manifest.hpp"
-#include "measure/record_file.hpp"
-#include "method/environment.hpp"
+#include "bench/session.hpp"
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
@@ -52,34 +48,20 @@ void check_sizes(const Comm& world, const Options& options) {
   });
 }
 
-/// On root, if records were asked for.
-void keep_record(const Options& options, nlohmann::json manifest, CellRecord& record) {
-  if (options.json.empty()) return;
-  manifest["ended"] = utc_now();
-  record.manifest = std::move(manifest);
-  append_record(options.json, record);
-}
-
 ExitStatus run(const Comm& world, Options options) {
   const auto ranks = static_cast<std::uint64_t>(world.size());
   if (options.balanced) options.grid.processes = {ranks, 1, 1};
   check_sizes(world, options);
-  require_record_file(world, options.json);
+  Session session(world, "slice_eval", options);
   std::shared_ptr<slice::Device> device;
   agreed(world, [&] {
     if (options.on_gpu) device = slice::cuda_device();
   });
-  const LibraryEnvironment environment = library_environment(world, options.directory);
-  const nlohmann::json manifest =
-      collect_manifest(world, {"slice_eval", options.directory, options.configuration,
-                               options.run.seed, environment.to_json()});
-
+  session.begin(options.directory, options.configuration);
   std::optional<CellRecord> regular;
   if (options.regular > 0) {
     regular = write_regular(world, options);
-    agreed(world, [&] {
-      if (world.is_root()) keep_record(options, manifest, *regular);
-    });
+    session.finish(world, {&*regular, 1});
   }
   std::unique_ptr<Fields> fields;
   agreed(world, [&] {
@@ -88,11 +70,8 @@ ExitStatus run(const Comm& world, Options options) {
                                       device);
   });
   auto rows = measure(world, options, *fields);
-  agreed(world, [&] {
-    if (!world.is_root()) return;
-    for (auto& row : rows) keep_record(options, manifest, row.record);
-    fmt::print("{}", format_report(options, rows, regular));
-  });
+  for (Row& row : rows) session.finish(world, {&row.record, 1});
+  if (world.is_root()) fmt::print("{}", format_report(options, rows, regular));
   return ExitStatus::good;
 }
 
@@ -101,14 +80,6 @@ ExitStatus run(const Comm& world, Options options) {
 }  // namespace slabmark::slice_eval
 
 int main(int argc, char** argv) {
-  using namespace slabmark;
-  return run_program(argc, argv, "slice_eval", [&](const Comm& world) {
-    slice_eval::CommandLine line;
-    agreed(world, [&] { line = slice_eval::parse(argc, argv); });
-    if (!line.options) {
-      if (world.is_root()) fmt::print("{}", line.text);
-      return ExitStatus::good;
-    }
-    return slice_eval::run(world, std::move(*line.options));
-  });
+  using namespace slabmark::slice_eval;
+  return slabmark::run_parsed(argc, argv, "slice_eval", parse, run);
 }

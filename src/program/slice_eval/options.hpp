@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/command_line.hpp"
 #include "bench/run_arguments.hpp"
 #include "pattern/slice_pattern.hpp"
 
@@ -23,7 +23,7 @@ struct Options : CommonOptions {
   std::vector<const MethodInfo*> methods;
   std::uint64_t outputs = 15;
   std::uint64_t computations = 0;  ///< passes over the fields between two outputs
-  std::uint64_t sweep = 0;         ///< bytes of other memory touched before each output
+  std::uint64_t sweep = 96 << 20;  ///< bytes of other memory touched before each output
   std::uint64_t regular = 0;       ///< trials of writing the whole field
   bool with_halos = false;         ///< of the whole field, at its outer faces
   bool huge_pages = true;
@@ -31,13 +31,7 @@ struct Options : CommonOptions {
   std::string directory = ".";
 };
 
-/// Nothing in `options` if the program has only to print `text`.
-struct CommandLine {
-  std::optional<Options> options;
-  std::string text;
-};
-
 /// Throws InputError for bad usage.
-CommandLine parse(int argc, const char* const* argv);
+Parsed<Options> parse(int argc, const char* const* argv);
 
 }  // namespace slabmark::slice_eval

@@ -21,14 +21,10 @@ std::string slice_name(const Row& row) { return row.strided ? "strided" : "plain
 
 /// The slowest rank's seconds of a part of each output. A method that tells no parts only writes.
 std::vector<double> part_of(const Row& row, const std::string& name) {
-  std::vector<double> seconds;
-  for (const auto& trial : row.record.trials) {
-    if (trial.warm_up) continue;
-    const auto span = trial.spans.find("post." + name);
-    const double all = name == "write" ? trial.transfer() : 0.0;
-    seconds.push_back(span == trial.spans.end() ? all : span->second.max);
-  }
-  return seconds;
+  return each_trial(row.record.trials, [span = "post." + name](const TrialRecord& trial) {
+    const bool writes = span == "post.write" && !trial.spans.contains(span);
+    return writes ? trial.transfer() : trial.span(span);
+  });
 }
 
 double median_part(const Row& row, const std::string& name) {

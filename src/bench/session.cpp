@@ -1,0 +1,43 @@
+#include "bench/session.hpp"
+
+#include <fmt/format.h>
+
+#include "measure/manifest.hpp"
+#include "measure/record_file.hpp"
+#include "parallel/agree.hpp"
+
+namespace slabmark {
+
+Session::Session(const Comm& world, const char* program, const CommonOptions& options)
+    : world_(world), program_(program), options_(options) {
+  agreed(world, [&] {
+    if (world.is_root() && !options.json.empty()) check_record_path(options.json);
+  });
+}
+
+void Session::begin(const std::string& directory, const nlohmann::json& configuration) {
+  environment_ = library_environment(world_, directory);
+  const std::string warning = environment_.warning();
+  if (world_.is_root() && !warning.empty()) {
+    fmt::print(stderr, "{}: warning: {}\n", program_, warning);
+  }
+  manifest_ = collect_manifest(
+      world_, {program_, directory, configuration, options_.run.seed, environment_.to_json()});
+}
+
+void Session::finish(const Comm& comm, std::span<CellRecord> records,
+                     const std::function<void()>& report,
+                     const std::map<std::string, double>& setup) const {
+  agreed(comm, [&] {
+    if (!comm.is_root()) return;
+    for (CellRecord& record : records) {
+      record.setup = setup;
+      record.manifest = manifest_;
+      record.manifest["ended"] = utc_now();
+      if (!options_.json.empty()) append_record(options_.json, record);
+    }
+    report();
+  });
+}
+
+}  // namespace slabmark

@@ -19,7 +19,7 @@ namespace slabmark {
 class Session {
  public:
   /// Collective. Throws an agreed InputError if the records that `options` ask for could not be
-  /// appended. The references outlive the session.
+  /// appended, or HDF5 does not start. The references outlive the session.
   Session(const Comm& world, const char* program, const CommonOptions& options);
 
   /// Collective. Begins the manifest of a run whose files go to `directory`, and warns of an MPI-IO

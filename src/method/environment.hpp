@@ -22,6 +22,10 @@ struct LibraryEnvironment {
   std::string warning() const;
 };
 
+/// Collective. Throws an agreed InputError if HDF5 does not start with what its environment asks
+/// for: it says so only once, to the first call, and would crash later.
+void require_hdf5(const Comm& comm);
+
 /// Collective; the same on all ranks. Makes and removes one scratch file in `directory`, if it may.
 LibraryEnvironment library_environment(const Comm& comm, const std::string& directory);
 

@@ -232,6 +232,27 @@ def test_a_name_that_mpi_io_would_cut_is_refused(run, refused, maps):
     assert os.listdir(maps) == ["a.dat"]
 
 
+@pytest.mark.parametrize("variable", ["HDF5_VOL_CONNECTOR", "HDF5_DRIVER"])
+def test_an_hdf5_that_does_not_start_as_its_environment_asks_is_one_sentence_and_status_2(run, sentence, maps, each,
+                                                                                          variable):
+    out = ["-o", "out", "--trials", "1"]
+    cases = {
+        "dwrite_eval": ["-c", maps / "a.dat", *out],
+        "e3sm_io": [maps / "a.dat", "--methods", "hdf5-slab", *out],
+        "h5perf": ["-A", "phdf5", "-e", "1K"],
+        "slabmark-bench": ["decomp", "--map", maps / "a.dat", "--method", "hdf5-slab", "--trials", "1"],
+        "slice_eval": ["--grid", "8,8,8", "-m", "append"],
+    }
+
+    def check(program, folder):
+        done = run(program, cases[program], cwd=folder, env={**os.environ, variable: "nosuch"}, ranks=2)
+        assert done.returncode == 2, (done.returncode, done.stderr)
+        assert f"{variable} is 'nosuch'" in sentence(done, program)
+        assert os.listdir(folder) == []
+
+    each(cases, check)
+
+
 def patch(data, offset, *numbers):
     packed = struct.pack(f"={len(numbers)}Q", *numbers)
     return data[:offset] + packed + data[offset + len(packed):]

@@ -64,6 +64,7 @@ FAULTS = {
     "value missing": (lines(4, domain="18 8"), "domain takes 3 values on its line, but 2 follow"),
     "value on the next line": (lines(4, domain="18 8\n8"), "Line 3 of the input: domain takes 3 values"),
     "value too many": (lines(4, time="5 6"), "time takes 1 value on its line, but 2 follow"),
+    "word after a value": (lines(4, "deflate 0 x"), "deflate takes 1 value on its line, but 2 follow"),
     "flag with a value": (lines(4, "precreate 0"), "precreate takes no value"),
     "end without DONE": (lines(4).replace("DONE\n", ""), "without DONE"),
     "nothing": ("", "without DONE"),

@@ -26,6 +26,7 @@ struct Options {
   std::string output;               ///< never empty
   std::vector<std::string> inputs;  ///< at least one
   std::string command_line;         ///< as given, for the file
+  posix::Output rules;              ///< of the output, for the one rank that makes it
 };
 
 /// File names of a list, one a line; '#' begins a comment.
@@ -83,9 +84,8 @@ Parsed<Options> parse(int argc, const char* const* argv) {
         "No input file is given; usage: dat2nc [-h] [-q] [-o output.nc] input.dat ...");
   }
   if (options.output.empty()) options.output = standard_output_name(options.inputs);
-  posix::Output output{overwrite, "-o", options.inputs, "CDF"};
-  if (!list.empty()) output.inputs.push_back(list);
-  posix::require_output(options.output, output);
+  options.rules = {overwrite, "-o", options.inputs, "CDF"};
+  if (!list.empty()) options.rules.inputs.push_back(list);
   return {std::move(options), ""};
 }
 
@@ -120,6 +120,7 @@ void print_outcome(const WrittenMap& written, bool is_quiet) {
 }
 
 void convert(const Options& options) {
+  posix::require_output(options.output, options.rules);
   std::vector<MapSource> sources;
   for (const std::string& input : options.inputs) {
     PioText text = open_input(input);

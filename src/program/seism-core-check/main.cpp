@@ -14,6 +14,7 @@
 #include "bench/verify.hpp"
 #include "checkpoint/attributes.hpp"
 #include "checkpoint/content.hpp"
+#include "method/environment.hpp"
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
@@ -32,6 +33,7 @@ Parsed<std::string> parse(int argc, const char* const* argv) {
 }
 
 ExitStatus run(const Comm& world, const std::string& path) {
+  require_hdf5(world);
   const CheckpointSettings settings = read_checkpoint_attributes(world, path);
   const CheckpointGrid& grid = settings.grid;
   Pattern pattern;

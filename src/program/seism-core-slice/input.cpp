@@ -4,7 +4,9 @@
 #include <array>
 #include <functional>
 #include <limits>
+#include <set>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -118,6 +120,23 @@ void require_number_of_values(const Keyword& keyword, const Words& words) {
                                keyword.values, keyword.values == 1 ? "" : "s", words.size(),
                                words.size() == 1 ? "s" : ""));
 }
+
+class InputParser {
+ public:
+  /// Takes the next line; true if it says DONE. Throws InputError that names the line.
+  bool take(std::string_view line);
+
+  /// The settings, complete. Throws InputError if there was no DONE, or if a line is missing.
+  CheckpointSettings finish() const;
+
+ private:
+  void apply(const std::string& keyword, std::string_view rest);
+
+  CheckpointSettings settings_;
+  std::set<std::string> seen_;
+  std::uint64_t line_ = 0;
+  bool done_ = false;
+};
 
 }  // namespace
 

@@ -27,6 +27,7 @@
 #include "program/seism-core-slice/options.hpp"
 #include "program/seism-core-slice/output_file.hpp"
 #include "program/seism-core-slice/report.hpp"
+#include "storage/hdf5/subfiles.hpp"
 #include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark::seism_core_slice {
@@ -83,8 +84,7 @@ nlohmann::json configuration_of(const CheckpointSettings& settings, const Settin
 }
 
 void finish_file(const Comm& world, const CheckpointSettings& settings, const Cell& cell,
-                 OutputFile& output, const CellRecord& record,
-                 const LibraryEnvironment& environment) {
+                 const CellRecord& record, const LibraryEnvironment& environment) {
   mpiio::TrialFile unfinished(world, cell.path, cell.method->file().companions);
   nlohmann::json facts;
   if (world.is_root()) facts = facts_of(record);
@@ -93,7 +93,9 @@ void finish_file(const Comm& world, const CheckpointSettings& settings, const Ce
   facts["mpi_version"] = mpi_library_version();
   facts["slabmark_version"] = std::string(version());
   write_checkpoint_attributes(world, cell.path, settings, facts);
-  output.take_its_name();
+  agreed(world, [&] {
+    if (world.is_root()) hdf5::rename_with_subfiles(cell.path, settings.filename);
+  });
   unfinished.keep();
 }
 
@@ -112,11 +114,9 @@ ExitStatus run(const Comm& world, const Options& options) {
     deadline.watch("Loading the library of use_function_lib");
     agreed(world, [&] { pattern = make_checkpoint(world, settings); });
   }
-  OutputFile output(world, settings);
-
+  cell.path = name_to_write(world, settings);
   cell.settings = method_settings(settings, options.settings);
   cell.written = &pattern;
-  cell.path = output.written_as();
   const bool striped = world.broadcast(world.is_root() && can_stripe(settings) ? 1u : 0u) != 0;
   if (striped) {
     cell.settings.options["hdf5.into_existing"] = "on";
@@ -134,7 +134,7 @@ ExitStatus run(const Comm& world, const Options& options) {
 
   std::vector<CellRecord> records = run_cells(world, {&cell, 1}, options.run);
   CellRecord& record = records.front();
-  finish_file(world, settings, cell, output, record, session.environment());
+  finish_file(world, settings, cell, record, session.environment());
   if (striped && world.is_root()) {
     record.effective["lustre"] = lustre_striping(settings.filename, "lustre");
   }

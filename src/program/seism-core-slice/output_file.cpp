@@ -84,23 +84,16 @@ void require_room(const CheckpointSettings& settings) {
 
 }  // namespace
 
-OutputFile::OutputFile(const Comm& comm, const CheckpointSettings& settings)
-    : comm_(comm), path_(settings.filename) {
+std::string name_to_write(const Comm& comm, const CheckpointSettings& settings) {
+  std::string name;
   agreed(comm, [&] {
     if (!comm.is_root()) return;
-    require_regular(path_);
-    require_hdf5(path_);
+    require_regular(settings.filename);
+    require_hdf5(settings.filename);
     require_room(settings);
-    written_as_ = name_beside(path_);
+    name = name_beside(settings.filename);
   });
-  written_as_ = comm.broadcast(written_as_);
-}
-
-void OutputFile::take_its_name() {
-  agreed(comm_, [&] {
-    if (!comm_.is_root()) return;
-    hdf5::rename_with_subfiles(written_as_, path_);
-  });
+  return comm.broadcast(name);
 }
 
 bool can_stripe(const CheckpointSettings& settings) {

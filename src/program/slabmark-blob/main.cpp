@@ -12,6 +12,7 @@
 #include "bench/buffers.hpp"
 #include "bench/run_arguments.hpp"
 #include "measure/clock.hpp"
+#include "method/environment.hpp"
 #include "method/open_file.hpp"
 #include "method/raw/blob_pattern.hpp"
 #include "method/registry.hpp"
@@ -88,6 +89,7 @@ double convert(const Comm& comm, const Options& options) {
 }
 
 ExitStatus run(const Comm& world, const Options& options) {
+  require_hdf5(world);
   mpiio::require_free_path(world, options.output, {options.overwrite, "-o", {options.input}});
   const double seconds = convert(world, options);
   if (world.is_root()) {

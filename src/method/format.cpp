@@ -1,7 +1,6 @@
 #include "method/format.hpp"
 
 #include <array>
-
 #include <optional>
 
 #include <fmt/format.h>

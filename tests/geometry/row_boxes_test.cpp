@@ -29,10 +29,10 @@ TEST(RowBoxes, SpanNeighbouringRowsThatTakeTheSameColumns) {
 }
 
 TEST(RowBoxes, SpanRowsAlsoWhereTheLastColumnGoesOnInTheFirstOfTheNextRow) {
-  EXPECT_THAT(row_boxes({{0, 1}, {9, 2}, {19, 3}, {29, 2}, {39, 1}}, {4, 10}),
-              ElementsAre(make_box({0, 0}, {2, 1}), make_box({0, 9}, {2, 1}),
-                          make_box({2, 0}, {1, 2}), make_box({2, 9}, {1, 1}),
-                          make_box({3, 0}, {1, 1}), make_box({3, 9}, {1, 1})));
+  EXPECT_THAT(
+      row_boxes({{0, 1}, {9, 2}, {19, 3}, {29, 2}, {39, 1}}, {4, 10}),
+      ElementsAre(make_box({0, 0}, {2, 1}), make_box({0, 9}, {2, 1}), make_box({2, 0}, {1, 2}),
+                  make_box({2, 9}, {1, 1}), make_box({3, 0}, {1, 1}), make_box({3, 9}, {1, 1})));
   EXPECT_THAT(row_boxes({{0, 1}, {9, 2}, {19, 2}, {29, 2}, {39, 1}}, {4, 10}),
               ElementsAre(make_box({0, 0}, {4, 1}), make_box({0, 9}, {4, 1})));
 }

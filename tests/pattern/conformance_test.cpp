@@ -64,11 +64,13 @@ std::string shape_of(const Dataset& dataset) {
 /// What must be the same on all ranks, as one text.
 std::string structure_of(const Pattern& pattern) {
   std::string text = pattern.name;
-  for (const Dataset& dataset : pattern.datasets) text += "\n" + shape_of(dataset);
+  for (const Dataset& dataset : pattern.datasets) {
+    text += fmt::format("\n{}", shape_of(dataset));
+  }
   for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
     text += "\nround";
     for (const Transfer& transfer : pattern.transfers(round)) {
-      text += " " + std::to_string(transfer.dataset) + "@" + std::to_string(transfer.time);
+      text += fmt::format(" {}@{}", transfer.dataset, transfer.time);
     }
   }
   return text;

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "method/pnetcdf/method.hpp"
-#include "pattern/box_list.hpp"
 #include "method/shared/round_maxima.hpp"
 #include "method/shared/selection_cache.hpp"
+#include "pattern/box_list.hpp"
 #endif
 
 namespace slabmark {

@@ -8,8 +8,8 @@
 
 #include "base/error.hpp"
 #include "bench/running_cell.hpp"
+#include "bench/trial_file.hpp"
 #include "measure/order.hpp"
-#include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark {
 
@@ -54,9 +54,8 @@ std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
   for (const Cell& cell : cells) {
     if (cell.existing || cell.after) continue;
     for (std::uint64_t i = 0; i < file_count(*cell.written); ++i) {
-      mpiio::require_free_path(comm, file_path(*cell.written, cell.path, i),
-                               {options.overwrite, "-o", options.inputs},
-                               cell.method->file().companions);
+      require_free_path(comm, file_path(*cell.written, cell.path, i),
+                        {options.overwrite, "-o", options.inputs}, cell.method->file().companions);
     }
   }
 

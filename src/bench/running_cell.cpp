@@ -62,7 +62,7 @@ void RunningCell::run(std::uint64_t round, std::uint64_t position, bool warm_up)
 CellRecord RunningCell::finish() {
   if (record_.trials.empty()) return std::move(record_);
   if (open_) finish_open_file();
-  for (mpiio::TrialFile& file : files_) {
+  for (TrialFile& file : files_) {
     if (shared_.options.keep) file.keep();
   }
   files_.clear();
@@ -98,7 +98,7 @@ void RunningCell::make_file(std::uint64_t i) {
 }
 
 void RunningCell::begin_written(CellFile& file) {
-  mpiio::TrialFile& made = files_.back();
+  TrialFile& made = files_.back();
   std::function<void()> guard;
   if (cell_.method->file().companions) guard = [&] { made.guard_companions(); };
   file.begin(made.path(), guard);

@@ -8,9 +8,9 @@
 
 #include "bench/cell.hpp"
 #include "bench/cell_file.hpp"
+#include "bench/trial_file.hpp"
 #include "measure/record.hpp"
 #include "parallel/comm.hpp"
-#include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark {
 
@@ -64,11 +64,11 @@ class RunningCell {
   const Cell& cell_;
   CellRecord record_;
   RunningCell* reader_ = nullptr;
-  std::deque<mpiio::TrialFile> files_;  ///< that stand
-  std::optional<CellFile> open_;        ///< of rounds that are appended
-  RankTimes once_;                      ///< of that file, outside the trials
-  RankTimes times_;                     ///< of the running trial
-  std::shared_ptr<void> kept_;          ///< by the method, from file to file
+  std::deque<TrialFile> files_;   ///< that stand
+  std::optional<CellFile> open_;  ///< of rounds that are appended
+  RankTimes once_;                ///< of that file, outside the trials
+  RankTimes times_;               ///< of the running trial
+  std::shared_ptr<void> kept_;    ///< by the method, from file to file
   double spent_ = 0.0;  ///< seconds in this cell's trials, pauses and verification included
 };
 

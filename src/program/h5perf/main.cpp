@@ -25,13 +25,13 @@
 
 #include "base/error.hpp"
 #include "bench/session.hpp"
+#include "bench/trial_file.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
 #include "parallel/subset.hpp"
 #include "program/h5perf/measurement.hpp"
 #include "program/h5perf/options.hpp"
 #include "program/h5perf/report.hpp"
-#include "storage/mpiio/trial_file.hpp"
 #include "storage/posix/free_path.hpp"
 
 namespace slabmark::h5perf {
@@ -219,7 +219,7 @@ ExitStatus run(const Comm& world, const Options& options) {
   Shared shared{options, session, directory.path(), nullptr};
   for (const Api api : options.apis) {
     for (const std::string& path : paths_of(options, api, shared.directory)) {
-      mpiio::require_free_path(world, path, {options.run.overwrite, "HDF5_PARAPREFIX"});
+      require_free_path(world, path, {options.run.overwrite, "HDF5_PARAPREFIX"});
     }
   }
   std::optional<Output> output;

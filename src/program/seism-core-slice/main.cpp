@@ -16,6 +16,7 @@
 #include "base/version.hpp"
 #include "bench/run.hpp"
 #include "bench/session.hpp"
+#include "bench/trial_file.hpp"
 #include "checkpoint/attributes.hpp"
 #include "checkpoint/content.hpp"
 #include "measure/manifest_file_system.hpp"
@@ -28,7 +29,6 @@
 #include "program/seism-core-slice/output_file.hpp"
 #include "program/seism-core-slice/report.hpp"
 #include "storage/hdf5/subfiles.hpp"
-#include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark::seism_core_slice {
 
@@ -85,7 +85,7 @@ nlohmann::json configuration_of(const CheckpointSettings& settings, const Settin
 
 void finish_file(const Comm& world, const CheckpointSettings& settings, const Cell& cell,
                  const CellRecord& record, const LibraryEnvironment& environment) {
-  mpiio::TrialFile unfinished(world, cell.path, cell.method->file().companions);
+  TrialFile unfinished(world, cell.path, cell.method->file().companions);
   nlohmann::json facts;
   if (world.is_root()) facts = facts_of(record);
   facts = nlohmann::json::parse(world.broadcast(facts.dump()));
@@ -124,7 +124,7 @@ ExitStatus run(const Comm& world, const Options& options) {
   }
   agreed(world, [&] { require_supported(cell); });
   // Before anything is printed: nothing is echoed of a run that cannot begin.
-  mpiio::require_free_path(world, cell.path, {.overwrite = true}, cell.method->file().companions);
+  require_free_path(world, cell.path, {.overwrite = true}, cell.method->file().companions);
 
   session.begin(directory_of(settings.filename), configuration_of(settings, cell.settings));
   if (world.is_root()) {

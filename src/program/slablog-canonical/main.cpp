@@ -9,10 +9,10 @@
 #include <hdf5.h>
 
 #include "base/command_line.hpp"
+#include "bench/trial_file.hpp"
 #include "logvol/canonical/canonical.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
-#include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark::logvol {
 
@@ -55,8 +55,8 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
     return ExitStatus::good;
   }
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  mpiio::require_free_path(world, options.output, {.inputs = {options.input}});
-  mpiio::TrialFile file(world, options.output);
+  require_free_path(world, options.output, {.inputs = {options.input}});
+  TrialFile file(world, options.output);
   const auto done = write_canonical(world, options.input, options.output);
   file.keep();
   if (world.is_root()) report(options, done);

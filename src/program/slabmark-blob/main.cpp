@@ -11,6 +11,7 @@
 #include "base/printable.hpp"
 #include "bench/buffers.hpp"
 #include "bench/run_arguments.hpp"
+#include "bench/trial_file.hpp"
 #include "measure/clock.hpp"
 #include "method/environment.hpp"
 #include "method/open_file.hpp"
@@ -18,7 +19,6 @@
 #include "method/registry.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
-#include "storage/mpiio/trial_file.hpp"
 
 namespace slabmark::blob_program {
 
@@ -69,7 +69,7 @@ double convert(const Comm& comm, const Options& options) {
       throw InputError(fmt::format("Method {} cannot write '{}': {}.", info->name, input, *reason));
     }
   });
-  mpiio::TrialFile file(comm, output);
+  TrialFile file(comm, output);
   PhaseClock clock(comm);
   OpenFile written(*info, {comm, pattern, Direction::write, settings, clock});
   written.begin(output);
@@ -90,7 +90,7 @@ double convert(const Comm& comm, const Options& options) {
 
 ExitStatus run(const Comm& world, const Options& options) {
   require_hdf5(world);
-  mpiio::require_free_path(world, options.output, {options.overwrite, "-o", {options.input}});
+  require_free_path(world, options.output, {options.overwrite, "-o", {options.input}});
   const double seconds = convert(world, options);
   if (world.is_root()) {
     fmt::print("{} -> {} by {} on {} ranks in {:.4f} s\n", printable(options.input),

@@ -1,11 +1,11 @@
-#include "storage/mpiio/trial_file.hpp"
+#include "bench/trial_file.hpp"
 
 #include <unistd.h>
 
 #include "parallel/agree.hpp"
 #include "storage/mpiio/implementation.hpp"
 
-namespace slabmark::mpiio {
+namespace slabmark {
 
 namespace {
 
@@ -19,7 +19,7 @@ void require_free_path(const Comm& comm, const std::string& path, const posix::O
                        const Companions& companions) {
   agreed(comm, [&] {
     if (!comm.is_root()) return;
-    require_path_for_mpi_io(path);
+    mpiio::require_path_for_mpi_io(path);
     // Found by the file, so before it is removed.
     const auto others = companions ? companions(path) : std::vector<std::string>{};
     posix::require_free_path(path, output);
@@ -44,4 +44,4 @@ TrialFile::~TrialFile() {
   unlink(path_.c_str());
 }
 
-}  // namespace slabmark::mpiio
+}  // namespace slabmark

@@ -9,7 +9,7 @@
 #include "parallel/comm.hpp"
 #include "storage/posix/free_path.hpp"
 
-namespace slabmark::mpiio {
+namespace slabmark {
 
 /// Files that a method leaves beside the one it is told to write.
 using Companions = std::function<std::vector<std::string>(const std::string& path)>;
@@ -44,4 +44,4 @@ class TrialFile {
   bool keep_ = false;
 };
 
-}  // namespace slabmark::mpiio
+}  // namespace slabmark

@@ -5,6 +5,7 @@
 #include <functional>
 #include <random>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "log_file_fixture.hpp"
@@ -58,7 +59,7 @@ class Differential : public LogFileTest {
       const int fill = static_cast<int>(below(random, 3));
       H5Pset_fill_value(creation.get(), H5T_NATIVE_INT, &fill);
       const auto type = any_type(random);
-      names_.push_back("d" + std::to_string(i));
+      names_.push_back(fmt::format("d{}", i));
       logged_.push_back(dataset(log, names_.back().c_str(), dims, type, creation.get(), most));
       oracle_.push_back(dataset(native, names_.back().c_str(), dims, type, creation.get(), most));
       extents_.push_back(dims);

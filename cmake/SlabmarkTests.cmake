@@ -46,7 +46,7 @@ function(slabmark_add_test name ranks)
   add_test(NAME ${name} COMMAND ${ARGN})
   set_tests_properties(${name} PROPERTIES
     PROCESSORS ${ranks}
-    TIMEOUT 300  # a rank that left a test early may leave its peers waiting
+    TIMEOUT 600  # a rank that left a test early may leave its peers waiting
     ENVIRONMENT "${SLABMARK_MPI_ENVIRONMENT};${sanitizer_environment}"
     # Plugins of another HDF5 on the machine must not be loaded into ours, nor ours into stock tools.
     ENVIRONMENT_MODIFICATION HDF5_PLUGIN_PATH=unset:)

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "slablog/slablog.h"
+#include "slablog/api/slablog.h"
 
 namespace slabmark {
 

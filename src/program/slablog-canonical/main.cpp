@@ -10,11 +10,11 @@
 
 #include "base/command_line.hpp"
 #include "bench/trial_file.hpp"
-#include "logvol/canonical/canonical.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
+#include "slablog/canonical/canonical.hpp"
 
-namespace slabmark::logvol {
+namespace slabmark::slablog {
 
 namespace {
 
@@ -65,10 +65,10 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
 
 }  // namespace
 
-}  // namespace slabmark::logvol
+}  // namespace slabmark::slablog
 
 int main(int argc, char** argv) {
   return slabmark::run_program(argc, argv, "slablog-canonical", [&](const slabmark::Comm& world) {
-    return slabmark::logvol::run(world, argc, argv);
+    return slabmark::slablog::run(world, argc, argv);
   });
 }

@@ -9,11 +9,11 @@
 #include <hdf5.h>
 
 #include "base/command_line.hpp"
-#include "logvol/write_views.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
+#include "slablog/write_views.hpp"
 
-namespace slabmark::logvol {
+namespace slabmark::slablog {
 
 namespace {
 
@@ -44,10 +44,10 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
 
 }  // namespace
 
-}  // namespace slabmark::logvol
+}  // namespace slabmark::slablog
 
 int main(int argc, char** argv) {
   return slabmark::run_program(argc, argv, "slablog-repair", [&](const slabmark::Comm& world) {
-    return slabmark::logvol::run(world, argc, argv);
+    return slabmark::slablog::run(world, argc, argv);
   });
 }

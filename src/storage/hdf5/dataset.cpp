@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "slablog/slablog.h"
+#include "slablog/api/slablog.h"
 #include "storage/hdf5/attribute.hpp"
 
 namespace slabmark::hdf5 {

@@ -1,8 +1,0 @@
-// What HDF5 asks a plugin for.
-#include <H5PLextern.h>
-
-#include "logvol/connector/object.hpp"
-
-H5PL_type_t H5PLget_plugin_type() { return H5PL_TYPE_VOL; }
-
-const void* H5PLget_plugin_info() { return &slabmark::logvol::connector_class(); }

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "slablog/index.hpp"
+#include "slablog/log_run.hpp"
+
+namespace slabmark::slablog {
+
+/// The runs of an entry of the index, left as they are coded, with marks from which decoding can
+/// begin. So a reader decodes what it needs, and holds a tenth of a byte a run besides the index.
+class CodedRuns {
+ public:
+  /// One look at all of the entry, which has runs and is in the index `place` of `flush`. The
+  /// memory of the index must live as long. Throws IoError where the runs do not fit into the
+  /// extent.
+  CodedRuns(const IndexEntry& entry, std::uint64_t flush, std::size_t element_bytes,
+            const std::string& place);
+
+  /// One past the last element that any run has, and one past the last element of the segment.
+  std::uint64_t end() const { return end_; }
+  std::uint64_t segment_end() const { return segment_end_; }
+
+  std::uint32_t source() const { return source_; }
+
+  /// Elements of a run, on the average.
+  std::uint64_t mean_length() const { return (segment_end_ - marks_.front().element) / runs_; }
+
+  /// Drops the elements from `elements` on.
+  void limit(std::uint64_t elements) { end_ = std::min(end_, elements); }
+
+  /// Where in the segment those elements of the dataset are that lie in `wanted`; it may say more,
+  /// up to the next marks.
+  Run segment_part(Run wanted) const;
+
+  class Cursor;
+  Cursor begin() const;
+  LogRuns decoded() const;
+
+ private:
+  /// Where a run begins that is the first of `runs_a_mark`.
+  struct Mark {
+    std::uint64_t offset;   ///< end of the run before
+    std::uint64_t element;  ///< of the segment
+    std::uint64_t byte;     ///< of the coded runs
+  };
+  static constexpr std::uint64_t runs_a_mark = 256;
+
+  std::span<const std::byte> coded_;
+  std::uint64_t runs_;
+  std::size_t element_bytes_;
+  std::uint32_t source_;
+  std::uint64_t end_ = 0;
+  std::uint64_t segment_end_ = 0;
+  std::vector<Mark> marks_;
+};
+
+/// Goes through the runs from the first on, and decodes some at a time.
+class CodedRuns::Cursor {
+ public:
+  explicit Cursor(const CodedRuns& all);
+
+  bool at_end() const { return run_ == count_; }
+  const LogRun& run() const { return decoded_[run_]; }
+  void next() {
+    if (++run_ == count_) decode();
+  }
+  /// Goes on to the first run that ends after `offset`.
+  void seek(std::uint64_t offset);
+
+ private:
+  void go_to(const Mark& mark);
+  void decode();
+  void cut();
+
+  const CodedRuns* all_;
+  const std::byte* at_ = nullptr;
+  std::uint64_t next_ = 0;  ///< number of the first run that is not decoded yet
+  LogRun before_;           ///< the run before that
+  std::array<LogRun, 32> decoded_;
+  std::size_t count_ = 0;  ///< of them
+  std::size_t run_ = 0;
+};
+
+inline CodedRuns::Cursor CodedRuns::begin() const { return Cursor(*this); }
+
+}  // namespace slabmark::slablog

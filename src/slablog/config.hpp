@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace slabmark::slablog {
+
+/// What a dataset looks like to programs without this connector.
+enum class View {
+  virtual_dataset,  ///< described by mappings onto the log
+  materialise,      ///< written once more, contiguously
+  none              ///< not at all until slablog-repair
+};
+
+/// How a flush writes what the ranks have.
+enum class Writing {
+  independent,  ///< each rank by pwrite
+  collective    ///< all together through MPI-IO, which may gather it on few ranks
+};
+
+struct Config {
+  View view = View::virtual_dataset;
+  Writing writing = Writing::independent;
+  std::uint64_t buffer_bytes = std::uint64_t{256} << 20;  ///< a rank holds before it spills
+  std::uint64_t most_hyperslabs = 1'000'000;              ///< of a dataset; above, it materialises
+};
+
+/// From "view=none;buffer=64M;cap=1000" and, for what that does not say, the environment's
+/// SLABLOG_VIEW, SLABLOG_WRITE, SLABLOG_BUFFER and SLABLOG_CAP. Words that are not the connector's
+/// are left to HDF5. Throws InputError for a bad value.
+Config parse_config(std::string_view text);
+std::string to_string(const Config& config);
+
+}  // namespace slabmark::slablog

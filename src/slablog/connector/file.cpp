@@ -1,0 +1,255 @@
+// Files. A file that is created through this connector with the MPI-IO or the POSIX driver is a log
+// file; any other passes through as it is.
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "slablog/connector/object.hpp"
+#include "slablog/journal/driver.hpp"
+#include "slablog/journal/format.hpp"
+#include "slablog/journal/rollback.hpp"
+
+namespace slabmark::slablog {
+
+namespace {
+
+/// What opening a file needs to know until HDF5 says that it is open (POST_OPEN); before that,
+/// nothing may be made in it.
+struct Opening {
+  std::string path;
+  Ranks ranks;
+  Config config;
+  bool created = false;
+  std::shared_ptr<Journal> journal;  ///< null if it is only read
+};
+
+std::map<void*, Opening>& openings() {
+  static auto& all = *new std::map<void*, Opening>;
+  return all;
+}
+
+struct Below {
+  hid_t connector = H5VL_NATIVE;
+  hdf5::Handle access;
+  Ranks ranks;
+  Config config;
+  bool may_hold_log = false;
+  std::shared_ptr<Journal> journal;
+};
+
+Below below(hid_t access) {
+  Below result;
+  void* found = nullptr;
+  if (H5Pget_vol_info(access, &found) >= 0 && found != nullptr) {
+    result.config = static_cast<Info*>(found)->config;
+    hid_t connector = H5I_INVALID_HID;
+    H5Pget_vol_id(access, &connector);
+    H5VLfree_connector_info(connector, found);
+    H5VLclose(connector);
+  } else {
+    result.config = parse_config("");
+  }
+  result.access = hdf5::own(H5Pcopy(access), H5Pclose, "H5Pcopy", "the access list");
+  hdf5::check(H5Pset_vol(result.access.get(), result.connector, nullptr), "H5Pset_vol",
+              "the access list");
+  return result;
+}
+
+bool is_parallel(hid_t access) { return H5Pget_driver(access) == H5FD_MPIO; }
+
+bool may_hold_log(hid_t access) {
+  return is_parallel(access) || H5Pget_driver(access) == H5FD_SEC2;
+}
+
+Ranks ranks_of(hid_t access, const std::string& path) {
+  if (!is_parallel(access)) return Ranks();
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Info info = MPI_INFO_NULL;
+  hdf5::check(H5Pget_fapl_mpio(access, &comm, &info), "H5Pget_fapl_mpio", path);
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  return Ranks(Comm::taking_over(comm));
+}
+
+/// The file stays the same when the process changes its folder.
+std::string whole_path(const char* name) { return std::filesystem::absolute(name).string(); }
+
+/// Virtual datasets came with HDF5 1.10.
+H5F_libver_t highest_format(hid_t access) {
+  H5F_libver_t high = H5F_LIBVER_LATEST;
+  hdf5::check(H5Pget_libver_bounds(access, nullptr, &high), "H5Pget_libver_bounds",
+              "the access list");
+  return high;
+}
+
+void warn_of_old_format(hid_t access, const char* name) {
+  if (!ranks_of(access, name).is_root()) return;
+  fmt::print(stderr,
+             "slablog: warning: '{}' is made without a log, which needs the format of HDF5 1.10, "
+             "but H5Pset_libver_bounds allows no more than that of 1.8.\n",
+             name);
+}
+
+/// Makes ready what is to be known of a file, and done to it, before it is opened.
+void prepare(Below& low, hid_t access, const char* name, Opener opener) {
+  if (!may_hold_log(access)) return;
+  low.may_hold_log = true;
+  low.ranks = ranks_of(access, name);
+  // Before any rank opens the file, rank 0 undoes what a writer left undone.
+  bool left = false;
+  low.ranks.agreed([&] {
+    if (low.ranks.is_root()) left = roll_back(name, opener);
+  });
+  left = low.ranks.any(left);
+  // Else HDF5 would take the writer that has ended for one that still writes.
+  if (left) {
+    hdf5::check(H5Pset(low.access.get(), "clear_status_flags", &left), "H5Pset", name);
+  }
+  // Readers have that driver, too: HDF5 takes files of different drivers for different files.
+  if (opener == Opener::reader) {
+    keep_journal(low.access.get(), nullptr);
+    return;
+  }
+  if (highest_format(access) < H5F_LIBVER_V110) {  // the file is of a later one already
+    hdf5::check(H5Pset_libver_bounds(low.access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110),
+                "H5Pset_libver_bounds", name);
+  }
+  low.journal = Journal::of(whole_path(name), low.ranks.rank());
+  keep_journal(low.access.get(), low.journal.get());
+}
+
+void* opened(void* under, Below& low, const char* name, bool created) {
+  if (under == nullptr) return nullptr;
+  auto* object = new Object(under, low.connector, H5I_FILE, nullptr);
+  if (low.may_hold_log) {
+    openings()[object] = {whole_path(name), std::move(low.ranks), low.config, created, low.journal};
+  }
+  return object;
+}
+
+void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid_t list, void**) {
+  return guarded_object("file create", [&] {
+    auto low = below(access);
+    if (may_hold_log(access) && highest_format(access) < H5F_LIBVER_V110) {
+      warn_of_old_format(access, name);
+    } else {
+      prepare(low, access, name, Opener::maker);
+    }
+    return opened(H5VLfile_create(name, flags, creation, low.access.get(), list, nullptr), low,
+                  name, true);
+  });
+}
+
+void* open(const char* name, unsigned flags, hid_t access, hid_t list, void**) {
+  return guarded_object("file open", [&] {
+    auto low = below(access);
+    prepare(low, access, name, (flags & H5F_ACC_RDWR) != 0 ? Opener::writer : Opener::reader);
+    return opened(H5VLfile_open(name, flags, low.access.get(), list, nullptr), low, name, false);
+  });
+}
+
+void warn_of_unclosed(const LogFile& log) {
+  if (log.state() == LogState::closed || !log.is_root()) return;
+  fmt::print(stderr,
+             "slablog: warning: '{}' was {}; programs without the connector do not see all of its "
+             "data until slablog-repair has run.\n",
+             log.path(),
+             log.state() == LogState::open ? "not closed by its writer" : "closed without a view");
+}
+
+void start_log(Object& object) {
+  const auto found = openings().extract(&object);
+  if (found.empty()) return;
+  auto& opening = found.mapped();
+  const auto number = file_number(object.under, H5I_FILE, object.connector);
+  if (auto known = open_logs()[number].lock()) {
+    object.join(known);
+    return;
+  }
+  const Location file{object.under, H5I_FILE, object.connector};
+  if (opening.created) {
+    create_log_group(file);
+  } else if (!link_exists(file, log_group)) {
+    return;
+  }
+  if (opening.journal) take_journal(opening.journal);
+  auto log = std::make_shared<OpenLog>(opening.path, std::move(opening.ranks), opening.config,
+                                       opening.journal);
+  std::erase_if(open_logs(), [](const auto& one) { return one.second.expired(); });
+  open_logs()[number] = log;
+  object.join(log);
+  if (opening.created) {
+    log->file.create(log->location());
+  } else {
+    log->file.load(log->location());
+    warn_of_unclosed(log->file);
+  }
+}
+
+herr_t get(void* object, H5VL_file_get_args_t* args, hid_t list, void**) {
+  return guarded("file get", [&] {
+    const auto& mine = as_object(object);
+    const auto status = H5VLfile_get(mine.under, mine.connector, args, list, nullptr);
+    if (status >= 0 && args->op_type == H5VL_FILE_GET_FAPL) {
+      forget_journal(args->args.get_fapl.fapl_id);
+    }
+    return status;
+  });
+}
+
+herr_t reopen(Object& mine, H5VL_file_specific_args_t* args, hid_t list) {
+  const auto status = H5VLfile_specific(mine.under, mine.connector, args, list, nullptr);
+  if (status >= 0) *args->args.reopen.file = wrapped(*args->args.reopen.file, mine, H5I_FILE);
+  return status;
+}
+
+herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void**) {
+  return guarded("file specific", [&] {
+    auto below_args = *args;
+    if (args->op_type == H5VL_FILE_IS_ACCESSIBLE) {
+      const auto low = below(args->args.is_accessible.fapl_id);
+      below_args.args.is_accessible.fapl_id = low.access.get();
+      return H5VLfile_specific(nullptr, low.connector, &below_args, list, nullptr);
+    }
+    if (args->op_type == H5VL_FILE_DELETE) {
+      const auto low = below(args->args.del.fapl_id);
+      below_args.args.del.fapl_id = low.access.get();
+      const auto status = H5VLfile_specific(nullptr, low.connector, &below_args, list, nullptr);
+      if (status >= 0) posix::unlink(journal_path(args->args.del.filename));
+      return status;
+    }
+    auto& mine = as_object(object);
+    if (args->op_type == H5VL_FILE_REOPEN) return reopen(mine, args, list);
+    const bool flushes = args->op_type == H5VL_FILE_FLUSH && mine.log;
+    if (flushes) mine.log->file.flush(mine.log->location());
+    // (The second file of H5VL_FILE_IS_EQUAL comes as the native connector's object already.)
+    const auto status = H5VLfile_specific(mine.under, mine.connector, args, list, nullptr);
+    if (flushes) mine.log->file.after_flush(status >= 0);
+    return status;
+  });
+}
+
+herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
+  return guarded("file optional", [&] {
+    auto& mine = as_object(object);
+    if (args->op_type == H5VL_NATIVE_FILE_GET_FILE_IMAGE && mine.log && mine.log->file.writable()) {
+      throw Refusal(H5E_FILE, H5E_UNSUPPORTED,
+                    "slablog makes what others see of a file when it is closed; close it, and take "
+                    "the image of the file opened with H5F_ACC_RDONLY");
+    }
+    const auto status = H5VLfile_optional(mine.under, mine.connector, args, list, nullptr);
+    if (status >= 0 && args->op_type == H5VL_NATIVE_FILE_POST_OPEN) start_log(mine);
+    return status;
+  });
+}
+
+herr_t close(void* object, hid_t list, void**) {
+  openings().erase(object);
+  return close_object(object, H5VLfile_close, list);
+}
+
+}  // namespace
+
+const H5VL_file_class_t file_callbacks = {create, open, get, specific, optional, close};
+
+}  // namespace slabmark::slablog

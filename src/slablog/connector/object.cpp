@@ -1,0 +1,386 @@
+#include "slablog/connector/object.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include "slablog/find_datasets.hpp"
+#include "slablog/journal/driver.hpp"
+
+namespace slabmark::slablog {
+
+namespace {
+
+/// Whether HDF5 is about to end, so that nothing can be tried again.
+bool& ending() {
+  static bool value = false;
+  return value;
+}
+
+// What follows is never destroyed: HDF5 calls the connector also after static objects have ended.
+
+std::set<Object*>& all_objects() {
+  static auto& all = *new std::set<Object*>;
+  return all;
+}
+
+/// HDF5 has their files open still.
+std::vector<std::shared_ptr<OpenLog>>& logs_without_objects() {
+  static auto& all = *new std::vector<std::shared_ptr<OpenLog>>;
+  return all;
+}
+
+H5VL_loc_params_t self(H5I_type_t type) {
+  H5VL_loc_params_t place{};
+  place.obj_type = type;
+  place.type = H5VL_OBJECT_BY_SELF;
+  return place;
+}
+
+H5VL_loc_params_t named(H5I_type_t type, const char* name) {
+  auto place = self(type);
+  place.type = H5VL_OBJECT_BY_NAME;
+  place.loc_data.loc_by_name = {name, H5P_LINK_ACCESS_DEFAULT};
+  return place;
+}
+
+/// Nothing where there is no such object.
+std::optional<H5O_info2_t> basic_info(void* under, const H5VL_loc_params_t& place,
+                                      hid_t connector) {
+  H5O_info2_t info{};
+  H5VL_object_get_args_t args{};
+  args.op_type = H5VL_OBJECT_GET_INFO;
+  args.args.get_info.oinfo = &info;
+  args.args.get_info.fields = H5O_INFO_BASIC;
+  herr_t status = -1;
+  H5E_BEGIN_TRY {
+    status = H5VLobject_get(under, &place, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr);
+  }
+  H5E_END_TRY
+  if (status < 0) return std::nullopt;
+  return info;
+}
+
+std::optional<unsigned long> find_file_number(void* under, const H5VL_loc_params_t& place,
+                                              hid_t connector) {
+  const auto info = basic_info(under, place, connector);
+  return info ? std::optional(info->fileno) : std::nullopt;
+}
+
+std::shared_ptr<OpenLog> log_of_file(unsigned long number) {
+  const auto found = open_logs().find(number);
+  return found == open_logs().end() ? nullptr : found->second.lock();
+}
+
+/// What is pending is lost, as after a kill. Better than a program that does not end.
+void give_up(OpenLog& log, const std::exception& error) {
+  log.file.abandon();
+  fmt::print(stderr,
+             "slablog: warning: '{}' is left as its last flush left it, for slablog-repair: {}\n",
+             log.file.path(), error.what());
+}
+
+/// Returns whether it is well.
+bool prepare_close(OpenLog& log, bool may_be_tried_again) {
+  try {
+    log.file.prepare_close(log.location());
+    return true;
+  } catch (const std::exception& error) {
+    if (may_be_tried_again) throw;
+    give_up(log, error);
+    return false;
+  }
+}
+
+/// The ids that a program left open, what is in a file before it, and in one order on all ranks.
+std::vector<hid_t> ids_left() {
+  const auto everywhere = static_cast<hid_t>(H5F_OBJ_ALL);
+  const auto most = H5Fget_obj_count(everywhere, H5F_OBJ_ALL);
+  if (most <= 0) return {};
+  std::vector<hid_t> ids(static_cast<std::size_t>(most));
+  const auto count = H5Fget_obj_ids(everywhere, H5F_OBJ_ALL, ids.size(), ids.data());
+  ids.resize(static_cast<std::size_t>(std::max<ssize_t>(0, count)));
+  std::set<const void*> ours;
+  for (const auto* object : all_objects()) ours.insert(wrap_callbacks.get_object(object));
+  H5E_BEGIN_TRY {  // a datatype that is not committed is no object
+    std::erase_if(ids, [&](hid_t id) { return !ours.contains(H5VLobject(id)); });
+  }
+  H5E_END_TRY
+  std::sort(ids.begin(), ids.end(), [](hid_t a, hid_t b) {
+    return std::pair(H5Iget_type(a) == H5I_FILE, a) < std::pair(H5Iget_type(b) == H5I_FILE, b);
+  });
+  return ids;
+}
+
+/// Closes what a program left open, while HDF5 still does all that this needs.
+void close_all() {
+  if (all_objects().empty()) return;  // HDF5 may have ended: any call would start it again
+  ending() = true;
+  for (const auto id : ids_left()) {
+    while (H5Iis_valid(id) > 0 && H5Idec_ref(id) > 0) {
+    }
+  }
+  ending() = false;
+}
+
+/// Whether HDF5 refuses to close the file as long as there are objects open in it, and there are.
+bool is_kept_by_objects(const Object& file) {
+  H5VL_file_get_args_t args{};
+  args.op_type = H5VL_FILE_GET_FAPL;
+  if (H5VLfile_get(file.under, file.connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr) < 0) {
+    return false;
+  }
+  const hdf5::Handle access(args.args.get_fapl.fapl_id, H5Pclose);
+  H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
+  if (H5Pget_fclose_degree(access.get(), &degree) < 0 || degree != H5F_CLOSE_SEMI) return false;
+  std::size_t count = 0;
+  args.op_type = H5VL_FILE_GET_OBJ_COUNT;
+  args.args.get_obj_count.types = H5F_OBJ_LOCAL | (H5F_OBJ_ALL & ~H5F_OBJ_FILE);
+  args.args.get_obj_count.count = &count;
+  return H5VLfile_get(file.under, file.connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr) >= 0 &&
+         count > 0;
+}
+
+}  // namespace
+
+std::map<unsigned long, std::weak_ptr<OpenLog>>& open_logs() {
+  static auto& all = *new std::map<unsigned long, std::weak_ptr<OpenLog>>;
+  return all;
+}
+
+// By its token, since the name of an object in a mounted file begins in the parent's file. A file
+// of which nothing else is open was just opened, and is not mounted.
+void OpenLog::open_group(const Object& object) {
+  if (group_ != nullptr) return;
+  auto place = named(object.type, log_group.c_str());
+  if (token_ && object.type != H5I_FILE) {
+    place.type = H5VL_OBJECT_BY_TOKEN;
+    place.loc_data.loc_by_token.token = &*token_;
+  }
+  H5I_type_t type = H5I_BADID;
+  group_ = H5VLobject_open(object.under, &place, object.connector, &type, H5P_DATASET_XFER_DEFAULT,
+                           nullptr);
+  if (group_ == nullptr) hdf5::fail("H5Oopen", log_group);
+  if (!token_) token_ = basic_info(group_, self(H5I_GROUP), H5VL_NATIVE).value().token;
+}
+
+void OpenLog::close_group() {
+  if (group_ == nullptr) return;
+  H5VLgroup_close(std::exchange(group_, nullptr), H5VL_NATIVE, H5P_DATASET_XFER_DEFAULT, nullptr);
+}
+
+// Preferably one that is found through its token.
+const Object& OpenLog::any_object() const {
+  const auto other = std::find_if(objects.begin(), objects.end(),
+                                  [](const Object* object) { return object->type != H5I_FILE; });
+  return other == objects.end() ? **objects.begin() : **other;
+}
+
+bool OpenLog::is_last(const Object& object) const {
+  return std::none_of(objects.begin(), objects.end(), [&](const Object* other) {
+    return other != &object && (object.type != H5I_FILE || other->type == H5I_FILE);
+  });
+}
+
+Object::Object(void* object, hid_t below, H5I_type_t object_type, std::shared_ptr<OpenLog> open_log)
+    : under(object), connector(below), type(object_type) {
+  if (open_log) join(std::move(open_log));
+  H5Iinc_ref(connector);
+  all_objects().insert(this);
+}
+
+void Object::join(std::shared_ptr<OpenLog> open_log) {
+  open_log->open_group(*this);
+  log = std::move(open_log);
+  log->objects.insert(this);
+}
+
+Object::~Object() {
+  leave_log();
+  all_objects().erase(this);
+  H5Idec_ref(connector);
+}
+
+void Object::leave_log() {
+  if (log) log->objects.erase(this);
+  log.reset();
+}
+
+std::shared_ptr<OpenLog> log_of(void* under, H5I_type_t type, hid_t connector) {
+  if (open_logs().empty()) return nullptr;
+  const auto number = find_file_number(under, self(type), connector);
+  return number ? log_of_file(*number) : nullptr;
+}
+
+void refuse_own_group(const Object& place, const H5VL_loc_params_t& name) {
+  if (!place.log || name.type != H5VL_OBJECT_BY_NAME) return;
+  const std::string path = name.loc_data.loc_by_name.name;
+  const auto at = ("/" + path + "/").find(log_group + "/");
+  if (at == std::string::npos) return;
+  // A user may have a group of that name elsewhere.
+  const auto own = basic_info(place.under, named(place.type, log_group.c_str()), place.connector);
+  const auto meant = path.substr(0, at + log_group.size() - 1);
+  const auto found = basic_info(place.under, named(place.type, meant.c_str()), place.connector);
+  if (!own || !found || own->fileno != found->fileno ||
+      std::memcmp(&own->token, &found->token, sizeof own->token) != 0) {
+    return;
+  }
+  throw Refusal(H5E_LINK, H5E_CANTDELETE,
+                "/_slablog holds the elements of this file's datasets; it cannot be deleted or "
+                "moved through slablog");
+}
+
+std::shared_ptr<Object> parent_of(Object& place, const char* name) {
+  std::string group(name == nullptr ? "" : name);
+  for (;;) {
+    const auto slash = group.find_last_of('/');
+    if (slash == std::string::npos || slash == 0) return {&place, [](Object*) {}};
+    group.resize(slash);
+    // Groups that are still to be made are in the file of the last one that is there.
+    const auto where = named(place.type, group.c_str());
+    H5I_type_t type = H5I_BADID;
+    void* found = nullptr;
+    H5E_BEGIN_TRY {
+      found = H5VLobject_open(place.under, &where, place.connector, &type, H5P_DATASET_XFER_DEFAULT,
+                              nullptr);
+    }
+    H5E_END_TRY
+    if (found == nullptr) continue;
+    return {static_cast<Object*>(wrapped(found, place, type)), [](Object* opened) {
+              const auto close = opened->type == H5I_GROUP     ? H5VLgroup_close
+                                 : opened->type == H5I_DATASET ? H5VLdataset_close
+                                                               : H5VLdatatype_close;
+              close_object(opened, close, H5P_DATASET_XFER_DEFAULT);
+            }};
+  }
+}
+
+unsigned long file_number(void* under, H5I_type_t type, hid_t connector) {
+  const auto number = find_file_number(under, self(type), connector);
+  if (!number) hdf5::fail("H5Oget_info", "the file");
+  return *number;
+}
+
+void* wrapped(void* under, const Object& parent, H5I_type_t type) {
+  if (under == nullptr) return nullptr;
+  return new Object(under, parent.connector, type, log_of(under, type, parent.connector));
+}
+
+void report(const char* callback) {
+  try {
+    throw;
+  } catch (const Refusal& refusal) {
+    H5Epush2(H5E_DEFAULT, __FILE__, callback, __LINE__, H5E_ERR_CLS, refusal.major_number(),
+             refusal.minor_number(), "%s", refusal.what());
+  } catch (const std::exception& error) {
+    H5Epush2(H5E_DEFAULT, __FILE__, callback, __LINE__, H5E_ERR_CLS, H5E_VOL, H5E_CANTOPERATE, "%s",
+             error.what());
+  }
+}
+
+herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), hid_t list) {
+  return guarded("close", [&]() -> herr_t {
+    auto& mine = as_object(object);
+    if (mine.under == nullptr) {  // it could not be closed before, and HDF5 tries again as it ends
+      if (!ending()) return -1;
+      delete &mine;
+      return 0;
+    }
+    const auto log = mine.log;
+    // HDF5 keeps the id of a file that could not be closed, and removes that of a dataset; of the
+    // others it keeps the id and frees what it stands for.
+    const auto type = mine.type;
+    const bool is_file = type == H5I_FILE;
+    const bool well = !log || !log->is_last(mine) || prepare_close(*log, is_file && !ending());
+    // What the connector itself has open must not keep a file open.
+    if (log && is_file) log->close_group();
+    const bool may_stay = is_file && is_kept_by_objects(mine);
+    const auto status = close(mine.under, mine.connector, list, nullptr);
+    const bool stays = status < 0 && may_stay;
+    if (!stays) {
+      mine.under = nullptr;
+      mine.leave_log();
+    }
+    if (log && log->objects.empty()) {
+      log->close_group();
+      logs_without_objects().push_back(log);
+    } else if (log && is_file) {
+      log->open_group(log->any_object());
+    }
+    if (stays) return -1;
+    end_closed_logs(status >= 0);
+    if (status < 0 && !ending()) return -1;
+    delete &mine;
+    return well || ending() || type != H5I_DATASET ? 0 : -1;
+  });
+}
+
+void end_closed_logs(bool well) {
+  std::vector<std::shared_ptr<OpenLog>> ended;
+  std::erase_if(logs_without_objects(), [&](const std::shared_ptr<OpenLog>& log) {
+    if (!log->objects.empty()) return true;
+    if (log->file.is_open_below()) return false;
+    ended.push_back(log);
+    return true;
+  });
+  std::exception_ptr failure;
+  for (const auto& log : ended) {
+    try {
+      log->file.after_close(well);
+    } catch (const std::exception& error) {
+      failure = std::current_exception();
+      if (ending()) give_up(*log, error);
+    }
+  }
+  if (failure && !ending()) std::rethrow_exception(failure);
+}
+
+// HDF5 ends when MPI does, when the process does, or when a program says so. The first two come
+// here before they come to HDF5, which is needed: while it ends, HDF5 2.2.0 silently skips those of
+// its parts that were not in use before. MPI deletes the attributes that were set last first.
+void close_all_at_exit() {
+  H5atclose([](void*) { close_all(); }, nullptr);
+  static const int registered = std::atexit(close_all);
+  static_cast<void>(registered);
+  int has_begun = 0;
+  int has_ended = 0;
+  MPI_Initialized(&has_begun);
+  MPI_Finalized(&has_ended);
+  if (has_begun == 0 || has_ended != 0) return;
+  const auto at_end = [](MPI_Comm, int, void*, void*) -> int {
+    close_all();
+    return MPI_SUCCESS;
+  };
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  MPI_Comm_free_keyval(&key);
+}
+
+void find_dataset(Object& object) {
+  if (!object.log) return;
+  const auto get = [&](H5VL_dataset_get_t what) {
+    H5VL_dataset_get_args_t args{};
+    args.op_type = what;
+    hdf5::check(
+        H5VLdataset_get(object.under, object.connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
+        "H5VLdataset_get", object.log->file.path());
+    return args;
+  };
+  const hdf5::Handle creation(get(H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id, H5Pclose);
+  const auto number = number_of(creation.get());
+  if (!number) return;
+  object.dataset = object.log->file.known(*number);
+  if (object.dataset) return;
+  const hdf5::Handle type(get(H5VL_DATASET_GET_TYPE).args.get_type.type_id, H5Tclose);
+  const hdf5::Handle space(get(H5VL_DATASET_GET_SPACE).args.get_space.space_id, H5Sclose);
+  object.dataset = object.log->file.add(object.log->location(),
+                                        describe(*number, type.get(), space.get(), creation.get()));
+}
+
+}  // namespace slabmark::slablog

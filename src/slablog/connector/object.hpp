@@ -1,0 +1,147 @@
+#pragma once
+
+#include <H5VLconnector_passthru.h>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include <H5VLconnector.h>
+#include <H5VLnative.h>
+
+#include "slablog/log_file.hpp"
+#include "slablog/refusal.hpp"
+
+namespace slabmark::slablog {
+
+/// What this connector hands to HDF5 as "info": which connector is below, and the options.
+struct Info {
+  hid_t under = H5I_INVALID_HID;
+  void* under_info = nullptr;
+  Config config;
+};
+
+struct Object;
+
+/// A log file with the objects that are open in it. When the last of them is closed, HDF5 closes
+/// the file, unless it is mounted or otherwise in use; when HDF5 has closed it, the log ends.
+struct OpenLog {
+  OpenLog(std::string path, Ranks ranks, const Config& config, std::shared_ptr<Journal> journal)
+      : file(std::move(path), std::move(ranks), config, std::move(journal)) {}
+
+  LogFile file;
+  std::set<Object*> objects;
+
+  /// The log's group, which is open below as long as there are objects.
+  Location location() const { return {group_, H5I_GROUP, H5VL_NATIVE}; }
+  void open_group(const Object& object);
+  void close_group();
+  /// Whether nothing of it, or no handle of the file, is open but this.
+  bool is_last(const Object& object) const;
+  const Object& any_object() const;
+
+ private:
+  void* group_ = nullptr;
+  std::optional<H5O_token_t> token_;  ///< of the group
+};
+
+/// What HDF5 holds of ours: the object below, and the log that it belongs to, if any.
+struct Object {
+  Object(void* object, hid_t connector, H5I_type_t object_type, std::shared_ptr<OpenLog> open_log);
+  ~Object();
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  void join(std::shared_ptr<OpenLog> open_log);
+  /// It is closed below, or about to be given up.
+  void leave_log();
+
+  void* under;  ///< null where it could not be closed
+  hid_t connector;
+  H5I_type_t type;
+  std::shared_ptr<OpenLog> log;
+  std::shared_ptr<LogDataset> dataset;  ///< of a dataset that is in the log
+  hdf5::Handle creation;                ///< as the user gave it, of a dataset made in this session
+};
+
+inline Object& as_object(void* object) { return *static_cast<Object*>(object); }
+
+/// The log of the file that holds an object; it need not be that of the object it was reached from
+/// (mounted files, external links). Null where the file has none.
+std::shared_ptr<OpenLog> log_of(void* under, H5I_type_t type, hid_t connector);
+/// An object in the file where what is made at `place` gets its `name`, which may lead into another
+/// file; null: no name.
+std::shared_ptr<Object> parent_of(Object& place, const char* name);
+
+/// Throws Refusal where a name leads into the log's own group: what is changed there is lost.
+void refuse_own_group(const Object& place, const H5VL_loc_params_t& name);
+
+/// HDF5's own number of the file that an object below is in.
+unsigned long file_number(void* under, H5I_type_t type, hid_t connector);
+/// The open logs by that number.
+std::map<unsigned long, std::weak_ptr<OpenLog>>& open_logs();
+
+/// An object that came from below, reached from `parent`, or null for null.
+void* wrapped(void* under, const Object& parent, H5I_type_t type);
+
+/// Puts an exception onto HDF5's error stack; exceptions must not go through HDF5.
+void report(const char* callback);
+
+/// The status of `body` as a callback returns it.
+template <class Body>
+herr_t guarded(const char* callback, const Body& body) {
+  try {
+    return body();
+  } catch (...) {
+    report(callback);
+    return -1;
+  }
+}
+
+template <class Body>
+void* guarded_object(const char* callback, const Body& body) {
+  try {
+    return body();
+  } catch (...) {
+    report(callback);
+    return nullptr;
+  }
+}
+
+/// Closes the object below with `close`. Where it is the last one, what is pending is flushed
+/// before that, and the log ends after it. On failure the object stays if HDF5 below kept it.
+herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), hid_t list);
+
+/// Ends the logs without objects that HDF5 has closed by now: it kept them while they were mounted.
+/// `well`: whether it said that it could. Throws IoError.
+void end_closed_logs(bool well = true);
+
+/// From now on what a program left open is closed before HDF5 ends, since the views cannot be made
+/// any more while it does.
+void close_all_at_exit();
+
+/// Recognises a dataset of the log.
+void find_dataset(Object& object);
+
+/// The numbers of our operations on datasets; found or registered at the first call.
+int write_n_operation();
+int read_n_operation();
+
+const H5VL_class_t& connector_class();
+
+// The callbacks, by kind of object.
+extern const H5VL_info_class_t info_callbacks;
+extern const H5VL_wrap_class_t wrap_callbacks;
+extern const H5VL_attr_class_t attribute_callbacks;
+extern const H5VL_dataset_class_t dataset_callbacks;
+extern const H5VL_datatype_class_t datatype_callbacks;
+extern const H5VL_file_class_t file_callbacks;
+extern const H5VL_group_class_t group_callbacks;
+extern const H5VL_link_class_t link_callbacks;
+extern const H5VL_object_class_t object_callbacks;
+extern const H5VL_introspect_class_t introspect_callbacks;
+extern const H5VL_blob_class_t blob_callbacks;
+extern const H5VL_token_class_t token_callbacks;
+
+}  // namespace slabmark::slablog

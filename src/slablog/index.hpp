@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "geometry/extent.hpp"
+#include "slablog/log_run.hpp"
+
+namespace slabmark::slablog {
+
+/// One entry of the index of a flush: what one rank wrote into one dataset (docs/slablog.md). An
+/// entry without runs says that the dataset was cut to `extent` before the flush.
+struct IndexEntry {
+  std::uint64_t dataset = 0;
+  Extent extent;            ///< of the dataset when it was written
+  std::uint64_t first = 0;  ///< its first element in the segment of the flush
+  std::uint64_t runs = 0;
+  std::span<const std::byte> coded;  ///< the runs, in the memory of the index
+};
+
+/// Appends an entry with these ascending runs, whose bytes lie in the segment one after another
+/// from element `first`.
+void append_entry(std::vector<std::byte>& index, std::uint64_t dataset, const Extent& extent,
+                  std::uint64_t first, std::span<const LogRun> runs);
+
+/// Calls `visit` with each entry. Throws IoError, naming `place`, where the bytes are no index.
+void for_each_entry(std::span<const std::byte> index, const std::string& place,
+                    const std::function<void(const IndexEntry&)>& visit);
+
+/// True if only the slowest dimension differs, so that elements keep their row-major places.
+bool same_rows(const Extent& a, const Extent& b);
+
+/// The same elements after the dataset's extent changed from `from` to `to`; what is outside is
+/// dropped. Runs come back ascending.
+LogRuns reshaped(LogRuns runs, const Extent& from, const Extent& to, std::size_t element_bytes);
+
+}  // namespace slabmark::slablog

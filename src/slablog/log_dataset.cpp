@@ -1,0 +1,151 @@
+#include "slablog/log_dataset.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace slabmark::slablog {
+
+namespace {
+
+// Small writes share blocks of memory; a malloc each would cost more than the write.
+constexpr std::uint64_t block_bytes = 64 << 10;
+
+std::uint64_t address(const std::byte* data) { return std::bit_cast<std::uintptr_t>(data); }
+
+}  // namespace
+
+LogDataset::LogDataset(std::uint64_t number, hdf5::Handle type, Extent extent,
+                       std::vector<std::byte> fill)
+    : number_(number),
+      type_(std::move(type)),
+      element_bytes_(fill.size()),
+      extent_(std::move(extent)),
+      fill_(std::move(fill)),
+      pending_(element_bytes_),
+      flushed_(element_bytes_) {}
+
+std::byte* LogDataset::buffer(std::uint64_t elements) {
+  const auto bytes = elements * element_bytes_;
+  pending_bytes_ += bytes;
+  if (bytes >= block_bytes / 2) {
+    memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
+    return memory_.back().get();
+  }
+  if (bytes > free_bytes_) {
+    memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(block_bytes));
+    free_ = memory_.back().get();
+    free_bytes_ = block_bytes;
+  }
+  free_bytes_ -= bytes;
+  return std::exchange(free_, free_ + bytes);
+}
+
+void LogDataset::add_pending(std::span<const Run> runs, const std::byte* data) {
+  // A call of many runs gets just the room it needs; many calls of few do not move all each time.
+  const auto needed = tail_.size() + runs.size();
+  if (needed > tail_.capacity()) tail_.reserve(std::max(needed, tail_.size() / 2 * 3));
+  for (const auto run : runs) {
+    append(tail_, {run.offset, run.length, address(data), in_memory}, element_bytes_);
+    data += run.length * element_bytes_;
+  }
+}
+
+void LogDataset::settle_tail() {
+  if (tail_.empty()) return;
+  pending_.add(last_wins(std::exchange(tail_, {}), element_bytes_));
+}
+
+const LogRuns& LogDataset::pending() {
+  settle_tail();
+  return pending_.merged();
+}
+
+void LogDataset::moved(LogRuns runs) {
+  drop_pending();
+  pending_.add(std::move(runs));
+}
+
+void LogDataset::drop_pending() {
+  tail_ = {};
+  pending_.clear();
+  memory_.clear();
+  free_bytes_ = 0;
+  pending_bytes_ = 0;
+}
+
+std::vector<const CodedRuns*> LogDataset::only_entries(Run wanted) const {
+  std::vector<const CodedRuns*> entries;
+  if (has_pending() || !flushed_.empty()) return entries;
+  for (const auto& one : coded_) {
+    if (one.segment_part(wanted).length > 0) entries.push_back(&one);
+  }
+  return entries;
+}
+
+const LogRuns& LogDataset::flushed() {
+  decode();
+  return flushed_.merged();
+}
+
+void LogDataset::decode() {
+  for (const auto& one : std::exchange(coded_, {})) flushed_.add(one.decoded());
+}
+
+void LogDataset::move_flushed(const Extent& extent) {
+  if (flushed_extent_ == extent) return;
+  if (same_rows(flushed_extent_, extent)) {
+    for (auto& one : coded_) one.limit(element_count(extent));
+  } else {
+    decode();
+  }
+  if (!flushed_.empty()) {
+    auto runs = reshaped(flushed_.merged(), flushed_extent_, extent, element_bytes_);
+    flushed_.clear();
+    flushed_.add(std::move(runs));
+  }
+  flushed_extent_ = extent;
+}
+
+void LogDataset::load(const IndexEntry& entry, std::uint64_t flush, const std::string& place) {
+  if (entry.extent.size() != extent_.size()) {
+    throw IoError(fmt::format(
+        "The index {} is damaged: it has another number of dimensions than there are; restore the "
+        "file from a copy.",
+        place));
+  }
+  move_flushed(entry.extent);
+  if (entry.runs == 0) return;
+  CodedRuns runs(entry, flush, element_bytes_, place);
+  const auto source = in_segment + static_cast<std::uint32_t>(flush);
+  const auto elements = segments.at(source).elements;
+  if (entry.first > elements || runs.segment_end() > elements) {
+    throw IoError(fmt::format(
+        "The index {} is damaged: it has more elements than there are; restore the file from a "
+        "copy.",
+        place));
+  }
+  coded_.push_back(std::move(runs));
+  blocks[source].push_back(entry.first * element_bytes_);
+}
+
+void LogDataset::load(LogRuns runs, const Extent& extent) {
+  move_flushed(extent);
+  if (runs.empty()) return;
+  decode();  // which is below
+  blocks[runs.front().source].push_back(runs.front().position);
+  flushed_.add(std::move(runs));
+}
+
+void LogDataset::finish_load() { move_flushed(extent_); }
+
+void LogDataset::reshape(const Extent& extent) {
+  move_flushed(extent);
+  extent_ = extent;
+}
+
+}  // namespace slabmark::slablog

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "geometry/run.hpp"
+#include "slablog/coded_runs.hpp"
+#include "slablog/index.hpp"
+#include "slablog/log_run.hpp"
+#include "slablog/request.hpp"
+#include "slablog/under.hpp"
+#include "storage/hdf5/handle.hpp"
+
+namespace slabmark::slablog {
+
+/// What this process knows of one dataset of a log file: what it wrote and did not flush yet, and
+/// where that is which was flushed. Does no I/O.
+class LogDataset {
+ public:
+  /// `type` is that of the elements in the file. `fill` holds one element.
+  LogDataset(std::uint64_t number, hdf5::Handle type, Extent extent, std::vector<std::byte> fill);
+
+  std::uint64_t number() const { return number_; }
+  hid_t type() const { return type_.get(); }
+  std::size_t element_bytes() const { return element_bytes_; }
+  const Extent& extent() const { return extent_; }
+  const std::vector<std::byte>& fill() const { return fill_; }
+
+  /// Room for `elements` whose runs are added next.
+  std::byte* buffer(std::uint64_t elements);
+  /// Says what the bytes at `data`, which buffer() returned, are: the runs one after another.
+  void add_pending(std::span<const Run> runs, const std::byte* data);
+  std::uint64_t pending_bytes() const { return pending_bytes_; }  ///< in memory
+  bool has_pending() const { return !tail_.empty() || !pending_.empty(); }
+  /// All that is pending, ascending, without overlap.
+  const LogRuns& pending();
+  /// The bytes that were in memory are now where `runs` says.
+  void moved(LogRuns runs);
+  void drop_pending();
+
+  /// Calls `sink.add(part, target)` for what is wanted of that which is pending and was flushed,
+  /// and `sink.end_of_list()` after that of one rank and flush. What is missing in the request then
+  /// was never written. Looks from the newest to the oldest until nothing is missing.
+  template <class Sink>
+  void find(Request& request, Sink& sink);
+
+  /// The entries that may have elements of `wanted`, the oldest first, if there is nothing else
+  /// that has: nothing pending, nothing of another shape. Else none.
+  std::vector<const CodedRuns*> only_entries(Run wanted) const;
+
+  /// All that was flushed, as one list. Decodes it: it takes 32 bytes a run from here on.
+  const LogRuns& flushed();
+  /// Entries of the index, in their order, then finish_load(). What they hold is decoded when it is
+  /// read; so the index must stay where it is. Throws IoError, naming `place`, if it is damaged.
+  void load(const IndexEntry& entry, std::uint64_t flush, const std::string& place);
+  /// What one rank wrote when the dataset had `extent`, ascending; it may be nothing.
+  void load(LogRuns runs, const Extent& extent);
+  void finish_load();
+
+  /// The extent of the dataset is another now. Nothing may be pending unless only the slowest
+  /// dimension grew.
+  void reshape(const Extent& extent);
+
+  /// Of the segments, by their source.
+  std::map<std::uint32_t, Line> segments;
+  /// Positions in the segments where what one rank wrote begins; of what was loaded.
+  std::map<std::uint32_t, std::vector<std::uint64_t>> blocks;
+
+ private:
+  void settle_tail();
+  void decode();
+  void move_flushed(const Extent& extent);
+
+  std::uint64_t number_;
+  hdf5::Handle type_;
+  std::size_t element_bytes_;
+  Extent extent_;
+  std::vector<std::byte> fill_;
+
+  LogRuns tail_;    ///< in the order written
+  Layers pending_;  ///< what was in the tail before
+  std::vector<std::unique_ptr<std::byte[]>> memory_;
+  std::byte* free_ = nullptr;  ///< rest of the last block of memory
+  std::uint64_t free_bytes_ = 0;
+  std::uint64_t pending_bytes_ = 0;
+
+  Layers flushed_;                ///< what had another shape once, or was asked for as a list
+  std::vector<CodedRuns> coded_;  ///< over that: entries of the index in their order
+  Extent flushed_extent_;         ///< for which both count their offsets
+};
+
+template <class Sink>
+void LogDataset::find(Request& request, Sink& sink) {
+  const auto add = [&](const LogRun& part, std::byte* target) { sink.add(part, target); };
+  const auto offer = [&](const Layers& layers) {
+    const auto lists = layers.lists();
+    for (auto list = lists.rbegin(); list != lists.rend() && !request.complete(); ++list) {
+      request.offer(ListCursor(*list), add);
+      sink.end_of_list();
+    }
+  };
+  settle_tail();
+  offer(pending_);
+  for (auto one = coded_.rbegin(); one != coded_.rend() && !request.complete(); ++one) {
+    if (one->end() <= request.begin()) continue;
+    request.offer(one->begin(), add);
+    sink.end_of_list();
+  }
+  offer(flushed_);
+}
+
+}  // namespace slabmark::slablog

@@ -1,0 +1,241 @@
+#include "slablog/log_file.hpp"
+
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "slablog/journal/driver.hpp"
+#include "slablog/view.hpp"
+#include "slablog/write_views.hpp"
+
+namespace slabmark::slablog {
+
+namespace {
+
+// Written into each file; a reader must refuse what is newer than it knows.
+constexpr std::int64_t layout_version = 1;
+
+}  // namespace
+
+LogFile::LogFile(std::string path, Ranks ranks, const Config& config,
+                 std::shared_ptr<Journal> journal)
+    : path_(std::move(path)),
+      ranks_(std::move(ranks)),
+      config_(config),
+      journal_(std::move(journal)),
+      files_{posix::File::open(path_,
+                               journal_ ? posix::File::Access::write : posix::File::Access::read),
+             {}},
+      index_(files_.hdf5),
+      writer_(ranks_, files_.hdf5, journal_.get()) {}
+
+void LogFile::create(const Location& file) {
+  set_number(file, log_group, "version", layout_version);
+  set_number(file, log_group, "datasets", 0);
+  mark_open(file);
+  start_journal(file);
+}
+
+void LogFile::load(const Location& file) {
+  const auto version = number(file, log_group, "version").value_or(0);
+  if (version != layout_version) {
+    throw IoError(
+        fmt::format("'{}' has a log of version {}, and this connector knows version {}; "
+                    "use a newer connector.",
+                    path_, version, layout_version));
+  }
+  state_ = static_cast<LogState>(number(file, log_group, "state").value_or(1));
+  dataset_count_ = static_cast<std::uint64_t>(number(file, log_group, "datasets").value_or(0));
+  index_.load(file);
+  if (!writable()) return;
+  start_journal(file);
+  if (journal_->committed() == 0) commit(end_of_space(*journal_));
+}
+
+void LogFile::start_journal(const Location& file) {
+  auto mark = find_line(file, mark_name);
+  if (!mark) {  // a new file
+    mark = create_line(file, mark_name, H5T_STD_U64LE, 1);
+  }
+  ranks_.agreed([&] {
+    if (is_root()) journal_->start(mark->address);
+  });
+}
+
+void LogFile::commit(std::uint64_t end) {
+  ranks_.agreed([&] {
+    if (is_root()) journal_->commit(end);
+  });
+  journal_->follow(ranks_.broadcast(journal_->epoch()), end);
+}
+
+void LogFile::set_state(const Location& file, LogState state) {
+  set_number(file, log_group, "state", static_cast<int>(state));
+  state_ = state;
+}
+
+void LogFile::mark_open(const Location& file) {
+  changed_ = true;
+  if (state_ != LogState::open) set_state(file, LogState::open);
+}
+
+std::uint64_t LogFile::new_number(const Location& file) {
+  mark_open(file);
+  const auto number = dataset_count_++;
+  set_number(file, log_group, "datasets", static_cast<std::int64_t>(dataset_count_));
+  return number;
+}
+
+std::shared_ptr<LogDataset> LogFile::known(std::uint64_t number) const {
+  const auto found = datasets_.find(number);
+  return found == datasets_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<LogDataset> LogFile::add(const Location& file,
+                                         std::shared_ptr<LogDataset> dataset) {
+  index_.find_segments(file, *dataset);
+  return datasets_[dataset->number()] = dataset;
+}
+
+void LogFile::added(std::uint64_t bytes) {
+  pending_bytes_ += bytes;
+  if (pending_bytes_ > config_.buffer_bytes) spill();
+}
+
+void LogFile::spill() {
+  if (!files_.spill.is_open()) {
+    const auto name = fmt::format("{}.spill-{}", path_, ranks_.rank());
+    posix::unlink(name);
+    files_.spill = posix::File::create(name);
+    posix::unlink(name);  // it lives as long as it is open, also if this process is killed
+  }
+  for (const auto& [number, dataset] : datasets_) {
+    if (dataset->pending_bytes() == 0) continue;
+    auto runs = dataset->pending();
+    for (auto& run : runs) {
+      if (run.source != in_memory) continue;
+      const auto bytes = run.length * dataset->element_bytes();
+      files_.spill.write_at(spilled_bytes_, reinterpret_cast<const std::byte*>(run.position),
+                            bytes);
+      run.position = spilled_bytes_;
+      run.source = in_spill;
+      spilled_bytes_ += bytes;
+    }
+    dataset->moved(std::move(runs));
+  }
+  pending_bytes_ = 0;
+}
+
+void LogFile::read(LogDataset& dataset, std::vector<ReadRun> reads) {
+  update(dataset);
+  read_log(files_, dataset, std::move(reads));
+}
+
+void LogFile::flush(const Location& file) {
+  if (!writable() || abandoned_) return;
+  Flush flush(ranks_, datasets_, dataset_count_, cuts_);
+  if (flush.is_empty()) return;
+  mark_open(file);
+  if (config_.writing == Writing::collective) writer_.open_together();
+  flush.write(file, files_, writer_, index_);
+  for (const auto& [number, dataset] : datasets_) dataset->drop_pending();
+  cuts_.clear();
+  pending_bytes_ = 0;
+  files_.spill = {};
+  spilled_bytes_ = 0;
+}
+
+void LogFile::reshape(const Location& file, LogDataset& dataset, const Extent& extent) {
+  const auto& old = dataset.extent();
+  mark_open(file);
+  if (!same_rows(old, extent) || extent.front() < old.front()) {
+    flush(file);  // what is pending counts its offsets in the old shape
+    update(dataset);
+    // Else what is cut off here would come back if the dataset grows again.
+    append_entry(cuts_, dataset.number(), extent, 0, {});
+  }
+  dataset.reshape(extent);
+}
+
+LogShare LogFile::share(std::span<LogDataset* const> datasets) {
+  return {ranks_, files_, journal_.get(), index_.indices(), datasets};
+}
+
+void LogFile::materialise(const Location& file, LogShare& share, const LogDataset& dataset) {
+  const auto name = new_view_name(dataset.number());
+  remove_link_if_there(file, name);
+  const auto list = hdf5::own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate", name);
+  hdf5::check(H5Pset_fill_value(list.get(), dataset.type(), dataset.fill().data()),
+              "H5Pset_fill_value", name);
+  const auto address = create_array(file, name, dataset.type(), dataset.extent(), list.get());
+  try {
+    share.assemble(dataset, files_.hdf5, address);
+  } catch (...) {  // on all ranks
+    remove_link(file, name);
+    throw;
+  }
+  publish_view(file, dataset, index_.flushes());
+  remove_link_if_there(file, holes_name(dataset.number()));
+}
+
+void LogFile::prepare_close(const Location& file) {
+  if (!writable() || abandoned_) return;
+  flush(file);
+  writer_.close_together();
+  if (!changed_) return;
+  if (config_.view == View::none) return set_state(file, LogState::no_view);
+  // Here with all ranks; what some rank does not know is left to rank 0 after the close.
+  std::vector<std::uint64_t> know(dataset_count_, 0);
+  for (const auto& [number, dataset] : datasets_) know[number] = 1;
+  const auto all = ranks_.sum(know);
+  // A hyperslab takes two bytes of the index at least.
+  const bool may_be_many = index_.bytes() / 2 > config_.most_hyperslabs;
+  if (config_.view == View::virtual_dataset && !may_be_many) return;
+  std::vector<LogDataset*> outdated;
+  for (const auto& [number, dataset] : datasets_) {
+    if (all[number] < static_cast<std::uint64_t>(ranks_.size())) continue;
+    if (!is_current(file, *dataset, index_.flushes())) outdated.push_back(dataset.get());
+  }
+  std::optional<LogShare> mine;
+  ranks_.agreed([&] { mine.emplace(share(outdated)); });
+  for (const auto* dataset : outdated) {
+    const bool many = mine->hyperslabs(dataset->number()) > config_.most_hyperslabs;
+    if (config_.view == View::materialise || many) materialise(file, *mine, *dataset);
+  }
+}
+
+bool LogFile::is_open_below() const { return journal_ && is_open(*journal_); }
+
+// HDF5 may have failed on this rank while the others wait for it, inside HDF5.
+void LogFile::check_all(bool well, const char* call) const {
+  ranks_.agreed([&] {
+    journal_->check();
+    if (well) return;
+    throw IoError(fmt::format("{} failed on '{}', as HDF5 says; what was flushed before is safe.",
+                              call, path_));
+  });
+}
+
+void LogFile::after_flush(bool well) {
+  if (!writable()) return;
+  check_all(well, "H5Fflush");
+  commit(end_of_space(*journal_));
+}
+
+void LogFile::after_close(bool well) {
+  if (!writable() || abandoned_) return;
+  check_all(well, "H5Fclose");
+  ranks_.agreed_at_leisure([&] {
+    if (!is_root()) return;
+    if (changed_ && config_.view != View::none) {
+      journal_->commit(files_.hdf5.size());
+      write_views(path_, config_, journal_);
+    } else {
+      journal_->finish();
+    }
+  });
+}
+
+}  // namespace slabmark::slablog

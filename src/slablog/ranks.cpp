@@ -1,0 +1,51 @@
+#include "slablog/ranks.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "parallel/agree.hpp"
+#include "parallel/subset.hpp"
+
+namespace slabmark::slablog {
+
+std::vector<std::uint64_t> Ranks::sum(std::vector<std::uint64_t> values) const {
+  if (!comm_) return values;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()),
+                          MPI_UINT64_T, MPI_SUM, comm_->get()),
+            "MPI_Allreduce");
+  return values;
+}
+
+std::vector<std::uint64_t> Ranks::sum_before(const std::vector<std::uint64_t>& values) const {
+  std::vector<std::uint64_t> before(values.size(), 0);
+  if (!comm_) return before;
+  check_mpi(MPI_Exscan(values.data(), before.data(), static_cast<int>(values.size()), MPI_UINT64_T,
+                       MPI_SUM, comm_->get()),
+            "MPI_Exscan");
+  if (comm_->is_root()) std::fill(before.begin(), before.end(), 0);
+  return before;
+}
+
+void Ranks::agreed(const std::function<void()>& stage) const {
+  if (comm_) {
+    slabmark::agreed(*comm_, stage);
+  } else {
+    stage();
+  }
+}
+
+void Ranks::agreed_at_leisure(const std::function<void()>& stage) const {
+  if (!comm_) return stage();
+  slabmark::agreed(*comm_, [&] {
+    std::exception_ptr failure;
+    try {
+      stage();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    sleeping_barrier(*comm_, std::chrono::microseconds(200));
+    if (failure) std::rethrow_exception(failure);
+  });
+}
+
+}  // namespace slabmark::slablog

@@ -1,0 +1,186 @@
+#include "slablog/transfer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "geometry/run.hpp"
+#include "slablog/refusal.hpp"
+#include "slablog/selection.hpp"
+
+namespace slabmark::slablog {
+
+namespace {
+
+using hdf5::check;
+
+const std::string a_dataset = "a dataset";
+
+/// How elements in memory become elements of the file, and back.
+struct Conversion {
+  Conversion(hid_t memory_type, const LogDataset& dataset, hid_t transfer_list)
+      : memory(memory_type),
+        file(dataset.type()),
+        memory_bytes(H5Tget_size(memory_type)),
+        file_bytes(dataset.element_bytes()),
+        list(transfer_list) {
+    const auto equal = H5Tequal(memory, file);
+    check(equal, "H5Tequal", a_dataset);
+    needed = equal == 0;
+    // Where only some members move, the others keep what they are.
+    needs_background = needed && H5Tdetect_class(file, H5T_COMPOUND) > 0;
+  }
+
+  std::size_t larger() const { return std::max(memory_bytes, file_bytes); }
+
+  hid_t memory;
+  hid_t file;
+  std::size_t memory_bytes;
+  std::size_t file_bytes;
+  hid_t list;
+  bool needed;
+  bool needs_background;
+};
+
+using Bytes = std::unique_ptr<std::byte[]>;
+
+Bytes bytes_of(std::uint64_t count) { return std::make_unique_for_overwrite<std::byte[]>(count); }
+
+void check_list(hid_t list) {
+  if (list == H5P_DATASET_XFER_DEFAULT || list == H5P_DEFAULT) return;
+  ssize_t transform = -1;
+  H5E_BEGIN_TRY { transform = H5Pget_data_transform(list, nullptr, 0); }
+  H5E_END_TRY
+  if (transform > 0) {
+    throw Refusal(H5E_DATASET, H5E_UNSUPPORTED, "slablog does no data transforms");
+  }
+}
+
+RunList runs_of(const hdf5::Space& space) {
+  RunList runs;
+  for_each_sequence(space, [&](Run run) { append(runs, run); });
+  return runs;
+}
+
+void gather(const RunList& runs, const std::byte* memory, std::size_t bytes, std::byte* dense) {
+  for (const auto run : runs) {
+    std::memcpy(dense, memory + run.offset * bytes, run.length * bytes);
+    dense += run.length * bytes;
+  }
+}
+
+void scatter(const RunList& runs, const std::byte* dense, std::size_t bytes, std::byte* memory) {
+  for (const auto run : runs) {
+    std::memcpy(memory + run.offset * bytes, dense, run.length * bytes);
+    dense += run.length * bytes;
+  }
+}
+
+/// Rows of a box, appended.
+void add_box(const Extent& extent, const hsize_t* start, const hsize_t* count, std::size_t which,
+             RunList& runs) {
+  const auto rank = extent.size();
+  std::uint64_t rows = 1;
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (start[d] > extent[d] || count[d] > extent[d] - start[d]) {
+      throw Refusal(H5E_DATASPACE, H5E_BADRANGE,
+                    fmt::format("file selection+offset not within extent: hyperslab {} ends at {} "
+                                "in dimension {} of length {}",
+                                which, start[d] + count[d], d, extent[d]));
+    }
+    if (count[d] == 0) return;
+    if (d + 1 < rank) rows *= count[d];
+  }
+  const auto length = rank == 0 ? 1 : count[rank - 1];
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    auto rest = row;
+    std::uint64_t offset = 0;
+    std::uint64_t scale = rank == 0 ? 1 : extent[rank - 1];
+    for (auto d = rank - 1; d-- > 0;) {
+      offset += (start[d] + rest % count[d]) * scale;
+      rest /= count[d];
+      scale *= extent[d];
+    }
+    runs.push_back({offset + start[rank - 1], length});
+  }
+}
+
+}  // namespace
+
+Elements selected(const LogDataset& dataset, hid_t memory, hid_t file) {
+  const auto in_file = file_selection(file, dataset.extent());
+  return {runs_of(in_file), runs_of(memory_selection(memory, file, in_file))};
+}
+
+Elements boxes(const LogDataset& dataset, std::size_t n, const hsize_t* const* starts,
+               const hsize_t* const* counts) {
+  RunList runs;
+  runs.reserve(n);
+  for (std::size_t i = 0; i < n; ++i) add_box(dataset.extent(), starts[i], counts[i], i, runs);
+  const auto total = total_length(runs);
+  return {std::move(runs), {{0, total}}};
+}
+
+void write_elements(LogFile& log, LogDataset& dataset, hid_t memory_type, const Elements& elements,
+                    hid_t list, const void* data) {
+  if (!log.writable()) throw Refusal(H5E_ARGS, H5E_BADVALUE, "no write intent on file");
+  check_list(list);
+  const Conversion conversion(memory_type, dataset, list);
+  const auto total = total_length(elements.in_dataset);
+  if (total == 0) return;
+  const auto* source = static_cast<const std::byte*>(data);
+  Bytes converted;
+  if (conversion.needed) {
+    converted = bytes_of(total * conversion.larger());
+    Bytes background;
+    if (conversion.needs_background) {
+      background = bytes_of(total * conversion.larger());
+      log.read(dataset, reads_of(elements.in_dataset, background.get(), conversion.file_bytes));
+    }
+    gather(elements.in_memory, source, conversion.memory_bytes, converted.get());
+    check(H5Tconvert(conversion.memory, conversion.file, total, converted.get(), background.get(),
+                     conversion.list),
+          "H5Tconvert", a_dataset);
+  }
+  auto* buffer = dataset.buffer(total);
+  if (conversion.needed) {
+    std::memcpy(buffer, converted.get(), total * conversion.file_bytes);
+  } else {
+    gather(elements.in_memory, source, conversion.memory_bytes, buffer);
+  }
+  dataset.add_pending(elements.in_dataset, buffer);
+  log.added(total * conversion.file_bytes);
+}
+
+void read_elements(LogFile& log, LogDataset& dataset, hid_t memory_type, const Elements& elements,
+                   hid_t list, void* data) {
+  check_list(list);
+  const Conversion conversion(memory_type, dataset, list);
+  const auto total = total_length(elements.in_dataset);
+  if (total == 0) return;
+  auto* target = static_cast<std::byte*>(data);
+  if (!conversion.needed && elements.in_memory.size() == 1) {
+    target += elements.in_memory[0].offset * conversion.file_bytes;
+    log.read(dataset, reads_of(elements.in_dataset, target, conversion.file_bytes));
+    return;
+  }
+  const auto dense = bytes_of(total * conversion.larger());
+  log.read(dataset, reads_of(elements.in_dataset, dense.get(), conversion.file_bytes));
+  if (conversion.needed) {
+    Bytes background;
+    if (conversion.needs_background) {
+      background = bytes_of(total * conversion.larger());
+      gather(elements.in_memory, target, conversion.memory_bytes, background.get());
+    }
+    check(H5Tconvert(conversion.file, conversion.memory, total, dense.get(), background.get(),
+                     conversion.list),
+          "H5Tconvert", a_dataset);
+  }
+  scatter(elements.in_memory, dense.get(), conversion.memory_bytes, target);
+}
+
+}  // namespace slabmark::slablog

@@ -1,0 +1,115 @@
+#include "slablog/coded_runs.hpp"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+
+namespace slabmark::slablog {
+namespace {
+
+constexpr std::size_t size = 4;  // bytes of an element
+constexpr std::uint64_t first = 1000;
+
+/// An entry of one index with `count` runs, and what it must hold.
+class Entry {
+ public:
+  Entry(std::uint64_t seed, std::size_t count) {
+    std::mt19937_64 random(seed);
+    std::uint64_t at = 0;
+    std::uint64_t position = first;
+    for (std::size_t i = 0; i < count; ++i) {
+      // Most numbers take a byte of the index, some take more.
+      at += random() % (random() % 50 == 0 ? 100'000 : 20);
+      const auto length = 1 + random() % (random() % 50 == 0 ? 1000 : 4);
+      runs.push_back({at, length, position * size, in_segment});
+      at += length;
+      position += length;
+    }
+    extent = {at + 7};
+    append_entry(index_, 0, extent, first, runs);
+    for_each_entry(index_, "index", [&](const IndexEntry& entry) { found_ = entry; });
+  }
+
+  CodedRuns coded() const { return {found_, 0, size, "index"}; }
+  IndexEntry& entry() { return found_; }
+
+  LogRuns runs;
+  Extent extent;
+
+ private:
+  std::vector<std::byte> index_;
+  IndexEntry found_;
+};
+
+TEST(CodedRuns, AreFoundFromAnyElementOn) {
+  for (const std::size_t count : {1, 31, 32, 33, 255, 256, 257, 3000}) {
+    const Entry entry(count, count);
+    const auto coded = entry.coded();
+    EXPECT_EQ(coded.decoded(), entry.runs);
+    EXPECT_EQ(coded.end(), entry.runs.back().end());
+    std::mt19937_64 random(1);
+    for (int round = 0; round < 50; ++round) {
+      auto cursor = coded.begin();
+      for (std::uint64_t offset = 0; offset < entry.extent[0];) {
+        offset += random() % (entry.extent[0] / 5 + 1);
+        const auto expected = first_that_ends_after(entry.runs.begin(), entry.runs.end(), offset);
+        cursor.seek(offset);
+        ASSERT_EQ(cursor.at_end(), expected == entry.runs.end()) << count << " from " << offset;
+        if (cursor.at_end()) break;
+        ASSERT_EQ(cursor.run(), *expected) << count << " from " << offset;
+      }
+    }
+  }
+}
+
+TEST(CodedRuns, EndWhereTheDatasetWasCut) {
+  const Entry entry(3, 700);
+  for (std::size_t i = 0; i < entry.runs.size(); i += 23) {
+    for (const auto limit : {entry.runs[i].offset, entry.runs[i].offset + 1, entry.runs[i].end()}) {
+      auto coded = entry.coded();
+      coded.limit(limit);
+      coded.limit(entry.extent[0]);  // what grows again does not bring it back
+      EXPECT_EQ(coded.decoded(), reshaped(entry.runs, entry.extent, {limit}, size));
+    }
+  }
+}
+
+TEST(CodedRuns, KnowWherePartsOfTheDatasetAreInTheSegment) {
+  const Entry entry(5, 2000);
+  const auto coded = entry.coded();
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 500; ++round) {
+    const auto offset = random() % entry.extent[0];
+    const slabmark::Run wanted{offset, 1 + random() % (entry.extent[0] - offset)};
+    const auto part = coded.segment_part(wanted);
+    std::uint64_t inside = 0;
+    for (const auto& run : entry.runs) {
+      const auto from = std::max(run.offset, wanted.offset);
+      const auto to = std::min(run.end(), wanted.end());
+      if (from >= to) continue;
+      const auto at = run.position / size + (from - run.offset);
+      ASSERT_GE(at, part.offset);
+      ASSERT_LE(at + (to - from), part.end());
+      inside += to - from;
+    }
+    // Not much more than asked for: two times the runs between marks.
+    EXPECT_LE(part.length, inside + 2 * 257 * 1000);
+    EXPECT_LE(part.end(), coded.segment_end());
+  }
+}
+
+TEST(CodedRuns, ThatLeaveTheExtentAreRefused) {
+  Entry entry(7, 600);
+  entry.entry().extent = {entry.runs.back().end()};
+  EXPECT_NO_THROW(entry.coded());
+  entry.entry().extent = {entry.runs.back().end() - 1};
+  EXPECT_THROW(entry.coded(), IoError);
+  entry.entry().extent = entry.extent;
+  ++entry.entry().runs;
+  EXPECT_THROW(entry.coded(), IoError);
+}
+
+}  // namespace
+}  // namespace slabmark::slablog

@@ -1,0 +1,331 @@
+// The same random operations through the connector and on HDF5's own datasets, which must agree
+// after each. Each rank keeps its own native file in memory: with its own writes at once, and those
+// of the others since the last flush applied at the next, in the order of the ranks.
+#include <algorithm>
+#include <functional>
+#include <random>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "log_file_fixture.hpp"
+#include "slablog/canonical/canonical.hpp"
+
+namespace slabmark::slablog {
+namespace {
+
+/// On each of 1, 2, 4 and 7 ranks.
+int operations() {
+  const char* given = std::getenv("SLABLOG_OPERATIONS");
+  return given != nullptr ? std::atoi(given) : 2600;
+}
+
+struct Written {
+  int rank;
+  std::size_t dataset;
+  hid_t type;
+  hdf5::Handle memory;
+  hdf5::Handle file;
+  std::vector<char> data;
+};
+
+class Differential : public LogFileTest {
+ protected:
+  using Random = std::mt19937_64;
+
+  static std::uint64_t below(Random& random, std::uint64_t n) { return random() % n; }
+
+  static hid_t any_type(Random& random) {
+    const hid_t types[] = {H5T_NATIVE_INT, H5T_NATIVE_SHORT, H5T_NATIVE_LLONG, H5T_NATIVE_DOUBLE,
+                           H5T_STD_I32BE};
+    return types[below(random, 5)];
+  }
+
+  hdf5::Handle native_file() const {
+    const auto list = access(nullptr, false);
+    H5Pset_fapl_core(list.get(), 1 << 16, false);
+    return handle(H5Fcreate("oracle", H5F_ACC_TRUNC, H5P_DEFAULT, list.get()), H5Fclose);
+  }
+
+  void make_datasets(Random& random, const hdf5::Handle& log, const hdf5::Handle& native) {
+    const auto n = 1 + below(random, 3);
+    for (std::size_t i = 0; i < n; ++i) {
+      Dims dims(1 + below(random, 3));
+      for (auto& length : dims) length = 1 + below(random, 12);
+      const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+      const Dims chunk(dims.size(), 4);
+      const Dims most(dims.size(), H5S_UNLIMITED);
+      H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data());
+      const int fill = static_cast<int>(below(random, 3));
+      H5Pset_fill_value(creation.get(), H5T_NATIVE_INT, &fill);
+      const auto type = any_type(random);
+      names_.push_back(fmt::format("d{}", i));
+      logged_.push_back(dataset(log, names_.back().c_str(), dims, type, creation.get(), most));
+      oracle_.push_back(dataset(native, names_.back().c_str(), dims, type, creation.get(), most));
+      extents_.push_back(dims);
+    }
+  }
+
+  void random_box(Random& random, hid_t space, const Dims& dims, H5S_seloper_t how) {
+    Dims start(dims.size());
+    Dims stride(dims.size());
+    Dims count(dims.size());
+    Dims block(dims.size());
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      start[d] = below(random, dims[d]);
+      block[d] = 1 + below(random, std::min<hsize_t>(3, dims[d] - start[d]));
+      stride[d] = block[d] + below(random, 3);
+      count[d] = 1 + below(random, (dims[d] - start[d] - block[d]) / stride[d] + 1);
+    }
+    ASSERT_GE(
+        H5Sselect_hyperslab(space, how, start.data(), stride.data(), count.data(), block.data()),
+        0);
+  }
+
+  hdf5::Handle random_selection(Random& random, const Dims& dims) {
+    auto space =
+        handle(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose);
+    switch (below(random, 8)) {
+      case 0:
+        break;  // all
+      case 1:
+        H5Sselect_none(space.get());
+        break;
+      case 2: {
+        Dims points;
+        const auto n = 1 + below(random, 5);
+        for (std::size_t i = 0; i < n; ++i) {
+          for (const auto length : dims) points.push_back(below(random, length));
+        }
+        H5Sselect_elements(space.get(), H5S_SELECT_SET, n, points.data());
+        break;
+      }
+      case 3:
+      case 4:
+        random_box(random, space.get(), dims, H5S_SELECT_SET);
+        random_box(random, space.get(), dims, H5S_SELECT_XOR);
+        break;
+      default:
+        random_box(random, space.get(), dims, H5S_SELECT_SET);
+    }
+    return space;
+  }
+
+  /// A line of memory in which every `step`-th element takes part.
+  static hdf5::Handle random_memory(Random& random, hsize_t elements) {
+    const hsize_t step = 1 + below(random, 2);
+    const hsize_t length = std::max<hsize_t>(1, elements * step);
+    auto space = handle(H5Screate_simple(1, &length, nullptr), H5Sclose);
+    const hsize_t start = 0;
+    if (elements == 0) {
+      H5Sselect_none(space.get());
+    } else if (step > 1) {
+      H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, &step, &elements, nullptr);
+    }
+    return space;
+  }
+
+  static std::vector<char> buffer_for(const hdf5::Handle& memory, hid_t type) {
+    return std::vector<char>(static_cast<std::size_t>(H5Sget_simple_extent_npoints(memory.get())) *
+                             H5Tget_size(type));
+  }
+
+  void fill_buffer(Random& random, std::vector<char>& data, hid_t type) const {
+    // Small numbers, which every type holds.
+    std::vector<int> numbers(data.size() / H5Tget_size(type));
+    for (auto& number : numbers) number = static_cast<int>(below(random, 30000));
+    std::vector<char> converted(numbers.size() * 8);
+    std::copy_n(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(int),
+                converted.data());
+    H5Tconvert(H5T_NATIVE_INT, type, numbers.size(), converted.data(), nullptr, H5P_DEFAULT);
+    std::copy_n(converted.data(), data.size(), data.data());
+  }
+
+  void write(Random& random) {
+    Written write;
+    write.rank = static_cast<int>(below(random, static_cast<std::uint64_t>(ranks())));
+    write.dataset = below(random, logged_.size());
+    write.type = any_type(random);
+    write.file = random_selection(random, extents_[write.dataset]);
+    write.memory =
+        random_memory(random, static_cast<hsize_t>(H5Sget_select_npoints(write.file.get())));
+    write.data = buffer_for(write.memory, write.type);
+    fill_buffer(random, write.data, write.type);
+    if (write.rank == rank()) {
+      ASSERT_GE(H5Dwrite(logged_[write.dataset].get(), write.type, write.memory.get(),
+                         write.file.get(), H5P_DEFAULT, write.data.data()),
+                0);
+      apply(write);
+    }
+    epoch_.push_back(std::move(write));
+  }
+
+  void write_boxes(Random& random) {
+    const auto who = static_cast<int>(below(random, static_cast<std::uint64_t>(ranks())));
+    const auto which = below(random, logged_.size());
+    const auto& dims = extents_[which];
+    const auto n = below(random, 6);
+    std::vector<Dims> starts;
+    std::vector<Dims> counts;
+    std::vector<int> values;
+    for (std::size_t i = 0; i < n; ++i) {
+      Dims start(dims.size());
+      Dims count(dims.size());
+      hsize_t elements = 1;
+      for (std::size_t d = 0; d < dims.size(); ++d) {
+        start[d] = below(random, dims[d]);
+        count[d] = below(random, 4) == 0 ? 1 : 1 + below(random, dims[d] - start[d]);
+        elements *= count[d];
+      }
+      Written write;
+      write.rank = who;
+      write.dataset = which;
+      write.type = H5T_NATIVE_INT;
+      write.file =
+          handle(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose);
+      H5Sselect_hyperslab(write.file.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                          nullptr);
+      write.memory = handle(H5Screate_simple(1, &elements, nullptr), H5Sclose);
+      write.data = buffer_for(write.memory, write.type);
+      fill_buffer(random, write.data, write.type);
+      const auto* numbers = reinterpret_cast<const int*>(write.data.data());
+      values.insert(values.end(), numbers, numbers + elements);
+      starts.push_back(start);
+      counts.push_back(count);
+      if (who == rank()) apply(write);
+      epoch_.push_back(std::move(write));
+    }
+    if (who == rank()) {
+      ASSERT_GE(write_n(logged_[which], starts, counts, values), 0);
+    }
+  }
+
+  void apply(const Written& write) {
+    ASSERT_GE(H5Dwrite(oracle_[write.dataset].get(), write.type, write.memory.get(),
+                       write.file.get(), H5P_DEFAULT, write.data.data()),
+              0);
+  }
+
+  void everyone_applies() {
+    std::stable_sort(epoch_.begin(), epoch_.end(),
+                     [](const Written& a, const Written& b) { return a.rank < b.rank; });
+    for (const auto& write : epoch_) apply(write);
+    epoch_.clear();
+  }
+
+  void read(Random& random) {
+    const auto who = static_cast<int>(below(random, static_cast<std::uint64_t>(ranks())));
+    const auto which = below(random, logged_.size());
+    const auto type = any_type(random);
+    const auto file = random_selection(random, extents_[which]);
+    const auto memory =
+        random_memory(random, static_cast<hsize_t>(H5Sget_select_npoints(file.get())));
+    auto expected = buffer_for(memory, type);
+    fill_buffer(random, expected, type);
+    if (who != rank()) return;
+    auto got = expected;
+    ASSERT_GE(
+        H5Dread(oracle_[which].get(), type, memory.get(), file.get(), H5P_DEFAULT, expected.data()),
+        0);
+    ASSERT_GE(
+        H5Dread(logged_[which].get(), type, memory.get(), file.get(), H5P_DEFAULT, got.data()), 0);
+    ASSERT_EQ(got, expected);
+  }
+
+  void reshape(Random& random) {
+    const auto which = below(random, logged_.size());
+    auto dims = extents_[which];
+    dims[below(random, dims.size())] = 1 + below(random, 14);
+    // What ranks wrote before is applied before what is cut, as the connector's flush does.
+    everyone_applies();
+    H5Fflush(file_, H5F_SCOPE_GLOBAL);
+    ASSERT_GE(H5Dset_extent(oracle_[which].get(), dims.data()), 0);
+    ASSERT_GE(H5Dset_extent(logged_[which].get(), dims.data()), 0);
+    extents_[which] = dims;
+  }
+
+  void expect_same(std::size_t which, const hdf5::Handle& other, const char* where) {
+    ASSERT_EQ(all(other), all(oracle_[which])) << where << " " << names_[which];
+  }
+
+  hid_t file_ = H5I_INVALID_HID;
+  std::vector<std::string> names_;
+  std::vector<hdf5::Handle> logged_;
+  std::vector<hdf5::Handle> oracle_;
+  std::vector<Dims> extents_;
+  std::vector<Written> epoch_;
+};
+
+TEST_F(Differential, RandomOperationsLeaveWhatNativeHdf5Leaves) {
+  const char* given = std::getenv("SLABLOG_SEED");
+  std::uint64_t seed =
+      given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
+  seed = world_.broadcast(seed);
+  if (world_.is_root()) std::printf("SLABLOG_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  Random random(seed);
+  const char* options[] = {"", "buffer=200", "view=materialise", "cap=3", "view=vds"};
+  for (int done = 0, round = 0; done < operations() && !HasFatalFailure(); ++round) {
+    const auto native = native_file();
+    auto log = create("a.h5", options[below(random, 5)]);
+    file_ = log.get();
+    make_datasets(random, log, native);
+    for (auto left = 20 + below(random, 160); left > 0 && !HasFatalFailure(); --left, ++done) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + " operation " + std::to_string(done));
+      switch (below(random, 20)) {
+        case 0:
+          ASSERT_GE(H5Fflush(log.get(), H5F_SCOPE_GLOBAL), 0);
+          everyone_applies();
+          break;
+        case 1:
+          reshape(random);
+          break;
+        case 2: {  // close, and go on
+          logged_.clear();
+          log = {};
+          everyone_applies();
+          log = open("a.h5", H5F_ACC_RDWR, options[below(random, 5)]);
+          file_ = log.get();
+          for (const auto& name : names_) logged_.push_back(opened(log, name.c_str()));
+          break;
+        }
+        case 3:
+        case 4:
+        case 5:
+          write_boxes(random);
+          break;
+        case 6:
+        case 7:
+        case 8:
+        case 9:
+        case 10:
+          read(random);
+          break;
+        default:
+          write(random);
+      }
+    }
+    logged_.clear();
+    log = {};
+    everyone_applies();
+    SCOPED_TRACE("seed " + std::to_string(seed) + " after operation " + std::to_string(done));
+    write_canonical(world_, path("a.h5"), path("b.h5"));
+    {
+      const auto plain = open_plainly("a.h5");
+      const auto again = open("a.h5");
+      const auto canonical = open_plainly("b.h5");
+      for (std::size_t i = 0; i < names_.size(); ++i) {
+        expect_same(i, opened(plain, names_[i].c_str()), "without the connector");
+        expect_same(i, opened(again, names_[i].c_str()), "through the connector");
+        expect_same(i, opened(canonical, names_[i].c_str()), "in canonical form");
+      }
+    }
+    oracle_.clear();
+    names_.clear();
+    extents_.clear();
+    world_.barrier();
+    if (world_.is_root()) std::filesystem::remove(path("b.h5"));
+  }
+}
+
+}  // namespace
+}  // namespace slabmark::slablog

@@ -59,3 +59,10 @@ def value(text, label):
     found = re.findall(rf"^{re.escape(label)}: +(.*)$", text, re.M)
     assert len(found) == 1, (label, text)
     return found[0]
+
+
+def made(folder):
+    """What a run on the input long.in has made in the folder. NAME.locktest.N is Open MPI's: OMPIO makes it for a moment
+    when it opens a file, to try locks, and a rank that is killed then leaves it."""
+    names = (path.name for path in folder.iterdir() if path.name != "long.in")
+    return sorted(name for name in names if ".locktest." not in name)

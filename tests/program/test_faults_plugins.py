@@ -9,7 +9,7 @@ import time
 
 import pytest
 from conftest import OWN_TMPDIR
-from seism_core import lines, pnetcdf, slice_
+from seism_core import lines, made, pnetcdf, slice_
 
 CODE = """
 #include <stdint.h>
@@ -111,7 +111,7 @@ def test_a_rank_that_is_stopped_is_ended_by_the_deadline_of_the_others(tmp_path)
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                cwd=tmp_path, start_new_session=True)
     try:
-        while len(list(tmp_path.iterdir())) < 2 and process.poll() is None:
+        while not made(tmp_path) and process.poll() is None:
             time.sleep(0.02)
         ranks = subprocess.run(["pgrep", "-s", str(process.pid), "seism-core-slic"], stdout=subprocess.PIPE,
                                text=True).stdout.split()
@@ -120,4 +120,4 @@ def test_a_rank_that_is_stopped_is_ended_by_the_deadline_of_the_others(tmp_path)
     finally:
         os.killpg(process.pid, signal.SIGKILL) if process.poll() is None else None
     assert process.returncode != 0 and "--deadline sets the limit" in errors and "throughput" not in out
-    assert [path.name for path in tmp_path.iterdir()] == ["long.in"]
+    assert made(tmp_path) == []

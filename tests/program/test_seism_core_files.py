@@ -13,7 +13,7 @@ import time
 
 import pytest
 from conftest import OWN_TMPDIR
-from seism_core import check, elements, gaussian, lines, pnetcdf, slice_, soon, value
+from seism_core import check, elements, gaussian, lines, made, pnetcdf, slice_, soon, value
 
 
 def skip_without_subfiling(done):
@@ -101,10 +101,6 @@ def stopped(tmp_path):
         return names
 
     return stop
-
-
-def made(folder):
-    return sorted(path.name for path in folder.iterdir() if path.name != "long.in")
 
 
 STOPS = {

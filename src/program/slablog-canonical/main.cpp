@@ -4,15 +4,18 @@
 
 #include <optional>
 #include <string>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <hdf5.h>
 
 #include "base/command_line.hpp"
-#include "bench/trial_file.hpp"
+#include "parallel/abort.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/program.hpp"
 #include "slablog/canonical/canonical.hpp"
+#include "storage/mpiio/implementation.hpp"
+#include "storage/posix/free_path.hpp"
 
 namespace slabmark::slablog {
 
@@ -46,6 +49,22 @@ void report(const Options& options, const Conversion& done) {
              done.bytes);
 }
 
+void require_path(const Comm& world, const Options& options) {
+  if (!world.is_root()) return;
+  mpiio::require_path_for_mpi_io(options.output);
+  posix::require_free_path(options.output, {.inputs = {options.input}});
+}
+
+/// What fails leaves no output.
+Conversion write(const Comm& world, const Options& options) {
+  try {
+    return write_canonical(world, options.input, options.output);
+  } catch (...) {
+    if (world.is_root()) unlink(options.output.c_str());
+    throw;
+  }
+}
+
 ExitStatus run(const Comm& world, int argc, char** argv) {
   Options options;
   std::optional<std::string> help;
@@ -55,10 +74,9 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
     return ExitStatus::good;
   }
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  require_free_path(world, options.output, {.inputs = {options.input}});
-  TrialFile file(world, options.output);
-  const auto done = write_canonical(world, options.input, options.output);
-  file.keep();
+  agreed(world, [&] { require_path(world, options); });
+  const RemoveOnAbort guard(options.output);
+  const auto done = write(world, options);
   if (world.is_root()) report(options, done);
   return ExitStatus::good;
 }

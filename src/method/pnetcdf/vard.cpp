@@ -2,7 +2,11 @@
 
 #if SLABMARK_WITH_PNETCDF
 #include <algorithm>
+#include <cstdio>
 #include <limits>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "method/pnetcdf/method.hpp"
 #include "method/raw/mpi_order.hpp"
@@ -143,6 +147,16 @@ class PnetcdfVard : public PnetcdfMethod {
   RoundMaxima calls_;
 };
 
+// Its release notes call the vard calls deprecated; they return NC_ENOTSUPPORT whatever they get.
+std::optional<std::string> without_vard() {
+  int major = 0;
+  int minor = 0;
+  const std::string version = pnetcdf::library_version();
+  const bool known = std::sscanf(version.c_str(), "%d.%d", &major, &minor) == 2;
+  if (!known || std::pair(major, minor) < std::pair(1, 15)) return std::nullopt;
+  return fmt::format("PnetCDF {} has no vard calls any more", version);
+}
+
 }  // namespace
 #endif
 
@@ -152,6 +166,11 @@ MethodInfo pnetcdf_vard_method() {
                            pnetcdf_options());
 #if SLABMARK_WITH_PNETCDF
   info.make = make_pnetcdf<PnetcdfVard>;
+  const auto supports = info.supports;
+  info.supports = [supports](const Pattern& pattern, const Settings& settings) {
+    auto reason = without_vard();
+    return reason ? reason : supports(pattern, settings);
+  };
 #endif
   return info;
 }

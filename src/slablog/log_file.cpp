@@ -1,5 +1,6 @@
 #include "slablog/log_file.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -30,6 +31,12 @@ LogFile::LogFile(std::string path, Ranks ranks, const Config& config,
              {}},
       index_(files_.hdf5),
       writer_(ranks_, files_.hdf5, journal_.get()) {}
+
+bool LogFile::shows_all() const {
+  return state_ == LogState::closed &&
+         std::none_of(datasets_.begin(), datasets_.end(),
+                      [](const auto& one) { return one.second->has_pending(); });
+}
 
 void LogFile::create(const Location& file) {
   set_number(file, log_group, "version", layout_version);

@@ -31,7 +31,10 @@ class LogFile {
   const std::string& path() const { return path_; }
   bool writable() const { return journal_ != nullptr; }
   bool is_root() const { return ranks_.is_root(); }
+  bool is_parallel() const { return ranks_.comm() != nullptr; }
   LogState state() const { return state_; }  ///< as it was found
+  /// Whether the views show all that this process knows of.
+  bool shows_all() const;
   const IndexStore& index() const { return index_; }
 
   /// Collective: makes the log of a new file, which has its group already, or reads that of an old

@@ -51,6 +51,12 @@ void for_each_sequence(const Space& space, const std::function<void(Run)>& visit
   }
 }
 
+RunList runs_of(const Space& space) {
+  RunList runs;
+  for_each_sequence(space, [&](Run run) { append(runs, run); });
+  return runs;
+}
+
 Space file_selection(hid_t given, const Extent& extent) {
   if (given == H5S_ALL) return Space(extent);
   if (given == H5S_PLIST || given == H5S_BLOCK) {

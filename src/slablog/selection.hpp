@@ -14,6 +14,9 @@ namespace slabmark::slablog {
 /// Calls `visit` with the contiguous elements of a selection, in the order in which HDF5 walks it.
 void for_each_sequence(const hdf5::Space& space, const std::function<void(Run)>& visit);
 
+/// The same, neighbours as one.
+RunList runs_of(const hdf5::Space& space);
+
 /// The selection of a caller in a dataset of `extent`, H5S_ALL for all of it. Throws Refusal, as
 /// HDF5 does, where it leaves the dataset.
 hdf5::Space file_selection(hid_t given, const Extent& extent);

@@ -60,12 +60,6 @@ void check_list(hid_t list) {
   }
 }
 
-RunList runs_of(const hdf5::Space& space) {
-  RunList runs;
-  for_each_sequence(space, [&](Run run) { append(runs, run); });
-  return runs;
-}
-
 void gather(const RunList& runs, const std::byte* memory, std::size_t bytes, std::byte* dense) {
   for (const auto run : runs) {
     std::memcpy(dense, memory + run.offset * bytes, run.length * bytes);
@@ -111,8 +105,8 @@ void add_box(const Extent& extent, const hsize_t* start, const hsize_t* count, s
 
 }  // namespace
 
-Elements selected(const LogDataset& dataset, hid_t memory, hid_t file) {
-  const auto in_file = file_selection(file, dataset.extent());
+Elements selected(const Extent& extent, hid_t memory, hid_t file) {
+  const auto in_file = file_selection(file, extent);
   return {runs_of(in_file), runs_of(memory_selection(memory, file, in_file))};
 }
 

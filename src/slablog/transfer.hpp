@@ -13,8 +13,9 @@ struct Elements {
   RunList in_memory;
 };
 
-/// Those of an H5Dwrite or H5Dread. Throws Refusal, as HDF5 does, where they leave the dataset.
-Elements selected(const LogDataset& dataset, hid_t memory, hid_t file);
+/// Those of an H5Dwrite or H5Dread of a dataset of `extent`. Throws Refusal, as HDF5 does, where
+/// they leave it.
+Elements selected(const Extent& extent, hid_t memory, hid_t file);
 /// Those of `n` boxes, which lie in memory one box after another. Throws Refusal where one leaves
 /// the dataset.
 Elements boxes(const LogDataset& dataset, std::size_t n, const hsize_t* const* starts,

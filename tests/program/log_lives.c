@@ -4,6 +4,7 @@
  *
  *   closed-first DEGREE   the file is closed before what is in it, which is then written on
  *   left-open KIND [flush] [parallel]   a program ends without having closed this
+ *   twice open|reopen [parallel]   a file has two handles, and what is in it is open through both
  *   mounted, external     a dataset is read and written through another file
  *   aligned THRESHOLD ALIGNMENT ELEMENTS [parallel]   four flushes of an aligned file
  *   elsewhere [parallel]  the process goes to another folder while it has a file open
@@ -113,6 +114,28 @@ static void left_open(void) {
   if (!asked("dataset")) H5Dclose(one);
   H5Sclose(space);
   if (!asked("file")) say("H5Fclose", H5Fclose(file));
+}
+
+static void twice(void) {
+  hid_t access = access_list(), a = create("a.h5", access), b, one, other, through_a, through_b;
+  one = dataset(a, "d", length);
+  write_from(one, 1);
+  b = asked("reopen") ? H5Freopen(a) : H5Fopen("a.h5", H5F_ACC_RDWR, access);
+  say("opened again", b >= 0);
+  other = dataset(b, "e", length);
+  write_from(other, 100);
+  through_a = H5Gopen2(a, "/", H5P_DEFAULT);
+  through_b = H5Gopen2(b, "/", H5P_DEFAULT);
+  say("H5Gclose", H5Gclose(through_b));
+  say("H5Gclose", H5Gclose(through_a));
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(a));
+  one = H5Dopen2(b, "d", H5P_DEFAULT);
+  show("d", one);
+  say("H5Dclose", H5Dclose(one));
+  say("H5Dclose", H5Dclose(other));
+  say("H5Fclose", H5Fclose(b));
+  H5Pclose(access);
 }
 
 static void mounted(void) {
@@ -229,6 +252,7 @@ int main(int argc, char** argv) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   if (strcmp(argv[1], "closed-first") == 0) closed_first();
   if (strcmp(argv[1], "left-open") == 0) left_open();
+  if (strcmp(argv[1], "twice") == 0) twice();
   if (strcmp(argv[1], "mounted") == 0) mounted();
   if (strcmp(argv[1], "external") == 0) external();
   if (strcmp(argv[1], "aligned") == 0) aligned();

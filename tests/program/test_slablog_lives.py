@@ -85,6 +85,12 @@ def test_a_file_that_cannot_be_closed_for_want_of_space_ends_no_program_with_a_s
             assert contents(folder / "a.h5")["d"][0] > 0
 
 
+@pytest.mark.parametrize("ranks, words", [(1, []), (2, ["parallel"])])
+@pytest.mark.parametrize("again", ["open", "reopen"])
+def test_a_file_may_be_open_twice(lives, again, ranks, words):
+    lives("twice", again, *words, ranks=ranks)
+
+
 @pytest.mark.parametrize("words", [[], ["stays"], ["closed"], ["closed", "stays"]])
 def test_a_mounted_file_has_its_own_log(lives, words):
     lives("mounted", *words)
@@ -123,7 +129,7 @@ def test_the_documentations_example_compiles_with_its_command_and_writes_what_it
     (tmp_path / "example.c").write_text(text.split("```c\n")[1].split("```")[0])
     command = next(line.strip() for line in text.splitlines() if line.startswith("    mpicc"))
     (tmp_path / "include").mkdir()
-    (tmp_path / "include" / "slabmark").symlink_to(source / "src" / "slablog")
+    (tmp_path / "include" / "slabmark").symlink_to(source / "src" / "slablog" / "api")
     if sanitizers := os.environ.get("SLABMARK_SANITIZERS"):  # a program must bring what the connector was built with
         command += f" -fsanitize={sanitizers}"
     subprocess.run(command.replace("/where/slabmark/is", str(tmp_path)), shell=True, check=True, cwd=tmp_path,

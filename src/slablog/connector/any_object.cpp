@@ -9,7 +9,8 @@ namespace {
 void* open(void* object, const H5VL_loc_params_t* place, H5I_type_t* type, hid_t list, void**) {
   return guarded_object("object open", [&]() -> void* {
     const auto& mine = as_object(object);
-    auto* opened = wrapped(H5VLobject_open(mine.under, place, mine.connector, type, list, nullptr),
+    const auto below = place_below(mine, *place);
+    auto* opened = wrapped(H5VLobject_open(mine.under, &below, mine.connector, type, list, nullptr),
                            mine, *type);
     if (opened == nullptr) return nullptr;
     as_object(opened).type = *type;
@@ -24,11 +25,11 @@ herr_t copy(void* from, const H5VL_loc_params_t* from_place, const char* from_na
   return guarded("object copy", [&] {
     const auto& mine = as_object(from);
     if (mine.log) {
-      throw Refusal(
-          H5E_OHDR, H5E_UNSUPPORTED,
-          "slablog does not copy objects of a log file; convert it with h5repack, whose copy is an "
-          "ordinary file, and copy from there.");
+      throw Refusal(H5E_OHDR, H5E_UNSUPPORTED,
+                    "slablog does not copy objects of a log file; make it an ordinary file with "
+                    "slablog-canonical or h5repack -l CONTI, and copy from there.");
     }
+    refuse_own_group(as_object(to), to_name);
     return H5VLobject_copy(mine.under, from_place, from_name, as_object(to).under, to_place,
                            to_name, mine.connector, copying, links, list, nullptr);
   });
@@ -38,14 +39,32 @@ herr_t specific(void* object, const H5VL_loc_params_t* place, H5VL_object_specif
                 hid_t list, void**) {
   return guarded("object specific", [&] {
     const auto& mine = as_object(object);
+    if (args->op_type == H5VL_OBJECT_VISIT) return visit_objects(mine, *place, *args, list);
     if (args->op_type == H5VL_OBJECT_FLUSH && mine.log) mine.log->file.flush(mine.log->location());
     return H5VLobject_specific(mine.under, place, mine.connector, args, list, nullptr);
   });
 }
 
+herr_t get(void* object, const H5VL_loc_params_t* place, H5VL_object_get_args_t* args, hid_t list,
+           void**) {
+  return guarded("object get", [&] {
+    const auto& mine = as_object(object);
+    const auto below = place_below(mine, *place);
+    return H5VLobject_get(mine.under, &below, mine.connector, args, list, nullptr);
+  });
+}
+
+herr_t optional(void* object, const H5VL_loc_params_t* place, H5VL_optional_args_t* args,
+                hid_t list, void**) {
+  return guarded("object optional", [&] {
+    const auto& mine = as_object(object);
+    const auto below = place_below(mine, *place);
+    return H5VLobject_optional(mine.under, &below, mine.connector, args, list, nullptr);
+  });
+}
+
 }  // namespace
 
-const H5VL_object_class_t object_callbacks = {open, copy, forward<H5VLobject_get>, specific,
-                                              forward<H5VLobject_optional>};
+const H5VL_object_class_t object_callbacks = {open, copy, get, specific, optional};
 
 }  // namespace slabmark::slablog

@@ -72,7 +72,7 @@ const H5VL_attr_class_t attribute_callbacks = {forward_object<H5VLattr_create, H
                                                forward<H5VLattr_optional>,
                                                close_through<H5VLattr_close>};
 
-const H5VL_datatype_class_t datatype_callbacks = {forward_object<H5VLdatatype_commit, H5I_DATATYPE>,
+const H5VL_datatype_class_t datatype_callbacks = {forward_new<H5VLdatatype_commit, H5I_DATATYPE>,
                                                   forward_object<H5VLdatatype_open, H5I_DATATYPE>,
                                                   forward<H5VLdatatype_get>,
                                                   forward<H5VLdatatype_specific>,

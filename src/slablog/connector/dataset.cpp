@@ -6,6 +6,7 @@
 
 #include "slablog/api/slablog.h"
 #include "slablog/connector/forward.hpp"
+#include "slablog/connector/virtual_dataset.hpp"
 #include "slablog/find_datasets.hpp"
 #include "slablog/transfer.hpp"
 #include "storage/hdf5/space.hpp"
@@ -81,6 +82,7 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
              hid_t type, hid_t space, hid_t creation, hid_t access, hid_t list, void**) {
   return guarded_object("dataset create", [&]() -> void* {
     auto& mine = as_object(object);
+    refuse_own_group(mine, name);
     const auto parent = parent_of(mine, name);
     if (parent->log && belongs_into_log(type, space, creation)) {
       return create_in_log(mine, *parent->log, place, name, links, type, space, creation, access,
@@ -111,10 +113,12 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
       auto& mine = as_object(objects[i]);
       if (mine.dataset) {
         read_elements(mine.log->file, *mine.dataset, types[i],
-                      selected(*mine.dataset, memory[i], file[i]), list, buffers[i]);
+                      selected(mine.dataset->extent(), memory[i], file[i]), list, buffers[i]);
       } else if (H5VLdataset_read(1, &mine.under, mine.connector, &types[i], &memory[i], &file[i],
                                   list, &buffers[i], nullptr) < 0) {
         return -1;
+      } else {
+        read_mapped(mine, types[i], memory[i], file[i], list, buffers[i]);
       }
     }
     return 0;
@@ -128,8 +132,9 @@ herr_t write(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t
       auto& mine = as_object(objects[i]);
       if (mine.dataset) {
         write_elements(mine.log->file, *mine.dataset, types[i],
-                       selected(*mine.dataset, memory[i], file[i]), list, buffers[i]);
-      } else if (H5VLdataset_write(1, &mine.under, mine.connector, &types[i], &memory[i], &file[i],
+                       selected(mine.dataset->extent(), memory[i], file[i]), list, buffers[i]);
+      } else if (!write_mapped(mine, types[i], memory[i], file[i], list, buffers[i]) &&
+                 H5VLdataset_write(1, &mine.under, mine.connector, &types[i], &memory[i], &file[i],
                                    list, &buffers[i], nullptr) < 0) {
         return -1;
       }
@@ -148,16 +153,29 @@ hid_t creation_list(const Object& mine, hid_t of_stand_in) {
   return of_stand_in;
 }
 
+/// Whether HDF5 would have given a contiguous dataset its space by now: from the start where many
+/// write it, or where the program wants that, else when it is written first.
+bool has_space(const Object& mine) {
+  H5D_alloc_time_t time = H5D_ALLOC_TIME_LATE;
+  if (mine.creation.is_open()) {
+    hdf5::check(H5Pget_alloc_time(mine.creation.get(), &time), "H5Pget_alloc_time", a_dataset);
+  }
+  return time == H5D_ALLOC_TIME_EARLY || mine.log->file.is_parallel() ||
+         mine.dataset->has_pending() || !mine.dataset->segments.empty();
+}
+
 herr_t get(void* object, H5VL_dataset_get_args_t* args, hid_t list, void**) {
   return guarded("dataset get", [&]() -> herr_t {
     const auto& mine = as_object(object);
     if (mine.dataset && args->op_type == H5VL_DATASET_GET_STORAGE_SIZE) {
       *args->args.get_storage_size.storage_size =
-          element_count(mine.dataset->extent()) * mine.dataset->element_bytes();
+          has_space(mine) ? element_count(mine.dataset->extent()) * mine.dataset->element_bytes()
+                          : 0;
       return 0;
     }
     if (mine.dataset && args->op_type == H5VL_DATASET_GET_SPACE_STATUS) {
-      *args->args.get_space_status.status = H5D_SPACE_STATUS_ALLOCATED;
+      *args->args.get_space_status.status =
+          has_space(mine) ? H5D_SPACE_STATUS_ALLOCATED : H5D_SPACE_STATUS_NOT_ALLOCATED;
       return 0;
     }
     const auto status = H5VLdataset_get(mine.under, mine.connector, args, list, nullptr);
@@ -189,6 +207,7 @@ bool asks_for_chunks(int operation) {
          operation == H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_IDX ||
          operation == H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_COORD ||
          operation == H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE ||
+         operation == H5VL_NATIVE_DATASET_GET_CHUNK_INDEX_TYPE ||
          operation == H5VL_NATIVE_DATASET_CHUNK_READ ||
          operation == H5VL_NATIVE_DATASET_CHUNK_WRITE ||
          operation == H5VL_NATIVE_DATASET_CHUNK_ITER;
@@ -198,9 +217,10 @@ herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
   return guarded("dataset optional", [&]() -> herr_t {
     auto& mine = as_object(object);
     if (mine.dataset && asks_for_chunks(args->op_type)) {
-      throw Refusal(H5E_DATASET, H5E_UNSUPPORTED,
-                    "slablog keeps no chunks; use H5Dread and H5Dwrite, or convert the file with "
-                    "h5repack, whose copy has them");
+      throw Refusal(
+          H5E_DATASET, H5E_UNSUPPORTED,
+          "slablog keeps no chunks; use H5Dread and H5Dwrite, or make chunks of the closed "
+          "file with h5repack -l CHUNK=... and work with its copy");
     }
     const bool writes = args->op_type == write_n_operation();
     if (!writes && args->op_type != read_n_operation()) {

@@ -82,12 +82,26 @@ H5F_libver_t highest_format(hid_t access) {
   return high;
 }
 
-void warn_of_old_format(hid_t access, const char* name) {
+/// Why a new file cannot have a log; empty: it can.
+std::string why_no_log(hid_t creation, hid_t access) {
+  if (highest_format(access) < H5F_LIBVER_V110) {
+    return "which needs the format of HDF5 1.10, but H5Pset_libver_bounds allows no more than that "
+           "of "
+           "1.8";
+  }
+  std::size_t address = 0;
+  std::size_t size = 0;
+  hdf5::check(H5Pget_sizes(creation, &address, &size), "H5Pget_sizes", "the creation list");
+  if (size > 8) {
+    return "since HDF5 cannot read virtual datasets where H5Pset_sizes makes lengths longer than 8 "
+           "bytes";
+  }
+  return {};
+}
+
+void warn_of_no_log(hid_t access, const char* name, const std::string& why) {
   if (!ranks_of(access, name).is_root()) return;
-  fmt::print(stderr,
-             "slablog: warning: '{}' is made without a log, which needs the format of HDF5 1.10, "
-             "but H5Pset_libver_bounds allows no more than that of 1.8.\n",
-             name);
+  fmt::print(stderr, "slablog: warning: '{}' is made without a log, {}.\n", name, why);
 }
 
 /// Makes ready what is to be known of a file, and done to it, before it is opened.
@@ -130,8 +144,9 @@ void* opened(void* under, Below& low, const char* name, bool created) {
 void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid_t list, void**) {
   return guarded_object("file create", [&] {
     auto low = below(access);
-    if (may_hold_log(access) && highest_format(access) < H5F_LIBVER_V110) {
-      warn_of_old_format(access, name);
+    const auto why = may_hold_log(access) ? why_no_log(creation, access) : "";
+    if (!why.empty()) {
+      warn_of_no_log(access, name, why);
     } else {
       prepare(low, access, name, Opener::maker);
     }
@@ -237,8 +252,14 @@ herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
                     "slablog makes what others see of a file when it is closed; close it, and take "
                     "the image of the file opened with H5F_ACC_RDONLY");
     }
-    const auto status = H5VLfile_optional(mine.under, mine.connector, args, list, nullptr);
-    if (status >= 0 && args->op_type == H5VL_NATIVE_FILE_POST_OPEN) start_log(mine);
+    if (args->op_type != H5VL_NATIVE_FILE_POST_OPEN) {
+      return H5VLfile_optional(mine.under, mine.connector, args, list, nullptr);
+    }
+    const auto status = [&] {
+      const OpeningFile opening;
+      return H5VLfile_optional(mine.under, mine.connector, args, list, nullptr);
+    }();
+    if (status >= 0) start_log(mine);
     return status;
   });
 }

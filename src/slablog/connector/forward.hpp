@@ -2,7 +2,7 @@
 
 #include <concepts>
 
-#include "slablog/connector/object.hpp"
+#include "slablog/connector/own_group.hpp"
 
 namespace slabmark::slablog {
 
@@ -43,11 +43,32 @@ struct ForwardObject<call, type> {
   }
 };
 
+/// The same where the object gets a name.
+template <auto call, H5I_type_t type>
+struct ForwardNew;
+
+template <class... Rest,
+          void* (*call)(void*, const H5VL_loc_params_t*, hid_t, const char*, Rest...),
+          H5I_type_t type>
+struct ForwardNew<call, type> {
+  static void* callback(void* object, const H5VL_loc_params_t* place, const char* name,
+                        Rest... rest) {
+    return guarded_object("object create", [&] {
+      const auto& mine = as_object(object);
+      refuse_own_group(mine, name);
+      return wrapped(call(mine.under, place, mine.connector, name, rest...), mine, type);
+    });
+  }
+};
+
 template <auto call>
 constexpr auto forward = &Forward<call>::callback;
 
 template <auto call, H5I_type_t type>
 constexpr auto forward_object = &ForwardObject<call, type>::callback;
+
+template <auto call, H5I_type_t type>
+constexpr auto forward_new = &ForwardNew<call, type>::callback;
 
 /// Closes an object whose `call` below closes it.
 template <auto call>

@@ -1,9 +1,39 @@
-// Groups: all to the connector below, but a file that is unmounted may have been kept open by that.
+// Groups: all to the connector below, but the log's own one is neither counted nor listed, and a
+// file that is unmounted may have been kept open by that.
 #include "slablog/connector/forward.hpp"
 
 namespace slabmark::slablog {
 
 namespace {
+
+herr_t get(void* object, H5VL_group_get_args_t* args, hid_t list, void**) {
+  return guarded("group get", [&] {
+    const auto& mine = as_object(object);
+    auto below = *args;
+    auto& info = below.args.get_info;
+    const bool counts = args->op_type == H5VL_GROUP_GET_INFO;
+    if (counts) info.loc_params = place_below(mine, info.loc_params);
+    const auto status = H5VLgroup_get(mine.under, mine.connector, &below, list, nullptr);
+    if (status < 0) return status;
+    if (counts) {
+      if (holds_own_group(mine, info.loc_params)) --info.ginfo->nlinks;
+    } else {
+      args->args = below.args;
+    }
+    return status;
+  });
+}
+
+herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
+  return guarded("group optional", [&] {
+    const auto& mine = as_object(object);
+    if (args->op_type != H5VL_NATIVE_GROUP_ITERATE_OLD) {
+      return H5VLgroup_optional(mine.under, mine.connector, args, list, nullptr);
+    }
+    const auto& iterate = static_cast<H5VL_native_group_optional_args_t*>(args->args)->iterate_old;
+    return iterate_group(mine, iterate, list);
+  });
+}
 
 herr_t specific(void* object, H5VL_group_specific_args_t* args, hid_t list, void**) {
   return guarded("group specific", [&] {
@@ -20,11 +50,11 @@ herr_t specific(void* object, H5VL_group_specific_args_t* args, hid_t list, void
 
 }  // namespace
 
-const H5VL_group_class_t group_callbacks = {forward_object<H5VLgroup_create, H5I_GROUP>,
+const H5VL_group_class_t group_callbacks = {forward_new<H5VLgroup_create, H5I_GROUP>,
                                             forward_object<H5VLgroup_open, H5I_GROUP>,
-                                            forward<H5VLgroup_get>,
+                                            get,
                                             specific,
-                                            forward<H5VLgroup_optional>,
+                                            optional,
                                             close_through<H5VLgroup_close>};
 
 }  // namespace slabmark::slablog

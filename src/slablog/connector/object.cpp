@@ -35,46 +35,10 @@ std::vector<std::shared_ptr<OpenLog>>& logs_without_objects() {
   return all;
 }
 
-H5VL_loc_params_t self(H5I_type_t type) {
-  H5VL_loc_params_t place{};
-  place.obj_type = type;
-  place.type = H5VL_OBJECT_BY_SELF;
-  return place;
-}
-
-H5VL_loc_params_t named(H5I_type_t type, const char* name) {
-  auto place = self(type);
-  place.type = H5VL_OBJECT_BY_NAME;
-  place.loc_data.loc_by_name = {name, H5P_LINK_ACCESS_DEFAULT};
-  return place;
-}
-
-/// Nothing where there is no such object.
-std::optional<H5O_info2_t> basic_info(void* under, const H5VL_loc_params_t& place,
-                                      hid_t connector) {
-  H5O_info2_t info{};
-  H5VL_object_get_args_t args{};
-  args.op_type = H5VL_OBJECT_GET_INFO;
-  args.args.get_info.oinfo = &info;
-  args.args.get_info.fields = H5O_INFO_BASIC;
-  herr_t status = -1;
-  H5E_BEGIN_TRY {
-    status = H5VLobject_get(under, &place, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr);
-  }
-  H5E_END_TRY
-  if (status < 0) return std::nullopt;
-  return info;
-}
-
 std::optional<unsigned long> find_file_number(void* under, const H5VL_loc_params_t& place,
                                               hid_t connector) {
   const auto info = basic_info(under, place, connector);
   return info ? std::optional(info->fileno) : std::nullopt;
-}
-
-std::shared_ptr<OpenLog> log_of_file(unsigned long number) {
-  const auto found = open_logs().find(number);
-  return found == open_logs().end() ? nullptr : found->second.lock();
 }
 
 /// What is pending is lost, as after a kill. Better than a program that does not end.
@@ -146,11 +110,50 @@ bool is_kept_by_objects(const Object& file) {
          count > 0;
 }
 
+bool are_same(const H5O_token_t& a, const H5O_token_t& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
 }  // namespace
+
+H5VL_loc_params_t self(H5I_type_t type) {
+  H5VL_loc_params_t place{};
+  place.obj_type = type;
+  place.type = H5VL_OBJECT_BY_SELF;
+  return place;
+}
+
+H5VL_loc_params_t named(H5I_type_t type, const char* name) {
+  auto place = self(type);
+  place.type = H5VL_OBJECT_BY_NAME;
+  place.loc_data.loc_by_name = {name, H5P_LINK_ACCESS_DEFAULT};
+  return place;
+}
+
+std::optional<H5O_info2_t> basic_info(void* under, const H5VL_loc_params_t& place,
+                                      hid_t connector) {
+  H5O_info2_t info{};
+  H5VL_object_get_args_t args{};
+  args.op_type = H5VL_OBJECT_GET_INFO;
+  args.args.get_info.oinfo = &info;
+  args.args.get_info.fields = H5O_INFO_BASIC;
+  herr_t status = -1;
+  H5E_BEGIN_TRY {
+    status = H5VLobject_get(under, &place, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr);
+  }
+  H5E_END_TRY
+  if (status < 0) return std::nullopt;
+  return info;
+}
 
 std::map<unsigned long, std::weak_ptr<OpenLog>>& open_logs() {
   static auto& all = *new std::map<unsigned long, std::weak_ptr<OpenLog>>;
   return all;
+}
+
+std::shared_ptr<OpenLog> log_of_file(unsigned long number) {
+  const auto found = open_logs().find(number);
+  return found == open_logs().end() ? nullptr : found->second.lock();
 }
 
 // By its token, since the name of an object in a mounted file begins in the parent's file. A file
@@ -166,7 +169,9 @@ void OpenLog::open_group(const Object& object) {
   group_ = H5VLobject_open(object.under, &place, object.connector, &type, H5P_DATASET_XFER_DEFAULT,
                            nullptr);
   if (group_ == nullptr) hdf5::fail("H5Oopen", log_group);
-  if (!token_) token_ = basic_info(group_, self(H5I_GROUP), H5VL_NATIVE).value().token;
+  if (token_) return;
+  token_ = basic_info(group_, self(H5I_GROUP), H5VL_NATIVE).value().token;
+  root_ = basic_info(object.under, self(object.type), object.connector).value().token;
 }
 
 void OpenLog::close_group() {
@@ -180,6 +185,10 @@ const Object& OpenLog::any_object() const {
                                   [](const Object* object) { return object->type != H5I_FILE; });
   return other == objects.end() ? **objects.begin() : **other;
 }
+
+bool OpenLog::is_group(const H5O_token_t& token) const { return are_same(token, *token_); }
+
+bool OpenLog::is_root(const H5O_token_t& token) const { return are_same(token, root_); }
 
 bool OpenLog::is_last(const Object& object) const {
   return std::none_of(objects.begin(), objects.end(), [&](const Object* other) {
@@ -215,24 +224,6 @@ std::shared_ptr<OpenLog> log_of(void* under, H5I_type_t type, hid_t connector) {
   if (open_logs().empty()) return nullptr;
   const auto number = find_file_number(under, self(type), connector);
   return number ? log_of_file(*number) : nullptr;
-}
-
-void refuse_own_group(const Object& place, const H5VL_loc_params_t& name) {
-  if (!place.log || name.type != H5VL_OBJECT_BY_NAME) return;
-  const std::string path = name.loc_data.loc_by_name.name;
-  const auto at = ("/" + path + "/").find(log_group + "/");
-  if (at == std::string::npos) return;
-  // A user may have a group of that name elsewhere.
-  const auto own = basic_info(place.under, named(place.type, log_group.c_str()), place.connector);
-  const auto meant = path.substr(0, at + log_group.size() - 1);
-  const auto found = basic_info(place.under, named(place.type, meant.c_str()), place.connector);
-  if (!own || !found || own->fileno != found->fileno ||
-      std::memcmp(&own->token, &found->token, sizeof own->token) != 0) {
-    return;
-  }
-  throw Refusal(H5E_LINK, H5E_CANTDELETE,
-                "/_slablog holds the elements of this file's datasets; it cannot be deleted or "
-                "moved through slablog");
 }
 
 std::shared_ptr<Object> parent_of(Object& place, const char* name) {

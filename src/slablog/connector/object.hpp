@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <H5VLconnector.h>
 #include <H5VLnative.h>
@@ -23,6 +24,7 @@ struct Info {
 };
 
 struct Object;
+struct Mapping;
 
 /// A log file with the objects that are open in it. When the last of them is closed, HDF5 closes
 /// the file, unless it is mounted or otherwise in use; when HDF5 has closed it, the log ends.
@@ -35,15 +37,21 @@ struct OpenLog {
 
   /// The log's group, which is open below as long as there are objects.
   Location location() const { return {group_, H5I_GROUP, H5VL_NATIVE}; }
+  /// `object`: the first time a file that was just opened.
   void open_group(const Object& object);
   void close_group();
   /// Whether nothing of it, or no handle of the file, is open but this.
   bool is_last(const Object& object) const;
   const Object& any_object() const;
+  /// Whether an object of the file is the log's group, or the root, which holds it.
+  bool is_group(const H5O_token_t& token) const;
+  bool is_root(const H5O_token_t& token) const;
+  const H5O_token_t& root() const { return root_; }
 
  private:
   void* group_ = nullptr;
   std::optional<H5O_token_t> token_;  ///< of the group
+  H5O_token_t root_{};
 };
 
 /// What HDF5 holds of ours: the object below, and the log that it belongs to, if any.
@@ -63,6 +71,8 @@ struct Object {
   std::shared_ptr<OpenLog> log;
   std::shared_ptr<LogDataset> dataset;  ///< of a dataset that is in the log
   hdf5::Handle creation;                ///< as the user gave it, of a dataset made in this session
+  /// Of another dataset, once they were asked for: none where it is not virtual.
+  std::shared_ptr<const std::vector<Mapping>> mappings;
 };
 
 inline Object& as_object(void* object) { return *static_cast<Object*>(object); }
@@ -74,13 +84,17 @@ std::shared_ptr<OpenLog> log_of(void* under, H5I_type_t type, hid_t connector);
 /// file; null: no name.
 std::shared_ptr<Object> parent_of(Object& place, const char* name);
 
-/// Throws Refusal where a name leads into the log's own group: what is changed there is lost.
-void refuse_own_group(const Object& place, const H5VL_loc_params_t& name);
+/// An object itself, and what a name leads to from it.
+H5VL_loc_params_t self(H5I_type_t type);
+H5VL_loc_params_t named(H5I_type_t type, const char* name);
+/// Nothing where there is no such object.
+std::optional<H5O_info2_t> basic_info(void* under, const H5VL_loc_params_t& place, hid_t connector);
 
 /// HDF5's own number of the file that an object below is in.
 unsigned long file_number(void* under, H5I_type_t type, hid_t connector);
 /// The open logs by that number.
 std::map<unsigned long, std::weak_ptr<OpenLog>>& open_logs();
+std::shared_ptr<OpenLog> log_of_file(unsigned long number);
 
 /// An object that came from below, reached from `parent`, or null for null.
 void* wrapped(void* under, const Object& parent, H5I_type_t type);
@@ -120,6 +134,15 @@ void end_closed_logs(bool well = true);
 /// From now on what a program left open is closed before HDF5 ends, since the views cannot be made
 /// any more while it does.
 void close_all_at_exit();
+
+/// While a file is being opened, HDF5 wraps it for itself, and does not say when it gives that up.
+struct OpeningFile {
+  OpeningFile() { ++count; }
+  ~OpeningFile() { --count; }
+  OpeningFile(const OpeningFile&) = delete;
+  OpeningFile& operator=(const OpeningFile&) = delete;
+  static inline int count = 0;
+};
 
 /// Recognises a dataset of the log.
 void find_dataset(Object& object);

@@ -35,7 +35,9 @@ void* wrap_object(void* object, H5I_type_t type, void* context) {
     const auto& from = *static_cast<const Context*>(context);
     auto* under = H5VLwrap_object(object, type, from.connector, from.under);
     if (under == nullptr) return nullptr;
-    auto* made = new Object(under, from.connector, type, log_of(under, type, from.connector));
+    const bool is_hdf5s_own = type == H5I_FILE && OpeningFile::count > 0;
+    auto* made = new Object(under, from.connector, type,
+                            is_hdf5s_own ? nullptr : log_of(under, type, from.connector));
     if (type == H5I_DATASET) find_dataset(*made);
     return made;
   });

@@ -1,0 +1,274 @@
+#include "slablog/connector/virtual_dataset.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slablog/selection.hpp"
+#include "slablog/transfer.hpp"
+
+namespace slabmark::slablog {
+
+namespace {
+
+namespace fs = std::filesystem;
+using hdf5::check;
+using hdf5::own;
+using hdf5::Space;
+
+const std::string a_virtual = "a virtual dataset";
+
+H5VL_dataset_get_args_t get(const Object& mine, H5VL_dataset_get_t what) {
+  H5VL_dataset_get_args_t args{};
+  args.op_type = what;
+  check(H5VLdataset_get(mine.under, mine.connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
+        "H5VLdataset_get", a_virtual);
+  return args;
+}
+
+Extent extent_of(const Object& mine) {
+  const Space space(
+      hdf5::Handle(get(mine, H5VL_DATASET_GET_SPACE).args.get_space.space_id, H5Sclose));
+  return space.extent();
+}
+
+std::string text_of(const std::function<ssize_t(char*, std::size_t)>& call) {
+  std::string text(static_cast<std::size_t>(std::max<ssize_t>(0, call(nullptr, 0))), '\0');
+  call(text.data(), text.size() + 1);
+  return text;
+}
+
+/// Consecutive elements of two lists of as many, in which the n-th of one stands for the n-th of
+/// the other.
+LogRuns paired(const RunList& offsets, const RunList& positions) {
+  LogRuns pairs;
+  std::size_t other = 0;
+  std::uint64_t done = 0;  // of the other's run
+  for (auto run : offsets) {
+    while (run.length > 0) {
+      const auto length = std::min(run.length, positions[other].length - done);
+      append(pairs, {run.offset, length, positions[other].offset + done}, 1);
+      run = {run.offset + length, run.length - length};
+      done += length;
+      if (done == positions[other].length) {
+        ++other;
+        done = 0;
+      }
+    }
+  }
+  return pairs;
+}
+
+Mapping mapping_at(hid_t creation, std::size_t i) {
+  const Space shown(
+      own(H5Pget_virtual_vspace(creation, i), H5Sclose, "H5Pget_virtual_vspace", a_virtual));
+  const Space source(
+      own(H5Pget_virtual_srcspace(creation, i), H5Sclose, "H5Pget_virtual_srcspace", a_virtual));
+  Mapping mapping{text_of([&](char* to, std::size_t size) {
+                    return H5Pget_virtual_filename(creation, i, to, size);
+                  }),
+                  text_of([&](char* to, std::size_t size) {
+                    return H5Pget_virtual_dsetname(creation, i, to, size);
+                  }),
+                  shown.extent(), source.extent(), std::nullopt};
+  const auto elements = H5Sget_select_npoints(shown.get());
+  if (elements >= 0 && H5Sget_select_npoints(source.get()) == elements &&
+      mapping.dataset.find('%') == std::string::npos) {
+    mapping.elements = last_wins(paired(runs_of(shown), runs_of(source)), 1);
+  }
+  return mapping;
+}
+
+std::vector<Mapping> mappings_in(hid_t creation) {
+  std::vector<Mapping> mappings;
+  if (H5Pget_layout(creation) != H5D_VIRTUAL) return mappings;
+  std::size_t count = 0;
+  check(H5Pget_virtual_count(creation, &count), "H5Pget_virtual_count", a_virtual);
+  for (std::size_t i = 0; i < count; ++i) mappings.push_back(mapping_at(creation, i));
+  return mappings;
+}
+
+const std::vector<Mapping>& mappings_of(Object& mine) {
+  if (!mine.mappings) {
+    const hdf5::Handle creation(get(mine, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id, H5Pclose);
+    mine.mappings = std::make_shared<const std::vector<Mapping>>(mappings_in(creation.get()));
+  }
+  return *mine.mappings;
+}
+
+fs::path folder_of(const Object& mine) {
+  std::size_t length = 0;
+  H5VL_file_get_args_t args{};
+  args.op_type = H5VL_FILE_GET_NAME;
+  args.args.get_name = {mine.type, 0, nullptr, &length};
+  const auto call = [&] {
+    check(H5VLfile_get(mine.under, mine.connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
+          "H5Fget_name", a_virtual);
+  };
+  call();
+  std::string name(length, '\0');
+  args.args.get_name.buf = name.data();
+  args.args.get_name.buf_size = length + 1;
+  call();
+  return fs::path(name).parent_path();
+}
+
+/// The open log of the file of that name; null: none. HDF5 looks for it in the folders of the
+/// virtual dataset's file and of the process; where it is in neither, another one was given.
+std::shared_ptr<OpenLog> log_of_source(const Object& mine, const std::string& name) {
+  if (name == ".") return mine.log;
+  const fs::path given(name);
+  const auto folder = folder_of(mine);
+  const std::vector<fs::path> places{given, folder / given, folder / given.filename()};
+  std::error_code none;
+  const bool is_there = std::any_of(places.begin(), places.end(),
+                                    [&](const auto& place) { return fs::exists(place, none); });
+  for (const auto& [number, open] : open_logs()) {
+    const auto log = open.lock();
+    if (!log) continue;
+    const fs::path path(log->file.path());
+    const bool is_it =
+        is_there ? std::any_of(places.begin(), places.end(),
+                               [&](const auto& place) { return fs::equivalent(place, path, none); })
+                 : path.filename() == given.filename();
+    if (is_it) return log;
+  }
+  return nullptr;
+}
+
+/// Null where there is no such dataset. Of a file that is mounted, absolute names begin in another
+/// file; so this goes by the root itself.
+std::shared_ptr<Object> open_source(const Object& mine, const OpenLog& log,
+                                    const std::string& name) {
+  const auto location = log.location();
+  auto token = log.root();
+  auto root = self(location.type);
+  root.type = H5VL_OBJECT_BY_TOKEN;
+  root.loc_data.loc_by_token.token = &token;
+  const auto in_root = self(H5I_GROUP);
+  H5I_type_t type = H5I_BADID;
+  void* found = nullptr;
+  H5E_BEGIN_TRY {
+    auto* group = H5VLobject_open(location.object, &root, location.connector, &type,
+                                  H5P_DATASET_XFER_DEFAULT, nullptr);
+    if (group != nullptr) {
+      found = H5VLdataset_open(group, &in_root, location.connector,
+                               name.c_str() + name.find_first_not_of('/'),
+                               H5P_DATASET_ACCESS_DEFAULT, H5P_DATASET_XFER_DEFAULT, nullptr);
+      H5VLgroup_close(group, location.connector, H5P_DATASET_XFER_DEFAULT, nullptr);
+    }
+  }
+  H5E_END_TRY
+  if (found == nullptr) return nullptr;
+  std::shared_ptr<Object> source(
+      static_cast<Object*>(wrapped(found, mine, H5I_DATASET)),
+      [](Object* object) { close_object(object, H5VLdataset_close, H5P_DATASET_XFER_DEFAULT); });
+  find_dataset(*source);
+  return source;
+}
+
+/// Those of `pairs`, elements of the virtual dataset with their places in memory, that are mapped.
+Elements mapped(const Mapping& mapping, const LogRuns& pairs, std::uint64_t source_elements) {
+  Elements result;
+  for (const auto& pair : pairs) {
+    auto one =
+        std::lower_bound(mapping.elements->begin(), mapping.elements->end(), pair.offset,
+                         [](const LogRun& run, std::uint64_t at) { return run.end() <= at; });
+    for (; one != mapping.elements->end() && one->offset < pair.end(); ++one) {
+      const auto from = std::max(one->offset, pair.offset);
+      const auto position = one->position + (from - one->offset);
+      if (position >= source_elements) continue;  // HDF5 has put the fill value there
+      const auto length =
+          std::min(std::min(one->end(), pair.end()) - from, source_elements - position);
+      append(result.in_dataset, {position, length});
+      append(result.in_memory, {pair.position + (from - pair.offset), length});
+    }
+  }
+  return result;
+}
+
+struct Part {
+  std::shared_ptr<Object> source;
+  Elements elements;
+};
+
+bool can_be_followed(const Mapping& mapping, const Extent& shown, const Extent& source) {
+  return mapping.elements && same_rows(mapping.shown_extent, shown) &&
+         same_rows(mapping.source_extent, source);
+}
+
+void refuse_to_follow(const OpenLog& log) {
+  throw Refusal(
+      H5E_DATASET, H5E_UNSUPPORTED,
+      fmt::format(
+          "slablog does not follow what a virtual dataset is mapped onto with H5S_UNLIMITED "
+          "or %, or in another shape than that of the source; close '{}', which holds the "
+          "source, and open it again before",
+          log.file.path()));
+}
+
+/// Adds what of a selection leads to datasets of open logs, also through other virtual ones.
+/// `may_see`: what the views show will do where they show all.
+void add_parts(Object& mine, const Elements& wanted, bool may_see, std::vector<Part>& parts) {
+  const auto pairs = paired(wanted.in_dataset, wanted.in_memory);
+  for (const auto& mapping : mappings_of(mine)) {
+    const auto log = log_of_source(mine, mapping.file);
+    if (!log) continue;
+    constexpr auto no_end = std::numeric_limits<std::uint64_t>::max();
+    if (mapping.elements && mapped(mapping, pairs, no_end).in_dataset.empty()) continue;
+    auto source = mapping.elements ? open_source(mine, *log, mapping.dataset) : nullptr;
+    if (mapping.elements && !source) continue;
+    const auto extent = !source           ? Extent()
+                        : source->dataset ? source->dataset->extent()
+                                          : extent_of(*source);
+    if (!can_be_followed(mapping, extent_of(mine), extent)) {
+      if (may_see && log->file.shows_all()) continue;
+      refuse_to_follow(*log);
+    }
+    auto elements = mapped(mapping, pairs, element_count(extent));
+    if (source->dataset) {
+      parts.push_back({std::move(source), std::move(elements)});
+    } else {
+      add_parts(*source, elements, may_see, parts);
+    }
+  }
+}
+
+bool may_be_mapped(Object& mine) { return !open_logs().empty() && !mappings_of(mine).empty(); }
+
+}  // namespace
+
+void read_mapped(Object& mine, hid_t type, hid_t memory, hid_t file, hid_t list, void* data) {
+  if (!may_be_mapped(mine)) return;
+  std::vector<Part> parts;
+  add_parts(mine, selected(extent_of(mine), memory, file), true, parts);
+  for (const auto& part : parts) {
+    read_elements(part.source->log->file, *part.source->dataset, type, part.elements, list, data);
+  }
+}
+
+bool write_mapped(Object& mine, hid_t type, hid_t memory, hid_t file, hid_t list,
+                  const void* data) {
+  if (!may_be_mapped(mine)) return false;
+  const auto wanted = selected(extent_of(mine), memory, file);
+  std::vector<Part> parts;
+  add_parts(mine, wanted, false, parts);
+  if (parts.empty()) return false;
+  std::uint64_t elements = 0;
+  for (const auto& part : parts) elements += total_length(part.elements.in_dataset);
+  if (elements != total_length(wanted.in_dataset)) {
+    throw Refusal(H5E_DATASET, H5E_UNSUPPORTED,
+                  "only a part of what is written to this virtual dataset is mapped onto datasets "
+                  "of slablog's log; write the others in a call of their own");
+  }
+  for (const auto& part : parts) {
+    write_elements(part.source->log->file, *part.source->dataset, type, part.elements, list, data);
+  }
+  return true;
+}
+
+}  // namespace slabmark::slablog

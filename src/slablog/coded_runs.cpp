@@ -105,6 +105,12 @@ CodedRuns::CodedRuns(const IndexEntry& entry, std::uint64_t flush, std::size_t e
   segment_end_ = entry.first + scan.length();
 }
 
+bool CodedRuns::operator==(const CodedRuns& other) const {
+  return source_ == other.source_ && runs_ == other.runs_ && end_ == other.end_ &&
+         marks_.front().element == other.marks_.front().element &&
+         std::equal(coded_.begin(), coded_.end(), other.coded_.begin(), other.coded_.end());
+}
+
 Run CodedRuns::segment_part(Run wanted) const {
   if (wanted.offset >= end_) return {segment_end_, 0};
   const auto mark_after = [&](std::uint64_t offset) {

@@ -28,6 +28,10 @@ class CodedRuns {
   std::uint64_t segment_end() const { return segment_end_; }
 
   std::uint32_t source() const { return source_; }
+  std::uint64_t count() const { return runs_; }
+
+  /// Whether the runs are the same, and lie at the same elements of the same flush's segment.
+  bool operator==(const CodedRuns& other) const;
 
   /// Elements of a run, on the average.
   std::uint64_t mean_length() const { return (segment_end_ - marks_.front().element) / runs_; }

@@ -204,9 +204,11 @@ void Flush::write(const Location& location, ElementFiles& files, LogWriter& writ
     const auto& dataset = *one.dataset;
     append_entry(entries_, dataset.number(), dataset.extent(), one.first, one.dataset->pending());
   }
-  const auto line =
-      create_line(location, index_name(flush), H5T_STD_U8LE, ranks_.sum({entries_.size()})[0]);
-  const auto address = line.address + ranks_.sum_before({entries_.size()})[0];
+  const auto first = ranks_.sum_before({entries_.size()})[0];
+  const auto all =
+      ranks_.sum({entries_.size(), checksum_of(entries_, flush, first, index_name(flush))});
+  const auto line = create_line(location, index_name(flush), H5T_STD_U8LE, all[0]);
+  const auto address = line.address + first;
   try {
     ranks_.agreed_at_leisure([&] {
       writer.run([&] {
@@ -223,7 +225,7 @@ void Flush::write(const Location& location, ElementFiles& files, LogWriter& writ
     }
     throw;
   }
-  index.add(line);
+  index.add(location, {line, all[1]});
 }
 
 }  // namespace slabmark::slablog

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "slablog/checksum.hpp"
 #include "slablog/index_reader.hpp"
 
 namespace slabmark::slablog {
@@ -55,6 +56,7 @@ void for_each_entry(std::span<const std::byte> index, const std::string& place,
   IndexReader reader(index, place);
   while (!reader.at_end()) {
     IndexEntry entry;
+    const auto begin = reader.at();
     entry.dataset = reader.number();
     const auto rank = reader.number();
     if (rank > 32) reader.broken();
@@ -63,8 +65,21 @@ void for_each_entry(std::span<const std::byte> index, const std::string& place,
     entry.runs = reader.number();
     entry.coded = reader.take(reader.number());
     if (entry.runs > entry.coded.size()) reader.broken();
+    entry.bytes = index.subspan(begin, reader.at() - begin);
     visit(entry);
   }
+}
+
+std::uint64_t checksum_of(std::span<const std::byte> entries, std::uint64_t flush,
+                          std::uint64_t first, const std::string& place) {
+  std::uint64_t sum = 0;
+  for_each_entry(entries, place, [&](const IndexEntry& entry) {
+    Checksum checksum;
+    checksum.add(flush).add(first).add(entry.bytes.size()).add(entry.bytes);
+    sum += checksum.value();
+    first += entry.bytes.size();
+  });
+  return sum;
 }
 
 bool same_rows(const Extent& a, const Extent& b) {

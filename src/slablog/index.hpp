@@ -20,6 +20,7 @@ struct IndexEntry {
   std::uint64_t first = 0;  ///< its first element in the segment of the flush
   std::uint64_t runs = 0;
   std::span<const std::byte> coded;  ///< the runs, in the memory of the index
+  std::span<const std::byte> bytes;  ///< all of the entry, there
 };
 
 /// Appends an entry with these ascending runs, whose bytes lie in the segment one after another
@@ -30,6 +31,11 @@ void append_entry(std::vector<std::byte>& index, std::uint64_t dataset, const Ex
 /// Calls `visit` with each entry. Throws IoError, naming `place`, where the bytes are no index.
 void for_each_entry(std::span<const std::byte> index, const std::string& place,
                     const std::function<void(const IndexEntry&)>& visit);
+
+/// Of these entries of the index of `flush`, the first of which begins at its byte `first`. It is a
+/// sum over the entries, so that each rank reckons that of its own.
+std::uint64_t checksum_of(std::span<const std::byte> entries, std::uint64_t flush,
+                          std::uint64_t first, const std::string& place);
 
 /// True if only the slowest dimension differs, so that elements keep their row-major places.
 bool same_rows(const Extent& a, const Extent& b);

@@ -8,13 +8,71 @@
 
 namespace slabmark::slablog {
 
+namespace {
+
+/// As errors name it.
+std::string place_of(const posix::File& file, std::uint64_t flush) {
+  return fmt::format("{} of '{}'", index_name(flush), file.path());
+}
+
+[[noreturn]] void is_damaged(const std::string& place, const char* why) {
+  throw IoError(
+      fmt::format("The index {} is damaged: {}; restore the file from a copy.", place, why));
+}
+
+}  // namespace
+
+IndexContent read_index(posix::File& file, const StoredIndex& index, std::uint64_t flush) {
+  const auto place = place_of(file, flush);
+  const auto& [line, checksum] = index;
+  const auto size = file.size();
+  if (line.elements > size || line.address > size - line.elements) {
+    is_damaged(place, "it ends beyond the file");
+  }
+  IndexContent content{std::make_unique_for_overwrite<std::byte[]>(line.elements), {}};
+  const std::span<const std::byte> bytes(content.bytes.get(), line.elements);
+  file.read_at(line.address, content.bytes.get(), line.elements);
+  if (checksum && checksum_of(bytes, flush, 0, place) != *checksum) {
+    is_damaged(place, "its checksum is not that of its bytes");
+  }
+  for_each_entry(bytes, place, [&](const IndexEntry& entry) { content.entries.push_back(entry); });
+  return content;
+}
+
+// Logs of version 1 do not say how many there are.
 void IndexStore::load(const Location& location) {
-  while (const auto index = find_line(location, index_name(flushes()))) add(*index);
+  const auto count = number(location, log_group, "flushes");
+  for (std::uint64_t flush = 0; !count || flush < static_cast<std::uint64_t>(*count); ++flush) {
+    const auto name = index_name(flush);
+    const auto line = find_line(location, name);
+    if (!line && !count) return;
+    if (!line) has_lost(name);
+    std::optional<std::uint64_t> checksum;
+    if (const auto stored = number(location, name, "checksum")) {
+      checksum = static_cast<std::uint64_t>(*stored);
+    }
+    indices_.push_back({*line, checksum});
+  }
+  if (link_exists(location, index_name(flushes()))) {
+    throw IoError(fmt::format("'{}' has {}, but its log counts {} flushes; restore it from a copy.",
+                              file_.path(), index_name(flushes()), flushes()));
+  }
+}
+
+void IndexStore::add(const Location& location, const StoredIndex& index) {
+  set_number(location, index_name(flushes()), "checksum",
+             static_cast<std::int64_t>(index.checksum.value()));
+  indices_.push_back(index);
+  note_flushes(location);
+}
+
+void IndexStore::note_flushes(const Location& location) const {
+  set_number(location, log_group, "flushes", static_cast<std::int64_t>(flushes()));
 }
 
 std::uint64_t IndexStore::bytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& index : indices_) bytes += index.elements;
+  for (const auto& index : indices_) bytes += index.line.elements;
   return bytes;
 }
 
@@ -26,32 +84,42 @@ std::uint64_t IndexStore::hyperslabs(std::uint64_t dataset) const {
 void IndexStore::parse() {
   while (parsed_.size() < indices_.size()) {
     const auto flush = parsed_.size();
-    const auto bytes = indices_[flush].elements;
-    auto index = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    file_.read_at(indices_[flush].address, index.get(), bytes);
-    std::vector<IndexEntry> entries;
-    for_each_entry({index.get(), bytes}, index_name(flush),
-                   [&](const IndexEntry& entry) { entries.push_back(entry); });
-    parsed_.push_back(std::move(index));
-    for (auto& entry : entries) {
+    auto index = read_index(file_, indices_[flush], flush);
+    parsed_.push_back(std::move(index.bytes));
+    for (auto& entry : index.entries) {
       hyperslabs_[entry.dataset] += entry.runs;
       waiting_[entry.dataset].push_back({flush, std::move(entry)});
     }
   }
 }
 
+void IndexStore::has_lost(const std::string& name) const {
+  throw IoError(
+      fmt::format("'{}' has lost {} of its log; restore it from a copy.", file_.path(), name));
+}
+
+// Of views that were made before these elements could no longer be written without the connector.
+void IndexStore::check_holes(const Location& location, std::uint64_t dataset) const {
+  const auto name = holes_name(dataset);
+  const auto holes = find_line(location, name);
+  if (!holes || holes->address == HADDR_UNDEF) return;
+  throw IoError(
+      fmt::format("'{}' has elements in {} that were written without slablog, and that its log "
+                  "does not have; 'h5repack -l CONTI' makes an ordinary file with all elements.",
+                  file_.path(), name));
+}
+
 void IndexStore::find_segments(const Location& location, LogDataset& dataset) {
   // Here, not at the first read: if metadata is read collectively, no rank may do so alone.
   parse();
-  for (const auto& waiting : waiting_[dataset.number()]) {
+  const auto& entries = waiting_[dataset.number()];
+  if (!entries.empty()) check_holes(location, dataset.number());
+  for (const auto& waiting : entries) {
     const auto source = in_segment + static_cast<std::uint32_t>(waiting.flush);
     if (waiting.entry.runs == 0 || dataset.segments.contains(source)) continue;
     const auto name = segment_name(dataset.number(), waiting.flush);
     const auto segment = find_line(location, name);
-    if (!segment) {
-      throw IoError(
-          fmt::format("'{}' has lost {} of its log; restore it from a copy.", file_.path(), name));
-    }
+    if (!segment) has_lost(name);
     dataset.segments[source] = *segment;
   }
 }
@@ -61,7 +129,7 @@ void IndexStore::update(LogDataset& dataset) {
   const auto found = waiting_.find(dataset.number());
   if (found == waiting_.end()) return;
   for (const auto& waiting : found->second) {
-    dataset.load(waiting.entry, waiting.flush, index_name(waiting.flush));
+    dataset.load(waiting.entry, waiting.flush, place_of(file_, waiting.flush));
   }
   dataset.finish_load();
   waiting_.erase(found);

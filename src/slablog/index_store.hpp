@@ -4,13 +4,30 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "slablog/log_dataset.hpp"
 #include "storage/posix/file.hpp"
 
 namespace slabmark::slablog {
+
+/// The index of a flush as it lies in the file.
+struct StoredIndex {
+  Line line;
+  std::optional<std::uint64_t> checksum;  ///< checksum_of() it; none in logs of version 1
+};
+
+/// What was read of it.
+struct IndexContent {
+  std::unique_ptr<std::byte[]> bytes;
+  std::vector<IndexEntry> entries;  ///< in the bytes
+};
+
+/// Reads the index of a flush. Throws IoError where it is damaged.
+IndexContent read_index(posix::File& file, const StoredIndex& index, std::uint64_t flush);
 
 /// The indices of all flushes of a file: which hyperslabs are in the log, and where. They are read
 /// when they are needed, and handed to the datasets entry by entry.
@@ -19,11 +36,14 @@ class IndexStore {
   /// `file` must live as long.
   explicit IndexStore(posix::File& file) : file_(file) {}
 
-  /// Collective: finds the indices of an old file.
+  /// Collective: finds the indices of an old file. Throws IoError where one is missing.
   void load(const Location& location);
-  void add(Line index) { indices_.push_back(index); }
+  /// Collective: the next flush has this index.
+  void add(const Location& location, const StoredIndex& index);
+  /// Collective: how many there are, in the file.
+  void note_flushes(const Location& location) const;
 
-  std::span<const Line> indices() const { return indices_; }
+  std::span<const StoredIndex> indices() const { return indices_; }
   std::uint64_t flushes() const { return indices_.size(); }
   std::uint64_t bytes() const;
   /// Of a dataset: flushed, all ranks. Counts what was read.
@@ -41,9 +61,11 @@ class IndexStore {
   };
 
   void parse();
+  [[noreturn]] void has_lost(const std::string& name) const;
+  void check_holes(const Location& location, std::uint64_t dataset) const;
 
   posix::File& file_;
-  std::vector<Line> indices_;
+  std::vector<StoredIndex> indices_;
   std::vector<std::unique_ptr<std::byte[]>> parsed_;     ///< as many of them as were read
   std::map<std::uint64_t, std::vector<Entry>> waiting_;  ///< by dataset: parsed, not loaded
   std::map<std::uint64_t, std::uint64_t> hyperslabs_;

@@ -87,6 +87,19 @@ std::vector<const CodedRuns*> LogDataset::only_entries(Run wanted) const {
   return entries;
 }
 
+std::uint64_t LogDataset::Writes::hyperslabs() const {
+  std::uint64_t count = 0;
+  for (const auto& entry : entries) count += entry.count();
+  return count;
+}
+
+std::optional<LogDataset::Writes> LogDataset::writes() const {
+  if (!flushed_.empty()) return std::nullopt;
+  Writes found{extent_, coded_, {}};
+  for (const auto& [source, segment] : segments) found.segments.push_back(segment.elements);
+  return found;
+}
+
 const LogRuns& LogDataset::flushed() {
   decode();
   return flushed_.merged();
@@ -122,13 +135,14 @@ void LogDataset::load(const IndexEntry& entry, std::uint64_t flush, const std::s
   if (entry.runs == 0) return;
   CodedRuns runs(entry, flush, element_bytes_, place);
   const auto source = in_segment + static_cast<std::uint32_t>(flush);
-  const auto elements = segments.at(source).elements;
-  if (entry.first > elements || runs.segment_end() > elements) {
+  auto& loaded = loaded_[source];
+  if (entry.first != loaded || runs.segment_end() > segments.at(source).elements) {
     throw IoError(fmt::format(
-        "The index {} is damaged: it has more elements than there are; restore the file from a "
+        "The index {} is damaged: it has other elements than there are; restore the file from a "
         "copy.",
         place));
   }
+  loaded = runs.segment_end();
   coded_.push_back(std::move(runs));
   blocks[source].push_back(entry.first * element_bytes_);
 }
@@ -141,7 +155,15 @@ void LogDataset::load(LogRuns runs, const Extent& extent) {
   flushed_.add(std::move(runs));
 }
 
-void LogDataset::finish_load() { move_flushed(extent_); }
+void LogDataset::finish_load() {
+  for (const auto& [source, elements] : loaded_) {
+    if (elements == segments.at(source).elements) continue;
+    throw IoError(fmt::format(
+        "The log has {} elements of {}, which has {}; restore the file from a copy.", elements,
+        segment_name(number_, source - in_segment), segments.at(source).elements));
+  }
+  move_flushed(extent_);
+}
 
 void LogDataset::reshape(const Extent& extent) {
   move_flushed(extent);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,6 +54,18 @@ class LogDataset {
   /// that has: nothing pending, nothing of another shape. Else none.
   std::vector<const CodedRuns*> only_entries(Run wanted) const;
 
+  /// What was flushed, as it is coded: equal where two datasets were written alike. Nothing where
+  /// some of it had another shape once.
+  struct Writes {
+    Extent extent;
+    std::vector<CodedRuns> entries;
+    std::vector<std::uint64_t> segments;  ///< elements of each
+
+    bool operator==(const Writes&) const = default;
+    std::uint64_t hyperslabs() const;
+  };
+  std::optional<Writes> writes() const;
+
   /// All that was flushed, as one list. Decodes it: it takes 32 bytes a run from here on.
   const LogRuns& flushed();
   /// Entries of the index, in their order, then finish_load(). What they hold is decoded when it is
@@ -60,6 +73,7 @@ class LogDataset {
   void load(const IndexEntry& entry, std::uint64_t flush, const std::string& place);
   /// What one rank wrote when the dataset had `extent`, ascending; it may be nothing.
   void load(LogRuns runs, const Extent& extent);
+  /// Throws IoError where elements of a segment are in no entry.
   void finish_load();
 
   /// The extent of the dataset is another now. Nothing may be pending unless only the slowest
@@ -92,6 +106,7 @@ class LogDataset {
   Layers flushed_;                ///< what had another shape once, or was asked for as a list
   std::vector<CodedRuns> coded_;  ///< over that: entries of the index in their order
   Extent flushed_extent_;         ///< for which both count their offsets
+  std::map<std::uint32_t, std::uint64_t> loaded_;  ///< elements of segments that entries have
 };
 
 template <class Sink>

@@ -15,8 +15,9 @@ namespace slabmark::slablog {
 
 namespace {
 
-// Written into each file; a reader must refuse what is newer than it knows.
-constexpr std::int64_t layout_version = 1;
+// Written into each file; a reader must refuse what is newer than it knows. Version 1 had no
+// checksums and did not count the flushes; a log of it becomes one of 2 when it is written.
+constexpr std::int64_t layout_version = 2;
 
 }  // namespace
 
@@ -39,26 +40,32 @@ bool LogFile::shows_all() const {
 }
 
 void LogFile::create(const Location& file) {
-  set_number(file, log_group, "version", layout_version);
   set_number(file, log_group, "datasets", 0);
   mark_open(file);
   start_journal(file);
 }
 
 void LogFile::load(const Location& file) {
-  const auto version = number(file, log_group, "version").value_or(0);
-  if (version != layout_version) {
+  version_ = attribute(file, "version");
+  if (version_ < 1 || version_ > layout_version) {
     throw IoError(
-        fmt::format("'{}' has a log of version {}, and this connector knows version {}; "
+        fmt::format("'{}' has a log of version {}, and this connector knows versions 1 to {}; "
                     "use a newer connector.",
-                    path_, version, layout_version));
+                    path_, version_, layout_version));
   }
-  state_ = static_cast<LogState>(number(file, log_group, "state").value_or(1));
-  dataset_count_ = static_cast<std::uint64_t>(number(file, log_group, "datasets").value_or(0));
+  state_ = static_cast<LogState>(attribute(file, "state"));
+  dataset_count_ = static_cast<std::uint64_t>(attribute(file, "datasets"));
+  if (version_ > 1) attribute(file, "flushes");
   index_.load(file);
   if (!writable()) return;
   start_journal(file);
   if (journal_->committed() == 0) commit(end_of_space(*journal_));
+}
+
+std::int64_t LogFile::attribute(const Location& file, const char* name) const {
+  if (const auto value = number(file, log_group, name)) return *value;
+  throw IoError(fmt::format("'{}' has lost the attribute '{}' of {}; restore it from a copy.",
+                            path_, name, log_group));
 }
 
 void LogFile::start_journal(const Location& file) {
@@ -86,6 +93,10 @@ void LogFile::set_state(const Location& file, LogState state) {
 void LogFile::mark_open(const Location& file) {
   changed_ = true;
   if (state_ != LogState::open) set_state(file, LogState::open);
+  if (version_ == layout_version) return;
+  version_ = layout_version;
+  set_number(file, log_group, "version", version_);
+  index_.note_flushes(file);
 }
 
 std::uint64_t LogFile::new_number(const Location& file) {
@@ -102,6 +113,12 @@ std::shared_ptr<LogDataset> LogFile::known(std::uint64_t number) const {
 
 std::shared_ptr<LogDataset> LogFile::add(const Location& file,
                                          std::shared_ptr<LogDataset> dataset) {
+  if (dataset->number() >= dataset_count_) {
+    throw IoError(
+        fmt::format("'{}' has a dataset whose number in the log is {}, but the log counts {}; "
+                    "restore it from a copy.",
+                    path_, dataset->number(), dataset_count_));
+  }
   index_.find_segments(file, *dataset);
   return datasets_[dataset->number()] = dataset;
 }

@@ -80,6 +80,7 @@ class LogFile {
 
  private:
   void spill();
+  std::int64_t attribute(const Location& file, const char* name) const;
   void set_state(const Location& file, LogState state);
   void mark_open(const Location& file);
   void start_journal(const Location& file);
@@ -95,7 +96,8 @@ class LogFile {
   LogWriter writer_;
   std::uint64_t spilled_bytes_ = 0;
   LogState state_ = LogState::closed;
-  bool changed_ = false;  ///< in this session
+  std::int64_t version_ = 0;  ///< of the log, as it was found
+  bool changed_ = false;      ///< in this session
   bool abandoned_ = false;
 
   std::uint64_t dataset_count_ = 0;

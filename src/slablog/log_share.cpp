@@ -35,7 +35,7 @@ LogRuns cut(const LogRuns& runs, Run part, std::size_t element_bytes) {
 }  // namespace
 
 LogShare::LogShare(const Ranks& ranks, ElementFiles& files, Journal* journal,
-                   std::span<const Line> indices, std::span<LogDataset* const> datasets)
+                   std::span<const StoredIndex> indices, std::span<LogDataset* const> datasets)
     : ranks_(ranks), files_(files), journal_(journal) {
   if (datasets.empty()) return;
   for (const auto* dataset : datasets) {
@@ -52,13 +52,10 @@ LogShare::LogShare(const Ranks& ranks, ElementFiles& files, Journal* journal,
       share.segment_begin += share.segment_elements;
       share.segment_elements = segment == dataset->segments.end() ? 0 : segment->second.elements;
     }
-    std::vector<std::byte> bytes(indices[flush].elements);
-    files_.hdf5.read_at(indices[flush].address, bytes.data(), bytes.size());
-    std::vector<IndexEntry> entries;
-    for_each_entry(bytes, index_name(flush), [&](const IndexEntry& entry) {
-      if (shares_.contains(entry.dataset)) entries.push_back(entry);
-    });
-    read(entries, flush);
+    auto [bytes, entries] = read_index(files_.hdf5, indices[flush], flush);
+    std::erase_if(entries,
+                  [&](const IndexEntry& entry) { return !shares_.contains(entry.dataset); });
+    keep(entries, flush);
   }
 }
 
@@ -76,7 +73,7 @@ std::vector<std::uint64_t> LogShare::lengths_of(std::span<const IndexEntry> entr
   return lengths;
 }
 
-void LogShare::read(std::span<const IndexEntry> entries, std::uint64_t flush) {
+void LogShare::keep(std::span<const IndexEntry> entries, std::uint64_t flush) {
   const auto lengths = lengths_of(entries);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto& entry = entries[i];

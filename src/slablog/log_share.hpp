@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "geometry/run.hpp"
-#include "slablog/index.hpp"
+#include "slablog/index_store.hpp"
 #include "slablog/journal/journal.hpp"
 #include "slablog/log_dataset.hpp"
 #include "slablog/ranks.hpp"
@@ -24,8 +24,8 @@ class LogShare {
   /// Reads the `indices` of all flushes, one at a time. The `datasets` know their segments.
   /// `ranks`, `files` and `journal`, which is null where the file is only read, must live as long.
   /// Throws IoError.
-  LogShare(const Ranks& ranks, ElementFiles& files, Journal* journal, std::span<const Line> indices,
-           std::span<LogDataset* const> datasets);
+  LogShare(const Ranks& ranks, ElementFiles& files, Journal* journal,
+           std::span<const StoredIndex> indices, std::span<LogDataset* const> datasets);
 
   /// Of a dataset, in the whole log.
   std::uint64_t hyperslabs(std::uint64_t dataset) const { return shares_.at(dataset).hyperslabs; }
@@ -51,7 +51,7 @@ class LogShare {
     std::vector<Kept> kept;
   };
 
-  void read(std::span<const IndexEntry> entries, std::uint64_t flush);
+  void keep(std::span<const IndexEntry> entries, std::uint64_t flush);
   std::vector<std::uint64_t> lengths_of(std::span<const IndexEntry> entries) const;
 
   LogDataset part_of(const LogDataset& dataset) const;

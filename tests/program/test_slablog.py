@@ -132,3 +132,19 @@ def test_a_file_that_is_not_there_is_bad_input(run, refused, tmp_path, program, 
     done = run(program, ["absent.h5", *more], ranks=ranks, cwd=tmp_path)
     assert "absent.h5" in refused(done, program)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("program", ["slablog-canonical", "slablog-info", "slablog-repair"])
+def test_a_damaged_index_is_named_in_one_sentence_and_nothing_is_written(write_log, run, tmp_path, program):
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "a.h5"
+    write_log(path, 2, SLABLOG_VIEW="none").check_returncode()
+    with h5py.File(path) as file:
+        where = file["/_slablog/index0"].id.get_offset()
+    damaged = bytearray(path.read_bytes())
+    damaged[where + 7] ^= 1
+    path.write_bytes(damaged)
+    done = run(program, [path, tmp_path / "b.h5"] if program == "slablog-canonical" else [path])
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.count("\n") == 1 and f"The index /_slablog/index0 of '{path}' is damaged" in done.stderr
+    assert [one.name for one in tmp_path.iterdir()] == ["a.h5"] and path.read_bytes() == damaged

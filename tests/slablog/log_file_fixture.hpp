@@ -120,6 +120,19 @@ class LogFileTest : public ::testing::Test {
     return values;
   }
 
+  /// What HDF5 says of the call that has just failed.
+  static std::string reason() {
+    std::string said;
+    H5Ewalk2(
+        H5E_DEFAULT, H5E_WALK_UPWARD,
+        [](unsigned, const H5E_error2_t* entry, void* text) -> herr_t {
+          *static_cast<std::string*>(text) += entry->desc;
+          return 0;
+        },
+        &said);
+    return said;
+  }
+
   hsize_t mine(hsize_t n = 0) const { return static_cast<hsize_t>(rank()) + n; }
 
   Comm world_;

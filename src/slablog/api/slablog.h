@@ -25,6 +25,9 @@
 #define SLABLOG_VALUE ((H5VL_class_value_t)6204)
 #define SLABLOG_WRITE_N "slablog.H5Dwrite_n"
 #define SLABLOG_READ_N "slablog.H5Dread_n"
+/* What follows the name of a file in that of its journal, which stands beside it while it is open
+ * for writing (docs/slablog.md, "After a crash"). */
+#define SLABLOG_JOURNAL ".slablog-journal"
 
 /* Arguments of the optional dataset operations SLABLOG_WRITE_N and SLABLOG_READ_N. */
 typedef struct slablog_n_args {

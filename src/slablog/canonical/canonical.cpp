@@ -31,7 +31,9 @@ class Source {
       const auto location = location_of(file_);
       log_->load(location);
       for_each_log_dataset(file_.get(), [&](const std::string&, std::shared_ptr<LogDataset> one) {
-        datasets_.push_back(log_->add(location, one).get());
+        log_->add(location, one);
+        log_->update(*one);  // each rank reads a share only, and nobody looks at all of it
+        datasets_.push_back(one.get());
       });
     });
   }

@@ -14,7 +14,7 @@ void* open(void* object, const H5VL_loc_params_t* place, H5I_type_t* type, hid_t
                            mine, *type);
     if (opened == nullptr) return nullptr;
     as_object(opened).type = *type;
-    if (*type == H5I_DATASET) find_dataset(as_object(opened));
+    if (*type == H5I_DATASET) find_opened_dataset(as_object(opened));
     return opened;
   });
 }

@@ -101,7 +101,7 @@ void* open(void* object, const H5VL_loc_params_t* place, const char* name, hid_t
     auto* opened =
         wrapped(H5VLdataset_open(mine.under, place, mine.connector, name, access, list, nullptr),
                 mine, H5I_DATASET);
-    if (opened != nullptr) find_dataset(as_object(opened));
+    if (opened != nullptr) find_opened_dataset(as_object(opened));
     return opened;
   });
 }

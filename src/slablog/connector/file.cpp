@@ -1,7 +1,9 @@
 // Files. A file that is created through this connector with the MPI-IO or the POSIX driver is a log
 // file; any other passes through as it is.
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -74,17 +76,33 @@ Ranks ranks_of(hid_t access, const std::string& path) {
 /// The file stays the same when the process changes its folder.
 std::string whole_path(const char* name) { return std::filesystem::absolute(name).string(); }
 
-/// Virtual datasets came with HDF5 1.10.
-H5F_libver_t highest_format(hid_t access) {
+struct Formats {
+  H5F_libver_t low = H5F_LIBVER_EARLIEST;
   H5F_libver_t high = H5F_LIBVER_LATEST;
-  hdf5::check(H5Pget_libver_bounds(access, nullptr, &high), "H5Pget_libver_bounds",
+};
+
+Formats formats(hid_t access) {
+  Formats found;
+  hdf5::check(H5Pget_libver_bounds(access, &found.low, &found.high), "H5Pget_libver_bounds",
               "the access list");
-  return high;
+  return found;
+}
+
+/// Virtual datasets came with HDF5 1.10.
+bool allows_log(hid_t access) { return formats(access).high >= H5F_LIBVER_V110; }
+
+/// HDF5's own data has checksums from the format of 1.8 on. No HDF5 that reads a log needs an older
+/// one. (Where the program allows no format of 1.10, the file is of a later one already.)
+void set_formats(hid_t access) {
+  const auto wanted = formats(access);
+  hdf5::check(H5Pset_libver_bounds(access, std::max(wanted.low, H5F_LIBVER_V18),
+                                   std::max(wanted.high, H5F_LIBVER_V110)),
+              "H5Pset_libver_bounds", "the access list");
 }
 
 /// Why a new file cannot have a log; empty: it can.
 std::string why_no_log(hid_t creation, hid_t access) {
-  if (highest_format(access) < H5F_LIBVER_V110) {
+  if (!allows_log(access)) {
     return "which needs the format of HDF5 1.10, but H5Pset_libver_bounds allows no more than that "
            "of "
            "1.8";
@@ -124,10 +142,7 @@ void prepare(Below& low, hid_t access, const char* name, Opener opener) {
     keep_journal(low.access.get(), nullptr);
     return;
   }
-  if (highest_format(access) < H5F_LIBVER_V110) {  // the file is of a later one already
-    hdf5::check(H5Pset_libver_bounds(low.access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110),
-                "H5Pset_libver_bounds", name);
-  }
+  set_formats(low.access.get());
   low.journal = Journal::of(whole_path(name), low.ranks.rank());
   keep_journal(low.access.get(), low.journal.get());
 }
@@ -201,6 +216,18 @@ void start_log(Object& object) {
   }
 }
 
+/// HDF5 forgets a file that could not be made ready here, and would keep it open.
+void start_opened(Object& object, hid_t list) {
+  try {
+    start_log(object);
+  } catch (...) {
+    if (object.log) object.log->close_group();
+    object.leave_log();
+    H5VLfile_close(std::exchange(object.under, nullptr), object.connector, list, nullptr);
+    throw;
+  }
+}
+
 herr_t get(void* object, H5VL_file_get_args_t* args, hid_t list, void**) {
   return guarded("file get", [&] {
     const auto& mine = as_object(object);
@@ -259,7 +286,7 @@ herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
       const OpeningFile opening;
       return H5VLfile_optional(mine.under, mine.connector, args, list, nullptr);
     }();
-    if (status >= 0) start_log(mine);
+    if (status >= 0) start_opened(mine, list);
     return status;
   });
 }

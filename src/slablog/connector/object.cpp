@@ -114,6 +114,17 @@ bool are_same(const H5O_token_t& a, const H5O_token_t& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
+/// HDF5 would take a dataset of a log that is not open, and has no view, for fill value.
+void check_view(const Object& dataset, std::uint64_t number) {
+  const Location file{dataset.under, dataset.type, dataset.connector};
+  const auto view = view_name(number);
+  if (link_exists(file, log_group) && link_exists(file, view)) return;
+  throw Refusal(H5E_DATASET, H5E_NOTFOUND,
+                fmt::format("The elements of the dataset are in a log, and its file has lost {}, "
+                            "or was not closed; use slablog-repair, or restore it from a copy.",
+                            view));
+}
+
 }  // namespace
 
 H5VL_loc_params_t self(H5I_type_t type) {
@@ -354,24 +365,33 @@ void close_all_at_exit() {
 }
 
 void find_dataset(Object& object) {
-  if (!object.log) return;
   const auto get = [&](H5VL_dataset_get_t what) {
     H5VL_dataset_get_args_t args{};
     args.op_type = what;
     hdf5::check(
         H5VLdataset_get(object.under, object.connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
-        "H5VLdataset_get", object.log->file.path());
+        "H5VLdataset_get", "a dataset");
     return args;
   };
   const hdf5::Handle creation(get(H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id, H5Pclose);
   const auto number = number_of(creation.get());
   if (!number) return;
+  if (!object.log) return check_view(object, *number);
   object.dataset = object.log->file.known(*number);
   if (object.dataset) return;
   const hdf5::Handle type(get(H5VL_DATASET_GET_TYPE).args.get_type.type_id, H5Tclose);
   const hdf5::Handle space(get(H5VL_DATASET_GET_SPACE).args.get_space.space_id, H5Sclose);
   object.dataset = object.log->file.add(object.log->location(),
                                         describe(*number, type.get(), space.get(), creation.get()));
+}
+
+void find_opened_dataset(Object& object) {
+  try {
+    find_dataset(object);
+  } catch (...) {
+    close_object(&object, H5VLdataset_close, H5P_DATASET_XFER_DEFAULT);
+    throw;
+  }
 }
 
 }  // namespace slabmark::slablog

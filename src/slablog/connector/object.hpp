@@ -146,6 +146,8 @@ struct OpeningFile {
 
 /// Recognises a dataset of the log.
 void find_dataset(Object& object);
+/// The same, and closes the object where that fails.
+void find_opened_dataset(Object& object);
 
 /// The numbers of our operations on datasets; found or registered at the first call.
 int write_n_operation();

@@ -2,6 +2,7 @@
 // connector above the native one to wrap them.
 #include <array>
 #include <cstddef>
+#include <memory>
 
 #include "slablog/connector/object.hpp"
 
@@ -36,10 +37,10 @@ void* wrap_object(void* object, H5I_type_t type, void* context) {
     auto* under = H5VLwrap_object(object, type, from.connector, from.under);
     if (under == nullptr) return nullptr;
     const bool is_hdf5s_own = type == H5I_FILE && OpeningFile::count > 0;
-    auto* made = new Object(under, from.connector, type,
-                            is_hdf5s_own ? nullptr : log_of(under, type, from.connector));
+    auto made = std::make_unique<Object>(
+        under, from.connector, type, is_hdf5s_own ? nullptr : log_of(under, type, from.connector));
     if (type == H5I_DATASET) find_dataset(*made);
-    return made;
+    return made.release();
   });
 }
 

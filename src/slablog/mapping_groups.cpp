@@ -1,6 +1,7 @@
 #include "slablog/mapping_groups.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace slabmark::slablog {
 
@@ -56,7 +57,7 @@ class Series {
 
 class Grouping {
  public:
-  Grouping(const Extent& extent, const std::function<void(const MappingGroup&)>& visit)
+  Grouping(const Extent& extent, const std::function<void(MappingGroup&&)>& visit)
       : extent_(extent), visit_(visit) {
     begin();
   }
@@ -103,12 +104,12 @@ class Grouping {
     if (!std::is_sorted(group_.runs.begin(), group_.runs.end())) {
       std::sort(group_.runs.begin(), group_.runs.end());
     }
-    visit_(group_);
+    visit_(std::move(group_));
     begin();
   }
 
   const Extent& extent_;
-  const std::function<void(const MappingGroup&)>& visit_;
+  const std::function<void(MappingGroup&&)>& visit_;
   Series series_;
   MappingGroup group_;
   std::size_t boxes_ = 0;  ///< of the group
@@ -117,7 +118,7 @@ class Grouping {
 }  // namespace
 
 void for_each_mapping_group(std::span<const Run> runs, const Extent& extent,
-                            const std::function<void(const MappingGroup&)>& visit) {
+                            const std::function<void(MappingGroup&&)>& visit) {
   Grouping grouping(extent, visit);
   for_each_row_box(runs, extent, [&](const Hyperslab& box) { grouping.add(box); });
   grouping.finish();

@@ -24,6 +24,6 @@ struct MappingGroup {
 /// hyperslabs. Equal hyperslabs at equal distances, if they are more than that, are one regular
 /// hyperslab and a group of their own: that costs HDF5 nothing.
 void for_each_mapping_group(std::span<const Run> runs, const Extent& extent,
-                            const std::function<void(const MappingGroup&)>& visit);
+                            const std::function<void(MappingGroup&&)>& visit);
 
 }  // namespace slabmark::slablog

@@ -19,6 +19,10 @@ using hdf5::Space;
 // Below this HDF5 finds out quickly enough which elements no mapping covers.
 constexpr std::size_t few_hyperslabs = 1024;
 
+// Some 40 MB, as each hyperslab takes HDF5 400 bytes; programs have fewer maps.
+constexpr std::uint64_t most_kept_hyperslabs = 100'000;
+constexpr std::size_t most_kept = 16;
+
 RunList coalesced(const LogRuns& runs) {
   auto result = elements_of(runs);
   coalesce(result);
@@ -59,21 +63,6 @@ Space in_segment_of(const RunList& wanted, const LogRuns& runs, std::uint64_t el
   return builder.finish();
 }
 
-void add_mapping(const Handle& list, const Space& to, const std::string& source,
-                 const Space& from) {
-  check(H5Pset_virtual(list.get(), to.get(), ".", source.c_str(), from.get()), "H5Pset_virtual",
-        source);
-}
-
-void map_block(const Handle& list, const Block& block, const LogDataset& dataset) {
-  const auto name = segment_name(dataset.number(), block.source - in_segment);
-  const auto elements = dataset.segments.at(block.source).elements;
-  for_each_mapping_group(coalesced(block.runs), dataset.extent(), [&](const MappingGroup& group) {
-    add_mapping(list, group.selection, name,
-                in_segment_of(group.runs, block.runs, elements, dataset.element_bytes()));
-  });
-}
-
 Handle creation_list(const LogDataset& dataset, const std::string& name) {
   auto list = own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate", name);
   check(H5Pset_fill_value(list.get(), dataset.type(), dataset.fill().data()), "H5Pset_fill_value",
@@ -81,28 +70,29 @@ Handle creation_list(const LogDataset& dataset, const std::string& name) {
   return list;
 }
 
-void create(hid_t file, const std::string& name, const LogDataset& dataset, const Handle& list) {
+Handle create(hid_t file, const std::string& name, const LogDataset& dataset, const Handle& list) {
   const Space space(dataset.extent());
-  own(H5Dcreate2(file, name.c_str(), dataset.type(), space.get(), H5P_DEFAULT, list.get(),
-                 H5P_DEFAULT),
-      H5Dclose, "H5Dcreate2", name);
+  return own(H5Dcreate2(file, name.c_str(), dataset.type(), space.get(), H5P_DEFAULT, list.get(),
+                        H5P_DEFAULT),
+             H5Dclose, "H5Dcreate2", name);
 }
 
-/// A dataset of the same shape that never gets space reads as fill value. Mapping the holes onto it
-/// spares HDF5 from subtracting all mappings from what is read: 10^5 scattered hyperslabs took 4.9
-/// s to read without, 0.06 s with it.
-void map_holes(hid_t file, const Location& location, const Handle& mappings, LogDataset& dataset) {
-  const auto covered = coalesced(dataset.flushed());
-  const auto holes = complement(covered, element_count(dataset.extent()));
-  if (holes.empty() || covered.size() < few_hyperslabs) return;
+/// A virtual dataset without mappings reads as fill value and refuses to be written, as HDF5 does
+/// where no mapping is.
+void create_holes(hid_t file, const Location& location, const LogDataset& dataset) {
   const auto name = holes_name(dataset.number());
   const auto list = creation_list(dataset, name);
-  check(H5Pset_alloc_time(list.get(), H5D_ALLOC_TIME_LATE), "H5Pset_alloc_time", name);
+  check(H5Pset_layout(list.get(), H5D_VIRTUAL), "H5Pset_layout", name);
   remove_link_if_there(location, name);
   create(file, name, dataset, list);
-  for_each_mapping_group(holes, dataset.extent(), [&](const MappingGroup& group) {
-    add_mapping(mappings, group.selection, name, group.selection);
-  });
+}
+
+/// What nobody wrote, where it has to be mapped: else HDF5 would subtract all mappings from what is
+/// read, and 10^5 scattered hyperslabs took 4.9 s to read without, 0.06 s with it.
+RunList holes_of(LogDataset& dataset) {
+  const auto covered = coalesced(dataset.flushed());
+  if (covered.size() < few_hyperslabs) return {};
+  return complement(covered, element_count(dataset.extent()));
 }
 
 }  // namespace
@@ -124,15 +114,61 @@ void publish_view(const Location& location, const LogDataset& dataset, std::uint
              static_cast<std::int64_t>(element_count(dataset.extent())));
 }
 
-void write_virtual_view(hid_t file, const Location& location, LogDataset& dataset,
-                        std::uint64_t flushes) {
+void VirtualViews::write(LogDataset& dataset) {
   const auto name = new_view_name(dataset.number());
   const auto list = creation_list(dataset, name);
-  for (const auto& block : blocks_of(dataset)) map_block(list, block, dataset);
-  map_holes(file, location, list, dataset);
-  remove_link_if_there(location, name);
-  create(file, name, dataset, list);
-  publish_view(location, dataset, flushes);
+  map_all(list, dataset);
+  remove_link_if_there(location_, name);
+  // Open until it has its attributes: HDF5 would read all mappings to open it again.
+  const auto view = create(file_, name, dataset, list);
+  publish_view(location_, dataset, flushes_);
+}
+
+void VirtualViews::map_all(const Handle& list, LogDataset& dataset) {
+  bool has_holes = false;
+  const auto map = [&](const Mapping& one) {
+    const auto source =
+        one.flush ? segment_name(dataset.number(), *one.flush) : holes_name(dataset.number());
+    const auto& from = one.flush ? one.from : one.to;
+    check(H5Pset_virtual(list.get(), one.to.get(), ".", source.c_str(), from.get()),
+          "H5Pset_virtual", source);
+    has_holes = has_holes || !one.flush;
+  };
+  auto writes = dataset.writes();
+  const auto known = std::find_if(known_.begin(), known_.end(),
+                                  [&](const Known& one) { return one.writes == writes; });
+  if (known != known_.end()) {
+    for (const auto& one : known->mappings) map(one);
+  } else {
+    std::vector<Mapping> made;
+    const bool keeps = writes && writes->hyperslabs() <= most_kept_hyperslabs;
+    const auto visit = [&](Mapping one) {
+      map(one);
+      if (keeps) made.push_back(std::move(one));
+    };
+    for (const auto& block : blocks_of(dataset)) {
+      for_each_mapping_group(coalesced(block.runs), dataset.extent(), [&](MappingGroup&& group) {
+        auto from =
+            in_segment_of(group.runs, block.runs, dataset.segments.at(block.source).elements,
+                          dataset.element_bytes());
+        visit({block.source - in_segment, std::move(group.selection), std::move(from)});
+      });
+    }
+    for_each_mapping_group(holes_of(dataset), dataset.extent(), [&](MappingGroup&& group) {
+      visit({std::nullopt, std::move(group.selection), {}});
+    });
+    if (keeps) keep({std::move(*writes), std::move(made)});
+  }
+  if (has_holes) create_holes(file_, location_, dataset);
+}
+
+void VirtualViews::keep(Known known) {
+  kept_hyperslabs_ += known.writes.hyperslabs();
+  known_.push_back(std::move(known));
+  while (known_.size() > most_kept || kept_hyperslabs_ > most_kept_hyperslabs) {
+    kept_hyperslabs_ -= known_.front().writes.hyperslabs();
+    known_.pop_front();
+  }
 }
 
 }  // namespace slabmark::slablog

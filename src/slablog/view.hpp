@@ -1,9 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
 
 #include "slablog/log_dataset.hpp"
 #include "slablog/under.hpp"
+#include "storage/hdf5/space.hpp"
 
 namespace slabmark::slablog {
 
@@ -14,10 +18,38 @@ bool is_current(const Location& location, const LogDataset& dataset, std::uint64
 /// complete, and the one before it stays until then.
 void publish_view(const Location& location, const LogDataset& dataset, std::uint64_t flushes);
 
-/// Makes the view of `dataset` a virtual dataset whose mappings lead to the segments of the log, so
-/// that any HDF5 program reads it. `file` is that of `location`, open in this process alone and
-/// without this connector.
-void write_virtual_view(hid_t file, const Location& location, LogDataset& dataset,
-                        std::uint64_t flushes);
+/// Makes the views of datasets virtual datasets whose mappings lead to the segments of the log, so
+/// that any HDF5 program reads them.
+class VirtualViews {
+ public:
+  /// `file` is that of `location`, open in this process alone and without the connector, and must
+  /// stay so.
+  VirtualViews(hid_t file, const Location& location, std::uint64_t flushes)
+      : file_(file), location_(location), flushes_(flushes) {}
+
+  void write(LogDataset& dataset);
+
+ private:
+  struct Mapping {
+    std::optional<std::uint64_t> flush;  ///< that wrote these elements; none: nobody did
+    hdf5::Space to;
+    hdf5::Space from;  ///< in the segment
+  };
+  struct Known {
+    LogDataset::Writes writes;
+    std::vector<Mapping> mappings;
+  };
+
+  void map_all(const hdf5::Handle& list, LogDataset& dataset);
+  void keep(Known known);
+
+  hid_t file_;
+  Location location_;
+  std::uint64_t flushes_;
+  /// Of the last views. The variables of a program share few maps, and it takes long to unite
+  /// hyperslabs.
+  std::deque<Known> known_;
+  std::uint64_t kept_hyperslabs_ = 0;
+};
 
 }  // namespace slabmark::slablog

@@ -37,6 +37,7 @@ class ViewWriter {
       }
     });
     std::vector<LogDataset*> contiguous;
+    VirtualViews views(file_.get(), location(), log_->index().flushes());
     for (const auto& dataset : stale) {
       log_->add(location(), dataset);
       if (config_.view == View::materialise ||
@@ -44,7 +45,7 @@ class ViewWriter {
         contiguous.push_back(dataset.get());
       } else {
         log_->update(*dataset);
-        write_virtual_view(file_.get(), location(), *dataset, log_->index().flushes());
+        views.write(*dataset);
       }
       log_->forget(dataset->number());
     }

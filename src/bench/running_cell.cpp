@@ -94,7 +94,7 @@ std::string RunningCell::path_of(std::uint64_t i) const {
 void RunningCell::make_file(std::uint64_t i) {
   comm_.barrier();
   require_space(comm_, cell_, file_part(*cell_.written, i), path_of(i));
-  files_.emplace_back(comm_, path_of(i), cell_.method->file().companions);
+  files_.emplace_back(comm_, path_of(i), &cell_.method->file());
 }
 
 void RunningCell::begin_written(CellFile& file) {

@@ -27,9 +27,14 @@ void require_free_path(const Comm& comm, const std::string& path, const posix::O
   });
 }
 
-TrialFile::TrialFile(const Comm& comm, std::string path, Companions companions)
-    : comm_(comm), path_(std::move(path)), companions_(std::move(companions)), guard_(path_) {
+TrialFile::TrialFile(const Comm& comm, std::string path, const FormatInfo* format)
+    : comm_(comm), path_(std::move(path)), guard_(path_) {
+  if (format == nullptr) return;
+  companions_ = format->companions;
   guard_companions();
+  if (format->journal.empty()) return;
+  journal_ = path_ + format->journal;
+  journal_guard_.emplace(journal_);
 }
 
 void TrialFile::guard_companions() {
@@ -42,6 +47,7 @@ TrialFile::~TrialFile() {
   if (keep_ || !comm_.is_root()) return;
   if (companions_) remove_all(companions_(path_));
   unlink(path_.c_str());
+  if (!journal_.empty()) unlink(journal_.c_str());
 }
 
 }  // namespace slabmark

@@ -2,9 +2,11 @@
 
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "method/format.hpp"
 #include "parallel/abort.hpp"
 #include "parallel/comm.hpp"
 #include "storage/posix/free_path.hpp"
@@ -20,10 +22,12 @@ void require_free_path(const Comm& comm, const std::string& path, const posix::O
                        const Companions& companions = nullptr);
 
 /// The file that a trial makes at a path that was free. It is removed when the object goes, with
-/// its companions, unless keep() was called; also when the job is aborted, and then in any case.
+/// its companions and its journal, unless keep() was called; also when the job is aborted, or told
+/// to stop, and then in any case.
 class TrialFile {
  public:
-  TrialFile(const Comm& comm, std::string path, Companions companions = nullptr);
+  /// `format`: of the file, which has companions and journals if its format has; it lasts.
+  TrialFile(const Comm& comm, std::string path, const FormatInfo* format = nullptr);
   ~TrialFile();
   TrialFile(const TrialFile&) = delete;
   TrialFile& operator=(const TrialFile&) = delete;
@@ -38,8 +42,10 @@ class TrialFile {
  private:
   const Comm& comm_;
   std::string path_;
+  std::string journal_;  ///< empty: none
   Companions companions_;
   RemoveOnAbort guard_;
+  std::optional<RemoveOnAbort> journal_guard_;
   std::deque<RemoveOnAbort> companion_guards_;  // on all ranks, since any may have to end the job
   bool keep_ = false;
 };

@@ -11,6 +11,7 @@
 #include "method/raw/blob_file.hpp"
 #include "method/raw/raw_layout.hpp"
 #include "method/slice/reader.hpp"
+#include "slablog/api/slablog.h"
 #include "storage/hdf5/file.hpp"
 #include "storage/hdf5/subfiles.hpp"
 #include "storage/posix/file.hpp"
@@ -162,7 +163,7 @@ const FormatInfo& info_of(FileFormat format) {
       {"none", ".raw", open_nothing},
       {"raw", ".raw", open_by<RawReader>},
       {"netcdf", ".nc", open_netcdf},
-      {"hdf5", ".h5", open_by<Hdf5Reader>},
+      {"hdf5", ".h5", open_by<Hdf5Reader>, nullptr, SLABLOG_JOURNAL},
       {"hdf5-subfiles", ".h5", open_by<SubfilesReader>, hdf5::subfiles_of},
       {"vtkhdf", ".vtkhdf", open_slices, slice_files_beside},
       {"private", ".blob", open_by<BlobReader>},

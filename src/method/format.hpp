@@ -43,6 +43,9 @@ struct FormatInfo {
                                        const std::string& path);
   /// Files beside, or in, what stands at `path`, which must be there to be asked; null: none.
   std::function<std::vector<std::string>(const std::string& path)> companions = nullptr;
+  /// What follows the name of a file in that of another, which may stand beside it while it is
+  /// written; empty: nothing does.
+  std::string journal = "";
 };
 
 const FormatInfo& info_of(FileFormat format);

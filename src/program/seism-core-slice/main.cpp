@@ -85,7 +85,7 @@ nlohmann::json configuration_of(const CheckpointSettings& settings, const Settin
 
 void finish_file(const Comm& world, const CheckpointSettings& settings, const Cell& cell,
                  const CellRecord& record, const LibraryEnvironment& environment) {
-  TrialFile unfinished(world, cell.path, cell.method->file().companions);
+  TrialFile unfinished(world, cell.path, &cell.method->file());
   nlohmann::json facts;
   if (world.is_root()) facts = facts_of(record);
   facts = nlohmann::json::parse(world.broadcast(facts.dump()));

@@ -59,7 +59,9 @@ void LogFile::load(const Location& file) {
   index_.load(file);
   if (!writable()) return;
   start_journal(file);
-  if (journal_->committed() == 0) commit(end_of_space(*journal_));
+  if (journal_->committed() > 0) return;
+  // The file may be open through an external link, and have more space than bytes by now.
+  commit(ranks_.broadcast(std::min(end_of_space(*journal_), files_.hdf5.size())));
 }
 
 std::int64_t LogFile::attribute(const Location& file, const char* name) const {

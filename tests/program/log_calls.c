@@ -4,6 +4,7 @@
  * The same with the connector and without:
  *   links [tracked] [read]      lists, counts and numbers the links of the root, and from elsewhere
  *   unlink NAME|CRT_ORDER INC|DEC   deletes the links of the root one after another by number
+ *   referenced                  reads and writes what references of all kinds lead to
  *   mapped [parallel]           a virtual dataset over datasets of its file and of another
  *   properties KIND [parallel]  files that are created or opened with other properties
  *   storage [early|parallel]    sizes and states of storage, and what works in memory alone
@@ -265,6 +266,39 @@ static void see_mapped(void) {
   H5Fclose(a);
 }
 
+/* ---- references ---- */
+
+static void see_referenced(void) {
+  hid_t file = create("a.h5"), space = part(2, 3, 3), found[5];
+  hdset_reg_ref_t old_region;
+  hobj_ref_t old_object;
+  H5R_ref_t object, region;
+  int i;
+  group(file, "g");
+  found[0] = dataset(file, "g/d", H5P_DEFAULT);
+  say("H5Dwrite", write_from(found[0], 1));
+  H5Dclose(found[0]);
+  say("H5Rcreate", H5Rcreate(&old_object, file, "g/d", H5R_OBJECT, H5I_INVALID_HID));
+  say("H5Rcreate", H5Rcreate(&old_region, file, "g/d", H5R_DATASET_REGION, space));
+  say("H5Rcreate_object", H5Rcreate_object(file, "g/d", H5P_DEFAULT, &object));
+  say("H5Rcreate_region", H5Rcreate_region(file, "g/d", space, H5P_DEFAULT, &region));
+  found[0] = H5Rdereference2(file, H5P_DEFAULT, H5R_OBJECT, &old_object);
+  found[1] = H5Rdereference2(file, H5P_DEFAULT, H5R_DATASET_REGION, &old_region);
+  found[2] = H5Ropen_object(&object, H5P_DEFAULT, H5P_DEFAULT);
+  found[3] = H5Ropen_object(&region, H5P_DEFAULT, H5P_DEFAULT);
+  found[4] = H5Oopen(file, "g/d", H5P_DEFAULT);
+  for (i = 0; i < 5; ++i) {
+    show("before", found[i]);
+    say("H5Dwrite", write_from(found[i], 100 * i));
+    show("after", found[i]);
+    say("H5Dclose", H5Dclose(found[i]));
+  }
+  H5Rdestroy(&object);
+  H5Rdestroy(&region);
+  H5Sclose(space);
+  say("H5Fclose", H5Fclose(file));
+}
+
 /* ---- properties of files ---- */
 
 static void set_properties(const char* kind, hid_t creation, hid_t access) {
@@ -492,6 +526,7 @@ int main(int argc, char** argv) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   if (strcmp(argv[1], "links") == 0) see_links();
   if (strcmp(argv[1], "unlink") == 0) unlink_by_number();
+  if (strcmp(argv[1], "referenced") == 0) see_referenced();
   if (strcmp(argv[1], "mapped") == 0) see_mapped();
   if (strcmp(argv[1], "properties") == 0) see_properties();
   if (strcmp(argv[1], "storage") == 0) see_storage();

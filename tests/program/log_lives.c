@@ -6,6 +6,7 @@
  *   left-open KIND [flush] [parallel]   a program ends without having closed this
  *   twice open|reopen [parallel]   a file has two handles, and what is in it is open through both
  *   mounted, external     a dataset is read and written through another file
+ *   linked-first          a file is opened while it is being changed through an external link
  *   aligned THRESHOLD ALIGNMENT ELEMENTS [parallel]   four flushes of an aligned file
  *   elsewhere [parallel]  the process goes to another folder while it has a file open
  *   old-format            a file in the format of HDF5 1.8
@@ -199,6 +200,25 @@ static void external(void) {
   }
 }
 
+static void linked_first(void) {
+  hid_t a, b, root, one;
+  make_with_one("b.h5", "d", 1);
+  make_with_one("a.h5", "own", 900);
+  a = H5Fopen("a.h5", H5F_ACC_RDWR, H5P_DEFAULT);
+  H5Lcreate_external("b.h5", "/", a, "l", H5P_DEFAULT, H5P_DEFAULT);
+  root = H5Gopen2(a, "l", H5P_DEFAULT);
+  H5Gclose(H5Gcreate2(root, "new", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  b = H5Fopen("b.h5", H5F_ACC_RDWR, H5P_DEFAULT);
+  one = dataset(b, "new/d", length);
+  say("H5Dwrite", write_from(one, 100));
+  show("new/d", one);
+  say("H5Dclose", H5Dclose(one));
+  say("H5Gclose", H5Gclose(root));
+  say("H5Fflush", H5Fflush(b, H5F_SCOPE_GLOBAL));
+  say("H5Fclose", H5Fclose(b));
+  say("H5Fclose", H5Fclose(a));
+}
+
 static void aligned(void) {
   const hsize_t elements = (hsize_t)atoll(arguments[4]);
   int* values = (int*)calloc(elements, sizeof *values);
@@ -255,6 +275,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "twice") == 0) twice();
   if (strcmp(argv[1], "mounted") == 0) mounted();
   if (strcmp(argv[1], "external") == 0) external();
+  if (strcmp(argv[1], "linked-first") == 0) linked_first();
   if (strcmp(argv[1], "aligned") == 0) aligned();
   if (strcmp(argv[1], "elsewhere") == 0) elsewhere();
   if (strcmp(argv[1], "old-format") == 0) of_old_format();

@@ -44,6 +44,10 @@ def test_links_are_deleted_by_the_number_that_a_program_sees(calls, words):
     calls("unlink", *words)
 
 
+def test_references_lead_to_the_log(calls):
+    calls("referenced")
+
+
 @pytest.mark.parametrize("ranks, words", [(1, []), (3, ["parallel"])])
 def test_a_virtual_dataset_shows_what_was_written_into_the_log(calls, ranks, words):
     calls("mapped", *words, ranks=ranks)
@@ -72,8 +76,8 @@ def test_what_is_refused_says_what_to_do_instead(run, tmp_path):
               "and work with its copy")
     image = ("slablog makes what others see of a file when it is closed; close it, and take the image of the file opened with "
              "H5F_ACC_RDONLY")
-    virtual = ("slablog does not follow what a virtual dataset is mapped onto with H5S_UNLIMITED or %, or in another shape than "
-               f"that of the source; close '{tmp_path}/a.h5', which holds the source, and open it again before")
+    virtual = ("slablog does not follow what a virtual dataset is mapped onto with H5S_UNLIMITED or %b, or in another shape than "
+               "that of the source; close the files of its sources, and open them again before")
     assert done.stdout.splitlines() == [
         *(f"{call} fails: {own}" for call in ["H5Gcreate", "H5Gcreate", "H5Dcreate", "H5Tcommit", "H5Lcreate_soft",
                                               "H5Lcreate_hard", "H5Lmove", "H5Lmove", "H5Lcopy", "H5Ldelete"]),

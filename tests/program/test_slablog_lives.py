@@ -100,6 +100,10 @@ def test_an_external_link_leads_to_the_log_of_the_other_file(lives, words):
     lives("external", *words)
 
 
+def test_a_file_may_be_opened_while_it_is_changed_through_an_external_link(lives):
+    lives("linked-first")
+
+
 @pytest.mark.parametrize("ranks, words", [(1, []), (3, ["parallel"])])
 @pytest.mark.parametrize("alignment", [("65536", "1048576", "100000"), ("1048576", "1048576", "1000000"),
                                        ("1", "65536", "1000")])

@@ -10,10 +10,9 @@ void* open(void* object, const H5VL_loc_params_t* place, H5I_type_t* type, hid_t
   return guarded_object("object open", [&]() -> void* {
     const auto& mine = as_object(object);
     const auto below = place_below(mine, *place);
-    auto* opened = wrapped(H5VLobject_open(mine.under, &below, mine.connector, type, list, nullptr),
-                           mine, *type);
+    auto* found = H5VLobject_open(mine.under, &below, mine.connector, type, list, nullptr);
+    auto* opened = wrapped(found, mine, *type);
     if (opened == nullptr) return nullptr;
-    as_object(opened).type = *type;
     if (*type == H5I_DATASET) find_opened_dataset(as_object(opened));
     return opened;
   });

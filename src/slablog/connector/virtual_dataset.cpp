@@ -1,9 +1,11 @@
 #include "slablog/connector/virtual_dataset.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,6 +44,17 @@ std::string text_of(const std::function<ssize_t(char*, std::size_t)>& call) {
   return text;
 }
 
+/// A name in which %% stands for %; nothing where it stands for several (%b).
+std::optional<std::string> one_name(const std::string& pattern) {
+  std::string name;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    name += pattern[i];
+    if (pattern[i] != '%') continue;
+    if (++i == pattern.size() || pattern[i] != '%') return std::nullopt;
+  }
+  return name;
+}
+
 /// Consecutive elements of two lists of as many, in which the n-th of one stands for the n-th of
 /// the other.
 LogRuns paired(const RunList& offsets, const RunList& positions) {
@@ -68,16 +81,13 @@ Mapping mapping_at(hid_t creation, std::size_t i) {
       own(H5Pget_virtual_vspace(creation, i), H5Sclose, "H5Pget_virtual_vspace", a_virtual));
   const Space source(
       own(H5Pget_virtual_srcspace(creation, i), H5Sclose, "H5Pget_virtual_srcspace", a_virtual));
-  Mapping mapping{text_of([&](char* to, std::size_t size) {
-                    return H5Pget_virtual_filename(creation, i, to, size);
-                  }),
-                  text_of([&](char* to, std::size_t size) {
-                    return H5Pget_virtual_dsetname(creation, i, to, size);
-                  }),
-                  shown.extent(), source.extent(), std::nullopt};
+  const auto file = text_of(
+      [&](char* to, std::size_t size) { return H5Pget_virtual_filename(creation, i, to, size); });
+  const auto dataset = text_of(
+      [&](char* to, std::size_t size) { return H5Pget_virtual_dsetname(creation, i, to, size); });
+  Mapping mapping{one_name(file), one_name(dataset), shown.extent(), source.extent(), std::nullopt};
   const auto elements = H5Sget_select_npoints(shown.get());
-  if (elements >= 0 && H5Sget_select_npoints(source.get()) == elements &&
-      mapping.dataset.find('%') == std::string::npos) {
+  if (elements >= 0 && H5Sget_select_npoints(source.get()) == elements) {
     mapping.elements = last_wins(paired(runs_of(shown), runs_of(source)), 1);
   }
   return mapping;
@@ -100,6 +110,12 @@ const std::vector<Mapping>& mappings_of(Object& mine) {
   return *mine.mappings;
 }
 
+std::string prefix_of(const Object& mine) {
+  const hdf5::Handle access(get(mine, H5VL_DATASET_GET_DAPL).args.get_dapl.dapl_id, H5Pclose);
+  return text_of(
+      [&](char* to, std::size_t size) { return H5Pget_virtual_prefix(access.get(), to, size); });
+}
+
 fs::path folder_of(const Object& mine) {
   std::size_t length = 0;
   H5VL_file_get_args_t args{};
@@ -117,25 +133,43 @@ fs::path folder_of(const Object& mine) {
   return fs::path(name).parent_path();
 }
 
-/// The open log of the file of that name; null: none. HDF5 looks for it in the folders of the
-/// virtual dataset's file and of the process; where it is in neither, another one was given.
+/// Where HDF5 looks for the file of a source, in its order: as it is where that is absolute, in the
+/// folders that the user and the program said, beside the virtual dataset's file, and in the folder
+/// of the process.
+std::vector<fs::path> places_of(const Object& mine, fs::path name) {
+  std::vector<fs::path> places;
+  if (name.is_absolute()) {
+    places.push_back(name);
+    name = name.filename();
+  }
+  const auto folder = folder_of(mine);
+  const auto add = [&](std::string prefix) {
+    constexpr std::string_view origin = "${ORIGIN}";
+    if (prefix.empty() || prefix == ".") return;
+    places.push_back(prefix.starts_with(origin)
+                         ? fs::path(folder.string() + prefix.substr(origin.size())) / name
+                         : prefix / name);
+  };
+  const auto* users = std::getenv("HDF5_VDS_PREFIX");
+  std::istringstream prefixes(users == nullptr ? "" : users);
+  for (std::string prefix; std::getline(prefixes, prefix, ':');) add(prefix);
+  add(prefix_of(mine));
+  places.push_back(folder / name);
+  places.push_back(name);
+  return places;
+}
+
+/// The open log of the file of that name; null: none.
 std::shared_ptr<OpenLog> log_of_source(const Object& mine, const std::string& name) {
   if (name == ".") return mine.log;
-  const fs::path given(name);
-  const auto folder = folder_of(mine);
-  const std::vector<fs::path> places{given, folder / given, folder / given.filename()};
   std::error_code none;
-  const bool is_there = std::any_of(places.begin(), places.end(),
-                                    [&](const auto& place) { return fs::exists(place, none); });
+  const auto places = places_of(mine, name);
+  const auto found = std::find_if(places.begin(), places.end(),
+                                  [&](const auto& place) { return fs::exists(place, none); });
+  if (found == places.end()) return nullptr;
   for (const auto& [number, open] : open_logs()) {
     const auto log = open.lock();
-    if (!log) continue;
-    const fs::path path(log->file.path());
-    const bool is_it =
-        is_there ? std::any_of(places.begin(), places.end(),
-                               [&](const auto& place) { return fs::equivalent(place, path, none); })
-                 : path.filename() == given.filename();
-    if (is_it) return log;
+    if (log && fs::equivalent(*found, log->file.path(), none)) return log;
   }
   return nullptr;
 }
@@ -197,18 +231,22 @@ struct Part {
 };
 
 bool can_be_followed(const Mapping& mapping, const Extent& shown, const Extent& source) {
-  return mapping.elements && same_rows(mapping.shown_extent, shown) &&
-         same_rows(mapping.source_extent, source);
+  return same_rows(mapping.shown_extent, shown) && same_rows(mapping.source_extent, source);
 }
 
-void refuse_to_follow(const OpenLog& log) {
+bool all_show_all() {
+  return std::all_of(open_logs().begin(), open_logs().end(), [](const auto& one) {
+    const auto log = one.second.lock();
+    return !log || log->file.shows_all();
+  });
+}
+
+void refuse_to_follow() {
   throw Refusal(
       H5E_DATASET, H5E_UNSUPPORTED,
-      fmt::format(
-          "slablog does not follow what a virtual dataset is mapped onto with H5S_UNLIMITED "
-          "or %, or in another shape than that of the source; close '{}', which holds the "
-          "source, and open it again before",
-          log.file.path()));
+      "slablog does not follow what a virtual dataset is mapped onto with H5S_UNLIMITED or "
+      "%b, or in another shape than that of the source; close the files of its sources, "
+      "and open them again before");
 }
 
 /// Adds what of a selection leads to datasets of open logs, also through other virtual ones.
@@ -216,18 +254,23 @@ void refuse_to_follow(const OpenLog& log) {
 void add_parts(Object& mine, const Elements& wanted, bool may_see, std::vector<Part>& parts) {
   const auto pairs = paired(wanted.in_dataset, wanted.in_memory);
   for (const auto& mapping : mappings_of(mine)) {
-    const auto log = log_of_source(mine, mapping.file);
+    if (!mapping.file) {
+      if (!may_see || !all_show_all()) refuse_to_follow();
+      continue;
+    }
+    const auto log = log_of_source(mine, *mapping.file);
     if (!log) continue;
     constexpr auto no_end = std::numeric_limits<std::uint64_t>::max();
-    if (mapping.elements && mapped(mapping, pairs, no_end).in_dataset.empty()) continue;
-    auto source = mapping.elements ? open_source(mine, *log, mapping.dataset) : nullptr;
-    if (mapping.elements && !source) continue;
+    const bool has_end = mapping.elements && mapping.dataset;
+    if (has_end && mapped(mapping, pairs, no_end).in_dataset.empty()) continue;
+    auto source = has_end ? open_source(mine, *log, *mapping.dataset) : nullptr;
+    if (has_end && !source) continue;
     const auto extent = !source           ? Extent()
                         : source->dataset ? source->dataset->extent()
                                           : extent_of(*source);
-    if (!can_be_followed(mapping, extent_of(mine), extent)) {
-      if (may_see && log->file.shows_all()) continue;
-      refuse_to_follow(*log);
+    if (!source || !can_be_followed(mapping, extent_of(mine), extent)) {
+      if (!may_see || !log->file.shows_all()) refuse_to_follow();
+      continue;
     }
     auto elements = mapped(mapping, pairs, element_count(extent));
     if (source->dataset) {

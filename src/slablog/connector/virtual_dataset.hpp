@@ -10,12 +10,11 @@ namespace slabmark::slablog {
 
 /// Part of a dataset, and the dataset that it is mapped onto.
 struct Mapping {
-  std::string file;
-  std::string dataset;
+  std::optional<std::string> file;     ///< nothing where it stands for several
+  std::optional<std::string> dataset;  ///< the same
   Extent shown_extent;
   Extent source_extent;
-  /// Ascending; a position is an element of the source. Nothing where a mapping has no end, or
-  /// stands for several datasets.
+  /// Ascending; a position is an element of the source. Nothing where a mapping has no end.
   std::optional<LogRuns> elements;
 };
 

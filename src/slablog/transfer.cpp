@@ -60,6 +60,12 @@ void check_list(hid_t list) {
   }
 }
 
+/// As HDF5 does.
+void check_memory(const void* data) {
+  if (data == nullptr)
+    throw Refusal(H5E_ARGS, H5E_BADVALUE, "no memory was given for the elements");
+}
+
 void gather(const RunList& runs, const std::byte* memory, std::size_t bytes, std::byte* dense) {
   for (const auto run : runs) {
     std::memcpy(dense, memory + run.offset * bytes, run.length * bytes);
@@ -126,6 +132,7 @@ void write_elements(LogFile& log, LogDataset& dataset, hid_t memory_type, const 
   const Conversion conversion(memory_type, dataset, list);
   const auto total = total_length(elements.in_dataset);
   if (total == 0) return;
+  check_memory(data);
   const auto* source = static_cast<const std::byte*>(data);
   Bytes converted;
   if (conversion.needed) {
@@ -156,6 +163,7 @@ void read_elements(LogFile& log, LogDataset& dataset, hid_t memory_type, const E
   const Conversion conversion(memory_type, dataset, list);
   const auto total = total_length(elements.in_dataset);
   if (total == 0) return;
+  check_memory(data);
   auto* target = static_cast<std::byte*>(data);
   if (!conversion.needed && elements.in_memory.size() == 1) {
     target += elements.in_memory[0].offset * conversion.file_bytes;

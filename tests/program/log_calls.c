@@ -5,6 +5,7 @@
  *   links [tracked] [read]      lists, counts and numbers the links of the root, and from elsewhere
  *   unlink NAME|CRT_ORDER INC|DEC   deletes the links of the root one after another by number
  *   referenced                  reads and writes what references of all kinds lead to
+ *   own-memory                  texts of any length are read into memory of the program's own kind
  *   mapped [parallel]           a virtual dataset over datasets of its file and of another
  *   properties KIND [parallel]  files that are created or opened with other properties
  *   storage [early|parallel]    sizes and states of storage, and what works in memory alone
@@ -170,6 +171,10 @@ static void see_links(void) {
     H5Fclose(file);
     file = H5Fopen("a.h5", H5F_ACC_RDONLY, H5P_DEFAULT);
   }
+  other = create("b.h5");
+  say("of nothing", H5Literate2(other, H5_INDEX_NAME, H5_ITER_INC, &count, see_link, NULL));
+  say("ended at", (long long)count);
+  H5Fclose(other);
   for (i = 0; i < 3; ++i) {
     for (index = 0; index < (asked("tracked") ? 2 : 1); ++index) {
       for (order = H5_ITER_INC; order < H5_ITER_NATIVE; ++order) {
@@ -264,6 +269,44 @@ static void see_mapped(void) {
   show("v, of closed files", v);
   H5Dclose(v);
   H5Fclose(a);
+}
+
+/* ---- memory of a program's own ---- */
+
+enum { extra = 64 };
+
+static void* take(size_t bytes, void* count) {
+  ++*(int*)count;
+  return (char*)malloc(bytes + extra) + extra;
+}
+
+static void give(void* memory, void* count) {
+  if (memory == NULL) return;
+  --*(int*)count;
+  free((char*)memory - extra);
+}
+
+static void see_own_memory(void) {
+  const char* fill = "nothing";
+  char* texts[length] = {NULL};
+  int count = 0;
+  hid_t file = create("a.h5"), type = H5Tcopy(H5T_C_S1), space = line(length), one;
+  hid_t creation = H5Pcreate(H5P_DATASET_CREATE), transfer = H5Pcreate(H5P_DATASET_XFER);
+  H5Tset_size(type, H5T_VARIABLE);
+  H5Pset_fill_value(creation, type, &fill);
+  one = H5Dcreate2(file, "texts", type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  H5Dclose(one);
+  H5Fclose(file);
+  file = H5Fopen("a.h5", H5F_ACC_RDWR, H5P_DEFAULT);
+  one = H5Dopen2(file, "texts", H5P_DEFAULT);
+  H5Pset_vlen_mem_manager(transfer, take, &count, give, &count);
+  say("H5Dread", H5Dread(one, type, H5S_ALL, H5S_ALL, transfer, texts));
+  printf("%s %s\n", texts[0], texts[length - 1]);
+  say("taken", count);
+  say("H5Treclaim", H5Treclaim(type, space, transfer, texts));
+  say("taken", count);
+  H5Dclose(one);
+  say("H5Fclose", H5Fclose(file));
 }
 
 /* ---- references ---- */
@@ -415,6 +458,8 @@ static void see_storage(void) {
   if (asked("early")) H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY);
   one = dataset(file, "d", list);
   see_storage_of("new", one);
+  say("H5Dwrite from nowhere", H5Dwrite(one, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, NULL));
+  say("H5Dread to nowhere", H5Dread(one, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, NULL));
   write_from(one, 1);
   see_storage_of("written", one);
   H5Fflush(file, H5F_SCOPE_GLOBAL);
@@ -526,6 +571,7 @@ int main(int argc, char** argv) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   if (strcmp(argv[1], "links") == 0) see_links();
   if (strcmp(argv[1], "unlink") == 0) unlink_by_number();
+  if (strcmp(argv[1], "own-memory") == 0) see_own_memory();
   if (strcmp(argv[1], "referenced") == 0) see_referenced();
   if (strcmp(argv[1], "mapped") == 0) see_mapped();
   if (strcmp(argv[1], "properties") == 0) see_properties();

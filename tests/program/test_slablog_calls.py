@@ -44,6 +44,10 @@ def test_links_are_deleted_by_the_number_that_a_program_sees(calls, words):
     calls("unlink", *words)
 
 
+def test_elements_of_any_length_are_read_into_memory_that_the_program_gives(calls):
+    calls("own-memory")
+
+
 def test_references_lead_to_the_log(calls):
     calls("referenced")
 

@@ -88,9 +88,11 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
       return create_in_log(mine, *parent->log, place, name, links, type, space, creation, access,
                            list);
     }
-    return wrapped(H5VLdataset_create(mine.under, place, mine.connector, name, links, type, space,
-                                      creation, access, list, nullptr),
-                   mine, H5I_DATASET);
+    auto* made = wrapped(H5VLdataset_create(mine.under, place, mine.connector, name, links, type,
+                                            space, creation, access, list, nullptr),
+                         mine, H5I_DATASET);
+    if (made != nullptr) as_object(made).mappings = mappings_in(creation);
+    return made;
   });
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include "slablog/connector/virtual_dataset.hpp"
 #include "slablog/find_datasets.hpp"
 #include "slablog/journal/driver.hpp"
 
@@ -375,7 +376,10 @@ void find_dataset(Object& object) {
   };
   const hdf5::Handle creation(get(H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id, H5Pclose);
   const auto number = number_of(creation.get());
-  if (!number) return;
+  if (!number) {
+    object.mappings = mappings_in(creation.get());
+    return;
+  }
   if (!object.log) return check_view(object, *number);
   object.dataset = object.log->file.known(*number);
   if (object.dataset) return;

@@ -25,6 +25,7 @@ struct Info {
 
 struct Object;
 struct Mapping;
+using Mappings = std::shared_ptr<const std::vector<Mapping>>;
 
 /// A log file with the objects that are open in it. When the last of them is closed, HDF5 closes
 /// the file, unless it is mounted or otherwise in use; when HDF5 has closed it, the log ends.
@@ -71,8 +72,7 @@ struct Object {
   std::shared_ptr<OpenLog> log;
   std::shared_ptr<LogDataset> dataset;  ///< of a dataset that is in the log
   hdf5::Handle creation;                ///< as the user gave it, of a dataset made in this session
-  /// Of another dataset, once they were asked for: none where it is not virtual.
-  std::shared_ptr<const std::vector<Mapping>> mappings;
+  Mappings mappings;                    ///< of a virtual dataset of the program's own
 };
 
 inline Object& as_object(void* object) { return *static_cast<Object*>(object); }
@@ -144,7 +144,7 @@ struct OpeningFile {
   static inline int count = 0;
 };
 
-/// Recognises a dataset of the log.
+/// Recognises a dataset of the log, and a virtual one of the program's own.
 void find_dataset(Object& object);
 /// The same, and closes the object where that fails.
 void find_opened_dataset(Object& object);

@@ -93,6 +93,8 @@ class Numbering {
     return own_ && shown >= *own_ && shown < std::numeric_limits<hsize_t>::max() ? shown + 1
                                                                                  : shown;
   }
+  /// Where an iteration begins: HDF5 refuses to begin behind the last link, but not at none.
+  hsize_t start(hsize_t shown) const { return shown == 0 ? 0 : below(shown); }
   hsize_t shown(hsize_t below) const { return own_ && below > *own_ ? below - 1 : below; }
 
  private:
@@ -151,7 +153,7 @@ herr_t iterate_links(const Object& object, const H5VL_loc_params_t& place,
     const auto& operation = *static_cast<Shown<H5L_iterate2_t>*>(data);
     return name == own_name ? 0 : operation.call(group, name, info, operation.data);
   };
-  hsize_t at = iterate.idx_p == nullptr ? 0 : numbering.below(*iterate.idx_p);
+  hsize_t at = iterate.idx_p == nullptr ? 0 : numbering.start(*iterate.idx_p);
   auto* const given = std::exchange(iterate.idx_p, &at);
   const auto status = call();
   if (given != nullptr) *given = numbering.shown(at);
@@ -177,7 +179,7 @@ herr_t iterate_group(const Object& object, H5VL_native_group_iterate_old_t args,
   Shown<H5G_iterate_t> shown{args.op, args.op_data};
   const Numbering numbering(object, args.loc_params, H5_INDEX_NAME, H5_ITER_INC);
   if (numbering.has_own()) {
-    args.idx = numbering.below(args.idx);
+    args.idx = numbering.start(args.idx);
     args.op_data = &shown;
     args.op = [](hid_t group, const char* name, void* data) -> herr_t {
       const auto& operation = *static_cast<Shown<H5G_iterate_t>*>(data);

@@ -93,23 +93,6 @@ Mapping mapping_at(hid_t creation, std::size_t i) {
   return mapping;
 }
 
-std::vector<Mapping> mappings_in(hid_t creation) {
-  std::vector<Mapping> mappings;
-  if (H5Pget_layout(creation) != H5D_VIRTUAL) return mappings;
-  std::size_t count = 0;
-  check(H5Pget_virtual_count(creation, &count), "H5Pget_virtual_count", a_virtual);
-  for (std::size_t i = 0; i < count; ++i) mappings.push_back(mapping_at(creation, i));
-  return mappings;
-}
-
-const std::vector<Mapping>& mappings_of(Object& mine) {
-  if (!mine.mappings) {
-    const hdf5::Handle creation(get(mine, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id, H5Pclose);
-    mine.mappings = std::make_shared<const std::vector<Mapping>>(mappings_in(creation.get()));
-  }
-  return *mine.mappings;
-}
-
 std::string prefix_of(const Object& mine) {
   const hdf5::Handle access(get(mine, H5VL_DATASET_GET_DAPL).args.get_dapl.dapl_id, H5Pclose);
   return text_of(
@@ -253,7 +236,7 @@ void refuse_to_follow() {
 /// `may_see`: what the views show will do where they show all.
 void add_parts(Object& mine, const Elements& wanted, bool may_see, std::vector<Part>& parts) {
   const auto pairs = paired(wanted.in_dataset, wanted.in_memory);
-  for (const auto& mapping : mappings_of(mine)) {
+  for (const auto& mapping : *mine.mappings) {
     if (!mapping.file) {
       if (!may_see || !all_show_all()) refuse_to_follow();
       continue;
@@ -275,15 +258,24 @@ void add_parts(Object& mine, const Elements& wanted, bool may_see, std::vector<P
     auto elements = mapped(mapping, pairs, element_count(extent));
     if (source->dataset) {
       parts.push_back({std::move(source), std::move(elements)});
-    } else {
+    } else if (source->mappings) {
       add_parts(*source, elements, may_see, parts);
     }
   }
 }
 
-bool may_be_mapped(Object& mine) { return !open_logs().empty() && !mappings_of(mine).empty(); }
+bool may_be_mapped(const Object& mine) { return mine.mappings && !open_logs().empty(); }
 
 }  // namespace
+
+Mappings mappings_in(hid_t creation) {
+  if (H5Pget_layout(creation) != H5D_VIRTUAL) return nullptr;
+  auto mappings = std::make_shared<std::vector<Mapping>>();
+  std::size_t count = 0;
+  check(H5Pget_virtual_count(creation, &count), "H5Pget_virtual_count", a_virtual);
+  for (std::size_t i = 0; i < count; ++i) mappings->push_back(mapping_at(creation, i));
+  return mappings;
+}
 
 void read_mapped(Object& mine, hid_t type, hid_t memory, hid_t file, hid_t list, void* data) {
   if (!may_be_mapped(mine)) return;

@@ -80,11 +80,11 @@ def script(results, scheduler, launches):
     preamble = "\n".join(job.preamble).rstrip()
     return SCRIPT.format(
         directives="\n".join(f"{mark} {line}" for line in lines),
-        # A line break in a comment would begin a command.
-        study=printable(study.name),
+        study=study.name,
         count=len(launches),
         scheduler=scheduler,
         submit=submit,
+        # A line break in a comment would begin a command.
         script=printable(shlex.quote(str(results.folder / "job.sh"))),
         collect=printable(collect_command(study)),
         folder=shlex.quote(str(study.file.parent)),

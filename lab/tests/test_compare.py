@@ -61,7 +61,8 @@ def test_three_trials_a_side_are_inconclusive_and_say_how_many_are_needed(tmp_pa
 
 def test_one_trial_against_sixty_is_compared(tmp_path, capsys):
     base, new = (side(tmp_path / f"{n}.jsonl", n, trials=n) for n in (1, 60))
-    assert compared(capsys, base, new)[0] == 0
+    status, told = compared(capsys, base, new)
+    assert status == 0 and "at least 5 trials a side are needed; missing: 4 in BASE (trials)" in told.out
 
 
 def test_it_says_how_many_launches_are_missing_for_a_verdict(tmp_path, capsys):
@@ -104,6 +105,10 @@ def test_json_has_what_the_table_has(tmp_path, capsys):
     slow = {cell["cell"]: cell for cell in found["cells"]}["hdf5-union"]
     assert slow["verdict"] == "slower" and slow["values"] == {"unit": "launches", "base": 6, "new": 6, "needed": None}
     assert slow["ratio"]["low"] < slow["ratio"]["median"] < slow["ratio"]["high"]
+    lines = [line for line in open(new) if json.loads(line)["method"] == METHODS[0]]
+    (tmp_path / "3.jsonl").write_text("".join(lines))
+    found = json.loads(compared(capsys, base, str(tmp_path / "3.jsonl"), "--json")[1].out)
+    assert [(cell["cell"], cell["reason"]) for cell in found["missing"]] == [("hdf5-union", "it is not in NEW")]
 
 
 def test_80_columns_hold_the_verdict_and_the_screen_explains_the_ratio(tmp_path, capsys):

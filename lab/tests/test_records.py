@@ -1,11 +1,13 @@
 """Reading records: what cannot be read is named and skipped."""
 
+import io
 import json
 
 import pytest
 from conftest import read_record, record, write_records
 from slabmark import cells, records
 from slabmark.errors import InputError
+from slabmark.terminal import Terminal
 
 
 def test_corrupt_newer_and_foreign_lines_are_named_and_skipped(tmp_path):
@@ -74,6 +76,9 @@ def test_several_results_are_told_apart_and_those_of_one_are_launches(tmp_path):
 def test_control_characters_of_names_reach_no_terminal():
     [load] = cells.workloads([read_record(record([1.0], method="a\x1b[2Jb", pattern__name="p\nq", pattern__settings={}))])
     assert load.cells[0].label == "a\\x1b[2Jb" and load.title == "Writing p\\nq"
+    console = Terminal(file=io.StringIO())
+    console.say("a line with a \x1b[2J\nand another")
+    assert console.file.getvalue() == "a line with a \\x1b[2J\nand another\n"
 
 
 def test_a_limit_belongs_to_the_pattern_beside_which_it_was_measured(tmp_path):

@@ -1,7 +1,9 @@
 """Statistics on numbers with known answers, and the error rates of comparisons on simulated noise."""
 
 import itertools
+import math
 import random
+import statistics as standard
 
 import pytest
 from conftest import noise
@@ -87,3 +89,16 @@ def test_the_stated_power_is_the_real_one():
         compare.verdict(statistics.ratio(steady(10), steady(10, stated)), 0.05) == compare.SLOWER for _ in range(400)
     )
     assert 0.7 < hits / 400 < 0.9  # 80 % is what it states
+
+
+def test_as_many_values_as_are_needed_make_a_verdict_clear_eight_times_in_ten():
+    generator = random.Random(3)
+    even = lambda slow: [slow * math.exp(standard.NormalDist(0, 0.1).inv_cdf((i + 0.5) / 8)) for i in range(8)]
+    draw = lambda count, slow: [slow * math.exp(generator.gauss(0, 0.1)) for _ in range(count)]
+
+    def clear(count):
+        sides = [(draw(count, 1.0), draw(count, 1.12)) for _ in range(100)]
+        return sum(compare.verdict(statistics.ratio(*pair), 0.05) == compare.SLOWER for pair in sides)
+
+    needed = statistics.needed(even(1.0), even(1.12))
+    assert clear(needed // 3) < 50 and 70 < clear(needed) < 95

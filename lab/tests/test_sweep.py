@@ -206,7 +206,7 @@ def test_retry_forgets_the_failures_of_this_study_only(fake):
 
 
 @pytest.mark.parametrize("scheduler", ["slurm", "pbs", "flux"])
-@pytest.mark.parametrize("place", ["study", "pattern", "hint", "folder"])
+@pytest.mark.parametrize("place", ["study", "pattern", "hint", "folder", "folder on one line"])
 def test_no_name_in_a_job_script_is_run_as_a_command(fake, capsys, scheduler, place):
     evil = "x\ntouch owned\n#$(touch owned)`touch owned`;touch owned"
     quoted = json.dumps(evil)
@@ -214,9 +214,8 @@ def test_no_name_in_a_job_script_is_run_as_a_command(fake, capsys, scheduler, pl
         "study": STUDY.replace('name = "s"', f"name = {quoted}"),
         "pattern": STUDY.replace('name = "f"', f"name = {quoted}"),
         "hint": STUDY + f"[axes.hints]\ncb = {quoted}\n",
-        "folder": STUDY,
-    }[place]
-    folder = fake / (evil if place == "folder" else "plain")
+    }.get(place, STUDY)
+    folder = fake / {"folder": evil, "folder on one line": evil.replace("\n", ";")}.get(place, "plain")
     folder.mkdir(parents=True)
     path = folder / "s.toml"
     path.write_text(text.replace("launches = 3", "launches = 1").replace("[1, 2]", "[1]"))

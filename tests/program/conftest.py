@@ -72,6 +72,13 @@ def each(tmp_path):
     return run_all
 
 
+def on_ranks(cases, later=()):
+    """[(case, ranks)]: all cases on one rank, and on four the first and those `later`. What is wrong with a command line
+    is found before MPI starts, and told by code that all programs share; `later` is what is found afterwards."""
+    names = list(cases)
+    return [(case, 1) for case in names] + [(case, 4) for case in dict.fromkeys([names[0], *later])]
+
+
 @pytest.fixture(scope="session", autouse=True)
 def pnetcdf():
     """Nearly every test here works on .nc maps, so without PnetCDF (an MPICH build on Debian, say) all are skipped."""

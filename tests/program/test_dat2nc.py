@@ -3,6 +3,7 @@
 import netCDF4
 import numpy as np
 import pytest
+from conftest import on_ranks
 
 F_CASE = ["piodecomp16tasks16io01dims_ioid_514.dat", "piodecomp16tasks16io01dims_ioid_516.dat",
           "piodecomp16tasks16io02dims_ioid_548.dat"]
@@ -126,8 +127,7 @@ WRONG_USAGE = {
 }
 
 
-@pytest.mark.parametrize("ranks", [1, 4])
-@pytest.mark.parametrize("case", WRONG_USAGE)
+@pytest.mark.parametrize("case, ranks", on_ranks(WRONG_USAGE, later=["missing input"]))
 def test_wrong_usage_is_one_sentence_and_status_2(run, refused, make_dat, tmp_path, case, ranks):
     make_dat(tmp_path / "a.dat", DIMS, ROWS)
     make_dat(tmp_path / "map.txt", DIMS, ROWS)
@@ -156,8 +156,7 @@ WRONG_FILES = {
 }
 
 
-@pytest.mark.parametrize("ranks", [1, 4])
-@pytest.mark.parametrize("case", WRONG_FILES)
+@pytest.mark.parametrize("case, ranks", on_ranks(WRONG_FILES))  # one rank reads
 def test_a_wrong_file_is_one_sentence_and_leaves_the_earlier_output(run, refused, make_dat, tmp_path, case, ranks):
     spoil, parts = WRONG_FILES[case]
     sound = make_dat(tmp_path / "a.dat", DIMS, ROWS).read_text()

@@ -6,6 +6,7 @@ import re
 import subprocess
 
 import pytest
+from conftest import on_ranks
 
 
 @pytest.fixture(scope="module")
@@ -173,8 +174,8 @@ WRONG_USAGE = {
 }
 
 
-@pytest.mark.parametrize("ranks", [1, 4])
-@pytest.mark.parametrize("case", WRONG_USAGE)
+@pytest.mark.parametrize("case, ranks", on_ranks(WRONG_USAGE, later=["method twice", "no such map in the file",
+                                                                     "output directory missing", "output beyond a file"]))
 def test_wrong_usage_is_one_sentence_and_status_2(run, refused, maps, tmp_path, case, ranks):
     args, culprit = WRONG_USAGE[case]
     before = sorted(tmp_path.iterdir())

@@ -1,6 +1,7 @@
 """Disks that are full, found out beforehand or only while ranks write: one sentence, no figure, no rank left waiting."""
 
 import ctypes
+import itertools
 import os
 import subprocess
 
@@ -11,22 +12,23 @@ MPI_IO = {"OMPIO": "ompio", "ROMIO": "^ompio"}
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """(folder, preexec_fn): a file system of 4 MiB at the folder, for the processes that run() starts so, and only them."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
+    """small_disk(folder) -> preexec_fn: a file system of 4 MiB there, for the processes that run() starts so, and only them."""
 
-    def mount():
-        libc = ctypes.CDLL(None)
-        new_mounts, private, recursive = 0x20000, 1 << 18, 0x4000
-        if (libc.unshare(new_mounts) != 0 or libc.mount(b"none", b"/", None, private | recursive, None) != 0
-                or libc.mount(b"none", os.fsencode(folder), b"tmpfs", 0, b"size=4m") != 0):
-            raise OSError("not permitted")
+    def disk(folder):
+        def mount():
+            libc = ctypes.CDLL(None)
+            new_mounts, private, recursive = 0x20000, 1 << 18, 0x4000
+            if (libc.unshare(new_mounts) != 0 or libc.mount(b"none", b"/", None, private | recursive, None) != 0
+                    or libc.mount(b"none", os.fsencode(folder), b"tmpfs", 0, b"size=4m") != 0):
+                raise OSError("not permitted")
+
+        return mount
 
     try:
-        subprocess.run(["true"], preexec_fn=mount, check=True)
+        subprocess.run(["true"], preexec_fn=disk(tmp_path), check=True)
     except subprocess.SubprocessError:
         pytest.skip("mounting a small disk is not permitted here")
-    return folder, mount
+    return disk
 
 
 @pytest.fixture(scope="session")
@@ -59,33 +61,35 @@ def environment(mpi_io, **more):
     return {**os.environ, "OMPI_MCA_io": MPI_IO[mpi_io], **more}
 
 
-@pytest.mark.parametrize("ranks", [1, 4])
-@pytest.mark.parametrize("mpi_io", MPI_IO)
-def test_what_does_not_fit_on_the_disk_is_refused_before_it_is_written(run, sentence, small_disk, map_file, mpi_io, ranks):
-    folder, mount = small_disk
-    done = run("dwrite_eval", ["-c", map_file, "-n", "10", "-o", folder], ranks=ranks, preexec_fn=mount,
-               env=environment(mpi_io), timeout=120)
-    assert done.returncode == 1, (done.stdout, done.stderr)
-    assert "only" in sentence(done, "dwrite_eval") and "left" in done.stderr
-    assert "MiB/sec" not in done.stdout and "end to end" not in done.stdout
+def test_what_does_not_fit_on_the_disk_is_refused_before_it_is_written(run, sentence, small_disk, map_file, each):
+    def check(case, folder):
+        mpi_io, ranks = case
+        done = run("dwrite_eval", ["-c", map_file, "-n", "10", "-o", folder], ranks=ranks, preexec_fn=small_disk(folder),
+                   env=environment(mpi_io), timeout=120)
+        assert done.returncode == 1, (done.stdout, done.stderr)
+        assert "only" in sentence(done, "dwrite_eval") and "left" in done.stderr
+        assert "MiB/sec" not in done.stdout and "end to end" not in done.stdout
+
+    each(itertools.product(MPI_IO, [1, 4]), check)
 
 
-@pytest.mark.parametrize("ranks", [1, 4, 16])
-@pytest.mark.parametrize("mpi_io", MPI_IO)
-@pytest.mark.parametrize("method", ["hdf5-slab", "hdf5-contiguous"])
-def test_a_disk_that_fills_while_ranks_write_ends_them_all(run, small_disk, lying, map_file, method, mpi_io, ranks):
-    folder, mount = small_disk
-    done = run("e3sm_io", [map_file, "-n", "10", "--methods", method, "-o", folder], ranks=ranks, preexec_fn=mount,
-               env=environment(mpi_io, LD_PRELOAD=str(lying)), timeout=120)
-    assert done.returncode == 1, (done.stdout, done.stderr)
-    told = [line for line in done.stderr.splitlines() if line.startswith("e3sm_io: error: ")]
-    assert len(told) == 1, done.stderr
-    assert "bandwidth" not in done.stdout
+def test_a_disk_that_fills_while_ranks_write_ends_them_all(run, small_disk, lying, map_file, each):
+    """One after the other they would take two minutes, most of it waiting for ranks that hang in the library."""
+
+    def check(case, folder):
+        method, mpi_io, ranks = case
+        done = run("e3sm_io", [map_file, "-n", "10", "--methods", method, "-o", folder], ranks=ranks,
+                   preexec_fn=small_disk(folder), env=environment(mpi_io, LD_PRELOAD=str(lying)), timeout=120)
+        assert done.returncode == 1, (done.stdout, done.stderr)
+        told = [line for line in done.stderr.splitlines() if line.startswith("e3sm_io: error: ")]
+        assert len(told) == 1, done.stderr
+        assert "bandwidth" not in done.stdout
+
+    each(itertools.product(["hdf5-slab", "hdf5-contiguous"], MPI_IO, [1, 4, 16]), check)
 
 
-def test_what_mpi_io_loses_without_a_word_is_no_figure(run, sentence, small_disk, lying, map_file):
-    folder, mount = small_disk
-    done = run("e3sm_io", [map_file, "-n", "10", "--no-verify", "-o", folder], ranks=4, preexec_fn=mount,
+def test_what_mpi_io_loses_without_a_word_is_no_figure(run, sentence, small_disk, lying, map_file, tmp_path):
+    done = run("e3sm_io", [map_file, "-n", "10", "--no-verify", "-o", tmp_path], ranks=4, preexec_fn=small_disk(tmp_path),
                env=environment("OMPIO", LD_PRELOAD=str(lying)), timeout=120)
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert "space" in sentence(done, "e3sm_io")

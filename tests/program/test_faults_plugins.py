@@ -96,7 +96,7 @@ def test_a_library_without_the_name_of_its_function_is_not_passed_over(slice_, r
 def test_a_function_that_never_returns_is_ended_by_the_deadline(slice_, build, tmp_path, where, ranks):
     library = build("good", GOOD) if where == "fill" else build("constructor", CONSTRUCTOR)
     name = "loops" if where == "fill" else "crashes"
-    done = slice_(lines(ranks, f"use_function_lib {library}", f"use_function_name {name}"), ranks, ["--deadline", "4"],
+    done = slice_(lines(ranks, f"use_function_lib {library}", f"use_function_name {name}"), ranks, ["--deadline", "2"],
                   timeout=120)
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert done.stderr.count("--deadline sets the limit") == 1, done.stderr

@@ -4,6 +4,7 @@ import os
 import struct
 
 import pytest
+from conftest import on_ranks
 
 DIMS = [6, 2]
 ROWS = [[3, 2, 1, 0, 7], [], [8, 9, 10, 11, 4, 5, 6]]
@@ -66,9 +67,11 @@ def make_input(kind, folder):
     return path
 
 
-@pytest.mark.parametrize("ranks", [1, 4])
-@pytest.mark.parametrize("kind", ["missing", "directory", "pipe", "device", "circular link", "empty", "name of 300 bytes",
-                                  "name that controls the terminal", "name that is not UTF-8"])
+KINDS = ["missing", "directory", "pipe", "device", "circular link", "empty", "name of 300 bytes",
+         "name that controls the terminal", "name that is not UTF-8"]
+
+
+@pytest.mark.parametrize("kind, ranks", on_ranks(KINDS, later=["pipe", "device", "empty"]))
 def test_an_input_that_is_no_file_is_one_sentence_and_status_2(run, refused, each, kind, ranks):
     def check(reader, folder):
         work = folder / "work"
@@ -295,11 +298,17 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("ranks", [1, 4])
-def test_a_damaged_file_of_the_private_layout_is_one_sentence_and_status_2(run, refused, blob, each, ranks):
+# Ranks all read the head, and each the indices of some.
+ON_SEVERAL_RANKS = ["ranks 0x2000000000000000", "bytes of the description 0x2000000000000000",
+                    "offset of the table 0x2000000000000000", "dataset of an entry 0x2000000000000000",
+                    "round of an entry 0x2000000000000000", "count of maps 0x100000", "a run at 0x8000000000000000", "cut"]
+
+
+def test_a_damaged_file_of_the_private_layout_is_one_sentence_and_status_2(run, refused, blob, each):
     sound = blob.read_bytes()
 
-    def check(damage, folder):
+    def check(case, folder):
+        damage, ranks = case
         damaged = DAMAGES[damage](sound)
         assert damaged != sound
         (folder / "in.blob").write_bytes(damaged)
@@ -307,7 +316,7 @@ def test_a_damaged_file_of_the_private_layout_is_one_sentence_and_status_2(run, 
         assert "in.blob" in refused(done, "slabmark-blob")
         assert os.listdir(folder) == ["in.blob"]
 
-    each(DAMAGES, check)
+    each(on_ranks(DAMAGES, later=ON_SEVERAL_RANKS), check)
 
 
 def test_rounds_that_hold_nothing_take_no_time(run, blob, tmp_path):

@@ -177,8 +177,8 @@ SIDE_BY_SIDE = "mpiio-collective,pnetcdf-varn,hdf5-slab,hdf5-contiguous,hdf5-sub
 @pytest.mark.parametrize("ranks", GRIDS)
 def test_slabmark_bench_shows_methods_side_by_side(run, tmp_path, ranks, methods_that_keep_data):
     methods = [method for method in SIDE_BY_SIDE.split(",") if method in methods_that_keep_data]
-    done = run("slabmark-bench", ["checkpoint", "--processor", ",".join(map(str, GRIDS[ranks])), "--chunk", "64,64,64",
-                                  "--domain", "64,64,64", "--time", "5", "--method", ",".join(methods), "--trials", "1",
+    done = run("slabmark-bench", ["checkpoint", "--processor", ",".join(map(str, GRIDS[ranks])), "--chunk", "32,32,32",
+                                  "--domain", "32,32,32", "--time", "5", "--method", ",".join(methods), "--trials", "1",
                                   "-o", tmp_path], ranks=ranks)
     assert done.returncode == 0, done.stderr
     for method in methods:

@@ -4,12 +4,13 @@ import json
 import re
 
 import pytest
+from conftest import on_ranks
 
 
 @pytest.fixture(scope="module")
 def map_file(tmp_path_factory, run):
     path = tmp_path_factory.mktemp("maps") / "f.nc"
-    run("slabmark-decomp", ["generate", "f", "--ne", "4", "--ranks", "16", "-o", path]).check_returncode()
+    run("slabmark-decomp", ["generate", "f", "--ne", "2", "--ranks", "16", "-o", path]).check_returncode()
     return path
 
 
@@ -47,7 +48,7 @@ def test_stops_at_six_trials_with_an_interval_and_appends_records(run, map_file,
     done = bench(run, map_file, tmp_path, *args, "--chart")
     records = [json.loads(line) for line in path.read_text().splitlines()]
     assert len(records) == 8, "two methods and two limits, twice"
-    assert records[0]["pattern"]["bytes"] == 8 * (866 + 866 + 72 * 866)
+    assert records[0]["pattern"]["bytes"] == 8 * (218 + 218 + 72 * 218)
     assert records[0]["stopping"]["reason"] == "fixed"
     assert records[0]["manifest"]["mpi_io"] in ("OMPIO", "ROMIO")
     assert {b["method"] for b in records[0]["bounds"]} == {"posix", "mpiio-independent"}
@@ -194,8 +195,7 @@ WRONG_USAGE = {
 }
 
 
-@pytest.mark.parametrize("ranks", [1, 4])
-@pytest.mark.parametrize("case", WRONG_USAGE)
+@pytest.mark.parametrize("case, ranks", on_ranks(WRONG_USAGE, later=["nearly a case", "records into a directory"]))
 def test_wrong_usage_is_one_sentence_and_status_2(run, refused, map_file, case, ranks, tmp_path):
     args, culprit = WRONG_USAGE[case]
     args = [map_file if a == "MAP" else a for a in args]

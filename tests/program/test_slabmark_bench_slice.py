@@ -5,6 +5,7 @@ import re
 
 import h5py
 import pytest
+from conftest import on_ranks
 
 FIELD = ["--grid", "13,11,9", "--halo", "2"]
 
@@ -69,8 +70,8 @@ def test_the_record_says_what_was_sliced(run, tmp_path):
     assert pattern["settings"]["planes"] == "z=4"
 
 
-@pytest.mark.parametrize("ranks", [1, 4])
-@pytest.mark.parametrize("args, culprit", [
+WRONG_INPUT = [
+    (["--processes", "3,1,1"], "3 x 1 x 1"),
     (["--plane", "z=9"], "--plane"),
     (["--plane", "w=1"], "w=1"),
     (["--plane", "z"], "--plane"),
@@ -80,12 +81,15 @@ def test_the_record_says_what_was_sliced(run, tmp_path):
     (["--stride", "0,1,1"], "--stride"),
     (["--stride", "1,12,1"], "along y"),
     (["--stride", "2,2"], "--stride"),
-    (["--processes", "3,1,1"], "3 x 1 x 1"),
     (["--outputs", "0"], "--outputs"),
     (["--with-halos", "--plane", "z=4"], "--with-halos"),
     (["--type", "float16"], "--type"),
-])
-def test_wrong_input_is_one_sentence_and_status_2(run, refused, tmp_path, args, culprit, ranks):
+]
+
+
+@pytest.mark.parametrize("case, ranks", on_ranks(range(len(WRONG_INPUT))))
+def test_wrong_input_is_one_sentence_and_status_2(run, refused, tmp_path, case, ranks):
+    args, culprit = WRONG_INPUT[case]
     done = bench(run, tmp_path, *FIELD, "--method", "posix", *args, ranks=ranks)
     assert culprit in refused(done, "slabmark-bench")
     assert re.search(r"\d MiB/s", done.stdout) is None

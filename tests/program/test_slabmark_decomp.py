@@ -4,6 +4,7 @@ import json
 
 import netCDF4
 import pytest
+from conftest import on_ranks
 
 F_CASE = {
     "D1": "piodecomp16tasks16io01dims_ioid_514.dat",
@@ -182,8 +183,7 @@ WRONG_USAGE = {
 }
 
 
-@pytest.mark.parametrize("ranks", [1, 4])
-@pytest.mark.parametrize("case", WRONG_USAGE)
+@pytest.mark.parametrize("case, ranks", on_ranks(WRONG_USAGE, later=["missing file", "--map 4", "convert over a file"]))
 def test_wrong_usage_is_one_sentence_and_status_2(run, refused, f_case, case, ranks):
     before = names(f_case)
     args, culprit = WRONG_USAGE[case]

@@ -26,6 +26,15 @@ RunningCell::RunningCell(const RunResources& shared, const Cell& cell, std::size
 
 void RunningCell::require_rounds() const {
   if (!round_is_trial(moved())) return;
+  const std::uint64_t bytes = moved_bytes(moved(), 0);
+  for (std::uint64_t round = 1; round < moved().rounds; ++round) {
+    const std::uint64_t others = moved_bytes(moved(), round);
+    if (others == bytes) continue;
+    throw InputError(fmt::format(
+        "Each round of pattern {} is a trial, so all must move as many bytes, but round "
+        "{} moves {} and the first {}; write them as one trial, to one file.",
+        moved().name, round + 1, others, bytes));
+  }
   const std::uint64_t trials = shared_.options.rule.max_trials + (shared_.options.warm_up ? 1 : 0);
   if (trials <= moved().rounds) return;
   throw InputError(

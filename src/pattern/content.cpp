@@ -142,10 +142,17 @@ std::optional<Mismatch> check_run(ElementType type, std::size_t dataset, std::ui
 // is called once a box, and no burden on memory.
 constexpr std::uint64_t compared_at_once = std::uint64_t{1} << 20;
 
+/// The time whose hashes stand at `time` in the pattern's file: no run has 2^32 times.
+std::uint64_t hashed_time(const Pattern& pattern, std::uint64_t time) {
+  return time + (pattern.file << 32);
+}
+
 void fill_run(const Pattern& pattern, std::size_t dataset, std::uint64_t time, Run run,
               std::byte* out) {
   const ElementType type = pattern.datasets[dataset].type;
-  if (!pattern.content) return slabmark::fill_run(type, dataset, time, run, out);
+  if (!pattern.content) {
+    return slabmark::fill_run(type, dataset, hashed_time(pattern, time), run, out);
+  }
   const std::size_t size = size_of(type);
   for (const Hyperslab& box : boxes_of_range(run, pattern.datasets[dataset].extent())) {
     pattern.content->fill(dataset, time, box.start, box.block, out);
@@ -203,7 +210,11 @@ std::optional<Mismatch> check_run(ElementType type, std::size_t dataset, std::ui
 std::optional<Mismatch> check_run(const Pattern& pattern, std::size_t dataset, std::uint64_t time,
                                   Run run, const std::byte* in) {
   const ElementType type = pattern.datasets[dataset].type;
-  if (!pattern.content) return check_run(type, dataset, time, run, in);
+  if (!pattern.content) {
+    auto mismatch = check_run(type, dataset, hashed_time(pattern, time), run, in);
+    if (mismatch) mismatch->time = time;
+    return mismatch;
+  }
   return check_run(type, dataset, time, run, in, compared_at_once,
                    [&](Run part, std::byte* out) { fill_run(pattern, dataset, time, part, out); });
 }

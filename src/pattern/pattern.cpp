@@ -77,6 +77,7 @@ Pattern file_part(const Pattern& pattern, std::uint64_t i) {
   Pattern part = pattern.file_policy == FilePolicy::a_round ? part_of_round(pattern, i) : pattern;
   part.file_policy = FilePolicy::one;
   part.files = 1;
+  part.file = i;
   return part;
 }
 
@@ -89,12 +90,18 @@ std::uint64_t moved_bytes(const Transfer& transfer, const Dataset& dataset) {
   return transfer.file->element_count() * size_of(dataset.type);
 }
 
+std::uint64_t moved_bytes(const Pattern& pattern, std::uint64_t round) {
+  std::uint64_t bytes = 0;
+  for (const Transfer& transfer : pattern.transfers(round)) {
+    bytes += moved_bytes(transfer, pattern.datasets[transfer.dataset]);
+  }
+  return bytes;
+}
+
 std::uint64_t moved_bytes(const Pattern& pattern) {
   std::uint64_t bytes = 0;
   for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
-    for (const Transfer& transfer : pattern.transfers(round)) {
-      bytes += moved_bytes(transfer, pattern.datasets[transfer.dataset]);
-    }
+    bytes += moved_bytes(pattern, round);
   }
   return bytes;
 }

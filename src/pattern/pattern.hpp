@@ -51,6 +51,7 @@ struct Pattern {
   std::uint64_t rounds = 1;
   FilePolicy file_policy = FilePolicy::one;
   std::uint64_t files = 1;  ///< of policy `several`
+  std::uint64_t file = 0;   ///< which of all its files a file_part() is: hashes differ by file
 
   /// Transfers of one round, in order. At most one per (dataset, time) unless the pattern is made
   /// of partial requests.
@@ -74,8 +75,13 @@ std::uint64_t file_count(const Pattern& pattern);
 std::string file_path(const Pattern& pattern, const std::string& path, std::uint64_t i);
 
 /// What file `i` holds, as a pattern of one file. Of one file a round, the round's times begin at
-/// 0; the pattern's own contents stay those of its times in `pattern`.
+/// 0; the pattern's own contents stay those of its times in `pattern`. Hashes differ from file to
+/// file, so that files that were exchanged are found out; contents of the pattern's own that are
+/// the same at all times are what a program or a user's function says, and are not.
 Pattern file_part(const Pattern& pattern, std::uint64_t i);
+
+/// Bytes that this rank moves in one round.
+std::uint64_t moved_bytes(const Pattern& pattern, std::uint64_t round);
 
 /// Sum over all rounds of this rank's moved bytes.
 std::uint64_t moved_bytes(const Pattern& pattern);

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "bench/bound.hpp"
 #include "bench/run.hpp"
+#include "bench/verify.hpp"
 #include "method/registry.hpp"
 #include "pattern/content.hpp"
 #include "scratch.hpp"
@@ -249,6 +250,40 @@ TEST_F(Files, WithFewerRoundsThanTrialsAreRefused) {
     EXPECT_THAT(error.what(), HasSubstr("it has 3, but there may be 4 trials"));
   }
   EXPECT_EQ(files(), std::set<std::string>{});
+}
+
+TEST_F(Files, WhoseRoundsAreUnequalTrialsAreRefused) {
+  Pattern written = pattern(FilePolicy::appended);
+  written.transfers = [all = written.transfers](std::uint64_t round) {
+    auto transfers = all(round);
+    if (round == 1) transfers.front().file = select_all({points});
+    if (round == 0) transfers.front().file = select_none({points});
+    return transfers;
+  };
+  try {
+    run_cells(comm_, std::vector{writing(written)}, trials(2));
+    ADD_FAILURE() << "the record would tell the mean of all rounds for each";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("round 2 moves 160 and the first 0"));
+  }
+  EXPECT_EQ(files(), std::set<std::string>{});
+}
+
+TEST_F(Files, ThatWereExchangedAreFoundOut) {
+  for (const FilePolicy policy : {FilePolicy::several, FilePolicy::a_round}) {
+    Pattern written = points_over_time(comm_.rank(), comm_.size(), policy, 3);
+    written.datasets.front().has_time = policy == FilePolicy::several;
+    RunOptions options = trials(2, true);
+    options.overwrite = true;
+    run_cells(comm_, std::vector{writing(written)}, options);
+    const auto wrong = [&](std::uint64_t part, const char* name) {
+      return verify_file(comm_, FileFormat::raw, file_part(written, part), scratch_.file(name))
+          .elements_wrong;
+    };
+    EXPECT_EQ(wrong(0, "u_1.raw") + wrong(1, "u_2.raw"), 0u);
+    EXPECT_GE(wrong(0, "u_2.raw"), points);
+    EXPECT_GE(wrong(1, "u_1.raw"), points);
+  }
 }
 
 TEST_F(Files, OfWhichOneExistsAlreadyAreRefusedAndLeftAsTheyWere) {

@@ -62,7 +62,7 @@ CLI::Option* add_parsed(
 /// An option that takes one of a few words, each with what it sets `value` to.
 template <class Value>
 CLI::Option* add_word(CLI::App& app, const std::string& names, Value& value,
-                      const std::string& help, std::vector<std::pair<std::string, Value>> words);
+                      const std::string& help, std::vector<Word<Value>> words);
 
 /// What the user gave of the options of `app`, by their names and several values joined by commas,
 /// so that a record tells how to repeat the run.
@@ -70,9 +70,9 @@ std::map<std::string, std::string> options_given(const CLI::App& app);
 
 template <class Value>
 CLI::Option* add_word(CLI::App& app, const std::string& names, Value& value,
-                      const std::string& help, std::vector<std::pair<std::string, Value>> words) {
-  return add_parsed(app, names, alternatives(names_of(words)), word_for(value, words), help,
-                    [&value, words](const std::string& text, const std::string& what) {
+                      const std::string& help, std::vector<Word<Value>> words) {
+  return add_parsed(app, names, alternatives(names_of(words)), std::string(word_for(value, words)),
+                    help, [&value, words](const std::string& text, const std::string& what) {
                       value = parse_word(text, what, words);
                     });
 }

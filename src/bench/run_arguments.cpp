@@ -8,6 +8,7 @@
 
 #include "base/command_line.hpp"
 #include "base/error.hpp"
+#include "method/registry.hpp"
 #include "storage/mpiio/info.hpp"
 
 namespace slabmark {
@@ -23,15 +24,6 @@ std::pair<std::string, std::string> split_at_equals(const std::string& text, con
     throw InputError(fmt::format("{} '{}' is not of the form key=value.", option, text));
   }
   return {text.substr(0, at), text.substr(at + 1)};
-}
-
-}  // namespace
-
-RunOptions one_trial() {
-  RunOptions run;
-  run.rule = fixed_trials(1);
-  run.warm_up = false;
-  return run;
 }
 
 void add_settings_arguments(CLI::App& app, Settings& settings) {
@@ -54,6 +46,15 @@ void add_settings_arguments(CLI::App& app, Settings& settings) {
          "Option of a method, such as pnetcdf.blocking=on, of those that 'slabmark-bench methods' "
          "lists; may be repeated")
       ->type_name("NAME=VALUE");
+}
+
+}  // namespace
+
+RunOptions one_trial() {
+  RunOptions run;
+  run.rule = fixed_trials(1);
+  run.warm_up = false;
+  return run;
 }
 
 void add_output_arguments(CLI::App& app, CommonOptions& options) {
@@ -94,7 +95,7 @@ void add_verify_arguments(CLI::App& app, CommonOptions& options, const std::stri
       ->excludes(verify);
 }
 
-void resolve_common(CommonOptions& options) {
+void resolve_common(CommonOptions& options, std::span<const MethodInfo* const> chosen) {
   if (options.trials) {
     options.run.rule = fixed_trials(*options.trials);
     options.run.warm_up = *options.trials > 1;
@@ -102,6 +103,8 @@ void resolve_common(CommonOptions& options) {
   mpiio::check_hints(options.settings.hints);
   if (options.no_warm_up) options.run.warm_up = false;
   check(options.run.rule);
+  check_options(options.settings, chosen);
+  options.thread_level = thread_level(chosen);
 }
 
 }  // namespace slabmark

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -20,15 +21,14 @@ struct CommonOptions {
   nlohmann::json configuration;         ///< for the manifest; left to the program
   std::optional<std::uint64_t> trials;  ///< just so many, in place of the program's own rule
   bool no_warm_up = false;
+  int thread_level = MPI_THREAD_FUNNELED;  ///< that MPI is asked for
 };
 
 /// A program that runs each method once, as the originals do, unless told to do it more often.
 RunOptions one_trial();
 
-/// --hint and --set. Parsing throws InputError for text without "=".
-void add_settings_arguments(CLI::App& app, Settings& settings);
-
-/// Those, --json, --keep and --overwrite, which every program that measures has.
+/// --hint, --set, --json, --keep and --overwrite, which every program that measures has. Parsing
+/// throws InputError for a hint or setting without "=".
 void add_output_arguments(CLI::App& app, CommonOptions& options);
 
 /// Those, and the others of every program whose trials are whole passes over a file.
@@ -40,8 +40,9 @@ void add_verify_arguments(CLI::App& app, CommonOptions& options, const std::stri
 /// Those of a program that runs until the median is known well enough.
 void add_stopping_arguments(CLI::App& app, CommonOptions& options);
 
-/// What parsing left open: a number of trials becomes the rule. Throws InputError for a rule that
-/// cannot work. Options of methods are left to check_options().
-void resolve_common(CommonOptions& options);
+/// What parsing left open: a number of trials becomes the rule, and the methods that are `chosen`,
+/// or may be, say what they want of MPI. Throws InputError for a rule that cannot work, a hint that
+/// MPI cannot have, and as check_options() does.
+void resolve_common(CommonOptions& options, std::span<const MethodInfo* const> chosen);
 
 }  // namespace slabmark

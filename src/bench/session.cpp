@@ -13,7 +13,7 @@ Session::Session(const Comm& world, const char* program, const CommonOptions& op
   agreed(world, [&] {
     if (world.is_root() && !options.json.empty()) check_record_path(options.json);
   });
-  require_hdf5(world);
+  require_libraries(world);
 }
 
 void Session::begin(const std::string& directory, const nlohmann::json& configuration) {

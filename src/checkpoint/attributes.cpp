@@ -1,9 +1,11 @@
 #include "checkpoint/attributes.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <system_error>
 #include <vector>
@@ -31,31 +33,52 @@ constexpr const char* record_name = "simulation_attributes";
 // offsets below. Its last 32 bytes were no member.
 constexpr std::size_t record_bytes = 184;
 
-/// Visits the settings that stand in the record, and their places in it.
+/// Where a setting stands in the record, and under which name; nothing: under its own.
+struct Place {
+  std::size_t offset;
+  Type type;
+  std::size_t length = 1;
+  const char* name = nullptr;
+};
+
+/// Visits the settings by the names of their plain attributes, with their places in the record,
+/// which lacks some.
 template <class Settings, class Visit>
-void for_each_recorded(Settings& s, const Visit& visit) {
-  visit(s.grid.processor, {"processor_dims", 8, Type::uint64, 3});
-  visit(s.grid.chunk, {"chunk_dims", 32, Type::uint64, 3});
-  visit(s.grid.domain, {"domain_dims", 56, Type::uint64, 3});
-  visit(s.grid.steps, {"simulation_time", 80, Type::uint32});
-  visit(s.n_nodes, {"n_nodes", 84, Type::uint32});
-  visit(s.subfile, {"subfile", 88, Type::uint32});
-  visit(s.collective_write, {"collective_write", 92, Type::int32});
-  visit(s.precreate, {"precreate", 96, Type::int32});
-  visit(s.set_collective_metadata, {"set_collective_metadata", 100, Type::int32});
-  visit(s.never_fill, {"never_fill", 104, Type::int32});
-  visit(s.deflate, {"deflate", 108, Type::int32});
-  visit(s.zfp, {"zfp", 112, Type::int32});
-  visit(s.use_function_lib, {"use_function_lib", 120, Type::text});
-  visit(s.use_function_name, {"use_function_name", 128, Type::text});
-  visit(s.use_function_argc, {"use_function_argc", 136, Type::int32});
-  visit(s.use_function_argv, {"use_function_argv", 144, Type::text});
+void for_each_setting(Settings& s, const Visit& visit) {
+  const auto at = [](Place place) { return std::optional(place); };
+  visit("processor", s.grid.processor, at({8, Type::uint64, 3, "processor_dims"}));
+  visit("chunk", s.grid.chunk, at({32, Type::uint64, 3, "chunk_dims"}));
+  visit("domain", s.grid.domain, at({56, Type::uint64, 3, "domain_dims"}));
+  visit("time", s.grid.steps, at({80, Type::uint32, 1, "simulation_time"}));
+  visit("filename", s.filename, std::nullopt);
+  visit("precreate", s.precreate, at({96, Type::int32}));
+  visit("collective_write", s.collective_write, at({92, Type::int32}));
+  visit("set_collective_metadata", s.set_collective_metadata, at({100, Type::int32}));
+  visit("never_fill", s.never_fill, at({104, Type::int32}));
+  visit("early_allocation", s.early_allocation, std::nullopt);
+  visit("deflate", s.deflate, at({108, Type::int32}));
+  visit("zfp", s.zfp, at({112, Type::int32}));
+  visit("subfile", s.subfile, at({88, Type::uint32}));
+  visit("n_nodes", s.n_nodes, at({84, Type::uint32}));
+  visit("lfs_stripe_count", s.lfs_stripe_count, std::nullopt);
+  visit("lfs_stripe_size", s.lfs_stripe_size, std::nullopt);
+  visit("use_function_lib", s.use_function_lib, at({120, Type::text}));
+  visit("use_function_name", s.use_function_name, at({128, Type::text}));
+  visit("use_function_argc", s.use_function_argc, at({136, Type::int32}));
+  visit("use_function_argv", s.use_function_argv, at({144, Type::text}));
 }
 
+/// In the order of the record.
 std::vector<Member> members_of_record() {
   std::vector<Member> members = {{"name", 0, Type::text}};
   const CheckpointSettings any;
-  for_each_recorded(any, [&](const auto&, Member member) { members.push_back(member); });
+  for_each_setting(any, [&](const char* name, const auto&, std::optional<Place> place) {
+    if (!place) return;
+    members.push_back(
+        {place->name == nullptr ? name : place->name, place->offset, place->type, place->length});
+  });
+  std::sort(members.begin(), members.end(),
+            [](const Member& a, const Member& b) { return a.offset < b.offset; });
   return members;
 }
 
@@ -86,8 +109,8 @@ void write_record(const hdf5::File& file, const CheckpointSettings& settings) {
   std::array<std::byte, record_bytes> bytes{};
   const std::string name = "my_attr";  // what the original always put there
   put(bytes.data(), name);
-  for_each_recorded(settings, [&](const auto& value, Member member) {
-    put(bytes.data() + member.offset, value);
+  for_each_setting(settings, [&](const char*, const auto& value, std::optional<Place> place) {
+    if (place) put(bytes.data() + place->offset, value);
   });
   hdf5::put_compound(file.get(), record_name, "seismCoreAttributes", members_of_record(), bytes,
                      file.path());
@@ -96,8 +119,9 @@ void write_record(const hdf5::File& file, const CheckpointSettings& settings) {
 CheckpointSettings read_record(const hdf5::File& file) {
   CheckpointSettings settings;
   const auto take = [&](const std::byte* bytes) {
-    for_each_recorded(settings,
-                      [&](auto& value, Member member) { get(bytes + member.offset, value); });
+    for_each_setting(settings, [&](const char*, auto& value, std::optional<Place> place) {
+      if (place) get(bytes + place->offset, value);
+    });
   };
   hdf5::read_compound(file.get(), record_name, members_of_record(), record_bytes, file.path(),
                       take);
@@ -123,26 +147,11 @@ void write_plain(const hdf5::File& file, const std::string& name, const nlohmann
 }
 
 nlohmann::json as_plain(const CheckpointSettings& settings) {
-  return {{"processor", settings.grid.processor},
-          {"chunk", settings.grid.chunk},
-          {"domain", settings.grid.domain},
-          {"time", settings.grid.steps},
-          {"filename", settings.filename},
-          {"precreate", settings.precreate},
-          {"collective_write", settings.collective_write},
-          {"set_collective_metadata", settings.set_collective_metadata},
-          {"never_fill", settings.never_fill},
-          {"early_allocation", settings.early_allocation},
-          {"deflate", settings.deflate},
-          {"zfp", settings.zfp},
-          {"subfile", settings.subfile},
-          {"n_nodes", settings.n_nodes},
-          {"lfs_stripe_count", settings.lfs_stripe_count},
-          {"lfs_stripe_size", settings.lfs_stripe_size},
-          {"use_function_lib", settings.use_function_lib},
-          {"use_function_name", settings.use_function_name},
-          {"use_function_argc", settings.use_function_argc},
-          {"use_function_argv", settings.use_function_argv}};
+  nlohmann::json plain;
+  for_each_setting(settings, [&](const char* name, const auto& value, std::optional<Place>) {
+    plain[name] = value;
+  });
+  return plain;
 }
 
 /// With MPI only where it must be: subfiles are opened by all ranks together, and then all write.
@@ -212,8 +221,6 @@ CheckpointSettings read_checkpoint_attributes(const Comm& comm, const std::strin
   return settings;
 }
 
-std::string method_for(const std::string& path) {
-  return is_subfiled(path) ? "hdf5-subfiling" : "hdf5-slab";
-}
+std::string method_for(const std::string& path) { return checkpoint_methods[is_subfiled(path)]; }
 
 }  // namespace slabmark

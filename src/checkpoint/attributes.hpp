@@ -22,7 +22,10 @@ void write_checkpoint_attributes(const Comm& comm, const std::string& path,
 /// dataset is not what its attributes say.
 CheckpointSettings read_checkpoint_attributes(const Comm& comm, const std::string& path);
 
-/// The HDF5 method that fits how `path` is stored: "hdf5-slab", or "hdf5-subfiling".
+/// The HDF5 methods that move checkpoints: of one file, and of subfiles.
+inline constexpr const char* checkpoint_methods[] = {"hdf5-slab", "hdf5-subfiling"};
+
+/// The one that fits how `path` is stored.
 std::string method_for(const std::string& path);
 
 }  // namespace slabmark

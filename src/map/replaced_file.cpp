@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "storage/posix/free_path.hpp"
+#include "storage/posix/unfinished_name.hpp"
 
 namespace slabmark {
 
@@ -43,9 +44,7 @@ int try_size(int descriptor, std::uint64_t bytes) {
 }  // namespace
 
 ReplacedFile::ReplacedFile(const std::string& path, std::uint64_t bytes)
-    : path_(replaceable(path)),
-      written_as_(fmt::format("{}.part-{}", path_, ::getpid())),
-      guard_(written_as_) {
+    : path_(replaceable(path)), written_as_(posix::unfinished_name(path_)), guard_(written_as_) {
   create(bytes);
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/host_name.hpp"
 #include "base/version.hpp"
 #include "measure/manifest_environment.hpp"
 #include "measure/manifest_file_system.hpp"

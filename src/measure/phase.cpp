@@ -1,11 +1,15 @@
 #include "measure/phase.hpp"
 
-#include "base/names.hpp"
+#include "base/words.hpp"
 
 namespace slabmark {
 
 std::string_view name_of(Phase phase) {
-  return name_in({"create", "open", "define", "prepare", "post", "flush", "sync", "close"}, phase);
+  static constexpr Word<Phase> phases[] = {{"create", Phase::create}, {"open", Phase::open},
+                                           {"define", Phase::define}, {"prepare", Phase::prepare},
+                                           {"post", Phase::post},     {"flush", Phase::flush},
+                                           {"sync", Phase::sync},     {"close", Phase::close}};
+  return word_for(phase, phases);
 }
 
 }  // namespace slabmark

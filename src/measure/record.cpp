@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "base/names.hpp"
+#include "base/words.hpp"
 
 namespace slabmark {
 
@@ -26,7 +26,11 @@ double TrialRecord::overhead() const {
   return open_to_close - sum;
 }
 
-std::string_view name_of(Verified state) { return name_in({"yes", "no", "not asked"}, state); }
+std::string_view name_of(Verified state) {
+  static constexpr Word<Verified> states[] = {
+      {"yes", Verified::yes}, {"no", Verified::no}, {"not asked", Verified::not_asked}};
+  return word_for(state, states);
+}
 
 namespace {
 

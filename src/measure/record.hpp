@@ -158,6 +158,9 @@ std::vector<double> measured_seconds(std::span<const TrialRecord> trials);
 nlohmann::json differing(const nlohmann::json& root, const nlohmann::json& other,
                          std::uint64_t rank);
 
+/// For members of records that may be absent: null for an empty text.
+nlohmann::json text_or_null(const std::string& text);
+
 std::string_view name_of(Verified state);  ///< "yes", "no", "not asked"
 
 /// Layout of docs/records.md. Infinite numbers are written as null.

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <vector>
 
+#include "base/host_name.hpp"
+
 namespace slabmark {
 
 namespace {

@@ -14,9 +14,7 @@ using nlohmann::json;
     NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__)) \
   }
 
-static json text_or_null(const std::string& text) {
-  return text.empty() ? json(nullptr) : json(text);
-}
+json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
 
 static void to_json(json& to, const RankSummary& s) {
   to = {{"ranks", s.ranks},

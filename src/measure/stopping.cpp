@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/names.hpp"
+#include "base/words.hpp"
 #include "measure/statistics.hpp"
 
 namespace slabmark {
@@ -17,7 +17,11 @@ bool is_fixed(const StoppingRule& rule) { return rule.min_trials == rule.max_tri
 }  // namespace
 
 std::string_view name_of(StopReason reason) {
-  return name_in({"precise", "trial limit", "time budget", "fixed"}, reason);
+  static constexpr Word<StopReason> reasons[] = {{"precise", StopReason::precise},
+                                                 {"trial limit", StopReason::trial_limit},
+                                                 {"time budget", StopReason::time_budget},
+                                                 {"fixed", StopReason::fixed}};
+  return word_for(reason, reasons);
 }
 
 std::optional<StopReason> StoppingRule::reason_to_stop(std::span<const double> seconds,

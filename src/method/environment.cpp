@@ -1,34 +1,21 @@
 #include "method/environment.hpp"
 
-#include <cstdlib>
+#include <cctype>
 
-#include <fmt/format.h>
-#include <hdf5.h>
-
-#include "base/error.hpp"
+#include "method/format.hpp"
 #include "parallel/agree.hpp"
-#include "storage/hdf5/file.hpp"
 #include "storage/mpiio/implementation.hpp"
-
-#if SLABMARK_WITH_PNETCDF
-#include "storage/pnetcdf/file.hpp"
-#endif
 
 namespace slabmark {
 
-namespace {
-
-std::string setting_of(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? "not set" : fmt::format("'{}'", value);
-}
-
-}  // namespace
-
 nlohmann::json LibraryEnvironment::to_json() const {
-  nlohmann::json libraries = {{"hdf5", hdf5}};
-  if (!pnetcdf.empty()) libraries["pnetcdf"] = pnetcdf;
-  return {{"mpi_io", mpi_io}, {"libraries", libraries}};
+  nlohmann::json versions = nlohmann::json::object();
+  for (const auto& [name, version] : libraries) {
+    std::string member = name;
+    for (char& c : member) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (!version.empty()) versions[member] = version;
+  }
+  return {{"mpi_io", mpi_io}, {"libraries", versions}};
 }
 
 std::string LibraryEnvironment::warning() const {
@@ -39,21 +26,19 @@ std::string LibraryEnvironment::warning() const {
          "selects ROMIO.";
 }
 
-void require_hdf5(const Comm& comm) {
+void require_libraries(const Comm& comm) {
   agreed(comm, [] {
-    if (H5open() >= 0) return;
-    throw InputError(
-        fmt::format("HDF5 does not start: HDF5_VOL_CONNECTOR is {}, HDF5_DRIVER is {}; correct or "
-                    "unset them.",
-                    setting_of("HDF5_VOL_CONNECTOR"), setting_of("HDF5_DRIVER")));
+    for (const FileLibrary* library : file_libraries()) {
+      if (library->start != nullptr) library->start();
+    }
   });
 }
 
 LibraryEnvironment library_environment(const Comm& comm, const std::string& directory) {
-  LibraryEnvironment environment{"", hdf5::library_version(), ""};
-#if SLABMARK_WITH_PNETCDF
-  environment.pnetcdf = pnetcdf::library_version();
-#endif
+  LibraryEnvironment environment;
+  for (const FileLibrary* library : file_libraries()) {
+    environment.libraries[library->name] = library->version == nullptr ? "" : library->version();
+  }
   agreed(comm, [&] {
     if (comm.is_root()) environment.mpi_io = mpiio::mpi_io_implementation(directory);
   });

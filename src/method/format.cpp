@@ -1,6 +1,7 @@
 #include "method/format.hpp"
 
 #include <array>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -149,26 +150,44 @@ std::unique_ptr<PlainReader> open_nothing(const Comm&, const Pattern&, const std
 
 #if SLABMARK_WITH_PNETCDF
 constexpr auto open_netcdf = open_by<NetcdfReader>;
+const FileLibrary pnetcdf_library{"PnetCDF", pnetcdf::library_version};
 #else
+const FileLibrary pnetcdf_library{"PnetCDF", nullptr};
 std::unique_ptr<PlainReader> open_netcdf(const Comm&, const Pattern&, const std::string& path) {
   throw InputError(fmt::format(
       "'{}' cannot be read: PnetCDF was not found when Slabmark was configured.", path));
 }
 #endif
 
+const FileLibrary hdf5_library{"HDF5", hdf5::library_version, hdf5::start};
+
+constexpr std::size_t format_count = 7;
+
 }  // namespace
 
 const FormatInfo& info_of(FileFormat format) {
-  static const std::array<FormatInfo, 7> formats = {{
+  static const std::array<FormatInfo, format_count> formats = {{
       {"none", ".raw", open_nothing},
       {"raw", ".raw", open_by<RawReader>},
-      {"netcdf", ".nc", open_netcdf},
-      {"hdf5", ".h5", open_by<Hdf5Reader>, nullptr, SLABLOG_JOURNAL},
-      {"hdf5-subfiles", ".h5", open_by<SubfilesReader>, hdf5::subfiles_of},
-      {"vtkhdf", ".vtkhdf", open_slices, slice_files_beside},
+      {"netcdf", ".nc", open_netcdf, nullptr, "", &pnetcdf_library},
+      {"hdf5", ".h5", open_by<Hdf5Reader>, nullptr, SLABLOG_JOURNAL, &hdf5_library},
+      {"hdf5-subfiles", ".h5", open_by<SubfilesReader>, hdf5::subfiles_of, "", &hdf5_library,
+       MPI_THREAD_MULTIPLE},
+      {"vtkhdf", ".vtkhdf", open_slices, slice_files_beside, "", &hdf5_library},
       {"private", ".blob", open_by<BlobReader>},
   }};
   return formats.at(static_cast<std::size_t>(format));
+}
+
+std::vector<const FileLibrary*> file_libraries() {
+  std::map<std::string, const FileLibrary*> by_name;
+  for (std::size_t i = 0; i < format_count; ++i) {
+    const FileLibrary* library = info_of(static_cast<FileFormat>(i)).library;
+    if (library != nullptr) by_name.emplace(library->name, library);
+  }
+  std::vector<const FileLibrary*> libraries;
+  for (const auto& [name, library] : by_name) libraries.push_back(library);
+  return libraries;
 }
 
 }  // namespace slabmark

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <mpi.h>
+
 #include "geometry/run.hpp"
 #include "parallel/comm.hpp"
 #include "pattern/pattern.hpp"
@@ -34,6 +36,13 @@ class PlainReader {
   virtual void read(std::size_t dataset, std::uint64_t time, Run run, std::byte* out) = 0;
 };
 
+/// A library of files, as environments and records speak of it.
+struct FileLibrary {
+  std::string name;           ///< "HDF5"
+  std::string (*version)();   ///< at run time; null: the library is not in this build
+  void (*start)() = nullptr;  ///< throws InputError where it does not start; null: it does
+};
+
 /// All that is particular to a format.
 struct FormatInfo {
   std::string name;    ///< for who reads the list of methods: "netcdf"
@@ -46,8 +55,13 @@ struct FormatInfo {
   /// What follows the name of a file in that of another, which may stand beside it while it is
   /// written; empty: nothing does.
   std::string journal = "";
+  const FileLibrary* library = nullptr;    ///< through which files go; null: none
+  int thread_level = MPI_THREAD_FUNNELED;  ///< that its library wants of MPI
 };
 
 const FormatInfo& info_of(FileFormat format);
+
+/// The libraries of all formats, by name.
+std::vector<const FileLibrary*> file_libraries();
 
 }  // namespace slabmark

@@ -59,10 +59,10 @@ struct Real {
 /// One of a few words.
 template <class Value>
 struct Words {
-  std::vector<std::pair<std::string, Value>> words;
+  std::vector<Word<Value>> words;
 
   std::string takes() const { return alternatives(names_of(words)); }
-  std::string text(const Value& value) const { return word_for(value, words); }
+  std::string text(const Value& value) const { return std::string(word_for(value, words)); }
   Value parse(const std::string& text, const std::string& what) const {
     return parse_word(text, what, words);
   }

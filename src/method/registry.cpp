@@ -1,5 +1,6 @@
 #include "method/registry.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -77,6 +78,12 @@ void check_options(const Settings& settings, std::span<const MethodInfo* const> 
         asked.size() == 1 ? asked.front() + " has" : fmt::format("{} have", fmt::join(asked, ", ")),
         name, known.empty() ? "leave it out." : did_you_mean(name, {known.begin(), known.end()})));
   }
+}
+
+int thread_level(std::span<const MethodInfo* const> chosen) {
+  int level = MPI_THREAD_FUNNELED;
+  for (const MethodInfo* method : chosen) level = std::max(level, method->file().thread_level);
+  return level;
 }
 
 }  // namespace slabmark

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include "base/host_name.hpp"
 #include "base/printable.hpp"
 #include "parallel/comm.hpp"
 #include "parallel/watched_writes.hpp"

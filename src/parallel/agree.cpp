@@ -3,11 +3,12 @@
 #include <chrono>
 #include <climits>
 #include <filesystem>
-#include <thread>
 
 #include <fmt/format.h>
 
+#include "base/host_name.hpp"
 #include "parallel/abort.hpp"
+#include "parallel/subset.hpp"
 
 namespace slabmark {
 
@@ -42,14 +43,9 @@ Failure describe(std::exception_ptr failure) {
 void wait_for_peers(MPI_Request& request, const Failure* mine, double patience) {
   if (mine == nullptr) {
     check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-    return;
-  }
-  const auto give_up = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience);
-  for (int done = 0; !done;) {
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done) break;
-    if (std::chrono::steady_clock::now() > give_up) abort_job(mine->message);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  } else if (!wait_asleep(request, std::chrono::milliseconds(1),
+                          std::chrono::duration<double>(patience))) {
+    abort_job(mine->message);
   }
 }
 

@@ -1,8 +1,6 @@
 #include "parallel/comm.hpp"
 
 #include <algorithm>
-#include <array>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -128,12 +126,6 @@ std::string Comm::broadcast(const std::string& value, int root) const {
 std::uint64_t Comm::broadcast(std::uint64_t value, int root) const {
   check_mpi(MPI_Bcast(&value, 1, MPI_UINT64_T, root, comm_), "MPI_Bcast");
   return value;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
-  return name.data();
 }
 
 }  // namespace slabmark

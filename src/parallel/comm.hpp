@@ -58,7 +58,4 @@ class Comm {
   int size_ = 1;
 };
 
-/// Name of the host this process runs on.
-std::string host_name();
-
 }  // namespace slabmark

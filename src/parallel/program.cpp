@@ -17,18 +17,6 @@ namespace slabmark {
 
 namespace {
 
-bool any_argument(int argc, char** argv, const std::function<bool(std::string_view)>& fits) {
-  return std::any_of(argv + 1, argv + argc, fits);
-}
-
-/// MPI with threads slows some MPI libraries down: it is asked for only where it is needed.
-int level_for(int argc, char** argv, int least) {
-  const bool subfiling = any_argument(argc, argv, [](std::string_view argument) {
-    return argument.find("subfil") != argument.npos;
-  });
-  return subfiling ? MPI_THREAD_MULTIPLE : least;
-}
-
 ExitStatus print_versions(const char* name, const Comm& world) {
   if (!world.is_root()) return ExitStatus::good;
   const std::string mpi = mpi_library_version();
@@ -71,8 +59,7 @@ std::string mpi_library_version() {
 int run_program(int argc, char** argv, const char* name,
                 const std::function<ExitStatus(const Comm& world)>& body, int thread_level) {
   int provided = 0;
-  const int level = level_for(argc, argv, thread_level);
-  if (MPI_Init_thread(&argc, &argv, level, &provided) != MPI_SUCCESS) {
+  if (MPI_Init_thread(&argc, &argv, thread_level, &provided) != MPI_SUCCESS) {
     fmt::print(stderr, "{}: error: MPI could not be initialised.\n", name);
     return static_cast<int>(ExitStatus::failed);
   }
@@ -81,7 +68,7 @@ int run_program(int argc, char** argv, const char* name,
   {
     const Comm world(MPI_COMM_WORLD);
     const bool versions =
-        any_argument(argc, argv, [](std::string_view argument) { return argument == "--version"; });
+        std::find(argv + 1, argv + argc, std::string_view("--version")) != argv + argc;
     status =
         static_cast<int>(versions ? print_versions(name, world) : run_and_agree(name, world, body));
     std::fflush(nullptr);

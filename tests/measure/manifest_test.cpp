@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/host_name.hpp"
 #include "base/version.hpp"
 #include "parallel/program.hpp"
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/host_name.hpp"
+
 namespace slabmark {
 namespace {
 

@@ -108,6 +108,13 @@ TEST(Registry, AValueThatAnOptionDoesNotTakeIsRefusedWithTheOption) {
             "Option hdf5.deflate is '10'; it takes 0 to 9.");
 }
 
+TEST(Registry, ThreadsAreAskedOfMpiWhereAChosenFormatWantsThem) {
+  const MethodInfo* chosen[] = {&find_method("posix"), &find_method("hdf5-slab"),
+                                &find_method("hdf5-subfiling")};
+  EXPECT_EQ(thread_level({chosen, 2}), MPI_THREAD_FUNNELED);
+  EXPECT_EQ(thread_level(chosen), MPI_THREAD_MULTIPLE);
+}
+
 TEST(Registry, OnlyYardsticksLeaveNoFileOfAnyPattern) {
   for (const auto& method : methods()) {
     if (method.kind != MethodKind::general) continue;

@@ -27,7 +27,7 @@ OptionTable<NullOptions> options() {
   Words<std::optional<Phase>> phases{{{"", std::nullopt}}};
   for (const auto phase : all_phases) {
     const std::string name(name_of(phase));
-    phases.words.emplace_back(name, phase);
+    phases.words.emplace_back(name_of(phase), phase);
     table.add(
         "null.delay_" + name,
         [phase](NullOptions& options) -> double& { return options.delay[index(phase)]; },

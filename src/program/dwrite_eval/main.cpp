@@ -13,13 +13,13 @@
 
 #include <fmt/format.h>
 
+#include "bench/output_directory.hpp"
 #include "bench/run.hpp"
 #include "bench/session.hpp"
 #include "map/map_pattern.hpp"
 #include "measure/record_gather.hpp"
 #include "parallel/program.hpp"
 #include "program/dwrite_eval/options.hpp"
-#include "program/dwrite_eval/output_directory.hpp"
 #include "program/dwrite_eval/report.hpp"
 
 namespace slabmark::dwrite_eval {

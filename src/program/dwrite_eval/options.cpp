@@ -132,8 +132,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   for (const Way& way : options.ways) {
     if (way.method != nullptr) chosen.push_back(way.method);
   }
-  resolve_common(options);
-  check_options(options.settings, chosen);
+  resolve_common(options, chosen);
   options.run.inputs = {options.map};
   if (collective || independent) {
     if (options.settings.options.contains("hdf5.collective")) {

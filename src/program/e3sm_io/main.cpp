@@ -94,8 +94,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   if (options.output.empty()) options.output = "testfile.nc";
   for (const std::string& name : names) options.methods.push_back(&find_by_short_name(name));
 
-  resolve_common(options);
-  check_options(options.settings, options.methods);
+  resolve_common(options, options.methods);
   options.run.inputs = {options.map};
   options.configuration = {{"map", options.map},
                            {"variables", options.variables},

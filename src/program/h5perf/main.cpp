@@ -13,8 +13,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <vector>
 
 #ifdef __GLIBC__
@@ -24,6 +22,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "bench/output_directory.hpp"
 #include "bench/session.hpp"
 #include "bench/trial_file.hpp"
 #include "parallel/agree.hpp"
@@ -67,28 +66,18 @@ class Output {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
-/// Where the files go. The user's folder in HDF5_PARAPREFIX is made where it is missing, and goes
+/// Where the files go. The user's folder in HDF5_PARAPREFIX is `made` where it is missing, and goes
 /// again if nothing stays in it; where it cannot be made, the prefix itself is taken, as the
 /// original did.
-class Directory {
- public:
-  Directory(const Comm& world, const Environment& environment) : path_(environment.directory) {
-    if (!environment.make_directory) return;
-    made_ = world.is_root() && mkdir(path_.c_str(), 0755) == 0;
-    if (!world.any(made_)) path_ = environment.prefix;
+std::string choose_directory(const Comm& world, const Environment& environment,
+                             std::optional<OutputDirectory>& made) {
+  try {
+    if (environment.make_directory) made.emplace(world, environment.directory);
+  } catch (const Error&) {
+    return environment.prefix;
   }
-  ~Directory() {
-    if (made_) rmdir(path_.c_str());  // refuses what is not empty
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  bool made_ = false;  ///< by this rank
-};
+  return environment.directory;
+}
 
 std::string files_text(const std::vector<std::string>& paths) {
   std::string text;
@@ -213,10 +202,11 @@ void say_kept(const Shared& shared) {
   }
 }
 
-ExitStatus run(const Comm& world, const Options& options) {
+ExitStatus run(const Comm& world, Options options) {
+  agreed(world, [&] { set_sweep(options, static_cast<std::uint64_t>(world.size())); });
   Session session(world, "h5perf", options);
-  const Directory directory(world, options.environment);
-  Shared shared{options, session, directory.path(), nullptr};
+  std::optional<OutputDirectory> made;
+  Shared shared{options, session, choose_directory(world, options.environment, made), nullptr};
   for (const Api api : options.apis) {
     for (const std::string& path : paths_of(options, api, shared.directory)) {
       require_free_path(world, path, {options.run.overwrite, "HDF5_PARAPREFIX"});
@@ -230,7 +220,7 @@ ExitStatus run(const Comm& world, const Options& options) {
   agreed(world, [&] {
     if (!world.is_root()) return;
     for (const std::string& note : options.notes) fmt::print(stderr, "h5perf: note: {}\n", note);
-    shared.print(format_parameters(options, session.environment().hdf5));
+    shared.print(format_parameters(options, session.environment().libraries.at("HDF5")));
   });
   sweep(world, shared);
   agreed(world, [&] { say_kept(shared); });
@@ -244,8 +234,5 @@ ExitStatus run(const Comm& world, const Options& options) {
 int main(int argc, char** argv) {
   using namespace slabmark;
   h5perf::keep_freed_memory();
-  return run_program(argc, argv, "h5perf", [&](const Comm& world) {
-    return parse_and_run(
-        world, [&] { return h5perf::parse(argc, argv, world.size()); }, h5perf::run);
-  });
+  return run_parsed(argc, argv, "h5perf", h5perf::parse, h5perf::run);
 }

@@ -66,15 +66,17 @@ Pattern pattern_of(const Options& options, const Point& point, std::uint64_t ran
   Pattern pattern = make_transfer_pattern(point.geometry, rank, ranks);
   pattern.file_policy = FilePolicy::several;
   pattern.files = options.files;
-  pattern.settings["api"] = name_of(point.api);
+  pattern.settings["api"] = word_for(point.api, api_names);
   if (options.one_buffer) pattern.settings["buffers"] = "one";
   return pattern;
 }
 
 /// Whose numbers are those of the files, see file_path().
 std::string path_of(Api api, const std::string& directory) {
-  const auto ending = name_in({"posix", "mpio", "h5"}, api);
-  return (std::filesystem::path(directory) / fmt::format("#pio_tmp.{}", ending)).string();
+  static constexpr Word<Api> endings[] = {
+      {"posix", Api::posix}, {"mpio", Api::mpiio}, {"h5", Api::phdf5}};
+  return (std::filesystem::path(directory) / fmt::format("#pio_tmp.{}", word_for(api, endings)))
+      .string();
 }
 
 }  // namespace
@@ -135,8 +137,8 @@ std::vector<CellRecord> measure(const Comm& comm, const Options& options, const 
   auto records = run_cells(comm, cells, run);
   for (const CellRecord& record : records) {
     if (record.unsupported.empty()) continue;
-    throw InputError(
-        fmt::format("API {} cannot run here, because {}.", name_of(point.api), record.unsupported));
+    throw InputError(fmt::format("API {} cannot run here, because {}.",
+                                 word_for(point.api, api_names), record.unsupported));
   }
   return records;
 }

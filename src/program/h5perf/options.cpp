@@ -14,20 +14,11 @@ namespace slabmark::h5perf {
 
 namespace {
 
-/// Ends of the ranges; a buffer size of 0 stands for the default.
-struct SweepLimits {
-  std::uint64_t min_processes = 1;
-  std::uint64_t max_processes = 1;
-  std::uint64_t min_buffer = 0;
-  std::uint64_t max_buffer = 0;
-};
-
 /// What is to be looked at together with other options.
 struct Arguments {
   std::uint64_t block = 0, bytes = 0;
   std::vector<std::string> apis, debug, contents;
   std::optional<std::uint64_t> iterations;
-  SweepLimits limits;
   double ceiling = 0.0;
   bool mpi_posix = false;
 };
@@ -57,13 +48,15 @@ void add_options(CLI::App& app, Arguments& a, Options& options) {
   app.add_flag("-I,--interleaved", g.interleaved, "Interleaved blocks (default contiguous)");
   app.add_flag("-m,--mpi-posix", a.mpi_posix, "Taken, but HDF5 has no such driver any more");
   app.add_option("-o,--output", options.output, "File for the report (default standard output)");
-  add_count(app, "-p,--min-num-processes", a.limits.min_processes, "Fewest processes", {.min = 1});
-  add_count(app, "-P,--max-num-processes", a.limits.max_processes, "Most processes", {.min = 1});
+  add_count(app, "-p,--min-num-processes", options.limits.min_processes, "Fewest processes",
+            {.min = 1});
+  add_count(app, "-P,--max-num-processes", options.limits.max_processes,
+            "Most processes (default: all)", {.min = 1});
   add_size(app, "-T,--threshold", options.align_threshold, "Smallest object that -a applies to");
   app.add_flag("-w,--write-only", options.write_only, "Do not read");
-  add_size(app, "-x,--min-xfer-size", a.limits.min_buffer,
+  add_size(app, "-x,--min-xfer-size", options.limits.min_buffer,
            "Smallest transfer buffer; 0: half of -e");
-  add_size(app, "-X,--max-xfer-size", a.limits.max_buffer, "Largest transfer buffer; 0: -e");
+  add_size(app, "-X,--max-xfer-size", options.limits.max_buffer, "Largest transfer buffer; 0: -e");
   add_word(app, "--emulation", options.original_emulation,
            "Chunks of POSIX and MPI-IO: as HDF5 cuts the buffer, or the buffer in one piece, as "
            "h5perf of HDF5 did",
@@ -94,9 +87,7 @@ std::string lower_case(std::string text) {
 std::vector<Api> parse_apis(const std::vector<std::string>& words) {
   std::set<Api> named;
   for (const std::string& word : words) {
-    named.insert(
-        parse_word<Api>(lower_case(word), "-A",
-                        {{"phdf5", Api::phdf5}, {"mpiio", Api::mpiio}, {"posix", Api::posix}}));
+    named.insert(parse_word(lower_case(word), "-A", api_names));
   }
   if (named.empty()) return {Api::posix, Api::mpiio, Api::phdf5};
   return {named.begin(), named.end()};
@@ -161,14 +152,13 @@ void cut_to_bytes(std::uint64_t& buffer, const char* option, const TransferGeome
 }
 
 /// From the most processes on, each the half of the one before.
-std::vector<int> processes_of(const SweepLimits& limits) {
-  if (limits.min_processes > limits.max_processes) {
-    throw InputError(
-        fmt::format("The fewest processes (-p {}) are more than the most (-P {}); swap them.",
-                    limits.min_processes, limits.max_processes));
+std::vector<int> processes_of(std::uint64_t fewest, std::uint64_t most) {
+  if (fewest > most) {
+    throw InputError(fmt::format(
+        "The fewest processes (-p {}) are more than the most (-P {}); swap them.", fewest, most));
   }
   std::vector<int> all;
-  for (std::uint64_t p = limits.max_processes; p >= limits.min_processes; p /= 2) {
+  for (std::uint64_t p = most; p >= fewest; p /= 2) {
     all.push_back(static_cast<int>(p));
   }
   return all;
@@ -199,36 +189,16 @@ std::vector<std::uint64_t> buffers_of(const SweepLimits& limits, const TransferG
   return all;
 }
 
-void set_sweep(Options& options, const SweepLimits& limits, std::uint64_t most) {
-  for (const auto& [option, count] :
-       {std::pair{"-p", limits.min_processes}, std::pair{"-P", limits.max_processes}}) {
-    if (count <= most) continue;
-    throw InputError(fmt::format(
-        "{} asks for {} processes, but there are only {}; start more of them (mpiexec -n {}).",
-        option, count, most, count));
-  }
-  options.processes = processes_of(limits);
-  options.buffers = buffers_of(limits, options.geometry, options.notes);
-  for (const int processes : options.processes) {
-    for (const std::uint64_t buffer : options.buffers) {
-      TransferGeometry geometry = options.geometry;
-      geometry.buffer = buffer;
-      check(geometry, static_cast<std::uint64_t>(processes));
-    }
-  }
-}
-
 void set_run(Options& options, const Arguments& a) {
   if (a.iterations && options.trials) {
     throw InputError(
         "-i and --trials both say how often to measure; use one (--trials adds a warm-up).");
   }
   options.run.rule = fixed_trials(a.iterations.value_or(1));
-  resolve_common(options);
   const MethodInfo* possible[] = {&find_method("posix"), &find_method("hdf5-slab"),
                                   &find_method("mpiio-independent"),
                                   &find_method("mpiio-collective")};
-  check_options(options.settings, possible);
+  resolve_common(options, possible);
   if (options.debug.verify) options.run.verify = true;
   options.run.keep = options.run.keep || options.environment.keep;
   options.iterations = options.run.rule.max_trials;
@@ -238,13 +208,13 @@ void set_run(Options& options, const Arguments& a) {
 }
 
 void set_contents(Options& options, const Arguments& a) {
+  static constexpr Word<Contents> kinds[] = {{"position", Contents::position},
+                                             {"rank", Contents::rank},
+                                             {"request", Contents::request},
+                                             {"buffer", Contents::buffer}};
   if (!a.contents.empty()) options.contents.clear();
   for (const std::string& word : a.contents) {
-    options.contents.push_back(parse_word<Contents>(word, "--contents",
-                                                    {{"position", Contents::position},
-                                                     {"rank", Contents::rank},
-                                                     {"request", Contents::request},
-                                                     {"buffer", Contents::buffer}}));
+    options.contents.push_back(parse_word(word, "--contents", kinds));
   }
   if (options.one_buffer && options.debug.verify) {
     throw InputError(
@@ -257,12 +227,30 @@ void set_contents(Options& options, const Arguments& a) {
 
 }  // namespace
 
-Parsed<Options> parse(int argc, const char* const* argv, int ranks) {
+void set_sweep(Options& options, std::uint64_t ranks) {
+  const std::uint64_t fewest = options.limits.min_processes;
+  const std::uint64_t most = options.limits.max_processes.value_or(ranks);
+  for (const auto& [option, count] : {std::pair{"-p", fewest}, std::pair{"-P", most}}) {
+    if (count <= ranks) continue;
+    throw InputError(fmt::format(
+        "{} asks for {} processes, but there are only {}; start more of them (mpiexec -n {}).",
+        option, count, ranks, count));
+  }
+  options.processes = processes_of(fewest, most);
+  options.buffers = buffers_of(options.limits, options.geometry, options.notes);
+  for (const int processes : options.processes) {
+    for (const std::uint64_t buffer : options.buffers) {
+      TransferGeometry geometry = options.geometry;
+      geometry.buffer = buffer;
+      check(geometry, static_cast<std::uint64_t>(processes));
+    }
+  }
+}
+
+Parsed<Options> parse(int argc, const char* const* argv) {
   CLI::App app("Tests parallel I/O performance of POSIX, MPI-IO and HDF5 on 1-D and 2-D datasets.",
                "h5perf");
-  const auto most = static_cast<std::uint64_t>(ranks);
   Arguments arguments;
-  arguments.limits.max_processes = most;
   Options options;
   options.run = one_trial();
   add_options(app, arguments, options);
@@ -279,7 +267,6 @@ Parsed<Options> parse(int argc, const char* const* argv, int ranks) {
         "MPI-IO driver is used.");
   }
   set_geometry(options, arguments);
-  set_sweep(options, arguments.limits, most);
   options.environment = read_environment();
   set_run(options, arguments);
   set_contents(options, arguments);

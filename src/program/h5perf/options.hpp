@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/command_line.hpp"
-#include "base/names.hpp"
+#include "base/words.hpp"
 #include "bench/run_arguments.hpp"
 #include "pattern/transfer_pattern.hpp"
 #include "program/h5perf/environment.hpp"
@@ -15,8 +15,9 @@ namespace slabmark::h5perf {
 
 enum class Api { posix, mpiio, phdf5 };
 
-/// "posix", as -A takes it.
-constexpr std::string_view name_of(Api api) { return name_in({"posix", "mpiio", "phdf5"}, api); }
+/// As -A takes them.
+inline constexpr Word<Api> api_names[] = {
+    {"posix", Api::posix}, {"mpiio", Api::mpiio}, {"phdf5", Api::phdf5}};
 
 /// What a byte of a dataset is set to.
 enum class Contents {
@@ -33,6 +34,14 @@ struct DebugFlags {
   bool verify = false;
 };
 
+/// Ends of the ranges; a buffer size of 0 stands for the default.
+struct SweepLimits {
+  std::uint64_t min_processes = 1;
+  std::optional<std::uint64_t> max_processes;  ///< nothing: all
+  std::uint64_t min_buffer = 0;
+  std::uint64_t max_buffer = 0;
+};
+
 /// The command line, checked, with defaults filled in.
 struct Options : CommonOptions {
   std::vector<Api> apis;      ///< in the order in which they run
@@ -43,6 +52,7 @@ struct Options : CommonOptions {
   std::uint64_t align = 1;
   std::uint64_t align_threshold = 1;
   std::uint64_t files = 1;
+  SweepLimits limits;
   std::vector<int> processes;          ///< in the order in which they run
   std::vector<std::uint64_t> buffers;  ///< transfer buffer sizes in the order in which they run
   std::uint64_t iterations = 1;
@@ -57,8 +67,11 @@ struct Options : CommonOptions {
   Environment environment;
 };
 
-/// Throws InputError for bad usage, also for sizes that do not divide one another anywhere in the
-/// sweep. `ranks` is the size of the world.
-Parsed<Options> parse(int argc, const char* const* argv, int ranks);
+/// Throws InputError for bad usage. The sweep is left to set_sweep().
+Parsed<Options> parse(int argc, const char* const* argv);
+
+/// Sets `processes` and `buffers` by the limits in a world of `ranks`. Throws InputError for sizes
+/// that do not divide one another anywhere in the sweep, and for too few ranks.
+void set_sweep(Options& options, std::uint64_t ranks);
 
 }  // namespace slabmark::h5perf

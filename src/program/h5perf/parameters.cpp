@@ -23,7 +23,7 @@ std::string size_text(std::uint64_t bytes) {
 
 std::string apis_text(const Options& options) {
   std::vector<std::string> names;
-  for (const Api api : options.apis) names.emplace_back(name_of(api));
+  for (const Api api : options.apis) names.emplace_back(word_for(api, api_names));
   return fmt::format("{}", fmt::join(names, " "));
 }
 

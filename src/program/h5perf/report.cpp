@@ -167,7 +167,9 @@ std::string format_api(const Options& options, const Point& point,
         "Verified: {} bytes written{}", verified_bytes(records[0]),
         reads ? fmt::format(", {} bytes read from warm cache", verified_bytes(records[1])) : ""));
   }
-  const auto heading = name_in({"POSIX", "MPIO", "PHDF5 (w/MPI-I/O driver)"}, point.api);
+  static constexpr Word<Api> headings[] = {
+      {"POSIX", Api::posix}, {"MPIO", Api::mpiio}, {"PHDF5 (w/MPI-I/O driver)", Api::phdf5}};
+  const auto heading = word_for(point.api, headings);
   return fmt::format("        IO API = {}\n", heading) + text.finish();
 }
 

@@ -23,17 +23,24 @@ namespace slabmark::seism_core_check {
 
 namespace {
 
-Parsed<std::string> parse(int argc, const char* const* argv) {
+struct Options {
+  std::string file;
+  /// It may lie in subfiles.
+  int thread_level = info_of(FileFormat::hdf5_subfiles).thread_level;
+};
+
+Parsed<Options> parse(int argc, const char* const* argv) {
   CLI::App app("Checks every element of every time step of a file that seism-core-slice wrote.",
                "seism-core-check");
-  std::string file;
-  app.add_option("file", file, "The file")->required();
+  Options options;
+  app.add_option("file", options.file, "The file")->required();
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
-  return {file, ""};
+  return {std::move(options), ""};
 }
 
-ExitStatus run(const Comm& world, const std::string& path) {
-  require_hdf5(world);
+ExitStatus run(const Comm& world, const Options& options) {
+  const std::string& path = options.file;
+  require_libraries(world);
   const CheckpointSettings settings = read_checkpoint_attributes(world, path);
   const CheckpointGrid& grid = settings.grid;
   Pattern pattern;
@@ -60,6 +67,5 @@ ExitStatus run(const Comm& world, const std::string& path) {
 
 int main(int argc, char** argv) {
   using namespace slabmark::seism_core_check;
-  // The file may lie in subfiles, whose driver wants all threads.
-  return slabmark::run_parsed(argc, argv, "seism-core-check", parse, run, MPI_THREAD_MULTIPLE);
+  return slabmark::run_parsed(argc, argv, "seism-core-check", parse, run);
 }

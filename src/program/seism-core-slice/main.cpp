@@ -89,7 +89,7 @@ void finish_file(const Comm& world, const CheckpointSettings& settings, const Ce
   nlohmann::json facts;
   if (world.is_root()) facts = facts_of(record);
   facts = nlohmann::json::parse(world.broadcast(facts.dump()));
-  facts["hdf5_version"] = environment.hdf5;
+  facts["hdf5_version"] = environment.libraries.at("HDF5");
   facts["mpi_version"] = mpi_library_version();
   facts["slabmark_version"] = std::string(version());
   write_checkpoint_attributes(world, cell.path, settings, facts);
@@ -103,7 +103,7 @@ ExitStatus run(const Comm& world, const Options& options) {
   Session session(world, "seism-core-slice", options);
   const CheckpointSettings settings = read_input(world, options);
   Cell cell;
-  cell.method = &find_method(settings.subfile > 0 ? "hdf5-subfiling" : "hdf5-slab");
+  cell.method = &find_method(checkpoint_methods[settings.subfile > 0]);
   agreed(world, [&] {
     require_ranks(world, settings.grid);
     check_options(options.settings, {&cell.method, 1});
@@ -148,6 +148,5 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace slabmark::seism_core_slice;
-  // Subfiling wants all threads, and whether it is asked for is known only after the start of MPI.
-  return slabmark::run_parsed(argc, argv, "seism-core-slice", parse, run, MPI_THREAD_MULTIPLE);
+  return slabmark::run_parsed(argc, argv, "seism-core-slice", parse, run);
 }

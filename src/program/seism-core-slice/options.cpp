@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint/attributes.hpp"
+#include "method/registry.hpp"
+
 namespace slabmark::seism_core_slice {
 
 namespace {
@@ -40,7 +43,10 @@ Parsed<Options> parse(int argc, const char* const* argv) {
 
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
 
-  resolve_common(options);
+  // Which of them the input says, which is read later.
+  const MethodInfo* possible[] = {&find_method(checkpoint_methods[0]),
+                                  &find_method(checkpoint_methods[1])};
+  resolve_common(options, possible);
   options.run.keep = true;
   options.run.overwrite = true;
   return {std::move(options), ""};

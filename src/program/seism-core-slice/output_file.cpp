@@ -1,18 +1,17 @@
 #include "program/seism-core-slice/output_file.hpp"
 
 #include <filesystem>
-#include <unistd.h>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/command.hpp"
 #include "base/error.hpp"
-#include "base/path.hpp"
 #include "parallel/agree.hpp"
 #include "storage/hdf5/file.hpp"
 #include "storage/hdf5/subfiles.hpp"
 #include "storage/posix/file_size_limit.hpp"
+#include "storage/posix/unfinished_name.hpp"
 
 namespace slabmark::seism_core_slice {
 
@@ -45,28 +44,11 @@ void require_hdf5(const std::string& path) {
       "'{}' exists and is no HDF5 file, so it is not replaced; give another filename.", path));
 }
 
-/// Beside `path`, a name that no other run and no file of the user has. What a killed run of this
-/// host left under such a name is removed.
-std::string name_beside(const std::string& path) {
-  const std::string stem = fmt::format("{}.partial-{}-", path, host_name());
-  const std::string begin = fs::path(stem).filename();
+/// With its subfiles.
+void remove_left(const std::string& file) {
   std::error_code error;
-  std::vector<std::string> left;
-  for (const auto& entry : fs::directory_iterator(directory_of(path), error)) {
-    const std::string name = entry.path().filename();
-    if (!name.starts_with(begin)) continue;
-    const std::string process = name.substr(begin.size());
-    if (process.empty() || process.find_first_not_of("0123456789") != process.npos) continue;
-    // Of a process that is gone or a zombie there is no program.
-    static_cast<void>(fs::read_symlink("/proc/" + process + "/exe", error));
-    if (error != std::errc::no_such_file_or_directory) continue;
-    left.push_back(entry.path());
-  }
-  for (const std::string& file : left) {
-    for (const std::string& subfile : hdf5::subfiles_of(file)) fs::remove(subfile, error);
-    fs::remove(file, error);
-  }
-  return stem + fmt::to_string(::getpid());
+  for (const std::string& subfile : hdf5::subfiles_of(file)) fs::remove(subfile, error);
+  fs::remove(file, error);
 }
 
 // What is found out here ends a run at once that would fail after long writing. A compressed file
@@ -91,7 +73,7 @@ std::string name_to_write(const Comm& comm, const CheckpointSettings& settings) 
     require_regular(settings.filename);
     require_hdf5(settings.filename);
     require_room(settings);
-    name = name_beside(settings.filename);
+    name = posix::unfinished_name(settings.filename, remove_left);
   });
   return comm.broadcast(name);
 }

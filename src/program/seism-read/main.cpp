@@ -45,7 +45,9 @@ Parsed<Options> parse(int argc, const char* const* argv) {
     app.remove_option(app.get_option(name));
   }
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
-  resolve_common(options);
+  const MethodInfo* possible[] = {&find_method(checkpoint_methods[0]),
+                                  &find_method(checkpoint_methods[1])};
+  resolve_common(options, possible);
   return {std::move(options), ""};
 }
 
@@ -98,6 +100,5 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace slabmark::seism_read;
-  // The file may lie in subfiles, whose driver wants all threads.
-  return slabmark::run_parsed(argc, argv, "seism-read", parse, run, MPI_THREAD_MULTIPLE);
+  return slabmark::run_parsed(argc, argv, "seism-read", parse, run);
 }

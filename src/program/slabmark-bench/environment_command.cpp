@@ -1,18 +1,13 @@
 #include "program/slabmark-bench/environment_command.hpp"
 
 #include "measure/manifest.hpp"
+#include "measure/record.hpp"
 #include "method/environment.hpp"
 #include "method/registry.hpp"
 
 namespace slabmark::bench_program {
 
-namespace {
-
 using nlohmann::json;
-
-json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
-
-}  // namespace
 
 json describe_methods() {
   json list = json::array();

@@ -16,7 +16,6 @@
 #include "bench/session.hpp"
 #include "bench/table.hpp"
 #include "method/registry.hpp"
-#include "parallel/agree.hpp"
 #include "parallel/program.hpp"
 #include "program/slabmark-bench/environment_command.hpp"
 #include "program/slabmark-bench/options.hpp"
@@ -91,14 +90,22 @@ Progress progress_on_terminal(bool quiet) {
 void report(const Options& options, const LibraryEnvironment& environment,
             const std::vector<CellRecord>& records) {
   if (isatty(STDERR_FILENO) != 0 && !options.quiet) fmt::print(stderr, "\r\033[K");
-  fmt::print("MPI-IO: {}; HDF5 {}; PnetCDF {}\n", environment.mpi_io, environment.hdf5,
-             environment.pnetcdf.empty() ? "not in this build" : environment.pnetcdf);
+  std::string libraries = "MPI-IO: " + environment.mpi_io;
+  for (const auto& [name, version] : environment.libraries) {
+    libraries += fmt::format("; {} {}", name, version.empty() ? "not in this build" : version);
+  }
+  fmt::print("{}\n", libraries);
   fmt::print("{}", format_table(records));
   if (options.chart) fmt::print("\n{}", format_bars(records));
   if (!options.json.empty()) fmt::print("Records appended to {}\n", options.json);
 }
 
 ExitStatus run(const Comm& world, const Options& options) {
+  if (options.environment) {
+    const nlohmann::json found = describe_environment(world, options.directory);
+    if (world.is_root()) fmt::print("{}\n", found.dump());
+    return ExitStatus::good;
+  }
   Session session(world, "slabmark-bench", options);
   const Patterns patterns = build_patterns(world, options);
   const std::vector<Cell> cells = make_cells(options, patterns);
@@ -116,20 +123,6 @@ ExitStatus run(const Comm& world, const Options& options) {
 }  // namespace slabmark::bench_program
 
 int main(int argc, char** argv) {
-  using namespace slabmark;
-  const auto body = [&](const Comm& world) {
-    bench_program::CommandLine line;
-    agreed(world, [&] { line = bench_program::parse(argc, argv); });
-    if (line.environment_of) {
-      const nlohmann::json found = bench_program::describe_environment(world, *line.environment_of);
-      if (world.is_root()) fmt::print("{}\n", found.dump());
-      return ExitStatus::good;
-    }
-    if (!line.options) {
-      if (world.is_root()) fmt::print("{}", line.text);
-      return ExitStatus::good;
-    }
-    return bench_program::run(world, *line.options);
-  };
-  return run_program(argc, argv, "slabmark-bench", body);
+  using namespace slabmark::bench_program;
+  return slabmark::run_parsed(argc, argv, "slabmark-bench", parse, run);
 }

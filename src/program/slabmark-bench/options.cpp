@@ -53,8 +53,7 @@ void resolve(Options& options, const std::vector<std::string>& names,
   pattern->check();
   options.pattern = std::move(pattern);
   for (const std::string& name : names) options.methods.push_back(&find_method(name));
-  resolve_common(options);
-  check_options(options.settings, options.methods);
+  resolve_common(options, options.methods);
   options.run.inputs = options.pattern->inputs();
   options.configuration = options_given(command);
   options.configuration["command"] = command.get_name();
@@ -62,7 +61,7 @@ void resolve(Options& options, const std::vector<std::string>& names,
 
 }  // namespace
 
-CommandLine parse(int argc, const char* const* argv) {
+Parsed<Options> parse(int argc, const char* const* argv) {
   CLI::App app("Runs any pattern through any methods and compares them with the limit.",
                "slabmark-bench");
   app.require_subcommand(0, 1);  // with 1, an unknown word would be reported as a missing one
@@ -71,13 +70,12 @@ CommandLine parse(int argc, const char* const* argv) {
   list->add_flag("--json", as_json, "As JSON, with kinds and formats");
   CLI::App* environment = app.add_subcommand(
       "environment", "Print libraries, file system and methods in effect here, as JSON");
-  std::string environment_directory = ".";
-  environment->add_option("-o,--output-dir", environment_directory, "Directory that is asked about")
+  Options options;
+  environment->add_option("-o,--output-dir", options.directory, "Directory that is asked about")
       ->capture_default_str();
 
   std::vector<std::unique_ptr<PatternCommand>> patterns = pattern_commands();
   std::vector<CLI::App*> commands;
-  Options options;
   std::vector<std::string> methods;
   for (const auto& pattern : patterns) {
     commands.push_back(app.add_subcommand(pattern->name(), pattern->help()));
@@ -85,17 +83,17 @@ CommandLine parse(int argc, const char* const* argv) {
     add_shared_options(*commands.back(), options, methods);
   }
 
-  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, std::nullopt, *help};
+  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
   if (list->parsed()) {
-    return {std::nullopt, std::nullopt,
-            as_json ? nlohmann::json{{"methods", describe_methods()}}.dump() + "\n"
-                    : list_of_methods()};
+    return {std::nullopt, as_json ? nlohmann::json{{"methods", describe_methods()}}.dump() + "\n"
+                                  : list_of_methods()};
   }
-  if (environment->parsed()) return {std::nullopt, environment_directory, ""};
+  options.environment = environment->parsed();
+  if (options.environment) return {std::move(options), ""};
   for (std::size_t i = 0; i < commands.size(); ++i) {
     if (!commands[i]->parsed()) continue;
     resolve(options, methods, std::move(patterns[i]), *commands[i]);
-    return {std::move(options), std::nullopt, ""};
+    return {std::move(options), ""};
   }
   throw InputError("No pattern was named; 'slabmark-bench --help' lists them.");
 }

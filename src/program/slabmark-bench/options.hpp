@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/command_line.hpp"
 #include "bench/run_arguments.hpp"
 #include "program/slabmark-bench/pattern_command.hpp"
 
@@ -23,17 +24,10 @@ struct Options : CommonOptions {
   bool chart = false;
   bool quiet = false;
   std::string directory = ".";
+  bool environment = false;  ///< only say what is in effect for files in `directory`
 };
 
-/// Nothing in `options` if the program has only to print `text` (help, list of methods), or what is
-/// in effect for files in the directory `environment_of`.
-struct CommandLine {
-  std::optional<Options> options;
-  std::optional<std::string> environment_of;
-  std::string text;
-};
-
-/// Throws InputError for bad usage.
-CommandLine parse(int argc, const char* const* argv);
+/// The list of methods counts as help. Throws InputError for bad usage.
+Parsed<Options> parse(int argc, const char* const* argv);
 
 }  // namespace slabmark::bench_program

@@ -16,7 +16,7 @@ BuiltPattern PatternCommand::build(const Comm& comm, bool for_reading) {
 
 CLI::Option* add_type(CLI::App& app, const std::string& names, ElementType& value,
                       const std::string& help, std::initializer_list<ElementType> types) {
-  std::vector<std::pair<std::string, ElementType>> words;
+  std::vector<Word<ElementType>> words;
   for (const ElementType type : types) words.emplace_back(name_of(type), type);
   return add_word(app, names, value, help, std::move(words));
 }

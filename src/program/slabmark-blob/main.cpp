@@ -24,12 +24,10 @@ namespace slabmark::blob_program {
 
 namespace {
 
-struct Options {
+struct Options : CommonOptions {
   std::string input;
   std::string output;
   const MethodInfo* method = nullptr;
-  bool overwrite = false;
-  Settings settings;
 };
 
 Parsed<Options> parse(int argc, const char* const* argv) {
@@ -43,8 +41,9 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   convert->add_option("-o,--output", options.output, "File to write")->required();
   convert->add_option("--method", method,
                       "pnetcdf-rearranged (default), hdf5-rearranged or mpiio-rearranged");
-  add_settings_arguments(*convert, options.settings);
-  convert->add_flag("--overwrite", options.overwrite, "Replace the output if it exists already");
+  add_output_arguments(*convert, options);
+  // Nothing is measured, and what is made stays.
+  for (const char* name : {"--json", "--keep"}) convert->remove_option(convert->get_option(name));
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
   options.method = &find_method(method);
   if (!method.ends_with("-rearranged")) {
@@ -52,7 +51,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
         "Method {} does not write what a conversion brings together; use a rearranged one.",
         method));
   }
-  check_options(options.settings, {&options.method, 1});
+  resolve_common(options, {&options.method, 1});
   return {std::move(options), ""};
 }
 
@@ -60,19 +59,20 @@ Parsed<Options> parse(int argc, const char* const* argv) {
 /// that it returns. Memory: the largest round of the recorded ranks that a rank stands for. Throws
 /// an agreed Error; an incomplete output is removed.
 double convert(const Comm& comm, const Options& options) {
-  const auto& [input, output, info, overwrite, settings] = options;
   std::unique_ptr<BlobPattern> content;
-  agreed(comm, [&] { content = std::make_unique<BlobPattern>(comm, input); });
+  agreed(comm, [&] { content = std::make_unique<BlobPattern>(comm, options.input); });
   const Pattern& pattern = content->pattern();
+  const MethodInfo& method = *options.method;
   agreed(comm, [&] {
-    if (const auto reason = info->supports(pattern, settings)) {
-      throw InputError(fmt::format("Method {} cannot write '{}': {}.", info->name, input, *reason));
+    if (const auto reason = method.supports(pattern, options.settings)) {
+      throw InputError(
+          fmt::format("Method {} cannot write '{}': {}.", method.name, options.input, *reason));
     }
   });
-  TrialFile file(comm, output);
+  TrialFile file(comm, options.output);
   PhaseClock clock(comm);
-  OpenFile written(*info, {comm, pattern, Direction::write, settings, clock});
-  written.begin(output);
+  OpenFile written(method, {comm, pattern, Direction::write, options.settings, clock});
+  written.begin(options.output);
   Buffers buffers;
   agreed(comm, [&] { buffers.fit(pattern); });
   for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
@@ -89,8 +89,8 @@ double convert(const Comm& comm, const Options& options) {
 }
 
 ExitStatus run(const Comm& world, const Options& options) {
-  require_hdf5(world);
-  require_free_path(world, options.output, {options.overwrite, "-o", {options.input}});
+  require_libraries(world);
+  require_free_path(world, options.output, {options.run.overwrite, "-o", {options.input}});
   const double seconds = convert(world, options);
   if (world.is_root()) {
     fmt::print("{} -> {} by {} on {} ranks in {:.4f} s\n", printable(options.input),

@@ -44,7 +44,7 @@ struct Arguments {
 };
 
 void add_options(CLI::App& app, Arguments& a, Options& options) {
-  std::vector<std::pair<std::string, const Preset*>> words;
+  std::vector<Word<const Preset*>> words;
   for (const Preset& preset : presets) words.emplace_back(preset.name, &preset);
   add_word(app, "--preset", a.preset, "Grid and stride of the study", std::move(words));
   a.grid = add_triple(app, "--grid", options.grid.points, "Points of the field; x is the fastest",
@@ -141,7 +141,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   for (const auto& method : a.methods) options.methods.push_back(&find_slice_method(method));
   auto chosen = options.methods;
   chosen.push_back(&find_method("hdf5-union"));  // for the whole field
-  check_options(options.settings, chosen);
+  resolve_common(options, chosen);
   options.configuration = options_given(app);
   auto& own = options.settings.options;
   own.emplace("copy.threads", fmt::to_string(a.threads));

@@ -1,10 +1,12 @@
 #include "storage/hdf5/file.hpp"
 
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "parallel/comm.hpp"
 #include "storage/hdf5/attribute.hpp"
 
@@ -85,6 +87,18 @@ std::string library_version() {
   unsigned release = 0;
   H5get_libversion(&major, &minor, &release);
   return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+void start() {
+  if (H5open() >= 0) return;
+  const auto setting = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return value == nullptr ? "not set" : fmt::format("'{}'", value);
+  };
+  throw InputError(
+      fmt::format("HDF5 does not start: HDF5_VOL_CONNECTOR is {}, HDF5_DRIVER is {}; correct or "
+                  "unset them.",
+                  setting("HDF5_VOL_CONNECTOR"), setting("HDF5_DRIVER")));
 }
 
 File File::create_with(const std::string& path, unsigned flags, const Handle& creation,

@@ -47,6 +47,10 @@ bool is_hdf5(const std::string& path);
 /// "2.2.0": the version of the library at run time.
 std::string library_version();
 
+/// Throws InputError if HDF5 does not start with what its environment asks for: it says so only
+/// once, to the first call, and would crash later.
+void start();
+
 /// An open file. Those with a communicator are opened, used for metadata and closed by all its
 /// ranks together.
 class File {

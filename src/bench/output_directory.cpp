@@ -1,4 +1,4 @@
-#include "program/dwrite_eval/output_directory.hpp"
+#include "bench/output_directory.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "parallel/agree.hpp"
 
-namespace slabmark::dwrite_eval {
+namespace slabmark {
 
 namespace fs = std::filesystem;
 
@@ -71,4 +71,4 @@ void OutputDirectory::remove_made() noexcept {
   made_.clear();
 }
 
-}  // namespace slabmark::dwrite_eval
+}  // namespace slabmark

@@ -8,7 +8,7 @@
 #include "parallel/abort.hpp"
 #include "parallel/comm.hpp"
 
-namespace slabmark::dwrite_eval {
+namespace slabmark {
 
 /// The directory for the output, made with its parents where it is missing. What was made is
 /// removed again when the object goes, if it is empty, unless keep() was called: a run that failed
@@ -30,4 +30,4 @@ class OutputDirectory {
   std::deque<RemoveOnAbort> guards_;         ///< on all ranks, since any may have to end the job
 };
 
-}  // namespace slabmark::dwrite_eval
+}  // namespace slabmark

@@ -14,6 +14,12 @@ from slabmark.units import counted
 PHASES = ("create", "open", "define", "prepare", "post", "flush", "sync", "close")  # in the order in which they happen
 
 
+def in_order(phases):
+    """Each once, in the order in which they happen, then those that only a newer program knows."""
+    there = dict.fromkeys(phases)
+    return [phase for phase in PHASES if phase in there] + [phase for phase in there if phase not in PHASES]
+
+
 class Cell:
     """Pattern × method × settings × conditions, over all launches. The warm-up trials are left out."""
 
@@ -42,10 +48,8 @@ class Cell:
 
     @functools.cached_property
     def phases(self):
-        """Median seconds by phase, in the order in which they happen, then those that only a newer program knows; a phase
-        that a trial lacks took 0 s."""
-        there = dict.fromkeys(name for trial in self.trials for name in trial.phases)
-        names = [p for p in PHASES if p in there] + [p for p in there if p not in PHASES]
+        """Median seconds by phase, in order; a phase that a trial lacks took 0 s."""
+        names = in_order(name for trial in self.trials for name in trial.phases)
         return {name: standard.median(trial.phases.get(name, 0.0) for trial in self.trials) for name in names}
 
     def median(self, member):

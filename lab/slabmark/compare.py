@@ -14,7 +14,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from slabmark import cells, records, statistics, units
+from slabmark import cells, gates, records, statistics, units
 from slabmark.command_line import a_number
 from slabmark.errors import InputError, did_you_mean
 
@@ -89,15 +89,20 @@ def add_arguments(parser):
     parser.add_argument(
         "--per-cell", action="store_true", help="95 %% for each cell by itself, instead of for all of them together"
     )
+    add_fail_on(parser, "a cell of BASE has no partner in NEW, or one that cannot be compared")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    gates.add_arguments(parser)
+
+
+def add_fail_on(parser, missing):
+    """What `missing` means is said in words."""
     parser.add_argument(
         "--fail-on",
         type=_outcomes,
         default=[SLOWER, MISSING],
         metavar="A,B",
-        help="what makes the exit status 1: slower, missing (a cell of BASE has no partner in NEW, or one that cannot be "
-        "compared), inconclusive, or none (default slower,missing)",
+        help=f"what makes the exit status 1: slower, missing ({missing}), inconclusive, or none (default slower,missing)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
 
 def _outcomes(text):
@@ -108,6 +113,7 @@ def _outcomes(text):
 
 
 def main(arguments, console):
+    gates.check(arguments, [file for path in (arguments.base, arguments.new) for file in records.record_files(path)])
     read = [records.read([path]) for path in (arguments.base, arguments.new)]
     skipped = [line for collection in read for line in collection.skipped]
     sides = ([cell for load in cells.workloads(collection.records) for cell in load.cells] for collection in read)
@@ -117,6 +123,7 @@ def main(arguments, console):
     found = compare(matching.pairs, arguments.tolerance, arguments.per_cell)
     outcomes = {comparison.verdict for comparison in found} | ({MISSING} if matching.missing else set())
     failed = [name for name in arguments.fail_on if name in outcomes]
+    gates.write(arguments, ("compare", _tests(found, matching, arguments.fail_on)), _metrics(found, matching))
     if arguments.json:
         print(json.dumps(as_json(found, matching, arguments, skipped, failed), indent=2))
     else:
@@ -128,14 +135,14 @@ def main(arguments, console):
     return 1 if failed else 0
 
 
-def _core(cell):
+def core(cell):
     """What makes two cells the same question: pattern, method and direction, but not where the map lies."""
     settings = cell.first.pattern["settings"]
     settings = settings | {"map": cells.map_name(settings)}
     return cell.first.pattern["name"], cells.frozen(settings), cell.method, cell.first.direction
 
 
-def _asked(cell):
+def asked(cell):
     """What the user asked for beyond that."""
     given = {key: value for key, value in cell.attributes.items() if "." in key or key.startswith("hint ")}
     return (
@@ -152,7 +159,7 @@ def match(base, new, accepted=()):
     """Pairs cells that agree in all that was asked for; of those left over, the ones that are the only ones of their
     pattern, method and direction on both sides: there, what differs is what is compared."""
     pairs, refused = [], []
-    for key in (lambda cell: (_core(cell), _asked(cell)), lambda cell: (_core(cell), cell.ranks), _core):
+    for key in (lambda cell: (core(cell), asked(cell)), lambda cell: (core(cell), cell.ranks), core):
         base_by, new_by = _unique(base, key), _unique(new, key)
         for name in base_by.keys() & new_by.keys():
             pair = base_by[name], new_by[name]
@@ -160,7 +167,7 @@ def match(base, new, accepted=()):
             refused.append((*pair, difference)) if difference else pairs.append(pair)
             base = [cell for cell in base if cell is not pair[0]]
             new = [cell for cell in new if cell is not pair[1]]
-    pairs.sort(key=lambda pair: (_core(pair[0]), pair[0].ranks, pair[0].label))
+    pairs.sort(key=lambda pair: (core(pair[0]), pair[0].ranks, pair[0].label))
     return Matching(pairs, base, new, refused)
 
 
@@ -323,3 +330,52 @@ def as_json(found, matching, arguments, skipped, failed):
         "skipped": skipped,
         "failed": failed,
     }
+
+
+def interval_words(ratio):
+    """'ratio 1.234, 1.100 to 1.345'"""
+    return f"ratio {ratio.median:.3f}, " + ("no interval yet" if ratio.low is None else f"{ratio.low:.3f} to {ratio.high:.3f}")
+
+
+def outcome(verdict, fail_on):
+    """Of a test in JUnit's words: what is not known is skipped, not passed."""
+    return "failed" if verdict in fail_on else "skipped" if verdict in (INCONCLUSIVE, MISSING) else "passed"
+
+
+def _tests(found, matching, fail_on):
+    rows = [
+        (c.base.title, c.label, c.medians[1], c.verdict, ", ".join(filter(None, [interval_words(c.ratio), c.note]))) for c in found
+    ]
+    rows += [(cell.title, cell.label, None, MISSING, why) for cell, why in matching.missing]
+    return [(*row, outcome(row[3], fail_on)) for row in rows]
+
+
+def _metrics(found, matching):
+    labels = lambda cell, label: {"workload": cell.title, "cell": label}
+    rows = [(labels(c.base, c.label), c) for c in found]
+    verdict = "slabmark_compare_verdict"
+    states = [(row, c.verdict) for row, c in rows] + [(labels(cell, cell.label), MISSING) for cell, _ in matching.missing]
+    known = (SLOWER, FASTER, SAME, INCONCLUSIVE, MISSING)
+    return [
+        (
+            "slabmark_compare_open_to_close_seconds",
+            "gauge",
+            "seconds",
+            "Median of the values of a side.",
+            [(row | {"side": side}, c.medians[number]) for row, c in rows for number, side in enumerate(("base", "new"))],
+        ),
+        (
+            "slabmark_compare_ratio",
+            "gauge",
+            "ratio",
+            "New / base seconds: the median and the interval.",
+            [(row | {"of": of}, getattr(c.ratio, of)) for row, c in rows for of in ("median", "low", "high")],
+        ),
+        (
+            verdict,
+            "stateset",
+            None,
+            "What compare says of the cell.",
+            [sample for row, state in states for sample in gates.states(verdict, row, state, known)],
+        ),
+    ]

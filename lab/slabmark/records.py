@@ -161,13 +161,9 @@ def read(paths, tell_apart=False):
     """Records of files, or of all *.jsonl files in folders, in order; with `tell_apart`, each with the path that it is
     from if there are several. InputError if a path does not exist or nothing at all is found."""
     collection = Collection([], [], [])
-    for path in paths:
-        source = str(path) if tell_apart and len(paths) > 1 else ""
-        for file in record_files(path):
-            with files.open_regular(file) as lines:
-                for number, line in enumerate(lines, start=1):
-                    if line.strip():
-                        _add(collection, line, str(file), number, source)
+    for entry in entries(paths, tell_apart):
+        kept = {Record: collection.records, Failure: collection.failures, str: collection.skipped}[type(entry)]
+        kept.append(entry)
     if not collection.records and not collection.failures:
         reason = f" The first that was there: {collection.skipped[0]}." if collection.skipped else ""
         raise InputError(
@@ -175,6 +171,20 @@ def read(paths, tell_apart=False):
             f"'slabmark sweep', makes some.{reason}"
         )
     return collection
+
+
+def entries(paths, tell_apart=False):
+    """One by one: a Record, a Failure, or a sentence that says why a line is neither."""
+    for path in paths:
+        source = str(path) if tell_apart and len(paths) > 1 else ""
+        for file in record_files(path):
+            with files.open_regular(file) as lines:
+                for number, line in enumerate(lines, start=1):
+                    if line.strip():
+                        try:
+                            yield parse_line(line, str(file), number, source)
+                        except Unreadable as reason:
+                            yield f"{file}, line {number}: skipped, because {reason}"
 
 
 def record_files(path):
@@ -187,15 +197,6 @@ def record_files(path):
     if not (inside := sorted(path.glob("*.jsonl"))):
         raise InputError(f"The folder '{path}' holds no file of records (*.jsonl).")
     return inside
-
-
-def _add(collection, line, *place):
-    try:
-        entry = parse_line(line, *place)
-    except Unreadable as reason:
-        collection.skipped.append(f"{place[0]}, line {place[1]}: skipped, because {reason}")
-    else:
-        (collection.failures if isinstance(entry, Failure) else collection.records).append(entry)
 
 
 def parse_line(line, file, number, source=""):

@@ -86,6 +86,24 @@ def test_no_record_ends_in_a_traceback(tmp_path, capsys):
             told(capsys, "compare", base, new, "--fail-on", "none", *generator.choice([[], ["--json"]]))
         else:
             told(capsys, "report", new, base, "-o", tmp_path / "r.html", "--csv", tmp_path, "--png", tmp_path)
+            told(capsys, "track", "add", tmp_path / "store", new)
+            gates = ["--junit", tmp_path / "t.xml", "--openmetrics", tmp_path / "t.txt"]
+            told(capsys, "track", "report", tmp_path / "store", "-o", tmp_path / "t.html", *gates)
+
+
+def test_no_store_ends_in_a_traceback(tmp_path, capsys):
+    generator = random.Random(SEED)
+    made = [record([1.0, 1.1], started=f"2026-01-{day:02}T00:00:00Z") for day in range(1, 21)]
+    store = tmp_path / "store"
+    told(capsys, "track", "add", store, write_records(tmp_path / "good.jsonl", made))
+    good = store.read_bytes()
+    for _ in until_the_time_is_over():
+        data = bytearray(good)
+        for _ in range(generator.choice([1, 1, 10, 100])):
+            data[generator.randrange(len(data))] = generator.randrange(256)
+        store.write_bytes(bytes(data[: generator.choice([len(data), generator.randrange(1, len(data))])]))
+        for action in (["report", store, "-o", tmp_path / "t.html"], ["query", store, "trials", "--json"]):
+            told(capsys, "track", *action)
 
 
 def toml(value):
@@ -149,6 +167,8 @@ def odd_files(tmp_path):
         ["decomp", "show", "FILE"],
         ["report", "GOOD", "-o", "FILE"],
         ["report", "GOOD", "--csv", "FILE"],
+        ["track", "report", "FILE"],
+        ["track", "add", "STORE", "FILE"],
         ["sweep", "STUDY", "--job", "slurm", "-r", "FILE"],
     ],
 )
@@ -157,7 +177,8 @@ def test_no_odd_file_hangs_is_changed_or_ends_in_a_traceback(odd_files, tmp_path
     study = write_study(tmp_path, STUDY)
     monkeypatch.chdir(tmp_path)
     for name in odd_files:
-        words = [{"FILE": name, "GOOD": good, "STUDY": study}.get(word, word) for word in command]
+        named = {"FILE": name, "GOOD": good, "STUDY": study, "STORE": tmp_path / "store"}
+        words = [named.get(word, word) for word in command]
         before = os.readlink(name) if os.path.islink(name) else None
         status, error = told(capsys, *words)
         if name != tmp_path or command[-1] != "FILE":

@@ -2,16 +2,11 @@
 
 import collections
 import contextlib
-import datetime
-import importlib.resources
 import pathlib
 
-import jinja2
-
-import slabmark
 from slabmark import compare, findings, programs, units
 from slabmark.errors import LabError, printable
-from slabmark.report import figures, glossary
+from slabmark.report import figures, glossary, layout
 
 # A figure takes a third of a second and half a page; beyond these, tables tell the rest.
 MOST_DRAWN_WORKLOADS = 8
@@ -28,20 +23,9 @@ def make(loads, collection, title, sources):
     histograms = _histograms(maps)
     verdicts = _verdicts(loads, sources) if len(sources) == 2 else None
     found = findings.grouped(loads)
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("slabmark.report", "."),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    shown = (units.seconds, units.size, units.rate, units.percent, units.three_digits)
-    environment.filters |= {function.__name__: function for function in shown}
-    html = environment.get_template("page.html.j2").render(
+    html = layout.render(
+        "report/page.html.j2",
         title=title or "Slabmark report",
-        css=importlib.resources.files("slabmark.report").joinpath("page.css").read_text(),
-        version=slabmark.__version__,
-        made=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         sources=sources,
         parts=[  # of the page's navigation: anchor, words, whether it is there
             ("verdicts", "Before and after", verdicts),

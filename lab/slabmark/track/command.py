@@ -1,0 +1,438 @@
+"""Keeps the records of many nights in one store, finds lasting changes, and makes a page of them. docs/track.md tells how."""
+
+import csv
+import datetime
+import gc
+import io
+import itertools
+import json
+import pathlib
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from slabmark import compare, files, gates, records, units
+from slabmark.command_line import a_number
+from slabmark.errors import InputError
+from slabmark.track import history, page, store
+
+BATCH = 2000  # launches a transaction: another writer waits no longer than for these
+MOST_NAMED = 20  # lines that were not kept
+
+
+def add_arguments(parser):
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=type(parser))
+    add = _action(actions, "add", "put records into the store, each launch once; a store that is not there is made")
+    add.add_argument("records", metavar="RECORDS", nargs="+", help="files or folders of records")
+
+    report = _action(actions, "report", "find changes, write a page, and end with status 1 if a cell is slower or missing")
+    report.add_argument("-o", "--output", default="track.html", metavar="FILE", help="the page (default track.html)")
+    report.add_argument("--title", help="heading of the page")
+    _add_judging(report)
+    compare.add_fail_on(report, "a cell was not measured lately, or what was read back was wrong")
+    report.add_argument("--json", action="store_true", help="print JSON instead of a summary")
+    gates.add_arguments(report)
+    report.add_argument(
+        "--overwrite", action="store_true", help="replace files that are there, even such as slabmark did not make"
+    )
+
+    query = _action(actions, "query", "print what is in the store")
+    query.add_argument("what", nargs="?", choices=list(QUERIES), default="cells", help="rows of what (default cells)")
+    query.add_argument("--since", type=_date, metavar="DATE", help="from this day on, 2026-01-31")
+    query.add_argument("--until", type=_date, metavar="DATE", help="to this day")
+    _add_judging(query)
+    query.add_argument("--json", action="store_true", help="print a JSON object a row")
+    query.add_argument("--csv", metavar="FILE", help="write a table")
+    query.add_argument("--overwrite", action="store_true", help="replace a table that slabmark did not make")
+
+    prune = _action(actions, "prune", "remove what is old, for good: it does not come back with the next add")
+    prune.add_argument("--before", type=_date, required=True, metavar="DATE", help="launches before this day, 2026-01-31 (UTC)")
+    prune.add_argument("--trials-only", action="store_true", help="keep their medians, from which changes are found")
+    prune.add_argument("--dry-run", action="store_true", help="only say how many there are")
+
+    copy = _action(actions, "copy", "copy the store as it is at one moment, while others may add to it")
+    copy.add_argument("copy", metavar="COPY", help="file to make; an earlier store there is replaced")
+
+
+def _action(actions, name, text):
+    parser = actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False)
+    parser.add_argument("store", metavar="STORE", help="file of the store")
+    return parser
+
+
+def _add_judging(parser):
+    parser.add_argument(
+        "--cell", action="append", default=[], metavar="TEXT", help="only cells whose names hold this; may be repeated"
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=a_number(float, 0, 10),
+        default=0.05,
+        metavar="SHARE",
+        help="a change by up to this share is called the same (default 0.05)",
+    )
+    parser.add_argument(
+        "--recent",
+        type=a_number(int, 1, 100_000),
+        default=30,
+        metavar="DAYS",
+        help="the level now is held against the one that was in force so many days ago (default 30)",
+    )
+    parser.add_argument(
+        "--false-alarms",
+        type=a_number(float, 1e-6, 1000),
+        default=0.5,
+        metavar="A_YEAR",
+        help="changes a year, of all cells together, that may be mistaken (default 0.5)",
+    )
+    parser.add_argument(
+        "--day-starts", type=_time, default=0, metavar="HH:MM", help="when a night's day begins, in UTC (default 00:00)"
+    )
+
+
+def _date(text):
+    """Days since 1970."""
+    return (datetime.date.fromisoformat(text) - datetime.date(1970, 1, 1)).days
+
+
+def _time(text):
+    """Milliseconds after midnight."""
+    parsed = datetime.datetime.strptime(text, "%H:%M")
+    return (parsed.hour * 60 + parsed.minute) * 60_000
+
+
+_date.__name__, _time.__name__ = "date", "time"
+
+
+def main(arguments, console):
+    return ACTIONS[arguments.action](arguments, console)
+
+
+def add(arguments, console):
+    store.check(arguments.store, make=True)  # before the work
+    skipped, counts = [], {"limits": 0, "failures": 0}
+    batches = itertools.batched if hasattr(itertools, "batched") else _batched
+    launches = batches(_launches(arguments.records, skipped, counts), BATCH)
+    first = next(launches, ())
+    if not first:
+        reason = f" The first that was there: {skipped[0]}." if skipped else ""
+        raise InputError(f"No record with measured trials was found in {', '.join(arguments.records)}.{reason}")
+    added = there = 0
+    with store.opened(arguments.store, make=True) as opened:
+        for batch in itertools.chain([first], launches):
+            new = opened.add(batch)
+            added, there = added + new, there + len(batch) - new
+    for sentence in skipped[:MOST_NAMED]:
+        console.say(f"warning: {sentence}")
+    parts = [f"{units.counted(added, 'launch')} added"]
+    parts += [f"{there} were there, or were pruned, already"] * bool(there)
+    parts += [f"{units.counted(counts['limits'], 'record')} of a limit stay with their cells"] * bool(counts["limits"])
+    parts += [f"{units.counted(counts['failures'], 'failed launch')} left out"] * bool(counts["failures"])
+    parts += [f"{units.counted(len(skipped), 'line')} skipped"] * bool(skipped)
+    console.say(f"{arguments.store}: {'; '.join(parts)}.")
+    return 0
+
+
+def _batched(values, count):
+    values = iter(values)
+    while batch := tuple(itertools.islice(values, count)):
+        yield batch
+
+
+def _launches(paths, skipped, counts):
+    for entry in records.entries(paths):
+        if isinstance(entry, records.Failure):
+            counts["failures"] += 1
+        elif isinstance(entry, str):
+            skipped.append(entry)
+        elif entry.is_bound:
+            counts["limits"] += 1
+        elif not entry.unsupported:
+            try:
+                yield store.launch_of(entry)
+            except ValueError as reason:
+                skipped.append(f"{entry.file}, line {entry.line}: skipped, because {reason}")
+
+
+def _judged(arguments, opened):
+    try:
+        past = history.read(opened, arguments.day_starts, arguments.cell)
+    except (ValueError, TypeError, LookupError, ArithmeticError) as error:  # what no `add` wrote
+        raise InputError(f"The store '{arguments.store}' is damaged ({error}); copy it from a backup.") from None
+    if not past.histories:
+        named = " whose name holds " + " and ".join(map(repr, arguments.cell)) if arguments.cell else ""
+        raise InputError(f"The store '{arguments.store}' has no cell{named}; 'slabmark track query STORE' lists them.")
+    history.judge(past, arguments.tolerance, arguments.recent, arguments.false_alarms)
+    return past
+
+
+def report(arguments, console):
+    gc.disable()  # nothing is dropped before the end
+    files.check_output(arguments.output, [arguments.store], arguments.overwrite, files.REPORT)
+    gates.check(arguments, [arguments.store], arguments.overwrite)
+    with store.opened(arguments.store) as opened:
+        past = _judged(arguments, opened)
+    current = [one for one in past.histories if not history.is_over(one, past.newest, arguments.recent)]
+    outcomes = {one.verdict for one in current}
+    failed = [name for name in arguments.fail_on if name in outcomes]
+    html = page.make(past, current, arguments)
+    files.write(arguments.output, html.encode("utf-8", "backslashreplace"))
+    gates.write(arguments, ("track", _tests(current, arguments.fail_on)), _metrics(current))
+    if arguments.json:
+        print(json.dumps(as_json(past, current, arguments, failed), indent=2))
+    else:
+        show(past, current, arguments, failed, console)
+    return 1 if failed else 0
+
+
+def show(past, current, arguments, failed, console):
+    for one in sorted(current, key=lambda one: history.ORDER.index(one.verdict)):
+        if one.verdict in (history.UNCHANGED, history.SHORT):
+            continue
+        console.say(
+            f"{one.verdict}: {one.name}: {', '.join(filter(None, [one.ratio and compare.interval_words(one.ratio), one.why]))}"
+        )
+        if one.ratio:
+            for line in history.told(one.changes[-1]):
+                console.say(f"    {line}")
+    counts = {name: sum(one.verdict == name for one in current) for name in history.ORDER}
+    console.say(
+        f"{arguments.output}: {units.counted(len(current), 'cell')}, {past.count['launches']} launches, "
+        f"{past.count['trials']} trials to {history.date(past.newest)}; at most {arguments.false_alarms:g} false alarms a year."
+    )
+    console.say("Verdicts: " + ", ".join(f"{count} {name}" for name, count in counts.items() if count) + ".")
+    if failed:
+        console.say(f"Exit status 1, because of --fail-on {','.join(arguments.fail_on)}: {', '.join(failed)}.")
+
+
+def _tests(current, fail_on):
+    return [
+        (
+            one.title,
+            one.label,
+            one.latest.median if one.nights else None,
+            one.verdict,
+            "; ".join(
+                filter(
+                    None,
+                    [
+                        one.ratio and compare.interval_words(one.ratio),
+                        one.why,
+                        *(history.told(one.changes[-1]) if one.ratio else ()),
+                    ],
+                )
+            ),
+            compare.outcome(one.verdict, fail_on),
+        )
+        for one in current
+    ]
+
+
+def _metrics(current):
+    labels = lambda one: {"workload": one.title, "cell": one.label}
+    verdict = "slabmark_track_verdict"
+    measured = [one for one in current if one.nights]
+    gauge = lambda name, unit, text, value: (name, "gauge", unit, text, [(labels(one), value(one)) for one in measured])
+    return [
+        gauge(
+            "slabmark_track_open_to_close_seconds",
+            "seconds",
+            "Median of the launches of the latest night.",
+            lambda one: one.latest.median,
+        ),
+        gauge(
+            "slabmark_track_measured_timestamp_seconds",
+            "seconds",
+            "When the latest launch began, since 1970.",
+            lambda one: one.latest.launches[-1].started / 1000,
+        ),
+        gauge("slabmark_track_changes", None, "Lasting changes that were found.", lambda one: len(one.changes)),
+        (
+            "slabmark_track_level_ratio",
+            "gauge",
+            "ratio",
+            "The level now / the one before, where it changed lately: the median and the interval.",
+            [
+                (labels(one) | {"of": of}, getattr(one.ratio, of))
+                for one in current
+                if one.ratio
+                for of in ("median", "low", "high")
+            ],
+        ),
+        (
+            verdict,
+            "stateset",
+            None,
+            "What track says of the cell.",
+            [sample for one in current for sample in gates.states(verdict, labels(one), one.verdict, history.ORDER)],
+        ),
+    ]
+
+
+def as_json(past, current, arguments, failed):
+    """What `show` tells, for programs; seconds, and shares of 1."""
+    return {
+        "slabmark_track": 1,
+        "newest": history.date(past.newest),
+        "tolerance": arguments.tolerance,
+        "recent_days": arguments.recent,
+        "false_alarms_a_year": arguments.false_alarms,
+        "launches": past.count["launches"],
+        "trials": past.count["trials"],
+        "cells": [
+            {"workload": one.title, "cell": one.label, "nights": len(one.nights), "verdict": one.verdict, "why": one.why}
+            | {"ratio": _ratio_json(one.ratio), "changes": [_change_json(change) for change in one.changes]}
+            for one in current
+        ],
+        "failed": failed,
+    }
+
+
+def _ratio_json(ratio):
+    return ratio and {"median": ratio.median, "low": ratio.low, "high": ratio.high}
+
+
+def _change_json(change):
+    return {
+        "date": change.date,
+        "found": change.found,
+        "verdict": change.verdict,
+        "ratio": _ratio_json(change.ratio),
+        "limit_ratio": _ratio_json(change.limit),
+        "phase": change.phase and dict(zip(("name", "before", "after"), change.phase)),
+        "changed": [dict(zip(("date", "what", "before", "after"), one)) for one in change.changed],
+    }
+
+
+def _cells(past, within):
+    for one in past.histories:
+        nights = [night for night in one.nights if within(night)]
+        if nights:
+            yield {
+                **_named(one),
+                "nights": len(nights),
+                "launches": sum(len(night.launches) for night in nights),
+                "trials": sum(len(launch.table) for night in nights for launch in night.launches),
+                "first": nights[0].date,
+                "last": nights[-1].date,
+                "latest_seconds": nights[-1].median,
+                "changes": len(one.changes),
+                "verdict": one.verdict,
+            }
+
+
+def _nights(past, within):
+    for one, night in _within(past, within):
+        yield {
+            **_named(one),
+            "date": night.date,
+            "median_seconds": night.median,
+            "limit_seconds": night.limit if night.limit is not None else "",
+            "launches": len(night.launches),
+            "trials": sum(len(launch.table) for launch in night.launches),
+        }
+
+
+def _trials(past, within):
+    for one, night in _within(past, within):
+        for number, launch in enumerate(night.launches):
+            at = datetime.datetime.fromtimestamp(launch.started / 1000, datetime.UTC).isoformat(timespec="milliseconds")
+            for values in launch.table.tolist():
+                phases = {f"{name}_seconds": value for name, value in zip(launch.columns, values)}
+                hosts = past.hosts[launch.hosts]
+                yield {**_named(one), "date": night.date, "launch": number, "started": at, "hosts": hosts, **phases}
+
+
+def _changes(past, within):
+    for one in past.histories:
+        for change in one.changes:
+            if within(one.nights[change.place]):
+                ratio = change.ratio
+                low, high = ("", "") if ratio.low is None else (ratio.low, ratio.high)
+                yield {
+                    **_named(one),
+                    "date": change.date,
+                    "found": change.found,
+                    "ratio": ratio.median,
+                    "low": low,
+                    "high": high,
+                    "verdict": change.verdict,
+                    "what_else_changed": "; ".join(f"{what}: {a} -> {b}" for _, what, a, b in change.changed),
+                }
+
+
+def _named(one):
+    return {"workload": one.title, "cell": one.label}
+
+
+def _within(past, within):
+    return ((one, night) for one in past.histories for night in one.nights if within(night))
+
+
+QUERIES = {"cells": _cells, "nights": _nights, "trials": _trials, "changes": _changes}
+
+
+def query(arguments, console):
+    if arguments.csv is not None:
+        files.check_output(arguments.csv, [arguments.store], arguments.overwrite, files.TABLE)
+    with store.opened(arguments.store) as opened:
+        past = _judged(arguments, opened)
+    first = arguments.since if arguments.since is not None else past.newest - 10**6
+    last = arguments.until if arguments.until is not None else past.newest
+    rows = QUERIES[arguments.what](past, lambda night: first <= night.day <= last)
+    if arguments.csv is not None:
+        rows = list(rows)
+        text = io.StringIO(newline="")
+        table = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)) or ["workload", "cell"])
+        table.writeheader()
+        table.writerows(rows)
+        files.write(arguments.csv, text.getvalue().encode("utf-8", "backslashreplace"))
+        console.say(f"{arguments.csv}: {units.counted(len(rows), 'row')}.")
+    elif arguments.json:
+        for row in rows:
+            print(json.dumps(row))
+    else:
+        rows = list(rows)
+        table = Table(box=box.SIMPLE_HEAD)
+        for name in dict.fromkeys(name for row in rows for name in row):
+            table.add_column(name.replace("_", " "), overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(_shown(name, value)) for name, value in row.items()))
+        console.print(table) if rows else console.say("There is nothing of that.")
+    return 0
+
+
+def _shown(name, value):
+    if isinstance(value, float):
+        return units.seconds(value) if name.endswith("_seconds") else f"{value:.3f}"
+    return str(value)
+
+
+def prune(arguments, console):
+    before = arguments.before * history.DAY
+    of_what = "the trials of " if arguments.trials_only else ""
+    with store.opened(arguments.store) as opened:
+        if arguments.dry_run:
+            many, done = opened.pruned_at(before, arguments.trials_only), "would be"
+        else:
+            many, done = opened.prune(before, arguments.trials_only), "were"
+    console.say(
+        f"{arguments.store}: {of_what}{units.counted(many, 'launch')} before {history.date(arguments.before)} {done} removed."
+    )
+    return 0
+
+
+def copy(arguments, console):
+    target = pathlib.Path(arguments.copy)
+    files.check_output(target, [arguments.store], ours=store.MAGIC)
+    if target.exists():
+        with store.opened(target):  # a data base of somebody else is no store
+            pass
+    with store.opened(arguments.store) as opened:
+        opened.copy(target)
+    console.say(f"{target}: a copy of {arguments.store}.")
+    return 0
+
+
+ACTIONS = {"add": add, "report": report, "query": query, "prune": prune, "copy": copy}

@@ -1,0 +1,353 @@
+"""The nights of each cell, out of the store: levels, changes, what else changed, and a verdict."""
+
+import collections
+import dataclasses
+import datetime
+import functools
+import itertools
+import json
+import statistics as standard
+import typing
+
+import numpy
+
+from slabmark import compare, statistics, units
+from slabmark.compare import FASTER, INCONCLUSIVE, MISSING, SAME, SLOWER
+from slabmark.track import changes
+
+UNCHANGED, SHORT = "unchanged", "too few nights"  # no change was found; none can be, yet
+DAY = 86_400_000  # milliseconds
+# Nights on either side of a change that its ratio is made of.
+MOST_COMPARED = changes.BASELINE
+OFTEN = 0.1  # of the nights: what changes more often than that is no news
+MOST_GAPS = 3  # as many of its usual gaps may pass until a cell is missing
+
+
+@dataclasses.dataclass(frozen=True)
+class Night:
+    """What was measured of a cell from one day's beginning to the next one's."""
+
+    day: int  # since 1970
+    median: float  # of the launches' medians, in seconds
+    limit: float | None  # the same of the limits beside them
+    launches: tuple  # of Launch
+
+    @property
+    def date(self):
+        return date(self.day)
+
+    @property
+    def environment(self):
+        return self.launches[0].environment
+
+
+class Launch(typing.NamedTuple):  # there are half a million in a year
+    """As the store has it; `columns` name those of `table`."""
+
+    started: int
+    median: float
+    limit: float | None
+    verified: str
+    environment: int
+    hosts: int
+    columns: tuple
+    trials: bytes | None
+
+    @property
+    def table(self):
+        """Seconds: a row a trial, a column a name; no rows if they were pruned."""
+        return numpy.frombuffer(self.trials or b"", dtype="<f8").reshape(-1, len(self.columns))
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """From one level to the next."""
+
+    date: str  # of the first night of the new level
+    found: str  # of the night with which it was found
+    place: int  # among the nights of the cell
+    ratio: statistics.Ratio
+    verdict: str
+    limit: statistics.Ratio | None  # of the limits beside; None where they are not known
+    phase: tuple | None  # (name, median seconds before, after) of the phase that contributes most
+    changed: list  # [(date, what, before, after)] of what else changed then
+
+
+@dataclasses.dataclass
+class History:
+    """A cell, with those that only its settings tell from it if never two were measured at a time."""
+
+    described: dict
+    nights: list
+    environments: dict  # by id: {name: value}
+    unverified: list  # dates
+    label: str = ""
+    changes: list = dataclasses.field(default_factory=list)
+    verdict: str = UNCHANGED
+    ratio: statistics.Ratio | None = None  # of the level now to the one that was in force before the last days
+    why: str = ""
+
+    @property
+    def title(self):
+        return self.described["title"]
+
+    @property
+    def name(self):
+        return f"{self.title}: {self.label}"
+
+    @functools.cached_property
+    def levels(self):
+        """[(first night, last night + 1)] between the changes."""
+        places = [0, *(change.place for change in self.changes), len(self.nights)]
+        return list(itertools.pairwise(places))
+
+    @property
+    def latest(self):
+        return self.nights[-1]
+
+
+def date(day):
+    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=int(day))).isoformat()
+
+
+@dataclasses.dataclass
+class Past:
+    """All of a store."""
+
+    histories: list
+    environments: dict
+    hosts: dict
+    newest: int | None  # day
+    count: dict  # of launches, trials
+
+
+def read(store, day_starts=0, words=()):
+    """A Past without verdicts. `day_starts`: milliseconds after midnight UTC. Of the cells whose names hold all `words`."""
+    with store.reading():
+        described = {
+            number: (identity, history, json.loads(text))
+            for number, identity, history, text in store.rows("SELECT id, identity, history, described FROM cell")
+        }
+        attributes = {number: pair for number, *pair in store.rows("SELECT id, name, value FROM attribute")}
+        environments = {
+            number: dict(attributes[one] for one in json.loads(text))
+            for number, text in store.rows("SELECT id, attributes FROM environment")
+        }
+        hosts = dict(store.rows("SELECT id, names FROM hosts"))
+        layouts = {number: tuple(json.loads(text)) for number, text in store.rows("SELECT id, columns FROM layout")}
+        launches = {
+            number: [
+                Launch(*row[:6], layouts[row[6]], row[7])
+                for row in store.rows(
+                    "SELECT started, median, limit_seconds, verified, environment, hosts, layout, trials FROM launch "
+                    "WHERE cell = ? ORDER BY started, digest",
+                    number,
+                )
+            ]
+            for number in described
+        }
+    grouped = collections.defaultdict(list)
+    for number, (_, history, text) in described.items():
+        if launches[number]:
+            grouped[history].append((text, launches[number]))
+    histories = [_history(text, found, day_starts, environments) for group in grouped.values() for text, found in _joined(group)]
+    _label(histories)
+    histories.sort(key=lambda history: (history.title, history.label))
+    trials = sum(len(one.trials or b"") // (8 * len(one.columns)) for found in launches.values() for one in found)
+    newest = max((night.day for history in histories for night in history.nights), default=None)
+    histories = [history for history in histories if all(word.lower() in history.name.lower() for word in words)]
+    return Past(histories, environments, hosts, newest, {"launches": sum(map(len, launches.values())), "trials": trials})
+
+
+def _joined(group):
+    """[(description, launches)]: cells that follow each other are one, whose settings changed; those that were measured in
+    turns are several."""
+    group = sorted(group, key=lambda cell: cell[1][0].started)
+    if all(one[-1].started < other[0].started for (_, one), (_, other) in itertools.pairwise(group)):
+        return [(group[-1][0], [launch for _, found in group for launch in found])]
+    return group
+
+
+def _history(described, launches, day_starts, environments):
+    good, nights = [launch for launch in launches if launch.verified != "no"], []
+    day_of = lambda launch: (launch.started - day_starts) // DAY
+    if not all(0 < launch.median <= 1e12 and (launch.limit is None or launch.limit >= 0) for launch in good):
+        raise ValueError("seconds that are none")
+    for day, found in itertools.groupby(good, day_of):
+        found = tuple(found)
+        limits = [launch.limit for launch in found if launch.limit]
+        nights.append(
+            Night(day, standard.median([launch.median for launch in found]), standard.median(limits) if limits else None, found)
+        )
+    unverified = sorted({date(day_of(launch)) for launch in launches if launch.verified == "no"})
+    return History(described, nights, environments, unverified)
+
+
+def _label(histories):
+    """By the method, the ranks, and the settings in which cells of one title differ: no two have the same name."""
+    taken = collections.Counter()
+    by_title = lambda history: history.title
+    for _, same in itertools.groupby(sorted(histories, key=by_title), by_title):
+        same = list(same)
+        for history in same:
+            method, ranks = history.described["method"], history.described["ranks"]
+            differing = [
+                f"{name.removeprefix('hint ')}={value}"
+                for name, value in history.described["settings"].items()
+                if value and name != "ranks" and any(_differs(name, value, other.described["settings"]) for other in same)
+            ]
+            history.label = ", ".join([method, units.counted(ranks, "rank"), *differing])
+            taken[history.name] += 1
+            if (number := taken[history.name]) > 1:
+                history.label += f" ({number})"
+
+
+def _differs(name, value, other):
+    """An option belongs to some methods only: who lacks it does not differ in it."""
+    return other.get(name) != value if name in other or "." not in name else False
+
+
+def judge(past, tolerance, recent, alarms_a_year):
+    """Finds the changes of all cells and gives each a verdict on the level now against the one `recent` days ago."""
+    chance = changes.chance(alarms_a_year, len(past.histories))
+    for history in past.histories:
+        if history.nights:
+            logarithms = numpy.log([night.median for night in history.nights])
+            found = changes.find(logarithms, chance, [night.day for night in history.nights])
+            history.changes = _changes(history, found, tolerance)
+        history.verdict, history.ratio, history.why = _verdict(history, past.newest, tolerance, recent)
+
+
+def _changes(history, found, tolerance):
+    nights, made = history.nights, []
+    often = _often(history)
+    for number, change in enumerate(found):
+        first = found[number - 1].place if number else 0
+        last = found[number + 1].place if number + 1 < len(found) else len(nights)
+        before, after = _beside(nights, first, change.place, last)
+        ratio = statistics.ratio([n.median for n in before], [n.median for n in after])
+        limits = [[n.limit for n in side if n.limit] for side in (before, after)]
+        made.append(
+            Change(
+                nights[change.place].date,
+                nights[change.found].date,
+                change.place,
+                ratio,
+                compare.verdict(ratio, tolerance),
+                statistics.ratio(*limits) if all(limits) else None,
+                _phase(before, after),
+                _what_else(history, change.place, often),
+            )
+        )
+    return made
+
+
+def _beside(nights, first, place, last):
+    return nights[max(first, place - MOST_COMPARED) : place], nights[place : min(last, place + MOST_COMPARED)]
+
+
+def _phase(before, after):
+    """The phase whose median seconds changed most, as far as trials are still there."""
+    sides = [_phases(side) for side in (before, after)]
+    if not all(sides):
+        return None
+    names = dict.fromkeys([*sides[0], *sides[1]])
+    changed = {name: (sides[0].get(name, 0.0), sides[1].get(name, 0.0)) for name in names}
+    name = max(changed, key=lambda name: abs(changed[name][1] - changed[name][0]), default=None)
+    return name and (name, *changed[name])
+
+
+def _phases(nights):
+    """Median seconds by phase."""
+    tables = collections.defaultdict(list)
+    for night in nights:
+        for launch in night.launches:
+            if launch.trials:
+                tables[launch.columns].append(launch.trials)
+    found = collections.defaultdict(list)
+    for columns, blobs in tables.items():
+        table = numpy.frombuffer(b"".join(blobs), dtype="<f8").reshape(-1, len(columns))
+        for number, name in enumerate(columns[2:], start=2):
+            found[name].append(table[:, number])
+    many = sum(len(b"".join(blobs)) // 8 // len(columns) for columns, blobs in tables.items())
+    # A trial without the phase spent no time in it.
+    return {
+        name: float(numpy.median(numpy.concatenate([*parts, numpy.zeros(many - sum(map(len, parts)))])))
+        for name, parts in found.items()
+    }
+
+
+def _differences(history, place):
+    """[(what, before, after)] between a night and the one before."""
+    one, other = (history.nights[number].environment for number in (place - 1, place))
+    if one == other:
+        return []
+    before, after = history.environments[one], history.environments[other]
+    return [
+        (name, before.get(name, "-"), after.get(name, "-"))
+        for name in dict.fromkeys([*after, *before])
+        if before.get(name) != after.get(name)
+    ]
+
+
+def _often(history):
+    """Names of what changes in so many nights that it says nothing."""
+    counts = collections.Counter(name for place in range(1, len(history.nights)) for name, *_ in _differences(history, place))
+    return {name for name, count in counts.items() if count > max(3, OFTEN * len(history.nights))}
+
+
+def _what_else(history, place, often):
+    """That night, or else in the night before or after: where a level begins is sometimes a night off."""
+    for near in ((place,), (place - 1, place + 1)):
+        found = [
+            (history.nights[at].date, *difference)
+            for at in near
+            if 0 < at < len(history.nights)
+            for difference in _differences(history, at)
+            if difference[0] not in often
+        ]
+        if found:
+            return found
+    return []
+
+
+def _verdict(history, newest, tolerance, recent):
+    """(verdict, ratio, why)"""
+    nights = history.nights
+    if history.unverified and (not nights or history.unverified[-1] >= nights[-1].date):
+        return MISSING, None, f"what was read back on {history.unverified[-1]} was wrong"
+    gaps = [other.day - one.day for one, other in itertools.pairwise(nights)]
+    if newest - nights[-1].day > MOST_GAPS * (standard.median(gaps) if gaps else 1):
+        return MISSING, None, f"it was last measured on {nights[-1].date}"
+    if len(nights) < changes.FEWEST + changes.WINDOWS[0]:
+        return SHORT, None, f"changes are found from {changes.FEWEST + changes.WINDOWS[0]} nights on"
+    then = next((level for level in reversed(history.levels) if nights[level[0]].day <= newest - recent), history.levels[0])
+    now = history.levels[-1]
+    if then == now:
+        return UNCHANGED, None, ""
+    before, after = nights[max(then[0], then[1] - MOST_COMPARED) : then[1]], nights[now[0] :][:MOST_COMPARED]
+    ratio = statistics.ratio([n.median for n in before], [n.median for n in after])
+    since = history.changes[-1].date
+    return compare.verdict(ratio, tolerance), ratio, f"since {since}"
+
+
+def told(change):
+    """A change in sentences: by how much, where the time went, what the limit did, what else changed."""
+    yield f"changed on {change.date} ({compare.interval_words(change.ratio)}; found on {change.found})"
+    if change.phase:
+        name, before, after = change.phase
+        yield f"most of it in {name}: {units.seconds(before)} before, {units.seconds(after)} after"
+    if change.limit:
+        yield f"the limit beside it: {compare.interval_words(change.limit)}"
+    for date, what, before, after in change.changed:
+        yield f"{'that day' if date == change.date else f'on {date}'}: {what}: {before} -> {after}"
+    if not change.changed:
+        yield "nothing else that records tell of changed then"
+
+
+def is_over(history, newest, recent):
+    """Whether it is so long that the cell was not measured that nobody misses it."""
+    return history.verdict == MISSING and bool(history.nights) and newest - history.latest.day > recent
+
+
+ORDER = (SLOWER, MISSING, INCONCLUSIVE, FASTER, SAME, SHORT, UNCHANGED)  # of the verdicts, the worst first

@@ -1,0 +1,78 @@
+"""Change points: found soon, dated rightly, and seldom by mistake, on a few of the simulated years of bench/track."""
+
+import pathlib
+import sys
+
+import numpy
+import pytest
+from conftest import LAB
+
+sys.path.insert(0, str(pathlib.Path(LAB.parent, "bench", "track")))
+
+import years  # noqa: E402
+from slabmark.track import changes  # noqa: E402
+
+PROBABILITY = changes.chance(0.5, 200)
+
+
+def found_in(values, probability=PROBABILITY):
+    return changes.find(values, probability)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in years.STEADY if kind != "nights half alike"])
+def test_years_in_which_nothing_lasting_happens_are_quiet(kind):
+    """Twenty years of a cell: 0.05 false alarms are allowed, and two happen by chance once in 800 times."""
+    assert sum(len(found_in(years.year(kind, (1, seed)))) for seed in range(20)) <= 1
+
+
+@pytest.mark.parametrize("kind", ["launches 5 %", "and stragglers", "and nights 1 %"])
+@pytest.mark.parametrize("ratio", [1.1, 1 / 1.1])
+def test_a_lasting_change_by_a_tenth_is_found_within_five_nights(kind, ratio):
+    soon, near = 0, 0
+    for seed in range(40):
+        night = int(numpy.random.default_rng((2, seed)).integers(60, 340))
+        found = [change for change in found_in(years.year(kind, (3, seed), [(night, ratio)])) if change.found >= night]
+        soon += bool(found) and found[0].found - night < 5
+        near += bool(found) and abs(found[0].place - night) <= 1
+    assert soon >= 36 and near >= 36, (soon, near)
+
+
+@pytest.mark.parametrize("nights", [1, 2, 3])
+@pytest.mark.parametrize("ratio", [10, 0.1])
+def test_outliers_are_no_change_however_far_and_a_change_is_found_beside_them(nights, ratio):
+    values = years.year("and stragglers", 5)
+    values[100 : 100 + nights] += numpy.log(ratio)
+    assert found_in(values) == []
+    values[200:] += numpy.log(1.2)
+    [change] = found_in(values)
+    assert abs(change.place - 200) <= 1
+
+
+def test_up_and_down_are_two_changes():
+    found = found_in(years.year("and nights 1 %", 6, [(100, 1.3), (150, 1 / 1.3), (250, 1.2)]))
+    assert [abs(change.place - night) <= 1 for change, night in zip(found, (100, 150, 250), strict=True)] == [True] * 3
+
+
+def test_what_is_found_at_a_night_depends_on_no_later_night():
+    values = years.year("heavy tails", 7, [(90, 1.15), (200, 0.8)])
+    whole = found_in(values)
+    assert len(whole) == 2
+    for last in range(80, 365, 5):
+        assert [c.found for c in found_in(values[: last + 1])] == [c.found for c in whole if c.found <= last]
+
+
+def test_nights_alike_to_the_last_digit_are_no_change_and_too_few_neither():
+    assert found_in(numpy.zeros(100)) == [] == found_in(numpy.zeros(0)) == found_in(numpy.r_[numpy.zeros(5), numpy.ones(8)])
+    [change] = found_in(numpy.r_[numpy.zeros(60), numpy.ones(6)])
+    assert change == changes.Change(60, 63)
+
+
+def test_a_slow_drift_is_told_as_small_steps_and_not_as_one_far_from_the_truth():
+    found = found_in(years.year("drift 20 % a year", 8))
+    assert 1 <= len(found) <= 6
+
+
+def test_fewer_false_alarms_are_had_by_asking_for_fewer():
+    values = [years.year("heavy tails", (9, seed)) for seed in range(60)]
+    many, few = (sum(len(found_in(one, probability)) for one in values) for probability in (1e-3, 1e-5))
+    assert many > 4 * few

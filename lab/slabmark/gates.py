@@ -1,12 +1,13 @@
 """What the machines of others read: JUnit's XML for the pages of CI, OpenMetrics text for monitoring."""
 
 import math
+import os
 import pathlib
 import re
 from xml.etree import ElementTree
 
 from slabmark import files
-from slabmark.errors import printable
+from slabmark.errors import InputError, printable
 
 # What stands in the beginning of these files.
 JUNIT = b'<testsuites name="slabmark'
@@ -18,11 +19,15 @@ def add_arguments(parser):
     parser.add_argument("--openmetrics", metavar="FILE", help="also write them as OpenMetrics text")
 
 
-def check(arguments, inputs, overwrite=False):
-    """InputError unless what was asked for may be written."""
+def check(arguments, inputs, overwrite=False, others=()):
+    """InputError unless what was asked for may be written, each to a file of its own; `others`: what else will be."""
+    taken = {os.path.realpath(name) for name in others}
     for name, ours in ((arguments.junit, JUNIT), (arguments.openmetrics, OPENMETRICS)):
         if name is not None:
             files.check_output(name, inputs, overwrite, ours)
+            if (place := os.path.realpath(name)) in taken:
+                raise InputError(f"'{name}' is the name of two outputs; give each its own.")
+            taken.add(place)
 
 
 def write(arguments, tests, families):

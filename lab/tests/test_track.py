@@ -17,7 +17,7 @@ import numpy
 import pytest
 from conftest import LAB, record, write_records
 from slabmark import command_line
-from slabmark.track import store
+from slabmark.track import changes, store
 from test_report import Page, browser, needs_browser
 
 METHODS = ("pnetcdf-varn", "hdf5-union")
@@ -162,6 +162,23 @@ def test_a_value_that_changes_nearly_every_night_is_no_news(tmp_path, capsys):
     track(capsys, "add", path, write_records(tmp_path / "r.jsonl", made))
     [change] = told(capsys, path)[1]["cells"][0]["changes"]
     assert {one["what"] for one in change["changed"]} == {"HDF5", "PnetCDF"}
+
+
+def test_what_is_found_in_a_cell_does_not_depend_on_which_others_are_asked_for(tmp_path, capsys):
+    """The rate of false alarms is that of all cells of the store."""
+    path = tmp_path / "s.db"
+    others = [{"settings": {"options": {}, "hints": {"cb_nodes": str(n)}}} for n in range(9)]
+    made = [one for more in others for one in night(39, methods=METHODS[:1], launches=1, **more)]
+    slow = nights(tmp_path / "slow.jsonl", 0, 40, methods=METHODS[1:], launches=1)
+    track(capsys, "add", path, slow, write_records(tmp_path / "others.jsonl", made))
+    asked = []
+    find, changes.find = changes.find, lambda values, probability, days: asked.append(probability) or []
+    try:
+        told(capsys, path)
+        told(capsys, path, "--cell", "union")
+    finally:
+        changes.find = find
+    assert len(asked) == 11 and set(asked) == {changes.chance(0.5, 10)}
 
 
 def test_what_is_repaired_or_long_ago_fails_no_more_and_stays_in_the_history(year, tmp_path, capsys):
@@ -388,6 +405,8 @@ def test_junit_and_openmetrics_say_what_the_report_says(year, tmp_path, capsys):
         == 1
     )
     assert told(capsys, year, *gates)[0] == 1, "its own files are written over"
+    twice = ["--junit", tmp_path / "new.html", "--openmetrics", tmp_path / "t.txt"]
+    assert track(capsys, "report", year, "-o", tmp_path / "new.html", *twice)[0] == 2 and not (tmp_path / "new.html").exists()
     (tmp_path / "t.xml").write_text("mine")
     assert track(capsys, "report", year, "-o", tmp_path / "other.html", *gates)[0] == 2 and not (tmp_path / "other.html").exists()
 

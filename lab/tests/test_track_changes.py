@@ -37,6 +37,15 @@ def test_a_lasting_change_by_a_tenth_is_found_within_five_nights(kind, ratio):
     assert soon >= 36 and near >= 36, (soon, near)
 
 
+@pytest.mark.parametrize("kind", ["weekends 5 % faster", "a slow night a week"])
+def test_the_habits_of_the_week_hide_a_change_hardly(kind):
+    soon = 0
+    for seed in range(40):
+        found = [change for change in found_in(years.year(kind, (3, seed), [(200, 1.1)])) if change.found >= 200]
+        soon += bool(found) and found[0].found < 205
+    assert soon >= 30
+
+
 @pytest.mark.parametrize("nights", [1, 2, 3])
 @pytest.mark.parametrize("ratio", [10, 0.1])
 def test_outliers_are_no_change_however_far_and_a_change_is_found_beside_them(nights, ratio):

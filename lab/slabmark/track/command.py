@@ -170,7 +170,7 @@ def _judged(arguments, opened):
 def report(arguments, console):
     gc.disable()  # nothing is dropped before the end
     files.check_output(arguments.output, [arguments.store], arguments.overwrite, files.REPORT)
-    gates.check(arguments, [arguments.store], arguments.overwrite)
+    gates.check(arguments, [arguments.store], arguments.overwrite, [arguments.output])
     with store.opened(arguments.store) as opened:
         past = _judged(arguments, opened)
     current = [one for one in past.histories if not history.is_over(one, past.newest, arguments.recent)]

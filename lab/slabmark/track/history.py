@@ -118,7 +118,7 @@ class Past:
     environments: dict
     hosts: dict
     newest: int | None  # day
-    count: dict  # of launches, trials
+    count: dict  # of cells (whatever their names), launches, trials
 
 
 def read(store, day_starts=0, words=()):
@@ -146,6 +146,8 @@ def read(store, day_starts=0, words=()):
             ]
             for number in described
         }
+    if not all(_is_whole(launch, environments, hosts) for found in launches.values() for launch in found):
+        raise ValueError("a launch lacks a part")
     grouped = collections.defaultdict(list)
     for number, (_, history, text) in described.items():
         if launches[number]:
@@ -155,8 +157,14 @@ def read(store, day_starts=0, words=()):
     histories.sort(key=lambda history: (history.title, history.label))
     trials = sum(len(one.trials or b"") // (8 * len(one.columns)) for found in launches.values() for one in found)
     newest = max((night.day for history in histories for night in history.nights), default=None)
+    count = {"cells": len(histories), "launches": sum(map(len, launches.values())), "trials": trials}
     histories = [history for history in histories if all(word.lower() in history.name.lower() for word in words)]
-    return Past(histories, environments, hosts, newest, {"launches": sum(map(len, launches.values())), "trials": trials})
+    return Past(histories, environments, hosts, newest, count)
+
+
+def _is_whole(launch, environments, hosts):
+    known = launch.environment in environments and launch.hosts in hosts
+    return known and isinstance(launch.trials or b"", bytes) and not len(launch.trials or b"") % (8 * len(launch.columns))
 
 
 def _joined(group):
@@ -209,7 +217,7 @@ def _differs(name, value, other):
 
 def judge(past, tolerance, recent, alarms_a_year):
     """Finds the changes of all cells and gives each a verdict on the level now against the one `recent` days ago."""
-    chance = changes.chance(alarms_a_year, len(past.histories))
+    chance = changes.chance(alarms_a_year, past.count["cells"])
     for history in past.histories:
         if history.nights:
             logarithms = numpy.log([night.median for night in history.nights])

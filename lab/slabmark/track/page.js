@@ -51,7 +51,7 @@
     const path = chart.querySelector(".dots").getAttribute("d").split("M")[night + 1];
     chart.querySelector(".cursor").setAttribute("d", `M${path.split(" ")[0]} 0V100`);
     panel.replaceChildren();
-    add(panel, "h5", `${heading}, the median of ${cell.launches[night]} launches`);
+    add(panel, "h5", `${heading}, the median of ${cell.launches[night]} launch${cell.launches[night] === 1 ? "" : "es"}`);
     const list = add(panel, "ul");
     trials(cell, night).forEach((one, number) => {
       const told = one.length ? Array.from(one, seconds).join(", ") : "its trials were pruned";

@@ -358,6 +358,8 @@ def _check_version(connection, path):
 def _sentences(path):
     try:
         yield
+    except UnicodeDecodeError as error:
+        raise InputError(f"The store '{path}' is damaged ({error}); copy it from a backup.") from None
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith("SQLITE_BUSY"):

@@ -3,7 +3,6 @@
 import math
 import os
 import pathlib
-import re
 from xml.etree import ElementTree
 
 from slabmark import files
@@ -39,23 +38,27 @@ def write(arguments, tests, families):
 
 
 def junit(name, cases):
-    """Bytes of XML with a suite a workload. `cases`: [(workload, cell, seconds or None, verdict, words, outcome)], where
+    """Bytes of XML, which has no way to write control characters, with a suite a workload. `cases`: [(workload, cell, seconds or None, verdict, words, outcome)], where
     the outcome is "passed", "failed" or "skipped"."""
-    top = ElementTree.Element("testsuites", name=f"slabmark {name}", **_counts(cases))
+    top = ElementTree.Element("testsuites", name=printable(f"slabmark {name}"), **_counts(cases))
     for workload in dict.fromkeys(case[0] for case in cases):
         own = [case for case in cases if case[0] == workload]
-        suite = ElementTree.SubElement(top, "testsuite", name=_xml(workload), **_counts(own))
+        suite = ElementTree.SubElement(top, "testsuite", name=printable(workload), **_counts(own))
         for _, cell, seconds, verdict, words, outcome in own:
-            of_case = {"name": _xml(cell), "classname": _xml(f"slabmark.{name}.{workload}"), "time": f"{seconds or 0:.9f}"}
+            of_case = {
+                "name": printable(cell),
+                "classname": printable(f"slabmark.{name}.{workload}"),
+                "time": f"{seconds or 0:.9f}",
+            }
             case = ElementTree.SubElement(suite, "testcase", of_case)
             if outcome == "failed":
-                ElementTree.SubElement(case, "failure", message=_xml(f"{verdict}: {words}"), type=_xml(verdict)).text = _xml(
-                    words
-                )
+                ElementTree.SubElement(
+                    case, "failure", message=printable(f"{verdict}: {words}"), type=printable(verdict)
+                ).text = printable(words)
             elif outcome == "skipped":
-                ElementTree.SubElement(case, "skipped", message=_xml(f"{verdict}: {words}"))
+                ElementTree.SubElement(case, "skipped", message=printable(f"{verdict}: {words}"))
             else:
-                ElementTree.SubElement(case, "system-out").text = _xml(f"{verdict}: {words}")
+                ElementTree.SubElement(case, "system-out").text = printable(f"{verdict}: {words}")
     ElementTree.indent(top)
     return ElementTree.tostring(top, encoding="utf-8", xml_declaration=True) + b"\n"
 
@@ -64,11 +67,6 @@ def _counts(cases):
     outcomes = [case[5] for case in cases]
     counts = {"tests": len(cases), "failures": outcomes.count("failed"), "errors": 0, "skipped": outcomes.count("skipped")}
     return {name: str(count) for name, count in counts.items()} | {"time": f"{sum(case[2] or 0 for case in cases):.9f}"}
-
-
-def _xml(text):
-    """XML has no way to write control characters and halves of surrogate pairs."""
-    return re.sub("[\ufffe\uffff]", "\ufffd", printable(text))
 
 
 def openmetrics(families):

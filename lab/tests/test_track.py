@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import numpy
 import pytest
 from conftest import LAB, record, write_records
-from slabmark import command_line
+from slabmark import command_line, gates
 from slabmark.track import changes, store
 from test_report import Page, browser, needs_browser
 
@@ -392,8 +392,8 @@ def test_a_query_prints_what_was_put_in_to_the_last_digit(year, tmp_path, capsys
 
 
 def test_junit_and_openmetrics_say_what_the_report_says(year, tmp_path, capsys):
-    gates = ["--junit", tmp_path / "t.xml", "--openmetrics", tmp_path / "t.txt"]
-    assert told(capsys, year, *gates)[0] == 1
+    options = ["--junit", tmp_path / "t.xml", "--openmetrics", tmp_path / "t.txt"]
+    assert told(capsys, year, *options)[0] == 1
     check_junit(tmp_path / "t.xml", tests=2, failures=1, skipped=0)
     [failure] = ElementTree.parse(tmp_path / "t.xml").iter("failure")
     assert failure.get("type") == "slower" and "HDF5: 2.2.0 -> 2.3.0" in failure.text
@@ -404,11 +404,13 @@ def test_junit_and_openmetrics_say_what_the_report_says(year, tmp_path, capsys):
         ]
         == 1
     )
-    assert told(capsys, year, *gates)[0] == 1, "its own files are written over"
+    assert told(capsys, year, *options)[0] == 1, "its own files are written over"
     twice = ["--junit", tmp_path / "new.html", "--openmetrics", tmp_path / "t.txt"]
     assert track(capsys, "report", year, "-o", tmp_path / "new.html", *twice)[0] == 2 and not (tmp_path / "new.html").exists()
     (tmp_path / "t.xml").write_text("mine")
-    assert track(capsys, "report", year, "-o", tmp_path / "other.html", *gates)[0] == 2 and not (tmp_path / "other.html").exists()
+    assert (
+        track(capsys, "report", year, "-o", tmp_path / "other.html", *options)[0] == 2 and not (tmp_path / "other.html").exists()
+    )
 
 
 def test_compare_writes_both_too_and_names_of_any_kind_break_neither(tmp_path, capsys):
@@ -418,14 +420,22 @@ def test_compare_writes_both_too_and_names_of_any_kind_break_neither(tmp_path, c
         made = [record([ratio * (1 + n / 100)] * 3, method=method) for n in range(8) for method in (odd, METHODS[0])]
         made += [record([1.0] * 6, method="gone")] * (name == "base")
         sides.append(str(write_records(tmp_path / f"{name}.jsonl", made)))
-    gates = ["--junit", str(tmp_path / "c.xml"), "--openmetrics", str(tmp_path / "c.txt")]
-    assert command_line.main(["compare", *sides, *gates]) == 1
+    options = ["--junit", str(tmp_path / "c.xml"), "--openmetrics", str(tmp_path / "c.txt")]
+    assert command_line.main(["compare", *sides, *options]) == 1
     check_junit(tmp_path / "c.xml", tests=3, failures=3, skipped=0)
     samples = check_openmetrics(tmp_path / "c.txt")
     assert len([name for name, value in samples.items() if 'verdict="slower"' in name and value == 1]) == 2
-    assert command_line.main(["compare", *sides, *gates, "--fail-on", "slower"]) == 1
+    assert command_line.main(["compare", *sides, *options, "--fail-on", "slower"]) == 1
     check_junit(tmp_path / "c.xml", tests=3, failures=2, skipped=1)
     assert command_line.main(["compare", *sides, "--junit", sides[0]]) == 2
+
+
+def test_no_text_breaks_junit(tmp_path):
+    odd = '\x00\x1b\n\udcff\uffff\u202e<&"]]>'
+    (tmp_path / "t.xml").write_bytes(
+        gates.junit(odd, [(odd, odd, None, odd, odd, outcome) for outcome in ("failed", "skipped", "passed")])
+    )
+    check_junit(tmp_path / "t.xml", tests=3, failures=1, skipped=1)
 
 
 def check_junit(path, tests, failures, skipped):

@@ -36,6 +36,27 @@ void join(RunList& sorted) {
 
 }  // namespace
 
+// Where all ranks say the same first item, that item's map will do.
+std::vector<std::size_t> agreed_maps(const Comm& comm, std::span<const std::size_t> first_alike) {
+  const std::size_t items = first_alike.size();
+  std::vector<std::int64_t> lowest(2 * items);
+  for (std::size_t i = 0; i < items; ++i) {
+    lowest[i] = static_cast<std::int64_t>(first_alike[i]);
+    lowest[items + i] = -lowest[i];
+  }
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, lowest.data(), static_cast<int>(lowest.size()), MPI_INT64_T,
+                          MPI_MIN, comm.get()),
+            "MPI_Allreduce");
+  std::vector<std::size_t> map_of;
+  std::size_t maps = 0;
+  for (std::size_t i = 0; i < items; ++i) {
+    const bool all_agree = lowest[i] == -lowest[items + i];
+    const auto first = static_cast<std::size_t>(lowest[i]);
+    map_of.push_back(all_agree && first < i ? map_of[first] : maps++);
+  }
+  return map_of;
+}
+
 std::vector<std::uint64_t> line_of_maps(std::span<const PlanMap> maps) {
   std::vector<std::uint64_t> begins;
   std::uint64_t begin = 0;

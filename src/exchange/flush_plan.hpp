@@ -27,6 +27,11 @@ struct PlanItem {
   std::size_t map = 0;
 };
 
+/// Collective. Which items share a map: those whose pieces are the same on every rank.
+/// `first_alike`: for each item, the first one that has the same pieces as it on this rank. Returns
+/// the map of each item; maps are numbered as items first need them.
+std::vector<std::size_t> agreed_maps(const Comm& comm, std::span<const std::size_t> first_alike);
+
 /// Where the elements of each map begin on the line of all maps' elements.
 std::vector<std::uint64_t> line_of_maps(std::span<const PlanMap> maps);
 

@@ -18,36 +18,19 @@ RearrangedPlan::Key RearrangedPlan::key_of(const Layout& layout) {
   return key;
 }
 
-// Items share a map where they share their selections on every rank. A rank says which item was the
-// first with these selections; where all say the same, that item's map will do.
-std::vector<std::size_t> RearrangedPlan::agreed_maps(const Comm& comm, const Key& key) {
-  const std::size_t items = key.selections.size();
-  std::map<std::pair<const Selection*, const Selection*>, std::int64_t> first_with;
-  std::vector<std::int64_t> lowest(2 * items);
-  for (std::size_t i = 0; i < items; ++i) {
-    const auto& [file, buffer] = key.selections[i];
-    const auto first =
-        first_with.try_emplace({file.get(), buffer.get()}, static_cast<std::int64_t>(i)).first;
-    lowest[i] = first->second;
-    lowest[items + i] = -first->second;
+std::vector<std::size_t> RearrangedPlan::first_alike(const Key& key) {
+  std::map<std::pair<const Selection*, const Selection*>, std::size_t> first_with;
+  std::vector<std::size_t> first;
+  for (const auto& [file, buffer] : key.selections) {
+    first.push_back(first_with.try_emplace({file.get(), buffer.get()}, first.size()).first->second);
   }
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, lowest.data(), static_cast<int>(lowest.size()), MPI_INT64_T,
-                          MPI_MIN, comm.get()),
-            "MPI_Allreduce");
-  std::vector<std::size_t> map_of;
-  std::size_t maps = 0;
-  for (std::size_t i = 0; i < items; ++i) {
-    const bool all_agree = lowest[i] == -lowest[items + i];
-    const auto first = static_cast<std::size_t>(lowest[i]);
-    map_of.push_back(all_agree && first < i ? map_of[first] : maps++);
-  }
-  return map_of;
+  return first;
 }
 
 void RearrangedPlan::make(const Comm& comm, const Pattern& pattern, const Layout& layout) {
   made_ = false;  // until all went well
   key_ = key_of(layout);
-  const std::vector<std::size_t> map_of = agreed_maps(comm, key_);
+  const std::vector<std::size_t> map_of = agreed_maps(comm, first_alike(key_));
   std::vector<PlanMap> maps;
   std::vector<PlanItem> items;
   for (std::size_t i = 0; i < layout.arrays.size(); ++i) {

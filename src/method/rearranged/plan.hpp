@@ -53,7 +53,7 @@ class RearrangedPlan {
   };
 
   static Key key_of(const Layout& layout);
-  static std::vector<std::size_t> agreed_maps(const Comm& comm, const Key& key);
+  static std::vector<std::size_t> first_alike(const Key& key);
 
   bool made_ = false;
   Key key_;

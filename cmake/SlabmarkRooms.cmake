@@ -60,6 +60,21 @@ function(slabmark_plugin name source)
   install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/slabmark/plugins COMPONENT ${name})
 endfunction()
 
+# slabmark_dropin(<name> <folder of sources> DEPENDS <rooms>...) makes the shared library lib<name>.so that stands in for
+# another library: what <folder>/symbols.map names is seen, all else hidden. It is not linked with the other one: the
+# program has that, of whatever version.
+function(slabmark_dropin name folder)
+  cmake_parse_arguments(DROPIN "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  add_library(${name} SHARED ${sources})
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+  slabmark_use_rooms(${name} PRIVATE src/${folder} ${DROPIN_DEPENDS})
+  set(symbols ${PROJECT_SOURCE_DIR}/src/${folder}/symbols.map)
+  target_link_options(${name} PRIVATE -Wl,--version-script,${symbols})
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${symbols})
+  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${name})
+endfunction()
+
 # slabmark_library(<room> HEADERS <files of src>...) makes the shared library libslabmark_<room> of a room and of those it
 # needs, for programs outside, and installs it with the headers that they may include.
 function(slabmark_library room)

@@ -1,0 +1,206 @@
+#include "dropin/pnetcdf/calls.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/number.hpp"
+#include "dropin/pnetcdf/native.hpp"
+#include "dropin/pnetcdf/open_file.hpp"
+#include "dropin/pnetcdf/transfer.hpp"
+
+namespace slabmark::dropin {
+
+namespace {
+
+/// Most bytes that a rank holds in copies of what is pending in a file.
+std::uint64_t memory_limit() {
+  constexpr std::uint64_t otherwise = std::uint64_t{4} << 30;
+  static const std::uint64_t limit = [] {
+    const char* const value = std::getenv("SLABMARK_DROPIN_MEMORY");
+    try {
+      return value && *value ? parse_size(value, "SLABMARK_DROPIN_MEMORY") : otherwise;
+    } catch (const InputError&) {
+      return otherwise;
+    }
+  }();
+  return limit;
+}
+
+/// The file if its data are taken where it stands.
+OpenFile* in_mode(int ncid, OpenFile::Mode mode) {
+  OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
+  return file && file->mode() == mode ? file : nullptr;
+}
+
+void finish(const std::vector<Request*>& gets) {
+  for (const Request* request : gets) {
+    if (request->packed) request->memory->unpack(request->packed.get());
+  }
+}
+
+/// Collective. A failure that only one rank sees would leave the others waiting, but such a one,
+/// out of memory, ends most programs anyway.
+Outcome attempt(OpenFile& file, const Wish& wish) {
+  try {
+    const Outcome outcome = transfer(file, wish);
+    if (!outcome.native && outcome.error == NC_NOERR) finish(wish.gets);
+    return outcome;
+  } catch (const std::bad_alloc&) {
+    return {false, NC_ENOMEM};
+  } catch (const std::exception&) {
+    return {false, NC_EFILE};
+  }
+}
+
+}  // namespace
+
+int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int*)>& native) {
+  OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
+  if (!file) return native(id);
+  const bool full = file->held_bytes() > memory_limit();
+  if (file->mode() == OpenFile::Mode::collective && !file->has_native_pending() && !full) {
+    try {
+      OpenFile::Taken taken = file->take(call);
+      if (taken.request && (!call.buffered || file->has_buffer_for(*taken.request))) {
+        const int own = file->post(std::move(taken.request));
+        if (id) *id = own;
+        return NC_NOERR;
+      }
+    } catch (const std::bad_alloc&) {
+      return NC_ENOMEM;
+    }
+  }
+  return file->post_natively(call.buffered, id, native);
+}
+
+int blocking(int ncid, const Call& call, const std::function<int()>& native) {
+  OpenFile* const file = in_mode(ncid, OpenFile::Mode::collective);
+  if (!file) return native();
+  Wish wish;
+  wish.blocking = true;
+  OpenFile::Taken taken = file->take(call);
+  if (!taken.taken) wish.native_reason = "for PnetCDF to judge or convert";
+  const bool puts = call.direction == Direction::put;
+  if (taken.request) (puts ? wish.puts : wish.gets).push_back(taken.request.get());
+  const Outcome outcome = attempt(*file, wish);
+  if (!outcome.native) return outcome.error;
+  if (puts) file->written_natively(call.variable);
+  return native();
+}
+
+int several(int ncid, int count, const std::function<Call(int)>& call_of,
+            const std::function<int()>& native) {
+  OpenFile* const file = in_mode(ncid, OpenFile::Mode::collective);
+  if (!file) return native();
+  Wish wish;
+  wish.blocking = true;
+  std::vector<std::unique_ptr<Request>> requests;
+  bool puts = false;
+  for (int i = 0; i < count; ++i) {
+    const Call call = call_of(i);
+    puts = call.direction == Direction::put;
+    OpenFile::Taken taken = file->take(call);
+    if (!taken.taken) wish.native_reason = "for PnetCDF to judge or convert";
+    if (!taken.request) continue;
+    requests.push_back(std::move(taken.request));
+    (puts ? wish.puts : wish.gets).push_back(requests.back().get());
+  }
+  if (count < 0) wish.native_reason = "for PnetCDF to judge or convert";
+  const Outcome outcome = attempt(*file, wish);
+  if (!outcome.native) return outcome.error;
+  file->not_fresh();  // ranks may put different variables
+  return native();
+}
+
+int wait_all(int ncid, int count, int* ids, int* statuses, const std::function<int(int*)>& native) {
+  OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
+  if (!file) return native(ids);
+  const auto natively = [&] { return file->with_native_ids(count, ids, native); };
+  if (file->mode() != OpenFile::Mode::collective) return natively();
+
+  Wish wish;
+  std::vector<Request*> requests;
+  if (file->has_native_pending()) wish.native_reason = "requests that PnetCDF converts or refuses";
+  if (count < NC_PUT_REQ_ALL || (count > 0 && !ids)) {
+    wish.native_reason = "for PnetCDF to judge";
+  } else if (count < 0) {
+    requests = file->pending_of(count);
+  } else {
+    std::set<int> seen;
+    for (int i = 0; i < count; ++i) {
+      if (ids[i] == NC_REQ_NULL) continue;
+      Request* const request = file->pending(ids[i]);
+      if (request && seen.insert(ids[i]).second) {
+        requests.push_back(request);
+      } else if (!wish.native_reason) {
+        wish.native_reason = "ids that are not pending";
+      }
+    }
+    // In the order of the calls, whatever that of the ids.
+    std::sort(requests.begin(), requests.end(),
+              [](const Request* a, const Request* b) { return a->id / 2 < b->id / 2; });
+  }
+  for (Request* request : requests) {
+    (request->direction == Direction::put ? wish.puts : wish.gets).push_back(request);
+  }
+  const Outcome outcome = attempt(*file, wish);
+  if (outcome.native) {
+    file->not_fresh();
+    file->hand_over();
+    return natively();
+  }
+  for (int i = 0; i < count; ++i) {
+    if (statuses) statuses[i] = ids[i] == NC_REQ_NULL ? NC_NOERR : outcome.error;
+    ids[i] = NC_REQ_NULL;
+  }
+  file->drop(requests);
+  return outcome.error;
+}
+
+int wait(int ncid, int count, int* ids, const std::function<int(int*)>& native) {
+  OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
+  if (!file) return native(ids);
+  file->hand_over();
+  return file->with_native_ids(count, ids, native);
+}
+
+int cancel(int ncid, int count, int* ids, int* statuses,
+           const std::function<int(int*, int*)>& native) {
+  OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
+  if (!file) return native(ids, statuses);
+  std::vector<int> rest;
+  if (count < 0 && count >= NC_PUT_REQ_ALL) {
+    file->drop(file->pending_of(count));
+  } else if (count > 0 && ids) {
+    std::vector<Request*> own;
+    for (int i = 0; i < count; ++i) {
+      Request* const request = file->pending(ids[i]);
+      const bool found = request && std::find(own.begin(), own.end(), request) == own.end();
+      if (found) own.push_back(request);
+      rest.push_back(found ? NC_REQ_NULL : ids[i]);
+    }
+    file->drop(own);
+  }
+  int* const others = rest.empty() ? ids : rest.data();
+  const int error = file->with_native_ids(
+      count, others, [&](int* native_ids) { return native(native_ids, statuses); });
+  std::copy(rest.begin(), rest.end(), ids);
+  return error;
+}
+
+int close(int ncid, const std::function<int()>& native) {
+  OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
+  if (!file) return native();
+  // PnetCDF has its own words for requests that nobody waited for.
+  file->hand_over();
+  if (file->report().wanted) file->report().print(file->engine().comm, file->path());
+  const int own = file->data().close();
+  const int error = native();
+  forget(ncid);
+  return error != NC_NOERR ? error : own;
+}
+
+}  // namespace slabmark::dropin

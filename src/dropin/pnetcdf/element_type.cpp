@@ -1,0 +1,231 @@
+#include "dropin/pnetcdf/element_type.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace slabmark::dropin {
+
+namespace {
+
+/// Calls visit(a value of the C++ type).
+template <class Visit>
+auto with_type(ElementType type, const Visit& visit) {
+  switch (type) {
+    case ElementType::text:  // never converted: only its size counts
+    case ElementType::int8:
+      return visit(std::int8_t{});
+    case ElementType::uint8:
+      return visit(std::uint8_t{});
+    case ElementType::int16:
+      return visit(std::int16_t{});
+    case ElementType::uint16:
+      return visit(std::uint16_t{});
+    case ElementType::int32:
+      return visit(std::int32_t{});
+    case ElementType::uint32:
+      return visit(std::uint32_t{});
+    case ElementType::int64:
+      return visit(std::int64_t{});
+    case ElementType::uint64:
+      return visit(std::uint64_t{});
+    case ElementType::float32:
+      return visit(float{});
+    default:
+      return visit(double{});
+  }
+}
+
+// Integers become floating point whatever they lose, as in PnetCDF.
+template <class From, class To>
+constexpr bool always() {
+  if constexpr (std::is_floating_point_v<To>) {
+    return !std::is_same_v<From, double> || std::is_same_v<To, double>;
+  } else if constexpr (std::is_floating_point_v<From>) {
+    return false;
+  } else {
+    return std::in_range<To>(std::numeric_limits<From>::min()) &&
+           std::in_range<To>(std::numeric_limits<From>::max());
+  }
+}
+
+template <class To, class From>
+bool fits(From value) {
+  if constexpr (std::is_floating_point_v<To>) {
+    return std::isnan(value) ||
+           (value <= std::numeric_limits<To>::max() && value >= std::numeric_limits<To>::lowest());
+  } else if constexpr (std::is_floating_point_v<From>) {
+    // The largest integers are no floating point numbers: what is rounded to them is left alone.
+    constexpr auto end = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
+    return value >= static_cast<From>(std::numeric_limits<To>::min()) && value <= end - 1 &&
+           value < end;
+  } else {
+    return std::in_range<To>(value);
+  }
+}
+
+template <class From, class To>
+bool convert_elements(const void* source, void* target, std::uint64_t count) {
+  const auto* from = static_cast<const std::byte*>(source);
+  auto* to = static_cast<std::byte*>(target);
+  for (std::uint64_t i = 0; i < count; ++i, from += sizeof(From), to += sizeof(To)) {
+    From value;  // neither side need be aligned
+    std::memcpy(&value, from, sizeof value);
+    if constexpr (!always<From, To>()) {
+      if (!fits<To>(value)) return false;
+    }
+    const To converted = static_cast<To>(value);
+    std::memcpy(to, &converted, sizeof converted);
+  }
+  return true;
+}
+
+std::optional<ElementType> predefined(MPI_Datatype type) {
+  const std::pair<MPI_Datatype, ElementType> types[] = {
+      {MPI_CHAR, ElementType::text},
+      {MPI_SIGNED_CHAR, ElementType::int8},
+      {MPI_UNSIGNED_CHAR, ElementType::uint8},
+      {MPI_SHORT, ElementType::int16},
+      {MPI_UNSIGNED_SHORT, ElementType::uint16},
+      {MPI_INT, ElementType::int32},
+      {MPI_UNSIGNED, ElementType::uint32},
+      {MPI_LONG_LONG_INT, ElementType::int64},
+      {MPI_UNSIGNED_LONG_LONG, ElementType::uint64},
+      {MPI_FLOAT, ElementType::float32},
+      {MPI_DOUBLE, ElementType::float64},
+      // Fortran's, as its flexible calls name them
+      {MPI_CHARACTER, ElementType::text},
+      {MPI_INTEGER1, ElementType::int8},
+      {MPI_INTEGER2, ElementType::int16},
+      {MPI_INTEGER4, ElementType::int32},
+      {MPI_INTEGER8, ElementType::int64},
+      {MPI_REAL4, ElementType::float32},
+      {MPI_REAL8, ElementType::float64}};
+  for (const auto& [mpi, element] : types) {
+    if (type == mpi) return element;
+  }
+  // Types whose size the compiler chooses: other sizes than the usual are left to PnetCDF.
+  int size = 0;
+  if (type != MPI_LONG && type != MPI_INTEGER && type != MPI_REAL && type != MPI_DOUBLE_PRECISION) {
+    return std::nullopt;
+  }
+  MPI_Type_size(type, &size);
+  if (type == MPI_LONG) return size == 8 ? ElementType::int64 : ElementType::int32;
+  if (type == MPI_INTEGER && size == 4) return ElementType::int32;
+  if (type == MPI_REAL && size == 4) return ElementType::float32;
+  if (type == MPI_DOUBLE_PRECISION && size == 8) return ElementType::float64;
+  return std::nullopt;
+}
+
+bool is_predefined(MPI_Datatype type) {
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner == MPI_COMBINER_NAMED;
+}
+
+}  // namespace
+
+std::uint64_t size_of(ElementType type) {
+  return with_type(type, [](auto value) { return std::uint64_t{sizeof value}; });
+}
+
+std::optional<ElementType> external_type(nc_type type) {
+  switch (type) {
+    case NC_CHAR:
+      return ElementType::text;
+    case NC_BYTE:
+      return ElementType::int8;
+    case NC_UBYTE:
+      return ElementType::uint8;
+    case NC_SHORT:
+      return ElementType::int16;
+    case NC_USHORT:
+      return ElementType::uint16;
+    case NC_INT:
+      return ElementType::int32;
+    case NC_UINT:
+      return ElementType::uint32;
+    case NC_INT64:
+      return ElementType::int64;
+    case NC_UINT64:
+      return ElementType::uint64;
+    case NC_FLOAT:
+      return ElementType::float32;
+    case NC_DOUBLE:
+      return ElementType::float64;
+    default:
+      return std::nullopt;
+  }
+}
+
+MPI_Datatype mpi_type_of(ElementType type) {
+  switch (type) {
+    case ElementType::text:
+      return MPI_CHAR;
+    case ElementType::int8:
+      return MPI_SIGNED_CHAR;
+    case ElementType::uint8:
+      return MPI_UNSIGNED_CHAR;
+    case ElementType::int16:
+      return MPI_SHORT;
+    case ElementType::uint16:
+      return MPI_UNSIGNED_SHORT;
+    case ElementType::int32:
+      return MPI_INT;
+    case ElementType::uint32:
+      return MPI_UNSIGNED;
+    case ElementType::int64:
+      return MPI_LONG_LONG_INT;
+    case ElementType::uint64:
+      return MPI_UNSIGNED_LONG_LONG;
+    case ElementType::float32:
+      return MPI_FLOAT;
+    default:
+      return MPI_DOUBLE;
+  }
+}
+
+std::optional<ElementType> element_type_of(MPI_Datatype type) {
+  if (is_predefined(type)) return predefined(type);
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  std::vector<int> integer(static_cast<std::size_t>(integers) + 1);
+  std::vector<MPI_Aint> address(static_cast<std::size_t>(addresses) + 1);
+  std::vector<MPI_Datatype> parts(static_cast<std::size_t>(types));
+  if (types == 0 || MPI_Type_get_contents(type, integers, addresses, types, integer.data(),
+                                          address.data(), parts.data()) != MPI_SUCCESS) {
+    return std::nullopt;
+  }
+  auto common = element_type_of(parts.front());
+  for (MPI_Datatype& part : parts) {
+    if (element_type_of(part) != common) common.reset();
+    if (!is_predefined(part)) MPI_Type_free(&part);
+  }
+  return common;
+}
+
+bool always_fits(ElementType from, ElementType to) {
+  if (from == ElementType::text || to == ElementType::text) return from == to;
+  return with_type(from, [to](auto source) {
+    return with_type(to, [](auto target) { return always<decltype(source), decltype(target)>(); });
+  });
+}
+
+bool convert(ElementType from, const void* source, ElementType to, void* target,
+             std::uint64_t count) {
+  if (from == to) {
+    std::memcpy(target, source, count * size_of(from));
+    return true;
+  }
+  if (from == ElementType::text || to == ElementType::text) return false;
+  return with_type(from, [&](auto value) {
+    return with_type(to, [&](auto converted) {
+      return convert_elements<decltype(value), decltype(converted)>(source, target, count);
+    });
+  });
+}
+
+}  // namespace slabmark::dropin

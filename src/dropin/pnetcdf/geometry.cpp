@@ -1,0 +1,266 @@
+#include "dropin/pnetcdf/geometry.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+namespace slabmark::dropin {
+
+namespace {
+
+// Variables of a model share a few decompositions, and requests of one come close together.
+constexpr std::size_t most_recent = 8;
+
+// Beyond these a request is left to PnetCDF: records are arrays of their own here.
+constexpr MPI_Offset most_records_of_request = 1 << 16;
+constexpr MPI_Offset largest_record = std::numeric_limits<int>::max();
+
+std::uint64_t hash_of(std::span<const MPI_Offset> numbers) {
+  std::uint64_t hash = 0x9e3779b97f4a7c15u;
+  for (const MPI_Offset number : numbers) {
+    hash = (hash ^ static_cast<std::uint64_t>(number)) * 0xff51afd7ed558ccdu;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+/// One dimension of a box, as a call states it.
+struct Side {
+  MPI_Offset start, count, stride;
+
+  MPI_Offset end() const { return count == 0 ? start : start + (count - 1) * stride + 1; }
+};
+
+}  // namespace
+
+std::uint64_t Shape::elements() const {
+  std::uint64_t product = 1;
+  for (std::size_t d = has_records ? 1 : 0; d < lengths.size(); ++d) {
+    product *= static_cast<std::uint64_t>(lengths[d]);
+  }
+  return product;
+}
+
+Demand GeometryTable::find(const Shape& shape, const Access& access, MPI_Offset records,
+                           bool grows) {
+  using Kind = Access::Kind;
+  const std::size_t dims = shape.lengths.size();
+  const bool strided = (access.kind == Kind::vars || access.kind == Kind::varm) && access.stride;
+  const bool several = access.kind == Kind::varn;
+  const int boxes = several ? access.boxes : 1;
+  Demand demand;
+  if (boxes < 0 || (several && dims == 0 && boxes > 1)) return demand;
+  if (dims > 0 && boxes > 0) {
+    if (several ? !access.starts : access.kind != Kind::var && !access.start) return demand;
+    const bool needs_count =
+        access.kind == Kind::vara || access.kind == Kind::vars || access.kind == Kind::varm;
+    if (needs_count && !access.count) return demand;
+  }
+  numbers_.clear();
+  const std::size_t per_box = (strided ? 3 : 2) * dims;
+  MPI_Offset lowest = std::numeric_limits<MPI_Offset>::max();
+  MPI_Offset end_record = 0;
+  MPI_Offset records_asked_for = 0;
+  for (int b = 0; b < boxes; ++b) {
+    const MPI_Offset* const start = several && dims > 0 ? access.starts[b] : access.start;
+    const MPI_Offset* const count =
+        several ? (access.counts ? access.counts[b] : nullptr) : access.count;
+    if (several && dims > 0 && !start) return demand;
+    const std::size_t at = numbers_.size();
+    numbers_.resize(at + per_box);
+    MPI_Offset* const numbers = numbers_.data() + at;
+    bool empty = false;
+    for (std::size_t d = 0; d < dims; ++d) {
+      const bool of_records = d == 0 && shape.has_records;
+      const MPI_Offset length = of_records
+                                    ? (grows && access.kind != Kind::var ? largest_record : records)
+                                    : shape.lengths[d];
+      Side side{0, length, 1};
+      if (access.kind != Kind::var) {
+        side = {start[d], count ? count[d] : 1, strided ? access.stride[d] : 1};
+      }
+      if (side.start < 0 || side.count < 0 || side.stride <= 0) return demand;
+      if (side.start > length || side.count > length || side.stride > largest_record) return demand;
+      // A box of nothing at the very end is for PnetCDF, which has a switch for it.
+      if (side.end() > length || (side.start == length && access.kind != Kind::var)) return demand;
+      empty |= side.count == 0;
+      numbers[d] = side.start;
+      numbers[dims + d] = side.count;
+      if (strided) numbers[2 * dims + d] = side.stride;
+      if (of_records && !empty) {
+        lowest = std::min(lowest, side.start);
+        end_record = std::max(end_record, side.end());
+        records_asked_for += side.count;
+      }
+    }
+    if (empty) numbers_.resize(at);
+    if (boxes == 1) demand.counts.assign(numbers + dims, numbers + 2 * dims);
+  }
+  if (records_asked_for > std::max(most_records_of_request, MPI_Offset{boxes})) return demand;
+  demand.valid = true;
+  if (numbers_.empty() && (dims > 0 || boxes == 0)) return demand;
+  if (shape.has_records) {
+    for (std::size_t at = 0; at < numbers_.size(); at += per_box) numbers_[at] -= lowest;
+    demand.first_record = static_cast<std::uint64_t>(lowest);
+    demand.end_record = static_cast<std::uint64_t>(end_record);
+  }
+  demand.geometry = intern(shape, strided);
+  return demand;
+}
+
+GeometryPtr GeometryTable::intern(const Shape& shape, bool strided) {
+  const auto is_it = [&](const Geometry& known) {
+    return known.strided_ == strided && known.numbers_ == numbers_ && known.shape_ == shape;
+  };
+  const auto use = [&](const GeometryPtr& geometry) {
+    recent_.insert(recent_.begin(), geometry);
+    if (recent_.size() > most_recent) recent_.pop_back();
+    return geometry;
+  };
+  for (auto known = recent_.begin(); known != recent_.end(); ++known) {
+    if (!is_it(**known)) continue;
+    const GeometryPtr found = *known;
+    recent_.erase(known);
+    return use(found);
+  }
+  if (known_ >= buckets_.size()) {
+    // Those in no plan any more are forgotten.
+    std::vector<GeometryPtr> in_use;
+    for (const auto& bucket : buckets_) {
+      for (const auto& one : bucket) {
+        if (auto geometry = one.lock()) in_use.push_back(std::move(geometry));
+      }
+    }
+    buckets_.assign(2 * in_use.size() + 64, {});
+    known_ = in_use.size();
+    for (const GeometryPtr& one : in_use) {
+      buckets_[hash_of(one->numbers_) % buckets_.size()].push_back(one);
+    }
+  }
+  auto& bucket = buckets_[hash_of(numbers_) % buckets_.size()];
+  for (const auto& one : bucket) {
+    if (const auto known = one.lock(); known && is_it(*known)) return use(known);
+  }
+  const auto made = std::make_shared<Geometry>();
+  made->shape_ = shape;
+  made->strided_ = strided;
+  made->numbers_ = numbers_;
+  made->make_parts();
+  bucket.push_back(made);
+  ++known_;
+  return use(made);
+}
+
+void Geometry::make_parts() {
+  const std::size_t dims = shape_.lengths.size();
+  const std::size_t per_box = (strided_ ? 3 : 2) * dims;
+  if (dims == 0) {
+    parts_.push_back({0, {{0, 0, 1}}, false});
+    elements_ = 1;
+  }
+  std::unordered_map<std::uint64_t, std::size_t> part_of_record;
+  for (std::size_t at = 0; at < numbers_.size(); at += per_box) {
+    add_box(numbers_.data() + at, part_of_record);
+  }
+  for (Part& part : parts_) {
+    auto& pieces = part.pieces;
+    const auto before = [](const Piece& a, const Piece& b) { return a.file < b.file; };
+    if (!std::is_sorted(pieces.begin(), pieces.end(), before)) {
+      std::stable_sort(pieces.begin(), pieces.end(), before);
+    }
+    for (std::size_t i = 1; i < pieces.size() && !part.repeats; ++i) {
+      part.repeats = pieces[i - 1].file + pieces[i - 1].length > pieces[i].file;
+    }
+    pieces_ += pieces.size();
+  }
+  std::sort(parts_.begin(), parts_.end(),
+            [](const Part& a, const Part& b) { return a.record < b.record; });
+}
+
+// Row after row, as the elements of a box stand in memory.
+void Geometry::add_box(const MPI_Offset* numbers,
+                       std::unordered_map<std::uint64_t, std::size_t>& part_of_record) {
+  const std::size_t dims = shape_.lengths.size();
+  const MPI_Offset* const start = numbers;
+  const MPI_Offset* const count = numbers + dims;
+  const auto stride = [&](std::size_t d) { return strided_ ? numbers[2 * dims + d] : 1; };
+  const std::size_t first = shape_.has_records ? 1 : 0;
+  const auto part_of = [&](std::uint64_t record) -> Part& {
+    const auto [found, is_new] = part_of_record.try_emplace(record, parts_.size());
+    if (is_new) parts_.push_back({record, {}, false});
+    return parts_[found->second];
+  };
+  const auto append = [&](Part& part, std::uint64_t file, std::uint64_t length) {
+    auto& pieces = part.pieces;
+    if (!pieces.empty() && pieces.back().file + pieces.back().length == file &&
+        pieces.back().buffer + pieces.back().length == elements_) {
+      pieces.back().length += length;
+    } else {
+      pieces.push_back({file, elements_, length});
+    }
+    elements_ += length;
+  };
+  std::vector<MPI_Offset> index(dims, 0);
+  const MPI_Offset records = first == 1 ? count[0] : 1;
+  for (MPI_Offset r = 0; r < records; ++r) {
+    Part& part = part_of(first == 1 ? static_cast<std::uint64_t>(start[0] + r * stride(0)) : 0);
+    if (dims == first) {
+      append(part, 0, 1);
+      continue;
+    }
+    const bool in_rows = stride(dims - 1) == 1;
+    std::fill(index.begin(), index.end(), 0);
+    for (bool more = true; more;) {
+      MPI_Offset file = 0;
+      for (std::size_t d = first; d < dims; ++d) {
+        file = file * shape_.lengths[d] + start[d] + index[d] * stride(d);
+      }
+      append(part, static_cast<std::uint64_t>(file),
+             in_rows ? static_cast<std::uint64_t>(count[dims - 1]) : 1);
+      more = false;
+      for (std::size_t d = in_rows ? dims - 1 : dims; d-- > first;) {
+        if (++index[d] < count[d]) {
+          more = true;
+          break;
+        }
+        index[d] = 0;
+      }
+    }
+  }
+}
+
+// PnetCDF 1.12.3 spoils its memory where one box of ncmpi_*_varn has several records.
+Geometry::Boxes Geometry::boxes(std::uint64_t first_record) const {
+  const std::size_t dims = shape_.lengths.size();
+  const std::size_t per_box = (strided_ ? 3 : 2) * dims;
+  const bool several = numbers_.size() > per_box;
+  Boxes all;
+  for (std::size_t at = 0; dims > 0 && at < numbers_.size(); at += per_box) {
+    const auto from = numbers_.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto to = static_cast<std::ptrdiff_t>(dims);
+    const MPI_Offset parts = several && shape_.has_records ? *(from + to) : 1;
+    for (MPI_Offset part = 0; part < parts; ++part) {
+      all.starts.insert(all.starts.end(), from, from + to);
+      all.counts.insert(all.counts.end(), from + to, from + 2 * to);
+      if (parts > 1) all.counts[all.counts.size() - dims] = 1;
+      if (shape_.has_records) {
+        all.starts[all.starts.size() - dims] += static_cast<MPI_Offset>(first_record) + part;
+      }
+    }
+    if (strided_) all.strides.insert(all.strides.end(), from + 2 * to, from + 3 * to);
+  }
+  for (std::size_t at = 0; at < all.starts.size(); at += dims) {
+    all.start_of.push_back(all.starts.data() + at);
+    all.count_of.push_back(all.counts.data() + at);
+  }
+  if (dims == 0) {
+    // A scalar: PnetCDF takes no starts, but one box.
+    all.starts = {0};
+    all.counts = {1};
+    all.start_of = {all.starts.data()};
+    all.count_of = {all.counts.data()};
+  }
+  return all;
+}
+
+}  // namespace slabmark::dropin

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include <mpi.h>
+
+#include "pattern/piece.hpp"
+
+namespace slabmark::dropin {
+
+/// Which part of a variable a call asks for, in its own words.
+struct Access {
+  enum class Kind { var, var1, vara, vars, varm, varn };
+
+  Kind kind = Kind::var;
+  const MPI_Offset* start = nullptr;
+  const MPI_Offset* count = nullptr;
+  const MPI_Offset* stride = nullptr;
+  const MPI_Offset* imap = nullptr;
+  int boxes = 1;  ///< of varn
+  MPI_Offset* const* starts = nullptr;
+  MPI_Offset* const* counts = nullptr;
+};
+
+/// The dimensions of a variable.
+struct Shape {
+  std::vector<MPI_Offset> lengths;  ///< of all dimensions; that of records is not used
+  bool has_records = false;         ///< the first dimension is that of records
+
+  std::uint64_t elements() const;  ///< of one record, or of all
+  bool operator==(const Shape&) const = default;
+};
+
+/// A part of a variable: what it has of each array, that is of each record, or of all if there are
+/// no records. Requests for the same part, of any variable of that shape, in any record and file,
+/// share one object.
+class Geometry {
+ public:
+  /// What it has of one array. `buffer` of a piece counts the elements of the whole request.
+  struct Part {
+    std::uint64_t record = 0;   ///< counted from the lowest of the request
+    std::vector<Piece> pieces;  ///< ascending in the file
+    bool repeats = false;       ///< pieces have elements in common
+  };
+
+  const std::vector<Part>& parts() const { return parts_; }
+  bool has_records() const { return shape_.has_records; }
+  std::uint64_t elements() const { return elements_; }  ///< also those asked for twice
+  std::uint64_t pieces() const { return pieces_; }
+
+  /// The same in the words of ncmpi_*_varn, or of ncmpi_*_vars where there are strides.
+  struct Boxes {
+    std::vector<MPI_Offset> starts, counts;  ///< of all boxes, one after another
+    std::vector<MPI_Offset> strides;         ///< empty, or of the only box
+    std::vector<MPI_Offset*> start_of, count_of;
+  };
+  Boxes boxes(std::uint64_t first_record) const;
+
+ private:
+  friend class GeometryTable;
+  void make_parts();
+  void add_box(const MPI_Offset* numbers,
+               std::unordered_map<std::uint64_t, std::size_t>& part_of_record);
+
+  Shape shape_;
+  bool strided_ = false;
+  std::vector<MPI_Offset> numbers_;  ///< of each box: start, count, and stride if strided
+  std::vector<Part> parts_;
+  std::uint64_t elements_ = 0;
+  std::uint64_t pieces_ = 0;
+};
+
+using GeometryPtr = std::shared_ptr<const Geometry>;
+
+/// What a request asks for. `geometry` is null for no elements at all.
+struct Demand {
+  bool valid = false;  ///< else PnetCDF judges it
+  GeometryPtr geometry;
+  std::uint64_t first_record = 0;
+  std::uint64_t end_record = 0;    ///< 0 without records
+  std::vector<MPI_Offset> counts;  ///< of the only box
+};
+
+/// All parts of variables that are in use.
+class GeometryTable {
+ public:
+  /// `records`: how many there are; `grows`: the call may add some. What lies beyond the variable,
+  /// and all else that PnetCDF has an error code for, is not valid.
+  Demand find(const Shape& shape, const Access& access, MPI_Offset records, bool grows);
+
+ private:
+  GeometryPtr intern(const Shape& shape, bool strided);
+
+  std::vector<MPI_Offset> numbers_;  // of the call at hand
+  std::vector<GeometryPtr> recent_;  // the latest first
+  std::vector<std::vector<std::weak_ptr<const Geometry>>> buckets_;
+  std::size_t known_ = 0;
+};
+
+}  // namespace slabmark::dropin

@@ -1,0 +1,144 @@
+#include "dropin/pnetcdf/memory.hpp"
+
+#include <cstring>
+#include <limits>
+
+namespace slabmark::dropin {
+
+namespace {
+
+/// A duplicate, since the caller may free a type while a request of it is pending.
+std::shared_ptr<MPI_Datatype> duplicate(MPI_Datatype type) {
+  const auto copy =
+      std::shared_ptr<MPI_Datatype>(new MPI_Datatype(MPI_DATATYPE_NULL), [](MPI_Datatype* own) {
+        if (*own != MPI_DATATYPE_NULL) MPI_Type_free(own);
+        delete own;
+      });
+  MPI_Type_dup(type, copy.get());
+  return copy;
+}
+
+/// Whether `imap` says that elements stand one after another.
+bool is_contiguous(std::span<const MPI_Offset> counts, const MPI_Offset* imap) {
+  MPI_Offset expected = 1;
+  for (std::size_t d = counts.size(); d-- > 0;) {
+    if (imap[d] != expected) return false;
+    expected *= counts[d];
+  }
+  return true;
+}
+
+bool is_derived(MPI_Datatype type) {
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner != MPI_COMBINER_NAMED;
+}
+
+}  // namespace
+
+std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, ElementType external,
+                                         std::uint64_t elements, std::span<const MPI_Offset> counts,
+                                         const MPI_Offset* imap) {
+  UserMemory memory;
+  memory.argument_ = argument;
+  memory.external_ = memory.type_ = external;
+  memory.elements_ = elements;
+  const auto expected = static_cast<MPI_Offset>(elements);
+  if (argument.type == MPI_DATATYPE_NULL) {
+    // Without a type the count says nothing.
+    memory.argument_.type = mpi_type_of(external);
+    memory.argument_.count = expected;
+  } else {
+    const auto type = element_type_of(argument.type);
+    if (!type || argument.count < -1 || argument.count > std::numeric_limits<int>::max()) {
+      return std::nullopt;
+    }
+    memory.type_ = *type;
+    memory.derived_ = is_derived(argument.type);
+    if (argument.count == -1) {
+      if (memory.derived_) return std::nullopt;
+      memory.argument_.count = expected;
+    }
+    MPI_Count bytes = 0;
+    MPI_Type_size_x(argument.type, &bytes);
+    const auto held = static_cast<std::uint64_t>(bytes) / size_of(*type);
+    if (held * static_cast<std::uint64_t>(memory.argument_.count) != elements) return std::nullopt;
+    if (memory.derived_) {
+      memory.own_type_ = duplicate(argument.type);
+      memory.argument_.type = *memory.own_type_;
+    }
+  }
+  // NC_BYTE takes unsigned bytes as they are in some formats, and text becomes nothing else.
+  const bool bytes_of_either_sign = memory.type_ != external && external == ElementType::int8 &&
+                                    memory.type_ == ElementType::uint8;
+  const bool text = memory.type_ == ElementType::text || external == ElementType::text;
+  if (bytes_of_either_sign || (text && memory.type_ != external)) return std::nullopt;
+  if (imap && !is_contiguous(counts, imap)) {
+    if (memory.derived_) return std::nullopt;
+    memory.counts_.assign(counts.begin(), counts.end());
+    memory.imap_.assign(imap, imap + counts.size());
+  }
+  memory.plain_ = memory.type_ == external && !memory.derived_ && memory.imap_.empty();
+  return memory;
+}
+
+/// Calls move(byte offset in the caller's memory), element after element.
+template <class Move>
+void UserMemory::for_each_mapped(const Move& move) const {
+  const auto size = static_cast<MPI_Offset>(size_of(type_));
+  std::vector<MPI_Offset> index(counts_.size(), 0);
+  MPI_Offset at = 0;
+  for (std::uint64_t i = 0; i < elements_; ++i) {
+    move(at * size);
+    for (std::size_t d = counts_.size(); d-- > 0;) {
+      at += imap_[d];
+      if (++index[d] < counts_[d]) break;
+      at -= imap_[d] * counts_[d];
+      index[d] = 0;
+    }
+  }
+}
+
+bool UserMemory::pack(std::byte* packed) const {
+  if (imap_.empty() && !derived_) {
+    return convert(type_, argument_.address, external_, packed, elements_);
+  }
+  const std::uint64_t size = size_of(type_);
+  std::vector<std::byte> gathered(type_ == external_ ? 0 : elements_ * size);
+  std::byte* const to = type_ == external_ ? packed : gathered.data();
+  if (derived_) {
+    int position = 0;
+    MPI_Pack(argument_.address, static_cast<int>(argument_.count), argument_.type, to,
+             static_cast<int>(elements_ * size), &position, MPI_COMM_SELF);
+  } else {
+    auto* next = to;
+    for_each_mapped([&](MPI_Offset offset) {
+      std::memcpy(next, address() + offset, size);
+      next += size;
+    });
+  }
+  return type_ == external_ || convert(type_, to, external_, packed, elements_);
+}
+
+void UserMemory::unpack(const std::byte* packed) const {
+  if (imap_.empty() && !derived_) {
+    convert(external_, packed, type_, argument_.address, elements_);
+    return;
+  }
+  const std::uint64_t size = size_of(type_);
+  std::vector<std::byte> converted(type_ == external_ ? 0 : elements_ * size);
+  if (type_ != external_) convert(external_, packed, type_, converted.data(), elements_);
+  const std::byte* from = type_ == external_ ? packed : converted.data();
+  if (derived_) {
+    int position = 0;
+    MPI_Unpack(from, static_cast<int>(elements_ * size), &position, argument_.address,
+               static_cast<int>(argument_.count), argument_.type, MPI_COMM_SELF);
+    return;
+  }
+  for_each_mapped([&](MPI_Offset offset) {
+    std::memcpy(address() + offset, from, size);
+    from += size;
+  });
+}
+
+}  // namespace slabmark::dropin

@@ -1,0 +1,398 @@
+#include "dropin/pnetcdf/open_file.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/number.hpp"
+#include "dropin/pnetcdf/native.hpp"
+#include "storage/mpiio/info.hpp"
+#include "storage/posix/file_system.hpp"
+
+namespace slabmark::dropin {
+
+namespace {
+
+// PnetCDF counts its ids from 0 on: even ones put, odd ones get.
+constexpr int first_id = 1 << 30;
+
+// Where aggregators' ranges begin unless a stripe says otherwise.
+constexpr std::uint64_t page = 4096;
+
+// PnetCDF refuses larger requests, unless it was built for them.
+constexpr std::uint64_t largest_request = std::numeric_limits<int>::max();
+
+std::uint64_t number_of(const std::map<std::string, std::string>& hints, const std::string& name,
+                        std::uint64_t otherwise) {
+  const auto found = hints.find(name);
+  if (found == hints.end()) return otherwise;
+  try {
+    return parse_size(found->second, name);
+  } catch (const InputError&) {
+    return otherwise;  // libraries put words there, too
+  }
+}
+
+bool is_off(std::string_view word) { return word == "off" || word == "0" || word == "disable"; }
+
+bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value && *value && !is_off(value);
+}
+
+std::unordered_map<int, std::unique_ptr<OpenFile>>& files() {
+  static auto& all = *new std::unordered_map<int, std::unique_ptr<OpenFile>>;
+  return all;
+}
+
+}  // namespace
+
+OpenFile* open_file(int ncid) {
+  const auto found = files().find(ncid);
+  return found == files().end() ? nullptr : found->second.get();
+}
+
+void forget(int ncid) { files().erase(ncid); }
+
+void forget_open_files() { files().clear(); }
+
+void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool created, int error,
+            const int* ncid) {
+  int is_on = 0, between_groups = 1;
+  MPI_Initialized(&is_on);
+  if (!is_on || comm == MPI_COMM_NULL ||
+      MPI_Comm_test_inter(comm, &between_groups) != MPI_SUCCESS || between_groups) {
+    return;
+  }
+  const auto engine = Engine::of(comm);
+  std::map<std::string, std::string> hints;
+  if (info != MPI_INFO_NULL) hints = mpiio::entries_of(info);
+  bool takes = error == NC_NOERR && !is_off(hints["slabmark"]);
+  if (const char* const value = std::getenv("SLABMARK_DROPIN")) takes &= !is_off(value);
+  if (takes) {
+    int format = 0;
+    takes = SLABMARK_NATIVE(ncmpi_inq_format)(*ncid, &format) == NC_NOERR &&
+            (format == NC_FORMAT_CLASSIC || format == NC_FORMAT_CDF2 || format == NC_FORMAT_CDF5);
+    MPI_Info used = MPI_INFO_NULL;
+    if (takes && SLABMARK_NATIVE(ncmpi_inq_file_info)(*ncid, &used) == NC_NOERR) {
+      auto in_effect = mpiio::entries_of(used);
+      takes =
+          in_effect["nc_burst_buf"] != "enable" && number_of(in_effect, "nc_num_subfiles", 0) < 2;
+      MPI_Info_free(&used);
+    }
+  }
+  const bool reports = is_set("SLABMARK_REPORT");
+  // Ranks that disagree would wait for each other for ever.
+  std::uint64_t agreed[] = {takes, reports, number_of(hints, "cb_nodes", 0)};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, agreed, 3, MPI_UINT64_T, MPI_MIN, engine->comm.get()),
+            "MPI_Allreduce");
+  if (!agreed[0]) return;
+  files()[*ncid] = std::make_unique<OpenFile>(
+      engine, OpenFile::Opening{*ncid, path, created || (mode & NC_WRITE), created, agreed[2]},
+      agreed[1]);
+}
+
+OpenFile::OpenFile(std::shared_ptr<Engine> engine, const Opening& opening, bool reports)
+    : engine_(std::move(engine)),
+      opening_(opening),
+      mode_(opening.created ? Mode::define : Mode::collective),
+      may_be_fresh_(opening.created) {
+  report_.wanted = reports;
+}
+
+void OpenFile::enter(Mode mode) {
+  if (mode_ == Mode::define) header_known_ = false;
+  // What other ranks write there, this one does not see.
+  if (mode == Mode::independent) not_fresh();
+  mode_ = mode;
+}
+
+void OpenFile::know_header() {
+  if (header_known_) return;
+  header_known_ = true;
+  int count = 0;
+  MPI_Offset record_size = 0;
+  unlimited_dimension_ = -1;
+  SLABMARK_NATIVE(ncmpi_inq_nvars)(opening_.ncid, &count);
+  SLABMARK_NATIVE(ncmpi_inq_unlimdim)(opening_.ncid, &unlimited_dimension_);
+  SLABMARK_NATIVE(ncmpi_inq_recsize)(opening_.ncid, &record_size);
+  record_size_ = static_cast<std::uint64_t>(record_size);
+  variables_.assign(static_cast<std::size_t>(std::max(count, 0)), std::nullopt);
+}
+
+const OpenFile::Variable* OpenFile::variable(int id) {
+  know_header();
+  if (id < 0 || static_cast<std::size_t>(id) >= variables_.size()) return nullptr;
+  auto& known = variables_[static_cast<std::size_t>(id)];
+  if (known) return &*known;
+  nc_type type = NC_NAT;
+  int dims = 0;
+  MPI_Offset offset = 0;
+  if (SLABMARK_NATIVE(ncmpi_inq_vartype)(opening_.ncid, id, &type) != NC_NOERR ||
+      SLABMARK_NATIVE(ncmpi_inq_varndims)(opening_.ncid, id, &dims) != NC_NOERR ||
+      SLABMARK_NATIVE(ncmpi_inq_varoffset)(opening_.ncid, id, &offset) != NC_NOERR) {
+    return nullptr;
+  }
+  Variable found{external_type(type), {}, static_cast<std::uint64_t>(offset)};
+  std::vector<int> ids(static_cast<std::size_t>(dims) + 1);
+  SLABMARK_NATIVE(ncmpi_inq_vardimid)(opening_.ncid, id, ids.data());
+  for (int d = 0; d < dims; ++d) {
+    MPI_Offset length = 0;
+    const bool of_records = ids[static_cast<std::size_t>(d)] == unlimited_dimension_;
+    if (!of_records) {
+      SLABMARK_NATIVE(ncmpi_inq_dimlen)
+      (opening_.ncid, ids[static_cast<std::size_t>(d)], &length);
+    }
+    found.shape.lengths.push_back(length);
+    found.shape.has_records |= of_records;
+  }
+  known = std::move(found);
+  return &*known;
+}
+
+std::uint64_t OpenFile::records() {
+  know_header();
+  MPI_Offset records = 0;
+  if (unlimited_dimension_ >= 0) {
+    SLABMARK_NATIVE(ncmpi_inq_dimlen)(opening_.ncid, unlimited_dimension_, &records);
+  }
+  return static_cast<std::uint64_t>(records);
+}
+
+OpenFile::Taken OpenFile::take(const Call& call) {
+  const bool puts = call.direction == Direction::put;
+  const Variable* const variable = this->variable(call.variable);
+  if (!variable || !variable->type || (puts && !opening_.writable)) return {};
+  const bool needs_records =
+      variable->shape.has_records && (!puts || call.access.kind == Access::Kind::var);
+  static auto& table = *new GeometryTable;
+  const auto found = table.find(variable->shape, call.access,
+                                needs_records ? static_cast<MPI_Offset>(records()) : 0, puts);
+  if (!found.valid) return {};
+  if (!found.geometry) return {true, nullptr};
+  auto request = std::make_unique<Request>();
+  request->direction = call.direction;
+  request->buffered = call.buffered;
+  request->variable = call.variable;
+  request->geometry = found.geometry;
+  request->first_record = found.first_record;
+  request->end_record = found.end_record;
+  request->type = *variable->type;
+  if (request->bytes() > largest_request) return {};
+  request->memory = UserMemory::of(call.memory, request->type, found.geometry->elements(),
+                                   found.counts, call.access.imap);
+  if (!request->memory) return {};
+  if (!puts && !always_fits(request->type, request->memory->type())) return {};
+  if (!request->memory->is_plain() || call.buffered) {
+    request->packed = std::make_unique_for_overwrite<std::byte[]>(request->bytes());
+    if (puts && !request->memory->pack(request->packed.get())) return {};
+  }
+  return {true, std::move(request)};
+}
+
+int OpenFile::post(std::unique_ptr<Request> request) {
+  if (pending_.empty() && handed_over_.empty()) next_id_ = 0;
+  request->id = first_id + 2 * next_id_++ + (request->direction == Direction::get ? 1 : 0);
+  if (request->packed) held_bytes_ += request->bytes();
+  if (request->buffered) buffered_.push_back({request->id, request->bytes()});
+  pending_.push_back(std::move(request));
+  return pending_.back()->id;
+}
+
+int OpenFile::post_natively(bool buffered, int* id, const std::function<int(int*)>& call) {
+  // The attached buffer holds what is pending here, too, as far as PnetCDF is to know.
+  if (buffered && !buffered_.empty()) hand_over();
+  int native_id = NC_REQ_NULL;
+  int error = call(&native_id);
+  if (native_id != NC_REQ_NULL && !pending_.empty()) {
+    SLABMARK_NATIVE(ncmpi_cancel)(opening_.ncid, 1, &native_id, static_cast<int*>(nullptr));
+    hand_over();
+    error = call(&native_id);
+  }
+  if (native_id != NC_REQ_NULL) native_pending_ = true;
+  if (id) *id = native_id;
+  return error;
+}
+
+int OpenFile::repost(const Request& request, int* id) {
+  const auto boxes = request.geometry->boxes(request.first_record);
+  const UserMemory& memory = *request.memory;
+  MemoryArgument from = memory.argument();
+  const MPI_Offset* imap = memory.imap();
+  if (request.packed && request.direction == Direction::put) {
+    from = {request.packed.get(), static_cast<MPI_Offset>(request.geometry->elements()),
+            mpi_type_of(request.type)};
+    imap = nullptr;
+  }
+  const int ncid = opening_.ncid;
+  const int variable = request.variable;
+  if (boxes.start_of.size() == 1) {
+    const MPI_Offset* const stride = boxes.strides.empty() ? nullptr : boxes.strides.data();
+    const auto* const start = boxes.starts.data();
+    const auto* const count = boxes.counts.data();
+    if (request.direction == Direction::get) {
+      return SLABMARK_NATIVE(ncmpi_iget_varm)(ncid, variable, start, count, stride, imap,
+                                              from.address, from.count, from.type, id);
+    }
+    if (request.buffered) {
+      return SLABMARK_NATIVE(ncmpi_bput_varm)(ncid, variable, start, count, stride, imap,
+                                              from.address, from.count, from.type, id);
+    }
+    return SLABMARK_NATIVE(ncmpi_iput_varm)(ncid, variable, start, count, stride, imap,
+                                            from.address, from.count, from.type, id);
+  }
+  const int count = static_cast<int>(boxes.start_of.size());
+  auto* const* const starts = boxes.start_of.data();
+  auto* const* const counts = boxes.count_of.data();
+  if (request.direction == Direction::get) {
+    return SLABMARK_NATIVE(ncmpi_iget_varn)(ncid, variable, count, starts, counts, from.address,
+                                            from.count, from.type, id);
+  }
+  if (request.buffered) {
+    return SLABMARK_NATIVE(ncmpi_bput_varn)(ncid, variable, count, starts, counts, from.address,
+                                            from.count, from.type, id);
+  }
+  return SLABMARK_NATIVE(ncmpi_iput_varn)(ncid, variable, count, starts, counts, from.address,
+                                          from.count, from.type, id);
+}
+
+void OpenFile::hand_over() {
+  for (auto& request : pending_) {
+    int native_id = NC_REQ_NULL;
+    const int error = repost(*request, &native_id);
+    const int id = request->id;
+    // PnetCDF may write from the copy.
+    handed_over_[id] = {native_id, error, std::move(request)};
+    native_pending_ = true;
+  }
+  pending_.clear();
+  buffered_.clear();
+  held_bytes_ = 0;
+}
+
+std::uint64_t OpenFile::buffered_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Buffered& one : buffered_) bytes += one.bytes;
+  return bytes;
+}
+
+// In the attached buffer, which is PnetCDF's, and holds only what PnetCDF put there.
+bool OpenFile::has_buffer_for(const Request& request) const {
+  MPI_Offset size = 0, used = 0;
+  return SLABMARK_NATIVE(ncmpi_inq_buffer_size)(opening_.ncid, &size) == NC_NOERR &&
+         SLABMARK_NATIVE(ncmpi_inq_buffer_usage)(opening_.ncid, &used) == NC_NOERR &&
+         static_cast<std::uint64_t>(used) + buffered_bytes() + request.bytes() <=
+             static_cast<std::uint64_t>(size);
+}
+
+std::vector<Request*> OpenFile::pending_of(int kind) const {
+  std::vector<Request*> found;
+  for (const auto& request : pending_) {
+    const bool puts = request->direction == Direction::put;
+    if (kind == NC_REQ_ALL || (kind == NC_PUT_REQ_ALL) == puts) found.push_back(request.get());
+  }
+  return found;
+}
+
+// Ids ascend in the list.
+Request* OpenFile::pending(int id) const {
+  const auto found = std::lower_bound(
+      pending_.begin(), pending_.end(), id / 2,
+      [](const std::unique_ptr<Request>& request, int half) { return request->id / 2 < half; });
+  return found != pending_.end() && (*found)->id == id ? found->get() : nullptr;
+}
+
+void OpenFile::drop(const std::vector<Request*>& requests) {
+  const std::set<const Request*> gone(requests.begin(), requests.end());
+  for (const Request* request : gone) {
+    if (request->packed) held_bytes_ -= request->bytes();
+  }
+  std::erase_if(pending_, [&](const auto& request) { return gone.contains(request.get()); });
+  while (!buffered_.empty() && !pending(buffered_.back().id)) buffered_.pop_back();
+}
+
+int OpenFile::with_native_ids(int count, int* ids, const std::function<int(int*)>& call) {
+  std::vector<int> native(ids && count > 0 ? static_cast<std::size_t>(count) : 0);
+  int refused = NC_NOERR;
+  for (std::size_t i = 0; i < native.size(); ++i) {
+    const auto found = handed_over_.find(ids[i]);
+    native[i] = found == handed_over_.end() ? ids[i] : found->second.native_id;
+    if (found != handed_over_.end() && refused == NC_NOERR) refused = found->second.error;
+  }
+  const int error = call(native.empty() ? ids : native.data());
+  for (std::size_t i = 0; i < native.size(); ++i) {
+    if (native[i] != NC_REQ_NULL) continue;
+    handed_over_.erase(ids[i]);
+    ids[i] = NC_REQ_NULL;
+  }
+  int left = 0;
+  SLABMARK_NATIVE(ncmpi_inq_nreqs)(opening_.ncid, &left);
+  native_pending_ = left > 0;
+  // Until then PnetCDF may need their memory.
+  if (left == 0) handed_over_.clear();
+  return error == NC_NOERR ? refused : error;
+}
+
+ArrayPlace OpenFile::place_of(ArrayName array) {
+  const Variable& its = *variable(static_cast<int>(array.variable));
+  const auto record = array.record == ArrayName::no_record ? 0 : array.record;
+  return {its.offset + static_cast<std::uint64_t>(record) * record_size_, size_of(*its.type),
+          its.shape.elements()};
+}
+
+// Variables begin at multiples of 4, but records of a single variable stand close together.
+std::uint64_t OpenFile::padding() {
+  know_header();
+  return record_size_ % 4 == 0 ? 3 : 0;
+}
+
+bool OpenFile::prepare() {
+  if (no_data_file_) return false;
+  if (!data_.is_open()) {
+    const Comm& comm = engine_->comm;
+    const int error = data_.open(comm.get(), opening_.path, opening_.writable);
+    no_data_file_ = comm.any(error != NC_NOERR);
+    if (no_data_file_) return false;
+    const auto hints = data_.hints();
+    settings_.aggregators = opening_.aggregators;
+    // All ranks must choose the same, also where the file system looks different to them.
+    settings_.stripes =
+        comm.min(std::max<std::uint64_t>(number_of(hints, "striping_factor", 1), 1));
+    settings_.writers = comm.any(posix::locks_file_to_write(opening_.path)) ? 1 : 0;
+    alignment_ = comm.min(std::max(number_of(hints, "striping_unit", page), page));
+  }
+  engine_->prepare(settings_);
+  return true;
+}
+
+// PnetCDF enters the number of records into the header, on all ranks, when one is written: one
+// element does, that of the lowest place, lest the file grow beyond what will be written.
+int OpenFile::grow(std::uint64_t records) {
+  if (records <= this->records()) return NC_NOERR;
+  int lowest = -1;
+  for (int id = 0; id < static_cast<int>(variables_.size()); ++id) {
+    const Variable* const candidate = variable(id);
+    if (!candidate || !candidate->shape.has_records || !candidate->type ||
+        candidate->shape.elements() == 0) {
+      continue;
+    }
+    if (lowest < 0 || candidate->offset < variable(lowest)->offset) lowest = id;
+  }
+  const Variable& its = *variable(lowest);
+  std::vector<MPI_Offset> index(its.shape.lengths.size(), 0);
+  index[0] = static_cast<MPI_Offset>(records) - 1;
+  const std::uint64_t nothing = 0;
+  return SLABMARK_NATIVE(ncmpi_put_var1_all)(opening_.ncid, lowest, index.data(), &nothing,
+                                             MPI_Offset{1}, mpi_type_of(*its.type));
+}
+
+bool OpenFile::take_fresh(ArrayName array) {
+  const bool is_first = written_.insert(array).second;
+  return is_first && may_be_fresh_ && !native_variables_.contains(static_cast<int>(array.variable));
+}
+
+}  // namespace slabmark::dropin

@@ -1,0 +1,174 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+#include <pnetcdf.h>
+
+#include "dropin/pnetcdf/call.hpp"
+#include "dropin/pnetcdf/data_file.hpp"
+#include "dropin/pnetcdf/engine.hpp"
+#include "dropin/pnetcdf/geometry.hpp"
+#include "dropin/pnetcdf/memory.hpp"
+#include "dropin/pnetcdf/plan.hpp"
+#include "dropin/pnetcdf/report.hpp"
+
+namespace slabmark::dropin {
+
+/// A request that was taken and is pending, or part of a blocking call.
+struct Request {
+  int id = NC_REQ_NULL;
+  Direction direction = Direction::put;
+  bool buffered = false;  ///< of a bput
+  int variable = 0;
+  GeometryPtr geometry;
+  std::uint64_t first_record = 0, end_record = 0;
+  std::optional<UserMemory> memory;
+  ElementType type = ElementType::text;  ///< of the variable
+  std::unique_ptr<std::byte[]> packed;  ///< null where elements move from or to the caller's memory
+
+  std::uint64_t bytes() const { return geometry->elements() * size_of(type); }
+  Posted posted() const {
+    return {variable, geometry, first_record, packed ? packed.get() : memory->address()};
+  }
+};
+
+/// A file that the program has open, whose data are taken.
+class OpenFile {
+ public:
+  enum class Mode { define, collective, independent };
+
+  struct Opening {
+    int ncid;
+    std::string path;
+    bool writable, created;
+    std::uint64_t aggregators;  ///< the hint cb_nodes, or 0
+  };
+
+  OpenFile(std::shared_ptr<Engine> engine, const Opening& opening, bool reports);
+
+  Engine& engine() { return *engine_; }
+  Mode mode() const { return mode_; }
+  void enter(Mode mode);
+
+  // Requests.
+
+  struct Taken {
+    bool taken = false;                ///< else PnetCDF judges the call
+    std::unique_ptr<Request> request;  ///< null for no elements
+  };
+  Taken take(const Call& call);
+
+  /// Keeps a request and returns its id.
+  int post(std::unique_ptr<Request> request);
+  /// Makes a nonblocking call of PnetCDF's own. If that leaves a request there, those pending here
+  /// go to PnetCDF before it, so that their order stays.
+  int post_natively(bool buffered, int* id, const std::function<int(int*)>& call);
+  /// Hands all pending requests to PnetCDF.
+  void hand_over();
+
+  bool has_pending() const { return !pending_.empty(); }
+  bool has_native_pending() const { return native_pending_; }
+  int count_pending() const { return static_cast<int>(pending_.size()); }
+  /// What pending bputs take of the attached buffer. As in PnetCDF, what one leaves between two
+  /// others is not free before the later one is done.
+  std::uint64_t buffered_bytes() const;
+  bool has_buffer_for(const Request& request) const;
+  /// Bytes of the copies that pending requests have.
+  std::uint64_t held_bytes() const { return held_bytes_; }
+
+  /// Pending requests of a kind (NC_REQ_ALL, NC_GET_REQ_ALL, NC_PUT_REQ_ALL).
+  std::vector<Request*> pending_of(int kind) const;
+  Request* pending(int id) const;
+  void drop(const std::vector<Request*>& requests);
+
+  /// Makes a call of PnetCDF's own with the ids by which it knows requests that were handed over.
+  int with_native_ids(int count, int* ids, const std::function<int(int*)>& call);
+
+  // What collective transfers ask for.
+
+  ArrayPlace place_of(ArrayName array);
+  std::uint64_t padding();
+  /// Collective: opens the file for plans. False where that cannot be done on some rank.
+  bool prepare();
+  std::uint64_t alignment() const { return alignment_; }
+  DataFile& data() { return data_; }
+  /// Collective: lets the file have so many records. Returns PnetCDF's error code.
+  int grow(std::uint64_t records);
+  std::uint64_t records();
+
+  /// Whether nothing was written to an array since the file was created; then it counts as written.
+  bool take_fresh(ArrayName array);
+  void written_natively(int variable) { native_variables_.insert(variable); }
+  void not_fresh() { may_be_fresh_ = false; }
+
+  Report& report() { return report_; }
+  const std::string& path() const { return opening_.path; }
+  int ncid() const { return opening_.ncid; }
+
+ private:
+  struct Variable {
+    std::optional<ElementType> type;
+    Shape shape;
+    std::uint64_t offset = 0;
+  };
+  const Variable* variable(int id);
+  void know_header();
+  int repost(const Request& request, int* id);
+
+  std::shared_ptr<Engine> engine_;
+  Opening opening_;
+  Mode mode_;
+
+  // Of the header, as long as it stays as it is.
+  std::vector<std::optional<Variable>> variables_;
+  int unlimited_dimension_ = -1;
+  std::uint64_t record_size_ = 0;
+  bool header_known_ = false;
+
+  std::vector<std::unique_ptr<Request>> pending_;
+  struct HandedOver {
+    int native_id;
+    int error;  ///< of PnetCDF, if it refused
+    std::unique_ptr<Request> request;
+  };
+  std::map<int, HandedOver> handed_over_;  ///< by our id
+  bool native_pending_ = false;
+  int next_id_ = 0;
+  std::uint64_t held_bytes_ = 0;
+  struct Buffered {
+    int id;
+    std::uint64_t bytes;
+  };
+  std::vector<Buffered> buffered_;  ///< in the order of the calls, the last one pending
+
+  DataFile data_;
+  bool no_data_file_ = false;
+  RearrangerSettings settings_;
+  std::uint64_t alignment_ = 0;
+
+  bool may_be_fresh_;
+  std::set<ArrayName> written_;
+  std::set<int> native_variables_;
+
+  Report report_;
+};
+
+/// The file of an id; null where there is none, or where it is left to PnetCDF altogether.
+OpenFile* open_file(int ncid);
+/// Collective over `comm`, whatever `error` PnetCDF's call returned: makes the file known unless it
+/// is to be left to PnetCDF.
+void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool created, int error,
+            const int* ncid);
+void forget(int ncid);
+void forget_open_files();
+
+}  // namespace slabmark::dropin

@@ -1,0 +1,212 @@
+#include "dropin/pnetcdf/transfer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+
+#include "base/stopwatch.hpp"
+
+namespace slabmark::dropin {
+
+namespace {
+
+// A blocking call is taken where some rank's request falls into so many pieces: fewer are no work
+// for PnetCDF.
+constexpr std::int64_t worth_a_plan = 32;
+
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+
+/// What all ranks must know of each other, by one reduction to the largest of each.
+struct Common {
+  struct Shift {
+    std::int64_t highest = -largest, minus_lowest = -largest;
+  };
+  using Shifts = std::array<Shift, Engine::most_plans>;
+
+  std::int64_t native = 0, puts = 0, gets = 0, end_record = 0, pieces = 0;
+  Shifts put_shifts, get_shifts;  ///< of each plan that is kept
+
+  void agree(const Comm& comm) {
+    static_assert(sizeof *this % sizeof(std::int64_t) == 0);
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, this, sizeof *this / sizeof(std::int64_t), MPI_INT64_T,
+                            MPI_MAX, comm.get()),
+              "MPI_Allreduce");
+  }
+};
+
+/// The requests of one direction.
+struct Side {
+  std::vector<Posted> posted;
+  Engine::Plans& plans;
+  Common::Shifts& shifts;
+};
+
+std::vector<Posted> posted(const std::vector<Request*>& requests) {
+  std::vector<Posted> all;
+  for (const Request* request : requests) all.push_back(request->posted());
+  return all;
+}
+
+void say_shifts(Side& side) {
+  const RequestKey key(side.posted);
+  std::size_t i = 0;
+  for (const auto& plan : side.plans) {
+    const std::int64_t shift = plan->shift_of(key);
+    if (shift == RequestPlan::none()) {
+      side.shifts[i] = {largest, largest};
+    } else if (shift != RequestPlan::any()) {
+      side.shifts[i] = {shift, -shift};
+    }
+    ++i;
+  }
+}
+
+/// Brings the plan that serves all ranks to the front, and returns by how many records requests
+/// are further on now; none() where no plan serves.
+std::int64_t bring_fitting_to_front(Side& side) {
+  std::size_t i = 0;
+  for (auto plan = side.plans.begin(); plan != side.plans.end(); ++plan, ++i) {
+    const auto [highest, minus_lowest] = side.shifts[i];
+    const bool any = highest == -largest && minus_lowest == -largest;
+    if (!any && highest != -minus_lowest) continue;
+    side.plans.splice(side.plans.begin(), side.plans, plan);
+    return any ? 0 : highest;
+  }
+  return RequestPlan::none();
+}
+
+class Transfer {
+ public:
+  explicit Transfer(OpenFile& file) : file_(file), engine_(file.engine()) {}
+
+  /// Collective. Returns the error code of this rank.
+  int move(Side& side, bool puts, std::int64_t shift) {
+    const auto place_of = [this](ArrayName array) { return file_.place_of(array); };
+    Report& report = file_.report();
+    Region region;
+    std::vector<ArrayName> arrays;
+    if (shift != RequestPlan::none()) {
+      arrays = side.plans.front()->arrays(shift);
+      if (!side.plans.front()->place(arrays, place_of, file_.padding(), region)) {
+        shift = RequestPlan::none();
+      }
+    }
+    if (shift == RequestPlan::none()) {
+      const Stopwatch watch(report.plan_seconds);
+      if (side.plans.size() == Engine::most_plans) side.plans.pop_back();
+      side.plans.push_front(std::make_unique<RequestPlan>(
+          engine_.comm, side.posted, puts, place_of,
+          RequestPlan::Aggregation{engine_.rearranger->aggregators(), file_.alignment(),
+                                   file_.padding()}));
+      arrays = side.plans.front()->arrays(0);
+      side.plans.front()->place(arrays, place_of, file_.padding(), region);
+      ++report.plans_made;
+      report.plan_bytes = std::max(report.plan_bytes, side.plans.front()->memory());
+    } else {
+      ++report.plans_used_again;
+    }
+    const RequestPlan& plan = *side.plans.front();
+    std::vector<std::byte> staging;
+    const auto buffers = plan.buffers(side.posted, region, staging);
+    std::vector<bool> fresh(region.arrays().size(), true);
+    for (std::size_t i = 0; puts && i < arrays.size(); ++i) {
+      fresh[plan.array_of(i)] = file_.take_fresh(arrays[i]);
+    }
+    const Rearranger::Flush flush{region, plan.flush(), buffers, fresh,
+                                  std::endian::native == std::endian::little};
+    try {
+      if (puts) {
+        report.tally += engine_.rearranger->write(
+            flush, [this](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
+              file_.data().write(offset, memory, bytes);
+            });
+      } else {
+        report.tally += engine_.rearranger->read(
+            flush, [this](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
+              file_.data().read(offset, memory, bytes);
+            });
+      }
+    } catch (const PnetcdfError& failure) {
+      return failure.code;
+    }
+    if (!puts) plan.distribute(side.posted, region, staging);
+    return NC_NOERR;
+  }
+
+  /// Collective: the code of the rank that has the lowest; codes are negative.
+  int agreed(int code) {
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MIN, engine_.comm.get()),
+              "MPI_Allreduce");
+    return code;
+  }
+
+ private:
+  OpenFile& file_;
+  Engine& engine_;
+};
+
+}  // namespace
+
+Outcome transfer(OpenFile& file, const Wish& wish) {
+  Engine& engine = file.engine();
+  Report& report = file.report();
+  Common common;
+  Side puts{posted(wish.puts), engine.put_plans, common.put_shifts};
+  Side gets{posted(wish.gets), engine.get_plans, common.get_shifts};
+  common.native = wish.native_reason ? 1 : 0;
+  common.puts = !wish.puts.empty();
+  common.gets = !wish.gets.empty();
+  for (const Request* request : wish.puts) {
+    common.end_record = std::max(common.end_record, static_cast<std::int64_t>(request->end_record));
+  }
+  for (const auto* requests : {&wish.puts, &wish.gets}) {
+    for (const Request* request : *requests) {
+      common.pieces += static_cast<std::int64_t>(request->geometry->pieces());
+    }
+  }
+  say_shifts(puts);
+  say_shifts(gets);
+  common.agree(engine.comm);
+
+  const auto natively = [&](const char* reason) {
+    ++report.native_calls[wish.native_reason ? wish.native_reason : reason];
+    return Outcome{true, NC_NOERR};
+  };
+  if (common.native) return natively("as another rank asked for");
+  if (!common.puts && !common.gets) return {};
+  const std::int64_t put_shift = common.puts ? bring_fitting_to_front(puts) : 0;
+  const std::int64_t get_shift = common.gets ? bring_fitting_to_front(gets) : 0;
+  const bool has_plan = put_shift != RequestPlan::none() && get_shift != RequestPlan::none();
+  if (wish.blocking && !has_plan && common.pieces < worth_a_plan) return natively("few pieces");
+  if (!file.prepare()) return natively("the file cannot be opened a second time");
+
+  const Stopwatch watch(report.seconds);
+  // With other settings the engine has dropped its plans.
+  const auto still = [](const Side& side, std::int64_t shift) {
+    return side.plans.empty() ? RequestPlan::none() : shift;
+  };
+  Transfer now(file);
+  int error = NC_NOERR;
+  if (common.puts) {
+    const auto end_record = static_cast<std::uint64_t>(common.end_record);
+    if (end_record > 0 && end_record > file.records()) {
+      error = file.grow(end_record);
+      // Its element must be in the file before it is written over.
+      engine.comm.barrier();
+    }
+    const int failure = now.move(puts, true, still(puts, put_shift));
+    // Nobody reads before all have written.
+    error = now.agreed(std::min(error, failure));
+  }
+  if (common.gets)
+    error = std::min(error, now.agreed(now.move(gets, false, still(gets, get_shift))));
+  ++report.waits;
+  report.put_requests += wish.puts.size();
+  report.get_requests += wish.gets.size();
+  for (const Request* request : wish.puts) report.put_bytes += request->bytes();
+  for (const Request* request : wish.gets) report.get_bytes += request->bytes();
+  return {false, error};
+}
+
+}  // namespace slabmark::dropin

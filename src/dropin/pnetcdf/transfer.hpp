@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "dropin/pnetcdf/open_file.hpp"
+
+namespace slabmark::dropin {
+
+/// What this rank brings to a collective call.
+struct Wish {
+  std::vector<Request*> puts, gets;
+  const char* native_reason = nullptr;  ///< it wants PnetCDF to make the call
+  bool blocking = false;                ///< not worth a plan if there are but a few pieces
+};
+
+struct Outcome {
+  bool native = false;  ///< nothing was moved: all ranks make PnetCDF's own call
+  int error = NC_NOERR;
+};
+
+/// Collective: moves what all ranks wish, puts before gets. All ranks get the same outcome.
+Outcome transfer(OpenFile& file, const Wish& wish);
+
+}  // namespace slabmark::dropin

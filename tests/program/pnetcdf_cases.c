@@ -1,0 +1,208 @@
+/* One case of calls of PnetCDF; each rank prints what they return, or rank 0 what the file holds.
+ *
+ *     pnetcdf_cases <case> <file>
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpi.h>
+#include <pnetcdf.h>
+
+static int rank, ranks, ncid, time_dim, x;
+
+static void check(int error, const char* what) {
+  if (error == NC_NOERR) return;
+  fprintf(stderr, "rank %d: %s: %s\n", rank, what, ncmpi_strerror(error));
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void create(const char* path, MPI_Info info, MPI_Offset length) {
+  check(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, info, &ncid), "create");
+  check(ncmpi_def_dim(ncid, "time", NC_UNLIMITED, &time_dim), "def_dim");
+  check(ncmpi_def_dim(ncid, "x", length, &x), "def_dim");
+}
+
+static int variable(const char* name, nc_type type, int dims, const int* ids) {
+  int id;
+  check(ncmpi_def_var(ncid, name, type, dims, ids, &id), "def_var");
+  return id;
+}
+
+static void print_ints(int id, MPI_Offset length) {
+  int values[64];
+  check(ncmpi_get_var_int_all(ncid, id, values), "get_var");
+  for (MPI_Offset i = 0; rank == 0 && i < length; ++i) printf("%d ", values[i]);
+  if (rank == 0) printf("\n");
+}
+
+/* More than a file may have. */
+static void limit(const char* path) {
+  const MPI_Offset mine = (16 << 20) / 8 / ranks;
+  double* const values = calloc((size_t)mine, sizeof *values);
+  signal(SIGXFSZ, SIG_IGN);
+  create(path, MPI_INFO_NULL, mine * ranks);
+  const int id = variable("v", NC_DOUBLE, 1, &x);
+  check(ncmpi_enddef(ncid), "enddef");
+  const MPI_Offset start = rank * mine;
+  int request, status = 1;
+  check(ncmpi_iput_vara_double(ncid, id, &start, &mine, values, &request), "iput");
+  const int error = ncmpi_wait_all(ncid, 1, &request, &status);
+  printf("rank %d: %s %s\n", rank, ncmpi_strerrno(error), ncmpi_strerrno(status));
+  ncmpi_close(ncid);
+  free(values);
+}
+
+/* All ranks put all of it, each its own number. */
+static void overlap(const char* path) {
+  int values[40];
+  create(path, MPI_INFO_NULL, 40);
+  const int id = variable("v", NC_INT, 1, &x);
+  check(ncmpi_enddef(ncid), "enddef");
+  for (int i = 0; i < 40; ++i) values[i] = 1 + rank;
+  check(ncmpi_iput_var_int(ncid, id, values, NULL), "iput");
+  check(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL), "wait_all");
+  print_ints(id, 40);
+  check(ncmpi_close(ncid), "close");
+}
+
+/* A rank puts the same elements in several requests, one of them out of range, for PnetCDF to
+ * judge. */
+static void later(const char* path, int out_of_range) {
+  short first[10], second[4], third[1] = {30};
+  double wild[1] = {1e9};
+  create(path, MPI_INFO_NULL, 10 * ranks);
+  const int id = variable("v", NC_SHORT, 1, &x), other = variable("w", NC_SHORT, 1, &x);
+  check(ncmpi_enddef(ncid), "enddef");
+  for (int i = 0; i < 10; ++i) first[i] = 10;
+  for (int i = 0; i < 4; ++i) second[i] = 20;
+  MPI_Offset start = 10 * rank, count = 10;
+  check(ncmpi_iput_vara_short(ncid, id, &start, &count, first, NULL), "iput");
+  start += 3, count = 4;
+  check(ncmpi_iput_vara_short(ncid, id, &start, &count, second, NULL), "iput");
+  if (out_of_range && rank == 0) {
+    int request = NC_REQ_NULL;
+    const int error = ncmpi_iput_var1_double(ncid, other, &start, wild, &request);
+    printf("%s %s\n", ncmpi_strerrno(error), request == NC_REQ_NULL ? "null" : "pending");
+  }
+  start += 2, count = 1;
+  check(ncmpi_iput_vara_short(ncid, id, &start, &count, third, NULL), "iput");
+  int pending = 0;
+  check(ncmpi_inq_nreqs(ncid, &pending), "inq_nreqs");
+  check(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL), "wait_all");
+  if (rank == 0) printf("%d pending\n", pending);
+  print_ints(id, 10 * ranks);
+  check(ncmpi_close(ncid), "close");
+}
+
+/* Records of every second element, the other ones by the next rank, with holes between; then
+ * another such file. */
+static void records(const char* path, MPI_Info info, int holes) {
+  for (int file = 0; file < 2; ++file) {
+    char name[4096];
+    snprintf(name, sizeof name, "%s%d", path, file);
+    create(name, info, 60 * ranks);
+    const int dims[] = {time_dim, x};
+    const int v = variable("v", NC_INT, 2, dims), w = variable("w", NC_FLOAT, 2, dims);
+    check(ncmpi_enddef(ncid), "enddef");
+    for (int record = 0; record < 5; ++record) {
+      MPI_Offset start[60][2], count[60][2], *starts[60], *counts[60];
+      int ints[60];
+      float floats[60];
+      for (int i = 0; i < 60; ++i) {
+        start[i][0] = record, start[i][1] = i * ranks + rank;
+        count[i][0] = count[i][1] = 1;
+        starts[i] = start[i], counts[i] = count[i];
+        ints[i] = 1000 * record + i * ranks + rank;
+        floats[i] = (float)ints[i] / 2;
+      }
+      const int some = holes ? 30 : 60;
+      check(ncmpi_iput_varn_int(ncid, v, some, starts, counts, ints, NULL), "iput_varn");
+      check(ncmpi_bput_varn_float(ncid, w, some, starts, counts, floats, NULL) == NC_ENULLABUF
+                ? NC_NOERR
+                : NC_EINVAL,
+            "bput_varn without a buffer");
+      check(ncmpi_iput_varn_float(ncid, w, some, starts, counts, floats, NULL), "iput_varn");
+      check(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL), "wait_all");
+    }
+    check(ncmpi_close(ncid), "close");
+    check(ncmpi_open(MPI_COMM_WORLD, name, NC_NOWRITE, MPI_INFO_NULL, &ncid), "open");
+    MPI_Offset length = 0;
+    check(ncmpi_inq_dimlen(ncid, time_dim, &length), "inq_dimlen");
+    int wrong = 0;
+    check(ncmpi_begin_indep_data(ncid), "begin_indep_data");
+    for (MPI_Offset record = 0; record < length; ++record) {
+      for (int i = 0; i < (holes ? 30 : 60); ++i) {
+        const MPI_Offset index[] = {record, i * ranks + rank};
+        int value = -1;
+        check(ncmpi_get_var1_int(ncid, v, index, &value), "get_var1");
+        wrong += value != 1000 * record + index[1];
+      }
+    }
+    check(ncmpi_end_indep_data(ncid), "end_indep_data");
+    printf("rank %d: %lld records, %d wrong\n", rank, (long long)length, wrong);
+    check(ncmpi_close(ncid), "close");
+  }
+}
+
+/* Holes are put natively first: they stay. */
+static void keep(const char* path) {
+  int values[60];
+  create(path, MPI_INFO_NULL, 60);
+  const int id = variable("v", NC_INT, 1, &x);
+  check(ncmpi_enddef(ncid), "enddef");
+  check(ncmpi_begin_indep_data(ncid), "begin_indep_data");
+  for (int i = 0; i < 60; ++i) values[i] = 7;
+  if (rank == 0) check(ncmpi_put_var_int(ncid, id, values), "put_var");
+  check(ncmpi_end_indep_data(ncid), "end_indep_data");
+  MPI_Barrier(MPI_COMM_WORLD);
+  const MPI_Offset start = rank * 2, count = 1;
+  check(ncmpi_iput_vara_int(ncid, id, &start, &count, &rank, NULL), "iput");
+  check(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL), "wait_all");
+  print_ints(id, 60);
+  check(ncmpi_close(ncid), "close");
+}
+
+/* A get brings what PnetCDF says of a value that the memory cannot hold, and a request may be left
+ * behind. */
+static void leave(const char* path) {
+  create(path, MPI_INFO_NULL, 4 * ranks);
+  const int id = variable("v", NC_INT, 1, &x);
+  check(ncmpi_enddef(ncid), "enddef");
+  const MPI_Offset start = 4 * rank, count = 4;
+  const int values[] = {1, 2, 3, 70000};
+  short small[4] = {0};
+  int request, status;
+  check(ncmpi_put_vara_int_all(ncid, id, &start, &count, values), "put_vara");
+  check(ncmpi_iget_vara_short(ncid, id, &start, &count, small, &request), "iget");
+  const int error = ncmpi_wait_all(ncid, 1, &request, &status);
+  printf("rank %d: %s %s %d %d %d\n", rank, ncmpi_strerrno(error), ncmpi_strerrno(status), small[0],
+         small[1], small[2]);
+  check(ncmpi_iput_vara_int(ncid, id, &start, &count, values, &request), "iput");
+  printf("rank %d: close: %s\n", rank, ncmpi_strerrno(ncmpi_close(ncid)));
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc != 3) MPI_Abort(MPI_COMM_WORLD, 2);
+  const char* const name = argv[1];
+  const char* const path = argv[2];
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "slabmark", "off");
+  if (!strcmp(name, "limit")) limit(path);
+  if (!strcmp(name, "overlap")) overlap(path);
+  if (!strcmp(name, "later")) later(path, 0);
+  if (!strcmp(name, "range")) later(path, 1);
+  if (!strcmp(name, "records")) records(path, MPI_INFO_NULL, 0);
+  if (!strcmp(name, "holes")) records(path, MPI_INFO_NULL, 1);
+  if (!strcmp(name, "off")) records(path, info, 0);
+  if (!strcmp(name, "keep")) keep(path);
+  if (!strcmp(name, "leave")) leave(path);
+  MPI_Info_free(&info);
+  MPI_Finalize();
+  return 0;
+}

@@ -43,10 +43,10 @@ void finish(const std::vector<Request*>& gets) {
 
 /// Collective. A failure that only one rank sees would leave the others waiting, but such a one,
 /// out of memory, ends most programs anyway.
-Outcome attempt(OpenFile& file, const Wish& wish) {
+Outcome attempt(OpenFile& file, const Brought& brought) {
   try {
-    const Outcome outcome = transfer(file, wish);
-    if (!outcome.native && outcome.error == NC_NOERR) finish(wish.gets);
+    const Outcome outcome = transfer(file, brought);
+    if (!outcome.native && outcome.error == NC_NOERR) finish(brought.gets);
     return outcome;
   } catch (const std::bad_alloc&) {
     return {false, NC_ENOMEM};
@@ -79,13 +79,13 @@ int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int
 int blocking(int ncid, const Call& call, const std::function<int()>& native) {
   OpenFile* const file = in_mode(ncid, OpenFile::Mode::collective);
   if (!file) return native();
-  Wish wish;
-  wish.blocking = true;
+  Brought brought;
+  brought.blocking = true;
   OpenFile::Taken taken = file->take(call);
-  if (!taken.taken) wish.native_reason = "for PnetCDF to judge or convert";
+  if (!taken.taken) brought.native_reason = "for PnetCDF to judge or convert";
   const bool puts = call.direction == Direction::put;
-  if (taken.request) (puts ? wish.puts : wish.gets).push_back(taken.request.get());
-  const Outcome outcome = attempt(*file, wish);
+  if (taken.request) (puts ? brought.puts : brought.gets).push_back(taken.request.get());
+  const Outcome outcome = attempt(*file, brought);
   if (!outcome.native) return outcome.error;
   if (puts) file->written_natively(call.variable);
   return native();
@@ -95,21 +95,21 @@ int several(int ncid, int count, const std::function<Call(int)>& call_of,
             const std::function<int()>& native) {
   OpenFile* const file = in_mode(ncid, OpenFile::Mode::collective);
   if (!file) return native();
-  Wish wish;
-  wish.blocking = true;
+  Brought brought;
+  brought.blocking = true;
   std::vector<std::unique_ptr<Request>> requests;
   bool puts = false;
   for (int i = 0; i < count; ++i) {
     const Call call = call_of(i);
     puts = call.direction == Direction::put;
     OpenFile::Taken taken = file->take(call);
-    if (!taken.taken) wish.native_reason = "for PnetCDF to judge or convert";
+    if (!taken.taken) brought.native_reason = "for PnetCDF to judge or convert";
     if (!taken.request) continue;
     requests.push_back(std::move(taken.request));
-    (puts ? wish.puts : wish.gets).push_back(requests.back().get());
+    (puts ? brought.puts : brought.gets).push_back(requests.back().get());
   }
-  if (count < 0) wish.native_reason = "for PnetCDF to judge or convert";
-  const Outcome outcome = attempt(*file, wish);
+  if (count < 0) brought.native_reason = "for PnetCDF to judge or convert";
+  const Outcome outcome = attempt(*file, brought);
   if (!outcome.native) return outcome.error;
   file->not_fresh();  // ranks may put different variables
   return native();
@@ -121,11 +121,12 @@ int wait_all(int ncid, int count, int* ids, int* statuses, const std::function<i
   const auto natively = [&] { return file->with_native_ids(count, ids, native); };
   if (file->mode() != OpenFile::Mode::collective) return natively();
 
-  Wish wish;
+  Brought brought;
   std::vector<Request*> requests;
-  if (file->has_native_pending()) wish.native_reason = "requests that PnetCDF converts or refuses";
+  if (file->has_native_pending())
+    brought.native_reason = "requests that PnetCDF converts or refuses";
   if (count < NC_PUT_REQ_ALL || (count > 0 && !ids)) {
-    wish.native_reason = "for PnetCDF to judge";
+    brought.native_reason = "for PnetCDF to judge";
   } else if (count < 0) {
     requests = file->pending_of(count);
   } else {
@@ -135,8 +136,8 @@ int wait_all(int ncid, int count, int* ids, int* statuses, const std::function<i
       Request* const request = file->pending(ids[i]);
       if (request && seen.insert(ids[i]).second) {
         requests.push_back(request);
-      } else if (!wish.native_reason) {
-        wish.native_reason = "ids that are not pending";
+      } else if (!brought.native_reason) {
+        brought.native_reason = "ids that are not pending";
       }
     }
     // In the order of the calls, whatever that of the ids.
@@ -144,9 +145,9 @@ int wait_all(int ncid, int count, int* ids, int* statuses, const std::function<i
               [](const Request* a, const Request* b) { return a->id / 2 < b->id / 2; });
   }
   for (Request* request : requests) {
-    (request->direction == Direction::put ? wish.puts : wish.gets).push_back(request);
+    (request->direction == Direction::put ? brought.puts : brought.gets).push_back(request);
   }
-  const Outcome outcome = attempt(*file, wish);
+  const Outcome outcome = attempt(*file, brought);
   if (outcome.native) {
     file->not_fresh();
     file->hand_over();

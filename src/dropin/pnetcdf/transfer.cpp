@@ -148,19 +148,19 @@ class Transfer {
 
 }  // namespace
 
-Outcome transfer(OpenFile& file, const Wish& wish) {
+Outcome transfer(OpenFile& file, const Brought& brought) {
   Engine& engine = file.engine();
   Report& report = file.report();
   Common common;
-  Side puts{posted(wish.puts), engine.put_plans, common.put_shifts};
-  Side gets{posted(wish.gets), engine.get_plans, common.get_shifts};
-  common.native = wish.native_reason ? 1 : 0;
-  common.puts = !wish.puts.empty();
-  common.gets = !wish.gets.empty();
-  for (const Request* request : wish.puts) {
+  Side puts{posted(brought.puts), engine.put_plans, common.put_shifts};
+  Side gets{posted(brought.gets), engine.get_plans, common.get_shifts};
+  common.native = brought.native_reason ? 1 : 0;
+  common.puts = !brought.puts.empty();
+  common.gets = !brought.gets.empty();
+  for (const Request* request : brought.puts) {
     common.end_record = std::max(common.end_record, static_cast<std::int64_t>(request->end_record));
   }
-  for (const auto* requests : {&wish.puts, &wish.gets}) {
+  for (const auto* requests : {&brought.puts, &brought.gets}) {
     for (const Request* request : *requests) {
       common.pieces += static_cast<std::int64_t>(request->geometry->pieces());
     }
@@ -170,7 +170,7 @@ Outcome transfer(OpenFile& file, const Wish& wish) {
   common.agree(engine.comm);
 
   const auto natively = [&](const char* reason) {
-    ++report.native_calls[wish.native_reason ? wish.native_reason : reason];
+    ++report.native_calls[brought.native_reason ? brought.native_reason : reason];
     return Outcome{true, NC_NOERR};
   };
   if (common.native) return natively("as another rank asked for");
@@ -178,7 +178,7 @@ Outcome transfer(OpenFile& file, const Wish& wish) {
   const std::int64_t put_shift = common.puts ? bring_fitting_to_front(puts) : 0;
   const std::int64_t get_shift = common.gets ? bring_fitting_to_front(gets) : 0;
   const bool has_plan = put_shift != RequestPlan::none() && get_shift != RequestPlan::none();
-  if (wish.blocking && !has_plan && common.pieces < worth_a_plan) return natively("few pieces");
+  if (brought.blocking && !has_plan && common.pieces < worth_a_plan) return natively("few pieces");
   if (!file.prepare()) return natively("the file cannot be opened a second time");
 
   const Stopwatch watch(report.seconds);
@@ -202,10 +202,10 @@ Outcome transfer(OpenFile& file, const Wish& wish) {
   if (common.gets)
     error = std::min(error, now.agreed(now.move(gets, false, still(gets, get_shift))));
   ++report.waits;
-  report.put_requests += wish.puts.size();
-  report.get_requests += wish.gets.size();
-  for (const Request* request : wish.puts) report.put_bytes += request->bytes();
-  for (const Request* request : wish.gets) report.get_bytes += request->bytes();
+  report.put_requests += brought.puts.size();
+  report.get_requests += brought.gets.size();
+  for (const Request* request : brought.puts) report.put_bytes += request->bytes();
+  for (const Request* request : brought.gets) report.get_bytes += request->bytes();
   return {false, error};
 }
 

@@ -7,7 +7,7 @@
 namespace slabmark::dropin {
 
 /// What this rank brings to a collective call.
-struct Wish {
+struct Brought {
   std::vector<Request*> puts, gets;
   const char* native_reason = nullptr;  ///< it wants PnetCDF to make the call
   bool blocking = false;                ///< not worth a plan if there are but a few pieces
@@ -18,7 +18,7 @@ struct Outcome {
   int error = NC_NOERR;
 };
 
-/// Collective: moves what all ranks wish, puts before gets. All ranks get the same outcome.
-Outcome transfer(OpenFile& file, const Wish& wish);
+/// Collective: moves what all ranks bring, puts before gets. All ranks get the same outcome.
+Outcome transfer(OpenFile& file, const Brought& brought);
 
 }  // namespace slabmark::dropin

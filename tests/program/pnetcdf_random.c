@@ -89,14 +89,14 @@ struct call {
   MPI_Datatype datatype;
 };
 
-#define EACH_TYPE(X)                                                                \
-  X(0, text, char)                                                                  \
-  X(1, schar, signed char)                                                          \
-  X(2, uchar, unsigned char)                                                        \
-  X(3, short, short)                                                                \
-  X(4, ushort, unsigned short) X(5, int, int) X(6, uint, unsigned) X(7, long, long) \
-      X(8, float, float) X(9, double, double) X(10, longlong, long long)            \
-          X(11, ulonglong, unsigned long long)
+#define EACH_TYPE(X)                                                                           \
+  X(0, text, char)                                                                             \
+  X(1, schar, signed char)                                                                     \
+  X(2, uchar, unsigned char)                                                                   \
+  X(3, short, short)                                                                           \
+  X(4, ushort, unsigned short)                                                                 \
+  X(5, int, int) X(6, uint, unsigned) X(7, long, long) X(8, float, float) X(9, double, double) \
+      X(10, longlong, long long) X(11, ulonglong, unsigned long long)
 
 #define KINDS(prefix, suffix, buffer, ...)                                                        \
   switch (c->kind) {                                                                              \
@@ -201,9 +201,9 @@ static int taken(struct variable* v, const MPI_Offset* start, const MPI_Offset* 
 }
 
 /* Makes a call for a variable, of elements that were not put, or got, since the last wait. With
- * `cut` >= 0 it stays within this rank's share of that dimension. Returns 0 where nothing was found.
- * `refused`: now and then it is one that PnetCDF refuses (1.12.3 hangs where only some ranks make
- * such a collective call). */
+ * `cut` >= 0 it stays within this rank's share of that dimension. Returns 0 where nothing was
+ * found. `refused`: now and then it is one that PnetCDF refuses (1.12.3 hangs where only some ranks
+ * make such a collective call). */
 static int draw_call(struct call* c, struct variable* v, enum kind kind, int puts, int cut,
                      int refused) {
   memset(c, 0, sizeof *c);

@@ -55,6 +55,13 @@ def test_e3sm_io_writes_the_same_bytes_with_it(run, with_dropin, tmp_path, ranks
     assert contents(tmp_path / "with") == contents(tmp_path / "without")
 
 
+@pytest.fixture
+def romio(monkeypatch):
+    """Native runs differ from each other through OMPIO: what one rank wrote in independent mode another may read late
+    (3 of 30 runs of seed 4 on 2 ranks), and what does not fit is lost without an error."""
+    monkeypatch.setenv("OMPI_MCA_io", "^ompio")
+
+
 def seeds():
     """SLABMARK_DROPIN_SEEDS=7-300 tries others. PnetCDF 1.12.3 has faults of its own that a seed may come upon."""
     first, _, last = os.environ.get("SLABMARK_DROPIN_SEEDS", "1-6").partition("-")
@@ -62,7 +69,7 @@ def seeds():
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-def test_random_calls_return_read_and_write_the_same(run, with_dropin, each, ranks):
+def test_random_calls_return_read_and_write_the_same(run, with_dropin, each, romio, ranks):
     """Types, conversions, strides, maps, datatypes, records, errors, order; half of them with the library linked in."""
 
     def check(seed, folder):
@@ -88,7 +95,7 @@ def test_random_calls_return_read_and_write_the_same(run, with_dropin, each, ran
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_a_file_size_limit_is_an_error_code_on_all_ranks(run, with_dropin, tmp_path, file_size_limit, ranks):
+def test_a_file_size_limit_is_an_error_code_on_all_ranks(run, with_dropin, tmp_path, file_size_limit, romio, ranks):
     done = run("pnetcdf_cases", ["limit", tmp_path / "a"], ranks=ranks, launch=True, preexec_fn=file_size_limit)
     native = set(re.findall(r"rank \d: (NC_\w+)", done.stdout)) - {"NC_NOERR"}
     done = with_dropin("pnetcdf_cases_linked", ["limit", tmp_path / "b"], ranks, preload=False, preexec_fn=file_size_limit)

@@ -1,15 +1,10 @@
 """The log-layout connector as any HDF5 program loads it, its files in stock tools, and its utilities."""
 
 import os
-import pathlib
-import shlex
 import shutil
-import signal
 import subprocess
-import time
 
 import pytest
-from conftest import OWN_TMPDIR
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4, 7])
@@ -153,41 +148,3 @@ def test_a_damaged_index_is_named_in_one_sentence_and_nothing_is_written(write_l
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr.count("\n") == 1 and f"The index /_slablog/index0 of '{path}' is damaged" in done.stderr
     assert [one.name for one in tmp_path.iterdir()] == ["a.h5"] and path.read_bytes() == damaged
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_benchmark_that_is_interrupted_leaves_neither_file_nor_journal(run, tmp_path, number):
-    out = tmp_path / "out"
-    out.mkdir()
-    run("slabmark-decomp", ["generate", "f", "--ne", "4", "--ranks", "4", "-o", tmp_path / "map.nc"]).check_returncode()
-    launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
-    program = pathlib.Path(os.environ["SLABMARK_BIN"]) / "slabmark-bench"
-    command = [OWN_TMPDIR, *launcher, "-n", "2", program, "decomp", "--map", tmp_path / "map.nc", "--method", "hdf5-log",
-               "--map-index", "1", "--rounds", "50000", "--no-verify", "--no-bound", "--trials", "1", "-o", out]
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
-    try:
-        while not list(out.glob("*.slablog-journal")) and process.poll() is None:
-            time.sleep(0.02)
-        assert process.poll() is None
-        process.send_signal(number)
-        process.wait(timeout=30)
-    finally:
-        process.kill()
-        process.wait()
-    end = time.monotonic() + 20
-    while list(out.iterdir()) and time.monotonic() < end:  # the ranks end after their launcher
-        time.sleep(0.05)
-    assert list(out.iterdir()) == []
-
-
-def test_the_journal_of_a_file_that_is_not_to_be_overwritten_stays(write_log, run, tmp_path):
-    run("slabmark-decomp", ["generate", "f", "--ne", "4", "--ranks", "4", "-o", tmp_path / "map.nc"]).check_returncode()
-    out = tmp_path / "out"
-    out.mkdir()
-    path = out / "slabmark-hdf5-log.h5"
-    assert write_log(path, 2, "kill").returncode != 0
-    before = {one.name: one.read_bytes() for one in out.iterdir()}
-    assert set(before) == {path.name, path.name + ".slablog-journal"}
-    done = run("slabmark-bench", ["decomp", "--map", tmp_path / "map.nc", "--method", "hdf5-log", "--trials", "1", "-o", out])
-    assert done.returncode == 2 and str(path) in done.stderr, done.stderr
-    assert {one.name: one.read_bytes() for one in out.iterdir()} == before

@@ -1,10 +1,16 @@
 """slabmark-bench from the command line."""
 
 import json
+import os
+import pathlib
 import re
+import shlex
+import signal
+import subprocess
+import time
 
 import pytest
-from conftest import on_ranks
+from conftest import OWN_TMPDIR, on_ranks
 
 
 @pytest.fixture(scope="module")
@@ -217,3 +223,41 @@ def test_what_only_writes_is_refused_where_reading_is_measured(run, refused, map
     done = bench(run, map_file, tmp_path, "--read", "--method", "whole", "--trials", "1", "--no-bound")
     assert "only writes" in refused(done, "slabmark-bench")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_benchmark_that_is_interrupted_leaves_neither_file_nor_journal(run, tmp_path, number):
+    out = tmp_path / "out"
+    out.mkdir()
+    run("slabmark-decomp", ["generate", "f", "--ne", "4", "--ranks", "4", "-o", tmp_path / "map.nc"]).check_returncode()
+    launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
+    program = pathlib.Path(os.environ["SLABMARK_BIN"]) / "slabmark-bench"
+    command = [OWN_TMPDIR, *launcher, "-n", "2", program, "decomp", "--map", tmp_path / "map.nc", "--method", "hdf5-log",
+               "--map-index", "1", "--rounds", "50000", "--no-verify", "--no-bound", "--trials", "1", "-o", out]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+    try:
+        while not list(out.glob("*.slablog-journal")) and process.poll() is None:
+            time.sleep(0.02)
+        assert process.poll() is None
+        process.send_signal(number)
+        process.wait(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    end = time.monotonic() + 20
+    while list(out.iterdir()) and time.monotonic() < end:  # the ranks end after their launcher
+        time.sleep(0.05)
+    assert list(out.iterdir()) == []
+
+
+def test_the_journal_of_a_file_that_is_not_to_be_overwritten_stays(write_log, run, tmp_path):
+    run("slabmark-decomp", ["generate", "f", "--ne", "4", "--ranks", "4", "-o", tmp_path / "map.nc"]).check_returncode()
+    out = tmp_path / "out"
+    out.mkdir()
+    path = out / "slabmark-hdf5-log.h5"
+    assert write_log(path, 2, "kill").returncode != 0
+    before = {one.name: one.read_bytes() for one in out.iterdir()}
+    assert set(before) == {path.name, path.name + ".slablog-journal"}
+    done = run("slabmark-bench", ["decomp", "--map", tmp_path / "map.nc", "--method", "hdf5-log", "--trials", "1", "-o", out])
+    assert done.returncode == 2 and str(path) in done.stderr, done.stderr
+    assert {one.name: one.read_bytes() for one in out.iterdir()} == before

@@ -11,6 +11,7 @@ void* open(void* object, const H5VL_loc_params_t* place, H5I_type_t* type, hid_t
     const auto& mine = as_object(object);
     const auto below = place_below(mine, *place);
     auto* found = H5VLobject_open(mine.under, &below, mine.connector, type, list, nullptr);
+    if (found == nullptr) return nullptr;  // and *type is not set
     auto* opened = wrapped(found, mine, *type);
     if (opened == nullptr) return nullptr;
     if (*type == H5I_DATASET) find_opened_dataset(as_object(opened));

@@ -19,29 +19,9 @@
 
 #include <hdf5.h>
 
+#include "log_scenario.h"
+
 enum { length = 10 };
-
-static int argument_count;
-static char** arguments;
-
-static int asked(const char* word) {
-  int i;
-  for (i = 2; i < argument_count; ++i) {
-    if (strcmp(arguments[i], word) == 0) return 1;
-  }
-  return 0;
-}
-
-static void say(const char* what, long long outcome) {
-  printf("%s %lld\n", what, outcome);
-  fflush(stdout);
-}
-
-static hid_t access_list(void) {
-  hid_t list = H5Pcreate(H5P_FILE_ACCESS);
-  if (asked("parallel")) H5Pset_fapl_mpio(list, MPI_COMM_WORLD, MPI_INFO_NULL);
-  return list;
-}
 
 static hid_t create(const char* name, hid_t access) {
   return H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access);

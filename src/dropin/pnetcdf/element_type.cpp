@@ -1,5 +1,7 @@
 #include "dropin/pnetcdf/element_type.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -83,26 +85,40 @@ bool convert_elements(const void* source, void* target, std::uint64_t count) {
   return true;
 }
 
+/// A type, in files and in memory.
+struct TypeRow {
+  ElementType type;
+  nc_type external;
+  MPI_Datatype in_memory;
+};
+
+// All types are here, once.
+const std::array<TypeRow, 11>& type_rows() {
+  static const std::array<TypeRow, 11> rows = {{
+      {ElementType::text, NC_CHAR, MPI_CHAR},
+      {ElementType::int8, NC_BYTE, MPI_SIGNED_CHAR},
+      {ElementType::uint8, NC_UBYTE, MPI_UNSIGNED_CHAR},
+      {ElementType::int16, NC_SHORT, MPI_SHORT},
+      {ElementType::uint16, NC_USHORT, MPI_UNSIGNED_SHORT},
+      {ElementType::int32, NC_INT, MPI_INT},
+      {ElementType::uint32, NC_UINT, MPI_UNSIGNED},
+      {ElementType::int64, NC_INT64, MPI_LONG_LONG_INT},
+      {ElementType::uint64, NC_UINT64, MPI_UNSIGNED_LONG_LONG},
+      {ElementType::float32, NC_FLOAT, MPI_FLOAT},
+      {ElementType::float64, NC_DOUBLE, MPI_DOUBLE},
+  }};
+  return rows;
+}
+
 std::optional<ElementType> predefined(MPI_Datatype type) {
+  for (const TypeRow& row : type_rows()) {
+    if (type == row.in_memory) return row.type;
+  }
   const std::pair<MPI_Datatype, ElementType> types[] = {
-      {MPI_CHAR, ElementType::text},
-      {MPI_SIGNED_CHAR, ElementType::int8},
-      {MPI_UNSIGNED_CHAR, ElementType::uint8},
-      {MPI_SHORT, ElementType::int16},
-      {MPI_UNSIGNED_SHORT, ElementType::uint16},
-      {MPI_INT, ElementType::int32},
-      {MPI_UNSIGNED, ElementType::uint32},
-      {MPI_LONG_LONG_INT, ElementType::int64},
-      {MPI_UNSIGNED_LONG_LONG, ElementType::uint64},
-      {MPI_FLOAT, ElementType::float32},
-      {MPI_DOUBLE, ElementType::float64},
       // Fortran's, as its flexible calls name them
-      {MPI_CHARACTER, ElementType::text},
-      {MPI_INTEGER1, ElementType::int8},
-      {MPI_INTEGER2, ElementType::int16},
-      {MPI_INTEGER4, ElementType::int32},
-      {MPI_INTEGER8, ElementType::int64},
-      {MPI_REAL4, ElementType::float32},
+      {MPI_CHARACTER, ElementType::text}, {MPI_INTEGER1, ElementType::int8},
+      {MPI_INTEGER2, ElementType::int16}, {MPI_INTEGER4, ElementType::int32},
+      {MPI_INTEGER8, ElementType::int64}, {MPI_REAL4, ElementType::float32},
       {MPI_REAL8, ElementType::float64}};
   for (const auto& [mpi, element] : types) {
     if (type == mpi) return element;
@@ -133,59 +149,17 @@ std::uint64_t size_of(ElementType type) {
 }
 
 std::optional<ElementType> external_type(nc_type type) {
-  switch (type) {
-    case NC_CHAR:
-      return ElementType::text;
-    case NC_BYTE:
-      return ElementType::int8;
-    case NC_UBYTE:
-      return ElementType::uint8;
-    case NC_SHORT:
-      return ElementType::int16;
-    case NC_USHORT:
-      return ElementType::uint16;
-    case NC_INT:
-      return ElementType::int32;
-    case NC_UINT:
-      return ElementType::uint32;
-    case NC_INT64:
-      return ElementType::int64;
-    case NC_UINT64:
-      return ElementType::uint64;
-    case NC_FLOAT:
-      return ElementType::float32;
-    case NC_DOUBLE:
-      return ElementType::float64;
-    default:
-      return std::nullopt;
+  for (const TypeRow& row : type_rows()) {
+    if (row.external == type) return row.type;
   }
+  return std::nullopt;
 }
 
 MPI_Datatype mpi_type_of(ElementType type) {
-  switch (type) {
-    case ElementType::text:
-      return MPI_CHAR;
-    case ElementType::int8:
-      return MPI_SIGNED_CHAR;
-    case ElementType::uint8:
-      return MPI_UNSIGNED_CHAR;
-    case ElementType::int16:
-      return MPI_SHORT;
-    case ElementType::uint16:
-      return MPI_UNSIGNED_SHORT;
-    case ElementType::int32:
-      return MPI_INT;
-    case ElementType::uint32:
-      return MPI_UNSIGNED;
-    case ElementType::int64:
-      return MPI_LONG_LONG_INT;
-    case ElementType::uint64:
-      return MPI_UNSIGNED_LONG_LONG;
-    case ElementType::float32:
-      return MPI_FLOAT;
-    default:
-      return MPI_DOUBLE;
-  }
+  const auto& rows = type_rows();
+  return std::find_if(rows.begin(), rows.end(),
+                      [type](const TypeRow& row) { return row.type == type; })
+      ->in_memory;
 }
 
 std::optional<ElementType> element_type_of(MPI_Datatype type) {

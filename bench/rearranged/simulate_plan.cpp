@@ -138,7 +138,7 @@ Traffic traffic(const Arguments& arguments, const SyntheticDecomposition& f, con
       const std::uint64_t its_rank = a * f.ranks / aggregators;
       if (its_rank / arguments.per_node == rank / arguments.per_node) continue;
       for (std::uint64_t begin = cuts[a]; begin < cuts[a + 1];) {
-        const std::uint64_t end = std::min(cuts[a + 1], file.region.whole_element(begin + window));
+        const std::uint64_t end = std::min(cuts[a + 1], file.region.next_unit(begin + window));
         std::uint64_t bytes = 0;
         for (const Region::Part& part : file.region.parts_in(begin, end)) {
           for (const std::size_t item : items_of[part.array]) {

@@ -148,9 +148,11 @@ RunList FlushPlan::between_wide_holes(const Region& region, Run range) const {
     const std::uint64_t size = array.place.element_bytes;
     for_each_covered(part.array, part.elements, [&](Run run) {
       const std::uint64_t begin = array.begin + run.offset * size;
-      const std::uint64_t end = array.begin + run.end() * size;
-      if (extents.empty() || begin - extents.back().end() >= wide_hole) {
-        extents.push_back({region.whole_element(begin - (begin - range.offset) % grain), 0});
+      const std::uint64_t end = region.next_unit(array.begin + run.end() * size);
+      if (extents.empty() || begin >= extents.back().end() + wide_hole) {
+        const std::uint64_t least = extents.empty() ? range.offset : extents.back().end();
+        extents.push_back(
+            {std::max(least, region.unit_begin(begin - (begin - range.offset) % grain)), 0});
       }
       extents.back().length = end - extents.back().offset;
     });

@@ -45,6 +45,7 @@ Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
     : comm_(comm),
       staging_(comm, settings.node_ranks),
       aggregators_(choose_aggregators(comm, settings, staging_.nodes())),
+      unit_(std::max<std::uint64_t>(settings.unit, sizeof(std::uint64_t))),
       bridged_hole_(settings.bridged_hole),
       writers_(settings.writers > 0 ? settings.writers : aggregators_.size()) {
   const auto found = std::find(aggregators_.begin(), aggregators_.end(), comm.rank());
@@ -53,13 +54,12 @@ Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
       settings.window > 0
           ? settings.window
           : default_window(staging_.nodes(), static_cast<std::uint64_t>(comm.size()));
-  const std::uint64_t memory = std::max(wanted, (WindowCounts::most_slots + 2) * longest_element);
   const auto window_of = [&] {
     slots_ = staging_.reaches_all() ? WindowCounts::most_slots : 2;
-    return memory / (staging_.reaches_all() ? slots_ : slots_ + 2);
+    return std::max(wanted / (staging_.reaches_all() ? slots_ : slots_ + 2), unit_);
   };
   const std::uint64_t allocated = window_of();
-  staging_.allocate(aggregators_, slots_ * (allocated + longest_element));
+  staging_.allocate(aggregators_, slots_ * (allocated + unit_));
   window_ = std::min(allocated, window_of());
 }
 
@@ -69,7 +69,8 @@ Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
 //
 // It comes to an end: the rank that has moved least waits for windows that all have moved, and
 // their aggregator has written them before it could move on to this cycle itself.
-Rearranger::Tally Rearranger::run(const Flush& flush, Flow flow, const FileAccess& access) {
+Rearranger::Tally Rearranger::run(const Flush& flush, Flow flow, const FileAccess& access,
+                                  const UnitAccess& units) {
   count_windows(flush.plan);
   std::uint64_t count = 0;
   for (const auto& windows : windows_before_) count = std::max(count, windows.back());
@@ -78,7 +79,7 @@ Rearranger::Tally Rearranger::run(const Flush& flush, Flow flow, const FileAcces
   while (moved < count || accessed < count) {
     // The file first, since others wait for it.
     if (accessed < count && may_access(accessed, flow) &&
-        access_file(flush, accessed, flow, access)) {
+        access_file(flush, accessed, flow, access, units)) {
       staging_.counts(me_).accessed.store(turn_ + ++accessed, std::memory_order_release);
     } else if (moved < count && may_move(moved, flow)) {
       move(flush, moved++, flow);
@@ -157,6 +158,7 @@ Rearranger::Tally& Rearranger::Tally::operator+=(const Tally& other) {
   move += other.move;
   meet += other.meet;
   file += other.file;
+  units += other.units;
   file_calls += other.file_calls;
   messages += other.messages;
   return *this;
@@ -181,14 +183,13 @@ Rearranger::Window Rearranger::window(const Flush& flush, std::size_t aggregator
   const Run extent = flush.plan.extents(aggregator)[index];
   const auto bound = [&](std::uint64_t windows) {
     const std::uint64_t at = extent.offset + windows * window_;
-    return at >= extent.end() ? extent.end()
-                              : std::min(extent.end(), flush.region.whole_element(at));
+    return at >= extent.end() ? extent.end() : std::min(extent.end(), flush.region.next_unit(at));
   };
   return {aggregator, bound(cycle - before[index]), bound(cycle - before[index] + 1)};
 }
 
 std::byte* Rearranger::staging(std::size_t aggregator, std::uint64_t cycle) const {
-  return staging_.of(aggregator) + ((turn_ + cycle) % slots_) * (window_ + longest_element);
+  return staging_.of(aggregator) + ((turn_ + cycle) % slots_) * longest_window();
 }
 
 void Rearranger::move_directly(const Flush& flush, std::uint64_t cycle, Flow flow) {

@@ -21,6 +21,9 @@ struct RearrangerSettings {
   std::uint64_t per_node = 4;     ///< no more than a node has cores
   std::uint64_t stripes = 1;      ///< where there are more aggregators, a multiple of this
   std::uint64_t window = 0;  ///< most bytes that a rank holds for the exchange; 0: default_window()
+  /// Bytes of the largest unit of all arrays (see ArrayPlace). Windows hold one of them at least,
+  /// whatever `window` says.
+  std::uint64_t unit = 8;
   std::uint64_t node_ranks = 0;  ///< see SharedStaging
   /// Aggregators of a node that write at the same time, 0: all. Where the kernel lets one process
   /// at a time write to a file, those that wait in it would keep cores from those that move data.
@@ -47,6 +50,12 @@ class Rearranger {
   using FileAccess =
       std::function<void(std::uint64_t offset, std::byte* memory, std::uint64_t bytes)>;
 
+  /// Where the units of arrays go, or come from, that have any (see ArrayPlace): `offset` is that
+  /// of the array and the bytes before the unit. `missing`: its elements that no rank of this flush
+  /// has, which hold anything; the unit's memory is the callee's until it returns.
+  using UnitAccess =
+      std::function<void(std::uint64_t offset, std::byte* memory, std::span<const Run> missing)>;
+
   /// What of a file's array may be overwritten that no rank of this flush has.
   struct Flush {
     const Region& region;
@@ -67,28 +76,26 @@ class Rearranger {
 
   /// What one flush took on this rank.
   struct Tally {
-    double move = 0.0;  ///< seconds between buffers, messages and windows
-    double meet = 0.0;  ///< seconds of waiting for windows that others fill, write or read
-    double file = 0.0;  ///< seconds in `access`
+    double move = 0.0;   ///< seconds between buffers, messages and windows
+    double meet = 0.0;   ///< seconds of waiting for windows that others fill, write or read
+    double file = 0.0;   ///< seconds in `access`
+    double units = 0.0;  ///< seconds in `units`
     std::uint64_t file_calls = 0;
     std::uint64_t messages = 0;
 
     Tally& operator+=(const Tally& other);
   };
 
-  /// Collective. `access` is called on aggregators only. A rank whose access fails goes on taking
-  /// part, so that no other waits for it, and throws at the end.
-  Tally write(const Flush& flush, const FileAccess& access) {
-    return run(flush, Flow::to_file, access);
+  /// Collective. `access` and `units` are called on aggregators only. A rank whose access fails
+  /// goes on taking part, so that no other waits for it, and throws at the end.
+  Tally write(const Flush& flush, const FileAccess& access, const UnitAccess& units = nullptr) {
+    return run(flush, Flow::to_file, access, units);
   }
-  Tally read(const Flush& flush, const FileAccess& access) {
-    return run(flush, Flow::from_file, access);
+  Tally read(const Flush& flush, const FileAccess& access, const UnitAccess& units = nullptr) {
+    return run(flush, Flow::from_file, access, units);
   }
 
  private:
-  // Windows end at whole elements, so they may be this much longer than asked for.
-  static constexpr std::uint64_t longest_element = 8;
-
   struct Window {
     std::size_t aggregator;
     std::uint64_t begin, end;  ///< positions
@@ -99,7 +106,8 @@ class Rearranger {
   std::byte* staging(std::size_t aggregator, std::uint64_t cycle) const;
   bool aggregates() const { return me_ < aggregators_.size(); }
 
-  Tally run(const Flush& flush, Flow flow, const FileAccess& access);
+  Tally run(const Flush& flush, Flow flow, const FileAccess& access, const UnitAccess& units);
+  std::uint64_t longest_window() const { return window_ + unit_; }
   bool may_move(std::uint64_t cycle, Flow flow) const;
   bool may_access(std::uint64_t cycle, Flow flow) const;
   WindowCounts::Count& moved_count(std::size_t aggregator, std::uint64_t cycle) const;
@@ -138,13 +146,17 @@ class Rearranger {
                               Flow flow) const;
   bool may_join(const Flush& flush, Extent before, std::size_t its_array, Extent after,
                 std::size_t array) const;
-  bool access_file(const Flush& flush, std::uint64_t cycle, Flow flow, const FileAccess& access);
+  void access_units(const Flush& flush, const Window& window, std::byte* staging,
+                    const UnitAccess& units);
+  bool access_file(const Flush& flush, std::uint64_t cycle, Flow flow, const FileAccess& access,
+                   const UnitAccess& units);
 
   const Comm& comm_;
   SharedStaging staging_;
   std::vector<int> aggregators_;
   std::uint64_t slots_ = 2;  ///< windows of an aggregator that are under way at a time
   std::uint64_t window_ = 0;
+  std::uint64_t unit_;  ///< windows end at whole units, so they may be this much longer
   std::uint64_t bridged_hole_ = 0;
   std::uint64_t writers_ = 0;
   /// By aggregator: how many windows the extents of its plan have up to each, from 0 on.
@@ -153,7 +165,7 @@ class Rearranger {
   bool prepared_ = false;        ///< they are
   std::uint64_t turn_ = 0;       ///< cycles of all flushes before this one
   std::size_t me_ = 0;           ///< this rank's index among the aggregators, or their number
-  std::vector<std::byte> sent_, received_;  ///< packed, at most window_ bytes and an element each
+  std::vector<std::byte> sent_, received_;  ///< packed, at most a window each
   std::exception_ptr failure_;
   Tally tally_;
 };

@@ -37,6 +37,7 @@ std::vector<Rearranger::Extent> Rearranger::extents(const Flush& flush, const Wi
   std::size_t last_array = 0;
   for (const Region::Part& part : flush.region.parts_in(window.begin, window.end)) {
     const Region::Array& array = flush.region.arrays()[part.array];
+    if (array.place.unit > 1) continue;
     const std::uint64_t size = array.place.element_bytes;
     const std::uint64_t most = flush.fresh[part.array] ? bridged_hole_ : 0;
     bool first = true;
@@ -60,17 +61,46 @@ std::vector<Rearranger::Extent> Rearranger::extents(const Flush& flush, const Wi
   return all;
 }
 
+// The units in a window of which some rank has something.
+void Rearranger::access_units(const Flush& flush, const Window& window, std::byte* staging,
+                              const UnitAccess& units) {
+  const Stopwatch watch(tally_.units);
+  RunList missing;
+  for (const Region::Part& part : flush.region.parts_in(window.begin, window.end)) {
+    const Region::Array& array = flush.region.arrays()[part.array];
+    const std::uint64_t unit = array.place.unit;
+    if (unit <= 1) continue;
+    for (std::uint64_t begin = part.elements.offset; begin < part.elements.end(); begin += unit) {
+      missing.clear();
+      std::uint64_t end = begin;  // of what is covered
+      flush.plan.for_each_covered(part.array, {begin, unit}, [&](Run run) {
+        if (run.offset > end) missing.push_back({end - begin, run.offset - end});
+        end = run.end();
+      });
+      if (end == begin) continue;
+      if (end < begin + unit) missing.push_back({end - begin, begin + unit - end});
+      const std::uint64_t bytes = begin * array.place.element_bytes;
+      units(array.place.offset + bytes, staging + (array.begin + bytes - window.begin), missing);
+    }
+  }
+}
+
 // False where others of the node write: then this one can move elements meanwhile. What disturbs
 // nobody is done before. Holes are not set to zero before the window is full, though that
 // would be off the others' way: it would bring the window into this core's cache twice.
 bool Rearranger::access_file(const Flush& flush, std::uint64_t cycle, Flow flow,
-                             const FileAccess& access) {
-  const Stopwatch watch(tally_.file);
+                             const FileAccess& access, const UnitAccess& units) {
   const Window now = window(flush, me_, cycle);
   std::byte* const memory = staging(me_, cycle);
+  try {
+    if (!prepared_ && !failure_) access_units(flush, now, memory, units);
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  const Stopwatch watch(tally_.file);
   if (!prepared_) extents_ = extents(flush, now, memory, flow);
   prepared_ = true;
-  if (flow == Flow::to_file && !starts_writing()) return false;
+  if (flow == Flow::to_file && !extents_.empty() && !starts_writing()) return false;
   try {
     for (const Extent& extent : extents_) {
       if (failure_) break;
@@ -81,7 +111,7 @@ bool Rearranger::access_file(const Flush& flush, std::uint64_t cycle, Flow flow,
   } catch (...) {
     failure_ = std::current_exception();
   }
-  if (flow == Flow::to_file) stops_writing();
+  if (flow == Flow::to_file && !extents_.empty()) stops_writing();
   prepared_ = false;
   return true;
 }

@@ -135,7 +135,7 @@ void Rearranger::exchange_own(const Flush& flush, std::uint64_t cycle, Flow flow
   const bool to_file = flow == Flow::to_file;
   auto& packed = to_file ? sent_ : received_;
   // No more than there is to move.
-  packed.resize(std::min(window_ + longest_element, own_bytes(flush)));
+  packed.resize(std::min(longest_window(), own_bytes(flush)));
   std::vector<std::pair<Window, std::byte*>> under_way;
   std::vector<MPI_Request> requests;
   std::uint64_t filled = 0;

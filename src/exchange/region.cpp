@@ -57,12 +57,25 @@ std::size_t Region::array_before(std::uint64_t position) const {
   return static_cast<std::size_t>(after - arrays_.begin()) - 1;
 }
 
-std::uint64_t Region::whole_element(std::uint64_t position) const {
+std::uint64_t Region::next_unit(std::uint64_t position) const {
   if (position >= bytes_) return bytes_;
   const Array& array = arrays_[array_before(position)];
   // In the padding behind an array every position is whole.
   if (position >= array.end()) return position;
-  return array.begin + round_up(position - array.begin, array.place.element_bytes);
+  return array.begin + round_up(position - array.begin, array.place.unit_bytes());
+}
+
+std::uint64_t Region::unit_begin(std::uint64_t position) const {
+  if (position >= bytes_) return bytes_;
+  const Array& array = arrays_[array_before(position)];
+  if (position >= array.end()) return position;
+  return position - (position - array.begin) % array.place.unit_bytes();
+}
+
+std::uint64_t Region::largest_unit() const {
+  std::uint64_t largest = 0;
+  for (const Array& array : arrays_) largest = std::max(largest, array.place.unit_bytes());
+  return largest;
 }
 
 std::vector<std::uint64_t> Region::cut(std::uint64_t parts, std::uint64_t alignment) const {
@@ -72,9 +85,10 @@ std::vector<std::uint64_t> Region::cut(std::uint64_t parts, std::uint64_t alignm
     if (position < bytes_) {
       const Array& array = arrays_[array_before(position)];
       const std::uint64_t offset = file_offset(position);
-      const std::uint64_t aligned = position + (round_up(offset, alignment) - offset);
+      const std::uint64_t aligned =
+          array.place.unit > 1 ? position : position + (round_up(offset, alignment) - offset);
       // Beyond the end of this array the file may go on elsewhere.
-      position = whole_element(std::min(aligned, std::max(array.end(), position)));
+      position = next_unit(std::min(aligned, std::max(array.end(), position)));
     }
     cuts.push_back(std::max(position, cuts.back()));
   }

@@ -67,5 +67,20 @@ TEST(Region, NamesTheElementsOfEachArrayInARange) {
   EXPECT_TRUE(region.parts_in(20, 20).empty());
 }
 
+// Two chunks of 30 bytes that none may split, after ten elements that any may.
+TEST(Region, CutsAnArrayInUnitsAtWholeUnits) {
+  const std::vector<ArrayPlace> places = {{8, 1, 10}, {beyond_file, 3, 20, 10}};
+  const Region region(places, 0);
+  EXPECT_EQ(region.bytes(), 70u);
+  EXPECT_EQ(region.largest_unit(), 30u);
+  EXPECT_EQ(region.next_unit(5), 5u);
+  EXPECT_EQ(region.next_unit(11), 40u);
+  EXPECT_EQ(region.unit_begin(39), 10u);
+  EXPECT_EQ(region.unit_begin(40), 40u);
+  for (const std::uint64_t cut : region.cut(7, 1)) {
+    EXPECT_TRUE(cut <= 10 || cut == 40 || cut == 70) << cut;
+  }
+}
+
 }  // namespace
 }  // namespace slabmark

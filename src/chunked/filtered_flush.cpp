@@ -1,0 +1,179 @@
+#include "chunked/filtered_flush.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/stopwatch.hpp"
+#include "parallel/agree.hpp"
+
+namespace slabmark {
+
+namespace {
+
+constexpr std::uint64_t largest_write = std::uint64_t{1} << 30;  // MPI counts in int
+
+void fill(std::byte* memory, std::uint64_t elements, std::span<const std::byte> value) {
+  for (std::uint64_t i = 0; i < elements; ++i) {
+    std::memcpy(memory + i * value.size(), value.data(), value.size());
+  }
+}
+
+}  // namespace
+
+FilteredFlush::Chunk FilteredFlush::chunk_at(std::span<const FilteredArray> arrays,
+                                             std::uint64_t place) {
+  const auto after = std::upper_bound(
+      arrays.begin(), arrays.end(), place,
+      [](std::uint64_t wanted, const FilteredArray& array) { return wanted < array.offset; });
+  const FilteredArray& array = *(after - 1);
+  return {array, (place - array.offset) / array.pipeline->chunk_bytes()};
+}
+
+// Of those in this rank's range of which some rank has an element; `only_incomplete`: but not all,
+// in an array that was written to before.
+std::vector<FilteredChunk> FilteredFlush::chunks_of_mine(const Rearranger& rearranger,
+                                                         const Rearranger::Flush& flush,
+                                                         std::span<const FilteredArray> arrays,
+                                                         bool only_incomplete) const {
+  std::vector<FilteredChunk> mine;
+  const auto& aggregators = rearranger.aggregators();
+  const auto me = static_cast<std::size_t>(
+      std::find(aggregators.begin(), aggregators.end(), comm_.rank()) - aggregators.begin());
+  if (me == aggregators.size()) return mine;
+  for (const Run& extent : flush.plan.extents(me)) {
+    for (const Region::Part& part : flush.region.parts_in(extent.offset, extent.end())) {
+      const ArrayPlace& place = flush.region.arrays()[part.array].place;
+      if (place.unit <= 1 || (only_incomplete && flush.fresh[part.array])) continue;
+      for (auto begin = part.elements.offset; begin < part.elements.end(); begin += place.unit) {
+        std::uint64_t covered = 0;
+        flush.plan.for_each_covered(part.array, {begin, place.unit},
+                                    [&](Run run) { covered += run.length; });
+        if (covered == 0) continue;
+        const std::uint64_t at = place.offset + begin * place.element_bytes;
+        const Chunk chunk = chunk_at(arrays, at);
+        if (only_incomplete && covered == chunk.array.grid->elements_in_array(chunk.number)) {
+          continue;
+        }
+        mine.push_back({at, 0, 0, 0});
+      }
+    }
+  }
+  return mine;
+}
+
+const FilteredChunk* FilteredFlush::known(std::uint64_t place) const {
+  const auto found = std::lower_bound(
+      known_.begin(), known_.end(), place,
+      [](const FilteredChunk& chunk, std::uint64_t wanted) { return chunk.place < wanted; });
+  const bool is_there = found != known_.end() && found->place == place && found->bytes > 0;
+  return is_there ? &*found : nullptr;
+}
+
+bool FilteredFlush::is_filtered(const Chunk& chunk) const {
+  return chunk.array.pipeline->filters_edges() || !chunk.array.grid->reaches_beyond(chunk.number);
+}
+
+void FilteredFlush::load(const Chunk& chunk, const FilteredChunk& stored, std::byte* memory) {
+  stored_.resize(stored.bytes);
+  store_.read(stored.address, stored_.data(), stored.bytes);
+  const Stopwatch watch(tally_.filters);
+  const std::uint32_t all_left_out = ~std::uint32_t{0};
+  chunk.array.pipeline->undo(
+      stored_, is_filtered(chunk) ? static_cast<std::uint32_t>(stored.mask) : all_left_out, memory);
+}
+
+void FilteredFlush::complete(const Chunk& chunk, std::uint64_t place, std::byte* memory,
+                             std::span<const Run> missing) {
+  const auto value = chunk.array.pipeline->fill();
+  const FilteredChunk* const held = known(place);
+  if (held != nullptr) {
+    before_.resize(chunk.array.pipeline->chunk_bytes());
+    load(chunk, *held, before_.data());
+  }
+  for (const Run& run : missing) {
+    std::byte* const first = memory + run.offset * value.size();
+    if (held != nullptr) {
+      std::memcpy(first, before_.data() + run.offset * value.size(), run.length * value.size());
+    } else {
+      fill(first, run.length, value);
+    }
+  }
+}
+
+void FilteredFlush::filter(const Chunk& chunk, std::uint64_t place, const std::byte* memory) {
+  const Stopwatch watch(tally_.filters);
+  hdf5::FilterPipeline& pipeline = *chunk.array.pipeline;
+  hdf5::FilterPipeline::Filtered made{{memory, pipeline.chunk_bytes()}, 0};
+  if (is_filtered(chunk)) made = pipeline.apply(memory);
+  filtered_.insert(filtered_.end(), made.bytes.begin(), made.bytes.end());
+  chunks_.push_back({place, 0, made.bytes.size(), made.mask});
+  ++tally_.chunks;
+  tally_.raw_bytes += pipeline.chunk_bytes();
+  tally_.stored_bytes += made.bytes.size();
+}
+
+Rearranger::Tally FilteredFlush::write(Rearranger& rearranger, const Rearranger::Flush& flush,
+                                       std::span<const FilteredArray> arrays,
+                                       const Rearranger::FileAccess& access) {
+  known_ = chunks_of_mine(rearranger, flush, arrays, true);
+  store_.look_up(known_);
+  chunks_.clear();
+  filtered_.clear();
+  Rearranger::Tally took;
+  agreed(comm_, [&] {
+    took = rearranger.write(
+        flush, access, [&](std::uint64_t place, std::byte* memory, std::span<const Run> missing) {
+          const Chunk chunk = chunk_at(arrays, place);
+          if (!missing.empty()) complete(chunk, place, memory, missing);
+          filter(chunk, place, memory);
+        });
+  });
+  {
+    const Stopwatch watch(tally_.allocation);
+    store_.allocate(chunks_);
+  }
+  const Stopwatch watch(took.file);
+  write_filtered();
+  return took;
+}
+
+// Chunks that got space side by side go down together.
+void FilteredFlush::write_filtered() {
+  std::byte* memory = filtered_.data();
+  for (std::size_t i = 0; i < chunks_.size();) {
+    const std::uint64_t address = chunks_[i].address;
+    std::uint64_t bytes = chunks_[i++].bytes;
+    while (i < chunks_.size() && chunks_[i].address == address + bytes &&
+           bytes + chunks_[i].bytes <= largest_write) {
+      bytes += chunks_[i++].bytes;
+    }
+    store_.write(address, memory, bytes);
+    memory += bytes;
+  }
+}
+
+Rearranger::Tally FilteredFlush::read(Rearranger& rearranger, const Rearranger::Flush& flush,
+                                      std::span<const FilteredArray> arrays,
+                                      const Rearranger::FileAccess& access) {
+  known_ = chunks_of_mine(rearranger, flush, arrays, false);
+  store_.look_up(known_);
+  Rearranger::Tally took;
+  agreed(comm_, [&] {
+    took = rearranger.read(
+        flush, access, [&](std::uint64_t place, std::byte* memory, std::span<const Run>) {
+          const Chunk chunk = chunk_at(arrays, place);
+          const FilteredChunk* const held = known(place);
+          if (held == nullptr) {
+            fill(memory, chunk.array.grid->chunk_elements(), chunk.array.pipeline->fill());
+            return;
+          }
+          load(chunk, *held, memory);
+          ++tally_.chunks;
+          tally_.raw_bytes += chunk.array.pipeline->chunk_bytes();
+          tally_.stored_bytes += held->bytes;
+        });
+  });
+  return took;
+}
+
+}  // namespace slabmark

@@ -1,0 +1,57 @@
+#include "storage/hdf5/chunks.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "storage/hdf5/handle.hpp"
+#include "storage/hdf5/placeholder.hpp"
+
+namespace slabmark::hdf5 {
+
+namespace {
+
+struct Noted {
+  std::vector<StoredChunk> chunks;
+  std::size_t rank;
+};
+
+int note(const hsize_t* first, unsigned mask, haddr_t address, hsize_t bytes, void* data) {
+  auto& noted = *static_cast<Noted*>(data);
+  noted.chunks.push_back({{first, first + noted.rank}, bytes, mask, address});
+  return H5_ITER_CONT;
+}
+
+}  // namespace
+
+std::vector<StoredChunk> stored_chunks(hid_t dataset, const std::string& path) {
+  const auto space = own(H5Dget_space(dataset), H5Sclose, "H5Dget_space", path);
+  const int rank = H5Sget_simple_extent_ndims(space.get());
+  check(rank, "H5Sget_simple_extent_ndims", path);
+  Noted noted{{}, static_cast<std::size_t>(rank)};
+  check(H5Dchunk_iter(dataset, H5P_DEFAULT, note, &noted), "H5Dchunk_iter", path);
+  return std::move(noted.chunks);
+}
+
+void allocate_chunks(hid_t dataset, std::span<StoredChunk> chunks, const std::string& path) {
+  std::array<hsize_t, H5S_MAX_RANK> first;
+  for (StoredChunk& chunk : chunks) {
+    std::copy(chunk.first.begin(), chunk.first.end(), first.begin());
+    placeholder_address();  // of what went before
+    check(
+        H5Dwrite_chunk(dataset, H5P_DEFAULT, chunk.mask, first.data(), chunk.bytes, placeholder()),
+        "H5Dwrite_chunk", path);
+    const haddr_t address = placeholder_address();
+    if (address == HADDR_UNDEF) {
+      throw IoError(fmt::format(
+          "'{}' is open through a driver that does not say where HDF5 puts a chunk; open it "
+          "without page buffering and through POSIX or MPI-IO.",
+          path));
+    }
+    chunk.address = address;
+  }
+}
+
+}  // namespace slabmark::hdf5

@@ -1,0 +1,248 @@
+#include "storage/hdf5/filter_pipeline.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "storage/hdf5/handle.hpp"
+#include "storage/hdf5/placeholder.hpp"
+
+namespace slabmark::hdf5 {
+
+namespace {
+
+const std::string name = "a chunk in memory";
+
+/// What the driver takes of the chunk that is being written, or hands out of the one being read.
+struct Exchange {
+  std::vector<std::byte>& written;
+  std::span<const std::byte> to_read;
+};
+Exchange* under_way = nullptr;
+
+/// For as long as it lives, the driver deals with elements so.
+class Intercept {
+ public:
+  explicit Intercept(Exchange exchange) : exchange_(exchange) { under_way = &exchange_; }
+  ~Intercept() { under_way = nullptr; }
+  Intercept(const Intercept&) = delete;
+  Intercept& operator=(const Intercept&) = delete;
+
+ private:
+  Exchange exchange_;
+};
+
+struct Memory {
+  H5FD_class_t original;
+  hid_t id;
+};
+
+const Memory& memory();
+
+herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t address, std::size_t bytes,
+             const void* data) {
+  if (type != H5FD_MEM_DRAW) {
+    return memory().original.write(file, type, list, address, bytes, data);
+  }
+  if (under_way == nullptr || data == placeholder()) return 0;
+  const auto* first = static_cast<const std::byte*>(data);
+  under_way->written.assign(first, first + bytes);
+  return 0;
+}
+
+herr_t read(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t address, std::size_t bytes,
+            void* data) {
+  if (type != H5FD_MEM_DRAW) {
+    return memory().original.read(file, type, list, address, bytes, data);
+  }
+  if (under_way == nullptr || under_way->to_read.size() != bytes) return -1;
+  std::memcpy(data, under_way->to_read.data(), bytes);
+  return 0;
+}
+
+Handle memory_access() {
+  constexpr std::size_t growth = 16 << 10;
+  auto access = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "H5Pcreate", name);
+  check(H5Pset_fapl_core(access.get(), growth, false), "H5Pset_fapl_core", name);
+  return access;
+}
+
+// Never unregistered: see placeholder.cpp.
+const Memory& memory() {
+  static const Memory made = [] {
+    const auto original = driver_class(memory_access().get());
+    auto ours = original;
+    ours.name = "slabmark_core";
+    ours.value = 6207;
+    ours.terminate = nullptr;
+    ours.write = write;
+    ours.read = read;
+    const hid_t id = H5FDregister(&ours);
+    if (id < 0) fail("H5FDregister", name);
+    return Memory{original, id};
+  }();
+  return made;
+}
+
+std::vector<hsize_t> chunk_of(hid_t creation) {
+  std::array<hsize_t, H5S_MAX_RANK> lengths;
+  const int rank = H5Pget_chunk(creation, H5S_MAX_RANK, lengths.data());
+  check(rank, "H5Pget_chunk", name);
+  return {lengths.begin(), lengths.begin() + rank};
+}
+
+}  // namespace
+
+class FilterPipeline::File {
+ public:
+  File(hid_t type, hid_t creation)
+      : chunk_(chunk_of(creation)),
+        type_(own(H5Tcopy(type), H5Tclose, "H5Tcopy", name)),
+        space_(own(H5Screate_simple(static_cast<int>(chunk_.size()), chunk_.data(), nullptr),
+                   H5Sclose, "H5Screate_simple", name)),
+        fill_(H5Tget_size(type)) {
+    silence();
+    const auto access = memory_access();
+    check(H5Pset_driver(access.get(), memory().id, H5Pget_driver_info(access.get())),
+          "H5Pset_driver", name);
+    check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST),
+          "H5Pset_libver_bounds", name);
+    static std::uint64_t made = 0;  // HDF5 tells files in memory apart by name
+    const auto of_its_own = fmt::format("{} ({})", name, ++made);
+    file_ = own(H5Fcreate(of_its_own.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose,
+                "H5Fcreate", name);
+    look_at(creation);
+    make_dataset(creation);
+  }
+
+  // Of all there is in it nothing is kept.
+  ~File() {
+    const Intercept intercept({written_, {}});
+    dataset_ = {};
+    file_ = {};
+  }
+
+  Filtered apply(const std::byte* chunk) {
+    {
+      const Intercept intercept({written_, {}});
+      // HDF5 2.2.0 enters a mask only where the size is another than before.
+      enter(1);
+      check(H5Dwrite(dataset_.get(), type_.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, chunk), "H5Dwrite",
+            name);
+    }
+    const std::vector<hsize_t> first(chunk_.size(), 0);
+    unsigned mask = 0;
+    haddr_t address = HADDR_UNDEF;
+    hsize_t bytes = 0;
+    check(H5Dget_chunk_info_by_coord(dataset_.get(), first.data(), &mask, &address, &bytes),
+          "H5Dget_chunk_info_by_coord", name);
+    return {written_, mask};
+  }
+
+  void undo(std::span<const std::byte> filtered, std::byte* chunk) {
+    const Intercept intercept({written_, filtered});
+    enter(filtered.size());
+    check(H5Dread(dataset_.get(), type_.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, chunk), "H5Dread",
+          name);
+  }
+
+  std::size_t chunk_bytes() const {
+    return std::accumulate(chunk_.begin(), chunk_.end(), fill_.size(), std::multiplies<>());
+  }
+  bool filters_edges() const { return filters_edges_; }
+  std::span<const std::byte> fill() const { return fill_; }
+
+ private:
+  void look_at(hid_t creation) {
+    unsigned options = 0;
+    check(H5Pget_chunk_opts(creation, &options), "H5Pget_chunk_opts", name);
+    filters_edges_ = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0;
+    H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+    H5D_fill_time_t time = H5D_FILL_TIME_NEVER;
+    check(H5Pfill_value_defined(creation, &defined), "H5Pfill_value_defined", name);
+    check(H5Pget_fill_time(creation, &time), "H5Pget_fill_time", name);
+    if (defined == H5D_FILL_VALUE_UNDEFINED || time == H5D_FILL_TIME_NEVER) return;
+    check(H5Pget_fill_value(creation, type_.get(), fill_.data()), "H5Pget_fill_value", name);
+  }
+
+  // Without a cache of chunks HDF5 filters a chunk at once.
+  void make_dataset(hid_t creation) {
+    const auto ours = own(H5Pcopy(creation), H5Pclose, "H5Pcopy", name);
+    check(H5Pset_alloc_time(ours.get(), H5D_ALLOC_TIME_INCR), "H5Pset_alloc_time", name);
+    const auto access = own(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "H5Pcreate", name);
+    check(H5Pset_chunk_cache(access.get(), 0, 0, 1), "H5Pset_chunk_cache", name);
+    dataset_ = own(H5Dcreate2(file_.get(), "chunk", type_.get(), space_.get(), H5P_DEFAULT,
+                              ours.get(), access.get()),
+                   H5Dclose, "H5Dcreate2", name);
+  }
+
+  void enter(std::size_t bytes) {
+    const std::vector<hsize_t> first(chunk_.size(), 0);
+    check(H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, first.data(), bytes, placeholder()),
+          "H5Dwrite_chunk", name);
+  }
+
+  std::vector<hsize_t> chunk_;
+  Handle type_, space_, file_, dataset_;
+  std::vector<std::byte> fill_, written_;
+  bool filters_edges_ = true;
+};
+
+FilterPipeline::FilterPipeline(hid_t type, hid_t creation)
+    : type_(own(H5Tcopy(type), H5Tclose, "H5Tcopy", name)),
+      creation_(own(H5Pcopy(creation), H5Pclose, "H5Pcopy", name)),
+      writer_(std::make_unique<File>(type, creation)) {
+  const int filters = H5Pget_nfilters(creation);
+  check(filters, "H5Pget_nfilters", name);
+  filters_ = static_cast<unsigned>(filters);
+}
+FilterPipeline::~FilterPipeline() = default;
+FilterPipeline::FilterPipeline(FilterPipeline&&) noexcept = default;
+FilterPipeline& FilterPipeline::operator=(FilterPipeline&&) noexcept = default;
+
+std::size_t FilterPipeline::chunk_bytes() const { return writer_->chunk_bytes(); }
+bool FilterPipeline::filters_edges() const { return writer_->filters_edges(); }
+std::span<const std::byte> FilterPipeline::fill() const { return writer_->fill(); }
+
+FilterPipeline::Filtered FilterPipeline::apply(const std::byte* chunk) {
+  if (filters_ == 0) return {{chunk, chunk_bytes()}, 0};
+  return writer_->apply(chunk);
+}
+
+void FilterPipeline::undo(std::span<const std::byte> filtered, std::uint32_t mask,
+                          std::byte* chunk) {
+  const std::uint32_t all = (std::uint64_t{1} << filters_) - 1;
+  if ((mask & all) != all) {
+    reader(mask).undo(filtered, chunk);
+  } else if (filtered.size() == chunk_bytes()) {
+    std::copy(filtered.begin(), filtered.end(), chunk);
+  } else {
+    throw IoError(fmt::format("A chunk without filters has {} bytes instead of {}.",
+                              filtered.size(), chunk_bytes()));
+  }
+}
+
+// A file of its own for each mask: HDF5 2.2.0 remembers the mask that the last chunk had before.
+FilterPipeline::File& FilterPipeline::reader(std::uint32_t mask) {
+  auto& file = readers_[mask];
+  if (file) return *file;
+  const auto creation = own(H5Pcopy(creation_.get()), H5Pclose, "H5Pcopy", name);
+  for (unsigned i = filters_; i-- > 0;) {
+    if ((mask >> i & 1) == 0) continue;
+    unsigned flags = 0, configuration = 0;
+    std::size_t values = 0;
+    const auto number =
+        H5Pget_filter2(creation.get(), i, &flags, &values, nullptr, 0, nullptr, &configuration);
+    check(number, "H5Pget_filter2", name);
+    check(H5Premove_filter(creation.get(), number), "H5Premove_filter", name);
+  }
+  file = std::make_unique<File>(type_.get(), creation.get());
+  return *file;
+}
+
+}  // namespace slabmark::hdf5

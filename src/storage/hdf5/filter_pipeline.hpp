@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "storage/hdf5/handle.hpp"
+
+namespace slabmark::hdf5 {
+
+/// The filters of a dataset, run by HDF5 itself over one chunk in memory. HDF5 has no call for
+/// that; here it writes the only chunk of a dataset to a file in memory, whose driver takes the
+/// filtered bytes away before they are stored, and hands them out when the chunk is read.
+class FilterPipeline {
+ public:
+  /// `type` is that of the elements in the file; `creation` says of a dataset with chunks which
+  /// filters it has, as it was given to HDF5 or as H5Dget_create_plist returns it. Throws IoError
+  /// where HDF5 makes no such dataset, because a filter is missing or refuses type or chunk.
+  FilterPipeline(hid_t type, hid_t creation);
+  ~FilterPipeline();
+  FilterPipeline(FilterPipeline&&) noexcept;
+  FilterPipeline& operator=(FilterPipeline&&) noexcept;
+
+  std::size_t chunk_bytes() const;  ///< unfiltered
+  /// Whether chunks that reach beyond the dataset go through the filters as well
+  /// (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
+  bool filters_edges() const;
+  /// One element as HDF5 stores it where nothing was written: zeros where it would leave it to
+  /// chance.
+  std::span<const std::byte> fill() const;
+
+  struct Filtered {
+    std::span<const std::byte> bytes;  ///< valid until the next call
+    std::uint32_t mask = 0;            ///< bit i: the i-th filter was optional and could not do it
+  };
+  /// Runs the chunk_bytes() at `chunk` through the filters. Throws IoError where one fails that is
+  /// mandatory; the object is of no more use then.
+  Filtered apply(const std::byte* chunk);
+
+  /// The way back: chunk_bytes() to `chunk`.
+  void undo(std::span<const std::byte> filtered, std::uint32_t mask, std::byte* chunk);
+
+ private:
+  class File;
+  File& reader(std::uint32_t mask);
+
+  Handle type_, creation_;
+  unsigned filters_ = 0;  ///< their number, at most 32
+  std::unique_ptr<File> writer_;
+  std::map<std::uint32_t, std::unique_ptr<File>> readers_;  ///< by mask
+};
+
+}  // namespace slabmark::hdf5

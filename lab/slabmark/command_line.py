@@ -19,6 +19,7 @@ COMMANDS = {
     "report": ("slabmark.report.command", "one self-contained HTML page from records"),
     "compare": ("slabmark.compare", "is NEW faster or slower than BASE?"),
     "track": ("slabmark.track.command", "a store of many nights: what changed, when, and by how much?"),
+    "accept": ("slabmark.accept.command", "does a file system meet its targets? a fixed suite, and a report to hand in"),
     "advise": ("slabmark.advise.command", "try methods and settings, and say what to use here"),
     "decomp": ("slabmark.decomposition", "a picture of a decomposition: who owns what"),
     "doctor": ("slabmark.doctor", "what is in effect on this machine, and what is wrong with it"),

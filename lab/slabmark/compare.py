@@ -98,18 +98,23 @@ def add_fail_on(parser, missing):
     """What `missing` means is said in words."""
     parser.add_argument(
         "--fail-on",
-        type=_outcomes,
+        type=outcomes_among((SLOWER, MISSING, INCONCLUSIVE)),
         default=[SLOWER, MISSING],
         metavar="A,B",
         help=f"what makes the exit status 1: slower, missing ({missing}), inconclusive, or none (default slower,missing)",
     )
 
 
-def _outcomes(text):
-    chosen, known = [] if text == "none" else text.split(","), (SLOWER, MISSING, INCONCLUSIVE)
-    for name in (name for name in chosen if name not in known):
-        raise InputError(f"'{name}' is nothing to --fail-on.{did_you_mean(name, known)}")
-    return chosen
+def outcomes_among(known):
+    """For `type` of --fail-on."""
+
+    def parse(text):
+        chosen = [] if text == "none" else text.split(",")
+        for name in (name for name in chosen if name not in known):
+            raise InputError(f"'{name}' is nothing to --fail-on.{did_you_mean(name, known)}")
+        return chosen
+
+    return parse
 
 
 def main(arguments, console):

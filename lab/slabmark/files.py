@@ -13,7 +13,7 @@ from slabmark.errors import InputError, LabError
 REPORT = b'<meta name="generator" content="slabmark'
 TABLE = b"workload,"
 PICTURE = b"Software\0slabmark"
-JOB_SCRIPT = b"# Written by 'slabmark sweep"
+JOB_SCRIPT = b"# Written by 'slabmark "
 BEGINNING = 1 << 16  # bytes of a file in which one of these stands
 
 

@@ -15,24 +15,24 @@ STARTERS = {"mpiexec": "mpiexec", "srun": "srun", "jsrun": "jsrun", "aprun": "ap
 TEMPLATES = {name: f"{starter} -n {{ranks}} {{command}}" for name, starter in STARTERS.items()}
 PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
 SECONDS_TO_END = 5  # that a launcher has to end its ranks before all is killed
-FIELDS = ("ranks", "ranks_per_node", "nodes", "command")
+FIELDS = ("ranks", "ranks_per_node", "nodes", "hostfile", "command")
 
 
 def check(template):
     """The template itself, or the one of that name. InputError for an unknown {field} or a missing {command}."""
     template = TEMPLATES.get(template, template)
     try:
-        fields = {field for _, field, _, _ in string.Formatter().parse(template) if field is not None}
-        if fields <= set(FIELDS):
+        found = fields(template)
+        if found <= set(FIELDS):
             fill(template, ["program"], 1)
     except (ValueError, IndexError) as error:
         raise InputError(f"The launch template '{template}' cannot be read ({error}).") from None
-    if unknown := fields - set(FIELDS):
+    if unknown := found - set(FIELDS):
         raise InputError(
             f"The launch template '{template}' has an unknown field {{{sorted(unknown)[0]}}}; known are "
             f"{', '.join('{%s}' % field for field in FIELDS)}."
         )
-    if missing := {"ranks", "command"} - fields:
+    if missing := {"ranks", "command"} - found:
         raise InputError(
             f"The launch template '{template}' lacks {{{sorted(missing)[0]}}}; an example is "
             f"'{TEMPLATES['mpiexec']}', or name one of {', '.join(TEMPLATES)}."
@@ -40,16 +40,30 @@ def check(template):
     return template
 
 
-def fill(template, program, ranks, ranks_per_node=None, environment=None):
+def fields(template):
+    """Names in braces."""
+    return {field for _, field, _, _ in string.Formatter().parse(template) if field is not None}
+
+
+def fill(template, program, ranks, ranks_per_node=None, environment=None, hostfile="HOSTS"):
     """The command as a list of words. Variables go before the program, too: launchers do not forward all of them to
     other nodes."""
     if environment:
         program = ["env", *(f"{name}={value}" for name, value in environment.items()), *program]
     per_node = ranks_per_node or ranks
     text = template.format(
-        ranks=ranks, ranks_per_node=min(per_node, ranks), nodes=-(-ranks // per_node), command=shlex.join(program)
+        ranks=ranks,
+        ranks_per_node=min(per_node, ranks),
+        nodes=-(-ranks // per_node),
+        hostfile=shlex.quote(str(hostfile)),
+        command=shlex.join(program),
     )
     return shlex.split(text)
+
+
+def rotated(hosts, first, nodes, ranks_per_node):
+    """Lines of a file of hosts: `nodes` of them from number `first` on, in a circle, each as often as it has ranks."""
+    return "".join(f"{hosts[(first + node) % len(hosts)]}\n" * ranks_per_node for node in range(nodes))
 
 
 def end_with_parent():

@@ -32,6 +32,9 @@ class Trial(BaseModel):
     imbalance: Annotated[Seconds, Field(validation_alias=AliasPath("busy", "imbalance"))]  # slowest rank / mean of ranks
     slowest_rank: Annotated[Count, Field(validation_alias=AliasPath("busy", "slowest_rank"))]
     slowest_host: Annotated[str, Field(validation_alias=AliasPath("busy", "slowest_host"))]
+    # Of the ranks' own seconds in all phases together.
+    slowest_seconds: Annotated[Seconds | None, Field(validation_alias=AliasPath("busy", "max"))] = None
+    typical_seconds: Annotated[Seconds | None, Field(validation_alias=AliasPath("busy", "median"))] = None
     phases: dict[str, Phase]  # {name: seconds} once it is read
     agreements: Difference | None = None
 

@@ -5,6 +5,7 @@
     launches/ID.jsonl  what one launch writes; its lines move to records.jsonl when it has ended
     launches/ID.log    what it printed; stays if it failed
     launches/ID.status its exit status; written when it has ended
+    launches/ID.hosts  its nodes, where the template asks for a file of them
 
 A launch counts as done when all of its records are in records.jsonl. Nothing is removed before what replaces it is
 durable, so a kill at any moment loses nothing. Lines that others appended to the first two stay.
@@ -65,7 +66,7 @@ class Results:
         return self.launches / f"{launch.cell.id}-{launch.number}{ending}"
 
     def command(self, launch):
-        return self.study.command(launch, self.file(launch, ".jsonl"))
+        return self.study.command(launch, self.file(launch, ".jsonl"), self.file(launch, ".hosts"))
 
     def done(self):
         """{(cell id, launch)} that are recorded. A launch of which only a part is at the end, because the machine died
@@ -150,7 +151,7 @@ class Results:
 
     def discard(self, launch, but=None):
         """Removes what a launch that is recorded left behind."""
-        for ending in (".jsonl", ".log", ".status"):
+        for ending in (".jsonl", ".log", ".status", ".hosts"):
             if ending != but:
                 self.file(launch, ending).unlink(missing_ok=True)
 

@@ -1,7 +1,9 @@
 """Job scripts for Slurm, PBS and Flux: plain shell that a user can read, change and submit."""
 
+import os
 import shlex
 
+from slabmark import programs
 from slabmark.errors import InputError, printable
 
 
@@ -20,19 +22,35 @@ DIRECTIVES = {
     "queue": ("--partition={queue}", "-q {queue}", "--queue={queue}"),
     "account": ("--account={account}", "-A {account}", "--bank={account}"),
 }
+# The shell's words for the nodes of a job.
+NODES = (
+    '$(scontrol show hostnames "$SLURM_JOB_NODELIST")',
+    '$(sort -u "$PBS_NODEFILE")',
+    "$(flux hostlist --expand local)",
+)
+ROTATION = """\
+# hosts FILE FIRST COUNT: the nodes of this job from number FIRST on, in a circle, each as often as it has ranks.
+nodes=({nodes})
+hosts() {{
+  for ((n = 0; n < $3; n++)); do
+    for ((r = 0; r < {per_node}; r++)); do echo "${{nodes[($2 + n) % ${{#nodes[@]}}]}}"; done
+  done >{launches}/$1
+}}
+
+"""
 
 SCRIPT = """\
 #!/bin/bash
 {directives}
 #
-# Written by 'slabmark sweep --job {scheduler}': {count} launches of the study '{study}', in random order.
+# Written by 'slabmark {subcommand} --job {scheduler}': {count} launches of the study '{study}', in random order.
 # Submit it with: {submit} {script}
 # Afterwards:     {collect}
 # What has ended already is skipped, so the same script can be submitted again after a time limit.
 
 cd {folder} && mkdir -p {scratch} || exit 2
 {preamble}
-# launch ID COMMAND...: runs it, unless it has ended already; a failure does not stop the rest.
+{rotation}# launch ID COMMAND...: runs it, unless it has ended already; a failure does not stop the rest.
 launch() {{
   local stem={launches}/$1
   shift
@@ -48,9 +66,27 @@ rmdir {scratch}
 """
 
 
+def check(name):
+    """InputError unless it is a scheduler that is known."""
+    if name not in SCHEDULERS:
+        raise InputError(f"'{name}' is no scheduler that --job knows; it knows {', '.join(SCHEDULERS)}.")
+
+
+def hosts_of_job():
+    """The nodes of the job that this runs in, in order; empty outside a job. LabError, InputError if they cannot be told."""
+    if listed := os.environ.get("SLURM_JOB_NODELIST"):
+        return programs.output_of(["scontrol", "show", "hostnames", listed]).split()
+    if name := os.environ.get("PBS_NODEFILE"):
+        with open(name, encoding="utf-8") as lines:
+            return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    if os.environ.get("FLUX_ENCLOSING_ID"):
+        return programs.output_of(["flux", "hostlist", "--expand", "local"]).split()
+    return []
+
+
 def collect_command(study):
     """The line that gathers the records of the job."""
-    return shlex.join(["slabmark", "sweep", str(study.file), "-r", str(study.results), "--collect"])
+    return shlex.join(["slabmark", study.subcommand, str(study.file), "-r", str(study.results), "--collect"])
 
 
 def script(results, scheduler, launches):
@@ -75,10 +111,17 @@ def script(results, scheduler, launches):
     for key in ("name", "log"):
         if not str(values[key]).isprintable():
             raise InputError(f"No line of a job script can hold '{values[key]}'; rename the study or the results.")
-    of_this = {key: lines[list(SCHEDULERS).index(scheduler)] for key, lines in DIRECTIVES.items() if values[key]}
+    place = list(SCHEDULERS).index(scheduler)
+    of_this = {key: lines[place] for key, lines in DIRECTIVES.items() if values[key]}
     lines = [line.format(**values) for line in of_this.values() if line] + job.directives
     preamble = "\n".join(job.preamble).rstrip()
+    hosts = study.tables.launch.hosts
+    rotation = ROTATION.format(
+        nodes=shlex.join(hosts) if hosts else NODES[place], per_node=per_node, launches=shlex.quote(str(results.launches))
+    )
     return SCRIPT.format(
+        subcommand=study.subcommand,
+        rotation=rotation if study.rotates else "",
         directives="\n".join(f"{mark} {line}" for line in lines),
         study=study.name,
         count=len(launches),
@@ -92,7 +135,13 @@ def script(results, scheduler, launches):
         launches=shlex.quote(str(results.launches)),
         scratch=shlex.quote(str(study.scratch)),
         timeout=study.tables.study.timeout,
-        launches_text="\n".join(
-            f"# {one.cell.label}\nlaunch {results.file(one, '').name} {shlex.join(results.command(one))}" for one in launches
-        ),
+        launches_text="\n".join(_launch(results, one) for one in launches),
     )
+
+
+def _launch(results, one):
+    lines = [f"# {one.cell.label}", f"launch {results.file(one, '').name} {shlex.join(results.command(one))}"]
+    if results.study.rotates:
+        place = results.study.first_host(one), results.study.nodes(one)
+        lines.insert(1, f"hosts {results.file(one, '.hosts').name} {place[0]} {place[1]}")
+    return "\n".join(lines)

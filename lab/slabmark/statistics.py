@@ -44,13 +44,41 @@ class Ratio:
 
 
 @functools.cache
-def median_interval(count):
-    """(k, n+1-k, coverage) of the order statistics, from 1, that bound the median with at least 95 %."""
-    if count < FEWEST_FOR_INTERVAL:
+def median_interval(count, alpha=0.05):
+    """(k, n+1-k, coverage) of the order statistics, from 1, that bound the median with at least 1 - `alpha`; of fewer
+    values than that takes, the least and the greatest."""
+    if count < fewest_for_interval(alpha):
         return 1, max(count, 1), max(0.0, 1 - 2.0 ** (1 - count)) if count else 0.0
     coverages = 1 - 2 * special.bdtr(range(count // 2), count, 0.5)  # of k = 1, 2, ...: P(k-1 < B < n+1-k)
-    first = int((coverages >= 0.95).sum())
+    first = int((coverages >= 1 - alpha).sum())
     return first, count + 1 - first, float(coverages[first - 1])
+
+
+def fewest_for_interval(alpha):
+    """Values needed before the median has an interval; FEWEST_FOR_INTERVAL at 95 %."""
+    return next(count for count in itertools.count(2) if 2.0 ** (1 - count) <= alpha)
+
+
+def median(values, alpha=0.05):
+    """(median, low, high): with the interval of median_interval, or None, None of too few values."""
+    ordered = sorted(values)
+    first, last, _ = median_interval(len(ordered), alpha)
+    few = len(ordered) < fewest_for_interval(alpha)
+    return standard.median(ordered), *((None, None) if few else (ordered[first - 1], ordered[last - 1]))
+
+
+def median_needed(values, other, alpha=0.05, power=0.8):
+    """Values with which the interval of the median would leave out `other` with probability `power`, if their median and
+    spread stay: normal theory of the logarithms, with the variance pi/2 s^2/n of a median. None beyond MOST_NEEDED."""
+    spread, distance = float(numpy.std(numpy.log(values), ddof=1)), abs(math.log(standard.median(values) / other))
+
+    def reached(count):
+        level = 1 - median_interval(count, alpha)[2]
+        quantiles = special.stdtrit(count - 1, 1 - level / 2) + special.stdtrit(count - 1, power)
+        return quantiles * spread * math.sqrt(math.pi / 2 / count) <= distance
+
+    fewest = max(fewest_for_interval(alpha), len(values) + 1)
+    return next((count for count in range(fewest, MOST_NEEDED + 1) if reached(count)), None)
 
 
 def outliers(values):

@@ -1,6 +1,7 @@
 """Study files: what `slabmark sweep` is to measure, as TOML. docs/lab.md explains the keys."""
 
 import dataclasses
+import functools
 import hashlib
 import itertools
 import json
@@ -70,6 +71,7 @@ class StudyTable(Table):
 class LaunchTable(Table):
     template: Annotated[str, AfterValidator(launch.check)]
     ranks_per_node: Positive | None = None
+    hosts: Annotated[list[Line], Field(min_length=1)] | None = None
 
 
 class JobTable(Table):
@@ -149,6 +151,12 @@ class Study:
     results: pathlib.Path
     scratch: pathlib.Path  # for the files that are measured; the sweep's own, so what a killed launch left there may go
     cells: list
+    subcommand: str = "sweep"  # of slabmark, which made it
+
+    @property
+    def rotates(self):
+        """Whether launches are given a file of hosts."""
+        return "hostfile" in launch.fields(self.tables.launch.template)
 
     def plan(self):
         """Launches: every cell once a round, each round in a random order of its own, so that a drift of the machine
@@ -160,44 +168,62 @@ class Study:
             order += [Launch(cell, number) for cell in cells]
         return order
 
-    def command(self, launched, record_file):
+    @functools.cached_property
+    def _places(self):
+        return {launched.key: place for place, launched in enumerate(self.plan())}
+
+    def first_host(self, launched):
+        """The node with which a launch begins, counted in a circle: each launch of the plan begins with the next one, so
+        that every node holds every rank in turn."""
+        return self._places[launched.key]
+
+    def nodes(self, launched):
+        """How many a launch takes."""
+        return -(-launched.cell.ranks // (self.tables.launch.ranks_per_node or launched.cell.ranks))
+
+    def command(self, launched, record_file, host_file="HOSTS"):
         """The words that start a launch."""
         cell, how = launched.cell, self.tables.launch
         program = [programs.find(cell.program), *cell.arguments, "--json", str(record_file)]
-        return launch.fill(how.template, program, cell.ranks, how.ranks_per_node, dict(cell.environment))
+        return launch.fill(how.template, program, cell.ranks, how.ranks_per_node, dict(cell.environment), host_file)
 
 
 def read(path, results=None):
     """`results` replaces the folder that the study names. InputError with the culprit for whatever cannot be meant."""
+    return parse(path, StudyFile, TABLES, lambda tables, file: _study(tables, file, results))
+
+
+def parse(path, model, tables, make, what="study"):
+    """make(a TOML file as `model`, its absolute path). `tables`: the model of each table, for what is said of errors."""
     path = pathlib.Path(path)
     with files.open_regular(path) as file:
         data = file.read(MOST_BYTES + 1)
     try:
         text = data.decode()
         if len(data) > MOST_BYTES or any(line.count(".") > MOST_DOTS for line in text.splitlines()):
-            raise InputError("It is too large for a study, or a line of it has too many dots.")
-        return _study(StudyFile.model_validate(tomllib.loads(text)), pathlib.Path(os.path.realpath(path)), results)
+            raise InputError(f"It is too large for a {what}, or a line of it has too many dots.")
+        return make(model.model_validate(tomllib.loads(text)), pathlib.Path(os.path.realpath(path)))
     except UnicodeDecodeError:
-        raise InputError(f"The study '{path}' is no text.") from None
+        raise InputError(f"The {what} '{path}' is no text.") from None
     except RecursionError:
-        raise InputError(f"The study '{path}' is not TOML: it is nested too deeply.") from None
+        raise InputError(f"The {what} '{path}' is not TOML: it is nested too deeply.") from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"The study '{path}' is not TOML: {error}.") from None
+        raise InputError(f"The {what} '{path}' is not TOML: {error}.") from None
     except pydantic.ValidationError as error:
-        raise InputError(f"{path}: {_explained(error.errors(include_url=False))}") from None
+        raise InputError(f"{path}: {_explained(error.errors(include_url=False), tables, what)}") from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def _explained(errors):
-    """What pydantic finds wrong, in words of a study: first of all a key that is not known, which may be a missing one."""
+def _explained(errors, tables, what):
+    """What pydantic finds wrong, in words of the file: first of all a key that is not known, which may be a missing one."""
     error = min(errors, key=lambda error: error["type"] != "extra_forbidden")
     table, *keys = error["loc"]
     key = ".".join(str(key) for key in keys if key != "[key]")
     if error["type"] == "extra_forbidden":
-        known = TABLES[table].model_fields if keys else TABLES
+        known = tables[table].model_fields if keys else tables
         wrong = error["loc"][-1]
-        return f"'{wrong}' is no key of {f'[{table}]' if keys else 'a study'}.{did_you_mean(wrong, known)}"
+        return f"'{wrong}' is no key of {f'[{table}]' if keys else f'a {what}'}.{did_you_mean(wrong, known)}"
     where = f"'{key}' of [{table}]" if keys else f"[{table}]"
     text = error["msg"].removeprefix("Value error, ").replace("Input should", "it should")
     advice = f" ({ADVICE[table]})" if table in ADVICE and (len(keys) < 2 or error["type"] == "missing") else ""

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shlex
-import sys
 import time
 
 from slabmark import files, launch, schedulers, study, units
@@ -31,10 +30,8 @@ def main(arguments, console):
     plan = study.read(arguments.study, arguments.results)
     if arguments.dry_run:
         return dry_run(plan, console)
-    if arguments.job is not None and arguments.job not in schedulers.SCHEDULERS:
-        raise InputError(
-            f"'{arguments.job}' is no scheduler that --job knows; it knows {', '.join(schedulers.SCHEDULERS)}."
-        )
+    if arguments.job is not None:
+        schedulers.check(arguments.job)
     with contextlib.closing(Results(plan).open()) as results:
         if arguments.retry:
             results.forget_failures()
@@ -91,25 +88,45 @@ def write_job(results, scheduler, remaining, console):
 
 def run(results, remaining, console):
     """Runs them one after the other."""
+    hosts = hosts_of(results.study)
     total = len(results.study.cells) * results.study.tables.study.launches
     started = time.monotonic()
     for position, one in enumerate(remaining):
         elapsed = time.monotonic() - started
         left = f", {units.duration(elapsed / position * (len(remaining) - position))} left" if position else ""
         _progress(console, f"[{total - len(remaining) + position + 1}/{total}{left}] {one.cell.label}")
+        if hosts:
+            plan = results.study
+            per_node = plan.tables.launch.ranks_per_node or one.cell.ranks
+            text = launch.rotated(hosts, plan.first_host(one), plan.nodes(one), per_node)
+            files.write(results.file(one, ".hosts"), os.fsencode(text))
         if reason := run_launch(results, one):
             _progress(console, "")
             console.say(f"failed: {one.cell.label}: {reason}")
     _progress(console, "")
 
 
+def hosts_of(plan):
+    """The nodes for a template with {hostfile}, else nothing. InputError if there are too few."""
+    if not plan.rotates:
+        return []
+    hosts = plan.tables.launch.hosts or schedulers.hosts_of_job()
+    most = max(map(plan.nodes, plan.plan()[: len(plan.cells)]))
+    if len(hosts) < most:
+        raise InputError(
+            f"The template asks for a {{hostfile}} of {units.counted(most, 'node')}, and {len(hosts)} are known; start this inside "
+            "a job of that many nodes, or name them by hosts = [...] in [launch]."
+        )
+    return hosts
+
+
 def _progress(console, text):
     """One line that is written over on a terminal; elsewhere a line each."""
     if console.is_terminal:
-        sys.stdout.write("\r\033[K" + text[: console.width - 1])
-        sys.stdout.flush()
+        console.file.write("\r\033[K" + text[: console.width - 1])
+        console.file.flush()
     elif text:
-        print(text, flush=True)
+        print(text, file=console.file, flush=True)
 
 
 def run_launch(results, one):

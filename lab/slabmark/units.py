@@ -1,5 +1,7 @@
 """Numbers as people read them. Sizes are powers of 1024, as in the tables of slabmark-bench."""
 
+import re
+
 
 def seconds(value):
     """'1.23 s', '12.3 ms', '45.6 µs': three significant digits."""
@@ -19,6 +21,13 @@ def size(value):
     while abs(value) >= 1024 and len(units) > 1:
         value, units = value / 1024, units[1:]
     return f"{value:.0f} B" if units[0] == "B" else f"{value:.1f} {units[0]}"
+
+
+def parse_size(text):
+    """Bytes of '64M' or '1.5T', as the programs take them. ValueError."""
+    if not (found := re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)", str(text))):
+        raise ValueError(f"'{text}' is no size such as 64M or 1.5T")
+    return float(found[1]) * 1024 ** " KMGT".index(found[2] or " ")
 
 
 def rate(value):

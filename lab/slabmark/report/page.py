@@ -42,8 +42,8 @@ def make(loads, collection, title, sources):
         histograms=histograms,
         findings=found,
         words={"Columns": glossary.COLUMNS, "Phases": glossary.PHASES, "Methods": _methods(loads)},
-        machines=_machines(collection.records),
-        recipe=_recipe(collection.records),
+        machines=machines(collection.records),
+        recipe=recipe(collection.records),
         collection=collection,
         most_open=MOST_OPEN_ROWS,
         most_named=MOST_CELLS_NAMED,
@@ -147,7 +147,7 @@ def _methods(loads):
     return {printable(name): summary for name, summary in shown if summary}
 
 
-def _machines(records):
+def machines(records):
     """[(members, number of records, when the first began and the last ended)] of each different set of conditions."""
     groups = {}
     for record in records:
@@ -173,7 +173,7 @@ def _conditions(manifest):
     }
 
 
-def _recipe(records):
+def recipe(records):
     """What the reader must know of how these records were measured, from the records."""
     measured = [record for record in records if record.measured]
     counts = sorted({len(record.measured) for record in measured} or {0})

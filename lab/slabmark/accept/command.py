@@ -1,0 +1,258 @@
+"""Runs the suite of an acceptance, and says whether a file system meets what was agreed: pass, fail or inconclusive for each
+target, the rules that the result breaks, nodes that are slow, and a report to hand in. docs/accept.md tells how."""
+
+import contextlib
+import json
+import pathlib
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from slabmark import compare, files, gates, programs, records, schedulers, statistics, sweep, units
+from slabmark.accept import judge, page, suite
+from slabmark.errors import InputError
+from slabmark.results import Results
+from slabmark.terminal import Terminal
+
+OUTCOMES = (judge.FAIL, judge.MISSING, judge.INVALID, judge.SLOW_NODE, judge.INCONCLUSIVE)
+FAIL_ON = OUTCOMES[:-1]
+
+
+def add_arguments(parser):
+    parser.add_argument("suite", nargs="?", metavar="SUITE.toml", help="what to measure, and what was agreed")
+    parser.add_argument("--new", metavar="FILE", help="write the standard suite, to be completed, and end")
+    parser.add_argument("-r", "--results", metavar="FOLDER", help="where the records go (default: NAME-results beside the suite)")
+    parser.add_argument("-o", "--output", default="accept.html", metavar="FILE", help="the report (default accept.html)")
+    parser.add_argument("--title", help="heading of the report")
+    parser.add_argument(
+        "--tiny", action="store_true", help="run with small data, to try everything; the result is marked as not valid"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only list what would be launched")
+    parser.add_argument("--job", metavar="SCHEDULER", help="write a job script for slurm, pbs or flux instead of running")
+    parser.add_argument("--collect", action="store_true", help="launch nothing: gather the records of a job script, and judge")
+    parser.add_argument("--retry", action="store_true", help="run launches that failed once more")
+    parser.add_argument(
+        "--per-target", action="store_true", help="95 %% for each target by itself, instead of for all of them together"
+    )
+    parser.add_argument(
+        "--fail-on",
+        type=compare.outcomes_among(OUTCOMES),
+        default=list(FAIL_ON),
+        metavar="A,B",
+        help=f"what makes the exit status 1, of {', '.join(OUTCOMES)}; or none (default {','.join(FAIL_ON)})",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    gates.add_arguments(parser)
+    parser.add_argument("--overwrite", action="store_true", help="replace files that are there, even such as slabmark did not make")
+
+
+def main(arguments, console):
+    if arguments.new is not None:
+        files.check_output(arguments.new, (), arguments.overwrite)
+        files.write(pathlib.Path(arguments.new), suite.standard().encode())
+        console.say(f"{arguments.new}: complete [machine], [launch] and the targets, then: slabmark accept {arguments.new}")
+        return 0
+    if arguments.suite is None:
+        raise InputError("No suite was named; 'slabmark accept --new FILE' writes the standard one, to be completed.")
+    chosen = suite.read(arguments.suite, arguments.results, arguments.tiny)
+    if arguments.dry_run:
+        return sweep.dry_run(chosen.plan, console)
+    if arguments.job is not None:
+        schedulers.check(arguments.job)
+    else:
+        files.check_output(arguments.output, [arguments.suite], arguments.overwrite, files.REPORT)
+        gates.check(arguments, [arguments.suite], arguments.overwrite, [arguments.output])
+    told = Terminal(stderr=True) if arguments.json else console
+    with contextlib.closing(Results(chosen.plan).open()) as results:
+        identity = suite.Identity(chosen)
+        identity.keep()
+        if arguments.retry:
+            results.forget_failures()
+        remaining = sweep.settle(results)
+        if remaining and not arguments.collect:
+            make_maps(chosen, told.say)
+        if arguments.job:
+            return sweep.write_job(results, arguments.job, remaining, console)
+        if not arguments.collect:
+            sweep.run(results, remaining, told)
+        if not results.records.exists():
+            raise InputError(f"Nothing is recorded in '{results.folder}' yet; without --collect the suite runs.")
+        collection = records.read([results.records, *([results.failures] if results.failures.exists() else [])])
+        outcome = judge.judge(chosen, collection, identity.changed(), arguments.per_target)
+        hashes = hashes_of(chosen, identity, results)
+    failed = [name for name in arguments.fail_on if name in outcome.outcomes]
+    files.write(arguments.output, page.make(chosen, outcome, collection, hashes, failed, arguments).encode("utf-8", "backslashreplace"))
+    gates.write(arguments, ("accept", _tests(outcome, arguments.fail_on)), _metrics(outcome))
+    if arguments.json:
+        print(json.dumps(as_json(chosen, outcome, hashes, collection.skipped, failed), indent=2))
+    else:
+        show(chosen, outcome, arguments, failed, console)
+    return 1 if failed else 0
+
+
+def make_maps(chosen, tell):
+    """Those decompositions that are not there yet."""
+    for file, words in chosen.maps.items():
+        if not file.exists():
+            tell(f"making {file.name}")
+            file.parent.mkdir(exist_ok=True)
+            programs.output_of([programs.find("slabmark-decomp"), "generate", *words, "-o", str(file)], timeout=3600)
+
+
+def hashes_of(chosen, identity, results):
+    """[(what, its name, SHA-256)] of all that a reader may want to check."""
+    found = [("suite", str(chosen.plan.file), identity.now["suite"])]
+    found += [("program", programs.find(name), identity.now[name]) for name in chosen.programs]
+    there = [("records", results.records), ("failures", results.failures), *(("map", file) for file in chosen.maps)]
+    return found + [(what, str(file), suite.digest(file)) for what, file in there if file.exists()]
+
+
+def show(chosen, outcome, arguments, failed, console):
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("target", overflow="fold", min_width=12)
+    for name in ("agreed", "measured", "interval", "launches"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for one in outcome.verdicts:
+        interval = "-" if one.low is None else f"{one.shown(one.low)} to {one.shown(one.high)}"
+        row = (one.shown(one.target.least), one.shown(one.value), interval, str(one.launches))
+        table.add_row(Text(one.label), *row, Text(one.verdict, page.COLOURS[one.verdict]))
+    if outcome.verdicts:
+        console.print(table)
+    for one in outcome.verdicts:
+        if words := words_of(one):
+            console.say(f"{one.verdict}: {one.label}: {words}")
+    for slow in outcome.search.slow:
+        console.say(slow_words(slow))
+    for rule in outcome.broken:
+        console.say(f"not valid: {rule.name}: {rule.meaning}; but {'; '.join(rule.broken[:5])}" + ("; ..." if len(rule.broken) > 5 else ""))
+    console.say(page.answer(outcome))
+    console.say(f"{arguments.output}: the report to hand in.")
+    if failed:
+        console.say(f"Exit status 1, because of --fail-on {','.join(arguments.fail_on)}: {', '.join(failed)}.")
+
+
+def words_of(one):
+    """What follows a verdict that is none yet."""
+    parts = [one.note] if one.note else []
+    if one.verdict == judge.INCONCLUSIVE:
+        about = f"about {one.needed}" if one.needed else f"more than {statistics.MOST_NEEDED}"
+        parts.append(f"a verdict takes {about} launches, if they are like these {one.launches}")
+    return "; ".join(parts)
+
+
+def slow_words(slow):
+    factor = f", {units.three_digits(slow.factor)} times as long as a typical rank" if slow.factor else ""
+    chance = f"by chance so often once in {1 / slow.probability:.3g} searches" if slow.probability else "never so often by chance"
+    what = f"slow node: {slow.host}" if slow.is_node else f"slow node or rank: {slow.host}, or what it did: it held the same ranks each time"
+    return f"{what}: slowest in {slow.times} of {slow.launches} launches{factor} ({chance})"
+
+
+def as_json(chosen, outcome, hashes, skipped, failed):
+    """What `show` tells, for programs; seconds, bytes a second, and shares of 1."""
+    return {
+        "slabmark_acceptance": 1,
+        "suite": chosen.tables.suite.name,
+        "is_standard": chosen.is_standard,
+        "valid": not outcome.broken,
+        "coverage": 1 - compare.ALPHA,
+        "targets": [
+            {
+                "cell": one.label,
+                "kind": one.target.kind,
+                "agreed": one.target.least,
+                "measured": {"median": one.value, "low": one.low, "high": one.high},
+                "launches": one.launches,
+                "needed": one.needed,
+                "verdict": one.verdict,
+                "note": one.note,
+            }
+            for one in outcome.verdicts
+        ],
+        "rules": [{"name": rule.name, "met": rule.is_met, "broken": rule.broken} for rule in outcome.rules],
+        "slow_nodes": [
+            {
+                "host": slow.host,
+                "is_node": slow.is_node,
+                "slowest_in": slow.times,
+                "launches": slow.launches,
+                "factor": slow.factor,
+                "probability": slow.probability,
+            }
+            for slow in outcome.search.slow
+        ],
+        "hashes": [dict(zip(("what", "name", "sha256"), one)) for one in hashes],
+        "skipped": skipped,
+        "failed": failed,
+    }
+
+
+def _tests(outcome, fail_on):
+    state = lambda name: "failed" if name in fail_on else "skipped"
+    rows = []
+    for one in outcome.verdicts:
+        words = f"agreed {one.shown(one.target.least)}, measured {one.shown(one.value)}"
+        if one.low is not None:
+            words += f", {one.shown(one.low)} to {one.shown(one.high)}"
+        words = "; ".join(filter(None, (words, words_of(one))))
+        seconds = one.measured.cell.summary.median if one.measured else None
+        status = "passed" if one.verdict == judge.PASS else state(one.verdict)
+        rows.append(("targets", f"{one.label}: {one.target.kind}", seconds, one.verdict, words, status))
+    for rule in outcome.rules:
+        verdict, words = ("met", rule.meaning) if rule.is_met else (judge.INVALID, "; ".join(rule.broken))
+        rows.append(("rules", rule.name, None, verdict, words, "passed" if rule.is_met else state(judge.INVALID)))
+    for slow in outcome.search.slow:
+        verdict = judge.SLOW_NODE if slow.is_node else judge.INCONCLUSIVE
+        rows.append(("nodes", slow.host, None, verdict, slow_words(slow), state(verdict)))
+    return rows
+
+
+def _metrics(outcome):
+    measured = [one for one in outcome.verdicts if one.value is not None]
+    labels = lambda one: {"cell": one.label, "target": one.target.kind}
+    verdict = "slabmark_accept_verdict"
+    known = (judge.PASS, judge.FAIL, judge.INCONCLUSIVE, judge.MISSING)
+    parts = {"median": "value", "low": "low", "high": "high"}
+    return [
+        (
+            "slabmark_accept_open_to_close_seconds",
+            "gauge",
+            "seconds",
+            "Median over all trials.",
+            [({"cell": one.label}, one.cell.summary.median) for one in outcome.measured],
+        ),
+        (
+            "slabmark_accept_target_ratio",
+            "gauge",
+            "ratio",
+            "What was measured / what was agreed: the median and the interval.",
+            [
+                (labels(one) | {"of": of}, value / one.target.least)
+                for one in measured
+                for of, name in parts.items()
+                if (value := getattr(one, name)) is not None
+            ],
+        ),
+        (
+            verdict,
+            "stateset",
+            None,
+            "What accept says of the target.",
+            [sample for one in outcome.verdicts for sample in gates.states(verdict, labels(one), one.verdict, known)],
+        ),
+        (
+            "slabmark_accept_rule_met",
+            "gauge",
+            None,
+            "1 where the result meets the rule.",
+            [({"rule": rule.name}, int(rule.is_met)) for rule in outcome.rules],
+        ),
+        (
+            "slabmark_accept_slow_nodes",
+            "gauge",
+            None,
+            "1 for each node that was found to be slow.",
+            [({"node": slow.host}, 1) for slow in outcome.search.slow if slow.is_node],
+        ),
+    ]

@@ -1,0 +1,80 @@
+"""Where other people's tools meet Slabmark: the application of Ramble, the workflow of GitHub Actions."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import types
+
+import pytest
+from conftest import LAB
+
+PACKAGING = LAB.parent / "packaging"
+NEWEST = {"trials": "6", "more": "", "bytes": "16K", "block": "4K", "buffer": "8K", "domain": "8,8,8", "steps": "2",
+          "grid": "16,16,8", "stride": "2,2,2", "outputs": "2", "variables": "2"}  # fmt: skip
+
+
+def application():
+    """What application.py declares, by directive: [(words, keywords)]. Its appkit is stood in for: see the next test but one."""
+    said = {}
+
+    def directive(name):
+        return lambda *words, **named: said.setdefault(name, []).append((words, named))
+
+    names = ("tags", "define_compiler", "software_spec", "required_package", "executable", "workload", "workload_variable",
+             "figure_of_merit", "figure_of_merit_context", "success_criteria")  # fmt: skip
+    kit = {name: directive(name) for name in names} | {"ExecutableApplication": object}
+    expander = types.SimpleNamespace(expansion_str=lambda name: f"{{{name}}}")
+    text = (PACKAGING / "ramble/applications/slabmark/application.py").read_text()
+    text = text.replace("from ramble.appkit import *", "").replace("from ramble.expander import Expander", "")
+    exec(text, kit | {"Expander": expander})
+    return said
+
+
+@pytest.mark.parametrize("workload", ["transfer", "checkpoint", "decomposition", "slices"])
+def test_each_workload_of_ramble_runs_and_its_figures_are_those_of_the_table(run, small_map, tmp_path, workload):
+    said = application()
+    [template] = [named["template"] for _, named in said["executable"] if named["name"] == workload]
+    defaults = {words[0]: named["default"] for words, named in said["workload_variable"] if workload in named["workloads"]}
+    assert set(re.findall(r"{(\w+)}", template)) <= set(defaults) | {"n_ranks"}, "what it asks for has a default"
+    values = defaults | NEWEST | {"n_ranks": "2", "output_dir": str(tmp_path), "map": str(small_map), "records": str(tmp_path / "r.jsonl")}
+    program, *words = template.format(**values).split()
+    done = run(program, words, ranks=2, timeout=100, env=os.environ | {"OMPI_MCA_io": "^ompio"})
+    assert done.returncode == 0, done.stderr
+    [(_, context)] = said["figure_of_merit_context"]
+    rows = [found for line in done.stdout.splitlines() if (found := re.match(context["regex"], line))]
+    methods = defaults["methods"].split(",")
+    assert [row["method"] for row in rows][: len(methods)] == methods and len(rows) > len(methods)
+    assert all(float(row["low"]) <= float(row["seconds"]) <= float(row["high"]) and row["trials"] == "6" for row in rows)
+    assert {words[0] for words, _ in said["figure_of_merit"]} == set(rows[0].groupdict()) - {"method"}
+    [(_, criteria)] = said["success_criteria"]
+    assert any(re.match(criteria["match"], line) for line in done.stdout.splitlines())
+
+
+@pytest.mark.skipif(shutil.which("ramble") is None, reason="Ramble is not in the PATH (it is in no package index)")
+def test_the_real_ramble_sets_up_runs_and_analyses_the_workspace(tmp_path):
+    environment = os.environ | {"HOME": str(tmp_path), "PATH": f"{os.environ['SLABMARK_BIN']}:{os.environ['PATH']}"}
+    configuration = (PACKAGING / "ramble/ramble.yaml").read_text()
+    configuration = configuration.replace("mpiexec -n", f"{os.environ.get('SLABMARK_MPIEXEC', 'mpiexec')} -n")
+    small = "".join(f"    {name}: '{value}'\n" for name, value in NEWEST.items())
+    (tmp_path / "ramble.yaml").write_text(configuration.replace("  variables:\n", f"  variables:\n{small}", 1))
+    space = tmp_path / "space"
+    for words in (
+        ["repo", "add", PACKAGING / "ramble"],
+        ["workspace", "create", "-d", space, "-c", tmp_path / "ramble.yaml"],
+        ["-D", space, "workspace", "setup"],
+        ["-D", space, "on"],
+        ["-D", space, "workspace", "analyze"],
+    ):
+        done = subprocess.run(["ramble", *map(str, words)], env=environment, capture_output=True, text=True, timeout=200)
+        assert done.returncode == 0, done.stdout + done.stderr
+    found = (space / "results.latest.txt").read_text()
+    assert found.count("Status = SUCCESS") == 2 and "hdf5-slab context" in found
+
+
+def test_the_workflow_of_github_is_one_by_its_schema():
+    pytest.importorskip("check_jsonschema", reason="check-jsonschema is not installed")
+    words = ["--builtin-schema", "vendor.github-workflows", str(PACKAGING / "github/slabmark.yml")]  # its own copy: no network
+    done = subprocess.run([sys.executable, "-m", "check_jsonschema", *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -71,13 +71,7 @@ class Matching:
 def add_arguments(parser):
     parser.add_argument("base", metavar="BASE", help="file or folder of records")
     parser.add_argument("new", metavar="NEW", help="file or folder of records")
-    parser.add_argument(
-        "--tolerance",
-        type=a_number(float, 0, 10),
-        default=0.05,
-        metavar="SHARE",
-        help="slower by up to this share is not held against NEW (default 0.05)",
-    )
+    add_tolerance(parser)
     parser.add_argument(
         "--accept",
         action="append",
@@ -92,6 +86,16 @@ def add_arguments(parser):
     add_fail_on(parser, "a cell of BASE has no partner in NEW, or one that cannot be compared")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     gates.add_arguments(parser)
+
+
+def add_tolerance(parser):
+    parser.add_argument(
+        "--tolerance",
+        type=a_number(float, 0, 10),
+        default=statistics.TOLERANCE,
+        metavar="SHARE",
+        help=f"what is slower or faster by up to this share is called the same (default {statistics.TOLERANCE})",
+    )
 
 
 def add_fail_on(parser, missing):
@@ -215,7 +219,7 @@ def _refusal(matching):
     )
 
 
-def compare(pairs, tolerance=0.05, per_cell=False):
+def compare(pairs, tolerance=statistics.TOLERANCE, per_cell=False):
     alpha = ALPHA if per_cell else ALPHA / len(pairs)
     return [_compare(base, new, tolerance, alpha) for base, new in pairs]
 

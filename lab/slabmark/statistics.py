@@ -16,6 +16,7 @@ from scipy import special
 
 FEWEST_FOR_INTERVAL = 6
 OUTLIER_THRESHOLD = 14.8
+TOLERANCE = 0.05  # unless another is asked for: ratios up to it are called the same
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -170,7 +171,7 @@ def detectable(base, new, alpha=0.05, tolerance=0.0, power=0.8):
 MOST_NEEDED = 1000  # values; what needs more is not found by more of the same
 
 
-def needed(base, new, alpha=0.05, tolerance=0.05, power=0.8):
+def needed(base, new, alpha=0.05, tolerance=TOLERANCE, power=0.8):
     """Values a side with which the verdict on a ratio such as this one would be clear with probability `power`, given
     the spread of the two samples: by the same theory as `detectable`. None beyond MOST_NEEDED."""
     spread, seen = _spread(base, new), abs(math.log(ratio(base, new).median))

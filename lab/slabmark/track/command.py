@@ -65,13 +65,7 @@ def _add_judging(parser):
     parser.add_argument(
         "--cell", action="append", default=[], metavar="TEXT", help="only cells whose names hold this; may be repeated"
     )
-    parser.add_argument(
-        "--tolerance",
-        type=a_number(float, 0, 10),
-        default=0.05,
-        metavar="SHARE",
-        help="a change by up to this share is called the same (default 0.05)",
-    )
+    compare.add_tolerance(parser)
     parser.add_argument(
         "--recent",
         type=a_number(int, 1, 100_000),

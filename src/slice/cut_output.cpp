@@ -204,7 +204,7 @@ void CutOutput::write_pieces(const std::string& path, const std::byte* buffer,
   ++whole_;
 }
 
-void CutOutput::begin(WriterThread* thread, Attempt& attempt, Tally& tally) {
+void CutOutput::begin(WorkerThread* thread, Attempt& attempt, Tally& tally) {
   if (thread != nullptr && writes()) {
     timed(tally.write, [&] { attempt.run([&] { thread->wait(slot()->work); }); });
   }
@@ -215,7 +215,7 @@ void CutOutput::begin(WriterThread* thread, Attempt& attempt, Tally& tally) {
   });
 }
 
-void CutOutput::finish(std::uint64_t step, double time, WriterThread* thread, Attempt& attempt,
+void CutOutput::finish(std::uint64_t step, double time, WorkerThread* thread, Attempt& attempt,
                        Tally& tally) {
   timed(tally.gather, [&] {
     attempt.run([&] {
@@ -231,7 +231,7 @@ void CutOutput::finish(std::uint64_t step, double time, WriterThread* thread, At
 }
 
 // To the file, or to the thread that writes it there.
-void CutOutput::hand_over(std::uint64_t step, double time, WriterThread* thread, Tally& tally) {
+void CutOutput::hand_over(std::uint64_t step, double time, WorkerThread* thread, Tally& tally) {
   const auto path = path_of(step);
   if (keeps() && appends()) series_->set_time(count_, time);
   if (keeps() && !appends()) {

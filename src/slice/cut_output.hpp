@@ -10,11 +10,11 @@
 #include "exchange/row_exchange.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/worker_thread.hpp"
 #include "slice/gatherer.hpp"
 #include "slice/output.hpp"
 #include "slice/plan.hpp"
 #include "slice/slice_file.hpp"
-#include "slice/writer_thread.hpp"
 #include "storage/posix/file.hpp"
 
 namespace slabmark::slice {
@@ -44,9 +44,9 @@ class CutOutput {
 
   /// Collective. Waits for room and begins to gather an output. `thread` may be null. Failures go
   /// to `attempt`, also those of finish(), which is to be called next, with the same ones.
-  void begin(WriterThread* thread, Attempt& attempt, Tally& tally);
+  void begin(WorkerThread* thread, Attempt& attempt, Tally& tally);
   /// Collective. Sends and writes what begin() gathered, or hands it to the thread.
-  void finish(std::uint64_t step, double time, WriterThread* thread, Attempt& attempt,
+  void finish(std::uint64_t step, double time, WorkerThread* thread, Attempt& attempt,
               Tally& tally);
 
   std::uint64_t count() const { return count_; }
@@ -74,7 +74,7 @@ class CutOutput {
   };
 
   Slot* slot() { return writes() ? &slots_[count_ % slots_.size()] : nullptr; }
-  void hand_over(std::uint64_t step, double time, WriterThread* thread, Tally& tally);
+  void hand_over(std::uint64_t step, double time, WorkerThread* thread, Tally& tally);
   bool keeps() const { return comm_.rank() == plan_.writers.front(); }
   bool appends() const { return mode_ == FileMode::append; }
   std::string path_of(std::uint64_t step) const { return file_of(mode_, stem_, step); }

@@ -163,7 +163,7 @@ class Output::Work {
   }
 
  private:
-  WriterThread* thread() { return thread_ ? &*thread_ : nullptr; }
+  WorkerThread* thread() { return thread_ ? &*thread_ : nullptr; }
 
   void require_open() const {
     if (open_) return;
@@ -209,7 +209,7 @@ class Output::Work {
   bool open_ = true;
   Tally tally_;
   std::deque<CutOutput> cuts_;
-  std::optional<WriterThread> thread_;  // after the cuts, whose buffers it reads
+  std::optional<WorkerThread> thread_;  // after the cuts, whose buffers it reads
 };
 
 Output::Output(MPI_Comm comm, const Declaration& declaration)

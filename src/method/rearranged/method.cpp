@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "method/raw/file_order.hpp"
 #include "method/shared/effective.hpp"
+#include "method/shared/selection_cache.hpp"
 #include "parallel/agree.hpp"
 
 namespace slabmark {
@@ -10,42 +12,35 @@ namespace slabmark {
 /// What serves the next file, too: no plan and no memory is made for a file that looks like the
 /// last.
 struct RearrangedMethod::Kept {
-  Kept(const Comm& parent, const RearrangerSettings& chosen)
-      : comm(parent.get()), settings(chosen), rearranger(comm, chosen) {}
+  Kept(const Comm& comm, const RearrangerSettings& settings) : engine(comm, settings, 1) {}
 
-  Comm comm;  // outlives that of a file
-  RearrangerSettings settings;
-  Rearranger rearranger;
-  RearrangedPlan plan;
+  rearrange::Engine engine;
+  SelectionCache<rearrange::PiecesPtr> pieces;
 };
 
 RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::string& prefix,
                                    std::unique_ptr<CanonicalHeader> header)
-    : Method(context), header_(std::move(header)), settings_(context.settings, prefix) {}
-
-// Calls are large and contiguous, so what libraries do for small ones is in the way. The user's
-// hints come later and so win.
-mpiio::Hints RearrangedMethod::hints() const {
-  mpiio::Hints all = {{"romio_ds_write", "disable"}, {"romio_ds_read", "disable"}};
-  all.insert(all.end(), context_.settings.hints.begin(), context_.settings.hints.end());
-  return all;
-}
+    : Method(context),
+      header_(std::move(header)),
+      options_(read_rearranged_options(context.settings, prefix)) {}
 
 void RearrangedMethod::create(const std::string& path) {
   path_ = path;
-  if (context_.comm.is_root()) header_->create(path, hints());
+  if (context_.comm.is_root()) {
+    header_->create(path, rearrange::with_own_hints(context_.settings.hints));
+  }
 }
 
 void RearrangedMethod::define() {
-  open_file(mpiio::File::Access::write, [this] { return header_->define(); });
+  open_file(rearrange::DataFile::Access::write, [this] { return header_->define(); });
 }
 
 void RearrangedMethod::open(const std::string& path) {
   path_ = path;
-  open_file(mpiio::File::Access::read, [this] { return header_->read(path_); });
+  open_file(rearrange::DataFile::Access::read, [this] { return header_->read(path_); });
 }
 
-void RearrangedMethod::open_file(mpiio::File::Access access,
+void RearrangedMethod::open_file(rearrange::DataFile::Access access,
                                  const std::function<std::vector<std::uint64_t>()>& numbers) {
   agreed(context_.comm, [&] {
     if (context_.comm.is_root()) numbers_ = numbers();
@@ -54,17 +49,17 @@ void RearrangedMethod::open_file(mpiio::File::Access access,
   check_mpi(MPI_Bcast(numbers_.data(), static_cast<int>(numbers_.size()), MPI_UINT64_T, 0,
                       context_.comm.get()),
             "MPI_Bcast");
-  file_ = mpiio::File::open(context_.comm.get(), path_, access, hints());
-  settings_.apply_to(path_, file_.hints());
+  file_ = rearrange::DataFile(context_.comm, path_, access, context_.settings.hints);
+  choices_ = rearrange::Choices(options_, context_.settings.hints, path_, file_.hints());
 }
 
 void RearrangedMethod::prepare() {
-  rearranger_settings_ = settings_.for_rearranger();
+  rearranger_settings_ = choices_.for_rearranger();
   // All ranks have it or none, since they make it together.
-  if (settings_.keeps() && context_.kept) kept_ = std::static_pointer_cast<Kept>(*context_.kept);
+  if (options_.keep && context_.kept) kept_ = std::static_pointer_cast<Kept>(*context_.kept);
   if (!kept_) make_kept();
   if (context_.pattern.rounds == 0) return;
-  std::vector<PlacedArray> first;
+  std::vector<PlacedTransfer> first;
   const std::vector<std::byte*> no_buffers(context_.pattern.transfers(0).size(), nullptr);
   take(0, no_buffers, first);
   const std::uint64_t first_round = 0;
@@ -72,12 +67,15 @@ void RearrangedMethod::prepare() {
 }
 
 void RearrangedMethod::make_kept() {
-  kept_ = std::make_shared<Kept>(context_.comm, rearranger_settings_);
-  if (settings_.keeps() && context_.kept) *context_.kept = kept_;
+  auto made = std::make_shared<Kept>(context_.comm, rearranger_settings_);
+  if (kept_)
+    made->pieces = std::move(kept_->pieces);  // by which plans know each other's selections
+  kept_ = std::move(made);
+  if (options_.keep && context_.kept) *context_.kept = kept_;
 }
 
 void RearrangedMethod::take(std::uint64_t round, std::span<std::byte* const> buffers,
-                            std::vector<PlacedArray>& out) const {
+                            std::vector<PlacedTransfer>& out) const {
   const auto transfers = context_.pattern.transfers(round);
   for (std::size_t i = 0; i < transfers.size(); ++i) {
     const Dataset& dataset = context_.pattern.datasets[transfers[i].dataset];
@@ -93,44 +91,50 @@ void RearrangedMethod::post(std::uint64_t round, std::span<std::byte* const> buf
   posted_rounds_.push_back(round);
 }
 
-Region RearrangedMethod::region_of(std::span<const PlacedArray> arrays) const {
+Region RearrangedMethod::region_of(std::span<const PlacedTransfer> transfers) const {
   std::vector<ArrayPlace> places;
-  for (const PlacedArray& one : arrays) places.push_back(one.place);
+  for (const PlacedTransfer& one : transfers) places.push_back(one.place);
   return Region(places, header_->padding());
+}
+
+std::vector<rearrange::Part> RearrangedMethod::parts_of(std::span<const PlacedTransfer> transfers) {
+  std::vector<rearrange::Part> parts;
+  for (const auto& [transfer, place, buffer] : transfers) {
+    const auto make = [&transfer = transfer] {
+      return std::make_shared<const std::vector<Piece>>(file_pieces(transfer).pieces);
+    };
+    parts.push_back({place, kept_->pieces.get(transfer.file, transfer.buffer, 0, make), buffer,
+                     context_.pattern.datasets[transfer.dataset].name});
+  }
+  return parts;
 }
 
 // All ranks post the same rounds, so where prepare() has agreed on them nobody need ask again.
 void RearrangedMethod::plan_for(std::span<const std::uint64_t> rounds,
-                                std::span<const PlacedArray> arrays, const Region& region) {
+                                std::span<const PlacedTransfer> transfers, const Region& region) {
   if (std::ranges::equal(rounds, planned_rounds_)) return;
   planned_rounds_.assign(rounds.begin(), rounds.end());
-  const auto layout = [&] {
-    return RearrangedPlan::Layout{arrays, region, kept_->rearranger.aggregators(),
-                                  settings_.alignment().value, writing()};
+  const auto parts = parts_of(transfers);
+  const rearrange::Layout layout{parts, region, choices_.alignment().value, writing()};
+  const bool other_settings = kept_->engine.settings() != rearranger_settings_;
+  const auto fits = [&] {
+    const auto fitting = kept_->engine.fitting(layout);
+    return !fitting.empty() && fitting.front();
   };
-  const auto other_settings = [&] { return kept_->settings != rearranger_settings_; };
-  if (!context_.comm.any(other_settings() || !kept_->plan.fits(layout()))) return;
-  if (context_.comm.any(other_settings())) make_kept();
-  kept_->plan.make(context_.comm, context_.pattern, layout());
+  if (!context_.comm.any(other_settings || !fits())) return;
+  if (context_.comm.any(other_settings)) make_kept();
+  kept_->engine.make(layout);
+  kept_->pieces.next_round();
   ++plans_;
-}
-
-std::vector<bool> RearrangedMethod::take_fresh(const Region& region) {
-  std::vector<bool> fresh;
-  for (const Region::Array& array : region.arrays()) {
-    fresh.push_back(!writing() || written_.insert(array.place.offset).second);
-  }
-  return fresh;
 }
 
 void RearrangedMethod::flush() {
   const Region region = region_of(posted_);
   context_.clock.span("plan", [&] { plan_for(posted_rounds_, posted_, region); });
   std::vector<std::byte*> buffers;
-  for (const PlacedArray& one : posted_) buffers.push_back(one.buffer);
-  const std::vector<bool> fresh = take_fresh(region);
-  const Rearranger::Flush now{region, kept_->plan.plan(), buffers, fresh, header_->swaps_bytes()};
-  const Rearranger::Tally took = move(now);
+  for (const PlacedTransfer& one : posted_) buffers.push_back(one.buffer);
+  const Rearranger::Tally took =
+      file_.move(kept_->engine, region, buffers, writing(), header_->swaps_bytes());
   context_.clock.add_to_span("move", took.move);
   context_.clock.add_to_span("meet", took.meet);
   context_.clock.add_to_span("file", took.file);
@@ -139,42 +143,28 @@ void RearrangedMethod::flush() {
   posted_rounds_.clear();
 }
 
-Rearranger::Tally RearrangedMethod::move(const Rearranger::Flush& flush) {
-  const auto memory_of = [](std::byte* memory, std::uint64_t bytes) {
-    return mpiio::Memory{memory, static_cast<int>(bytes), MPI_BYTE, bytes};
-  };
-  if (!writing()) {
-    return kept_->rearranger.read(
-        flush, [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
-          file_.read_at(offset, memory_of(memory, bytes));
-        });
-  }
-  return kept_->rearranger.write(flush,
-                                 [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
-                                   file_.write_at(offset, memory_of(memory, bytes));
-                                 });
-}
-
 void RearrangedMethod::sync() { file_.sync(); }
 
 void RearrangedMethod::close() { file_.close(); }
 
 nlohmann::json RearrangedMethod::effective() const {
   const char* call = writing() ? "MPI_File_write_at" : "MPI_File_read_at";
+  const rearrange::Engine& engine = kept_->engine;
+  const Rearranger& rearranger = engine.rearranger();
   nlohmann::json effective = {{"calls", {{call, tally_.file_calls}}},
                               {"messages", tally_.messages},
-                              {"aggregators", kept_->rearranger.aggregators()},
-                              {"aggregators_from", settings_.aggregators().from},
-                              {"nodes", kept_->rearranger.nodes()},
-                              {"windows", kept_->rearranger.windows()},
-                              {"window_bytes", kept_->rearranger.window_bytes()},
-                              {"writers", kept_->rearranger.writers()},
-                              {"alignment", settings_.alignment().value},
-                              {"alignment_from", settings_.alignment().from},
+                              {"aggregators", rearranger.aggregators()},
+                              {"aggregators_from", choices_.aggregators().from},
+                              {"nodes", rearranger.nodes()},
+                              {"windows", rearranger.windows()},
+                              {"window_bytes", rearranger.window_bytes()},
+                              {"writers", rearranger.writers()},
+                              {"alignment", choices_.alignment().value},
+                              {"alignment_from", choices_.alignment().from},
                               {"plans", plans_},
-                              {"plan_bytes", kept_->plan.plan().memory()}};
+                              {"plan_bytes", engine.plan_bytes()}};
   if (!header_->library().empty()) effective["library"] = header_->library();
-  report_hints(effective, context_.settings, settings_.hints_in_effect());
+  report_hints(effective, context_.settings, choices_.hints_in_effect());
   return effective;
 }
 

@@ -3,16 +3,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "exchange/rearranger.hpp"
 #include "method/method.hpp"
-#include "method/rearranged/plan.hpp"
 #include "method/rearranged/settings.hpp"
-#include "storage/mpiio/file.hpp"
+#include "rearrange/choices.hpp"
+#include "rearrange/data_file.hpp"
+#include "rearrange/engine.hpp"
 
 namespace slabmark {
 
@@ -38,8 +37,8 @@ class CanonicalHeader {
 };
 
 /// Writes and reads a canonical file by a plan instead of by requests: the place of each element is
-/// known, so ranks put the data together in large contiguous pieces (see Rearranger), and
-/// aggregators move those with independent MPI-IO calls. post() only takes the buffers; all that
+/// known, so ranks put the data together in large contiguous pieces, and aggregators move those
+/// with independent MPI-IO calls (see the room rearrange). post() only takes the buffers; all that
 /// was posted moves at flush().
 class RearrangedMethod : public Method {
  public:
@@ -60,32 +59,37 @@ class RearrangedMethod : public Method {
  private:
   struct Kept;
 
-  mpiio::Hints hints() const;
-  void open_file(mpiio::File::Access access,
+  /// A transfer that has a place in the file.
+  struct PlacedTransfer {
+    Transfer transfer;
+    ArrayPlace place;
+    std::byte* buffer;
+  };
+
+  void open_file(rearrange::DataFile::Access access,
                  const std::function<std::vector<std::uint64_t>()>& numbers);
   void take(std::uint64_t round, std::span<std::byte* const> buffers,
-            std::vector<PlacedArray>& out) const;
-  Region region_of(std::span<const PlacedArray> arrays) const;
+            std::vector<PlacedTransfer>& out) const;
+  Region region_of(std::span<const PlacedTransfer> transfers) const;
+  std::vector<rearrange::Part> parts_of(std::span<const PlacedTransfer> transfers);
   void make_kept();
-  void plan_for(std::span<const std::uint64_t> rounds, std::span<const PlacedArray> arrays,
+  void plan_for(std::span<const std::uint64_t> rounds, std::span<const PlacedTransfer> transfers,
                 const Region& region);
-  Rearranger::Tally move(const Rearranger::Flush& flush);
-  std::vector<bool> take_fresh(const Region& region);
 
   std::unique_ptr<CanonicalHeader> header_;
-  RearrangedSettings settings_;
+  RearrangedOptions options_;
 
   std::string path_;
   std::vector<std::uint64_t> numbers_;
-  mpiio::File file_;
+  rearrange::DataFile file_;
+  rearrange::Choices choices_;
   RearrangerSettings rearranger_settings_;
   std::shared_ptr<Kept> kept_;
-  std::vector<PlacedArray> posted_;
+  std::vector<PlacedTransfer> posted_;
   std::vector<std::uint64_t> posted_rounds_;
   std::vector<std::uint64_t> planned_rounds_;  ///< for which all ranks have agreed on the plan
   std::uint64_t plans_ = 0;
   Rearranger::Tally tally_;
-  std::set<std::uint64_t> written_;  ///< offsets of the arrays that were written to
 };
 
 }  // namespace slabmark

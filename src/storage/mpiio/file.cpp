@@ -80,6 +80,12 @@ void File::close() {
   if (is_open()) check(MPI_File_close(&file_), "MPI_File_close", path_);
 }
 
+std::uint64_t File::size() const {
+  MPI_Offset bytes = 0;
+  check(MPI_File_get_size(file_, &bytes), "MPI_File_get_size", path_);
+  return static_cast<std::uint64_t>(bytes);
+}
+
 std::map<std::string, std::string> File::hints() const { return hints_of(file_, path_); }
 
 std::map<std::string, std::string> hints_of(MPI_File file, const std::string& path) {

@@ -55,6 +55,8 @@ class File {
   void write_at(std::uint64_t offset, const Memory& memory);
   void read_at(std::uint64_t offset, const Memory& memory);
 
+  std::uint64_t size() const;  ///< in bytes
+
   /// Hints in effect, as MPI_File_get_info reports them.
   std::map<std::string, std::string> hints() const;
 

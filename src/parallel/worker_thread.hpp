@@ -8,17 +8,17 @@
 #include <mutex>
 #include <thread>
 
-namespace slabmark::slice {
+namespace slabmark {
 
-/// A thread that does one piece of work after another. It calls neither MPI nor HDF5: what is
-/// submitted may only write to files. After a failure nothing more is begun, and every later call
-/// here throws what the work threw.
-class WriterThread {
+/// A thread that does one piece of work after another. What is submitted may call MPI only where
+/// that allows calls from several threads, and no file library. After a failure nothing more is
+/// begun, and every later call here throws what the work threw.
+class WorkerThread {
  public:
-  WriterThread();
-  ~WriterThread();  ///< after the work that is waiting
-  WriterThread(const WriterThread&) = delete;
-  WriterThread& operator=(const WriterThread&) = delete;
+  WorkerThread();
+  ~WorkerThread();  ///< after the work that is waiting
+  WorkerThread(const WorkerThread&) = delete;
+  WorkerThread& operator=(const WorkerThread&) = delete;
 
   /// Returns the number of the work, from 1.
   std::uint64_t submit(std::function<void()> work);
@@ -49,4 +49,4 @@ class WriterThread {
   std::thread thread_;
 };
 
-}  // namespace slabmark::slice
+}  // namespace slabmark

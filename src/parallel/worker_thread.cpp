@@ -1,14 +1,14 @@
-#include "slice/writer_thread.hpp"
+#include "parallel/worker_thread.hpp"
 
 #include <memory>
 
 #include "base/error.hpp"
 
-namespace slabmark::slice {
+namespace slabmark {
 
-WriterThread::WriterThread() : thread_([this] { run(); }) {}
+WorkerThread::WorkerThread() : thread_([this] { run(); }) {}
 
-WriterThread::~WriterThread() {
+WorkerThread::~WorkerThread() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -17,7 +17,7 @@ WriterThread::~WriterThread() {
   thread_.join();
 }
 
-void WriterThread::run() {
+void WorkerThread::run() {
   // In any way out of the thread, its cancellation too.
   const std::shared_ptr<void> note(nullptr, [this](void*) {
     const std::lock_guard lock(mutex_);
@@ -50,16 +50,16 @@ void WriterThread::run() {
 }
 
 // The mutex is held.
-void WriterThread::throw_failure() {
+void WorkerThread::throw_failure() {
   if (failure_) std::rethrow_exception(failure_);
   if (ended_) {
     throw IoError(
-        "The thread that writes slices ended before its work was done; what was written before is "
+        "The thread that writes ended before its work was done; what was written before is "
         "whole, start the output anew.");
   }
 }
 
-std::uint64_t WriterThread::submit(std::function<void()> work) {
+std::uint64_t WorkerThread::submit(std::function<void()> work) {
   std::uint64_t number = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -71,20 +71,20 @@ std::uint64_t WriterThread::submit(std::function<void()> work) {
   return number;
 }
 
-void WriterThread::wait(std::uint64_t number) {
+void WorkerThread::wait(std::uint64_t number) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return completed_ >= number || ended_; });
   if (completed_ < number) throw_failure();
 }
 
-void WriterThread::check() {
+void WorkerThread::check() {
   const std::lock_guard lock(mutex_);
   throw_failure();
 }
 
-std::uint64_t WriterThread::completed() {
+std::uint64_t WorkerThread::completed() {
   const std::lock_guard lock(mutex_);
   return completed_;
 }
 
-}  // namespace slabmark::slice
+}  // namespace slabmark

@@ -1,4 +1,4 @@
-#include "slice/writer_thread.hpp"
+#include "parallel/worker_thread.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -10,13 +10,13 @@
 
 #include "base/error.hpp"
 
-namespace slabmark::slice {
+namespace slabmark {
 namespace {
 
-TEST(WriterThread, DoesAllWorkInOrder) {
+TEST(WorkerThread, DoesAllWorkInOrder) {
   std::vector<int> done;
   {
-    WriterThread thread;
+    WorkerThread thread;
     for (int i = 0; i < 100; ++i) thread.submit([&done, i] { done.push_back(i); });
     thread.wait(100);
     EXPECT_EQ(thread.completed(), 100U);
@@ -26,8 +26,8 @@ TEST(WriterThread, DoesAllWorkInOrder) {
   EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
 }
 
-TEST(WriterThread, DeliversAFailureAtEveryLaterCallAndBeginsNothingMore) {
-  WriterThread thread;
+TEST(WorkerThread, DeliversAFailureAtEveryLaterCallAndBeginsNothingMore) {
+  WorkerThread thread;
   std::atomic<int> later = 0;
   thread.submit([] {});
   const auto failing = thread.submit([] { throw IoError("The disk is full."); });
@@ -39,8 +39,8 @@ TEST(WriterThread, DeliversAFailureAtEveryLaterCallAndBeginsNothingMore) {
   EXPECT_EQ(later, 0);
 }
 
-TEST(WriterThread, ThatIsKilledIsAnErrorInTheCaller) {
-  WriterThread thread;
+TEST(WorkerThread, ThatIsKilledIsAnErrorInTheCaller) {
+  WorkerThread thread;
   thread.wait(thread.submit([] {}));
   std::atomic<bool> begun = false;
   const auto killed = thread.submit([&] {
@@ -55,4 +55,4 @@ TEST(WriterThread, ThatIsKilledIsAnErrorInTheCaller) {
 }
 
 }  // namespace
-}  // namespace slabmark::slice
+}  // namespace slabmark

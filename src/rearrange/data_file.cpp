@@ -1,0 +1,49 @@
+#include "rearrange/data_file.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace slabmark::rearrange {
+
+// The user's come later and so win.
+mpiio::Hints with_own_hints(const mpiio::Hints& user) {
+  mpiio::Hints all = {{"romio_ds_write", "disable"}, {"romio_ds_read", "disable"}};
+  all.insert(all.end(), user.begin(), user.end());
+  return all;
+}
+
+DataFile::DataFile(const Comm& comm, const std::string& path, Access access,
+                   const mpiio::Hints& user)
+    : file_(mpiio::File::open(comm.get(), path, access, with_own_hints(user))) {}
+
+std::vector<bool> DataFile::take_fresh(const Region& region, bool writing) {
+  std::vector<bool> fresh;
+  for (const Region::Array& array : region.arrays()) {
+    const bool first = !writing || written_.insert(array.place.offset).second;
+    fresh.push_back(first && (!writing || array.place.offset >= fresh_from_));
+  }
+  return fresh;
+}
+
+Rearranger::Tally DataFile::move(Engine& engine, const Region& region,
+                                 std::span<std::byte* const> buffers, bool writing, bool swap) {
+  const auto memory_of = [](std::byte* memory, std::uint64_t bytes) {
+    return mpiio::Memory{memory, static_cast<int>(bytes), MPI_BYTE, bytes};
+  };
+  const std::vector<bool> fresh = take_fresh(region, writing);
+  const Rearranger::Flush flush{region, engine.plan(), buffers, fresh, swap};
+  if (writing) {
+    return engine.write(flush, [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
+      file_.write_at(offset, memory_of(memory, bytes));
+    });
+  }
+  const std::uint64_t end = end_is_zero_ ? file_.size() : std::numeric_limits<std::uint64_t>::max();
+  return engine.read(flush, [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
+    const std::uint64_t there = std::min(bytes, end - std::min(end, offset));
+    if (there > 0) file_.read_at(offset, memory_of(memory, there));
+    std::memset(memory + there, 0, bytes - there);
+  });
+}
+
+}  // namespace slabmark::rearrange

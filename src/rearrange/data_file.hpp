@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rearrange/engine.hpp"
+#include "storage/mpiio/file.hpp"
+
+namespace slabmark::rearrange {
+
+/// The user's hints behind those that every data file is opened with: transfers are large and
+/// contiguous, so what MPI-IO does for small ones is in the way.
+mpiio::Hints with_own_hints(const mpiio::Hints& user);
+
+/// A file for data alone: its header is the affair of whoever made it. Opened by all ranks, of
+/// which aggregators move its arrays with independent calls. Failures throw IoError.
+class DataFile {
+ public:
+  using Access = mpiio::File::Access;
+
+  DataFile() = default;
+  /// Collective.
+  DataFile(const Comm& comm, const std::string& path, Access access, const mpiio::Hints& user);
+
+  std::map<std::string, std::string> hints() const { return file_.hints(); }
+  std::uint64_t size() const { return file_.size(); }
+
+  /// To what lies before this byte something may have been written, so that holes there stay as
+  /// they are; otherwise holes of arrays that were not written to are nobody's.
+  void fresh_from(std::uint64_t byte) { fresh_from_ = byte; }
+  /// What lies beyond the end of the file reads as zero; otherwise that is a failure.
+  void end_is_zero() { end_is_zero_ = true; }
+
+  /// Collective: moves the arrays of `region` between `buffers`, those of the items of the engine's
+  /// plan in use, and the file. `swap`: the file has the other byte order. A rank that fails takes
+  /// part to the end and throws then.
+  Rearranger::Tally move(Engine& engine, const Region& region, std::span<std::byte* const> buffers,
+                         bool writing, bool swap);
+
+  // Collective.
+  void sync() { file_.sync(); }
+  void close() { file_.close(); }
+
+ private:
+  std::vector<bool> take_fresh(const Region& region, bool writing);
+
+  mpiio::File file_;
+  std::uint64_t fresh_from_ = 0;
+  bool end_is_zero_ = false;
+  std::set<std::uint64_t> written_;  ///< offsets of the arrays that were written to
+};
+
+}  // namespace slabmark::rearrange

@@ -1,0 +1,44 @@
+#include "rearrange/plan.hpp"
+
+#include <map>
+#include <string>
+
+namespace slabmark::rearrange {
+
+Plan::Key::Key(const Layout& layout, std::span<const int> aggregators)
+    : cuts(layout.region.cut(aggregators.size(), layout.alignment)),
+      refuse_overlaps(layout.refuse_overlaps) {
+  for (const Part& part : layout.parts) {
+    pieces.push_back(part.pieces);
+    arrays.push_back(layout.region.array_at(part.place));
+  }
+  for (const Region::Array& array : layout.region.arrays()) {
+    shapes.emplace_back(array.begin, array.place.element_bytes);
+  }
+}
+
+std::vector<std::size_t> Plan::first_alike(const Key& key) {
+  std::map<const std::vector<Piece>*, std::size_t> first_with;
+  std::vector<std::size_t> first;
+  for (const PiecesPtr& pieces : key.pieces) {
+    first.push_back(first_with.try_emplace(pieces.get(), first.size()).first->second);
+  }
+  return first;
+}
+
+Plan::Plan(const Comm& comm, const Layout& layout, std::span<const int> aggregators)
+    : key_(layout, aggregators) {
+  const std::vector<std::size_t> map_of = agreed_maps(comm, first_alike(key_));
+  std::vector<PlanMap> maps;
+  std::vector<PlanItem> items;
+  for (std::size_t i = 0; i < layout.parts.size(); ++i) {
+    const Part& part = layout.parts[i];
+    items.push_back({key_.arrays[i], map_of[i]});
+    if (map_of[i] < maps.size()) continue;
+    maps.push_back({*part.pieces, part.place.elements, std::string(part.name)});
+  }
+  flush_ = FlushPlan(comm, layout.region, std::move(maps), std::move(items), key_.cuts, aggregators,
+                     layout.refuse_overlaps);
+}
+
+}  // namespace slabmark::rearrange

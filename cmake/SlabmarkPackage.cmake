@@ -5,5 +5,7 @@ configure_package_config_file(cmake/SlabmarkConfig.cmake.in ${PROJECT_BINARY_DIR
   INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/SlabmarkConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/generated/SlabmarkConfig.cmake ${PROJECT_BINARY_DIR}/generated/SlabmarkConfigVersion.cmake
-  DESTINATION ${package} COMPONENT slice)
+foreach(component slice rearrange)
+  install(FILES ${PROJECT_BINARY_DIR}/generated/SlabmarkConfig.cmake ${PROJECT_BINARY_DIR}/generated/SlabmarkConfigVersion.cmake
+    DESTINATION ${package} COMPONENT ${component})
+endforeach()

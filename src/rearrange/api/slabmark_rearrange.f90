@@ -1,0 +1,403 @@
+!> Decomposed arrays to and from files by a plan: rearrange.h in Fortran 2008 with assumed ranks
+!> (TS 29113), which has what is not said here. A module file is of one compiler, so this source is
+!> compiled with the program.
+!>
+!> Every function returns slabmark_ok or a negative code. Counting is Fortran's: offsets, variables
+!> and records from 1 (variables as nf90mpi_inq_varid() gives them), extents fastest first. A
+!> communicator is an integer; one of mpi_f08 has it in comm%MPI_VAL, as an MPI_Info does.
+module slabmark_rearrange
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  implicit none
+  private
+
+  integer, parameter, public :: &
+    slabmark_ok = 0, slabmark_ehandle = -1, slabmark_eargument = -2, slabmark_edecomp = -3, &
+    slabmark_eoverlap = -4, slabmark_elength = -5, slabmark_etype = -6, slabmark_evariable = -7, &
+    slabmark_eframe = -8, slabmark_ereadonly = -9, slabmark_eranks = -10, slabmark_enomem = -11, &
+    slabmark_eio = -12, slabmark_eformat = -13, slabmark_ethreads = -14
+  !> Types of elements that Fortran has.
+  integer, parameter, public :: &
+    slabmark_int32 = 5, slabmark_int64 = 7, slabmark_float32 = 9, slabmark_float64 = 10
+  !> Modes to open a file in.
+  integer, parameter, public :: slabmark_read = 0, slabmark_write = 1, slabmark_create = 2
+
+  public :: slabmark_init, slabmark_set_option, slabmark_finalize
+  public :: slabmark_init_decomp, slabmark_init_decomp_runs, slabmark_free_decomp
+  public :: slabmark_open_raw, slabmark_def_raw, slabmark_inq_varid, slabmark_set_frame
+  public :: slabmark_write_darray, slabmark_read_darray, slabmark_iput_darray, slabmark_iget_darray
+  public :: slabmark_flush, slabmark_sync, slabmark_close
+  public :: slabmark_strerror, slabmark_message
+
+  !> code = slabmark_write_darray(file, variable, decomp, data [, fill]): data of any rank, copied.
+  interface slabmark_write_darray
+    procedure :: write_real32, write_real64, write_int32, write_int64
+  end interface
+  !> code = slabmark_read_darray(file, variable, decomp, data)
+  interface slabmark_read_darray
+    procedure :: read_real32, read_real64, read_int32, read_int64
+  end interface
+  !> As slabmark_write_darray, but data are not copied: a contiguous array that is a target (or
+  !> asynchronous) in the caller and stays as it is until slabmark_flush().
+  interface slabmark_iput_darray
+    procedure :: iput_real32, iput_real64, iput_int32, iput_int64
+  end interface
+  !> As slabmark_read_darray, but data have come after slabmark_flush(); else as slabmark_iput_darray.
+  interface slabmark_iget_darray
+    procedure :: iget_real32, iget_real64, iget_int32, iget_int64
+  end interface
+
+  !> The verbs of slabmark_fortran_move().
+  integer(c_int), parameter :: writes = 0, reads = 1, iputs = 2, igets = 3
+
+  interface
+    integer(c_int) function c_init(comm, system) bind(c, name="slabmark_fortran_init")
+      import :: c_int
+      integer(c_int), value :: comm
+      integer(c_int), intent(out) :: system
+    end function
+    integer(c_int) function c_set_option(system, name, text) bind(c, name="slabmark_set_option")
+      import :: c_int, c_char
+      integer(c_int), value :: system
+      character(kind=c_char), intent(in) :: name(*), text(*)
+    end function
+    integer(c_int) function c_finalize(system) bind(c, name="slabmark_finalize")
+      import :: c_int
+      integer(c_int), value :: system
+    end function
+    integer(c_int) function c_init_decomp_runs(system, kind, ndims, extents, runs, starts, lengths, &
+                                               decomp) bind(c, name="slabmark_init_decomp_runs")
+      import :: c_int, c_int64_t
+      integer(c_int), value :: system, kind, ndims
+      integer(c_int64_t), value :: runs
+      integer(c_int64_t), intent(in) :: extents(*), starts(*), lengths(*)
+      integer(c_int), intent(out) :: decomp
+    end function
+    integer(c_int) function c_init_decomp(system, kind, ndims, extents, number, offsets, decomp) &
+        bind(c, name="slabmark_init_decomp")
+      import :: c_int, c_int64_t
+      integer(c_int), value :: system, kind, ndims
+      integer(c_int64_t), value :: number
+      integer(c_int64_t), intent(in) :: extents(*), offsets(*)
+      integer(c_int), intent(out) :: decomp
+    end function
+    integer(c_int) function c_free_decomp(decomp) bind(c, name="slabmark_free_decomp")
+      import :: c_int
+      integer(c_int), value :: decomp
+    end function
+    integer(c_int) function c_open_raw(system, path, mode, info, file) &
+        bind(c, name="slabmark_fortran_open_raw")
+      import :: c_int, c_char
+      integer(c_int), value :: system, mode, info
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), intent(out) :: file
+    end function
+    integer(c_int) function c_def_raw(file, kind, elements, offset, record_bytes, variable) &
+        bind(c, name="slabmark_def_raw")
+      import :: c_int, c_int64_t
+      integer(c_int), value :: file, kind
+      integer(c_int64_t), value :: elements, offset, record_bytes
+      integer(c_int), intent(out) :: variable
+    end function
+    integer(c_int) function c_inq_varid(file, name, variable) bind(c, name="slabmark_inq_varid")
+      import :: c_int, c_char
+      integer(c_int), value :: file
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), intent(out) :: variable
+    end function
+    integer(c_int) function c_set_frame(file, variable, frame) bind(c, name="slabmark_set_frame")
+      import :: c_int, c_int64_t
+      integer(c_int), value :: file, variable
+      integer(c_int64_t), value :: frame
+    end function
+    integer(c_int) function c_move(verb, file, variable, decomp, kind, number, address, fill) &
+        bind(c, name="slabmark_fortran_move")
+      import :: c_int, c_int64_t, c_ptr
+      integer(c_int), value :: verb, file, variable, decomp, kind
+      integer(c_int64_t), value :: number
+      type(c_ptr), value :: address, fill
+    end function
+    integer(c_int) function c_flush(file) bind(c, name="slabmark_flush")
+      import :: c_int
+      integer(c_int), value :: file
+    end function
+    integer(c_int) function c_sync(file) bind(c, name="slabmark_sync")
+      import :: c_int
+      integer(c_int), value :: file
+    end function
+    integer(c_int) function c_close(file) bind(c, name="slabmark_close")
+      import :: c_int
+      integer(c_int), value :: file
+    end function
+    type(c_ptr) function c_strerror(code) bind(c, name="slabmark_strerror")
+      import :: c_int, c_ptr
+      integer(c_int), value :: code
+    end function
+    type(c_ptr) function c_message() bind(c, name="slabmark_message")
+      import :: c_ptr
+    end function
+    integer(c_size_t) function c_strlen(text) bind(c, name="strlen")
+      import :: c_size_t, c_ptr
+      type(c_ptr), value :: text
+    end function
+  end interface
+
+contains
+
+  integer function slabmark_init(comm, system) result(code)
+    integer, intent(in) :: comm
+    integer, intent(out) :: system
+    code = c_init(comm, system)
+  end function
+
+  integer function slabmark_set_option(system, name, text) result(code)
+    integer, intent(in) :: system
+    character(len=*), intent(in) :: name, text
+    code = c_set_option(system, trim(name) // c_null_char, trim(text) // c_null_char)
+  end function
+
+  integer function slabmark_finalize(system) result(code)
+    integer, intent(in) :: system
+    code = c_finalize(system)
+  end function
+
+  !> `offsets`: where each element of a buffer lies in the array, from 1; 0: nowhere.
+  integer function slabmark_init_decomp(system, kind, extents, offsets, decomp) result(code)
+    integer, intent(in) :: system, kind
+    integer(int64), intent(in) :: extents(:), offsets(:)
+    integer, intent(out) :: decomp
+    code = c_init_decomp(system, kind, size(extents), extents(size(extents):1:-1), &
+                         size(offsets, kind=int64), offsets - 1, decomp)
+  end function
+
+  !> The same as runs: where each begins, from 1 (0: nowhere), and its elements.
+  integer function slabmark_init_decomp_runs(system, kind, extents, starts, lengths, decomp) &
+      result(code)
+    integer, intent(in) :: system, kind
+    integer(int64), intent(in) :: extents(:), starts(:), lengths(:)
+    integer, intent(out) :: decomp
+    code = slabmark_elength
+    if (size(starts) /= size(lengths)) return
+    code = c_init_decomp_runs(system, kind, size(extents), extents(size(extents):1:-1), &
+                              size(starts, kind=int64), starts - 1, lengths, decomp)
+  end function
+
+  integer function slabmark_free_decomp(decomp) result(code)
+    integer, intent(in) :: decomp
+    code = c_free_decomp(decomp)
+  end function
+
+  integer function slabmark_open_raw(system, path, mode, info, file) result(code)
+    integer, intent(in) :: system, mode, info
+    character(len=*), intent(in) :: path
+    integer, intent(out) :: file
+    code = c_open_raw(system, trim(path) // c_null_char, mode, info, file)
+  end function
+
+  !> `offset`: bytes before it in the file.
+  integer function slabmark_def_raw(file, kind, elements, offset, record_bytes, variable) result(code)
+    integer, intent(in) :: file, kind
+    integer(int64), intent(in) :: elements, offset, record_bytes
+    integer, intent(out) :: variable
+    code = c_def_raw(file, kind, elements, offset, record_bytes, variable)
+    variable = variable + 1
+  end function
+
+  integer function slabmark_inq_varid(file, name, variable) result(code)
+    integer, intent(in) :: file
+    character(len=*), intent(in) :: name
+    integer, intent(out) :: variable
+    variable = -1
+    code = c_inq_varid(file, trim(name) // c_null_char, variable)
+    variable = variable + 1
+  end function
+
+  integer function slabmark_set_frame(file, variable, frame) result(code)
+    integer, intent(in) :: file, variable
+    integer(int64), intent(in) :: frame
+    code = c_set_frame(file, variable - 1, frame - 1)
+  end function
+
+  integer function slabmark_flush(file) result(code)
+    integer, intent(in) :: file
+    code = c_flush(file)
+  end function
+
+  integer function slabmark_sync(file) result(code)
+    integer, intent(in) :: file
+    code = c_sync(file)
+  end function
+
+  integer function slabmark_close(file) result(code)
+    integer, intent(in) :: file
+    code = c_close(file)
+  end function
+
+  function slabmark_strerror(code) result(text)
+    integer, intent(in) :: code
+    character(len=:), allocatable :: text
+    text = text_at(c_strerror(code))
+  end function
+
+  function slabmark_message() result(text)
+    character(len=:), allocatable :: text
+    text = text_at(c_message())
+  end function
+
+  function text_at(address) result(text)
+    type(c_ptr), intent(in) :: address
+    character(len=:), allocatable :: text
+    character(kind=c_char), pointer :: characters(:)
+    integer :: i
+    call c_f_pointer(address, characters, [c_strlen(address)])
+    allocate (character(len=size(characters)) :: text)
+    do i = 1, size(characters)
+      text(i:i) = characters(i)
+    end do
+  end function
+
+  integer function write_real32(file, variable, decomp, data, fill) result(code)
+    integer, intent(in) :: file, variable, decomp
+    real(real32), intent(in), contiguous, target :: data(..)
+    real(real32), intent(in), optional, target :: fill
+    type(c_ptr) :: filler
+    filler = c_null_ptr
+    if (present(fill)) filler = c_loc(fill)
+    code = c_move(writes, file, variable - 1, decomp, slabmark_float32, &
+                  size(data, kind=c_int64_t), c_loc(data), filler)
+  end function
+
+  integer function write_real64(file, variable, decomp, data, fill) result(code)
+    integer, intent(in) :: file, variable, decomp
+    real(real64), intent(in), contiguous, target :: data(..)
+    real(real64), intent(in), optional, target :: fill
+    type(c_ptr) :: filler
+    filler = c_null_ptr
+    if (present(fill)) filler = c_loc(fill)
+    code = c_move(writes, file, variable - 1, decomp, slabmark_float64, &
+                  size(data, kind=c_int64_t), c_loc(data), filler)
+  end function
+
+  integer function write_int32(file, variable, decomp, data, fill) result(code)
+    integer, intent(in) :: file, variable, decomp
+    integer(int32), intent(in), contiguous, target :: data(..)
+    integer(int32), intent(in), optional, target :: fill
+    type(c_ptr) :: filler
+    filler = c_null_ptr
+    if (present(fill)) filler = c_loc(fill)
+    code = c_move(writes, file, variable - 1, decomp, slabmark_int32, &
+                  size(data, kind=c_int64_t), c_loc(data), filler)
+  end function
+
+  integer function write_int64(file, variable, decomp, data, fill) result(code)
+    integer, intent(in) :: file, variable, decomp
+    integer(int64), intent(in), contiguous, target :: data(..)
+    integer(int64), intent(in), optional, target :: fill
+    type(c_ptr) :: filler
+    filler = c_null_ptr
+    if (present(fill)) filler = c_loc(fill)
+    code = c_move(writes, file, variable - 1, decomp, slabmark_int64, &
+                  size(data, kind=c_int64_t), c_loc(data), filler)
+  end function
+
+  integer function iput_real32(file, variable, decomp, data, fill) result(code)
+    integer, intent(in) :: file, variable, decomp
+    real(real32), intent(in), contiguous, target :: data(..)
+    real(real32), intent(in), optional, target :: fill
+    type(c_ptr) :: filler
+    filler = c_null_ptr
+    if (present(fill)) filler = c_loc(fill)
+    code = c_move(iputs, file, variable - 1, decomp, slabmark_float32, &
+                  size(data, kind=c_int64_t), c_loc(data), filler)
+  end function
+
+  integer function iput_real64(file, variable, decomp, data, fill) result(code)
+    integer, intent(in) :: file, variable, decomp
+    real(real64), intent(in), contiguous, target :: data(..)
+    real(real64), intent(in), optional, target :: fill
+    type(c_ptr) :: filler
+    filler = c_null_ptr
+    if (present(fill)) filler = c_loc(fill)
+    code = c_move(iputs, file, variable - 1, decomp, slabmark_float64, &
+                  size(data, kind=c_int64_t), c_loc(data), filler)
+  end function
+
+  integer function iput_int32(file, variable, decomp, data, fill) result(code)
+    integer, intent(in) :: file, variable, decomp
+    integer(int32), intent(in), contiguous, target :: data(..)
+    integer(int32), intent(in), optional, target :: fill
+    type(c_ptr) :: filler
+    filler = c_null_ptr
+    if (present(fill)) filler = c_loc(fill)
+    code = c_move(iputs, file, variable - 1, decomp, slabmark_int32, &
+                  size(data, kind=c_int64_t), c_loc(data), filler)
+  end function
+
+  integer function iput_int64(file, variable, decomp, data, fill) result(code)
+    integer, intent(in) :: file, variable, decomp
+    integer(int64), intent(in), contiguous, target :: data(..)
+    integer(int64), intent(in), optional, target :: fill
+    type(c_ptr) :: filler
+    filler = c_null_ptr
+    if (present(fill)) filler = c_loc(fill)
+    code = c_move(iputs, file, variable - 1, decomp, slabmark_int64, &
+                  size(data, kind=c_int64_t), c_loc(data), filler)
+  end function
+
+  integer function read_real32(file, variable, decomp, data) result(code)
+    integer, intent(in) :: file, variable, decomp
+    real(real32), intent(inout), contiguous, target :: data(..)
+    code = c_move(reads, file, variable - 1, decomp, slabmark_float32, &
+                  size(data, kind=c_int64_t), c_loc(data), c_null_ptr)
+  end function
+
+  integer function read_real64(file, variable, decomp, data) result(code)
+    integer, intent(in) :: file, variable, decomp
+    real(real64), intent(inout), contiguous, target :: data(..)
+    code = c_move(reads, file, variable - 1, decomp, slabmark_float64, &
+                  size(data, kind=c_int64_t), c_loc(data), c_null_ptr)
+  end function
+
+  integer function read_int32(file, variable, decomp, data) result(code)
+    integer, intent(in) :: file, variable, decomp
+    integer(int32), intent(inout), contiguous, target :: data(..)
+    code = c_move(reads, file, variable - 1, decomp, slabmark_int32, &
+                  size(data, kind=c_int64_t), c_loc(data), c_null_ptr)
+  end function
+
+  integer function read_int64(file, variable, decomp, data) result(code)
+    integer, intent(in) :: file, variable, decomp
+    integer(int64), intent(inout), contiguous, target :: data(..)
+    code = c_move(reads, file, variable - 1, decomp, slabmark_int64, &
+                  size(data, kind=c_int64_t), c_loc(data), c_null_ptr)
+  end function
+
+  integer function iget_real32(file, variable, decomp, data) result(code)
+    integer, intent(in) :: file, variable, decomp
+    real(real32), intent(inout), contiguous, target :: data(..)
+    code = c_move(igets, file, variable - 1, decomp, slabmark_float32, &
+                  size(data, kind=c_int64_t), c_loc(data), c_null_ptr)
+  end function
+
+  integer function iget_real64(file, variable, decomp, data) result(code)
+    integer, intent(in) :: file, variable, decomp
+    real(real64), intent(inout), contiguous, target :: data(..)
+    code = c_move(igets, file, variable - 1, decomp, slabmark_float64, &
+                  size(data, kind=c_int64_t), c_loc(data), c_null_ptr)
+  end function
+
+  integer function iget_int32(file, variable, decomp, data) result(code)
+    integer, intent(in) :: file, variable, decomp
+    integer(int32), intent(inout), contiguous, target :: data(..)
+    code = c_move(igets, file, variable - 1, decomp, slabmark_int32, &
+                  size(data, kind=c_int64_t), c_loc(data), c_null_ptr)
+  end function
+
+  integer function iget_int64(file, variable, decomp, data) result(code)
+    integer, intent(in) :: file, variable, decomp
+    integer(int64), intent(inout), contiguous, target :: data(..)
+    code = c_move(igets, file, variable - 1, decomp, slabmark_int64, &
+                  size(data, kind=c_int64_t), c_loc(data), c_null_ptr)
+  end function
+
+end module

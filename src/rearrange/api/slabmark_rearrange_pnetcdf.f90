@@ -1,0 +1,39 @@
+!> rearrange_pnetcdf.h in Fortran; see slabmark_rearrange.f90.
+module slabmark_rearrange_pnetcdf
+  use, intrinsic :: iso_c_binding
+  implicit none
+  private
+  public :: slabmark_open_pnetcdf, slabmark_adopt_pnetcdf
+
+  interface
+    integer(c_int) function c_open(system, path, mode, info, file) &
+        bind(c, name="slabmark_fortran_open_pnetcdf")
+      import :: c_int, c_char
+      integer(c_int), value :: system, mode, info
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), intent(out) :: file
+    end function
+    integer(c_int) function c_adopt(system, ncid, mode, info, file) &
+        bind(c, name="slabmark_fortran_adopt_pnetcdf")
+      import :: c_int
+      integer(c_int), value :: system, ncid, mode, info
+      integer(c_int), intent(out) :: file
+    end function
+  end interface
+
+contains
+
+  integer function slabmark_open_pnetcdf(system, path, mode, info, file) result(code)
+    integer, intent(in) :: system, mode, info
+    character(len=*), intent(in) :: path
+    integer, intent(out) :: file
+    code = c_open(system, trim(path) // c_null_char, mode, info, file)
+  end function
+
+  integer function slabmark_adopt_pnetcdf(system, ncid, mode, info, file) result(code)
+    integer, intent(in) :: system, ncid, mode, info
+    integer, intent(out) :: file
+    code = c_adopt(system, ncid, mode, info, file)
+  end function
+
+end module

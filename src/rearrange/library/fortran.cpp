@@ -1,0 +1,24 @@
+// What the Fortran module calls where C's own function does not do: communicators and hints are
+// numbers there, and a buffer has a type.
+
+#include "rearrange/api/rearrange_format.h"
+#include "rearrange/library/calls.hpp"
+
+extern "C" {
+
+int slabmark_fortran_init(MPI_Fint comm, int* system) {
+  return slabmark_init(MPI_Comm_f2c(comm), system);
+}
+
+int slabmark_fortran_open_raw(int system, const char* path, int mode, MPI_Fint info, int* file) {
+  return slabmark_open_raw(system, path, mode, MPI_Info_f2c(info), file);
+}
+
+/// The verbs are numbered in the module.
+int slabmark_fortran_move(int verb, int file, int variable, int decomp, slabmark_type type,
+                          int64_t count, void* data, const void* fill) {
+  using slabmark::rearrange::Verb;
+  constexpr Verb verbs[] = {Verb::write, Verb::read, Verb::iput, Verb::iget};
+  return slabmark::rearrange::move(verbs[verb], file, variable, decomp, count, data, fill, type);
+}
+}

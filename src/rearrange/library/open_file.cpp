@@ -1,0 +1,318 @@
+#include "rearrange/library/open_file.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "parallel/subset.hpp"
+#include "rearrange/library/element_type.hpp"
+#include "rearrange/library/raw_format.hpp"
+
+namespace slabmark::rearrange {
+
+namespace {
+
+/// A number that is the same on all ranks where all named the same, and can be negated.
+class Digest {
+ public:
+  void add(std::int64_t value) {
+    state_ = (state_ ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15;
+    state_ ^= state_ >> 29;
+  }
+  std::int64_t value() const { return static_cast<std::int64_t>(state_ >> 1); }
+
+ private:
+  std::uint64_t state_ = 0xcbf29ce484222325;
+};
+
+std::uint64_t bytes_of(const Decomposition& decomposition) {
+  return decomposition.count() * size_of(decomposition.type());
+}
+
+}  // namespace
+
+OpenFile::OpenFile(std::shared_ptr<System> system, const std::string& path, int mode,
+                   const mpiio::Hints& hints, const slabmark_format& format, void* context)
+    : system_(std::move(system)),
+      format_(format),
+      context_(context),
+      writable_(mode != SLABMARK_READ) {
+  const Comm& comm = system_->comm();
+  system_->agree_on_options();
+  agreed(comm, SLABMARK_EARGUMENT, [&] {
+    if (mode < SLABMARK_READ || mode > SLABMARK_CREATE) {
+      throw Failure(SLABMARK_EARGUMENT, fmt::format("{} is no mode to open a file in.", mode));
+    }
+    if (mode != SLABMARK_CREATE || !comm.is_root()) return;
+    mpiio::File::create(MPI_COMM_SELF, path, with_own_hints(hints)).close();
+  });
+  agreed(comm, SLABMARK_EARGUMENT, [&] {
+    data_ =
+        DataFile(comm, path, writable_ ? DataFile::Access::write : DataFile::Access::read, hints);
+    data_.end_is_zero();
+    data_.fresh_from(format.fresh_from < 0 ? data_.size()
+                                           : static_cast<std::uint64_t>(format.fresh_from));
+  });
+  const Choices choices(system_->options(), hints, path, data_.hints());
+  // All ranks must choose the same, also where the file system looks different to them.
+  RearrangerSettings settings = choices.for_rearranger();
+  settings.stripes = comm.min(settings.stripes);
+  settings.writers = comm.min(settings.writers);
+  settings.aggregators = comm.min(settings.aggregators);
+  alignment_ = comm.min(choices.alignment().value);
+  engine_ = &system_->engine(settings);
+}
+
+bool OpenFile::is_raw() const { return format_.inq_array == raw_format().inq_array; }
+
+// Functions of the format have left the sentence with this thread.
+void OpenFile::check(int code) const {
+  if (code != SLABMARK_OK) throw Failure(code, slabmark_message());
+}
+
+int OpenFile::inq_varid(const char* name) {
+  if (!format_.inq_varid) {
+    throw Failure(SLABMARK_EVARIABLE, "Variables of this file have no names.");
+  }
+  int variable = 0;
+  check(format_.inq_varid(context_, name, &variable));
+  return variable;
+}
+
+void OpenFile::set_frame(int variable, std::int64_t frame) {
+  if (frame < 0) {
+    throw Failure(SLABMARK_EFRAME, fmt::format("There is no record {}; they count from 0.", frame));
+  }
+  this->variable(variable).frame = frame;
+}
+
+OpenFile::Variable& OpenFile::variable(int number) {
+  Variable& found = variables_[number];
+  if (found.name.empty()) found.name = fmt::format("variable {}", number);
+  return found;
+}
+
+slabmark_array OpenFile::array_of(int variable, std::int64_t frame, bool writes) {
+  slabmark_array array{};
+  check(format_.inq_array(context_, variable, frame, writes, &array));
+  if (frame > 0 && !array.has_records) {
+    throw Failure(SLABMARK_EFRAME, fmt::format("Variable {} has no records.", variable));
+  }
+  return array;
+}
+
+OpenFile::Request OpenFile::request_of(const Call& call) {
+  const Decomposition& decomposition = *call.decomposition;
+  if (call.writes && !writable_) {
+    throw Failure(SLABMARK_EREADONLY, "The file is open for reading; open it with SLABMARK_WRITE.");
+  }
+  if (call.count < 0 || static_cast<std::uint64_t>(call.count) != decomposition.count()) {
+    throw Failure(SLABMARK_ELENGTH,
+                  fmt::format("The buffer has {} elements, and the decomposition {} on this rank.",
+                              call.count, decomposition.count()));
+  }
+  if (!call.data && call.count > 0) {
+    throw Failure(SLABMARK_EARGUMENT, "The buffer is a null pointer.");
+  }
+  const Variable& variable = this->variable(call.variable);
+  const std::int64_t frame = variable.frame;
+  const slabmark_array array = array_of(call.variable, frame, call.writes);
+  if (!are_alike(array.type, decomposition.type())) {
+    throw Failure(
+        SLABMARK_ETYPE,
+        fmt::format("Variable {} is of {}, the decomposition of {}; nothing is converted.",
+                    call.variable, name_of(array.type), name_of(decomposition.type())));
+  }
+  if (static_cast<std::uint64_t>(array.elements) != decomposition.elements()) {
+    throw Failure(SLABMARK_ELENGTH,
+                  fmt::format("Variable {} has {} elements{}, and the decomposition {}.",
+                              call.variable, array.elements, array.has_records ? " a record" : "",
+                              decomposition.elements()));
+  }
+  Request request{
+      call.writes,
+      call.variable,
+      array.has_records ? frame : -1,
+      call.decomposition,
+      {static_cast<std::uint64_t>(array.offset), size_of(array.type), decomposition.elements()},
+      call.data,
+      nullptr,
+      call.fill != nullptr,
+      {},
+      &variable.name};
+  if (call.fill) {
+    const std::uint64_t size = request.place.element_bytes;
+    request.fill.resize(std::min(decomposition.elements(), Decomposition::most_fill) * size);
+    for (std::uint64_t at = 0; at < request.fill.size(); at += size) {
+      std::memcpy(request.fill.data() + at, call.fill, size);
+    }
+  }
+  if (call.copies) copy(request);
+  return request;
+}
+
+void OpenFile::copy(Request& request) {
+  if (request.copy) return;
+  const std::uint64_t bytes = bytes_of(*request.decomposition);
+  request.copy.reset(new std::byte[bytes]);
+  if (bytes > 0) std::memcpy(request.copy.get(), request.data, bytes);
+  request.data = request.copy.get();
+}
+
+void OpenFile::post(const Call& call) {
+  // All ranks count alike, also one whose call fails, so that they flush together.
+  if (call.copies) held_ += call.decomposition->most_bytes();
+  const auto failure = caught([&] { requests_.push_back(request_of(call)); });
+  if (failure) refuse(failure);  // before the flush
+  if (system_->held() > 0 && held_ > system_->held()) flush();
+  if (failure) std::rethrow_exception(failure);
+}
+
+void OpenFile::refuse(const std::exception_ptr& failure) {
+  if (!refused_) refused_ = failure;
+}
+
+std::int64_t OpenFile::digest(Operation operation) const {
+  Digest digest;
+  digest.add(static_cast<std::int64_t>(operation));
+  for (const Request& request : requests_) {
+    digest.add(request.variable);
+    digest.add(request.frame);
+    digest.add(request.decomposition->number());
+    digest.add(static_cast<std::int64_t>(request.place.offset));
+    digest.add((request.writes ? 1 : 0) + (request.has_fill ? 2 : 0));
+  }
+  return digest.value();
+}
+
+std::exception_ptr OpenFile::broken() {
+  const std::lock_guard lock(mutex_);
+  return broken_;
+}
+
+void OpenFile::flush_as(Operation operation) {
+  const std::int64_t all = digest(operation);
+  Requests requests = std::exchange(requests_, {});
+  std::exception_ptr failure = std::exchange(refused_, nullptr);
+  held_ = 0;
+  if (operation != Operation::flush) system_->wait_for_background();
+  std::int64_t end_record = 0;
+  bool reads = false;
+  for (const Request& request : requests) {
+    if (request.writes) end_record = std::max(end_record, request.frame + 1);
+    reads |= !request.writes;
+  }
+  const bool later = system_->writes_in_background() && !reads && operation == Operation::flush;
+  if (!failure) failure = broken();
+  if (!failure && later) {
+    failure = caught([&] {
+      for (Request& request : requests) copy(request);
+    });
+  }
+  std::int64_t common[] = {all, -all, end_record};
+  agree(system_->comm(), failure, SLABMARK_EARGUMENT, common);
+  if (common[0] != -common[1]) {
+    throw Failure(SLABMARK_ERANKS,
+                  "Ranks made different calls before this one, or another one than this; nothing "
+                  "of them was moved.");
+  }
+  if (format_.grow && end_record > records_) {
+    agreed(system_->comm(), SLABMARK_EARGUMENT, [&] { check(format_.grow(context_, end_record)); });
+    records_ = end_record;
+  }
+  for (const Request& request : requests) {
+    if (request.has_fill) request.decomposition->holes();
+  }
+  if (later) {
+    move_later(std::move(requests));
+    return;
+  }
+  system_->wait_for_background();
+  move(requests, true);
+  move(requests, false);
+}
+
+// Collective over the engine's communicator, so that a thread can do it.
+void OpenFile::move(const Requests& requests, bool writing) {
+  std::vector<Part> parts;
+  std::vector<ArrayPlace> places;
+  std::vector<std::byte*> buffers;
+  const auto add = [&](const Request& request, const PiecesPtr& pieces, std::byte* buffer) {
+    parts.push_back({request.place, pieces, buffer, *request.name});
+    buffers.push_back(buffer);
+  };
+  for (const Request& request : requests) {
+    if (request.writes != writing || request.place.elements == 0) continue;
+    places.push_back(request.place);
+    add(request, request.decomposition->pieces(), request.data);
+    if (request.has_fill) {
+      add(request, request.decomposition->holes(), const_cast<std::byte*>(request.fill.data()));
+    }
+  }
+  if (parts.empty()) return;
+  Region region;
+  std::array<std::int64_t, System::most_plans> misfits;
+  misfits.fill(1);
+  std::optional<Layout> layout;
+  const auto failure = caught([&] {
+    region = Region(places, static_cast<std::uint64_t>(format_.padding));
+    layout.emplace(Layout{parts, region, alignment_, writing});
+    const auto fitting = engine_->fitting(*layout);
+    std::transform(fitting.begin(), fitting.end(), misfits.begin(),
+                   [](bool fits) { return !fits; });
+  });
+  agree(engine_->comm(), failure, SLABMARK_EFORMAT, misfits);
+  const auto fitting = std::find(misfits.begin(), misfits.end(), 0);
+  if (fitting != misfits.end()) {
+    engine_->use(static_cast<std::size_t>(fitting - misfits.begin()));
+  } else {
+    const auto refused = caught([&] { engine_->make(*layout); });
+    if (refused) throw failure_of(refused, SLABMARK_EOVERLAP);  // the same on all ranks
+  }
+  agreed(engine_->comm(), SLABMARK_EIO,
+         [&] { data_.move(*engine_, region, buffers, writing, format_.swaps_bytes != 0); });
+}
+
+void OpenFile::move_later(Requests requests) {
+  std::uint64_t bytes = 0;
+  for (const Request& request : requests) bytes += request.decomposition->most_bytes();
+  const auto shared = std::make_shared<const Requests>(std::move(requests));
+  const auto work = [this, shared] {
+    if (broken()) return;  // on all ranks, since what failed did so on all
+    const auto failure = caught([&] {
+      // Asleep until all have come that far, lest it take a core from the program.
+      sleeping_barrier(engine_->comm(), std::chrono::microseconds(200));
+      move(*shared, true);
+    });
+    if (!failure) return;
+    const std::lock_guard lock(mutex_);
+    broken_ = failure;
+  };
+  system_->submit(work, bytes);
+}
+
+void OpenFile::sync() {
+  flush_as(Operation::sync);
+  agreed(system_->comm(), SLABMARK_EIO, [&] {
+    data_.sync();
+    if (format_.sync) check(format_.sync(context_));
+  });
+}
+
+void OpenFile::close() {
+  const auto flushed = caught([&] { flush_as(Operation::close); });
+  const auto closed = caught([&] {
+    agreed(system_->comm(), SLABMARK_EIO, [&] {
+      data_.close();
+      if (format_.sync && writable_ && !flushed) check(format_.sync(context_));
+    });
+  });
+  const int code = format_.close ? format_.close(std::exchange(context_, nullptr)) : SLABMARK_OK;
+  if (flushed) std::rethrow_exception(flushed);
+  if (closed) std::rethrow_exception(closed);
+  check(code);
+}
+
+}  // namespace slabmark::rearrange

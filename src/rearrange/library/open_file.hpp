@@ -1,0 +1,110 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "rearrange/api/rearrange_format.h"
+#include "rearrange/data_file.hpp"
+#include "rearrange/library/decomposition.hpp"
+#include "rearrange/library/failure.hpp"
+#include "rearrange/library/system.hpp"
+
+namespace slabmark::rearrange {
+
+/// A file of a system, with what is pending for it. Functions throw Failure; collective ones the
+/// same on all ranks.
+class OpenFile {
+ public:
+  /// Collective. `context` is handed to the format's functions; who made it closes it if this
+  /// throws.
+  OpenFile(std::shared_ptr<System> system, const std::string& path, int mode,
+           const mpiio::Hints& hints, const slabmark_format& format, void* context);
+
+  System& system() { return *system_; }
+  void* context() { return context_; }
+  bool is_raw() const;
+
+  int inq_varid(const char* name);
+  void set_frame(int variable, std::int64_t frame);
+
+  /// A call of the program.
+  struct Call {
+    bool writes;
+    bool copies;  ///< the buffer is the caller's again
+    int variable;
+    std::shared_ptr<Decomposition> decomposition;
+    std::int64_t count;
+    std::byte* data;
+    const void* fill;
+  };
+  /// Collective only where more than the system's held() is copied: then all ranks flush.
+  void post(const Call& call);
+  /// A call of this rank was refused, which the next flush tells all ranks.
+  void refuse(const std::exception_ptr& failure);
+
+  // Collective.
+  void flush() { flush_as(Operation::flush); }
+  void sync();
+  void close();  ///< closed, whatever it throws
+
+ private:
+  enum class Operation : std::int64_t { flush = 1, sync, close };
+
+  struct Variable {
+    std::int64_t frame = 0;  ///< that the next calls mean
+    std::string name;        ///< for messages
+  };
+  /// What is to be moved.
+  struct Request {
+    bool writes;
+    int variable;
+    std::int64_t frame;  ///< -1: the variable has no records
+    std::shared_ptr<Decomposition> decomposition;
+    ArrayPlace place;
+    std::byte* data;
+    std::shared_ptr<std::byte[]> copy;
+    bool has_fill = false;
+    std::vector<std::byte> fill;  ///< as many elements as a piece of a hole may have
+    const std::string* name;
+  };
+  using Requests = std::vector<Request>;
+
+  Variable& variable(int number);
+  slabmark_array array_of(int variable, std::int64_t frame, bool writes);
+  Request request_of(const Call& call);
+  static void copy(Request& request);
+  std::int64_t digest(Operation operation) const;
+  void flush_as(Operation operation);
+  void move(const Requests& requests, bool writing);
+  void move_later(Requests requests);
+  void check(int code) const;
+  std::exception_ptr broken();
+
+  std::shared_ptr<System> system_;
+  slabmark_format format_;
+  void* context_;
+  bool writable_;
+  DataFile data_;
+  Engine* engine_ = nullptr;
+  std::uint64_t alignment_ = 1;
+
+  std::unordered_map<int, Variable> variables_;
+  Requests requests_;
+  std::exception_ptr refused_;  ///< the first call of this rank that failed since the last flush
+  std::uint64_t held_ = 0;      ///< bytes of copies, of the rank that has most in each
+  std::int64_t records_ = 0;    ///< that the format was told of
+
+  std::mutex mutex_;
+  std::exception_ptr broken_;  ///< what failed in the background; nothing is written after that
+};
+
+}  // namespace slabmark::rearrange

@@ -1,0 +1,118 @@
+#include "rearrange/library/system.hpp"
+
+#include <functional>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/number.hpp"
+#include "rearrange/api/rearrange.h"
+#include "rearrange/library/failure.hpp"
+
+namespace slabmark::rearrange {
+
+namespace {
+
+// Messages are counted in int.
+constexpr std::uint64_t largest_window = std::uint64_t{1} << 30;
+
+std::optional<std::uint64_t> size_or_auto(const std::string& value, const std::string& what) {
+  if (value == "auto") return std::nullopt;
+  const std::uint64_t size = parse_size(value, what);
+  if (size == 0) throw InputError(what + " is at least 1, or auto.");
+  return size;
+}
+
+}  // namespace
+
+System::~System() = default;
+
+void System::set_option(const std::string& name, const std::string& value) {
+  if (options_agreed_) {
+    throw Failure(SLABMARK_EARGUMENT, "Options are set before the first file is opened.");
+  }
+  const std::string what = "Option " + name;
+  try {
+    if (name == "aggregators") {
+      options_.aggregators = size_or_auto(value, what);
+    } else if (name == "window") {
+      options_.window = size_or_auto(value, what);
+      if (options_.window > largest_window) throw InputError(what + " is at most 1G.");
+    } else if (name == "align") {
+      options_.align = size_or_auto(value, what);
+    } else if (name == "writers") {
+      options_.writers = size_or_auto(value, what);
+    } else if (name == "holes") {
+      options_.holes = parse_size(value, what);
+    } else if (name == "node_ranks") {
+      options_.node_ranks = parse_size(value, what);
+    } else if (name == "held") {
+      held_ = parse_size(value, what);
+    } else if (name == "in_flight") {
+      in_flight_ = parse_size(value, what);
+    } else {
+      throw InputError(fmt::format(
+          "There is no option '{}', but aggregators, window, align, writers, holes, node_ranks, "
+          "held and in_flight.",
+          name));
+    }
+  } catch (const InputError& error) {
+    throw Failure(SLABMARK_EARGUMENT, error.what());
+  }
+  int level = MPI_THREAD_SINGLE;
+  if (in_flight_ > 0) MPI_Query_thread(&level);
+  if (in_flight_ > 0 && level < MPI_THREAD_MULTIPLE) {
+    in_flight_ = 0;
+    throw Failure(SLABMARK_ETHREADS,
+                  "A thread can write only where MPI_Init_thread was asked for, and gave, "
+                  "MPI_THREAD_MULTIPLE.");
+  }
+}
+
+void System::agree_on_options() {
+  if (options_agreed_) return;
+  const auto text = fmt::format("{} {} {} {} {} {} {} {}", options_.aggregators.value_or(0),
+                                options_.window.value_or(0), options_.align.value_or(0),
+                                options_.writers.value_or(0), options_.holes, options_.node_ranks,
+                                held_, in_flight_);
+  const auto hash = static_cast<std::int64_t>(std::hash<std::string>()(text) >> 1);
+  std::int64_t common[] = {hash, -hash};
+  agree(comm_, nullptr, SLABMARK_EARGUMENT, common);
+  if (common[0] != -common[1]) {
+    throw Failure(SLABMARK_ERANKS, "Ranks have set different options; set the same on all.");
+  }
+  options_agreed_ = true;
+}
+
+Engine& System::engine(const RearrangerSettings& settings) {
+  for (const auto& known : engines_) {
+    if (known->settings() == settings) return *known;
+  }
+  return *engines_.emplace_back(std::make_unique<Engine>(comm_, settings, most_plans));
+}
+
+void System::submit(std::function<void()> work, std::uint64_t bytes) {
+  if (!thread_) thread_ = std::make_unique<WorkerThread>();
+  while (!under_way_.empty() && under_way_.front().number <= thread_->completed()) {
+    wait_for_oldest();
+  }
+  while (under_way_.size() >= in_flight_ ||
+         (held_ > 0 && !under_way_.empty() && bytes_under_way_ + bytes > held_)) {
+    wait_for_oldest();
+  }
+  under_way_.push_back({thread_->submit(std::move(work)), bytes});
+  bytes_under_way_ += bytes;
+}
+
+void System::wait_for_oldest() {
+  thread_->wait(under_way_.front().number);
+  bytes_under_way_ -= under_way_.front().bytes;
+  under_way_.pop_front();
+}
+
+void System::wait_for_background() {
+  while (!under_way_.empty()) wait_for_oldest();
+}
+
+}  // namespace slabmark::rearrange

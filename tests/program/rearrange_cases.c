@@ -1,0 +1,236 @@
+/* What a program does with the library for decomposed arrays, for its tests: rearrange_cases CASE
+ * FILE. The files are those of examples/rearrange. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hdf5.h>
+#include <mpi.h>
+#include <pnetcdf.h>
+
+#include "rearrange/api/rearrange_hdf5.h"
+#include "rearrange/api/rearrange_pnetcdf.h"
+
+enum { levels = 5, columns = 96, records = 3 };
+
+static int rank, ranks, own;
+static int64_t offsets[levels * columns];
+static double area_data[columns];
+static float t_data[levels * columns];
+static int decomposed, area_decomp, t_decomp; /* the system, and its decompositions */
+
+static void must(int code, const char* call) {
+  if (code == SLABMARK_OK) return;
+  fprintf(stderr, "rank %d: %s: %s\n", rank, call, slabmark_message());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void must_native(int error, const char* call) {
+  if (error >= 0) return;
+  fprintf(stderr, "rank %d: %s failed: %d\n", rank, call, error);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void deal_out(void) {
+  own = (columns - rank + ranks - 1) / ranks;
+  for (int l = 0; l < levels; ++l) {
+    for (int c = 0; c < own; ++c) offsets[l * own + c] = l * columns + rank + c * ranks;
+  }
+  for (int c = 0; c < own; ++c) area_data[c] = 0.5 * (double)offsets[c];
+}
+
+static void make_record(int record) {
+  for (int i = 0; i < own * levels; ++i) t_data[i] = (float)(1000 * record + offsets[i]);
+}
+
+static void init(void) {
+  const int64_t extents[] = {levels, columns};
+  must(slabmark_init(MPI_COMM_WORLD, &decomposed), "slabmark_init");
+  must(slabmark_init_decomp(decomposed, SLABMARK_FLOAT64, 1, extents + 1, own, offsets,
+                            &area_decomp),
+       "slabmark_init_decomp");
+  must(slabmark_init_decomp(decomposed, SLABMARK_FLOAT32, 2, extents, own * levels, offsets,
+                            &t_decomp),
+       "slabmark_init_decomp");
+}
+
+static void write_records(int file, int t) {
+  for (int record = 0; record < records; ++record) {
+    make_record(record);
+    must(slabmark_set_frame(file, t, record), "slabmark_set_frame");
+    must(slabmark_write_darray(file, t, t_decomp, own * levels, t_data, NULL), "T");
+    must(slabmark_flush(file), "slabmark_flush");
+  }
+}
+
+static int read_wrong(int file, int t) {
+  int wrong = 0;
+  for (int record = records - 1; record >= 0; --record) {
+    must(slabmark_set_frame(file, t, record), "slabmark_set_frame");
+    must(slabmark_read_darray(file, t, t_decomp, own * levels, t_data), "T");
+    for (int i = 0; i < own * levels; ++i)
+      wrong += t_data[i] != (float)(1000 * record + offsets[i]);
+  }
+  return wrong;
+}
+
+/* By all ranks. */
+static int create_netcdf(const char* path) {
+  int ncid, time, lev, ncol, area, t;
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "nc_var_align_size", "1");
+  must_native(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, info, &ncid),
+              "create");
+  ncmpi_def_dim(ncid, "time", NC_UNLIMITED, &time);
+  ncmpi_def_dim(ncid, "lev", levels, &lev);
+  ncmpi_def_dim(ncid, "ncol", columns, &ncol);
+  ncmpi_def_var(ncid, "area", NC_DOUBLE, 1, (int[]){ncol}, &area);
+  ncmpi_def_var(ncid, "T", NC_FLOAT, 3, (int[]){time, lev, ncol}, &t);
+  ncmpi_put_att_text(ncid, t, "units", 1, "K");
+  must_native(ncmpi_enddef(ncid), "enddef");
+  MPI_Info_free(&info);
+  return ncid;
+}
+
+/* One element a request, as PnetCDF's own calls do it. */
+static void put_natively(int ncid, int variable, int dims, int record, int count, const void* data,
+                         MPI_Datatype type) {
+  MPI_Offset** const starts = malloc(sizeof *starts * (size_t)(count + 1));
+  MPI_Offset* const places = calloc((size_t)(3 * count + 1), sizeof *places);
+  for (int i = 0; i < count; ++i) {
+    starts[i] = places + 3 * i;
+    if (dims == 1) starts[i][0] = offsets[i];
+    if (dims == 3) {
+      starts[i][0] = record;
+      starts[i][1] = offsets[i] / columns;
+      starts[i][2] = offsets[i] % columns;
+    }
+  }
+  must_native(ncmpi_put_varn_all(ncid, variable, count, starts, NULL, data, count, type),
+              "put_varn");
+  free(places);
+  free(starts);
+}
+
+static void native(const char* path) {
+  const int ncid = create_netcdf(path);
+  put_natively(ncid, 0, 1, 0, own, area_data, MPI_DOUBLE);
+  for (int record = 0; record < records; ++record) {
+    make_record(record);
+    put_natively(ncid, 1, 3, record, own * levels, t_data, MPI_FLOAT);
+  }
+  must_native(ncmpi_close(ncid), "close");
+}
+
+/* One variable through PnetCDF, the other through the library, in a file that both have open. */
+static void adopt(const char* path) {
+  int file = 0, t = -1, time = -1, code;
+  MPI_Offset length = 0;
+  const int ncid = create_netcdf(path);
+  put_natively(ncid, 0, 1, 0, own, area_data, MPI_DOUBLE);
+  init();
+  must(slabmark_adopt_pnetcdf(decomposed, ncid, SLABMARK_WRITE, MPI_INFO_NULL, &file), "adopt");
+  must(slabmark_inq_varid(file, "T", &t), "T");
+  write_records(file, t);
+  ncmpi_inq_unlimdim(ncid, &time);
+  ncmpi_inq_dimlen(ncid, time, &length);
+  const int wrong = read_wrong(file, t);
+  must(slabmark_set_frame(file, t, records), "slabmark_set_frame");
+  code = slabmark_read_darray(file, t, t_decomp, own * levels, t_data);
+  must(slabmark_close(file), "slabmark_close");
+  must_native(ncmpi_close(ncid), "close");
+  printf("rank %d: %d records, %d wrong, beyond them %d\n", rank, (int)length, wrong, code);
+}
+
+/* `layout`: 'c' contiguous, 't' one chunk a step, 'z' with a filter, 'l' no space yet, 'b' the
+ * other byte order. */
+static void make_dataset(hid_t hdf5, const char* name, hid_t type, char layout) {
+  const hsize_t extent[] = {records, levels, columns};
+  const hsize_t chunk[] = {1, layout == 's' ? 1 : levels, columns};
+  const int fixed = layout == 'c';
+  const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+  const hid_t space = H5Screate_simple(fixed ? 1 : 3, fixed ? extent + 2 : extent, NULL);
+  H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
+  H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+  if (!fixed) H5Pset_chunk(creation, 3, chunk);
+  if (layout == 'z') H5Pset_fletcher32(creation);
+  const hid_t dataset = H5Dcreate2(hdf5, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  if (dataset < 0) must_native(-1, "H5Dcreate2");
+  H5Dclose(dataset);
+  H5Sclose(space);
+  H5Pclose(creation);
+}
+
+static void hdf5(const char* path) {
+  int file = 0, area = -1, t = -1, number = -1;
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
+  const hid_t id = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  make_dataset(id, "area", H5T_NATIVE_DOUBLE, 'c');
+  make_dataset(id, "T", H5T_NATIVE_FLOAT, 't');
+  make_dataset(id, "filtered", H5T_NATIVE_FLOAT, 'z');
+  make_dataset(id, "small", H5T_NATIVE_FLOAT, 's');
+  make_dataset(id, "big", H5T_IEEE_F32BE, 't');
+  init();
+  must(slabmark_adopt_hdf5(decomposed, id, SLABMARK_WRITE, MPI_INFO_NULL, &file), "adopt");
+  must(slabmark_inq_varid(file, "area", &area), "area");
+  must(slabmark_inq_varid(file, "T", &t), "T");
+  must(slabmark_write_darray(file, area, area_decomp, own, area_data, NULL), "area");
+  write_records(file, t);
+  must(slabmark_close(file), "slabmark_close");
+  H5Fclose(id);
+  H5Pclose(access);
+
+  must(slabmark_open_hdf5(decomposed, path, SLABMARK_READ, MPI_INFO_NULL, &file), "open");
+  must(slabmark_inq_varid(file, "T", &t), "T");
+  const int wrong = read_wrong(file, t);
+  printf("rank %d: %d wrong", rank, wrong);
+  const char* const names[] = {"filtered", "small", "big", "none"};
+  for (int n = 0; n < 4; ++n) printf(" %d", slabmark_inq_varid(file, names[n], &number));
+  must(slabmark_set_frame(file, t, records), "slabmark_set_frame");
+  printf(" %d\n", slabmark_read_darray(file, t, t_decomp, own * levels, t_data));
+  must(slabmark_close(file), "slabmark_close");
+  printf("rank %d: %d %d\n", rank,
+         slabmark_open_hdf5(decomposed, "/nowhere/a.h5", SLABMARK_READ, MPI_INFO_NULL, &file),
+         slabmark_open_pnetcdf(decomposed, path, SLABMARK_READ, MPI_INFO_NULL, &file));
+}
+
+/* More than a file may hold. `in_flight`: by a thread. */
+static void limit(const char* path, const char* in_flight) {
+  enum { mebibytes = 16 };
+  const int64_t elements = (int64_t)mebibytes << 17, share = elements / ranks;
+  const int64_t start = rank * share;
+  int file = 0, variable = -1, decomp = 0;
+  double* const data = calloc((size_t)share, sizeof *data);
+  signal(SIGXFSZ, SIG_IGN);
+  must(slabmark_init(MPI_COMM_WORLD, &decomposed), "slabmark_init");
+  must(slabmark_set_option(decomposed, "in_flight", in_flight), "in_flight");
+  must(slabmark_init_decomp_runs(decomposed, SLABMARK_FLOAT64, 1, &elements, 1, &start, &share,
+                                 &decomp),
+       "slabmark_init_decomp_runs");
+  must(slabmark_open_raw(decomposed, path, SLABMARK_CREATE, MPI_INFO_NULL, &file), path);
+  must(slabmark_def_raw(file, SLABMARK_FLOAT64, elements, 0, 0, &variable), "slabmark_def_raw");
+  must(slabmark_iput_darray(file, variable, decomp, share, data, NULL), "slabmark_iput_darray");
+  const int flushed = slabmark_flush(file);
+  const int closed = slabmark_close(file);
+  printf("rank %d: %d %d %s\n", rank, flushed, closed, slabmark_message());
+  free(data);
+}
+
+int main(int argc, char** argv) {
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc < 3) MPI_Abort(MPI_COMM_WORLD, 2);
+  deal_out();
+  if (strcmp(argv[1], "native") == 0) native(argv[2]);
+  if (strcmp(argv[1], "adopt") == 0) adopt(argv[2]);
+  if (strcmp(argv[1], "hdf5") == 0) hdf5(argv[2]);
+  if (strcmp(argv[1], "limit") == 0) limit(argv[2], argc > 3 ? argv[3] : "0");
+  if (decomposed) must(slabmark_finalize(decomposed), "slabmark_finalize");
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,123 @@
+"""The library for decomposed arrays as a program gets it: installed, moved, found, in C and in Fortran."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import h5py
+import numpy as np
+import pytest
+
+checkout = pathlib.Path(__file__).resolve().parents[2]
+sanitized = bool(os.environ.get("SLABMARK_SANITIZERS"))
+
+
+def build(command, **more):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **more)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    """Where it is installed, and was then moved to."""
+    if sanitized:
+        pytest.skip("a program without sanitizers cannot load this build's library, which has them")
+    folder = tmp_path_factory.mktemp("installed")
+    built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
+    build([os.environ["SLABMARK_CMAKE"], "--install", built, "--prefix", folder / "first", "--component", "rearrange"])
+    return (folder / "first").rename(folder / "moved")
+
+
+def fortran_compiler():
+    return next(filter(None, map(shutil.which, filter(None, [os.environ.get("FC"), "gfortran", "gfortran-12"]))), None)
+
+
+@pytest.fixture(scope="module")
+def examples(prefix, tmp_path_factory):
+    folder = shutil.copytree(prefix / "share/slabmark/examples/rearrange", tmp_path_factory.mktemp("examples") / "rearrange")
+    cmake, fortran = os.environ["SLABMARK_CMAKE"], fortran_compiler()
+    with_fortran = ["-DWITH_FORTRAN=ON", f"-DCMAKE_Fortran_COMPILER={fortran}"] if fortran else []
+    build([cmake, "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
+           f"-DMPI_C_COMPILER={os.environ['SLABMARK_MPICC']}", *with_fortran])
+    build([cmake, "--build", folder / "build"])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def native(run, tmp_path_factory):
+    """The bytes of the examples' file, as PnetCDF's own calls write it."""
+    path = tmp_path_factory.mktemp("native") / "a.nc"
+    run("rearrange_cases", ["native", path], ranks=4, launch=True).check_returncode()
+    return path.read_bytes()
+
+
+def check_example(run, program, path, native, ranks):
+    done = run(program, [path], ranks=ranks, launch=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(done.stdout.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]
+    assert path.read_bytes() == native
+
+
+@pytest.mark.parametrize("program", ["example", "example_static", "example_fortran"])
+def test_the_examples_are_built_outside_and_write_what_pnetcdf_writes(run, examples, native, tmp_path, program):
+    if program == "example_fortran" and not fortran_compiler():
+        pytest.skip("no compiler of Fortran here: install gfortran")
+    check_example(run, examples / "build" / program, tmp_path / "a.nc", native, 4)
+
+
+def test_pkg_config_knows_it(run, prefix, examples, native, tmp_path):
+    if not shutil.which("pkg-config"):
+        pytest.skip("no pkg-config here")
+    folder = next(prefix.rglob("pkgconfig"))
+    flags = build(["pkg-config", "--cflags", "--libs", "slabmark_rearrange_pnetcdf"],
+                  env={**os.environ, "PKG_CONFIG_PATH": str(folder)}).stdout.split()
+    build([os.environ["SLABMARK_MPICC"], examples / "example.c", "-o", tmp_path / "example", *flags, "-lpnetcdf",
+           f"-Wl,-rpath,{folder.parent}"])
+    check_example(run, tmp_path / "example", tmp_path / "a.nc", native, 3)
+
+
+def test_what_is_installed_names_no_other_place_and_shows_no_other_names(prefix):
+    texts = [path for path in prefix.rglob("*") if path.suffix in {".h", ".f90", ".pc", ".cmake", ".c"}]
+    assert len(texts) > 10
+    for path in texts:
+        text = path.read_text()
+        assert str(checkout) not in text and str(prefix.parent) not in text, path
+        for header in re.findall(r'#include "(.*)"', text):
+            assert (path.parent / header).exists(), f"{path} includes {header}, which is not there"
+    for library in prefix.rglob("*.so"):
+        shown = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+        assert all(name.startswith("slabmark_") for name in re.findall(r" [TDBVW] (\S+)", shown)), library
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_a_file_that_pnetcdf_has_open_can_be_written_by_both(run, native, tmp_path, ranks):
+    done = run("rearrange_cases", ["adopt", tmp_path / "a.nc"], ranks=ranks, launch=True)
+    assert done.returncode == 0, done.stderr
+    lines = [f"rank {rank}: 3 records, 0 wrong, beyond them -8" for rank in range(ranks)]
+    assert sorted(done.stdout.splitlines()) == lines
+    assert (tmp_path / "a.nc").read_bytes() == native
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_datasets_of_hdf5_are_written_where_they_lie_and_others_are_refused_on_all_ranks(run, tmp_path, ranks):
+    done = run("rearrange_cases", ["hdf5", tmp_path / "a.h5"], ranks=ranks, launch=True)
+    assert done.returncode == 0, done.stderr
+    lines = [f"rank {rank}: {text}" for rank in range(ranks) for text in ("-12 -12", "0 wrong -13 -13 -13 -7 -8")]
+    assert sorted(done.stdout.splitlines()) == sorted(lines)
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert np.array_equal(file["area"][:], 0.5 * np.arange(96))
+        expected = np.arange(480).reshape(5, 96) + 1000 * np.arange(3)[:, None, None]
+        assert np.array_equal(file["T"][:], expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("in_flight", ["0", "2"])
+def test_a_file_size_limit_is_a_code_on_all_ranks(run, tmp_path, file_size_limit, in_flight):
+    done = run("rearrange_cases", ["limit", tmp_path / "a", in_flight], ranks=4, launch=True, preexec_fn=file_size_limit)
+    assert done.returncode == 0, done.stderr
+    lines = re.findall(r"^rank \d: (-?\d+) (-?\d+) (.*)$", done.stdout, re.M)
+    assert len(lines) == 4 and len({line[:2] for line in lines}) == 1, done.stdout
+    assert lines[0][:2] == (("-12", "0") if in_flight == "0" else ("0", "-12"))
+    assert all(str(tmp_path / "a") in line[2] for line in lines), done.stdout

@@ -1,0 +1,276 @@
+// What the library for decomposed arrays takes beside the method pnetcdf-rearranged and beside
+// PnetCDF's own requests: the same file, written in turns by one job. See README.md for the command
+// and a sample.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+#include "exchange/flush_plan.hpp"
+#include "map/map_pattern.hpp"
+#include "measure/clock.hpp"
+#include "method/open_file.hpp"
+#include "method/pnetcdf/method.hpp"
+#include "method/registry.hpp"
+#include "parallel/program.hpp"
+#include "pattern/content.hpp"
+#include "pattern/piece.hpp"
+#include "rearrange/api/rearrange_pnetcdf.h"
+#include "storage/mpiio/info.hpp"
+#include "storage/pnetcdf/file.hpp"
+
+namespace {
+
+using namespace slabmark;
+
+void must(int code) {
+  if (code != SLABMARK_OK) throw IoError(slabmark_message());
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+slabmark_type type_of(ElementType type) {
+  switch (type) {
+    case ElementType::int32:
+      return SLABMARK_INT32;
+    case ElementType::int64:
+      return SLABMARK_INT64;
+    case ElementType::float32:
+      return SLABMARK_FLOAT32;
+    case ElementType::float64:
+      return SLABMARK_FLOAT64;
+    default:
+      return SLABMARK_UINT8;
+  }
+}
+
+/// The pattern's transfers, with memory that holds their contents.
+class Data {
+ public:
+  explicit Data(const Pattern& pattern) : pattern_(pattern) {
+    for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
+      transfers.push_back(pattern.transfers(round));
+      auto& buffers = this->buffers.emplace_back();
+      for (const Transfer& transfer : transfers.back()) {
+        const Dataset& dataset = pattern.datasets[transfer.dataset];
+        std::uint64_t elements = 0;
+        for_each_piece(transfer, [&](const Piece& piece) {
+          elements = std::max(elements, piece.buffer + piece.length);
+        });
+        memory_.emplace_back(elements * size_of(dataset.type) + 1);
+        fill_buffer(pattern, transfer, memory_.back().data());
+        buffers.push_back(memory_.back().data());
+        counts.push_back(static_cast<std::int64_t>(elements));
+      }
+    }
+  }
+
+  std::vector<std::vector<Transfer>> transfers;  ///< by round
+  std::vector<std::vector<std::byte*>> buffers;  ///< of each
+  std::vector<std::int64_t> counts;              ///< elements of each, one round after another
+
+ private:
+  const Pattern& pattern_;
+  std::vector<std::vector<std::byte>> memory_;
+};
+
+/// One way to write the file.
+class Way {
+ public:
+  virtual ~Way() = default;
+  virtual void write(const std::string& path) = 0;
+};
+
+class ByMethod : public Way {
+ public:
+  ByMethod(const Comm& comm, const Pattern& pattern, const Data& data, const std::string& method)
+      : comm_(comm), pattern_(pattern), data_(data), method_(find_method(method)) {}
+
+  void write(const std::string& path) override {
+    PhaseClock clock(comm_);
+    OpenFile file(method_, {comm_, pattern_, Direction::write, settings_, clock, &kept_});
+    file.begin(path);
+    for (std::uint64_t round = 0; round < pattern_.rounds; ++round) {
+      const std::span<std::byte* const> buffers = data_.buffers[round];
+      file.move(round, {&buffers, 1});
+    }
+    file.end();
+  }
+
+ private:
+  const Comm& comm_;
+  const Pattern& pattern_;
+  const Data& data_;
+  const MethodInfo& method_;
+  Settings settings_;
+  std::shared_ptr<void> kept_;
+};
+
+class ByLibrary : public Way {
+ public:
+  /// `copies`: the buffers are the program's again at once.
+  ByLibrary(const Comm& comm, const Pattern& pattern, const Data& data, bool copies)
+      : comm_(comm), pattern_(pattern), data_(data), copies_(copies) {
+    must(slabmark_init(comm.get(), &system_));
+    for (const auto& transfers : data.transfers) declare(transfers);
+  }
+  ~ByLibrary() override { slabmark_finalize(system_); }
+
+  void write(const std::string& path) override {
+    if (comm_.is_root()) define(path);
+    comm_.barrier();
+    int file = 0;
+    must(slabmark_open_pnetcdf(system_, path.c_str(), SLABMARK_WRITE, MPI_INFO_NULL, &file));
+    std::size_t next = 0;
+    for (std::uint64_t round = 0; round < pattern_.rounds; ++round) {
+      const auto& transfers = data_.transfers[round];
+      for (std::size_t i = 0; i < transfers.size(); ++i, ++next) {
+        const auto variable = static_cast<int>(transfers[i].dataset);
+        if (pattern_.datasets[transfers[i].dataset].has_time) {
+          must(slabmark_set_frame(file, variable, static_cast<std::int64_t>(transfers[i].time)));
+        }
+        const auto put = copies_ ? slabmark_write_darray : slabmark_iput_darray;
+        must(put(file, variable, decompositions_[next], data_.counts[next], data_.buffers[round][i],
+                 nullptr));
+      }
+      must(slabmark_flush(file));
+    }
+    must(slabmark_close(file));
+  }
+
+ private:
+  /// One decomposition for all transfers that are laid out alike on all ranks.
+  void declare(const std::vector<Transfer>& transfers) {
+    std::map<std::tuple<SelectionPtr, SelectionPtr, ElementType>, std::size_t> first_with;
+    std::vector<std::size_t> first;
+    for (const Transfer& transfer : transfers) {
+      const auto type = pattern_.datasets[transfer.dataset].type;
+      first.push_back(first_with.try_emplace({transfer.file, transfer.buffer, type}, first.size())
+                          .first->second);
+    }
+    std::vector<int> by_map;
+    const auto map_of = agreed_maps(comm_, first);
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+      const std::int64_t count = data_.counts[decompositions_.size()];
+      if (map_of[i] == by_map.size()) by_map.push_back(declare(transfers[i], count));
+      decompositions_.push_back(by_map[map_of[i]]);
+    }
+  }
+
+  int declare(const Transfer& transfer, std::int64_t count) {
+    std::vector<std::int64_t> offsets(static_cast<std::size_t>(count), -1);
+    for_each_piece(transfer, [&](const Piece& piece) {
+      for (std::uint64_t e = 0; e < piece.length; ++e) {
+        offsets[piece.buffer + e] = static_cast<std::int64_t>(piece.file + e);
+      }
+    });
+    const Dataset& dataset = pattern_.datasets[transfer.dataset];
+    std::vector<std::int64_t> extents;
+    for (const Dimension& dimension : dataset.dimensions) {
+      extents.push_back(static_cast<std::int64_t>(dimension.length));
+    }
+    int decomposition = 0;
+    must(slabmark_init_decomp(system_, type_of(dataset.type), static_cast<int>(extents.size()),
+                              extents.data(), count, offsets.data(), &decomposition));
+    return decomposition;
+  }
+
+  void define(const std::string& path) const {
+    const mpiio::Info info({{"nc_var_align_size", "1"}});
+    auto file =
+        pnetcdf::File::create(MPI_COMM_SELF, path, NC_NOCLOBBER | NC_64BIT_DATA, info.get());
+    define_variables(file, pattern_);
+    file.enddef();
+    file.close();
+  }
+
+  const Comm& comm_;
+  const Pattern& pattern_;
+  const Data& data_;
+  bool copies_;
+  int system_ = 0;
+  std::vector<int> decompositions_;  ///< by transfer, one round after another
+};
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string median_and_range(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return fmt::format("{:.4f} [{:.4f}, {:.4f}]", values[values.size() / 2], values.front(),
+                     values.back());
+}
+
+ExitStatus run(const Comm& comm, int argc, char** argv) {
+  if (argc < 5) {
+    throw InputError("usage: rearrange_library CASE MAP FOLDER TRIALS [RECORDS] [varn]");
+  }
+  const std::string folder = argv[3];
+  const auto trials = parse_count(argv[4], "the number of trials", 1);
+  OutputPatternRequest request{.path = argv[2], .output = argv[1]};
+  if (argc > 5) request.records = parse_count(argv[5], "the number of records", 1);
+  const Pattern pattern = make_output_map_pattern(comm, request).mine;
+  const Data data(pattern);
+
+  std::vector<std::pair<std::string, std::unique_ptr<Way>>> ways;
+  const auto add_method = [&](const std::string& name) {
+    ways.emplace_back(name, std::make_unique<ByMethod>(comm, pattern, data, name));
+  };
+  add_method("pnetcdf-rearranged");
+  ways.emplace_back("library, iput", std::make_unique<ByLibrary>(comm, pattern, data, false));
+  ways.emplace_back("library, write", std::make_unique<ByLibrary>(comm, pattern, data, true));
+  if (argc > 6 && std::string(argv[6]) == "varn") add_method("pnetcdf-varn");
+
+  std::vector<std::vector<double>> seconds(ways.size());
+  std::string expected;
+  for (std::uint64_t trial = 0; trial <= trials; ++trial) {  // the first is for warming up
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+      // Everyone goes first in turn.
+      const std::size_t way = (w + trial) % ways.size();
+      const std::string path = folder + "/rearrange_library.nc";
+      if (comm.is_root()) std::remove(path.c_str());
+      comm.barrier();
+      const double begin = now();
+      ways[way].second->write(path);
+      comm.barrier();
+      const double took = comm.max(now() - begin);
+      if (trial > 0) seconds[way].push_back(took);
+      if (trial > 0 || !comm.is_root()) continue;
+      const std::string written = bytes_of(path);
+      if (expected.empty()) expected = written;
+      fmt::print("{:<20} {} bytes{}\n", ways[way].first, written.size(),
+                 written == expected ? "" : ", not those of the first");
+    }
+  }
+  if (comm.is_root()) {
+    std::remove((folder + "/rearrange_library.nc").c_str());
+    fmt::print("{:<20} {:<26} over the first, trial by trial\n", "way", "seconds, create to close");
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+      std::vector<double> ratios;
+      for (std::size_t t = 0; t < trials; ++t) ratios.push_back(seconds[w][t] / seconds[0][t]);
+      fmt::print("{:<20} {:<26} {}\n", ways[w].first, median_and_range(seconds[w]),
+                 median_and_range(ratios));
+    }
+  }
+  return ExitStatus::good;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return slabmark::run_program(argc, argv, "rearrange_library",
+                               [&](const slabmark::Comm& world) { return run(world, argc, argv); });
+}

@@ -15,6 +15,9 @@ namespace slabmark::slablog {
 
 namespace {
 
+constexpr std::array<std::pair<std::string_view, Layout>, 2> layouts = {
+    {{"log", Layout::log}, {"canonical", Layout::canonical}}};
+
 constexpr std::array<std::pair<std::string_view, View>, 3> views = {
     {{"vds", View::virtual_dataset}, {"materialise", View::materialise}, {"none", View::none}}};
 
@@ -43,7 +46,9 @@ std::string_view name_of(Value wanted,
 }
 
 void set(Config& config, std::string_view name, std::string_view value) {
-  if (name == "view") {
+  if (name == "layout") {
+    config.layout = value_of(value, "layout", layouts);
+  } else if (name == "view") {
     config.view = value_of(value, "view", views);
   } else if (name == "write") {
     config.writing = value_of(value, "write", writings);
@@ -64,6 +69,7 @@ void set_from(Config& config, const char* variable, std::string_view name) {
 
 Config parse_config(std::string_view text) {
   Config config;
+  set_from(config, "SLABLOG_LAYOUT", "layout");
   set_from(config, "SLABLOG_VIEW", "view");
   set_from(config, "SLABLOG_WRITE", "write");
   set_from(config, "SLABLOG_BUFFER", "buffer");
@@ -80,9 +86,9 @@ Config parse_config(std::string_view text) {
 }
 
 std::string to_string(const Config& config) {
-  return fmt::format("view={};write={};buffer={};cap={}", name_of(config.view, views),
-                     name_of(config.writing, writings), config.buffer_bytes,
-                     config.most_hyperslabs);
+  return fmt::format("layout={};view={};write={};buffer={};cap={}", name_of(config.layout, layouts),
+                     name_of(config.view, views), name_of(config.writing, writings),
+                     config.buffer_bytes, config.most_hyperslabs);
 }
 
 }  // namespace slabmark::slablog

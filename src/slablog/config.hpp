@@ -6,6 +6,12 @@
 
 namespace slabmark::slablog {
 
+/// Where the elements of a file go.
+enum class Layout {
+  log,       ///< one after another into a log, which virtual datasets describe
+  canonical  ///< into the datasets' own space: an ordinary file
+};
+
 /// What a dataset looks like to programs without this connector.
 enum class View {
   virtual_dataset,  ///< described by mappings onto the log
@@ -20,15 +26,16 @@ enum class Writing {
 };
 
 struct Config {
+  Layout layout = Layout::log;
   View view = View::virtual_dataset;
   Writing writing = Writing::independent;
   std::uint64_t buffer_bytes = std::uint64_t{256} << 20;  ///< a rank holds before it spills
   std::uint64_t most_hyperslabs = 1'000'000;              ///< of a dataset; above, it materialises
 };
 
-/// From "view=none;buffer=64M;cap=1000" and, for what that does not say, the environment's
-/// SLABLOG_VIEW, SLABLOG_WRITE, SLABLOG_BUFFER and SLABLOG_CAP. Words that are not the connector's
-/// are left to HDF5. Throws InputError for a bad value.
+/// From "layout=log;view=none;buffer=64M;cap=1000" and, for what that does not say, the
+/// environment's SLABLOG_LAYOUT, SLABLOG_VIEW, SLABLOG_WRITE, SLABLOG_BUFFER and SLABLOG_CAP. Words
+/// that are not the connector's are left to HDF5. Throws InputError for a bad value.
 Config parse_config(std::string_view text);
 std::string to_string(const Config& config);
 

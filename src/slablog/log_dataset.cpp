@@ -45,7 +45,19 @@ std::byte* LogDataset::buffer(std::uint64_t elements) {
   return std::exchange(free_, free_ + bytes);
 }
 
+void LogDataset::add_pending(RunsPtr runs, const std::byte* data) {
+  if (has_pending()) return add_pending(std::span(*runs), data);
+  only_ = {std::move(runs), data};
+}
+
+void LogDataset::expand_only() {
+  if (!only_.runs) return;
+  const auto [runs, data] = std::exchange(only_, {});
+  add_pending(std::span(*runs), data);
+}
+
 void LogDataset::add_pending(std::span<const Run> runs, const std::byte* data) {
+  expand_only();
   // A call of many runs gets just the room it needs; many calls of few do not move all each time.
   const auto needed = tail_.size() + runs.size();
   if (needed > tail_.capacity()) tail_.reserve(std::max(needed, tail_.size() / 2 * 3));
@@ -56,6 +68,7 @@ void LogDataset::add_pending(std::span<const Run> runs, const std::byte* data) {
 }
 
 void LogDataset::settle_tail() {
+  expand_only();
   if (tail_.empty()) return;
   pending_.add(last_wins(std::exchange(tail_, {}), element_bytes_));
 }
@@ -71,6 +84,7 @@ void LogDataset::moved(LogRuns runs) {
 }
 
 void LogDataset::drop_pending() {
+  only_ = {};
   tail_ = {};
   pending_.clear();
   memory_.clear();

@@ -14,6 +14,7 @@
 #include "slablog/index.hpp"
 #include "slablog/log_run.hpp"
 #include "slablog/request.hpp"
+#include "slablog/selection.hpp"
 #include "slablog/under.hpp"
 #include "storage/hdf5/handle.hpp"
 
@@ -36,8 +37,17 @@ class LogDataset {
   std::byte* buffer(std::uint64_t elements);
   /// Says what the bytes at `data`, which buffer() returned, are: the runs one after another.
   void add_pending(std::span<const Run> runs, const std::byte* data);
+  /// The same for runs that ascend without overlap, and that others may have too: they are not
+  /// copied as long as nobody asks for the elements one by one.
+  void add_pending(RunsPtr runs, const std::byte* data);
   std::uint64_t pending_bytes() const { return pending_bytes_; }  ///< in memory
-  bool has_pending() const { return !tail_.empty() || !pending_.empty(); }
+  bool has_pending() const { return only_.runs || !tail_.empty() || !pending_.empty(); }
+  /// All that is pending, where that is what was added as shared runs once; else none.
+  struct Post {
+    RunsPtr runs;
+    const std::byte* data = nullptr;  ///< of their elements, one run after another
+  };
+  const Post& only_post() const { return only_; }
   /// All that is pending, ascending, without overlap.
   const LogRuns& pending();
   /// The bytes that were in memory are now where `runs` says.
@@ -86,6 +96,7 @@ class LogDataset {
   std::map<std::uint32_t, std::vector<std::uint64_t>> blocks;
 
  private:
+  void expand_only();
   void settle_tail();
   void decode();
   void move_flushed(const Extent& extent);
@@ -96,6 +107,7 @@ class LogDataset {
   Extent extent_;
   std::vector<std::byte> fill_;
 
+  Post only_;       ///< if it is there, nothing else is pending
   LogRuns tail_;    ///< in the order written
   Layers pending_;  ///< what was in the tail before
   std::vector<std::unique_ptr<std::byte[]>> memory_;

@@ -23,20 +23,17 @@ constexpr std::int64_t layout_version = 2;
 
 LogFile::LogFile(std::string path, Ranks ranks, const Config& config,
                  std::shared_ptr<Journal> journal)
-    : path_(std::move(path)),
-      ranks_(std::move(ranks)),
-      config_(config),
+    : DataFile(std::move(path), std::move(ranks), config, journal != nullptr),
       journal_(std::move(journal)),
-      files_{posix::File::open(path_,
-                               journal_ ? posix::File::Access::write : posix::File::Access::read),
-             {}},
       index_(files_.hdf5),
       writer_(ranks_, files_.hdf5, journal_.get()) {}
 
-bool LogFile::shows_all() const {
-  return state_ == LogState::closed &&
-         std::none_of(datasets_.begin(), datasets_.end(),
-                      [](const auto& one) { return one.second->has_pending(); });
+bool LogFile::shows_all() const { return state_ == LogState::closed && !has_pending(); }
+
+std::vector<LogDataset*> LogFile::datasets() const {
+  std::vector<LogDataset*> all;
+  for (const auto& [number, dataset] : datasets_) all.push_back(dataset.get());
+  return all;
 }
 
 void LogFile::create(const Location& file) {
@@ -125,35 +122,6 @@ std::shared_ptr<LogDataset> LogFile::add(const Location& file,
   return datasets_[dataset->number()] = dataset;
 }
 
-void LogFile::added(std::uint64_t bytes) {
-  pending_bytes_ += bytes;
-  if (pending_bytes_ > config_.buffer_bytes) spill();
-}
-
-void LogFile::spill() {
-  if (!files_.spill.is_open()) {
-    const auto name = fmt::format("{}.spill-{}", path_, ranks_.rank());
-    posix::unlink(name);
-    files_.spill = posix::File::create(name);
-    posix::unlink(name);  // it lives as long as it is open, also if this process is killed
-  }
-  for (const auto& [number, dataset] : datasets_) {
-    if (dataset->pending_bytes() == 0) continue;
-    auto runs = dataset->pending();
-    for (auto& run : runs) {
-      if (run.source != in_memory) continue;
-      const auto bytes = run.length * dataset->element_bytes();
-      files_.spill.write_at(spilled_bytes_, reinterpret_cast<const std::byte*>(run.position),
-                            bytes);
-      run.position = spilled_bytes_;
-      run.source = in_spill;
-      spilled_bytes_ += bytes;
-    }
-    dataset->moved(std::move(runs));
-  }
-  pending_bytes_ = 0;
-}
-
 void LogFile::read(LogDataset& dataset, std::vector<ReadRun> reads) {
   update(dataset);
   read_log(files_, dataset, std::move(reads));
@@ -166,11 +134,8 @@ void LogFile::flush(const Location& file) {
   mark_open(file);
   if (config_.writing == Writing::collective) writer_.open_together();
   flush.write(file, files_, writer_, index_);
-  for (const auto& [number, dataset] : datasets_) dataset->drop_pending();
+  drop_pending();
   cuts_.clear();
-  pending_bytes_ = 0;
-  files_.spill = {};
-  spilled_bytes_ = 0;
 }
 
 void LogFile::reshape(const Location& file, LogDataset& dataset, const Extent& extent) {
@@ -234,25 +199,20 @@ void LogFile::prepare_close(const Location& file) {
 
 bool LogFile::is_open_below() const { return journal_ && is_open(*journal_); }
 
-// HDF5 may have failed on this rank while the others wait for it, inside HDF5.
-void LogFile::check_all(bool well, const char* call) const {
-  ranks_.agreed([&] {
-    journal_->check();
-    if (well) return;
-    throw IoError(fmt::format("{} failed on '{}', as HDF5 says; what was flushed before is safe.",
-                              call, path_));
-  });
+std::string LogFile::abandon() {
+  abandoned_ = true;
+  return "is left as its last flush left it, for slablog-repair";
 }
 
 void LogFile::after_flush(bool well) {
   if (!writable()) return;
-  check_all(well, "H5Fflush");
+  check_all(well, "H5Fflush", [this] { journal_->check(); });
   commit(end_of_space(*journal_));
 }
 
 void LogFile::after_close(bool well) {
   if (!writable() || abandoned_) return;
-  check_all(well, "H5Fclose");
+  check_all(well, "H5Fclose", [this] { journal_->check(); });
   ranks_.agreed_at_leisure([&] {
     if (!is_root()) return;
     if (changed_ && config_.view != View::none) {

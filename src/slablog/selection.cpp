@@ -1,6 +1,8 @@
 #include "slablog/selection.hpp"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "slablog/refusal.hpp"
@@ -14,6 +16,10 @@ using hdf5::own;
 using hdf5::Space;
 
 const std::string a_space = "a dataspace";
+
+// Fewer are walked as fast as they are compared.
+constexpr hssize_t least_elements = 256;
+constexpr std::size_t most_kept = 16;
 
 Space copy_of(hid_t space) { return Space(own(H5Scopy(space), H5Sclose, "H5Scopy", a_space)); }
 
@@ -76,21 +82,92 @@ Space file_selection(hid_t given, const Extent& extent) {
   return space;
 }
 
-Space memory_selection(hid_t given, hid_t given_file, const Space& file) {
-  if (given == H5S_BLOCK || (given == H5S_ALL && given_file == H5S_ALL)) {
-    Space line({std::max<std::uint64_t>(1, file.selected())});
-    if (file.selected() == 0) line.select_none();
-    return line;
+Elements elements_of(RunList in_dataset, RunList in_memory) {
+  return {std::make_shared<const RunList>(std::move(in_dataset)),
+          std::make_shared<const RunList>(std::move(in_memory))};
+}
+
+SelectionCache::Bounds SelectionCache::bounds_of(hid_t space, std::size_t rank) {
+  Bounds bounds(2 * rank);
+  if (H5Sget_select_bounds(space, bounds.data(), bounds.data() + rank) < 0) bounds.clear();
+  return bounds;
+}
+
+// Equal shapes with equal bounds are equal.
+RunsPtr SelectionCache::find(hid_t given, const Extent& extent) {
+  if (kept_.empty() || H5Sget_select_type(given) != H5S_SEL_HYPERSLABS) return nullptr;
+  const auto elements = H5Sget_select_npoints(given);
+  if (elements < least_elements) return nullptr;
+  std::array<hsize_t, H5S_MAX_RANK> dims;
+  const auto rank = H5Sget_simple_extent_dims(given, dims.data(), nullptr);
+  if (!std::equal(extent.begin(), extent.end(), dims.begin(), dims.begin() + std::max(0, rank))) {
+    return nullptr;
   }
-  auto space = copy_of(given == H5S_ALL ? file.get() : given);
-  if (space.selected() != file.selected()) {
+  const auto bounds = bounds_of(given, extent.size());
+  for (auto one = kept_.begin(); one != kept_.end(); ++one) {
+    if (one->elements != elements || one->extent != extent || one->bounds != bounds ||
+        H5Sselect_shape_same(one->space.get(), given) <= 0) {
+      continue;
+    }
+    std::rotate(kept_.begin(), one, one + 1);
+    return kept_.front().runs;
+  }
+  return nullptr;
+}
+
+void SelectionCache::keep(Space space, const RunsPtr& runs) {
+  const auto elements = H5Sget_select_npoints(space.get());
+  if (elements < least_elements || H5Sget_select_type(space.get()) != H5S_SEL_HYPERSLABS) return;
+  auto extent = space.extent();
+  auto bounds = bounds_of(space.get(), extent.size());
+  if (bounds.empty()) return;
+  if (kept_.size() == most_kept) kept_.pop_back();
+  kept_.push_front({std::move(space), std::move(extent), elements, std::move(bounds), runs});
+}
+
+namespace {
+
+RunsPtr line(std::uint64_t elements) {
+  return std::make_shared<const RunList>(elements > 0 ? RunList{{0, elements}} : RunList{});
+}
+
+RunsPtr runs_and_keep(Space space, SelectionCache* kept) {
+  auto runs = std::make_shared<const RunList>(runs_of(space));
+  if (kept != nullptr) kept->keep(std::move(space), runs);
+  return runs;
+}
+
+RunsPtr in_file(const Extent& extent, hid_t given, SelectionCache* kept) {
+  if (given == H5S_ALL) return line(element_count(extent));
+  const bool is_space = given != H5S_PLIST && given != H5S_BLOCK;
+  auto runs = kept == nullptr || !is_space ? nullptr : kept->find(given, extent);
+  return runs ? runs : runs_and_keep(file_selection(given, extent), kept);
+}
+
+RunsPtr in_memory(hid_t given, hid_t given_file, const RunsPtr& file, SelectionCache* kept) {
+  const auto elements = total_length(*file);
+  if (given == H5S_BLOCK || (given == H5S_ALL && given_file == H5S_ALL)) return line(elements);
+  if (given == H5S_ALL) return file;
+  auto space = copy_of(given);
+  if (space.selected() != elements) {
     throw Refusal(H5E_ARGS, H5E_BADVALUE,
                   "src and dest dataspaces have different number of elements selected");
   }
   if (H5Sselect_valid(space.get()) <= 0) {
     throw Refusal(H5E_DATASPACE, H5E_BADRANGE, "memory selection+offset not within extent");
   }
-  return space;
+  auto runs = kept == nullptr ? nullptr : kept->find(given, space.extent());
+  return runs ? runs : runs_and_keep(std::move(space), kept);
+}
+
+}  // namespace
+
+Elements selected(const Extent& extent, hid_t memory, hid_t file, SelectionCache* kept) {
+  Elements elements;
+  elements.in_dataset = in_file(extent, file, kept);
+  elements.in_memory = in_memory(memory, file, elements.in_dataset, kept);
+  elements.ascending = file == H5S_ALL || H5Sget_select_type(file) != H5S_SEL_POINTS;
+  return elements;
 }
 
 }  // namespace slabmark::slablog

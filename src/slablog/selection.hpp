@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <memory>
+#include <vector>
 
 #include <hdf5.h>
 
@@ -10,6 +13,31 @@
 #include "storage/hdf5/space.hpp"
 
 namespace slabmark::slablog {
+
+using RunsPtr = std::shared_ptr<const RunList>;
+
+/// The last selections of many elements, with their runs: programs write dataset after dataset by
+/// the same few, and HDF5 compares two hyperslab selections much faster than it walks one.
+class SelectionCache {
+ public:
+  /// The runs of what `given` selects in an array of `extent`; null where it is not kept.
+  RunsPtr find(hid_t given, const Extent& extent);
+  /// Keeps hyperslabs of many elements.
+  void keep(hdf5::Space space, const RunsPtr& runs);
+
+ private:
+  using Bounds = std::vector<hsize_t>;  ///< lowest and highest coordinates
+  struct Kept {
+    hdf5::Space space;
+    Extent extent;
+    hssize_t elements;
+    Bounds bounds;
+    RunsPtr runs;
+  };
+  static Bounds bounds_of(hid_t space, std::size_t rank);
+
+  std::deque<Kept> kept_;  ///< the latest first
+};
 
 /// Calls `visit` with the contiguous elements of a selection, in the order in which HDF5 walks it.
 void for_each_sequence(const hdf5::Space& space, const std::function<void(Run)>& visit);
@@ -21,8 +49,18 @@ RunList runs_of(const hdf5::Space& space);
 /// HDF5 does, where it leaves the dataset.
 hdf5::Space file_selection(hid_t given, const Extent& extent);
 
-/// The selection of a caller in memory, whose elements go to or come from `file`. Throws Refusal
-/// where they are not as many.
-hdf5::Space memory_selection(hid_t given, hid_t given_file, const hdf5::Space& file);
+/// The elements of one call of this rank, in one order: where they are in the dataset, and where
+/// in the memory of the caller.
+struct Elements {
+  RunsPtr in_dataset;
+  RunsPtr in_memory;
+  bool ascending = false;  ///< known to be, without overlap, in the dataset
+};
+
+Elements elements_of(RunList in_dataset, RunList in_memory);
+
+/// Those of an H5Dwrite or H5Dread of a dataset of `extent`. Throws Refusal, as HDF5 does, where
+/// they leave it, or where others as many are selected in memory. `kept` may be null.
+Elements selected(const Extent& extent, hid_t memory, hid_t file, SelectionCache* kept);
 
 }  // namespace slabmark::slablog

@@ -111,26 +111,21 @@ void add_box(const Extent& extent, const hsize_t* start, const hsize_t* count, s
 
 }  // namespace
 
-Elements selected(const Extent& extent, hid_t memory, hid_t file) {
-  const auto in_file = file_selection(file, extent);
-  return {runs_of(in_file), runs_of(memory_selection(memory, file, in_file))};
-}
-
 Elements boxes(const LogDataset& dataset, std::size_t n, const hsize_t* const* starts,
                const hsize_t* const* counts) {
   RunList runs;
   runs.reserve(n);
   for (std::size_t i = 0; i < n; ++i) add_box(dataset.extent(), starts[i], counts[i], i, runs);
   const auto total = total_length(runs);
-  return {std::move(runs), {{0, total}}};
+  return elements_of(std::move(runs), {{0, total}});
 }
 
-void write_elements(LogFile& log, LogDataset& dataset, hid_t memory_type, const Elements& elements,
-                    hid_t list, const void* data) {
-  if (!log.writable()) throw Refusal(H5E_ARGS, H5E_BADVALUE, "no write intent on file");
+void write_elements(DataFile& file, LogDataset& dataset, hid_t memory_type,
+                    const Elements& elements, hid_t list, const void* data) {
+  if (!file.writable()) throw Refusal(H5E_ARGS, H5E_BADVALUE, "no write intent on file");
   check_list(list);
   const Conversion conversion(memory_type, dataset, list);
-  const auto total = total_length(elements.in_dataset);
+  const auto total = total_length(*elements.in_dataset);
   if (total == 0) return;
   check_memory(data);
   const auto* source = static_cast<const std::byte*>(data);
@@ -140,9 +135,9 @@ void write_elements(LogFile& log, LogDataset& dataset, hid_t memory_type, const 
     Bytes background;
     if (conversion.needs_background) {
       background = bytes_of(total * conversion.larger());
-      log.read(dataset, reads_of(elements.in_dataset, background.get(), conversion.file_bytes));
+      file.read(dataset, reads_of(*elements.in_dataset, background.get(), conversion.file_bytes));
     }
-    gather(elements.in_memory, source, conversion.memory_bytes, converted.get());
+    gather(*elements.in_memory, source, conversion.memory_bytes, converted.get());
     check(H5Tconvert(conversion.memory, conversion.file, total, converted.get(), background.get(),
                      conversion.list),
           "H5Tconvert", a_dataset);
@@ -151,38 +146,81 @@ void write_elements(LogFile& log, LogDataset& dataset, hid_t memory_type, const 
   if (conversion.needed) {
     std::memcpy(buffer, converted.get(), total * conversion.file_bytes);
   } else {
-    gather(elements.in_memory, source, conversion.memory_bytes, buffer);
+    gather(*elements.in_memory, source, conversion.memory_bytes, buffer);
   }
-  dataset.add_pending(elements.in_dataset, buffer);
-  log.added(total * conversion.file_bytes);
+  if (elements.ascending) {
+    dataset.add_pending(elements.in_dataset, buffer);
+  } else {
+    dataset.add_pending(std::span(*elements.in_dataset), buffer);
+  }
+  file.added(total * conversion.file_bytes);
 }
 
-void read_elements(LogFile& log, LogDataset& dataset, hid_t memory_type, const Elements& elements,
+void read_elements(DataFile& file, LogDataset& dataset, hid_t memory_type, const Elements& elements,
                    hid_t list, void* data) {
   check_list(list);
   const Conversion conversion(memory_type, dataset, list);
-  const auto total = total_length(elements.in_dataset);
+  const auto total = total_length(*elements.in_dataset);
   if (total == 0) return;
   check_memory(data);
   auto* target = static_cast<std::byte*>(data);
-  if (!conversion.needed && elements.in_memory.size() == 1) {
-    target += elements.in_memory[0].offset * conversion.file_bytes;
-    log.read(dataset, reads_of(elements.in_dataset, target, conversion.file_bytes));
+  if (!conversion.needed && elements.in_memory->size() == 1) {
+    target += elements.in_memory->front().offset * conversion.file_bytes;
+    file.read(dataset, reads_of(*elements.in_dataset, target, conversion.file_bytes));
     return;
   }
   const auto dense = bytes_of(total * conversion.larger());
-  log.read(dataset, reads_of(elements.in_dataset, dense.get(), conversion.file_bytes));
+  file.read(dataset, reads_of(*elements.in_dataset, dense.get(), conversion.file_bytes));
   if (conversion.needed) {
     Bytes background;
     if (conversion.needs_background) {
       background = bytes_of(total * conversion.larger());
-      gather(elements.in_memory, target, conversion.memory_bytes, background.get());
+      gather(*elements.in_memory, target, conversion.memory_bytes, background.get());
     }
     check(H5Tconvert(conversion.file, conversion.memory, total, dense.get(), background.get(),
                      conversion.list),
           "H5Tconvert", a_dataset);
   }
-  scatter(elements.in_memory, dense.get(), conversion.memory_bytes, target);
+  scatter(*elements.in_memory, dense.get(), conversion.memory_bytes, target);
+}
+
+LogRuns paired(const RunList& offsets, const RunList& positions) {
+  LogRuns pairs;
+  std::size_t other = 0;
+  std::uint64_t done = 0;  // of the other's run
+  for (auto run : offsets) {
+    while (run.length > 0) {
+      const auto length = std::min(run.length, positions[other].length - done);
+      append(pairs, {run.offset, length, positions[other].offset + done}, 1);
+      run = {run.offset + length, run.length - length};
+      done += length;
+      if (done == positions[other].length) {
+        ++other;
+        done = 0;
+      }
+    }
+  }
+  return pairs;
+}
+
+void read_pending(DataFile& file, LogDataset& dataset, hid_t memory_type, const Elements& elements,
+                  hid_t list, void* data) {
+  if (!dataset.has_pending()) return;
+  const auto& pending = dataset.pending();
+  RunList offsets;
+  RunList positions;
+  for (const auto& pair : paired(*elements.in_dataset, *elements.in_memory)) {
+    auto one = first_that_ends_after(pending.begin(), pending.end(), pair.offset);
+    for (; one != pending.end() && one->offset < pair.end(); ++one) {
+      const auto from = std::max(one->offset, pair.offset);
+      const auto length = std::min(one->end(), pair.end()) - from;
+      append(offsets, {from, length});
+      append(positions, {pair.position + (from - pair.offset), length});
+    }
+  }
+  if (offsets.empty()) return;
+  read_elements(file, dataset, memory_type, elements_of(std::move(offsets), std::move(positions)),
+                list, data);
 }
 
 }  // namespace slabmark::slablog

@@ -53,6 +53,11 @@ std::optional<Line> find_line(const Location& file, const std::string& name);
 std::uint64_t create_array(const Location& file, const std::string& name, hid_t type,
                            const Extent& extent, hid_t creation);
 
+/// Byte of the file at which an open contiguous dataset begins; nothing while it has no space.
+std::optional<std::uint64_t> allocated_address(void* dataset, hid_t connector);
+/// A second handle of an open dataset whose object is at `address`.
+void* open_again(void* dataset, hid_t connector, std::uint64_t address);
+
 bool link_exists(const Location& file, const std::string& name);
 void remove_link(const Location& file, const std::string& name);
 void remove_link_if_there(const Location& file, const std::string& name);

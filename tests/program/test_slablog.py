@@ -17,6 +17,28 @@ def test_a_program_that_knows_nothing_of_the_connector_writes_what_h5py_reads(wr
         assert list(file["d"][...]) == list(range(100 * ranks))
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("environment", [{}, {"SLABLOG_BUFFER": "50"}], ids=["in-memory", "spilled"])
+def test_in_the_canonical_layout_a_program_writes_the_file_that_it_writes_without(write_log, tmp_path, ranks, environment):
+    h5py = pytest.importorskip("h5py")
+    files = []
+    for name, more in [("native.h5", {"HDF5_VOL_CONNECTOR": ""}), ("canonical.h5", {"SLABLOG_LAYOUT": "canonical", **environment})]:
+        path = tmp_path / name
+        write_log(path, ranks, **more).check_returncode()
+        with h5py.File(path) as file:  # the header of an object holds the second in which it was made
+            files.append((list(file), file["d"].id.get_offset(), list(file["d"]), path.stat().st_size))
+    assert files[1] == files[0] and files[0][2] == list(range(100 * ranks))
+    assert len(list(tmp_path.iterdir())) == 2
+    assert dumped(tmp_path / "canonical.h5") == files[0][2]
+
+
+def test_in_the_canonical_layout_what_was_flushed_before_a_kill_is_there(write_log, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    assert write_log(tmp_path / "a.h5", 2, "kill", SLABLOG_LAYOUT="canonical").returncode != 0
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert list(file) == ["d"] and list(file["d"]) == list(range(200))
+
+
 @pytest.fixture(scope="module", params=[1, 2, 4, 7])
 def closed(request, write_log, tmp_path_factory):
     """A log file closed as it is by default, which the tests only read, and its number of elements."""

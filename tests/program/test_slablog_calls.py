@@ -7,7 +7,7 @@ import os
 import pathlib
 
 import pytest
-from test_slablog_lives import CONNECTOR, contents
+from test_slablog_lives import CANONICAL, CONNECTOR, contents
 
 BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
 KINDS = ["sizes-16", "addresses-16", "sizes-4", "userblock", "symbol-k", "chunk-k", "shared", "track-order", "persistent",
@@ -16,11 +16,11 @@ KINDS = ["sizes-16", "addresses-16", "sizes-4", "userblock", "symbol-k", "chunk-
 
 @pytest.fixture
 def calls(run, tmp_path):
-    """calls(*words, ranks=1): runs a scenario with the connector and without; both must say and leave the same."""
+    """calls(*words, ranks=1): runs a scenario with the connector, in both layouts, and without; all must say and leave the same."""
 
     def run_both(*words, ranks=1):
         outcomes = []
-        for name, environment in [("native", {}), ("slablog", CONNECTOR)]:
+        for name, environment in [("native", {}), ("slablog", CONNECTOR), ("canonical", CANONICAL)]:
             folder = tmp_path / name
             folder.mkdir()
             done = run("log_calls", words, ranks=ranks, cwd=folder, env={**os.environ, **environment})
@@ -28,6 +28,7 @@ def calls(run, tmp_path):
             files = {path.name: contents(path) for path in sorted(folder.glob("*.h5"))}
             outcomes.append((done.returncode, sorted(lines) if ranks > 1 else lines, files))
         assert outcomes[1] == outcomes[0]
+        assert outcomes[2] == outcomes[0]
         assert outcomes[0][0] == 0 and outcomes[0][1]
 
     return run_both

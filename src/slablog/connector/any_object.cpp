@@ -24,7 +24,8 @@ herr_t copy(void* from, const H5VL_loc_params_t* from_place, const char* from_na
             hid_t list, void**) {
   return guarded("object copy", [&] {
     const auto& mine = as_object(from);
-    if (mine.log) {
+    if (mine.log && mine.log->canonical) mine.log->file->flush(mine.log->location());
+    if (mine.log && mine.log->log) {
       throw Refusal(H5E_OHDR, H5E_UNSUPPORTED,
                     "slablog does not copy objects of a log file; make it an ordinary file with "
                     "slablog-canonical or h5repack -l CONTI, and copy from there.");
@@ -40,7 +41,9 @@ herr_t specific(void* object, const H5VL_loc_params_t* place, H5VL_object_specif
   return guarded("object specific", [&] {
     const auto& mine = as_object(object);
     if (args->op_type == H5VL_OBJECT_VISIT) return visit_objects(mine, *place, *args, list);
-    if (args->op_type == H5VL_OBJECT_FLUSH && mine.log) mine.log->file.flush(mine.log->location());
+    if (args->op_type == H5VL_OBJECT_FLUSH && mine.log) {
+      mine.log->file->flush(mine.log->location());
+    }
     return H5VLobject_specific(mine.under, place, mine.connector, args, list, nullptr);
   });
 }

@@ -1,5 +1,6 @@
-// Datasets. Those of fixed-size elements are in the log; scalars, compact, external and virtual
-// ones, and those of variable length or of references, stay HDF5's own, in the same file.
+// Datasets. The elements of those of fixed size go past HDF5, into the log or to their places;
+// scalars, compact, external and virtual ones, and those of variable length or of references, stay
+// HDF5's own, in the same file.
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,28 +17,6 @@ namespace slabmark::slablog {
 namespace {
 
 const std::string a_dataset = "a dataset";
-
-bool has_fixed_size(hid_t type) {
-  const auto kind = H5Tget_class(type);
-  if (kind == H5T_VLEN || kind == H5T_REFERENCE) return false;
-  if (kind == H5T_STRING) return H5Tis_variable_str(type) == 0;
-  if (kind == H5T_ARRAY) {
-    return has_fixed_size(hdf5::own(H5Tget_super(type), H5Tclose, "H5Tget_super", a_dataset).get());
-  }
-  if (kind != H5T_COMPOUND) return true;
-  for (int i = 0; i < H5Tget_nmembers(type); ++i) {
-    const auto member = hdf5::own(H5Tget_member_type(type, static_cast<unsigned>(i)), H5Tclose,
-                                  "H5Tget_member_type", a_dataset);
-    if (!has_fixed_size(member.get())) return false;
-  }
-  return true;
-}
-
-bool belongs_into_log(hid_t type, hid_t space, hid_t creation) {
-  const auto layout = H5Pget_layout(creation);
-  return H5Sget_simple_extent_type(space) == H5S_SIMPLE && layout != H5D_COMPACT &&
-         layout != H5D_VIRTUAL && H5Pget_external_count(creation) == 0 && has_fixed_size(type);
-}
 
 void refuse_filters(hid_t creation) {
   const auto filters = H5Pget_nfilters(creation);
@@ -66,7 +45,7 @@ void* create_in_log(Object& mine, OpenLog& log, const H5VL_loc_params_t* place, 
                     hid_t links, hid_t type, hid_t space, hid_t creation, hid_t access,
                     hid_t list) {
   refuse_filters(creation);
-  const auto number = log.file.new_number(log.location());
+  const auto number = log.log->new_number(log.location());
   const auto below = stand_in(creation, space, number);
   auto* made = wrapped(H5VLdataset_create(mine.under, place, mine.connector, name, links, type,
                                           space, below.get(), access, list, nullptr),
@@ -74,7 +53,7 @@ void* create_in_log(Object& mine, OpenLog& log, const H5VL_loc_params_t* place, 
   if (made == nullptr) return nullptr;
   auto& object = as_object(made);
   object.creation = hdf5::own(H5Pcopy(creation), H5Pclose, "H5Pcopy", a_dataset);
-  object.dataset = log.file.add(log.location(), describe(number, type, space, creation));
+  object.dataset = log.log->add(log.location(), describe(number, type, space, creation));
   return made;
 }
 
@@ -84,14 +63,16 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
     auto& mine = as_object(object);
     refuse_own_group(mine, name);
     const auto parent = parent_of(mine, name);
-    if (parent->log && belongs_into_log(type, space, creation)) {
+    if (parent->log && parent->log->log && belongs_into_log(type, space, creation)) {
       return create_in_log(mine, *parent->log, place, name, links, type, space, creation, access,
                            list);
     }
     auto* made = wrapped(H5VLdataset_create(mine.under, place, mine.connector, name, links, type,
                                             space, creation, access, list, nullptr),
                          mine, H5I_DATASET);
-    if (made != nullptr) as_object(made).mappings = mappings_in(creation);
+    if (made == nullptr) return nullptr;
+    as_object(made).mappings = mappings_in(creation);
+    take_created_dataset(as_object(made), type, space, creation);
     return made;
   });
 }
@@ -108,19 +89,62 @@ void* open(void* object, const H5VL_loc_params_t* place, const char* name, hid_t
   });
 }
 
+/// What of a call goes to HDF5, in one call: with several ranks all must make the same ones.
+struct Natively {
+  std::vector<void*> objects;
+  std::vector<hid_t> types, memory, file;
+  hid_t connector = H5I_INVALID_HID;
+
+  void add(const Object& mine, hid_t type, hid_t memory_space, hid_t file_space) {
+    objects.push_back(mine.under);
+    types.push_back(type);
+    memory.push_back(memory_space);
+    file.push_back(file_space);
+    connector = mine.connector;
+  }
+};
+
+Elements elements_of(const Object& mine, hid_t memory, hid_t file) {
+  return selected(mine.dataset->extent(), memory, file, &mine.log->file->selections());
+}
+
+/// Those of this process alone, to which a virtual dataset may lead.
+void show_all_canonical() {
+  for (const auto& [number, open] : open_logs()) {
+    const auto log = open.lock();
+    if (log && !log->objects.empty()) show_all(log->any_object());
+  }
+}
+
 herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[], hid_t list,
             void* buffers[], void**) {
   return guarded("dataset read", [&]() -> herr_t {
+    Natively native;
+    std::vector<void*> targets;
     for (size_t i = 0; i < count; ++i) {
       auto& mine = as_object(objects[i]);
-      if (mine.dataset) {
-        read_elements(mine.log->file, *mine.dataset, types[i],
-                      selected(mine.dataset->extent(), memory[i], file[i]), list, buffers[i]);
-      } else if (H5VLdataset_read(1, &mine.under, mine.connector, &types[i], &memory[i], &file[i],
-                                  list, &buffers[i], nullptr) < 0) {
-        return -1;
-      } else {
+      if (is_logged(mine)) {
+        read_elements(*mine.log->file, *mine.dataset, types[i],
+                      elements_of(mine, memory[i], file[i]), list, buffers[i]);
+        continue;
+      }
+      if (mine.mappings) show_all_canonical();
+      native.add(mine, types[i], memory[i], file[i]);
+      targets.push_back(buffers[i]);
+    }
+    if (targets.empty()) return 0;
+    if (H5VLdataset_read(targets.size(), native.objects.data(), native.connector,
+                         native.types.data(), native.memory.data(), native.file.data(), list,
+                         targets.data(), nullptr) < 0) {
+      return -1;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      auto& mine = as_object(objects[i]);
+      if (!mine.dataset) {
         read_mapped(mine, types[i], memory[i], file[i], list, buffers[i]);
+      } else if (is_canonical(mine) && mine.dataset->has_pending()) {
+        read_pending(*mine.log->file, *mine.dataset, types[i],
+                     elements_of(mine, memory[i], file[i]), list, buffers[i]);
       }
     }
     return 0;
@@ -130,18 +154,22 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
 herr_t write(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[], hid_t list,
              const void* buffers[], void**) {
   return guarded("dataset write", [&]() -> herr_t {
+    Natively native;
+    std::vector<const void*> sources;
     for (size_t i = 0; i < count; ++i) {
       auto& mine = as_object(objects[i]);
       if (mine.dataset) {
-        write_elements(mine.log->file, *mine.dataset, types[i],
-                       selected(mine.dataset->extent(), memory[i], file[i]), list, buffers[i]);
-      } else if (!write_mapped(mine, types[i], memory[i], file[i], list, buffers[i]) &&
-                 H5VLdataset_write(1, &mine.under, mine.connector, &types[i], &memory[i], &file[i],
-                                   list, &buffers[i], nullptr) < 0) {
-        return -1;
+        write_elements(*mine.log->file, *mine.dataset, types[i],
+                       elements_of(mine, memory[i], file[i]), list, buffers[i]);
+      } else if (!write_mapped(mine, types[i], memory[i], file[i], list, buffers[i])) {
+        native.add(mine, types[i], memory[i], file[i]);
+        sources.push_back(buffers[i]);
       }
     }
-    return 0;
+    if (sources.empty()) return 0;
+    return H5VLdataset_write(sources.size(), native.objects.data(), native.connector,
+                             native.types.data(), native.memory.data(), native.file.data(), list,
+                             sources.data(), nullptr);
   });
 }
 
@@ -162,26 +190,30 @@ bool has_space(const Object& mine) {
   if (mine.creation.is_open()) {
     hdf5::check(H5Pget_alloc_time(mine.creation.get(), &time), "H5Pget_alloc_time", a_dataset);
   }
-  return time == H5D_ALLOC_TIME_EARLY || mine.log->file.is_parallel() ||
+  return time == H5D_ALLOC_TIME_EARLY || mine.log->file->is_parallel() ||
          mine.dataset->has_pending() || !mine.dataset->segments.empty();
 }
 
 herr_t get(void* object, H5VL_dataset_get_args_t* args, hid_t list, void**) {
   return guarded("dataset get", [&]() -> herr_t {
     const auto& mine = as_object(object);
-    if (mine.dataset && args->op_type == H5VL_DATASET_GET_STORAGE_SIZE) {
+    if (args->op_type == H5VL_DATASET_GET_STORAGE_SIZE ||
+        args->op_type == H5VL_DATASET_GET_SPACE_STATUS) {
+      show_all(mine);
+    }
+    if (is_logged(mine) && args->op_type == H5VL_DATASET_GET_STORAGE_SIZE) {
       *args->args.get_storage_size.storage_size =
           has_space(mine) ? element_count(mine.dataset->extent()) * mine.dataset->element_bytes()
                           : 0;
       return 0;
     }
-    if (mine.dataset && args->op_type == H5VL_DATASET_GET_SPACE_STATUS) {
+    if (is_logged(mine) && args->op_type == H5VL_DATASET_GET_SPACE_STATUS) {
       *args->args.get_space_status.status =
           has_space(mine) ? H5D_SPACE_STATUS_ALLOCATED : H5D_SPACE_STATUS_NOT_ALLOCATED;
       return 0;
     }
     const auto status = H5VLdataset_get(mine.under, mine.connector, args, list, nullptr);
-    if (status >= 0 && mine.dataset && args->op_type == H5VL_DATASET_GET_DCPL) {
+    if (status >= 0 && is_logged(mine) && args->op_type == H5VL_DATASET_GET_DCPL) {
       args->args.get_dcpl.dcpl_id = creation_list(mine, args->args.get_dcpl.dcpl_id);
     }
     return status;
@@ -192,13 +224,13 @@ herr_t specific(void* object, H5VL_dataset_specific_args_t* args, hid_t list, vo
   return guarded("dataset specific", [&]() -> herr_t {
     auto& mine = as_object(object);
     if (mine.dataset && args->op_type == H5VL_DATASET_FLUSH) {
-      mine.log->file.flush(mine.log->location());
+      mine.log->file->flush(mine.log->location());
     }
     const auto status = H5VLdataset_specific(mine.under, mine.connector, args, list, nullptr);
     if (status >= 0 && mine.dataset && args->op_type == H5VL_DATASET_SET_EXTENT) {
       const auto* size = args->args.set_extent.size;
       const auto rank = mine.dataset->extent().size();
-      mine.log->file.reshape(mine.log->location(), *mine.dataset, Extent(size, size + rank));
+      mine.log->file->reshape(mine.log->location(), *mine.dataset, Extent(size, size + rank));
     }
     return status;
   });
@@ -218,7 +250,7 @@ bool asks_for_chunks(int operation) {
 herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
   return guarded("dataset optional", [&]() -> herr_t {
     auto& mine = as_object(object);
-    if (mine.dataset && asks_for_chunks(args->op_type)) {
+    if (is_logged(mine) && asks_for_chunks(args->op_type)) {
       throw Refusal(
           H5E_DATASET, H5E_UNSUPPORTED,
           "slablog keeps no chunks; use H5Dread and H5Dwrite, or make chunks of the closed "
@@ -226,13 +258,14 @@ herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
     }
     const bool writes = args->op_type == write_n_operation();
     if (!writes && args->op_type != read_n_operation()) {
+      show_all(mine);
       return H5VLdataset_optional(mine.under, mine.connector, args, list, nullptr);
     }
     auto& call = *static_cast<slablog_n_args*>(args->args);
     call.taken = mine.dataset ? 1 : 0;
     if (!mine.dataset) return 0;
     const auto elements = boxes(*mine.dataset, call.n, call.starts, call.counts);
-    auto& log = mine.log->file;
+    auto& log = *mine.log->file;
     if (writes) {
       write_elements(log, *mine.dataset, call.mem_type, elements, list, call.buf);
     } else {

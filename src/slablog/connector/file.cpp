@@ -1,8 +1,11 @@
 // Files. A file that is created through this connector with the MPI-IO or the POSIX driver is a log
-// file; any other passes through as it is.
+// file, or an ordinary one in the canonical layout; any other passes through as it is.
+#include "storage/mpiio/file.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +14,7 @@
 #include "slablog/journal/driver.hpp"
 #include "slablog/journal/format.hpp"
 #include "slablog/journal/rollback.hpp"
+#include "storage/mpiio/info.hpp"
 
 namespace slabmark::slablog {
 
@@ -23,7 +27,9 @@ struct Opening {
   Ranks ranks;
   Config config;
   bool created = false;
-  std::shared_ptr<Journal> journal;  ///< null if it is only read
+  std::shared_ptr<Journal> journal;            ///< null if it is only read, or canonical
+  std::optional<std::size_t> canonical_sieve;  ///< it may be written so: the program's sieve buffer
+  CanonicalFile::Hints hints;
 };
 
 std::map<void*, Opening>& openings() {
@@ -38,6 +44,8 @@ struct Below {
   Config config;
   bool may_hold_log = false;
   std::shared_ptr<Journal> journal;
+  std::optional<std::size_t> canonical_sieve;
+  CanonicalFile::Hints hints;
 };
 
 Below below(hid_t access) {
@@ -64,17 +72,44 @@ bool may_hold_log(hid_t access) {
   return is_parallel(access) || H5Pget_driver(access) == H5FD_SEC2;
 }
 
-Ranks ranks_of(hid_t access, const std::string& path) {
-  if (!is_parallel(access)) return Ranks();
+/// All who open a file, and the hints that the program gives MPI-IO.
+struct Openers {
+  Ranks ranks;
+  CanonicalFile::Hints hints;
+};
+
+Openers openers_of(hid_t access, const std::string& path) {
+  if (!is_parallel(access)) return {Ranks(), {}};
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Info info = MPI_INFO_NULL;
   hdf5::check(H5Pget_fapl_mpio(access, &comm, &info), "H5Pget_fapl_mpio", path);
-  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
-  return Ranks(Comm::taking_over(comm));
+  Openers openers{Ranks(Comm::taking_over(comm)), {}};
+  if (info != MPI_INFO_NULL) {
+    openers.hints = mpiio::entries_of(info);
+    MPI_Info_free(&info);
+  }
+  return openers;
 }
 
 /// The file stays the same when the process changes its folder.
 std::string whole_path(const char* name) { return std::filesystem::absolute(name).string(); }
+
+/// The program's hints, and what MPI-IO says of the stripes of an open file.
+CanonicalFile::Hints with_stripes(CanonicalFile::Hints hints, const Object& file,
+                                  const std::string& path) {
+  void* handle = nullptr;
+  H5VL_native_file_optional_args_t native;
+  native.get_vfd_handle = {H5P_FILE_ACCESS_DEFAULT, &handle};
+  H5VL_optional_args_t args{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &native};
+  hdf5::check(
+      H5VLfile_optional(file.under, file.connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
+      "H5Fget_vfd_handle", path);
+  const auto in_effect = mpiio::hints_of(*static_cast<MPI_File*>(handle), path);
+  for (const char* name : {"striping_factor", "striping_unit"}) {
+    if (const auto found = in_effect.find(name); found != in_effect.end()) hints.insert(*found);
+  }
+  return hints;
+}
 
 struct Formats {
   H5F_libver_t low = H5F_LIBVER_EARLIEST;
@@ -118,15 +153,38 @@ std::string why_no_log(hid_t creation, hid_t access) {
 }
 
 void warn_of_no_log(hid_t access, const char* name, const std::string& why) {
-  if (!ranks_of(access, name).is_root()) return;
+  if (!openers_of(access, name).ranks.is_root()) return;
   fmt::print(stderr, "slablog: warning: '{}' is made without a log, {}.\n", name, why);
+}
+
+/// Whether HDF5 keeps elements of a file to itself, which would not see what goes past it.
+bool keeps_elements(unsigned flags, hid_t access) {
+  std::size_t buffer = 0;
+  unsigned metadata = 0;
+  unsigned elements = 0;
+  hdf5::check(H5Pget_page_buffer_size(access, &buffer, &metadata, &elements),
+              "H5Pget_page_buffer_size", "the access list");
+  return buffer > 0 || (flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0;
+}
+
+/// The same for a file that is to be written in the canonical layout. HDF5's sieve buffer would
+/// hold elements, too, that change in the file without it.
+void prepare_canonical(Below& low) {
+  std::size_t sieve = 0;
+  hdf5::check(H5Pget_sieve_buf_size(low.access.get(), &sieve), "H5Pget_sieve_buf_size",
+              "the access list");
+  hdf5::check(H5Pset_sieve_buf_size(low.access.get(), 0), "H5Pset_sieve_buf_size",
+              "the access list");
+  low.canonical_sieve = sieve;
 }
 
 /// Makes ready what is to be known of a file, and done to it, before it is opened.
 void prepare(Below& low, hid_t access, const char* name, Opener opener) {
   if (!may_hold_log(access)) return;
   low.may_hold_log = true;
-  low.ranks = ranks_of(access, name);
+  auto openers = openers_of(access, name);
+  low.ranks = std::move(openers.ranks);
+  low.hints = std::move(openers.hints);
   // Before any rank opens the file, rank 0 undoes what a writer left undone.
   bool left = false;
   low.ranks.agreed([&] {
@@ -136,6 +194,10 @@ void prepare(Below& low, hid_t access, const char* name, Opener opener) {
   // Else HDF5 would take the writer that has ended for one that still writes.
   if (left) {
     hdf5::check(H5Pset(low.access.get(), "clear_status_flags", &left), "H5Pset", name);
+  }
+  if (low.config.layout == Layout::canonical) {
+    if (opener != Opener::reader) prepare_canonical(low);
+    return;
   }
   // Readers have that driver, too: HDF5 takes files of different drivers for different files.
   if (opener == Opener::reader) {
@@ -151,7 +213,8 @@ void* opened(void* under, Below& low, const char* name, bool created) {
   if (under == nullptr) return nullptr;
   auto* object = new Object(under, low.connector, H5I_FILE, nullptr);
   if (low.may_hold_log) {
-    openings()[object] = {whole_path(name), std::move(low.ranks), low.config, created, low.journal};
+    openings()[object] = {whole_path(name), std::move(low.ranks), low.config, created,
+                          low.journal,      low.canonical_sieve,  low.hints};
   }
   return object;
 }
@@ -159,10 +222,11 @@ void* opened(void* under, Below& low, const char* name, bool created) {
 void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid_t list, void**) {
   return guarded_object("file create", [&] {
     auto low = below(access);
-    const auto why = may_hold_log(access) ? why_no_log(creation, access) : "";
+    const bool log = low.config.layout == Layout::log;
+    const auto why = log && may_hold_log(access) ? why_no_log(creation, access) : "";
     if (!why.empty()) {
       warn_of_no_log(access, name, why);
-    } else {
+    } else if (log || !keeps_elements(flags, access)) {
       prepare(low, access, name, Opener::maker);
     }
     return opened(H5VLfile_create(name, flags, creation, low.access.get(), list, nullptr), low,
@@ -173,7 +237,9 @@ void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid
 void* open(const char* name, unsigned flags, hid_t access, hid_t list, void**) {
   return guarded_object("file open", [&] {
     auto low = below(access);
-    prepare(low, access, name, (flags & H5F_ACC_RDWR) != 0 ? Opener::writer : Opener::reader);
+    const bool log = low.config.layout == Layout::log;
+    if (log || !keeps_elements(flags, access))
+      prepare(low, access, name, (flags & H5F_ACC_RDWR) != 0 ? Opener::writer : Opener::reader);
     return opened(H5VLfile_open(name, flags, low.access.get(), list, nullptr), low, name, false);
   });
 }
@@ -187,6 +253,25 @@ void warn_of_unclosed(const LogFile& log) {
              log.state() == LogState::open ? "not closed by its writer" : "closed without a view");
 }
 
+void start_canonical(Object& object, Opening& opening, unsigned long number) {
+  const Location file{object.under, H5I_FILE, object.connector};
+  if (!opening.created && link_exists(file, log_group)) {
+    throw Refusal(H5E_FILE, H5E_UNSUPPORTED,
+                  fmt::format("'{}' has a log, which layout=canonical does not write; open it with "
+                              "layout=log, or make an ordinary file of it with slablog-canonical",
+                              opening.path));
+  }
+  const auto hints = opening.ranks.comm() == nullptr
+                         ? CanonicalFile::Hints()
+                         : with_stripes(opening.hints, object, opening.path);
+  const auto log =
+      std::make_shared<OpenLog>(std::make_unique<CanonicalFile>(
+                                    opening.path, std::move(opening.ranks), opening.config, hints),
+                                *opening.canonical_sieve);
+  open_logs()[number] = log;
+  object.join(log);
+}
+
 void start_log(Object& object) {
   const auto found = openings().extract(&object);
   if (found.empty()) return;
@@ -197,22 +282,23 @@ void start_log(Object& object) {
     return;
   }
   const Location file{object.under, H5I_FILE, object.connector};
-  if (opening.created) {
+  std::erase_if(open_logs(), [](const auto& one) { return one.second.expired(); });
+  if (opening.canonical_sieve) return start_canonical(object, opening, number);
+  if (opening.config.layout == Layout::log && opening.created) {
     create_log_group(file);
   } else if (!link_exists(file, log_group)) {
     return;
   }
   if (opening.journal) take_journal(opening.journal);
-  auto log = std::make_shared<OpenLog>(opening.path, std::move(opening.ranks), opening.config,
-                                       opening.journal);
-  std::erase_if(open_logs(), [](const auto& one) { return one.second.expired(); });
+  auto log = std::make_shared<OpenLog>(std::make_unique<LogFile>(
+      opening.path, std::move(opening.ranks), opening.config, opening.journal));
   open_logs()[number] = log;
   object.join(log);
   if (opening.created) {
-    log->file.create(log->location());
+    log->log->create(log->location());
   } else {
-    log->file.load(log->location());
-    warn_of_unclosed(log->file);
+    log->log->load(log->location());
+    warn_of_unclosed(*log->log);
   }
 }
 
@@ -234,6 +320,9 @@ herr_t get(void* object, H5VL_file_get_args_t* args, hid_t list, void**) {
     const auto status = H5VLfile_get(mine.under, mine.connector, args, list, nullptr);
     if (status >= 0 && args->op_type == H5VL_FILE_GET_FAPL) {
       forget_journal(args->args.get_fapl.fapl_id);
+      if (mine.log && mine.log->canonical) {
+        H5Pset_sieve_buf_size(args->args.get_fapl.fapl_id, mine.log->sieve_bytes);
+      }
     }
     return status;
   });
@@ -263,10 +352,10 @@ herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void*
     auto& mine = as_object(object);
     if (args->op_type == H5VL_FILE_REOPEN) return reopen(mine, args, list);
     const bool flushes = args->op_type == H5VL_FILE_FLUSH && mine.log;
-    if (flushes) mine.log->file.flush(mine.log->location());
+    if (flushes) mine.log->file->flush(mine.log->location());
     // (The second file of H5VL_FILE_IS_EQUAL comes as the native connector's object already.)
     const auto status = H5VLfile_specific(mine.under, mine.connector, args, list, nullptr);
-    if (flushes) mine.log->file.after_flush(status >= 0);
+    if (flushes) mine.log->file->after_flush(status >= 0);
     return status;
   });
 }
@@ -274,12 +363,14 @@ herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void*
 herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
   return guarded("file optional", [&] {
     auto& mine = as_object(object);
-    if (args->op_type == H5VL_NATIVE_FILE_GET_FILE_IMAGE && mine.log && mine.log->file.writable()) {
+    const bool has_log = mine.log && mine.log->log;
+    if (args->op_type == H5VL_NATIVE_FILE_GET_FILE_IMAGE && has_log && mine.log->log->writable()) {
       throw Refusal(H5E_FILE, H5E_UNSUPPORTED,
                     "slablog makes what others see of a file when it is closed; close it, and take "
                     "the image of the file opened with H5F_ACC_RDONLY");
     }
     if (args->op_type != H5VL_NATIVE_FILE_POST_OPEN) {
+      show_all(mine);
       return H5VLfile_optional(mine.under, mine.connector, args, list, nullptr);
     }
     const auto status = [&] {

@@ -40,6 +40,7 @@ herr_t specific(void* object, H5VL_group_specific_args_t* args, hid_t list, void
     const auto& mine = as_object(object);
     auto below = *args;
     if (args->op_type == H5VL_GROUP_MOUNT) {
+      show_all(as_object(args->args.mount.child_file));
       below.args.mount.child_file = as_object(args->args.mount.child_file).under;
     }
     const auto status = H5VLgroup_specific(mine.under, mine.connector, &below, list, nullptr);

@@ -44,16 +44,14 @@ std::optional<unsigned long> find_file_number(void* under, const H5VL_loc_params
 
 /// What is pending is lost, as after a kill. Better than a program that does not end.
 void give_up(OpenLog& log, const std::exception& error) {
-  log.file.abandon();
-  fmt::print(stderr,
-             "slablog: warning: '{}' is left as its last flush left it, for slablog-repair: {}\n",
-             log.file.path(), error.what());
+  fmt::print(stderr, "slablog: warning: '{}' {}: {}\n", log.file->path(), log.file->abandon(),
+             error.what());
 }
 
 /// Returns whether it is well.
 bool prepare_close(OpenLog& log, bool may_be_tried_again) {
   try {
-    log.file.prepare_close(log.location());
+    log.file->prepare_close(log.location());
     return true;
   } catch (const std::exception& error) {
     if (may_be_tried_again) throw;
@@ -171,7 +169,10 @@ std::shared_ptr<OpenLog> log_of_file(unsigned long number) {
 // By its token, since the name of an object in a mounted file begins in the parent's file. A file
 // of which nothing else is open was just opened, and is not mounted.
 void OpenLog::open_group(const Object& object) {
-  if (group_ != nullptr) return;
+  if (canonical != nullptr && object.type == H5I_FILE) {
+    root_ = basic_info(object.under, self(object.type), object.connector).value().token;
+  }
+  if (canonical != nullptr || group_ != nullptr) return;
   auto place = named(object.type, log_group.c_str());
   if (token_ && object.type != H5I_FILE) {
     place.type = H5VL_OBJECT_BY_TOKEN;
@@ -191,6 +192,13 @@ void OpenLog::close_group() {
   H5VLgroup_close(std::exchange(group_, nullptr), H5VL_NATIVE, H5P_DATASET_XFER_DEFAULT, nullptr);
 }
 
+Location OpenLog::location() const {
+  if (group_ != nullptr) return {group_, H5I_GROUP, H5VL_NATIVE};
+  if (objects.empty()) return {};
+  const auto& object = any_object();
+  return {object.under, object.type, object.connector};
+}
+
 // Preferably one that is found through its token.
 const Object& OpenLog::any_object() const {
   const auto other = std::find_if(objects.begin(), objects.end(),
@@ -198,7 +206,9 @@ const Object& OpenLog::any_object() const {
   return other == objects.end() ? **objects.begin() : **other;
 }
 
-bool OpenLog::is_group(const H5O_token_t& token) const { return are_same(token, *token_); }
+bool OpenLog::is_group(const H5O_token_t& token) const {
+  return token_ && are_same(token, *token_);
+}
 
 bool OpenLog::is_root(const H5O_token_t& token) const { return are_same(token, root_); }
 
@@ -299,11 +309,16 @@ herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), 
     // others it keeps the id and frees what it stands for.
     const auto type = mine.type;
     const bool is_file = type == H5I_FILE;
-    const bool well = !log || !log->is_last(mine) || prepare_close(*log, is_file && !ending());
+    // HDF5 refuses to close a handle of a file while anything that was opened through it is open.
+    const bool is_last = log && log->is_last(mine);
+    const bool ends = is_last || (is_file && log && log->canonical);
+    const bool well = !ends || prepare_close(*log, is_file && !ending());
     // What the connector itself has open must not keep a file open.
     if (log && is_file) log->close_group();
     const bool may_stay = is_file && is_kept_by_objects(mine);
-    const auto status = close(mine.under, mine.connector, list, nullptr);
+    const auto status = is_canonical(mine)
+                            ? log->canonical->close(*mine.dataset, mine.under, list, is_last)
+                            : close(mine.under, mine.connector, list, nullptr);
     const bool stays = status < 0 && may_stay;
     if (!stays) {
       mine.under = nullptr;
@@ -327,14 +342,14 @@ void end_closed_logs(bool well) {
   std::vector<std::shared_ptr<OpenLog>> ended;
   std::erase_if(logs_without_objects(), [&](const std::shared_ptr<OpenLog>& log) {
     if (!log->objects.empty()) return true;
-    if (log->file.is_open_below()) return false;
+    if (log->file->is_open_below()) return false;
     ended.push_back(log);
     return true;
   });
   std::exception_ptr failure;
   for (const auto& log : ended) {
     try {
-      log->file.after_close(well);
+      log->file->after_close(well);
     } catch (const std::exception& error) {
       failure = std::current_exception();
       if (ending()) give_up(*log, error);
@@ -357,6 +372,7 @@ void close_all_at_exit() {
   if (has_begun == 0 || has_ended != 0) return;
   const auto at_end = [](MPI_Comm, int, void*, void*) -> int {
     close_all();
+    InPlaceWriter::forget_all();
     return MPI_SUCCESS;
   };
   int key = MPI_KEYVAL_INVALID;
@@ -365,7 +381,56 @@ void close_all_at_exit() {
   MPI_Comm_free_keyval(&key);
 }
 
-void find_dataset(Object& object) {
+namespace {
+
+bool has_fixed_size(hid_t type) {
+  const std::string a_type = "a datatype";
+  const auto kind = H5Tget_class(type);
+  if (kind == H5T_VLEN || kind == H5T_REFERENCE) return false;
+  if (kind == H5T_STRING) return H5Tis_variable_str(type) == 0;
+  if (kind == H5T_ARRAY) {
+    return has_fixed_size(hdf5::own(H5Tget_super(type), H5Tclose, "H5Tget_super", a_type).get());
+  }
+  if (kind != H5T_COMPOUND) return true;
+  for (int i = 0; i < H5Tget_nmembers(type); ++i) {
+    const auto member = hdf5::own(H5Tget_member_type(type, static_cast<unsigned>(i)), H5Tclose,
+                                  "H5Tget_member_type", a_type);
+    if (!has_fixed_size(member.get())) return false;
+  }
+  return true;
+}
+
+void take(Object& object, hid_t type, hid_t space, hid_t creation, bool created, bool owned) {
+  if (!belongs_into_log(type, space, creation) || H5Pget_layout(creation) != H5D_CONTIGUOUS ||
+      H5Sget_simple_extent_npoints(space) == 0) {
+    return;
+  }
+  const auto info = basic_info(object.under, self(object.type), object.connector);
+  if (!info) return;
+  std::uint64_t number = 0;
+  std::memcpy(&number, &info->token, sizeof number);
+  object.dataset = object.log->canonical->take(
+      {object.under, object.connector, number, type, space, creation, created, owned});
+}
+
+}  // namespace
+
+bool belongs_into_log(hid_t type, hid_t space, hid_t creation) {
+  const auto layout = H5Pget_layout(creation);
+  return H5Sget_simple_extent_type(space) == H5S_SIMPLE && layout != H5D_COMPACT &&
+         layout != H5D_VIRTUAL && H5Pget_external_count(creation) == 0 && has_fixed_size(type);
+}
+
+void take_created_dataset(Object& object, hid_t type, hid_t space, hid_t creation) {
+  if (object.log && object.log->canonical) take(object, type, space, creation, true, true);
+}
+
+void show_all(const Object& object) {
+  const auto& log = object.log;
+  if (log && log->canonical && !log->canonical->is_parallel()) log->file->flush(log->location());
+}
+
+void find_dataset(Object& object, bool owned) {
   const auto get = [&](H5VL_dataset_get_t what) {
     H5VL_dataset_get_args_t args{};
     args.op_type = what;
@@ -378,20 +443,22 @@ void find_dataset(Object& object) {
   const auto number = number_of(creation.get());
   if (!number) {
     object.mappings = mappings_in(creation.get());
-    return;
+    if (object.mappings || !object.log || !object.log->canonical) return;
+  } else {
+    if (!object.log || !object.log->log) return check_view(object, *number);
+    object.dataset = object.log->log->known(*number);
+    if (object.dataset) return;
   }
-  if (!object.log) return check_view(object, *number);
-  object.dataset = object.log->file.known(*number);
-  if (object.dataset) return;
   const hdf5::Handle type(get(H5VL_DATASET_GET_TYPE).args.get_type.type_id, H5Tclose);
   const hdf5::Handle space(get(H5VL_DATASET_GET_SPACE).args.get_space.space_id, H5Sclose);
-  object.dataset = object.log->file.add(object.log->location(),
+  if (!number) return take(object, type.get(), space.get(), creation.get(), false, owned);
+  object.dataset = object.log->log->add(object.log->location(),
                                         describe(*number, type.get(), space.get(), creation.get()));
 }
 
 void find_opened_dataset(Object& object) {
   try {
-    find_dataset(object);
+    find_dataset(object, true);
   } catch (...) {
     close_object(&object, H5VLdataset_close, H5P_DATASET_XFER_DEFAULT);
     throw;

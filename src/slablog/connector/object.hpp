@@ -11,6 +11,7 @@
 #include <H5VLconnector.h>
 #include <H5VLnative.h>
 
+#include "slablog/canonical_file.hpp"
 #include "slablog/log_file.hpp"
 #include "slablog/refusal.hpp"
 
@@ -27,24 +28,29 @@ struct Object;
 struct Mapping;
 using Mappings = std::shared_ptr<const std::vector<Mapping>>;
 
-/// A log file with the objects that are open in it. When the last of them is closed, HDF5 closes
-/// the file, unless it is mounted or otherwise in use; when HDF5 has closed it, the log ends.
+/// A file of either layout with the objects that are open in it. When the last of them is closed,
+/// HDF5 closes the file, unless it is mounted or otherwise in use; when HDF5 has closed it, this
+/// ends.
 struct OpenLog {
-  OpenLog(std::string path, Ranks ranks, const Config& config, std::shared_ptr<Journal> journal)
-      : file(std::move(path), std::move(ranks), config, std::move(journal)) {}
+  explicit OpenLog(std::unique_ptr<LogFile> of_log) : log(of_log.get()), file(std::move(of_log)) {}
+  OpenLog(std::unique_ptr<CanonicalFile> of_canonical, std::size_t sieve)
+      : canonical(of_canonical.get()), sieve_bytes(sieve), file(std::move(of_canonical)) {}
 
-  LogFile file;
+  LogFile* log = nullptr;              ///< the file, in the log layout
+  CanonicalFile* canonical = nullptr;  ///< the file, in the canonical layout
+  std::size_t sieve_bytes = 0;         ///< of the canonical layout: as the program wants it
+  std::unique_ptr<DataFile> file;
   std::set<Object*> objects;
 
-  /// The log's group, which is open below as long as there are objects.
-  Location location() const { return {group_, H5I_GROUP, H5VL_NATIVE}; }
+  /// The log's group, which is open below as long as there are objects; else one of these.
+  Location location() const;
   /// `object`: the first time a file that was just opened.
   void open_group(const Object& object);
   void close_group();
   /// Whether nothing of it, or no handle of the file, is open but this.
   bool is_last(const Object& object) const;
   const Object& any_object() const;
-  /// Whether an object of the file is the log's group, or the root, which holds it.
+  /// Whether an object of the file is the log's group, or the root.
   bool is_group(const H5O_token_t& token) const;
   bool is_root(const H5O_token_t& token) const;
   const H5O_token_t& root() const { return root_; }
@@ -70,10 +76,14 @@ struct Object {
   hid_t connector;
   H5I_type_t type;
   std::shared_ptr<OpenLog> log;
-  std::shared_ptr<LogDataset> dataset;  ///< of a dataset that is in the log
+  std::shared_ptr<LogDataset> dataset;  ///< of a dataset whose elements go past HDF5
   hdf5::Handle creation;                ///< as the user gave it, of a dataset made in this session
   Mappings mappings;                    ///< of a virtual dataset of the program's own
 };
+
+/// `object` is a dataset in the log's layout, or in the canonical one.
+inline bool is_logged(const Object& object) { return object.dataset && object.log->log; }
+inline bool is_canonical(const Object& object) { return object.dataset && object.log->canonical; }
 
 inline Object& as_object(void* object) { return *static_cast<Object*>(object); }
 
@@ -123,6 +133,10 @@ void* guarded_object(const char* callback, const Body& body) {
   }
 }
 
+/// To be called before HDF5 looks at elements of a file that this process alone has open: puts what
+/// is pending there into it. With several ranks HDF5 sees what was flushed.
+void show_all(const Object& object);
+
 /// Closes the object below with `close`. Where it is the last one, what is pending is flushed
 /// before that, and the log ends after it. On failure the object stays if HDF5 below kept it.
 herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), hid_t list);
@@ -144,10 +158,15 @@ struct OpeningFile {
   static inline int count = 0;
 };
 
-/// Recognises a dataset of the log, and a virtual one of the program's own.
-void find_dataset(Object& object);
-/// The same, and closes the object where that fails.
+/// Recognises a dataset whose elements go past HDF5, and a virtual one of the program's own.
+/// `owned`: what is below is closed by closing the object.
+void find_dataset(Object& object, bool owned);
+/// The same of one that was opened, and closes the object where that fails.
 void find_opened_dataset(Object& object);
+/// The same of one that was created with these.
+void take_created_dataset(Object& object, hid_t type, hid_t space, hid_t creation);
+/// Whether a dataset may go past HDF5.
+bool belongs_into_log(hid_t type, hid_t space, hid_t creation);
 
 /// The numbers of our operations on datasets; found or registered at the first call.
 int write_n_operation();

@@ -126,7 +126,7 @@ bool holds_own_group(const Object& object, const H5VL_loc_params_t& place) {
   if (open_logs().empty()) return false;
   const auto info = basic_info(object.under, place, object.connector);
   const auto log = info ? log_of_file(info->fileno) : nullptr;
-  return log && log->is_root(info->token);
+  return log && log->log && log->is_root(info->token);
 }
 
 herr_t iterate_links(const Object& object, const H5VL_loc_params_t& place,

@@ -55,27 +55,6 @@ std::optional<std::string> one_name(const std::string& pattern) {
   return name;
 }
 
-/// Consecutive elements of two lists of as many, in which the n-th of one stands for the n-th of
-/// the other.
-LogRuns paired(const RunList& offsets, const RunList& positions) {
-  LogRuns pairs;
-  std::size_t other = 0;
-  std::uint64_t done = 0;  // of the other's run
-  for (auto run : offsets) {
-    while (run.length > 0) {
-      const auto length = std::min(run.length, positions[other].length - done);
-      append(pairs, {run.offset, length, positions[other].offset + done}, 1);
-      run = {run.offset + length, run.length - length};
-      done += length;
-      if (done == positions[other].length) {
-        ++other;
-        done = 0;
-      }
-    }
-  }
-  return pairs;
-}
-
 Mapping mapping_at(hid_t creation, std::size_t i) {
   const Space shown(
       own(H5Pget_virtual_vspace(creation, i), H5Sclose, "H5Pget_virtual_vspace", a_virtual));
@@ -152,7 +131,7 @@ std::shared_ptr<OpenLog> log_of_source(const Object& mine, const std::string& na
   if (found == places.end()) return nullptr;
   for (const auto& [number, open] : open_logs()) {
     const auto log = open.lock();
-    if (log && fs::equivalent(*found, log->file.path(), none)) return log;
+    if (log && fs::equivalent(*found, log->file->path(), none)) return log;
   }
   return nullptr;
 }
@@ -184,13 +163,14 @@ std::shared_ptr<Object> open_source(const Object& mine, const OpenLog& log,
   std::shared_ptr<Object> source(
       static_cast<Object*>(wrapped(found, mine, H5I_DATASET)),
       [](Object* object) { close_object(object, H5VLdataset_close, H5P_DATASET_XFER_DEFAULT); });
-  find_dataset(*source);
+  find_dataset(*source, true);
   return source;
 }
 
 /// Those of `pairs`, elements of the virtual dataset with their places in memory, that are mapped.
 Elements mapped(const Mapping& mapping, const LogRuns& pairs, std::uint64_t source_elements) {
-  Elements result;
+  RunList in_dataset;
+  RunList in_memory;
   for (const auto& pair : pairs) {
     auto one =
         std::lower_bound(mapping.elements->begin(), mapping.elements->end(), pair.offset,
@@ -201,11 +181,11 @@ Elements mapped(const Mapping& mapping, const LogRuns& pairs, std::uint64_t sour
       if (position >= source_elements) continue;  // HDF5 has put the fill value there
       const auto length =
           std::min(std::min(one->end(), pair.end()) - from, source_elements - position);
-      append(result.in_dataset, {position, length});
-      append(result.in_memory, {pair.position + (from - pair.offset), length});
+      append(in_dataset, {position, length});
+      append(in_memory, {pair.position + (from - pair.offset), length});
     }
   }
-  return result;
+  return elements_of(std::move(in_dataset), std::move(in_memory));
 }
 
 struct Part {
@@ -220,7 +200,7 @@ bool can_be_followed(const Mapping& mapping, const Extent& shown, const Extent& 
 bool all_show_all() {
   return std::all_of(open_logs().begin(), open_logs().end(), [](const auto& one) {
     const auto log = one.second.lock();
-    return !log || log->file.shows_all();
+    return !log || log->file->shows_all();
   });
 }
 
@@ -235,7 +215,7 @@ void refuse_to_follow() {
 /// Adds what of a selection leads to datasets of open logs, also through other virtual ones.
 /// `may_see`: what the views show will do where they show all.
 void add_parts(Object& mine, const Elements& wanted, bool may_see, std::vector<Part>& parts) {
-  const auto pairs = paired(wanted.in_dataset, wanted.in_memory);
+  const auto pairs = paired(*wanted.in_dataset, *wanted.in_memory);
   for (const auto& mapping : *mine.mappings) {
     if (!mapping.file) {
       if (!may_see || !all_show_all()) refuse_to_follow();
@@ -245,14 +225,14 @@ void add_parts(Object& mine, const Elements& wanted, bool may_see, std::vector<P
     if (!log) continue;
     constexpr auto no_end = std::numeric_limits<std::uint64_t>::max();
     const bool has_end = mapping.elements && mapping.dataset;
-    if (has_end && mapped(mapping, pairs, no_end).in_dataset.empty()) continue;
+    if (has_end && mapped(mapping, pairs, no_end).in_dataset->empty()) continue;
     auto source = has_end ? open_source(mine, *log, *mapping.dataset) : nullptr;
     if (has_end && !source) continue;
     const auto extent = !source           ? Extent()
                         : source->dataset ? source->dataset->extent()
                                           : extent_of(*source);
     if (!source || !can_be_followed(mapping, extent_of(mine), extent)) {
-      if (!may_see || !log->file.shows_all()) refuse_to_follow();
+      if (!may_see || !log->file->shows_all()) refuse_to_follow();
       continue;
     }
     auto elements = mapped(mapping, pairs, element_count(extent));
@@ -280,28 +260,28 @@ Mappings mappings_in(hid_t creation) {
 void read_mapped(Object& mine, hid_t type, hid_t memory, hid_t file, hid_t list, void* data) {
   if (!may_be_mapped(mine)) return;
   std::vector<Part> parts;
-  add_parts(mine, selected(extent_of(mine), memory, file), true, parts);
+  add_parts(mine, selected(extent_of(mine), memory, file, nullptr), true, parts);
   for (const auto& part : parts) {
-    read_elements(part.source->log->file, *part.source->dataset, type, part.elements, list, data);
+    read_elements(*part.source->log->file, *part.source->dataset, type, part.elements, list, data);
   }
 }
 
 bool write_mapped(Object& mine, hid_t type, hid_t memory, hid_t file, hid_t list,
                   const void* data) {
   if (!may_be_mapped(mine)) return false;
-  const auto wanted = selected(extent_of(mine), memory, file);
+  const auto wanted = selected(extent_of(mine), memory, file, nullptr);
   std::vector<Part> parts;
   add_parts(mine, wanted, false, parts);
   if (parts.empty()) return false;
   std::uint64_t elements = 0;
-  for (const auto& part : parts) elements += total_length(part.elements.in_dataset);
-  if (elements != total_length(wanted.in_dataset)) {
+  for (const auto& part : parts) elements += total_length(*part.elements.in_dataset);
+  if (elements != total_length(*wanted.in_dataset)) {
     throw Refusal(H5E_DATASET, H5E_UNSUPPORTED,
                   "only a part of what is written to this virtual dataset is mapped onto datasets "
                   "of slablog's log; write the others in a call of their own");
   }
   for (const auto& part : parts) {
-    write_elements(part.source->log->file, *part.source->dataset, type, part.elements, list, data);
+    write_elements(*part.source->log->file, *part.source->dataset, type, part.elements, list, data);
   }
   return true;
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string_view>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -149,6 +150,17 @@ void File::read_at(std::uint64_t offset, std::byte* data, std::uint64_t bytes) {
         "is truncated, write it again.",
         path_, end, missing));
   });
+}
+
+Mapping File::map(std::uint64_t bytes) const {
+  if (bytes == 0) return {};
+  void* const data = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor_, 0);
+  if (data == MAP_FAILED) fail("mmap", errno);
+  return {static_cast<const std::byte*>(data), bytes};
+}
+
+Mapping::~Mapping() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), bytes_);
 }
 
 std::uint64_t File::size() const {

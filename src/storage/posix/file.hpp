@@ -12,6 +12,29 @@ namespace slabmark::posix {
 /// some space there or choose another directory".
 std::string explain(int error);
 
+/// Bytes of a file as memory that is only read, until it is destroyed.
+class Mapping {
+ public:
+  Mapping() = default;
+  ~Mapping();
+  Mapping(Mapping&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+  Mapping& operator=(Mapping&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+
+  const std::byte* data() const { return data_; }  ///< at the begin of a page; null for no bytes
+
+ private:
+  friend class File;
+  Mapping(const std::byte* data, std::uint64_t bytes) : data_(data), bytes_(bytes) {}
+
+  const std::byte* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
 /// An open file that closes itself. Offsets and sizes are in bytes. Every failure throws IoError
 /// with the call, the file, the reason and the remedy. Writes beyond RLIMIT_FSIZE raise SIGXFSZ
 /// unless the process ignores it, which run_program() arranges.
@@ -50,6 +73,9 @@ class File {
   void append(const std::byte* data, std::uint64_t bytes);
   /// Reads exactly `bytes`; a file that ends before is an IoError.
   void read_at(std::uint64_t offset, std::byte* data, std::uint64_t bytes);
+
+  /// The first `bytes` of the file, which must not become shorter.
+  Mapping map(std::uint64_t bytes) const;
 
   std::uint64_t size() const;
   void resize(std::uint64_t bytes);  ///< what is added reads as zero

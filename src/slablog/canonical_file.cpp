@@ -1,0 +1,262 @@
+#include "slablog/canonical_file.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/number.hpp"
+#include "slablog/find_datasets.hpp"
+#include "slablog/write_alone.hpp"
+#include "storage/hdf5/space.hpp"
+#include "storage/posix/file_system.hpp"
+
+namespace slabmark::slablog {
+
+namespace {
+
+constexpr std::uint64_t page = 4096;
+
+// Points of HDF5 take memory for each coordinate.
+constexpr std::uint64_t most_points = 1 << 16;
+
+bool is_zero(const std::vector<std::byte>& bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte one) { return one == std::byte{0}; });
+}
+
+std::uint64_t number_of(const CanonicalFile::Hints& hints, const char* name,
+                        std::uint64_t otherwise) {
+  const auto found = hints.find(name);
+  if (found == hints.end()) return otherwise;
+  try {
+    return parse_size(found->second, name);
+  } catch (const InputError&) {
+    return otherwise;  // libraries put words there, too
+  }
+}
+
+/// Appends where an element is in an array.
+void append_coordinates(const Extent& extent, std::uint64_t offset, std::vector<hsize_t>& all) {
+  const auto at = all.size();
+  all.resize(at + extent.size());
+  for (auto d = extent.size(); d-- > 0; offset /= extent[d]) all[at + d] = offset % extent[d];
+}
+
+/// The rearranger knows elements of 1, 2, 4 and 8 bytes; others are several of these.
+std::uint64_t unit_of(std::uint64_t element_bytes) {
+  return std::min<std::uint64_t>(8, element_bytes & (~element_bytes + 1));
+}
+
+}  // namespace
+
+CanonicalFile::CanonicalFile(std::string path, Ranks ranks, const Config& config, Hints hints)
+    : DataFile(std::move(path), std::move(ranks), config, true), hints_(std::move(hints)) {}
+
+std::shared_ptr<LogDataset> CanonicalFile::take(const Opened& opened) {
+  if (const auto found = known_.find(opened.number); found != known_.end()) {
+    ++found->second->users;
+    return found->second;
+  }
+  const auto address = allocated_address(opened.under, opened.connector);
+  // HDF5 gives a dataset of a parallel file its space when it is created, or opened.
+  if (is_parallel() && !address) return nullptr;
+  const auto described = describe(opened.number, opened.type, opened.space, opened.creation);
+  auto dataset = std::make_shared<CanonicalDataset>(std::move(*described));
+  dataset->address = address;
+  dataset->fresh = opened.created && is_zero(dataset->fill());
+  dataset->under =
+      opened.owned ? opened.under : open_again(opened.under, opened.connector, opened.number);
+  dataset->users = 1;
+  connector_ = opened.connector;
+  known_[opened.number] = dataset;
+  return dataset;
+}
+
+herr_t CanonicalFile::close(LogDataset& dataset, void* under, hid_t list, bool last) {
+  const auto known = known_.find(dataset.number());
+  auto& mine = *known->second;
+  --mine.users;
+  herr_t status = 0;
+  if (under != mine.under) status = H5VLdataset_close(under, connector_, list, nullptr);
+  const bool may_go = last || (!is_parallel() && !mine.has_pending());
+  if (mine.users > 0 || !may_go) return status;
+  const auto closed = H5VLdataset_close(mine.under, connector_, list, nullptr);
+  known_.erase(known);
+  return closed < 0 ? closed : status;
+}
+
+std::vector<LogDataset*> CanonicalFile::datasets() const {
+  std::vector<LogDataset*> all;
+  for (const auto& [number, dataset] : known_) all.push_back(dataset.get());
+  return all;
+}
+
+void CanonicalFile::release(bool only_without_pending) {
+  std::erase_if(known_, [&](const auto& one) {
+    const auto& dataset = *one.second;
+    if (dataset.users > 0 || (only_without_pending && dataset.has_pending())) return false;
+    H5VLdataset_close(dataset.under, connector_, H5P_DATASET_XFER_DEFAULT, nullptr);
+    return true;
+  });
+}
+
+std::string CanonicalFile::abandon() {
+  abandoned_ = true;
+  drop_pending();
+  release(true);
+  return "has lost what was written since its last flush";
+}
+
+void CanonicalFile::after_close(bool well) {
+  if (!abandoned_) check_all(well, "H5Fclose", {});
+}
+
+void CanonicalFile::reshape(const Location& file, LogDataset& dataset, const Extent& extent) {
+  flush(file);
+  dataset.reshape(extent);
+}
+
+void CanonicalFile::read(LogDataset& dataset, std::vector<ReadRun> reads) {
+  const auto& mine = *known_.at(dataset.number());
+  Gathering gathering(files_, dataset, most_points);
+  for_each_request(std::move(reads), dataset.element_bytes(), most_points, [&](Request& request) {
+    dataset.find(request, gathering);
+    std::vector<ReadRun> missing;
+    request.for_each_missing([&](const ReadRun& read) { missing.push_back(read); });
+    if (!missing.empty()) read_below(mine, missing);
+  });
+  gathering.finish();
+}
+
+void CanonicalFile::read_below(const CanonicalDataset& dataset,
+                               const std::vector<ReadRun>& reads) const {
+  const auto& extent = dataset.extent();
+  std::vector<hsize_t> coordinates;
+  std::uint64_t elements = 0;
+  for (const auto& read : reads) {
+    for (auto offset = read.offset; offset < read.end(); ++offset) {
+      append_coordinates(extent, offset, coordinates);
+    }
+    elements += read.length;
+  }
+  hdf5::Space in_file(extent);
+  in_file.select_points(coordinates);
+  const hdf5::Space line({elements});
+  std::vector<std::byte> found(elements * dataset.element_bytes());
+  auto* under = dataset.under;
+  hid_t type = dataset.type();
+  hid_t memory = line.get();
+  hid_t file = in_file.get();
+  void* buffer = found.data();
+  hdf5::check(H5VLdataset_read(1, &under, connector_, &type, &memory, &file,
+                               H5P_DATASET_XFER_DEFAULT, &buffer, nullptr),
+              "H5Dread", path_);
+  const auto* from = found.data();
+  for (const auto& read : reads) {
+    const auto bytes = read.length * dataset.element_bytes();
+    std::copy(from, from + bytes, read.target);
+    from += bytes;
+  }
+}
+
+void CanonicalFile::flush(const Location&) {
+  if (abandoned_) return;
+  if (const auto* comm = ranks_.comm()) {
+    flush_together(*comm);
+  } else {
+    flush_alone();
+  }
+  drop_pending();
+  release(true);
+}
+
+// All ranks must choose the same, also where the file system looks different to them.
+void CanonicalFile::settle_settings(const Comm& comm) {
+  if (alignment_ > 0) return;
+  settings_.aggregators = comm.min(number_of(hints_, "cb_nodes", 0));
+  settings_.stripes = comm.min(std::max<std::uint64_t>(number_of(hints_, "striping_factor", 1), 1));
+  settings_.writers = comm.any(posix::locks_file_to_write(path_)) ? 1 : 0;
+  alignment_ = comm.min(std::max(number_of(hints_, "striping_unit", page), page));
+}
+
+Posting CanonicalFile::posting_of(CanonicalDataset& dataset, const std::byte* spilled) const {
+  const auto unit = unit_of(dataset.element_bytes());
+  const auto scale = dataset.element_bytes() / unit;
+  Posting posting;
+  posting.place = {*dataset.address, unit, element_count(dataset.extent()) * scale};
+  posting.fresh = dataset.fresh;
+  if (const auto& post = dataset.only_post(); post.runs) {
+    posting.runs = post.runs;
+    posting.scale = scale;
+    posting.data = post.data;
+    return posting;
+  }
+  const auto address_of = [&](const LogRun& run) {
+    return run.source == in_memory ? reinterpret_cast<const std::byte*>(run.position)
+                                   : spilled + run.position;
+  };
+  const auto& pending = dataset.pending();
+  posting.data = address_of(pending.front());
+  for (const auto& run : pending) posting.data = std::min(posting.data, address_of(run));
+  posting.pieces.reserve(pending.size());
+  for (const auto& run : pending) {
+    // Memory and spill file keep to multiples of the unit: see DataFile::spill().
+    const auto distance = static_cast<std::uint64_t>(address_of(run) - posting.data);
+    posting.pieces.push_back({run.offset * scale, distance / unit, run.length * scale});
+  }
+  return posting;
+}
+
+void CanonicalFile::flush_together(const Comm& comm) {
+  settle_settings(comm);
+  if (!writer_) writer_ = InPlaceWriter::of(comm.get());
+  posix::Mapping spilled;
+  std::vector<Posting> mine;
+  ranks_.agreed([&] {
+    if (files_.spill.is_open()) spilled = files_.spill.map(spilled_bytes_);
+    for (const auto& [number, dataset] : known_) {
+      if (dataset->has_pending()) mine.push_back(posting_of(*dataset, spilled.data()));
+    }
+  });
+  std::set<std::uint64_t> written;
+  const auto places = writer_->write(mine, settings_, alignment_,
+                                     [&](std::uint64_t at, std::byte* memory, std::uint64_t bytes) {
+                                       files_.hdf5.write_at(at, memory, bytes);
+                                     });
+  for (const auto& place : places) written.insert(place.offset);
+  for (const auto& [number, dataset] : known_) {
+    if (written.contains(*dataset->address)) dataset->fresh = false;
+  }
+}
+
+// HDF5 gives space, and fills it where it has to, when it writes the first element.
+void CanonicalFile::allocate(CanonicalDataset& dataset) {
+  const auto first = dataset.pending().front();
+  std::vector<std::byte> element(dataset.element_bytes());
+  Gathering gathering(files_, dataset, 1);
+  gathering.add(part_of(first, first.offset, first.offset + 1, element.size()), element.data());
+  gathering.finish();
+  std::vector<hsize_t> coordinates;
+  append_coordinates(dataset.extent(), first.offset, coordinates);
+  hdf5::Space in_file(dataset.extent());
+  in_file.select_points(coordinates);
+  const hdf5::Space line({1});
+  hid_t type = dataset.type();
+  hid_t memory = line.get();
+  hid_t file = in_file.get();
+  const void* buffer = element.data();
+  hdf5::check(H5VLdataset_write(1, &dataset.under, connector_, &type, &memory, &file,
+                                H5P_DATASET_XFER_DEFAULT, &buffer, nullptr),
+              "H5Dwrite", path_);
+  dataset.address = allocated_address(dataset.under, connector_);
+}
+
+void CanonicalFile::flush_alone() {
+  for (const auto& [number, dataset] : known_) {
+    if (!dataset->has_pending()) continue;
+    if (!dataset->address) allocate(*dataset);
+    write_alone(files_, *dataset, *dataset->address);
+  }
+}
+
+}  // namespace slabmark::slablog

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slablog/data_file.hpp"
+#include "slablog/in_place.hpp"
+
+namespace slabmark::slablog {
+
+/// A dataset whose elements go past HDF5 into the space that HDF5 gave it.
+struct CanonicalDataset : LogDataset {
+  explicit CanonicalDataset(LogDataset described) : LogDataset(std::move(described)) {}
+
+  void* under = nullptr;                 ///< the dataset below the connector
+  std::optional<std::uint64_t> address;  ///< of its first byte; none before it is written first
+  bool fresh = false;                    ///< nothing but zeros can be there
+  int users = 0;                         ///< objects of the connector that stand for it
+};
+
+/// An open file in the canonical layout: an ordinary HDF5 file, all of whose structure is HDF5's.
+/// What is flushed goes straight to its places, put together by a plan where several ranks have the
+/// file open.
+class CanonicalFile : public DataFile {
+ public:
+  using Hints = std::map<std::string, std::string>;  ///< of MPI-IO
+
+  CanonicalFile(std::string path, Ranks ranks, const Config& config, Hints hints);
+
+  /// What is to be known of a dataset that was just opened below the connector.
+  struct Opened {
+    void* under;
+    hid_t connector;
+    std::uint64_t number;  ///< the same for all who open it, as long as it is there
+    hid_t type, space, creation;
+    bool created;
+    bool owned;  ///< `under` may be kept, until close() of the file says otherwise
+  };
+  /// Null where the dataset stays HDF5's own.
+  std::shared_ptr<LogDataset> take(const Opened& opened);
+  /// One of those for whom take() returned the dataset does without it; `last`: nothing else of the
+  /// file is open. Closes `under`, unless it is still needed: no rank may give a dataset up before
+  /// the others, or what deleting it frees would be in use on some.
+  herr_t close(LogDataset& dataset, void* under, hid_t list, bool last);
+  /// The same where HDF5 itself closes what is below.
+  void leave(LogDataset& dataset) { --known_.at(dataset.number())->users; }
+
+  bool writable() const override { return true; }
+  bool shows_all() const override { return !has_pending(); }
+  void read(LogDataset& dataset, std::vector<ReadRun> reads) override;
+  void flush(const Location& file) override;
+  void reshape(const Location& file, LogDataset& dataset, const Extent& extent) override;
+  void prepare_close(const Location& file) override { flush(file); }
+  void after_flush(bool well) override { check_all(well, "H5Fflush", {}); }
+  bool is_open_below() const override { return false; }
+  std::string abandon() override;
+  void after_close(bool well) override;
+
+ protected:
+  std::vector<LogDataset*> datasets() const override;
+
+ private:
+  void release(bool only_without_pending);
+  void read_below(const CanonicalDataset& dataset, const std::vector<ReadRun>& reads) const;
+  void flush_together(const Comm& comm);
+  void flush_alone();
+  void allocate(CanonicalDataset& dataset);
+  Posting posting_of(CanonicalDataset& dataset, const std::byte* spilled) const;
+  void settle_settings(const Comm& comm);
+
+  Hints hints_;
+  hid_t connector_ = H5I_INVALID_HID;
+  std::map<std::uint64_t, std::shared_ptr<CanonicalDataset>> known_;  ///< by number
+  bool abandoned_ = false;
+
+  std::shared_ptr<InPlaceWriter> writer_;
+  RearrangerSettings settings_;
+  std::uint64_t alignment_ = 0;  ///< 0: not settled yet
+};
+
+}  // namespace slabmark::slablog

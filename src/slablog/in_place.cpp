@@ -1,0 +1,256 @@
+#include "slablog/in_place.hpp"
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <utility>
+
+#include "base/error.hpp"
+#include "exchange/range_plan.hpp"
+#include "exchange/union_of_ranks.hpp"
+#include "parallel/agree.hpp"
+
+namespace slabmark::slablog {
+
+namespace {
+
+/// A place, in the order in which they lie in the file.
+struct Place {
+  std::uint64_t offset, element_bytes, elements;
+  auto operator<=>(const Place&) const = default;
+};
+
+/// Never destroyed but before MPI ends: later there is nothing to give anything back to.
+std::vector<std::shared_ptr<InPlaceWriter>>& writers() {
+  static auto& all = *new std::vector<std::shared_ptr<InPlaceWriter>>;
+  return all;
+}
+
+std::shared_ptr<std::vector<Piece>> pieces_of(const RunList& runs, std::uint64_t scale) {
+  auto pieces = std::make_shared<std::vector<Piece>>();
+  pieces->reserve(runs.size());
+  std::uint64_t at = 0;
+  for (const Run& run : runs) {
+    pieces->push_back({run.offset * scale, at, run.length * scale});
+    at += run.length * scale;
+  }
+  return pieces;
+}
+
+/// What of `pieces` lies in `kept`, both ascending.
+std::vector<Piece> common_pieces(std::span<const Piece> pieces, std::span<const Run> kept) {
+  std::vector<Piece> common;
+  for (const Piece& piece : pieces) {
+    const Run whole{piece.file, piece.length};
+    for (const Run& run : within(kept, whole)) {
+      const Run part = common_part(run, whole);
+      common.push_back({part.offset, piece.buffer + (part.offset - piece.file), part.length});
+    }
+  }
+  return common;
+}
+
+}  // namespace
+
+InPlacePlan::InPlacePlan(const Comm& comm, const Region& region, Mine mine,
+                         const Aggregation& aggregation)
+    : lies_(region.arrays().begin(), region.arrays().end()) {
+  const auto nothing = std::make_shared<std::vector<Piece>>();
+  std::map<std::pair<const RunList*, std::uint64_t>, std::shared_ptr<std::vector<Piece>>> shared;
+  for (Posting* const one : mine) {
+    if (one == nullptr) {
+      items_.push_back({nullptr, 1, nothing});
+    } else if (one->runs) {
+      auto& pieces = shared[{one->runs.get(), one->scale}];
+      if (!pieces) pieces = pieces_of(*one->runs, one->scale);
+      items_.push_back({one->runs, one->scale, pieces});
+    } else {
+      items_.push_back({nullptr, 1, std::make_shared<std::vector<Piece>>(std::move(one->pieces))});
+    }
+  }
+  if (comm.size() == 1) {
+    flush_ = plan(comm, region, aggregation, false);
+    return;
+  }
+  try {
+    flush_ = plan(comm, region, aggregation, true);
+  } catch (const InputError&) {  // thrown on all ranks: some have the same element
+    serves_again_ = false;
+    leave_to_highest_rank(comm, region);
+    flush_ = plan(comm, region, aggregation, false);
+  }
+}
+
+FlushPlan InPlacePlan::plan(const Comm& comm, const Region& region, const Aggregation& aggregation,
+                            bool refuse_overlaps) const {
+  std::map<std::pair<const std::vector<Piece>*, std::uint64_t>, std::size_t> first_with;
+  std::vector<std::size_t> first_alike;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    first_alike.push_back(
+        first_with.try_emplace({items_[i].pieces.get(), lies_[i].place.elements}, i).first->second);
+  }
+  const auto map_of = agreed_maps(comm, first_alike);
+  std::vector<PlanMap> maps;
+  std::vector<PlanItem> items;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    items.push_back({i, map_of[i]});
+    if (map_of[i] < maps.size()) continue;
+    maps.push_back({*items_[i].pieces, lies_[i].place.elements, ""});
+  }
+  return FlushPlan(comm, region, std::move(maps), std::move(items),
+                   region.cut(aggregation.ranks.size(), aggregation.alignment), aggregation.ranks,
+                   refuse_overlaps);
+}
+
+void InPlacePlan::leave_to_highest_rank(const Comm& comm, const Region& region) {
+  // All arrays' elements on one line.
+  std::vector<std::uint64_t> begin;
+  std::uint64_t end = 0;
+  RunList held;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    begin.push_back(end);
+    for (const Piece& piece : *items_[i].pieces) append(held, {end + piece.file, piece.length});
+    end += region.arrays()[i].place.elements;
+  }
+  const RunList kept = RangePlan(&comm, std::move(held), end).counted();
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const Run whole{begin[i], region.arrays()[i].place.elements};
+    RunList runs;
+    for (const Run& run : within(kept, whole)) {
+      const Run part = common_part(run, whole);
+      runs.push_back({part.offset - begin[i], part.length});
+    }
+    items_[i].pieces = std::make_shared<std::vector<Piece>>(common_pieces(*items_[i].pieces, runs));
+  }
+}
+
+bool InPlacePlan::fits(const Region& region, Mine mine) const {
+  const auto lies_alike = [](const Region::Array& a, const Region::Array& b) {
+    return a.begin == b.begin && a.place.elements == b.place.elements &&
+           a.place.element_bytes == b.place.element_bytes;
+  };
+  if (!std::equal(lies_.begin(), lies_.end(), region.arrays().begin(), region.arrays().end(),
+                  lies_alike)) {
+    return false;
+  }
+  // Those of another file are others that are alike.
+  std::map<std::pair<const RunList*, const RunList*>, bool> alike;
+  const auto are_alike = [&](const RunsPtr& a, const RunsPtr& b) {
+    if (a == b) return true;
+    const auto [found, is_new] = alike.try_emplace({a.get(), b.get()}, false);
+    if (is_new) found->second = *a == *b;
+    return found->second;
+  };
+  const auto lie_alike = [](const Piece& a, const Piece& b) {
+    return a.file == b.file && a.length == b.length;
+  };
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    const Posting* const one = mine[i];
+    if (one == nullptr || !one->runs) {
+      const std::span<const Piece> pieces =
+          one == nullptr ? std::span<const Piece>() : std::span<const Piece>(one->pieces);
+      if (item.runs || !std::equal(item.pieces->begin(), item.pieces->end(), pieces.begin(),
+                                   pieces.end(), lie_alike)) {
+        return false;
+      }
+    } else if (!item.runs || item.scale != one->scale || !are_alike(item.runs, one->runs)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void InPlacePlan::take(Mine mine) {
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (mine[i] == nullptr || mine[i]->runs) continue;
+    for (std::size_t p = 0; p < items_[i].pieces->size(); ++p) {
+      (*items_[i].pieces)[p].buffer = mine[i]->pieces[p].buffer;
+    }
+  }
+}
+
+// All ranks of a group have it or none, since they make it together.
+std::shared_ptr<InPlaceWriter> InPlaceWriter::of(MPI_Comm comm) {
+  for (const auto& known : writers()) {
+    int same = MPI_UNEQUAL;
+    MPI_Comm_compare(known->comm_.get(), comm, &same);
+    if (same == MPI_IDENT || same == MPI_CONGRUENT) return known;
+  }
+  return writers().emplace_back(std::make_shared<InPlaceWriter>(comm));
+}
+
+void InPlaceWriter::forget_all() { writers().clear(); }
+
+void InPlaceWriter::prepare(const RearrangerSettings& settings) {
+  if (rearranger_ && settings == settings_) return;
+  plans_.clear();
+  rearranger_.reset();
+  settings_ = settings;
+  rearranger_ = std::make_unique<Rearranger>(comm_, settings);
+}
+
+InPlacePlan& InPlaceWriter::plan_for(const Region& region, InPlacePlan::Mine mine,
+                                     std::uint64_t alignment) {
+  std::uint64_t fitting = 0;
+  std::uint64_t bit = 1;
+  for (const auto& plan : plans_) {
+    if (plan->fits(region, mine)) fitting |= bit;
+    bit *= 2;
+  }
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &fitting, 1, MPI_UINT64_T, MPI_BAND, comm_.get()),
+            "MPI_Allreduce");
+  for (auto plan = plans_.begin(); plan != plans_.end(); ++plan, fitting /= 2) {
+    if (fitting % 2 == 0) continue;
+    plans_.splice(plans_.begin(), plans_, plan);
+    plans_.front()->take(mine);
+    return *plans_.front();
+  }
+  auto made = std::make_unique<InPlacePlan>(
+      comm_, region, mine, InPlacePlan::Aggregation{rearranger_->aggregators(), alignment});
+  if (plans_.size() == most_plans) plans_.pop_back();
+  plans_.push_front(std::move(made));
+  return *plans_.front();
+}
+
+std::vector<ArrayPlace> InPlaceWriter::write(std::span<Posting> mine,
+                                             const RearrangerSettings& settings,
+                                             std::uint64_t alignment,
+                                             const Rearranger::FileAccess& access) {
+  std::vector<Place> wanted;
+  std::map<std::uint64_t, Posting*> by_offset;
+  for (Posting& one : mine) {
+    wanted.push_back({one.place.offset, one.place.element_bytes, one.place.elements});
+    by_offset[one.place.offset] = &one;
+  }
+  std::vector<ArrayPlace> places;
+  for (const Place& one : union_of_ranks(comm_, std::move(wanted))) {
+    places.push_back({one.offset, one.element_bytes, one.elements});
+  }
+  if (places.empty()) return places;
+  prepare(settings);
+  const Region region(places, 0);
+  std::vector<Posting*> postings;
+  std::vector<std::byte*> buffers;
+  std::vector<bool> fresh;
+  for (const ArrayPlace& place : places) {
+    const auto found = by_offset.find(place.offset);
+    postings.push_back(found == by_offset.end() ? nullptr : found->second);
+    const Posting* const one = postings.back();
+    buffers.push_back(one == nullptr ? nullptr : const_cast<std::byte*>(one->data));
+    fresh.push_back(one != nullptr && one->fresh);
+  }
+  InPlacePlan& plan = plan_for(region, postings, alignment);
+  const Rearranger::Flush flush{region, plan.flush(), buffers, fresh};
+  const bool serves_again = plan.serves_again();
+  try {
+    agreed(comm_, [&] { rearranger_->write(flush, access); });
+  } catch (...) {
+    if (!serves_again) plans_.pop_front();
+    throw;
+  }
+  if (!serves_again) plans_.pop_front();
+  return places;
+}
+
+}  // namespace slabmark::slablog

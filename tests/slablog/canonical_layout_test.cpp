@@ -1,0 +1,310 @@
+// The canonical layout: what is written through the connector is in the datasets' own space once it
+// is flushed, in a file that has nothing of the connector.
+#include <fstream>
+
+#include <gmock/gmock.h>
+
+#include "log_file_fixture.hpp"
+
+namespace slabmark::slablog {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+
+class CanonicalLayout : public LogFileTest {
+ protected:
+  static constexpr const char* canonical = "layout=canonical";
+
+  hdf5::Handle create_canonical(const std::string& name = "a.h5") const {
+    return create(name, canonical);
+  }
+
+  /// Alone, through the connector, with the POSIX driver.
+  hdf5::Handle create_alone(const std::string& name) const {
+    const auto list = access(canonical, false);
+    return handle(H5Fcreate(path(name).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, list.get()), H5Fclose);
+  }
+
+  std::string bytes_of(const std::string& name) const {
+    std::ifstream file(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  /// The elements of one byte of a contiguous dataset, past HDF5.
+  std::string bytes_at(const std::string& name, const hdf5::Handle& dataset, std::size_t n) const {
+    const auto offset = H5Dget_offset(dataset.get());
+    return offset == HADDR_UNDEF ? "" : bytes_of(name).substr(offset, n);
+  }
+
+  static herr_t put(const hdf5::Handle& dataset, hsize_t first, std::vector<int> values) {
+    const auto n = values.size();
+    return write_n(dataset, {{first}}, {{n}}, std::move(values));
+  }
+};
+
+TEST_F(CanonicalLayout, OthersSeeWhatARankWroteOnceItIsFlushedAndNotBefore) {
+  const auto file = create_canonical();
+  const auto d = dataset(file, "d", {2 * static_cast<hsize_t>(ranks())});
+  ASSERT_GE(put(d, 2 * mine(), {rank() + 1, -rank() - 1}), 0);
+  EXPECT_THAT(read_n(d, {{2 * mine()}}, {{2}}, 2), ElementsAre(rank() + 1, -rank() - 1));
+  world_.barrier();
+  const auto next = static_cast<hsize_t>((rank() + 1) % ranks());
+  if (ranks() > 1) {
+    EXPECT_THAT(read_n(d, {{2 * next}}, {{2}}, 2), ElementsAre(0, 0));
+  }
+  world_.barrier();
+  ASSERT_GE(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
+  EXPECT_THAT(read_n(d, {{2 * next}}, {{2}}, 2),
+              ElementsAre(static_cast<int>(next) + 1, -static_cast<int>(next) - 1));
+}
+
+TEST_F(CanonicalLayout, ElementsOfAnySizeGoToTheirPlaces) {
+  const hsize_t each = 5;
+  const std::vector<std::size_t> sizes = {1, 2, 3, 4, 6, 8, 12, 16, 24, 40};
+  const hsize_t n = each * static_cast<hsize_t>(ranks());
+  const auto value = [](std::size_t size, hsize_t element) {
+    return std::string(size, static_cast<char>('a' + (size + element) % 26));
+  };
+  {
+    const auto file = create_canonical();
+    for (const auto size : sizes) {
+      const auto type = handle(H5Tcreate(H5T_OPAQUE, size), H5Tclose);
+      const auto d = dataset(file, std::to_string(size).c_str(), {n}, type.get());
+      const auto all = handle(H5Dget_space(d.get()), H5Sclose);
+      // By turns, and in two calls the second half.
+      for (const hsize_t first : {hsize_t{0}, each / 2}) {
+        const hsize_t start = mine() + first * static_cast<hsize_t>(ranks());
+        const hsize_t stride = static_cast<hsize_t>(ranks());
+        const hsize_t count = each - first;
+        H5Sselect_hyperslab(all.get(), H5S_SELECT_SET, &start, &stride, &count, nullptr);
+        const auto memory = handle(H5Screate_simple(1, &count, nullptr), H5Sclose);
+        std::string data;
+        for (hsize_t i = 0; i < count; ++i) data += value(size, start + i * stride);
+        ASSERT_GE(H5Dwrite(d.get(), type.get(), memory.get(), all.get(), H5P_DEFAULT, data.data()),
+                  0);
+      }
+    }
+  }
+  const auto file = open_plainly("a.h5");
+  for (const auto size : sizes) {
+    const auto type = handle(H5Tcreate(H5T_OPAQUE, size), H5Tclose);
+    std::string data(n * size, '?');
+    std::string expected;
+    for (hsize_t i = 0; i < n; ++i) expected += value(size, i);
+    const auto d = opened(file, std::to_string(size).c_str());
+    ASSERT_GE(H5Dread(d.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data()), 0);
+    EXPECT_EQ(data, expected) << size;
+  }
+}
+
+TEST_F(CanonicalLayout, TheHighestRankHoldsWhereRanksOverlapInAFlushAndTheLaterFlushOverIt) {
+  {
+    const auto file = create_canonical();
+    const auto d = dataset(file, "d", {8});
+    const auto e = dataset(file, "e", {8});
+    // Also when the same comes again: the plan for it must not be used for the next.
+    for (int flush = 0; flush < 3; ++flush) {
+      ASSERT_GE(put(d, 1, {10 * flush + rank(), 10 * flush + rank()}), 0);
+      ASSERT_GE(put(d, 5, {rank()}), 0);
+      if (rank() == 0) {
+        ASSERT_GE(put(e, 0, std::vector<int>(8, flush)), 0);
+      }
+      ASSERT_GE(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
+    }
+    if (rank() == 0) {
+      ASSERT_GE(put(d, 2, {-1}), 0);
+    }
+  }
+  const int highest = ranks() - 1;
+  EXPECT_THAT(all_plainly("a.h5", "d"), ElementsAre(0, 20 + highest, -1, 0, 0, highest, 0, 0));
+  EXPECT_THAT(all_plainly("a.h5", "e"), Each(2));
+}
+
+TEST_F(CanonicalLayout, APlanServesAgainWhereTheSameIsWrittenElsewhereInMemory) {
+  const hsize_t each = 600;  // more than is walked again each time
+  const hsize_t n = each * static_cast<hsize_t>(ranks());
+  for (int again = 0; again < 2; ++again) {
+    {
+      const auto file = create_canonical();
+      const std::vector<std::string> names = {"a", "b", "c"};
+      std::vector<hdf5::Handle> datasets;
+      for (const auto& name : names) datasets.push_back(dataset(file, name.c_str(), {n}));
+      const auto space = handle(H5Dget_space(datasets[0].get()), H5Sclose);
+      const hsize_t start = mine();
+      const hsize_t stride = static_cast<hsize_t>(ranks());
+      H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, &stride, &each, nullptr);
+      const auto memory = handle(H5Screate_simple(1, &each, nullptr), H5Sclose);
+      for (int flush = 0; flush < 3; ++flush) {
+        for (std::size_t which = 0; which < names.size(); ++which) {
+          std::vector<int> values(each);
+          for (hsize_t i = 0; i < each; ++i) {
+            values[i] = static_cast<int>(1000 * which + 100000 * static_cast<std::size_t>(flush) +
+                                         i * stride + start);
+          }
+          // The third is written in two calls, the second of which lies before the first.
+          const hsize_t half = each / 2;
+          if (which < 2) {
+            ASSERT_GE(H5Dwrite(datasets[which].get(), H5T_NATIVE_INT, memory.get(), space.get(),
+                               H5P_DEFAULT, values.data()),
+                      0);
+            continue;
+          }
+          for (const hsize_t from : {half, hsize_t{0}}) {
+            const auto part = handle(H5Scopy(space.get()), H5Sclose);
+            const hsize_t first = start + from * stride;
+            H5Sselect_hyperslab(part.get(), H5S_SELECT_SET, &first, &stride, &half, nullptr);
+            const auto line = handle(H5Screate_simple(1, &half, nullptr), H5Sclose);
+            ASSERT_GE(H5Dwrite(datasets[which].get(), H5T_NATIVE_INT, line.get(), part.get(),
+                               H5P_DEFAULT, values.data() + from),
+                      0);
+          }
+        }
+        ASSERT_GE(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
+      }
+    }
+    for (int which = 0; which < 3; ++which) {
+      std::vector<int> expected(n);
+      std::iota(expected.begin(), expected.end(), 200000 + 1000 * which);
+      EXPECT_EQ(all_plainly("a.h5", std::string(1, static_cast<char>('a' + which)).c_str()),
+                expected);
+    }
+    world_.barrier();
+  }
+}
+
+TEST_F(CanonicalLayout, AnOrdinaryFileIsWrittenIntoAndWhatNobodyWritesStays) {
+  if (rank() == 0) {
+    const auto list = access(nullptr, false);
+    const auto file =
+        handle(H5Fcreate(path("a.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, list.get()), H5Fclose);
+    ASSERT_GE(put(dataset(file, "written", {12}), 0, std::vector<int>(12, 5)), 0);
+    const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    const int fill = 9;
+    H5Pset_fill_value(creation.get(), H5T_NATIVE_INT, &fill);
+    dataset(file, "unwritten", {12}, H5T_NATIVE_INT, creation.get());
+  }
+  world_.barrier();
+  {
+    const auto file = open("a.h5", H5F_ACC_RDWR, canonical);
+    const auto written = opened(file, "written");
+    const auto unwritten = opened(file, "unwritten");
+    if (rank() == ranks() - 1) {
+      ASSERT_GE(put(written, 3, {1, 2}), 0);
+      ASSERT_GE(put(unwritten, 3, {1, 2}), 0);
+      EXPECT_THAT(all(unwritten), ElementsAre(9, 9, 9, 1, 2, 9, 9, 9, 9, 9, 9, 9));
+    }
+  }
+  EXPECT_THAT(all_plainly("a.h5", "written"), ElementsAre(5, 5, 5, 1, 2, 5, 5, 5, 5, 5, 5, 5));
+  EXPECT_THAT(all_plainly("a.h5", "unwritten"), ElementsAre(9, 9, 9, 1, 2, 9, 9, 9, 9, 9, 9, 9));
+}
+
+TEST_F(CanonicalLayout, AFileWithALogIsNotWrittenAndSaysWhatToDo) {
+  dataset(create("a.h5"), "d", {4});
+  const auto list = access(canonical);
+  EXPECT_LT(H5Fopen(path("a.h5").c_str(), H5F_ACC_RDWR, list.get()), 0);
+  EXPECT_THAT(reason(), ::testing::HasSubstr("has a log, which layout=canonical does not write"));
+  const auto file = open("a.h5", H5F_ACC_RDONLY, canonical);
+  EXPECT_THAT(all(opened(file, "d")), ElementsAre(0, 0, 0, 0));
+}
+
+TEST_F(CanonicalLayout, ADatasetThatIsDeletedOrMovedWhileItsElementsWaitHarmsNoOther) {
+  {
+    const auto file = create_canonical();
+    for (const char* name : {"gone", "moved"}) {
+      const auto d = dataset(file, name, {static_cast<hsize_t>(ranks())});
+      if (rank() == 0) {
+        ASSERT_GE(put(d, 0, {7}), 0);
+      }
+    }
+    ASSERT_GE(H5Ldelete(file.get(), "gone", H5P_DEFAULT), 0);
+    ASSERT_GE(H5Lmove(file.get(), "moved", file.get(), "here", H5P_DEFAULT, H5P_DEFAULT), 0);
+    const auto d = dataset(file, "gone", {static_cast<hsize_t>(ranks())});
+    ASSERT_GE(put(d, mine(), {3}), 0);
+  }
+  EXPECT_THAT(all_plainly("a.h5", "gone"), Each(3));
+  EXPECT_EQ(all_plainly("a.h5", "here")[0], 7);
+}
+
+TEST_F(CanonicalLayout, OneProcessAloneGetsTheBytesThatHdf5WouldHaveWritten) {
+  if (rank() > 0) return;
+  const auto write = [&](const hdf5::Handle& file) {
+    const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_obj_track_times(creation.get(), false);
+    const auto e = dataset(file, "e", {20}, H5T_NATIVE_INT, creation.get());
+    const auto never = dataset(file, "never", {20}, H5T_NATIVE_INT, creation.get());
+    const int fill = 4;
+    H5Pset_fill_value(creation.get(), H5T_NATIVE_INT, &fill);
+    const auto d = dataset(file, "d", {30}, H5T_NATIVE_INT, creation.get());
+    for (hsize_t i = 0; i < 20; i += 3) {
+      ASSERT_GE(put(e, 19 - i, {static_cast<int>(i)}), 0);
+      ASSERT_GE(put(d, i, {static_cast<int>(i), -1}), 0);
+    }
+    EXPECT_GT(H5Dget_storage_size(d.get()), 0u);
+    EXPECT_EQ(H5Dget_storage_size(never.get()), 0u);
+    ASSERT_GE(put(d, 4, {50}), 0);
+  };
+  const auto plain = access(nullptr, false);
+  write(handle(H5Fcreate(path("native.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, plain.get()),
+               H5Fclose));
+  write(create_alone("canonical.h5"));
+  EXPECT_TRUE(bytes_of("canonical.h5") == bytes_of("native.h5"));
+}
+
+TEST_F(CanonicalLayout, WhatHdf5LooksAtItselfIsThereInTime) {
+  if (rank() > 0) return;
+  const auto file = create_alone("a.h5");
+  const auto d = dataset(file, "d", {4}, H5T_STD_I8LE);
+  ASSERT_GE(put(d, 0, {'a', 'b', 'c', 'd'}), 0);
+  EXPECT_EQ(bytes_at("a.h5", d, 4), "abcd");
+  ASSERT_GE(put(d, 1, {'x'}), 0);
+  ASSERT_GE(H5Ocopy(file.get(), "d", file.get(), "copy", H5P_DEFAULT, H5P_DEFAULT), 0);
+  EXPECT_THAT(all(opened(file, "copy")), ElementsAre('a', 'x', 'c', 'd'));
+  ASSERT_GE(put(d, 2, {'y'}), 0);
+  std::string image(static_cast<std::size_t>(H5Fget_file_image(file.get(), nullptr, 0)), '?');
+  ASSERT_GE(H5Fget_file_image(file.get(), image.data(), image.size()), 0);
+  EXPECT_NE(image.find("axyd"), std::string::npos);
+  const auto list = handle(H5Fget_access_plist(file.get()), H5Pclose);
+  std::size_t sieve = 0;
+  H5Pget_sieve_buf_size(list.get(), &sieve);
+  EXPECT_EQ(sieve, 64u << 10);
+}
+
+TEST_F(CanonicalLayout, ACopyHoldsWhatAllRanksWrote) {
+  const auto file = create_canonical();
+  const auto d = dataset(file, "d", {static_cast<hsize_t>(ranks())});
+  ASSERT_GE(put(d, mine(), {rank()}), 0);
+  ASSERT_GE(H5Ocopy(file.get(), "d", file.get(), "copy", H5P_DEFAULT, H5P_DEFAULT), 0);
+  std::vector<int> expected(static_cast<std::size_t>(ranks()));
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(all(opened(file, "copy")), expected);
+}
+
+TEST_F(CanonicalLayout, OnlySomeMembersOfACompoundAreWritten) {
+  struct Both {
+    int a, b;
+  };
+  const auto both = handle(H5Tcreate(H5T_COMPOUND, sizeof(Both)), H5Tclose);
+  H5Tinsert(both.get(), "a", offsetof(Both, a), H5T_NATIVE_INT);
+  H5Tinsert(both.get(), "b", offsetof(Both, b), H5T_NATIVE_INT);
+  const auto only_b = handle(H5Tcreate(H5T_COMPOUND, sizeof(int)), H5Tclose);
+  H5Tinsert(only_b.get(), "b", 0, H5T_NATIVE_INT);
+  const auto file = create_canonical();
+  const auto d = dataset(file, "d", {3}, both.get());
+  if (rank() == 0) {
+    const Both values[] = {{1, 2}, {3, 4}, {5, 6}};
+    ASSERT_GE(H5Dwrite(d.get(), both.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
+  }
+  ASSERT_GE(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
+  if (rank() == ranks() - 1) {
+    const int values[] = {20, 40, 60};
+    ASSERT_GE(H5Dwrite(d.get(), only_b.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
+    Both got[3] = {};
+    ASSERT_GE(H5Dread(d.get(), both.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, got), 0);
+    EXPECT_EQ(got[2].a, 5);
+    EXPECT_EQ(got[2].b, 60);
+  }
+}
+
+}  // namespace
+}  // namespace slabmark::slablog

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -146,6 +147,97 @@ static void records(const char* path, MPI_Info info, int holes) {
   }
 }
 
+static MPI_Offset kib_of(const char* name) {
+  char line[256];
+  long long kib = 0;
+  FILE* const status = fopen("/proc/self/status", "r");
+  while (status && fgets(line, sizeof line, status))
+    if (!strncmp(line, name, strlen(name))) sscanf(line + strlen(name), " %lld", &kib);
+  if (status) fclose(status);
+  return kib;
+}
+
+/* A plan of so many pieces that one rank lacks memory for it, for a while. */
+static void memory(const char* path) {
+  enum { boxes = 400000 };
+  MPI_Offset(*const numbers)[2] = malloc(boxes * sizeof *numbers);
+  MPI_Offset **const starts = malloc(boxes * sizeof *starts),
+                     **const counts = malloc(boxes * sizeof *counts);
+  int* const values = calloc(boxes, sizeof *values);
+  create(path, MPI_INFO_NULL, 2 * boxes * ranks);
+  const int id = variable("v", NC_INT, 1, &x);
+  check(ncmpi_enddef(ncid), "enddef");
+  for (int i = 0; i < boxes; ++i) {
+    numbers[i][0] = 2 * ((MPI_Offset)i * ranks + rank);
+    numbers[i][1] = 1;
+    starts[i] = &numbers[i][0], counts[i] = &numbers[i][1];
+  }
+  /* What the library has in any case is there before. */
+  check(ncmpi_iput_varn_int(ncid, id, 2, starts, counts, values, NULL), "iput_varn");
+  check(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL), "wait_all");
+  int request, status = 1;
+  check(ncmpi_iput_varn_int(ncid, id, boxes, starts, counts, values, &request), "iput_varn");
+  struct rlimit before, now;
+  getrlimit(RLIMIT_AS, &before);
+  now = before;
+  now.rlim_cur = (rlim_t)(kib_of("VmSize:") * 1024 + (4 << 20));
+  if (rank == ranks - 1) setrlimit(RLIMIT_AS, &now);
+  const int error = ncmpi_wait_all(ncid, 1, &request, &status);
+  if (rank == ranks - 1) setrlimit(RLIMIT_AS, &before);
+  check(ncmpi_iput_varn_int(ncid, id, boxes, starts, counts, values, NULL), "iput_varn");
+  const int then = ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL);
+  printf("rank %d: %s %s, then %s\n", rank, ncmpi_strerrno(error), ncmpi_strerrno(status),
+         ncmpi_strerrno(then));
+  check(ncmpi_close(ncid), "close");
+}
+
+/* Boxes whose numbers stand side by side, or each in memory of its own, are asked for again and
+ * again, and changed between the calls: each call means what they say when it is made. */
+static void again(const char* path) {
+  enum { boxes = 20, times = 6, length = 3 * boxes };
+  static MPI_Offset memory[boxes][2][7], side_by_side[boxes * 2 * 2];
+  static int values[times][boxes + 1];
+  create(path, MPI_INFO_NULL, length * ranks);
+  const int dims[] = {time_dim, x};
+  int v[2][times], calls = 0;
+  for (int i = 0; i < times; ++i) {
+    char name[] = {'f', (char)('0' + i), 0};
+    v[0][i] = variable(name, NC_INT, 1, &x);
+    name[0] = 'r';
+    v[1][i] = variable(name, NC_INT, 2, dims);
+  }
+  check(ncmpi_enddef(ncid), "enddef");
+  for (int turn = 0; turn < 3 * 2 * 2; ++turn) {
+    const int record = turn / 4, beside = turn / 2 % 2, recorded = turn % 2, dims_of = 1 + recorded;
+    MPI_Offset *starts[boxes], *counts[boxes];
+    for (int b = 0; b < boxes; ++b) {
+      starts[b] = beside ? side_by_side + 2 * dims_of * b : memory[b][0];
+      counts[b] = beside ? starts[b] + dims_of : memory[b][1];
+      starts[b][0] = record;
+      starts[b][dims_of - 1] = rank * length + 3 * b;
+      counts[b][0] = counts[b][dims_of - 1] = 1;
+    }
+    const MPI_Offset first[] = {record, rank * length}, all[] = {1, length};
+    static const int sevens[length] = {7, 7, 7};
+    for (int i = 0; i < times; ++i)
+      check(ncmpi_iput_vara_int(ncid, v[recorded][i], first + 1 - recorded, all + 1 - recorded,
+                                sevens, NULL),
+            "iput_vara");
+    check(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL), "wait_all");
+    for (int i = 0; i < times; ++i) {
+      for (int b = 0; b < boxes + 1; ++b) values[i][b] = 100 * ++calls + b;
+      starts[boxes - 1][dims_of - 1] += i == 2;
+      counts[0][dims_of - 1] += i == 4;
+      check(ncmpi_iput_varn_int(ncid, v[recorded][i], boxes, starts, counts, values[i], NULL),
+            "iput_varn");
+      starts[boxes - 1][dims_of - 1] -= i == 2;
+      counts[0][dims_of - 1] -= i == 4;
+    }
+    check(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL), "wait_all");
+  }
+  check(ncmpi_close(ncid), "close");
+}
+
 /* Holes are put natively first: they stay. */
 static void keep(const char* path) {
   int values[60];
@@ -200,6 +292,8 @@ int main(int argc, char** argv) {
   if (!strcmp(name, "records")) records(path, MPI_INFO_NULL, 0);
   if (!strcmp(name, "holes")) records(path, MPI_INFO_NULL, 1);
   if (!strcmp(name, "off")) records(path, info, 0);
+  if (!strcmp(name, "memory")) memory(path);
+  if (!strcmp(name, "again")) again(path);
   if (!strcmp(name, "keep")) keep(path);
   if (!strcmp(name, "leave")) leave(path);
   MPI_Info_free(&info);

@@ -3,7 +3,9 @@
  * and once between two waits, since PnetCDF does not say what stays otherwise, and a rank gets them
  * once: PnetCDF 1.12.3 brings other values else.
  *
- *     pnetcdf_random <seed> <operations> <file> <log>
+ *     pnetcdf_random <seed> <operations> <file> <log> [collective]
+ *
+ * With `collective`, never in independent mode.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -89,13 +91,14 @@ struct call {
   MPI_Datatype datatype;
 };
 
-#define EACH_TYPE(X)                                                                           \
-  X(0, text, char)                                                                             \
-  X(1, schar, signed char)                                                                     \
-  X(2, uchar, unsigned char)                                                                   \
-  X(3, short, short)                                                                           \
-  X(4, ushort, unsigned short)                                                                 \
-  X(5, int, int) X(6, uint, unsigned) X(7, long, long) X(8, float, float) X(9, double, double) \
+#define EACH_TYPE(X)                                                            \
+  X(0, text, char)                                                              \
+  X(1, schar, signed char)                                                      \
+  X(2, uchar, unsigned char)                                                    \
+  X(3, short, short)                                                            \
+  X(4, ushort, unsigned short)                                                  \
+  X(5, int, int)                                                                \
+  X(6, uint, unsigned) X(7, long, long) X(8, float, float) X(9, double, double) \
       X(10, longlong, long long) X(11, ulonglong, unsigned long long)
 
 #define KINDS(prefix, suffix, buffer, ...)                                                        \
@@ -563,7 +566,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (argc != 5) MPI_Abort(MPI_COMM_WORLD, 2);
+  if (argc != 5 && argc != 6) MPI_Abort(MPI_COMM_WORLD, 2);
   const unsigned seed = (unsigned)atoi(argv[1]);
   const int operations = atoi(argv[2]);
   const char* const path = argv[3];
@@ -625,7 +628,7 @@ int main(int argc, char** argv) {
       several_variables();
     } else if (operation < 17) {
       add_records();
-    } else if (operation == 17) {
+    } else if (operation == 17 && argc == 5) {
       check(ncmpi_begin_indep_data(ncid), "begin_indep_data");
       blocking_call(1);
       MPI_Barrier(MPI_COMM_WORLD);

@@ -41,39 +41,55 @@ void finish(const std::vector<Request*>& gets) {
   }
 }
 
-/// Collective. A failure that only one rank sees would leave the others waiting, but such a one,
-/// out of memory, ends most programs anyway.
+/// PnetCDF's code of the exception at hand: none leaves a function of C.
+int code_of_exception() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return NC_ENOMEM;
+  } catch (...) {
+    return NC_EFILE;
+  }
+}
+
+/// Collective.
 Outcome attempt(OpenFile& file, const Brought& brought) {
   try {
     const Outcome outcome = transfer(file, brought);
     if (!outcome.native && outcome.error == NC_NOERR) finish(brought.gets);
     return outcome;
+  } catch (...) {
+    return {false, code_of_exception()};
+  }
+}
+
+/// A collective call brings what `collect` adds to it, even if that is too much for this rank.
+template <class Collect>
+void bring(Brought& brought, const Collect& collect) {
+  try {
+    collect();
   } catch (const std::bad_alloc&) {
-    return {false, NC_ENOMEM};
-  } catch (const std::exception&) {
-    return {false, NC_EFILE};
+    brought.no_memory = true;
   }
 }
 
 }  // namespace
 
-int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int*)>& native) {
+int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int*)>& native) try {
   OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
   if (!file) return native(id);
   const bool full = file->held_bytes() > memory_limit();
   if (file->mode() == OpenFile::Mode::collective && !file->has_native_pending() && !full) {
-    try {
-      OpenFile::Taken taken = file->take(call);
-      if (taken.request && (!call.buffered || file->has_buffer_for(*taken.request))) {
-        const int own = file->post(std::move(taken.request));
-        if (id) *id = own;
-        return NC_NOERR;
-      }
-    } catch (const std::bad_alloc&) {
-      return NC_ENOMEM;
+    OpenFile::Taken taken = file->take(call);
+    if (taken.request && (!call.buffered || file->has_buffer_for(*taken.request))) {
+      const int own = file->post(std::move(taken.request));
+      if (id) *id = own;
+      return NC_NOERR;
     }
   }
   return file->post_natively(call.buffered, id, native);
+} catch (...) {
+  return code_of_exception();
 }
 
 int blocking(int ncid, const Call& call, const std::function<int()>& native) {
@@ -81,10 +97,13 @@ int blocking(int ncid, const Call& call, const std::function<int()>& native) {
   if (!file) return native();
   Brought brought;
   brought.blocking = true;
-  OpenFile::Taken taken = file->take(call);
-  if (!taken.taken) brought.native_reason = "for PnetCDF to judge or convert";
+  OpenFile::Taken taken;
   const bool puts = call.direction == Direction::put;
-  if (taken.request) (puts ? brought.puts : brought.gets).push_back(taken.request.get());
+  bring(brought, [&] {
+    taken = file->take(call);
+    if (!taken.taken) brought.native_reason = "for PnetCDF to judge or convert";
+    if (taken.request) (puts ? brought.puts : brought.gets).push_back(taken.request.get());
+  });
   const Outcome outcome = attempt(*file, brought);
   if (!outcome.native) return outcome.error;
   if (puts) file->written_natively(call.variable);
@@ -99,15 +118,17 @@ int several(int ncid, int count, const std::function<Call(int)>& call_of,
   brought.blocking = true;
   std::vector<std::unique_ptr<Request>> requests;
   bool puts = false;
-  for (int i = 0; i < count; ++i) {
-    const Call call = call_of(i);
-    puts = call.direction == Direction::put;
-    OpenFile::Taken taken = file->take(call);
-    if (!taken.taken) brought.native_reason = "for PnetCDF to judge or convert";
-    if (!taken.request) continue;
-    requests.push_back(std::move(taken.request));
-    (puts ? brought.puts : brought.gets).push_back(requests.back().get());
-  }
+  bring(brought, [&] {
+    for (int i = 0; i < count; ++i) {
+      const Call call = call_of(i);
+      puts = call.direction == Direction::put;
+      OpenFile::Taken taken = file->take(call);
+      if (!taken.taken) brought.native_reason = "for PnetCDF to judge or convert";
+      if (!taken.request) continue;
+      requests.push_back(std::move(taken.request));
+      (puts ? brought.puts : brought.gets).push_back(requests.back().get());
+    }
+  });
   if (count < 0) brought.native_reason = "for PnetCDF to judge or convert";
   const Outcome outcome = attempt(*file, brought);
   if (!outcome.native) return outcome.error;
@@ -115,7 +136,8 @@ int several(int ncid, int count, const std::function<Call(int)>& call_of,
   return native();
 }
 
-int wait_all(int ncid, int count, int* ids, int* statuses, const std::function<int(int*)>& native) {
+int wait_all(int ncid, int count, int* ids, int* statuses,
+             const std::function<int(int*)>& native) try {
   OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
   if (!file) return native(ids);
   const auto natively = [&] { return file->with_native_ids(count, ids, native); };
@@ -125,28 +147,30 @@ int wait_all(int ncid, int count, int* ids, int* statuses, const std::function<i
   std::vector<Request*> requests;
   if (file->has_native_pending())
     brought.native_reason = "requests that PnetCDF converts or refuses";
-  if (count < NC_PUT_REQ_ALL || (count > 0 && !ids)) {
-    brought.native_reason = "for PnetCDF to judge";
-  } else if (count < 0) {
-    requests = file->pending_of(count);
-  } else {
-    std::set<int> seen;
-    for (int i = 0; i < count; ++i) {
-      if (ids[i] == NC_REQ_NULL) continue;
-      Request* const request = file->pending(ids[i]);
-      if (request && seen.insert(ids[i]).second) {
-        requests.push_back(request);
-      } else if (!brought.native_reason) {
-        brought.native_reason = "ids that are not pending";
+  bring(brought, [&] {
+    if (count < NC_PUT_REQ_ALL || (count > 0 && !ids)) {
+      brought.native_reason = "for PnetCDF to judge";
+    } else if (count < 0) {
+      requests = file->pending_of(count);
+    } else {
+      std::set<int> seen;
+      for (int i = 0; i < count; ++i) {
+        if (ids[i] == NC_REQ_NULL) continue;
+        Request* const request = file->pending(ids[i]);
+        if (request && seen.insert(ids[i]).second) {
+          requests.push_back(request);
+        } else if (!brought.native_reason) {
+          brought.native_reason = "ids that are not pending";
+        }
       }
+      // In the order of the calls, whatever that of the ids.
+      std::sort(requests.begin(), requests.end(),
+                [](const Request* a, const Request* b) { return a->id / 2 < b->id / 2; });
     }
-    // In the order of the calls, whatever that of the ids.
-    std::sort(requests.begin(), requests.end(),
-              [](const Request* a, const Request* b) { return a->id / 2 < b->id / 2; });
-  }
-  for (Request* request : requests) {
-    (request->direction == Direction::put ? brought.puts : brought.gets).push_back(request);
-  }
+    for (Request* request : requests) {
+      (request->direction == Direction::put ? brought.puts : brought.gets).push_back(request);
+    }
+  });
   const Outcome outcome = attempt(*file, brought);
   if (outcome.native) {
     file->not_fresh();
@@ -159,17 +183,21 @@ int wait_all(int ncid, int count, int* ids, int* statuses, const std::function<i
   }
   file->drop(requests);
   return outcome.error;
+} catch (...) {
+  return code_of_exception();
 }
 
-int wait(int ncid, int count, int* ids, const std::function<int(int*)>& native) {
+int wait(int ncid, int count, int* ids, const std::function<int(int*)>& native) try {
   OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
   if (!file) return native(ids);
   file->hand_over();
   return file->with_native_ids(count, ids, native);
+} catch (...) {
+  return code_of_exception();
 }
 
 int cancel(int ncid, int count, int* ids, int* statuses,
-           const std::function<int(int*, int*)>& native) {
+           const std::function<int(int*, int*)>& native) try {
   OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
   if (!file) return native(ids, statuses);
   std::vector<int> rest;
@@ -190,6 +218,8 @@ int cancel(int ncid, int count, int* ids, int* statuses,
       count, others, [&](int* native_ids) { return native(native_ids, statuses); });
   std::copy(rest.begin(), rest.end(), ids);
   return error;
+} catch (...) {
+  return code_of_exception();
 }
 
 int close(int ncid, const std::function<int()>& native) {

@@ -1,6 +1,7 @@
 #include "dropin/pnetcdf/geometry.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <span>
 
@@ -15,13 +16,46 @@ constexpr std::size_t most_recent = 8;
 constexpr MPI_Offset most_records_of_request = 1 << 16;
 constexpr MPI_Offset largest_record = std::numeric_limits<int>::max();
 
-std::uint64_t hash_of(std::span<const MPI_Offset> numbers) {
+/// The same for calls that differ in the record alone.
+std::uint64_t hash_of(std::span<const MPI_Offset> numbers, std::size_t per_box, MPI_Offset lowest) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
-  for (const MPI_Offset number : numbers) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const MPI_Offset number = numbers[i] - (i % per_box == 0 ? lowest : 0);
     hash = (hash ^ static_cast<std::uint64_t>(number)) * 0xff51afd7ed558ccdu;
     hash ^= hash >> 32;
   }
   return hash;
+}
+
+/// Whether starts and counts of all boxes, of which there are several, stand side by side in one
+/// piece of memory, as many programs have them.
+bool stand_side_by_side(const Access& access, std::size_t dims) {
+  const auto address = [](const MPI_Offset* numbers) {
+    return reinterpret_cast<std::uintptr_t>(numbers);
+  };
+  const std::uintptr_t bytes = dims * sizeof(MPI_Offset);
+  std::uintptr_t expected = address(access.starts[0]);
+  if (address(access.counts[0]) != expected + bytes) return false;
+  std::uintptr_t differs = 0;  // no early end: this way several are compared at a time
+  for (int b = 0; b < access.boxes; ++b) {
+    differs |= address(access.starts[b]) ^ expected;
+    differs |= address(access.counts[b]) ^ (expected + bytes);
+    expected += 2 * bytes;
+  }
+  return differs == 0;
+}
+
+template <class Number>
+bool are_equal(const Number* one, const Number* other, std::size_t count) {
+  return std::memcmp(one, other, count * sizeof *one) == 0;
+}
+
+/// The same for a few, each of which may be missing.
+bool are_equal_few(const MPI_Offset* one, const MPI_Offset* other, std::size_t count) {
+  if (!one) return false;
+  MPI_Offset differs = 0;
+  for (std::size_t i = 0; i < count; ++i) differs |= one[i] ^ other[i];
+  return differs == 0;
 }
 
 /// One dimension of a box, as a call states it.
@@ -49,6 +83,17 @@ Demand GeometryTable::find(const Shape& shape, const Access& access, MPI_Offset 
   const bool several = access.kind == Kind::varn;
   const int boxes = several ? access.boxes : 1;
   Demand demand;
+  if (several && boxes > 1 && dims > 0 && access.starts && access.counts) {
+    const Known known = find_called(shape, access);
+    const MPI_Offset end = known ? known->lowest_record_ + known->records_ : 0;
+    if (known && (!shape.has_records || grows || end <= records)) {
+      demand.valid = true;
+      demand.first_record = static_cast<std::uint64_t>(known->lowest_record_);
+      demand.end_record = static_cast<std::uint64_t>(end);
+      demand.geometry = known;
+      return demand;
+    }
+  }
   if (boxes < 0 || (several && dims == 0 && boxes > 1)) return demand;
   if (dims > 0 && boxes > 0) {
     if (several ? !access.starts : access.kind != Kind::var && !access.start) return demand;
@@ -99,33 +144,53 @@ Demand GeometryTable::find(const Shape& shape, const Access& access, MPI_Offset 
   if (records_asked_for > std::max(most_records_of_request, MPI_Offset{boxes})) return demand;
   demand.valid = true;
   if (numbers_.empty() && (dims > 0 || boxes == 0)) return demand;
-  if (shape.has_records) {
-    for (std::size_t at = 0; at < numbers_.size(); at += per_box) numbers_[at] -= lowest;
-    demand.first_record = static_cast<std::uint64_t>(lowest);
-    demand.end_record = static_cast<std::uint64_t>(end_record);
-  }
-  demand.geometry = intern(shape, strided);
+  if (!shape.has_records) lowest = 0;
+  demand.first_record = static_cast<std::uint64_t>(lowest);
+  demand.end_record = static_cast<std::uint64_t>(end_record);
+  demand.geometry = intern(shape, strided, lowest);
   return demand;
 }
 
-GeometryPtr GeometryTable::intern(const Shape& shape, bool strided) {
-  const auto is_it = [&](const Geometry& known) {
-    return known.strided_ == strided && known.numbers_ == numbers_ && known.shape_ == shape;
-  };
-  const auto use = [&](const GeometryPtr& geometry) {
-    recent_.insert(recent_.begin(), geometry);
-    if (recent_.size() > most_recent) recent_.pop_back();
-    return geometry;
-  };
-  for (auto known = recent_.begin(); known != recent_.end(); ++known) {
-    if (!is_it(**known)) continue;
-    const GeometryPtr found = *known;
-    recent_.erase(known);
-    return use(found);
+/// Of what was asked for lately, that which is asked for again word by word.
+GeometryTable::Known GeometryTable::find_called(const Shape& shape, const Access& access) {
+  for (const Known& known : recent_) {
+    if (known->is_called(shape, access)) return use(known);
   }
+  return nullptr;
+}
+
+/// Brings it to the front of the latest.
+GeometryTable::Known GeometryTable::use(const Known& geometry) {
+  const Known used = geometry;  // which may stand in the list
+  const auto found = std::find(recent_.begin(), recent_.end(), used);
+  if (found != recent_.end()) {
+    std::rotate(recent_.begin(), found, found + 1);
+  } else {
+    if (recent_.size() == most_recent) recent_.pop_back();
+    recent_.insert(recent_.begin(), used);
+  }
+  return used;
+}
+
+GeometryTable::Known GeometryTable::intern(const Shape& shape, bool strided, MPI_Offset lowest) {
+  const auto is_it = [&](const Geometry& known) {
+    return known.is(shape, strided, numbers_, lowest);
+  };
+  const auto called = [&](const Known& geometry) {
+    geometry->call_from(lowest);
+    return use(geometry);
+  };
+  for (const Known& known : recent_) {
+    if (is_it(*known)) return called(known);
+  }
+  const auto bucket_of = [&](const Geometry& geometry) -> auto& {
+    const std::uint64_t hash =
+        hash_of(geometry.numbers_, geometry.per_box(), geometry.lowest_record_);
+    return buckets_[hash % buckets_.size()];
+  };
   if (known_ >= buckets_.size()) {
     // Those in no plan any more are forgotten.
-    std::vector<GeometryPtr> in_use;
+    std::vector<Known> in_use;
     for (const auto& bucket : buckets_) {
       for (const auto& one : bucket) {
         if (auto geometry = one.lock()) in_use.push_back(std::move(geometry));
@@ -133,33 +198,82 @@ GeometryPtr GeometryTable::intern(const Shape& shape, bool strided) {
     }
     buckets_.assign(2 * in_use.size() + 64, {});
     known_ = in_use.size();
-    for (const GeometryPtr& one : in_use) {
-      buckets_[hash_of(one->numbers_) % buckets_.size()].push_back(one);
-    }
-  }
-  auto& bucket = buckets_[hash_of(numbers_) % buckets_.size()];
-  for (const auto& one : bucket) {
-    if (const auto known = one.lock(); known && is_it(*known)) return use(known);
+    for (const Known& one : in_use) bucket_of(*one).push_back(one);
   }
   const auto made = std::make_shared<Geometry>();
   made->shape_ = shape;
   made->strided_ = strided;
   made->numbers_ = numbers_;
+  made->lowest_record_ = lowest;
+  auto& bucket = bucket_of(*made);
+  for (const auto& one : bucket) {
+    if (const auto known = one.lock(); known && is_it(*known)) return called(known);
+  }
   made->make_parts();
   bucket.push_back(made);
   ++known_;
   return use(made);
 }
 
+/// Whether a call of several boxes has the numbers of the latest call, all of them. Programs ask
+/// for the same boxes of many variables, so most of what posting costs is this.
+bool Geometry::is_called(const Shape& shape, const Access& access) {
+  const std::size_t dims = shape_.lengths.size();
+  const auto boxes = static_cast<std::size_t>(access.boxes);
+  if (strided_ || numbers_.size() != boxes * 2 * dims || !(shape_ == shape)) return false;
+  const MPI_Offset* known = numbers_.data();
+  if (!are_equal_few(access.starts[0], known, dims)) return false;
+  const bool known_places = starts_.size() == boxes &&
+                            are_equal<const MPI_Offset*>(access.starts, starts_.data(), boxes) &&
+                            are_equal<const MPI_Offset*>(access.counts, counts_.data(), boxes);
+  if (known_places || stand_side_by_side(access, dims)) {
+    if (!known_places) {
+      starts_.assign(access.starts, access.starts + boxes);
+      counts_.assign(access.counts, access.counts + boxes);
+    }
+    return are_equal(starts_.front(), known, numbers_.size());
+  }
+  for (std::size_t b = 0; b < boxes; ++b, known += 2 * dims) {
+    if (!are_equal_few(access.starts[b], known, dims) ||
+        !are_equal_few(access.counts[b], known + dims, dims)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Whether it is what these numbers ask for, but for the record.
+bool Geometry::is(const Shape& shape, bool strided, std::span<const MPI_Offset> numbers,
+                  MPI_Offset lowest) const {
+  if (strided_ != strided || numbers_.size() != numbers.size() || !(shape_ == shape)) return false;
+  if (!shape_.has_records || lowest == lowest_record_) return std::ranges::equal(numbers_, numbers);
+  std::size_t record = 0;  // where that of the box at hand stands
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const bool is_record = i == record;
+    if (numbers_[i] - (is_record ? lowest_record_ : 0) != numbers[i] - (is_record ? lowest : 0)) {
+      return false;
+    }
+    if (is_record) record += per_box();
+  }
+  return true;
+}
+
+void Geometry::call_from(MPI_Offset lowest) {
+  if (lowest == lowest_record_) return;
+  for (std::size_t at = 0; at < numbers_.size(); at += per_box()) {
+    numbers_[at] += lowest - lowest_record_;
+  }
+  lowest_record_ = lowest;
+}
+
 void Geometry::make_parts() {
   const std::size_t dims = shape_.lengths.size();
-  const std::size_t per_box = (strided_ ? 3 : 2) * dims;
   if (dims == 0) {
     parts_.push_back({0, {{0, 0, 1}}, false});
     elements_ = 1;
   }
   std::unordered_map<std::uint64_t, std::size_t> part_of_record;
-  for (std::size_t at = 0; at < numbers_.size(); at += per_box) {
+  for (std::size_t at = 0; at < numbers_.size(); at += per_box()) {
     add_box(numbers_.data() + at, part_of_record);
   }
   for (Part& part : parts_) {
@@ -175,6 +289,7 @@ void Geometry::make_parts() {
   }
   std::sort(parts_.begin(), parts_.end(),
             [](const Part& a, const Part& b) { return a.record < b.record; });
+  if (shape_.has_records) records_ = static_cast<MPI_Offset>(parts_.back().record) + 1;
 }
 
 // Row after row, as the elements of a box stand in memory.
@@ -203,7 +318,8 @@ void Geometry::add_box(const MPI_Offset* numbers,
   std::vector<MPI_Offset> index(dims, 0);
   const MPI_Offset records = first == 1 ? count[0] : 1;
   for (MPI_Offset r = 0; r < records; ++r) {
-    Part& part = part_of(first == 1 ? static_cast<std::uint64_t>(start[0] + r * stride(0)) : 0);
+    Part& part = part_of(
+        first == 1 ? static_cast<std::uint64_t>(start[0] - lowest_record_ + r * stride(0)) : 0);
     if (dims == first) {
       append(part, 0, 1);
       continue;
@@ -232,10 +348,9 @@ void Geometry::add_box(const MPI_Offset* numbers,
 // PnetCDF 1.12.3 spoils its memory where one box of ncmpi_*_varn has several records.
 Geometry::Boxes Geometry::boxes(std::uint64_t first_record) const {
   const std::size_t dims = shape_.lengths.size();
-  const std::size_t per_box = (strided_ ? 3 : 2) * dims;
-  const bool several = numbers_.size() > per_box;
+  const bool several = numbers_.size() > per_box();
   Boxes all;
-  for (std::size_t at = 0; dims > 0 && at < numbers_.size(); at += per_box) {
+  for (std::size_t at = 0; dims > 0 && at < numbers_.size(); at += per_box()) {
     const auto from = numbers_.begin() + static_cast<std::ptrdiff_t>(at);
     const auto to = static_cast<std::ptrdiff_t>(dims);
     const MPI_Offset parts = several && shape_.has_records ? *(from + to) : 1;
@@ -244,7 +359,8 @@ Geometry::Boxes Geometry::boxes(std::uint64_t first_record) const {
       all.counts.insert(all.counts.end(), from + to, from + 2 * to);
       if (parts > 1) all.counts[all.counts.size() - dims] = 1;
       if (shape_.has_records) {
-        all.starts[all.starts.size() - dims] += static_cast<MPI_Offset>(first_record) + part;
+        all.starts[all.starts.size() - dims] +=
+            static_cast<MPI_Offset>(first_record) - lowest_record_ + part;
       }
     }
     if (strided_) all.strides.insert(all.strides.end(), from + 2 * to, from + 3 * to);

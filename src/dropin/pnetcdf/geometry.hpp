@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -62,13 +63,24 @@ class Geometry {
 
  private:
   friend class GeometryTable;
+  std::size_t per_box() const { return (strided_ ? 3 : 2) * shape_.lengths.size(); }
+  bool is_called(const Shape& shape, const Access& access);
+  bool is(const Shape& shape, bool strided, std::span<const MPI_Offset> numbers,
+          MPI_Offset lowest) const;
+  void call_from(MPI_Offset lowest);
   void make_parts();
   void add_box(const MPI_Offset* numbers,
                std::unordered_map<std::uint64_t, std::size_t>& part_of_record);
 
   Shape shape_;
   bool strided_ = false;
-  std::vector<MPI_Offset> numbers_;  ///< of each box: start, count, and stride if strided
+  /// Of each box: start, count, and stride if strided; in the words of the latest call, which
+  /// counts records from `lowest_record_` on.
+  std::vector<MPI_Offset> numbers_;
+  /// Where a call had them that had all side by side, to know it again the sooner.
+  std::vector<const MPI_Offset*> starts_, counts_;
+  MPI_Offset lowest_record_ = 0;
+  MPI_Offset records_ = 0;  ///< from the lowest to the end of the highest
   std::vector<Part> parts_;
   std::uint64_t elements_ = 0;
   std::uint64_t pieces_ = 0;
@@ -93,11 +105,14 @@ class GeometryTable {
   Demand find(const Shape& shape, const Access& access, MPI_Offset records, bool grows);
 
  private:
-  GeometryPtr intern(const Shape& shape, bool strided);
+  using Known = std::shared_ptr<Geometry>;
+  Known find_called(const Shape& shape, const Access& access);
+  Known intern(const Shape& shape, bool strided, MPI_Offset lowest);
+  Known use(const Known& geometry);
 
   std::vector<MPI_Offset> numbers_;  // of the call at hand
-  std::vector<GeometryPtr> recent_;  // the latest first
-  std::vector<std::vector<std::weak_ptr<const Geometry>>> buckets_;
+  std::vector<Known> recent_;        // the latest first
+  std::vector<std::vector<std::weak_ptr<Geometry>>> buckets_;
   std::size_t known_ = 0;
 };
 

@@ -26,15 +26,23 @@ constexpr std::uint64_t page = 4096;
 // PnetCDF refuses larger requests, unless it was built for them.
 constexpr std::uint64_t largest_request = std::numeric_limits<int>::max();
 
-std::uint64_t number_of(const std::map<std::string, std::string>& hints, const std::string& name,
-                        std::uint64_t otherwise) {
-  const auto found = hints.find(name);
-  if (found == hints.end()) return otherwise;
+std::uint64_t number_in(const std::string& text, std::uint64_t otherwise) {
   try {
-    return parse_size(found->second, name);
+    return parse_size(text, "a hint");
   } catch (const InputError&) {
     return otherwise;  // libraries put words there, too
   }
+}
+
+std::uint64_t number_of(const std::map<std::string, std::string>& hints, const std::string& name,
+                        std::uint64_t otherwise) {
+  const auto found = hints.find(name);
+  return found == hints.end() ? otherwise : number_in(found->second, otherwise);
+}
+
+std::uint64_t number_of_variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value ? number_in(value, 0) : 0;
 }
 
 bool is_off(std::string_view word) { return word == "off" || word == "0" || word == "disable"; }
@@ -87,12 +95,14 @@ void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool creat
   }
   const bool reports = is_set("SLABMARK_REPORT");
   // Ranks that disagree would wait for each other for ever.
-  std::uint64_t agreed[] = {takes, reports, number_of(hints, "cb_nodes", 0)};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, agreed, 3, MPI_UINT64_T, MPI_MIN, engine->comm.get()),
+  std::uint64_t agreed[] = {takes, reports, number_of(hints, "cb_nodes", 0),
+                            number_of_variable("SLABMARK_DROPIN_NODE_RANKS")};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, agreed, 4, MPI_UINT64_T, MPI_MIN, engine->comm.get()),
             "MPI_Allreduce");
   if (!agreed[0]) return;
   files()[*ncid] = std::make_unique<OpenFile>(
-      engine, OpenFile::Opening{*ncid, path, created || (mode & NC_WRITE), created, agreed[2]},
+      engine,
+      OpenFile::Opening{*ncid, path, created || (mode & NC_WRITE), created, agreed[2], agreed[3]},
       agreed[1]);
 }
 
@@ -307,11 +317,11 @@ Request* OpenFile::pending(int id) const {
 }
 
 void OpenFile::drop(const std::vector<Request*>& requests) {
-  const std::set<const Request*> gone(requests.begin(), requests.end());
-  for (const Request* request : gone) {
+  for (Request* request : requests) {
     if (request->packed) held_bytes_ -= request->bytes();
+    request->id = NC_REQ_NULL;
   }
-  std::erase_if(pending_, [&](const auto& request) { return gone.contains(request.get()); });
+  std::erase_if(pending_, [](const auto& request) { return request->id == NC_REQ_NULL; });
   while (!buffered_.empty() && !pending(buffered_.back().id)) buffered_.pop_back();
 }
 
@@ -359,6 +369,7 @@ bool OpenFile::prepare() {
     if (no_data_file_) return false;
     const auto hints = data_.hints();
     settings_.aggregators = opening_.aggregators;
+    settings_.node_ranks = opening_.node_ranks;
     // All ranks must choose the same, also where the file system looks different to them.
     settings_.stripes =
         comm.min(std::max<std::uint64_t>(number_of(hints, "striping_factor", 1), 1));

@@ -51,6 +51,7 @@ class OpenFile {
     std::string path;
     bool writable, created;
     std::uint64_t aggregators;  ///< the hint cb_nodes, or 0
+    std::uint64_t node_ranks;   ///< see SharedStaging
   };
 
   OpenFile(std::shared_ptr<Engine> engine, const Opening& opening, bool reports);

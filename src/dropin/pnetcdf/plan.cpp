@@ -185,6 +185,8 @@ RequestPlan::RequestPlan(const Comm& comm, std::span<const Posted> posted, bool 
     stage(item, puts);
     items_.push_back(std::move(item));
   }
+  some_rank_stages_ = comm.any(
+      std::any_of(items_.begin(), items_.end(), [](const Item& item) { return item.staged; }));
   if (!puts || comm.size() == 1) {
     flush_ = plan(comm, region, aggregation, false);
     return;

@@ -82,6 +82,9 @@ class RequestPlan {
   const FlushPlan& flush() const { return flush_; }
   std::size_t array_of(std::size_t item) const { return items_[item].array; }
 
+  /// Whether on some rank several requests share an item.
+  bool some_rank_stages() const { return some_rank_stages_; }
+
   /// One buffer an item of flush(). Those that several requests share are in `staging`, which holds
   /// the elements already if they are put.
   std::vector<std::byte*> buffers(std::span<const Posted> posted, const Region& region,
@@ -122,6 +125,7 @@ class RequestPlan {
   std::vector<ArrayName> arrays_;        ///< of all ranks
   std::vector<Item> items_;              ///< one for each of them
   std::vector<Region::Array> lies_;      ///< as the arrays lay when the plan was made
+  bool some_rank_stages_ = false;
   FlushPlan flush_;
 };
 

@@ -11,6 +11,7 @@ struct Brought {
   std::vector<Request*> puts, gets;
   const char* native_reason = nullptr;  ///< it wants PnetCDF to make the call
   bool blocking = false;                ///< not worth a plan if there are but a few pieces
+  bool no_memory = false;               ///< to hold all of it
 };
 
 struct Outcome {
@@ -18,7 +19,8 @@ struct Outcome {
   int error = NC_NOERR;
 };
 
-/// Collective: moves what all ranks bring, puts before gets. All ranks get the same outcome.
+/// Collective: moves what all ranks bring, puts before gets. All ranks get the same outcome, also
+/// where memory is short on one of them: what a call needs is asked for before ranks depend on it.
 Outcome transfer(OpenFile& file, const Brought& brought);
 
 }  // namespace slabmark::dropin

@@ -21,6 +21,7 @@ COMMANDS = {
     "track": ("slabmark.track.command", "a store of many nights: what changed, when, and by how much?"),
     "accept": ("slabmark.accept.command", "does a file system meet its targets? a fixed suite, and a report to hand in"),
     "advise": ("slabmark.advise.command", "try methods and settings, and say what to use here"),
+    "apply": ("slabmark.apply", "run a program that uses PnetCDF, with the drop-in"),
     "decomp": ("slabmark.decomposition", "a picture of a decomposition: who owns what"),
     "doctor": ("slabmark.doctor", "what is in effect on this machine, and what is wrong with it"),
 }
@@ -73,9 +74,10 @@ def main(arguments=None):
             signal.signal(number, _interrupt)
         for stream in (sys.stdout, sys.stderr):
             stream.reconfigure(errors="backslashreplace")  # names need not be UTF-8
-    os.environ["MPLBACKEND"] = "agg"  # no windows; one that matplotlib does not know would end it, as would a date
-    if not os.environ.get("SOURCE_DATE_EPOCH", "0").isdecimal():
-        del os.environ["SOURCE_DATE_EPOCH"]
+    if arguments[:1] != ["apply"]:  # whose command is to find the environment as it is
+        os.environ["MPLBACKEND"] = "agg"  # no windows; one that matplotlib does not know would end it, as would a date
+        if not os.environ.get("SOURCE_DATE_EPOCH", "0").isdecimal():
+            del os.environ["SOURCE_DATE_EPOCH"]
     try:
         status = run(arguments)
         sys.stdout.flush()

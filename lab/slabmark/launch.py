@@ -16,6 +16,20 @@ TEMPLATES = {name: f"{starter} -n {{ranks}} {{command}}" for name, starter in ST
 PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
 SECONDS_TO_END = 5  # that a launcher has to end its ranks before all is killed
 FIELDS = ("ranks", "ranks_per_node", "nodes", "hostfile", "command")
+# How a launcher gives one variable to ranks on any node, by its name or, where several have the same name, by what it
+# says of itself. Data, not code: a new one is a line here.
+WORDS_FOR_A_VARIABLE = {
+    "jsrun": ("-E", "{name}={value}"),
+    "aprun": ("-e", "{name}={value}"),
+    "flux": ("--env={name}={value}",),
+    "Open MPI": ("-x", "{name}={value}"),
+    "OpenRTE": ("-x", "{name}={value}"),
+    "PRRTE": ("-x", "{name}={value}"),
+    "HYDRA": ("-genv", "{name}", "{value}"),
+    "Intel(R) MPI": ("-genv", "{name}", "{value}"),
+    "PALS": ("--env", "{name}={value}"),
+}
+SEVERAL_PROGRAMS = ":"  # stands between the programs of one mpiexec
 
 
 def check(template):
@@ -64,6 +78,42 @@ def fill(template, program, ranks, ranks_per_node=None, environment=None, hostfi
 def rotated(hosts, first, nodes, ranks_per_node):
     """Lines of a file of hosts: `nodes` of them from number `first` on, in a circle, each as often as it has ranks."""
     return "".join(f"{hosts[(first + node) % len(hosts)]}\n" * ranks_per_node for node in range(nodes))
+
+
+def forward(command, variables):
+    """(words, environment): a command that a user wrote, such that its ranks have these variables on all nodes. What is no
+    launcher, or one that nobody knows, gets them in its environment, which its children have, too."""
+    launcher = os.path.basename(command[0])
+    if launcher == "srun":
+        return _forward_by_srun(command, variables), {}
+    says = _version_of(command[0]) if launcher.startswith(("mpiexec", "mpirun", "orterun", "prterun")) else launcher
+    for known, words in WORDS_FOR_A_VARIABLE.items():
+        if known != says and (known in STARTERS or known not in says):
+            continue
+        added = [word.format(name=name, value=value) for name, value in variables.items() for word in words]
+        # Flux has its commands first, and Open MPI takes what it is told for the next program only.
+        first = 2 if launcher == "flux" else 1
+        made = [*command[:first], *added]
+        for word in command[first:]:
+            made += [word, *added] if word == SEVERAL_PROGRAMS and words[0] == "-x" else [word]
+        return made, {}
+    return list(command), dict(variables)
+
+
+def _version_of(launcher):
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        done = subprocess.run([launcher, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+        return (done.stdout + done.stderr).decode(errors="replace")
+    return ""
+
+
+def _forward_by_srun(command, variables):
+    """Slurm exports all variables, or those that the user names; more of them can be named there."""
+    more = "".join(f",{name}={value}" for name, value in variables.items())
+    for i, word in enumerate(command):
+        if word.startswith("--export="):
+            return [*command[:i], word + more, *command[i + 1 :]]
+    return [command[0], f"--export={os.environ.get('SLURM_EXPORT_ENV', 'ALL')}{more}", *command[1:]]
 
 
 def end_with_parent():

@@ -23,6 +23,17 @@ def find(name):
     )
 
 
+def find_library(name):
+    """Path of a shared library of Slabmark: beside the folder of its programs, in a build as where it is installed."""
+    programs = os.environ.get("SLABMARK_BIN") or os.path.dirname(shutil.which("slabmark-bench") or "")
+    folders = [pathlib.Path(programs).resolve().parent] if programs else []
+    for folder in folders:
+        if found := sorted([*folder.glob(f"lib*/{name}"), *folder.glob(f"lib*/*/{name}")]):
+            return str(found[0])
+    where = f"in {folders[0]}/lib" if folders else "to be found, as SLABMARK_BIN is not set and no program is in the PATH"
+    raise InputError(f"The library '{name}' is not {where}; it is built by 'make' where PnetCDF is found.")
+
+
 def run(command, timeout, environment):
     """(exit status, standard output, standard error) of a command; no status if it took longer and was ended."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:

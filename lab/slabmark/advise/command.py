@@ -1,6 +1,8 @@
 """Tries methods, hints and settings on one pattern by successive halving, confirms the winner against what you do today,
 and prints the setting as flags and as lines of C."""
 
+import dataclasses
+import json
 import pathlib
 import shlex
 import statistics as standard
@@ -8,8 +10,8 @@ import tempfile
 import textwrap
 import time
 
-from slabmark import cells, files, findings, launch, programs, records, statistics, units
-from slabmark.advise import candidates, code, halving
+from slabmark import apply, cells, files, findings, launch, programs, records, statistics, units
+from slabmark.advise import candidates, ending, halving
 from slabmark.command_line import a_number, add_launch
 from slabmark.errors import InputError, LabError
 
@@ -81,11 +83,15 @@ def main(arguments, console):
             raise LabError(f"No way worked. The first reason: {next(iter(found.failed.values()), 'there was none')}")
         show_search(found, choice.untried, tell)
         winner, today = found.ranking[0], choice.today
-        confirmed = confirm(bench, winner, today)
+        unchanged = ending.unchanged_program(winner)
+        confirmed = confirm(bench, winner, today, unchanged)
         if arguments.json:
             with open(arguments.json, "ab") as file:
                 file.writelines(bench.lines)
         report(winner, today, confirmed, bench, tell)
+        if unchanged:
+            tell(in_unchanged_program(unchanged, today, confirmed))
+        end(winner, today, bench, tell)
     return 0
 
 
@@ -149,6 +155,8 @@ class Bench:
         lines = self._launch(candidate, trials, bound, limit)
         if isinstance(lines, str):
             return lines
+        if candidate.environment:  # what tells these records from others of the method
+            lines = [_with_environment(line, candidate.environment) for line in lines]
         self.lines += lines
         found = [records.parse_line(line, "records.jsonl", number) for number, line in enumerate(lines, start=1)]
         record = next(record for record in found if not record.is_bound)
@@ -183,6 +191,10 @@ class Bench:
         return cells.workloads(self.records[candidate])[0].cells[0] if candidate in self.records else None
 
 
+def _with_environment(line, environment):
+    return json.dumps(json.loads(line) | {"study": {"environment": dict(environment)}}).encode() + b"\n"
+
+
 def show_search(found, untried, tell):
     tell()
     for number, (members, trials) in enumerate(found.rounds, start=1):
@@ -197,11 +209,20 @@ def show_search(found, untried, tell):
         tell(f"Not tried: {'; '.join(label for label, why in reasons.items() if why == reason)}: {reason}.")
 
 
-def confirm(bench, winner, today):
-    """Launches of both in turns: the medians of the launches by candidate, and the reason if one side failed."""
-    medians = {today: [], winner: []}
+@dataclasses.dataclass
+class Confirmed:
+    """Medians of the launches by candidate, and why those failed that did."""
+
+    medians: dict
+    failed: dict
+
+
+def confirm(bench, winner, today, unchanged=None):
+    """Launches of all in turns. It ends where one of the first two fails."""
+    ways = [today, winner, *([unchanged] if unchanged else [])]
+    found = Confirmed({way: [] for way in ways}, {})
     if winner == today:
-        return medians, None
+        return found
     # A slow one gets a single trial without warm-up.
     known = bench.records.get(today)
     slow = known and known[0].measured[0].open_to_close * 4 * (TRIALS_TO_CONFIRM + 1) > bench.left()
@@ -212,33 +233,49 @@ def confirm(bench, winner, today):
         begun = bench.left()
         if number >= 4 and longest > begun:
             break
-        for candidate in ((today, winner), (winner, today))[number % 2]:
-            outcome = bench.seconds(candidate, trials, bound=candidate is winner, share_of_time=1)
+        for way in ways[:: (1, -1)[number % 2]]:
+            if way in found.failed:
+                continue
+            outcome = bench.seconds(way, trials, bound=way is winner, share_of_time=1)
             if isinstance(outcome, str):
-                return medians, f"{candidate.label} failed: {outcome}"
-            medians[candidate].append(standard.median(outcome))
+                found.failed[way] = outcome
+                if way in (winner, today):
+                    return found
+            else:
+                found.medians[way].append(standard.median(outcome))
         longest = max(longest, begun - bench.left())
-    return medians, None
+    return found
 
 
 def report(winner, today, confirmed, bench, tell):
-    medians, failed = confirmed
+    failed = [f"{way.label} failed: {confirmed.failed[way]}" for way in (today, winner) if way in confirmed.failed]
     tell()
     if winner == today:
         tell(f"Nothing was found that is faster than {today.label}.")
     elif failed:
-        tell(f"{winner.label} is the fastest that was found. It was not compared with {today.label}, because {failed}")
+        tell(f"{winner.label} is the fastest that was found. It was not compared with {today.label}, because {failed[0]}")
     else:
-        ratio = statistics.ratio(medians[today], medians[winner])
+        ratio = statistics.ratio(confirmed.medians[today], confirmed.medians[winner])
         tell(conclusion(winner, today, ratio))
     cell = bench.cell(winner)
     if cell and cell.share is not None:
         tell(f"It reaches {units.percent(cell.share)} of the limit (the same bytes, contiguous).")
-    exports = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in winner.environment)
-    parts = {"Environment": exports, "Flags of slabmark-bench": shlex.join(winner.flags), "In C": code.for_candidate(winner)}
-    for heading, lines in parts.items():
-        if lines:
-            tell(f"\n{heading}:\n{textwrap.indent(lines.rstrip(), '  ', lambda line: True)}")
+
+
+def in_unchanged_program(unchanged, today, confirmed):
+    """What the winner's way brings to a program that stays as it is: measured through the drop-in itself."""
+    if reason := confirmed.failed.get(unchanged):
+        return f"Through the drop-in, in an unchanged program, it could not be confirmed: {reason}"
+    if min(len(confirmed.medians[today]), len(confirmed.medians[unchanged])) == 0:
+        return "Through the drop-in, in an unchanged program, it was not measured."
+    ratio = statistics.ratio(confirmed.medians[today], confirmed.medians[unchanged])
+    calls = f"{unchanged.method} with {apply.LIBRARY} preloaded"
+    return f"In an unchanged program, through the drop-in ({calls}), it takes {evidence(ratio, today)}."
+
+
+def end(winner, today, bench, tell):
+    for heading, lines in ending.parts(winner, bench.template, bench.arguments.ranks).items():
+        tell(f"\n{heading}:\n{textwrap.indent(lines, '  ', lambda line: True)}")
     warnings = {}
     for candidate in (winner, today):
         for finding in findings.of_cell(measured) if (measured := bench.cell(candidate)) else ():
@@ -247,13 +284,17 @@ def report(winner, today, confirmed, bench, tell):
         tell(f"\n{finding.code} ({candidate.label}): {finding.cause}\n    {finding.remedy}")
 
 
-def conclusion(winner, today, ratio):
-    evidence = (
+def evidence(ratio, today):
+    return (
         f"{ratio.median:.3g} times the seconds of {today.label} (95 % interval {ratio.low:.3g} to {ratio.high:.3g}, "
         f"{ratio.base}+{ratio.new} launches)"
     )
+
+
+def conclusion(winner, today, ratio):
+    found = evidence(ratio, today)
     if ratio.high < 1:
-        return f"Use {winner.label}: it takes {evidence}."
+        return f"Use {winner.label}: it takes {found}."
     if ratio.low > 1:
-        return f"Stay with {today.label}: what looked fastest, {winner.label}, takes {evidence}."
-    return f"Either will do: {winner.label} takes {evidence}, which may be chance. More --time tells more."
+        return f"Stay with {today.label}: what looked fastest, {winner.label}, takes {found}."
+    return f"Either will do: {winner.label} takes {found}, which may be chance. More --time tells more."

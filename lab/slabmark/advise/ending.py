@@ -1,0 +1,47 @@
+"""What advice ends in: the ways to put it to use, each under a heading, and the way by which a program gets the gain
+without a change, to be measured like any other."""
+
+import dataclasses
+import shlex
+
+from slabmark import apply, launch
+from slabmark.advise import code
+from slabmark.advise.candidates import Candidate
+from slabmark.errors import InputError
+
+UNCHANGED = "pnetcdf-varn"  # the calls of a program that the drop-in takes
+
+
+def unchanged_program(winner):
+    """What a program that posts its requests to PnetCDF does with the drop-in, as a candidate; None where the winner is
+    none of the drop-in's ways, or the drop-in is not here."""
+    if winner.method != "pnetcdf-rearranged":
+        return None
+    try:
+        preload = {apply.PRELOAD: apply.settings()[apply.PRELOAD]}
+    except InputError:
+        return None
+    aggregators = dict(winner.options).get("pnetcdf.aggregators")
+    hints = dict(winner.hints) | ({"cb_nodes": aggregators} if aggregators else {})
+    return dataclasses.replace(
+        Candidate(UNCHANGED), hints=tuple(sorted(hints.items())), environment=(*winner.environment, *preload.items())
+    )
+
+
+def parts(winner, template, ranks):
+    """{heading: lines} of all ways to use the winner; `template` and `ranks` say how programs are started."""
+    exports = [f"export {name}={shlex.quote(value)}" for name, value in winner.environment]
+    found = {
+        "Environment": "\n".join(exports),
+        "Flags of slabmark-bench": shlex.join(winner.flags),
+        "A program that uses PnetCDF, unchanged": "",
+        "In C": code.for_candidate(winner),
+    }
+    if unchanged := unchanged_program(winner):
+        command = launch.fill(template, ["./program"], ranks)
+        hints = "".join(f"\n# hint in the MPI_Info of ncmpi_create: {name}={value}" for name, value in unchanged.hints)
+        preload = shlex.quote(dict(unchanged.environment)[apply.PRELOAD])
+        found["A program that uses PnetCDF, unchanged"] = (
+            f"slabmark apply -- {shlex.join(command)}\n# the same by hand: {apply.PRELOAD}={preload}{hints}"
+        )
+    return {heading: lines.rstrip() for heading, lines in found.items() if lines}

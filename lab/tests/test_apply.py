@@ -1,0 +1,195 @@
+"""slabmark apply: what launchers are told, what is refused, and a program that has the drop-in through each of them."""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+from slabmark import apply, launch
+from slabmark.advise import candidates, command, ending
+
+VARIABLES = {"LD_PRELOAD": "/opt/lib/libx.so", "SLABMARK_REPORT": "1"}
+OPEN_MPI = "-x LD_PRELOAD=/opt/lib/libx.so -x SLABMARK_REPORT=1"
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """fake(name, version, text): a program of that name in the PATH that says so; else it does what the text says."""
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+
+    def make(name, version="", text=""):
+        path = tmp_path / name
+        path.write_text(f'#!/bin/sh\n[ "$1" = --version ] && {{ echo "{version}"; exit; }}\n{text}\n')
+        path.chmod(0o755)
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "version, given, told",
+    [
+        ("mpiexec (OpenRTE) 4.1.4", "mpiexec -n 2 ./p a", f"mpiexec {OPEN_MPI} -n 2 ./p a"),
+        ("mpirun (Open MPI) 5.0.3", "mpirun -n 1 ./p : -n 3 ./q", f"mpirun {OPEN_MPI} -n 1 ./p : {OPEN_MPI} -n 3 ./q"),
+        (
+            "HYDRA build details: Version 4.0.2",
+            "mpiexec -n 1 ./p : -n 3 ./q",
+            "mpiexec -genv LD_PRELOAD /opt/lib/libx.so -genv SLABMARK_REPORT 1 -n 1 ./p : -n 3 ./q",
+        ),
+        (
+            "Intel(R) MPI Library for Linux* OS, Version 2021.9",
+            "mpiexec -n 1 ./p",
+            "mpiexec -genv LD_PRELOAD /opt/lib/libx.so -genv SLABMARK_REPORT 1 -n 1 ./p",
+        ),
+        ("", "jsrun -n 2 ./p", "jsrun -E LD_PRELOAD=/opt/lib/libx.so -E SLABMARK_REPORT=1 -n 2 ./p"),
+        ("", "flux run -n 2 ./p", "flux run --env=LD_PRELOAD=/opt/lib/libx.so --env=SLABMARK_REPORT=1 -n 2 ./p"),
+        ("", "srun -n 2 ./p", "srun --export=ALL,LD_PRELOAD=/opt/lib/libx.so,SLABMARK_REPORT=1 -n 2 ./p"),
+        ("", "srun --export=HOME -n 2 ./p", "srun --export=HOME,LD_PRELOAD=/opt/lib/libx.so,SLABMARK_REPORT=1 -n 2 ./p"),
+    ],
+)
+def test_a_launcher_is_told_in_its_own_words(fake, monkeypatch, version, given, told):
+    monkeypatch.delenv("SLURM_EXPORT_ENV", raising=False)
+    words = given.split()
+    fake(words[0], version)
+    assert launch.forward(words, VARIABLES) == (told.split(), {})
+
+
+@pytest.mark.parametrize("given", ["./p a", "mpiexec -n 2 ./p", "sh run.sh", "flux-like run ./p"])
+def test_what_is_no_known_launcher_gets_it_in_its_environment(fake, given):
+    fake("mpiexec", "a launcher that nobody knows")
+    assert launch.forward(given.split(), VARIABLES) == (given.split(), VARIABLES)
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """A folder of programs with a library beside it."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "bin").mkdir()
+    path = tmp_path / "lib" / apply.LIBRARY
+    path.touch()
+    monkeypatch.setenv("SLABMARK_BIN", str(tmp_path / "bin"))
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    monkeypatch.delenv("SLABMARK_DROPIN", raising=False)
+    return path
+
+
+def test_what_is_preloaded_already_stays(library, monkeypatch):
+    assert apply.settings() == {"LD_PRELOAD": str(library)}
+    monkeypatch.setenv("LD_PRELOAD", "libother.so")
+    assert apply.settings(report=True) == {"LD_PRELOAD": f"{library}:libother.so", "SLABMARK_REPORT": "1"}
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+@pytest.mark.parametrize(
+    "text, flags, culprit",
+    [
+        ("PnetCDF library version 1.2.3", [], "libpnetcdf.a"),
+        ("PnetCDF library version 1.2.3", ["-static"], "libpnetcdf.a"),
+        ("PnetCDF library version 1.2.3 SLABMARK_DROPIN", [], "already"),
+        ("nothing of it", [], None),
+    ],
+)
+def test_a_program_with_a_static_pnetcdf_is_refused(library, sentence, tmp_path, text, flags, culprit):
+    program = tmp_path / "model"
+    source = f'#include <stdio.h>\nint main(void) {{ return puts("{text}") < 0; }}\n'
+    subprocess.run(["cc", "-s", *flags, "-o", program, "-x", "c", "-"], input=source, text=True, check=True)
+    done = subprocess.run([sys.executable, "-m", "slabmark", "apply", "--", "env", program], capture_output=True, text=True,
+                          env=os.environ | {"PYTHONPATH": str(pathlib.Path(apply.__file__).parents[1])})
+    if culprit:
+        assert done.returncode == 2 and culprit in sentence(done, "slabmark") and not done.stdout
+    else:
+        assert (done.returncode, done.stdout) == (0, text + "\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, settings, culprit",
+    [
+        ([], {}, "command is missing"),
+        (["--"], {}, "command is missing"),
+        (["--", "./absent"], {}, "'./absent'"),
+        (["--", "true"], {"SLABMARK_DROPIN": "off"}, "SLABMARK_DROPIN=off"),
+        (["--", "true"], {"SLABMARK_BIN": "/absent/bin"}, apply.LIBRARY),
+    ],
+)
+def test_what_cannot_work_is_one_sentence(run, sentence, arguments, settings, culprit):
+    done = run("slabmark", ["apply", *arguments], env=os.environ | settings)
+    assert done.returncode == 2 and culprit in sentence(done, "slabmark")
+
+
+def built_library():
+    if os.environ.get("SLABMARK_SANITIZERS"):
+        pytest.skip("the sanitizers must be the first library of a program")
+    found = pathlib.Path(os.environ["SLABMARK_BIN"]).parent / "lib" / apply.LIBRARY
+    if not found.exists():
+        pytest.skip("this build has no drop-in")
+    return found
+
+
+def test_the_command_finds_its_environment_and_ends_as_it_would_alone(run):
+    built_library()
+    script = "echo $LD_PRELOAD; echo $SLABMARK_REPORT; echo ${MPLBACKEND-none}; echo ${PYTHONPATH-none}; kill -PIPE $$"
+    clean = {name: value for name, value in os.environ.items() if name not in ("MPLBACKEND", "PYTHONPATH", "LD_PRELOAD")}
+    done = run("slabmark", ["apply", "--report", "--", "sh", "-c", script], env=clean)
+    assert done.returncode in (-13, 128 + 13), "killed by a signal that Python would have it ignore"
+    assert done.stdout.split() == [str(built_library()), "1", "none", "none"], done.stderr
+    assert run("slabmark", ["apply", "--", "sh", "-c", "exit 7"]).returncode == 7
+
+
+@pytest.mark.parametrize("script", [False, True])
+def test_a_program_under_the_launcher_has_the_drop_in(run, tmp_path, script):
+    built_library()
+    program = pathlib.Path(os.environ["SLABMARK_BIN"]) / "pnetcdf_cases"
+    launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
+    line = [*launcher, "-n", "2", str(program), "overlap", str(tmp_path / "a.nc")]
+    if script:
+        (tmp_path / "job").write_text(f"#!/bin/sh\n{shlex.join(line)}\nexit 3\n")
+        line = ["sh", str(tmp_path / "job")]
+    done = run("slabmark", ["apply", "--report", "--", *line])
+    assert done.returncode == (3 if script else 0), done.stderr
+    assert re.search(r"slabmark: .*by plan [1-9]", done.stderr) and done.stdout.split() == 40 * ["2"], done.stderr
+
+
+def test_advice_that_a_plan_is_best_ends_in_the_line_that_applies_it(library):
+    winner = candidates.Candidate(
+        "pnetcdf-rearranged", options=(("pnetcdf.aggregators", "1"),), environment=(("OMPI_MCA_io", "^ompio"),)
+    )
+    unchanged = ending.unchanged_program(winner)
+    assert unchanged.method == "pnetcdf-varn" and dict(unchanged.hints) == {"cb_nodes": "1"}
+    assert dict(unchanged.environment) == {"OMPI_MCA_io": "^ompio", "LD_PRELOAD": str(library)}
+    parts = ending.parts(winner, "mpiexec -n {ranks} {command}", 4)
+    lines = parts["A program that uses PnetCDF, unchanged"]
+    assert lines.startswith("slabmark apply -- mpiexec -n 4 ./program\n") and "cb_nodes=1" in lines and str(library) in lines
+    assert parts["Environment"] == "export OMPI_MCA_io='^ompio'"
+    library.unlink()
+    assert ending.unchanged_program(winner) is None
+    assert "A program that uses PnetCDF, unchanged" not in ending.parts(winner, "mpiexec -n {ranks} {command}", 4)
+
+
+def test_advice_confirms_the_gain_through_the_drop_in_itself(run, small_map, tmp_path):
+    """The search is left out: what wins is not for a test to say."""
+    built_library()
+    launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
+    arguments = command_line(small_map, launcher, tmp_path)
+    bench = command.Bench(arguments, tmp_path)
+    winner, today = candidates.Candidate("pnetcdf-rearranged"), candidates.Candidate("pnetcdf-vara")
+    unchanged = ending.unchanged_program(winner)
+    confirmed = command.confirm(bench, winner, today, unchanged)
+    assert not confirmed.failed and len(confirmed.medians[unchanged]) == len(confirmed.medians[winner]) >= 4
+    told = command.in_unchanged_program(unchanged, today, confirmed)
+    assert apply.LIBRARY in told and "times the seconds of pnetcdf-vara" in told
+    with_it = [line for line in bench.lines if apply.LIBRARY.encode() in line]
+    assert len(with_it) == len(confirmed.medians[unchanged]), "what it was measured with is in the records"
+    failed = command.Confirmed({today: [], unchanged: []}, {unchanged: "It cannot."})
+    assert "could not be confirmed: It cannot." in command.in_unchanged_program(unchanged, today, failed)
+
+
+def command_line(pattern, launcher, folder):
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    return parser.parse_args([str(pattern), "--launch", launcher, "-n", "2", "--time", "1", "-o", str(folder)])

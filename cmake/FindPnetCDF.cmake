@@ -8,6 +8,8 @@ if(PnetCDF_CONFIG)
 endif()
 find_path(PnetCDF_INCLUDE_DIR pnetcdf.h HINTS ${PNETCDF_DIR} ENV PNETCDF_DIR ${includes} PATH_SUFFIXES include)
 find_library(PnetCDF_LIBRARY pnetcdf HINTS ${PNETCDF_DIR} ENV PNETCDF_DIR ${libraries} PATH_SUFFIXES lib lib64)
+find_library(PnetCDF_STATIC_LIBRARY libpnetcdf.a HINTS ${PNETCDF_DIR} ENV PNETCDF_DIR ${libraries} PATH_SUFFIXES lib lib64)
+mark_as_advanced(PnetCDF_STATIC_LIBRARY)  # for the drop-in's archive alone
 
 set(reason "")
 if(PnetCDF_INCLUDE_DIR AND PnetCDF_LIBRARY)

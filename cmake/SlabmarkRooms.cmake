@@ -75,6 +75,31 @@ function(slabmark_dropin name folder)
   install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${name})
 endfunction()
 
+# slabmark_dropin_archive(<drop-in> OTHER <libother.a> PREFIX <of its functions> FINDER <function> ROOMS <rooms>...) makes of it
+# lib<name>_wrap.a and <name>_wrap.rsp, for programs that link the other library statically: cmake/SlabmarkWrap.cmake. The
+# rooms are all that it consists of; FINDER(name) is how it asks for the other one's function.
+function(slabmark_dropin_archive dropin)
+  cmake_parse_arguments(WRAP "" "OTHER;PREFIX;FINDER" "ROOMS" ${ARGN})
+  set(archives "")
+  foreach(room ${WRAP_ROOMS})
+    string(REPLACE "/" "_" room ${room})
+    get_target_property(type slabmark_${room} TYPE)
+    if(type STREQUAL STATIC_LIBRARY)
+      list(APPEND archives $<TARGET_FILE:slabmark_${room}>)
+    endif()
+  endforeach()
+  set(script ${PROJECT_SOURCE_DIR}/cmake/SlabmarkWrap.cmake)
+  set(files ${PROJECT_BINARY_DIR}/lib/lib${dropin}_wrap.a ${PROJECT_BINARY_DIR}/lib/${dropin}_wrap.rsp)
+  add_custom_command(OUTPUT ${files}
+    COMMAND ${CMAKE_COMMAND} -D SHARED=$<TARGET_FILE:${dropin}> -D "OBJECTS=$<TARGET_OBJECTS:${dropin}>"
+      -D "ARCHIVES=${archives}" -D OTHER=${WRAP_OTHER} -D PREFIX=${WRAP_PREFIX} -D FINDER=${WRAP_FINDER}
+      -D NAME=${dropin}_wrap -D C_COMPILER=${CMAKE_C_COMPILER} -D LINKER=${CMAKE_LINKER} -D OBJCOPY=${CMAKE_OBJCOPY}
+      -D NM=${CMAKE_NM} -D AR=${CMAKE_AR} -P ${script}
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/lib DEPENDS ${dropin} ${script} ${WRAP_OTHER} VERBATIM)
+  add_custom_target(${dropin}_wrap ALL DEPENDS ${files})
+  install(FILES ${files} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${dropin} OPTIONAL)
+endfunction()
+
 # slabmark_library(<room> HEADERS <files of src>...) makes the shared library libslabmark_<room> of a room and of those it
 # needs, for programs outside, and installs it with the headers that they may include.
 function(slabmark_library room)

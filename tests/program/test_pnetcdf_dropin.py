@@ -3,7 +3,10 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import sys
+import typing
 
 import pytest
 
@@ -68,16 +71,26 @@ def seeds():
     return range(int(first), int(last or first) + 1)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
-def test_random_calls_return_read_and_write_the_same(run, with_dropin, each, romio, ranks):
+# Ranks, and how many of them are a node of their own (0: all are on one).
+@pytest.mark.parametrize("ranks, node_ranks", [(1, 0), (2, 0), (4, 0), (7, 0), (4, 1), (7, 3)])
+def test_random_calls_return_read_and_write_the_same(run, with_dropin, each, romio, ranks, node_ranks):
     """Types, conversions, strides, maps, datatypes, records, errors, order; half of them with the library linked in."""
+    random_calls(run, with_dropin, each, seeds() if ranks < 7 and not node_ranks else seeds()[:2], ranks, node_ranks)
 
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_random_collective_calls_do_the_same_through_whatever_mpi_io_there_is(run, with_dropin, each, ranks):
+    random_calls(run, with_dropin, each, seeds()[:2], ranks, 0, "collective")
+
+
+def random_calls(run, with_dropin, each, seeds, ranks, node_ranks, *more):
     def check(seed, folder):
         linked = sanitized or seed % 2 == 0
-        without = run("pnetcdf_random", [seed, 60, folder / "a.nc", folder / "a"], ranks=ranks, launch=True)
+        without = run("pnetcdf_random", [seed, 60, folder / "a.nc", folder / "a", *more], ranks=ranks, launch=True)
         assert without.returncode == 0, without.stderr
         done = with_dropin("pnetcdf_random_linked" if linked else "pnetcdf_random",
-                           [seed, 60, folder / "b.nc", folder / "b"], ranks, preload=not linked)
+                           [seed, 60, folder / "b.nc", folder / "b", *more], ranks, preload=not linked,
+                           settings=[f"SLABMARK_DROPIN_NODE_RANKS={node_ranks}"])
         assert done.returncode == 0, done.stderr
         assert reports(done), "it was not there"
         for rank in range(ranks):
@@ -91,7 +104,15 @@ def test_random_calls_return_read_and_write_the_same(run, with_dropin, each, rom
         header = int(re.search(r"header (\d+)", (folder / "a.0").read_text())[1])
         assert a[:header] == b[:header]
 
-    each(seeds(), check)
+    each(seeds, check)
+
+
+def test_memory_that_one_rank_lacks_is_an_error_code_on_all(with_dropin, tmp_path):
+    if sanitized:
+        pytest.skip("the sanitizers need all addresses")
+    done = with_dropin("pnetcdf_cases_linked", ["memory", tmp_path / "a"], 3, preload=False)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == [f"rank {rank}: NC_ENOMEM NC_ENOMEM, then NC_NOERR" for rank in range(3)]
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
@@ -124,6 +145,13 @@ def test_a_request_that_pnetcdf_judges_takes_those_before_it_along(run, with_dro
     assert done.stdout == native.stdout, done.stderr
     assert done.stdout.startswith("NC_ERANGE pending\n4 pending\n")
     assert "PnetCDF converts or refuses" in done.stderr, done.stderr
+
+
+def test_the_same_boxes_again_are_known_again_and_changed_ones_are_not_taken_for_them(run, with_dropin, tmp_path):
+    run("pnetcdf_cases", ["again", tmp_path / "a"], ranks=2, launch=True).check_returncode()
+    done = with_dropin("pnetcdf_cases_linked", ["again", tmp_path / "b"], 2, preload=False)
+    assert done.returncode == 0 and by_plan(done) == 24, done.stderr
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 @pytest.mark.parametrize("case", ["records", "holes"])
@@ -189,7 +217,89 @@ def test_no_function_of_pnetcdf_that_moves_data_is_passed_by_unnoticed():
     assert ours - {"ncmpi_put_vard_all"} <= set(re.findall(r"\b(ncmpi_\w+)\(", header))  # newer ones have no vard
 
 
+def native_library():
+    return re.search(r"PnetCDF_LIBRARY:FILEPATH=(.*)", (built / "CMakeCache.txt").read_text())[1]
+
+
+def compiled(compiler, source, *flags):
+    """A program of this folder that is built here, as users build theirs; its folder has what `flags` name."""
+    done = subprocess.run([compiler, pathlib.Path(__file__).parent / source, *flags], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="session")
+def fortran(tmp_path_factory):
+    """A program in Fortran 77 and 90."""
+    if not shutil.which("mpif90") or subprocess.run(["mpif90", "--version"], capture_output=True).returncode:
+        pytest.skip("no Fortran compiler (gfortran)")
+    places = [*pathlib.Path(native_library()).parent.glob("fortran/*"), pathlib.Path("/usr/include")]
+    modules = [place for place in places if (place / "pnetcdf.mod").exists()]
+    if not modules:
+        pytest.skip("PnetCDF's module for Fortran is not here (pnetcdf.mod)")
+    folder = tmp_path_factory.mktemp("fortran")
+    compiled("mpif90", "pnetcdf_records.f90", f"-I{modules[0]}", f"-J{folder}", "-o", folder / "program", native_library())
+    return Fortran(folder / "program", modules[0])
+
+
+class Fortran(typing.NamedTuple):
+    program: pathlib.Path
+    modules: pathlib.Path
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_a_program_in_fortran_has_it_too(run, with_dropin, fortran, tmp_path, ranks):
+    done = run(fortran.program, [tmp_path / "a"], ranks=ranks, launch=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    expected = sorted(f"rank {rank}: 0 wrong" for rank in range(ranks))
+    assert sorted(done.stdout.splitlines()) == expected
+    done = with_dropin(fortran.program, [tmp_path / "b"], ranks)
+    assert sorted(done.stdout.splitlines()) == expected, done.stderr
+    assert by_plan(done) == 4, done.stderr
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_module_of_python_that_loads_pnetcdf_later_has_it_too(with_dropin, tmp_path):
+    compiled("mpicc", "pnetcdf_cases.c", "-shared", "-fPIC", "-Dmain=run_case", "-o", tmp_path / "cases.so", native_library())
+    script = "import ctypes, sys; cases = ctypes.CDLL(sys.argv[1]); words = [b'', b'overlap', sys.argv[2].encode(), None]; "
+    script += "sys.exit(cases.run_case(3, (ctypes.c_char_p * 4)(*words)))"
+    done = with_dropin(sys.executable, ["-c", script, tmp_path / "cases.so", tmp_path / "a"], 2)
+    assert done.returncode == 0 and by_plan(done) > 0, done.stderr
+    assert done.stdout.split() == 40 * ["2"]
+
+
+@pytest.fixture(scope="session")
+def archive():
+    """What a program adds to its link that has PnetCDF as an archive."""
+    found = re.search(r"PnetCDF_STATIC_LIBRARY:FILEPATH=(.*)", (built / "CMakeCache.txt").read_text())
+    if not found or found[1].endswith("NOTFOUND") or sanitized:
+        pytest.skip("no archive of the drop-in: no libpnetcdf.a, or a build with sanitizers")
+    return [f"@{built}/lib/slabmark_pnetcdf_wrap.rsp", f"-L{built}/lib", found[1]]
+
+
+def test_a_program_that_links_pnetcdf_statically_has_it_by_an_archive(run, with_dropin, archive, tmp_path):
+    compiled("mpicc", "pnetcdf_cases.c", "-o", tmp_path / "program", *archive)
+    libraries = subprocess.run(["ldd", tmp_path / "program"], capture_output=True, text=True, check=True).stdout
+    assert "libpnetcdf" not in libraries and "libslabmark" not in libraries
+    for case in ("records", "later", "range"):
+        expected = with_dropin("pnetcdf_cases_linked", [case, tmp_path / "a"], 2, preload=False)
+        done = with_dropin(tmp_path / "program", [case, tmp_path / "b"], 2, preload=False)
+        assert done.returncode == 0 and sorted(done.stdout) == sorted(expected.stdout), done.stderr
+        assert by_plan(done) == by_plan(expected) > 0 or case == "range", done.stderr
+    done = run("slabmark", ["apply", "--", tmp_path / "program"])
+    assert done.returncode == 2 and "already" in done.stderr
+
+
+def test_so_has_one_in_fortran(with_dropin, fortran, archive, tmp_path):
+    flags = [f"-I{fortran.modules}", f"-J{tmp_path}"]
+    compiled("mpif90", "pnetcdf_records.f90", *flags, "-o", tmp_path / "program", *archive)
+    done = with_dropin(tmp_path / "program", [tmp_path / "a"], 2, preload=False)
+    assert sorted(done.stdout.splitlines()) == ["rank 0: 0 wrong", "rank 1: 0 wrong"], done.stderr
+    assert by_plan(done) == 4, done.stderr
+
+
 def test_it_is_installed(tmp_path):
     subprocess.run([os.environ["SLABMARK_CMAKE"], "--install", built, "--prefix", tmp_path, "--component",
                     "slabmark_pnetcdf"], check=True, capture_output=True)
-    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["libslabmark_pnetcdf.so"]
+    files = {path.name for path in tmp_path.rglob("*") if path.is_file()}
+    archive = {"libslabmark_pnetcdf_wrap.a", "slabmark_pnetcdf_wrap.rsp"}
+    assert files - archive == {"libslabmark_pnetcdf.so"} and files & archive in (set(), archive)

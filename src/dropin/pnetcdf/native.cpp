@@ -4,6 +4,10 @@
 #include <dlfcn.h>
 #include <link.h>
 
+// Where PnetCDF is linked in statically: its function of a name. Only the archive for such programs
+// defines it (cmake/SlabmarkWrap.cmake).
+extern "C" [[gnu::weak, gnu::visibility("hidden")]] void* slabmark_linked_pnetcdf(const char* name);
+
 namespace slabmark::dropin {
 
 namespace {
@@ -26,6 +30,7 @@ void* loaded_library() {
 }  // namespace
 
 void* find_native(const char* name) {
+  if (slabmark_linked_pnetcdf) return slabmark_linked_pnetcdf(name);
   if (void* const next = dlsym(RTLD_NEXT, name)) return next;
   void* const library = loaded_library();
   return library ? dlsym(library, name) : nullptr;

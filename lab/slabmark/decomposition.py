@@ -38,12 +38,7 @@ def main(arguments, console):
         raise InputError(f"The picture '{output}' is to be named .svg or .png.")
     files.open_regular(source).close()
     files.check_output(output, [source], arguments.overwrite)
-    described = programs.json_of([programs.find("slabmark-decomp"), "info", str(source), "--json"], timeout=600)["maps"]
-    numbers = range(1, len(described) + 1)
-    if arguments.number is not None:
-        if arguments.number not in numbers:
-            raise InputError(f"'{source}' has maps 1 to {len(described)}; there is no map {arguments.number}.")
-        numbers = [arguments.number]
+    described, numbers = chosen_maps(source, arguments.number)
     rows = [(described[number - 1], read_owners(source, number, described[number - 1])) for number in numbers]
     files.write(output, draw(source.name, rows).data(output.suffix))
     for entry, _ in rows:
@@ -57,12 +52,28 @@ def main(arguments, console):
     return 0
 
 
+def chosen_maps(source, number=None):
+    """(what slabmark-decomp says of the maps of a file, the numbers from 1 of all, or the one that is asked for)."""
+    described = programs.json_of([programs.find("slabmark-decomp"), "info", str(source), "--json"], timeout=600)["maps"]
+    numbers = range(1, len(described) + 1)
+    if number is None:
+        return described, numbers
+    if number not in numbers:
+        raise InputError(f"'{source}' has maps 1 to {len(described)}; there is no map {number}.")
+    return described, [number]
+
+
 def read_owners(source, number, entry):
     """(owner of each element, requests by rank): an array of rows, NOBODY where no rank owns it."""
+    return with_text(source, number, entry, lambda text: owners_of(text, entry["dims"]), "drawn", "a picture")
+
+
+def with_text(source, number, entry, use, done, what):
+    """use(the map as PIO text). InputError for a map that it cannot be of; `done` and `what` are its words for that."""
     if math.prod(entry["dims"]) > MOST_ELEMENTS or not entry["ranks"]:
         raise InputError(
-            f"'{source}' cannot be drawn: map {number} has {math.prod(entry['dims'])} elements on {entry['ranks']} ranks, "
-            f"and a picture takes 1 to {MOST_ELEMENTS} elements of some rank."
+            f"'{source}' cannot be {done}: map {number} has {math.prod(entry['dims'])} elements on {entry['ranks']} ranks, "
+            f"and {what} takes 1 to {MOST_ELEMENTS} elements of some rank."
         )
     with tempfile.TemporaryDirectory(prefix="slabmark-") as folder:
         text = pathlib.Path(folder) / "map.dat"
@@ -73,26 +84,31 @@ def read_owners(source, number, entry):
             programs.output_of([programs.find("slabmark-decomp"), *words], timeout=600)
             text = next(pathlib.Path(folder).glob("*.dat"))
         try:
-            return owners_of(text, entry["dims"])
+            return use(text)
         except (ValueError, IndexError, OverflowError, StopIteration) as error:
-            raise InputError(f"'{source}' cannot be drawn: {error or 'it ends too early'}.") from None
+            raise InputError(f"'{source}' cannot be {done}: {error or 'it ends too early'}.") from None
 
 
-def owners_of(text, dims):
-    """From PIO text: after two lines of header, a line `rank count` and one of `count` offsets from 1; 0 is a hole."""
-    owners = numpy.full(math.prod(dims), NOBODY, dtype=numpy.int32)
-    requests = []
+def rows_of(text):
+    """Offsets of each rank, from 0 and ascending, without holes. In PIO text, two lines of header are followed by a line `rank
+    count` and one of `count` offsets from 1 for each rank; 0 is a hole."""
     with open(text, encoding="ascii", errors="replace") as lines:
         ranks = int(next(lines).split()[3])
         next(lines)
-        for rank in range(ranks):
+        for _ in range(ranks):
             next(lines)
             offsets = numpy.array(next(lines).split(), dtype=numpy.int64) - 1
-            offsets = numpy.unique(offsets[offsets >= 0])
-            owners[offsets] = rank
-            # A request ends where offsets jump, and at the end of a row.
-            breaks = (numpy.diff(offsets) != 1) | (offsets[1:] % dims[-1] == 0)
-            requests.append(int(breaks.sum()) + 1 if len(offsets) else 0)
+            yield numpy.unique(offsets[offsets >= 0])
+
+
+def owners_of(text, dims):
+    owners = numpy.full(math.prod(dims), NOBODY, dtype=numpy.int32)
+    requests = []
+    for rank, offsets in enumerate(rows_of(text)):
+        owners[offsets] = rank
+        # A request ends where offsets jump, and at the end of a row.
+        breaks = (numpy.diff(offsets) != 1) | (offsets[1:] % dims[-1] == 0)
+        requests.append(int(breaks.sum()) + 1 if len(offsets) else 0)
     return owners.reshape(-1, dims[-1]) if len(dims) > 1 else owners, requests
 
 

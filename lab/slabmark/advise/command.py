@@ -11,7 +11,7 @@ import textwrap
 import time
 
 from slabmark import apply, cells, files, findings, launch, programs, records, statistics, units
-from slabmark.advise import candidates, ending, halving
+from slabmark.advise import candidates, ending, halving, pio_command
 from slabmark.command_line import a_number, add_launch
 from slabmark.errors import InputError, LabError
 
@@ -29,7 +29,7 @@ def add_arguments(parser):
         help="a decomposition file, or a subcommand of slabmark-bench with its "
         "options in quotes, such as 'decomp --map f.nc --variables 10'",
     )
-    add_launch(parser, "how ranks are started", 4, "number of ranks", required=True)
+    add_launch(parser, "how ranks are started", 4, "number of ranks")
     parser.add_argument(
         "--time", type=a_number(float, 1, 1e7), default=120, metavar="SECONDS", help="to spend in all (default 120)"
     )
@@ -57,9 +57,14 @@ def add_arguments(parser):
     parser.add_argument("--read", action="store_true", help="advise on reading")
     parser.add_argument("--sync", action="store_true", help="count making the data durable")
     parser.add_argument("--json", metavar="FILE", help="keep the records")
+    pio_command.add_arguments(parser)
 
 
 def main(arguments, console):
+    if arguments.pio:
+        return pio_command.main(arguments, console)
+    if arguments.launch is None:
+        raise InputError("The following arguments are required: --launch; 'slabmark advise --help' says more.")
     tell = console.say
     check_records(arguments.json)
     environment = programs.environment(arguments.output_dir)

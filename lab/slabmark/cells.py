@@ -103,6 +103,8 @@ class Workload:
 
 # Settings of a pattern that say how a program moved it, not which bytes: h5perf's API, and what it has for chunks.
 OF_THE_WAY = ("api", "storage")
+# What only some programs say although it holds for all.
+UNSAID = {"files": "1"}
 
 frozen = functools.partial(json.dumps, sort_keys=True)  # JSON to compare and to look up by
 
@@ -137,17 +139,18 @@ def attributes(record):
 
 
 def pattern_identity(record):
-    """What makes two records move the same bytes, but for the number of ranks."""
-    pattern = record.pattern
-    return (
-        pattern["name"],
-        frozen({name: value for name, value in pattern["settings"].items() if name not in OF_THE_WAY}),
-        pattern.get("datasets"),
-        pattern.get("rounds"),
-        record.direction,
-        record.sync,
-        record.cache,
-    )
+    """What makes two records move the same bytes, but for the number of ranks, whatever the program and library are."""
+    return (*subject(record), record.direction, record.sync, record.cache)
+
+
+def subject(record):
+    """The same, written or read, under whatever conditions. A map is known by its name and the bytes that it makes, since
+    programs are started in different folders."""
+    pattern, settings = record.pattern, record.pattern["settings"]
+    kept = {name: value for name, value in settings.items() if name not in OF_THE_WAY and UNSAID.get(name) != value}
+    if "map" in settings:
+        kept |= {"map": map_name(settings), "bytes of all": pattern["bytes"]}
+    return pattern["name"], frozen(kept), pattern.get("datasets"), pattern.get("rounds")
 
 
 def _run_of(record):
@@ -184,7 +187,8 @@ def _tell_apart(loads):
 
 def _described(settings):
     """Without what a title has or cells differ in; sizes in bytes as people say them."""
-    elsewhere = ("map", "variables", *OF_THE_WAY) if "map" in settings else OF_THE_WAY
+    elsewhere = {*OF_THE_WAY, *(name for name, value in UNSAID.items() if settings.get(name) == value)}
+    elsewhere |= {"map", "variables"} if "map" in settings else set()
     return {
         name: units.size(int(value)) if name in ("bytes", "block", "buffer") and value.isdigit() else value
         for name, value in settings.items()

@@ -3,14 +3,11 @@
 Exit status 1 if something is wrong.
 """
 
-import os
-import pathlib
-
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from slabmark import findings, launch, programs, units
+from slabmark import findings, fixes, launch, programs, units
 from slabmark.command_line import add_launch
 from slabmark.errors import printable
 
@@ -20,31 +17,22 @@ def add_arguments(parser):
         "-o", "--output-dir", default=".", metavar="FOLDER", help="where files would be written (default .)"
     )
     add_launch(parser, "also start ranks", 2, "how many")
+    parser.add_argument(
+        "--fix-hints", action="store_true", help="with each finding the line for a job script, tried on this machine where that can be"
+    )
 
 
 def main(arguments, console):
     started = (launch.check(arguments.launch), arguments.ranks) if arguments.launch else ()
-    found = programs.environment(arguments.output_dir, *started) | {"host": host_state()}
+    found = programs.environment(arguments.output_dir, *started) | {"host": programs.host_state()}
     console.print(facts_table(found))
     wrong = findings.of_manifest(found) + findings.of_host(found, arguments.ranks if arguments.launch else 1)
     for finding in wrong:
         console.say(f"{finding.code}: {finding.cause}\n    {finding.remedy}")
+        for line, checked in fixes.of(finding.code, found, arguments.output_dir, *started) if arguments.fix_hints else ():
+            console.say(f"      {line}\n        ({checked})")
     console.say(f"{units.counted(len(wrong), 'thing')} to look at." if wrong else "Nothing wrong was found.")
     return 1 if wrong else 0
-
-
-def host_state():
-    lines = pathlib.Path("/proc/meminfo").read_text().splitlines()
-    memory = {name: int(value.split()[0]) * 1024 for name, _, value in (line.partition(":") for line in lines)}
-    return {
-        "load": os.getloadavg()[0],
-        "dirty": memory.get("Dirty", 0) + memory.get("Writeback", 0),
-        "cached": memory.get("Cached", 0),
-        "available": memory.get("MemAvailable", 0),
-        "memory": memory.get("MemTotal", 0),
-        "shared_memory": os.access("/dev/shm", os.W_OK),
-        "plugins": os.environ.get("HDF5_PLUGIN_PATH", ""),
-    }
 
 
 def facts_table(manifest):

@@ -42,9 +42,9 @@ def run(command, timeout, environment):
         return status, out.read().decode(errors="replace"), err.read().decode(errors="replace")
 
 
-def output_of(command, timeout=120):
-    """What a program prints. LabError with its own words if it fails."""
-    status, text, errors = run(command, timeout, {})
+def output_of(command, timeout=120, environment=None):
+    """What a program prints; `environment`: more variables. LabError with its own words if it fails."""
+    status, text, errors = run(command, timeout, environment or {})
     if status is None:
         raise LabError(f"'{' '.join(command)}' gave no answer within {timeout} s.")
     if status:
@@ -53,18 +53,34 @@ def output_of(command, timeout=120):
     return text
 
 
-def json_of(command, timeout=120):
+def json_of(command, timeout=120, environment=None):
     """What a program prints as JSON, between what its launcher may print. LabError if it fails."""
-    text = output_of(command, timeout)
+    text = output_of(command, timeout, environment)
     begin, end = text.find("{"), text.rfind("}")
     if begin < 0 or end < begin:
         raise LabError(f"'{' '.join(command)}' printed no JSON.")
     return json.loads(text[begin : end + 1])
 
 
-def environment(folder, template="{command}", ranks=1):
-    """What slabmark-bench says of this build and machine, where files lie in the folder."""
-    return json_of(launch.fill(template, [find("slabmark-bench"), "environment", "--output-dir", folder], ranks))
+def environment(folder, template="{command}", ranks=1, variables=None):
+    """What slabmark-bench says of this build and machine, where files lie in the folder; with more variables set."""
+    program = [find("slabmark-bench"), "environment", "--output-dir", folder]
+    return json_of(launch.fill(template, program, ranks, environment=variables), environment=variables)
+
+
+def host_state():
+    """What only this moment shows of this machine; sizes in bytes."""
+    lines = pathlib.Path("/proc/meminfo").read_text().splitlines()
+    memory = {name: int(value.split()[0]) * 1024 for name, _, value in (line.partition(":") for line in lines)}
+    return {
+        "load": os.getloadavg()[0],
+        "dirty": memory.get("Dirty", 0) + memory.get("Writeback", 0),
+        "cached": memory.get("Cached", 0),
+        "available": memory.get("MemAvailable", 0),
+        "memory": memory.get("MemTotal", 0),
+        "shared_memory": os.access("/dev/shm", os.W_OK),
+        "plugins": os.environ.get("HDF5_PLUGIN_PATH", ""),
+    }
 
 
 def reason_in(output):

@@ -211,6 +211,38 @@ def test_ways_of_one_program_to_move_the_same_bytes_stand_side_by_side(tmp_path)
     assert [len(re.findall(f">{name}, storage=", text)) > 0 for name in ("posix", "hdf5-slab")] == [True, True]
 
 
+def test_programs_that_move_the_same_bytes_are_one_comparison_and_writing_stands_beside_reading(tmp_path):
+    """Two programs, three libraries, both directions: one entry of the answers, with a table of their rates."""
+    said = {"h5perf": {"files": "1", "api": "x"}, "slabmark-bench": {}}  # h5perf names what the other takes for granted
+    made = [
+        record(
+            [seconds * slower] * 6,
+            method=method,
+            direction=direction,
+            cache="warm" if direction == "read" else None,
+            pattern__settings=said[program] | {"bytes": "1024", "block": "1024"},
+            pattern__name="transfer",
+            manifest__program={"name": program, "git_revision": "a", "build_type": "Release"},
+        )
+        for program, slower in (("h5perf", 1), ("slabmark-bench", 2))
+        for method, seconds in (("posix", 0.1), ("mpiio-independent", 0.3), ("hdf5-slab", 0.9))
+        for direction in ("write", "read")
+    ]
+    text = report_of(tmp_path, *made)
+    assert re.findall("<h2>(.*?)</h2>", text) == ["Writing transfer", "Reading transfer"]
+    answers = text[text.index('class="answers"') : text.index("</ol>")]
+    assert answers.count("<li>") == 1 and answers.count("<tr>") == 1 + 6 and "program=h5perf" in answers
+    assert '<th scope="col" class="number">writing</th><th scope="col" class="number">reading</th>' in answers
+    assert "One way is fastest in 2 of 2 workloads" in text and "18.0 times as fast as hdf5-slab, program=slabmark-bench" in text
+    assert text.index("One way is fastest") < text.index('class="answers"')
+
+
+def test_a_map_is_the_same_wherever_a_program_was_started_unless_it_makes_other_bytes(tmp_path):
+    place = lambda path, size: record([1.0] * 6, pattern__settings={"map": path, "variables": "3"}, pattern__bytes=size)
+    text = report_of(tmp_path, place("a/f.nc", 1 << 20), place("/b/f.nc", 1 << 20), place("c/f.nc", 1 << 21))
+    assert len(re.findall("<h2>(Writing .*?)</h2>", text)) == 2
+
+
 def test_the_share_of_the_limit_is_that_of_the_rows_shown(tmp_path):
     """Two nights with a limit each, which differ from the bounds that the records quote of single launches."""
     nights = [tmp_path / "before.jsonl", tmp_path / "after.jsonl"]

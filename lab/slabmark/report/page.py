@@ -4,7 +4,7 @@ import collections
 import contextlib
 import pathlib
 
-from slabmark import compare, findings, programs, units
+from slabmark import cells, compare, findings, programs, units
 from slabmark.errors import LabError, printable
 from slabmark.report import figures, glossary, layout
 
@@ -12,6 +12,7 @@ from slabmark.report import figures, glossary, layout
 MOST_DRAWN_WORKLOADS = 8
 MOST_OPEN_ROWS = 40
 MOST_CELLS_NAMED = 4
+MOST_ANSWERS, MOST_SIDE_BY_SIDE = 12, 12
 NOT_SHOWN = ("hints", "notes", "library bytes", "library bytes total")  # of what is in effect; the first two stand elsewhere
 
 
@@ -38,6 +39,9 @@ def make(loads, collection, title, sources):
             ("words", "Words", True),
         ],
         verdicts=verdicts,
+        headline=_headline(loads),
+        comparisons=(comparisons := _comparisons(sections))[:MOST_ANSWERS],
+        unanswered=len(comparisons) - MOST_ANSWERS,
         sections=sections,
         histograms=histograms,
         findings=found,
@@ -92,6 +96,58 @@ def _section(number, load, is_drawn, maps):
     }
 
 
+def _headline(loads):
+    """The first thing that a reader wants to know: whether it matters what is chosen, and where most."""
+    compared = [load for load in loads if len(load.cells) > 1]
+    told = [load for load in compared if (best := load.cells[0]) and not best.summary.is_range and not _rivals(load)]
+    if not compared:
+        return None
+    words = f"One way is fastest in {len(told)} of {len(compared)} {'workload' if len(compared) == 1 else 'workloads'} in which several were measured"
+    if not told:
+        return f"{words}."
+    gain = lambda load: load.cells[-1].summary.median / load.cells[0].summary.median
+    most = max(told, key=gain)
+    return (
+        f"{words}; most is to be gained in {most.title[0].lower()}{most.title[1:]}, where {most.cells[0].label} is "
+        f"{units.three_digits(gain(most))} times as fast as {most.cells[-1].label}."
+    )
+
+
+def _comparisons(sections):
+    """Workloads that move the same, written or read, in one entry each: its title, its sections, and where there are several
+    ways, a table of their rates: columns, and rows of a way each."""
+    grouped = collections.defaultdict(list)
+    for section in sections:
+        load = section["load"]
+        grouped[cells.subject((load.all_cells + load.unsupported)[0].first)].append(section)
+    found = []
+    for same in grouped.values():
+        title = same[0]["load"].title
+        entry = {"title": title, "sections": same, "columns": [], "rows": []}
+        ways = {cell.label: None for section in same for cell in section["load"].cells}
+        if len(same) > 1:
+            entry["title"] = title.partition(" ")[2][:1].upper() + title.partition(" ")[2][1:]
+            by_label = [{cell.label: cell for cell in section["load"].cells} for section in same]
+            if 1 < len(ways) <= MOST_SIDE_BY_SIDE:
+                entry["columns"] = [_column(section["load"], same) for section in same]
+                entry["rows"] = [(way, [cells_of.get(way) for cells_of in by_label]) for way in ways]
+        found.append(entry)
+    return found
+
+
+def _column(load, same):
+    """Its direction, and the conditions that tell it from the others of that direction."""
+    first = load.cells[0].first if load.cells else (load.all_cells + load.unsupported)[0].first
+    alike = [other for other in same if other["load"].title.split(" ")[0] == load.title.split(" ")[0]]
+    more = [f"cache {first.cache}"] * bool(first.cache) + [f"{'with' if first.sync else 'without'} sync"]
+    return load.title.split(" ")[0].lower() + (f" ({', '.join(more)})" if len(alike) > 1 else "")
+
+
+def _rivals(load):
+    """Cells that are not to be told from the one with the shortest median."""
+    return [cell for cell in load.cells[1:] if cell.summary.low <= load.cells[0].summary.high]
+
+
 def _answer(load):
     """The first thing a reader wants to know. 'Fastest' only where the intervals say so."""
     if not load.cells:
@@ -102,7 +158,7 @@ def _answer(load):
         words += f", {units.percent(best.share)} of the limit"
     if len(load.cells) == 1:
         return words
-    rivals = [cell for cell in load.cells[1:] if cell.summary.low <= best.summary.high]
+    rivals = _rivals(load)
     if best.summary.is_range:
         lead = "Shortest median (too few trials to call it fastest)"
     elif rivals:

@@ -1,5 +1,6 @@
 """slabmark advise: the search on made-up seconds, the lines of C under a compiler, and the whole with real programs."""
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -74,17 +75,20 @@ def test_every_candidate_has_lines_of_c_that_compile():
         include += " ".join(
             f"-I{path}" for path in re.findall(r"^\w*HDF5\w*INCLUDE\w*:\w+=(\S+)", cache.read_text(), re.M)
         )
-    slablog = pathlib.Path(__file__).parents[2] / "src" / "slablog"
-    flags = [word for word in include.split() if word.startswith("-I")] + [f"-I{slablog}"]
+    sources = pathlib.Path(__file__).parents[2] / "src"
+    flags = [word for word in include.split() if word.startswith("-I")]
+    flags += [f"-I{sources / folder}" for folder in ("slablog/api", "rearrange/api")]
     flags += ["-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types"]
     headers = ["mpi.h", "unistd.h"]
-    headers += [name for name in ("hdf5.h", "slablog.h", "pnetcdf.h") if not refusal(f"#include <{name}>\n", *flags)]
+    there = ["hdf5.h", "slablog.h", "pnetcdf.h", "rearrange_pnetcdf.h", "rearrange_hdf5.h"]
+    headers += [name for name in there if not refusal(f"#include <{name}>\n", *flags)]
     made = 0
     for candidate in [
         c for method in METHODS for c in (candidates.Candidate(method), *candidates.Candidate(method).variants())
     ]:
         family = candidates.family(candidate.method)
-        if {"hdf5": "slablog.h", "pnetcdf": "pnetcdf.h"}.get(family, "mpi.h") not in headers:
+        needed = {"hdf5": "slablog.h", "pnetcdf": "pnetcdf.h", "rearranged": "rearrange_hdf5.h"}
+        if needed.get(family, "mpi.h") not in headers:
             continue
         source = "".join(f"#include <{header}>\n" for header in headers)
         source += f"void f(void) {{\n{code.CONTEXT[family]}\n{code.for_candidate(candidate)}}}\n"
@@ -94,6 +98,25 @@ def test_every_candidate_has_lines_of_c_that_compile():
         made += 1
     if made < len(METHODS):
         pytest.skip(f"only {headers} are here; {made} candidates compiled")
+
+
+def test_rearranged_methods_have_lines_of_fortran_that_compile(tmp_path):
+    if not shutil.which("mpifort") or not shutil.which("gfortran"):
+        pytest.skip("no compiler of Fortran here: install gfortran")
+    sources = pathlib.Path(__file__).parents[2] / "src/rearrange/api"
+    modules = ["slabmark_rearrange", "slabmark_rearrange_pnetcdf", "slabmark_rearrange_hdf5"]
+    text = "".join((sources / f"{name}.f90").read_text() for name in modules)
+    for number, method in enumerate(m for m in METHODS if m.endswith("-rearranged")):
+        first = candidates.Candidate(method)
+        for index, candidate in enumerate((first, *first.variants(), dataclasses.replace(first, hints=(("cb_nodes", "1"),)))):
+            uses = "".join(f"use {name}\n" for name in ("mpi", *modules))
+            uses += "use, intrinsic :: iso_fortran_env, only: int64, real64\nimplicit none\n"
+            body = f"{code.FORTRAN_CONTEXT}{code.in_fortran(candidate)}"
+            text += f"subroutine f{number}_{index}\n{uses}{body}end subroutine\n"
+    (tmp_path / "all.f90").write_text(text)
+    done = subprocess.run(["mpifort", "-c", "all.f90"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert code.in_fortran(candidates.Candidate("pnetcdf-varn")) is None
 
 
 def build(mpi_io="ROMIO", missing=()):

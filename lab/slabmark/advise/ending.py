@@ -36,6 +36,7 @@ def parts(winner, template, ranks):
         "Flags of slabmark-bench": shlex.join(winner.flags),
         "A program that uses PnetCDF, unchanged": "",
         "In C": code.for_candidate(winner),
+        "In Fortran": code.in_fortran(winner),
     }
     if unchanged := unchanged_program(winner):
         command = launch.fill(template, ["./program"], ranks)

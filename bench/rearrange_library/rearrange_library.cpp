@@ -187,7 +187,7 @@ class ByLibrary : public Way {
   }
 
   void define(const std::string& path) const {
-    const mpiio::Info info({{"nc_var_align_size", "1"}});
+    const mpiio::Info info(mpiio::Hints{{"nc_var_align_size", "1"}});
     auto file =
         pnetcdf::File::create(MPI_COMM_SELF, path, NC_NOCLOBBER | NC_64BIT_DATA, info.get());
     define_variables(file, pattern_);

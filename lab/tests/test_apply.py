@@ -164,6 +164,8 @@ def test_advice_that_a_plan_is_best_ends_in_the_line_that_applies_it(library):
     lines = parts["A program that uses PnetCDF, unchanged"]
     assert lines.startswith("slabmark apply -- mpiexec -n 4 ./program\n") and "cb_nodes=1" in lines and str(library) in lines
     assert parts["Environment"] == "export OMPI_MCA_io='^ompio'"
+    for heading in ("In C", "In Fortran"):  # of a new program
+        assert "slabmark_open_pnetcdf(system, path" in parts[heading] and "aggregators" in parts[heading]
     library.unlink()
     assert ending.unchanged_program(winner) is None
     assert "A program that uses PnetCDF, unchanged" not in ending.parts(winner, "mpiexec -n {ranks} {command}", 4)

@@ -191,6 +191,22 @@ TEST_F(RearrangeLibrary, WhatNoRankHasIsFilledOrStaysAsItIs) {
   EXPECT_EQ(all[601], fill);
 }
 
+TEST_F(RearrangeLibrary, OfTwoCallsForOneArrayTheLaterStays) {
+  for (const auto* option : {"node_ranks", "aggregators"}) {  // where a rank sends what it has
+    ASSERT_EQ(slabmark_set_option(system, option, "1"), SLABMARK_OK);
+  }
+  const int decomp = decomposition(cards);
+  const int file = open("a", SLABMARK_CREATE);
+  const int variable = define(file);
+  for (const double first : {0.0, 500.0, 7.0}) {
+    const auto buffer = values(cards, first);
+    EXPECT_EQ(slabmark_write_darray(file, variable, decomp, count(buffer), buffer.data(), nullptr),
+              SLABMARK_OK);
+  }
+  EXPECT_EQ(slabmark_close(file), SLABMARK_OK);
+  expect_counted(contents("a"), 0, 7);
+}
+
 TEST_F(RearrangeLibrary, WhatLiesBeyondTheEndOfTheFileReadsAsZero) {
   const int file = open("a", SLABMARK_CREATE);
   std::vector<double> buffer(cards.size(), 7);

@@ -164,7 +164,13 @@ void OpenFile::copy(Request& request) {
 void OpenFile::post(const Call& call) {
   // All ranks count alike, also one whose call fails, so that they flush together.
   if (call.copies) held_ += call.decomposition->most_bytes();
-  const auto failure = caught([&] { requests_.push_back(request_of(call)); });
+  const auto failure = caught([&] {
+    Request request = request_of(call);
+    auto& pending = call.writes ? puts_ : gets_;
+    if (request.place.elements > 0 && pending.contains(request.place.offset)) flush();
+    pending.insert(request.place.offset);
+    requests_.push_back(std::move(request));
+  });
   if (failure) refuse(failure);  // before the flush
   if (system_->held() > 0 && held_ > system_->held()) flush();
   if (failure) std::rethrow_exception(failure);
@@ -195,6 +201,8 @@ std::exception_ptr OpenFile::broken() {
 void OpenFile::flush_as(Operation operation) {
   const std::int64_t all = digest(operation);
   Requests requests = std::exchange(requests_, {});
+  puts_.clear();
+  gets_.clear();
   std::exception_ptr failure = std::exchange(refused_, nullptr);
   held_ = 0;
   if (operation != Operation::flush) system_->wait_for_background();

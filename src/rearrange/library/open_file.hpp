@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "rearrange/api/rearrange_format.h"
@@ -46,7 +47,8 @@ class OpenFile {
     std::byte* data;
     const void* fill;
   };
-  /// Collective only where more than the system's held() is copied: then all ranks flush.
+  /// Collective where all ranks flush: before an array that is pending already, so that the later
+  /// call wins, and where more than the system's held() is copied.
   void post(const Call& call);
   /// A call of this rank was refused, which the next flush tells all ranks.
   void refuse(const std::exception_ptr& failure);
@@ -99,6 +101,7 @@ class OpenFile {
 
   std::unordered_map<int, Variable> variables_;
   Requests requests_;
+  std::unordered_set<std::uint64_t> puts_, gets_;  ///< offsets of their arrays
   std::exception_ptr refused_;  ///< the first call of this rank that failed since the last flush
   std::uint64_t held_ = 0;      ///< bytes of copies, of the rank that has most in each
   std::int64_t records_ = 0;    ///< that the format was told of

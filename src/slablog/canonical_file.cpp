@@ -6,7 +6,9 @@
 
 #include "base/error.hpp"
 #include "base/number.hpp"
+#include "exchange/chunk_order.hpp"
 #include "slablog/find_datasets.hpp"
+#include "slablog/plain_file.hpp"
 #include "slablog/write_alone.hpp"
 #include "storage/hdf5/space.hpp"
 #include "storage/posix/file_system.hpp"
@@ -52,18 +54,39 @@ std::uint64_t unit_of(std::uint64_t element_bytes) {
 CanonicalFile::CanonicalFile(std::string path, Ranks ranks, const Config& config, Hints hints)
     : DataFile(std::move(path), std::move(ranks), config, true), hints_(std::move(hints)) {}
 
+// (The rearranger moves elements of 1, 2, 4 and 8 bytes within chunks.)
+bool CanonicalFile::takes(hid_t type, hid_t space, hid_t creation) const {
+  if (H5Pget_layout(creation) == H5D_CONTIGUOUS) return H5Sget_simple_extent_npoints(space) > 0;
+  const auto bytes = H5Tget_size(type);
+  return is_parallel() && bytes == unit_of(bytes) && H5Pall_filters_avail(creation) > 0;
+}
+
+std::shared_ptr<CanonicalDataset> CanonicalFile::described(const Opened& opened) const {
+  const auto found = describe(opened.number, opened.type, opened.space, opened.creation);
+  auto dataset = std::make_shared<CanonicalDataset>(std::move(*found));
+  if (H5Pget_layout(opened.creation) == H5D_CHUNKED) {
+    std::vector<hsize_t> chunk(dataset->extent().size());
+    hdf5::check(H5Pget_chunk(opened.creation, static_cast<int>(chunk.size()), chunk.data()),
+                "H5Pget_chunk", path_);
+    dataset->grid = ChunkGrid(dataset->extent(), {chunk.begin(), chunk.end()});
+    dataset->creation = hdf5::own(H5Pcopy(opened.creation), H5Pclose, "H5Pcopy", path_);
+    dataset->fresh = opened.created;
+  } else {
+    dataset->address = allocated_address(opened.under, opened.connector);
+    dataset->fresh = opened.created && is_zero(dataset->fill());
+  }
+  return dataset;
+}
+
 std::shared_ptr<LogDataset> CanonicalFile::take(const Opened& opened) {
+  if (!takes(opened.type, opened.space, opened.creation)) return nullptr;
   if (const auto found = known_.find(opened.number); found != known_.end()) {
     ++found->second->users;
     return found->second;
   }
-  const auto address = allocated_address(opened.under, opened.connector);
-  // HDF5 gives a dataset of a parallel file its space when it is created, or opened.
-  if (is_parallel() && !address) return nullptr;
-  const auto described = describe(opened.number, opened.type, opened.space, opened.creation);
-  auto dataset = std::make_shared<CanonicalDataset>(std::move(*described));
-  dataset->address = address;
-  dataset->fresh = opened.created && is_zero(dataset->fill());
+  auto dataset = described(opened);
+  // HDF5 gives a contiguous dataset of a parallel file its space when it is created, or opened.
+  if (is_parallel() && !dataset->in_chunks() && !dataset->address) return nullptr;
   dataset->under =
       opened.owned ? opened.under : open_again(opened.under, opened.connector, opened.number);
   dataset->users = 1;
@@ -111,9 +134,70 @@ void CanonicalFile::after_close(bool well) {
   if (!abandoned_) check_all(well, "H5Fclose", {});
 }
 
-void CanonicalFile::reshape(const Location& file, LogDataset& dataset, const Extent& extent) {
-  flush(file);
-  dataset.reshape(extent);
+// What was pending was flushed before HDF5 changed the extent.
+void CanonicalFile::reshape(const Location&, LogDataset& dataset, const Extent& extent) {
+  auto& mine = *known_.at(dataset.number());
+  mine.reshape(extent);
+  mine.grid = ChunkGrid(extent, mine.grid.chunk());
+  mine.fresh = false;
+}
+
+// Another rank brings elements to a dataset that this one does not have open.
+CanonicalDataset& CanonicalFile::known(std::uint64_t number) {
+  if (const auto found = known_.find(number); found != known_.end()) return *found->second;
+  auto* under = open_at(file_, number);
+  const auto get = [&](H5VL_dataset_get_t what) {
+    H5VL_dataset_get_args_t args{};
+    args.op_type = what;
+    hdf5::check(H5VLdataset_get(under, file_.connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
+                "H5Dget", path_);
+    return args.args;
+  };
+  const hdf5::Handle type(get(H5VL_DATASET_GET_TYPE).get_type.type_id, H5Tclose);
+  const hdf5::Handle space(get(H5VL_DATASET_GET_SPACE).get_space.space_id, H5Sclose);
+  const hdf5::Handle creation(get(H5VL_DATASET_GET_DCPL).get_dcpl.dcpl_id, H5Pclose);
+  connector_ = file_.connector;
+  auto dataset =
+      described({under, connector_, number, type.get(), space.get(), creation.get(), false, true});
+  dataset->under = under;
+  return *(known_[number] = std::move(dataset));
+}
+
+hdf5::FilterPipeline* CanonicalFile::pipeline_of(const CanonicalDataset& dataset) {
+  const auto append = [](std::string& key, const auto& encode) {
+    std::size_t bytes = 0;
+    hdf5::check(encode(nullptr, &bytes), "H5Tencode", "a dataset");
+    const auto at = key.size();
+    key.resize(at + bytes);
+    hdf5::check(encode(key.data() + at, &bytes), "H5Tencode", "a dataset");
+  };
+  std::string key;
+  append(key, [&](void* to, std::size_t* bytes) { return H5Tencode(dataset.type(), to, bytes); });
+  append(key, [&](void* to, std::size_t* bytes) {
+    return H5Pencode2(dataset.creation.get(), to, bytes, H5P_DEFAULT);
+  });
+  const auto found = pipelines_.find(key);
+  if (found != pipelines_.end()) return &found->second;
+  return &pipelines_.emplace(key, hdf5::FilterPipeline(dataset.type(), dataset.creation.get()))
+              .first->second;
+}
+
+std::vector<FilteredArray> CanonicalFile::arrays(
+    const std::map<std::uint64_t, std::uint64_t>& offsets) {
+  std::vector<FilteredArray> found;
+  if (offsets.empty()) return found;
+  std::map<std::uint64_t, Chunked> chunked;
+  ranks_.agreed([&] {
+    for (const auto& [number, offset] : offsets) {
+      auto& dataset = known(number);
+      auto* pipeline = pipeline_of(dataset);
+      found.push_back({offset, &dataset.grid, pipeline});
+      chunked[offset] = {dataset.under, connector_, &dataset.grid, pipeline};
+    }
+  });
+  if (!chunks_) chunks_ = std::make_unique<ChunkFile>(*ranks_.comm(), files_.hdf5);
+  chunks_->set(std::move(chunked));
+  return found;
 }
 
 void CanonicalFile::read(LogDataset& dataset, std::vector<ReadRun> reads) {
@@ -159,8 +243,9 @@ void CanonicalFile::read_below(const CanonicalDataset& dataset,
   }
 }
 
-void CanonicalFile::flush(const Location&) {
+void CanonicalFile::flush(const Location& file) {
   if (abandoned_) return;
+  file_ = file;
   if (const auto* comm = ranks_.comm()) {
     flush_together(*comm);
   } else {
@@ -183,8 +268,14 @@ Posting CanonicalFile::posting_of(CanonicalDataset& dataset, const std::byte* sp
   const auto unit = unit_of(dataset.element_bytes());
   const auto scale = dataset.element_bytes() / unit;
   Posting posting;
-  posting.place = {*dataset.address, unit, element_count(dataset.extent()) * scale};
   posting.fresh = dataset.fresh;
+  if (dataset.in_chunks()) {
+    posting.array = {1, dataset.number(), unit, dataset.grid.elements(),
+                     dataset.grid.chunk_elements()};
+    posting.grid = &dataset.grid;
+  } else {
+    posting.array = {0, *dataset.address, unit, element_count(dataset.extent()) * scale, 1};
+  }
   if (const auto& post = dataset.only_post(); post.runs) {
     posting.runs = post.runs;
     posting.scale = scale;
@@ -204,6 +295,7 @@ Posting CanonicalFile::posting_of(CanonicalDataset& dataset, const std::byte* sp
     const auto distance = static_cast<std::uint64_t>(address_of(run) - posting.data);
     posting.pieces.push_back({run.offset * scale, distance / unit, run.length * scale});
   }
+  if (dataset.in_chunks()) posting.pieces = in_chunk_order(posting.pieces, dataset.grid);
   return posting;
 }
 
@@ -212,20 +304,24 @@ void CanonicalFile::flush_together(const Comm& comm) {
   if (!writer_) writer_ = InPlaceWriter::of(comm.get());
   posix::Mapping spilled;
   std::vector<Posting> mine;
+  const LibraryContext context;  // filters are HDF5's own, on files in memory
   ranks_.agreed([&] {
     if (files_.spill.is_open()) spilled = files_.spill.map(spilled_bytes_);
     for (const auto& [number, dataset] : known_) {
       if (dataset->has_pending()) mine.push_back(posting_of(*dataset, spilled.data()));
     }
   });
-  std::set<std::uint64_t> written;
-  const auto places = writer_->write(mine, settings_, alignment_,
-                                     [&](std::uint64_t at, std::byte* memory, std::uint64_t bytes) {
-                                       files_.hdf5.write_at(at, memory, bytes);
-                                     });
-  for (const auto& place : places) written.insert(place.offset);
+  std::set<std::pair<std::uint64_t, std::uint64_t>> written;
+  const auto arrays = writer_->write(
+      mine, settings_, alignment_,
+      [&](std::uint64_t at, std::byte* memory, std::uint64_t bytes) {
+        files_.hdf5.write_at(at, memory, bytes);
+      },
+      *this);
+  for (const auto& array : arrays) written.insert({array.chunked, array.number});
   for (const auto& [number, dataset] : known_) {
-    if (written.contains(*dataset->address)) dataset->fresh = false;
+    const bool chunked = dataset->in_chunks();
+    if (written.contains({chunked, chunked ? number : *dataset->address})) dataset->fresh = false;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "slablog/chunk_file.hpp"
 #include "slablog/data_file.hpp"
 #include "slablog/in_place.hpp"
 
@@ -18,14 +19,19 @@ struct CanonicalDataset : LogDataset {
 
   void* under = nullptr;                 ///< the dataset below the connector
   std::optional<std::uint64_t> address;  ///< of its first byte; none before it is written first
-  bool fresh = false;                    ///< nothing but zeros can be there
-  int users = 0;                         ///< objects of the connector that stand for it
+  bool fresh = false;                    ///< see Posting
+  hdf5::Handle creation;                 ///< of one in chunks
+  ChunkGrid grid;                        ///< the same
+
+  bool in_chunks() const { return creation.is_open(); }
+
+  int users = 0;  ///< objects of the connector that stand for it
 };
 
 /// An open file in the canonical layout: an ordinary HDF5 file, all of whose structure is HDF5's.
 /// What is flushed goes straight to its places, put together by a plan where several ranks have the
 /// file open.
-class CanonicalFile : public DataFile {
+class CanonicalFile : public DataFile, private ChunkedDatasets {
  public:
   using Hints = std::map<std::string, std::string>;  ///< of MPI-IO
 
@@ -64,6 +70,12 @@ class CanonicalFile : public DataFile {
   std::vector<LogDataset*> datasets() const override;
 
  private:
+  std::vector<FilteredArray> arrays(const std::map<std::uint64_t, std::uint64_t>& offsets) override;
+  ChunkStore& store() override { return *chunks_; }
+  bool takes(hid_t type, hid_t space, hid_t creation) const;
+  CanonicalDataset& known(std::uint64_t number);
+  hdf5::FilterPipeline* pipeline_of(const CanonicalDataset& dataset);
+  std::shared_ptr<CanonicalDataset> described(const Opened& opened) const;
   void release(bool only_without_pending);
   void read_below(const CanonicalDataset& dataset, const std::vector<ReadRun>& reads) const;
   void flush_together(const Comm& comm);
@@ -78,6 +90,9 @@ class CanonicalFile : public DataFile {
   bool abandoned_ = false;
 
   std::shared_ptr<InPlaceWriter> writer_;
+  std::unique_ptr<ChunkFile> chunks_;
+  std::map<std::string, hdf5::FilterPipeline> pipelines_;  ///< by type and creation list
+  Location file_;                                          ///< during a flush
   RearrangerSettings settings_;
   std::uint64_t alignment_ = 0;  ///< 0: not settled yet
 };

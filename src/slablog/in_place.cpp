@@ -1,11 +1,12 @@
 #include "slablog/in_place.hpp"
 
 #include <algorithm>
-#include <compare>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
+#include "exchange/chunk_order.hpp"
 #include "exchange/range_plan.hpp"
 #include "exchange/union_of_ranks.hpp"
 #include "parallel/agree.hpp"
@@ -13,12 +14,6 @@
 namespace slabmark::slablog {
 
 namespace {
-
-/// A place, in the order in which they lie in the file.
-struct Place {
-  std::uint64_t offset, element_bytes, elements;
-  auto operator<=>(const Place&) const = default;
-};
 
 /// Never destroyed but before MPI ends: later there is nothing to give anything back to.
 std::vector<std::shared_ptr<InPlaceWriter>>& writers() {
@@ -56,17 +51,29 @@ InPlacePlan::InPlacePlan(const Comm& comm, const Region& region, Mine mine,
                          const Aggregation& aggregation)
     : lies_(region.arrays().begin(), region.arrays().end()) {
   const auto nothing = std::make_shared<std::vector<Piece>>();
-  std::map<std::pair<const RunList*, std::uint64_t>, std::shared_ptr<std::vector<Piece>>> shared;
+  std::map<std::tuple<const RunList*, std::uint64_t, const ChunkGrid*>,
+           std::shared_ptr<std::vector<Piece>>>
+      shared;
   for (Posting* const one : mine) {
-    if (one == nullptr) {
-      items_.push_back({nullptr, 1, nothing});
-    } else if (one->runs) {
-      auto& pieces = shared[{one->runs.get(), one->scale}];
-      if (!pieces) pieces = pieces_of(*one->runs, one->scale);
-      items_.push_back({one->runs, one->scale, pieces});
-    } else {
-      items_.push_back({nullptr, 1, std::make_shared<std::vector<Piece>>(std::move(one->pieces))});
+    Item item;
+    item.pieces = nothing;
+    if (one != nullptr && one->grid != nullptr) {
+      item.extent = one->grid->extent();
+      item.chunk = one->grid->chunk();
     }
+    if (one != nullptr && one->runs) {
+      auto& pieces = shared[{one->runs.get(), one->scale, one->grid}];
+      if (!pieces) {
+        pieces = pieces_of(*one->runs, one->scale);
+        if (one->grid != nullptr) *pieces = in_chunk_order(*pieces, *one->grid);
+      }
+      item.runs = one->runs;
+      item.scale = one->scale;
+      item.pieces = pieces;
+    } else if (one != nullptr) {
+      item.pieces = std::make_shared<std::vector<Piece>>(std::move(one->pieces));
+    }
+    items_.push_back(std::move(item));
   }
   if (comm.size() == 1) {
     flush_ = plan(comm, region, aggregation, false);
@@ -127,7 +134,7 @@ void InPlacePlan::leave_to_highest_rank(const Comm& comm, const Region& region) 
 bool InPlacePlan::fits(const Region& region, Mine mine) const {
   const auto lies_alike = [](const Region::Array& a, const Region::Array& b) {
     return a.begin == b.begin && a.place.elements == b.place.elements &&
-           a.place.element_bytes == b.place.element_bytes;
+           a.place.element_bytes == b.place.element_bytes && a.place.unit == b.place.unit;
   };
   if (!std::equal(lies_.begin(), lies_.end(), region.arrays().begin(), region.arrays().end(),
                   lies_alike)) {
@@ -147,6 +154,12 @@ bool InPlacePlan::fits(const Region& region, Mine mine) const {
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
     const Posting* const one = mine[i];
+    const Extent none;
+    const bool chunked = one != nullptr && one->grid != nullptr;
+    if (item.extent != (chunked ? one->grid->extent() : none) ||
+        item.chunk != (chunked ? one->grid->chunk() : none)) {
+      return false;
+    }
     if (one == nullptr || !one->runs) {
       const std::span<const Piece> pieces =
           one == nullptr ? std::span<const Piece>() : std::span<const Piece>(one->pieces);
@@ -182,7 +195,15 @@ std::shared_ptr<InPlaceWriter> InPlaceWriter::of(MPI_Comm comm) {
 
 void InPlaceWriter::forget_all() { writers().clear(); }
 
-void InPlaceWriter::prepare(const RearrangerSettings& settings) {
+// Where chunks go through filters, all cores shall do it.
+void InPlaceWriter::prepare(RearrangerSettings settings, const Region& region) {
+  for (const Region::Array& array : region.arrays()) {
+    if (array.place.unit > 1) largest_chunk_ = std::max(largest_chunk_, array.place.unit_bytes());
+  }
+  if (largest_chunk_ > 0) {
+    settings.aggregators = static_cast<std::uint64_t>(comm_.size());
+    settings.unit = std::max(settings.unit, largest_chunk_);
+  }
   if (rearranger_ && settings == settings_) return;
   plans_.clear();
   rearranger_.reset();
@@ -213,29 +234,37 @@ InPlacePlan& InPlaceWriter::plan_for(const Region& region, InPlacePlan::Mine min
   return *plans_.front();
 }
 
-std::vector<ArrayPlace> InPlaceWriter::write(std::span<Posting> mine,
-                                             const RearrangerSettings& settings,
-                                             std::uint64_t alignment,
-                                             const Rearranger::FileAccess& access) {
-  std::vector<Place> wanted;
-  std::map<std::uint64_t, Posting*> by_offset;
+std::vector<ArrayName> InPlaceWriter::write(std::span<Posting> mine, RearrangerSettings settings,
+                                            std::uint64_t alignment,
+                                            const Rearranger::FileAccess& access,
+                                            ChunkedDatasets& chunked) {
+  std::vector<ArrayName> names;
+  std::map<ArrayName, Posting*> by_name;
   for (Posting& one : mine) {
-    wanted.push_back({one.place.offset, one.place.element_bytes, one.place.elements});
-    by_offset[one.place.offset] = &one;
+    names.push_back(one.array);
+    by_name[one.array] = &one;
   }
+  names = union_of_ranks(comm_, std::move(names));
+  if (names.empty()) return names;
   std::vector<ArrayPlace> places;
-  for (const Place& one : union_of_ranks(comm_, std::move(wanted))) {
-    places.push_back({one.offset, one.element_bytes, one.elements});
+  std::map<std::uint64_t, std::uint64_t> offsets;  // of those in chunks, by number
+  std::uint64_t beyond = beyond_file;
+  for (const ArrayName& one : names) {
+    places.push_back({one.number, one.element_bytes, one.elements, one.unit});
+    if (one.chunked == 0) continue;
+    places.back().offset = beyond;
+    offsets[one.number] = beyond;
+    beyond += places.back().bytes();
   }
-  if (places.empty()) return places;
-  prepare(settings);
+  const auto arrays = chunked.arrays(offsets);
   const Region region(places, 0);
+  prepare(settings, region);
   std::vector<Posting*> postings;
   std::vector<std::byte*> buffers;
   std::vector<bool> fresh;
-  for (const ArrayPlace& place : places) {
-    const auto found = by_offset.find(place.offset);
-    postings.push_back(found == by_offset.end() ? nullptr : found->second);
+  for (const ArrayName& name : names) {
+    const auto found = by_name.find(name);
+    postings.push_back(found == by_name.end() ? nullptr : found->second);
     const Posting* const one = postings.back();
     buffers.push_back(one == nullptr ? nullptr : const_cast<std::byte*>(one->data));
     fresh.push_back(one != nullptr && one->fresh);
@@ -244,13 +273,18 @@ std::vector<ArrayPlace> InPlaceWriter::write(std::span<Posting> mine,
   const Rearranger::Flush flush{region, plan.flush(), buffers, fresh};
   const bool serves_again = plan.serves_again();
   try {
-    agreed(comm_, [&] { rearranger_->write(flush, access); });
+    if (arrays.empty()) {
+      agreed(comm_, [&] { rearranger_->write(flush, access); });
+    } else {
+      FilteredFlush filters(comm_, chunked.store());
+      agreed(comm_, [&] { filters.write(*rearranger_, flush, arrays, access); });
+    }
   } catch (...) {
     if (!serves_again) plans_.pop_front();
     throw;
   }
   if (!serves_again) plans_.pop_front();
-  return places;
+  return names;
 }
 
 }  // namespace slabmark::slablog

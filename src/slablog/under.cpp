@@ -10,6 +10,8 @@
 #include <H5VLnative.h>
 #include <fmt/format.h>
 
+#include "base/error.hpp"
+#include "storage/hdf5/placeholder.hpp"
 #include "storage/hdf5/space.hpp"
 
 namespace slabmark::slablog {
@@ -178,17 +180,48 @@ std::optional<std::uint64_t> allocated_address(void* dataset, hid_t connector) {
   return address_of(dataset, connector);
 }
 
-void* open_again(void* dataset, hid_t connector, std::uint64_t address) {
+void* open_at(const Location& file, std::uint64_t address) {
   H5O_token_t token{};
   std::memcpy(&token, &address, sizeof address);
-  auto place = self(H5I_DATASET);
+  auto place = self(file.type);
   place.type = H5VL_OBJECT_BY_TOKEN;
   place.loc_data.loc_by_token.token = &token;
   H5I_type_t type = H5I_BADID;
-  auto* opened =
-      H5VLobject_open(dataset, &place, connector, &type, H5P_DATASET_XFER_DEFAULT, nullptr);
+  auto* opened = H5VLobject_open(file.object, &place, file.connector, &type,
+                                 H5P_DATASET_XFER_DEFAULT, nullptr);
   if (opened == nullptr) fail("H5Oopen", a_file);
   return opened;
+}
+
+void* open_again(void* dataset, hid_t connector, std::uint64_t address) {
+  return open_at({dataset, H5I_DATASET, connector}, address);
+}
+
+std::optional<StoredChunk> stored_chunk(void* dataset, hid_t connector,
+                                        const std::vector<hsize_t>& first) {
+  unsigned mask = 0;
+  haddr_t address = HADDR_UNDEF;
+  hsize_t bytes = 0;
+  H5VL_native_dataset_optional_args_t native;
+  native.get_chunk_info_by_coord = {first.data(), &mask, &address, &bytes};
+  H5VL_optional_args_t args{H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_COORD, &native};
+  check(H5VLdataset_optional(dataset, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
+        "H5Dget_chunk_info_by_coord", a_file);
+  if (address == HADDR_UNDEF) return std::nullopt;
+  return StoredChunk{address, bytes, mask};
+}
+
+std::uint64_t allocate_chunk(void* dataset, hid_t connector, const std::vector<hsize_t>& first,
+                             std::uint64_t bytes, std::uint32_t mask) {
+  hdf5::placeholder_address();  // of what went before
+  H5VL_native_dataset_optional_args_t native;
+  native.chunk_write = {first.data(), mask, bytes, hdf5::placeholder()};
+  H5VL_optional_args_t args{H5VL_NATIVE_DATASET_CHUNK_WRITE, &native};
+  check(H5VLdataset_optional(dataset, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
+        "H5Dwrite_chunk", a_file);
+  const auto address = hdf5::placeholder_address();
+  if (address == HADDR_UNDEF) throw IoError("HDF5 does not say where it puts a chunk.");
+  return address;
 }
 
 Line create_line(const Location& file, const std::string& name, hid_t type,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <hdf5.h>
 
@@ -57,6 +58,22 @@ std::uint64_t create_array(const Location& file, const std::string& name, hid_t 
 std::optional<std::uint64_t> allocated_address(void* dataset, hid_t connector);
 /// A second handle of an open dataset whose object is at `address`.
 void* open_again(void* dataset, hid_t connector, std::uint64_t address);
+/// A handle of the dataset whose object is there in an open file.
+void* open_at(const Location& file, std::uint64_t address);
+
+/// A chunk of a dataset as the file holds it.
+struct StoredChunk {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t mask = 0;  ///< of the filters that were left out
+};
+/// `first`: coordinates of its first element. Nothing where it has no space.
+std::optional<StoredChunk> stored_chunk(void* dataset, hid_t connector,
+                                        const std::vector<hsize_t>& first);
+/// Collective: gives a chunk space for so many bytes, enters it into the index, and returns its
+/// address; the file is open through leave_out_placeholders_together().
+std::uint64_t allocate_chunk(void* dataset, hid_t connector, const std::vector<hsize_t>& first,
+                             std::uint64_t bytes, std::uint32_t mask);
 
 bool link_exists(const Location& file, const std::string& name);
 void remove_link(const Location& file, const std::string& name);

@@ -223,7 +223,9 @@ herr_t get(void* object, H5VL_dataset_get_args_t* args, hid_t list, void**) {
 herr_t specific(void* object, H5VL_dataset_specific_args_t* args, hid_t list, void**) {
   return guarded("dataset specific", [&]() -> herr_t {
     auto& mine = as_object(object);
-    if (mine.dataset && args->op_type == H5VL_DATASET_FLUSH) {
+    // What is pending goes to its places before HDF5 gives chunks up.
+    if (mine.dataset && (args->op_type == H5VL_DATASET_FLUSH ||
+                         (is_canonical(mine) && args->op_type == H5VL_DATASET_SET_EXTENT))) {
       mine.log->file->flush(mine.log->location());
     }
     const auto status = H5VLdataset_specific(mine.under, mine.connector, args, list, nullptr);
@@ -255,6 +257,13 @@ herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
           H5E_DATASET, H5E_UNSUPPORTED,
           "slablog keeps no chunks; use H5Dread and H5Dwrite, or make chunks of the closed "
           "file with h5repack -l CHUNK=... and work with its copy");
+    }
+    if (is_canonical(mine) && mine.dataset->has_pending() && mine.log->file->is_parallel() &&
+        (args->op_type == H5VL_NATIVE_DATASET_CHUNK_READ ||
+         args->op_type == H5VL_NATIVE_DATASET_CHUNK_WRITE)) {
+      throw Refusal(H5E_DATASET, H5E_UNSUPPORTED,
+                    "slablog has elements of this dataset that are not flushed; flush the file "
+                    "before H5Dread_chunk and H5Dwrite_chunk");
     }
     const bool writes = args->op_type == write_n_operation();
     if (!writes && args->op_type != read_n_operation()) {

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "slablog/chunk_driver.hpp"
 #include "slablog/connector/object.hpp"
 #include "slablog/journal/driver.hpp"
 #include "slablog/journal/format.hpp"
@@ -80,6 +81,7 @@ struct Openers {
 
 Openers openers_of(hid_t access, const std::string& path) {
   if (!is_parallel(access)) return {Ranks(), {}};
+  close_all_before_mpi_ends();
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Info info = MPI_INFO_NULL;
   hdf5::check(H5Pget_fapl_mpio(access, &comm, &info), "H5Pget_fapl_mpio", path);
@@ -169,7 +171,10 @@ bool keeps_elements(unsigned flags, hid_t access) {
 
 /// The same for a file that is to be written in the canonical layout. HDF5's sieve buffer would
 /// hold elements, too, that change in the file without it.
-void prepare_canonical(Below& low) {
+void prepare_canonical(Below& low, Opener opener) {
+  // Readers have that driver, too: HDF5 takes files of different drivers for different files.
+  if (is_parallel(low.access.get())) leave_out_placeholders_together(low.access.get());
+  if (opener == Opener::reader) return;
   std::size_t sieve = 0;
   hdf5::check(H5Pget_sieve_buf_size(low.access.get(), &sieve), "H5Pget_sieve_buf_size",
               "the access list");
@@ -196,8 +201,7 @@ void prepare(Below& low, hid_t access, const char* name, Opener opener) {
     hdf5::check(H5Pset(low.access.get(), "clear_status_flags", &left), "H5Pset", name);
   }
   if (low.config.layout == Layout::canonical) {
-    if (opener != Opener::reader) prepare_canonical(low);
-    return;
+    return prepare_canonical(low, opener);
   }
   // Readers have that driver, too: HDF5 takes files of different drivers for different files.
   if (opener == Opener::reader) {
@@ -320,6 +324,7 @@ herr_t get(void* object, H5VL_file_get_args_t* args, hid_t list, void**) {
     const auto status = H5VLfile_get(mine.under, mine.connector, args, list, nullptr);
     if (status >= 0 && args->op_type == H5VL_FILE_GET_FAPL) {
       forget_journal(args->args.get_fapl.fapl_id);
+      forget_placeholders(args->args.get_fapl.fapl_id);
       if (mine.log && mine.log->canonical) {
         H5Pset_sieve_buf_size(args->args.get_fapl.fapl_id, mine.log->sieve_bytes);
       }

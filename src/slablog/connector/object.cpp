@@ -365,11 +365,18 @@ void close_all_at_exit() {
   H5atclose([](void*) { close_all(); }, nullptr);
   static const int registered = std::atexit(close_all);
   static_cast<void>(registered);
+  close_all_before_mpi_ends();
+}
+
+void close_all_before_mpi_ends() {
+  static bool done = false;
+  if (done) return;
   int has_begun = 0;
   int has_ended = 0;
   MPI_Initialized(&has_begun);
   MPI_Finalized(&has_ended);
   if (has_begun == 0 || has_ended != 0) return;
+  done = true;
   const auto at_end = [](MPI_Comm, int, void*, void*) -> int {
     close_all();
     InPlaceWriter::forget_all();
@@ -401,10 +408,7 @@ bool has_fixed_size(hid_t type) {
 }
 
 void take(Object& object, hid_t type, hid_t space, hid_t creation, bool created, bool owned) {
-  if (!belongs_into_log(type, space, creation) || H5Pget_layout(creation) != H5D_CONTIGUOUS ||
-      H5Sget_simple_extent_npoints(space) == 0) {
-    return;
-  }
+  if (!belongs_into_log(type, space, creation)) return;
   const auto info = basic_info(object.under, self(object.type), object.connector);
   if (!info) return;
   std::uint64_t number = 0;

@@ -148,6 +148,8 @@ void end_closed_logs(bool well = true);
 /// From now on what a program left open is closed before HDF5 ends, since the views cannot be made
 /// any more while it does.
 void close_all_at_exit();
+/// The same before MPI ends, once it has begun: a program may use HDF5 before.
+void close_all_before_mpi_ends();
 
 /// While a file is being opened, HDF5 wraps it for itself, and does not say when it gives that up.
 struct OpeningFile {

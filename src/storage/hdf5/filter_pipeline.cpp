@@ -69,6 +69,7 @@ Handle memory_access() {
   constexpr std::size_t growth = 16 << 10;
   auto access = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "H5Pcreate", name);
   check(H5Pset_fapl_core(access.get(), growth, false), "H5Pset_fapl_core", name);
+  check(H5Pset_vol(access.get(), H5VL_NATIVE, nullptr), "H5Pset_vol", name);
   return access;
 }
 

@@ -1,0 +1,37 @@
+#include "slablog/chunk_file.hpp"
+
+#include <iterator>
+#include <vector>
+
+#include "parallel/agree.hpp"
+
+namespace slabmark::slablog {
+
+std::pair<const Chunked*, std::vector<hsize_t>> ChunkFile::find(const FilteredChunk& chunk) const {
+  const auto& [offset, dataset] = *std::prev(datasets_.upper_bound(chunk.place));
+  const auto number = (chunk.place - offset) / dataset.pipeline->chunk_bytes();
+  const auto first = dataset.grid->first_element(number);
+  return {&dataset, {first.begin(), first.end()}};
+}
+
+void ChunkFile::look_up(std::vector<FilteredChunk>& chunks) {
+  agreed(comm_, [&] {
+    for (auto& chunk : chunks) {
+      const auto [dataset, first] = find(chunk);
+      const auto found = stored_chunk(dataset->under, dataset->connector, first);
+      if (found) chunk = {chunk.place, found->address, found->bytes, found->mask};
+    }
+  });
+}
+
+void ChunkFile::allocate(std::vector<FilteredChunk>& chunks) {
+  by_all(comm_, chunks, [&](std::span<FilteredChunk> all) {
+    for (auto& chunk : all) {
+      const auto [dataset, first] = find(chunk);
+      chunk.address = allocate_chunk(dataset->under, dataset->connector, first, chunk.bytes,
+                                     static_cast<std::uint32_t>(chunk.mask));
+    }
+  });
+}
+
+}  // namespace slabmark::slablog

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "chunked/filtered_flush.hpp"
+#include "slablog/under.hpp"
+#include "storage/posix/file.hpp"
+
+namespace slabmark::slablog {
+
+/// What all must know of a dataset in chunks, to which they bring elements.
+struct Chunked {
+  void* under = nullptr;  ///< the dataset below the connector
+  hid_t connector = H5I_INVALID_HID;
+  const ChunkGrid* grid = nullptr;
+  hdf5::FilterPipeline* pipeline = nullptr;
+};
+
+/// The chunks of a file that all ranks have open in HDF5, each dataset of a flush by the offset
+/// that stands for it. Space is given to chunks by all ranks together, which keep HDF5's index in
+/// step; the bytes go past HDF5.
+class ChunkFile : public ChunkStore {
+ public:
+  /// Both must live as long.
+  ChunkFile(const Comm& comm, posix::File& file) : comm_(comm), file_(file) {}
+
+  void set(std::map<std::uint64_t, Chunked> datasets) { datasets_ = std::move(datasets); }
+
+  void look_up(std::vector<FilteredChunk>& chunks) override;
+  void allocate(std::vector<FilteredChunk>& chunks) override;
+  void read(std::uint64_t address, std::byte* memory, std::uint64_t bytes) override {
+    file_.read_at(address, memory, bytes);
+  }
+  void write(std::uint64_t address, std::byte* memory, std::uint64_t bytes) override {
+    file_.write_at(address, memory, bytes);
+  }
+
+ private:
+  /// The dataset of a chunk, and the coordinates of the chunk's first element.
+  std::pair<const Chunked*, std::vector<hsize_t>> find(const FilteredChunk& chunk) const;
+
+  const Comm& comm_;
+  posix::File& file_;
+  std::map<std::uint64_t, Chunked> datasets_;  ///< by offset
+};
+
+}  // namespace slabmark::slablog

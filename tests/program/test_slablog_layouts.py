@@ -1,0 +1,115 @@
+"""The canonical layout: an unchanged program's file is the one that it writes without the connector.
+
+slab_output.c is that program.
+"""
+
+import os
+import pathlib
+import sys
+
+import pytest
+from test_slablog_lives import CANONICAL, CONNECTOR, LEAKS_ALLOWED
+
+SCRIPT = """
+import sys
+import h5py, numpy
+parallel = {"driver": "mpio", "comm": __import__("mpi4py.MPI").MPI.COMM_WORLD} if h5py.get_config().mpi else {}
+rank, ranks = (parallel["comm"].rank, parallel["comm"].size) if parallel else (0, 1)
+with h5py.File(sys.argv[1], "w", **parallel) as file:
+    file.attrs["title"] = "slabs"
+    plain = file.create_dataset("plain", (40, 60), "f4")
+    packed = file.create_dataset("group/packed", (40, 60), "f4", chunks=(16, 25), compression="gzip", shuffle=True)
+    values = numpy.arange(2400, dtype="f8").reshape(40, 60)
+    for dataset in plain, packed:
+        for column in range(rank, 60, ranks):
+            if parallel:
+                with dataset.collective:
+                    dataset[:, column] = values[:, column]
+            else:
+                dataset[:, column] = values[:, column]
+"""
+
+
+def described(path):
+    """All that h5py says of a file's datasets: elements, places, chunks and filters."""
+    h5py = pytest.importorskip("h5py")
+    found = {}
+
+    def visit(name, item):
+        found[name] = dict(item.attrs)
+        if isinstance(item, h5py.Dataset):
+            found[name] = (item[...].tolist(), str(item.dtype), item.maxshape, item.chunks, item.compression, item.shuffle,
+                           item.fletcher32, item.fillvalue, item.id.get_offset() is not None,
+                           item.id.get_num_chunks() if item.chunks else 0, item.id.get_storage_size(), dict(item.attrs))
+
+    with h5py.File(path) as file:
+        file.visititems(visit)
+    return found
+
+
+@pytest.fixture
+def slab_output(run, tmp_path):
+    """slab_output(*words, ranks=1, **environment): runs the program without the connector and with; returns both files."""
+
+    def run_both(*words, ranks=1, **environment):
+        paths = [tmp_path / "native.h5", tmp_path / "canonical.h5"]
+        for path, connector in zip(paths, [{}, {**CANONICAL, **environment}]):
+            done = run("slab_output", [path, *words], ranks=ranks, launch="serial" not in words, env={**os.environ, **connector})
+            assert done.returncode == 0, done.stderr
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["canonical.h5", "native.h5"]
+        return paths
+
+    return run_both
+
+
+@pytest.mark.parametrize("ranks, words, environment", [
+    (1, ["serial", "deflate", "shuffle"], {}),
+    (1, ["deflate"], {}),
+    (2, [], {}),
+    (2, ["fill"], {"SLABLOG_BUFFER": "1000"}),
+    (4, ["deflate", "shuffle"], {}),
+    (4, ["fill", "deflate", "fletcher32"], {"SLABLOG_BUFFER": "1000"}),
+])
+def test_an_unchanged_program_writes_the_file_that_it_writes_without(slab_output, ranks, words, environment):
+    native, canonical = slab_output(*words, ranks=ranks, **environment)
+    assert described(canonical) == described(native)
+    assert described(canonical)["t"][0][2][29][0] == 1e6 + 2e5 + 2900
+
+
+def test_the_log_still_refuses_filters(run, tmp_path):
+    done = run("slab_output", [tmp_path / "a.h5", "serial", "deflate"], env={**os.environ, **CONNECTOR})
+    assert done.returncode == 1 and "H5Dcreate failed" in done.stderr
+
+
+# OMPIO does not tell all ranks that a file cannot be made as long as HDF5 wants it.
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_a_flush_without_space_fails_on_all_ranks_and_nobody_waits(run, file_size_limit, tmp_path, ranks):
+    environment = {**os.environ, **CANONICAL, **LEAKS_ALLOWED, "OMPI_MCA_io": "^ompio"}
+    done = run("slab_output", [tmp_path / "a.h5", "large"], ranks=ranks, launch=True, env=environment, preexec_fn=file_size_limit)
+    assert done.returncode == 0, done.stderr
+    said = ["H5Dwrite works", "H5Fclose fails", "H5Fcreate works", "H5Fflush fails"]
+    assert sorted(done.stdout.splitlines()) == sorted(ranks * said)
+    assert done.stderr.count("has lost what was written since its last flush") == ranks
+    assert "File too large; raise the file size limit" in done.stderr
+
+
+def test_an_unchanged_h5py_script_writes_the_file_that_it_writes_without(run, tmp_path):
+    """Where h5py works with the HDF5 of the connector: SLABMARK_H5PY names a Python that has such a one, of MPI or not."""
+    python = os.environ.get("SLABMARK_H5PY")
+    if not python:
+        pytest.skip("SLABMARK_H5PY names no Python whose h5py uses the connector's HDF5; wheels of h5py bring their own")
+    (tmp_path / "script.py").write_text(SCRIPT)
+    for name, environment in [("native.h5", {}), ("canonical.h5", CANONICAL)]:
+        done = run(python, [tmp_path / "script.py", tmp_path / name], ranks=4, env={**os.environ, **environment})
+        assert done.returncode == 0, done.stderr
+    assert described(tmp_path / "canonical.h5") == described(tmp_path / "native.h5")
+
+
+def test_a_program_with_another_hdf5_is_told_so(run, tmp_path):
+    pytest.importorskip("h5py")
+    script = "import h5py; h5py.File('a.h5', 'w')"
+    done = run(sys.executable, ["-c", script], cwd=tmp_path, env={**os.environ, **CANONICAL})
+    if done.returncode == 0:
+        pytest.skip("this h5py uses the HDF5 of the connector")
+    assert "build the program, or the package that brings its HDF5, with that one" in done.stderr
+    assert done.returncode != 0 and not (tmp_path / "a.h5").exists()

@@ -19,7 +19,7 @@ with h5py.File(sys.argv[1], "w", **parallel) as file:
     file.attrs["title"] = "slabs"
     plain = file.create_dataset("plain", (40, 60), "f4")
     packed = file.create_dataset("group/packed", (40, 60), "f4", chunks=(16, 25), compression="gzip", shuffle=True)
-    values = numpy.arange(2400, dtype="f8").reshape(40, 60)
+    values = numpy.arange(2400, dtype="f4").reshape(40, 60)
     for dataset in plain, packed:
         for column in range(rank, 60, ranks):
             if parallel:

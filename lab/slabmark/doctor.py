@@ -18,7 +18,9 @@ def add_arguments(parser):
     )
     add_launch(parser, "also start ranks", 2, "how many")
     parser.add_argument(
-        "--fix-hints", action="store_true", help="with each finding the line for a job script, tried on this machine where that can be"
+        "--fix-hints",
+        action="store_true",
+        help="with each finding the line for a job script, tried on this machine where that can be",
     )
 
 

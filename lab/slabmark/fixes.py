@@ -94,7 +94,9 @@ def _own_launcher(machine):
             template = " ".join([path, *rest])
             if machine.again(template=template) is None:
                 return [Fix(template, lambda: machine.again(template=template))]
-    return [Fix("module load MPI   # the MPI that the programs were built with", unchecked="no launcher was found here that works")]
+    return [
+        Fix("module load MPI   # the MPI that the programs were built with", unchecked="no launcher was found here that works")
+    ]
 
 
 def _quiet(machine):

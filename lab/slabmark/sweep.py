@@ -114,8 +114,8 @@ def hosts_of(plan):
     most = max(map(plan.nodes, plan.plan()[: len(plan.cells)]))
     if len(hosts) < most:
         raise InputError(
-            f"The template asks for a {{hostfile}} of {units.counted(most, 'node')}, and {len(hosts)} are known; start this inside "
-            "a job of that many nodes, or name them by hosts = [...] in [launch]."
+            f"The template asks for a {{hostfile}} of {units.counted(most, 'node')}, and {len(hosts)} are known; start this "
+            "inside a job of that many nodes, or name them by hosts = [...] in [launch]."
         )
     return hosts
 

@@ -85,7 +85,10 @@ class Cluster:
         order = list(dict.fromkeys(listed))
         own = lambda scale: [
             [
-                scale * (2.0 if host == self.slow else 1.0) * (1.3 if rank == 0 else 1.0) * self.generator.lognormal(0, self.noise)
+                scale
+                * (2.0 if host == self.slow else 1.0)
+                * (1.3 if rank == 0 else 1.0)
+                * self.generator.lognormal(0, self.noise)
                 for rank, host in enumerate(listed)
             ]
             for _ in range(int(after("--trials")))
@@ -95,7 +98,10 @@ class Cluster:
             for method, scale, more in ((after("--method"), 2.0, {}), ("posix", 1.0, {limit: "bound"})):
                 size = (8 if "datasets" not in " ".join(command) else int(after("--datasets"))) * 65536 * ranks
                 made = simulated(own(scale), order, method, pattern__bytes=size, pattern__ranks=ranks, **more)
-                made |= {"direction": "read" if "--read" in command else "write", "cache": "cold" if "--read" in command else None}
+                made |= {
+                    "direction": "read" if "--read" in command else "write",
+                    "cache": "cold" if "--read" in command else None,
+                }
                 made["manifest"]["memory_bytes"] = 1 << 20
                 file.write(json.dumps(made) + "\n")
         return 0
@@ -139,7 +145,13 @@ def test_the_standard_suite_is_read_and_every_case_runs_on_all_nodes_or_from_one
     path = tmp_path / "site.toml"
     assert command_line.main(["accept", "--new", str(path)]) == 0
     chosen = suite.read(path)
-    assert chosen.is_standard and {case.name for case in chosen.tables.case} >= {"checkpoint", "decomposition", "slices", "transfer", "log"}
+    assert chosen.is_standard and {case.name for case in chosen.tables.case} >= {
+        "checkpoint",
+        "decomposition",
+        "slices",
+        "transfer",
+        "log",
+    }
     of_case = {}
     for cell in chosen.plan.cells:
         of_case.setdefault(cell.pattern, set()).add(cell.ranks // 32)
@@ -157,7 +169,9 @@ def test_sizes_follow_from_the_memory_of_the_nodes(cluster):
     _, path = cluster()
     plan = suite.read(path).plan
     # Twice the memory of n nodes of 1 MiB, by n x 2 ranks of 64 KiB each dataset.
-    counts = {cell.ranks: cell.arguments[cell.arguments.index("--datasets") + 1] for cell in plan.cells if cell.pattern == "transfer"}
+    counts = {
+        cell.ranks: cell.arguments[cell.arguments.index("--datasets") + 1] for cell in plan.cells if cell.pattern == "transfer"
+    }
     assert counts == {2: "16", 4: "16", 8: "16"}
     path.write_text(SUITE.replace('memory = "1M"', 'memory = "3M"'))
     assert "48" in suite.read(path).plan.cells[0].arguments
@@ -204,7 +218,10 @@ def test_targets_that_are_missed_fail_and_what_is_near_is_inconclusive_with_a_nu
 
 
 def test_too_few_launches_give_no_verdict_and_say_how_many_would(cluster, capsys):
-    _, path = cluster(SUITE.replace("launches = 8", "launches = 5").replace('"one to all"', '"all"') + target(case="map", direction="write", rate="1"))
+    _, path = cluster(
+        SUITE.replace("launches = 8", "launches = 5").replace('"one to all"', '"all"')
+        + target(case="map", direction="write", rate="1")
+    )
     status, found = answer(path, capsys)
     assert {one["verdict"] for one in found["targets"]} == {"inconclusive"}
     assert {one["needed"] for one in found["targets"]} == {7}, "2 targets: 1/64 of each side, where 6 launches have 1/32"
@@ -329,6 +346,19 @@ def test_nodes_that_are_alike_are_seldom_blamed():
     assert sum(bool(simulated_launches(seed).slow) for seed in range(60)) <= 4
 
 
+def test_limits_in_which_ranks_wait_for_each_other_are_not_asked_where_there_are_others():
+    generator, made = numpy.random.default_rng(3), []
+    for number in range(12):
+        order = HOSTS[number:] + HOSTS[:number]
+        slow = [2.0 if host == "node05" else 1.0 for host in order]
+        for method, seconds, trials in (("posix", slow, 3), ("mpiio-independent", [3.0, 3.3] + [3.0] * 14, 6)):
+            noisy = (numpy.array(seconds) * generator.lognormal(0, 0.01, (trials, 16))).tolist()
+            launched = {"study": {"cell_id": "c", "launch": number, "name": "s"}}
+            made.append(read_record(simulated(noisy, order, method, pattern__name="bound") | launched))
+    [slow] = nodes.search(made).slow
+    assert (slow.host, slow.times) == ("node05", 12) and 1.9 < slow.factor < 2.1
+
+
 def test_without_rotation_a_slow_rank_is_not_told_from_a_slow_node_and_that_is_said():
     found = simulated_launches(1, rotate=False, uneven=1.0)
     assert [slow.host for slow in found.slow] == ["node00"] and not found.slow[0].is_node
@@ -422,12 +452,18 @@ def test_the_real_programs_run_a_tiny_suite(run, tmp_path):
     launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec")
     path = tmp_path / "site.toml"
     text = suite.standard().replace("nodes = 16 ", "nodes = 1 ").replace("ranks_per_node = 32", "ranks_per_node = 2")
-    text = text.replace('"/scratch"', '"."').replace("launches = 10 ", "launches = 1 ").replace('nodes = 16\nrate = "100G"', 'rate = "1K"')
+    text = (
+        text.replace('"/scratch"', '"."')
+        .replace("launches = 10 ", "launches = 1 ")
+        .replace('nodes = 16\nrate = "100G"', 'rate = "1K"')
+    )
     lines = [line for line in text.splitlines() if not line.startswith("template")]
     place = lines.index(next(line for line in lines if line.startswith("[launch]")))
     lines.insert(place + 1, f"template = {json.dumps(launcher + ' -n {ranks} {command}')}")
     text = "\n".join(lines).replace('["hdf5-rearranged", "pnetcdf-rearranged", "pnetcdf-varn", "hdf5-union"]', '["pnetcdf-varn"]')
-    text = text.replace('["mpiio-collective", "hdf5-contiguous", "pnetcdf-varn"]', '["mpiio-collective"]').replace('["append", "hdf5-union"]', '["append"]')
+    text = text.replace('["mpiio-collective", "hdf5-contiguous", "pnetcdf-varn"]', '["mpiio-collective"]').replace(
+        '["append", "hdf5-union"]', '["append"]'
+    )
     text = text.replace('["posix", "mpiio-collective"]', '["posix"]').replace('method = "mpiio-collective"\n', "")
     path.write_text(text)
     done = run("slabmark", ["accept", path, "--tiny", "--json", "-o", tmp_path / "a.html"], timeout=200)

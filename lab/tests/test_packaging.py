@@ -38,7 +38,11 @@ def test_each_workload_of_ramble_runs_and_its_figures_are_those_of_the_table(run
     [template] = [named["template"] for _, named in said["executable"] if named["name"] == workload]
     defaults = {words[0]: named["default"] for words, named in said["workload_variable"] if workload in named["workloads"]}
     assert set(re.findall(r"{(\w+)}", template)) <= set(defaults) | {"n_ranks"}, "what it asks for has a default"
-    values = defaults | NEWEST | {"n_ranks": "2", "output_dir": str(tmp_path), "map": str(small_map), "records": str(tmp_path / "r.jsonl")}
+    values = (
+        defaults
+        | NEWEST
+        | {"n_ranks": "2", "output_dir": str(tmp_path), "map": str(small_map), "records": str(tmp_path / "r.jsonl")}
+    )
     program, *words = template.format(**values).split()
     done = run(program, words, ranks=2, timeout=100, env=os.environ | {"OMPI_MCA_io": "^ompio"})
     assert done.returncode == 0, done.stderr

@@ -1,8 +1,8 @@
 """slabmark advise --pio: what SCORPIO's rearrangers make of a map, as SCORPIO itself did.
 
-scorpio.json was made once: maps as made below went through PIOc_Init_Intracomm and PIOc_InitDecomp of the library that it names, and
-of the descriptors that came out were taken the elements of each I/O task (llen), the number of regions (maxregions), who sends how many
-(scount), and the fill values of each (holegridsize).
+scorpio.json was made once: maps as made below went through PIOc_Init_Intracomm and PIOc_InitDecomp of the library that it
+names, and of the descriptors that came out were taken the elements of each I/O task (llen), the number of regions (maxregions), who sends
+how many (scount), and the fill values of each (holegridsize).
 """
 
 import json
@@ -62,7 +62,7 @@ def test_each_rearranger_does_with_maps_of_all_kinds_what_the_library_does(name)
 
 
 def test_the_two_stages_of_contig_are_as_worked_out_by_hand():
-    """12 elements of 4 ranks, dealt like cards; tasks 0 and 2 are ranks 0 and 2. Rank 1 sends its 3 to rank 0, rank 3 its to rank 2.
+    """12 elements of 4 ranks, dealt like cards; the I/O tasks are ranks 0 and 2. Rank 1 sends its 3 to rank 0, rank 3 to rank 2.
     Task 0 then holds 0 1 4 5 8 9 and owns 0 to 5, so it sends 8 and 9; task 2 holds 2 3 6 7 10 11 and sends 2 and 3."""
     made = made_of((12,), 4, numpy.arange(12) % 4)
     found = pio.contig(made, pio.placement(2, 4), 8)
@@ -104,11 +104,21 @@ def test_the_recommendation_has_no_idle_tasks_and_writes_large_pieces():
 
 
 def test_the_command_prints_a_table_of_all_and_lines_to_paste(run, tmp_path):
-    run("slabmark-decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "--format", "dat", "-o", tmp_path / "f"]).check_returncode()
+    run(
+        "slabmark-decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "--format", "dat", "-o", tmp_path / "f"]
+    ).check_returncode()
     [path] = tmp_path.glob("*D3.dat")
     done = run("slabmark", ["advise", "--pio", path, "--ranks-per-node", "2"])
     assert done.returncode == 0, done.stderr
-    for word in ("BOX", "SUBSET", "CONTIG", "drop-in", "./xmlchange PIO_REARRANGER=", "PIO_NUMTASKS=2,PIO_STRIDE=2,PIO_ROOT=0", "&pio_inparm"):
+    for word in (
+        "BOX",
+        "SUBSET",
+        "CONTIG",
+        "drop-in",
+        "./xmlchange PIO_REARRANGER=",
+        "PIO_NUMTASKS=2,PIO_STRIDE=2,PIO_ROOT=0",
+        "&pio_inparm",
+    ):
         assert word in done.stdout, done.stdout
 
 

@@ -46,7 +46,9 @@ class slabmark_base(rfm.RunOnlyRegressionTest):
             for entry in found[self.verdicts]
             if entry["verdict"] in found["failed"]
         ]
-        wrong += [f"invalid: {rule['name']}: {'; '.join(rule['broken'][:3])}" for rule in found.get("rules", []) if not rule["met"]]
+        wrong += [
+            f"invalid: {rule['name']}: {'; '.join(rule['broken'][:3])}" for rule in found.get("rules", []) if not rule["met"]
+        ]
         return sn.assert_true(not found["failed"], f"{', '.join(found['failed'])}: {'; '.join(wrong)}")
 
     @run_before("performance")
@@ -83,7 +85,17 @@ class slabmark_track(slabmark_base):
             f"slabmark sweep {shlex.quote(os.path.abspath(self.study))} -r night >&2 || exit 2",
             f"slabmark track add {store} night >&2 || exit 2",
         ]
-        self.executable_opts = ["track", "report", store, "-o", shlex.quote(self.page), "--junit", "track.xml", "--json", *self.options]
+        self.executable_opts = [
+            "track",
+            "report",
+            store,
+            "-o",
+            shlex.quote(self.page),
+            "--junit",
+            "track.xml",
+            "--json",
+            *self.options,
+        ]
         self.postrun_cmds = [f"slabmark track query {store} cells --json >cells.jsonl"]
 
     def values(self):

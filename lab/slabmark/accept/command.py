@@ -44,7 +44,9 @@ def add_arguments(parser):
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     gates.add_arguments(parser)
-    parser.add_argument("--overwrite", action="store_true", help="replace files that are there, even such as slabmark did not make")
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace files that are there, even such as slabmark did not make"
+    )
 
 
 def main(arguments, console):
@@ -82,7 +84,9 @@ def main(arguments, console):
         outcome = judge.judge(chosen, collection, identity.changed(), arguments.per_target)
         hashes = hashes_of(chosen, identity, results)
     failed = [name for name in arguments.fail_on if name in outcome.outcomes]
-    files.write(arguments.output, page.make(chosen, outcome, collection, hashes, failed, arguments).encode("utf-8", "backslashreplace"))
+    files.write(
+        arguments.output, page.make(chosen, outcome, collection, hashes, failed, arguments).encode("utf-8", "backslashreplace")
+    )
     gates.write(arguments, ("accept", _tests(outcome, arguments.fail_on)), _metrics(outcome))
     if arguments.json:
         print(json.dumps(as_json(chosen, outcome, hashes, collection.skipped, failed), indent=2))
@@ -126,7 +130,10 @@ def show(chosen, outcome, arguments, failed, console):
     for slow in outcome.search.slow:
         console.say(slow_words(slow))
     for rule in outcome.broken:
-        console.say(f"not valid: {rule.name}: {rule.meaning}; but {'; '.join(rule.broken[:5])}" + ("; ..." if len(rule.broken) > 5 else ""))
+        console.say(
+            f"not valid: {rule.name}: {rule.meaning}; but {'; '.join(rule.broken[:5])}"
+            + ("; ..." if len(rule.broken) > 5 else "")
+        )
     console.say(page.answer(outcome))
     console.say(f"{arguments.output}: the report to hand in.")
     if failed:
@@ -145,7 +152,11 @@ def words_of(one):
 def slow_words(slow):
     factor = f", {units.three_digits(slow.factor)} times as long as a typical rank" if slow.factor else ""
     chance = f"by chance so often once in {1 / slow.probability:.3g} searches" if slow.probability else "never so often by chance"
-    what = f"slow node: {slow.host}" if slow.is_node else f"slow node or rank: {slow.host}, or what it did: it held the same ranks each time"
+    what = (
+        f"slow node: {slow.host}"
+        if slow.is_node
+        else f"slow node or rank: {slow.host}, or what it did: it held the same ranks each time"
+    )
     return f"{what}: slowest in {slow.times} of {slow.launches} launches{factor} ({chance})"
 
 

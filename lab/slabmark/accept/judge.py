@@ -182,8 +182,7 @@ def _rules(suite, records, measured, failures, changed, judged):
         (
             f"{one.label}: {units.size(one.cell.bytes)} with {units.size(memory)} of memory"
             for one in measured
-            if one.case.grow
-            and one.cell.bytes < chosen.memory * (memory := max(map(_memory, one.cell.records), default=0))
+            if one.case.grow and one.cell.bytes < chosen.memory * (memory := max(map(_memory, one.cell.records), default=0))
         ),
     )
     known = {one.cell.first.study["cell_id"] for one in measured}
@@ -209,7 +208,10 @@ def _rules(suite, records, measured, failures, changed, judged):
         ),
     )
     accepted = machine.file_systems
-    places = {(record.manifest.get("output", {}).get("type"), record.manifest.get("output", {}).get("mount_point")) for record in records}
+    places = {
+        (record.manifest.get("output", {}).get("type"), record.manifest.get("output", {}).get("mount_point"))
+        for record in records
+    }
     add(
         "file-system",
         "all files lay on one file system" + (f" ({' or '.join(accepted)})" if accepted else ""),
@@ -254,7 +256,11 @@ def _rules(suite, records, measured, failures, changed, judged):
         (f"{name} of {of}: {' and '.join(sorted(values))}" for (of, name), values in unlike.items() if len(values) > 1),
     )
     builds = {record.manifest.get("program", {}).get("build_type") for record in records}
-    add("release", "the programs were built with PRESET=release", (f"a {build} build" for build in sorted(map(str, builds - {"Release"}))))
+    add(
+        "release",
+        "the programs were built with PRESET=release",
+        (f"a {build} build" for build in sorted(map(str, builds - {"Release"}))),
+    )
     add("unchanged", "suite and programs are those that were launched first", (f"{name} has changed" for name in changed))
     return rules
 
@@ -264,7 +270,8 @@ def _elsewhere(one, record, ranks_per_node):
     hosts = [host.get("ranks", 1) for host in record.manifest.get("hosts", [])]
     if len(hosts) == one.nodes and max(hosts) <= ranks_per_node:
         return None
-    return f"{one.label}: it had {units.counted(len(hosts), 'node')} with at most {units.counted(max(hosts, default=0), 'rank')} each"
+    most = units.counted(max(hosts, default=0), "rank")
+    return f"{one.label}: it had {units.counted(len(hosts), 'node')} with at most {most} each"
 
 
 def _memory(record):

@@ -3,9 +3,9 @@
 Launches of limits are looked at, since their ranks write and read for themselves; where ranks wait for each other, the slowest
 is a matter of chance. A launch names the host that was slowest in most of its trials. If all nodes are alike, it is one of its
 nodes by the share of its ranks, so the number of launches that name a host is a sum of independent draws, whose exact
-distribution gives the probability of at least so many. That is a rank statistic: it asks who was last, not by how much, and needs no
-assumption on the noise. Names that come too often for chance, of all hosts together at most once in 20 searches (Bonferroni), are slow
-nodes. If nodes have not moved, a slow node is not to be told from a slow rank, and that is said.
+distribution gives the probability of at least so many. That is a rank statistic: it asks who was last, not by how much, and
+needs no assumption on the noise. Names that come too often for chance, of all hosts together at most once in 20 searches
+(Bonferroni), are slow nodes. If nodes have not moved, a slow node is not to be told from a slow rank, and that is said.
 """
 
 import collections
@@ -50,7 +50,7 @@ def search(records):
     for record in records:
         if record.is_bound and record.measured and len(record.manifest.get("hosts", [])) > 1:
             by_launch[record.study.get("cell_id"), record.study.get("launch"), record.manifest.get("started")].append(record)
-    launches = [found for same in by_launch.values() if (found := _launch(same))]
+    launches = [found for same in by_launch.values() if (found := _launch(_independent(same)))]
     hosts = sorted({host for one in launches for host in one.order})
     chances = {host: _chance(host, launches) for host in hosts}
     slow = []
@@ -61,10 +61,13 @@ def search(records):
             places = {one.order.index(host) for one in launches if host in one.order}
             factors = [one.factor for one in named if one.factor]
             part = sum(host in one.order for one in launches)
-            slow.append(
-                Slow(host, len(named), part, standard.median(factors) if factors else None, probability, len(places) > 1)
-            )
+            slow.append(Slow(host, len(named), part, standard.median(factors) if factors else None, probability, len(places) > 1))
     return Search(hosts, len(launches), sorted(slow, key=lambda one: one.probability))
+
+
+def _independent(same):
+    """Of the limits of a launch those whose ranks never wait for each other: MPI-IO opens and syncs files together."""
+    return [record for record in same if record.method == "posix"] or same
 
 
 def _launch(same):

@@ -29,7 +29,9 @@ def answer(outcome):
         words += f"; slow: {', '.join(slow)}"
     if outcome.broken:
         broken = ", ".join(rule.name for rule in outcome.broken)
-        return f"Not valid for acceptance, since it breaks the {'rule' if len(outcome.broken) == 1 else 'rules'} {broken}. {words}."
+        return (
+            f"Not valid for acceptance, since it breaks the {'rule' if len(outcome.broken) == 1 else 'rules'} {broken}. {words}."
+        )
     return f"{words}. The result is valid."
 
 

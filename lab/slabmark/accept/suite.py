@@ -158,9 +158,7 @@ class Suite:
     def matching(self, target):
         """Ids of the cells that a target is about, as far as a suite knows them; method and direction stand in records."""
         return {
-            id
-            for id, (case, nodes) in self.of_cell.items()
-            if target.case in (None, case.name) and target.nodes in (None, nodes)
+            id for id, (case, nodes) in self.of_cell.items() if target.case in (None, case.name) and target.nodes in (None, nodes)
         }
 
 
@@ -251,9 +249,7 @@ def _cells(case, nodes, tables, folder, scratch, maps):
                 own += ["--method", method, *(["--read"] if direction == "read" else [])]
                 own += ["--quiet", "--overwrite", "--output-dir", str(scratch)]
             label = [case.name, method or case.program, units.counted(nodes, "node"), *(["read"] if direction == "read" else [])]
-            yield StudyCell(
-                case.name, case.program, (*own, *words), ranks, environment, printable(", ".join(label))
-            )
+            yield StudyCell(case.name, case.program, (*own, *words), ranks, environment, printable(", ".join(label)))
 
 
 class Identity:

@@ -28,7 +28,10 @@ def add_arguments(parser):
     )
     group.add_argument("--root", type=a_number(int, 0, 1 << 24), default=0, metavar="RANK", help="the first I/O task (default 0)")
     group.add_argument(
-        "--ranks-per-node", type=a_number(int, 1, 1 << 24), metavar="N", help="for the drop-in beside it (default: all on one node)"
+        "--ranks-per-node",
+        type=a_number(int, 1, 1 << 24),
+        metavar="N",
+        help="for the drop-in beside it (default: all on one node)",
     )
     group.add_argument("--type", choices=list(SIZES), default="float64", help="of the variables (default float64)")
     group.add_argument(
@@ -123,7 +126,12 @@ def show(made, rows, nodes, size, variables, console):
         row = (place.tasks, place.stride, outcome.idle, outcome.messages, int(outcome.received.max()))
         sizes = (outcome.moved * size * variables, outcome.buffer(size, variables), outcome.index)
         table.add_row(
-            name.upper(), *map(str, row), units.size(sizes[0]), str(outcome.calls * variables), units.size(sizes[1]), units.size(sizes[2])
+            name.upper(),
+            *map(str, row),
+            units.size(sizes[0]),
+            str(outcome.calls * variables),
+            units.size(sizes[1]),
+            units.size(sizes[2]),
         )
     count = max(1, min(nodes * AGGREGATORS_OF_A_NODE, made.ranks))
     ours = pio.drop_in(made, nodes, count, size, variables)
@@ -145,8 +153,8 @@ def advice(chosen, made, several, size, variables, per_node):
     lines = [
         f"Recommended{f' (by {made.name}, the largest map)' if several else ''}: {chosen.rearranger.upper()} with "
         f"{units.counted(place.tasks, 'I/O task')} ({why}): "
-        f"{units.counted(chosen.calls * variables, 'call')} a write, {chosen.messages} messages, at most {int(chosen.received.max())} to one task, "
-        f"which holds {units.size(each)}.",
+        f"{units.counted(chosen.calls * variables, 'call')} a write, {chosen.messages} messages, at most "
+        f"{int(chosen.received.max())} to one task, which holds {units.size(each)}.",
         "",
         "With CIME, in the folder of the case:",
         "  ./xmlchange " + ",".join(f"{name}={value}" for name, value in pairs.items()),
@@ -158,7 +166,7 @@ def advice(chosen, made, several, size, variables, per_node):
         f"    pio_root = {place.root}",
         "  /",
         "",
-        "The drop-in (docs/pnetcdf-drop-in.md) takes the place of PnetCDF under either, or of both where a program writes its pieces itself; "
-        "its writes are windows of all variables together. What storage does with these is measured by 'slabmark advise MAP --launch ...'.",
+        "The drop-in (docs/pnetcdf-drop-in.md) takes the place of PnetCDF beneath any of them; its writes are windows of all variables "
+        "together. What storage does with these is measured by 'slabmark advise MAP --launch ...'.",
     ]
     return "\n".join(lines)

@@ -102,7 +102,8 @@ def _headline(loads):
     told = [load for load in compared if (best := load.cells[0]) and not best.summary.is_range and not _rivals(load)]
     if not compared:
         return None
-    words = f"One way is fastest in {len(told)} of {len(compared)} {'workload' if len(compared) == 1 else 'workloads'} in which several were measured"
+    of_all = f"{len(told)} of {units.counted(len(compared), 'workload')}"
+    words = f"One way is fastest in {of_all} in which several were measured"
     if not told:
         return f"{words}."
     gain = lambda load: load.cells[-1].summary.median / load.cells[0].summary.median

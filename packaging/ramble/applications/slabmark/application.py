@@ -50,9 +50,7 @@ class Slabmark(ExecutableApplication):
             use_mpi=True,
         )
         workload(workload_name, executable=workload_name)
-        workload_variable(
-            "methods", default=METHODS[workload_name], description="Methods to compare", workloads=[workload_name]
-        )
+        workload_variable("methods", default=METHODS[workload_name], description="Methods to compare", workloads=[workload_name])
         for variable_name, default in DEFAULTS[workload_name].items():
             workload_variable(
                 variable_name, default=default, description="As slabmark-bench --help has it", workloads=[workload_name]

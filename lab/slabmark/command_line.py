@@ -4,6 +4,7 @@ import argparse
 import importlib
 import math
 import os
+import platform
 import signal
 import sys
 
@@ -101,7 +102,8 @@ def run(arguments):
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="commands:\n" + "\n".join(f"  {name:9} {text}" for name, (_, text) in COMMANDS.items()),
     )
-    overview.add_argument("--version", action="version", version=f"slabmark {slabmark.__version__}")
+    overview.add_argument("--version", action="version",
+                          version=f"slabmark {slabmark.__version__}, Python {platform.python_version()}")
     overview.add_argument("command", metavar="COMMAND", help="one of those below; 'slabmark COMMAND --help' says more")
     parsed, rest = overview.parse_known_args(arguments[:1])
     if parsed.command not in COMMANDS:

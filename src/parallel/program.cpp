@@ -17,11 +17,28 @@ namespace slabmark {
 
 namespace {
 
+/// Of the headers that this was compiled with; what it runs on may be another.
+std::string mpi_of_build() {
+#if defined OMPI_MAJOR_VERSION
+  return fmt::format("Open MPI {}.{}.{}", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
+                     OMPI_RELEASE_VERSION);
+#elif defined I_MPI_VERSION
+  return "Intel MPI " I_MPI_VERSION;
+#elif defined MVAPICH2_VERSION
+  return "MVAPICH2 " MVAPICH2_VERSION;
+#elif defined MPICH_VERSION
+  return "MPICH " MPICH_VERSION;
+#else
+  return fmt::format("MPI {}.{}", MPI_VERSION, MPI_SUBVERSION);
+#endif
+}
+
 ExitStatus print_versions(const char* name, const Comm& world) {
   if (!world.is_root()) return ExitStatus::good;
   const std::string mpi = mpi_library_version();
-  fmt::print("{} of Slabmark {}, revision {}\n{}, {}\n", name, version(), git_revision(),
-             mpi.substr(0, mpi.find_first_of(",\n")), libraries());
+  fmt::print("{} of Slabmark {}, revision {}\n{}, {}\nbuilt by {}, {}, for {}\n", name, version(),
+             git_revision(), mpi.substr(0, mpi.find_first_of(",\n")), libraries(), compiler(),
+             build_type(), mpi_of_build());
   return ExitStatus::good;
 }
 

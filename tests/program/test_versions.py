@@ -13,9 +13,10 @@ PROGRAMS = sorted(path.name for path in (pathlib.Path(__file__).resolve().parent
 def test_a_program_names_itself_its_revision_and_its_libraries(run, program):
     done = run(program, ["--version"])
     assert (done.returncode, done.stderr) == (0, "")
-    first, second = done.stdout.splitlines()
+    first, second, third = done.stdout.splitlines()
     assert re.fullmatch(rf"{program} of Slabmark \d+\.\d+\.\d+, revision \S+", first)
     assert re.fullmatch(r".*MPI.* v?\d+\..*, HDF5 \d+\.\d+\.\d+, PnetCDF \d+\.\d+\.\d+", second)
+    assert re.fullmatch(r"built by \w+ \d+\.\S+, \w+, for .*MPI.* \d+\.\S+", third)
 
 
 def test_several_ranks_print_it_once_and_do_nothing_else(run, tmp_path):
@@ -26,3 +27,11 @@ def test_several_ranks_print_it_once_and_do_nothing_else(run, tmp_path):
 
 def test_the_help_names_the_option(run):
     assert "--version" in run("dat2nc", ["--help"]).stdout
+
+
+def test_the_version_is_the_same_wherever_it_has_to_stand():
+    top = pathlib.Path(__file__).resolve().parents[2]
+    version = re.search(r"project\(slabmark VERSION (\S+)", (top / "CMakeLists.txt").read_text())[1]
+    assert f'__version__ = "{version}"' in (top / "lab/slabmark/__init__.py").read_text()
+    assert f"\nversion: {version}\n" in (top / "CITATION.cff").read_text()
+    assert f"\n## {version}" in (top / "CHANGELOG.md").read_text()

@@ -10,7 +10,7 @@ programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice 
 sources = $(shell find src tests bench plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:
-.PHONY: all demo check-slice test $(programs) format check-format clean distclean help
+.PHONY: all demo check-slice test install test-installed bare $(programs) format check-format clean distclean help
 
 all:
 	@setup/build build all
@@ -29,6 +29,15 @@ check-slice: seism-core-slice seism-core-check
 
 test:
 	@setup/test
+
+install: all
+	@setup/install
+
+test-installed: all
+	@setup/test-installed
+
+bare:
+	@setup/bare
 
 format:
 	@clang-format -i $(sources)
@@ -49,6 +58,9 @@ help:
 	@echo 'make demo            build, and see the work of five benchmarks timed on 4 ranks, with a report'
 	@echo 'make check-slice     build, write the default test set of seism-core-slice on 8 ranks (900 MiB), and check it'
 	@echo 'make test            build, and run all tests'
+	@echo 'make install PREFIX=  all of it under a prefix, which may be moved (docs/building.md)'
+	@echo 'make test-installed  build, install, move, and run all of it as another user with build and cache gone'
+	@echo 'make bare            the two commands of the README in fresh Debian roots, as root, and what they say without root'
 	@echo 'make format          clang-format; make check-format only looks'
 	@echo 'make clean           remove what was built; make distclean also what demo made'
 	@echo

@@ -140,6 +140,18 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(ParallelHDF5 VERSION_VAR ParallelHDF5_VERSION
   REQUIRED_VARS ParallelHDF5_LIBRARY ParallelHDF5_HL_LIBRARY ParallelHDF5_INCLUDE_DIR)
 
+# One that setup/build-hdf5 made is installed with the programs (SlabmarkInstall.cmake). They are linked with it through a
+# link in the build tree: CMake hands on to what is installed only folders outside of that.
+get_filename_component(prefix "${folder}" DIRECTORY)
+set(ParallelHDF5_OURS "")
+if(ParallelHDF5_FOUND AND EXISTS ${prefix}/complete)
+  set(ParallelHDF5_OURS ${prefix})
+  file(CREATE_LINK ${prefix} ${PROJECT_BINARY_DIR}/hdf5 SYMBOLIC)
+  foreach(library ParallelHDF5_LIBRARY ParallelHDF5_HL_LIBRARY)
+    string(REPLACE ${prefix} ${PROJECT_BINARY_DIR}/hdf5 ${library} ${${library}})
+  endforeach()
+endif()
+
 if(ParallelHDF5_FOUND AND NOT TARGET Slabmark::HDF5)
   add_library(Slabmark::HDF5 SHARED IMPORTED)
   set_target_properties(Slabmark::HDF5 PROPERTIES

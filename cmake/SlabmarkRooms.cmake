@@ -53,7 +53,8 @@ function(slabmark_plugin name source)
   cmake_parse_arguments(PLUGIN "" "" "DEPENDS" ${ARGN})
   add_library(${name} MODULE ${PROJECT_SOURCE_DIR}/${source})
   set_target_properties(${name} PROPERTIES
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins CXX_VISIBILITY_PRESET hidden)
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins CXX_VISIBILITY_PRESET hidden
+    INSTALL_RPATH $ORIGIN/../hdf5/lib)
   cmake_path(GET source PARENT_PATH folder)
   slabmark_use_rooms(${name} PRIVATE ${folder} ${PLUGIN_DEPENDS})
   target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)

@@ -5,6 +5,7 @@ ctest sets the same variables as for those; the programs are needed only by test
 
 import importlib.util
 import json
+import os
 import pathlib
 import random
 import sys
@@ -20,6 +21,11 @@ _spec = importlib.util.spec_from_file_location("program_fixtures", LAB.parent / 
 _fixtures = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_fixtures)
 run, sentence, real_data = _fixtures.run, _fixtures.sentence, _fixtures.real_data
+
+
+needs_pnetcdf = pytest.mark.skipif(
+    os.environ.get("SLABMARK_WITH_PNETCDF") == "0", reason="this build has no PnetCDF, and this test uses its methods or .nc maps"
+)
 
 
 def over_ranks(value):

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy
 import pytest
-from conftest import read_record, record
+from conftest import needs_pnetcdf, read_record, record
 from slabmark import command_line, launch, statistics
 from slabmark.accept import nodes, suite
 from slabmark.errors import InputError
@@ -448,6 +448,7 @@ def test_wrong_usage_writes_nothing(cluster, tmp_path, capsys):
     assert not (tmp_path / "accept.html").exists()
 
 
+@needs_pnetcdf
 def test_the_real_programs_run_a_tiny_suite(run, tmp_path):
     launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec")
     path = tmp_path / "site.toml"

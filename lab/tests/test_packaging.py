@@ -8,7 +8,7 @@ import sys
 import types
 
 import pytest
-from conftest import LAB
+from conftest import LAB, needs_pnetcdf
 
 PACKAGING = LAB.parent / "packaging"
 NEWEST = {"trials": "6", "more": "", "bytes": "16K", "block": "4K", "buffer": "8K", "domain": "8,8,8", "steps": "2",
@@ -32,6 +32,7 @@ def application():
     return said
 
 
+@needs_pnetcdf
 @pytest.mark.parametrize("workload", ["transfer", "checkpoint", "decomposition", "slices"])
 def test_each_workload_of_ramble_runs_and_its_figures_are_those_of_the_table(run, small_map, tmp_path, workload):
     said = application()

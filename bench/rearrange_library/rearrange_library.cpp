@@ -128,10 +128,9 @@ class ByLibrary : public Way {
   ~ByLibrary() override { slabmark_finalize(system_); }
 
   void write(const std::string& path) override {
-    if (comm_.is_root()) define(path);
-    comm_.barrier();
     int file = 0;
-    must(slabmark_open_pnetcdf(system_, path.c_str(), SLABMARK_WRITE, MPI_INFO_NULL, &file));
+    const int ncid = comm_.is_root() ? define(path) : -1;
+    must(slabmark_take_pnetcdf(system_, path.c_str(), ncid, MPI_INFO_NULL, &file));
     std::size_t next = 0;
     for (std::uint64_t round = 0; round < pattern_.rounds; ++round) {
       const auto& transfers = data_.transfers[round];
@@ -186,13 +185,13 @@ class ByLibrary : public Way {
     return decomposition;
   }
 
-  void define(const std::string& path) const {
+  int define(const std::string& path) const {
     const mpiio::Info info(mpiio::Hints{{"nc_var_align_size", "1"}});
     auto file =
         pnetcdf::File::create(MPI_COMM_SELF, path, NC_NOCLOBBER | NC_64BIT_DATA, info.get());
     define_variables(file, pattern_);
     file.enddef();
-    file.close();
+    return file.release();
   }
 
   const Comm& comm_;

@@ -15,7 +15,7 @@ static void check(int code, const char* call) {
 }
 
 /* PnetCDF makes the header, on one rank: that is faster than on all. */
-static void define(const char* path) {
+static int define(const char* path) {
   int ncid, time, lev, ncol, area, t;
   MPI_Info info;
   MPI_Info_create(&info);
@@ -28,8 +28,8 @@ static void define(const char* path) {
   ncmpi_def_var(ncid, "T", NC_FLOAT, 3, (int[]){time, lev, ncol}, &t);
   ncmpi_put_att_text(ncid, t, "units", 1, "K");
   ncmpi_enddef(ncid);
-  ncmpi_close(ncid);
   MPI_Info_free(&info);
+  return ncid;
 }
 
 int main(int argc, char** argv) {
@@ -57,9 +57,8 @@ int main(int argc, char** argv) {
                              offsets, &t_decomp),
         "slabmark_init_decomp");
 
-  if (rank == 0) define(argv[1]);
-  MPI_Barrier(MPI_COMM_WORLD);
-  check(slabmark_open_pnetcdf(system, argv[1], SLABMARK_WRITE, MPI_INFO_NULL, &file), argv[1]);
+  const int ncid = rank == 0 ? define(argv[1]) : -1;
+  check(slabmark_take_pnetcdf(system, argv[1], ncid, MPI_INFO_NULL, &file), argv[1]);
   check(slabmark_inq_varid(file, "area", &area), "area");
   check(slabmark_inq_varid(file, "T", &t), "T");
   check(slabmark_write_darray(file, area, area_decomp, own, area_data, NULL), "area");

@@ -3,13 +3,20 @@ module slabmark_rearrange_pnetcdf
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: slabmark_open_pnetcdf, slabmark_adopt_pnetcdf
+  public :: slabmark_open_pnetcdf, slabmark_take_pnetcdf, slabmark_adopt_pnetcdf
 
   interface
     integer(c_int) function c_open(system, path, mode, info, file) &
         bind(c, name="slabmark_fortran_open_pnetcdf")
       import :: c_int, c_char
       integer(c_int), value :: system, mode, info
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), intent(out) :: file
+    end function
+    integer(c_int) function c_take(system, path, ncid, info, file) &
+        bind(c, name="slabmark_fortran_take_pnetcdf")
+      import :: c_int, c_char
+      integer(c_int), value :: system, ncid, info
       character(kind=c_char), intent(in) :: path(*)
       integer(c_int), intent(out) :: file
     end function
@@ -28,6 +35,13 @@ contains
     character(len=*), intent(in) :: path
     integer, intent(out) :: file
     code = c_open(system, trim(path) // c_null_char, mode, info, file)
+  end function
+
+  integer function slabmark_take_pnetcdf(system, path, ncid, info, file) result(code)
+    integer, intent(in) :: system, ncid, info
+    character(len=*), intent(in) :: path
+    integer, intent(out) :: file
+    code = c_take(system, trim(path) // c_null_char, ncid, info, file)
   end function
 
   integer function slabmark_adopt_pnetcdf(system, ncid, mode, info, file) result(code)

@@ -297,7 +297,9 @@ static int refuse_mode(void) {
       "SLABMARK_WRITE.");
 }
 
-int slabmark_open_pnetcdf(int system, const char* path, int mode, MPI_Info info, int* file) {
+/* Rank 0 asks PnetCDF, by `ncid` if it has the file open already, and tells the others. */
+static int open_through_root(int system, const char* path, int ncid, int mode, MPI_Info info,
+                             int* file) {
   MPI_Comm comm = MPI_COMM_NULL;
   int code = slabmark_inq_comm(system, &comm);
   if (code != SLABMARK_OK) return code;
@@ -310,14 +312,15 @@ int slabmark_open_pnetcdf(int system, const char* path, int mode, MPI_Info info,
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   if (code == SLABMARK_OK && rank == 0) {
-    int ncid = -1;
-    const int error = ncmpi_open(MPI_COMM_SELF, path, NC_NOWRITE, info, &ncid);
+    int error = NC_NOERR;
+    if (ncid < 0) error = ncmpi_open(MPI_COMM_SELF, path, NC_NOWRITE, info, &ncid);
     if (error != NC_NOERR) {
       code =
           slabmark_fail(SLABMARK_EIO, "PnetCDF cannot open '%s': %s.", path, ncmpi_strerror(error));
     } else {
       code = inquire(ncid, its);
-      ncmpi_close(ncid);
+      error = ncmpi_close(ncid);
+      if (code == SLABMARK_OK && error != NC_NOERR) code = refused("ncmpi_close", error);
     }
   }
   code = slabmark_agree(system, code);
@@ -328,6 +331,14 @@ int slabmark_open_pnetcdf(int system, const char* path, int mode, MPI_Info info,
   }
   const slabmark_format format = format_of(its);
   return slabmark_open_format(system, path, mode, info, &format, its, file);
+}
+
+int slabmark_open_pnetcdf(int system, const char* path, int mode, MPI_Info info, int* file) {
+  return open_through_root(system, path, -1, mode, info, file);
+}
+
+int slabmark_take_pnetcdf(int system, const char* path, int ncid, MPI_Info info, int* file) {
+  return open_through_root(system, path, ncid, SLABMARK_WRITE, info, file);
 }
 
 int slabmark_adopt_pnetcdf(int system, int ncid, int mode, MPI_Info info, int* file) {
@@ -365,6 +376,12 @@ int slabmark_fortran_open_pnetcdf(int system, const char* path, int mode, MPI_Fi
 int slabmark_fortran_open_pnetcdf(int system, const char* path, int mode, MPI_Fint info,
                                   int* file) {
   return slabmark_open_pnetcdf(system, path, mode, MPI_Info_f2c(info), file);
+}
+
+int slabmark_fortran_take_pnetcdf(int system, const char* path, int ncid, MPI_Fint info, int* file);
+int slabmark_fortran_take_pnetcdf(int system, const char* path, int ncid, MPI_Fint info,
+                                  int* file) {
+  return slabmark_take_pnetcdf(system, path, ncid, MPI_Info_f2c(info), file);
 }
 
 int slabmark_fortran_adopt_pnetcdf(int system, int ncid, int mode, MPI_Fint info, int* file);

@@ -99,6 +99,11 @@ class File {
   File& operator=(const File&) = delete;
 
   int id() const { return id_; }
+  /// The same; it is the caller's to close from now on.
+  int release() {
+    is_open_ = false;
+    return id_;
+  }
   const std::string& path() const { return path_; }
 
   void close() {

@@ -111,7 +111,7 @@ def _forward_by_srun(command, variables):
     """Slurm exports all variables, or those that the user names; more of them can be named there."""
     more = "".join(f",{name}={value}" for name, value in variables.items())
     for i, word in enumerate(command):
-        if word.startswith("--export="):
+        if word.startswith("--export=") or (i > 0 and command[i - 1] == "--export"):
             return [*command[:i], word + more, *command[i + 1 :]]
     return [command[0], f"--export={os.environ.get('SLURM_EXPORT_ENV', 'ALL')}{more}", *command[1:]]
 

@@ -48,6 +48,7 @@ def fake(tmp_path, monkeypatch):
         ("", "jsrun -n 2 ./p", "jsrun -E LD_PRELOAD=/opt/lib/libx.so -E SLABMARK_REPORT=1 -n 2 ./p"),
         ("", "flux run -n 2 ./p", "flux run --env=LD_PRELOAD=/opt/lib/libx.so --env=SLABMARK_REPORT=1 -n 2 ./p"),
         ("", "srun -n 2 ./p", "srun --export=ALL,LD_PRELOAD=/opt/lib/libx.so,SLABMARK_REPORT=1 -n 2 ./p"),
+        ("", "srun --export HOME ./p", "srun --export HOME,LD_PRELOAD=/opt/lib/libx.so,SLABMARK_REPORT=1 ./p"),
         ("", "srun --export=HOME -n 2 ./p", "srun --export=HOME,LD_PRELOAD=/opt/lib/libx.so,SLABMARK_REPORT=1 -n 2 ./p"),
     ],
 )

@@ -1,6 +1,7 @@
 #include "slablog/canonical_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -58,6 +59,11 @@ CanonicalFile::CanonicalFile(std::string path, Ranks ranks, const Config& config
 bool CanonicalFile::takes(hid_t type, hid_t space, hid_t creation) const {
   if (H5Pget_layout(creation) == H5D_CONTIGUOUS) return H5Sget_simple_extent_npoints(space) > 0;
   const auto bytes = H5Tget_size(type);
+  std::array<hsize_t, H5S_MAX_RANK> chunk;
+  const auto rank = H5Pget_chunk(creation, H5S_MAX_RANK, chunk.data());
+  // Chunks of one element are no units of the exchange.
+  const auto is_one = [](hsize_t length) { return length == 1; };
+  if (std::all_of(chunk.begin(), chunk.begin() + std::max(0, rank), is_one)) return false;
   return is_parallel() && bytes == unit_of(bytes) && H5Pall_filters_avail(creation) > 0;
 }
 

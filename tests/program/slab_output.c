@@ -100,6 +100,32 @@ static void write_mask(hid_t file, hid_t transfer) {
   H5Dclose(mask);
 }
 
+/* The time of a step, which one rank knows; each is a chunk. */
+static void write_time(hid_t time, int step, hid_t transfer) {
+  const hsize_t extent = (hsize_t)step + 1, start = (hsize_t)step, one = 1;
+  const double value = step + 0.5;
+  hid_t space, line = H5Screate_simple(1, &one, NULL);
+  must(H5Dset_extent(time, &extent) >= 0, "H5Dset_extent");
+  space = H5Dget_space(time);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &one, NULL);
+  if (rank > 0) H5Sselect_none(space);
+  if (rank > 0) H5Sselect_none(line);
+  must(H5Dwrite(time, H5T_NATIVE_DOUBLE, line, space, transfer, &value) >= 0, "H5Dwrite");
+  H5Sclose(line);
+  H5Sclose(space);
+}
+
+static hid_t create_time(hid_t file) {
+  const hsize_t none = 0, most = H5S_UNLIMITED, one = 1;
+  hid_t creation = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &none, &most), made;
+  H5Pset_chunk(creation, 1, &one);
+  made = H5Dcreate2(file, "time", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  must(made >= 0, "H5Dcreate");
+  H5Sclose(space);
+  H5Pclose(creation);
+  return made;
+}
+
 static void write_step(hid_t field, int which, int step, hid_t transfer) {
   const hsize_t extent[3] = {(hsize_t)step + 1, rows, columns};
   hssize_t offset[3] = {step, 0, 0};
@@ -134,7 +160,7 @@ static void write_large(hid_t file) {
 }
 
 static void write_fields(hid_t file, hid_t transfer) {
-  hid_t t, u;
+  hid_t t, u, time = create_time(file);
   int step;
   write_mask(file, transfer);
   t = create_field(file, "t");
@@ -142,8 +168,10 @@ static void write_fields(hid_t file, hid_t transfer) {
   for (step = 0; step < steps; ++step) {
     write_step(t, 1, step, transfer);
     write_step(u, 2, step, transfer);
+    write_time(time, step, transfer);
     must(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0, "H5Fflush");
   }
+  must(H5Dclose(time) >= 0, "H5Dclose");
   must(H5Dclose(t) >= 0, "H5Dclose");
   must(H5Dclose(u) >= 0, "H5Dclose");
 }

@@ -74,6 +74,7 @@ def test_an_unchanged_program_writes_the_file_that_it_writes_without(slab_output
     native, canonical = slab_output(*words, ranks=ranks, **environment)
     assert described(canonical) == described(native)
     assert described(canonical)["t"][0][2][29][0] == 1e6 + 2e5 + 2900
+    assert described(canonical)["time"][0] == [0.5, 1.5, 2.5]
 
 
 def test_the_log_still_refuses_filters(run, tmp_path):

@@ -220,12 +220,19 @@ herr_t get(void* object, H5VL_dataset_get_args_t* args, hid_t list, void**) {
   });
 }
 
+/// Whether HDF5 is about to give chunks up, or what is pending in a canonical dataset would count
+/// its offsets in another shape. One that only grows in its slowest dimension keeps both.
+bool moves_elements(const Object& mine, const H5VL_dataset_specific_args_t& args) {
+  if (!is_canonical(mine) || args.op_type != H5VL_DATASET_SET_EXTENT) return false;
+  const auto& old = mine.dataset->extent();
+  const Extent extent(args.args.set_extent.size, args.args.set_extent.size + old.size());
+  return !same_rows(old, extent) || extent.front() < old.front();
+}
+
 herr_t specific(void* object, H5VL_dataset_specific_args_t* args, hid_t list, void**) {
   return guarded("dataset specific", [&]() -> herr_t {
     auto& mine = as_object(object);
-    // What is pending goes to its places before HDF5 gives chunks up.
-    if (mine.dataset && (args->op_type == H5VL_DATASET_FLUSH ||
-                         (is_canonical(mine) && args->op_type == H5VL_DATASET_SET_EXTENT))) {
+    if (mine.dataset && (args->op_type == H5VL_DATASET_FLUSH || moves_elements(mine, *args))) {
       mine.log->file->flush(mine.log->location());
     }
     const auto status = H5VLdataset_specific(mine.under, mine.connector, args, list, nullptr);

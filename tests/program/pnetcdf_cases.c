@@ -271,6 +271,10 @@ static void leave(const char* path) {
   const int error = ncmpi_wait_all(ncid, 1, &request, &status);
   printf("rank %d: %s %s %d %d %d\n", rank, ncmpi_strerrno(error), ncmpi_strerrno(status), small[0],
          small[1], small[2]);
+  const MPI_Offset none = 0;
+  char text[1];
+  const int no_text = ncmpi_get_vara_text_all(ncid, id, &start, &none, text);
+  printf("rank %d: no numbers as text: %s\n", rank, ncmpi_strerrno(no_text));
   check(ncmpi_iput_vara_int(ncid, id, &start, &count, values, &request), "iput");
   printf("rank %d: close: %s\n", rank, ncmpi_strerrno(ncmpi_close(ncid)));
 }

@@ -183,7 +183,11 @@ OpenFile::Taken OpenFile::take(const Call& call) {
   const auto found = table.find(variable->shape, call.access,
                                 needs_records ? static_cast<MPI_Offset>(records()) : 0, puts);
   if (!found.valid) return {};
-  if (!found.geometry) return {true, nullptr};
+  if (!found.geometry) {
+    // Also of nothing, text is no number.
+    const auto nothing = UserMemory::of(call.memory, *variable->type, 0, found.counts, nullptr);
+    return {nothing.has_value(), nullptr};
+  }
   auto request = std::make_unique<Request>();
   request->direction = call.direction;
   request->buffered = call.buffered;

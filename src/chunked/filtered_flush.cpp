@@ -43,7 +43,7 @@ std::vector<FilteredChunk> FilteredFlush::chunks_of_mine(const Rearranger& rearr
   for (const Run& extent : flush.plan.extents(me)) {
     for (const Region::Part& part : flush.region.parts_in(extent.offset, extent.end())) {
       const ArrayPlace& place = flush.region.arrays()[part.array].place;
-      if (place.unit <= 1 || (only_incomplete && flush.fresh[part.array])) continue;
+      if (place.unit == 0 || (only_incomplete && flush.fresh[part.array])) continue;
       for (auto begin = part.elements.offset; begin < part.elements.end(); begin += place.unit) {
         std::uint64_t covered = 0;
         flush.plan.for_each_covered(part.array, {begin, place.unit},
@@ -128,10 +128,10 @@ Rearranger::Tally FilteredFlush::write(Rearranger& rearranger, const Rearranger:
           filter(chunk, place, memory);
         });
   });
-  {
-    const Stopwatch watch(tally_.allocation);
-    store_.allocate(chunks_);
-  }
+  double allocation = 0.0;
+  timed(allocation, [&] { store_.allocate(chunks_); });
+  tally_.allocation += allocation;
+  took.meet += allocation;
   const Stopwatch watch(took.file);
   write_filtered();
   return took;

@@ -37,7 +37,7 @@ std::vector<Rearranger::Extent> Rearranger::extents(const Flush& flush, const Wi
   std::size_t last_array = 0;
   for (const Region::Part& part : flush.region.parts_in(window.begin, window.end)) {
     const Region::Array& array = flush.region.arrays()[part.array];
-    if (array.place.unit > 1) continue;
+    if (array.place.unit > 0) continue;
     const std::uint64_t size = array.place.element_bytes;
     const std::uint64_t most = flush.fresh[part.array] ? bridged_hole_ : 0;
     bool first = true;
@@ -69,7 +69,7 @@ void Rearranger::access_units(const Flush& flush, const Window& window, std::byt
   for (const Region::Part& part : flush.region.parts_in(window.begin, window.end)) {
     const Region::Array& array = flush.region.arrays()[part.array];
     const std::uint64_t unit = array.place.unit;
-    if (unit <= 1) continue;
+    if (unit == 0) continue;
     for (std::uint64_t begin = part.elements.offset; begin < part.elements.end(); begin += unit) {
       missing.clear();
       std::uint64_t end = begin;  // of what is covered

@@ -86,7 +86,7 @@ std::vector<std::uint64_t> Region::cut(std::uint64_t parts, std::uint64_t alignm
       const Array& array = arrays_[array_before(position)];
       const std::uint64_t offset = file_offset(position);
       const std::uint64_t aligned =
-          array.place.unit > 1 ? position : position + (round_up(offset, alignment) - offset);
+          array.place.unit > 0 ? position : position + (round_up(offset, alignment) - offset);
       // Beyond the end of this array the file may go on elsewhere.
       position = next_unit(std::min(aligned, std::max(array.end(), position)));
     }

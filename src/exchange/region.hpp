@@ -17,12 +17,13 @@ struct ArrayPlace {
   std::uint64_t offset = 0;  ///< byte of the file at which it begins
   std::uint64_t element_bytes = 1;
   std::uint64_t elements = 0;
-  /// Elements that go to the file together: those of a chunk with filters. A multiple of them are
-  /// `elements`, and no range and no window begins or ends within so many.
-  std::uint64_t unit = 1;
+  /// Elements that go to the file together, those of a chunk with filters; 0: each may go on its
+  /// own. A multiple of them are `elements`, and no range and no window begins or ends within so
+  /// many.
+  std::uint64_t unit = 0;
 
   std::uint64_t bytes() const { return element_bytes * elements; }
-  std::uint64_t unit_bytes() const { return element_bytes * unit; }
+  std::uint64_t unit_bytes() const { return element_bytes * (unit > 0 ? unit : 1); }
   bool operator==(const ArrayPlace&) const = default;
 };
 

@@ -46,6 +46,14 @@ Extent ChunkGrid::first_element(std::uint64_t chunk) const {
   return first;
 }
 
+std::uint64_t ChunkGrid::chunk_of(const Extent& element) const {
+  std::uint64_t chunk = 0;
+  for (std::size_t d = 0; d < extent_.size(); ++d) {
+    chunk = chunk * ((extent_[d] + chunk_[d] - 1) / chunk_[d]) + element[d] / chunk_[d];
+  }
+  return chunk;
+}
+
 std::uint64_t ChunkGrid::elements_in_array(std::uint64_t chunk) const {
   const Extent first = first_element(chunk);
   std::uint64_t elements = 1;

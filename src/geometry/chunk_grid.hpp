@@ -28,6 +28,7 @@ class ChunkGrid {
 
   /// Coordinates of a chunk's first element.
   Extent first_element(std::uint64_t chunk) const;
+  std::uint64_t chunk_of(const Extent& element) const;  ///< its inverse, of any element
   /// How many elements of a chunk lie in the array: fewer than all of one that reaches beyond it.
   std::uint64_t elements_in_array(std::uint64_t chunk) const;
   bool reaches_beyond(std::uint64_t chunk) const {

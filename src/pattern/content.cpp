@@ -7,24 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "pattern/content_hash.hpp"
 #include "pattern/piece.hpp"
 
 namespace slabmark {
 namespace {
-
-constexpr std::uint64_t golden_gamma = 0x9E3779B97F4A7C15;
-
-/// The finaliser of splitmix64.
-constexpr std::uint64_t mix(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-  return z ^ (z >> 31);
-}
-
-/// Start of the sequence of hashes of one dataset at one time.
-std::uint64_t key_of(std::size_t dataset, std::uint64_t time) {
-  return mix(mix((dataset + 1) * golden_gamma) + (time + 1) * golden_gamma);
-}
 
 /// The leading bits of a hash, as many as T holds exactly.
 template <class T>
@@ -51,15 +38,10 @@ char cut(std::uint64_t hash) {
   return static_cast<char>('0' + (hash >> 58));  // '0' to 'o'
 }
 
-/// Hash of an element, or of a group of elements.
-constexpr std::uint64_t hash_of(std::uint64_t key, std::uint64_t index) {
-  return mix(key + index * golden_gamma);
-}
-
 template <class T>
 void fill(std::uint64_t key, Run run, std::byte* out) {
   for (std::uint64_t i = 0; i < run.length; ++i) {
-    const T value = cut<T>(hash_of(key, run.offset + i));
+    const T value = cut<T>(content_hash(key, run.offset + i));
     std::memcpy(out + i * sizeof(T), &value, sizeof(T));
   }
 }
@@ -68,33 +50,13 @@ void fill(std::uint64_t key, Run run, std::byte* out) {
 template <>
 void fill<std::uint8_t>(std::uint64_t key, Run run, std::byte* out) {
   for (std::uint64_t element = run.offset; element < run.end();) {
-    const std::uint64_t hash = hash_of(key, element / 8);
+    const std::uint64_t hash = content_hash(key, element / 8);
     const std::uint64_t skipped = element % 8;
     const std::uint64_t count = std::min(8 - skipped, run.end() - element);
     std::memcpy(out, reinterpret_cast<const std::byte*>(&hash) + skipped, count);
     out += count;
     element += count;
   }
-}
-
-/// Calls `work` with a value of the C++ type that `type` stands for.
-template <class Work>
-auto with_type(ElementType type, const Work& work) {
-  switch (type) {
-    case ElementType::uint8:
-      return work(std::uint8_t{});
-    case ElementType::int32:
-      return work(std::int32_t{});
-    case ElementType::int64:
-      return work(std::int64_t{});
-    case ElementType::float32:
-      return work(float{});
-    case ElementType::character:
-      return work(char{});
-    case ElementType::float64:
-      break;
-  }
-  return work(double{});
 }
 
 /// Text of the element at `in`. Whole numbers are printed as such: all expected values are.
@@ -197,7 +159,7 @@ std::string indices_of(std::uint64_t element, const Extent& extent) {
 }  // namespace
 
 void fill_run(ElementType type, std::size_t dataset, std::uint64_t time, Run run, std::byte* out) {
-  with_type(type, [&]<class T>(T) { fill<T>(key_of(dataset, time), run, out); });
+  with_type(type, [&]<class T>(T) { fill<T>(content_key(dataset, time), run, out); });
 }
 
 std::optional<Mismatch> check_run(ElementType type, std::size_t dataset, std::uint64_t time,

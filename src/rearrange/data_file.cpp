@@ -27,23 +27,28 @@ std::vector<bool> DataFile::take_fresh(const Region& region, bool writing) {
 }
 
 Rearranger::Tally DataFile::move(Engine& engine, const Region& region,
-                                 std::span<std::byte* const> buffers, bool writing, bool swap) {
+                                 std::span<std::byte* const> buffers, bool writing, bool swap,
+                                 const Mover& mover) {
   const auto memory_of = [](std::byte* memory, std::uint64_t bytes) {
     return mpiio::Memory{memory, static_cast<int>(bytes), MPI_BYTE, bytes};
   };
   const std::vector<bool> fresh = take_fresh(region, writing);
   const Rearranger::Flush flush{region, engine.plan(), buffers, fresh, swap};
-  if (writing) {
-    return engine.write(flush, [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
-      file_.write_at(offset, memory_of(memory, bytes));
-    });
-  }
-  const std::uint64_t end = end_is_zero_ ? file_.size() : std::numeric_limits<std::uint64_t>::max();
-  return engine.read(flush, [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
+  const auto write = [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
+    file_.write_at(offset, memory_of(memory, bytes));
+  };
+  const std::uint64_t end =
+      !writing && end_is_zero_ ? file_.size() : std::numeric_limits<std::uint64_t>::max();
+  const auto read = [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
     const std::uint64_t there = std::min(bytes, end - std::min(end, offset));
     if (there > 0) file_.read_at(offset, memory_of(memory, there));
     std::memset(memory + there, 0, bytes - there);
-  });
+  };
+  if (mover) {
+    return writing ? mover(engine.rearranger(), flush, write)
+                   : mover(engine.rearranger(), flush, read);
+  }
+  return writing ? engine.write(flush, write) : engine.read(flush, read);
 }
 
 }  // namespace slabmark::rearrange

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -29,6 +30,7 @@ class DataFile {
 
   std::map<std::string, std::string> hints() const { return file_.hints(); }
   std::uint64_t size() const { return file_.size(); }
+  mpiio::File& file() { return file_; }
 
   /// To what lies before this byte something may have been written, so that holes there stay as
   /// they are; otherwise holes of arrays that were not written to are nobody's.
@@ -36,11 +38,16 @@ class DataFile {
   /// What lies beyond the end of the file reads as zero; otherwise that is a failure.
   void end_is_zero() { end_is_zero_ = true; }
 
+  /// What moves a flush through the exchange where not all arrays lie in one piece; `access` moves
+  /// bytes of the file.
+  using Mover = std::function<Rearranger::Tally(Rearranger&, const Rearranger::Flush&,
+                                                const Rearranger::FileAccess& access)>;
+
   /// Collective: moves the arrays of `region` between `buffers`, those of the items of the engine's
   /// plan in use, and the file. `swap`: the file has the other byte order. A rank that fails takes
   /// part to the end and throws then.
   Rearranger::Tally move(Engine& engine, const Region& region, std::span<std::byte* const> buffers,
-                         bool writing, bool swap);
+                         bool writing, bool swap, const Mover& mover = nullptr);
 
   // Collective.
   void sync() { file_.sync(); }

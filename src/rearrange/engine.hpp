@@ -23,6 +23,7 @@ class Engine {
   const Comm& comm() const { return comm_; }
   const RearrangerSettings& settings() const { return settings_; }
   const Rearranger& rearranger() const { return rearranger_; }
+  Rearranger& rearranger() { return rearranger_; }
 
   /// Which of the plans that are kept this rank, for one, could use; the latest comes first. There
   /// are as many on all ranks, and they must choose the same.

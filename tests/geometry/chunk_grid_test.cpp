@@ -72,6 +72,7 @@ TEST_P(ChunkGridTest, KnowsOfEachChunkItsFirstElementAndHowManyOfItsElementsTher
     const Extent at = grid.first_element(c);
     for (std::size_t d = 0; d < at.size(); ++d) row_major = row_major * extent[d] + at[d];
     EXPECT_EQ(row_major, first[c]) << c;
+    EXPECT_EQ(grid.chunk_of(at), c);
   }
 }
 

@@ -69,7 +69,7 @@ MethodInfo hdf5_info(std::string name, std::string summary, Hdf5Make make, Hdf5T
       .compresses =
           [=](const Settings& settings) {
             const Hdf5Options options = read(settings);
-            return options.deflate > 0 || options.zfp;
+            return options.has_filters();
           }};
 }
 

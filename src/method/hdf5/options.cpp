@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slablog/api/slablog.h"
 
@@ -83,6 +85,11 @@ OptionTable<Hdf5Options> hdf5_options() {
             "level at which chunks are compressed; 0: they are not", Size{0, 9});
   table.add("hdf5.zfp", &Options::zfp,
             "on: chunks go through the ZFP filter, without loss, where HDF5 finds it");
+  table.add("hdf5.shuffle", &Options::shuffle,
+            "on: bytes of the same weight side by side, before chunks are compressed");
+  table.add("hdf5.filter", &Options::filter,
+            "a further filter of chunks, built in or a plugin that HDF5 finds", FilterText{});
+  table.add("hdf5.fletcher32", &Options::fletcher32, "on: each chunk has a checksum");
   table.add("hdf5.into_existing", &Options::replace,
             "on: an empty file at the path is used, not refused");
   table.add(
@@ -114,10 +121,39 @@ std::optional<std::string> hdf5_unmet(const Hdf5Options& options) {
   if (options.zfp && !hdf5::has_zfp()) {
     return "HDF5 finds no ZFP filter; name the folder of its plugin by HDF5_PLUGIN_PATH";
   }
-  if ((options.deflate > 0 || options.zfp) && !options.collective) {
+  if (options.filter.number != H5Z_FILTER_NONE && !hdf5::has_filter(options.filter.number)) {
+    return fmt::format("HDF5 finds no filter {}; name the folder of its plugin by HDF5_PLUGIN_PATH",
+                       options.filter.number);
+  }
+  if (options.has_filters() && !options.collective) {
     return "HDF5 writes compressed chunks in parallel only with collective calls";
   }
   return std::nullopt;
+}
+
+std::string FilterText::text(const hdf5::Filter& filter) const {
+  if (filter.number == H5Z_FILTER_NONE) return "none";
+  if (filter.values.empty()) return fmt::to_string(filter.number);
+  return fmt::format("{}:{}", filter.number, fmt::join(filter.values, ","));
+}
+
+hdf5::Filter FilterText::parse(const std::string& text, const std::string& what) const {
+  if (text == "none") return {};
+  const auto colon = text.find(':');
+  const Size number{1, H5Z_FILTER_MAX};
+  const Size value{0, std::numeric_limits<unsigned>::max()};
+  hdf5::Filter filter{static_cast<H5Z_filter_t>(number.parse(text.substr(0, colon), what)), {}};
+  for (auto at = colon; at != std::string::npos;) {
+    const auto end = text.find(',', at + 1);
+    filter.values.push_back(
+        static_cast<unsigned>(value.parse(text.substr(at + 1, end - at - 1), what)));
+    at = end;
+  }
+  return filter;
+}
+
+std::vector<std::string> filter_options() {
+  return {"hdf5.deflate", "hdf5.zfp", "hdf5.shuffle", "hdf5.filter", "hdf5.fletcher32"};
 }
 
 std::string hdf5_version_name(H5F_libver_t bound) { return format_versions().text(bound); }

@@ -23,8 +23,18 @@ struct Hdf5Options : hdf5::AccessSettings, hdf5::CreationSettings {
   std::string log_view = "vds";
 };
 
-/// The options of HDF5 methods.
+/// The kind of value for a filter: its number, and the values that it takes.
+struct FilterText {
+  std::string takes() const {
+    return "none, or a filter's number and the values that it takes, such as 32015:3";
+  }
+  std::string text(const hdf5::Filter& filter) const;
+  hdf5::Filter parse(const std::string& text, const std::string& what) const;
+};
+
+/// The options of HDF5 methods, and those of them that say how chunks are filtered.
 OptionTable<Hdf5Options> hdf5_options();
+std::vector<std::string> filter_options();
 
 /// What follows from the options for the others: bounds of versions, the connector.
 Hdf5Options completed(Hdf5Options options);

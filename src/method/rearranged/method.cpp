@@ -1,7 +1,9 @@
 #include "method/rearranged/method.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "exchange/chunk_order.hpp"
 #include "method/raw/file_order.hpp"
 #include "method/shared/effective.hpp"
 #include "method/shared/selection_cache.hpp"
@@ -16,6 +18,16 @@ struct RearrangedMethod::Kept {
 
   rearrange::Engine engine;
   SelectionCache<rearrange::PiecesPtr> pieces;
+  std::vector<Extent> chunks;  ///< that pieces were cut at
+
+  /// Tells the pieces of selections apart by the chunks of the array; 0: it has none.
+  std::uint64_t variant_of(const ChunkGrid* grid) {
+    if (grid == nullptr) return 0;
+    const auto found = std::find(chunks.begin(), chunks.end(), grid->chunk());
+    const auto index = static_cast<std::uint64_t>(found - chunks.begin());
+    if (found == chunks.end()) chunks.push_back(grid->chunk());
+    return 1 + index;
+  }
 };
 
 RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::string& prefix,
@@ -50,11 +62,13 @@ void RearrangedMethod::open_file(rearrange::DataFile::Access access,
                       context_.comm.get()),
             "MPI_Bcast");
   file_ = rearrange::DataFile(context_.comm, path_, access, context_.settings.hints);
+  header_->learn(numbers_, file_.file());
   choices_ = rearrange::Choices(options_, context_.settings.hints, path_, file_.hints());
 }
 
 void RearrangedMethod::prepare() {
   rearranger_settings_ = choices_.for_rearranger();
+  header_->adjust(rearranger_settings_);
   // All ranks have it or none, since they make it together.
   if (options_.keep && context_.kept) kept_ = std::static_pointer_cast<Kept>(*context_.kept);
   if (!kept_) make_kept();
@@ -68,8 +82,10 @@ void RearrangedMethod::prepare() {
 
 void RearrangedMethod::make_kept() {
   auto made = std::make_shared<Kept>(context_.comm, rearranger_settings_);
-  if (kept_)
-    made->pieces = std::move(kept_->pieces);  // by which plans know each other's selections
+  if (kept_) {  // by which plans know each other's selections
+    made->pieces = std::move(kept_->pieces);
+    made->chunks = std::move(kept_->chunks);
+  }
   kept_ = std::move(made);
   if (options_.keep && context_.kept) *context_.kept = kept_;
 }
@@ -81,8 +97,13 @@ void RearrangedMethod::take(std::uint64_t round, std::span<std::byte* const> buf
     const Dataset& dataset = context_.pattern.datasets[transfers[i].dataset];
     const std::uint64_t elements = element_count(dataset.extent());
     if (elements == 0) continue;
-    const std::uint64_t offset = header_->offset(numbers_, transfers[i].dataset, transfers[i].time);
-    out.push_back({transfers[i], {offset, size_of(dataset.type), elements}, buffers[i]});
+    const std::size_t d = transfers[i].dataset;
+    const std::uint64_t offset = header_->offset(numbers_, d, transfers[i].time);
+    const ChunkGrid* const grid = header_->grid(d);
+    out.push_back({transfers[i], {offset, size_of(dataset.type), elements}, buffers[i], grid});
+    if (grid == nullptr) continue;
+    out.back().place.elements = grid->elements();
+    if (header_->has_filters(d)) out.back().place.unit = grid->chunk_elements();
   }
 }
 
@@ -99,12 +120,16 @@ Region RearrangedMethod::region_of(std::span<const PlacedTransfer> transfers) co
 
 std::vector<rearrange::Part> RearrangedMethod::parts_of(std::span<const PlacedTransfer> transfers) {
   std::vector<rearrange::Part> parts;
-  for (const auto& [transfer, place, buffer] : transfers) {
-    const auto make = [&transfer = transfer] {
-      return std::make_shared<const std::vector<Piece>>(file_pieces(transfer).pieces);
+  for (const PlacedTransfer& one : transfers) {
+    const auto make = [&one] {
+      auto pieces = file_pieces(one.transfer).pieces;
+      if (one.grid != nullptr) pieces = in_chunk_order(pieces, *one.grid);
+      return std::make_shared<const std::vector<Piece>>(std::move(pieces));
     };
-    parts.push_back({place, kept_->pieces.get(transfer.file, transfer.buffer, 0, make), buffer,
-                     context_.pattern.datasets[transfer.dataset].name});
+    parts.push_back({one.place,
+                     kept_->pieces.get(one.transfer.file, one.transfer.buffer,
+                                       kept_->variant_of(one.grid), make),
+                     one.buffer, context_.pattern.datasets[one.transfer.dataset].name});
   }
   return parts;
 }
@@ -134,18 +159,28 @@ void RearrangedMethod::flush() {
   std::vector<std::byte*> buffers;
   for (const PlacedTransfer& one : posted_) buffers.push_back(one.buffer);
   const Rearranger::Tally took =
-      file_.move(kept_->engine, region, buffers, writing(), header_->swaps_bytes());
+      file_.move(kept_->engine, region, buffers, writing(), header_->swaps_bytes(),
+                 header_->mover(writing()));
   context_.clock.add_to_span("move", took.move);
   context_.clock.add_to_span("meet", took.meet);
   context_.clock.add_to_span("file", took.file);
+  if (std::ranges::any_of(region.arrays(), [](const auto& array) { return array.place.unit > 0; })) {
+    context_.clock.add_to_span("filter", took.units);
+  }
   tally_ += took;
   posted_.clear();
   posted_rounds_.clear();
 }
 
-void RearrangedMethod::sync() { file_.sync(); }
+void RearrangedMethod::sync() {
+  agreed(context_.comm, [&] { header_->sync(); });
+  file_.sync();
+}
 
-void RearrangedMethod::close() { file_.close(); }
+void RearrangedMethod::close() {
+  file_.close();
+  header_->close();
+}
 
 nlohmann::json RearrangedMethod::effective() const {
   const char* call = writing() ? "MPI_File_write_at" : "MPI_File_read_at";
@@ -163,6 +198,7 @@ nlohmann::json RearrangedMethod::effective() const {
                               {"alignment_from", choices_.alignment().from},
                               {"plans", plans_},
                               {"plan_bytes", engine.plan_bytes()}};
+  header_->report(effective);
   if (!header_->library().empty()) effective["library"] = header_->library();
   report_hints(effective, context_.settings, choices_.hints_in_effect());
   return effective;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "geometry/chunk_grid.hpp"
 #include "method/method.hpp"
 #include "method/rearranged/settings.hpp"
 #include "rearrange/choices.hpp"
@@ -28,9 +29,21 @@ class CanonicalHeader {
   virtual std::vector<std::uint64_t> read(const std::string& path) = 0;
 
   // On all ranks.
+  /// Takes the numbers, and the file that all ranks have opened now, which outlives this.
+  virtual void learn(std::span<const std::uint64_t>, mpiio::File&) {}
   /// Byte of the file at which a dataset (at `time`, if it has time) begins.
   virtual std::uint64_t offset(std::span<const std::uint64_t> numbers, std::size_t dataset,
                                std::uint64_t time) const = 0;
+  /// The chunks in which an array of a dataset lies, whose offset is then beyond the file, and
+  /// whether they go through filters, so that they are moved whole (see ArrayPlace).
+  virtual const ChunkGrid* grid(std::size_t) const { return nullptr; }
+  virtual bool has_filters(std::size_t) const { return false; }
+  virtual void adjust(RearrangerSettings&) const {}  ///< to what the arrays need
+  /// Moves the arrays of a flush where some lie in chunks; null: none does.
+  virtual rearrange::DataFile::Mover mover(bool /*writing*/) { return nullptr; }
+  virtual void sync() {}   ///< collective
+  virtual void close() {}  ///< collective, when all else is closed
+  virtual void report(nlohmann::json&) const {}  ///< after close(), to what was in effect
   virtual bool swaps_bytes() const { return false; }
   virtual std::uint64_t padding() const { return 0; }  ///< most bytes between arrays of nobody
   virtual std::string library() const { return ""; }   ///< "PnetCDF 1.12.3"
@@ -64,6 +77,7 @@ class RearrangedMethod : public Method {
     Transfer transfer;
     ArrayPlace place;
     std::byte* buffer;
+    const ChunkGrid* grid;  ///< null: in one piece
   };
 
   void open_file(rearrange::DataFile::Access access,

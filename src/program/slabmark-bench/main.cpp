@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "bench/bound.hpp"
 #include "bench/run.hpp"
 #include "bench/session.hpp"
@@ -34,8 +35,21 @@ struct Patterns {
   std::optional<Pattern> bound_read;
 };
 
+/// Gives a pattern the contents that were asked for.
+void set_content(ContentKind kind, Pattern& pattern) {
+  if (kind == ContentKind::position) return;
+  if (pattern.content) {
+    throw InputError(fmt::format(
+        "A pattern of kind {} has contents of its own; leave --content out.", pattern.name));
+  }
+  pattern.content = make_content(kind, pattern.datasets);
+  pattern.settings["content"] = word_for(kind, content_kinds);
+}
+
 Patterns build_patterns(const Comm& world, const Options& options) {
   Patterns patterns{options.pattern->build(world, options.read), {}, std::nullopt};
+  set_content(options.content, patterns.built.written);
+  if (patterns.built.read) set_content(options.content, *patterns.built.read);
   if (options.bounds) {
     patterns.bound = bound_of(world, patterns.built.written);
     // Reading back what the next rank wrote: ranks' bytes differ, so the parts are the next rank's.

@@ -19,6 +19,14 @@ void add_shared_options(CLI::App& app, Options& options, std::vector<std::string
       ->required();
   app.add_option("-o,--output-dir", options.directory, "Directory for the files that are written")
       ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--content",
+         [&options](const std::string& word) {
+           options.content = parse_word(word, "--content", content_kinds);
+         },
+         fmt::format("What elements hold: {}; filters make smooth fields smaller",
+                     alternatives(names_of(content_kinds))))
+      ->default_str("position");
   app.add_flag("--read", options.read, "Measure reading: each rank reads what another one wrote");
   add_count(app, "--rounds-together", options.rounds_together,
             "Rounds that are posted before the ranks meet again", {.min = 1});

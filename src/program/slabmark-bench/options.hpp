@@ -10,6 +10,7 @@
 
 #include "base/command_line.hpp"
 #include "bench/run_arguments.hpp"
+#include "pattern/content_kind.hpp"
 #include "program/slabmark-bench/pattern_command.hpp"
 
 namespace slabmark::bench_program {
@@ -21,6 +22,7 @@ struct Options : CommonOptions {
   bool read = false;   ///< measure reading, of files written outside the measurement
   bool bounds = true;  ///< also run the same bytes contiguously
   std::uint64_t rounds_together = 1;
+  ContentKind content = ContentKind::position;
   bool chart = false;
   bool quiet = false;
   std::string directory = ".";

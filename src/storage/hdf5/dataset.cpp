@@ -1,7 +1,7 @@
 #include "storage/hdf5/dataset.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <array>
 #include <vector>
 
 #include <fmt/format.h>
@@ -30,9 +30,35 @@ hid_t native_type(ElementType type) {
   return H5I_INVALID_HID;
 }
 
-bool has_deflate() { return H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0; }
+bool has_filter(H5Z_filter_t number) { return H5Zfilter_avail(number) > 0; }
 
-bool has_zfp() { return H5Zfilter_avail(zfp_filter) > 0; }
+Handle creation_list(const CreationSettings& settings, const std::string& path) {
+  auto list = own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate", path);
+  check(H5Pset_fill_time(list.get(), settings.fill), "H5Pset_fill_time", path);
+  check(H5Pset_alloc_time(list.get(), settings.alloc), "H5Pset_alloc_time", path);
+  if (settings.chunk.empty()) return list;
+  const std::vector<hsize_t> chunk(settings.chunk.begin(), settings.chunk.end());
+  check(H5Pset_chunk(list.get(), static_cast<int>(chunk.size()), chunk.data()), "H5Pset_chunk",
+        path);
+  if (settings.shuffle) check(H5Pset_shuffle(list.get()), "H5Pset_shuffle", path);
+  if (settings.deflate > 0) {
+    check(H5Pset_deflate(list.get(), settings.deflate), "H5Pset_deflate", path);
+  }
+  const auto add = [&](H5Z_filter_t number, std::span<const unsigned> values) {
+    check(H5Pset_filter(list.get(), number, H5Z_FLAG_MANDATORY, values.size(), values.data()),
+          "H5Pset_filter", path);
+  };
+  if (settings.zfp) {
+    // Mode 5 of H5Z-ZFP, reversible. The original seism-core took mode 3, accuracy, with a
+    // tolerance of 0: nearly as large, but no longer exact, so that nobody could check it.
+    add(zfp_filter, std::array<unsigned, 4>{5, 0, 0, 0});
+  }
+  if (settings.filter.number != H5Z_FILTER_NONE) {
+    add(settings.filter.number, settings.filter.values);
+  }
+  if (settings.fletcher32) check(H5Pset_fletcher32(list.get()), "H5Pset_fletcher32", path);
+  return list;
+}
 
 Space Dataset::space() const {
   return Space(own(H5Dget_space(handle_.get()), H5Sclose, "H5Dget_space", path_));
@@ -131,10 +157,7 @@ void Dataset::read_n(std::span<hsize_t* const> starts, std::span<hsize_t* const>
         "H5Dread_n", path_);
 }
 
-bool Dataset::is_chunked() const {
-  const auto list = own(H5Dget_create_plist(handle_.get()), H5Pclose, "H5Dget_create_plist", path_);
-  return H5Pget_layout(list.get()) == H5D_CHUNKED;
-}
+bool Dataset::is_chunked() const { return H5Pget_layout(creation().get()) == H5D_CHUNKED; }
 
 std::uint64_t Dataset::address() const {
   const auto address = H5Dget_offset(handle_.get());
@@ -177,46 +200,8 @@ void Dataset::refuse_layout(const char* reason) const {
       name, path_, reason));
 }
 
-std::vector<std::uint64_t> Dataset::step_offsets() const {
-  const auto creation =
-      own(H5Dget_create_plist(handle_.get()), H5Pclose, "H5Dget_create_plist", path_);
-  if (H5Pget_nfilters(creation.get()) > 0) refuse_layout("goes through filters");
-  const auto layout = H5Pget_layout(creation.get());
-  if (layout == H5D_CHUNKED) return chunk_offsets(creation.get());
-  if (layout != H5D_CONTIGUOUS) refuse_layout("is neither contiguous nor chunked");
-  const haddr_t offset = H5Dget_offset(handle_.get());
-  if (offset == HADDR_UNDEF) refuse_layout("has no space allocated");
-  return {offset};
-}
-
-namespace {
-
-/// Notes where the chunk of a step lies: `data` is a vector of all steps.
-int note_chunk(const hsize_t* start, unsigned, haddr_t address, hsize_t, void* data) {
-  auto& offsets = *static_cast<std::vector<std::uint64_t>*>(data);
-  if (start[0] < offsets.size()) offsets[start[0]] = address;
-  return H5_ITER_CONT;
-}
-
-constexpr auto unallocated = std::numeric_limits<std::uint64_t>::max();
-
-}  // namespace
-
-std::vector<std::uint64_t> Dataset::chunk_offsets(hid_t creation) const {
-  const Extent extent = space().extent();
-  std::vector<hsize_t> chunk(extent.size());
-  if (H5Pget_chunk(creation, static_cast<int>(chunk.size()), chunk.data()) < 0) {
-    fail("H5Pget_chunk", path_);
-  }
-  bool is_one_step = chunk.front() == 1;
-  for (std::size_t d = 1; d < extent.size(); ++d) is_one_step &= chunk[d] == extent[d];
-  if (!is_one_step) refuse_layout("has chunks other than one step of its first dimension");
-  std::vector<std::uint64_t> offsets(extent.front(), unallocated);
-  check(H5Dchunk_iter(handle_.get(), H5P_DEFAULT, note_chunk, &offsets), "H5Dchunk_iter", path_);
-  if (std::find(offsets.begin(), offsets.end(), unallocated) != offsets.end()) {
-    refuse_layout("has a step without space");
-  }
-  return offsets;
+Handle Dataset::creation() const {
+  return own(H5Dget_create_plist(handle_.get()), H5Pclose, "H5Dget_create_plist", path_);
 }
 
 }  // namespace slabmark::hdf5

@@ -21,18 +21,36 @@ hid_t native_type(ElementType type);
 /// Number under which the ZFP filter is registered with the HDF Group.
 constexpr H5Z_filter_t zfp_filter = 32013;
 
+/// A filter of HDF5 or of a plugin, by its registered number, with the values that it takes.
+struct Filter {
+  H5Z_filter_t number = H5Z_FILTER_NONE;
+  std::vector<unsigned> values;
+};
+
 /// How a dataset is created.
 struct CreationSettings {
   H5D_fill_time_t fill = H5D_FILL_TIME_NEVER;
   H5D_alloc_time_t alloc = H5D_ALLOC_TIME_DEFAULT;
-  Extent chunk;          ///< with time, if there is; empty: contiguous
-  unsigned deflate = 0;  ///< level 1 to 9; 0: not compressed. Chunked datasets only, as zfp
+  Extent chunk;  ///< with time, if there is; empty: contiguous
+  // Chunked datasets only; run in this order.
+  bool shuffle = false;
+  unsigned deflate = 0;  ///< level 1 to 9; 0: not compressed
   bool zfp = false;      ///< the registered filter 32013, where HDF5 finds it
+  Filter filter = {};    ///< a further one
+  bool fletcher32 = false;
+
+  bool has_filters() const {
+    return shuffle || deflate > 0 || zfp || filter.number != H5Z_FILTER_NONE || fletcher32;
+  }
 };
 
+/// The creation property list that says so. `path` is for the message of an error.
+Handle creation_list(const CreationSettings& settings, const std::string& path);
+
 /// True if HDF5 has the filter, built in or as a plugin that it finds.
-bool has_deflate();
-bool has_zfp();
+bool has_filter(H5Z_filter_t number);
+inline bool has_deflate() { return has_filter(H5Z_FILTER_DEFLATE); }
+inline bool has_zfp() { return has_filter(zfp_filter); }
 
 /// An open dataset. Creating, opening, extending and closing are collective in a parallel file.
 class Dataset {
@@ -79,16 +97,13 @@ class Dataset {
   /// The file holds elements as the machine does, so that its bytes need no conversion.
   bool is_native() const;
 
-  /// Bytes of the file at which a contiguous dataset begins (one number), or at which each step of
-  /// one whose chunks are one step of the first dimension does. Throws IoError for another layout,
-  /// for filters, and where no space is allocated.
-  std::vector<std::uint64_t> step_offsets() const;
+  /// Where the elements are, for who moves them without HDF5.
+  Handle creation() const;  ///< H5Dget_create_plist
+  [[noreturn]] void refuse_layout(const char* reason) const;
 
  private:
   struct Columns;
   static void move(std::span<const Part> parts, const std::function<void(Columns&)>& call);
-  std::vector<std::uint64_t> chunk_offsets(hid_t creation) const;
-  [[noreturn]] void refuse_layout(const char* reason) const;
 
   Handle handle_;
   ElementType type_;

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "parallel/comm.hpp"
 #include "storage/hdf5/attribute.hpp"
+#include "storage/hdf5/placeholder.hpp"
 
 namespace slabmark::hdf5 {
 
@@ -122,7 +123,9 @@ File File::open(MPI_Comm comm, MPI_Info info, const std::string& path,
 }
 
 File File::create_serial(const std::string& path, const AccessSettings& settings) {
-  return create_with(path, creation_flags(settings), {}, access_list(path, settings));
+  const auto access = access_list(path, settings);
+  if (settings.placeholders) leave_out_placeholders(access.get());
+  return create_with(path, creation_flags(settings), {}, access);
 }
 
 File File::create_serial(const std::string& path) {
@@ -151,24 +154,7 @@ Dataset File::create_dataset(const std::string& name, ElementType type, const Sp
   const auto links = property_list(H5P_LINK_CREATE, path_);
   check(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group",
         path_);
-  const auto creation = property_list(H5P_DATASET_CREATE, path_);
-  check(H5Pset_fill_time(creation.get(), settings.fill), "H5Pset_fill_time", path_);
-  check(H5Pset_alloc_time(creation.get(), settings.alloc), "H5Pset_alloc_time", path_);
-  if (!settings.chunk.empty()) {
-    const std::vector<hsize_t> chunk(settings.chunk.begin(), settings.chunk.end());
-    check(H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data()),
-          "H5Pset_chunk", path_);
-  }
-  if (settings.deflate > 0) {
-    check(H5Pset_deflate(creation.get(), settings.deflate), "H5Pset_deflate", path_);
-  }
-  if (settings.zfp) {
-    // Mode 5 of H5Z-ZFP, reversible. The original seism-core took mode 3, accuracy, with a
-    // tolerance of 0: nearly as large, but no longer exact, so that nobody could check it.
-    const unsigned values[4] = {5, 0, 0, 0};
-    check(H5Pset_filter(creation.get(), zfp_filter, H5Z_FLAG_MANDATORY, 4, values), "H5Pset_filter",
-          path_);
-  }
+  const auto creation = creation_list(settings, path_);
   return {own(H5Dcreate2(handle_.get(), name.c_str(), native_type(type), space.get(), links.get(),
                          creation.get(), H5P_DEFAULT),
               H5Dclose, "H5Dcreate2", path_),

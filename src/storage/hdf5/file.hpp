@@ -32,6 +32,8 @@ struct AccessSettings {
   /// Bytes in which space for metadata is allocated, so that it does not lie between the data; 0:
   /// as HDF5 does (2 KiB).
   std::uint64_t metadata_block = 0;
+  /// Chunks may be given space without their data (see chunks.hpp); files without MPI only.
+  bool placeholders = false;
   /// Makes the file go through another connector; null: HDF5's own. Negative where it cannot.
   std::function<herr_t(hid_t list)> connector = nullptr;
 };

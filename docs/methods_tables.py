@@ -20,12 +20,14 @@ def methods_table(methods):
 
 
 def options_table(methods):
-    """Options of the rearranged methods, which say the same of each library, are one row."""
+    """Options that the rearranged methods of all libraries have are one row."""
     owners = {}
+    rearranged = [{o["name"].split(".")[1] for o in m["options"]} for m in methods if m["name"].endswith("-rearranged")]
+    shared = set.intersection(*rearranged) if rearranged else set()
     for method in methods:
         for option in method["options"]:
             name = option["name"]
-            if method["name"].endswith("-rearranged") and name != "hdf5.libver":
+            if method["name"].endswith("-rearranged") and name.split(".")[1] in shared:
                 name = "*." + name.split(".")[1]
             key = (name, option["default"] or "none", option["takes"], option["help"])
             owners.setdefault(key, []).append(method["name"])

@@ -112,7 +112,8 @@ class Hdf5Header : public CanonicalHeader {
         pattern_(context.pattern),
         options_(completed(file_options().read(context.settings))),
         layout_(pattern_) {
-    options_.metadata_block = metadata_block(pattern_);
+    // Where chunks get their space one flush after another, so does their index.
+    if (!options_.has_filters()) options_.metadata_block = metadata_block(pattern_);
     options_.replace = true;  // MPI-IO has made the file
   }
 

@@ -61,8 +61,11 @@ Extent chunk_of(hid_t creation, const hdf5::Dataset& dataset, bool has_time) {
 
 }  // namespace
 
+Hdf5Layout::Hdf5Layout(const Pattern& pattern)
+    : pattern_(&pattern), records_(record_count(pattern)) {}
+
 std::uint64_t Hdf5Layout::records(std::size_t dataset) const {
-  return pattern_->datasets[dataset].has_time ? record_count(*pattern_) : 1;
+  return pattern_->datasets[dataset].has_time ? records_ : 1;
 }
 
 std::uint64_t Hdf5Layout::chunk_bytes(std::size_t dataset) const {
@@ -73,6 +76,7 @@ void Hdf5Layout::add(const hdf5::Dataset& dataset, const std::string& path,
                      const hdf5::Handle* creation) {
   const Dataset& described = pattern_->datasets[all_.size()];
   One& one = all_.emplace_back();
+  one.begin = end_;
   if (element_count(described.extent()) == 0) return;
   const hdf5::Handle found = dataset.creation();
   const auto layout = H5Pget_layout(found.get());
@@ -98,7 +102,7 @@ void Hdf5Layout::add(const hdf5::Dataset& dataset, const std::string& path,
   } else if (one.grid.elements() != element_count(described.extent()) || one.grid.chunks() > 1) {
     one.kind = Kind::chunks;
   }
-  number_lines();
+  begin_line();
   note_chunks(dataset, path);
 }
 
@@ -128,14 +132,12 @@ void Hdf5Layout::note_chunks(const hdf5::Dataset& dataset, const std::string& pa
             [](const auto& a, const auto& b) { return a.place < b.place; });
 }
 
-// One after another, so that they ascend as the datasets do.
-void Hdf5Layout::number_lines() {
-  std::uint64_t begin = beyond_file;
-  for (std::size_t d = 0; d < all_.size(); ++d) {
-    all_[d].begin = begin;
-    if (all_[d].kind == Kind::one_piece) continue;
-    begin += records(d) * line_bytes(d);
-  }
+// One after another, so that they ascend as the datasets do: that of the last one.
+void Hdf5Layout::begin_line() {
+  One& one = all_.back();
+  one.begin = end_;
+  const std::size_t d = all_.size() - 1;
+  if (one.kind != Kind::one_piece) end_ += records(d) * line_bytes(d);
 }
 
 std::vector<std::uint64_t> Hdf5Layout::numbers() const {
@@ -151,7 +153,8 @@ std::vector<std::uint64_t> Hdf5Layout::numbers() const {
 }
 
 Hdf5Layout::Hdf5Layout(const Pattern& pattern, std::span<const std::uint64_t> numbers)
-    : pattern_(&pattern), lists_(numbers.front()) {
+    : Hdf5Layout(pattern) {
+  lists_.resize(numbers.front());
   numbers = numbers.subspan(1);
   for (std::string& list : lists_) list = take_text(numbers);
   for (const Dataset& dataset : pattern.datasets) {
@@ -163,8 +166,8 @@ Hdf5Layout::Hdf5Layout(const Pattern& pattern, std::span<const std::uint64_t> nu
     const Extent extent = dataset.dimensions.empty() ? Extent{1} : dataset.extent();
     if (!chunk.empty()) one.grid = ChunkGrid(extent, chunk);
     one.addresses = take(numbers);
+    begin_line();
   }
-  number_lines();
 }
 
 std::uint64_t Hdf5Layout::offset(std::size_t dataset, std::uint64_t time) const {

@@ -24,7 +24,7 @@ namespace slabmark {
 /// there.
 class Hdf5Layout {
  public:
-  explicit Hdf5Layout(const Pattern& pattern) : pattern_(&pattern) {}
+  explicit Hdf5Layout(const Pattern& pattern);
 
   /// On root: looks at a dataset, the next of the pattern's. Throws IoError where its elements have
   /// no known place. `creation`: its list as it was made; without one HDF5 is asked.
@@ -76,12 +76,14 @@ class Hdf5Layout {
     return all_[dataset].grid.chunks() * chunk_bytes(dataset);
   }
   void note_chunks(const hdf5::Dataset& dataset, const std::string& path);
-  void number_lines();
+  void begin_line();
 
   const Pattern* pattern_;
+  std::uint64_t records_;  ///< of datasets with time
   std::vector<One> all_;
   std::vector<std::string> lists_;  ///< as H5Pencode2 writes them
   std::vector<FilteredChunk> filtered_;
+  std::uint64_t end_ = beyond_file;  ///< of all lines
 };
 
 template <class Visit>

@@ -158,13 +158,13 @@ void RearrangedMethod::flush() {
   context_.clock.span("plan", [&] { plan_for(posted_rounds_, posted_, region); });
   std::vector<std::byte*> buffers;
   for (const PlacedTransfer& one : posted_) buffers.push_back(one.buffer);
-  const Rearranger::Tally took =
-      file_.move(kept_->engine, region, buffers, writing(), header_->swaps_bytes(),
-                 header_->mover(writing()));
+  const Rearranger::Tally took = file_.move(kept_->engine, region, buffers, writing(),
+                                            header_->swaps_bytes(), header_->mover(writing()));
   context_.clock.add_to_span("move", took.move);
   context_.clock.add_to_span("meet", took.meet);
   context_.clock.add_to_span("file", took.file);
-  if (std::ranges::any_of(region.arrays(), [](const auto& array) { return array.place.unit > 0; })) {
+  if (std::ranges::any_of(region.arrays(),
+                          [](const auto& array) { return array.place.unit > 0; })) {
     context_.clock.add_to_span("filter", took.units);
   }
   tally_ += took;

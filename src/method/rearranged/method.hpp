@@ -41,8 +41,8 @@ class CanonicalHeader {
   virtual void adjust(RearrangerSettings&) const {}  ///< to what the arrays need
   /// Moves the arrays of a flush where some lie in chunks; null: none does.
   virtual rearrange::DataFile::Mover mover(bool /*writing*/) { return nullptr; }
-  virtual void sync() {}   ///< collective
-  virtual void close() {}  ///< collective, when all else is closed
+  virtual void sync() {}                         ///< collective
+  virtual void close() {}                        ///< collective, when all else is closed
   virtual void report(nlohmann::json&) const {}  ///< after close(), to what was in effect
   virtual bool swaps_bytes() const { return false; }
   virtual std::uint64_t padding() const { return 0; }  ///< most bytes between arrays of nobody

@@ -280,7 +280,7 @@ Posting CanonicalFile::posting_of(CanonicalDataset& dataset, const std::byte* sp
                      dataset.grid.chunk_elements()};
     posting.grid = &dataset.grid;
   } else {
-    posting.array = {0, *dataset.address, unit, element_count(dataset.extent()) * scale, 1};
+    posting.array = {0, *dataset.address, unit, element_count(dataset.extent()) * scale, 0};
   }
   if (const auto& post = dataset.only_post(); post.runs) {
     posting.runs = post.runs;

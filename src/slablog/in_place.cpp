@@ -198,7 +198,7 @@ void InPlaceWriter::forget_all() { writers().clear(); }
 // Where chunks go through filters, all cores shall do it.
 void InPlaceWriter::prepare(RearrangerSettings settings, const Region& region) {
   for (const Region::Array& array : region.arrays()) {
-    if (array.place.unit > 1) largest_chunk_ = std::max(largest_chunk_, array.place.unit_bytes());
+    if (array.place.unit > 0) largest_chunk_ = std::max(largest_chunk_, array.place.unit_bytes());
   }
   if (largest_chunk_ > 0) {
     settings.aggregators = static_cast<std::uint64_t>(comm_.size());

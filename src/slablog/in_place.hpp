@@ -23,7 +23,7 @@ struct ArrayName {
   std::uint64_t number = 0;   ///< of its dataset; else the byte at which it begins
   std::uint64_t element_bytes = 1;
   std::uint64_t elements = 0;  ///< of the line of its chunks, too
-  std::uint64_t unit = 1;      ///< see ArrayPlace
+  std::uint64_t unit = 0;      ///< see ArrayPlace
 
   auto operator<=>(const ArrayName&) const = default;
 };

@@ -91,14 +91,17 @@ struct call {
   MPI_Datatype datatype;
 };
 
-#define EACH_TYPE(X)                                                                           \
-  X(0, text, char)                                                                             \
-  X(1, schar, signed char)                                                                     \
-  X(2, uchar, unsigned char)                                                                   \
-  X(3, short, short)                                                                           \
-  X(4, ushort, unsigned short)                                                                 \
-  X(5, int, int) X(6, uint, unsigned) X(7, long, long) X(8, float, float) X(9, double, double) \
-      X(10, longlong, long long) X(11, ulonglong, unsigned long long)
+#define EACH_TYPE(X)           \
+  X(0, text, char)             \
+  X(1, schar, signed char)     \
+  X(2, uchar, unsigned char)   \
+  X(3, short, short)           \
+  X(4, ushort, unsigned short) \
+  X(5, int, int)               \
+  X(6, uint, unsigned)         \
+  X(7, long, long)             \
+  X(8, float, float)           \
+  X(9, double, double) X(10, longlong, long long) X(11, ulonglong, unsigned long long)
 
 #define KINDS(prefix, suffix, buffer, ...)                                                        \
   switch (c->kind) {                                                                              \

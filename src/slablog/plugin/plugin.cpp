@@ -1,7 +1,7 @@
 // What HDF5 asks a plugin for.
-#include <H5PLextern.h>
 #include <dlfcn.h>
 
+#include <H5PLextern.h>
 #include <fmt/format.h>
 
 #include "slablog/connector/object.hpp"

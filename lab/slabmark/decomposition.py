@@ -85,20 +85,28 @@ def with_text(source, number, entry, use, done, what):
             text = next(pathlib.Path(folder).glob("*.dat"))
         try:
             return use(text)
-        except (ValueError, IndexError, OverflowError, StopIteration) as error:
-            raise InputError(f"'{source}' cannot be {done}: {error or 'it ends too early'}.") from None
+        except (ValueError, IndexError, OverflowError) as error:
+            raise InputError(f"'{source}' cannot be {done}: {error}.") from None
 
 
 def rows_of(text):
     """Offsets of each rank, from 0 and ascending, without holes. In PIO text, two lines of header are followed by a line `rank
     count` and one of `count` offsets from 1 for each rank; 0 is a hole."""
     with open(text, encoding="ascii", errors="replace") as lines:
-        ranks = int(next(lines).split()[3])
-        next(lines)
+        ranks = int(_following(lines).split()[3])
+        _following(lines)
         for _ in range(ranks):
-            next(lines)
-            offsets = numpy.array(next(lines).split(), dtype=numpy.int64) - 1
+            _following(lines)
+            offsets = numpy.array(_following(lines).split(), dtype=numpy.int64) - 1
             yield numpy.unique(offsets[offsets >= 0])
+
+
+def _following(lines):
+    """The next line. Not next(), whose StopIteration a generator may not let out."""
+    line = next(lines, None)
+    if line is None:
+        raise ValueError("it ends too early")
+    return line
 
 
 def owners_of(text, dims):

@@ -26,6 +26,7 @@ class DataFile {
   const std::string& path() const { return path_; }
   bool is_root() const { return ranks_.is_root(); }
   bool is_parallel() const { return ranks_.comm() != nullptr; }
+  bool has_other_ranks() const { return is_parallel() && ranks_.comm()->size() > 1; }
   virtual bool writable() const = 0;
   /// Whether what HDF5 reads is all that this process knows of.
   virtual bool shows_all() const = 0;

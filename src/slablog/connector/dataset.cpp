@@ -1,6 +1,8 @@
 // Datasets. The elements of those of fixed size go past HDF5, into the log or to their places;
 // scalars, compact, external and virtual ones, and those of variable length or of references, stay
 // HDF5's own, in the same file.
+#include <algorithm>
+#include <functional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -229,9 +231,29 @@ bool moves_elements(const Object& mine, const H5VL_dataset_specific_args_t& args
   return !same_rows(old, extent) || extent.front() < old.front();
 }
 
+/// HDF5 itself reads, fills and writes the chunks that a smaller extent cuts. With filters each
+/// rank does that for itself: one reads what another has just moved, and their indices part.
+void refuse_to_cut_filtered(const Object& mine, const H5VL_dataset_specific_args_t& args) {
+  if (args.op_type != H5VL_DATASET_SET_EXTENT || !mine.log->file->has_other_ranks()) return;
+  const auto& old = mine.dataset->extent();
+  const auto* size = args.args.set_extent.size;
+  const bool shrinks = !std::equal(old.begin(), old.end(), size, std::less_equal<>());
+  if (!shrinks) return;
+  H5VL_dataset_get_args_t list{};
+  list.op_type = H5VL_DATASET_GET_DCPL;
+  hdf5::check(H5VLdataset_get(mine.under, mine.connector, &list, H5P_DATASET_XFER_DEFAULT, nullptr),
+              "H5Dget_create_plist", a_dataset);
+  const hdf5::Handle creation(list.args.get_dcpl.dcpl_id, H5Pclose);
+  if (H5Pget_nfilters(creation.get()) == 0) return;
+  throw Refusal(H5E_DATASET, H5E_UNSUPPORTED,
+                "a dataset with filters that several ranks have open cannot be made smaller, which "
+                "HDF5 does on each rank for itself; do it with one process");
+}
+
 herr_t specific(void* object, H5VL_dataset_specific_args_t* args, hid_t list, void**) {
   return guarded("dataset specific", [&]() -> herr_t {
     auto& mine = as_object(object);
+    if (is_canonical(mine)) refuse_to_cut_filtered(mine, *args);
     if (mine.dataset && (args->op_type == H5VL_DATASET_FLUSH || moves_elements(mine, *args))) {
       mine.log->file->flush(mine.log->location());
     }

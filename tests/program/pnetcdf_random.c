@@ -412,6 +412,8 @@ static void post_and_wait(int independent) {
   forget_taken();
 }
 
+static int of_version_1_15(void) { return strncmp(ncmpi_inq_libvers(), "1.15.", 5) == 0; }
+
 static void blocking_call(int independent) {
   struct call c;
   struct variable* const v = draw_variable(&shared);
@@ -421,7 +423,18 @@ static void blocking_call(int independent) {
   /* PnetCDF 1.12.3 hangs where some ranks have nothing of a scalar. */
   if (v->dims == 0 && !independent) return;
   if (kind == VAR && puts && ranks > 1) return; /* all ranks would put all of it */
-  if (!draw_call(&c, v, kind, puts, puts ? cut : -1, ranks == 1)) {
+  const int drawn = draw_call(&c, v, kind, puts, puts ? cut : -1, ranks == 1);
+  /* PnetCDF 1.15 hangs or aborts where some ranks put nothing of records. */
+  if (!independent && puts && v->recorded && of_version_1_15()) {
+    int some_have_nothing = !drawn;
+    MPI_Allreduce(MPI_IN_PLACE, &some_have_nothing, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (some_have_nothing) {
+      if (drawn) end_call(&c);
+      forget_taken();
+      return;
+    }
+  }
+  if (!drawn) {
     if (independent || kind == VAR) return;
     memset(&c, 0, sizeof c);
     c.var = v;

@@ -1,4 +1,7 @@
-"""The drop-in for PnetCDF: unchanged programs do with it what they do without it, only by plan."""
+"""The drop-in for PnetCDF: unchanged programs do with it what they do without it, only by plan.
+
+SLABMARK_OTHER_PNETCDF=/opt/pnetcdf-1.15/lib/libpnetcdf.so preloads another PnetCDF than that of the build into all programs,
+after the drop-in, which none of them then has linked in."""
 
 import os
 import pathlib
@@ -13,6 +16,20 @@ import pytest
 built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
 library = built / "lib/libslabmark_pnetcdf.so"
 sanitized = bool(os.environ.get("SLABMARK_SANITIZERS"))
+other_pnetcdf = os.environ.get("SLABMARK_OTHER_PNETCDF")
+
+
+@pytest.fixture(scope="session")
+def run(run):
+    if not other_pnetcdf:
+        return run
+
+    def start(program, args, **more):
+        if program == "/usr/bin/env":  # with_dropin's
+            return run(program, args, **more)
+        return run("/usr/bin/env", [f"LD_PRELOAD={other_pnetcdf}", built / "bin" / program, *args], **more)
+
+    return start
 
 
 @pytest.fixture(scope="session")
@@ -20,11 +37,15 @@ def with_dropin(run):
     """with_dropin(program, args, ranks, ...): preloads the drop-in, where a program does not link it."""
 
     def start(program, args, ranks, preload=True, settings=(), **more):
-        if preload and sanitized:
+        libraries = [library] if preload or other_pnetcdf else []
+        if other_pnetcdf:
+            program = str(program).removesuffix("_linked")
+            libraries.append(other_pnetcdf)
+        if libraries and sanitized:
             pytest.skip("the sanitizers must be the first library of a program")
         environment = ["SLABMARK_REPORT=1", *settings]
-        if preload:
-            environment.append(f"LD_PRELOAD={library}")
+        if libraries:
+            environment.append(f"LD_PRELOAD={':'.join(map(str, libraries))}")
         return run("/usr/bin/env", [*environment, built / "bin" / program, *args], ranks=ranks, launch=True, **more)
 
     return start
@@ -122,6 +143,8 @@ def test_a_file_size_limit_is_an_error_code_on_all_ranks(run, with_dropin, tmp_p
     done = with_dropin("pnetcdf_cases_linked", ["limit", tmp_path / "b"], ranks, preload=False, preexec_fn=file_size_limit)
     lines = re.findall(r"rank \d: (NC_\w+) (NC_\w+)", done.stdout)
     assert len(lines) == ranks and len(set(lines)) == 1, done.stdout + done.stderr
+    if other_pnetcdf and native == {"NC_EFILE"}:
+        native = {"NC_EWRITE"}  # the driver GIO of 1.15 has no code of its own for that
     assert native and set(lines[0]) == native, (lines, native)
 
 
@@ -271,7 +294,7 @@ def test_a_module_of_python_that_loads_pnetcdf_later_has_it_too(with_dropin, tmp
 def archive():
     """What a program adds to its link that has PnetCDF as an archive."""
     found = re.search(r"PnetCDF_STATIC_LIBRARY:FILEPATH=(.*)", (built / "CMakeCache.txt").read_text())
-    if not found or found[1].endswith("NOTFOUND") or sanitized:
+    if not found or found[1].endswith("NOTFOUND") or sanitized or other_pnetcdf:
         pytest.skip("no archive of the drop-in: no libpnetcdf.a, or a build with sanitizers")
     return [f"@{built}/lib/slabmark_pnetcdf_wrap.rsp", f"-L{built}/lib", found[1]]
 

@@ -100,7 +100,7 @@ void Hdf5Method::create(const std::string& path) {
 void Hdf5Method::precreate(const std::string& path) {
   auto file = hdf5::File::create_serial(path, options_);
   for (const auto& dataset : context_.pattern.datasets) create_dataset(file, dataset);
-  put_attributes(file);
+  file.put_attributes(context_.pattern.attributes);
   file.close();
 }
 
@@ -110,7 +110,7 @@ hdf5::Dataset Hdf5Method::create_dataset(hdf5::File& file, const Dataset& datase
   const std::uint64_t records = options_.fixed_time ? record_count(context_.pattern) : 0;
   const hdf5::Space space(with_records(dataset, records), dataset.has_time && !options_.fixed_time);
   auto created = file.create_dataset(dataset.name, dataset.type, space, settings);
-  for (const auto& [name, text] : dataset.attributes) created.put_attribute(name, text);
+  created.put_attributes(dataset.attributes);
   return created;
 }
 
@@ -125,11 +125,7 @@ void Hdf5Method::define() {
     datasets_.push_back({std::move(created), std::move(space),
                          options_.fixed_time ? record_count(context_.pattern) : 0});
   }
-  if (!options_.precreate) put_attributes(file_);
-}
-
-void Hdf5Method::put_attributes(hdf5::File& file) const {
-  for (const auto& [name, text] : context_.pattern.attributes) file.put_attribute(name, text);
+  if (!options_.precreate) file_.put_attributes(context_.pattern.attributes);
 }
 
 void Hdf5Method::open_dataset(const Dataset& dataset) {

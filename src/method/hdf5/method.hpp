@@ -95,7 +95,6 @@ class Hdf5Method : public Method {
 
   void precreate(const std::string& path);
   hdf5::Dataset create_dataset(hdf5::File& file, const Dataset& dataset) const;
-  void put_attributes(hdf5::File& file) const;
   void open_dataset(const Dataset& dataset);
 
   template <class Call>

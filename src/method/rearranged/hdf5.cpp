@@ -115,6 +115,7 @@ class Hdf5Header : public CanonicalHeader {
     // Where chunks get their space one flush after another, so does their index.
     if (!options_.has_filters()) options_.metadata_block = metadata_block(pattern_);
     options_.replace = true;  // MPI-IO has made the file
+    options_.chunk_cache = false;
   }
 
   void create(const std::string& path, const mpiio::Hints& hints) override {
@@ -135,13 +136,10 @@ class Hdf5Header : public CanonicalHeader {
       creation.alloc = filtered ? H5D_ALLOC_TIME_INCR : H5D_ALLOC_TIME_EARLY;
       const hdf5::Space space(with_records(dataset, records), dataset.has_time);
       datasets_.push_back(file_.create_dataset(dataset.name, dataset.type, space, creation));
-      for (const auto& [name, text] : dataset.attributes) {
-        datasets_.back().put_attribute(name, text);
-      }
-      const auto as_asked = hdf5::creation_list(creation, file_.path());
-      layout_.add(datasets_.back(), file_.path(), &as_asked);
+      datasets_.back().put_attributes(dataset.attributes);
+      layout_.add(datasets_.back(), file_.path(), &file_.creation_list(creation));
     }
-    for (const auto& [name, text] : pattern_.attributes) file_.put_attribute(name, text);
+    file_.put_attributes(pattern_.attributes);
     if (!layout_.has_filters()) close_in_hdf5();
     return layout_.numbers();
   }

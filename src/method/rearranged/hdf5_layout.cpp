@@ -78,8 +78,10 @@ void Hdf5Layout::add(const hdf5::Dataset& dataset, const std::string& path,
   One& one = all_.emplace_back();
   one.begin = end_;
   if (element_count(described.extent()) == 0) return;
-  const hdf5::Handle found = dataset.creation();
-  const auto layout = H5Pget_layout(found.get());
+  hdf5::Handle found;
+  if (creation == nullptr) found = dataset.creation();
+  const hid_t list = creation != nullptr ? creation->get() : found.get();
+  const auto layout = H5Pget_layout(list);
   if (layout == H5D_CONTIGUOUS) {
     const haddr_t address = H5Dget_offset(dataset.get());
     if (address == HADDR_UNDEF) dataset.refuse_layout("has no space allocated");
@@ -90,12 +92,12 @@ void Hdf5Layout::add(const hdf5::Dataset& dataset, const std::string& path,
     return;
   }
   if (layout != H5D_CHUNKED) dataset.refuse_layout("is neither contiguous nor chunked");
-  const Extent chunk = chunk_of(found.get(), dataset, described.has_time);
+  const Extent chunk = chunk_of(list, dataset, described.has_time);
   // A scalar with time has one chunk of one element.
   one.grid = chunk.empty() ? ChunkGrid({1}, {1}) : ChunkGrid(described.extent(), chunk);
-  if (H5Pget_nfilters(found.get()) > 0) {
+  if (H5Pget_nfilters(list) > 0) {
     one.kind = Kind::filtered;
-    const std::string text = encoded(creation != nullptr ? creation->get() : found.get());
+    const std::string text = encoded(list);
     one.list =
         static_cast<std::size_t>(std::find(lists_.begin(), lists_.end(), text) - lists_.begin());
     if (one.list == lists_.size()) lists_.push_back(text);

@@ -47,11 +47,15 @@ void write_variable_text(hid_t object, const std::string& name, const std::strin
   write_attribute(object, name, type.get(), Space(Extent{}), &value, path);
 }
 
-void put_attribute(hid_t object, const std::string& name, const std::string& text,
-                   const std::string& path) {
-  const auto type = text_type(text.size(), path);
-  const auto attribute = created(object, name, type.get(), Space(Extent{}), path);
-  check(H5Awrite(attribute.get(), type.get(), text.data()), "H5Awrite", path);
+void put_attributes(hid_t object, std::span<const Attribute> attributes, const std::string& path) {
+  if (attributes.empty()) return;
+  const auto type = text_type(1, path);
+  const Space space(Extent{});
+  for (const auto& [name, text] : attributes) {
+    check(H5Tset_size(type.get(), text.size()), "H5Tset_size", path);
+    const auto attribute = created(object, name, type.get(), space, path);
+    check(H5Awrite(attribute.get(), type.get(), text.data()), "H5Awrite", path);
+  }
 }
 
 void make_scale(const Dataset& dataset, const std::string& name, const std::string& path) {

@@ -15,10 +15,9 @@ namespace slabmark::hdf5 {
 // Attributes of an open group or dataset; `path` is the file's, for messages. Collective in a
 // parallel file.
 
-/// Puts `text`, which is not empty, on an object that has no attribute of that name: one string of
-/// its length.
-void put_attribute(hid_t object, const std::string& name, const std::string& text,
-                   const std::string& path);
+/// Puts texts, which are not empty, on an object that has no attributes of their names: each one
+/// string of its length.
+void put_attributes(hid_t object, std::span<const Attribute> attributes, const std::string& path);
 
 /// Any attribute. One that exists with the same shape is overwritten, here and below.
 void write_attribute(hid_t object, const std::string& name, hid_t type, const Space& space,

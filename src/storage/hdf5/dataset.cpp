@@ -69,8 +69,8 @@ void Dataset::extend(const Extent& extent) {
   check(H5Dset_extent(handle_.get(), dims.data()), "H5Dset_extent", path_);
 }
 
-void Dataset::put_attribute(const std::string& name, const std::string& text) {
-  hdf5::put_attribute(handle_.get(), name, text, path_);
+void Dataset::put_attributes(std::span<const Attribute> attributes) {
+  hdf5::put_attributes(handle_.get(), attributes, path_);
 }
 
 void Dataset::write(const Space& memory, const Space& file, const TransferList& list,

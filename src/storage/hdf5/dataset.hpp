@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,6 +26,8 @@ constexpr H5Z_filter_t zfp_filter = 32013;
 struct Filter {
   H5Z_filter_t number = H5Z_FILTER_NONE;
   std::vector<unsigned> values;
+
+  auto operator<=>(const Filter&) const = default;
 };
 
 /// How a dataset is created.
@@ -39,6 +42,7 @@ struct CreationSettings {
   Filter filter = {};    ///< a further one
   bool fletcher32 = false;
 
+  auto operator<=>(const CreationSettings&) const = default;
   bool has_filters() const {
     return shuffle || deflate > 0 || zfp || filter.number != H5Z_FILTER_NONE || fletcher32;
   }
@@ -60,7 +64,7 @@ class Dataset {
 
   Space space() const;
   void extend(const Extent& extent);
-  void put_attribute(const std::string& name, const std::string& text);  ///< collective
+  void put_attributes(std::span<const Attribute> attributes);  ///< collective
 
   void write(const Space& memory, const Space& file, const TransferList& list, const void* data);
   void read(const Space& memory, const Space& file, const TransferList& list, void* data);

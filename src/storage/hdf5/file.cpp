@@ -28,6 +28,9 @@ Handle access_list(const std::string& path, const AccessSettings& settings) {
     check(H5Pset_meta_block_size(list.get(), settings.metadata_block), "H5Pset_meta_block_size",
           path);
   }
+  if (!settings.chunk_cache) {
+    check(H5Pset_cache(list.get(), 0, 0, 0, 0), "H5Pset_cache", path);
+  }
   return list;
 }
 
@@ -151,18 +154,27 @@ File File::open_serial(const std::string& path, Access access) {
 
 Dataset File::create_dataset(const std::string& name, ElementType type, const Space& space,
                              const CreationSettings& settings) {
-  const auto links = property_list(H5P_LINK_CREATE, path_);
-  check(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group",
-        path_);
-  const auto creation = creation_list(settings, path_);
-  return {own(H5Dcreate2(handle_.get(), name.c_str(), native_type(type), space.get(), links.get(),
-                         creation.get(), H5P_DEFAULT),
+  Handle links;
+  if (name.find('/') != std::string::npos) {
+    links = property_list(H5P_LINK_CREATE, path_);
+    check(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group",
+          path_);
+  }
+  return {own(H5Dcreate2(handle_.get(), name.c_str(), native_type(type), space.get(),
+                         links.is_open() ? links.get() : H5P_DEFAULT, creation_list(settings).get(),
+                         H5P_DEFAULT),
               H5Dclose, "H5Dcreate2", path_),
           type, path_};
 }
 
-void File::put_attribute(const std::string& name, const std::string& text) {
-  hdf5::put_attribute(handle_.get(), name, text, path_);
+const Handle& File::creation_list(const CreationSettings& settings) {
+  Handle& list = creation_lists_[settings];
+  if (!list.is_open()) list = hdf5::creation_list(settings, path_);
+  return list;
+}
+
+void File::put_attributes(std::span<const Attribute> attributes) {
+  hdf5::put_attributes(handle_.get(), attributes, path_);
 }
 
 Dataset File::open_dataset(const std::string& name, ElementType type) const {

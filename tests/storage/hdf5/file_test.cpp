@@ -43,6 +43,40 @@ TEST_F(Hdf5Files, WhatRanksWriteTogetherIsReadWithoutMpi) {
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<int>(i / 3) + 1);
 }
 
+TEST_F(Hdf5Files, TextsPutTogetherEachKeepTheirOwnLength) {
+  if (!comm.is_root()) return;
+  auto file = File::create_in_memory(scratch.file("texts.h5"));
+  const std::vector<Attribute> texts = {{"units", "m"}, {"long_name", "height"}, {"axis", "Z"}};
+  file.put_attributes(texts);
+  for (const auto& [name, text] : texts) {
+    const Handle attribute(H5Aopen(file.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
+    ASSERT_TRUE(attribute.is_open());
+    ASSERT_EQ(H5Aget_storage_size(attribute.get()), text.size());
+    const Handle type(H5Aget_type(attribute.get()), H5Tclose);
+    std::string found(text.size(), '\0');
+    ASSERT_GE(H5Aread(attribute.get(), type.get(), found.data()), 0);
+    EXPECT_EQ(found, text);
+  }
+}
+
+TEST_F(Hdf5Files, DatasetsAlikeButForOneSettingEachGetTheirOwn) {
+  if (!comm.is_root()) return;
+  auto file = File::create_in_memory(scratch.file("alike.h5"));
+  CreationSettings settings;
+  settings.chunk = {2};
+  const auto filters = [&](const char* name) {
+    const auto made = file.create_dataset(name, ElementType::int32, Space({4}), settings);
+    return H5Pget_nfilters(made.creation().get());
+  };
+  EXPECT_EQ(filters("plain"), 0);
+  settings.shuffle = true;
+  EXPECT_EQ(filters("shuffled"), 1);
+  settings.fletcher32 = true;
+  EXPECT_EQ(filters("checked"), 2);
+  settings.chunk.clear();
+  EXPECT_FALSE(file.create_dataset("line", ElementType::int32, Space({4}), settings).is_chunked());
+}
+
 TEST_F(Hdf5Files, SaysWhereDatasetsLieSoThatTheirBytesCanBeWrittenWithoutIt) {
   if (!comm.is_root()) return;
   const auto path = scratch.file("places.h5");
@@ -52,7 +86,7 @@ TEST_F(Hdf5Files, SaysWhereDatasetsLieSoThatTheirBytesCanBeWrittenWithoutIt) {
     CreationSettings settings;
     settings.alloc = H5D_ALLOC_TIME_EARLY;
     auto contiguous = file.create_dataset("line", ElementType::int32, Space({3}), settings);
-    contiguous.put_attribute("units", "m");
+    contiguous.put_attributes(std::vector<Attribute>{{"units", "m"}});
     line = {contiguous.address()};
     settings.chunk = {1, 2};
     const auto stepped =

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "exchange/chunk_order.hpp"
-#include "exchange/range_plan.hpp"
+#include "exchange/highest_rank.hpp"
 #include "exchange/union_of_ranks.hpp"
 #include "parallel/agree.hpp"
 
@@ -30,19 +30,6 @@ std::shared_ptr<std::vector<Piece>> pieces_of(const RunList& runs, std::uint64_t
     at += run.length * scale;
   }
   return pieces;
-}
-
-/// What of `pieces` lies in `kept`, both ascending.
-std::vector<Piece> common_pieces(std::span<const Piece> pieces, std::span<const Run> kept) {
-  std::vector<Piece> common;
-  for (const Piece& piece : pieces) {
-    const Run whole{piece.file, piece.length};
-    for (const Run& run : within(kept, whole)) {
-      const Run part = common_part(run, whole);
-      common.push_back({part.offset, piece.buffer + (part.offset - piece.file), part.length});
-    }
-  }
-  return common;
 }
 
 }  // namespace
@@ -110,24 +97,13 @@ FlushPlan InPlacePlan::plan(const Comm& comm, const Region& region, const Aggreg
 }
 
 void InPlacePlan::leave_to_highest_rank(const Comm& comm, const Region& region) {
-  // All arrays' elements on one line.
-  std::vector<std::uint64_t> begin;
-  std::uint64_t end = 0;
-  RunList held;
+  std::vector<HeldArray> held;
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    begin.push_back(end);
-    for (const Piece& piece : *items_[i].pieces) append(held, {end + piece.file, piece.length});
-    end += region.arrays()[i].place.elements;
+    held.push_back({*items_[i].pieces, region.arrays()[i].place.elements});
   }
-  const RunList kept = RangePlan(&comm, std::move(held), end).counted();
+  auto counting = pieces_that_count(comm, held);
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    const Run whole{begin[i], region.arrays()[i].place.elements};
-    RunList runs;
-    for (const Run& run : within(kept, whole)) {
-      const Run part = common_part(run, whole);
-      runs.push_back({part.offset - begin[i], part.length});
-    }
-    items_[i].pieces = std::make_shared<std::vector<Piece>>(common_pieces(*items_[i].pieces, runs));
+    items_[i].pieces = std::make_shared<std::vector<Piece>>(std::move(counting[i]));
   }
 }
 

@@ -5,53 +5,18 @@
 #include <map>
 
 #include "base/error.hpp"
-#include "exchange/range_plan.hpp"
+#include "exchange/highest_rank.hpp"
+#include "exchange/union_of_ranks.hpp"
 #include "geometry/run.hpp"
 
 namespace slabmark::dropin {
 
 namespace {
 
-constexpr int tag = 2;
-
 ArrayName name_of(const Posted& posted, const Geometry::Part& part, bool has_records) {
   return {posted.variable, has_records
                                ? static_cast<std::int64_t>(posted.first_record + part.record)
                                : ArrayName::no_record};
-}
-
-/// What any rank has, sorted: collected along a tree, so that nobody holds all ranks' lists.
-std::vector<ArrayName> of_all_ranks(const Comm& comm, std::vector<ArrayName> mine) {
-  const auto sort = [&] {
-    std::sort(mine.begin(), mine.end());
-    mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
-  };
-  const auto bytes = [](std::uint64_t names) {
-    return static_cast<int>(names * sizeof(ArrayName));
-  };
-  sort();
-  for (int step = 1; step < comm.size(); step *= 2) {
-    if (comm.rank() & step) {
-      check_mpi(
-          MPI_Send(mine.data(), bytes(mine.size()), MPI_BYTE, comm.rank() - step, tag, comm.get()),
-          "MPI_Send");
-      break;
-    }
-    const int other = comm.rank() + step;
-    if (other >= comm.size()) continue;
-    MPI_Status status;
-    int incoming = 0;
-    check_mpi(MPI_Probe(other, tag, comm.get(), &status), "MPI_Probe");
-    check_mpi(MPI_Get_count(&status, MPI_BYTE, &incoming), "MPI_Get_count");
-    const std::size_t before = mine.size();
-    mine.resize(before + static_cast<std::size_t>(incoming) / sizeof(ArrayName));
-    check_mpi(MPI_Recv(mine.data() + before, incoming, MPI_BYTE, other, tag, comm.get(), &status),
-              "MPI_Recv");
-    sort();
-  }
-  mine.resize(comm.broadcast(static_cast<std::uint64_t>(mine.size())));
-  check_mpi(MPI_Bcast(mine.data(), bytes(mine.size()), MPI_BYTE, 0, comm.get()), "MPI_Bcast");
-  return mine;
 }
 
 /// A piece of the staging of an item, and when it was asked for.
@@ -98,19 +63,6 @@ std::vector<Piece> last_wins(std::vector<Asked> asked, const Lost& lost) {
     at = end;
   }
   return pieces;
-}
-
-/// What of `pieces` lies in `kept`, both ascending.
-std::vector<Piece> common_pieces(std::span<const Piece> pieces, std::span<const Run> kept) {
-  std::vector<Piece> common;
-  for (const Piece& piece : pieces) {
-    const Run whole{piece.file, piece.length};
-    for (const Run& run : within(kept, whole)) {
-      const Run part = common_part(run, whole);
-      common.push_back({part.offset, piece.buffer + (part.offset - piece.file), part.length});
-    }
-  }
-  return common;
 }
 
 }  // namespace
@@ -170,7 +122,7 @@ RequestPlan::RequestPlan(const Comm& comm, std::span<const Posted> posted, bool 
   }
   std::vector<ArrayName> mine;
   for (const auto& [name, ignored] : sources) mine.push_back(name);
-  arrays_ = of_all_ranks(comm, std::move(mine));
+  arrays_ = union_of_ranks(comm, std::move(mine));
 
   std::vector<ArrayPlace> places;
   for (const ArrayName& array : arrays_) places.push_back(place_of(array));
@@ -253,30 +205,17 @@ FlushPlan RequestPlan::plan(const Comm& comm, const Region& region, const Aggreg
 }
 
 void RequestPlan::leave_to_highest_rank(const Comm& comm, const Region& region) {
-  // All arrays' elements on one line, in the order of the items.
-  std::vector<std::uint64_t> begin;
-  std::uint64_t end = 0;
-  RunList held;
+  std::vector<HeldArray> held;
   for (const Item& item : items_) {
-    begin.push_back(end);
-    for (const Piece& piece : pieces(item)) append(held, {end + piece.file, piece.length});
-    end += region.arrays()[item.array].place.elements;
+    held.push_back({pieces(item), region.arrays()[item.array].place.elements});
   }
-  const RunList kept = RangePlan(&comm, std::move(held), end).counted();
+  auto counting = pieces_that_count(comm, held);
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    Item& item = items_[i];
-    const Run whole{begin[i], region.arrays()[item.array].place.elements};
-    RunList runs;
-    for (const Run& run : within(kept, whole)) {
-      const Run part = common_part(run, whole);
-      runs.push_back({part.offset - begin[i], part.length});
-    }
-    auto common = common_pieces(pieces(item), runs);
     std::uint64_t before = 0, after = 0;
-    for (const Piece& piece : pieces(item)) before += piece.length;
-    for (const Piece& piece : common) after += piece.length;
+    for (const Piece& piece : pieces(items_[i])) before += piece.length;
+    for (const Piece& piece : counting[i]) after += piece.length;
     if (before == after) continue;
-    item.own_pieces = std::make_shared<const std::vector<Piece>>(std::move(common));
+    items_[i].own_pieces = std::make_shared<const std::vector<Piece>>(std::move(counting[i]));
   }
 }
 

@@ -67,6 +67,9 @@ std::chrono::milliseconds seconds_after_lower_ranks() {
 }
 
 [[noreturn]] void end_job(const std::string& message, ExitStatus status) {
+  // The thread of end_soon() and the one that failed may come here together; one of them speaks.
+  static std::atomic<bool> begun{false};
+  while (begun.exchange(true)) std::this_thread::sleep_for(std::chrono::hours(1));
   // MPI_Abort may want a lock that is held where the job hangs, and standard output may be full.
   std::signal(SIGALRM, [](int) { _exit(static_cast<int>(ExitStatus::failed)); });
   alarm(5);

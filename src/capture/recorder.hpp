@@ -1,0 +1,195 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+// What an interposer calls to record what its program asks for. libslabmark_recorder.so has it, one
+// in a process, so that all interposers see the same depth and write to one spool. It needs neither
+// MPI nor a file library. docs/pattern-file.md says what becomes of it.
+//
+// Nothing here throws, changes errno or fails the program: where recording cannot go on (no memory,
+// no space for the spool), it says so once on stderr and stops. All of it may be called by any
+// thread, before MPI_Init and after MPI_Finalize. The child of a fork records nothing. Where
+// SLABMARK_CAPTURE, the path of the pattern file to be, is not set, nothing is recorded.
+
+namespace slabmark::capture {
+
+/// The environment variable that switches capture on: the pattern file; the spool goes beside it.
+constexpr char pattern_variable[] = "SLABMARK_CAPTURE";
+
+/// A number of a definition or an opening; `no_id` where recording is off.
+using Id = std::uint32_t;
+constexpr Id no_id = ~Id{0};
+
+/// A call of a library that an interposer stands in for, while it lives. Make one first thing in
+/// each wrapper, also where nothing is captured. Time between the outermost ones is think time.
+///
+///     Call call;
+///     const int error = native(...);
+///     if (call.is_programs()) { ... record(...) }
+///
+/// The recorder's own I/O counts as inside a call.
+class Call {
+ public:
+  Call() noexcept;
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  /// Whether the program itself makes it, not a library below another captured call; and recording
+  /// is on.
+  bool is_programs() const noexcept { return programs_; }
+
+ private:
+  bool programs_;
+};
+
+/// Whether recording is on.
+bool is_on() noexcept;
+
+/// What the process is, once known; later ones of the same process add to it. `json`: an object
+/// with keys of docs/pattern-file.md, such as {"libraries": {"pnetcdf": "1.12.3"}}.
+void describe_process(std::string_view json) noexcept;
+/// The rank in the program and how many there are. Without it: what launchers say in the
+/// environment, else processes are ranks in the order of their start.
+void set_rank(int rank, int ranks) noexcept;
+
+/// An opening of a file: each call is a new one. `json`: as a file in the header.
+Id open_file(std::string_view json) noexcept;
+/// What events refer to: a dataset, a call, a type, ... `json`: as a definition in the header; the
+/// same text is the same definition. Dumped from a std::map, so that ranks have the same text.
+Id define(std::string_view json) noexcept;
+
+/// Boxes of an array, in the order of their elements in memory. Keep one for many calls: clear()
+/// keeps the storage.
+class Boxes {
+ public:
+  /// Of arrays of that many dimensions; 0 for a scalar.
+  explicit Boxes(std::size_t rank = 0) { clear(rank); }
+  void clear(std::size_t rank);
+
+  /// [start, start + count).
+  template <class Start, class Count>
+  void add(const Start* start, const Count* count) {
+    for (std::size_t d = 0; d < rank_; ++d) {
+      starts_.push_back(static_cast<std::int64_t>(start[d]));
+      counts_.push_back(static_cast<std::int64_t>(count[d]));
+    }
+    if (!strides_.empty()) add_unit_stride();
+    ++size_;
+  }
+  /// `count` blocks of `block` elements, `stride` apart. Null: 1.
+  template <class Number>
+  void add(const Number* start, const Number* stride, const Number* count, const Number* block) {
+    bool plain = true;
+    for (std::size_t d = 0; d < rank_; ++d) {
+      plain = plain && (count[d] <= 1 || !stride || stride[d] == (block ? block[d] : 1));
+    }
+    if (plain && strides_.empty()) {  // a box in other words
+      for (std::size_t d = 0; d < rank_; ++d) {
+        starts_.push_back(static_cast<std::int64_t>(start[d]));
+        counts_.push_back(static_cast<std::int64_t>(count[d] * (block ? block[d] : 1)));
+      }
+      ++size_;
+      return;
+    }
+    while (strides_.size() < size_ * rank_) add_unit_stride();
+    for (std::size_t d = 0; d < rank_; ++d) {
+      starts_.push_back(static_cast<std::int64_t>(start[d]));
+      counts_.push_back(static_cast<std::int64_t>(count[d]));
+      strides_.push_back(stride ? static_cast<std::int64_t>(stride[d]) : 1);
+      blocks_.push_back(block ? static_cast<std::int64_t>(block[d]) : 1);
+    }
+    ++size_;
+  }
+  /// Of memory: the lengths of the array that the boxes are in.
+  template <class Number>
+  void set_extent(const Number* extent) {
+    extent_.assign(extent, extent + rank_);
+  }
+  /// Of memory, in place of boxes: `count` elements in each dimension, `distance` from one index to
+  /// the next, as `imap` of PnetCDF.
+  template <class Number>
+  void set_map(const Number* distance, const Number* count) {
+    clear(rank_);
+    add(distance, count);
+    is_map_ = true;
+  }
+
+  std::size_t rank() const { return rank_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  friend class ListCoder;
+  void add_unit_stride() {
+    strides_.insert(strides_.end(), rank_, 1);
+    blocks_.insert(blocks_.end(), rank_, 1);
+  }
+
+  std::size_t rank_ = 0;
+  std::size_t size_ = 0;
+  std::vector<std::int64_t> starts_, counts_;   ///< box by box
+  std::vector<std::int64_t> strides_, blocks_;  ///< the same, or empty: all are 1
+  std::vector<std::int64_t> extent_;            ///< empty: not known
+  bool is_map_ = false;
+};
+
+inline void Boxes::clear(std::size_t rank) {
+  rank_ = rank;
+  size_ = 0;
+  starts_.clear();
+  counts_.clear();
+  strides_.clear();
+  blocks_.clear();
+  extent_.clear();
+  is_map_ = false;
+}
+
+/// The flags of an event; docs/pattern-file.md has them.
+enum Flag : std::uint32_t {
+  writes = 1,
+  reads = 2,
+  collective = 4,
+  nonblocking = 8,
+  buffered = 16,
+  failed = 128,
+  one_more_part = 256,
+  cancels = 512,
+};
+
+/// Which requests a call waits for.
+struct Requests {
+  enum class Which { none, all, all_writing, all_reading, listed };
+  Which which = Which::none;
+  std::span<const std::uint64_t> listed = {};  ///< as record() returned them
+};
+
+/// One call, or a part of one (see one_more_part).
+struct Event {
+  Id call = no_id;     ///< a definition of kind "call"
+  Id file = no_id;     ///< an opening
+  Id dataset = no_id;  ///< a definition, or none
+  unsigned flags = 0;  ///< of Flag
+  Id type = no_id;     ///< of elements in memory, a definition, or none
+  Id details = no_id;  ///< a definition, such as a property list, or none
+  /// With writes or reads: what of the dataset. Null: all of it, `rank` dimensions. Boxes without
+  /// any box: nothing.
+  const Boxes* selection = nullptr;
+  std::size_t rank = 0;           ///< dimensions, where `selection` is null
+  const Boxes* memory = nullptr;  ///< null: dense, in the order of the selection
+  std::span<const std::int64_t> arguments = {};
+  Requests requests = {};
+};
+
+/// Records a call that was made. Returns the number of its request if it is nonblocking, else 0.
+std::uint64_t record(const Event& event) noexcept;
+
+/// Counts a call that is not captured, such as one of a kind that the format does not have.
+void count_uncaptured(std::string_view name) noexcept;
+
+/// Writes what is not written yet; the end of the process does, too.
+void flush() noexcept;
+
+}  // namespace slabmark::capture

@@ -61,7 +61,7 @@ class Data {
   explicit Data(const Pattern& pattern) : pattern_(pattern) {
     for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
       transfers.push_back(pattern.transfers(round));
-      auto& buffers = this->buffers.emplace_back();
+      auto& of_round = buffers.emplace_back();
       for (const Transfer& transfer : transfers.back()) {
         const Dataset& dataset = pattern.datasets[transfer.dataset];
         std::uint64_t elements = 0;
@@ -70,7 +70,7 @@ class Data {
         });
         memory_.emplace_back(elements * size_of(dataset.type) + 1);
         fill_buffer(pattern, transfer, memory_.back().data());
-        buffers.push_back(memory_.back().data());
+        of_round.push_back(memory_.back().data());
         counts.push_back(static_cast<std::int64_t>(elements));
       }
     }

@@ -256,6 +256,23 @@ static void keep(const char* path) {
   check(ncmpi_close(ncid), "close");
 }
 
+/* Many blocking puts of one piece a rank, then of many. */
+static void seldom(const char* path) {
+  enum { few = 40, many = 40, mine = 64 };
+  create(path, MPI_INFO_NULL, 2 * mine * ranks);
+  const int id[] = {variable("few", NC_INT, 1, &x), variable("many", NC_INT, 1, &x)};
+  check(ncmpi_enddef(ncid), "enddef");
+  int values[2 * mine];
+  for (int turn = 0; turn < few + many; ++turn) {
+    const int is_many = turn >= few;
+    for (int i = 0; i < 2 * mine; ++i) values[i] = 1000 * turn + 10 * i + rank;
+    const MPI_Offset start = is_many ? rank : (MPI_Offset)2 * mine * rank;
+    const MPI_Offset count = is_many ? mine : 2 * mine, stride = is_many ? ranks : 1;
+    check(ncmpi_put_vars_int_all(ncid, id[is_many], &start, &count, &stride, values), "put_vars");
+  }
+  check(ncmpi_close(ncid), "close");
+}
+
 /* A get brings what PnetCDF says of a value that the memory cannot hold, and a request may be left
  * behind. */
 static void leave(const char* path) {
@@ -299,6 +316,7 @@ int main(int argc, char** argv) {
   if (!strcmp(name, "memory")) memory(path);
   if (!strcmp(name, "again")) again(path);
   if (!strcmp(name, "keep")) keep(path);
+  if (!strcmp(name, "seldom")) seldom(path);
   if (!strcmp(name, "leave")) leave(path);
   MPI_Info_free(&info);
   MPI_Finalize();

@@ -177,6 +177,14 @@ def test_the_same_boxes_again_are_known_again_and_changed_ones_are_not_taken_for
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+def test_calls_of_few_pieces_are_seldom_asked_about_and_others_still_found(run, with_dropin, tmp_path):
+    run("pnetcdf_cases", ["seldom", tmp_path / "a"], ranks=2, launch=True).check_returncode()
+    done = with_dropin("pnetcdf_cases_linked", ["seldom", tmp_path / "b"], 2, preload=False)
+    # Of the 40 calls with work at most 15 go unasked after the 40 without.
+    assert done.returncode == 0 and 40 - 15 <= by_plan(done) < 40, done.stderr
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
 @pytest.mark.parametrize("case", ["records", "holes"])
 def test_one_plan_serves_all_records_and_the_next_file(run, with_dropin, tmp_path, case):
     done = run("pnetcdf_cases", [case, tmp_path / "a"], ranks=3, launch=True)

@@ -41,7 +41,8 @@ struct Common {
   };
   using Shifts = std::array<Shift, Engine::most_plans>;
 
-  std::int64_t no_memory = 0, native = 0, puts = 0, gets = 0, end_record = 0, pieces = 0;
+  std::int64_t no_memory = 0, native = 0, puts = 0, gets = 0, end_record = 0, pieces = 0,
+               missed = 0;
   Shifts put_shifts, get_shifts;  ///< of each plan that is kept
 
   void agree(const Comm& comm) {
@@ -187,17 +188,22 @@ class Transfer {
   Engine& engine_;
 };
 
+std::int64_t pieces(const Brought& brought) {
+  std::int64_t sum = 0;
+  for (const auto* requests : {&brought.puts, &brought.gets}) {
+    for (const Request* request : *requests) {
+      sum += static_cast<std::int64_t>(request->geometry->pieces());
+    }
+  }
+  return sum;
+}
+
 /// What this rank says of what it brings.
 void say(const Brought& brought, Side& puts, Side& gets, Common& common) {
   puts.posted = posted(brought.puts);
   gets.posted = posted(brought.gets);
   for (const Request* request : brought.puts) {
     common.end_record = std::max(common.end_record, static_cast<std::int64_t>(request->end_record));
-  }
-  for (const auto* requests : {&brought.puts, &brought.gets}) {
-    for (const Request* request : *requests) {
-      common.pieces += static_cast<std::int64_t>(request->geometry->pieces());
-    }
   }
   say_shifts(puts);
   say_shifts(gets);
@@ -210,7 +216,15 @@ void say(const Brought& brought, Side& puts, Side& gets, Common& common) {
 Outcome transfer(OpenFile& file, const Brought& brought) {
   Engine& engine = file.engine();
   Report& report = file.report();
+  const auto natively = [&](const char* reason) {
+    ++report.native_calls[brought.native_reason ? brought.native_reason : reason];
+    return Outcome{true, NC_NOERR};
+  };
   Common common;
+  common.pieces = pieces(brought);
+  const bool is_work = common.pieces >= worth_a_plan && !brought.native_reason;
+  if (brought.blocking && engine.unasked.next(is_work)) return natively("few pieces");
+  common.missed = engine.unasked.missed();
   Side puts{{}, engine.put_plans, common.put_shifts};
   Side gets{{}, engine.get_plans, common.get_shifts};
   common.no_memory = brought.no_memory ? 1 : 0;
@@ -224,17 +238,21 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   }
   common.agree(engine.comm);
 
-  const auto natively = [&](const char* reason) {
-    ++report.native_calls[brought.native_reason ? brought.native_reason : reason];
-    return Outcome{true, NC_NOERR};
+  const auto heard = [&](bool was_left) {
+    if (brought.blocking) engine.unasked.heard(was_left, common.missed);
   };
   if (common.no_memory) return {false, NC_ENOMEM};
-  if (common.native) return natively("as another rank asked for");
+  if (common.native) {
+    heard(true);
+    return natively("as another rank asked for");
+  }
   if (!common.puts && !common.gets) return {};
   const std::int64_t put_shift = common.puts ? bring_fitting_to_front(puts) : 0;
   const std::int64_t get_shift = common.gets ? bring_fitting_to_front(gets) : 0;
   const bool has_plan = put_shift != RequestPlan::none() && get_shift != RequestPlan::none();
-  if (brought.blocking && !has_plan && common.pieces < worth_a_plan) return natively("few pieces");
+  const bool is_left = brought.blocking && !has_plan && common.pieces < worth_a_plan;
+  heard(is_left);
+  if (is_left) return natively("few pieces");
   if (!file.prepare()) return natively("the file cannot be opened a second time");
 
   const Stopwatch watch(report.seconds);

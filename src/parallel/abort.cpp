@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <thread>
 #include <unistd.h>
 
@@ -60,21 +63,42 @@ int my_rank() {
   return rank;
 }
 
-// Longer than it takes MPI to end the ranks, so that one sentence is printed, not one a rank.
+// Longer than it takes MPI to end the ranks, so that nodes do not speak one after the other.
 std::chrono::milliseconds seconds_after_lower_ranks() {
   const int rank = my_rank();
   return std::chrono::milliseconds(rank == 0 ? 0 : 1000 + 500 * std::min(rank, 10));
 }
 
+bool has_peers() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  int size = 1;
+  if (!finalized) MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size > 1;
+}
+
+// Several ranks of a node may end the job at the same moment. A name in Linux's abstract space is
+// given to one process at a time and comes back with its end; ranks have their launcher as parent.
+bool is_first_on_node() {
+  if (!has_peers()) return true;
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  fmt::format_to_n(name.sun_path + 1, sizeof name.sun_path - 2, "slabmark: job of {} ends",
+                   getppid());
+  const int claim = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  return bind(claim, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0 ||
+         errno != EADDRINUSE;
+}
+
 [[noreturn]] void end_job(const std::string& message, ExitStatus status) {
-  // The thread of end_soon() and the one that failed may come here together; one of them speaks.
+  // The thread of end_soon() and the one that failed may come here together; one of them goes on.
   static std::atomic<bool> begun{false};
   while (begun.exchange(true)) std::this_thread::sleep_for(std::chrono::hours(1));
   // MPI_Abort may want a lock that is held where the job hangs, and standard output may be full.
   std::signal(SIGALRM, [](int) { _exit(static_cast<int>(ExitStatus::failed)); });
   alarm(5);
   remove_guarded_files();
-  if (!message.empty()) {
+  if (is_first_on_node() && !message.empty()) {
     const std::string prefix = program == nullptr ? "" : fmt::format("{}: error: ", program);
     fmt::print(stderr, "{}rank {} on host {}: {}\n", prefix, my_rank(), host_name(),
                printable(message));

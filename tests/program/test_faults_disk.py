@@ -94,3 +94,9 @@ def test_what_mpi_io_loses_without_a_word_is_no_figure(run, sentence, small_disk
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert "space" in sentence(done, "e3sm_io")
     assert "bandwidth" not in done.stdout
+
+
+def test_of_ranks_that_end_the_job_at_the_same_moment_one_speaks(run, sentence):
+    done = run("end_together", [], ranks=4, launch=True, timeout=60)
+    assert done.returncode == 1
+    assert sentence(done, "end_together").count("the disk is full") == 1, done.stderr

@@ -1,14 +1,18 @@
 file(WRITE ${PROJECT_BINARY_DIR}/rooms "")
 
-# slabmark_room(<folder of src> [DEPENDS <rooms>...] [LINK <targets>...])
+# slabmark_room(<folder of src> [FLAT] [DEPENDS <rooms>...] [LINK <targets>...])
 #
 # Makes the static library slabmark_<folder> of all src/<folder>/*.cpp, or a header-only target if there are none. A
 # slash becomes an underscore: storage/hdf5 is slabmark_storage_hdf5. A room can name only the rooms above it, since only
 # those exist when it is declared. The compiler would find headers of all: a test compares includes with what is named.
 function(slabmark_room folder)
-  cmake_parse_arguments(ROOM "" "" "DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ROOM "FLAT" "" "DEPENDS;LINK" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  set(glob GLOB_RECURSE)
+  if(ROOM_FLAT)
+    set(glob GLOB)
+  endif()
+  file(${glob} sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
   list(FILTER sources EXCLUDE REGEX /plugin/)  # what makes a shared library of the room
   if(sources)
     add_library(slabmark_${name} STATIC ${sources})

@@ -46,6 +46,19 @@ class Call {
   bool programs_;
 };
 
+/// A function of the program that a library calls from inside a captured call (an operator of
+/// H5Literate, say), while it lives: a Call in it is the program's own.
+class Callback {
+ public:
+  Callback() noexcept;
+  ~Callback();
+  Callback(const Callback&) = delete;
+  Callback& operator=(const Callback&) = delete;
+
+ private:
+  int depth_;
+};
+
 /// Whether recording is on.
 bool is_on() noexcept;
 
@@ -148,16 +161,8 @@ inline void Boxes::clear(std::size_t rank) {
 }
 
 /// The flags of an event; docs/pattern-file.md has them.
-enum Flag : std::uint32_t {
-  writes = 1,
-  reads = 2,
-  collective = 4,
-  nonblocking = 8,
-  buffered = 16,
-  failed = 128,
-  one_more_part = 256,
-  cancels = 512,
-};
+constexpr unsigned writes = 1, reads = 2, collective = 4, nonblocking = 8, buffered = 16,
+                   failed = 128, one_more_part = 256, cancels = 512;
 
 /// Which requests a call waits for.
 struct Requests {
@@ -171,7 +176,7 @@ struct Event {
   Id call = no_id;     ///< a definition of kind "call"
   Id file = no_id;     ///< an opening
   Id dataset = no_id;  ///< a definition, or none
-  unsigned flags = 0;  ///< of Flag
+  unsigned flags = 0;  ///< of those above
   Id type = no_id;     ///< of elements in memory, a definition, or none
   Id details = no_id;  ///< a definition, such as a property list, or none
   /// With writes or reads: what of the dataset. Null: all of it, `rank` dimensions. Boxes without

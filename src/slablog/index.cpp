@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "slablog/checksum.hpp"
+#include "base/checksum.hpp"
 #include "slablog/index_reader.hpp"
 
 namespace slabmark::slablog {

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "base/checksum.hpp"
 #include "slablog/api/slablog.h"
-#include "slablog/checksum.hpp"
 
 namespace slabmark::slablog {
 

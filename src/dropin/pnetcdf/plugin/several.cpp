@@ -1,64 +1,9 @@
 // The collective mput and mget, for parts of several variables.
-#include "dropin/pnetcdf/plugin/families.hpp"
+#include "dropin/pnetcdf/plugin/several.hpp"
 
 using namespace slabmark::dropin;
 
-// Strides and maps may be left out for all variables.
-#define SLABMARK_OF(list) (list ? list[i] : nullptr)
-
-#define SLABMARK_FOR_EACH_SEVERAL(X, ...)                                                     \
-  X(__VA_ARGS__, var, (), (), (.kind = Access::Kind::var))                                    \
-  X(__VA_ARGS__, var1, (MPI_Offset* const* starts, ), (starts, ),                             \
-    (.kind = Access::Kind::var1, .start = SLABMARK_OF(starts)))                               \
-  X(__VA_ARGS__, vara, (MPI_Offset* const* starts, MPI_Offset* const* counts, ),              \
-    (starts, counts, ),                                                                       \
-    (.kind = Access::Kind::vara, .start = SLABMARK_OF(starts), .count = SLABMARK_OF(counts))) \
-  X(__VA_ARGS__, vars,                                                                        \
-    (MPI_Offset* const* starts, MPI_Offset* const* counts, MPI_Offset* const* strides, ),     \
-    (starts, counts, strides, ),                                                              \
-    (.kind = Access::Kind::vars, .start = SLABMARK_OF(starts), .count = SLABMARK_OF(counts),  \
-     .stride = SLABMARK_OF(strides)))                                                         \
-  X(__VA_ARGS__, varm,                                                                        \
-    (MPI_Offset* const* starts, MPI_Offset* const* counts, MPI_Offset* const* strides,        \
-     MPI_Offset* const* imaps, ),                                                             \
-    (starts, counts, strides, imaps, ),                                                       \
-    (.kind = Access::Kind::varm, .start = SLABMARK_OF(starts), .count = SLABMARK_OF(counts),  \
-     .stride = SLABMARK_OF(strides), .imap = SLABMARK_OF(imaps)))
-
-#define SLABMARK_POINTERS_put(type) type* const*
-#define SLABMARK_POINTERS_get(type) type**
-
-#define SLABMARK_MOVE(name, direction, arguments, access, memory)                                 \
-  const auto native = [&] {                                                                       \
-    return SLABMARK_NATIVE(name)(ncid, count_of_variables, variables, SLABMARK_UNPACK arguments); \
-  };                                                                                              \
-  const auto call_of = [&](int i) {                                                               \
-    return Call{Direction::direction, false, variables[i], Access{SLABMARK_UNPACK access},        \
-                memory};                                                                          \
-  };                                                                                              \
-  return several(ncid, count_of_variables, std::cref(call_of), std::cref(native));
-
-#define SLABMARK_TYPED(type, c_type, mpi_type, direction, kind, parameters, arguments, access) \
-  int ncmpi_m##direction##_##kind##_##type##_all(                                              \
-      int ncid, int count_of_variables, int* variables,                                        \
-      SLABMARK_UNPACK parameters SLABMARK_POINTERS_##direction(c_type) buffers) {              \
-    SLABMARK_MOVE(ncmpi_m##direction##_##kind##_##type##_all, direction,                       \
-                  (SLABMARK_UNPACK arguments buffers), access,                                 \
-                  memory_of(buffers[i], -1, mpi_type))                                         \
-  }
-
-#define SLABMARK_FAMILY(direction, kind, parameters, arguments, access)                  \
-  SLABMARK_FOR_EACH_TYPE(SLABMARK_TYPED, direction, kind, parameters, arguments, access) \
-  int ncmpi_m##direction##_##kind##_all(                                                 \
-      int ncid, int count_of_variables, int* variables,                                  \
-      SLABMARK_UNPACK parameters SLABMARK_POINTERS_##direction(void) buffers,            \
-      const MPI_Offset* counts_of_types, const MPI_Datatype* types) {                    \
-    SLABMARK_MOVE(ncmpi_m##direction##_##kind##_all, direction,                          \
-                  (SLABMARK_UNPACK arguments buffers, counts_of_types, types), access,   \
-                  memory_of(buffers[i], counts_of_types[i], types[i]))                   \
-  }
-
 extern "C" {
-SLABMARK_FOR_EACH_SEVERAL(SLABMARK_FAMILY, put)
-SLABMARK_FOR_EACH_SEVERAL(SLABMARK_FAMILY, get)
+SLABMARK_FOR_EACH_SEVERAL(SLABMARK_SEVERAL, _all, several, put)
+SLABMARK_FOR_EACH_SEVERAL(SLABMARK_SEVERAL, _all, several, get)
 }

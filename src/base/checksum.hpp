@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-namespace slabmark::slablog {
+namespace slabmark {
 
 /// FNV-1a of 64 bits, eight bytes at a time: it finds what a writer left half-written, and damage.
 /// Each step can be undone, so a change of one number, or of bytes within one, is always found.
@@ -45,4 +45,4 @@ class Checksum {
   std::uint64_t state_ = 0xcbf29ce484222325;
 };
 
-}  // namespace slabmark::slablog
+}  // namespace slabmark

@@ -1,0 +1,446 @@
+#include "capture/recorder.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <pthread.h>
+#include <string>
+#include <unistd.h>
+#include <unordered_map>
+
+#include "capture/plugin/block.hpp"
+#include "capture/plugin/hash.hpp"
+#include "capture/plugin/list_coder.hpp"
+#include "capture/plugin/spool.hpp"
+
+namespace slabmark::capture {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto long_thought = std::chrono::milliseconds(50);     ///< begins a new block
+constexpr auto write_interval = std::chrono::milliseconds(100);  ///< most that a crash costs
+constexpr std::size_t most_in_block = 256 * 1024;                ///< bytes
+constexpr std::size_t most_events_in_block = 65536;
+constexpr std::size_t most_unwritten = 1024 * 1024;  ///< bytes of a stream
+// Of what is known by its hash; beyond, all is forgotten, and stored anew where it comes again.
+constexpr std::size_t most_lists = std::size_t{1} << 20;
+constexpr std::size_t most_block_parameters = std::size_t{1} << 20;
+
+thread_local int depth = 0;
+thread_local Clock::time_point call_began;
+
+/// Nothing below is a call of the program, and errno stays.
+class Inside {
+ public:
+  Inside() : errno_(errno) { ++depth; }
+  ~Inside() {
+    --depth;
+    errno = errno_;
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  int errno_;
+};
+
+std::string quoted(std::string_view text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      json += '\\';
+      json += c;
+    } else if (static_cast<unsigned char>(c) < ' ') {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
+      json += escape;
+    } else {
+      json += c;
+    }
+  }
+  return json + '"';
+}
+
+/// Those variables that change what libraries do with files, as members of a JSON object.
+std::string environment_json() {
+  constexpr std::string_view prefixes[] = {"ROMIO_",         "PNETCDF_",         "HDF5_",
+                                           "MPICH_MPIIO_",   "OMPI_MCA_io",      "OMPI_MCA_fs_",
+                                           "OMPI_MCA_fcoll", "OMPI_MCA_sharedfp"};
+  std::map<std::string, std::string> found;
+  for (char** variable = environ; *variable; ++variable) {
+    const std::string_view text = *variable;
+    const std::size_t sign = text.find('=');
+    if (sign == std::string_view::npos) continue;
+    for (const std::string_view prefix : prefixes) {
+      if (text.starts_with(prefix)) found.emplace(text.substr(0, sign), text.substr(sign + 1));
+    }
+  }
+  std::string json;
+  for (const auto& [name, value] : found) {
+    json += (json.empty() ? "" : ",") + quoted(name) + ":" + quoted(value);
+  }
+  return "{" + json + "}";
+}
+
+/// The words of the command line as a JSON list.
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string json = "[";
+  for (std::string word; std::getline(file, word, '\0');) {
+    json += (json.size() > 1 ? "," : "") + quoted(word);
+  }
+  return json + "]";
+}
+
+std::string process_json() {
+  char host[256] = {};
+  if (gethostname(host, sizeof host - 1) != 0) std::strcpy(host, "unknown");
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  std::string json = "{\"kind\":\"process\",\"host\":" + quoted(host) +
+                     ",\"pid\":" + std::to_string(getpid()) +
+                     ",\"program\":" + quoted(program_invocation_short_name) +
+                     ",\"command\":" + command_line() + ",\"environment\":" + environment_json() +
+                     ",\"started\":" + std::to_string(std::chrono::duration<double>(now).count());
+  // What launchers tell a process of itself, for programs without MPI.
+  constexpr const char* variables[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                          {"PMI_RANK", "PMI_SIZE"},
+                                          {"SLURM_PROCID", "SLURM_NTASKS"}};
+  for (const auto& [rank_name, ranks_name] : variables) {
+    const char* const rank = std::getenv(rank_name);
+    const char* const ranks = std::getenv(ranks_name);
+    if (!rank || !ranks) continue;
+    json += ",\"launched\":[" + std::to_string(std::atoi(rank)) + "," +
+            std::to_string(std::atoi(ranks)) + "]";
+    break;
+  }
+  return json + "}";
+}
+
+class Recorder {
+ public:
+  static Recorder& the() {
+    static Recorder& recorder = *new Recorder;  // outlives whatever still calls at exit
+    return recorder;
+  }
+
+  bool on() const { return on_; }
+  void stop() { on_ = false; }  ///< of the child of a fork
+
+  /// Calls action() with all locked and nothing thrown; `otherwise` where recording is off.
+  template <class Result, class Action>
+  Result guarded(Result otherwise, const Action& action) {
+    if (!on_) return otherwise;
+    const Inside inside;
+    try {
+      const std::lock_guard lock(mutex_);
+      if (on_) return action();
+    } catch (const std::exception&) {
+      give_up("there is no memory for it");
+    }
+    return otherwise;
+  }
+
+  void put_definition(std::string_view json) {
+    if (!described_) {
+      described_ = true;
+      put_definition(process_json());
+    }
+    put_varint(definitions_, json.size());
+    definitions_.insert(definitions_.end(), json.begin(), json.end());
+  }
+
+  Id open_file(std::string_view json) {
+    put_definition(json);
+    return files_++;
+  }
+
+  Id define(std::string_view json) {
+    const auto [place, is_new] = known_.try_emplace(std::string(json), calls_.size());
+    if (!is_new) return place->second;
+    put_definition(json);
+    // After a flush, a close and such, a program may come back with the same calls.
+    bool ends = false;
+    for (const char* const effect : {"flush", "close", "step"}) {
+      ends = ends || json.find("\"effect\":" + quoted(effect)) != std::string_view::npos;
+    }
+    calls_.push_back(ends);
+    return place->second;
+  }
+
+  std::uint64_t record(const Event& event) {
+    account_for_gap();
+    CodedEvent coded{&event, event.rank};
+    if (event.flags & (writes | reads)) code_selection(event, coded);
+    if (event.memory) {
+      scratch_.clear();
+      ListCoder(*event.memory).put_memory(scratch_);
+      coded.memory = list_number();
+    }
+    coded.posted = posted_;
+    block_.add(coded);
+    if (event.flags & nonblocking) ++posted_;
+    cut_ = cut_ || (event.call < calls_.size() && calls_[event.call]) ||
+           block_.body().size() > most_in_block || block_.events() >= most_events_in_block;
+    return event.flags & nonblocking ? posted_ : 0;
+  }
+
+  void count_uncaptured(std::string_view name) {
+    Uncaptured& counted = uncaptured_[std::string(name)];
+    if (counted.call == no_id) {
+      counted.call =
+          define("{\"effect\":\"other\",\"kind\":\"call\",\"name\":" + quoted(name) + "}");
+    }
+    ++counted.more;
+  }
+
+  /// A call of the program has ended.
+  void ended_call() {
+    account_for_gap();
+    const Clock::time_point now = Clock::now();
+    inside_ += now - (accounted_ > call_began ? accounted_ : call_began);
+    accounted_ = now;
+    if (!cut_) return;
+    cut_ = false;
+    cut_block();
+    const bool much = events_.size() + lists_.size() + definitions_.size() > most_unwritten / 16;
+    if (much || now - written_ > write_interval) write();
+  }
+
+  void write_all() {
+    cut_block();
+    write();
+  }
+
+  void finish() {
+    if (definitions_.empty() && !described_) return;  // has opened nothing
+    cut_block();
+    put_uncaptured();
+    put_varint(events_, Token::end);
+    write();
+    on_ = false;
+  }
+
+ private:
+  struct Uncaptured {
+    Id call = no_id;
+    std::uint64_t more = 0;
+  };
+  struct KnownBlock {
+    std::uint64_t number;
+    std::vector<std::int64_t> parameters;
+  };
+
+  Recorder() {
+    const char* const pattern = std::getenv(pattern_variable);
+    if (!pattern || !*pattern) return;
+    spool_ = std::make_unique<Spool>(pattern);
+    accounted_ = written_ = Clock::now();
+    on_ = true;
+    pthread_atfork(nullptr, nullptr, [] { the().stop(); });
+  }
+
+  void account_for_gap() {
+    if (call_began <= accounted_) return;  // another part of the same call, or another thread's
+    const auto gap = call_began - accounted_;
+    accounted_ = call_began;
+    if (gap >= long_thought && !block_.empty()) cut_block();
+    thought_ += gap;
+  }
+
+  void code_selection(const Event& event, CodedEvent& coded) {
+    if (!event.selection) return;
+    coded.rank = event.selection->rank();
+    coded.selection = select_none_code;
+    if (event.selection->size() == 0) return;
+    const ListCoder coder(*event.selection);
+    coded.origin = coder.origin();
+    if (coder.is_one_box()) {
+      coded.selection = select_box_code;
+      coded.counts = coder.counts();
+      return;
+    }
+    scratch_.clear();
+    coder.put_selection(scratch_);
+    coded.selection = first_list_code + list_number();
+  }
+
+  /// Of the list in scratch_.
+  std::uint64_t list_number() {
+    if (list_numbers_.size() >= most_lists) list_numbers_.clear();
+    const auto [place, is_new] = list_numbers_.try_emplace(Hash::of(scratch_), list_count_);
+    if (is_new) {
+      ++list_count_;
+      lists_.insert(lists_.end(), scratch_.begin(), scratch_.end());
+      if (lists_.size() > most_unwritten) write();
+    }
+    return place->second;
+  }
+
+  void cut_block() {
+    if (block_.empty()) return;
+    std::vector<std::int64_t> parameters = block_.parameters();
+    const Hash hash = Hash::of(block_.body());
+    const auto known = blocks_.find(hash);
+    const auto put_times = [&] {
+      for (Clock::duration* const time : {&thought_, &inside_}) {
+        const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(*time);
+        put_varint(events_, static_cast<std::uint64_t>(micros.count()));
+        *time -= micros;  // what is less than one is not lost
+      }
+    };
+    if (known != blocks_.end()) {
+      put_varint(events_, Token::again);
+      put_varint(events_, known->second.number);
+      put_times();
+      std::vector<std::int64_t>& before = known->second.parameters;
+      put_column(events_, parameters.size(),
+                 [&](std::size_t i) { return difference(parameters[i], before[i]); });
+      before.swap(parameters);
+    } else {
+      put_varint(events_, Token::block);
+      put_times();
+      put_varint(events_, block_.body().size());
+      events_.insert(events_.end(), block_.body().begin(), block_.body().end());
+      put_varint(events_, parameters.size());
+      put_column(events_, parameters);
+      if (known_parameters_ > most_block_parameters) {
+        blocks_.clear();
+        known_parameters_ = 0;
+      }
+      known_parameters_ += parameters.size() + sizeof(KnownBlock) / sizeof(std::int64_t);
+      blocks_.emplace(hash, KnownBlock{block_count_++, std::move(parameters)});
+    }
+    block_.clear();
+    if (events_.size() > most_unwritten) write();
+  }
+
+  void put_uncaptured() {
+    for (auto& [name, counted] : uncaptured_) {
+      if (counted.more == 0) continue;
+      put_varint(events_, Token::uncaptured);
+      put_varint(events_, counted.call);
+      put_varint(events_, counted.more);
+      counted.more = 0;
+    }
+  }
+
+  void write() {
+    put_uncaptured();
+    if (!definitions_.empty()) spool_->add(Stream::definitions, definitions_);
+    if (!lists_.empty()) spool_->add(Stream::lists, lists_);
+    if (!events_.empty()) spool_->add(Stream::events, events_);
+    if (!spool_->write()) give_up(std::strerror(errno));
+    written_ = Clock::now();
+  }
+
+  void give_up(const char* reason) {
+    on_ = false;
+    std::fprintf(
+        stderr,
+        "slabmark capture: %s cannot be written (%s); the program goes on, what it does from "
+        "here on is not captured.\n",
+        spool_->path().c_str(), reason);
+  }
+
+  std::atomic<bool> on_ = false;
+  std::mutex mutex_;
+  std::unique_ptr<Spool> spool_;
+  bool described_ = false;
+  Id files_ = 0;
+  std::unordered_map<std::string, Id> known_;
+  std::vector<bool> calls_;  ///< for each definition: a call after which a block ends
+  std::uint64_t posted_ = 0;
+  Block block_;
+  bool cut_ = false;  ///< at the end of the call
+  Clock::time_point accounted_;
+  Clock::duration thought_{}, inside_{};  ///< since the last block
+  Clock::time_point written_;
+  Bytes scratch_, definitions_, lists_, events_;
+  std::unordered_map<Hash, std::uint64_t, HashOfHash> list_numbers_;
+  std::uint64_t list_count_ = 0;
+  std::unordered_map<Hash, KnownBlock, HashOfHash> blocks_;
+  std::uint64_t block_count_ = 0;
+  std::size_t known_parameters_ = 0;
+  std::map<std::string, Uncaptured> uncaptured_;
+};
+
+[[gnu::destructor]] void end_of_process() {
+  if (!std::getenv(pattern_variable)) return;
+  Recorder::the().guarded(0, [] {
+    Recorder::the().finish();
+    return 0;
+  });
+}
+
+}  // namespace
+
+Call::Call() noexcept : programs_(depth++ == 0 && Recorder::the().on()) {
+  if (programs_) call_began = Clock::now();
+}
+
+Call::~Call() {
+  if (programs_) {
+    Recorder::the().guarded(0, [] {
+      Recorder::the().ended_call();
+      return 0;
+    });
+  }
+  --depth;
+}
+
+Callback::Callback() noexcept : depth_(depth) { depth = 0; }
+Callback::~Callback() { depth = depth_; }
+
+bool is_on() noexcept { return Recorder::the().on(); }
+
+void describe_process(std::string_view json) noexcept {
+  // An object becomes one of its kind.
+  Recorder::the().guarded(0, [&] {
+    std::string text(json);
+    text.insert(text.find('{') + 1, "\"kind\":\"process\",");
+    Recorder::the().put_definition(text);
+    return 0;
+  });
+}
+
+void set_rank(int rank, int ranks) noexcept {
+  describe_process("{\"rank\":" + std::to_string(rank) + ",\"ranks\":" + std::to_string(ranks) +
+                   "}");
+}
+
+Id open_file(std::string_view json) noexcept {
+  return Recorder::the().guarded(no_id, [&] { return Recorder::the().open_file(json); });
+}
+
+Id define(std::string_view json) noexcept {
+  return Recorder::the().guarded(no_id, [&] { return Recorder::the().define(json); });
+}
+
+std::uint64_t record(const Event& event) noexcept {
+  return Recorder::the().guarded(std::uint64_t{0}, [&] { return Recorder::the().record(event); });
+}
+
+void count_uncaptured(std::string_view name) noexcept {
+  Recorder::the().guarded(0, [&] {
+    Recorder::the().count_uncaptured(name);
+    return 0;
+  });
+}
+
+void flush() noexcept {
+  Recorder::the().guarded(0, [] {
+    Recorder::the().write_all();
+    return 0;
+  });
+}
+
+}  // namespace slabmark::capture

@@ -1,0 +1,243 @@
+#include "capture/pnetcdf/calls.hpp"
+
+#include <array>
+#include <string>
+
+#include "capture/pnetcdf/captured_file.hpp"
+#include "dropin/pnetcdf/calls.hpp"
+
+namespace slabmark::capture {
+
+namespace {
+
+using dropin::Access;
+using dropin::Direction;
+
+enum class Verb { put, get, iput, iget, bput, mput, mget };
+constexpr std::array<const char*, 7> verb_names = {"put",  "get",  "iput", "iget",
+                                                   "bput", "mput", "mget"};
+constexpr std::array<const char*, 6> kind_names = {"var", "var1", "vara", "vars", "varm", "varn"};
+
+/// How a call is made, beside what dropin::Call says.
+struct Manner {
+  Verb verb;
+  unsigned flags = 0;  ///< beside those of the direction
+};
+
+Id call_of(const Manner& manner, Access::Kind kind) {
+  constexpr std::size_t ways = verb_names.size() * kind_names.size() * 2;
+  static auto& known = *new std::vector<Id>(ways, no_id);
+  const bool all = (manner.flags & collective) != 0;
+  const auto place =
+      (static_cast<std::size_t>(manner.verb) * kind_names.size() + static_cast<std::size_t>(kind)) *
+          2 +
+      (all ? 1 : 0);
+  Id& id = known[place];
+  if (id == no_id) {
+    const std::string verb = verb_names[static_cast<std::size_t>(manner.verb)];
+    id = call_id(
+        "ncmpi_" + verb + "_" + kind_names[static_cast<std::size_t>(kind)] + (all ? "_all" : ""),
+        verb.ends_with("put") ? "write" : "read");
+  }
+  return id;
+}
+
+/// What part of a variable a call is for.
+class Selected {
+ public:
+  void set(const Access& access, const CapturedVariable& variable, const CapturedFile& file) {
+    using Kind = Access::Kind;
+    const std::size_t rank = variable.lengths.size();
+    boxes_.clear(rank);
+    is_all_ = rank == 0 || (access.kind == Kind::var && !variable.has_records);
+    if (is_all_) return;
+    if (access.kind == Kind::var) {
+      zeros_.assign(rank, 0);
+      lengths_ = variable.lengths;
+      lengths_[0] = file.records();
+      boxes_.add(zeros_.data(), lengths_.data());
+    } else if (access.kind == Kind::varn) {
+      ones_.assign(rank, 1);
+      for (int i = 0; i < access.boxes; ++i) {
+        const MPI_Offset* const count = access.counts ? access.counts[i] : nullptr;
+        if (access.starts[i]) boxes_.add(access.starts[i], count ? count : ones_.data());
+      }
+    } else {
+      ones_.assign(rank, 1);
+      const MPI_Offset* const count = access.count ? access.count : ones_.data();
+      for (std::size_t d = 0; d < rank; ++d) {
+        if (count[d] == 0) return;
+      }
+      boxes_.add(access.start, access.stride, count, static_cast<const MPI_Offset*>(nullptr));
+    }
+  }
+
+  /// Null: all of the variable.
+  const Boxes* boxes() const { return is_all_ ? nullptr : &boxes_; }
+
+ private:
+  Boxes boxes_;
+  bool is_all_ = false;
+  std::vector<MPI_Offset> zeros_, ones_, lengths_;
+};
+
+/// Of elements in memory.
+Id type_of(const dropin::MemoryArgument& memory, const CapturedVariable& variable) {
+  constexpr std::size_t types = 11;
+  static auto& known = *new std::vector<Id>(types, no_id);
+  const auto type = memory.type == MPI_DATATYPE_NULL ? dropin::external_type(variable.type)
+                                                     : dropin::element_type_of(memory.type);
+  if (!type) return no_id;
+  Id& id = known[static_cast<std::size_t>(*type)];
+  if (id == no_id) id = type_id(name_of(*type));
+  return id;
+}
+
+std::uint64_t record_move(CapturedFile& file, const dropin::Call& call, const Manner& manner,
+                          int error) {
+  thread_local Selected selected;
+  thread_local Boxes memory;
+  const CapturedVariable* const variable = file.variable(call.variable);
+  if (!variable || (error != NC_NOERR && !call.access.start && !call.access.starts)) return 0;
+  Event event;
+  event.call = call_of(manner, call.access.kind);
+  event.file = file.id();
+  event.dataset = variable->dataset;
+  event.flags = manner.flags | (call.direction == Direction::put ? writes : reads) |
+                (call.buffered ? buffered : 0) | (error == NC_NOERR ? 0 : failed);
+  event.rank = variable->lengths.size();
+  if (error == NC_NOERR) {
+    selected.set(call.access, *variable, file);
+    event.selection = selected.boxes();
+  } else {  // its arguments may be anything
+    memory.clear(event.rank);
+    event.selection = &memory;
+  }
+  event.type = type_of(call.memory, *variable);
+  if (error == NC_NOERR && call.access.imap && variable->lengths.size() > 0 && call.access.count) {
+    memory.clear(variable->lengths.size());
+    memory.set_map(call.access.imap, call.access.count);
+    event.memory = &memory;
+  }
+  return record(event);
+}
+
+int move_now(int ncid, const dropin::Call& call, const Manner& manner,
+             const std::function<int()>& native) {
+  const Call guard;
+  const int error = native();
+  if (!guard.is_programs()) return error;
+  quietly([&] {
+    if (CapturedFile* const file = captured_file(ncid)) record_move(*file, call, manner, error);
+  });
+  return error;
+}
+
+int move_several(int ncid, int count, const std::function<dropin::Call(int)>& call_of, bool all,
+                 const std::function<int()>& native) {
+  const Call guard;
+  const int error = native();
+  if (!guard.is_programs()) return error;
+  quietly([&] {
+    CapturedFile* const file = captured_file(ncid);
+    for (int i = 0; file && i < count; ++i) {
+      const dropin::Call call = call_of(i);
+      record_move(*file, call,
+                  {call.direction == Direction::put ? Verb::mput : Verb::mget,
+                   (all ? collective : 0U) | (i > 0 ? one_more_part : 0U)},
+                  error);
+    }
+  });
+  return error;
+}
+
+int wait_for(int ncid, const char* name, unsigned flags, int count, const int* ids,
+             const std::function<int()>& native) {
+  const Call guard;
+  CapturedFile* const file = guard.is_programs() ? captured_file(ncid) : nullptr;
+  thread_local std::vector<int> asked;  // waiting overwrites them
+  if (file && count > 0 && ids) asked.assign(ids, ids + count);
+  const int error = native();
+  if (!file) return error;
+  quietly([&] {
+    using Which = Requests::Which;
+    std::vector<std::uint64_t> listed;
+    Event event;
+    if (count > 0) {
+      listed = file->take_requests(asked);
+      event.requests = {Which::listed, listed};
+    } else if (count == NC_REQ_ALL) {
+      event.requests = {Which::all};
+      file->forget_requests();
+    } else {
+      event.requests = {count == NC_PUT_REQ_ALL   ? Which::all_writing
+                        : count == NC_GET_REQ_ALL ? Which::all_reading
+                                                  : Which::listed};
+    }
+    event.call = call_id(name, (flags & cancels) ? "other" : "flush");
+    event.file = file->id();
+    event.flags = flags | (error == NC_NOERR ? 0 : failed);
+    record(event);
+  });
+  return error;
+}
+
+}  // namespace
+
+}  // namespace slabmark::capture
+
+namespace slabmark::dropin {
+
+using namespace slabmark::capture;
+using slabmark::dropin::Call;
+
+int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int*)>& native) {
+  const capture::Call guard;
+  const int error = native(id);
+  if (!guard.is_programs()) return error;
+  quietly([&] {
+    CapturedFile* const file = captured_file(ncid);
+    if (!file) return;
+    const Verb verb = call.buffered                      ? Verb::bput
+                      : call.direction == Direction::put ? Verb::iput
+                                                         : Verb::iget;
+    const std::uint64_t request =
+        record_move(*file, call, {verb, error == NC_NOERR ? capture::nonblocking : 0U}, error);
+    if (id && request > 0) file->posted(*id, request);
+  });
+  return error;
+}
+
+int blocking(int ncid, const Call& call, const std::function<int()>& native) {
+  return move_now(ncid, call,
+                  {call.direction == Direction::put ? Verb::put : Verb::get, collective}, native);
+}
+
+int independent(int ncid, const Call& call, const std::function<int()>& native) {
+  return move_now(ncid, call, {call.direction == Direction::put ? Verb::put : Verb::get}, native);
+}
+
+int several(int ncid, int count, const std::function<Call(int)>& call_of,
+            const std::function<int()>& native) {
+  return move_several(ncid, count, call_of, true, native);
+}
+
+int several_independent(int ncid, int count, const std::function<Call(int)>& call_of,
+                        const std::function<int()>& native) {
+  return move_several(ncid, count, call_of, false, native);
+}
+
+int wait_all(int ncid, int count, int* ids, int*, const std::function<int(int*)>& native) {
+  return wait_for(ncid, "ncmpi_wait_all", collective, count, ids, [&] { return native(ids); });
+}
+
+int wait(int ncid, int count, int* ids, const std::function<int(int*)>& native) {
+  return wait_for(ncid, "ncmpi_wait", 0, count, ids, [&] { return native(ids); });
+}
+
+int cancel(int ncid, int count, int* ids, int* statuses,
+           const std::function<int(int*, int*)>& native) {
+  return wait_for(ncid, "ncmpi_cancel", cancels, count, ids, [&] { return native(ids, statuses); });
+}
+
+}  // namespace slabmark::dropin

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+
+#include "dropin/pnetcdf/call.hpp"
+
+// What the wrappers of the independent calls, which the drop-in leaves alone, go to; those of the
+// others go to the functions of dropin/pnetcdf/calls.hpp, which are defined here, too.
+
+namespace slabmark::dropin {
+
+int independent(int ncid, const Call& call, const std::function<int()>& native);
+int several_independent(int ncid, int count, const std::function<Call(int)>& call_of,
+                        const std::function<int()>& native);
+
+}  // namespace slabmark::dropin
+
+namespace slabmark::capture {
+
+/// Runs `action`, of what nothing may reach the program.
+template <class Action>
+void quietly(const Action& action) noexcept {
+  try {
+    action();
+  } catch (...) {  // no memory: this call is not recorded
+  }
+}
+
+}  // namespace slabmark::capture

@@ -1,0 +1,219 @@
+#include "capture/pnetcdf/captured_file.hpp"
+
+#include <array>
+#include <memory>
+
+#include <nlohmann/json.hpp>
+
+#include "capture/world/world.hpp"
+#include "dropin/pnetcdf/native.hpp"
+#include "storage/mpiio/info.hpp"
+
+namespace slabmark::capture {
+
+namespace {
+
+using nlohmann::json;
+
+/// Keys in order, so that all ranks say the same; names need not be UTF-8.
+std::string text_of(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::unordered_map<int, std::unique_ptr<CapturedFile>>& open_files() {
+  static auto& files = *new std::unordered_map<int, std::unique_ptr<CapturedFile>>;
+  return files;
+}
+
+void describe_libraries() {
+  static bool done = false;
+  if (done) return;
+  done = true;
+  know_rank();
+  const auto library_version =
+      reinterpret_cast<decltype(&ncmpi_inq_libvers)>(dropin::find_native("ncmpi_inq_libvers"));
+  describe_process(
+      text_of({{"libraries", {{"pnetcdf", library_version ? library_version() : "unknown"}}}}));
+}
+
+/// Names, types and lengths of the attributes of a variable, or of the file.
+json attributes_of(int ncid, int varid) {
+  json all = json::array();
+  int count = 0;
+  if (SLABMARK_NATIVE(ncmpi_inq_varnatts)(ncid, varid, &count) != NC_NOERR) return all;
+  for (int i = 0; i < count; ++i) {
+    std::array<char, NC_MAX_NAME + 1> name{};
+    nc_type type = NC_NAT;
+    MPI_Offset length = 0;
+    if (SLABMARK_NATIVE(ncmpi_inq_attname)(ncid, varid, i, name.data()) != NC_NOERR) continue;
+    SLABMARK_NATIVE(ncmpi_inq_att)(ncid, varid, name.data(), &type, &length);
+    all.push_back({{"name", name.data()}, {"type", name_of_type(type)}, {"count", length}});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string name_of(dropin::ElementType type) {
+  constexpr std::array<const char*, 11> names = {"char",   "int8",    "uint8",  "int16",
+                                                 "uint16", "int32",   "uint32", "int64",
+                                                 "uint64", "float32", "float64"};
+  return names.at(static_cast<std::size_t>(type));
+}
+
+std::string name_of_type(nc_type type) {
+  const auto known = dropin::external_type(type);
+  return known ? name_of(*known) : "type " + std::to_string(type);
+}
+
+Id call_id(const std::string& name, const char* effect) {
+  return capture::define(
+      text_of({{"kind", "call"}, {"name", name}, {"effect", effect}, {"library", "pnetcdf"}}));
+}
+
+Id type_id(const std::string& type) {
+  return capture::define(text_of({{"kind", "type"}, {"type", type}}));
+}
+
+CapturedFile::CapturedFile(int ncid, MPI_Comm comm, const char* path, int mode, MPI_Info info,
+                           bool is_new)
+    : ncid_(ncid) {
+  describe_libraries();
+  int format = 0;
+  int ranks = 0;
+  SLABMARK_NATIVE(ncmpi_inq_format)(ncid, &format);
+  MPI_Comm_size(comm, &ranks);
+  id_ = open_file(
+      text_of({{"kind", "file"},
+               {"level", "pnetcdf"},
+               {"path", path},
+               {"mode", mode},
+               {"ranks", ranks},
+               {"format", "CDF-" + std::to_string(format == NC_FORMAT_CDF2   ? 2
+                                                  : format == NC_FORMAT_CDF5 ? 5
+                                                                             : 1)},
+               {"hints", info == MPI_INFO_NULL ? json::object() : json(mpiio::entries_of(info))}}));
+  if (!is_new) SLABMARK_NATIVE(ncmpi_inq_nvars)(ncid, &known_variables_);
+  mark(is_new ? "ncmpi_create" : "ncmpi_open", is_new ? "create" : "open", collective);
+}
+
+CapturedVariable CapturedFile::inquire(int varid) const {
+  CapturedVariable variable;
+  std::array<char, NC_MAX_NAME + 1> name{};
+  int count = 0;
+  if (SLABMARK_NATIVE(ncmpi_inq_varndims)(ncid_, varid, &count) != NC_NOERR) return variable;
+  std::vector<int> ids(static_cast<std::size_t>(count) + 1);
+  if (SLABMARK_NATIVE(ncmpi_inq_var)(ncid_, varid, name.data(), &variable.type, &count, ids.data(),
+                                     static_cast<int*>(nullptr)) != NC_NOERR) {
+    return variable;
+  }
+  int record_dimension = -1;
+  SLABMARK_NATIVE(ncmpi_inq_unlimdim)(ncid_, &record_dimension);
+  json extent = json::array(), maximum = json::array(), names = json::array();
+  for (int d = 0; d < count; ++d) {
+    const int id = ids[static_cast<std::size_t>(d)];
+    std::array<char, NC_MAX_NAME + 1> dimension{};
+    MPI_Offset length = 0;
+    SLABMARK_NATIVE(ncmpi_inq_dim)(ncid_, id, dimension.data(), &length);
+    const bool records = id == record_dimension;
+    variable.has_records = variable.has_records || records;
+    variable.lengths.push_back(length);
+    extent.push_back(records && varid >= known_variables_ ? 0 : length);
+    maximum.push_back(records ? json(nullptr) : json(length));
+    names.push_back(dimension.data());
+  }
+  int no_fill = 1;
+  SLABMARK_NATIVE(ncmpi_inq_var_fill)(ncid_, varid, &no_fill, static_cast<void*>(nullptr));
+  json definition = {
+      {"kind", "dataset"}, {"name", name.data()}, {"type", name_of_type(variable.type)},
+      {"extent", extent},  {"dimensions", names}, {"attributes", attributes_of(ncid_, varid)}};
+  if (variable.has_records) definition["maximum"] = maximum;
+  if (!no_fill) definition["filled"] = true;
+  variable.dataset = capture::define(text_of(definition));
+  return variable;
+}
+
+const CapturedVariable* CapturedFile::variable(int varid) {
+  if (varid < 0) return nullptr;
+  const auto place = static_cast<std::size_t>(varid);
+  if (place >= variables_.size()) variables_.resize(place + 1);
+  if (variables_[place].dataset == no_id) variables_[place] = inquire(varid);
+  return variables_[place].dataset == no_id ? nullptr : &variables_[place];
+}
+
+MPI_Offset CapturedFile::records() const {
+  int dimension = -1;
+  MPI_Offset length = 0;
+  SLABMARK_NATIVE(ncmpi_inq_unlimdim)(ncid_, &dimension);
+  if (dimension >= 0) SLABMARK_NATIVE(ncmpi_inq_dimlen)(ncid_, dimension, &length);
+  return length;
+}
+
+void CapturedFile::define(const char* call, std::span<const std::int64_t> arguments) {
+  int count = 0;
+  SLABMARK_NATIVE(ncmpi_inq_nvars)(ncid_, &count);
+  for (int varid = known_variables_; varid < count; ++varid) {
+    if (const CapturedVariable* const defined = variable(varid)) {
+      mark("ncmpi_def_var", "define", collective, {}, defined->dataset);
+    }
+  }
+  known_variables_ = count;
+
+  int dimensions = 0;
+  SLABMARK_NATIVE(ncmpi_inq_ndims)(ncid_, &dimensions);
+  int record_dimension = -1;
+  SLABMARK_NATIVE(ncmpi_inq_unlimdim)(ncid_, &record_dimension);
+  json all = json::array();
+  for (int d = 0; d < dimensions; ++d) {
+    std::array<char, NC_MAX_NAME + 1> name{};
+    MPI_Offset length = 0;
+    SLABMARK_NATIVE(ncmpi_inq_dim)(ncid_, d, name.data(), &length);
+    all.push_back(
+        {{"name", name.data()}, {"length", d == record_dimension ? json(nullptr) : json(length)}});
+  }
+  Event event;
+  event.call = call_id(call, "define");
+  event.file = id_;
+  event.flags = collective;
+  event.details = capture::define(text_of({{"kind", "structure"},
+                                           {"dimensions", all},
+                                           {"attributes", attributes_of(ncid_, NC_GLOBAL)}}));
+  event.arguments = arguments;
+  record(event);
+}
+
+void CapturedFile::mark(const char* call, const char* effect, unsigned flags,
+                        std::span<const std::int64_t> arguments, Id dataset) {
+  Event event;
+  event.call = call_id(call, effect);
+  event.file = id_;
+  event.dataset = dataset;
+  event.flags = flags;
+  event.arguments = arguments;
+  record(event);
+}
+
+std::vector<std::uint64_t> CapturedFile::take_requests(std::span<const int> native) {
+  std::vector<std::uint64_t> found;
+  for (const int id : native) {
+    const auto request = requests_.find(id);
+    if (request == requests_.end()) continue;  // NC_REQ_NULL, or waited for before
+    found.push_back(request->second);
+    requests_.erase(request);
+  }
+  return found;
+}
+
+CapturedFile* captured_file(int ncid) {
+  const auto found = open_files().find(ncid);
+  return found == open_files().end() ? nullptr : found->second.get();
+}
+
+void add_captured_file(int ncid, MPI_Comm comm, const char* path, int mode, MPI_Info info,
+                       bool is_new) {
+  open_files()[ncid] = std::make_unique<CapturedFile>(ncid, comm, path, mode, info, is_new);
+}
+
+void remove_captured_file(int ncid) { open_files().erase(ncid); }
+
+}  // namespace slabmark::capture

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <mpi.h>
+#include <pnetcdf.h>
+
+#include "capture/recorder.hpp"
+#include "dropin/pnetcdf/element_type.hpp"
+
+namespace slabmark::capture {
+
+/// A variable, as far as calls depend on it.
+struct CapturedVariable {
+  Id dataset = no_id;
+  nc_type type = NC_NAT;
+  std::vector<MPI_Offset> lengths;  ///< of its dimensions; that of records is not used
+  bool has_records = false;
+};
+
+/// A file that the program has open. All functions are called inside a Call.
+class CapturedFile {
+ public:
+  /// Records the opening.
+  CapturedFile(int ncid, MPI_Comm comm, const char* path, int mode, MPI_Info info, bool is_new);
+
+  Id id() const { return id_; }
+  /// A variable that may not be defined yet for PnetCDF to judge: null.
+  const CapturedVariable* variable(int varid);
+  MPI_Offset records() const;  ///< how many there are now
+
+  /// Records what was defined since the last time, and the call that ended it.
+  void define(const char* call, std::span<const std::int64_t> arguments);
+  /// Records a call about the file, or about a variable of it.
+  void mark(const char* call, const char* effect, unsigned flags = 0,
+            std::span<const std::int64_t> arguments = {}, Id dataset = no_id);
+
+  /// What requests of the library are among those that were recorded.
+  void posted(int native, std::uint64_t request) { requests_[native] = request; }
+  std::vector<std::uint64_t> take_requests(std::span<const int> native);
+  void forget_requests() { requests_.clear(); }
+
+ private:
+  CapturedVariable inquire(int varid) const;
+
+  int ncid_;
+  Id id_ = no_id;
+  int known_variables_ = 0;  ///< those that were there, or were defined and recorded
+  std::vector<CapturedVariable> variables_;
+  std::unordered_map<int, std::uint64_t> requests_;
+};
+
+/// The file of that number, or null. Files are made and removed by one thread at a time, as
+/// PnetCDF wants it.
+CapturedFile* captured_file(int ncid);
+void add_captured_file(int ncid, MPI_Comm comm, const char* path, int mode, MPI_Info info,
+                       bool is_new);
+void remove_captured_file(int ncid);
+
+/// Definitions, made once.
+Id call_id(const std::string& name, const char* effect);
+Id type_id(const std::string& type);
+/// "float64", as the pattern file has it.
+std::string name_of(dropin::ElementType type);
+std::string name_of_type(nc_type type);
+
+}  // namespace slabmark::capture

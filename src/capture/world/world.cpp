@@ -1,0 +1,69 @@
+#include "capture/world/world.hpp"
+
+#include <array>
+#include <atomic>
+#include <dlfcn.h>
+#include <string>
+
+#include <mpi.h>
+
+#include "capture/recorder.hpp"
+
+namespace slabmark::capture {
+
+void know_rank() {
+  static std::atomic<bool> known = false;
+  if (!is_on() || known.exchange(true)) return;
+  int rank = 0;
+  int ranks = 1;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  set_rank(rank, ranks);
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  PMPI_Get_library_version(text.data(), &length);
+  std::string version = text.data();
+  version.resize(std::min(version.find_first_of(",\n\"\\"), version.size()));
+  describe_process("{\"libraries\":{\"mpi\":\"" + version + "\"}}");
+}
+
+void wrap_init() {}
+
+namespace {
+
+// That of another interposer, or MPI's own.
+template <class Function>
+Function next(const char* name, Function of_mpi) {
+  const auto found = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+  return found == nullptr ? of_mpi : found;
+}
+
+}  // namespace
+
+}  // namespace slabmark::capture
+
+extern "C" {
+
+int MPI_Init(int* argc, char*** argv) {
+  static const auto init = slabmark::capture::next("MPI_Init", PMPI_Init);
+  int code = MPI_SUCCESS;
+  {
+    const slabmark::capture::Call below;
+    code = init(argc, argv);
+  }
+  if (code == MPI_SUCCESS) slabmark::capture::know_rank();
+  return code;
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  static const auto init = slabmark::capture::next("MPI_Init_thread", PMPI_Init_thread);
+  int code = MPI_SUCCESS;
+  {
+    const slabmark::capture::Call below;
+    code = init(argc, argv, required, provided);
+  }
+  if (code == MPI_SUCCESS) slabmark::capture::know_rank();
+  return code;
+}
+
+}  // extern "C"

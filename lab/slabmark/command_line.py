@@ -23,6 +23,7 @@ COMMANDS = {
     "accept": ("slabmark.accept.command", "does a file system meet its targets? a fixed suite, and a report to hand in"),
     "advise": ("slabmark.advise.command", "try methods and settings, and say what to use here"),
     "apply": ("slabmark.apply", "run a program that uses PnetCDF, with the drop-in"),
+    "capture": ("slabmark.capture", "record what a program asks of its I/O libraries, as a pattern"),
     "decomp": ("slabmark.decomposition", "a picture of a decomposition: who owns what"),
     "doctor": ("slabmark.doctor", "what is in effect on this machine, and what is wrong with it"),
 }
@@ -75,7 +76,7 @@ def main(arguments=None):
             signal.signal(number, _interrupt)
         for stream in (sys.stdout, sys.stderr):
             stream.reconfigure(errors="backslashreplace")  # names need not be UTF-8
-    if arguments[:1] != ["apply"]:  # whose command is to find the environment as it is
+    if arguments[:1] not in (["apply"], ["capture"]):  # whose command is to find the environment as it is
         os.environ["MPLBACKEND"] = "agg"  # no windows; one that matplotlib does not know would end it, as would a date
         if not os.environ.get("SOURCE_DATE_EPOCH", "0").isdecimal():
             del os.environ["SOURCE_DATE_EPOCH"]

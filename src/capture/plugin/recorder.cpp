@@ -223,6 +223,7 @@ class Recorder {
   void finish() {
     if (definitions_.empty() && !described_) return;  // has opened nothing
     cut_block();
+    put_definition("{\"finished\":true,\"kind\":\"process\"}");
     put_uncaptured();
     put_varint(events_, Token::end);
     write();

@@ -1,0 +1,296 @@
+#include "captured/merge.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "captured/byte_reader.hpp"
+#include "captured/pattern_file.hpp"
+#include "captured/spool_reader.hpp"
+
+namespace slabmark {
+
+namespace {
+
+using nlohmann::json;
+
+/// Distinct texts of JSON, numbered in the order in which they come.
+class Table {
+ public:
+  std::uint32_t number(const std::string& text) {
+    const auto [place, is_new] =
+        numbers_.try_emplace(text, static_cast<std::uint32_t>(values_.size()));
+    if (is_new) values_.push_back(json::parse(text));
+    return place->second;
+  }
+  json take() { return std::move(values_); }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  json values_ = json::array();
+};
+
+/// What a process says of itself and of its numbers.
+struct Process {
+  const SpoolReader::Process* frames = nullptr;
+  json facts = json::object();
+  std::vector<std::uint32_t> files, definitions;
+
+  std::optional<std::uint64_t> number(const char* key) const {
+    if (!facts.contains(key) || !facts[key].is_number_integer()) return std::nullopt;
+    return facts[key].get<std::uint64_t>();
+  }
+  std::string program() const { return facts.value("program", "?"); }
+};
+
+/// Definitions of all processes.
+class Definitions {
+ public:
+  Process read(const SpoolReader& spool, const SpoolReader::Process& frames,
+               const std::string& place) {
+    std::vector<std::uint8_t> bytes;
+    spool.read(frames, capture::Stream::definitions, [&](std::span<const std::uint8_t> part) {
+      bytes.insert(bytes.end(), part.begin(), part.end());
+    });
+    Process process;
+    process.frames = &frames;
+    ByteReader reader(bytes, place);
+    while (!reader.at_end()) {
+      const std::uint64_t length = reader.varint();
+      const std::size_t begin = reader.position();
+      reader.part(length);
+      add(process, std::string(reinterpret_cast<const char*>(bytes.data()) + begin, length),
+          reader);
+    }
+    return process;
+  }
+
+  Table files, definitions;
+
+ private:
+  enum class Kind { process, file, other };
+
+  void add(Process& process, const std::string& text, const ByteReader& reader) {
+    auto known = kinds_.find(text);
+    if (known == kinds_.end()) {
+      const json value = json::parse(text, nullptr, false);
+      if (!value.is_object()) reader.refuse("a definition is no JSON object");
+      const std::string kind = value.value("kind", "");
+      if (kind == "process") {
+        process.facts.merge_patch(value);
+        return;
+      }
+      known = kinds_.emplace(text, kind == "file" ? Kind::file : Kind::other).first;
+    }
+    if (known->second == Kind::file) {
+      process.files.push_back(files.number(text));
+    } else {
+      process.definitions.push_back(definitions.number(text));
+    }
+  }
+
+  std::unordered_map<std::string, Kind> kinds_;
+};
+
+/// Gives processes their ranks. The result has one place a rank, null where it left nothing.
+std::vector<const Process*> ranks_of(const std::vector<Process>& processes,
+                                     std::vector<std::string>& notes) {
+  std::vector<const Process*> known;
+  for (const Process& process : processes) {
+    if (process.number("rank")) known.push_back(&process);
+  }
+  if (known.empty()) {  // programs without MPI
+    for (const Process& process : processes) known.push_back(&process);
+    std::stable_sort(known.begin(), known.end(), [](const Process* a, const Process* b) {
+      const auto key = [](const Process& process) {
+        const json launched = process.facts.value("launched", json::array({0, 0}));
+        return std::pair(launched[0].get<std::uint64_t>(), process.facts.value("started", 0.0));
+      };
+      return key(*a) < key(*b);
+    });
+    return known;
+  }
+  if (known.size() < processes.size()) {
+    std::string names;
+    for (const Process& process : processes) {
+      if (process.number("rank")) continue;
+      if (names.find(process.program()) == std::string::npos)
+        names += (names.empty() ? "" : ", ") + process.program();
+    }
+    notes.push_back(fmt::format("{} processes that are no ranks of the program are left out: {}.",
+                                processes.size() - known.size(), names));
+  }
+  const std::uint64_t count = known.front()->number("ranks").value_or(1);
+  std::vector<const Process*> ranks(count);
+  for (const Process* process : known) {
+    const std::uint64_t rank = *process->number("rank");
+    const Process* const other = rank < count ? ranks[rank] : known.front();
+    if (other || process->number("ranks") != count) {
+      throw InputError(
+          fmt::format("The spool is of more than one run: rank {} of {} ({}, process {}) and rank "
+                      "{} of {} ({}, "
+                      "process {}); capture one program at a time.",
+                      rank, process->number("ranks").value_or(0), process->program(),
+                      process->number("pid").value_or(0), other ? *other->number("rank") : 0, count,
+                      (other ? other : known.front())->program(),
+                      (other ? other : known.front())->number("pid").value_or(0)));
+    }
+    ranks[rank] = process;
+  }
+  return ranks;
+}
+
+/// "3, 7, 8 and 12 more"
+std::string some_of(const std::vector<std::uint64_t>& numbers) {
+  constexpr std::size_t most = 5;
+  const std::size_t shown = std::min(most, numbers.size());
+  std::string text = fmt::format(
+      "{}", fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (shown < numbers.size()) text += fmt::format(" and {} more", numbers.size() - shown);
+  return text;
+}
+
+/// Takes names out of a header, the same name for the same name.
+class Anonymiser {
+ public:
+  void apply(json& header) {
+    for (json& file : header["files"]) visit(file);
+    for (json& definition : header["definitions"]) {
+      if (definition.value("kind", "") != "call") visit(definition);
+    }
+    for (const char* const key : {"hosts", "program", "command", "launch", "environment"})
+      header.erase(key);
+    for (json& rank : header["ranks"]) {
+      rank.erase("host");
+      rank.erase("pid");
+    }
+    header["anonymous"] = true;
+  }
+
+ private:
+  void visit(json& value) {
+    if (value.is_array()) {
+      for (json& entry : value) visit(entry);
+    }
+    if (!value.is_object()) return;
+    value.erase("named");
+    for (auto& [key, entry] : value.items()) {
+      if ((key == "name" || key == "path") && entry.is_string()) {
+        entry = other_name(key == "path" ? "file" : "name", entry.get<std::string>());
+      } else if (key == "dimensions") {
+        for (json& dimension : entry) {
+          if (dimension.is_string()) dimension = other_name("name", dimension.get<std::string>());
+          visit(dimension);
+        }
+      } else if (key != "hints") {
+        visit(entry);
+      }
+    }
+  }
+  std::string other_name(const std::string& prefix, const std::string& name) {
+    auto& known = names_[prefix];
+    return known.try_emplace(name, fmt::format("{}{}", prefix, known.size())).first->second;
+  }
+
+  std::map<std::string, std::map<std::string, std::string>> names_;
+};
+
+}  // namespace
+
+MergeResult merge_spool(const MergeRequest& request) {
+  const SpoolReader spool(request.spool);
+  MergeResult result;
+  Definitions definitions;
+  std::vector<Process> processes;
+  const std::string place = fmt::format("The definitions in '{}'", request.spool);
+  for (const auto& [number, frames] : spool.processes()) {
+    processes.push_back(definitions.read(spool, frames, place));
+  }
+  const std::vector<const Process*> ranks = ranks_of(processes, result.notes);
+
+  std::vector<std::uint64_t> missing, early;
+  json header = {{"ranks", json::array()}, {"hosts", json::array()}};
+  for (std::uint64_t rank = 0; rank < ranks.size(); ++rank) {
+    if (!ranks[rank]) {
+      missing.push_back(rank);
+      header["ranks"].push_back({{"state", "missing"}});
+      continue;
+    }
+    const Process& process = *ranks[rank];
+    const bool finished = process.facts.value("finished", false) && !process.frames->cut &&
+                          process.frames->frames.back().stream == capture::Stream::events;
+    if (!finished) early.push_back(rank);
+    json& hosts = header["hosts"];
+    const json host = process.facts.value("host", "?");
+    auto place_of_host = std::find(hosts.begin(), hosts.end(), host);
+    const auto host_number = place_of_host - hosts.begin();
+    if (place_of_host == hosts.end()) hosts.push_back(host);
+    header["ranks"].push_back({{"host", host_number},
+                               {"pid", process.number("pid").value_or(0)},
+                               {"state", finished ? "finished" : "ended early"}});
+    for (const char* const key : {"program", "command", "environment", "libraries"}) {
+      if (!header.contains(key) && process.facts.contains(key)) header[key] = process.facts[key];
+    }
+  }
+  if (!missing.empty() && !request.allow_missing) {
+    throw InputError(fmt::format(
+        "Of {} ranks, {} left nothing in '{}': {}; put the spool files of all nodes there, or say "
+        "--allow-missing if they opened no file.",
+        ranks.size(), missing.size(), request.spool, some_of(missing)));
+  }
+  if (!missing.empty()) {
+    result.notes.push_back(fmt::format(
+        "Ranks that left nothing are taken to have done nothing: {}.", some_of(missing)));
+  }
+  if (!early.empty()) {
+    result.notes.push_back(
+        fmt::format("The pattern is what was seen until the program ended early, on rank{} {}.",
+                    early.size() > 1 ? "s" : "", some_of(early)));
+  }
+  if (spool.damaged() > 0) {
+    result.notes.push_back(fmt::format(
+        "Bytes that were not written to the end are left out at {} place{} of the spool.",
+        spool.damaged(), spool.damaged() > 1 ? "s" : ""));
+  }
+
+  header["files"] = definitions.files.take();
+  header["definitions"] = definitions.definitions.take();
+  if (!request.launch.empty()) header["launch"] = request.launch;
+  if (request.anonymous) Anonymiser().apply(header);
+
+  const std::string unfinished = request.output + ".unfinished";
+  try {
+    PatternWriter writer(unfinished);
+    const Process nothing;
+    for (const Process* const of_rank : ranks) {
+      if (of_rank) {
+        const auto add = [&](capture::Stream stream, auto&& put) {
+          spool.read(*of_rank->frames, stream, [&](std::span<const std::uint8_t> bytes) {
+            result.bytes += bytes.size();
+            put(bytes);
+          });
+        };
+        add(capture::Stream::events, [&](auto bytes) { writer.add_events(bytes); });
+        add(capture::Stream::lists, [&](auto bytes) { writer.add_lists(bytes); });
+      }
+      const Process& process = of_rank ? *of_rank : nothing;
+      writer.end_rank(process.files, process.definitions);
+    }
+    writer.finish(header, "captured");
+    std::filesystem::rename(unfinished, request.output);
+  } catch (...) {
+    std::error_code error;
+    std::filesystem::remove(unfinished, error);
+    throw;
+  }
+  result.ranks = ranks.size();
+  return result;
+}
+
+}  // namespace slabmark

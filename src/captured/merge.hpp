@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace slabmark {
+
+struct MergeRequest {
+  std::string spool;                ///< the folder
+  std::string output;               ///< must not exist yet
+  bool anonymous = false;           ///< without names
+  bool allow_missing = false;       ///< ranks that left nothing did nothing
+  std::vector<std::string> launch;  ///< the command that was captured; empty: not known
+};
+
+struct MergeResult {
+  std::uint64_t ranks = 0;
+  std::uint64_t bytes = 0;         ///< of events and lists
+  std::vector<std::string> notes;  ///< sentences on what is not in the file, and why
+};
+
+/// Makes a pattern file of what processes left in a spool. Lists and events are copied as they are,
+/// some at a time, so memory does not grow with them. Throws InputError where there is no spool,
+/// its processes are not of one program, or ranks are missing.
+MergeResult merge_spool(const MergeRequest& request);
+
+}  // namespace slabmark

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "capture/spool_frame.hpp"
+
+namespace slabmark {
+
+/// The frames of all processes in the files of a spool.
+class SpoolReader {
+ public:
+  /// Looks at all frames; damaged ones are left out. Throws InputError where there is no spool.
+  explicit SpoolReader(const std::string& folder);
+
+  struct Frame {
+    std::size_t file = 0;
+    std::uint64_t offset = 0;  ///< of its bytes
+    std::uint32_t bytes = 0;
+    capture::Stream stream = capture::Stream::events;
+  };
+  struct Process {
+    std::vector<Frame> frames;  ///< in order, up to the first that is not there
+    bool cut = false;           ///< later frames are left out
+  };
+
+  /// By the number that a process has drawn.
+  const std::map<std::uint64_t, Process>& processes() const { return processes_; }
+  std::uint64_t damaged() const { return damaged_; }  ///< places where bytes were no frame
+
+  /// Hands the bytes of a stream of a process to `take`, frame by frame.
+  void read(const Process& process, capture::Stream stream,
+            const std::function<void(std::span<const std::uint8_t>)>& take) const;
+
+ private:
+  void scan(std::size_t file);
+
+  std::vector<std::string> paths_;
+  std::map<std::uint64_t, Process> processes_;
+  std::map<std::uint64_t, std::map<std::uint64_t, Frame>> found_;  ///< by process and number
+  std::uint64_t damaged_ = 0;
+};
+
+}  // namespace slabmark

@@ -28,6 +28,7 @@ class BoxLists {
   /// Looks where they begin. `bytes` live as long; `place` is what messages call them.
   BoxLists(std::span<const std::uint8_t> bytes, std::string place);
 
+  const std::string& place() const { return place_; }
   std::size_t size() const { return begins_.size(); }
   /// Takes list `i` apart. Throws InputError if there is none, or for a damaged one.
   BoxArray get(std::uint64_t i) const;

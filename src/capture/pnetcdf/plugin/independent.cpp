@@ -1,7 +1,7 @@
 // The put and get that each rank makes for itself.
 #include "capture/pnetcdf/calls.hpp"
-#include "dropin/pnetcdf/plugin/blocking.hpp"
-#include "dropin/pnetcdf/plugin/several.hpp"
+#include "dropin/pnetcdf/blocking.hpp"
+#include "dropin/pnetcdf/several.hpp"
 
 using namespace slabmark::dropin;
 

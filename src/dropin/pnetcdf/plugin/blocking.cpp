@@ -1,5 +1,5 @@
 // The collective put and get.
-#include "dropin/pnetcdf/plugin/blocking.hpp"
+#include "dropin/pnetcdf/blocking.hpp"
 
 using namespace slabmark::dropin;
 

@@ -1,5 +1,5 @@
 // iput, bput and iget.
-#include "dropin/pnetcdf/plugin/families.hpp"
+#include "dropin/pnetcdf/families.hpp"
 
 using namespace slabmark::dropin;
 

@@ -1,5 +1,5 @@
 // The collective mput and mget, for parts of several variables.
-#include "dropin/pnetcdf/plugin/several.hpp"
+#include "dropin/pnetcdf/several.hpp"
 
 using namespace slabmark::dropin;
 

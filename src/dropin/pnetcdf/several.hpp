@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dropin/pnetcdf/plugin/families.hpp"
+#include "dropin/pnetcdf/families.hpp"
 
 // The functions that put and get parts of several variables at once, made as those of blocking.hpp.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dropin/pnetcdf/plugin/families.hpp"
+#include "dropin/pnetcdf/families.hpp"
 
 // The functions that put and get one part of a variable at once. SLABMARK_BLOCKING(suffix, take,
 // direction, ...) makes a family of them: `suffix` is _all for the collective ones or nothing,

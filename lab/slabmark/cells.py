@@ -103,6 +103,7 @@ class Workload:
 
 # Settings of a pattern that say how a program moved it, not which bytes: h5perf's API, and what it has for chunks.
 OF_THE_WAY = ("api", "storage")
+OF_FILES = ("map", "pattern")  # settings that name the file that a pattern is made from
 # What only some programs say although it holds for all.
 UNSAID = {"files": "1"}
 
@@ -110,7 +111,8 @@ frozen = functools.partial(json.dumps, sort_keys=True)  # JSON to compare and to
 
 
 def map_name(settings):
-    return os.path.basename(settings["map"]) if "map" in settings else None
+    """The file of a map, or of a pattern, without its folder; None of a pattern that has none."""
+    return next((os.path.basename(settings[name]) for name in OF_FILES if name in settings), None)
 
 
 def attributes(record):
@@ -148,8 +150,8 @@ def subject(record):
     programs are started in different folders."""
     pattern, settings = record.pattern, record.pattern["settings"]
     kept = {name: value for name, value in settings.items() if name not in OF_THE_WAY and UNSAID.get(name) != value}
-    if "map" in settings:
-        kept |= {"map": map_name(settings), "bytes of all": pattern["bytes"]}
+    if name := map_name(settings):
+        kept |= {key: name for key in OF_FILES if key in kept} | {"bytes of all": pattern["bytes"]}
     return pattern["name"], frozen(kept), pattern.get("datasets"), pattern.get("rounds")
 
 
@@ -188,7 +190,7 @@ def _tell_apart(loads):
 def _described(settings):
     """Without what a title has or cells differ in; sizes in bytes as people say them."""
     elsewhere = {*OF_THE_WAY, *(name for name, value in UNSAID.items() if settings.get(name) == value)}
-    elsewhere |= {"map", "variables"} if "map" in settings else set()
+    elsewhere |= {*OF_FILES, "variables"} if map_name(settings) else set()
     return {
         name: units.size(int(value)) if name in ("bytes", "block", "buffer") and value.isdigit() else value
         for name, value in settings.items()
@@ -245,10 +247,10 @@ def titles(record):
     """A heading for the workload of a record, and what else describes it."""
     settings = record.pattern["settings"]
     title = record.pattern["name"]
-    if "map" in settings:
+    if name := map_name(settings):
         variables = settings.get("variables")
-        title = f"{counted(variables, 'variable') if variables else title} on {map_name(settings)}"
-    title = f"{'Reading' if record.direction == 'read' else 'Writing'} {title}"
+        title = name if "pattern" in settings else f"{counted(variables, 'variable') if variables else title} on {name}"
+    title = f"{'Reading' if record.direction == 'read' else 'Writing'} {title}{' (a guess)' if settings.get('guess') else ''}"
     details = [f"{name.replace('_', ' ')} {value}" for name, value in _described(settings).items()]
     if record.cache:
         details.append(f"cache {record.cache}")

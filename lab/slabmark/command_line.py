@@ -22,8 +22,9 @@ COMMANDS = {
     "track": ("slabmark.track.command", "a store of many nights: what changed, when, and by how much?"),
     "accept": ("slabmark.accept.command", "does a file system meet its targets? a fixed suite, and a report to hand in"),
     "advise": ("slabmark.advise.command", "try methods and settings, and say what to use here"),
-    "apply": ("slabmark.apply", "run a program that uses PnetCDF, with the drop-in"),
+    "apply": ("slabmark.apply", "run a program with the drop-in for PnetCDF, or with HDF5's connector"),
     "capture": ("slabmark.capture", "record what a program asks of its I/O libraries, as a pattern"),
+    "describe": ("slabmark.pattern.describe", "a pattern file from a short text, or from a Darshan log, without a program"),
     "decomp": ("slabmark.decomposition", "a picture of a decomposition: who owns what"),
     "doctor": ("slabmark.doctor", "what is in effect on this machine, and what is wrong with it"),
 }

@@ -28,7 +28,8 @@ def find_library(name):
     programs = os.environ.get("SLABMARK_BIN") or os.path.dirname(shutil.which("slabmark-bench") or "")
     folders = [pathlib.Path(programs).resolve().parent] if programs else []
     for folder in folders:
-        if found := sorted([*folder.glob(f"lib*/{name}"), *folder.glob(f"lib*/*/{name}")]):
+        places = [f"lib*/{name}", f"lib*/*/{name}", f"plugins/{name}", f"lib*/*/plugins/{name}", f"lib*/*/*/plugins/{name}"]
+        if found := sorted(path for place in places for path in folder.glob(place)):
             return str(found[0])
     where = f"in {folders[0]}/lib" if folders else "to be found, as SLABMARK_BIN is not set and no program is in the PATH"
     raise InputError(f"The library '{name}' is not {where}; it is built by 'make' where PnetCDF is found.")

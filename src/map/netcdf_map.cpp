@@ -14,6 +14,12 @@ std::unique_ptr<MapFile> open_netcdf_map(const Comm& comm, const std::string& pa
   if (input->has_dimension("num_procs") && input->has_variable("nreqs")) {
     return open_single_map(std::move(input));
   }
+  if (input->has_dimension("map_element") && input->has_variable("maplen")) {
+    return open_parallel_io_map(std::move(input));
+  }
+  if (input->has_dimension("comm_sz") && input->has_variable("gmap")) {
+    return open_scorpio_map(std::move(input));
+  }
   if (input->has_dimension("num_procs") && input->has_variable("D1.nreqs")) {
     input->fail(
         "it is in the layout of October 2018, which does not say which of its two lengths is that "
@@ -26,9 +32,8 @@ std::unique_ptr<MapFile> open_netcdf_map(const Comm& comm, const std::string& pa
         "again from the .dat files with dat2nc");
   }
   input->fail(
-      "it has neither a dimension num_decomp, as files of many maps have, nor num_procs and nreqs, "
-      "as "
-      "files of one map have");
+      "it has none of the dimensions by which decompositions are told: num_decomp of files of many "
+      "maps, num_procs of files of one map, map_element of ParallelIO, comm_sz of SCORPIO");
 }
 
 }  // namespace slabmark

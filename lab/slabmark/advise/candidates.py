@@ -3,6 +3,7 @@
 import dataclasses
 import fnmatch
 
+from slabmark import apply
 from slabmark.errors import InputError, did_you_mean
 
 # Settings by the method they apply to, or by its family. Data, not code: a new one is a line here.
@@ -34,6 +35,10 @@ NO_CANDIDATES = {
 # What users do who never thought about it, the commonest first.
 PLAINEST = ("hdf5-slab", "pnetcdf-vara", "mpiio-independent", "posix")
 ROMIO = {"OMPI_MCA_io": "^ompio"}
+AS_CAPTURED = "as-captured"  # the method that does what the captured program did
+# What can be put into a program that stays as it is, by the level at which its calls were captured.
+UNCHANGED = {"pnetcdf": [apply.PNETCDF], "hdf5": list(apply.LAYOUTS)}
+HINTS = [{"romio_cb_write": "enable", "romio_ds_write": "disable"}, {"cb_nodes": "1"}]  # that the environment can give it
 
 
 def library(method):
@@ -51,6 +56,12 @@ class Candidate:
     options: tuple = ()
     hints: tuple = ()
     environment: tuple = ()
+    way: str = apply.NOTHING  # what `slabmark apply --with` puts into the program
+
+    @property
+    def variables(self):
+        """Of the environment, by name."""
+        return dict(self.environment) | apply.settings(self.way)
 
     @property
     def flags(self):
@@ -63,7 +74,8 @@ class Candidate:
     @property
     def label(self):
         settings = [*self.options, *self.hints, *self.environment]
-        return self.method + "".join(f", {name}={value}" for name, value in settings)
+        way = "" if self.way == apply.NOTHING else f" by 'slabmark apply --with {self.way}'"
+        return self.method + way + "".join(f", {name}={value}" for name, value in settings)
 
     def variants(self):
         """The same with one setting more each."""
@@ -104,6 +116,24 @@ class Choice:
     format: str  # netcdf, hdf5 or any
     first: list
     untried: dict  # reasons by method
+
+
+def of_captured(environment, level):
+    """(ways to have a program's own calls done without a change of it, reasons why some are not tried). `level`: whose calls
+    were captured."""
+    ways, untried = [Candidate(AS_CAPTURED)], {}
+    romio = tuple(ROMIO.items()) if environment["mpi_io"] == "OMPIO" else ()
+    if level != "posix":
+        ways += [Candidate(AS_CAPTURED, environment=romio)] * bool(romio)
+        ways += [Candidate(AS_CAPTURED, hints=tuple(sorted(hints.items())), environment=romio) for hints in HINTS]
+    for way in UNCHANGED.get(level, ()):
+        candidate = Candidate(AS_CAPTURED, environment=romio, way=way)
+        try:
+            candidate.variables
+            ways.append(candidate)
+        except InputError as error:
+            untried[candidate.label] = str(error).rstrip(".")
+    return ways, untried
 
 
 def choose(environment, patterns=None, today=None, format=None):

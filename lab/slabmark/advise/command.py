@@ -14,6 +14,7 @@ from slabmark import apply, cells, files, findings, launch, programs, records, s
 from slabmark.advise import candidates, ending, halving, pio_command
 from slabmark.command_line import a_number, add_launch
 from slabmark.errors import InputError, LabError
+from slabmark.pattern import making, reading
 
 SHARE_OF_SEARCH = 0.6  # of the time; the rest is for the confirmation
 LAUNCHES_TO_CONFIRM = 10  # a side at most; 4 are the fewest with an interval
@@ -26,7 +27,7 @@ def add_arguments(parser):
     parser.add_argument(
         "pattern",
         metavar="MAP-OR-PATTERN",
-        help="a decomposition file, or a subcommand of slabmark-bench with its "
+        help="a decomposition file, a pattern file, or a subcommand of slabmark-bench with its "
         "options in quotes, such as 'decomp --map f.nc --variables 10'",
     )
     add_launch(parser, "how ranks are started", 4, "number of ranks")
@@ -67,8 +68,9 @@ def main(arguments, console):
         raise InputError("The following arguments are required: --launch; 'slabmark advise --help' says more.")
     tell = console.say
     check_records(arguments.json)
+    captured = Captured.of(arguments.pattern)
     environment = programs.environment(arguments.output_dir)
-    choice = candidates.choose(environment, arguments.method, arguments.today, arguments.format)
+    choice = choose(arguments, environment, captured)
     with tempfile.TemporaryDirectory(prefix="slabmark-advise-", dir=_existing(arguments.output_dir)) as scratch:
         bench = Bench(arguments, scratch)
         bench.check()
@@ -78,6 +80,8 @@ def main(arguments, console):
             f"{units.counted(arguments.ranks, 'rank')} for {units.duration(arguments.time)}, to compare the best with "
             f"{choice.today.label}."
         )
+        if captured.guess:
+            tell(f"The pattern is a guess: {captured.guess}")
         found = halving.search(
             choice.first,
             bench.seconds,
@@ -88,16 +92,58 @@ def main(arguments, console):
             raise LabError(f"No way worked. The first reason: {next(iter(found.failed.values()), 'there was none')}")
         show_search(found, choice.untried, tell)
         winner, today = found.ranking[0], choice.today
-        unchanged = ending.unchanged_program(winner)
+        unchanged = captured.unchanged(found.ranking) if captured.level else ending.unchanged_program(winner)
         confirmed = confirm(bench, winner, today, unchanged)
         if arguments.json:
             with open(arguments.json, "ab") as file:
                 file.writelines(bench.lines)
         report(winner, today, confirmed, bench, tell)
-        if unchanged:
+        if captured.level:
+            tell(in_captured_program(captured, unchanged, today, confirmed))
+        elif unchanged:
             tell(in_unchanged_program(unchanged, today, confirmed))
+        if captured.guess:
+            tell("All of this is of a pattern that is a guess.")
         end(winner, today, bench, tell)
     return 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Captured:
+    """What a pattern file says of the program that it was captured from. All is empty where there was none."""
+
+    level: str = ""  # whose calls were captured
+    command: tuple = ()
+    guess: str = ""
+
+    FORMATS = {"pnetcdf": "netcdf", "hdf5": "hdf5"}  # by level; other programs write files without a header
+
+    @classmethod
+    def of(cls, path):
+        if not is_pattern_file(path):
+            return cls()
+        with reading.PatternFile(path) as file:
+            levels = [opened.get("level", "") for opened in file.files]
+            level = max(levels, key=levels.count) if levels and file.origin == "captured" else ""
+            return cls(level, tuple(file.command), file.guess)
+
+    def unchanged(self, ranking):
+        """The best of the ways that leave the program as it is; None if that is what it does today, or none was measured."""
+        best = next((way for way in ranking if way.method == candidates.AS_CAPTURED), None)
+        return None if best == candidates.Candidate(candidates.AS_CAPTURED) else best
+
+
+def choose(arguments, environment, captured):
+    """What to try: of a captured program also ways that leave it as it is, and its own, with which all is compared."""
+    today = arguments.today or (candidates.AS_CAPTURED if captured.level else None)
+    of_level = captured.FORMATS.get(captured.level, "any") if captured.level and not arguments.method else None
+    format = arguments.format or of_level
+    choice = candidates.choose(environment, arguments.method, today, format)
+    if captured.level:
+        ways, reasons = candidates.of_captured(environment, captured.level)
+        choice.first = ways + [way for way in choice.first if way.method != candidates.AS_CAPTURED]
+        choice.untried |= reasons
+    return choice
 
 
 def check_records(path):
@@ -118,9 +164,9 @@ def _existing(folder):
 
 
 def pattern_words(text):
-    """A file is a decomposition; anything else is words of slabmark-bench."""
+    """A file is a pattern or a decomposition; anything else is words of slabmark-bench."""
     if pathlib.Path(text).is_file():
-        return ["decomp", "--map", text]
+        return ["captured", "--pattern", text] if is_pattern_file(text) else ["decomp", "--map", text]
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -130,6 +176,10 @@ def pattern_words(text):
             f"'{text}' is neither a file nor a pattern with options, such as 'decomp --map f.nc --variables 10'."
         )
     return words
+
+
+def is_pattern_file(text):
+    return pathlib.Path(text).is_file() and making.is_pattern(text)
 
 
 class Bench:
@@ -160,8 +210,8 @@ class Bench:
         lines = self._launch(candidate, trials, bound, limit)
         if isinstance(lines, str):
             return lines
-        if candidate.environment:  # what tells these records from others of the method
-            lines = [_with_environment(line, candidate.environment) for line in lines]
+        if candidate.variables:  # what tells these records from others of the method
+            lines = [_with_environment(line, candidate.variables) for line in lines]
         self.lines += lines
         found = [records.parse_line(line, "records.jsonl", number) for number, line in enumerate(lines, start=1)]
         record = next(record for record in found if not record.is_bound)
@@ -183,7 +233,7 @@ class Bench:
             *(["--read"] if self.arguments.read else []),
             *(["--sync"] if self.arguments.sync else []),
         ]
-        environment = dict(candidate.environment)
+        environment = candidate.variables
         command = launch.fill(self.template, command, self.arguments.ranks, environment=environment)
         status, output, errors = programs.run(command, limit, environment)
         if status is None:
@@ -224,9 +274,9 @@ class Confirmed:
 
 def confirm(bench, winner, today, unchanged=None):
     """Launches of all in turns. It ends where one of the first two fails."""
-    ways = [today, winner, *([unchanged] if unchanged else [])]
+    ways = list(dict.fromkeys([today, winner, *([unchanged] if unchanged else [])]))
     found = Confirmed({way: [] for way in ways}, {})
-    if winner == today:
+    if len(ways) == 1:
         return found
     # A slow one gets a single trial without warm-up.
     known = bench.records.get(today)
@@ -276,6 +326,25 @@ def in_unchanged_program(unchanged, today, confirmed):
     ratio = statistics.ratio(confirmed.medians[today], confirmed.medians[unchanged])
     calls = f"{unchanged.method} with {apply.LIBRARY} preloaded"
     return f"In an unchanged program, through the drop-in ({calls}), it takes {evidence(ratio, today)}."
+
+
+def in_captured_program(captured, unchanged, today, confirmed):
+    """What may be had without a change of the captured program, and the line that does it."""
+    nothing = "Nothing was found that would make the captured program faster without a change of it"
+    if unchanged is None:
+        return f"{nothing}."
+    if not confirmed.medians[today] or not confirmed.medians[unchanged]:
+        why = confirmed.failed.get(unchanged) or confirmed.failed.get(today) or "the time was over."
+        return f"{unchanged.label}, which leaves the captured program as it is, could not be confirmed: {why}"
+    ratio = statistics.ratio(confirmed.medians[today], confirmed.medians[unchanged])
+    if ratio.low > 1:
+        return f"{nothing}: {unchanged.label} takes {evidence(ratio, today)}."
+    chance = "" if ratio.high < 1 else ", which may be chance"
+    lines = textwrap.indent(ending.applied(unchanged, captured.command or ("./program",), captured.level), "  ")
+    return (
+        f"Without a change of the captured program, {unchanged.label} takes {evidence(ratio, today)}{chance}.\n\n"
+        f"The captured program, unchanged:\n{lines}"
+    )
 
 
 def end(winner, today, bench, tell):

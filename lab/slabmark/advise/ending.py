@@ -28,9 +28,23 @@ def unchanged_program(winner):
     )
 
 
+def applied(way, command, level):
+    """The lines of shell that run a captured command, unchanged, as a candidate did; `level`: whose calls were captured."""
+    given, lines = dict(way.environment), []
+    if way.hints and level == "pnetcdf":
+        given["PNETCDF_HINTS"] = ";".join(f"{name}={value}" for name, value in way.hints)
+    words = [word for name, value in given.items() for word in ("--env", f"{name}={value}")]
+    line = shlex.join(["slabmark", "apply", "--with", way.way, *words])
+    if way.hints and level != "pnetcdf":
+        pairs = shlex.join(f"{name} {value}" for name, value in way.hints)
+        lines.append(f"printf '%s\\n' {pairs} > romio-hints  # where all nodes see it; what the program sets itself stays")
+        line += ' --env ROMIO_HINTS="$PWD/romio-hints"'
+    return "\n".join([*lines, f"{line} -- {shlex.join(command)}"])
+
+
 def parts(winner, template, ranks):
     """{heading: lines} of all ways to use the winner; `template` and `ranks` say how programs are started."""
-    exports = [f"export {name}={shlex.quote(value)}" for name, value in winner.environment]
+    exports = [f"export {name}={shlex.quote(value)}" for name, value in winner.variables.items()]
     found = {
         "Environment": "\n".join(exports),
         "Flags of slabmark-bench": shlex.join(winner.flags),

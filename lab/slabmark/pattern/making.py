@@ -1,0 +1,301 @@
+"""A pattern in the making, and the file that it becomes (docs/pattern-file.md)."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import uuid
+from collections.abc import Sequence
+
+import h5py
+import numpy
+
+import slabmark
+from slabmark import files
+from slabmark.errors import InputError, LabError
+from slabmark.pattern import coding
+from slabmark.pattern.layouts import Layout, Part
+
+VERSION = 1
+TYPES = ("uint8", "int32", "int64", "float32", "float64")  # of src/pattern/dataset.hpp, but for texts
+STREAMS = ("events", "lists", "files", "definitions")
+CHUNK = 1 << 20  # bytes
+BLOCK, AGAIN, END = 1, 2, 4  # tokens
+WRITES, COLLECTIVE, IN_MEMORY = 1, 4, 32  # flags of events
+EXTENT_GIVEN, ORIGIN_GIVEN = 4, 2  # flags of lists
+NOTHING, ONE_BOX, FIRST_LIST = 1, 2, 3  # selections
+CALLS = ("create", "write", "step", "close")  # whose effects are their names
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Variable:
+    """A dataset, or the bytes of a file (`type` None)."""
+
+    name: str
+    layout: Layout
+    type: str | None
+    time: bool
+    chunk: tuple[int, ...] | None
+    dimensions: tuple[str, ...] | None
+
+    def definition(self) -> dict:
+        if self.type is None:
+            return {"kind": "bytes"}
+        made = {"kind": "dataset", "name": self.name, "type": self.type, "extent": [0] * self.time + list(self.layout.shape)}
+        if self.time:
+            made["maximum"] = [None, *self.layout.shape]
+        if self.dimensions:
+            made["dimensions"] = ["time"] * self.time + list(self.dimensions)
+        if self.chunk:
+            made["chunk"] = [1] * self.time + list(self.chunk)
+        return made
+
+
+@dataclasses.dataclass(frozen=True)
+class _Step:
+    variables: tuple
+    path: str
+    think: float
+
+
+class Pattern:
+    """What ranks write, step by step, where no program says it.
+
+        from slabmark import pattern
+
+        made = pattern.Pattern()
+        cells = pattern.owners(owner)                   # an array of ranks
+        made.variable("T", cells.levels(60), "float32")
+        for step in range(4):
+            made.step()
+        made.save("run.pattern")
+
+    Variables that lie alike are to share a layout: it is stored once.
+    """
+
+    def __init__(self, guess: str = "", origin: str = "described"):
+        """`guess`: why it is no more than one, as a sentence, which every table shows."""
+        self.guess, self.origin = guess, origin
+        self.variables: list[Variable] = []
+        self.steps: list[_Step] = []
+
+    @property
+    def ranks(self) -> int:
+        return max((variable.layout.ranks for variable in self.variables), default=0)
+
+    def variable(
+        self,
+        name: str,
+        layout: Layout,
+        type: str = "float64",
+        *,
+        time: bool = True,
+        chunk: Sequence[int] | None = None,
+        dimensions: Sequence[str] | None = None,
+    ) -> Variable:
+        """One that each step writes. `time`: it has an unlimited dimension before those of the layout, and each step writes the
+        next record; else only the first step of a file writes it. `chunk` (for HDF5) and `dimensions` (names) are without time."""
+        if type not in TYPES:
+            raise InputError(f"'{type}' is no type of a variable; there are {', '.join(TYPES)}.")
+        return self._add(Variable(name, layout, type, time, _fits(chunk, layout, name), dimensions and tuple(dimensions)))
+
+    def file_bytes(self, path: str, layout: Layout) -> Variable:
+        """The contents of a file without datasets, of which nothing but offsets is known: a layout of one dimension, in bytes."""
+        if len(layout.shape) != 1:
+            raise InputError(f"The bytes of '{path}' have one dimension, and the layout has {len(layout.shape)}.")
+        return self._add(Variable(path, layout, None, False, None, None))
+
+    def _add(self, variable):
+        if not variable.name or variable.name.strip("/") != variable.name or not variable.name.isprintable():
+            raise InputError(f"'{variable.name}' is no name of a variable.")
+        if any(variable.name == other.name for other in self.variables):
+            raise InputError(f"There are two variables called '{variable.name}'.")
+        self.variables.append(variable)
+        return variable
+
+    def step(self, variables: Sequence[Variable] | None = None, *, path: str = "out", think: float = 0.0):
+        """A step of output: these variables, or all that there are by now, to the file of that name. `think`: seconds of computing
+        before it."""
+        if think < 0:
+            raise InputError(f"A program cannot think for {think} s.")
+        self.steps.append(_Step(tuple(self.variables if variables is None else variables), path, think))
+
+    def save(self, path: str | os.PathLike, overwrite: bool = False):
+        """Writes the pattern file: whole or not at all. InputError where a file is there already, unless `overwrite` or it is a
+        pattern file; LabError if writing fails."""
+        if not self.steps or not any(step.variables for step in self.steps):
+            raise InputError("The pattern has no step that writes anything; Pattern.step() adds one.")
+        files.check_output(path, overwrite=overwrite or is_pattern(path))
+        paths = list(dict.fromkeys(step.path for step in self.steps))
+        definitions = [variable.definition() for variable in self.variables]
+        definitions += [{"kind": "call", "name": name, "effect": name} for name in CALLS]
+        level = {"level": "described", "ranks": self.ranks}
+        header = {
+            "files": [level | {"path": name} for name in paths],
+            "definitions": definitions,
+            "ranks": [{"state": "finished"}] * self.ranks,
+            "hosts": [],
+        }
+        made = [_Rank(self, rank, paths).streams() for rank in range(self.ranks)]
+        whole = numpy.arange(len(definitions), dtype="u4"), numpy.arange(len(paths), dtype="u4")
+        _write(pathlib.Path(path), self, header, made, *whole)
+
+
+def is_pattern(path) -> bool:
+    """Whether a file is there that is a pattern file, of whichever version."""
+    try:
+        with h5py.File(path) as file:
+            return "slabmark_pattern" in file.attrs
+    except OSError:
+        return False
+
+
+def _fits(chunk, layout, name):
+    if chunk is None:
+        return None
+    if len(chunk) != len(layout.shape) or any(not 0 < c <= length for c, length in zip(chunk, layout.shape)):
+        raise InputError(f"The chunk {list(chunk)} does not fit the variable '{name}' of {' x '.join(map(str, layout.shape))}.")
+    return tuple(chunk)
+
+
+class _Rank:
+    """The streams of one rank. Each step is a block of events; one that does what another did is that block again."""
+
+    def __init__(self, pattern, rank, paths):
+        self.pattern, self.rank = pattern, rank
+        self.openings = {path: number for number, path in enumerate(paths)}
+        self.definitions = {id(variable): number for number, variable in enumerate(pattern.variables)}
+        self.call = {name: len(pattern.variables) + number for number, name in enumerate(CALLS)}
+        self.events, self.lists = bytearray(), bytearray()
+        self.list_numbers, self.parts, self.blocks = {}, {}, {}
+
+    def streams(self):
+        last = {step.path: number for number, step in enumerate(self.pattern.steps)}
+        records = {}  # written so far, by path and variable
+        for number, step in enumerate(self.pattern.steps):
+            opening = self.openings[step.path]
+            if step.path not in records:
+                records[step.path] = {}
+                self._block([self._call("create")], [opening], [], [], 0)
+            of_file = records[step.path]
+            events, datasets, origins = [], [], []
+            for variable in step.variables:
+                record = of_file.get(id(variable), 0)
+                of_file[id(variable)] = record + 1
+                if record and not variable.time:
+                    continue
+                datasets.append(self.definitions[id(variable)])
+                event, origin = self._write_event(variable, record, len(events), len(datasets))
+                events.append(event), origins.append(origin)
+            events.append(self._call("step", len(events)))
+            self._block(events, [opening], datasets, origins, round(step.think * 1e6))
+            if last[step.path] == number:
+                self._block([self._call("close")], [opening], [], [], 0)
+        self.events += coding.unsigned(END)
+        return bytes(self.events), bytes(self.lists)
+
+    def _call(self, name, track=0):
+        """An event on a new track, with neither dataset nor selection."""
+        return _varints(2 if track else 0, 0, 0, self.call[name], COLLECTIVE, 0, 0, 0, 0)
+
+    def _write_event(self, variable, record, track, dataset):
+        """(event, origin): all differences are 0, as the origin is a parameter of the block."""
+        part = self._part(variable.layout)
+        flags = WRITES | COLLECTIVE | (IN_MEMORY if part.buffer else 0)
+        head = (2 if track else 0, 0, dataset, self.call["write"], flags, 0, 0)
+        if not part.elements:
+            return _varints(*head, 0, 0, NOTHING), []
+        d = len(variable.layout.shape) + variable.time
+        origin = [record] * variable.time + part.starts[0].tolist()
+        event = _varints(*head, d, 0)
+        if len(part.starts) == 1:
+            event += _varints(ONE_BOX, *[1] * variable.time, *part.counts[0].tolist())
+        else:
+            event += _varints(FIRST_LIST + self._list(variable.layout, part.starts, part.counts, variable.time))
+        event += bytes(d)
+        if part.buffer:
+            event += _varints(self._list(variable.layout, part.places, part.counts, False, part.buffer))
+        return event, origin
+
+    def _part(self, layout) -> Part:
+        if id(layout) not in self.parts:
+            self.parts[id(layout)] = layout.part(self.rank) if self.rank < layout.ranks else None
+        found = self.parts[id(layout)]
+        return found or Part(numpy.zeros((0, len(layout.shape)), int), numpy.zeros((0, len(layout.shape)), int))
+
+    def _list(self, layout, starts, counts, time, extent=None):
+        """The number of a list of boxes, which is written where it is new."""
+        key = (id(layout), time, extent)
+        if key not in self.list_numbers:
+            body = bytearray()
+            if extent:  # in memory
+                body += _varints(EXTENT_GIVEN | ORIGIN_GIVEN, len(extent), len(starts), *extent)
+                body += coding.signed(starts[0])
+            else:
+                body += _varints(0, starts.shape[1] + time, len(starts))
+            beside = numpy.zeros((len(starts), 1), dtype=numpy.int64)
+            if time:
+                starts, counts = numpy.concatenate([beside, starts], axis=1), numpy.concatenate([beside + 1, counts], axis=1)
+            distances = numpy.diff(starts, axis=0, prepend=starts[:1])
+            for columns in (distances, counts):
+                for column in columns.T:
+                    body += coding.column(column)
+            self.lists += coding.unsigned(len(body)) + body
+            self.list_numbers[key] = len(self.list_numbers)
+        return self.list_numbers[key]
+
+    def _block(self, events, openings, datasets, origins, think):
+        body = b"".join(events)
+        longest = max(map(len, origins), default=0)
+        by_number = [origin[c] for c in range(longest) for origin in origins if len(origin) > c]
+        parameters = numpy.array([*openings, *datasets, *by_number], dtype=numpy.int64)
+        times = _varints(think, 0)
+        if body in self.blocks:
+            number, before = self.blocks[body]
+            self.events += _varints(AGAIN, number) + times + coding.column(parameters - before)
+            self.blocks[body] = number, parameters
+        else:
+            self.blocks[body] = len(self.blocks), parameters
+            self.events += _varints(BLOCK) + times + _varints(len(body)) + body
+            self.events += _varints(len(parameters)) + coding.column(parameters)
+
+
+def _varints(*numbers):
+    return coding.unsigned(numpy.array(numbers, dtype=numpy.uint64))
+
+
+def _write(path, pattern, header, made, definitions, openings):
+    path = pathlib.Path(os.path.realpath(path))
+    temporary = path.parent / f".slabmark-{uuid.uuid4().hex}"
+    ranks = len(made)
+    try:
+        with h5py.File(temporary, "w", libver=("earliest", "v110")) as file:
+            file.attrs["slabmark_pattern"] = numpy.uint32(VERSION)
+            file.attrs["origin"] = pattern.origin
+            file.attrs["guess"] = pattern.guess
+            file.attrs["writer"] = f"slabmark {slabmark.__version__}"
+            _put(file, "header", [json.dumps(header).encode()], "u1")
+            _put(file, "events", [events for events, _ in made], "u1", begins=True)
+            _put(file, "lists", [lists for _, lists in made], "u1", begins=True)
+            _put(file, "files", [openings.tobytes()] * ranks, "u4", begins=True)
+            _put(file, "definitions", [definitions.tobytes()] * ranks, "u4", begins=True)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise LabError(f"'{path}' cannot be written: {error.strerror or error}.") from None
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+def _put(file, name, parts, kind, begins=False):
+    size = numpy.dtype(kind).itemsize
+    ends = numpy.cumsum([0, *(len(part) // size for part in parts)])
+    if begins:
+        file.create_dataset(f"{name}_begin", data=ends.astype("u8"))
+    data = numpy.frombuffer(b"".join(parts), dtype=kind)
+    if not len(data):
+        file.create_dataset(name, shape=(0,), dtype=kind)
+        return
+    chunk = (min(CHUNK // size, len(data)),)
+    file.create_dataset(name, data=data, chunks=chunk, compression="gzip", compression_opts=1, fletcher32=True)

@@ -8,9 +8,13 @@ import random
 import re
 import shutil
 import subprocess
+import types
 
+import h5py
+import numpy
 import pytest
-from slabmark.advise import candidates, code, command, halving
+from slabmark import pattern
+from slabmark.advise import candidates, code, command, ending, halving
 from slabmark.statistics import Ratio
 
 METHODS = """
@@ -220,3 +224,89 @@ def test_wrong_usage_is_one_sentence(run, sentence, tmp_path, arguments, culprit
     done = run("slabmark", ["advise", "--launch", "mpiexec", "-n", "1", *arguments], cwd=tmp_path)
     assert done.returncode == 2 and culprit in sentence(done, "slabmark")
     assert [path.name for path in tmp_path.iterdir()] == ["study.nc"]
+
+
+def pattern_of(path, level="pnetcdf", origin="captured", launch=("mpiexec", "-n", "2", "./model", "a b")):
+    """A pattern file that seems to be captured."""
+    made = pattern.Pattern()
+    made.variable("v", pattern.blocks([4], [2]), time=False)
+    made.step()
+    made.save(path)
+    with h5py.File(path, "r+") as file:
+        header = json.loads(file["header"][()].tobytes())
+        header |= {"launch": list(launch), "files": [opened | {"level": level} for opened in header["files"]]}
+        del file["header"]
+        file["header"] = numpy.frombuffer(json.dumps(header).encode(), "u1")
+        file.attrs["origin"] = origin
+    return path
+
+
+def test_a_pattern_file_is_played_and_its_program_is_what_is_done_today(tmp_path):
+    path = pattern_of(tmp_path / "run.pattern")
+    assert command.pattern_words(str(path)) == ["captured", "--pattern", str(path)]
+    captured = command.Captured.of(path)
+    assert (captured.level, captured.command, captured.guess) == ("pnetcdf", ("mpiexec", "-n", "2", "./model", "a b"), "")
+    described = command.Captured.of(pattern_of(tmp_path / "d.pattern", "described", "described"))
+    assert described.level == "" and command.Captured.of("decomp --map f.nc") == command.Captured()
+
+
+@pytest.mark.parametrize("level, ways", [("pnetcdf", {"pnetcdf"}), ("hdf5", {"canonical", "log"}), ("mpiio", set()), ("posix", set())])
+def test_a_captured_program_is_tried_as_it_is_with_all_that_leaves_it_so(tmp_path, monkeypatch, level, ways):
+    for name in ("lib/libslabmark_pnetcdf.so", "plugins/libslablog.so"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("SLABMARK_BIN", str(tmp_path / "bin"))
+    monkeypatch.delenv("SLABMARK_DROPIN", raising=False)
+    arguments = types.SimpleNamespace(today=None, format=None, method=None)
+    environment = build("OMPIO")
+    environment["methods"].append(described("as-captured", "as-captured"))
+    choice = command.choose(arguments, environment, command.Captured(level, ("./p",)))
+    own = [way for way in choice.first if way.method == "as-captured"]
+    assert choice.today == own[0] == candidates.Candidate("as-captured") and len(set(choice.first)) == len(choice.first)
+    assert {way.way for way in own} == ways | {"nothing"} and ("OMPI_MCA_io", "^ompio") in own[-1].environment or level == "posix"
+    assert any(way.hints for way in own) == (level != "posix")
+    formats = {"pnetcdf": {"pnetcdf"}, "hdf5": {"hdf5"}}.get(level, {"pnetcdf", "hdf5", "mpiio", "posix"})
+    assert {candidates.library(way.method) for way in choice.first if way not in own} == formats
+    monkeypatch.setenv("SLABMARK_BIN", "/absent")
+    assert len(candidates.of_captured(environment, level)[1]) == len(ways), "what is not built is said"
+
+
+@pytest.mark.parametrize(
+    "way, level, lines",
+    [
+        (dict(way="pnetcdf"), "pnetcdf", ["slabmark apply --with pnetcdf -- mpiexec -n 2 ./model 'a b'"]),
+        (dict(way="log"), "hdf5", ["slabmark apply --with log -- mpiexec -n 2 ./model 'a b'"]),
+        (
+            dict(environment=(("OMPI_MCA_io", "^ompio"),), hints=(("cb_nodes", "1"), ("romio_ds_write", "disable"))),
+            "pnetcdf",
+            ["slabmark apply --with nothing --env 'OMPI_MCA_io=^ompio' --env 'PNETCDF_HINTS=cb_nodes=1;romio_ds_write=disable' "
+             "-- mpiexec -n 2 ./model 'a b'"],
+        ),
+        (
+            dict(hints=(("cb_nodes", "1"), ("romio_ds_write", "disable"))),
+            "hdf5",
+            ["printf '%s\\n' 'cb_nodes 1' 'romio_ds_write disable' > romio-hints  # where all nodes see it; what the program sets "
+             "itself stays",
+             'slabmark apply --with nothing --env ROMIO_HINTS="$PWD/romio-hints" -- mpiexec -n 2 ./model \'a b\''],
+        ),
+    ],
+)  # fmt: skip
+def test_the_line_that_applies_a_way_is_of_the_very_command_that_was_captured(way, level, lines):
+    found = ending.applied(candidates.Candidate("as-captured", **way), ("mpiexec", "-n", "2", "./model", "a b"), level)
+    assert found.splitlines() == lines
+    subprocess.run(["sh", "-n"], input=found, text=True, check=True)
+
+
+def test_what_a_captured_program_gains_unchanged_is_said_with_its_evidence_or_that_there_is_nothing():
+    own, better = candidates.Candidate("as-captured"), candidates.Candidate("as-captured", environment=(("OMPI_MCA_io", "^ompio"),))
+    captured = command.Captured("hdf5", ("mpiexec", "./p"))
+    assert captured.unchanged([candidates.Candidate("hdf5-union"), better, own]) == better
+    assert captured.unchanged([own, better]) is None and captured.unchanged([candidates.Candidate("hdf5-union")]) is None
+    tell = lambda medians, failed={}: command.in_captured_program(captured, better, own, command.Confirmed(medians, failed))
+    gained = tell({own: [4.0, 4.1, 4.2, 4.3], better: [1.0, 1.1, 1.2, 1.3]})
+    assert "0.2" in gained and "times the seconds of as-captured" in gained and gained.endswith("-- mpiexec ./p")
+    assert "may be chance" in tell({own: [1.0, 2.0, 3.0, 4.0], better: [1.1, 2.1, 2.9, 3.9]})
+    assert tell({own: [1.0, 1.1, 1.2, 1.3], better: [4.0, 4.1, 4.2, 4.3]}).startswith("Nothing was found")
+    assert "It cannot." in tell({own: [], better: []}, {better: "It cannot."})
+    assert command.in_captured_program(captured, None, own, command.Confirmed({own: []}, {})).endswith("without a change of it.")

@@ -84,6 +84,19 @@ def test_what_is_preloaded_already_stays(library, monkeypatch):
     assert apply.settings(report=True) == {"LD_PRELOAD": f"{library}:libother.so", "SLABMARK_REPORT": "1"}
 
 
+def test_the_connector_of_hdf5_is_put_into_a_program_by_variables(library, monkeypatch):
+    monkeypatch.delenv("HDF5_PLUGIN_PATH", raising=False)
+    plugins = library.parents[1] / "plugins"
+    plugins.mkdir()
+    (plugins / apply.PLUGIN).touch()
+    for layout in ("canonical", "log"):
+        expected = {"HDF5_VOL_CONNECTOR": f"slablog under_vol=0;under_info={{}};layout={layout}", "HDF5_PLUGIN_PATH": str(plugins)}
+        assert apply.settings(layout) == expected
+    monkeypatch.setenv("HDF5_PLUGIN_PATH", "/filters")
+    assert apply.settings("canonical")["HDF5_PLUGIN_PATH"] == f"{plugins}:/filters"
+    assert apply.settings("nothing") == {}
+
+
 @pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
 @pytest.mark.parametrize(
     "text, flags, culprit",
@@ -113,6 +126,9 @@ def test_a_program_with_a_static_pnetcdf_is_refused(library, sentence, tmp_path,
         (["--"], {}, "command is missing"),
         (["--", "./absent"], {}, "'./absent'"),
         (["--", "true"], {"SLABMARK_DROPIN": "off"}, "SLABMARK_DROPIN=off"),
+        (["--with", "canonical", "--report", "--", "true"], {}, "--report"),
+        (["--with", "canonical", "--", "true"], {"SLABMARK_BIN": "/absent/bin"}, apply.PLUGIN),
+        (["--env", "MORE", "--", "true"], {}, "'MORE' is no variable"),
         (["--", "true"], {"SLABMARK_BIN": "/absent/bin"}, apply.LIBRARY),
     ],
 )
@@ -138,6 +154,13 @@ def test_the_command_finds_its_environment_and_ends_as_it_would_alone(run):
     assert done.returncode in (-13, 128 + 13), "killed by a signal that Python would have it ignore"
     assert done.stdout.split() == [str(built_library()), "1", "none", "none"], done.stderr
     assert run("slabmark", ["apply", "--", "sh", "-c", "exit 7"]).returncode == 7
+
+
+def test_variables_of_the_line_reach_the_command_and_nothing_else_does_without_a_way(run):
+    clean = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    script = "echo $A; echo ${LD_PRELOAD-none}; echo ${HDF5_VOL_CONNECTOR-none}"
+    done = run("slabmark", ["apply", "--with", "nothing", "--env", "A=b=c d", "--", "sh", "-c", script], env=clean)
+    assert done.stdout.splitlines() == ["b=c d", "none", "none"], done.stderr
 
 
 @pytest.mark.parametrize("script", [False, True])

@@ -30,7 +30,7 @@ def read(path, reads=False) -> making.Pattern:
         report = darshan.DarshanReport(str(path), read_all=False, dtype="dict")
         report.read_name_records()
         job = report.metadata["job"]
-        ranks = int(job["nprocs"])
+        ranks = max(1, int(job["nprocs"]))
     except (RuntimeError, KeyError, ValueError, OSError) as error:
         raise InputError(f"'{path}' cannot be read as a Darshan log: {error}.") from None
     traced = "DXT_POSIX" in report.modules
@@ -44,7 +44,9 @@ def read(path, reads=False) -> making.Pattern:
     for name, requests in sorted(found.items()):
         kept[name], lost = without_overlaps(requests)
         twice += lost
-    made = making.Pattern(_sentence(traced, "MPI-IO" in report.modules, verb, twice), "imported")
+    ranks = max(ranks, *(int(requests.rank.max()) + 1 for requests in kept.values()))  # a log of no MPI says 1
+    kept, alone = _put_together(kept)
+    made = making.Pattern(_sentence(traced, "MPI-IO" in report.modules, verb, twice, alone), "imported")
     for name, requests in kept.items():
         made.step([made.file_bytes(name, layout_of(requests, ranks))], path=name)
     return made
@@ -131,6 +133,19 @@ def without_overlaps(requests):
     return Requests(requests.rank[kept], begins[kept], lengths[kept]), int(length.sum() - lengths[kept].sum())
 
 
+def _put_together(found):
+    """(by file, and how many were put together): files of one rank each are one file, in which they lie one after another."""
+    alone = {name: requests for name, requests in found.items() if len(set(requests.rank.tolist())) == 1}
+    if len(alone) < 2:
+        return found, 0
+    rows, end = [], 0
+    for requests in sorted(alone.values(), key=lambda requests: int(requests.rank[0])):
+        rows.append((requests.rank, requests.begin + end, requests.length))
+        end += int((requests.begin + requests.length).max())
+    shared = {name: requests for name, requests in found.items() if name not in alone}
+    return shared | {f"{len(alone)} files": Requests(*(numpy.concatenate(part) for part in zip(*rows)))}, len(alone)
+
+
 def layout_of(requests, ranks):
     """The bytes of a file, up to the last that is known of."""
     order = numpy.argsort(requests.rank, kind="stable")
@@ -143,11 +158,12 @@ def layout_of(requests, ranks):
     return layouts.Layout((int((requests.begin + requests.length).max()),), ranks, part)
 
 
-def _sentence(traced, by_mpi_io, verb, twice):
+def _sentence(traced, by_mpi_io, verb, twice, alone):
     if traced:
         text = f"Offsets are those that Darshan's tracing saw {verb} at POSIX's level"
         text += ", where aggregators of MPI-IO may stand for the ranks that had the data" if by_mpi_io else ""
     else:
         text = f"Darshan counted the bytes {verb} and did not trace them, so who has which is made up"
+    text += f"; {alone} files of one rank each are put together as one" if alone else ""
     text += f"; {twice} bytes of overlapping requests are left out" if twice else ""
     return text + "; datasets and time steps are unknown."

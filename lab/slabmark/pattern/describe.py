@@ -8,7 +8,7 @@ import numpy
 import pydantic
 from pydantic import Field
 
-from slabmark import files, study, units
+from slabmark import decomposition, files, study, units
 from slabmark.errors import InputError, did_you_mean
 from slabmark.pattern import darshan_log, layouts, making, reading
 from slabmark.study import Line, Positive, Table, listed
@@ -46,6 +46,12 @@ class MeshTable(Table):
     dimensions: Annotated[list[Line], Field(min_length=1), listed] | None = None
 
 
+class MapTable(Table):
+    name: Line
+    file: Line
+    number: Positive = 1
+
+
 class ParticlesTable(Table):
     name: Line
     mean: Positive
@@ -72,11 +78,13 @@ class Description(Table):
     pattern: PatternTable = PatternTable()
     grid: list[GridTable] = []
     mesh: list[MeshTable] = []
+    map: list[MapTable] = []
     particles: list[ParticlesTable] = []
 
 
 TABLES = {
-    "pattern": PatternTable, "grid": GridTable, "mesh": MeshTable, "particles": ParticlesTable, "variable": VariableTable,
+    "pattern": PatternTable, "grid": GridTable, "mesh": MeshTable, "map": MapTable, "particles": ParticlesTable,
+    "variable": VariableTable,
 }  # fmt: skip
 
 
@@ -87,9 +95,9 @@ def read(path) -> making.Pattern:
 
 def _made(tables, path):
     places = {}
-    for table in (*tables.grid, *tables.mesh, *tables.particles):
+    for table in (*tables.grid, *tables.mesh, *tables.map, *tables.particles):
         if table.name in places:
-            raise InputError(f"Two of its grids, meshes and particles are called '{table.name}'.")
+            raise InputError(f"Two of its grids, meshes, maps and particles are called '{table.name}'.")
         places[table.name] = _Place(table, tables.pattern, path.parent)
     made = making.Pattern()
     steps = tables.pattern.steps
@@ -97,7 +105,7 @@ def _made(tables, path):
     for table in tables.variable:
         if table.on not in places:
             raise InputError(
-                f"The variable '{table.name}' is on '{table.on}', which is no grid, mesh or particles of it.{did_you_mean(table.on, places)}"
+                f"The variable '{table.name}' is on '{table.on}', which is no grid, mesh, map or particles of it.{did_you_mean(table.on, places)}"
             )
         for name in _names(table):
             for step, one in enumerate(_variables(made, table, name, places[table.on], steps)):
@@ -135,7 +143,7 @@ def _check_ranks(made, places, tables):
 
 
 class _Place:
-    """What variables are on: a grid, a mesh or particles. Layouts that are alike are one."""
+    """What variables are on: a grid, a mesh, a map or particles. Layouts that are alike are one."""
 
     def __init__(self, table, settings, folder):
         self.table, self.made, self.names = table, {}, getattr(table, "dimensions", None)
@@ -151,6 +159,8 @@ class _Place:
             elif isinstance(table, MeshTable):
                 owner = read_owners(folder / table.owner, table.variable)
                 self.base = layouts.owners(numpy.where(owner < table.first, -1, owner - table.first), table.ranks or settings.ranks)
+            elif isinstance(table, MapTable):
+                self.base = layouts.offsets(*read_map(folder / table.file, table.number))
             else:
                 self.base = self._particles(0)
             if self.names is not None and len(self.names) != len(self.base.shape):
@@ -240,6 +250,20 @@ def read_owners(path, variable=None):
         if numpy.dtype(found.dtype).kind not in "iu":
             raise InputError(f"The variable '{variable}' of '{path}' is of type {found.dtype}, and owners are whole numbers.")
         return found[...]
+
+
+def read_map(path, number):
+    """(shape, offsets of each rank) of a decomposition that a model recorded, in any format that slabmark-decomp reads."""
+    files.open_regular(path).close()
+    described, [number] = decomposition.chosen_maps(path, number)
+
+    def use(text):
+        with open(text, encoding="ascii") as lines:
+            next(lines)
+            shape = [int(length) for length in next(lines).split()][::-1]
+        return shape, list(decomposition.rows_of(text))
+
+    return decomposition.with_text(path, number, described[number - 1], use, "described", "a pattern")
 
 
 def _owners_of_text(path):

@@ -159,6 +159,13 @@ def _fits(chunk, layout, name):
     return tuple(chunk)
 
 
+@dataclasses.dataclass(frozen=True)
+class _StepBlock:
+    body: bytes
+    parameters: numpy.ndarray  # the first is the opening of the file
+    records: numpy.ndarray  # which of them are numbers of records
+
+
 class _Rank:
     """The streams of one rank. Each step is a block of events; one that does what another did is that block again."""
 
@@ -168,7 +175,7 @@ class _Rank:
         self.definitions = {id(variable): number for number, variable in enumerate(pattern.variables)}
         self.call = {name: len(pattern.variables) + number for number, name in enumerate(CALLS)}
         self.events, self.lists = bytearray(), bytearray()
-        self.list_numbers, self.parts, self.blocks = {}, {}, {}
+        self.list_numbers, self.parts, self.blocks, self.made = {}, {}, {}, {}
 
     def streams(self):
         last = {step.path: number for number, step in enumerate(self.pattern.steps)}
@@ -177,45 +184,59 @@ class _Rank:
             opening = self.openings[step.path]
             if step.path not in records:
                 records[step.path] = {}
-                self._block([self._call("create")], [opening], [], [], 0)
+                self._block(self._call("create"), numpy.array([opening]), 0)
             of_file = records[step.path]
-            events, datasets, origins = [], [], []
-            for variable in step.variables:
-                record = of_file.get(id(variable), 0)
-                of_file[id(variable)] = record + 1
-                if record and not variable.time:
-                    continue
-                datasets.append(self.definitions[id(variable)])
-                event, origin = self._write_event(variable, record, len(events), len(datasets))
-                events.append(event), origins.append(origin)
-            events.append(self._call("step", len(events)))
-            self._block(events, [opening], datasets, origins, round(step.think * 1e6))
+            written = tuple(variable for variable in step.variables if variable.time or variable not in of_file)
+            if written not in self.made:
+                self.made[written] = self._step(written)
+            made, timed = self.made[written]
+            parameters = made.parameters.copy()
+            parameters[0] = opening
+            parameters[made.records] = [of_file.get(variable, 0) for variable in timed]
+            of_file |= {variable: of_file.get(variable, 0) + 1 for variable in written}
+            self._block(made.body, parameters, round(step.think * 1e6))
             if last[step.path] == number:
-                self._block([self._call("close")], [opening], [], [], 0)
-        self.events += coding.unsigned(END)
+                self._block(self._call("close"), numpy.array([opening]), 0)
+        self.events += coding.few(END)
         return bytes(self.events), bytes(self.lists)
+
+    def _step(self, written):
+        """(the block of a step that writes these, those of them whose record is a parameter of it)."""
+        body, origins = bytearray(), []
+        for track, variable in enumerate(written):
+            event, origin = self._write_event(variable, track)
+            body += event
+            origins.append(origin)
+        body += self._call("step", len(written))
+        longest = max(map(len, origins), default=0)
+        by_number = [(origin[c], c == 0 and variable) for c in range(longest) for variable, origin in zip(written, origins) if len(origin) > c]
+        before = [0, *(self.definitions[id(variable)] for variable in written)]
+        timed = [(len(before) + place, variable) for place, (_, variable) in enumerate(by_number) if variable and variable.time]
+        parameters = numpy.array([*before, *(number for number, _ in by_number)], dtype=numpy.int64)
+        places = numpy.array([place for place, _ in timed], dtype=numpy.int64)
+        return _StepBlock(bytes(body), parameters, places), [variable for _, variable in timed]
 
     def _call(self, name, track=0):
         """An event on a new track, with neither dataset nor selection."""
-        return _varints(2 if track else 0, 0, 0, self.call[name], COLLECTIVE, 0, 0, 0, 0)
+        return coding.few(2 if track else 0, 0, 0, self.call[name], COLLECTIVE, 0, 0, 0, 0)
 
-    def _write_event(self, variable, record, track, dataset):
-        """(event, origin): all differences are 0, as the origin is a parameter of the block."""
+    def _write_event(self, variable, track):
+        """(event, origin, less the record): all differences are 0, as the origin is a parameter of the block."""
         part = self._part(variable.layout)
         flags = WRITES | COLLECTIVE | (IN_MEMORY if part.buffer else 0)
-        head = (2 if track else 0, 0, dataset, self.call["write"], flags, 0, 0)
+        head = (2 if track else 0, 0, track + 1, self.call["write"], flags, 0, 0)
         if not part.elements:
-            return _varints(*head, 0, 0, NOTHING), []
+            return coding.few(*head, 0, 0, NOTHING), []
         d = len(variable.layout.shape) + variable.time
-        origin = [record] * variable.time + part.starts[0].tolist()
-        event = _varints(*head, d, 0)
+        origin = [0] * variable.time + part.starts[0].tolist()
+        event = coding.few(*head, d, 0)
         if len(part.starts) == 1:
-            event += _varints(ONE_BOX, *[1] * variable.time, *part.counts[0].tolist())
+            event += coding.few(ONE_BOX, *[1] * variable.time, *part.counts[0].tolist())
         else:
-            event += _varints(FIRST_LIST + self._list(variable.layout, part.starts, part.counts, variable.time))
+            event += coding.few(FIRST_LIST + self._list(variable.layout, part.starts, part.counts, variable.time))
         event += bytes(d)
         if part.buffer:
-            event += _varints(self._list(variable.layout, part.places, part.counts, False, part.buffer))
+            event += coding.few(self._list(variable.layout, part.places, part.counts, False, part.buffer))
         return event, origin
 
     def _part(self, layout) -> Part:
@@ -230,10 +251,10 @@ class _Rank:
         if key not in self.list_numbers:
             body = bytearray()
             if extent:  # in memory
-                body += _varints(EXTENT_GIVEN | ORIGIN_GIVEN, len(extent), len(starts), *extent)
+                body += coding.few(EXTENT_GIVEN | ORIGIN_GIVEN, len(extent), len(starts), *extent)
                 body += coding.signed(starts[0])
             else:
-                body += _varints(0, starts.shape[1] + time, len(starts))
+                body += coding.few(0, starts.shape[1] + time, len(starts))
             beside = numpy.zeros((len(starts), 1), dtype=numpy.int64)
             if time:
                 starts, counts = numpy.concatenate([beside, starts], axis=1), numpy.concatenate([beside + 1, counts], axis=1)
@@ -245,24 +266,16 @@ class _Rank:
             self.list_numbers[key] = len(self.list_numbers)
         return self.list_numbers[key]
 
-    def _block(self, events, openings, datasets, origins, think):
-        body = b"".join(events)
-        longest = max(map(len, origins), default=0)
-        by_number = [origin[c] for c in range(longest) for origin in origins if len(origin) > c]
-        parameters = numpy.array([*openings, *datasets, *by_number], dtype=numpy.int64)
-        times = _varints(think, 0)
+    def _block(self, body, parameters, think):
+        times = coding.few(think, 0)
         if body in self.blocks:
             number, before = self.blocks[body]
-            self.events += _varints(AGAIN, number) + times + coding.column(parameters - before)
+            self.events += coding.few(AGAIN, number) + times + coding.column(parameters - before)
             self.blocks[body] = number, parameters
         else:
             self.blocks[body] = len(self.blocks), parameters
-            self.events += _varints(BLOCK) + times + _varints(len(body)) + body
-            self.events += _varints(len(parameters)) + coding.column(parameters)
-
-
-def _varints(*numbers):
-    return coding.unsigned(numpy.array(numbers, dtype=numpy.uint64))
+            self.events += coding.few(BLOCK) + times + coding.few(len(body)) + body
+            self.events += coding.few(len(parameters)) + coding.column(parameters)
 
 
 def _write(path, pattern, header, made, definitions, openings):

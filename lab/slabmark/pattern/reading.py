@@ -34,14 +34,21 @@ class Boxes:
     is_map: bool = False  # distances in memory, as `imap` of PnetCDF
 
     def plain(self) -> "Boxes":
-        """Without strides: each block is a box."""
+        """Without strides: a strided box as its rows, since its elements lie in memory in the order of the array."""
         if self.strides is None:
             return self
         starts, counts = [], []
         for start, count, stride, block in zip(self.starts, self.counts, self.strides, self.blocks):
-            grid = numpy.indices(count).reshape(len(count), -1).T
-            starts.append(start + grid * stride)
-            counts.append(numpy.broadcast_to(block, grid.shape))
+            places = [(s + numpy.arange(n)[:, None] * step + numpy.arange(b)).ravel() for s, n, step, b in zip(start, count, stride, block)]
+            length = block[-1]
+            if stride[-1] == length or count[-1] == 1:
+                length, places[-1] = length * count[-1], places[-1][:1]
+            else:
+                places[-1] = places[-1][::length]
+            rows = numpy.stack(numpy.meshgrid(*places, indexing="ij"), axis=-1).reshape(-1, len(places))
+            starts.append(rows)
+            counts.append(numpy.ones_like(rows))
+            counts[-1][:, -1] = length
         return Boxes(numpy.concatenate(starts), numpy.concatenate(counts))
 
 

@@ -15,7 +15,9 @@ def mesh(cells):
     """Points on a sphere, nearly evenly spread, those of land left out."""
     number = numpy.arange(cells)
     height, angle = 1 - (2 * number + 1) / cells, number * numpy.pi * (3 - 5**0.5)
-    points = numpy.stack([numpy.sqrt(1 - height**2) * numpy.cos(angle), numpy.sqrt(1 - height**2) * numpy.sin(angle), height], axis=1)
+    points = numpy.stack(
+        [numpy.sqrt(1 - height**2) * numpy.cos(angle), numpy.sqrt(1 - height**2) * numpy.sin(angle), height], axis=1
+    )
     return points[numpy.sin(3 * points[:, 0]) + numpy.sin(4 * points[:, 1]) < 0.7]
 
 

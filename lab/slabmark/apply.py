@@ -30,11 +30,11 @@ def add_arguments(parser):
         dest="way",
         choices=[PNETCDF, *LAYOUTS, NOTHING],
         default=PNETCDF,
-        help="pnetcdf: the drop-in (default); canonical or log: the connector of HDF5 with that layout (docs/slablog.md); nothing: "
-        "only what --env says",
+        help="pnetcdf: the drop-in (default); canonical or log: the connector of HDF5 with that layout (docs/slablog.md); "
+        "nothing: only what --env says",
     )
     parser.add_argument(
-        "--env", action="append", type=_variable, default=[], metavar="NAME=VALUE", help="a variable for all ranks; may be repeated"
+        "--env", action="append", type=_variable, default=[], metavar="NAME=VALUE", help="a variable of all ranks; may be repeated"
     )
     parser.add_argument(
         "--report", action="store_true", help="print for each file what was moved by plan, and what not and why"
@@ -80,7 +80,8 @@ def settings(way=PNETCDF, report=False):
     if way in LAYOUTS:
         folder = os.path.dirname(programs.find_library(PLUGIN))
         others = os.environ.get(PLUGINS)
-        return {CONNECTOR: f"slablog under_vol=0;under_info={{}};layout={way}", PLUGINS: f"{folder}:{others}" if others else folder}
+        connector = f"slablog under_vol=0;under_info={{}};layout={way}"
+        return {CONNECTOR: connector, PLUGINS: f"{folder}:{others}" if others else folder}
     if os.environ.get(SWITCH) in ("off", "0", "disable"):
         raise InputError(f"{SWITCH}={os.environ[SWITCH]} in the environment switches the drop-in off; unset it.")
     library = programs.find_library(LIBRARY)

@@ -250,7 +250,9 @@ def test_a_pattern_file_is_played_and_its_program_is_what_is_done_today(tmp_path
     assert described.level == "" and command.Captured.of("decomp --map f.nc") == command.Captured()
 
 
-@pytest.mark.parametrize("level, ways", [("pnetcdf", {"pnetcdf"}), ("hdf5", {"canonical", "log"}), ("mpiio", set()), ("posix", set())])
+@pytest.mark.parametrize(
+    "level, ways", [("pnetcdf", {"pnetcdf"}), ("hdf5", {"canonical", "log"}), ("mpiio", set()), ("posix", set())]
+)
 def test_a_captured_program_is_tried_as_it_is_with_all_that_leaves_it_so(tmp_path, monkeypatch, level, ways):
     for name in ("lib/libslabmark_pnetcdf.so", "plugins/libslablog.so"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -299,7 +301,8 @@ def test_the_line_that_applies_a_way_is_of_the_very_command_that_was_captured(wa
 
 
 def test_what_a_captured_program_gains_unchanged_is_said_with_its_evidence_or_that_there_is_nothing():
-    own, better = candidates.Candidate("as-captured"), candidates.Candidate("as-captured", environment=(("OMPI_MCA_io", "^ompio"),))
+    own = candidates.Candidate("as-captured")
+    better = dataclasses.replace(own, environment=(("OMPI_MCA_io", "^ompio"),))
     captured = command.Captured("hdf5", ("mpiexec", "./p"))
     assert captured.unchanged([candidates.Candidate("hdf5-union"), better, own]) == better
     assert captured.unchanged([own, better]) is None and captured.unchanged([candidates.Candidate("hdf5-union")]) is None

@@ -1,6 +1,5 @@
 """slabmark.pattern and slabmark describe: what is read back is what was said, and what cannot be meant is one sentence."""
 
-import json
 import pathlib
 import re
 import sys
@@ -56,7 +55,9 @@ def layout_of(generator):
         made = pattern.blocks(shape, processes, halo=int(generator.integers(0, 3)))
         if kind == "boxes":
             parts = [made.part(rank) for rank in range(made.ranks)]
-            made = pattern.boxes(shape, numpy.concatenate([p.starts for p in parts]), numpy.concatenate([p.counts for p in parts]))
+            made = pattern.boxes(
+                shape, numpy.concatenate([p.starts for p in parts]), numpy.concatenate([p.counts for p in parts])
+            )
         rows = [numpy.array_split(numpy.arange(length), n) for length, n in zip(shape, processes)]
         axes = [numpy.repeat(numpy.arange(n), [len(row) for row in split]) for n, split in zip(processes, rows)]
         return made, numpy.ravel_multi_index(numpy.meshgrid(*axes, indexing="ij"), processes).ravel()
@@ -152,7 +153,11 @@ def test_the_smallest_file_of_the_documentation_is_what_it_says(tmp_path, monkey
 
 def test_a_strided_box_is_its_elements_in_the_order_of_the_array():
     column = lambda *numbers: numpy.array([numbers])
-    for start, count, stride, block in (((1, 0), (2, 3), (4, 3), (2, 2)), ((0, 1), (3, 2), (1, 2), (1, 2)), ((2, 2), (1, 1), (5, 5), (2, 3))):
+    for start, count, stride, block in (
+        ((1, 0), (2, 3), (4, 3), (2, 2)),
+        ((0, 1), (3, 2), (1, 2), (1, 2)),
+        ((2, 2), (1, 1), (5, 5), (2, 3)),
+    ):
         whole = numpy.zeros((9, 9), bool)
         for i in range(count[0]):
             for j in range(count[1]):
@@ -223,7 +228,10 @@ def test_what_is_no_sound_pattern_file_is_one_sentence(tmp_path, make, culprit):
 @pytest.mark.parametrize(
     "make, culprit",
     [
-        (lambda: pattern.blocks([10], lengths=[[4, 5]]), "do not tile the grid: along dimension 0 they are 4, 5 points long, 9 in all"),
+        (
+            lambda: pattern.blocks([10], lengths=[[4, 5]]),
+            "do not tile the grid: along dimension 0 they are 4, 5 points long, 9 in all",
+        ),
         (lambda: pattern.blocks([4, 4], [2]), "1 numbers of processes for 2 dimensions"),
         (lambda: pattern.blocks([4], [5]), "without a block"),
         (lambda: pattern.blocks([4], [2], halo=-1), "halo cannot be -1"),
@@ -278,7 +286,10 @@ VARIABLE = '[[variable]]\nname = "v"\non = "g"\n'
         (GRID + VARIABLE.replace('"g"', '"h"'), ["on 'h'", "Known are: g."]),
         (GRID + VARIABLE + 'staggered = ["z"]\n', ["staggered along 'z'"]),
         (GRID.replace("[2, 2]", "[2]") + VARIABLE, ["'g': There are 1 numbers of processes for 2 dimensions"]),
-        (GRID.replace("processes = [2, 2]", "blocks = [[4, 4], [3, 4]]") + VARIABLE, ["do not tile", "3, 4 points long", "has 6"]),
+        (
+            GRID.replace("processes = [2, 2]", "blocks = [[4, 4], [3, 4]]") + VARIABLE,
+            ["do not tile", "3, 4 points long", "has 6"],
+        ),
         (GRID.replace("processes = [2, 2]\n", "") + VARIABLE, ["lacks 'processes'"]),
         (GRID + VARIABLE + 'type = "float16"\n', ["'0.type' of [variable]", "'float32'"]),
         (GRID + VARIABLE + "chunk = [9, 1]\n", ["chunk [9, 1]", "8 x 6"]),
@@ -290,7 +301,7 @@ VARIABLE = '[[variable]]\nname = "v"\non = "g"\n'
         ('[[particles]]\nname = "g"\nmean = 5\n' + VARIABLE, ["lacks 'ranks'"]),
         ('[[particles]]\nname = "g"\nmean = 5\nranks = 2\ndeviation = 0.1\n' + VARIABLE, ["'equal' has no 'deviation'"]),
         ('[[mesh]]\nname = "g"\nowner = "absent.nc"\n' + VARIABLE, ["absent.nc", "No such file"]),
-        ('[[mesh]]\nname = "g"\nowner = "mesh.nc"\nvariable = "ownr"\n' + VARIABLE, ["no variable 'ownr'", "\"owner\"?"]),
+        ('[[mesh]]\nname = "g"\nowner = "mesh.nc"\nvariable = "ownr"\n' + VARIABLE, ["no variable 'ownr'", '"owner"?']),
         ('[[mesh]]\nname = "g"\nowner = "mesh.nc"\n' + VARIABLE, ["which of its variables"]),
         ('[[mesh]]\nname = "g"\nowner = "mesh.nc"\nvariable = "depth"\n' + VARIABLE, ["float64", "whole numbers"]),
         ('[[mesh]]\nname = "g"\nowner = "words.txt"\n' + VARIABLE, ["neither a NetCDF file nor a text of whole numbers"]),
@@ -330,7 +341,9 @@ def test_variables_may_lie_as_a_map_does_that_a_model_recorded(run, small_map):
         next(lines)
         assert layout.shape == tuple(int(length) for length in next(lines).split()[::-1])
     rows = list(decomposition.rows_of(small_map))
-    assert made.ranks == 4 and [owned(layout.part(rank), layout.shape).tolist() for rank in range(4)] == [row.tolist() for row in rows]
+    assert made.ranks == 4 and [owned(layout.part(rank), layout.shape).tolist() for rank in range(4)] == [
+        row.tolist() for row in rows
+    ]
 
 
 def written(path):
@@ -344,7 +357,9 @@ def written(path):
                     step += 1
                 elif event.writes:
                     counts = found.setdefault((step, event.file["path"]), {})
-                    counts[event.dataset["name"]] = counts.get(event.dataset["name"], 0) + int(event.boxes.counts.prod(axis=1).sum())
+                    counts[event.dataset["name"]] = counts.get(event.dataset["name"], 0) + int(
+                        event.boxes.counts.prod(axis=1).sum()
+                    )
         return found, file.ranks
 
 

@@ -122,7 +122,8 @@ def test_the_records_of_slice_eval_are_a_workload_a_slice_beside_its_limit(run, 
 
 
 def test_what_is_measured_on_a_guess_is_called_one_and_a_pattern_file_is_known_by_its_name():
-    made = lambda folder, **more: read_record(record([1.0], pattern__name="captured", pattern__settings={"pattern": f"{folder}/run.pattern", **more}))
+    settings = lambda folder, more: {"pattern": f"{folder}/run.pattern", **more}
+    made = lambda folder, **more: read_record(record([1.0], pattern__name="captured", pattern__settings=settings(folder, more)))
     [load] = cells.workloads([made("a"), made("b")])
     assert load.title == "Writing run.pattern" and len(load.cells[0].records) == 2
     [load] = cells.workloads([made("a", guess="Darshan counted.")])

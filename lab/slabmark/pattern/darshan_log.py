@@ -61,7 +61,9 @@ def _library():
     try:
         import darshan
     except ImportError:
-        raise InputError("Darshan logs are read by the Python package 'darshan', which is not here: pip install darshan.") from None
+        raise InputError(
+            "Darshan logs are read by the Python package 'darshan', which is not here: pip install darshan."
+        ) from None
     return darshan
 
 

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 import netCDF4
 import numpy
-import pydantic
 from pydantic import Field
 
 from slabmark import decomposition, files, study, units
@@ -105,7 +104,8 @@ def _made(tables, path):
     for table in tables.variable:
         if table.on not in places:
             raise InputError(
-                f"The variable '{table.name}' is on '{table.on}', which is no grid, mesh, map or particles of it.{did_you_mean(table.on, places)}"
+                f"The variable '{table.name}' is on '{table.on}', which is no grid, mesh, map or particles of it."
+                + did_you_mean(table.on, places)
             )
         for name in _names(table):
             for step, one in enumerate(_variables(made, table, name, places[table.on], steps)):
@@ -139,7 +139,9 @@ def _check_ranks(made, places, tables):
         if asked is not None and place.ranks > asked:
             raise InputError(f"'{name}' is on {place.ranks} ranks, and [pattern] says ranks = {asked}.")
     if asked is not None and asked > made.ranks:
-        raise InputError(f"[pattern] says ranks = {asked}, and its variables are on {made.ranks}; a grid's processes say how many.")
+        raise InputError(
+            f"[pattern] says ranks = {asked}, and its variables are on {made.ranks}; a grid's processes say how many."
+        )
 
 
 class _Place:
@@ -158,7 +160,9 @@ class _Place:
                 self.base = layouts.blocks(table.shape, table.processes, table.blocks, halo)
             elif isinstance(table, MeshTable):
                 owner = read_owners(folder / table.owner, table.variable)
-                self.base = layouts.owners(numpy.where(owner < table.first, -1, owner - table.first), table.ranks or settings.ranks)
+                self.base = layouts.owners(
+                    numpy.where(owner < table.first, -1, owner - table.first), table.ranks or settings.ranks
+                )
             elif isinstance(table, MapTable):
                 self.base = layouts.offsets(*read_map(folder / table.file, table.number))
             else:
@@ -179,7 +183,9 @@ class _Place:
         if table.distribution in ("equal", "poisson") and table.deviation is not None:
             raise InputError(f"A distribution '{table.distribution}' has no 'deviation'.")
         generator = numpy.random.Generator(numpy.random.PCG64([self.settings.seed, step]))
-        return layouts.counts(draw(generator, table.distribution, table.mean, 0.1 if table.deviation is None else table.deviation, ranks))
+        return layouts.counts(
+            draw(generator, table.distribution, table.mean, 0.1 if table.deviation is None else table.deviation, ranks)
+        )
 
     def layout(self, table, step):
         step = step if self.moving else 0
@@ -229,7 +235,7 @@ def draw(generator, distribution, mean, deviation, ranks):
 
 
 def read_owners(path, variable=None):
-    """Who owns each element: a variable of a NetCDF file of any format, or a text with a number for each, such as METIS writes."""
+    """Who owns each element: a variable of a NetCDF file of any format, or a text with a number for each, as METIS writes."""
     with files.open_regular(path) as file:
         beginning = file.read(8)
     if not beginning.startswith((b"CDF", b"\x89HDF")):
@@ -277,7 +283,9 @@ def _owners_of_text(path):
 
 def add_arguments(parser):
     parser.add_argument(
-        "description", metavar="FILE", help="a text (TOML) that says what ranks write, see docs/patterns.md; or a log of Darshan (NAME.darshan)"
+        "description",
+        metavar="FILE",
+        help="a text (TOML) that says what ranks write, see docs/patterns.md; or a log of Darshan (NAME.darshan)",
     )
     parser.add_argument("--read", action="store_true", help="of a Darshan log: what was read, instead of what was written")
     parser.add_argument("-o", "--output", metavar="FILE", help="the pattern file (default: the text's name, .pattern)")
@@ -291,7 +299,9 @@ def main(arguments, console):
     if is_log := darshan_log.is_log(source):
         files.open_regular(source).close()
     elif arguments.read:
-        raise InputError("'--read' is for logs of Darshan: what a text describes is written or read by slabmark-bench as it is told.")
+        raise InputError(
+            "'--read' is for logs of Darshan: what a text describes is written or read by slabmark-bench as it is told."
+        )
     made = darshan_log.read(source, arguments.read) if is_log else read(source)
     made.save(output, overwrite=True)
     if made.guess:

@@ -63,8 +63,8 @@ def blocks(
     lengths: Sequence[Sequence[int]] | None = None,
     halo: int | Sequence[int] = 0,
 ) -> Layout:
-    """A block a rank. `processes` says how many along each dimension, as equal as can be, the first ones longer; or `lengths` lists
-    the lengths of the blocks along each dimension. Ranks count along the last dimension first. `halo`: points around each
+    """A block a rank. `processes` says how many along each dimension, as equal as can be, the first ones longer; or `lengths`
+    lists the lengths of the blocks along each dimension. Ranks count along the last dimension first. `halo`: points around each
     block in its memory, on both sides, also where nobody is."""
     shape = _shape(shape)
     if (processes is None) == (lengths is None):
@@ -81,8 +81,8 @@ def blocks(
         _positive(listed, "The length of a block")
         if sum(listed) != length:
             raise InputError(
-                f"The blocks do not tile the grid: along dimension {dimension} they are {_some(listed)} points long, {sum(listed)} in all, "
-                f"and the grid has {length}."
+                f"The blocks do not tile the grid: along dimension {dimension} they are {_some(listed)} points long, "
+                f"{sum(listed)} in all, and the grid has {length}."
             )
     halo = [halo] * len(shape) if isinstance(halo, int) else list(halo)
     _as_many(halo, shape, "widths of the halo")
@@ -111,7 +111,8 @@ def boxes(shape: Sequence[int], starts: ArrayLike, counts: ArrayLike, halo: int 
     starts, counts = _integers(starts, "starts"), _integers(counts, "counts")
     if starts.ndim != 2 or starts.shape != counts.shape or starts.shape[1] != len(shape):
         raise InputError(
-            f"The starts ({_shape_text(starts)}) and counts ({_shape_text(counts)}) of boxes are to have a row for each rank and {len(shape)} columns."
+            f"The starts ({_shape_text(starts)}) and counts ({_shape_text(counts)}) of boxes are to have a row for each rank and "
+            f"{len(shape)} columns."
         )
     for rank, (start, count) in enumerate(zip(starts.tolist(), counts.tolist())):
         if min(start) < 0 or min(count) < 0 or any(s + c > length for s, c, length in zip(start, count, shape)):
@@ -130,7 +131,7 @@ def boxes(shape: Sequence[int], starts: ArrayLike, counts: ArrayLike, halo: int 
 
 def owners(owner: ArrayLike, ranks: int | None = None) -> Layout:
     """From an array of the array's own shape that holds the rank that owns each element, and -1 where nobody does: of an
-    unstructured mesh the partition of its cells. A rank has its elements in ascending order. `ranks`: if the last ones own nothing."""
+    unstructured mesh the partition of its cells. A rank has its elements in ascending order. `ranks`: if the last own nothing."""
     owner = _integers(owner, "owners")
     if owner.ndim == 0 or owner.size == 0:
         raise InputError("The array of owners is empty.")

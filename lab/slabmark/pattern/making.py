@@ -95,7 +95,7 @@ class Pattern:
         dimensions: Sequence[str] | None = None,
     ) -> Variable:
         """One that each step writes. `time`: it has an unlimited dimension before those of the layout, and each step writes the
-        next record; else only the first step of a file writes it. `chunk` (for HDF5) and `dimensions` (names) are without time."""
+        next record; else only the first step of a file writes it. `chunk` (for HDF5) and `dimensions` (names) lack time."""
         if type not in TYPES:
             raise InputError(f"'{type}' is no type of a variable; there are {', '.join(TYPES)}.")
         return self._add(Variable(name, layout, type, time, _fits(chunk, layout, name), dimensions and tuple(dimensions)))
@@ -115,8 +115,8 @@ class Pattern:
         return variable
 
     def step(self, variables: Sequence[Variable] | None = None, *, path: str = "out", think: float = 0.0):
-        """A step of output: these variables, or all that there are by now, to the file of that name. `think`: seconds of computing
-        before it."""
+        """A step of output: these variables, or all that there are by now, to the file of that name. `think`: seconds of
+        computing before it."""
         if think < 0:
             raise InputError(f"A program cannot think for {think} s.")
         self.steps.append(_Step(tuple(self.variables if variables is None else variables), path, think))
@@ -209,7 +209,12 @@ class _Rank:
             origins.append(origin)
         body += self._call("step", len(written))
         longest = max(map(len, origins), default=0)
-        by_number = [(origin[c], c == 0 and variable) for c in range(longest) for variable, origin in zip(written, origins) if len(origin) > c]
+        by_number = [
+            (origin[c], c == 0 and variable)
+            for c in range(longest)
+            for variable, origin in zip(written, origins)
+            if len(origin) > c
+        ]
         before = [0, *(self.definitions[id(variable)] for variable in written)]
         timed = [(len(before) + place, variable) for place, (_, variable) in enumerate(by_number) if variable and variable.time]
         parameters = numpy.array([*before, *(number for number, _ in by_number)], dtype=numpy.int64)

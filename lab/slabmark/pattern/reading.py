@@ -39,7 +39,10 @@ class Boxes:
             return self
         starts, counts = [], []
         for start, count, stride, block in zip(self.starts, self.counts, self.strides, self.blocks):
-            places = [(s + numpy.arange(n)[:, None] * step + numpy.arange(b)).ravel() for s, n, step, b in zip(start, count, stride, block)]
+            places = [
+                (s + numpy.arange(n)[:, None] * step + numpy.arange(b)).ravel()
+                for s, n, step, b in zip(start, count, stride, block)
+            ]
             length = block[-1]
             if stride[-1] == length or count[-1] == 1:
                 length, places[-1] = length * count[-1], places[-1][:1]
@@ -93,7 +96,9 @@ class PatternFile:
         if version is None:
             raise InputError(f"'{path}' is no pattern file: it has no attribute 'slabmark_pattern'.")
         if version != making.VERSION:
-            raise InputError(f"'{path}' is a pattern file of version {version}, and this Slabmark reads {making.VERSION}; use a newer one.")
+            raise InputError(
+                f"'{path}' is a pattern file of version {version}, and this Slabmark reads {making.VERSION}; use a newer one."
+            )
         self.origin, self.guess = _text(self._file.attrs.get("origin")), _text(self._file.attrs.get("guess"))
         self.header = self._try(lambda: json.loads(self._file["header"][()].tobytes()))
         self.files, self.definitions = self._member("files"), self._member("definitions")

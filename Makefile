@@ -10,7 +10,7 @@ programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice 
 sources = $(shell find src tests bench plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:
-.PHONY: all demo check-slice check-pnetcdf test install test-installed bare $(programs) format check-format clean distclean help
+.PHONY: all demo check-slice check-pnetcdf check-h5py test install test-installed bare $(programs) format check-format clean distclean help
 
 all:
 	@setup/build build all
@@ -44,6 +44,11 @@ check-pnetcdf:
 	@setup/build build slabmark_pnetcdf
 	@tests/pnetcdf_own/compare "$(PNETCDF_SOURCE)" $(build)/lib/libslabmark_pnetcdf.so
 
+# h5py's own tests, through the connector.
+check-h5py:
+	@setup/build test slablog h5py
+	@tests/h5py_own/compare $(build)/h5py/python $(build)/plugins
+
 format:
 	@clang-format -i $(sources)
 
@@ -63,6 +68,7 @@ help:
 	@echo 'make demo            build, and see the work of five benchmarks timed on 4 ranks, with a report'
 	@echo 'make check-slice     build, write the default test set of seism-core-slice on 8 ranks (900 MiB), and check it'
 	@echo 'make check-pnetcdf   build the drop-in, and run the test programs of the PnetCDF source PNETCDF_SOURCE=... with it'
+	@echo 'make check-h5py      build the connector and an h5py for it, and run the tests of h5py with it'
 	@echo 'make test            build, and run all tests'
 	@echo 'make install PREFIX=  all of it under a prefix, which may be moved (docs/building.md)'
 	@echo 'make test-installed  build, install, move, and run all of it as another user with build and cache gone'

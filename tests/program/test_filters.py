@@ -77,10 +77,10 @@ def test_what_is_read_by_plan_is_what_other_ranks_wrote(bench):
         assert " yes" in done.stdout
 
 
-def test_filters_of_plugins_run_on_all_ranks(bench, plugins):
+def test_filters_of_plugins_run_on_all_ranks_and_are_read_back_by_plan(bench, plugins):
     for number, values in ((ZSTD, "3"), (BITSHUFFLE, "0,2"), (BLOSC2, ""), (ZFP, "5,0,0,0")):
         option = f"hdf5.filter={number}" + (f":{values}" if values else "")
-        path, done = bench("hdf5-rearranged", "hdf5.chunk=16x109", option)
+        path, done = bench("hdf5-rearranged", "hdf5.chunk=16x109", option, args=("--read", "--content", "smooth"))
         assert " yes" in done.stdout
         with h5py.File(path) as file:
             dataset = only_dataset(file)

@@ -90,6 +90,29 @@ const Memory& memory() {
   return made;
 }
 
+struct Filter {
+  H5Z_filter_t number = 0;
+  unsigned flags = 0;
+  std::vector<unsigned> values;
+  bool operator==(const Filter&) const = default;
+};
+
+std::vector<Filter> filters_of(hid_t creation) {
+  std::vector<Filter> filters(static_cast<std::size_t>(std::max(0, H5Pget_nfilters(creation))));
+  for (unsigned i = 0; i < filters.size(); ++i) {
+    auto& [number, flags, values] = filters[i];
+    for (std::size_t count = 0;;) {  // first asks how many there are
+      unsigned configuration = 0;
+      number =
+          H5Pget_filter2(creation, i, &flags, &count, values.data(), 0, nullptr, &configuration);
+      check(number, "H5Pget_filter2", name);
+      if (count <= values.size()) break;
+      values.resize(count);
+    }
+  }
+  return filters;
+}
+
 std::vector<hsize_t> chunk_of(hid_t creation) {
   std::array<hsize_t, H5S_MAX_RANK> lengths;
   const int rank = H5Pget_chunk(creation, H5S_MAX_RANK, lengths.data());
@@ -171,15 +194,45 @@ class FilterPipeline::File {
     check(H5Pget_fill_value(creation, type_.get(), fill_.data()), "H5Pget_fill_value", name);
   }
 
-  // Without a cache of chunks HDF5 filters a chunk at once.
   void make_dataset(hid_t creation) {
     const auto ours = own(H5Pcopy(creation), H5Pclose, "H5Pcopy", name);
     check(H5Pset_alloc_time(ours.get(), H5D_ALLOC_TIME_INCR), "H5Pset_alloc_time", name);
+    if (makes_same_values(ours.get())) return;
+    dataset_ = own(make(ours.get()), H5Dclose, "H5Dcreate_anon", name);
+  }
+
+  // A filter may change its values when a dataset is made; mostly it takes those that it has made
+  // for its own again. Bitshuffle puts three before those that it is given, each time.
+  bool makes_same_values(hid_t ours) {
+    bool made = makes_same(ours, ours);
+    const auto filters = filters_of(ours);
+    for (std::size_t i = 0; i < filters.size() && !made; ++i) {
+      const auto& [number, flags, values] = filters[i];
+      if (number < H5Z_FILTER_RESERVED) continue;
+      for (std::size_t left_out = 1; left_out <= values.size() && !made; ++left_out) {
+        const auto list = own(H5Pcopy(ours), H5Pclose, "H5Pcopy", name);
+        check(H5Pmodify_filter(list.get(), number, flags, values.size() - left_out,
+                               values.data() + left_out),
+              "H5Pmodify_filter", name);
+        made = makes_same(list.get(), ours);
+      }
+    }
+    return made;
+  }
+
+  // Whether a dataset made with `list` has the filters that `wanted` has.
+  bool makes_same(hid_t list, hid_t wanted) {
+    dataset_ = Handle(make(list), H5Dclose);
+    if (!dataset_.is_open()) return false;
+    const Handle made(H5Dget_create_plist(dataset_.get()), H5Pclose);
+    return filters_of(made.get()) == filters_of(wanted);
+  }
+
+  // Without a cache of chunks HDF5 filters a chunk at once.
+  hid_t make(hid_t list) {
     const auto access = own(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "H5Pcreate", name);
     check(H5Pset_chunk_cache(access.get(), 0, 0, 1), "H5Pset_chunk_cache", name);
-    dataset_ = own(H5Dcreate2(file_.get(), "chunk", type_.get(), space_.get(), H5P_DEFAULT,
-                              ours.get(), access.get()),
-                   H5Dclose, "H5Dcreate2", name);
+    return H5Dcreate_anon(file_.get(), type_.get(), space_.get(), list, access.get());
   }
 
   void enter(std::size_t bytes) {

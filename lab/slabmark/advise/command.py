@@ -11,7 +11,7 @@ import textwrap
 import time
 
 from slabmark import apply, cells, files, findings, launch, programs, records, statistics, units
-from slabmark.advise import candidates, ending, halving, pio_command
+from slabmark.advise import candidates, chunks_command, ending, halving, pio_command
 from slabmark.command_line import a_number, add_launch
 from slabmark.errors import InputError, LabError
 from slabmark.pattern import making, reading
@@ -58,6 +58,7 @@ def add_arguments(parser):
     parser.add_argument("--read", action="store_true", help="advise on reading")
     parser.add_argument("--sync", action="store_true", help="count making the data durable")
     parser.add_argument("--json", metavar="FILE", help="keep the records")
+    chunks_command.add_arguments(parser)
     pio_command.add_arguments(parser)
 
 
@@ -68,6 +69,9 @@ def main(arguments, console):
         raise InputError("The following arguments are required: --launch; 'slabmark advise --help' says more.")
     tell = console.say
     check_records(arguments.json)
+    if arguments.chunks:
+        _existing(arguments.output_dir)
+        return chunks_command.main(arguments, pattern_words(arguments.pattern), console)
     captured = Captured.of(arguments.pattern)
     environment = programs.environment(arguments.output_dir)
     choice = choose(arguments, environment, captured)

@@ -89,7 +89,7 @@ std::optional<Extent> Hdf5Chunks::wanted(const Dataset& dataset) const {
   return chunk;
 }
 
-Extent Hdf5Chunks::of(const Dataset& dataset, bool fixed_time) const {
+Extent Hdf5Chunks::of(const Dataset& dataset, bool fixed_time, std::uint64_t time_chunk) const {
   auto chunk = wanted(dataset);
   if (!chunk) {
     if (!dataset.has_time || fixed_time) return {};
@@ -97,11 +97,12 @@ Extent Hdf5Chunks::of(const Dataset& dataset, bool fixed_time) const {
   }
   const auto longest = at_least_one(dataset.extent());
   for (std::size_t d = 0; d < chunk->size(); ++d) (*chunk)[d] = std::min((*chunk)[d], longest[d]);
-  if (dataset.has_time) chunk->insert(chunk->begin(), 1);
+  if (dataset.has_time) chunk->insert(chunk->begin(), time_chunk);
   return *chunk;
 }
 
-std::optional<std::string> Hdf5Chunks::unsuited(const Dataset& dataset) const {
+std::optional<std::string> Hdf5Chunks::unsuited(const Dataset& dataset,
+                                                std::uint64_t time_chunk) const {
   const auto chunk = wanted(dataset);
   if (!chunk) return std::nullopt;
   if (chunk->empty() || chunk->size() != dataset.dimensions.size() ||
@@ -109,7 +110,7 @@ std::optional<std::string> Hdf5Chunks::unsuited(const Dataset& dataset) const {
     return fmt::format("the chunk {} does not suit dataset {} of {}", to_string(*chunk),
                        dataset.name, to_string(dataset.extent()));
   }
-  if (chunk_bytes(of(dataset), dataset.type) > largest_chunk_bytes) {
+  if (chunk_bytes(of(dataset, false, time_chunk), dataset.type) > largest_chunk_bytes) {
     return fmt::format("the chunk {} of dataset {} is 4 GiB or more", to_string(*chunk),
                        dataset.name);
   }

@@ -13,8 +13,8 @@ namespace slabmark {
 ///   4x866    lengths of the fastest dimensions; slower ones get 1, and lengths beyond a dataset's
 ///            dimensions are left out from the front
 ///   64K      about so many elements: whole dimensions from the fastest on, then a part of the next
-/// Time has chunk 1, and without another chunk a time step is one chunk, since HDF5 lets only
-/// chunked datasets grow.
+/// Time has chunk 1, unless a call says otherwise, and without another chunk a time step is one
+/// chunk, since HDF5 lets only chunked datasets grow.
 class Hdf5Chunks {
  public:
   Hdf5Chunks() = default;
@@ -25,10 +25,10 @@ class Hdf5Chunks {
 
   /// Chunk with time in front; empty for a contiguous dataset. A dataset that gets all its time
   /// steps at once (`fixed_time`) may be contiguous.
-  Extent of(const Dataset& dataset, bool fixed_time = false) const;
+  Extent of(const Dataset& dataset, bool fixed_time = false, std::uint64_t time_chunk = 1) const;
 
   /// Why the chunk is not one for `dataset`; nothing if it is.
-  std::optional<std::string> unsuited(const Dataset& dataset) const;
+  std::optional<std::string> unsuited(const Dataset& dataset, std::uint64_t time_chunk = 1) const;
 
  private:
   std::optional<Extent> wanted(const Dataset& dataset) const;

@@ -34,7 +34,7 @@ Hdf5Reason beyond_hdf5(const Pattern& pattern, const Hdf5Options& options) {
       return fmt::format("dataset {} has {} dimensions; HDF5 holds {}", dataset.name, rank,
                          H5S_MAX_RANK);
     }
-    if (auto reason = options.chunks.unsuited(dataset)) return reason;
+    if (auto reason = options.chunks.unsuited(dataset, options.time_chunk)) return reason;
   }
   if (options.precreate && !options.fixed_time && record_count(pattern) > 0) {
     return "a file that rank 0 makes beforehand cannot grow; ask for hdf5.time=fixed";
@@ -106,7 +106,10 @@ void Hdf5Method::precreate(const std::string& path) {
 
 hdf5::Dataset Hdf5Method::create_dataset(hdf5::File& file, const Dataset& dataset) const {
   hdf5::CreationSettings settings = options_;
-  settings.chunk = options_.chunks.of(dataset, options_.fixed_time);
+  // HDF5 takes no chunk that is longer than a dimension that cannot grow.
+  const std::uint64_t times = std::max<std::uint64_t>(1, record_count(context_.pattern));
+  settings.chunk =
+      options_.chunks.of(dataset, options_.fixed_time, std::min(options_.time_chunk, times));
   const std::uint64_t records = options_.fixed_time ? record_count(context_.pattern) : 0;
   const hdf5::Space space(with_records(dataset, records), dataset.has_time && !options_.fixed_time);
   auto created = file.create_dataset(dataset.name, dataset.type, space, settings);

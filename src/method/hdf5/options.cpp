@@ -54,6 +54,7 @@ OptionTable<Hdf5Options> hdf5_options() {
             "chunks: pattern (as the pattern says), none (contiguous), lengths of the fastest "
             "dimensions such as 4x866, or a number of elements such as 64K",
             ChunkText{});
+  table.add("hdf5.time_chunk", &Options::time_chunk, "time steps that a chunk holds", Size{1});
   table.add("hdf5.fill", &Options::fill, "when fill values are written",
             Words<H5D_fill_time_t>{{{"never", H5D_FILL_TIME_NEVER},
                                     {"alloc", H5D_FILL_TIME_ALLOC},

@@ -14,6 +14,7 @@ namespace slabmark {
 /// on the dataset.
 struct Hdf5Options : hdf5::AccessSettings, hdf5::CreationSettings {
   Hdf5Chunks chunks;
+  std::uint64_t time_chunk = 1;  ///< time steps that a chunk holds
   bool collective = true;
   bool fixed_time =
       false;  ///< datasets get all their time steps when they are defined; else they grow

@@ -110,7 +110,7 @@ MethodInfo hdf5_slab_method() {
 // HDF5 lets only chunked datasets grow, so these have all their time steps from the start.
 MethodInfo hdf5_contiguous_method() {
   std::vector<std::string> needing_chunks = filter_options();
-  needing_chunks.insert(needing_chunks.end(), {"hdf5.chunk", "hdf5.time"});
+  needing_chunks.insert(needing_chunks.end(), {"hdf5.chunk", "hdf5.time_chunk", "hdf5.time"});
   return hdf5_info(
       "hdf5-contiguous", "hdf5-slab into datasets without chunks, of all time steps from the start",
       make_hdf5_slab,

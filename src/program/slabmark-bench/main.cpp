@@ -17,6 +17,7 @@
 #include "bench/session.hpp"
 #include "bench/table.hpp"
 #include "method/registry.hpp"
+#include "parallel/agree.hpp"
 #include "parallel/program.hpp"
 #include "program/slabmark-bench/environment_command.hpp"
 #include "program/slabmark-bench/options.hpp"
@@ -47,7 +48,14 @@ void set_content(ContentKind kind, Pattern& pattern) {
 }
 
 Patterns build_patterns(const Comm& world, const Options& options) {
-  Patterns patterns{options.pattern->build(world, options.read), {}, std::nullopt};
+  const bool by_all = options.read && !options.read_shape;
+  Patterns patterns{options.pattern->build(world, by_all), {}, std::nullopt};
+  if (options.read_shape) {
+    agreed(world, [&] {
+      patterns.built.read =
+          make_read_pattern(patterns.built.written, *options.read_shape, world.is_root());
+    });
+  }
   set_content(options.content, patterns.built.written);
   if (patterns.built.read) set_content(options.content, *patterns.built.read);
   if (options.bounds) {
@@ -56,6 +64,13 @@ Patterns build_patterns(const Comm& world, const Options& options) {
     if (options.read) patterns.bound_read = bound_of(world, patterns.built.written, true);
   }
   return patterns;
+}
+
+/// Elements that nobody writes hold anything, so what is read of such a dataset is not verified.
+bool can_be_verified(const Comm& world, const Options& options, const BuiltPattern& built) {
+  if (!options.read_shape || options.read_shape == ReadShape::series) return true;
+  const auto first = built.written.transfers(0).front();
+  return world.sum(elements_of_first(built.written)) == element_count(first.file->extent());
 }
 
 Cell make_cell(const Options& options, const MethodInfo& method, const char* stem,
@@ -124,8 +139,10 @@ ExitStatus run(const Comm& world, const Options& options) {
   const Patterns patterns = build_patterns(world, options);
   const std::vector<Cell> cells = make_cells(options, patterns);
   session.begin(options.directory, options.configuration);
+  RunOptions how = options.run;
+  how.verify = how.verify && can_be_verified(world, options, patterns.built);
   std::vector<CellRecord> records =
-      run_cells(world, cells, options.run, progress_on_terminal(options.quiet));
+      run_cells(world, cells, how, progress_on_terminal(options.quiet));
   session.finish(
       world, records, [&] { report(options, session.environment(), records); },
       patterns.built.setup);

@@ -28,6 +28,15 @@ void add_shared_options(CLI::App& app, Options& options, std::vector<std::string
                      alternatives(names_of(content_kinds))))
       ->default_str("position");
   app.add_flag("--read", options.read, "Measure reading: each rank reads what another one wrote");
+  app.add_option_function<std::string>(
+      "--read-shape",
+      [&options](const std::string& word) {
+        options.read_shape = parse_word(word, "--read-shape", read_shapes);
+        options.read = true;
+        options.bounds = false;
+      },
+      fmt::format("Measure reading by one rank, as programs that look into a file do: {}",
+                  alternatives(names_of(read_shapes))));
   add_count(app, "--rounds-together", options.rounds_together,
             "Rounds that are posted before the ranks meet again", {.min = 1});
   app.add_flag_callback(

@@ -11,6 +11,7 @@
 #include "base/command_line.hpp"
 #include "bench/run_arguments.hpp"
 #include "pattern/content_kind.hpp"
+#include "pattern/read_shape.hpp"
 #include "program/slabmark-bench/pattern_command.hpp"
 
 namespace slabmark::bench_program {
@@ -19,8 +20,9 @@ namespace slabmark::bench_program {
 struct Options : CommonOptions {
   std::unique_ptr<PatternCommand> pattern;
   std::vector<const MethodInfo*> methods;
-  bool read = false;   ///< measure reading, of files written outside the measurement
-  bool bounds = true;  ///< also run the same bytes contiguously
+  bool read = false;  ///< measure reading, of files written outside the measurement
+  std::optional<ReadShape> read_shape;  ///< of rank 0 alone; none: each rank another one's part
+  bool bounds = true;                   ///< also run the same bytes contiguously
   std::uint64_t rounds_together = 1;
   ContentKind content = ContentKind::position;
   bool chart = false;

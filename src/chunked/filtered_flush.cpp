@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::uint64_t largest_write = std::uint64_t{1} << 30;  // MPI counts in int
 
-void fill(std::byte* memory, std::uint64_t elements, std::span<const std::byte> value) {
-  for (std::uint64_t i = 0; i < elements; ++i) {
-    std::memcpy(memory + i * value.size(), value.data(), value.size());
+void fill(std::byte* memory, std::uint64_t bytes, std::span<const std::byte> value) {
+  for (std::uint64_t at = 0; at < bytes; at += value.size()) {
+    std::memcpy(memory + at, value.data(), value.size());
   }
 }
 
@@ -84,18 +84,20 @@ void FilteredFlush::load(const Chunk& chunk, const FilteredChunk& stored, std::b
 
 void FilteredFlush::complete(const Chunk& chunk, std::uint64_t place, std::byte* memory,
                              std::span<const Run> missing) {
-  const auto value = chunk.array.pipeline->fill();
+  hdf5::FilterPipeline& pipeline = *chunk.array.pipeline;
+  const auto element_bytes = pipeline.chunk_bytes() / chunk.array.grid->chunk_elements();
   const FilteredChunk* const held = known(place);
   if (held != nullptr) {
-    before_.resize(chunk.array.pipeline->chunk_bytes());
+    before_.resize(pipeline.chunk_bytes());
     load(chunk, *held, before_.data());
   }
   for (const Run& run : missing) {
-    std::byte* const first = memory + run.offset * value.size();
+    const auto at = run.offset * element_bytes;
+    const auto bytes = run.length * element_bytes;
     if (held != nullptr) {
-      std::memcpy(first, before_.data() + run.offset * value.size(), run.length * value.size());
+      std::memcpy(memory + at, before_.data() + at, bytes);
     } else {
-      fill(first, run.length, value);
+      fill(memory + at, bytes, pipeline.fill());
     }
   }
 }
@@ -164,7 +166,7 @@ Rearranger::Tally FilteredFlush::read(Rearranger& rearranger, const Rearranger::
           const Chunk chunk = chunk_at(arrays, place);
           const FilteredChunk* const held = known(place);
           if (held == nullptr) {
-            fill(memory, chunk.array.grid->chunk_elements(), chunk.array.pipeline->fill());
+            fill(memory, chunk.array.pipeline->chunk_bytes(), chunk.array.pipeline->fill());
             return;
           }
           load(chunk, *held, memory);

@@ -10,6 +10,7 @@
 #include "exchange/chunk_order.hpp"
 #include "slablog/find_datasets.hpp"
 #include "slablog/plain_file.hpp"
+#include "slablog/transfer.hpp"
 #include "slablog/write_alone.hpp"
 #include "storage/hdf5/space.hpp"
 #include "storage/posix/file_system.hpp"
@@ -45,26 +46,39 @@ void append_coordinates(const Extent& extent, std::uint64_t offset, std::vector<
   for (auto d = extent.size(); d-- > 0; offset /= extent[d]) all[at + d] = offset % extent[d];
 }
 
-/// The rearranger knows elements of 1, 2, 4 and 8 bytes; others are several of these.
-std::uint64_t unit_of(std::uint64_t element_bytes) {
-  return std::min<std::uint64_t>(8, element_bytes & (~element_bytes + 1));
+/// Pointers to each, as HDF5 takes lists of coordinates.
+std::vector<const hsize_t*> pointers(const std::vector<Extent>& all) {
+  std::vector<const hsize_t*> found;
+  for (const auto& one : all) found.push_back(one.data());
+  return found;
 }
 
 }  // namespace
 
+std::uint64_t CanonicalDataset::part_bytes() const {
+  const std::uint64_t bytes = element_bytes();
+  return std::min<std::uint64_t>(8, bytes & (~bytes + 1));
+}
+
+void CanonicalDataset::set_grid() {
+  auto of_parts = extent();
+  auto chunk_of_parts = chunk;
+  of_parts.back() *= parts();
+  chunk_of_parts.back() *= parts();
+  grid = ChunkGrid(std::move(of_parts), std::move(chunk_of_parts));
+}
+
 CanonicalFile::CanonicalFile(std::string path, Ranks ranks, const Config& config, Hints hints)
     : DataFile(std::move(path), std::move(ranks), config, true), hints_(std::move(hints)) {}
 
-// (The rearranger moves elements of 1, 2, 4 and 8 bytes within chunks.)
-bool CanonicalFile::takes(hid_t type, hid_t space, hid_t creation) const {
+bool CanonicalFile::takes(hid_t space, hid_t creation) const {
   if (H5Pget_layout(creation) == H5D_CONTIGUOUS) return H5Sget_simple_extent_npoints(space) > 0;
-  const auto bytes = H5Tget_size(type);
   std::array<hsize_t, H5S_MAX_RANK> chunk;
   const auto rank = H5Pget_chunk(creation, H5S_MAX_RANK, chunk.data());
   // Chunks of one element are no units of the exchange.
   const auto is_one = [](hsize_t length) { return length == 1; };
   if (std::all_of(chunk.begin(), chunk.begin() + std::max(0, rank), is_one)) return false;
-  return is_parallel() && bytes == unit_of(bytes) && H5Pall_filters_avail(creation) > 0;
+  return H5Pall_filters_avail(creation) > 0;
 }
 
 std::shared_ptr<CanonicalDataset> CanonicalFile::described(const Opened& opened) const {
@@ -74,7 +88,8 @@ std::shared_ptr<CanonicalDataset> CanonicalFile::described(const Opened& opened)
     std::vector<hsize_t> chunk(dataset->extent().size());
     hdf5::check(H5Pget_chunk(opened.creation, static_cast<int>(chunk.size()), chunk.data()),
                 "H5Pget_chunk", path_);
-    dataset->grid = ChunkGrid(dataset->extent(), {chunk.begin(), chunk.end()});
+    dataset->chunk.assign(chunk.begin(), chunk.end());
+    dataset->set_grid();
     dataset->creation = hdf5::own(H5Pcopy(opened.creation), H5Pclose, "H5Pcopy", path_);
     dataset->fresh = opened.created;
   } else {
@@ -85,7 +100,7 @@ std::shared_ptr<CanonicalDataset> CanonicalFile::described(const Opened& opened)
 }
 
 std::shared_ptr<LogDataset> CanonicalFile::take(const Opened& opened) {
-  if (!takes(opened.type, opened.space, opened.creation)) return nullptr;
+  if (!takes(opened.space, opened.creation)) return nullptr;
   if (const auto found = known_.find(opened.number); found != known_.end()) {
     ++found->second->users;
     return found->second;
@@ -144,8 +159,58 @@ void CanonicalFile::after_close(bool well) {
 void CanonicalFile::reshape(const Location&, LogDataset& dataset, const Extent& extent) {
   auto& mine = *known_.at(dataset.number());
   mine.reshape(extent);
-  mine.grid = ChunkGrid(extent, mine.grid.chunk());
+  if (mine.in_chunks()) mine.set_grid();
   mine.fresh = false;
+}
+
+std::optional<CanonicalFile::Cut> CanonicalFile::cut(LogDataset& dataset, const Extent& extent) {
+  const auto& mine = *known_.at(dataset.number());
+  if (!has_other_ranks() || !mine.in_chunks()) return std::nullopt;
+  if (H5Pget_nfilters(mine.creation.get()) == 0) return std::nullopt;
+  const auto& old = mine.extent();
+  Cut cut{extent, {}, {}, {}};
+  for (std::size_t d = 0; d < extent.size(); ++d) {
+    if (extent[d] < old[d]) cut.between[d] -= extent[d] % mine.chunk[d];
+  }
+  if (cut.between == extent) return std::nullopt;
+  const ChunkGrid chunks(old, mine.chunk);
+  std::uint64_t turn = 0;
+  ranks_.agreed([&] {
+    for (std::uint64_t number = 0; number < chunks.chunks(); ++number) {
+      const auto first = chunks.first_element(number);
+      bool is_cut = false;
+      bool stays = true;
+      Extent count(first.size());
+      for (std::size_t d = 0; d < first.size(); ++d) {
+        stays = stays && first[d] < extent[d];
+        is_cut = is_cut || first[d] >= cut.between[d];
+        count[d] = std::min({first[d] + mine.chunk[d], old[d], extent[d]}) - first[d];
+      }
+      if (!stays || !is_cut ||
+          turn++ % static_cast<std::uint64_t>(ranks_.size()) !=
+              static_cast<std::uint64_t>(ranks_.rank())) {
+        continue;
+      }
+      if (!stored_chunk(mine.under, connector_, {first.begin(), first.end()})) continue;
+      cut.starts.push_back(first);
+      cut.counts.push_back(count);
+    }
+    const auto kept =
+        boxes(dataset, cut.starts.size(), pointers(cut.starts).data(), pointers(cut.counts).data());
+    cut.elements.resize(total_length(*kept.in_dataset) * dataset.element_bytes());
+    read(dataset, reads_of(*kept.in_dataset, cut.elements.data(), dataset.element_bytes()));
+  });
+  return cut;
+}
+
+void CanonicalFile::restore(const Location& file, LogDataset& dataset, const Cut& cut) {
+  ranks_.agreed([&] {
+    write_elements(
+        *this, dataset, dataset.type(),
+        boxes(dataset, cut.starts.size(), pointers(cut.starts).data(), pointers(cut.counts).data()),
+        H5P_DEFAULT, cut.elements.data());
+  });
+  flush(file);
 }
 
 // Another rank brings elements to a dataset that this one does not have open.
@@ -198,7 +263,7 @@ std::vector<FilteredArray> CanonicalFile::arrays(
       auto& dataset = known(number);
       auto* pipeline = pipeline_of(dataset);
       found.push_back({offset, &dataset.grid, pipeline});
-      chunked[offset] = {dataset.under, connector_, &dataset.grid, pipeline};
+      chunked[offset] = {dataset.under, connector_, &dataset.grid, dataset.parts(), pipeline};
     }
   });
   if (!chunks_) chunks_ = std::make_unique<ChunkFile>(*ranks_.comm(), files_.hdf5);
@@ -271,16 +336,16 @@ void CanonicalFile::settle_settings(const Comm& comm) {
 }
 
 Posting CanonicalFile::posting_of(CanonicalDataset& dataset, const std::byte* spilled) const {
-  const auto unit = unit_of(dataset.element_bytes());
-  const auto scale = dataset.element_bytes() / unit;
+  const auto part = dataset.part_bytes();
+  const auto scale = dataset.parts();
   Posting posting;
   posting.fresh = dataset.fresh;
   if (dataset.in_chunks()) {
-    posting.array = {1, dataset.number(), unit, dataset.grid.elements(),
+    posting.array = {1, dataset.number(), part, dataset.grid.elements(),
                      dataset.grid.chunk_elements()};
     posting.grid = &dataset.grid;
   } else {
-    posting.array = {0, *dataset.address, unit, element_count(dataset.extent()) * scale, 0};
+    posting.array = {0, *dataset.address, part, element_count(dataset.extent()) * scale, 0};
   }
   if (const auto& post = dataset.only_post(); post.runs) {
     posting.runs = post.runs;
@@ -297,9 +362,9 @@ Posting CanonicalFile::posting_of(CanonicalDataset& dataset, const std::byte* sp
   for (const auto& run : pending) posting.data = std::min(posting.data, address_of(run));
   posting.pieces.reserve(pending.size());
   for (const auto& run : pending) {
-    // Memory and spill file keep to multiples of the unit: see DataFile::spill().
+    // Memory and spill file keep to multiples of the part: see DataFile::spill().
     const auto distance = static_cast<std::uint64_t>(address_of(run) - posting.data);
-    posting.pieces.push_back({run.offset * scale, distance / unit, run.length * scale});
+    posting.pieces.push_back({run.offset * scale, distance / part, run.length * scale});
   }
   if (dataset.in_chunks()) posting.pieces = in_chunk_order(posting.pieces, dataset.grid);
   return posting;
@@ -356,6 +421,10 @@ void CanonicalFile::allocate(CanonicalDataset& dataset) {
 void CanonicalFile::flush_alone() {
   for (const auto& [number, dataset] : known_) {
     if (!dataset->has_pending()) continue;
+    if (dataset->in_chunks()) {
+      write_chunks_alone(files_, *dataset, dataset->chunk, dataset->under, connector_);
+      continue;
+    }
     if (!dataset->address) allocate(*dataset);
     write_alone(files_, *dataset, *dataset->address);
   }

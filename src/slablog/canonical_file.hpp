@@ -21,9 +21,14 @@ struct CanonicalDataset : LogDataset {
   std::optional<std::uint64_t> address;  ///< of its first byte; none before it is written first
   bool fresh = false;                    ///< see Posting
   hdf5::Handle creation;                 ///< of one in chunks
-  ChunkGrid grid;                        ///< the same
+  Extent chunk;                          ///< the same
+  ChunkGrid grid;                        ///< the same, of parts of elements
 
   bool in_chunks() const { return creation.is_open(); }
+  /// The rearranger knows elements of 1, 2, 4 and 8 bytes; others are several of these.
+  std::uint64_t part_bytes() const;
+  std::uint64_t parts() const { return element_bytes() / part_bytes(); }
+  void set_grid();
 
   int users = 0;  ///< objects of the connector that stand for it
 };
@@ -60,6 +65,20 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   void read(LogDataset& dataset, std::vector<ReadRun> reads) override;
   void flush(const Location& file) override;
   void reshape(const Location& file, LogDataset& dataset, const Extent& extent) override;
+
+  /// What stays of chunks with filters that a smaller extent cuts.
+  struct Cut {
+    Extent between;                      ///< as large as it may be without any chunk that is cut
+    std::vector<Extent> starts, counts;  ///< boxes, which this rank has read
+    std::vector<std::byte> elements;
+  };
+  /// Collective, when nothing is pending. HDF5 itself reads, fills and writes what is cut, with
+  /// filters each rank for itself, so that one reads what another has just moved. Where several
+  /// have the file open the dataset must take the extent between first, which gives such chunks up,
+  /// and then the new one; restore() writes them again. Nothing where HDF5 does it right.
+  std::optional<Cut> cut(LogDataset& dataset, const Extent& extent);
+  void restore(const Location& file, LogDataset& dataset, const Cut& cut);
+
   void prepare_close(const Location& file) override { flush(file); }
   void after_flush(bool well) override { check_all(well, "H5Fflush", {}); }
   bool is_open_below() const override { return false; }
@@ -72,7 +91,7 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
  private:
   std::vector<FilteredArray> arrays(const std::map<std::uint64_t, std::uint64_t>& offsets) override;
   ChunkStore& store() override { return *chunks_; }
-  bool takes(hid_t type, hid_t space, hid_t creation) const;
+  bool takes(hid_t space, hid_t creation) const;
   CanonicalDataset& known(std::uint64_t number);
   hdf5::FilterPipeline* pipeline_of(const CanonicalDataset& dataset);
   std::shared_ptr<CanonicalDataset> described(const Opened& opened) const;

@@ -10,7 +10,8 @@ namespace slabmark::slablog {
 std::pair<const Chunked*, std::vector<hsize_t>> ChunkFile::find(const FilteredChunk& chunk) const {
   const auto& [offset, dataset] = *std::prev(datasets_.upper_bound(chunk.place));
   const auto number = (chunk.place - offset) / dataset.pipeline->chunk_bytes();
-  const auto first = dataset.grid->first_element(number);
+  auto first = dataset.grid->first_element(number);
+  first.back() /= dataset.parts;
   return {&dataset, {first.begin(), first.end()}};
 }
 

@@ -17,6 +17,7 @@ struct Chunked {
   void* under = nullptr;  ///< the dataset below the connector
   hid_t connector = H5I_INVALID_HID;
   const ChunkGrid* grid = nullptr;
+  std::uint64_t parts = 1;  ///< see CanonicalDataset
   hdf5::FilterPipeline* pipeline = nullptr;
 };
 

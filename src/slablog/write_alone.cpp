@@ -1,9 +1,13 @@
 #include "slablog/write_alone.hpp"
 
+#include <H5VLconnector_passthru.h>
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <vector>
+
+#include "geometry/chunk_grid.hpp"
+#include "storage/hdf5/space.hpp"
 
 namespace slabmark::slablog {
 
@@ -35,6 +39,81 @@ LogRuns cut(const LogRuns& pending, std::uint64_t most, std::size_t element_byte
   }
   return runs;
 }
+
+/// Elements of a run, and where they are on the line of the chunks.
+struct InChunk {
+  std::uint64_t place = 0;
+  LogRun run;
+};
+
+std::vector<InChunk> by_chunk(LogDataset& dataset, const ChunkGrid& grid) {
+  std::vector<InChunk> parts;
+  for (const auto& run : dataset.pending()) {
+    auto at = run.offset;
+    grid.for_each_run({run.offset, run.length}, [&](Run on_line) {
+      // Where the grid keeps the order of the array, a run may lie in several chunks.
+      while (on_line.length > 0) {
+        const auto rest = grid.chunk_elements() - on_line.offset % grid.chunk_elements();
+        const auto length = std::min(on_line.length, rest);
+        parts.push_back({on_line.offset, part_of(run, at, at + length, dataset.element_bytes())});
+        at += length;
+        on_line = {on_line.offset + length, on_line.length - length};
+      }
+    });
+  }
+  std::sort(parts.begin(), parts.end(),
+            [](const InChunk& a, const InChunk& b) { return a.place < b.place; });
+  return parts;
+}
+
+/// One chunk of a dataset in memory, as much of it as lies in the dataset.
+class ChunkInMemory {
+ public:
+  ChunkInMemory(const LogDataset& dataset, const ChunkGrid& grid, void* under, hid_t connector)
+      : grid_(grid),
+        under_(under),
+        connector_(connector),
+        type_(dataset.type()),
+        in_memory_(grid.chunk()),
+        in_file_(grid.extent()),
+        bytes_(grid.chunk_elements() * dataset.element_bytes()) {}
+
+  std::byte* data() { return bytes_.data(); }
+
+  void go_to(std::uint64_t number) {
+    const auto first = grid_.first_element(number);
+    auto count = grid_.chunk();
+    for (std::size_t d = 0; d < count.size(); ++d) {
+      count[d] = std::min(count[d], grid_.extent()[d] - first[d]);
+    }
+    in_memory_.select(make_box(Extent(first.size(), 0), count));
+    in_file_.select(make_box(first, count));
+  }
+
+  void read() {
+    hid_t memory = in_memory_.get();
+    hid_t file = in_file_.get();
+    void* data = bytes_.data();
+    hdf5::check(H5VLdataset_read(1, &under_, connector_, &type_, &memory, &file,
+                                 H5P_DATASET_XFER_DEFAULT, &data, nullptr),
+                "H5Dread", "a chunk");
+  }
+  void write() {
+    hid_t memory = in_memory_.get();
+    hid_t file = in_file_.get();
+    const void* data = bytes_.data();
+    hdf5::check(H5VLdataset_write(1, &under_, connector_, &type_, &memory, &file,
+                                  H5P_DATASET_XFER_DEFAULT, &data, nullptr),
+                "H5Dwrite", "a chunk");
+  }
+
+ private:
+  const ChunkGrid& grid_;
+  void* under_;
+  hid_t connector_, type_;
+  hdf5::Space in_memory_, in_file_;
+  std::vector<std::byte> bytes_;
+};
 
 }  // namespace
 
@@ -69,6 +148,30 @@ void write_alone(ElementFiles& files, LogDataset& dataset, std::uint64_t address
       files.hdf5.write_at(at, window.data(), window.size());
     }
     first = last;
+  }
+}
+
+void write_chunks_alone(ElementFiles& files, LogDataset& dataset, const Extent& chunk, void* under,
+                        hid_t connector) {
+  const ChunkGrid grid(dataset.extent(), chunk);
+  const auto parts = by_chunk(dataset, grid);
+  ChunkInMemory memory(dataset, grid, under, connector);
+  for (auto part = parts.begin(); part != parts.end();) {
+    const auto number = part->place / grid.chunk_elements();
+    const auto begin = number * grid.chunk_elements();
+    std::uint64_t elements = 0;
+    auto end = part;
+    for (; end != parts.end() && end->place < begin + grid.chunk_elements(); ++end) {
+      elements += end->run.length;
+    }
+    memory.go_to(number);
+    if (elements < grid.elements_in_array(number)) memory.read();
+    Gathering gathering(files, dataset, std::numeric_limits<std::size_t>::max());
+    for (; part != end; ++part) {
+      gathering.add(part->run, memory.data() + (part->place - begin) * dataset.element_bytes());
+    }
+    gathering.finish();
+    memory.write();
   }
 }
 

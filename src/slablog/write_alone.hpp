@@ -11,4 +11,10 @@ namespace slabmark::slablog {
 /// between them was read.
 void write_alone(ElementFiles& files, LogDataset& dataset, std::uint64_t address);
 
+/// The same where the dataset has chunks of the shape `chunk`: HDF5 writes them, and gets each
+/// whole and once, whatever the order of the program's writes. `under` is the dataset below
+/// `connector`.
+void write_chunks_alone(ElementFiles& files, LogDataset& dataset, const Extent& chunk, void* under,
+                        hid_t connector);
+
 }  // namespace slabmark::slablog

@@ -1,9 +1,10 @@
 /* log_sessions write FILE [WORD...]: makes a file in five stages, with plain HDF5 calls. Each ends
  * with a flush or a close; when that is done, the environment variable COMPLETED is the stage's
  * number. Words: serial      POSIX driver (default: MPI-IO) collective  metadata is read and
- * written collectively latest      HDF5's newest format wait        after the fourth stage it waits
- * for a line of standard input log_sessions check FILE...: opens each for writing, checks that it
- * is as some stage left it, and prints which.
+ * written collectively latest      HDF5's newest format deflate     "d" and "n" are in chunks that
+ * go through filters wait        after the fourth stage it waits for a line of standard input
+ * log_sessions check FILE...: opens each for writing, checks that it is as some stage left it, and
+ * prints which.
  *
  * Stage s writes s * 1000 + i into the elements i of /d with i % 3 == s % 3. It makes the group /gS
  * with the attribute "stage", and in it the log dataset "n" (s * 100 + i), the scalar "scalar" (s)
@@ -19,7 +20,7 @@
 
 enum { stages = 5, share = 60 };
 
-static int ranks = 1, rank = 0, serial = 0;
+static int ranks = 1, rank = 0, serial = 0, filtered = 0;
 
 static int asked(int argc, char** argv, const char* word) {
   int i;
@@ -79,9 +80,17 @@ static void set_attribute(hid_t object, const char* name, int value) {
 }
 
 static hid_t make(hid_t place, const char* name, hid_t type, hsize_t length) {
+  const hsize_t chunk = 8;
   hid_t space = length == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &length, NULL);
-  hid_t made = H5Dcreate2(place, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t creation = H5Pcreate(H5P_DATASET_CREATE), made;
+  if (filtered && length > 0 && H5Tget_class(type) == H5T_INTEGER) {
+    H5Pset_chunk(creation, 1, &chunk);
+    H5Pset_deflate(creation, 1);
+    H5Pset_fletcher32(creation);
+  }
+  made = H5Dcreate2(place, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
   must(made >= 0, name, 0);
+  H5Pclose(creation);
   H5Sclose(space);
   return made;
 }
@@ -243,6 +252,7 @@ int main(int argc, char** argv) {
     return MPI_Finalize();
   }
   serial = asked(argc, argv, "serial");
+  filtered = asked(argc, argv, "deflate");
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   access = access_list(argc, argv);

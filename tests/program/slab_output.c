@@ -7,8 +7,8 @@
  *   deflate, shuffle, fletcher32   filters of the fields
  *   fill     columns of the last rank are not written in the fields, and show a fill value
  *   serial   by one process, without MPI-IO
- *   large    instead of all that a dataset of 12 MB, for which there may be no space: what the
- *            calls return is printed, and no reason to end
+ *   large    instead of all that a dataset of 12 MB, which does not get smaller by filters, and for
+ *            which there may be no space: what the calls return is printed, and no reason to end
  */
 #include <signal.h>
 #include <stdio.h>
@@ -146,14 +146,22 @@ static void write_step(hid_t field, int which, int step, hid_t transfer) {
 /* A part of it each. */
 static void write_large(hid_t file) {
   const hsize_t length = 3000000;
-  hsize_t count = length / (hsize_t)ranks, start = count * (hsize_t)rank;
+  const hsize_t chunk = 25000;
+  hsize_t count = length / (hsize_t)ranks, start = count * (hsize_t)rank, i;
   hid_t space = H5Screate_simple(1, &length, NULL), line = H5Screate_simple(1, &count, NULL);
-  hid_t made =
-      H5Dcreate2(file, "large", H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  int* values = (int*)calloc(length, sizeof *values);
+  hid_t creation = H5Pcreate(H5P_DATASET_CREATE), made;
+  unsigned* values = (unsigned*)malloc(length * sizeof *values);
+  if (asked("deflate")) {
+    H5Pset_chunk(creation, 1, &chunk);
+    H5Pset_deflate(creation, 1);
+  }
+  made = H5Dcreate2(file, "large", H5T_STD_U32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  values[0] = 1;
+  for (i = 1; i < length; ++i) values[i] = values[i - 1] * 1664525u + 1013904223u;
   H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL);
-  must(H5Dwrite(made, H5T_NATIVE_INT, line, space, H5P_DEFAULT, values) >= 0, "H5Dwrite");
+  must(H5Dwrite(made, H5T_NATIVE_UINT, line, space, H5P_DEFAULT, values) >= 0, "H5Dwrite");
   H5Dclose(made);
+  H5Pclose(creation);
   H5Sclose(line);
   H5Sclose(space);
   free(values);

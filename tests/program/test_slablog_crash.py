@@ -11,6 +11,7 @@ import subprocess
 
 import pytest
 from conftest import OWN_TMPDIR
+from test_slablog_lives import CANONICAL
 
 BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
 CONNECTOR = {"HDF5_PLUGIN_PATH": str(BIN / ".." / "plugins"), "HDF5_VOL_CONNECTOR": "slablog under_vol=0;under_info={}"}
@@ -65,15 +66,19 @@ def completed(path):
     return int(path.stem.split("-")[2])
 
 
-def stage_seen_by_h5py(path):
+def expected(i, last):
+    """Element i of /d after stage `last`."""
+    stage = max((s for s in range(1, last + 1) if s % 3 == i % 3), default=0)
+    return stage * 1000 + i if stage else 0
+
+
+def stage_seen_by_h5py(path, own=("_slablog",)):
     """The stage that h5py, without the connector, finds the file in; all of it must be of that stage."""
     h5py = pytest.importorskip("h5py")
     with h5py.File(path) as file:
         last = int(file.attrs["step"])
-        for i, value in enumerate(file["d"][...]):
-            stage = max((s for s in range(last + 1) if s % 3 == i % 3 and s > 0), default=0)
-            assert value == (stage * 1000 + i if stage else 0)
-        assert set(file) == {"_slablog", "d", *(f"g{s}" for s in range(1, last + 1))}
+        assert list(file["d"]) == [expected(i, last) for i in range(len(file["d"]))]
+        assert set(file) == {*own, "d", *(f"g{s}" for s in range(1, last + 1))}
         for stage in range(1, last + 1):
             group = file[f"g{stage}"]
             assert group.attrs["stage"] == stage and group["scalar"][()] == stage
@@ -111,6 +116,32 @@ def test_nothing_that_was_flushed_is_lost_at_any_write(snapshots, sessions, run,
     assert repaired.returncode == 0, repaired.stderr
     check_each(files, [stage_seen_by_h5py(path) for path in files])
     assert not any(journal_of(path).exists() for path in [*files, *opened])
+
+
+@pytest.mark.parametrize("ranks, words", [(1, ["serial"]), (1, ["serial", "deflate"]), (2, ["deflate"]), (4, []), (4, ["deflate"])])
+def test_in_the_canonical_layout_no_kill_changes_what_was_flushed_and_not_written_since(snapshots, ranks, words):
+    h5py = pytest.importorskip("h5py")
+    read, before = set(), None
+    for path in snapshots(ranks, *words, **CANONICAL):
+        last = completed(path)
+        if ranks == 1 and last != before:  # it was taken between two flushes
+            assert stage_seen_by_h5py(path, own=()) == last
+        before = last
+        try:
+            with h5py.File(path) as file:
+                d, n, scalar = list(file["d"]), list(file[f"g{last}/n"]), file[f"g{last}/scalar"][()]
+        except (OSError, KeyError, RuntimeError):
+            continue  # of HDF5's metadata, or of a chunk, which has a checksum, a part was written
+        assert n == [last * 100 + i for i in range(10 * ranks)] and scalar == last
+        assert all(value in (expected(i, last), expected(i, last + 1)) for i, value in enumerate(d))
+        read.add(last)
+    assert read == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("ranks, at", [(2, 30), (4, 20)])
+def test_in_the_canonical_layout_a_job_ends_when_a_rank_is_killed_in_a_flush(sessions, tmp_path, ranks, at):
+    done = sessions("write", [tmp_path / "a.h5"], "deflate", ranks=ranks, WRITES_KILL=str(at), **STOPPED, **CANONICAL)
+    assert done.returncode != 0 and [path.name for path in tmp_path.iterdir()] == ["a.h5"]
 
 
 @pytest.mark.parametrize("ranks, at", [(1, 70), (2, 50), (4, 60)])

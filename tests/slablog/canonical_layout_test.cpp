@@ -59,7 +59,24 @@ TEST_F(CanonicalLayout, OthersSeeWhatARankWroteOnceItIsFlushedAndNotBefore) {
               ElementsAre(static_cast<int>(next) + 1, -static_cast<int>(next) - 1));
 }
 
-TEST_F(CanonicalLayout, ElementsOfAnySizeGoToTheirPlaces) {
+class CanonicalElements : public CanonicalLayout, public testing::WithParamInterface<bool> {
+ protected:
+  /// Chunks with filters, or none.
+  static hdf5::Handle creation() {
+    auto list = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    const hsize_t chunk = 3;
+    if (GetParam()) {
+      H5Pset_chunk(list.get(), 1, &chunk);
+      H5Pset_shuffle(list.get());
+      H5Pset_deflate(list.get(), 1);
+    }
+    return list;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(InChunks, CanonicalElements, testing::Bool());
+
+TEST_P(CanonicalElements, OfAnySizeGoToTheirPlaces) {
   const hsize_t each = 5;
   const std::vector<std::size_t> sizes = {1, 2, 3, 4, 6, 8, 12, 16, 24, 40};
   const hsize_t n = each * static_cast<hsize_t>(ranks());
@@ -70,7 +87,7 @@ TEST_F(CanonicalLayout, ElementsOfAnySizeGoToTheirPlaces) {
     const auto file = create_canonical();
     for (const auto size : sizes) {
       const auto type = handle(H5Tcreate(H5T_OPAQUE, size), H5Tclose);
-      const auto d = dataset(file, std::to_string(size).c_str(), {n}, type.get());
+      const auto d = dataset(file, std::to_string(size).c_str(), {n}, type.get(), creation().get());
       const auto all = handle(H5Dget_space(d.get()), H5Sclose);
       // By turns, and in two calls the second half.
       for (const hsize_t first : {hsize_t{0}, each / 2}) {
@@ -83,6 +100,7 @@ TEST_F(CanonicalLayout, ElementsOfAnySizeGoToTheirPlaces) {
         for (hsize_t i = 0; i < count; ++i) data += value(size, start + i * stride);
         ASSERT_GE(H5Dwrite(d.get(), type.get(), memory.get(), all.get(), H5P_DEFAULT, data.data()),
                   0);
+        ASSERT_GE(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
       }
     }
   }
@@ -278,6 +296,74 @@ TEST_F(CanonicalLayout, ACopyHoldsWhatAllRanksWrote) {
   std::vector<int> expected(static_cast<std::size_t>(ranks()));
   std::iota(expected.begin(), expected.end(), 0);
   EXPECT_EQ(all(opened(file, "copy")), expected);
+}
+
+TEST_F(CanonicalLayout, OneProcessAloneWritesChunksInAnyOrderAndWhatIsNotWrittenStays) {
+  if (rank() > 0) return;
+  const hsize_t rows = 10;
+  const hsize_t columns = 13;
+  const auto write = [&](const hdf5::Handle& file) {
+    const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    const hsize_t chunk[] = {4, 5};
+    const int fill = 7;
+    H5Pset_chunk(creation.get(), 2, chunk);
+    H5Pset_deflate(creation.get(), 1);
+    H5Pset_fill_value(creation.get(), H5T_NATIVE_INT, &fill);
+    const auto d = dataset(file, "d", {rows, columns}, H5T_NATIVE_INT, creation.get(),
+                           {H5S_UNLIMITED, columns});
+    const auto column = [&](hsize_t which, int from) {
+      std::vector<int> values(rows);
+      std::iota(values.begin(), values.end(), from);
+      ASSERT_GE(write_n(d, {{0, which}}, {{rows, 1}}, values), 0);
+    };
+    for (const hsize_t which : {12, 3, 0, 9, 1}) column(which, static_cast<int>(100 * which));
+    ASSERT_GE(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
+    column(3, 5000);
+    ASSERT_GE(write_n(d, {{4, 5}}, {{4, 5}}, std::vector<int>(20, 6)), 0);  // a whole chunk
+    const hsize_t more[] = {rows + 3, columns};
+    ASSERT_GE(H5Dset_extent(d.get(), more), 0);
+    ASSERT_GE(write_n(d, {{rows + 1, 2}}, {{1, 3}}, {-1, -2, -3}), 0);
+    EXPECT_EQ(all(d)[3], 5000);
+  };
+  const auto plain = access(nullptr, false);
+  write(handle(H5Fcreate(path("native.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, plain.get()),
+               H5Fclose));
+  for (const char* buffer : {"layout=canonical", "layout=canonical;buffer=60"}) {
+    const auto list = access(buffer, false);
+    write(handle(H5Fcreate(path("canonical.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, list.get()),
+                 H5Fclose));
+    const auto native = opened(open_plainly("native.h5"), "d");
+    const auto ours = opened(open_plainly("canonical.h5"), "d");
+    EXPECT_EQ(all(ours), all(native));
+    EXPECT_EQ(H5Dget_storage_size(ours.get()), H5Dget_storage_size(native.get()));
+  }
+}
+
+TEST_F(CanonicalLayout, ADatasetWithFiltersIsMadeSmallerAndKeepsWhatIsNotCut) {
+  const auto file = create_canonical();
+  const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const hsize_t chunk[] = {4, 3};
+  const int fill = 7;
+  H5Pset_chunk(creation.get(), 2, chunk);
+  H5Pset_deflate(creation.get(), 1);
+  H5Pset_fill_value(creation.get(), H5T_NATIVE_INT, &fill);
+  const auto d = dataset(file, "d", {10, 7}, H5T_NATIVE_INT, creation.get(), {H5S_UNLIMITED, 9});
+  for (int row = rank(); row < 10; row += ranks()) {
+    std::vector<int> values(7);
+    std::iota(values.begin(), values.end(), 10 * row);
+    ASSERT_GE(write_n(d, {{static_cast<hsize_t>(row), 0}}, {{1, 7}}, values), 0);
+  }
+  // Cut, cut again, longer in one dimension while the other is cut, and back.
+  for (const auto& extent : std::vector<Dims>{{10, 5}, {6, 5}, {3, 9}, {10, 7}}) {
+    ASSERT_GE(H5Dset_extent(d.get(), extent.data()), 0);
+  }
+  std::vector<int> expected(70, fill);
+  for (std::size_t row = 0; row < 3; ++row) {
+    std::iota(&expected[7 * row], &expected[7 * row + 5], 10 * static_cast<int>(row));
+  }
+  const hsize_t too_large[] = {1, 10};
+  EXPECT_LT(H5Dset_extent(d.get(), too_large), 0);
+  EXPECT_EQ(all(d), expected);
 }
 
 TEST_F(CanonicalLayout, OnlySomeMembersOfACompoundAreWritten) {

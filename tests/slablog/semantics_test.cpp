@@ -5,6 +5,18 @@
 
 #include "log_file_fixture.hpp"
 
+namespace {
+int duplicates = 0;  // of communicators of several ranks
+}
+
+// HDF5's calls come here, too.
+extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  if (ranks > 1) ++duplicates;
+  return PMPI_Comm_dup(comm, made);
+}
+
 namespace slabmark::slablog {
 namespace {
 
@@ -373,6 +385,21 @@ TEST_F(Semantics, ManyScatteredHyperslabsInTwoDimensionsAreViewedRight) {
   EXPECT_EQ(all_plainly("a.h5", "d"), expected);
   const auto file = open("a.h5");
   EXPECT_EQ(all(opened(file, "d")), expected);
+}
+
+TEST_F(Semantics, DatasetsOfALogAreMadeAndOpenedWithoutDuplicatesOfTheCommunicator) {
+  auto file = create("a.h5");
+  EXPECT_EQ(duplicates > 0, ranks() > 1);
+  int before = duplicates;
+  for (const char* name : {"a", "b", "c"}) dataset(file, name, {4});
+  EXPECT_EQ(duplicates, before);
+  file = {};
+  file = open("a.h5");
+  before = duplicates;
+  for (const char* name : {"a", "b", "c"}) {
+    EXPECT_THAT(all(opened(file, name)), Each(0));
+  }
+  EXPECT_EQ(duplicates, before);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // scalars, compact, external and virtual ones, and those of variable length or of references, stay
 // HDF5's own, in the same file.
 #include <algorithm>
-#include <functional>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include "slablog/connector/forward.hpp"
 #include "slablog/connector/virtual_dataset.hpp"
 #include "slablog/find_datasets.hpp"
+#include "slablog/journal/driver.hpp"
 #include "slablog/transfer.hpp"
 #include "storage/hdf5/space.hpp"
 
@@ -49,6 +50,7 @@ void* create_in_log(Object& mine, OpenLog& log, const H5VL_loc_params_t* place, 
   refuse_filters(creation);
   const auto number = log.log->new_number(log.location());
   const auto below = stand_in(creation, space, number);
+  const OpeningAlone alone;
   auto* made = wrapped(H5VLdataset_create(mine.under, place, mine.connector, name, links, type,
                                           space, below.get(), access, list, nullptr),
                        mine, H5I_DATASET);
@@ -83,10 +85,26 @@ void* open(void* object, const H5VL_loc_params_t* place, const char* name, hid_t
            void**) {
   return guarded_object("dataset open", [&]() -> void* {
     auto& mine = as_object(object);
-    auto* opened =
-        wrapped(H5VLdataset_open(mine.under, place, mine.connector, name, access, list, nullptr),
-                mine, H5I_DATASET);
-    if (opened != nullptr) find_opened_dataset(as_object(opened));
+    const auto open_below = [&] {
+      return H5VLdataset_open(mine.under, place, mine.connector, name, access, list, nullptr);
+    };
+    void* opened = nullptr;
+    {
+      const OpeningAlone alone;
+      opened = wrapped(open_below(), mine, H5I_DATASET);
+    }
+    if (opened == nullptr) return nullptr;
+    auto& found = as_object(opened);
+    find_opened_dataset(found);
+    // The sources of the program's own virtual datasets may be in files that all must open.
+    if (found.mappings && found.log && found.log->log && found.log->file->is_parallel()) {
+      H5VLdataset_close(found.under, found.connector, list, nullptr);
+      found.under = open_below();
+      if (found.under == nullptr) {
+        delete &found;
+        return nullptr;
+      }
+    }
     return opened;
   });
 }
@@ -231,39 +249,37 @@ bool moves_elements(const Object& mine, const H5VL_dataset_specific_args_t& args
   return !same_rows(old, extent) || extent.front() < old.front();
 }
 
-/// HDF5 itself reads, fills and writes the chunks that a smaller extent cuts. With filters each
-/// rank does that for itself: one reads what another has just moved, and their indices part.
-void refuse_to_cut_filtered(const Object& mine, const H5VL_dataset_specific_args_t& args) {
-  if (args.op_type != H5VL_DATASET_SET_EXTENT || !mine.log->file->has_other_ranks()) return;
-  const auto& old = mine.dataset->extent();
+herr_t set_extent(Object& mine, H5VL_dataset_specific_args_t& args, hid_t list) {
   const auto* size = args.args.set_extent.size;
-  const bool shrinks = !std::equal(old.begin(), old.end(), size, std::less_equal<>());
-  if (!shrinks) return;
-  H5VL_dataset_get_args_t list{};
-  list.op_type = H5VL_DATASET_GET_DCPL;
-  hdf5::check(H5VLdataset_get(mine.under, mine.connector, &list, H5P_DATASET_XFER_DEFAULT, nullptr),
-              "H5Dget_create_plist", a_dataset);
-  const hdf5::Handle creation(list.args.get_dcpl.dcpl_id, H5Pclose);
-  if (H5Pget_nfilters(creation.get()) == 0) return;
-  throw Refusal(H5E_DATASET, H5E_UNSUPPORTED,
-                "a dataset with filters that several ranks have open cannot be made smaller, which "
-                "HDF5 does on each rank for itself; do it with one process");
+  const Extent extent(size, size + mine.dataset->extent().size());
+  auto& file = *mine.log->file;
+  std::optional<CanonicalFile::Cut> cut;
+  if (is_canonical(mine)) cut = mine.log->canonical->cut(*mine.dataset, extent);
+  if (cut) {
+    const std::vector<hsize_t> between(cut->between.begin(), cut->between.end());
+    H5VL_dataset_specific_args_t first{};
+    first.op_type = H5VL_DATASET_SET_EXTENT;
+    first.args.set_extent.size = between.data();
+    const auto status = H5VLdataset_specific(mine.under, mine.connector, &first, list, nullptr);
+    if (status < 0) return status;
+  }
+  const auto status = H5VLdataset_specific(mine.under, mine.connector, &args, list, nullptr);
+  if (status < 0) return status;
+  file.reshape(mine.log->location(), *mine.dataset, extent);
+  if (cut) mine.log->canonical->restore(mine.log->location(), *mine.dataset, *cut);
+  return status;
 }
 
 herr_t specific(void* object, H5VL_dataset_specific_args_t* args, hid_t list, void**) {
   return guarded("dataset specific", [&]() -> herr_t {
     auto& mine = as_object(object);
-    if (is_canonical(mine)) refuse_to_cut_filtered(mine, *args);
     if (mine.dataset && (args->op_type == H5VL_DATASET_FLUSH || moves_elements(mine, *args))) {
       mine.log->file->flush(mine.log->location());
     }
-    const auto status = H5VLdataset_specific(mine.under, mine.connector, args, list, nullptr);
-    if (status >= 0 && mine.dataset && args->op_type == H5VL_DATASET_SET_EXTENT) {
-      const auto* size = args->args.set_extent.size;
-      const auto rank = mine.dataset->extent().size();
-      mine.log->file->reshape(mine.log->location(), *mine.dataset, Extent(size, size + rank));
+    if (!mine.dataset || args->op_type != H5VL_DATASET_SET_EXTENT) {
+      return H5VLdataset_specific(mine.under, mine.connector, args, list, nullptr);
     }
-    return status;
+    return set_extent(mine, *args, list);
   });
 }
 

@@ -136,6 +136,16 @@ herr_t release(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t offset, hsize_t byt
   return driver.set_eoa(file, type, offset);
 }
 
+herr_t control(H5FD_t* file, std::uint64_t operation, std::uint64_t flags, const void* input,
+               void** output) {
+  const auto& driver = open_files().at(file).pair->original;
+  const auto status = driver.ctl(file, operation, flags, input, output);
+  if (status >= 0 && operation == H5FD_CTL_GET_MPI_COMMUNICATOR_OPCODE && OpeningAlone::count > 0) {
+    *static_cast<MPI_Comm*>(*output) = MPI_COMM_SELF;
+  }
+  return status;
+}
+
 H5FD_class_t class_of(hid_t access) {
   auto* file = H5FDopen("/dev/null", H5F_ACC_RDONLY, access, HADDR_UNDEF);
   if (file == nullptr) fail("H5FDopen", "/dev/null");
@@ -161,6 +171,7 @@ Pair make_pair_of(bool parallel) {
   ours.free = release;
   ours.write = write;
   if (ours.write_vector != nullptr) ours.write_vector = write_vector;
+  if (parallel) ours.ctl = control;
   // A global heap that is freed must not become elements, which may go past the journal.
   ours.fl_map[H5FD_MEM_GHEAP] = H5FD_MEM_SUPER;
   pair.id = H5FDregister(&ours);

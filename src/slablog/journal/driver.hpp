@@ -21,6 +21,18 @@ void forget_journal(hid_t access);
 /// here on, its journal is kept.
 void take_journal(const std::shared_ptr<Journal>& journal);
 
+/// As long as one lives, HDF5 takes this process for all that have such a file open. A virtual
+/// dataset that is opened then duplicates MPI_COMM_SELF twice instead of the file's communicator,
+/// for which ranks would need each other. It is good for those whose sources are in their own file.
+class OpeningAlone {
+ public:
+  OpeningAlone() { ++count; }
+  ~OpeningAlone() { --count; }
+  OpeningAlone(const OpeningAlone&) = delete;
+  OpeningAlone& operator=(const OpeningAlone&) = delete;
+  static inline int count = 0;
+};
+
 /// Whether HDF5 has the file of this journal open.
 bool is_open(const Journal& journal);
 

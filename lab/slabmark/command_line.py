@@ -57,6 +57,30 @@ def add_launch(parser, what, ranks, how_many, **more):
     )
 
 
+def loaded(name):
+    """(module, parser) of a command."""
+    module = importlib.import_module(COMMANDS[name][0])
+    parser = Parser(prog=f"slabmark {name}", description=module.__doc__, allow_abbrev=False)
+    module.add_arguments(parser)
+    return module, parser
+
+
+class AllHelp(argparse.Action):
+    """Prints the help of all commands, each below a line with its name: manual pages are made of it."""
+
+    def __call__(self, overview, *_):
+        def show(words, parser):
+            print(f"# {' '.join(words)}\n{parser.format_help()}")
+            for action in parser._actions:
+                for name, below in (action.choices or {}).items() if isinstance(action, argparse._SubParsersAction) else ():
+                    show([*words, name], below)
+
+        show(["slabmark"], overview)
+        for name in COMMANDS:
+            show(["slabmark", name], loaded(name)[1])
+        raise SystemExit(0)
+
+
 class Interrupted(KeyboardInterrupt):
     """By SIGINT, SIGTERM or SIGHUP: what is open is closed and removed on the way out."""
 
@@ -106,13 +130,11 @@ def run(arguments):
     )
     overview.add_argument("--version", action="version",
                           version=f"slabmark {slabmark.__version__}, Python {platform.python_version()}")
+    overview.add_argument("--help-all", action=AllHelp, nargs=0, help="show this and the help of all commands")
     overview.add_argument("command", metavar="COMMAND", help="one of those below; 'slabmark COMMAND --help' says more")
     parsed, rest = overview.parse_known_args(arguments[:1])
     if parsed.command not in COMMANDS:
         raise InputError(f"'{parsed.command}' is no command of slabmark.{did_you_mean(parsed.command, COMMANDS)}")
-    module_name, text = COMMANDS[parsed.command]
-    module = importlib.import_module(module_name)
-    parser = Parser(prog=f"slabmark {parsed.command}", description=module.__doc__, allow_abbrev=False)
-    module.add_arguments(parser)
+    module, parser = loaded(parsed.command)
     # Into a file or a log, tables take the width they need.
     return module.main(parser.parse_args(arguments[1:]), Terminal(width=None if sys.stdout.isatty() else 150))

@@ -10,7 +10,7 @@ programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice 
 sources = $(shell find src tests bench plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:
-.PHONY: all demo check-slice check-pnetcdf check-h5py test install test-installed bare $(programs) format check-format clean distclean help
+.PHONY: all demo check-slice check-pnetcdf check-h5py test install test-installed bare docs $(programs) format check-format lint clean distclean help
 
 all:
 	@setup/build build all
@@ -39,6 +39,9 @@ test-installed: all
 bare:
 	@setup/bare
 
+docs: all
+	@. $(build)/environment.sh && setup/docs
+
 # PNETCDF_SOURCE names the unpacked source of the PnetCDF that is installed (Debian: apt-get source pnetcdf).
 check-pnetcdf:
 	@setup/build build slabmark_pnetcdf
@@ -54,6 +57,9 @@ format:
 
 check-format:
 	@clang-format --dry-run -Werror $(sources)
+
+lint:
+	@setup/lint
 
 clean:
 	rm -rf build $(programs)
@@ -73,7 +79,9 @@ help:
 	@echo 'make install PREFIX=  all of it under a prefix, which may be moved (docs/building.md)'
 	@echo 'make test-installed  build, install, move, and run all of it as another user with build and cache gone'
 	@echo 'make bare            the two commands of the README in fresh Debian roots, as root, and what they say without root'
+	@echo 'make docs            the documentation as a site that opens offline, in build/site, with all options of each program'
 	@echo 'make format          clang-format; make check-format only looks'
+	@echo 'make lint            clang-format, ruff, mypy and reuse, in pinned versions'
 	@echo 'make clean           remove what was built; make distclean also what demo made'
 	@echo
 	@echo 'PRESET=release|debug|asan   JOBS=n   WERROR=1'

@@ -51,7 +51,7 @@ set(modules ${slabmark_share}/modulefiles/slabmark)
 install(FILES ${PROJECT_BINARY_DIR}/generated/modulefiles/slabmark DESTINATION ${modules} RENAME ${PROJECT_VERSION})
 install(FILES ${PROJECT_BINARY_DIR}/generated/modulefiles/slabmark.lua DESTINATION ${modules} RENAME ${PROJECT_VERSION}.lua)
 
-install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
   FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")
 install(FILES demo/study.toml DESTINATION ${slabmark_share}/examples)

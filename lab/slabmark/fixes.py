@@ -67,7 +67,7 @@ def _elsewhere(machine):
     for place in ("SCRATCH", "WORK", "PROJECT", "TMPDIR", "HOME"):
         folder = os.environ.get(place, "")
         if os.path.isdir(folder) and os.access(folder, os.W_OK) and machine.again(folder=folder) is None:
-            return [Fix(f'cd "${place}"   # {folder}; or name it with -o', lambda: machine.again(folder=folder))]
+            return [Fix(f'cd "${place}"   # {folder}; or name it with -o', lambda folder=folder: machine.again(folder=folder))]
     line = "cd FOLDER   # on the parallel file system; or name it with -o"
     return [Fix(line, unchecked="none of SCRATCH, WORK, PROJECT, TMPDIR and HOME is a folder on another kind of file system")]
 
@@ -93,7 +93,7 @@ def _own_launcher(machine):
         if os.access(path, os.X_OK) and os.path.realpath(path) != os.path.realpath(first):
             template = " ".join([path, *rest])
             if machine.again(template=template) is None:
-                return [Fix(template, lambda: machine.again(template=template))]
+                return [Fix(template, lambda template=template: machine.again(template=template))]
     return [
         Fix("module load MPI   # the MPI that the programs were built with", unchecked="no launcher was found here that works")
     ]

@@ -44,7 +44,7 @@ def check(template):
     if unknown := found - set(FIELDS):
         raise InputError(
             f"The launch template '{template}' has an unknown field {{{sorted(unknown)[0]}}}; known are "
-            f"{', '.join('{%s}' % field for field in FIELDS)}."
+            f"{', '.join(f'{{{field}}}' for field in FIELDS)}."
         )
     if missing := {"ranks", "command"} - found:
         raise InputError(

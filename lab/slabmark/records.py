@@ -2,12 +2,12 @@
 
 import dataclasses
 import pathlib
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 import pydantic
 import pydantic_core
 from pydantic import AliasPath, BaseModel, ConfigDict, Field
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from slabmark import files
 from slabmark.errors import InputError, printable

@@ -6,7 +6,6 @@ import shlex
 from slabmark import programs
 from slabmark.errors import InputError, printable
 
-
 SCHEDULERS = {"slurm": ("#SBATCH", "sbatch"), "pbs": ("#PBS", "qsub"), "flux": ("#flux:", "flux batch")}  # mark, submits
 # Of each, the directive for a value of the job.
 DIRECTIVES = {

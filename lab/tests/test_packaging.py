@@ -78,8 +78,16 @@ def test_the_real_ramble_sets_up_runs_and_analyses_the_workspace(tmp_path):
     assert found.count("Status = SUCCESS") == 2 and "hdf5-slab context" in found
 
 
-def test_the_workflow_of_github_is_one_by_its_schema():
+WORKFLOWS, FORMS = "vendor.github-workflows", "vendor.github-issue-forms"
+
+
+@pytest.mark.parametrize(
+    "schema, folder", [(WORKFLOWS, "packaging/github"), (WORKFLOWS, ".github/workflows"), (FORMS, ".github/ISSUE_TEMPLATE")]
+)
+def test_workflows_and_issue_forms_of_github_are_some_by_their_schemas(schema, folder):
     pytest.importorskip("check_jsonschema", reason="check-jsonschema is not installed")
-    words = ["--builtin-schema", "vendor.github-workflows", str(PACKAGING / "github/slabmark.yml")]  # its own copy: no network
+    files = sorted(map(str, (LAB.parent / folder).glob("*.yml")))
+    assert files
+    words = ["--builtin-schema", schema, *files]  # its own copy: no network
     done = subprocess.run([sys.executable, "-m", "check_jsonschema", *words], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -83,7 +83,7 @@ def test_layouts_of_all_kinds_are_read_back_element_by_element(tmp_path, seed):
         made.variable(f"v{number}", layout.levels(levels, fastest), "int32", time=bool(number % 2))
         every = owner.reshape(-1, 1) if fastest else owner.reshape(1, -1)
         expected[f"v{number}"] = numpy.broadcast_to(every, (len(owner), levels) if fastest else (levels, len(owner))).ravel()
-    for step in range(3):
+    for _ in range(3):
         made.step(think=0.25)
     made.save(tmp_path / "a.pattern")
     with pattern.PatternFile(tmp_path / "a.pattern") as file:

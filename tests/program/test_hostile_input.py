@@ -345,7 +345,7 @@ def test_a_map_of_no_ranks_is_refused(run, refused, tmp_path):
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_a_huge_map_of_which_little_is_owned_is_written_at_once(run, tmp_path, ranks):
     rows = [[1, 2**20], [2**39, 2**39 + 1], [2**40 - 1], [2**40]]
-    lines = [f"version 2001 npes 4 ndims 1 ", f"{2**40} "]
+    lines = ["version 2001 npes 4 ndims 1 ", f"{2**40} "]
     for rank, entries in enumerate(rows):
         lines += [f"{rank} {len(entries)}", "".join(f"{entry} " for entry in entries)]
     (tmp_path / "huge.dat").write_text("\n".join(lines) + "\n\n")

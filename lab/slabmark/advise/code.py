@@ -1,6 +1,7 @@
 """The lines of C or Fortran that do what a method does, for an application to paste. Templates of them lie in `lines/`."""
 
 import jinja2
+
 from slabmark.advise.candidates import family, library
 
 # Types of the variables that the lines use but do not declare, for the reader and for the test that compiles them.

@@ -25,6 +25,7 @@ using namespace slabmark;
 struct Arguments {
   std::uint64_t ne, ranks, levels, per_node, aggregators_per_node, window;
   std::uint64_t nodes() const { return (ranks + per_node - 1) / per_node; }
+  std::uint64_t window_of_aggregator() const { return window / windows_in_memory(nodes()); }
 };
 
 /// The file: one array for each variable of F h0, one after another.
@@ -128,7 +129,7 @@ Traffic traffic(const Arguments& arguments, const SyntheticDecomposition& f, con
                 const std::vector<std::uint64_t>& cuts) {
   std::vector<std::vector<std::size_t>> items_of(file.region.arrays().size());
   for (std::size_t i = 0; i < file.items.size(); ++i) items_of[file.items[i].array].push_back(i);
-  const std::uint64_t window = arguments.window / 4;
+  const std::uint64_t window = arguments.window_of_aggregator();
   const std::uint64_t aggregators = cuts.size() - 1;
   Traffic found;
   for (const std::uint64_t rank : sample(f.ranks, 24)) {
@@ -166,11 +167,12 @@ void run(Arguments arguments) {
   if (arguments.window == 0) arguments.window = default_window(arguments.nodes(), arguments.ranks);
   const auto cuts = file.region.cut(aggregators, 4096);
   const std::uint64_t share = file.region.bytes() / aggregators;
+  const std::uint64_t window = arguments.window_of_aggregator();
   fmt::print("F h0, ne {}, {} ranks on {} nodes, {} aggregators, window {}\n", arguments.ne,
              arguments.ranks, arguments.nodes(), aggregators, format_bytes(arguments.window));
   fmt::print("data: {}, {} a rank, {} an aggregator, {} windows\n",
              format_bytes(file.region.bytes()), format_bytes(file.region.bytes() / arguments.ranks),
-             format_bytes(share), (share + arguments.window / 4 - 1) / (arguments.window / 4));
+             format_bytes(share), (share + window - 1) / window);
   const Spread runs = plan_runs(f, file, cuts);
   fmt::print("plan of an aggregator: {}, {} at most\n", runs.text("runs"),
              format_bytes(16 * runs.most));

@@ -1,17 +1,19 @@
 #include "exchange/rearranger.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "base/stopwatch.hpp"
+#include "exchange/rearranger_messages.hpp"
 
 namespace slabmark {
 
 namespace {
 
-std::vector<int> choose_aggregators(const Comm& comm, const RearrangerSettings& settings,
-                                    std::uint64_t nodes) {
+std::uint64_t count_aggregators(const Comm& comm, const RearrangerSettings& settings,
+                                std::uint64_t nodes) {
   const auto size = static_cast<std::uint64_t>(comm.size());
   std::uint64_t count = settings.aggregators;
   if (count == 0) {
@@ -21,30 +23,63 @@ std::vector<int> choose_aggregators(const Comm& comm, const RearrangerSettings& 
     count = std::min(size, nodes * std::min(settings.per_node, cores));
     if (count > settings.stripes) count -= count % settings.stripes;
   }
-  count = std::clamp<std::uint64_t>(count, 1, size);
-  // Launchers fill node after node, so aggregators at equal distances are on different nodes first.
+  return std::clamp<std::uint64_t>(count, 1, size);
+}
+
+/// No node has two more than another that could have more, wherever a launcher puts ranks: links
+/// between nodes are shared by the aggregators of a node. Those of a node are at equal distances.
+std::vector<int> spread(std::uint64_t count, const std::vector<std::vector<int>>& nodes) {
+  std::vector<std::uint64_t> share(nodes.size());
+  while (count > 0) {
+    std::vector<std::size_t> with_room;
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      if (share[n] < nodes[n].size()) with_room.push_back(n);
+    }
+    const std::uint64_t now = std::min<std::uint64_t>(count, with_room.size());
+    for (std::uint64_t i = 0; i < now; ++i) ++share[with_room[i * with_room.size() / now]];
+    count -= now;
+  }
   std::vector<int> chosen;
-  for (std::uint64_t a = 0; a < count; ++a) chosen.push_back(static_cast<int>(a * size / count));
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    for (std::uint64_t i = 0; i < share[n]; ++i) {
+      chosen.push_back(nodes[n][i * nodes[n].size() / share[n]]);
+    }
+  }
   return chosen;
 }
+
+constexpr std::uint64_t slots_between_nodes = 3;
+static_assert(slots_between_nodes <= WindowCounts::most_slots);
+
+/// Bytes of a message between nodes, on average, that are worth one.
+constexpr std::uint64_t message = 16u << 10;
 
 }  // namespace
 
 // Four windows of 512 KiB stay in the caches of a core, which eight times as much does not. Between
-// nodes every rank sends a message a window, so windows grow with the ranks: 4 KiB a message on
-// average, until an aggregator would need more than 256 MiB.
+// nodes a window costs messages and turns of all ranks; from 2 MiB on neither showed any more
+// (docs/cluster.md). Windows grow with the ranks, each of which sends a message a window, until an
+// aggregator would need more than 256 MiB.
 std::uint64_t default_window(std::uint64_t nodes, std::uint64_t ranks) {
-  constexpr std::uint64_t least = 2u << 20;
+  constexpr std::uint64_t on_one_node = 2u << 20;
+  constexpr std::uint64_t least = 16u << 20;
   constexpr std::uint64_t most = 256u << 20;
-  return nodes == 1 ? least : std::clamp((4 * ranks) * 4096, least, most);
+  return nodes == 1 ? on_one_node
+                    : std::clamp(windows_in_memory(nodes) * ranks * message, least, most);
 }
 
-// The memory is the windows of the aggregator, some to be filled while others are written, and one
-// each for what is sent and received unless all ranks share memory.
+std::uint64_t windows_in_memory(std::uint64_t nodes) {
+  return nodes == 1 ? WindowCounts::most_slots : 2 * slots_between_nodes + 2;
+}
+
+// The memory is the windows of the aggregator, some to be filled while others are written. Unless
+// all ranks share memory, as much again is for the messages that fill them, and room for two
+// windows for what the rank itself has under way to aggregators.
 Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
     : comm_(comm),
       staging_(comm, settings.node_ranks),
-      aggregators_(choose_aggregators(comm, settings, staging_.nodes())),
+      aggregators_(
+          spread(count_aggregators(comm, settings, staging_.nodes()), staging_.ranks_by_node())),
       unit_(std::max<std::uint64_t>(settings.unit, sizeof(std::uint64_t))),
       bridged_hole_(settings.bridged_hole),
       writers_(settings.writers > 0 ? settings.writers : aggregators_.size()) {
@@ -55,8 +90,8 @@ Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
           ? settings.window
           : default_window(staging_.nodes(), static_cast<std::uint64_t>(comm.size()));
   const auto window_of = [&] {
-    slots_ = staging_.reaches_all() ? WindowCounts::most_slots : 2;
-    return std::max(wanted / (staging_.reaches_all() ? slots_ : slots_ + 2), unit_);
+    slots_ = staging_.reaches_all() ? WindowCounts::most_slots : slots_between_nodes;
+    return std::max(wanted / windows_in_memory(staging_.nodes()), unit_);
   };
   const std::uint64_t allocated = window_of();
   staging_.allocate(aggregators_, slots_ * (allocated + unit_));
@@ -76,10 +111,16 @@ Rearranger::Tally Rearranger::run(const Flush& flush, Flow flow, const FileAcces
   for (const auto& windows : windows_before_) count = std::max(count, windows.back());
   std::uint64_t moved = 0;
   std::uint64_t accessed = aggregates() ? 0 : count;
-  while (moved < count || accessed < count) {
-    // The file first, since others wait for it.
-    if (accessed < count && may_access(accessed, flow) &&
-        access_file(flush, accessed, flow, access, units)) {
+  std::optional<Messages> messages;
+  if (!staging_.reaches_all()) messages.emplace(*this, flush, flow, count);
+  const auto may_access_next = [&] {
+    return accessed < count && (!messages || messages->may_access(accessed)) &&
+           may_access(accessed, flow);
+  };
+  while (moved < count || accessed < count || (messages && !messages->all_done())) {
+    // What others wait for comes first: messages, since they take longest, then the file.
+    if (messages && messages->advance(accessed)) continue;
+    if (may_access_next() && access_file(flush, accessed, flow, access, units)) {
       staging_.counts(me_).accessed.store(turn_ + ++accessed, std::memory_order_release);
     } else if (moved < count && may_move(moved, flow)) {
       move(flush, moved++, flow);
@@ -118,9 +159,7 @@ WindowCounts::Count& Rearranger::moved_count(std::size_t aggregator, std::uint64
 
 void Rearranger::move(const Flush& flush, std::uint64_t cycle, Flow flow) {
   const Stopwatch watch(tally_.move);
-  if (flow == Flow::from_file) exchange_messages(flush, cycle, flow);
   move_directly(flush, cycle, flow);
-  if (flow == Flow::to_file) exchange_messages(flush, cycle, flow);
   for (std::size_t a = 0; a < aggregators_.size(); ++a) {
     if (reaches(a)) moved_count(a, cycle).fetch_add(1, std::memory_order_release);
   }
@@ -145,12 +184,6 @@ void Rearranger::stops_writing() { writing().fetch_sub(1); }
 
 void Rearranger::wait() {
   const Stopwatch watch(tally_.meet);
-  // A message of this rank may need it to look after MPI before it arrives.
-  int flag = 0;
-  if (!staging_.reaches_all()) {
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_.get(), &flag, MPI_STATUS_IGNORE),
-              "MPI_Iprobe");
-  }
   std::this_thread::yield();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -7,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/scratch_bytes.hpp"
 #include "exchange/flush_plan.hpp"
 #include "exchange/move_elements.hpp"
 #include "exchange/region.hpp"
@@ -39,11 +41,15 @@ struct RearrangerSettings {
 /// Bytes that a rank holds for the exchange unless told otherwise.
 std::uint64_t default_window(std::uint64_t nodes, std::uint64_t ranks);
 
+/// How many windows of an aggregator that memory holds, with what is under way to them.
+std::uint64_t windows_in_memory(std::uint64_t nodes);
+
 /// Moves arrays between the ranks that have their elements and a file in which the arrays are
 /// contiguous. Each aggregator puts its range of the region together in memory, window by window,
 /// and writes each window in as few calls as the file allows; reading goes backwards. Ranks that
 /// share memory with an aggregator store into its window themselves; the others send one message a
-/// window, and only where they have something for each other.
+/// window, and only where they have something for each other. Messages of several windows are under
+/// way while others are filled, written or read.
 class Rearranger {
  public:
   /// Where an aggregator's bytes go, or come from.
@@ -125,19 +131,7 @@ class Rearranger {
   template <class Visit>
   void for_each_item(const Flush& flush, const Window& window, const Visit& visit) const;
   void move_directly(const Flush& flush, std::uint64_t cycle, Flow flow);
-  std::uint64_t bytes_for(const Flush& flush, const Window& window) const;
-  std::uint64_t own_bytes(const Flush& flush) const;
-  std::uint64_t bytes_of_source(const Flush& flush, const Window& window, int source) const;
-  void move_own(const Flush& flush, const Window& window, Flow flow, std::byte* packed) const;
-  void move_of_source(const Flush& flush, const Window& window, int source, Flow flow,
-                      std::byte* packed, std::byte* place) const;
-
-  struct OfSource;
-  std::vector<OfSource> messages_of_sources(const Flush& flush, const Window& window) const;
-  void start(bool sends, std::byte* memory, std::uint64_t bytes, int rank,
-             std::vector<MPI_Request>& requests);
-  void exchange_messages(const Flush& flush, std::uint64_t cycle, Flow flow);
-  void exchange_own(const Flush& flush, std::uint64_t cycle, Flow flow);
+  class Messages;
 
   struct Extent {
     std::uint64_t begin, end;  ///< positions
@@ -154,7 +148,7 @@ class Rearranger {
   const Comm& comm_;
   SharedStaging staging_;
   std::vector<int> aggregators_;
-  std::uint64_t slots_ = 2;  ///< windows of an aggregator that are under way at a time
+  std::uint64_t slots_;  ///< windows of an aggregator that are under way at a time
   std::uint64_t window_ = 0;
   std::uint64_t unit_;  ///< windows end at whole units, so they may be this much longer
   std::uint64_t bridged_hole_ = 0;
@@ -165,7 +159,9 @@ class Rearranger {
   bool prepared_ = false;        ///< they are
   std::uint64_t turn_ = 0;       ///< cycles of all flushes before this one
   std::size_t me_ = 0;           ///< this rank's index among the aggregators, or their number
-  std::vector<std::byte> sent_, received_;  ///< packed, at most a window each
+  ScratchBytes own_packed_;      ///< messages of this rank to and from aggregators, as they come
+  /// Those of an aggregator, by slot.
+  std::array<ScratchBytes, WindowCounts::most_slots> packed_;
   std::exception_ptr failure_;
   Tally tally_;
 };

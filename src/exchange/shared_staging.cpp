@@ -1,7 +1,9 @@
 #include "exchange/shared_staging.hpp"
 
 #include <algorithm>
+#include <map>
 #include <new>
+#include <utility>
 
 namespace slabmark {
 
@@ -97,6 +99,14 @@ void SharedStaging::find_nodes() {
             "MPI_Allgather");
   nodes_ = 0;
   for (int rank = 0; rank < comm_.size(); ++rank) nodes_ += node_of_rank_[rank] == rank;
+}
+
+std::vector<std::vector<int>> SharedStaging::ranks_by_node() const {
+  std::map<int, std::vector<int>> by_lowest;
+  for (int rank = 0; rank < comm_.size(); ++rank) by_lowest[node_of_rank_[rank]].push_back(rank);
+  std::vector<std::vector<int>> all;
+  for (auto& [lowest, ranks] : by_lowest) all.push_back(std::move(ranks));
+  return all;
 }
 
 void SharedStaging::free_window() {

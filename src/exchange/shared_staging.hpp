@@ -49,6 +49,8 @@ class SharedStaging {
   bool reaches(int rank) const { return node_of_rank_[rank] == my_node_; }
   bool reaches_all() const { return nodes_ <= 1; }
   std::uint64_t nodes() const { return nodes_; }
+  /// The ranks of each node, ascending; nodes in the order of their lowest ranks.
+  std::vector<std::vector<int>> ranks_by_node() const;
   std::uint64_t ranks_on_node() const { return static_cast<std::uint64_t>(node_->size()); }
 
  private:

@@ -114,6 +114,31 @@ TEST_P(RearrangerTest, SendsMessagesOnlyWhereMemoryIsNotShared) {
   EXPECT_EQ(comm.sum(tally.messages) > 0, rearranger.nodes() > 1);
 }
 
+// A rank's message is then longer than the window that it is about, and than all that has room.
+TEST_P(RearrangerTest, WhatEveryRankReadsManyTimesArrives) {
+  constexpr std::size_t times = 20;
+  Rearranger rearranger(comm, settings());
+  const Region one({{{64, 8, elements}}}, 0);
+  const std::vector<Piece> whole{{0, 0, elements}};
+  const FlushPlan plan(comm, one, {{whole, elements, "v"}}, std::vector<PlanItem>(times),
+                       one.cut(rearranger.aggregators().size(), 64), rearranger.aggregators(),
+                       false);
+  std::vector<std::vector<std::uint64_t>> found(times, std::vector<std::uint64_t>(elements));
+  std::vector<std::byte*> memory;
+  for (auto& one_of_them : found)
+    memory.push_back(reinterpret_cast<std::byte*>(one_of_them.data()));
+  rearranger.read({one, plan, memory, fresh, false},
+                  [](std::uint64_t offset, std::byte* data, std::uint64_t bytes) {
+                    for (std::uint64_t i = 0; i < bytes; i += 8) {
+                      const std::uint64_t value = (offset + i - 64) / 8;
+                      std::memcpy(data + i, &value, 8);
+                    }
+                  });
+  for (const auto& one_of_them : found) {
+    for (std::uint64_t e = 0; e < elements; ++e) ASSERT_EQ(one_of_them[e], e);
+  }
+}
+
 // A legal map: with a window for each of its 8 TiB this would take days.
 TEST_P(RearrangerTest, OfAHugeArrayOnlyWhatRanksHaveTakesWindows) {
   constexpr std::uint64_t huge = std::uint64_t{1} << 40;
@@ -245,13 +270,29 @@ TEST_P(RearrangerTest, AggregatorsAreAMultipleOfTheStripesWhereThereAreMore) {
   }
 }
 
+TEST_P(RearrangerTest, NoNodeHasTwoAggregatorsMoreThanAnotherThatHasRanksLeft) {
+  const auto node_ranks = GetParam() == 0 ? comm.size() : static_cast<int>(GetParam());
+  for (int count = 1; count <= comm.size(); ++count) {
+    RearrangerSettings chosen = settings();
+    chosen.aggregators = static_cast<std::uint64_t>(count);
+    std::map<int, int> of_node;
+    for (const int rank : Rearranger(comm, chosen).aggregators()) ++of_node[rank / node_ranks];
+    for (int a = 0; a * node_ranks < comm.size(); ++a) {
+      for (int b = 0; b * node_ranks < comm.size(); ++b) {
+        const int ranks = std::min(node_ranks, comm.size() - b * node_ranks);
+        EXPECT_TRUE(of_node[a] <= of_node[b] + 1 || of_node[b] == ranks) << count;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(NodeRanks, RearrangerTest, testing::Values(0, 1, 2),
                          [](const auto& each) { return "of_" + std::to_string(each.param); });
 
 TEST(StandardWindow, IsSmallOnOneNodeAndGrowsWithTheRanksBetweenNodes) {
   EXPECT_EQ(default_window(1, 64), 2u << 20);
-  EXPECT_EQ(default_window(2, 4), 2u << 20);
-  EXPECT_EQ(default_window(32, 1024), 16u << 20);
+  EXPECT_EQ(default_window(2, 4), 16u << 20);
+  EXPECT_EQ(default_window(32, 1024), 128u << 20);
   EXPECT_EQ(default_window(675, 21600), 256u << 20);
 }
 

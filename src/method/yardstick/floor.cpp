@@ -5,30 +5,15 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/scratch_bytes.hpp"
 #include "method/raw/posix_file.hpp"
 
 namespace slabmark {
 
 namespace {
 
-/// Room for bytes that are all overwritten, so that making it costs no pass over memory.
-class Bytes {
- public:
-  std::byte* fit(std::uint64_t bytes) {
-    if (bytes > size_) {
-      memory_.reset(new std::byte[bytes]);
-      size_ = bytes;
-    }
-    return memory_.get();
-  }
-
- private:
-  std::unique_ptr<std::byte[]> memory_;
-  std::uint64_t size_ = 0;
-};
-
 struct Memory {
-  Bytes mine, moved, ready;
+  ScratchBytes mine, moved, ready;
 };
 
 /// The least that a method does which brings data into another order by messages: the bytes of a

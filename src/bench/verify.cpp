@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "bench/cell_record.hpp"
+#include "exchange/flush_plan.hpp"
 #include "exchange/ranges.hpp"
 #include "method/format.hpp"
 #include "parallel/agree.hpp"
@@ -24,15 +25,36 @@ constexpr std::uint64_t bridge_limit = 64u << 10;
 
 using Target = std::pair<std::size_t, std::uint64_t>;  // dataset, time
 
+using SelectionsByTarget = std::map<Target, std::vector<SelectionPtr>>;
+
 // All selections of this rank in one (dataset, time), over all rounds.
-std::map<Target, std::vector<SelectionPtr>> selections_by_target(const Pattern& pattern) {
-  std::map<Target, std::vector<SelectionPtr>> targets;
+SelectionsByTarget selections_by_target(const Pattern& pattern) {
+  SelectionsByTarget targets;
   for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
     for (const Transfer& transfer : pattern.transfers(round)) {
       targets[{transfer.dataset, transfer.time}].push_back(transfer.file);
     }
   }
   return targets;
+}
+
+// Collective. The targets together that have the same selections on every rank: they share the
+// runs, whose exchange is then done once, and one agreement. Between nodes these take longer than
+// reading.
+std::vector<std::vector<Target>> alike(const Comm& comm, const SelectionsByTarget& all) {
+  std::map<std::vector<SelectionPtr>, std::size_t> first_with;
+  std::vector<std::size_t> first_alike;
+  for (const auto& [target, selections] : all) {
+    first_alike.push_back(first_with.try_emplace(selections, first_alike.size()).first->second);
+  }
+  const std::vector<std::size_t> group_of = agreed_maps(comm, first_alike);
+  std::vector<std::vector<Target>> groups;
+  std::size_t i = 0;
+  for (const auto& [target, selections] : all) {
+    if (group_of[i] == groups.size()) groups.emplace_back();
+    groups[group_of[i++]].push_back(target);
+  }
+  return groups;
 }
 
 RunList sorted_runs(const std::vector<SelectionPtr>& selections) {
@@ -80,11 +102,21 @@ class Checker {
     buffer_.resize(span.length * size_of(type));
     reader_.read(dataset, time, span, buffer_.data());
     for (const Run& run : batch) {
-      add_mismatch(first, check_run(pattern_, dataset, time, run,
-                                    buffer_.data() + (run.offset - span.offset) * size_of(type)));
+      note(check_run(pattern_, dataset, time, run,
+                     buffer_.data() + (run.offset - span.offset) * size_of(type)));
       checked += run.length;
     }
     batch.clear();
+  }
+
+  // Of all, whatever the order in which they are checked, the first in the file is told.
+  void note(std::optional<Mismatch> found) {
+    if (!found) return;
+    const auto place = [](const Mismatch& one) {
+      return std::tuple(one.dataset, one.time, one.element);
+    };
+    if (first && place(*found) < place(*first)) std::swap(found, first);
+    add_mismatch(first, found);
   }
 
   const Pattern& pattern_;
@@ -100,16 +132,14 @@ FileCheck verify_file(const Comm& comm, FileFormat format, const Pattern& patter
   agreed(comm, [&] { reader = info_of(format).open(comm, pattern, path); });
 
   Checker checker(pattern, *reader);
-  // Datasets that share their selections share the runs too, and the exchange is done once.
-  std::vector<SelectionPtr> previous;
-  RunList in_my_range;
-  for (const auto& [target, selections] : selections_by_target(pattern)) {
-    if (comm.any(previous.empty() || selections != previous)) {
-      const std::uint64_t total = element_count(pattern.datasets[target.first].extent());
-      in_my_range = runs_in_my_range(comm, sorted_runs(selections), total);
-      previous = selections;
-    }
-    agreed(comm, [&] { checker.check(target, in_my_range); });
+  const auto selections_of = selections_by_target(pattern);
+  for (const auto& targets : alike(comm, selections_of)) {
+    const auto total = element_count(pattern.datasets[targets.front().first].extent());
+    const auto selected = sorted_runs(selections_of.at(targets.front()));
+    const RunList in_my_range = runs_in_my_range(comm, selected, total);
+    agreed(comm, [&] {
+      for (const Target& target : targets) checker.check(target, in_my_range);
+    });
   }
 
   FileCheck result;

@@ -13,9 +13,8 @@ mpiio::Hints with_own_hints(const mpiio::Hints& user) {
   return all;
 }
 
-DataFile::DataFile(const Comm& comm, const std::string& path, Access access,
-                   const mpiio::Hints& user)
-    : file_(mpiio::File::open(comm.get(), path, access, with_own_hints(user))) {}
+DataFile::DataFile(MPI_Comm ranks, const std::string& path, Access access, const mpiio::Hints& user)
+    : file_(mpiio::File::open(ranks, path, access, with_own_hints(user))) {}
 
 std::vector<bool> DataFile::take_fresh(const Region& region, bool writing) {
   std::vector<bool> fresh;

@@ -18,15 +18,15 @@ namespace slabmark::rearrange {
 /// contiguous, so what MPI-IO does for small ones is in the way.
 mpiio::Hints with_own_hints(const mpiio::Hints& user);
 
-/// A file for data alone: its header is the affair of whoever made it. Opened by all ranks, of
-/// which aggregators move its arrays with independent calls. Failures throw IoError.
+/// A file for data alone: its header is the affair of whoever made it. Aggregators move its arrays
+/// with independent calls; other ranks need not have it open. Failures throw IoError.
 class DataFile {
  public:
   using Access = mpiio::File::Access;
 
   DataFile() = default;
-  /// Collective.
-  DataFile(const Comm& comm, const std::string& path, Access access, const mpiio::Hints& user);
+  /// Collective over `ranks`, as are sync() and close(); MPI_COMM_SELF: this rank for itself.
+  DataFile(MPI_Comm ranks, const std::string& path, Access access, const mpiio::Hints& user);
 
   std::map<std::string, std::string> hints() const { return file_.hints(); }
   std::uint64_t size() const { return file_.size(); }
@@ -49,7 +49,6 @@ class DataFile {
   Rearranger::Tally move(Engine& engine, const Region& region, std::span<std::byte* const> buffers,
                          bool writing, bool swap, const Mover& mover = nullptr);
 
-  // Collective.
   void sync() { file_.sync(); }
   void close() { file_.close(); }
 

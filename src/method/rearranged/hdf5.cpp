@@ -210,9 +210,10 @@ class Hdf5Header : public CanonicalHeader {
     if (comm_.is_root() && file_.get() >= 0) file_.flush();
   }
 
+  // Without filters it was closed when it was defined, or read.
   void close() override {
-    agreed(comm_, [&] { close_in_hdf5(); });
     if (!filters_) return;
+    agreed(comm_, [&] { close_in_hdf5(); });
     const FilterTally& tally = filters_->tally();
     const std::uint64_t raw = comm_.sum(tally.raw_bytes);
     const std::uint64_t stored = comm_.sum(tally.stored_bytes);

@@ -1,6 +1,9 @@
 #include "method/rearranged/method.hpp"
 
 #include <algorithm>
+#include <map>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include "exchange/chunk_order.hpp"
@@ -10,6 +13,29 @@
 #include "parallel/agree.hpp"
 
 namespace slabmark {
+
+namespace {
+
+/// Hints as one text, each key and value with a zero behind it.
+std::string joined(const std::map<std::string, std::string>& hints) {
+  std::string text;
+  for (const auto& [key, value] : hints) {
+    for (const std::string& word : {key, value}) text.append(word).push_back('\0');
+  }
+  return text;
+}
+
+std::map<std::string, std::string> separated(const std::string& text) {
+  std::map<std::string, std::string> hints;
+  std::istringstream words(text);
+  std::string value;
+  for (std::string key; std::getline(words, key, '\0') && std::getline(words, value, '\0');) {
+    hints[key] = value;
+  }
+  return hints;
+}
+
+}  // namespace
 
 /// What serves the next file, too: no plan and no memory is made for a file that looks like the
 /// last.
@@ -52,18 +78,31 @@ void RearrangedMethod::open(const std::string& path) {
   open_file(rearrange::DataFile::Access::read, [this] { return header_->read(path_); });
 }
 
+// The root opens the file for itself, and tells which hints are in effect. Other aggregators do so
+// when they are known, and nobody else: opening it together takes some ten agreements of all ranks.
 void RearrangedMethod::open_file(rearrange::DataFile::Access access,
                                  const std::function<std::vector<std::uint64_t>()>& numbers) {
-  agreed(context_.comm, [&] {
-    if (context_.comm.is_root()) numbers_ = numbers();
+  const Comm& comm = context_.comm;
+  access_ = access;
+  std::string hints;
+  agreed(comm, [&] {
+    if (!comm.is_root()) return;
+    numbers_ = numbers();
+    open_here();
+    hints = joined(file_.hints());
   });
-  numbers_.resize(context_.comm.broadcast(static_cast<std::uint64_t>(numbers_.size())));
-  check_mpi(MPI_Bcast(numbers_.data(), static_cast<int>(numbers_.size()), MPI_UINT64_T, 0,
-                      context_.comm.get()),
-            "MPI_Bcast");
-  file_ = rearrange::DataFile(context_.comm, path_, access, context_.settings.hints);
+  numbers_.resize(comm.broadcast(static_cast<std::uint64_t>(numbers_.size())));
+  check_mpi(
+      MPI_Bcast(numbers_.data(), static_cast<int>(numbers_.size()), MPI_UINT64_T, 0, comm.get()),
+      "MPI_Bcast");
   header_->learn(numbers_, file_.file());
-  choices_ = rearrange::Choices(options_, context_.settings.hints, path_, file_.hints());
+  choices_ = rearrange::Choices(options_, context_.settings.hints, path_,
+                                separated(comm.broadcast(hints)));
+}
+
+void RearrangedMethod::open_here() {
+  if (file_.file().is_open()) return;
+  file_ = rearrange::DataFile(MPI_COMM_SELF, path_, access_, context_.settings.hints);
 }
 
 void RearrangedMethod::prepare() {
@@ -78,6 +117,8 @@ void RearrangedMethod::prepare() {
   take(0, no_buffers, first);
   const std::uint64_t first_round = 0;
   context_.clock.span("plan", [&] { plan_for({&first_round, 1}, first, region_of(first)); });
+  const auto& aggregators = kept_->engine.rearranger().aggregators();
+  if (std::ranges::find(aggregators, context_.comm.rank()) != aggregators.end()) open_here();
 }
 
 void RearrangedMethod::make_kept() {
@@ -174,7 +215,7 @@ void RearrangedMethod::flush() {
 
 void RearrangedMethod::sync() {
   agreed(context_.comm, [&] { header_->sync(); });
-  file_.sync();
+  if (file_.file().is_open()) file_.sync();
 }
 
 void RearrangedMethod::close() {

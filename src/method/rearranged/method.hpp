@@ -29,7 +29,7 @@ class CanonicalHeader {
   virtual std::vector<std::uint64_t> read(const std::string& path) = 0;
 
   // On all ranks.
-  /// Takes the numbers, and the file that all ranks have opened now, which outlives this.
+  /// Takes the numbers, and the file, which outlives this and is open where it is accessed.
   virtual void learn(std::span<const std::uint64_t>, mpiio::File&) {}
   /// Byte of the file at which a dataset (at `time`, if it has time) begins.
   virtual std::uint64_t offset(std::span<const std::uint64_t> numbers, std::size_t dataset,
@@ -82,6 +82,7 @@ class RearrangedMethod : public Method {
 
   void open_file(rearrange::DataFile::Access access,
                  const std::function<std::vector<std::uint64_t>()>& numbers);
+  void open_here();
   void take(std::uint64_t round, std::span<std::byte* const> buffers,
             std::vector<PlacedTransfer>& out) const;
   Region region_of(std::span<const PlacedTransfer> transfers) const;
@@ -95,7 +96,8 @@ class RearrangedMethod : public Method {
 
   std::string path_;
   std::vector<std::uint64_t> numbers_;
-  rearrange::DataFile file_;
+  rearrange::DataFile::Access access_ = rearrange::DataFile::Access::read;
+  rearrange::DataFile file_;  ///< open on aggregators
   rearrange::Choices choices_;
   RearrangerSettings rearranger_settings_;
   std::shared_ptr<Kept> kept_;

@@ -49,8 +49,8 @@ OpenFile::OpenFile(std::shared_ptr<System> system, const std::string& path, int 
     mpiio::File::create(MPI_COMM_SELF, path, with_own_hints(hints)).close();
   });
   agreed(comm, SLABMARK_EARGUMENT, [&] {
-    data_ =
-        DataFile(comm, path, writable_ ? DataFile::Access::write : DataFile::Access::read, hints);
+    data_ = DataFile(comm.get(), path, writable_ ? DataFile::Access::write : DataFile::Access::read,
+                     hints);
     data_.end_is_zero();
     data_.fresh_from(format.fresh_from < 0 ? data_.size()
                                            : static_cast<std::uint64_t>(format.fresh_from));

@@ -1,0 +1,161 @@
+#include "capture/hdf5/describe.hpp"
+
+#include <array>
+#include <vector>
+
+#include "capture/hdf5/selection.hpp"
+
+namespace slabmark::capture {
+
+namespace {
+
+std::string base64(const std::vector<unsigned char>& bytes) {
+  constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const auto left = bytes.size() - i;
+    const std::uint32_t three = static_cast<std::uint32_t>(bytes[i]) << 16 |
+                                (left > 1 ? static_cast<std::uint32_t>(bytes[i + 1]) << 8 : 0) |
+                                (left > 2 ? static_cast<std::uint32_t>(bytes[i + 2]) : 0);
+    for (int digit = 0; digit < 4; ++digit) {
+      text +=
+          static_cast<std::size_t>(digit) <= left ? digits[three >> (18 - 6 * digit) & 63] : '=';
+    }
+  }
+  return text;
+}
+
+/// `encode` is HDF5's, which says the size first.
+template <class Encode>
+std::string encoded(const Encode& encode) {
+  std::size_t size = 0;
+  if (encode(nullptr, &size) < 0) return "";
+  std::vector<unsigned char> bytes(size);
+  if (encode(bytes.data(), &size) < 0) return "";
+  bytes.resize(size);
+  return base64(bytes);
+}
+
+}  // namespace
+
+Id call_id(const char* name, const char* effect) {
+  return define(nlohmann::json{{"kind", "call"}, {"name", name}, {"effect", effect}}.dump());
+}
+
+std::string encoded_list(hid_t list) {
+  return encoded(
+      [&](void* to, std::size_t* size) { return hdf5().H5Pencode2(list, to, size, H5P_DEFAULT); });
+}
+
+std::string encoded_type(hid_t type) {
+  return encoded([&](void* to, std::size_t* size) { return hdf5().H5Tencode(type, to, size); });
+}
+
+std::string encoded_space(hid_t space) {
+  return encoded(
+      [&](void* to, std::size_t* size) { return hdf5().H5Sencode2(space, to, size, H5P_DEFAULT); });
+}
+
+bool has_names(hid_t type) {
+  const auto kind = hdf5().H5Tget_class(type);
+  return kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_STRING;
+}
+
+nlohmann::json type_of(hid_t type) {
+  static const std::array<const char*, H5T_NCLASSES> names = [] {
+    std::array<const char*, H5T_NCLASSES> all;
+    all.fill("other");
+    all[H5T_INTEGER] = "integer";
+    all[H5T_FLOAT] = "float";
+    all[H5T_TIME] = "time";
+    all[H5T_STRING] = "string";
+    all[H5T_BITFIELD] = "bitfield";
+    all[H5T_OPAQUE] = "opaque";
+    all[H5T_COMPOUND] = "compound";
+    all[H5T_REFERENCE] = "reference";
+    all[H5T_ENUM] = "enum";
+    all[H5T_VLEN] = "vlen";
+    all[H5T_ARRAY] = "array";
+    return all;
+  }();
+  const auto kind = hdf5().H5Tget_class(type);
+  const auto bytes = hdf5().H5Tget_size(type);
+  const bool is_little = kind <= H5T_FLOAT && hdf5().H5Tget_order(type) == H5T_ORDER_LE;
+  const bool has_word = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+  if (kind == H5T_INTEGER && is_little && has_word) {
+    return (hdf5().H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int") + std::to_string(8 * bytes);
+  }
+  if (kind == H5T_FLOAT && is_little && (bytes == 4 || bytes == 8)) {
+    return "float" + std::to_string(8 * bytes);
+  }
+  if (kind == H5T_STRING && bytes == 1) return "char";
+  const bool is_known = kind >= 0 && kind < H5T_NCLASSES;
+  return {{"class", is_known ? names[static_cast<std::size_t>(kind)] : "other"}, {"bytes", bytes}};
+}
+
+Id memory_type(hid_t type) {
+  return define(nlohmann::json{{"kind", "type"},
+                               {"type", type_of(type)},
+                               {has_names(type) ? "named" : "hdf5", {{"type", encoded_type(type)}}}}
+                    .dump());
+}
+
+nlohmann::json describe_dataset(hid_t type, hid_t space, hid_t creation) {
+  nlohmann::json dataset{{"kind", "dataset"}, {"type", type_of(type)}};
+  std::vector<hsize_t> maximum(H5S_MAX_RANK);
+  std::vector<hsize_t> extent(H5S_MAX_RANK);
+  const auto rank = static_cast<std::size_t>(
+      std::max(0, hdf5().H5Sget_simple_extent_dims(space, extent.data(), maximum.data())));
+  extent.resize(rank);
+  dataset["extent"] = extent;
+  maximum.resize(rank);
+  if (maximum != extent) {
+    auto& lengths = dataset["maximum"] = nlohmann::json::array();
+    for (const auto length : maximum) {
+      lengths.push_back(length == H5S_UNLIMITED ? nlohmann::json() : nlohmann::json(length));
+    }
+  }
+  const auto layout = hdf5().H5Pget_layout(creation);
+  if (layout == H5D_CHUNKED && rank > 0) {
+    std::vector<hsize_t> chunk(rank);
+    if (hdf5().H5Pget_chunk(creation, static_cast<int>(rank), chunk.data()) > 0) {
+      dataset["chunk"] = chunk;
+    }
+  }
+  if (const auto filters = hdf5().H5Pget_nfilters(creation); filters > 0) {
+    auto& names = dataset["filters"] = nlohmann::json::array();
+    for (unsigned i = 0; i < static_cast<unsigned>(filters); ++i) {
+      unsigned flags = 0;
+      std::size_t values = 0;
+      std::array<char, 64> name{};
+      const auto filter = hdf5().H5Pget_filter2(creation, i, &flags, &values, nullptr, name.size(),
+                                                name.data(), nullptr);
+      names.push_back(name[0] != '\0' ? std::string(name.data())
+                                      : std::to_string(static_cast<int>(filter)));
+    }
+  }
+  const bool names_files = layout == H5D_VIRTUAL || hdf5().H5Pget_external_count(creation) > 0;
+  dataset[has_names(type) ? "named" : "hdf5"]["type"] = encoded_type(type);
+  dataset[names_files ? "named" : "hdf5"]["creation"] = encoded_list(creation);
+  if (hdf5().H5Sget_simple_extent_type(space) != H5S_SIMPLE) {
+    dataset["hdf5"]["space"] = encoded_space(space);
+  }
+  return dataset;
+}
+
+Id transfer_list(hid_t list) {
+  if (list == hdf5().default_transfer()) return no_id;
+  static const auto plain = encoded_list(hdf5().default_transfer());
+  auto text = encoded_list(list);
+  if (text == plain) return no_id;
+  return define(nlohmann::json{{"kind", "properties"}, {"base64", std::move(text)}}.dump());
+}
+
+unsigned is_collective(hid_t list) {
+  int mode = 0;
+  if (hdf5().H5Pget_dxpl_mpio == nullptr || list == hdf5().default_transfer()) return 0;
+  return hdf5().H5Pget_dxpl_mpio(list, &mode) >= 0 && mode == 1 ? unsigned{collective} : 0;
+}
+
+}  // namespace slabmark::capture

@@ -1,0 +1,381 @@
+// The C library's calls on files. Those of names with 64 in them are the same functions; so are the
+// checked ones that programs call which were compiled with _FORTIFY_SOURCE.
+#undef _FORTIFY_SOURCE  // its inline functions stand where ours go
+#include <cerrno>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "capture/posix/tracked.hpp"
+
+using namespace slabmark::capture;
+using namespace slabmark::capture::posix;
+
+namespace {
+
+template <class Signature>
+Signature* find(const char* name) {
+  return reinterpret_cast<Signature*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+// The C library's function of that name and type, looked up once.
+#define SLABMARK_NEXT(name, ...)                       \
+  ([] {                                                \
+    static const auto found = find<__VA_ARGS__>(name); \
+    return found;                                      \
+  }())
+
+namespace {
+
+off_t position_of(int descriptor) {
+  return SLABMARK_NEXT("lseek", off_t(int, off_t, int))(descriptor, 0, SEEK_CUR);
+}
+
+/// Where what was just moved at the descriptor's own position began. (Asked for after the call: so
+/// it holds for files that are appended to, and for descriptors that others share.)
+off_t start_of(int descriptor, ssize_t bytes) {
+  const int kept = errno;
+  const off_t end = position_of(descriptor);
+  errno = kept;
+  return end - (bytes > 0 ? bytes : 0);
+}
+
+int flags_of(const char* mode) {
+  const bool both = std::strchr(mode, '+') != nullptr;
+  switch (mode[0]) {
+    case 'r':
+      return both ? O_RDWR : O_RDONLY;
+    case 'a':
+      return (both ? O_RDWR : O_WRONLY) | O_CREAT | O_APPEND;
+    default:
+      return (both ? O_RDWR : O_WRONLY) | O_CREAT | O_TRUNC;
+  }
+}
+
+/// The path that a descriptor of openat stands for.
+std::string whole_path(int folder, const char* path) {
+  if (folder == AT_FDCWD || path[0] == '/') return path;
+  char link[64];
+  char target[4096];
+  std::snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+  const auto length = readlink(link, target, sizeof target - 1);
+  return length < 0 ? path : std::string(target, static_cast<std::size_t>(length)) + "/" + path;
+}
+
+/// By a descriptor's own position.
+template <class Move>
+ssize_t move_on(const char* name, unsigned direction, int descriptor, const Move& move,
+                std::span<const iovec> pieces = {}) {
+  if (!is_tracked(descriptor)) return move();
+  const Call call;
+  const ssize_t bytes = move();
+  if (call.is_programs()) {
+    moved(call, name, direction, descriptor, start_of(descriptor, bytes), bytes, pieces);
+  }
+  return bytes;
+}
+
+template <class Move>
+ssize_t move_at(const char* name, unsigned direction, int descriptor, off_t offset,
+                const Move& move, std::span<const iovec> pieces = {}) {
+  if (!is_tracked(descriptor)) return move();
+  const Call call;
+  const ssize_t bytes = move();
+  moved(call, name, direction, descriptor, offset, bytes, pieces);
+  return bytes;
+}
+
+/// Any other call on a descriptor, which returns 0 where it went well.
+template <class Make>
+int make(const char* name, const char* effect, int descriptor, const Make& make_it,
+         std::initializer_list<std::int64_t> arguments = {}) {
+  if (!is_tracked(descriptor)) return make_it();
+  const Call call;
+  const int status = make_it();
+  called(call, name, effect, descriptor, status == 0, arguments);
+  return status;
+}
+
+std::span<const iovec> pieces_of(const iovec* pieces, int count) {
+  return {pieces, count > 0 ? static_cast<std::size_t>(count) : 0};
+}
+
+int open_by(const char* name, const char* path, int flags, mode_t mode) {
+  const Call call;
+  const int descriptor = find<int(const char*, int, ...)>(name)(path, flags, mode);
+  opened(call, "open", descriptor, path, flags);
+  return descriptor;
+}
+
+int openat_by(const char* name, int folder, const char* path, int flags, mode_t mode) {
+  const Call call;
+  const int descriptor = find<int(int, const char*, int, ...)>(name)(folder, path, flags, mode);
+  if (descriptor >= 0) opened(call, "open", descriptor, whole_path(folder, path).c_str(), flags);
+  return descriptor;
+}
+
+std::FILE* fopen_by(const char* name, const char* path, const char* mode) {
+  const Call call;
+  std::FILE* const stream = find<std::FILE*(const char*, const char*)>(name)(path, mode);
+  if (stream != nullptr) {
+    opened(call, "fopen", fileno(stream), path, flags_of(mode), mode);
+    if (is_tracked(fileno(stream))) expect(stream, ftello(stream));
+  }
+  return stream;
+}
+
+}  // namespace
+
+#define SLABMARK_MODE(flags)                                        \
+  mode_t mode = 0;                                                  \
+  if (((flags)&O_CREAT) != 0 || ((flags)&O_TMPFILE) == O_TMPFILE) { \
+    va_list list;                                                   \
+    va_start(list, flags);                                          \
+    mode = va_arg(list, mode_t);                                    \
+    va_end(list);                                                   \
+  }
+
+#define SLABMARK_OPEN(name)                    \
+  int name(const char* path, int flags, ...) { \
+    SLABMARK_MODE(flags)                       \
+    return open_by(#name, path, flags, mode);  \
+  }
+#define SLABMARK_OPENAT(name)                              \
+  int name(int folder, const char* path, int flags, ...) { \
+    SLABMARK_MODE(flags)                                   \
+    return openat_by(#name, folder, path, flags, mode);    \
+  }
+#define SLABMARK_CREAT(name)                                          \
+  int name(const char* path, mode_t mode) {                           \
+    return open_by("open", path, O_CREAT | O_WRONLY | O_TRUNC, mode); \
+  }
+#define SLABMARK_PWRITE(name)                                                                      \
+  ssize_t name(int descriptor, const void* data, std::size_t size, off_t offset) {                 \
+    return move_at("pwrite", writes, descriptor, offset, [&] {                                     \
+      return SLABMARK_NEXT(#name, ssize_t(int, const void*, std::size_t, off_t))(descriptor, data, \
+                                                                                 size, offset);    \
+    });                                                                                            \
+  }
+#define SLABMARK_PREAD(name)                                                                       \
+  ssize_t name(int descriptor, void* data, std::size_t size, off_t offset) {                       \
+    return move_at("pread", reads, descriptor, offset, [&] {                                       \
+      return SLABMARK_NEXT(#name, ssize_t(int, void*, std::size_t, off_t))(descriptor, data, size, \
+                                                                           offset);                \
+    });                                                                                            \
+  }
+#define SLABMARK_VECTOR_AT(name, recorded, direction)                                             \
+  ssize_t name(int descriptor, const iovec* pieces, int count, off_t offset) {                    \
+    return move_at(                                                                               \
+        recorded, direction, descriptor, offset,                                                  \
+        [&] {                                                                                     \
+          return SLABMARK_NEXT(#name, ssize_t(int, const iovec*, int, off_t))(descriptor, pieces, \
+                                                                              count, offset);     \
+        },                                                                                        \
+        pieces_of(pieces, count));                                                                \
+  }
+#define SLABMARK_VECTOR(name, direction)                                                           \
+  ssize_t name(int descriptor, const iovec* pieces, int count) {                                   \
+    return move_on(                                                                                \
+        #name, direction, descriptor,                                                              \
+        [&] {                                                                                      \
+          return SLABMARK_NEXT(#name, ssize_t(int, const iovec*, int))(descriptor, pieces, count); \
+        },                                                                                         \
+        pieces_of(pieces, count));                                                                 \
+  }
+#define SLABMARK_LSEEK(name)                                               \
+  off_t name(int descriptor, off_t offset, int whence) noexcept {          \
+    const auto next = SLABMARK_NEXT(#name, off_t(int, off_t, int));        \
+    if (!is_tracked(descriptor)) return next(descriptor, offset, whence);  \
+    const Call call;                                                       \
+    const off_t position = next(descriptor, offset, whence);               \
+    called(call, "lseek", "other", descriptor, position >= 0, {position}); \
+    return position;                                                       \
+  }
+#define SLABMARK_FTRUNCATE(name)                                                                  \
+  int name(int descriptor, off_t size) noexcept {                                                 \
+    return make("ftruncate", "extent", descriptor,                                                \
+                [&] { return SLABMARK_NEXT(#name, int(int, off_t))(descriptor, size); }, {size}); \
+  }
+#define SLABMARK_FOPEN(name) \
+  std::FILE* name(const char* path, const char* mode) { return fopen_by(#name, path, mode); }
+#define SLABMARK_SYNC(name)                                                  \
+  int name(int descriptor) {                                                 \
+    return make(#name, "flush", descriptor,                                  \
+                [&] { return SLABMARK_NEXT(#name, int(int))(descriptor); }); \
+  }
+#define SLABMARK_FSEEK(name, type)                                                 \
+  int name(std::FILE* stream, type offset, int whence) {                           \
+    const auto next = SLABMARK_NEXT(#name, int(std::FILE*, type, int));            \
+    if (!is_tracked(fileno(stream))) return next(stream, offset, whence);          \
+    const Call call;                                                               \
+    check(stream, ftello(stream));                                                 \
+    const int status = next(stream, offset, whence);                               \
+    expect(stream, ftello(stream));                                                \
+    called(call, "fseek", "other", fileno(stream), status == 0, {ftello(stream)}); \
+    return status;                                                                 \
+  }
+#define SLABMARK_MMAP(name)                                                                      \
+  void* name(void* address, std::size_t size, int protection, int flags, int descriptor,         \
+             off_t offset) noexcept {                                                            \
+    if (is_tracked(descriptor) && (protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0) { \
+      count_uncaptured("mmap for writing");                                                      \
+    }                                                                                            \
+    return SLABMARK_NEXT(#name, void*(void*, std::size_t, int, int, int, off_t))(                \
+        address, size, protection, flags, descriptor, offset);                                   \
+  }
+
+extern "C" {
+
+/// For the other capture libraries, which find it by name.
+void slabcapture_higher_level_in_use() { higher_level_in_use(); }
+
+SLABMARK_OPEN(open)
+SLABMARK_OPEN(open64)
+SLABMARK_OPENAT(openat)
+SLABMARK_OPENAT(openat64)
+SLABMARK_CREAT(creat)
+SLABMARK_CREAT(creat64)
+
+int __open_2(const char* path, int flags) { return open_by("open", path, flags, 0); }
+int __open64_2(const char* path, int flags) { return open_by("open", path, flags, 0); }
+int __openat_2(int folder, const char* path, int flags) {
+  return openat_by("openat", folder, path, flags, 0);
+}
+int __openat64_2(int folder, const char* path, int flags) {
+  return openat_by("openat", folder, path, flags, 0);
+}
+
+int close(int descriptor) {
+  const auto next = SLABMARK_NEXT("close", int(int));
+  if (!is_tracked(descriptor)) return next(descriptor);
+  const Call call;
+  closing(call, "close", descriptor);
+  return next(descriptor);
+}
+
+int dup(int descriptor) noexcept {
+  const int copy = SLABMARK_NEXT("dup", int(int))(descriptor);
+  duplicated(descriptor, copy);
+  return copy;
+}
+
+int dup2(int descriptor, int wanted) noexcept {
+  if (is_tracked(wanted) && wanted != descriptor) {
+    const Call call;
+    closing(call, "close", wanted);
+  }
+  const int copy = SLABMARK_NEXT("dup2", int(int, int))(descriptor, wanted);
+  duplicated(descriptor, copy);
+  return copy;
+}
+
+ssize_t write(int descriptor, const void* data, std::size_t size) {
+  return move_on("write", writes, descriptor, [&] {
+    return SLABMARK_NEXT("write", ssize_t(int, const void*, std::size_t))(descriptor, data, size);
+  });
+}
+
+ssize_t read(int descriptor, void* data, std::size_t size) {
+  return move_on("read", reads, descriptor, [&] {
+    return SLABMARK_NEXT("read", ssize_t(int, void*, std::size_t))(descriptor, data, size);
+  });
+}
+
+ssize_t __read_chk(int descriptor, void* data, std::size_t size, std::size_t) {
+  return read(descriptor, data, size);
+}
+ssize_t __pread_chk(int descriptor, void* data, std::size_t size, off_t offset, std::size_t) {
+  return pread(descriptor, data, size, offset);
+}
+ssize_t __pread64_chk(int descriptor, void* data, std::size_t size, off_t offset, std::size_t) {
+  return pread(descriptor, data, size, offset);
+}
+
+SLABMARK_PWRITE(pwrite)
+SLABMARK_PWRITE(pwrite64)
+SLABMARK_PREAD(pread)
+SLABMARK_PREAD(pread64)
+SLABMARK_VECTOR(writev, writes)
+SLABMARK_VECTOR(readv, reads)
+SLABMARK_VECTOR_AT(pwritev, "pwritev", writes)
+SLABMARK_VECTOR_AT(pwritev64, "pwritev", writes)
+SLABMARK_VECTOR_AT(preadv, "preadv", reads)
+SLABMARK_VECTOR_AT(preadv64, "preadv", reads)
+SLABMARK_LSEEK(lseek)
+SLABMARK_LSEEK(lseek64)
+SLABMARK_FTRUNCATE(ftruncate)
+SLABMARK_FTRUNCATE(ftruncate64)
+SLABMARK_SYNC(fsync)
+SLABMARK_SYNC(fdatasync)
+SLABMARK_MMAP(mmap)
+SLABMARK_MMAP(mmap64)
+
+SLABMARK_FOPEN(fopen)
+SLABMARK_FOPEN(fopen64)
+SLABMARK_FSEEK(fseek, long)
+SLABMARK_FSEEK(fseeko, off_t)
+SLABMARK_FSEEK(fseeko64, off_t)
+
+std::size_t fwrite(const void* data, std::size_t size, std::size_t count, std::FILE* stream) {
+  const auto next =
+      SLABMARK_NEXT("fwrite", std::size_t(const void*, std::size_t, std::size_t, std::FILE*));
+  if (!is_tracked(fileno(stream))) return next(data, size, count, stream);
+  const Call call;
+  check(stream, ftello(stream));
+  const auto done = next(data, size, count, stream);
+  const off_t end = ftello(stream);
+  const auto bytes = static_cast<ssize_t>(done * size);
+  moved(call, "fwrite", writes, fileno(stream), end - bytes, bytes);
+  expect(stream, end);
+  return done;
+}
+
+std::size_t fread(void* data, std::size_t size, std::size_t count, std::FILE* stream) {
+  const auto next =
+      SLABMARK_NEXT("fread", std::size_t(void*, std::size_t, std::size_t, std::FILE*));
+  if (!is_tracked(fileno(stream))) return next(data, size, count, stream);
+  const Call call;
+  check(stream, ftello(stream));
+  const auto done = next(data, size, count, stream);
+  const off_t end = ftello(stream);
+  const auto bytes = static_cast<ssize_t>(done * size);
+  moved(call, "fread", reads, fileno(stream), end - bytes, bytes);
+  expect(stream, end);
+  return done;
+}
+
+std::size_t __fread_chk(void* data, std::size_t, std::size_t size, std::size_t count,
+                        std::FILE* stream) {
+  return fread(data, size, count, stream);
+}
+
+int fflush(std::FILE* stream) {
+  const auto next = SLABMARK_NEXT("fflush", int(std::FILE*));
+  if (stream == nullptr || !is_tracked(fileno(stream))) return next(stream);
+  const Call call;
+  check(stream, ftello(stream));
+  const int status = next(stream);
+  called(call, "fflush", "flush", fileno(stream), status == 0);
+  return status;
+}
+
+int fclose(std::FILE* stream) {
+  const auto next = SLABMARK_NEXT("fclose", int(std::FILE*));
+  if (!is_tracked(fileno(stream))) return next(stream);
+  const Call call;
+  check(stream, ftello(stream));
+  forget(stream);
+  closing(call, "fclose", fileno(stream));
+  return next(stream);
+}
+
+}  // extern "C"

@@ -1,0 +1,247 @@
+#include "capture/posix/tracked.hpp"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+
+namespace slabmark::capture::posix {
+
+namespace {
+
+constexpr int most_descriptors = 65536;
+constexpr off_t least_read_bytes = 64 * 1024;  // smaller ones are settings, not input
+
+// Of each descriptor its opening and 1; 0: it is not tracked. Read without a lock.
+std::array<std::atomic<std::uint32_t>, most_descriptors> openings{};
+std::atomic<bool> above{false};
+
+struct State {
+  std::mutex mutex;
+  std::map<Id, int> descriptors;  // how many numbers an opening has
+  std::map<std::FILE*, off_t> positions;
+};
+
+State& state() {
+  static auto& one = *new State;  // programs may write while static objects end
+  return one;
+}
+
+class KeptErrno {
+ public:
+  KeptErrno() : kept_(errno) {}
+  ~KeptErrno() { errno = kept_; }
+  KeptErrno(const KeptErrno&) = delete;
+  KeptErrno& operator=(const KeptErrno&) = delete;
+
+ private:
+  int kept_;
+};
+
+Id opening_of(int descriptor) {
+  return openings[static_cast<std::size_t>(descriptor)].load(std::memory_order_relaxed) - 1;
+}
+
+bool is_higher_level_loaded() {
+  static const bool found =
+      dlsym(RTLD_DEFAULT, "H5Fcreate") != nullptr || dlsym(RTLD_DEFAULT, "ncmpi_create") != nullptr;
+  return found;
+}
+
+bool is_asked_for() {
+  static const auto choice = [] {
+    const char* const text = std::getenv(switch_variable);
+    return std::string_view(text == nullptr ? "auto" : text);
+  }();
+  return choice == "on" || (choice != "off" && !above && !is_higher_level_loaded());
+}
+
+bool has_beginning(std::string_view path, std::initializer_list<std::string_view> beginnings) {
+  for (const auto& beginning : beginnings) {
+    if (path.starts_with(beginning)) return true;
+  }
+  return false;
+}
+
+bool contains(std::string_view path, std::initializer_list<std::string_view> words) {
+  for (const auto& word : words) {
+    if (path.find(word) != path.npos) return true;
+  }
+  return false;
+}
+
+bool is_named(const char* path, const char* patterns) {
+  std::string_view left = patterns;
+  for (;;) {
+    const auto colon = left.find(':');
+    if (fnmatch(std::string(left.substr(0, colon)).c_str(), path, 0) == 0) return true;
+    if (colon == left.npos) return false;
+    left.remove_prefix(colon + 1);
+  }
+}
+
+/// Devices, programs and their libraries, what Python compiles, MPI's and capture's own files, and
+/// small ones that are only read are not data of the program.
+bool is_meant(int descriptor, const char* path, bool is_written) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const std::string_view name = path;
+  const char* const pattern = std::getenv(pattern_variable);
+  if (pattern != nullptr && name.starts_with(pattern)) return false;
+  if (const char* const patterns = std::getenv(files_variable)) return is_named(path, patterns);
+  if (has_beginning(name, {"/proc/", "/sys/", "/dev/", "/run/", "/etc/"}) ||
+      contains(name, {"/ompi.", "openmpi-sessions", "/pmix", "__pycache__"})) {
+    return false;
+  }
+  if (is_written) return true;
+  if (has_beginning(name, {"/usr/", "/lib", "/bin/", "/opt/"}) || contains(name, {".so", ".py"})) {
+    return false;
+  }
+  return status.st_size >= least_read_bytes;
+}
+
+nlohmann::json words_of(int flags) {
+  auto words = nlohmann::json::array();
+  const int access = flags & O_ACCMODE;
+  words.push_back(access == O_RDONLY ? "rdonly" : access == O_WRONLY ? "wronly" : "rdwr");
+  const std::pair<int, const char*> all[] = {
+      {O_CREAT, "creat"}, {O_EXCL, "excl"},   {O_TRUNC, "trunc"},  {O_APPEND, "append"},
+      {O_SYNC, "sync"},   {O_DSYNC, "dsync"}, {O_DIRECT, "direct"}};
+  for (const auto& [flag, word] : all) {
+    if ((flags & flag) == flag) words.push_back(word);
+  }
+  return words;
+}
+
+Id call_id(const char* name, const char* effect) {
+  return define(nlohmann::json{{"kind", "call"}, {"name", name}, {"effect", effect}}.dump());
+}
+
+Id bytes_id() { return define(R"({"kind":"bytes"})"); }
+
+/// Memory of several pieces, from the first one's address on; false: they are one line.
+bool to_memory(std::span<const iovec> pieces, ssize_t bytes, Boxes& memory) {
+  memory.clear(1);
+  if (pieces.empty()) return false;
+  const auto* const base = static_cast<const char*>(pieces.front().iov_base);
+  std::int64_t end = 0;
+  bool is_dense = true;
+  for (const auto& piece : pieces) {
+    const std::int64_t offset = static_cast<const char*>(piece.iov_base) - base;
+    const auto length = std::min<std::int64_t>(bytes, static_cast<std::int64_t>(piece.iov_len));
+    if (length == 0) continue;
+    memory.add(&offset, &length);
+    is_dense = is_dense && offset == end;
+    end = offset + length;
+    bytes -= length;
+  }
+  return !is_dense;
+}
+
+}  // namespace
+
+void higher_level_in_use() noexcept { above = true; }
+
+bool is_tracked(int descriptor) noexcept {
+  return descriptor >= 0 && descriptor < most_descriptors &&
+         openings[static_cast<std::size_t>(descriptor)].load(std::memory_order_relaxed) != 0;
+}
+
+void opened(const Call& call, const char* name, int descriptor, const char* path, int flags,
+            const std::string& how) {
+  if (!call.is_programs() || !is_asked_for() || descriptor >= most_descriptors) return;
+  const KeptErrno kept;
+  // Of what could not be opened nothing says whether it was meant.
+  if (descriptor < 0) return;
+  if (!is_meant(descriptor, path, (flags & O_ACCMODE) != O_RDONLY)) return;
+  nlohmann::json file{
+      {"kind", "file"}, {"level", "posix"}, {"path", path}, {"flags", words_of(flags)}};
+  if (!how.empty()) file["mode"] = how;
+  const auto id = open_file(file.dump());
+  if (id == no_id) return;
+  openings[static_cast<std::size_t>(descriptor)] = id + 1;
+  {
+    const std::lock_guard guard(state().mutex);
+    state().descriptors[id] = 1;
+  }
+  record({.call = call_id(name, (flags & O_CREAT) != 0 ? "create" : "open"), .file = id});
+}
+
+void duplicated(int descriptor, int copy) {
+  if (!is_tracked(descriptor) || copy < 0 || copy >= most_descriptors || copy == descriptor) return;
+  openings[static_cast<std::size_t>(copy)] = opening_of(descriptor) + 1;
+  const std::lock_guard guard(state().mutex);
+  ++state().descriptors[opening_of(descriptor)];
+}
+
+void closing(const Call& call, const char* name, int descriptor) {
+  const auto id = opening_of(descriptor);
+  openings[static_cast<std::size_t>(descriptor)] = 0;
+  {
+    const std::lock_guard guard(state().mutex);
+    if (--state().descriptors[id] > 0) return;
+    state().descriptors.erase(id);
+  }
+  if (call.is_programs()) record({.call = call_id(name, "close"), .file = id});
+}
+
+void moved(const Call& call, const char* name, unsigned direction, int descriptor, off_t offset,
+           ssize_t bytes, std::span<const iovec> pieces) {
+  if (!call.is_programs()) return;
+  static thread_local Boxes selection(1);
+  static thread_local Boxes memory(1);
+  selection.clear(1);
+  const std::int64_t start = offset;
+  const std::int64_t length = bytes;
+  if (length > 0) selection.add(&start, &length);
+  const bool is_apart = length > 0 && to_memory(pieces, bytes, memory);
+  record({.call = call_id(name, direction == writes ? "write" : "read"),
+          .file = opening_of(descriptor),
+          .dataset = bytes_id(),
+          .flags = direction | (length < 0 ? unsigned{failed} : 0),
+          .selection = &selection,
+          .rank = 1,
+          .memory = is_apart ? &memory : nullptr});
+}
+
+void called(const Call& call, const char* name, const char* effect, int descriptor, bool well,
+            std::initializer_list<std::int64_t> arguments) {
+  if (!call.is_programs()) return;
+  record({.call = call_id(name, effect),
+          .file = opening_of(descriptor),
+          .dataset = bytes_id(),
+          .flags = well ? 0 : unsigned{failed},
+          .arguments = {arguments.begin(), arguments.size()}});
+}
+
+void expect(std::FILE* stream, off_t position) {
+  const std::lock_guard guard(state().mutex);
+  state().positions[stream] = position;
+}
+
+void check(std::FILE* stream, off_t position) {
+  {
+    const std::lock_guard guard(state().mutex);
+    const auto found = state().positions.find(stream);
+    if (found == state().positions.end() || found->second == position) return;
+    found->second = position;
+  }
+  count_uncaptured("fprintf, fputs and other calls on a FILE but fread and fwrite");
+}
+
+void forget(std::FILE* stream) {
+  const std::lock_guard guard(state().mutex);
+  state().positions.erase(stream);
+}
+
+}  // namespace slabmark::capture::posix

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "capture/recorder.hpp"
+
+namespace slabmark::capture::posix {
+
+/// on: capture the files that may be meant; off: none; automatic: as on until the program turns out
+/// to speak to a library above POSIX (HDF5, PnetCDF, MPI-IO), whose calls say more.
+constexpr char switch_variable[] = "SLABMARK_CAPTURE_POSIX";
+/// Patterns of the shell, with colons between them, of the files that are captured: instead of the
+/// built-in choice.
+constexpr char files_variable[] = "SLABMARK_CAPTURE_FILES";
+
+/// The program speaks to a library above POSIX.
+void higher_level_in_use() noexcept;
+
+/// Whether calls on a descriptor are captured. Cheap.
+bool is_tracked(int descriptor) noexcept;
+
+/// A call that opened `descriptor`, or failed to: tracks it, if the program itself made it, and it
+/// is one of the files that are meant. `how`: "fopen", say, with its mode; empty for flags of open.
+void opened(const Call& call, const char* name, int descriptor, const char* path, int flags,
+            const std::string& how = "");
+/// `copy` is `descriptor` under another number.
+void duplicated(int descriptor, int copy);
+/// Before the descriptor is closed.
+void closing(const Call& call, const char* name, int descriptor);
+
+/// Bytes that were moved at `offset`; negative: the call failed. `pieces`: in memory, where they
+/// are several.
+void moved(const Call& call, const char* name, unsigned direction, int descriptor, off_t offset,
+           ssize_t bytes, std::span<const iovec> pieces = {});
+/// Any other call.
+void called(const Call& call, const char* name, const char* effect, int descriptor, bool well,
+            std::initializer_list<std::int64_t> arguments = {});
+
+/// Where `stream` is to be, if nothing but what is captured has moved it: counts the others.
+void expect(std::FILE* stream, off_t position);
+void check(std::FILE* stream, off_t position);
+void forget(std::FILE* stream);
+
+}  // namespace slabmark::capture::posix

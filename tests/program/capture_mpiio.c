@@ -1,0 +1,180 @@
+/* capture_mpiio FILE SEED [OPERATIONS]: random calls of MPI-IO, of which each rank prints what it
+ * asked for, byte by byte, as it knows from how it made its types,
+ * into FILE.asked.RANK:
+ *
+ *   CALL FILE_BYTES / MEMORY_BYTES
+ *
+ * in runs FIRST-LAST. It knows nothing of capture.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpi.h>
+
+enum { most_runs = 4096, buffer_bytes = 1 << 16 };
+
+static unsigned long long state;
+
+static int random_below(int n) {
+  state = state * 6364136223846793005ull + 1442695040888963407ull;
+  return n <= 0 ? 0 : (int)((state >> 33) % (unsigned)n);
+}
+
+/* A type, and where its bytes are. */
+struct type {
+  MPI_Datatype type;
+  int count; /* of bytes */
+  int bytes[most_runs];
+  int extent;
+};
+
+/* One of integers at random places, which ascend; `whole`: none is twice. */
+static void make_type(struct type* made) {
+  int blocks[16], places[16], count = 1 + random_below(4), at = random_below(3), i, j;
+  made->count = 0;
+  for (i = 0; i < count; ++i) {
+    blocks[i] = 1 + random_below(3);
+    places[i] = at;
+    at += blocks[i] + random_below(3);
+    for (j = 0; j < 4 * blocks[i]; ++j) made->bytes[made->count++] = 4 * places[i] + j;
+  }
+  MPI_Datatype indexed;
+  made->extent = 4 * (at + random_below(3));
+  if (random_below(3) == 0) { /* one part of a line of `at` */
+    const int start = random_below(at), part = 1 + random_below(at - start);
+    made->count = 0;
+    made->extent = 4 * at;
+    for (j = 0; j < 4 * part; ++j) made->bytes[made->count++] = 4 * start + j;
+    MPI_Type_create_subarray(1, &at, &part, &start, MPI_ORDER_C, MPI_INT, &made->type);
+  } else {
+    MPI_Type_indexed(count, blocks, places, MPI_INT, &indexed);
+    MPI_Type_create_resized(indexed, 0, made->extent, &made->type);
+    MPI_Type_free(&indexed);
+  }
+  MPI_Type_commit(&made->type);
+}
+
+/* Byte number `n` of many of them in a row. */
+static long byte_of(const struct type* type, long n) {
+  return n / type->count * type->extent + type->bytes[n % type->count];
+}
+
+static void print_bytes(const struct type* type, long first, long count, long displacement) {
+  long i, begin = 0;
+  for (i = 0; i < count; ++i) {
+    const long at = displacement + byte_of(type, first + i);
+    if (i == 0 || displacement + byte_of(type, first + i - 1) + 1 != at) begin = at;
+    if (i + 1 == count || displacement + byte_of(type, first + i + 1) != at + 1) {
+      printf(" %ld-%ld", begin, at);
+    }
+  }
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, ranks, i;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const unsigned long long seed = strtoull(argv[2], NULL, 10) * 999 + 7;
+  const int operations = argc > 3 ? atoi(argv[3]) : 30;
+  char* buffer = malloc(buffer_bytes);
+  char asked[512];
+  snprintf(asked, sizeof asked, "%s.asked.%d", argv[1], rank);
+  if (!freopen(asked, "w", stdout)) return 1;
+  memset(buffer, 'a' + rank, buffer_bytes);
+  static struct type view, memory;
+  MPI_File file;
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "cb_nodes", "1");
+  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file);
+  MPI_Info_free(&info);
+  MPI_File_set_size(file, 1 << 20);
+  long displacement = 0, position = 0; /* in bytes of the view */
+  state = seed + 31337u * (unsigned)rank;
+  make_type(&view);
+  displacement = rank * 65536;
+  MPI_File_set_view(file, displacement, MPI_INT, view.type, "native", MPI_INFO_NULL);
+  for (i = 0; i < operations; ++i) {
+    state = seed + (unsigned)i; /* all ranks make the same call */
+    const int what = random_below(11);
+    state = seed + 1000u * (unsigned)(rank + 1) + (unsigned)i;
+    if (what == 10) {
+      MPI_Type_free(&view.type);
+      make_type(&view);
+      displacement = rank * 65536 + 4 * random_below(20);
+      position = 0;
+      MPI_File_set_view(file, displacement, MPI_INT, view.type, "native", MPI_INFO_NULL);
+      continue;
+    }
+    make_type(&memory);
+    const int count = random_below(4);
+    const long bytes = (long)count * memory.count;
+    const long place = random_below(50); /* in integers of the view */
+    const char* name = "";
+    MPI_Status status;
+    MPI_Request request;
+    switch (what) {
+#define AT(number, call, ...)                                   \
+  case number:                                                  \
+    name = #call;                                               \
+    call(file, place, buffer, count, memory.type, __VA_ARGS__); \
+    break;
+      AT(0, MPI_File_write_at, &status)
+      AT(1, MPI_File_write_at_all, &status)
+      AT(2, MPI_File_read_at, &status)
+      AT(3, MPI_File_iwrite_at, &request)
+      AT(4, MPI_File_iread_at, &request)
+      case 5:
+        name = "MPI_File_write_at_all_begin";
+        MPI_File_write_at_all_begin(file, place, buffer, count, memory.type);
+        MPI_File_write_at_all_end(file, buffer, &status);
+        break;
+      case 6:
+        name = "MPI_File_write";
+        MPI_File_write(file, buffer, count, memory.type, &status);
+        break;
+      case 7:
+        name = "MPI_File_write_all";
+        MPI_File_write_all(file, buffer, count, memory.type, &status);
+        break;
+      case 8:
+        name = "MPI_File_iwrite";
+        MPI_File_iwrite(file, buffer, count, memory.type, &request);
+        break;
+      default:
+        MPI_File_seek(file, place, MPI_SEEK_SET);
+        position = 4 * place;
+        name = "MPI_File_read_all";
+        MPI_File_read_all(file, buffer, count, memory.type, &status);
+    }
+    const int is_posted = what == 3 || what == 4 || what == 8;
+    if (is_posted && random_below(2)) {
+      MPI_Wait(&request, &status);
+    } else if (is_posted) {
+      MPI_Waitall(1, &request, &status);
+    }
+    const int is_by_pointer = what >= 6;
+    printf("%s", name);
+    print_bytes(&view, is_by_pointer ? position : 4 * place, bytes, displacement);
+    printf(" /");
+    print_bytes(&memory, 0, bytes, 0);
+    printf("\n");
+    if (is_by_pointer) position += bytes;
+    MPI_Type_free(&memory.type);
+  }
+  /* What the ranks share a pointer of: lengths alone are known, and that none overlap. */
+  MPI_File_set_view(file, 1 << 19, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
+  for (i = 0; i < 4; ++i) {
+    MPI_Status status;
+    MPI_File_write_shared(file, buffer, 10 + rank, MPI_CHAR, &status);
+    MPI_File_write_ordered(file, buffer, 5 + rank, MPI_CHAR, &status);
+  }
+  MPI_File_sync(file);
+  MPI_Type_free(&view.type);
+  MPI_File_close(&file);
+  free(buffer);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,309 @@
+"""Capture of HDF5, MPI-IO and POSIX: what is recorded is what the program asked for, element by element, and the program does
+what it does without.
+
+Programs print what they ask for: capture_hdf5.c, capture_mpiio.c, capture_posix.c. Files without these are those of
+test_slablog_lives.py and test_slablog_calls.py."""
+
+import collections
+import itertools
+import json
+import os
+import pathlib
+import re
+import sys
+
+import pytest
+from test_slablog_lives import contents
+
+BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
+LIBRARIES = [BIN.parent / "lib" / f"libslabcapture_{level}.so" for level in ("mpiio", "posix")]
+SOURCES = pathlib.Path(__file__).parents[2]
+sanitized = bool(os.environ.get("SLABMARK_SANITIZERS"))
+
+
+def environment(pattern, below="under_vol=0;under_info={}", **more):
+    preloaded = {} if sanitized else {"LD_PRELOAD": ":".join(map(str, LIBRARIES))}  # the sanitizers must come first
+    return {"SLABMARK_CAPTURE": str(pattern), "HDF5_PLUGIN_PATH": str(BIN.parent / "plugins"),
+            "HDF5_VOL_CONNECTOR": f"slabcapture {below}", **preloaded, **more}
+
+
+@pytest.fixture
+def captured(run, tmp_path):
+    """captured(program, args, ranks, **environment) -> (the finished process, the events of each rank)"""
+    numbers = itertools.count()
+
+    def capture(program, args, ranks=1, launch=None, **more):
+        pattern = tmp_path / f"{next(numbers)}.pattern"
+        settings = [f"{name}={value}" for name, value in environment(pattern, **more).items()]
+        words = [*settings, program if str(program).startswith("/") else BIN / program, *args]
+        done = run("/usr/bin/env", words, ranks=ranks, launch=launch, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        merged = run("slabmark-pattern", ["merge", f"{pattern}.parts", "-o", pattern])
+        assert merged.returncode == 0, merged.stderr
+        shown = [run("slabmark-pattern", ["show", pattern, "--rank", rank]) for rank in range(ranks)]
+        return done, [[json.loads(line) for line in one.stdout.splitlines()] for one in shown]
+
+    return capture
+
+
+def product(lengths):
+    result = 1
+    for length in lengths:
+        result *= length
+    return result
+
+
+def coordinates(box):
+    """Of the elements of one box, in the order of the array."""
+    start, count, stride, block = box
+    along = [[first + i * step + j for i in range(n) for j in range(size)]
+             for first, n, step, size in zip(start, count, stride, block)]
+    return itertools.product(*along)
+
+
+def elements(selection, extent):
+    """Numbers in the order of an array of that extent."""
+    if selection == "all":
+        return list(range(product(extent)))
+    if selection == "nothing":
+        return []
+    ones = [[1] * len(extent)] * len(selection["starts"])
+    boxes = zip(selection["starts"], selection["counts"], selection.get("strides", ones), selection.get("blocks", ones))
+    found = []
+    for box in boxes:
+        for point in coordinates(box):
+            number = 0
+            for at, length in zip(point, extent):
+                number = number * length + at
+            found.append(number)
+    return found
+
+
+def runs(text):
+    """"3-5 7-7" as [3, 4, 5, 7]."""
+    return [n for word in text.split() for n in range(int(word.split("-")[0]), int(word.split("-")[1]) + 1)]
+
+
+def asked_of_hdf5(path, rank):
+    asked = []
+    for line in pathlib.Path(f"{path}.asked.{rank}").read_text().splitlines():
+        if not (found := re.match(r"(H5\w+)(?: (/group \d/set \d))?(?: (collective|independent))?(.*)", line)):
+            continue
+        call, name, how, rest = found.groups()
+        if call == "H5Dset_extent":
+            asked.append((call, name, [int(word) for word in rest.split()]))
+        elif call == "H5Fflush":
+            asked.append((call,))
+        else:
+            in_file, in_memory = rest.split("/")
+            asked.append((call, name, how, runs(in_file), runs(in_memory)))
+    return asked
+
+
+def recorded_of_hdf5(events, extents):
+    """In the words of asked_of_hdf5; `extents` by dataset, from the header."""
+    found = []
+    extents = dict(extents)
+    for event in events:
+        if event["call"] == "H5Dset_extent":
+            extents[event["dataset"]] = event["arguments"]
+            found.append((event["call"], event["dataset"], event["arguments"]))
+        elif event["call"] == "H5Fflush":
+            found.append((event["call"],))
+        elif "selection" in event:
+            in_file = elements(event["selection"], extents[event["dataset"]])
+            memory = event.get("memory")
+            in_memory = elements(memory, memory["extent"]) if memory else list(range(len(in_file)))
+            how = "collective" if "collective" in event["flags"] else "independent"
+            found.append((event["call"], event["dataset"], how, in_file, in_memory))
+    return found
+
+
+def extents_in(run, pattern):
+    header = json.loads(run("slabmark-pattern", ["show", pattern]).stdout)
+    return {one["name"]: one["extent"] for one in reversed(header["definitions"]) if one["kind"] == "dataset"}
+
+
+@pytest.mark.parametrize("ranks, seeds", [(1, range(1, 4)), (3, range(6, 7))])
+def test_random_calls_of_hdf5_are_recorded_element_by_element(run, captured, tmp_path, ranks, seeds):
+    for number, seed in enumerate(seeds):
+        _, events = captured("capture_hdf5", [tmp_path / "r.h5", seed, 40, *(["serial"] if ranks == 1 else [])], ranks)
+        extents = extents_in(run, tmp_path / f"{number}.pattern")
+        for rank in range(ranks):
+            asked = asked_of_hdf5(tmp_path / "r.h5", rank)
+            assert len(asked) > 20
+            assert recorded_of_hdf5(events[rank], extents) == asked, (seed, rank)
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+@pytest.mark.parametrize("ranks, seeds", [(1, range(1, 2)), (3, range(3, 4))])
+def test_random_calls_of_mpi_io_are_recorded_byte_by_byte(captured, tmp_path, ranks, seeds):
+    for seed in seeds:
+        _, events = captured("capture_mpiio", [tmp_path / f"{seed}.bin", seed, 50], ranks, launch=True)
+        shared = []
+        for rank in range(ranks):
+            asked = (tmp_path / f"{seed}.bin.asked.{rank}").read_text().splitlines()
+            asked = [(line.split(" ")[0], *(runs(part) for part in line.partition(" ")[2].split("/"))) for line in asked]
+            recorded = []
+            for event in events[rank]:
+                assert "uncaptured" not in event
+                if "selection" not in event:
+                    continue
+                in_file = elements(event["selection"], [1 << 40])
+                if re.search("shared|ordered", event["call"]):
+                    shared += in_file
+                else:
+                    memory = elements(event["memory"], [1 << 40]) if "memory" in event else list(range(len(in_file)))
+                    recorded.append((event["call"], in_file, memory))
+            assert recorded == asked, (seed, rank)
+        # Of the shared pointer it is known only that no byte is written twice, and none left out.
+        expected = sum(4 * (15 + 2 * rank) for rank in range(ranks))
+        assert sorted(shared) == list(range(1 << 19, (1 << 19) + expected))
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+@pytest.mark.parametrize("seed", range(2))
+def test_calls_of_the_c_library_are_recorded_in_programs_that_use_no_other(captured, tmp_path, seed):
+    done, [events] = captured("capture_posix", [tmp_path, seed])
+    asked = [line.split() for line in done.stdout.splitlines()]
+    recorded = [[event["call"], pathlib.Path(event["file"]).name, str(event["selection"]["starts"][0][0]),
+                 str(event["selection"]["counts"][0][0])] for event in events if "selection" in event]
+    assert recorded == asked
+    assert events[-1]["uncaptured"].startswith("fprintf")
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+@pytest.mark.parametrize("switch", ["auto", "on"])
+def test_what_a_library_does_below_a_captured_call_is_not_recorded_again(captured, tmp_path, switch):
+    """HDF5 writes by MPI-IO, and that by POSIX."""
+    _, [events] = captured("capture_mpiio", [tmp_path / "f", 1, 10], launch=True, SLABMARK_CAPTURE_POSIX=switch)
+    assert {event["call"][:3] for event in events} == {"MPI"}
+    _, [events] = captured("capture_hdf5", [tmp_path / "f", 1, 10], launch=True, SLABMARK_CAPTURE_POSIX=switch)
+    assert {event["call"][:2] for event in events} == {"H5"}
+
+
+LIVES = [("closed-first", "0"), ("closed-first", "3"), ("left-open", "dataset"), ("left-open", "attribute", "flush"),
+         ("left-open", "file"), ("twice", "open"), ("twice", "reopen"), ("mounted",), ("mounted", "closed", "stays"),
+         ("external",), ("external", "open"), ("linked-first",), ("aligned", "65536", "1048576", "100000"), ("elsewhere",)]
+CALLS = [("links", "tracked"), ("unlink", "NAME", "INC"), ("own-memory",), ("referenced",), ("mapped",), ("storage",),
+         ("properties", "sizes-16"), ("properties", "userblock"), ("properties", "page-buffer")]
+
+
+def test_programs_do_and_say_what_they_do_without_it(run, each):
+    """Ids left open, files closed in another order, mounted, linked; error stacks are printed to stderr."""
+
+    def check(case, folder):
+        program, words = case
+        outcomes = []
+        for name in ("native", "captured"):
+            (folder / name).mkdir()
+            settings = {} if name == "native" else environment(folder / "run.pattern")
+            done = run("/usr/bin/env", [*(f"{key}={value}" for key, value in settings.items()), BIN / program, *words],
+                       cwd=folder / name)
+            files = {path.name: contents(path) for path in sorted((folder / name).glob("*.h5"))}
+            outcomes.append((done.returncode, done.stdout, done.stderr, files))
+        assert outcomes[1] == outcomes[0]
+        assert outcomes[0][3]
+        assert any((folder / "run.pattern.parts").glob("*.spool"))
+
+    each([("log_lives", words) for words in LIVES] + [("log_calls", words) for words in CALLS], check)
+
+
+def test_it_stands_above_the_log_connector(run, captured, tmp_path):
+    below = "under_vol=6204;under_info={under_vol=0;under_info={}}"
+    _, events = captured("capture_hdf5", [tmp_path / "r.h5", 6, 20], ranks=2, below=below)
+    extents = extents_in(run, tmp_path / "0.pattern")
+    for rank in range(2):
+        assert recorded_of_hdf5(events[rank], extents) == asked_of_hdf5(tmp_path / "r.h5", rank)
+    import h5py
+
+    with h5py.File(tmp_path / "r.h5") as file:
+        assert "_slablog" in file
+
+
+H5PY = """
+import random, sys
+import h5py, numpy
+
+random.seed(int(sys.argv[2]))
+written = []
+with h5py.File(sys.argv[1], "w") as file:
+    for number in range(3):
+        shape = tuple(random.randint(2, 6) for _ in range(random.randint(1, 3)))
+        dataset = file.create_dataset(f"g/{number}", shape, "f4", chunks=random.choice([None, True]))
+        dataset.attrs["units"] = "m"
+        for _ in range(6):
+            index = [slice(*sorted(random.sample(range(n + 1), 2)), random.randint(1, 2)) for n in shape]
+            at = random.randrange(len(shape))
+            if random.random() < .3:
+                index[at] = sorted(random.sample(range(shape[at]), random.randint(1, shape[at])))
+            elif random.random() < .3:
+                index[at] = random.randrange(shape[at])
+            elements = numpy.arange(dataset.size).reshape(shape)[tuple(index)].ravel().tolist()
+            dataset[tuple(index)] = numpy.ones(numpy.empty(shape)[tuple(index)].shape)
+            print(dataset.name, *elements)
+    print(file["g"].visititems(lambda name, item: print("#", item[()].sum()) if name == "0" else None))
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_h5py_is_captured_with_the_hdf5_that_it_brings(run, captured, tmp_path):
+    """The operator that visititems calls reads, which is the program's own call, too."""
+    pytest.importorskip("h5py")
+    (tmp_path / "script.py").write_text(H5PY)
+    for seed in range(2):
+        done, [events] = captured(sys.executable, [tmp_path / "script.py", tmp_path / "a.h5", seed])
+        extents = extents_in(run, tmp_path / f"{seed}.pattern")
+        asked, recorded = collections.Counter(), collections.Counter()
+        for line in done.stdout.splitlines():
+            if line.startswith("/"):
+                name, *numbers = line.split()
+                asked.update((name, int(number)) for number in numbers)
+        for event in events:
+            if "writes" in event.get("flags", ()):
+                recorded.update((event["dataset"], n) for n in elements(event["selection"], extents[event["dataset"]]))
+        assert recorded == asked
+        assert [event["dataset"] for event in events if "reads" in event.get("flags", ())] == ["/g/0"]
+
+
+def owners(events, extents):
+    """Of the elements that each rank wrote: (dataset, number) of all its calls together."""
+    found = set()
+    for event in events:
+        if "writes" in event.get("flags", ()):
+            found.update((event["dataset"], n) for n in elements(event["selection"], extents[event["dataset"]]))
+    return found
+
+
+def elements_of_map(path, number, rank):
+    """What a rank has of map `number` of a NetCDF file, by its own numbers."""
+    with pytest.importorskip("netCDF4").Dataset(path) as file:
+        requests = file[f"D{number}.nreqs"][:].tolist()
+        first, last = sum(requests[:rank]), sum(requests[: rank + 1])
+        pairs = zip(file[f"D{number}.offsets"][first:last].tolist(), file[f"D{number}.lengths"][first:last].tolist())
+        return {element for begin, length in pairs for element in range(begin, begin + length)}
+
+
+@pytest.mark.parametrize("method", ["hdf5-points", "hdf5-multi"])
+def test_methods_write_the_elements_of_the_map_that_they_were_given(run, captured, tmp_path, method):
+    maps = tmp_path / "f.nc"
+    run("slabmark-decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "-o", maps]).check_returncode()
+    _, events = captured("slabmark-bench", ["decomp", "--map", maps, "--method", method, "--trials", "1", "--no-verify", "--no-bound",
+                                            "-o", tmp_path], ranks=4)
+    extents = extents_in(run, tmp_path / "0.pattern")
+    for rank in range(4):
+        written = owners(events[rank], extents)
+        for number, name in enumerate(sorted(extents), 1):
+            assert {element for dataset, element in written if dataset == name} == elements_of_map(maps, number, rank), (rank, name)
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+@pytest.mark.parametrize("interface", ["posix", "mpiio", "phdf5"])
+def test_h5perf_is_captured_through_each_of_its_interfaces(run, captured, tmp_path, interface):
+    """Two ranks write 4 KiB each of one dataset in transfers of 1 KiB."""
+    args = ["-A", interface, "-e", "4K", "-x", "1K", "-X", "1K", "-B", "1K", "-i", "1", "-w", "-p", "2", "-P", "2"]
+    _, events = captured("h5perf", args, ranks=2, SLABMARK_CAPTURE_POSIX="on", HDF5_PARAPREFIX=str(tmp_path))
+    for rank in range(2):
+        written = [element for event in events[rank] if "writes" in event.get("flags", ())
+                   for element in elements(event["selection"], [8192])]
+        assert written == list(range(4096 * rank, 4096 * (rank + 1)))

@@ -1,8 +1,10 @@
 #include "dropin/pnetcdf/engine.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "dropin/pnetcdf/open_file.hpp"
+#include "parallel/end_of_mpi.hpp"
 
 namespace slabmark::dropin {
 
@@ -14,27 +16,17 @@ std::vector<std::shared_ptr<Engine>>& engines() {
   return all;
 }
 
-int end_of_mpi(MPI_Comm, int, void*, void*) {
-  forget_open_files();
-  engines().clear();
-  return MPI_SUCCESS;
-}
-
-/// MPI_Finalize first frees what hangs on MPI_COMM_SELF, while MPI still works.
-void call_at_end_of_mpi() {
-  static bool done = false;
-  if (done) return;
-  done = true;
-  int key = MPI_KEYVAL_INVALID;
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_mpi, &key, nullptr);
-  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
-}
-
 }  // namespace
 
 // All ranks of a group have its engine or none, since they make it together.
 std::shared_ptr<Engine> Engine::of(MPI_Comm comm) {
-  call_at_end_of_mpi();
+  static bool is_forgotten_at_end = false;
+  if (!std::exchange(is_forgotten_at_end, true)) {
+    at_end_of_mpi([] {
+      forget_open_files();
+      engines().clear();
+    });
+  }
   for (const auto& known : engines()) {
     int same = MPI_UNEQUAL;
     MPI_Comm_compare(known->comm.get(), comm, &same);

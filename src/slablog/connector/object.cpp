@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include "parallel/end_of_mpi.hpp"
 #include "slablog/connector/virtual_dataset.hpp"
 #include "slablog/find_datasets.hpp"
 #include "slablog/journal/driver.hpp"
@@ -360,7 +361,7 @@ void end_closed_logs(bool well) {
 
 // HDF5 ends when MPI does, when the process does, or when a program says so. The first two come
 // here before they come to HDF5, which is needed: while it ends, HDF5 2.2.0 silently skips those of
-// its parts that were not in use before. MPI deletes the attributes that were set last first.
+// its parts that were not in use before. MPI makes the calls that were asked for last first.
 void close_all_at_exit() {
   H5atclose([](void*) { close_all(); }, nullptr);
   static const int registered = std::atexit(close_all);
@@ -377,15 +378,10 @@ void close_all_before_mpi_ends() {
   MPI_Finalized(&has_ended);
   if (has_begun == 0 || has_ended != 0) return;
   done = true;
-  const auto at_end = [](MPI_Comm, int, void*, void*) -> int {
+  at_end_of_mpi([] {
     close_all();
     InPlaceWriter::forget_all();
-    return MPI_SUCCESS;
-  };
-  int key = MPI_KEYVAL_INVALID;
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, nullptr);
-  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
-  MPI_Comm_free_keyval(&key);
+  });
 }
 
 namespace {

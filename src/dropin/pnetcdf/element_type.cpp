@@ -15,26 +15,26 @@ namespace {
 
 /// Calls visit(a value of the C++ type).
 template <class Visit>
-auto with_type(ElementType type, const Visit& visit) {
+auto with_type(nc_type type, const Visit& visit) {
   switch (type) {
-    case ElementType::text:  // never converted: only its size counts
-    case ElementType::int8:
+    case NC_CHAR:  // never converted: only its size counts
+    case NC_BYTE:
       return visit(std::int8_t{});
-    case ElementType::uint8:
+    case NC_UBYTE:
       return visit(std::uint8_t{});
-    case ElementType::int16:
+    case NC_SHORT:
       return visit(std::int16_t{});
-    case ElementType::uint16:
+    case NC_USHORT:
       return visit(std::uint16_t{});
-    case ElementType::int32:
+    case NC_INT:
       return visit(std::int32_t{});
-    case ElementType::uint32:
+    case NC_UINT:
       return visit(std::uint32_t{});
-    case ElementType::int64:
+    case NC_INT64:
       return visit(std::int64_t{});
-    case ElementType::uint64:
+    case NC_UINT64:
       return visit(std::uint64_t{});
-    case ElementType::float32:
+    case NC_FLOAT:
       return visit(float{});
     default:
       return visit(double{});
@@ -87,39 +87,37 @@ bool convert_elements(const void* source, void* target, std::uint64_t count) {
 
 /// A type, in files and in memory.
 struct TypeRow {
-  ElementType type;
-  nc_type external;
+  nc_type type;
   MPI_Datatype in_memory;
 };
 
 // All types are here, once.
 const std::array<TypeRow, 11>& type_rows() {
   static const std::array<TypeRow, 11> rows = {{
-      {ElementType::text, NC_CHAR, MPI_CHAR},
-      {ElementType::int8, NC_BYTE, MPI_SIGNED_CHAR},
-      {ElementType::uint8, NC_UBYTE, MPI_UNSIGNED_CHAR},
-      {ElementType::int16, NC_SHORT, MPI_SHORT},
-      {ElementType::uint16, NC_USHORT, MPI_UNSIGNED_SHORT},
-      {ElementType::int32, NC_INT, MPI_INT},
-      {ElementType::uint32, NC_UINT, MPI_UNSIGNED},
-      {ElementType::int64, NC_INT64, MPI_LONG_LONG_INT},
-      {ElementType::uint64, NC_UINT64, MPI_UNSIGNED_LONG_LONG},
-      {ElementType::float32, NC_FLOAT, MPI_FLOAT},
-      {ElementType::float64, NC_DOUBLE, MPI_DOUBLE},
+      {NC_CHAR, MPI_CHAR},
+      {NC_BYTE, MPI_SIGNED_CHAR},
+      {NC_UBYTE, MPI_UNSIGNED_CHAR},
+      {NC_SHORT, MPI_SHORT},
+      {NC_USHORT, MPI_UNSIGNED_SHORT},
+      {NC_INT, MPI_INT},
+      {NC_UINT, MPI_UNSIGNED},
+      {NC_INT64, MPI_LONG_LONG_INT},
+      {NC_UINT64, MPI_UNSIGNED_LONG_LONG},
+      {NC_FLOAT, MPI_FLOAT},
+      {NC_DOUBLE, MPI_DOUBLE},
   }};
   return rows;
 }
 
-std::optional<ElementType> predefined(MPI_Datatype type) {
+std::optional<nc_type> predefined(MPI_Datatype type) {
   for (const TypeRow& row : type_rows()) {
     if (type == row.in_memory) return row.type;
   }
-  const std::pair<MPI_Datatype, ElementType> types[] = {
+  const std::pair<MPI_Datatype, nc_type> types[] = {
       // Fortran's, as its flexible calls name them
-      {MPI_CHARACTER, ElementType::text}, {MPI_INTEGER1, ElementType::int8},
-      {MPI_INTEGER2, ElementType::int16}, {MPI_INTEGER4, ElementType::int32},
-      {MPI_INTEGER8, ElementType::int64}, {MPI_REAL4, ElementType::float32},
-      {MPI_REAL8, ElementType::float64}};
+      {MPI_CHARACTER, NC_CHAR}, {MPI_INTEGER1, NC_BYTE},  {MPI_INTEGER2, NC_SHORT},
+      {MPI_INTEGER4, NC_INT},   {MPI_INTEGER8, NC_INT64}, {MPI_REAL4, NC_FLOAT},
+      {MPI_REAL8, NC_DOUBLE}};
   for (const auto& [mpi, element] : types) {
     if (type == mpi) return element;
   }
@@ -129,10 +127,10 @@ std::optional<ElementType> predefined(MPI_Datatype type) {
     return std::nullopt;
   }
   MPI_Type_size(type, &size);
-  if (type == MPI_LONG) return size == 8 ? ElementType::int64 : ElementType::int32;
-  if (type == MPI_INTEGER && size == 4) return ElementType::int32;
-  if (type == MPI_REAL && size == 4) return ElementType::float32;
-  if (type == MPI_DOUBLE_PRECISION && size == 8) return ElementType::float64;
+  if (type == MPI_LONG) return size == 8 ? NC_INT64 : NC_INT;
+  if (type == MPI_INTEGER && size == 4) return NC_INT;
+  if (type == MPI_REAL && size == 4) return NC_FLOAT;
+  if (type == MPI_DOUBLE_PRECISION && size == 8) return NC_DOUBLE;
   return std::nullopt;
 }
 
@@ -144,25 +142,20 @@ bool is_predefined(MPI_Datatype type) {
 
 }  // namespace
 
-std::uint64_t size_of(ElementType type) {
+std::uint64_t size_of(nc_type type) {
   return with_type(type, [](auto value) { return std::uint64_t{sizeof value}; });
 }
 
-std::optional<ElementType> external_type(nc_type type) {
-  for (const TypeRow& row : type_rows()) {
-    if (row.external == type) return row.type;
-  }
-  return std::nullopt;
-}
+bool is_classic(nc_type type) { return type >= NC_BYTE && type <= NC_UINT64; }
 
-MPI_Datatype mpi_type_of(ElementType type) {
+MPI_Datatype mpi_type_of(nc_type type) {
   const auto& rows = type_rows();
   return std::find_if(rows.begin(), rows.end(),
                       [type](const TypeRow& row) { return row.type == type; })
       ->in_memory;
 }
 
-std::optional<ElementType> element_type_of(MPI_Datatype type) {
+std::optional<nc_type> element_type_of(MPI_Datatype type) {
   if (is_predefined(type)) return predefined(type);
   int integers = 0, addresses = 0, types = 0, combiner = 0;
   MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
@@ -181,20 +174,19 @@ std::optional<ElementType> element_type_of(MPI_Datatype type) {
   return common;
 }
 
-bool always_fits(ElementType from, ElementType to) {
-  if (from == ElementType::text || to == ElementType::text) return from == to;
+bool always_fits(nc_type from, nc_type to) {
+  if (from == NC_CHAR || to == NC_CHAR) return from == to;
   return with_type(from, [to](auto source) {
     return with_type(to, [](auto target) { return always<decltype(source), decltype(target)>(); });
   });
 }
 
-bool convert(ElementType from, const void* source, ElementType to, void* target,
-             std::uint64_t count) {
+bool convert(nc_type from, const void* source, nc_type to, void* target, std::uint64_t count) {
   if (from == to) {
     std::memcpy(target, source, count * size_of(from));
     return true;
   }
-  if (from == ElementType::text || to == ElementType::text) return false;
+  if (from == NC_CHAR || to == NC_CHAR) return false;
   return with_type(from, [&](auto value) {
     return with_type(to, [&](auto converted) {
       return convert_elements<decltype(value), decltype(converted)>(source, target, count);

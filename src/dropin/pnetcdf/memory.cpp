@@ -36,7 +36,7 @@ bool is_derived(MPI_Datatype type) {
 
 }  // namespace
 
-std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, ElementType external,
+std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, nc_type external,
                                          std::uint64_t elements, std::span<const MPI_Offset> counts,
                                          const MPI_Offset* imap) {
   UserMemory memory;
@@ -69,9 +69,9 @@ std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, Element
     }
   }
   // NC_BYTE takes unsigned bytes as they are in some formats, and text becomes nothing else.
-  const bool bytes_of_either_sign = memory.type_ != external && external == ElementType::int8 &&
-                                    memory.type_ == ElementType::uint8;
-  const bool text = memory.type_ == ElementType::text || external == ElementType::text;
+  const bool bytes_of_either_sign =
+      memory.type_ != external && external == NC_BYTE && memory.type_ == NC_UBYTE;
+  const bool text = memory.type_ == NC_CHAR || external == NC_CHAR;
   if (bytes_of_either_sign || (text && memory.type_ != external)) return std::nullopt;
   if (imap && !is_contiguous(counts, imap)) {
     if (memory.derived_) return std::nullopt;

@@ -27,11 +27,11 @@ class UserMemory {
   /// Memory for `elements` of a variable of type `external`; `imap` (or null) as `ncmpi_*_varm`
   /// takes it, for `counts` elements in each dimension. None where it is for PnetCDF to judge: the
   /// sizes do not match, or types that only PnetCDF converts.
-  static std::optional<UserMemory> of(const MemoryArgument& argument, ElementType external,
+  static std::optional<UserMemory> of(const MemoryArgument& argument, nc_type external,
                                       std::uint64_t elements, std::span<const MPI_Offset> counts,
                                       const MPI_Offset* imap);
 
-  ElementType type() const { return type_; }
+  nc_type type() const { return type_; }
   /// Whether the elements stand there just as they are to be moved.
   bool is_plain() const { return plain_; }
   std::byte* address() const { return static_cast<std::byte*>(argument_.address); }
@@ -50,7 +50,7 @@ class UserMemory {
   void for_each_mapped(const Move& move) const;
 
   MemoryArgument argument_;
-  ElementType type_ = ElementType::text, external_ = ElementType::text;
+  nc_type type_ = NC_CHAR, external_ = NC_CHAR;
   std::uint64_t elements_ = 0;
   bool plain_ = false;
   bool derived_ = false;

@@ -147,7 +147,9 @@ const OpenFile::Variable* OpenFile::variable(int id) {
       SLABMARK_NATIVE(ncmpi_inq_varoffset)(opening_.ncid, id, &offset) != NC_NOERR) {
     return nullptr;
   }
-  Variable found{external_type(type), {}, static_cast<std::uint64_t>(offset)};
+  Variable found{is_classic(type) ? std::optional(type) : std::nullopt,
+                 {},
+                 static_cast<std::uint64_t>(offset)};
   std::vector<int> ids(static_cast<std::size_t>(dims) + 1);
   SLABMARK_NATIVE(ncmpi_inq_vardimid)(opening_.ncid, id, ids.data());
   for (int d = 0; d < dims; ++d) {

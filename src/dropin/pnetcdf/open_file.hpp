@@ -32,7 +32,7 @@ struct Request {
   GeometryPtr geometry;
   std::uint64_t first_record = 0, end_record = 0;
   std::optional<UserMemory> memory;
-  ElementType type = ElementType::text;  ///< of the variable
+  nc_type type = NC_CHAR;               ///< of the variable
   std::unique_ptr<std::byte[]> packed;  ///< null where elements move from or to the caller's memory
 
   std::uint64_t bytes() const { return geometry->elements() * size_of(type); }
@@ -117,7 +117,7 @@ class OpenFile {
 
  private:
   struct Variable {
-    std::optional<ElementType> type;
+    std::optional<nc_type> type;
     Shape shape;
     std::uint64_t offset = 0;
   };

@@ -23,9 +23,6 @@ constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 // What a call needs beside a plan, and a plan beside what grows with the pieces.
 constexpr std::uint64_t bytes_of_call = 1u << 20;
 constexpr std::uint64_t bytes_of_request = 256;
-// While a plan is made: 28 of an own piece and 37 of another rank's on an aggregator were measured,
-// where no two ranks have the same element.
-constexpr std::uint64_t bytes_of_piece = 64;
 
 /// Whether so many bytes can be had now. They are given back at once.
 bool has_memory_for(std::uint64_t bytes) {
@@ -112,7 +109,9 @@ class Transfer {
     }
     if (shift == RequestPlan::none()) {
       const Stopwatch watch(report.plan_seconds);
-      if (engine_.comm.any(!has_memory_for(bytes_of_plan(side)))) return NC_ENOMEM;
+      if (!have_memory_to_plan(engine_.comm, pieces_of(side), engine_.rearranger->aggregators())) {
+        return NC_ENOMEM;
+      }
       if (side.plans.size() == Engine::most_plans) side.plans.pop_back();
       side.plans.push_front(std::make_unique<RequestPlan>(
           engine_.comm, side.posted, puts, place_of,
@@ -168,20 +167,13 @@ class Transfer {
   }
 
  private:
-  /// Collective: what making a plan for these requests may take on this rank.
-  std::uint64_t bytes_of_plan(const Side& side) const {
+  static std::uint64_t pieces_of(const Side& side) {
     std::set<const Geometry*> geometries;
     std::uint64_t pieces = 0;
     for (const Posted& one : side.posted) {
       if (geometries.insert(one.geometry.get()).second) pieces += one.geometry->pieces();
     }
-    const std::uint64_t most = engine_.comm.max(pieces);
-    const auto ranks = static_cast<std::uint64_t>(engine_.comm.size());
-    const auto& aggregators = engine_.rearranger->aggregators();
-    if (std::ranges::find(aggregators, engine_.comm.rank()) != aggregators.end()) {
-      pieces += most * ranks / aggregators.size();
-    }
-    return bytes_of_piece * pieces;
+    return pieces;
   }
 
   OpenFile& file_;

@@ -1,15 +1,17 @@
 // What the library for decomposed arrays takes beside the method pnetcdf-rearranged and beside
-// PnetCDF's own requests: the same file, written in turns by one job. See README.md for the command
-// and a sample.
+// PnetCDF's own requests: the same file, written in turns by one job. And for how long a program
+// stands still that has its records written while it computes. See README.md for the commands.
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -119,36 +121,51 @@ class ByMethod : public Way {
 
 class ByLibrary : public Way {
  public:
-  /// `copies`: the buffers are the program's again at once.
-  ByLibrary(const Comm& comm, const Pattern& pattern, const Data& data, bool copies)
-      : comm_(comm), pattern_(pattern), data_(data), copies_(copies) {
-    must(slabmark_init(comm.get(), &system_));
+  /// `copies`: the buffers are the program's again at once. `system`: one that there is already.
+  ByLibrary(const Comm& comm, const Pattern& pattern, const Data& data, bool copies, int system = 0)
+      : comm_(comm), pattern_(pattern), data_(data), copies_(copies), system_(system) {
+    if (system == 0) {
+      own_ = true;
+      must(slabmark_init(comm.get(), &system_));
+    }
     for (const auto& transfers : data.transfers) declare(transfers);
   }
-  ~ByLibrary() override { slabmark_finalize(system_); }
+  ~ByLibrary() override {
+    if (own_) slabmark_finalize(system_);
+  }
 
   void write(const std::string& path) override {
+    write(path, [](std::uint64_t, const auto& put) { put(); });
+  }
+
+  /// `record(round, put)` calls put().
+  template <class Record>
+  void write(const std::string& path, const Record& record) {
     int file = 0;
     const int ncid = comm_.is_root() ? define(path) : -1;
     must(slabmark_take_pnetcdf(system_, path.c_str(), ncid, MPI_INFO_NULL, &file));
     std::size_t next = 0;
     for (std::uint64_t round = 0; round < pattern_.rounds; ++round) {
-      const auto& transfers = data_.transfers[round];
-      for (std::size_t i = 0; i < transfers.size(); ++i, ++next) {
-        const auto variable = static_cast<int>(transfers[i].dataset);
-        if (pattern_.datasets[transfers[i].dataset].has_time) {
-          must(slabmark_set_frame(file, variable, static_cast<std::int64_t>(transfers[i].time)));
-        }
-        const auto put = copies_ ? slabmark_write_darray : slabmark_iput_darray;
-        must(put(file, variable, decompositions_[next], data_.counts[next], data_.buffers[round][i],
-                 nullptr));
-      }
-      must(slabmark_flush(file));
+      record(round, [&] { put(file, round, next); });
     }
     must(slabmark_close(file));
   }
 
  private:
+  void put(int file, std::uint64_t round, std::size_t& next) {
+    const auto& transfers = data_.transfers[round];
+    for (std::size_t i = 0; i < transfers.size(); ++i, ++next) {
+      const auto variable = static_cast<int>(transfers[i].dataset);
+      if (pattern_.datasets[transfers[i].dataset].has_time) {
+        must(slabmark_set_frame(file, variable, static_cast<std::int64_t>(transfers[i].time)));
+      }
+      const auto put = copies_ ? slabmark_write_darray : slabmark_iput_darray;
+      must(put(file, variable, decompositions_[next], data_.counts[next], data_.buffers[round][i],
+               nullptr));
+    }
+    must(slabmark_flush(file));
+  }
+
   /// One decomposition for all transfers that are laid out alike on all ranks.
   void declare(const std::vector<Transfer>& transfers) {
     std::map<std::tuple<SelectionPtr, SelectionPtr, ElementType>, std::size_t> first_with;
@@ -197,8 +214,8 @@ class ByLibrary : public Way {
   const Comm& comm_;
   const Pattern& pattern_;
   const Data& data_;
-  bool copies_;
-  int system_ = 0;
+  bool copies_, own_ = false;
+  int system_;
   std::vector<int> decompositions_;  ///< by transfer, one round after another
 };
 
@@ -213,14 +230,97 @@ std::string median_and_range(std::vector<double> values) {
                      values.back());
 }
 
-ExitStatus run(const Comm& comm, int argc, char** argv) {
+/// Memory for the data of a round, to copy them to as fast as can be: it was touched before.
+class Copy {
+ public:
+  explicit Copy(const Data& data) : data_(data) {}
+
+  void make(const Pattern& pattern, std::uint64_t round) {
+    std::size_t at = 0, next = 0;
+    for (std::uint64_t r = 0; r < round; ++r) next += data_.transfers[r].size();
+    for (std::size_t i = 0; i < data_.transfers[round].size(); ++i, ++next) {
+      const auto type = pattern.datasets[data_.transfers[round][i].dataset].type;
+      const auto bytes = static_cast<std::size_t>(data_.counts[next]) * size_of(type);
+      if (memory_.size() < at + bytes) memory_.resize(2 * (at + bytes));
+      std::memcpy(memory_.data() + at, data_.buffers[round][i], bytes);
+      at += bytes;
+    }
+  }
+
+ private:
+  const Data& data_;
+  std::vector<std::byte> memory_;
+};
+
+/// What a program waits for in each record that is written while it computes (asleep), beside one
+/// copy of the same data.
+void measure_stalls(const Comm& comm, const Pattern& pattern, const Data& data, int system,
+                    const std::string& path, std::uint64_t trials, double computes) {
+  const auto seconds_of = [&](const auto& step) {
+    comm.barrier();
+    const double begin = now();
+    step();
+    return comm.max(now() - begin);
+  };
+  Copy copy(data);
+  for (const bool copies : {false, true}) {
+    ByLibrary library(comm, pattern, data, copies, system);
+    std::vector<double> copying, standing, ratios;
+    for (std::uint64_t trial = 0; trial <= trials; ++trial) {  // the first is for warming up
+      if (comm.is_root()) std::remove(path.c_str());
+      comm.barrier();
+      library.write(path, [&](std::uint64_t round, const auto& put) {
+        double of_copy = 0, of_put = 0;
+        const auto copy_now = [&] { of_copy = seconds_of([&] { copy.make(pattern, round); }); };
+        if (round % 2 == 0) copy_now();  // whoever comes second finds the data in the caches
+        of_put = seconds_of(put);
+        if (round % 2 == 1) copy_now();
+        if (trial > 0 && round > 0) {  // of the first, variables without time are a part
+          copying.push_back(of_copy);
+          standing.push_back(of_put);
+          ratios.push_back(of_put / of_copy);
+        }
+        std::this_thread::sleep_for(std::chrono::duration<double>(computes));
+      });
+    }
+    if (!comm.is_root()) continue;
+    fmt::print("{:<15} one copy {}  stall {}  ratio {}\n",
+               copies ? "library, write" : "library, iput", median_and_range(copying),
+               median_and_range(standing), median_and_range(ratios));
+  }
+  if (comm.is_root()) std::remove(path.c_str());
+}
+
+/// The program's ranks and system, with `io_ranks` apart; null on these, when all is done.
+std::unique_ptr<Comm> with_io_ranks(const Comm& world, int io_ranks, int& system) {
+  MPI_Comm own = MPI_COMM_NULL;
+  must(slabmark_init_io(world.get(), io_ranks, &own, &system));
+  if (own == MPI_COMM_NULL) return nullptr;
+  must(slabmark_set_option(system, "in_flight", "2"));
+  return Comm::taking_over(own);
+}
+
+ExitStatus run(const Comm& world, int argc, char** argv) {
   if (argc < 5) {
-    throw InputError("usage: rearrange_library CASE MAP FOLDER TRIALS [RECORDS] [varn]");
+    throw InputError(
+        "usage: rearrange_library CASE MAP FOLDER TRIALS [RECORDS] [varn | stall IO_RANKS "
+        "SECONDS]");
   }
   const std::string folder = argv[3];
   const auto trials = parse_count(argv[4], "the number of trials", 1);
   OutputPatternRequest request{.path = argv[2], .output = argv[1]};
   if (argc > 5) request.records = parse_count(argv[5], "the number of records", 1);
+  if (argc > 8 && std::string(argv[6]) == "stall") {
+    int system = 0;
+    const auto program = with_io_ranks(world, std::stoi(argv[7]), system);
+    if (!program) return ExitStatus::good;
+    const Pattern pattern = make_output_map_pattern(*program, request).mine;
+    measure_stalls(*program, pattern, Data(pattern), system, folder + "/rearrange_library.nc",
+                   trials, std::stod(argv[8]));
+    must(slabmark_finalize(system));
+    return ExitStatus::good;
+  }
+  const Comm& comm = world;
   const Pattern pattern = make_output_map_pattern(comm, request).mine;
   const Data data(pattern);
 
@@ -270,6 +370,7 @@ ExitStatus run(const Comm& comm, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return slabmark::run_program(argc, argv, "rearrange_library",
-                               [&](const slabmark::Comm& world) { return run(world, argc, argv); });
+  return slabmark::run_program(
+      argc, argv, "rearrange_library",
+      [&](const slabmark::Comm& world) { return run(world, argc, argv); }, MPI_THREAD_MULTIPLE);
 }

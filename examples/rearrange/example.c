@@ -1,10 +1,12 @@
-/* Columns of an atmosphere, dealt out to the ranks, written as netCDF by a plan: example.c FILE */
-#include <mpi.h>
-#include <pnetcdf.h>
+/* Columns of an atmosphere, dealt out to the ranks, written as netCDF by a plan: example.c FILE
+ * [IO_RANKS] */
 #include <slabmark/rearrange.h>
 #include <slabmark/rearrange_pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include <mpi.h>
+#include <pnetcdf.h>
 
 enum { levels = 5, columns = 96, records = 3 };
 
@@ -34,10 +36,17 @@ static int define(const char* path) {
 
 int main(int argc, char** argv) {
   int rank, ranks, system, file, area_decomp, t_decomp, area, t;
+  MPI_Comm comm;
   MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc < 2) MPI_Abort(MPI_COMM_WORLD, 2);
+  check(slabmark_init_io(MPI_COMM_WORLD, argc > 2 ? atoi(argv[2]) : 0, &comm, &system),
+        "slabmark_init_io");
+  if (comm == MPI_COMM_NULL) { /* this rank was for I/O alone, and all is done */
+    MPI_Finalize();
+    return 0;
+  }
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
 
   /* This rank has every `ranks`-th column, on all levels. */
   const int own = (columns - rank + ranks - 1) / ranks;
@@ -49,12 +58,11 @@ int main(int argc, char** argv) {
     for (int c = 0; c < own; ++c) offsets[l * own + c] = l * columns + rank + c * ranks;
   }
 
-  check(slabmark_init(MPI_COMM_WORLD, &system), "slabmark_init");
   check(slabmark_init_decomp(system, SLABMARK_FLOAT64, 1, (int64_t[]){columns}, own, offsets,
                              &area_decomp),
         "slabmark_init_decomp");
-  check(slabmark_init_decomp(system, SLABMARK_FLOAT32, 2, (int64_t[]){levels, columns}, own * levels,
-                             offsets, &t_decomp),
+  check(slabmark_init_decomp(system, SLABMARK_FLOAT32, 2, (int64_t[]){levels, columns},
+                             own * levels, offsets, &t_decomp),
         "slabmark_init_decomp");
 
   const int ncid = rank == 0 ? define(argv[1]) : -1;
@@ -78,6 +86,7 @@ int main(int argc, char** argv) {
 
   check(slabmark_close(file), "slabmark_close");
   check(slabmark_finalize(system), "slabmark_finalize");
+  MPI_Comm_free(&comm);
   free(offsets);
   free(area_data);
   free(t_data);

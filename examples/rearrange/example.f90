@@ -1,4 +1,4 @@
-!> Columns of an atmosphere, dealt out to the ranks, written as netCDF by a plan: example.f90 FILE
+!> Columns of an atmosphere, dealt out to the ranks, written as netCDF by a plan: example.f90 FILE [IO_RANKS]
 program example
   use, intrinsic :: iso_fortran_env, only: int64, real32, real64, error_unit
   use mpi
@@ -8,17 +8,25 @@ program example
   implicit none
 
   integer, parameter :: levels = 5, columns = 96, records = 3
-  integer :: rank, ranks, error, own, l, c, record, wrong
+  integer :: comm, rank, ranks, io_ranks, error, own, l, c, record, wrong
   integer :: system, file, area_decomp, t_decomp, area, t
   integer(int64), allocatable :: offsets(:, :)
   real(real64), allocatable :: area_data(:)
   real(real32), allocatable :: t_data(:, :)
-  character(len=1024) :: path
+  character(len=1024) :: path, word
 
   call MPI_Init(error)
-  call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
-  call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
   call get_command_argument(1, path)
+  call get_command_argument(2, word)
+  io_ranks = 0
+  if (word /= '') read (word, *) io_ranks
+  call check(slabmark_init_io(MPI_COMM_WORLD, io_ranks, comm, system), 'slabmark_init_io')
+  if (comm == MPI_COMM_NULL) then  ! this rank was for I/O alone, and all is done
+    call MPI_Finalize(error)
+    stop
+  end if
+  call MPI_Comm_rank(comm, rank, error)
+  call MPI_Comm_size(comm, ranks, error)
 
   ! This rank has every `ranks`-th column, on all levels.
   own = (columns - rank + ranks - 1) / ranks
@@ -28,7 +36,6 @@ program example
     offsets(:, l) = [((l - 1) * columns + rank + (c - 1) * ranks + 1, c = 1, own)]
   end do
 
-  call check(slabmark_init(MPI_COMM_WORLD, system), 'slabmark_init')
   call check(slabmark_init_decomp(system, slabmark_float64, [int(columns, int64)], offsets(:, 1), &
                                   area_decomp), 'slabmark_init_decomp')
   call check(slabmark_init_decomp(system, slabmark_float32, int([columns, levels], int64), &
@@ -36,7 +43,7 @@ program example
              'slabmark_init_decomp')
 
   if (rank == 0) call define()
-  call MPI_Barrier(MPI_COMM_WORLD, error)
+  call MPI_Barrier(comm, error)
   call check(slabmark_open_pnetcdf(system, path, slabmark_write, MPI_INFO_NULL, file), path)
   call check(slabmark_inq_varid(file, 'area', area), 'area')
   call check(slabmark_inq_varid(file, 'T', t), 'T')
@@ -56,6 +63,7 @@ program example
 
   call check(slabmark_close(file), 'slabmark_close')
   call check(slabmark_finalize(system), 'slabmark_finalize')
+  call MPI_Comm_free(comm, error)
   call MPI_Finalize(error)
   if (wrong /= 0) stop 1
 

@@ -1,6 +1,7 @@
 #include "exchange/flush_plan.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,10 @@ constexpr std::uint64_t wide_hole = std::uint64_t{64} << 20;
 // Extents begin at multiples of this in the range, as its windows do where nothing is left out, so
 // that they stay aligned.
 constexpr std::uint64_t grain = std::uint64_t{4} << 20;
+
+// While a plan is made: 28 of an own piece and 37 of another rank's on an aggregator were measured
+// in the drop-in for PnetCDF, where no two ranks have the same element.
+constexpr std::uint64_t bytes_of_piece = 64;
 
 /// Merges sorted runs that touch or overlap, in place.
 void join(RunList& sorted) {
@@ -55,6 +60,17 @@ std::vector<std::size_t> agreed_maps(const Comm& comm, std::span<const std::size
     map_of.push_back(all_agree && first < i ? map_of[first] : maps++);
   }
   return map_of;
+}
+
+// Asked of the system and given back at once.
+bool have_memory_to_plan(const Comm& comm, std::uint64_t pieces, std::span<const int> aggregators) {
+  const std::uint64_t most = comm.max(pieces);
+  if (std::ranges::find(aggregators, comm.rank()) != aggregators.end()) {
+    pieces += most * static_cast<std::uint64_t>(comm.size()) / aggregators.size();
+  }
+  void* volatile memory = std::malloc(bytes_of_piece * pieces);
+  std::free(memory);
+  return !comm.any(memory == nullptr && pieces > 0);
 }
 
 std::vector<std::uint64_t> line_of_maps(std::span<const PlanMap> maps) {

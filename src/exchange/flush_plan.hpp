@@ -42,6 +42,10 @@ RunList needed_elements(const Region& region, std::span<const PlanItem> items,
                         std::span<const std::uint64_t> map_begin, std::uint64_t begin,
                         std::uint64_t end);
 
+/// Collective. Whether every rank has the memory to make a plan, or whatever else brings `pieces`
+/// of this rank to `aggregators`: while ranks make one they wait for each other.
+bool have_memory_to_plan(const Comm& comm, std::uint64_t pieces, std::span<const int> aggregators);
+
 /// Who sends which elements to whom when the arrays of a region go through aggregators: each owns
 /// one range of the region's positions. What a rank sends follows from its own pieces; what an
 /// aggregator gets is known to it as runs of each map, which all its arrays of that map share.

@@ -78,11 +78,14 @@ std::uint64_t windows_in_memory(std::uint64_t nodes) {
 Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
     : comm_(comm),
       staging_(comm, settings.node_ranks),
-      aggregators_(
-          spread(count_aggregators(comm, settings, staging_.nodes()), staging_.ranks_by_node())),
+      aggregators_(settings.dedicated.empty()
+                       ? spread(count_aggregators(comm, settings, staging_.nodes()),
+                                staging_.ranks_by_node())
+                       : settings.dedicated),
       unit_(std::max<std::uint64_t>(settings.unit, sizeof(std::uint64_t))),
       bridged_hole_(settings.bridged_hole),
-      writers_(settings.writers > 0 ? settings.writers : aggregators_.size()) {
+      writers_(settings.writers > 0 ? settings.writers : aggregators_.size()),
+      moves_first_(!settings.dedicated.empty()) {
   const auto found = std::find(aggregators_.begin(), aggregators_.end(), comm.rank());
   me_ = static_cast<std::size_t>(found - aggregators_.begin());
   const std::uint64_t wanted =
@@ -120,7 +123,11 @@ Rearranger::Tally Rearranger::run(const Flush& flush, Flow flow, const FileAcces
   while (moved < count || accessed < count || (messages && !messages->all_done())) {
     // What others wait for comes first: messages, since they take longest, then the file.
     if (messages && messages->advance(accessed)) continue;
-    if (may_access_next() && access_file(flush, accessed, flow, access, units)) {
+    // A rank that has nothing else to do lets the others go on with what they have, as far as its
+    // memory reaches.
+    if (moves_first_ && moved < count && may_move(moved, flow)) {
+      move(flush, moved++, flow);
+    } else if (may_access_next() && access_file(flush, accessed, flow, access, units)) {
       staging_.counts(me_).accessed.store(turn_ + ++accessed, std::memory_order_release);
     } else if (moved < count && may_move(moved, flow)) {
       move(flush, moved++, flow);

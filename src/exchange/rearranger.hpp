@@ -19,6 +19,8 @@ namespace slabmark {
 
 /// Which ranks aggregate, and with how much memory.
 struct RearrangerSettings {
+  /// The ranks that aggregate, ascending, and do nothing else; none: `aggregators` of all of them.
+  std::vector<int> dedicated;
   std::uint64_t aggregators = 0;  ///< 0: up to `per_node` on each node
   std::uint64_t per_node = 4;     ///< no more than a node has cores
   std::uint64_t stripes = 1;      ///< where there are more aggregators, a multiple of this
@@ -153,6 +155,7 @@ class Rearranger {
   std::uint64_t unit_;  ///< windows end at whole units, so they may be this much longer
   std::uint64_t bridged_hole_ = 0;
   std::uint64_t writers_ = 0;
+  bool moves_first_;
   /// By aggregator: how many windows the extents of its plan have up to each, from 0 on.
   std::vector<std::vector<std::uint64_t>> windows_before_;
   std::vector<Extent> extents_;  ///< of the window that goes to the file next, once it is full

@@ -40,6 +40,7 @@ class Region {
     ArrayPlace place;
     std::uint64_t begin = 0;  ///< position of its first byte
     std::uint64_t end() const { return begin + place.bytes(); }
+    bool operator==(const Array&) const = default;
   };
 
   /// Elements of an array within some range of positions.

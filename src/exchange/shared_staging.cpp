@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <new>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <utility>
 
 namespace slabmark {
@@ -29,6 +31,22 @@ constexpr std::uint64_t page = 4096;
 // The counts have a page of their own before the windows, which begin at one. MPI promises no
 // alignment, but maps pages, so all ranks round up alike.
 std::uint64_t block_of(std::uint64_t bytes) { return 2 * page + bytes; }
+
+// Where MPI keeps shared memory on Linux.
+constexpr const char* shared_memory_folder = "/dev/shm";
+
+/// Whether so much shared memory can be had here, as far as it can be told: Open MPI 4.1 makes a
+/// file of it on one rank of a node, and where that fails the others wait for ever.
+bool may_have_shared(std::uint64_t bytes) {
+  rlimit of_file{};
+  struct statvfs room {};
+  if (getrlimit(RLIMIT_FSIZE, &of_file) == 0 && of_file.rlim_cur != RLIM_INFINITY &&
+      of_file.rlim_cur < bytes) {
+    return false;
+  }
+  return statvfs(shared_memory_folder, &room) != 0 ||
+         std::uint64_t{room.f_bavail} * room.f_frsize >= bytes;
+}
 
 std::byte* first_page(std::byte* base) {
   return base + (page - reinterpret_cast<std::uintptr_t>(base) % page) % page;
@@ -82,6 +100,7 @@ std::byte* SharedStaging::shared_memory_of(int rank_in_node) const {
 }
 
 bool SharedStaging::allocate_shared(std::uint64_t mine) {
+  if (node_->any(!may_have_shared(node_->sum(mine)))) return false;
   void* base = nullptr;
   MPI_Win window = MPI_WIN_NULL;
   const int code = MPI_Win_allocate_shared(static_cast<MPI_Aint>(mine), 1, MPI_INFO_NULL,

@@ -36,8 +36,8 @@ Rearranger::Tally DataFile::move(Engine& engine, const Region& region,
   const auto write = [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
     file_.write_at(offset, memory_of(memory, bytes));
   };
-  const std::uint64_t end =
-      !writing && end_is_zero_ ? file_.size() : std::numeric_limits<std::uint64_t>::max();
+  const bool reaches_end = !writing && end_is_zero_ && file_.is_open();
+  const std::uint64_t end = reaches_end ? file_.size() : std::numeric_limits<std::uint64_t>::max();
   const auto read = [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
     const std::uint64_t there = std::min(bytes, end - std::min(end, offset));
     if (there > 0) file_.read_at(offset, memory_of(memory, there));

@@ -1,6 +1,8 @@
 #include "rearrange/engine.hpp"
 
 #include <iterator>
+#include <new>
+#include <set>
 
 namespace slabmark::rearrange {
 
@@ -9,7 +11,7 @@ Engine::Engine(const Comm& parent, const RearrangerSettings& settings, std::size
 
 std::vector<bool> Engine::fitting(const Layout& layout) const {
   std::vector<bool> all;
-  for (const Plan& plan : plans_) all.push_back(plan.fits(layout, rearranger_.aggregators()));
+  for (const Plan& plan : plans_) all.push_back(plan.fits(layout));
   return all;
 }
 
@@ -22,6 +24,12 @@ void Engine::use(std::size_t plan) {
 
 // Where that fails it does so on all ranks, which go on with the others.
 void Engine::make(const Layout& layout) {
+  std::set<const std::vector<Piece>*> maps;
+  std::uint64_t pieces = 0;
+  for (const Part& part : layout.parts) {
+    if (maps.insert(part.pieces.get()).second) pieces += part.pieces->size();
+  }
+  if (!have_memory_to_plan(comm_, pieces, rearranger_.aggregators())) throw std::bad_alloc();
   if (plans_.size() == most_plans_) plans_.pop_back();
   plans_.emplace_front(comm_, layout, rearranger_.aggregators());
 }

@@ -32,7 +32,7 @@ class Engine {
   /// Collective: the plan becomes the one in use.
   void use(std::size_t plan);
   /// Collective: makes a plan, which becomes the one in use. Every rank throws InputError where
-  /// elements are had twice, see FlushPlan.
+  /// elements are had twice, see FlushPlan, and std::bad_alloc where one lacks memory for it.
   void make(const Layout& layout);
 
   const FlushPlan& plan() const { return plans_.front().flush(); }  ///< the one in use

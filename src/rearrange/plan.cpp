@@ -5,15 +5,15 @@
 
 namespace slabmark::rearrange {
 
-Plan::Key::Key(const Layout& layout, std::span<const int> aggregators)
-    : cuts(layout.region.cut(aggregators.size(), layout.alignment)),
-      refuse_overlaps(layout.refuse_overlaps) {
+Plan::Key::Key(const Layout& layout)
+    : alignment(layout.alignment), refuse_overlaps(layout.refuse_overlaps) {
   for (const Part& part : layout.parts) {
     pieces.push_back(part.pieces);
     arrays.push_back(layout.region.array_at(part.place));
   }
-  for (const Region::Array& array : layout.region.arrays()) {
-    shapes.emplace_back(array.begin, array.place.element_bytes);
+  for (Region::Array array : layout.region.arrays()) {
+    array.place.offset = 0;
+    lie.push_back(array);
   }
 }
 
@@ -27,7 +27,7 @@ std::vector<std::size_t> Plan::first_alike(const Key& key) {
 }
 
 Plan::Plan(const Comm& comm, const Layout& layout, std::span<const int> aggregators)
-    : key_(layout, aggregators) {
+    : key_(layout) {
   const std::vector<std::size_t> map_of = agreed_maps(comm, first_alike(key_));
   std::vector<PlanMap> maps;
   std::vector<PlanItem> items;
@@ -37,7 +37,8 @@ Plan::Plan(const Comm& comm, const Layout& layout, std::span<const int> aggregat
     if (map_of[i] < maps.size()) continue;
     maps.push_back({*part.pieces, part.place.elements, std::string(part.name)});
   }
-  flush_ = FlushPlan(comm, layout.region, std::move(maps), std::move(items), key_.cuts, aggregators,
+  flush_ = FlushPlan(comm, layout.region, std::move(maps), std::move(items),
+                     layout.region.cut(aggregators.size(), layout.alignment), aggregators,
                      layout.refuse_overlaps);
 }
 

@@ -5,7 +5,6 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "exchange/flush_plan.hpp"
@@ -37,28 +36,27 @@ struct Layout {
 
 /// How a flush goes to the file, or comes from there, with what it was made for. Flushes that look
 /// alike on all ranks share it, also those of other files: the records of a time series lie
-/// elsewhere in the file but alike.
+/// elsewhere in the file but alike. Ranges of aggregators are aligned for the first of them: where
+/// later ones are not, neighbours share a page, or a stripe, which costs less than a plan.
 class Plan {
  public:
   /// Collective; see FlushPlan.
   Plan(const Comm& comm, const Layout& layout, std::span<const int> aggregators);
 
-  /// Whether it is for `layout`, on this rank.
-  bool fits(const Layout& layout, std::span<const int> aggregators) const {
-    return Key(layout, aggregators) == key_;
-  }
+  /// Whether it is for `layout`, on this rank, with the same aggregators.
+  bool fits(const Layout& layout) const { return Key(layout) == key_; }
 
   const FlushPlan& flush() const { return flush_; }
 
  private:
   struct Key {
-    Key(const Layout& layout, std::span<const int> aggregators);
+    explicit Key(const Layout& layout);
     bool operator==(const Key&) const = default;
 
     std::vector<PiecesPtr> pieces;
     std::vector<std::size_t> arrays;
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> shapes;  ///< begin and element size
-    std::vector<std::uint64_t> cuts;
+    std::vector<Region::Array> lie;  ///< as the arrays lie to each other, wherever in the file
+    std::uint64_t alignment;
     bool refuse_overlaps;
   };
 

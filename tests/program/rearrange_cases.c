@@ -1,9 +1,10 @@
 /* What a program does with the library for decomposed arrays, for its tests: rearrange_cases CASE
- * FILE. The files are those of examples/rearrange. */
+ * FILE [IN_FLIGHT IO_RANKS]. The files are those of examples/rearrange. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <hdf5.h>
 #include <mpi.h>
@@ -30,6 +31,17 @@ static void must_native(int error, const char* call) {
   if (error >= 0) return;
   fprintf(stderr, "rank %d: %s failed: %d\n", rank, call, error);
   MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static long kib_of_addresses(void) {
+  char line[256];
+  long kib = 0;
+  FILE* const status = fopen("/proc/self/status", "r");
+  while (status && fgets(line, sizeof line, status)) {
+    if (sscanf(line, "VmSize: %ld", &kib) == 1) break;
+  }
+  if (status) fclose(status);
+  return kib;
 }
 
 static void deal_out(void) {
@@ -197,16 +209,64 @@ static void hdf5(const char* path) {
          slabmark_open_pnetcdf(decomposed, path, SLABMARK_READ, MPI_INFO_NULL, &file));
 }
 
-/* More than a file may hold. `in_flight`: by a thread. */
-static void limit(const char* path, const char* in_flight) {
+/* On the ranks of the program, that is. False on those for I/O alone, when all is done. */
+static int init_with_io_ranks(int io_ranks, const char* in_flight) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  signal(SIGXFSZ, SIG_IGN);
+  must(slabmark_init_io(MPI_COMM_WORLD, io_ranks, &comm, &decomposed), "slabmark_init_io");
+  if (comm == MPI_COMM_NULL) return 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  MPI_Comm_free(&comm);
+  must(slabmark_set_option(decomposed, "in_flight", in_flight), "in_flight");
+  return 1;
+}
+
+/* The program ends with a system, and a file, that it has forgotten. */
+static void forget(const char* path) {
+  int file = 0;
+  must(slabmark_open_raw(decomposed, path, SLABMARK_CREATE, MPI_INFO_NULL, &file), path);
+  decomposed = 0;
+}
+
+/* A plan of so many elements, and one of the holes between them, that one rank lacks memory for
+ * it, for a while. */
+static void memory(const char* path) {
+  const int64_t own_elements = 400000, elements = 2 * own_elements * ranks;
+  int64_t* const places = malloc((size_t)own_elements * sizeof *places);
+  char* const data = calloc((size_t)own_elements, 1);
+  const char fill = 7;
+  int file = 0, variable = -1, decomp = 0, failed[2];
+  for (int64_t e = 0; e < own_elements; ++e) places[e] = 2 * (e * ranks + rank);
+  must(slabmark_init_decomp(decomposed, SLABMARK_INT8, 1, &elements, own_elements, places, &decomp),
+       "slabmark_init_decomp");
+  must(slabmark_open_raw(decomposed, path, SLABMARK_CREATE, MPI_INFO_NULL, &file), path);
+  must(slabmark_def_raw(file, SLABMARK_INT8, elements, 0, 0, &variable), "slabmark_def_raw");
+  struct rlimit before, now;
+  getrlimit(RLIMIT_AS, &before);
+  for (int turn = 0; turn < 3; ++turn) {
+    now = before;
+    now.rlim_cur = (rlim_t)(kib_of_addresses() * 1024 + (4 << 20));
+    must(slabmark_iput_darray(file, variable, decomp, own_elements, data, turn == 1 ? &fill : NULL),
+         "slabmark_iput_darray");
+    if (rank == ranks - 1 && turn < 2) setrlimit(RLIMIT_AS, &now);
+    const int code = slabmark_flush(file);
+    setrlimit(RLIMIT_AS, &before);
+    if (turn < 2) failed[turn] = code;
+    if (turn == 2) printf("rank %d: %d %d, then %d\n", rank, failed[0], failed[1], code);
+  }
+  must(slabmark_close(file), "slabmark_close");
+  free(places);
+  free(data);
+}
+
+/* More than a file may hold. */
+static void limit(const char* path) {
   enum { mebibytes = 16 };
   const int64_t elements = (int64_t)mebibytes << 17, share = elements / ranks;
   const int64_t start = rank * share;
   int file = 0, variable = -1, decomp = 0;
   double* const data = calloc((size_t)share, sizeof *data);
-  signal(SIGXFSZ, SIG_IGN);
-  must(slabmark_init(MPI_COMM_WORLD, &decomposed), "slabmark_init");
-  must(slabmark_set_option(decomposed, "in_flight", in_flight), "in_flight");
   must(slabmark_init_decomp_runs(decomposed, SLABMARK_FLOAT64, 1, &elements, 1, &start, &share,
                                  &decomp),
        "slabmark_init_decomp_runs");
@@ -229,7 +289,11 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "native") == 0) native(argv[2]);
   if (strcmp(argv[1], "adopt") == 0) adopt(argv[2]);
   if (strcmp(argv[1], "hdf5") == 0) hdf5(argv[2]);
-  if (strcmp(argv[1], "limit") == 0) limit(argv[2], argc > 3 ? argv[3] : "0");
+  if (argc > 4 && init_with_io_ranks(atoi(argv[4]), argv[3])) {
+    if (strcmp(argv[1], "forget") == 0) forget(argv[2]);
+    if (strcmp(argv[1], "limit") == 0) limit(argv[2]);
+    if (strcmp(argv[1], "memory") == 0) memory(argv[2]);
+  }
   if (decomposed) must(slabmark_finalize(decomposed), "slabmark_finalize");
   MPI_Finalize();
   return 0;

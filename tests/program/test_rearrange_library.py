@@ -54,18 +54,19 @@ def native(run, tmp_path_factory):
     return path.read_bytes()
 
 
-def check_example(run, program, path, native, ranks):
-    done = run(program, [path], ranks=ranks, launch=True)
+def check_example(run, program, path, native, ranks, io_ranks=0):
+    done = run(program, [path, io_ranks], ranks=ranks, launch=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert sorted(done.stdout.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]
+    assert sorted(done.stdout.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks - io_ranks)]
     assert path.read_bytes() == native
 
 
-@pytest.mark.parametrize("program", ["example", "example_static", "example_fortran"])
-def test_the_examples_are_built_outside_and_write_what_pnetcdf_writes(run, examples, native, tmp_path, program):
+@pytest.mark.parametrize("program, ranks, io_ranks", [
+    ("example", 4, 0), ("example_static", 4, 0), ("example_fortran", 4, 0), ("example", 4, 1), ("example_fortran", 7, 2)])
+def test_the_examples_are_built_outside_and_write_what_pnetcdf_writes(run, examples, native, tmp_path, program, ranks, io_ranks):
     if program == "example_fortran" and not fortran_compiler():
         pytest.skip("no compiler of Fortran here: install gfortran")
-    check_example(run, examples / "build" / program, tmp_path / "a.nc", native, 4)
+    check_example(run, examples / "build" / program, tmp_path / "a.nc", native, ranks, io_ranks)
 
 
 def test_pkg_config_knows_it(run, prefix, examples, native, tmp_path):
@@ -113,11 +114,26 @@ def test_datasets_of_hdf5_are_written_where_they_lie_and_others_are_refused_on_a
         assert np.array_equal(file["T"][:], expected.astype(np.float32))
 
 
-@pytest.mark.parametrize("in_flight", ["0", "2"])
-def test_a_file_size_limit_is_a_code_on_all_ranks(run, tmp_path, file_size_limit, in_flight):
-    done = run("rearrange_cases", ["limit", tmp_path / "a", in_flight], ranks=4, launch=True, preexec_fn=file_size_limit)
+@pytest.mark.parametrize("in_flight, io_ranks", [("0", 0), ("2", 0), ("0", 1), ("2", 1)])
+def test_a_file_size_limit_is_a_code_on_all_ranks(run, tmp_path, file_size_limit, in_flight, io_ranks):
+    done = run("rearrange_cases", ["limit", tmp_path / "a", in_flight, io_ranks], ranks=4, launch=True,
+               preexec_fn=file_size_limit)
     assert done.returncode == 0, done.stderr
     lines = re.findall(r"^rank \d: (-?\d+) (-?\d+) (.*)$", done.stdout, re.M)
-    assert len(lines) == 4 and len({line[:2] for line in lines}) == 1, done.stdout
+    assert len(lines) == 4 - io_ranks and len({line[:2] for line in lines}) == 1, done.stdout
     assert lines[0][:2] == (("-12", "0") if in_flight == "0" else ("0", "-12"))
     assert all(str(tmp_path / "a") in line[2] for line in lines), done.stdout
+
+
+@pytest.mark.parametrize("io_ranks", [0, 1])
+def test_memory_that_one_rank_lacks_for_a_plan_is_a_code_on_all(run, tmp_path, io_ranks):
+    if sanitized:
+        pytest.skip("the sanitizers need all addresses")
+    done = run("rearrange_cases", ["memory", tmp_path / "a", "0", io_ranks], ranks=4, launch=True)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == [f"rank {rank}: -11 -11, then 0" for rank in range(4 - io_ranks)]
+
+
+def test_a_program_that_forgets_its_system_leaves_no_io_rank_waiting(run, tmp_path):
+    done = run("rearrange_cases", ["forget", tmp_path / "a", "0", 2], ranks=4, launch=True)
+    assert done.returncode == 0, done.stderr

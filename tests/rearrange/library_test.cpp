@@ -218,7 +218,7 @@ TEST_F(RearrangeLibrary, WhatLiesBeyondTheEndOfTheFileReadsAsZero) {
 }
 
 TEST_F(RearrangeLibrary, MoreThanMayBeHeldIsWrittenBeforeTheFlush) {
-  ASSERT_EQ(slabmark_set_option(system, "held", "20000"), SLABMARK_OK);
+  ASSERT_EQ(slabmark_set_option(system, "held", "10000"), SLABMARK_OK);
   const int decomp = decomposition(cards);
   const int file = open("a", SLABMARK_CREATE);
   const std::int64_t bytes = elements * 8;

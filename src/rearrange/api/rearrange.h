@@ -65,18 +65,26 @@ const char* slabmark_message(void);
 /* Collective over `comm`, which is duplicated. MPI must be initialized. */
 int slabmark_init(MPI_Comm comm, int* system);
 
+/* Collective over `comm`. The same with `io_ranks` of its ranks for I/O alone: for all others,
+ * which get a communicator of their own (theirs to free), it is slabmark_init(), and the calls
+ * below are made by them. The I/O ranks, each the last of an equal share of `comm`, move the data
+ * of the others; for them the call returns at slabmark_finalize(), with MPI_COMM_NULL and system 0.
+ * 0 I/O ranks: none. */
+int slabmark_init_io(MPI_Comm comm, int io_ranks, MPI_Comm* program_comm, int* system);
+
 /* The same on all ranks, before the first file. Sizes take suffixes ("64M").
- *   aggregators  ranks that access files, or "auto"
+ *   aggregators  ranks that access files, or "auto"; I/O ranks all do, and no others
  *   window       most bytes that a rank holds for the exchange, or "auto"
  *   align        aggregators' ranges begin at multiples of it, or "auto"
  *   writers      aggregators of a node that write at once, or "auto"
  *   holes        holes up to this size are written over with zeros where nothing was written
  *   node_ranks   ranks that share memory; 0: as MPI says
  *   held         most bytes of copies that a rank holds; 0 (default): no bound
- *   in_flight    flushes that a thread writes while the program goes on; 0 (default): none */
+ *   in_flight    flushes that I/O ranks, or else a thread, write while the program goes on; 0
+ *                (default): none */
 int slabmark_set_option(int system, const char* name, const char* value);
 
-/* Collective. Its files must be closed; its decompositions go with it. */
+/* Collective. Its files must be closed; its decompositions go with it, and I/O ranks are free. */
 int slabmark_finalize(int system);
 
 /* ---- Decompositions -------------------------------------------------------------------------- */
@@ -126,8 +134,9 @@ int slabmark_iput_darray(int file, int variable, int decomp, int64_t count, cons
 int slabmark_iget_darray(int file, int variable, int decomp, int64_t count, void* data);
 
 /* Collective. Moves all that is pending. Where a call before it was refused on a rank, every rank
- * gets that code here, and nothing is moved. With the option in_flight, what is put is copied and
- * written later; a failure is then told by a later call, at the latest by slabmark_close(). */
+ * gets that code here, and nothing is moved. With the option in_flight, what is put is copied, or
+ * handed over to the I/O ranks, and written later; a failure is then told by a later call, at the
+ * latest by slabmark_close(). */
 int slabmark_flush(int file);
 
 /* Collective. Flushes, waits for what is in flight, and has the file system store it. */

@@ -40,7 +40,7 @@ typedef struct slabmark_format {
 int slabmark_open_format(int system, const char* path, int mode, MPI_Info info,
                          const slabmark_format* format, void* context, int* file);
 
-/* The communicator of a system. */
+/* The communicator of a system: of the ranks that call it, without I/O ranks. */
 int slabmark_inq_comm(int system, MPI_Comm* comm);
 
 /* Makes the sentence that slabmark_message() returns, as printf does, and returns `code`. */

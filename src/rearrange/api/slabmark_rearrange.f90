@@ -22,7 +22,7 @@ module slabmark_rearrange
   !> Modes to open a file in.
   integer, parameter, public :: slabmark_read = 0, slabmark_write = 1, slabmark_create = 2
 
-  public :: slabmark_init, slabmark_set_option, slabmark_finalize
+  public :: slabmark_init, slabmark_init_io, slabmark_set_option, slabmark_finalize
   public :: slabmark_init_decomp, slabmark_init_decomp_runs, slabmark_free_decomp
   public :: slabmark_open_raw, slabmark_def_raw, slabmark_inq_varid, slabmark_set_frame
   public :: slabmark_write_darray, slabmark_read_darray, slabmark_iput_darray, slabmark_iget_darray
@@ -55,6 +55,12 @@ module slabmark_rearrange
       import :: c_int
       integer(c_int), value :: comm
       integer(c_int), intent(out) :: system
+    end function
+    integer(c_int) function c_init_io(comm, io_ranks, program_comm, system) &
+        bind(c, name="slabmark_fortran_init_io")
+      import :: c_int
+      integer(c_int), value :: comm, io_ranks
+      integer(c_int), intent(out) :: program_comm, system
     end function
     integer(c_int) function c_set_option(system, name, text) bind(c, name="slabmark_set_option")
       import :: c_int, c_char
@@ -148,6 +154,13 @@ contains
     integer, intent(in) :: comm
     integer, intent(out) :: system
     code = c_init(comm, system)
+  end function
+
+  !> `io_ranks` of `comm` serve the others, and come back at slabmark_finalize() with MPI_COMM_NULL.
+  integer function slabmark_init_io(comm, io_ranks, program_comm, system) result(code)
+    integer, intent(in) :: comm, io_ranks
+    integer, intent(out) :: program_comm, system
+    code = c_init_io(comm, io_ranks, program_comm, system)
   end function
 
   integer function slabmark_set_option(system, name, text) result(code)

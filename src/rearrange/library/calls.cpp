@@ -4,17 +4,21 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "parallel/end_of_mpi.hpp"
 #include "rearrange/api/rearrange_format.h"
 #include "rearrange/library/decomposition.hpp"
 #include "rearrange/library/element_type.hpp"
 #include "rearrange/library/failure.hpp"
+#include "rearrange/library/file_data.hpp"
 #include "rearrange/library/open_file.hpp"
 #include "rearrange/library/raw_format.hpp"
 #include "rearrange/library/system.hpp"
@@ -79,6 +83,54 @@ OpenFile& file_of(int handle) { return *object<std::shared_ptr<OpenFile>>(handle
 template <class Pointer>
 void refuse_null(Pointer pointer, const char* what) {
   if (!pointer) throw Failure(SLABMARK_EARGUMENT, fmt::format("{} is a null pointer.", what));
+}
+
+/// A system of the ranks of `comm`, where it is one that can have such.
+std::shared_ptr<System> new_system(MPI_Comm comm, int io_ranks) {
+  int initialized = 0, between_groups = 0;
+  MPI_Initialized(&initialized);
+  if (!initialized || comm == MPI_COMM_NULL ||
+      MPI_Comm_test_inter(comm, &between_groups) != MPI_SUCCESS || between_groups) {
+    throw Failure(SLABMARK_EARGUMENT,
+                  "A system needs MPI, initialized, and a communicator of one group.");
+  }
+  return std::make_shared<System>(comm, io_ranks);
+}
+
+struct BelongsTo {
+  const System* system;
+  bool operator()(const std::shared_ptr<System>& its) const { return its.get() == system; }
+  bool operator()(const DecompositionOf& its) const { return its.system.get() == system; }
+  bool operator()(const std::shared_ptr<OpenFile>& its) const { return &its->system() == system; }
+};
+
+/// Collective: the end of a system, and of all that belongs to it.
+void end(const System& system) {
+  system.order({static_cast<std::int64_t>(IoRanks::Order::end)});
+  std::erase_if(handles(), [belongs = BelongsTo{&system}](const auto& entry) {
+    return std::visit(belongs, entry.second);
+  });
+}
+
+/// A program that ends MPI before its systems must not leave I/O ranks behind.
+void end_those_with_io_ranks() {
+  std::map<int, std::shared_ptr<System>> left;  // in the same order on all ranks
+  for (const auto& [number, handle] : handles()) {
+    const auto* const system = std::get_if<std::shared_ptr<System>>(&handle);
+    if (system && (*system)->io_ranks()) left.emplace(number, *system);
+  }
+  for (const auto& [number, system] : left) end(*system);
+}
+
+/// A communicator of the program's own, which treats errors as `like` does.
+MPI_Comm comm_for_program(const Comm& comm, MPI_Comm like) {
+  MPI_Comm own = MPI_COMM_NULL;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  check_mpi(MPI_Comm_dup(comm.get(), &own), "MPI_Comm_dup");
+  MPI_Comm_get_errhandler(like, &handler);
+  MPI_Comm_set_errhandler(own, handler);
+  MPI_Errhandler_free(&handler);
+  return own;
 }
 
 int init_decomp(int system, slabmark_type type, int dimensions, const int64_t* extents,
@@ -185,14 +237,27 @@ const char* slabmark_strerror(int code) {
 int slabmark_init(MPI_Comm comm, int* system) {
   return guarded([&] {
     refuse_null(system, "The place for the system");
-    int initialized = 0, between_groups = 0;
-    MPI_Initialized(&initialized);
-    if (!initialized || comm == MPI_COMM_NULL ||
-        MPI_Comm_test_inter(comm, &between_groups) != MPI_SUCCESS || between_groups) {
-      throw Failure(SLABMARK_EARGUMENT,
-                    "A system needs MPI, initialized, and a communicator of one group.");
+    *system = new_handle(new_system(comm, 0));
+  });
+}
+
+int slabmark_init_io(MPI_Comm comm, int io_ranks, MPI_Comm* program_comm, int* system) {
+  return guarded([&] {
+    refuse_null(program_comm, "The place for the communicator");
+    refuse_null(system, "The place for the system");
+    *program_comm = MPI_COMM_NULL;
+    *system = 0;
+    const auto made = new_system(comm, io_ranks);
+    if (made->is_io_rank()) {
+      FileData::serve(*made);
+    } else {
+      *program_comm = comm_for_program(made->comm(), comm);
+      *system = new_handle(made);
+      static bool is_registered = false;
+      if (made->io_ranks() && !std::exchange(is_registered, true)) {
+        slabmark::at_end_of_mpi(end_those_with_io_ranks);
+      }
     }
-    *system = new_handle(std::make_shared<System>(comm));
   });
 }
 
@@ -207,22 +272,16 @@ int slabmark_set_option(int system, const char* name, const char* value) {
 int slabmark_finalize(int system) {
   return guarded([&] {
     const auto ending = system_of(system);
-    const auto belongs = [&](const Handle& handle) {
-      const auto* const file = std::get_if<std::shared_ptr<OpenFile>>(&handle);
-      return file && &(*file)->system() == ending.get();
-    };
     agreed(ending->comm(), SLABMARK_EARGUMENT, [&] {
       for (const auto& [number, handle] : handles()) {
-        if (belongs(handle)) {
+        if (std::holds_alternative<std::shared_ptr<OpenFile>>(handle) &&
+            std::visit(BelongsTo{ending.get()}, handle)) {
           throw Failure(SLABMARK_EARGUMENT,
                         fmt::format("File {} is still open; close it first.", number));
         }
       }
     });
-    std::erase_if(handles(), [&](const auto& entry) {
-      const auto* const its = std::get_if<DecompositionOf>(&entry.second);
-      return (its && its->system == ending) || entry.first == system;
-    });
+    end(*ending);
   });
 }
 

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "exchange/flush_plan.hpp"
 #include "exchange/ranges.hpp"
 #include "rearrange/library/element_type.hpp"
 #include "rearrange/library/failure.hpp"
@@ -101,6 +104,11 @@ void Decomposition::take(std::span<const std::int64_t> extents, std::span<const 
 
 const PiecesPtr& Decomposition::holes() {
   if (holes_) return holes_;
+  std::vector<int> all(static_cast<std::size_t>(comm_.size()));
+  std::iota(all.begin(), all.end(), 0);
+  if (!have_memory_to_plan(comm_, pieces_->size(), all)) {
+    throw failure_of(std::make_exception_ptr(std::bad_alloc()), SLABMARK_EARGUMENT);
+  }
   RunList mine;
   for (const Piece& piece : *pieces_) append(mine, {piece.file, piece.length});
   const Run range = equal_range(elements_, static_cast<std::uint64_t>(comm_.rank()),

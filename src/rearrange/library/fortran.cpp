@@ -10,6 +10,13 @@ int slabmark_fortran_init(MPI_Fint comm, int* system) {
   return slabmark_init(MPI_Comm_f2c(comm), system);
 }
 
+int slabmark_fortran_init_io(MPI_Fint comm, int io_ranks, MPI_Fint* program_comm, int* system) {
+  MPI_Comm own = MPI_COMM_NULL;
+  const int code = slabmark_init_io(MPI_Comm_f2c(comm), io_ranks, &own, system);
+  *program_comm = MPI_Comm_c2f(own);
+  return code;
+}
+
 int slabmark_fortran_open_raw(int system, const char* path, int mode, MPI_Fint info, int* file) {
   return slabmark_open_raw(system, path, mode, MPI_Info_f2c(info), file);
 }

@@ -39,30 +39,14 @@ OpenFile::OpenFile(std::shared_ptr<System> system, const std::string& path, int 
       format_(format),
       context_(context),
       writable_(mode != SLABMARK_READ) {
-  const Comm& comm = system_->comm();
   system_->agree_on_options();
-  agreed(comm, SLABMARK_EARGUMENT, [&] {
-    if (mode < SLABMARK_READ || mode > SLABMARK_CREATE) {
-      throw Failure(SLABMARK_EARGUMENT, fmt::format("{} is no mode to open a file in.", mode));
-    }
-    if (mode != SLABMARK_CREATE || !comm.is_root()) return;
-    mpiio::File::create(MPI_COMM_SELF, path, with_own_hints(hints)).close();
+  agreed(system_->comm(), SLABMARK_EARGUMENT, [&] {
+    if (mode >= SLABMARK_READ && mode <= SLABMARK_CREATE) return;
+    throw Failure(SLABMARK_EARGUMENT, fmt::format("{} is no mode to open a file in.", mode));
   });
-  agreed(comm, SLABMARK_EARGUMENT, [&] {
-    data_ = DataFile(comm.get(), path, writable_ ? DataFile::Access::write : DataFile::Access::read,
-                     hints);
-    data_.end_is_zero();
-    data_.fresh_from(format.fresh_from < 0 ? data_.size()
-                                           : static_cast<std::uint64_t>(format.fresh_from));
-  });
-  const Choices choices(system_->options(), hints, path, data_.hints());
-  // All ranks must choose the same, also where the file system looks different to them.
-  RearrangerSettings settings = choices.for_rearranger();
-  settings.stripes = comm.min(settings.stripes);
-  settings.writers = comm.min(settings.writers);
-  settings.aggregators = comm.min(settings.aggregators);
-  alignment_ = comm.min(choices.alignment().value);
-  engine_ = &system_->engine(settings);
+  data_ = std::make_unique<FileData>(*system_, system_->next_number(),
+                                     FileData::Opening{path, mode, hints, format.fresh_from,
+                                                       format.padding, format.swaps_bytes != 0});
 }
 
 bool OpenFile::is_raw() const { return format_.inq_array == raw_format().inq_array; }
@@ -90,7 +74,7 @@ void OpenFile::set_frame(int variable, std::int64_t frame) {
 
 OpenFile::Variable& OpenFile::variable(int number) {
   Variable& found = variables_[number];
-  if (found.name.empty()) found.name = fmt::format("variable {}", number);
+  if (found.name.empty()) found.name = FileData::name_of(number);
   return found;
 }
 
@@ -155,9 +139,7 @@ OpenFile::Request OpenFile::request_of(const Call& call) {
 
 void OpenFile::copy(Request& request) {
   if (request.copy) return;
-  const std::uint64_t bytes = bytes_of(*request.decomposition);
-  request.copy.reset(new std::byte[bytes]);
-  if (bytes > 0) std::memcpy(request.copy.get(), request.data, bytes);
+  request.copy = system_->copies().make(request.data, bytes_of(*request.decomposition));
   request.data = request.copy.get();
 }
 
@@ -193,11 +175,6 @@ std::int64_t OpenFile::digest(Operation operation) const {
   return digest.value();
 }
 
-std::exception_ptr OpenFile::broken() {
-  const std::lock_guard lock(mutex_);
-  return broken_;
-}
-
 void OpenFile::flush_as(Operation operation) {
   const std::int64_t all = digest(operation);
   Requests requests = std::exchange(requests_, {});
@@ -205,7 +182,11 @@ void OpenFile::flush_as(Operation operation) {
   gets_.clear();
   std::exception_ptr failure = std::exchange(refused_, nullptr);
   held_ = 0;
-  if (operation != Operation::flush) system_->wait_for_background();
+  if (operation == Operation::flush) {
+    system_->make_room();
+  } else {
+    system_->wait_for_background();
+  }
   std::int64_t end_record = 0;
   bool reads = false;
   for (const Request& request : requests) {
@@ -213,8 +194,9 @@ void OpenFile::flush_as(Operation operation) {
     reads |= !request.writes;
   }
   const bool later = system_->writes_in_background() && !reads && operation == Operation::flush;
-  if (!failure) failure = broken();
-  if (!failure && later) {
+  const bool by_thread = later && !system_->io_ranks();
+  if (!failure) failure = data_->broken();
+  if (!failure && by_thread) {
     failure = caught([&] {
       for (Request& request : requests) copy(request);
     });
@@ -233,78 +215,54 @@ void OpenFile::flush_as(Operation operation) {
   for (const Request& request : requests) {
     if (request.has_fill) request.decomposition->holes();
   }
-  if (later) {
-    move_later(std::move(requests));
+  if (by_thread) {
+    move_by_thread(std::move(requests));
     return;
   }
-  system_->wait_for_background();
-  move(requests, true);
+  if (!later) system_->wait_for_background();
+  move(requests, true, later);
   move(requests, false);
 }
 
-// Collective over the engine's communicator, so that a thread can do it.
-void OpenFile::move(const Requests& requests, bool writing) {
-  std::vector<Part> parts;
-  std::vector<ArrayPlace> places;
-  std::vector<std::byte*> buffers;
-  const auto add = [&](const Request& request, const PiecesPtr& pieces, std::byte* buffer) {
-    parts.push_back({request.place, pieces, buffer, *request.name});
-    buffers.push_back(buffer);
+void OpenFile::move(const Requests& requests, bool writing, bool later) {
+  FileData::Moved moved;
+  const auto add = [&](const Request& request, const PiecesPtr& pieces, bool holes,
+                       std::byte* buffer) {
+    moved.parts.push_back({request.place, pieces, buffer, *request.name});
+    moved.pieces.push_back(2 * request.decomposition->number() + (holes ? 1 : 0));
+    moved.variables.push_back(request.variable);
   };
   for (const Request& request : requests) {
     if (request.writes != writing || request.place.elements == 0) continue;
-    places.push_back(request.place);
-    add(request, request.decomposition->pieces(), request.data);
+    add(request, request.decomposition->pieces(), false, request.data);
     if (request.has_fill) {
-      add(request, request.decomposition->holes(), const_cast<std::byte*>(request.fill.data()));
+      add(request, request.decomposition->holes(), true,
+          const_cast<std::byte*>(request.fill.data()));
     }
   }
-  if (parts.empty()) return;
-  Region region;
-  std::array<std::int64_t, System::most_plans> misfits;
-  misfits.fill(1);
-  std::optional<Layout> layout;
-  const auto failure = caught([&] {
-    region = Region(places, static_cast<std::uint64_t>(format_.padding));
-    layout.emplace(Layout{parts, region, alignment_, writing});
-    const auto fitting = engine_->fitting(*layout);
-    std::transform(fitting.begin(), fitting.end(), misfits.begin(),
-                   [](bool fits) { return !fits; });
-  });
-  agree(engine_->comm(), failure, SLABMARK_EFORMAT, misfits);
-  const auto fitting = std::find(misfits.begin(), misfits.end(), 0);
-  if (fitting != misfits.end()) {
-    engine_->use(static_cast<std::size_t>(fitting - misfits.begin()));
-  } else {
-    const auto refused = caught([&] { engine_->make(*layout); });
-    if (refused) throw failure_of(refused, SLABMARK_EOVERLAP);  // the same on all ranks
-  }
-  agreed(engine_->comm(), SLABMARK_EIO,
-         [&] { data_.move(*engine_, region, buffers, writing, format_.swaps_bytes != 0); });
+  if (!moved.parts.empty()) data_->move(moved, writing, later);
 }
 
-void OpenFile::move_later(Requests requests) {
+void OpenFile::move_by_thread(Requests requests) {
   std::uint64_t bytes = 0;
   for (const Request& request : requests) bytes += request.decomposition->most_bytes();
   const auto shared = std::make_shared<const Requests>(std::move(requests));
   const auto work = [this, shared] {
-    if (broken()) return;  // on all ranks, since what failed did so on all
+    if (data_->broken()) return;  // on all ranks, since what failed did so on all
     const auto failure = caught([&] {
       // Asleep until all have come that far, lest it take a core from the program.
-      sleeping_barrier(engine_->comm(), std::chrono::microseconds(200));
+      sleeping_barrier(data_->movers(), std::chrono::microseconds(200));
       move(*shared, true);
     });
-    if (!failure) return;
-    const std::lock_guard lock(mutex_);
-    broken_ = failure;
+    if (failure) data_->breaks(failure);
   };
   system_->submit(work, bytes);
 }
 
 void OpenFile::sync() {
   flush_as(Operation::sync);
+  data_->sync();
   agreed(system_->comm(), SLABMARK_EIO, [&] {
-    data_.sync();
     if (format_.sync) check(format_.sync(context_));
   });
 }
@@ -312,8 +270,8 @@ void OpenFile::sync() {
 void OpenFile::close() {
   const auto flushed = caught([&] { flush_as(Operation::close); });
   const auto closed = caught([&] {
+    data_->close();
     agreed(system_->comm(), SLABMARK_EIO, [&] {
-      data_.close();
       if (format_.sync && writable_ && !flushed) check(format_.sync(context_));
     });
   });

@@ -1,12 +1,9 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -14,9 +11,9 @@
 #include <vector>
 
 #include "rearrange/api/rearrange_format.h"
-#include "rearrange/data_file.hpp"
 #include "rearrange/library/decomposition.hpp"
 #include "rearrange/library/failure.hpp"
+#include "rearrange/library/file_data.hpp"
 #include "rearrange/library/system.hpp"
 
 namespace slabmark::rearrange {
@@ -76,28 +73,25 @@ class OpenFile {
     std::shared_ptr<std::byte[]> copy;
     bool has_fill = false;
     std::vector<std::byte> fill;  ///< as many elements as a piece of a hole may have
-    const std::string* name;
+    const std::string* name;      ///< of the variable
   };
   using Requests = std::vector<Request>;
 
   Variable& variable(int number);
   slabmark_array array_of(int variable, std::int64_t frame, bool writes);
   Request request_of(const Call& call);
-  static void copy(Request& request);
+  void copy(Request& request);
   std::int64_t digest(Operation operation) const;
   void flush_as(Operation operation);
-  void move(const Requests& requests, bool writing);
-  void move_later(Requests requests);
+  void move(const Requests& requests, bool writing, bool later = false);
+  void move_by_thread(Requests requests);
   void check(int code) const;
-  std::exception_ptr broken();
 
   std::shared_ptr<System> system_;
   slabmark_format format_;
   void* context_;
   bool writable_;
-  DataFile data_;
-  Engine* engine_ = nullptr;
-  std::uint64_t alignment_ = 1;
+  std::unique_ptr<FileData> data_;
 
   std::unordered_map<int, Variable> variables_;
   Requests requests_;
@@ -105,9 +99,6 @@ class OpenFile {
   std::exception_ptr refused_;  ///< the first call of this rank that failed since the last flush
   std::uint64_t held_ = 0;      ///< bytes of copies, of the rank that has most in each
   std::int64_t records_ = 0;    ///< that the format was told of
-
-  std::mutex mutex_;
-  std::exception_ptr broken_;  ///< what failed in the background; nothing is written after that
 };
 
 }  // namespace slabmark::rearrange

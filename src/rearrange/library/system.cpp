@@ -1,5 +1,6 @@
 #include "rearrange/library/system.hpp"
 
+#include <exception>
 #include <functional>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "base/number.hpp"
 #include "rearrange/api/rearrange.h"
 #include "rearrange/library/failure.hpp"
+#include "rearrange/library/file_data.hpp"
 
 namespace slabmark::rearrange {
 
@@ -25,6 +27,22 @@ std::optional<std::uint64_t> size_or_auto(const std::string& value, const std::s
 }
 
 }  // namespace
+
+System::System(MPI_Comm comm, int io_ranks) : all_(comm) {
+  std::int64_t common[] = {io_ranks, -io_ranks};
+  const auto failure = caught([&] {
+    if (io_ranks >= 0 && io_ranks < all_.size()) return;
+    throw Failure(SLABMARK_EARGUMENT,
+                  fmt::format("Of {} ranks {} cannot be for I/O alone; leave one to the program at "
+                              "least.",
+                              all_.size(), io_ranks));
+  });
+  agree(all_, failure, SLABMARK_EARGUMENT, common);
+  if (common[0] != -common[1]) {
+    throw Failure(SLABMARK_ERANKS, "Ranks name different numbers of I/O ranks; name the same.");
+  }
+  if (io_ranks > 0) io_ranks_.emplace(all_, io_ranks);
+}
 
 System::~System() = default;
 
@@ -60,14 +78,15 @@ void System::set_option(const std::string& name, const std::string& value) {
   } catch (const InputError& error) {
     throw Failure(SLABMARK_EARGUMENT, error.what());
   }
-  int level = MPI_THREAD_SINGLE;
-  if (in_flight_ > 0) MPI_Query_thread(&level);
-  if (in_flight_ > 0 && level < MPI_THREAD_MULTIPLE) {
+  int level = MPI_THREAD_MULTIPLE;
+  if (in_flight_ > 0 && !io_ranks_) MPI_Query_thread(&level);
+  if (level < MPI_THREAD_MULTIPLE) {
     in_flight_ = 0;
     throw Failure(SLABMARK_ETHREADS,
                   "A thread can write only where MPI_Init_thread was asked for, and gave, "
-                  "MPI_THREAD_MULTIPLE.");
+                  "MPI_THREAD_MULTIPLE; I/O ranks need no thread.");
   }
+  set_options_.emplace_back(name, value);
 }
 
 void System::agree_on_options() {
@@ -78,18 +97,30 @@ void System::agree_on_options() {
                                 held_, in_flight_);
   const auto hash = static_cast<std::int64_t>(std::hash<std::string>()(text) >> 1);
   std::int64_t common[] = {hash, -hash};
-  agree(comm_, nullptr, SLABMARK_EARGUMENT, common);
+  agree(comm(), nullptr, SLABMARK_EARGUMENT, common);
   if (common[0] != -common[1]) {
     throw Failure(SLABMARK_ERANKS, "Ranks have set different options; set the same on all.");
   }
   options_agreed_ = true;
 }
 
+void System::share_options() {
+  if (!io_ranks_ || std::exchange(options_shared_, true)) return;
+  set_options_.resize(all_.broadcast(static_cast<std::uint64_t>(set_options_.size())));
+  for (auto [name, value] : std::exchange(set_options_, {})) {
+    name = all_.broadcast(name);
+    value = all_.broadcast(value);
+    if (io_ranks_->has_me()) set_option(name, value);
+  }
+}
+
 Engine& System::engine(const RearrangerSettings& settings) {
   for (const auto& known : engines_) {
     if (known->settings() == settings) return *known;
   }
-  return *engines_.emplace_back(std::make_unique<Engine>(comm_, settings, most_plans));
+  std::unique_ptr<Engine> made;
+  agreed(all_, SLABMARK_EIO, [&] { made = std::make_unique<Engine>(all_, settings, most_plans); });
+  return *engines_.emplace_back(std::move(made));
 }
 
 void System::submit(std::function<void()> work, std::uint64_t bytes) {
@@ -113,6 +144,32 @@ void System::wait_for_oldest() {
 
 void System::wait_for_background() {
   while (!under_way_.empty()) wait_for_oldest();
+  while (handed_over_ > 0) take(*io_ranks_->answer(true));
+}
+
+void System::handed_over() {
+  if (comm().is_root()) ++handed_over_;
+}
+
+void System::make_room() {
+  while (handed_over_ > 0) {
+    const auto answer = io_ranks_->answer(handed_over_ >= in_flight_);
+    if (!answer) return;
+    take(*answer);
+  }
+}
+
+void System::take(const IoRanks::Answer& answer) {
+  --handed_over_;
+  if (answer.code == SLABMARK_OK) return;
+  files_.at(answer.file)
+      ->breaks(std::make_exception_ptr(Failure(static_cast<int>(answer.code), answer.message)));
+}
+
+PiecesPtr System::no_pieces(std::int64_t number) {
+  auto& known = no_pieces_[number];
+  if (!known) known = std::make_shared<const std::vector<Piece>>();
+  return known;
 }
 
 }  // namespace slabmark::rearrange

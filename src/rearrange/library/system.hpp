@@ -3,16 +3,23 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "parallel/comm.hpp"
 #include "parallel/worker_thread.hpp"
 #include "rearrange/choices.hpp"
 #include "rearrange/engine.hpp"
+#include "rearrange/library/copies.hpp"
+#include "rearrange/library/io_ranks.hpp"
 
 namespace slabmark::rearrange {
+
+class FileData;
 
 /// The ranks that work together, with what their files share.
 class System {
@@ -20,10 +27,22 @@ class System {
   /// A program that writes several files in turn has a plan for each of them.
   static constexpr std::size_t most_plans = 8;
 
-  explicit System(MPI_Comm comm) : comm_(comm) {}
+  /// Collective over `comm`. Throws the same Failure on all ranks where there cannot be so many
+  /// I/O ranks.
+  explicit System(MPI_Comm comm, int io_ranks = 0);
   ~System();
 
-  const Comm& comm() const { return comm_; }
+  /// The ranks of the program, which make the library's calls; on an I/O rank, the I/O ranks.
+  const Comm& comm() const { return io_ranks_ ? io_ranks_->group() : all_; }
+  const Comm& all() const { return all_; }
+  const IoRanks* io_ranks() const { return io_ranks_ ? &*io_ranks_ : nullptr; }
+  bool is_io_rank() const { return io_ranks_ && io_ranks_->has_me(); }
+  bool accesses_files() const { return !io_ranks_ || io_ranks_->has_me(); }
+  /// Tells I/O ranks what to do. Where there are none, and on them, it does nothing.
+  void order(const IoRanks::Words& words) const {
+    if (io_ranks_ && !io_ranks_->has_me()) io_ranks_->order(words);
+  }
+
   const Options& options() const { return options_; }
   std::uint64_t held() const { return held_; }  ///< most bytes of copies; 0: no bound
 
@@ -32,8 +51,13 @@ class System {
   /// Collective. Throws Failure where ranks have set different ones. They stay as they are then.
   void agree_on_options();
 
-  /// Collective: the engine of these settings.
+  /// Collective over all(), with each file: I/O ranks take the options of the others.
+  void share_options();
+
+  /// Collective over all(): the engine of these settings.
   Engine& engine(const RearrangerSettings& settings);
+
+  Copies& copies() { return copies_; }
 
   /// A number for what all ranks make together.
   std::int64_t next_number() { return ++number_; }
@@ -44,22 +68,41 @@ class System {
   void submit(std::function<void()> work, std::uint64_t bytes);
   void wait_for_background();
 
+  /// A flush was handed over to the I/O ranks.
+  void handed_over();
+  /// Waits until I/O ranks have written all but less than in_flight of them.
+  void make_room();
+
+  /// Files, for what is said of them by their number.
+  void add(std::int64_t number, FileData* file) { files_[number] = file; }
+  void remove(std::int64_t number) { files_.erase(number); }
+
+  /// On an I/O rank, which has nothing of arrays: pieces that are known by their number.
+  PiecesPtr no_pieces(std::int64_t number);
+
  private:
   void wait_for_oldest();
+  void take(const IoRanks::Answer& answer);
 
   struct UnderWay {
     std::uint64_t number, bytes;
   };
 
-  Comm comm_;
+  Comm all_;
+  std::optional<IoRanks> io_ranks_;
   Options options_;
+  std::vector<std::pair<std::string, std::string>> set_options_;  ///< as they were set
   std::uint64_t held_ = 0;
   std::uint64_t in_flight_ = 0;
-  bool options_agreed_ = false;
+  bool options_agreed_ = false, options_shared_ = false;
   std::int64_t number_ = 0;
   std::vector<std::unique_ptr<Engine>> engines_;
+  Copies copies_;
   std::deque<UnderWay> under_way_;
   std::uint64_t bytes_under_way_ = 0;
+  std::uint64_t handed_over_ = 0;  ///< to I/O ranks, which have not answered; on the root
+  std::map<std::int64_t, FileData*> files_;
+  std::map<std::int64_t, PiecesPtr> no_pieces_;
   std::unique_ptr<WorkerThread> thread_;  ///< made when first needed
 };
 

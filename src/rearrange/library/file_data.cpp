@@ -1,0 +1,244 @@
+#include "rearrange/library/file_data.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "rearrange/api/rearrange.h"
+#include "rearrange/library/failure.hpp"
+
+namespace slabmark::rearrange {
+
+namespace {
+
+using Order = IoRanks::Order;
+using Words = IoRanks::Words;
+
+/// Memory of an I/O rank that has the program go on while it writes: enough for a flush of most.
+constexpr std::uint64_t window_of_io_rank = 256u << 20;
+
+std::int64_t word(Order order) { return static_cast<std::int64_t>(order); }
+
+/// Collective: what the root was given.
+FileData::Opening shared(const Comm& all, FileData::Opening opening) {
+  const auto share = [&](auto& value) {
+    value = static_cast<std::decay_t<decltype(value)>>(
+        all.broadcast(static_cast<std::uint64_t>(value)));
+  };
+  opening.path = all.broadcast(opening.path);
+  share(opening.mode);
+  share(opening.fresh_from);
+  share(opening.padding);
+  share(opening.swaps_bytes);
+  opening.hints.resize(all.broadcast(static_cast<std::uint64_t>(opening.hints.size())));
+  for (auto& [name, value] : opening.hints) {
+    name = all.broadcast(name);
+    value = all.broadcast(value);
+  }
+  return opening;
+}
+
+}  // namespace
+
+/// How a flush is moved, as all ranks do it.
+struct FileData::Way {
+  static constexpr std::int64_t new_plan = -1;
+
+  Region region;
+  std::int64_t plan = new_plan;  ///< of the engine's
+  bool writing = false, later = false;
+};
+
+std::string FileData::name_of(int variable) { return fmt::format("variable {}", variable); }
+
+FileData::FileData(System& system, std::int64_t number, const Opening& opening)
+    : system_(system), number_(number) {
+  system_.order({word(Order::open), number});
+  system_.share_options();
+  open(system_.io_ranks() ? shared(system_.all(), opening) : opening);
+  system_.add(number_, this);
+}
+
+FileData::~FileData() { system_.remove(number_); }
+
+void FileData::open(const Opening& opening) {
+  padding_ = static_cast<std::uint64_t>(opening.padding);
+  swaps_bytes_ = opening.swaps_bytes;
+  const Comm& all = system_.all();
+  const bool mine = system_.accesses_files();
+  agreed(all, SLABMARK_EARGUMENT, [&] {
+    if (opening.mode != SLABMARK_CREATE || !mine || !system_.comm().is_root()) return;
+    mpiio::File::create(MPI_COMM_SELF, opening.path, with_own_hints(opening.hints)).close();
+  });
+  agreed(all, SLABMARK_EARGUMENT, [&] {
+    if (!mine) return;
+    const auto access =
+        opening.mode == SLABMARK_READ ? DataFile::Access::read : DataFile::Access::write;
+    data_ = DataFile(system_.comm().get(), opening.path, access, opening.hints);
+    data_.end_is_zero();
+    data_.fresh_from(opening.fresh_from < 0 ? data_.size()
+                                            : static_cast<std::uint64_t>(opening.fresh_from));
+  });
+  // All ranks must choose the same, also where the file system looks different to them.
+  const Choices choices(system_.options(), opening.hints, opening.path,
+                        mine ? data_.hints() : std::map<std::string, std::string>());
+  const auto least = [&](std::uint64_t value) {
+    return all.min(mine ? value : std::numeric_limits<std::uint64_t>::max());
+  };
+  RearrangerSettings settings = choices.for_rearranger();
+  settings.stripes = least(settings.stripes);
+  settings.writers = least(settings.writers);
+  settings.aggregators = least(settings.aggregators);
+  alignment_ = least(choices.alignment().value);
+  if (const IoRanks* const io = system_.io_ranks()) {
+    settings.dedicated = io->ranks();
+    if (system_.writes_in_background() && settings.window == 0) settings.window = window_of_io_rank;
+  }
+  engine_ = &system_.engine(settings);
+}
+
+const Comm& FileData::movers() const {
+  return system_.io_ranks() ? system_.comm() : engine_->comm();
+}
+
+void FileData::move(const Moved& moved, bool writing, bool later) {
+  Way way;
+  way.writing = writing;
+  way.later = later;
+  std::array<std::int64_t, System::most_plans> misfits;
+  misfits.fill(1);
+  const auto failure = caught([&] {
+    way.region = region_of(moved);
+    const auto fitting = engine_->fitting({moved.parts, way.region, alignment_, writing});
+    std::ranges::transform(fitting, misfits.begin(), [](bool fits) { return !fits; });
+  });
+  agree(movers(), failure, SLABMARK_EFORMAT, misfits);
+  const auto fitting = std::ranges::find(misfits, 0);
+  if (fitting != misfits.end()) way.plan = fitting - misfits.begin();
+
+  Words words{word(Order::move), number_, way.plan, writing, later};
+  for (std::size_t i = 0; system_.io_ranks() && i < moved.parts.size(); ++i) {
+    const ArrayPlace& place = moved.parts[i].place;
+    words.insert(
+        words.end(),
+        {static_cast<std::int64_t>(place.offset), static_cast<std::int64_t>(place.element_bytes),
+         static_cast<std::int64_t>(place.elements), moved.pieces[i], moved.variables[i]});
+  }
+  system_.order(words);
+  move_by(way, moved);
+}
+
+void FileData::follow(const Words& words) {
+  constexpr std::size_t head = 5, of_part = 5;
+  const std::size_t parts = (words.size() - head) / of_part;
+  std::vector<std::string> names(parts);
+  Moved moved;
+  for (std::size_t i = 0; i < parts; ++i) {
+    const auto* const its = words.data() + head + i * of_part;
+    names[i] = name_of(static_cast<int>(its[4]));
+    moved.parts.push_back({{static_cast<std::uint64_t>(its[0]), static_cast<std::uint64_t>(its[1]),
+                            static_cast<std::uint64_t>(its[2])},
+                           system_.no_pieces(its[3]),
+                           nullptr,
+                           names[i]});
+  }
+  Way way{region_of(moved), words[2], words[3] != 0, words[4] != 0};
+  move_by(way, moved);
+}
+
+Region FileData::region_of(const Moved& moved) const {
+  std::vector<ArrayPlace> places;
+  for (const Part& part : moved.parts) places.push_back(part.place);
+  return Region(places, padding_);
+}
+
+void FileData::move_by(const Way& way, const Moved& moved) {
+  if (way.plan == Way::new_plan) {
+    const auto refused = caught([&] {
+      engine_->make({moved.parts, way.region, alignment_, way.writing});
+    });
+    if (refused) throw failure_of(refused, SLABMARK_EOVERLAP);  // the same on all ranks
+  } else {
+    engine_->use(static_cast<std::size_t>(way.plan));
+  }
+  const auto failure = caught([&] {
+    const std::exception_ptr before = way.writing ? broken() : nullptr;
+    const auto leave_out = [](Rearranger& rearranger, const Rearranger::Flush& flush,
+                              const Rearranger::FileAccess&) {
+      return rearranger.write(flush, [](std::uint64_t, std::byte*, std::uint64_t) {});
+    };
+    std::vector<std::byte*> buffers;
+    for (const Part& part : moved.parts) buffers.push_back(part.buffer);
+    data_.move(*engine_, way.region, buffers, way.writing, swaps_bytes_,
+               before ? leave_out : DataFile::Mover());
+    if (before) std::rethrow_exception(before);
+  });
+  if (!way.later) {
+    agree(engine_->comm(), failure, SLABMARK_EIO);
+  } else if (!system_.accesses_files()) {
+    system_.handed_over();
+    if (failure) breaks(failure);
+  } else {
+    const auto agreed = caught([&] { agree(system_.comm(), failure, SLABMARK_EIO); });
+    if (agreed) breaks(agreed);
+    const Failure said = agreed ? failure_of(agreed, SLABMARK_EIO) : Failure(SLABMARK_OK, "");
+    system_.io_ranks()->tell({number_, said.code(), said.what()});
+  }
+}
+
+void FileData::sync() {
+  system_.order({word(Order::sync), number_});
+  agreed(system_.all(), SLABMARK_EIO, [&] {
+    if (system_.accesses_files()) data_.sync();
+  });
+}
+
+void FileData::close() {
+  system_.order({word(Order::close), number_});
+  agreed(system_.all(), SLABMARK_EIO, [&] {
+    if (system_.accesses_files()) data_.close();
+  });
+}
+
+std::exception_ptr FileData::broken() {
+  const std::lock_guard lock(mutex_);
+  return broken_;
+}
+
+void FileData::breaks(const std::exception_ptr& failure) {
+  const std::lock_guard lock(mutex_);
+  if (!broken_) broken_ = failure;
+}
+
+// What fails does so on all ranks, and is told by the others.
+void FileData::serve(System& system) {
+  std::map<std::int64_t, std::unique_ptr<FileData>> files;
+  for (;;) {
+    const Words words = system.io_ranks()->next_order();
+    const auto order = static_cast<Order>(words[0]);
+    if (order == Order::end) return;
+    const std::int64_t number = words[1];
+    caught([&] {
+      switch (order) {
+        case Order::open:
+          files[number] = std::make_unique<FileData>(system, number, Opening{});
+          break;
+        case Order::move:
+          files.at(number)->follow(words);
+          break;
+        case Order::sync:
+          files.at(number)->sync();
+          break;
+        default:
+          files.at(number)->close();
+      }
+    });
+    if (order == Order::close) files.erase(number);
+  }
+}
+
+}  // namespace slabmark::rearrange

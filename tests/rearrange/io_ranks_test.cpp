@@ -1,0 +1,313 @@
+// Ranks for I/O alone, as a program in C sees them.
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "parallel/comm.hpp"
+#include "rearrange/api/rearrange.h"
+#include "scratch.hpp"
+
+namespace slabmark {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+
+struct Case {
+  bool half;  ///< of all ranks do I/O; else one
+  const char* in_flight;
+  bool messages;  ///< through small windows, in place of shared memory
+};
+
+class RearrangeIoRanks : public testing::TestWithParam<Case> {
+ protected:
+  static constexpr std::int64_t elements = 1000, bytes = 8 * elements;
+
+  void SetUp() override {
+    if (comm.size() == 1) GTEST_SKIP() << "one rank cannot be for I/O alone";
+  }
+
+  /// Runs `program` on all ranks but the I/O ranks, in a system of theirs with the options of the
+  /// case.
+  void with_io_ranks(const std::function<void()>& program) {
+    const int count = GetParam().half ? comm.size() / 2 : 1;
+    MPI_Comm of_program = MPI_COMM_NULL;
+    EXPECT_EQ(slabmark_init_io(MPI_COMM_WORLD, count, &of_program, &system), SLABMARK_OK);
+    const bool serves = of_program == MPI_COMM_NULL;
+    EXPECT_EQ(system == 0, serves);
+    if (!serves) {
+      MPI_Comm_rank(of_program, &rank);
+      MPI_Comm_size(of_program, &size);
+      for (std::int64_t e = rank; e < elements; e += size) cards.push_back(e);
+      set("in_flight", GetParam().in_flight);
+      if (GetParam().messages) {
+        set("node_ranks", "1");
+        set("window", "4K");
+      }
+      program();
+      EXPECT_EQ(slabmark_finalize(system), SLABMARK_OK);
+      MPI_Comm_free(&of_program);
+    }
+    EXPECT_EQ(comm.sum(serves ? 1u : 0u), static_cast<unsigned>(count));
+  }
+
+  void signal_io_ranks(const std::vector<std::uint64_t>& pids, int signal) {
+    const int count = GetParam().half ? comm.size() / 2 : 1;
+    for (int i = 0; i < count; ++i) {  // each the last of an equal share
+      const int its = comm.size() - 1 - i * comm.size() / count;
+      kill(static_cast<pid_t>(pids[static_cast<std::size_t>(its)]), signal);
+    }
+  }
+
+  void set(const char* option, const char* value) {
+    EXPECT_EQ(slabmark_set_option(system, option, value), SLABMARK_OK) << slabmark_message();
+  }
+
+  int decomposition(const std::vector<std::int64_t>& offsets) {
+    int decomp = 0;
+    EXPECT_EQ(slabmark_init_decomp(system, SLABMARK_FLOAT64, 1, &elements, count(offsets),
+                                   offsets.data(), &decomp),
+              SLABMARK_OK);
+    return decomp;
+  }
+
+  template <class Value>
+  static std::int64_t count(const std::vector<Value>& values) {
+    return static_cast<std::int64_t>(values.size());
+  }
+
+  int open(const std::string& name, int mode = SLABMARK_CREATE) {
+    int file = 0;
+    EXPECT_EQ(slabmark_open_raw(system, scratch.file(name).c_str(), mode, MPI_INFO_NULL, &file),
+              SLABMARK_OK)
+        << slabmark_message();
+    return file;
+  }
+
+  /// A variable of doubles behind `offset` bytes, whose records follow each other.
+  int define(int file, std::int64_t offset = 0) {
+    int variable = -1;
+    EXPECT_EQ(slabmark_def_raw(file, SLABMARK_FLOAT64, elements, offset, bytes, &variable),
+              SLABMARK_OK);
+    return variable;
+  }
+
+  static std::vector<double> values(const std::vector<std::int64_t>& offsets, double first) {
+    std::vector<double> all;
+    for (const std::int64_t offset : offsets) all.push_back(first + static_cast<double>(offset));
+    return all;
+  }
+
+  /// A record of the variable 0, handed over from memory that is written over at once.
+  int write_record(int file, int decomp, std::int64_t record, double first) {
+    auto data = values(cards, first);
+    EXPECT_EQ(slabmark_set_frame(file, 0, record), SLABMARK_OK);
+    EXPECT_EQ(slabmark_iput_darray(file, 0, decomp, count(data), data.data(), nullptr),
+              SLABMARK_OK);
+    const int code = slabmark_flush(file);
+    data.assign(data.size(), -1);
+    return code;
+  }
+
+  std::uint64_t size_of(const std::string& name) {
+    return std::filesystem::file_size(scratch.file(name));
+  }
+
+  std::vector<double> contents(const std::string& name) {
+    std::ifstream file(scratch.file(name), std::ios::binary);
+    std::vector<double> all(size_of(name) / sizeof(double));
+    file.read(reinterpret_cast<char*>(all.data()),
+              static_cast<std::streamsize>(all.size() * sizeof(double)));
+    return all;
+  }
+
+  void expect_counted(const std::vector<double>& all, std::size_t begin, double first) {
+    ASSERT_GE(all.size(), begin + elements);
+    for (std::size_t e = 0; e < elements; ++e) {
+      ASSERT_EQ(all[begin + e], first + static_cast<double>(e)) << e;
+    }
+  }
+
+  Comm comm{MPI_COMM_WORLD};
+  Scratch scratch{comm};
+  int system = 0;
+  int rank = -1, size = 0;          ///< of the program
+  std::vector<std::int64_t> cards;  ///< every size-th element of the array
+};
+
+TEST_P(RearrangeIoRanks, MoveFilesOfSeveralVariablesAndRecordsBothWays) {
+  with_io_ranks([&] {
+    const int decomp = decomposition(cards);
+    std::vector<std::int64_t> low;
+    for (const std::int64_t e : cards) {
+      if (e < 600) low.push_back(e);
+    }
+    const int lower = decomposition(low);
+    constexpr std::size_t records = 8;
+    const int files[] = {open("a"), open("b")};
+    for (const int file : files) {
+      define(file);
+      define(file, records * bytes);
+    }
+    for (std::size_t record = 0; record < records; ++record) {
+      for (const int f : {0, 1}) {
+        EXPECT_EQ(write_record(files[f], decomp, static_cast<std::int64_t>(record),
+                               1000.0 * static_cast<double>(record) + f),
+                  SLABMARK_OK)
+            << slabmark_message();
+      }
+    }
+    const auto some = values(low, 7);
+    const double fill = 1e36;
+    EXPECT_EQ(slabmark_write_darray(files[0], 1, lower, count(some), some.data(), &fill),
+              SLABMARK_OK);
+    std::vector<double> buffer(cards.size());
+    EXPECT_EQ(slabmark_set_frame(files[1], 0, 7), SLABMARK_OK);
+    EXPECT_EQ(slabmark_read_darray(files[1], 0, decomp, count(buffer), buffer.data()), SLABMARK_OK);
+    EXPECT_EQ(buffer, values(cards, 7001));
+    EXPECT_EQ(slabmark_sync(files[0]), SLABMARK_OK) << slabmark_message();
+    auto all = contents("a");
+    ASSERT_EQ(all.size(), (records + 1) * elements);
+    for (std::size_t record = 0; record < records; ++record) {
+      expect_counted(all, record * elements, 1000.0 * static_cast<double>(record));
+    }
+    EXPECT_EQ(all[records * elements + 599], 606);
+    EXPECT_THAT(std::vector(all.end() - 400, all.end()), Each(fill));
+    for (const int file : files) EXPECT_EQ(slabmark_close(file), SLABMARK_OK);
+    all = contents("b");
+    for (std::size_t record = 0; record < records; ++record) {
+      expect_counted(all, record * elements, 1000.0 * static_cast<double>(record) + 1);
+    }
+  });
+}
+
+TEST_P(RearrangeIoRanks, WriteWithoutFurtherCallsAndNoMoreThanMayBeInFlightIsUnwritten) {
+  with_io_ranks([&] {
+    const int decomp = decomposition(cards);
+    const int file = open("a");
+    define(file);
+    const auto in_flight = static_cast<std::int64_t>(std::stoi(GetParam().in_flight));
+    for (std::int64_t record = 0; record < 10; ++record) {
+      EXPECT_EQ(write_record(file, decomp, record, 1000.0 * static_cast<double>(record)),
+                SLABMARK_OK);
+      const std::int64_t written = record + 1 - in_flight;
+      if (written > 0)
+        expect_counted(contents("a"), (written - 1) * elements, 1000.0 * (written - 1));
+    }
+    // Nobody calls the library, or MPI.
+    while (size_of("a") < 10u * bytes) std::this_thread::yield();
+    EXPECT_EQ(slabmark_close(file), SLABMARK_OK);
+    expect_counted(contents("a"), 9 * elements, 9000);
+  });
+}
+
+TEST_P(RearrangeIoRanks, MayStandStillForAsManyFlushesAsMayBeInFlight) {
+  const std::int64_t in_flight = std::stoi(GetParam().in_flight);
+  if (GetParam().messages || in_flight == 0) GTEST_SKIP() << "the others wait for them at once";
+  const auto pids = comm.gather(static_cast<std::uint64_t>(getpid()));
+  with_io_ranks([&] {
+    const int decomp = decomposition(cards);
+    const int file = open("a");
+    define(file);
+    EXPECT_EQ(write_record(file, decomp, 0, 0), SLABMARK_OK);
+    EXPECT_EQ(slabmark_sync(file), SLABMARK_OK);
+    if (rank == 0) signal_io_ranks(pids, SIGSTOP);
+    for (std::int64_t record = 1; record <= in_flight; ++record) {
+      EXPECT_EQ(write_record(file, decomp, record, 1000), SLABMARK_OK);
+    }
+    EXPECT_EQ(size_of("a"), static_cast<std::uint64_t>(bytes)) << "nobody could write";
+    std::atomic<bool> returned = false;
+    std::thread waker([&] {
+      const auto start = std::chrono::steady_clock::now();
+      while (!returned &&
+             std::chrono::steady_clock::now() - start < std::chrono::milliseconds(200)) {
+        std::this_thread::yield();
+      }
+      if (rank == 0) signal_io_ranks(pids, SIGCONT);
+    });
+    EXPECT_EQ(write_record(file, decomp, in_flight + 1, 1000), SLABMARK_OK);
+    const std::uint64_t written = size_of("a");
+    returned = true;
+    waker.join();
+    EXPECT_GE(written, 2u * bytes) << "one more than may be in flight";
+    EXPECT_EQ(slabmark_close(file), SLABMARK_OK);
+    expect_counted(contents("a"), static_cast<std::size_t>((in_flight + 1) * elements), 1000);
+  });
+}
+
+TEST_P(RearrangeIoRanks, TellOfWhatFailsOnAllRanksAtTheLatestWhenTheFileIsClosedAndGoOn) {
+  with_io_ranks([&] {
+    const int decomp = decomposition(cards);
+    const int file = open("a"), other = open("b");
+    define(file, std::int64_t{1} << 62);  // beyond what a file can hold
+    define(other);
+    int flushed = SLABMARK_OK;
+    for (int record = 0; record < 4; ++record) flushed = write_record(file, decomp, 0, 0);
+    const int closed = slabmark_close(file);
+    const bool waits = std::string(GetParam().in_flight) == "0";
+    EXPECT_EQ(waits ? flushed : closed, SLABMARK_EIO);
+    EXPECT_EQ(waits ? closed : SLABMARK_OK, SLABMARK_OK);
+    EXPECT_THAT(slabmark_message(), HasSubstr(scratch.file("a")));
+    EXPECT_EQ(write_record(other, decomp, 0, 5), SLABMARK_OK);
+    EXPECT_EQ(slabmark_close(other), SLABMARK_OK);
+    expect_counted(contents("b"), 0, 5);
+    int missing = 0;
+    EXPECT_EQ(slabmark_open_raw(system, scratch.file("missing/file").c_str(), SLABMARK_WRITE,
+                                MPI_INFO_NULL, &missing),
+              SLABMARK_EIO);
+  });
+}
+
+TEST_P(RearrangeIoRanks, RefuseWhatTwoRanksWriteAndNothingIsPendingThen) {
+  with_io_ranks([&] {
+    std::vector<std::int64_t> all(elements);
+    for (std::int64_t e = 0; e < elements; ++e) all[static_cast<std::size_t>(e)] = e;
+    const int same = decomposition(all), decomp = decomposition(cards);
+    const auto buffer = values(all, 3);
+    const int file = open("a");
+    define(file);
+    EXPECT_EQ(slabmark_write_darray(file, 0, same, count(buffer), buffer.data(), nullptr),
+              SLABMARK_OK);
+    EXPECT_EQ(slabmark_flush(file), size == 1 ? SLABMARK_OK : SLABMARK_EOVERLAP);
+    if (size > 1) {
+      EXPECT_THAT(slabmark_message(), HasSubstr("Element 0 of 'variable 0'"));
+    }
+    EXPECT_EQ(write_record(file, decomp, 1, 4), SLABMARK_OK);
+    EXPECT_EQ(slabmark_close(file), SLABMARK_OK) << slabmark_message();
+    expect_counted(contents("a"), elements, 4);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RearrangeIoRanks,
+                         testing::Values(Case{false, "0", false}, Case{true, "0", true},
+                                         Case{true, "2", false}, Case{false, "1", true}),
+                         [](const auto& one) {
+                           return std::string(one.param.half ? "Half" : "One") + "InFlight" +
+                                  one.param.in_flight + (one.param.messages ? "Messages" : "");
+                         });
+
+TEST(RearrangeIoRanksCount, ThatLeavesNobodyToTheProgramIsACodeOnAllRanks) {
+  int system = 7, size = 0;
+  MPI_Comm program = MPI_COMM_SELF;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (const int count : {-1, size, size + 1}) {
+    EXPECT_EQ(slabmark_init_io(MPI_COMM_WORLD, count, &program, &system), SLABMARK_EARGUMENT);
+    EXPECT_THAT(slabmark_message(), HasSubstr("leave one to the program"));
+  }
+  EXPECT_EQ(program, MPI_COMM_NULL);
+  EXPECT_EQ(system, 0);
+}
+
+}  // namespace
+}  // namespace slabmark

@@ -157,9 +157,7 @@ LogShare LogFile::share(std::span<LogDataset* const> datasets) {
 void LogFile::materialise(const Location& file, LogShare& share, const LogDataset& dataset) {
   const auto name = new_view_name(dataset.number());
   remove_link_if_there(file, name);
-  const auto list = hdf5::own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate", name);
-  hdf5::check(H5Pset_fill_value(list.get(), dataset.type(), dataset.fill().data()),
-              "H5Pset_fill_value", name);
+  const auto list = creation_list(dataset, name);
   const auto address = create_array(file, name, dataset.type(), dataset.extent(), list.get());
   try {
     share.assemble(dataset, files_.hdf5, address);

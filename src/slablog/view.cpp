@@ -63,13 +63,6 @@ Space in_segment_of(const RunList& wanted, const LogRuns& runs, std::uint64_t el
   return builder.finish();
 }
 
-Handle creation_list(const LogDataset& dataset, const std::string& name) {
-  auto list = own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate", name);
-  check(H5Pset_fill_value(list.get(), dataset.type(), dataset.fill().data()), "H5Pset_fill_value",
-        name);
-  return list;
-}
-
 Handle create(hid_t file, const std::string& name, const LogDataset& dataset, const Handle& list) {
   const Space space(dataset.extent());
   return own(H5Dcreate2(file, name.c_str(), dataset.type(), space.get(), H5P_DEFAULT, list.get(),
@@ -96,6 +89,16 @@ RunList holes_of(LogDataset& dataset) {
 }
 
 }  // namespace
+
+Handle creation_list(const LogDataset& dataset, const std::string& name) {
+  auto list = own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate", name);
+  const auto& fill = dataset.fill();
+  const bool is_zero =
+      std::all_of(fill.begin(), fill.end(), [](std::byte one) { return one == std::byte{0}; });
+  if (is_zero) return list;
+  check(H5Pset_fill_value(list.get(), dataset.type(), fill.data()), "H5Pset_fill_value", name);
+  return list;
+}
 
 bool is_current(const Location& location, const LogDataset& dataset, std::uint64_t flushes) {
   const auto name = view_name(dataset.number());

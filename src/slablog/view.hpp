@@ -14,6 +14,10 @@ namespace slabmark::slablog {
 /// Whether the view of a dataset shows all that the log holds of it after so many flushes.
 bool is_current(const Location& location, const LogDataset& dataset, std::uint64_t flushes);
 
+/// A creation list with the fill value of a dataset. Zeros are HDF5's own: not set, as a file holds
+/// no value of 64 KiB and more.
+hdf5::Handle creation_list(const LogDataset& dataset, const std::string& name);
+
 /// Makes what is called new_view_name() the view, which is current then. So one that can be seen is
 /// complete, and the one before it stays until then.
 void publish_view(const Location& location, const LogDataset& dataset, std::uint64_t flushes);

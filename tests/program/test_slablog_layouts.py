@@ -8,6 +8,7 @@ import pathlib
 import sys
 
 import pytest
+from test_slablog import stock
 from test_slablog_lives import BIN, CANONICAL, CONNECTOR, LEAKS_ALLOWED
 
 SCRIPT = """
@@ -88,6 +89,17 @@ def test_an_unchanged_program_writes_the_file_that_it_writes_without(slab_output
     assert described(canonical) == described(native)
     assert described(canonical)["t"][0][2][29][0] == 1e6 + 2e5 + 2900
     assert described(canonical)["time"][0] == [0.5, 1.5, 2.5]
+
+
+def test_stock_tools_read_the_file(slab_output, tmp_path):
+    native, canonical = slab_output("fill", "deflate", "shuffle", ranks=2)
+    assert stock("h5dump", canonical).replace("canonical", "native") == stock("h5dump", native)
+    stock("h5repack", "-f", "GZIP=9", canonical, tmp_path / "packed.h5")
+    packed, wanted = described(tmp_path / "packed.h5"), described(native)
+    assert all(packed[name][:3] == wanted[name][:3] for name in wanted)
+    xarray = pytest.importorskip("xarray")
+    with xarray.open_dataset(canonical, engine="netcdf4", decode_times=False, mask_and_scale=False) as file:
+        assert {name: file[name].values.tolist() for name in file} == {name: wanted[name][0] for name in wanted}
 
 
 def test_the_log_still_refuses_filters(run, tmp_path):

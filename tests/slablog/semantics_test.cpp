@@ -402,5 +402,15 @@ TEST_F(Semantics, DatasetsOfALogAreMadeAndOpenedWithoutDuplicatesOfTheCommunicat
   EXPECT_EQ(duplicates, before);
 }
 
+TEST_F(Semantics, WhereAFileCannotBeOpenedHdf5SaysWhy) {
+  for (const char* options : {"", "layout=canonical"}) {
+    const auto list = access(options, false);
+    EXPECT_LT(H5Fopen(path("absent.h5").c_str(), H5F_ACC_RDWR, list.get()), 0);
+    EXPECT_THAT(reason(), ::testing::HasSubstr("No such file or directory"));
+    EXPECT_LT(H5Fcreate(path("").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, list.get()), 0);
+    EXPECT_THAT(reason(), ::testing::HasSubstr("Is a directory"));
+  }
+}
+
 }  // namespace
 }  // namespace slabmark::slablog

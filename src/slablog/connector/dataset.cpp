@@ -48,13 +48,17 @@ void* create_in_log(Object& mine, OpenLog& log, const H5VL_loc_params_t* place, 
                     hid_t links, hid_t type, hid_t space, hid_t creation, hid_t access,
                     hid_t list) {
   refuse_filters(creation);
+  std::optional<KeptErrors> errors;
   const auto number = log.log->new_number(log.location());
   const auto below = stand_in(creation, space, number);
   const OpeningAlone alone;
   auto* made = wrapped(H5VLdataset_create(mine.under, place, mine.connector, name, links, type,
                                           space, below.get(), access, list, nullptr),
                        mine, H5I_DATASET);
-  if (made == nullptr) return nullptr;
+  if (made == nullptr) {
+    errors.emplace();
+    return nullptr;
+  }
   auto& object = as_object(made);
   object.creation = hdf5::own(H5Pcopy(creation), H5Pclose, "H5Pcopy", a_dataset);
   object.dataset = log.log->add(log.location(), describe(number, type, space, creation));

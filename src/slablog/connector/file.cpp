@@ -225,6 +225,7 @@ void* opened(void* under, Below& low, const char* name, bool created) {
 
 void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid_t list, void**) {
   return guarded_object("file create", [&] {
+    std::optional<KeptErrors> errors;
     auto low = below(access);
     const bool log = low.config.layout == Layout::log;
     const auto why = log && may_hold_log(access) ? why_no_log(creation, access) : "";
@@ -233,18 +234,22 @@ void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid
     } else if (log || !keeps_elements(flags, access)) {
       prepare(low, access, name, Opener::maker);
     }
-    return opened(H5VLfile_create(name, flags, creation, low.access.get(), list, nullptr), low,
-                  name, true);
+    auto* under = H5VLfile_create(name, flags, creation, low.access.get(), list, nullptr);
+    if (under == nullptr) errors.emplace();
+    return opened(under, low, name, true);
   });
 }
 
 void* open(const char* name, unsigned flags, hid_t access, hid_t list, void**) {
   return guarded_object("file open", [&] {
+    std::optional<KeptErrors> errors;
     auto low = below(access);
     const bool log = low.config.layout == Layout::log;
     if (log || !keeps_elements(flags, access))
       prepare(low, access, name, (flags & H5F_ACC_RDWR) != 0 ? Opener::writer : Opener::reader);
-    return opened(H5VLfile_open(name, flags, low.access.get(), list, nullptr), low, name, false);
+    auto* under = H5VLfile_open(name, flags, low.access.get(), list, nullptr);
+    if (under == nullptr) errors.emplace();
+    return opened(under, low, name, false);
   });
 }
 

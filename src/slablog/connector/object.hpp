@@ -109,6 +109,21 @@ std::shared_ptr<OpenLog> log_of_file(unsigned long number);
 /// An object that came from below, reached from `parent`, or null for null.
 void* wrapped(void* under, const Object& parent, H5I_type_t type);
 
+/// What HDF5 has said of a call below that has failed. It is put back when this goes, since the
+/// calls in between, which only tidy up, clear it; so this must be the first that was declared.
+class KeptErrors {
+ public:
+  KeptErrors() : stack_(H5Eget_current_stack()) {}
+  ~KeptErrors() {
+    if (stack_ >= 0) H5Eset_current_stack(stack_);
+  }
+  KeptErrors(const KeptErrors&) = delete;
+  KeptErrors& operator=(const KeptErrors&) = delete;
+
+ private:
+  hid_t stack_;
+};
+
 /// Puts an exception onto HDF5's error stack; exceptions must not go through HDF5.
 void report(const char* callback);
 

@@ -33,11 +33,17 @@ hdf5::Handle open_plainly(const std::string& path, unsigned flags, Journal* jour
   return own(H5Fopen(path.c_str(), flags, list.get()), H5Fclose, "H5Fopen", path);
 }
 
+#if H5_VERSION_GE(2, 0, 0)
 LibraryContext::LibraryContext() {
   check(H5VLopen_lib_context(&context_), "H5VLopen_lib_context", "the log");
 }
 
 LibraryContext::~LibraryContext() { H5VLclose_lib_context(context_); }
+#else  // the same under another name, and without a handle
+LibraryContext::LibraryContext() { check(H5VLstart_lib_state(), "H5VLstart_lib_state", "the log"); }
+
+LibraryContext::~LibraryContext() { H5VLfinish_lib_state(); }
+#endif
 
 Location location_of(const hdf5::Handle& file) {
   return {H5VLobject(file.get()), H5I_FILE, H5VL_NATIVE};

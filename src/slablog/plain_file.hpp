@@ -24,7 +24,7 @@ class LibraryContext {
   LibraryContext& operator=(const LibraryContext&) = delete;
 
  private:
-  void* context_ = nullptr;
+  [[maybe_unused]] void* context_ = nullptr;
 };
 
 /// Where those calls find the log of a file that is open plainly.

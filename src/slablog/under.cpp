@@ -215,7 +215,11 @@ std::uint64_t allocate_chunk(void* dataset, hid_t connector, const std::vector<h
                              std::uint64_t bytes, std::uint32_t mask) {
   hdf5::placeholder_address();  // of what went before
   H5VL_native_dataset_optional_args_t native;
-  native.chunk_write = {first.data(), mask, bytes, hdf5::placeholder()};
+  native.chunk_write.offset = first.data();
+  native.chunk_write.filters = mask;
+  // HDF5 1.14 has 32 bits for it, as chunks are shorter there.
+  native.chunk_write.size = static_cast<decltype(native.chunk_write.size)>(bytes);
+  native.chunk_write.buf = hdf5::placeholder();
   H5VL_optional_args_t args{H5VL_NATIVE_DATASET_CHUNK_WRITE, &native};
   check(H5VLdataset_optional(dataset, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
         "H5Dwrite_chunk", a_file);

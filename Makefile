@@ -10,7 +10,7 @@ programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice 
 sources = $(shell find src tests bench plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:
-.PHONY: all demo check-slice check-pnetcdf check-h5py test install test-installed bare docs $(programs) format check-format lint clean distclean help
+.PHONY: all demo check-slice check-pnetcdf check-h5py test install test-installed bare docs matrix $(programs) format check-format lint clean distclean help
 
 all:
 	@setup/build build all
@@ -38,6 +38,9 @@ test-installed: all
 
 bare:
 	@setup/bare
+
+matrix:
+	@setup/matrix
 
 docs: all
 	@. $(build)/environment.sh && setup/docs
@@ -79,6 +82,7 @@ help:
 	@echo 'make install PREFIX=  all of it under a prefix, which may be moved (docs/building.md)'
 	@echo 'make test-installed  build, install, move, and run all of it as another user with build and cache gone'
 	@echo 'make bare            the two commands of the README in fresh Debian roots, as root, and what they say without root'
+	@echo 'make matrix          all tests with each MPI, HDF5, PnetCDF and compiler of a table (docs/building.md)'
 	@echo 'make docs            the documentation as a site that opens offline, in build/site, with all options of each program'
 	@echo 'make format          clang-format; make check-format only looks'
 	@echo 'make lint            clang-format, ruff, mypy and reuse, in pinned versions'

@@ -91,3 +91,9 @@ def test_workflows_and_issue_forms_of_github_are_some_by_their_schemas(schema, f
     words = ["--builtin-schema", schema, *files]  # its own copy: no network
     done = subprocess.run([sys.executable, "-m", "check_jsonschema", *words], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_workflow_runs_the_cells_of_the_matrix():
+    table = re.search(r'^table="\n(.*?)^"', (LAB.parent / "setup/matrix").read_text(), re.M | re.S)[1]
+    cells = [line.split()[0] for line in table.splitlines()]
+    assert f"cell: [{', '.join(cells)}]" in (LAB.parent / ".github/workflows/check.yml").read_text()

@@ -13,6 +13,7 @@
 #include "measure/memory.hpp"
 #include "measure/record_gather.hpp"
 #include "parallel/agree.hpp"
+#include "storage/posix/free_path.hpp"
 
 namespace slabmark {
 
@@ -99,9 +100,12 @@ std::string RunningCell::path_of(std::uint64_t i) const {
   return file_path(moved(), cell_.path, i);
 }
 
-// What was there is gone on all ranks when the next file is made.
+// What was there is gone on all ranks when the next file is made. What stands there now is another
+// job's: it came after this one had looked, and would be removed with the file of this trial.
 void RunningCell::make_file(std::uint64_t i) {
-  comm_.barrier();
+  agreed(comm_, [&] {
+    if (comm_.is_root()) posix::require_free_path(path_of(i), {.choice = "-o"});
+  });
   require_space(comm_, cell_, file_part(*cell_.written, i), path_of(i));
   files_.emplace_back(comm_, path_of(i), &cell_.method->file());
 }

@@ -206,6 +206,18 @@ TEST_F(Run, RefusesAFileThatExistsAndLeavesItAsItWas) {
   EXPECT_EQ(kept, "precious");
 }
 
+TEST_F(Run, LeavesAFileAloneThatAnotherJobMakesBetweenTrials) {
+  const std::string path = scratch_.file("posix.out");
+  Progress progress;
+  progress.trial_begins = [&](const Cell&, std::uint64_t round, bool) {
+    if (round == 2) std::ofstream(path) << "precious";
+  };
+  EXPECT_THROW(run_cells(comm_, std::vector{cell("posix")}, trials(3), progress), InputError);
+  std::string kept;
+  std::ifstream(path) >> kept;
+  EXPECT_EQ(kept, "precious");
+}
+
 TEST_F(Run, ReplacesAFileThatExistsIfAskedTo) {
   if (comm_.is_root()) std::ofstream(scratch_.file("posix.out")) << "old";
   comm_.barrier();

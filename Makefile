@@ -10,7 +10,7 @@ programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice 
 sources = $(shell find src tests bench plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:
-.PHONY: all demo check-slice check-pnetcdf check-h5py test install test-installed bare docs matrix $(programs) format check-format lint clean distclean help
+.PHONY: all demo check-slice check-pnetcdf check-h5py cluster test install test-installed bare docs matrix $(programs) format check-format lint clean distclean help
 
 all:
 	@setup/build build all
@@ -55,6 +55,9 @@ check-h5py:
 	@setup/build test slablog h5py
 	@tests/h5py_own/compare $(build)/h5py/python $(build)/plugins
 
+cluster:
+	@tests/cluster/run
+
 format:
 	@clang-format -i $(sources)
 
@@ -81,6 +84,7 @@ help:
 	@echo 'make test            build, and run all tests'
 	@echo 'make install PREFIX=  all of it under a prefix, which may be moved (docs/building.md)'
 	@echo 'make test-installed  build, install, move, and run all of it as another user with build and cache gone'
+	@echo 'make cluster         build, and run tests between nodes that are namespaces of this machine, as root (docs/cluster.md)'
 	@echo 'make bare            the two commands of the README in fresh Debian roots, as root, and what they say without root'
 	@echo 'make matrix          all tests with each MPI, HDF5, PnetCDF and compiler of a table (docs/building.md)'
 	@echo 'make docs            the documentation as a site that opens offline, in build/site, with all options of each program'

@@ -1,0 +1,88 @@
+"""A distributed file system for the nodes of a cluster: MooseFS, its master beside the nodes, a client on each, and chunk
+servers on the nodes too, or one beside them. Daemons of a node end with it."""
+
+import pathlib
+import shutil
+import subprocess
+import time
+
+from nodes import call
+
+PROGRAMS = ("mfsmaster", "mfschunkserver", "mfsmount", "mfssetgoal")
+
+
+def missing():
+    """Why there can be none here; empty: it can."""
+    for program in PROGRAMS:
+        if not shutil.which(program):
+            return f"there is no '{program}' (setup/prepare cluster)"
+    if not pathlib.Path("/dev/fuse").exists():
+        return "there is no /dev/fuse"
+    return ""
+
+
+_made = {}
+
+
+def of(cluster, servers_on_nodes=True):
+    """The one of a cluster, made when it is first asked for."""
+    if cluster not in _made:
+        _made[cluster] = MooseFS(cluster, servers_on_nodes)
+    return _made[cluster]
+
+
+class MooseFS:
+    """`servers_on_nodes`: a chunk server on each node, so that its link also carries what others write there."""
+
+    def __init__(self, cluster, servers_on_nodes=True):
+        self.cluster = cluster
+        self.folder = cluster.base / "moosefs"  # where each node, and the head, sees it
+        self._data = cluster.base / "moosefs-data"
+        for folder in (self.folder, self._data):
+            folder.mkdir()
+        self._start_master()
+        if servers_on_nodes:
+            for node in cluster.nodes:
+                self._start_chunk_server(node.name, node.address, node.inside())
+        else:
+            self._start_chunk_server("head", "198.18.0.254", [])
+        self._mount([])
+        for node in cluster.nodes:
+            self._mount(node.inside())
+        self._wait_for_chunk_servers()
+
+    def _start_master(self):
+        data = self._data / "master"
+        data.mkdir()
+        shutil.copy("/var/lib/mfs/metadata.mfs.empty", data / "metadata.mfs")
+        (data / "exports").write_text("198.18.0.0/24 / rw,alldirs,maproot=0\n198.18.0.0/24 . rw\n")
+        (data / "master.cfg").write_text(
+            f"WORKING_USER = root\nWORKING_GROUP = root\nDATA_PATH = {data}\nEXPORTS_FILENAME = {data}/exports\n")
+        call("mfsmaster", "-c", data / "master.cfg", "start")
+
+    def _start_chunk_server(self, name, address, inside):
+        data = self._data / name
+        (data / "chunks").mkdir(parents=True)
+        (data / "disks").write_text(f"{data}/chunks\n")
+        (data / "server.cfg").write_text(
+            f"WORKING_USER = root\nWORKING_GROUP = root\nDATA_PATH = {data}\nHDD_CONF_FILENAME = {data}/disks\n"
+            f"HDD_LEAVE_SPACE_DEFAULT = 16MiB\nMASTER_HOST = 198.18.0.254\nCSSERV_LISTEN_HOST = {address}\n")
+        call(*inside, "mfschunkserver", "-c", data / "server.cfg", "start")
+
+    def _mount(self, inside):
+        subprocess.run([*inside, "mfsmount", str(self.folder), "-H", "198.18.0.254"], check=True, capture_output=True)
+
+    # One copy of each chunk: what is asked is how data come there, not whether they survive.
+    def _wait_for_chunk_servers(self):
+        call("mfssetgoal", "-r", "1", self.folder)
+        probe = self.folder / "probe"
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                probe.write_bytes(b"1")
+                probe.unlink()
+                return
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.5)

@@ -1,0 +1,195 @@
+"""A cluster on one machine: nodes that are namespaces, joined by a bridge.
+
+Only within `enter`, which makes the namespace that everything here lives in and ends with. A node has a host name, a
+network, shared memory, processes and mounts of its own; addresses are of 198.18.0.0/24, the range for benchmarks. The
+process that makes the nodes is beside them, as a login node is.
+"""
+
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import textwrap
+import time
+
+
+def call(*words, **options):
+    """Runs it, or says what it said."""
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, stdin=subprocess.DEVNULL, **options)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, words))}: {done.stderr or done.stdout}")
+    return done.stdout
+
+
+class Node:
+    """One node, by the process that all others of it descend from."""
+
+    def __init__(self, cluster, number, name):
+        self.cluster = cluster
+        self.number = number
+        self.name = name
+        self.address = f"198.18.0.{number}"
+        self.port = f"port{number}"  # of the bridge
+        self.holder = None
+        self.pid = None
+
+    def start(self):
+        # Its first process waits for the network, then for nothing: with it all others of the node end.
+        self.holder = subprocess.Popen(
+            ["unshare", "--net", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child=KILL", "--mount-proc",
+             "sleep", "infinity"], stdin=subprocess.DEVNULL)
+        self.pid = self._first_process()
+        call("ip", "link", "add", self.port, "type", "veth", "peer", "name", "eth0", "netns", self.pid)
+        call("ip", "link", "set", self.port, "master", "br0", "up")
+        local = self.cluster.local
+        self.call("sh", "-ec", textwrap.dedent(f"""
+            ip link set lo up
+            ip address add {self.address}/24 dev eth0
+            ip link set eth0 up
+            printf %s {self.name} >/proc/sys/kernel/hostname
+            mount -t tmpfs none {local}
+            mount -t tmpfs -o mode=1777 none /dev/shm
+            """))
+        (self.cluster.pids / self.name).write_text(f"{self.pid}\n")
+
+    def _first_process(self):
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            for entry in pathlib.Path("/proc").glob("[0-9]*"):
+                try:
+                    fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                    if int(fields[1]) == self.holder.pid and (entry / "comm").read_text().strip() == "sleep":
+                        return int(entry.name)
+                except (FileNotFoundError, ProcessLookupError):
+                    continue
+            time.sleep(0.01)
+        raise RuntimeError(f"{self.name} did not start")
+
+    def inside(self, *words):
+        """The command that runs `words` on the node."""
+        return ["nsenter", "-t", str(self.pid), "--net", "--mount", "--pid", "--uts", "--ipc", *map(str, words)]
+
+    def call(self, *words, **options):
+        return call(*self.inside(*words), **options)
+
+    def limit(self, megabits):
+        """What it sends, and what it gets, at most."""
+        shape = ["root", "tbf", "rate", f"{megabits}mbit", "burst", "256k", "latency", "50ms"]
+        self.call("tc", "qdisc", "replace", "dev", "eth0", *shape)
+        call("tc", "qdisc", "replace", "dev", self.port, *shape)
+
+    def unlimit(self):
+        self.call("tc", "qdisc", "delete", "dev", "eth0", "root")
+        call("tc", "qdisc", "delete", "dev", self.port, "root")
+
+    def link(self, state):
+        """'up' or 'down'."""
+        call("ip", "link", "set", self.port, state)
+
+    def die(self):
+        """All its processes at once, and its network with them."""
+        os.kill(self.pid, signal.SIGKILL)
+        self.holder.wait()
+
+    def sent(self):
+        """Bytes that have left it so far, with the headers of all layers."""
+        for line in self.call("cat", "/proc/net/dev").splitlines():
+            device, _, numbers = line.partition(":")
+            if device.strip() == "eth0":
+                return int(numbers.split()[8])
+        raise RuntimeError(f"{self.name} has no eth0")
+
+    def revive(self):
+        """After die(): a node like it, with nothing of what it had."""
+        subprocess.run(["ip", "link", "delete", self.port], capture_output=True)
+        self.start()
+
+
+class Cluster:
+    """Nodes, and a file system that all of them see."""
+
+    def __init__(self, names, megabits=None):
+        self.base = pathlib.Path(os.environ["SLABMARK_CLUSTER"])
+        self.local = self.base / "local"
+        self.shared = self.base / "shared"
+        self.pids = self.base / "pids"
+        for folder in (self.local, self.shared, self.pids):
+            folder.mkdir(exist_ok=True)
+        # One file system of the machine: as coherent as can be.
+        call("mount", "-t", "tmpfs", "-o", "mode=1777", "none", self.shared)
+        # Another one, which is soon full.
+        self.small = self.base / "small"
+        self.small.mkdir()
+        call("mount", "-t", "tmpfs", "-o", "size=48M,mode=1777", "none", self.small)
+        self.nodes = [Node(self, i, name) for i, name in enumerate(names, 1)]
+        call("ip", "link", "set", "lo", "up")
+        call("ip", "link", "add", "name", "br0", "type", "bridge")
+        call("ip", "address", "add", "198.18.0.254/24", "dev", "br0")
+        call("ip", "link", "set", "br0", "up")
+        hosts = self.base / "hosts"
+        hosts.write_text("".join(["127.0.0.1 localhost\n", "198.18.0.254 head\n",
+                                  *(f"{node.address} {node.name}\n" for node in self.nodes)]))
+        call("mount", "--bind", hosts, "/etc/hosts")
+        pathlib.Path("/proc/sys/kernel/hostname").write_text("head")
+        self._write_agent()
+        for node in self.nodes:
+            node.start()
+            if megabits:
+                node.limit(megabits)
+
+    def _write_agent(self):
+        self.agent = self.base / "agent"
+        self.agent.write_text(textwrap.dedent(f"""\
+            #!/bin/sh
+            # agent NODE COMMAND...: what Open MPI takes for ssh.
+            node=$1
+            shift
+            export TMPDIR={self.local}
+            exec nsenter -t "$(cat "{self.pids}/$node")" --net --mount --pid --uts --ipc sh -c "$*"
+            """))
+        self.agent.chmod(0o755)
+
+    def launcher(self, ranks_per_node=16, nodes=None, by="node", hosts=True):
+        """The words of mpirun before -n N. `by` node: neighbours in rank are on different nodes; slot: fill one after
+        the other. Without `hosts` what follows says where ranks are."""
+        options = {
+            "plm": "rsh", "plm_rsh_agent": self.agent, "plm_rsh_no_tree_spawn": "1", "pml": "ob1",
+            "btl": "tcp,vader,self", "btl_tcp_if_include": "198.18.0.0/24", "oob_tcp_if_include": "198.18.0.0/24",
+            # All nodes share the cores of this machine, which Open MPI does not know.
+            "mpi_yield_when_idle": "1", "orte_base_help_aggregate": "1",
+        }
+        words = ["mpirun", "--allow-run-as-root", "--bind-to", "none"]
+        if hosts:
+            names = ",".join(f"{node.name}:{ranks_per_node}" for node in nodes or self.nodes)
+            words += ["--map-by", by, "--host", names]
+        for name, value in options.items():
+            words += ["--mca", name, str(value)]
+        return words
+
+    def write_launcher(self, path, **options):
+        """A script that takes -n N COMMAND..., for what has a launcher of its own to name."""
+        path.write_text(f"#!/bin/sh\nexec {shlex.join(self.launcher(**options))} \"$@\"\n")
+        path.chmod(0o755)
+        return path
+
+    def run(self, ranks, *command, timeout=120, environment=None, during=None, before=(), **options):
+        """Runs it on ranks, behind the words `before`; `during(process)` is called meanwhile. What outlives the timeout is
+        killed; its returncode is None then."""
+        words = [*self.launcher(**options), "-n", str(ranks), *map(str, [*before, *command])]
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, start_new_session=True, cwd=self.shared,
+                                   env={**os.environ, "TMPDIR": str(self.local), **(environment or {})})
+        start = time.monotonic()
+        if during:
+            during(process)
+        try:
+            out, err = process.communicate(timeout=timeout)
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            status = None
+        done = subprocess.CompletedProcess(words, status, out, err)
+        done.seconds = time.monotonic() - start
+        return done

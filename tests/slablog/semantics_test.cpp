@@ -398,6 +398,7 @@ TEST_F(Semantics, DatasetsOfALogAreMadeAndOpenedWithoutDuplicatesOfTheCommunicat
   before = duplicates;
   for (const char* name : {"a", "b", "c"}) {
     EXPECT_THAT(all(opened(file, name)), Each(0));
+    EXPECT_THAT(all(handle(H5Oopen(file.get(), name, H5P_DEFAULT), H5Oclose)), Each(0));
   }
   EXPECT_EQ(duplicates, before);
 }

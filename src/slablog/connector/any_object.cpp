@@ -1,6 +1,7 @@
 // Calls on objects of any kind (H5O): to the connector below, but a copy of a dataset that is in
 // the log is refused, since both would share what is written to one of them.
 #include "slablog/connector/forward.hpp"
+#include "slablog/connector/open_dataset.hpp"
 
 namespace slabmark::slablog {
 
@@ -10,12 +11,9 @@ void* open(void* object, const H5VL_loc_params_t* place, H5I_type_t* type, hid_t
   return guarded_object("object open", [&]() -> void* {
     const auto& mine = as_object(object);
     const auto below = place_below(mine, *place);
-    auto* found = H5VLobject_open(mine.under, &below, mine.connector, type, list, nullptr);
-    if (found == nullptr) return nullptr;  // and *type is not set
-    auto* opened = wrapped(found, mine, *type);
-    if (opened == nullptr) return nullptr;
-    if (*type == H5I_DATASET) find_opened_dataset(as_object(opened));
-    return opened;
+    return open_object(mine, *type, list, [&](H5I_type_t& found) {
+      return H5VLobject_open(mine.under, &below, mine.connector, &found, list, nullptr);
+    });
   });
 }
 

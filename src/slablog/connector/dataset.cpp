@@ -9,9 +9,9 @@
 
 #include "slablog/api/slablog.h"
 #include "slablog/connector/forward.hpp"
+#include "slablog/connector/open_dataset.hpp"
 #include "slablog/connector/virtual_dataset.hpp"
 #include "slablog/find_datasets.hpp"
-#include "slablog/journal/driver.hpp"
 #include "slablog/transfer.hpp"
 #include "storage/hdf5/space.hpp"
 
@@ -89,27 +89,10 @@ void* open(void* object, const H5VL_loc_params_t* place, const char* name, hid_t
            void**) {
   return guarded_object("dataset open", [&]() -> void* {
     auto& mine = as_object(object);
-    const auto open_below = [&] {
+    H5I_type_t type = H5I_DATASET;
+    return open_object(mine, type, list, [&](H5I_type_t&) {
       return H5VLdataset_open(mine.under, place, mine.connector, name, access, list, nullptr);
-    };
-    void* opened = nullptr;
-    {
-      const OpeningAlone alone;
-      opened = wrapped(open_below(), mine, H5I_DATASET);
-    }
-    if (opened == nullptr) return nullptr;
-    auto& found = as_object(opened);
-    find_opened_dataset(found);
-    // The sources of the program's own virtual datasets may be in files that all must open.
-    if (found.mappings && found.log && found.log->log && found.log->file->is_parallel()) {
-      H5VLdataset_close(found.under, found.connector, list, nullptr);
-      found.under = open_below();
-      if (found.under == nullptr) {
-        delete &found;
-        return nullptr;
-      }
-    }
-    return opened;
+    });
   });
 }
 

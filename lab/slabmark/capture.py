@@ -6,7 +6,6 @@ names, and then 'slabmark capture --merge run.pattern.parts'.
 """
 
 import argparse
-import mmap
 import os
 import pathlib
 import shlex
@@ -55,7 +54,7 @@ def main(arguments, console):
         merge(spool, pathlib.Path(output), arguments, [])
         return 0
     output = pathlib.Path(arguments.output or "run.pattern").absolute()
-    variables = settings(output, arguments, command)
+    variables = settings(output, arguments)
     if arguments.show:
         for name, value in variables.items():
             print(f"export {name}={shlex.quote(value)}")
@@ -91,16 +90,12 @@ def levels(arguments):
     return chosen
 
 
-def settings(output, arguments, command=()):
+def settings(output, arguments):
     """The variables with which a program is captured. InputError where they cannot work."""
     chosen = levels(arguments)
     wanted = arguments.levels is not None
     libraries = [path for level, name in LIBRARIES.items() if level in chosen and (path := library(name, wanted))]
     plugin = plugin_path(wanted) if "hdf5" in chosen else None
-    if plugin and not wanted and any(uses_other_hdf5(word, plugin) for word in command):
-        print("slabmark capture: the program has another HDF5 than Slabmark's connector was built with; its HDF5 calls are not "
-              "captured.", file=sys.stderr)
-        plugin = None
     if not libraries and not plugin:
         raise InputError("No library that captures is built; 'make' builds them, those of PnetCDF and HDF5 where these are found.")
     for path in libraries:
@@ -144,22 +139,6 @@ def plugin_path(wanted):
     if wanted:
         raise InputError(f"The HDF5 connector '{PLUGIN}' is not in {folder}; it is built by 'make'.")
     return None
-
-
-def uses_other_hdf5(word, plugin):
-    """Whether the word names a program that is linked with another HDF5 than the plugin."""
-    names = hdf5_of(shutil.which(word))
-    return bool(names) and not names & hdf5_of(plugin)
-
-
-def hdf5_of(path):
-    if not path or not os.path.isfile(path) or os.path.getsize(path) == 0:
-        return set()
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
-        if not image[:4] == b"\x7fELF":
-            return set()
-        return {name for name in apply.needed_libraries(image) if name.startswith(("libhdf5.", "libhdf5_openmpi.", "libhdf5_mpich.",
-                                                                                   "libhdf5_serial."))}
 
 
 def make_room(output, overwrite):

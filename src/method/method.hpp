@@ -90,13 +90,15 @@ class Method {
 };
 
 enum class MethodKind {
-  general,    ///< for files of any pattern
-  slices,     ///< for slices of fields, and nothing else
-  yardstick,  ///< to compare with: nobody's files should be written so
+  general,      ///< for files of any pattern
+  slices,       ///< for slices of fields, and nothing else
+  yardstick,    ///< to compare with: nobody's files should be written so
+  as_captured,  ///< the program's own calls
 };
 NLOHMANN_JSON_SERIALIZE_ENUM(MethodKind, {{MethodKind::general, "general"},
                                           {MethodKind::slices, "slices"},
-                                          {MethodKind::yardstick, "yardstick"}})
+                                          {MethodKind::yardstick, "yardstick"},
+                                          {MethodKind::as_captured, "as-captured"}})
 
 /// A method's entry in the registry.
 struct MethodInfo {

@@ -15,14 +15,8 @@ namespace {
 
 /// The leading bits of a hash, as many as T holds exactly.
 template <class T>
-T cut(std::uint64_t hash);
-template <>
-std::int32_t cut(std::uint64_t hash) {
-  return static_cast<std::int32_t>(hash >> 32);
-}
-template <>
-std::int64_t cut(std::uint64_t hash) {
-  return static_cast<std::int64_t>(hash);
+T cut(std::uint64_t hash) {
+  return static_cast<T>(hash >> (64 - 8 * sizeof(T)));
 }
 template <>
 float cut(std::uint64_t hash) {

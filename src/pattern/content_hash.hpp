@@ -40,6 +40,16 @@ auto with_type(ElementType type, const Work& work) {
       return work(float{});
     case ElementType::character:
       return work(char{});
+    case ElementType::int8:
+      return work(std::int8_t{});
+    case ElementType::int16:
+      return work(std::int16_t{});
+    case ElementType::uint16:
+      return work(std::uint16_t{});
+    case ElementType::uint32:
+      return work(std::uint32_t{});
+    case ElementType::uint64:
+      return work(std::uint64_t{});
     case ElementType::float64:
       break;
   }

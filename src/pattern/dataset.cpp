@@ -17,6 +17,9 @@ constexpr TypeEntry types[] = {
     {ElementType::uint8, "uint8", 1},     {ElementType::int32, "int32", 4},
     {ElementType::int64, "int64", 8},     {ElementType::float32, "float32", 4},
     {ElementType::float64, "float64", 8}, {ElementType::character, "char", 1},
+    {ElementType::int8, "int8", 1},       {ElementType::int16, "int16", 2},
+    {ElementType::uint16, "uint16", 2},   {ElementType::uint32, "uint32", 4},
+    {ElementType::uint64, "uint64", 8},
 };
 
 const TypeEntry& entry_of(ElementType type) {

@@ -11,7 +11,20 @@
 
 namespace slabmark {
 
-enum class ElementType { uint8, int32, int64, float32, float64, character };
+enum class ElementType {
+  uint8,
+  int32,
+  int64,
+  float32,
+  float64,
+  character,
+  // Of captured programs.
+  int8,
+  int16,
+  uint16,
+  uint32,
+  uint64
+};
 
 std::size_t size_of(ElementType type);       ///< bytes of one element
 std::string_view name_of(ElementType type);  ///< "float64"; "char" is a character of a text

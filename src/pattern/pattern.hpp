@@ -13,6 +13,7 @@
 namespace slabmark {
 
 class Content;
+struct CapturedRun;
 struct SliceSource;
 
 /// What this rank moves between one of its buffers and one dataset in one round.
@@ -62,6 +63,9 @@ struct Pattern {
 
   /// Of a pattern of slices: what they are taken of; null: it is none.
   std::shared_ptr<const SliceSource> slices = nullptr;
+
+  /// Of what was captured: the program's own calls; null: it is none.
+  std::shared_ptr<const CapturedRun> captured = nullptr;
 };
 
 /// Whether each round is a trial of its own.

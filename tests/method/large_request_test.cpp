@@ -172,7 +172,7 @@ std::vector<LargeCase> large_cases(const std::vector<bool>& with_gaps) {
   std::vector<LargeCase> all;
   for (const auto& method : methods()) {
     if (method.format == FileFormat::none || !method.missing.empty() ||
-        method.kind == MethodKind::slices) {
+        method.kind == MethodKind::slices || method.kind == MethodKind::as_captured) {
       continue;
     }
     for (const bool gaps : with_gaps) all.push_back({method.name, gaps});

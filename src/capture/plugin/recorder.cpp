@@ -244,7 +244,8 @@ class Recorder {
     const char* const pattern = std::getenv(pattern_variable);
     if (!pattern || !*pattern) return;
     spool_ = std::make_unique<Spool>(pattern);
-    accounted_ = written_ = Clock::now();
+    accounted_ = Clock::now();
+    written_ = accounted_ - write_interval;  // the first block is written at once
     on_ = true;
     pthread_atfork(nullptr, nullptr, [] { the().stop(); });
   }

@@ -1,8 +1,10 @@
 #include "capture/pnetcdf/calls.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
+#include "capture/datatype/runs.hpp"
 #include "capture/pnetcdf/captured_file.hpp"
 #include "dropin/pnetcdf/calls.hpp"
 
@@ -93,20 +95,48 @@ Id type_of(const dropin::MemoryArgument& memory, const CapturedVariable& variabl
   return id;
 }
 
+/// Whether the call was made: values that do not fit are reported, and the others are moved.
+bool is_made(int error) { return error == NC_NOERR || error == NC_ERANGE; }
+
+/// Where elements lie in the caller's memory. False: one after another, or it cannot be told.
+bool lay_out(const dropin::MemoryArgument& memory, Boxes& boxes) {
+  if (memory.count < 0 || memory.type == MPI_DATATYPE_NULL) return false;
+  const auto element = dropin::element_type_of(memory.type);
+  TypeMap map;
+  if (!element || !take_apart(memory.type, map)) {
+    count_uncaptured("memory of an MPI datatype that cannot be taken apart");
+    return false;
+  }
+  const auto size = static_cast<std::int64_t>(dropin::size_of(*element));
+  const ByteRuns runs = repeated(map, memory.count);
+  if (runs.empty() || (runs.size() == 1 && runs.front().offset == 0)) return false;
+  boxes.clear(1);
+  for (const ByteRun& run : runs) {
+    if (run.offset % size != 0 || run.bytes % size != 0) {
+      count_uncaptured("memory that is not aligned to its elements");
+      return false;
+    }
+    const std::int64_t start = run.offset / size, count = run.bytes / size;
+    boxes.add(&start, &count);
+  }
+  return true;
+}
+
 std::uint64_t record_move(CapturedFile& file, const dropin::Call& call, const Manner& manner,
                           int error) {
   thread_local Selected selected;
   thread_local Boxes memory;
   const CapturedVariable* const variable = file.variable(call.variable);
-  if (!variable || (error != NC_NOERR && !call.access.start && !call.access.starts)) return 0;
+  if (!variable) return 0;
+  const bool made = is_made(error);
   Event event;
   event.call = call_of(manner, call.access.kind);
   event.file = file.id();
   event.dataset = variable->dataset;
   event.flags = manner.flags | (call.direction == Direction::put ? writes : reads) |
-                (call.buffered ? buffered : 0) | (error == NC_NOERR ? 0 : failed);
+                (call.buffered ? buffered : 0) | (made ? 0 : failed);
   event.rank = variable->lengths.size();
-  if (error == NC_NOERR) {
+  if (made) {
     selected.set(call.access, *variable, file);
     event.selection = selected.boxes();
   } else {  // its arguments may be anything
@@ -114,9 +144,11 @@ std::uint64_t record_move(CapturedFile& file, const dropin::Call& call, const Ma
     event.selection = &memory;
   }
   event.type = type_of(call.memory, *variable);
-  if (error == NC_NOERR && call.access.imap && variable->lengths.size() > 0 && call.access.count) {
+  if (made && call.access.imap && !variable->lengths.empty() && call.access.count) {
     memory.clear(variable->lengths.size());
     memory.set_map(call.access.imap, call.access.count);
+    event.memory = &memory;
+  } else if (made && lay_out(call.memory, memory)) {
     event.memory = &memory;
   }
   return record(event);
@@ -150,6 +182,72 @@ int move_several(int ncid, int count, const std::function<dropin::Call(int)>& ca
   });
   return error;
 }
+
+/// Bytes of the file, from where the variable begins, as boxes of a variable.
+bool take_boxes(const ByteRuns& runs, const CapturedVariable& variable, MPI_Offset bytes_a_record, Boxes& boxes) {
+  const std::size_t rank = variable.lengths.size();
+  const auto element = dropin::external_type(variable.type);
+  if (!element || rank == 0) return false;
+  const auto size = static_cast<MPI_Offset>(dropin::size_of(*element));
+  const std::size_t skipped = variable.has_records ? 1 : 0;
+  const MPI_Offset row = rank > skipped ? variable.lengths.back() : 1;
+  std::vector<MPI_Offset> start(rank), count(rank, 1);
+  boxes.clear(rank);
+  for (const ByteRun& run : runs) {
+    for (MPI_Offset done = 0; done < run.bytes;) {
+      MPI_Offset offset = run.offset + done;
+      if (variable.has_records) {
+        start[0] = offset / bytes_a_record;
+        offset %= bytes_a_record;
+      }
+      if (offset % size != 0 || (run.bytes - done) % size != 0) return false;
+      MPI_Offset at = offset / size;
+      const MPI_Offset left = row - at % row;
+      for (std::size_t d = rank; d-- > skipped; at /= variable.lengths[d]) start[d] = at % variable.lengths[d];
+      const MPI_Offset elements = std::min(left, (run.bytes - done) / size);
+      if (rank > skipped) count[rank - 1] = elements;
+      boxes.add(start.data(), count.data());
+      done += elements * size;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+int move_by_filetype(int ncid, const char* name, const dropin::Call& call, MPI_Datatype filetype, unsigned flags,
+                     const std::function<int()>& native) {
+  const Call guard;
+  const int error = native();
+  if (!guard.is_programs()) return error;
+  quietly([&] {
+    CapturedFile* const file = captured_file(ncid);
+    const CapturedVariable* const variable = file ? file->variable(call.variable) : nullptr;
+    if (!variable) return;
+    Boxes boxes(variable->lengths.size());
+    TypeMap map;
+    const bool made = is_made(error);
+    if (made && filetype != MPI_DATATYPE_NULL &&
+        (!take_apart(filetype, map) ||
+         !take_boxes(repeated(map, 1), *variable, file->bytes_a_record(), boxes))) {
+      count_uncaptured(name);
+      return;
+    }
+    Event event;
+    event.call = call_id(name, call.direction == Direction::put ? "write" : "read");
+    event.file = file->id();
+    event.dataset = variable->dataset;
+    event.flags = flags | (call.direction == Direction::put ? writes : reads) | (made ? 0 : failed);
+    event.type = type_of(call.memory, *variable);
+    event.selection = &boxes;
+    Boxes memory;
+    if (made && lay_out(call.memory, memory)) event.memory = &memory;
+    record(event);
+  });
+  return error;
+}
+
+namespace {
 
 int wait_for(int ncid, const char* name, unsigned flags, int count, const int* ids,
              const std::function<int()>& native) {
@@ -202,7 +300,7 @@ int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int
                       : call.direction == Direction::put ? Verb::iput
                                                          : Verb::iget;
     const std::uint64_t request =
-        record_move(*file, call, {verb, error == NC_NOERR ? capture::nonblocking : 0U}, error);
+        record_move(*file, call, {verb, is_made(error) ? capture::nonblocking : 0U}, error);
     if (id && request > 0) file->posted(*id, request);
   });
   return error;

@@ -1,5 +1,6 @@
 #include "capture/pnetcdf/captured_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -147,6 +148,12 @@ MPI_Offset CapturedFile::records() const {
   SLABMARK_NATIVE(ncmpi_inq_unlimdim)(ncid_, &dimension);
   if (dimension >= 0) SLABMARK_NATIVE(ncmpi_inq_dimlen)(ncid_, dimension, &length);
   return length;
+}
+
+MPI_Offset CapturedFile::bytes_a_record() const {
+  MPI_Offset bytes = 0;
+  SLABMARK_NATIVE(ncmpi_inq_recsize)(ncid_, &bytes);
+  return std::max<MPI_Offset>(bytes, 1);
 }
 
 void CapturedFile::define(const char* call, std::span<const std::int64_t> arguments) {

@@ -32,6 +32,7 @@ class CapturedFile {
   /// A variable that may not be defined yet for PnetCDF to judge: null.
   const CapturedVariable* variable(int varid);
   MPI_Offset records() const;  ///< how many there are now
+  MPI_Offset bytes_a_record() const;
 
   /// Records what was defined since the last time, and the call that ended it.
   void define(const char* call, std::span<const std::int64_t> arguments);

@@ -25,6 +25,16 @@ TypePair types_of(ElementType type) {
       return {NC_INT, MPI_INT};
     case ElementType::int64:
       return {NC_INT64, MPI_LONG_LONG_INT};
+    case ElementType::int8:
+      return {NC_BYTE, MPI_SIGNED_CHAR};
+    case ElementType::int16:
+      return {NC_SHORT, MPI_SHORT};
+    case ElementType::uint16:
+      return {NC_USHORT, MPI_UNSIGNED_SHORT};
+    case ElementType::uint32:
+      return {NC_UINT, MPI_UNSIGNED};
+    case ElementType::uint64:
+      return {NC_UINT64, MPI_UNSIGNED_LONG_LONG};
     case ElementType::float32:
       return {NC_FLOAT, MPI_FLOAT};
     case ElementType::float64:

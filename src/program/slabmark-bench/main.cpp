@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "bench/bound.hpp"
 #include "bench/run.hpp"
 #include "bench/session.hpp"
@@ -96,6 +97,7 @@ std::vector<Cell> make_cells(const Options& options, const Patterns& patterns) {
     cells.push_back(make_cell(options, *method, "slabmark", patterns.built.written,
                               address(patterns.built.read)));
     cells.back().settings = options.settings;
+    cells.back().before_round = options.pattern->before_round();
   }
   if (!options.bounds) return cells;
   for (const char* name : bound_methods) {
@@ -124,6 +126,10 @@ void report(const Options& options, const LibraryEnvironment& environment,
     libraries += fmt::format("; {} {}", name, version.empty() ? "not in this build" : version);
   }
   fmt::print("{}\n", libraries);
+  const auto& settings = records.front().pattern.settings;
+  if (const auto guess = settings.find("guess"); guess != settings.end()) {
+    fmt::print("The pattern is a guess: {}\n", printable(guess->second));
+  }
   fmt::print("{}", format_table(records));
   if (options.chart) fmt::print("\n{}", format_bars(records));
   if (!options.json.empty()) fmt::print("Records appended to {}\n", options.json);

@@ -69,7 +69,9 @@ void resolve(Options& options, const std::vector<std::string>& names,
              std::unique_ptr<PatternCommand> pattern, const CLI::App& command) {
   pattern->check();
   options.pattern = std::move(pattern);
-  for (const std::string& name : names) options.methods.push_back(&find_method(name));
+  for (const std::string& name : names) {
+    options.methods.push_back(&find_method(options.pattern->method_name(name)));
+  }
   resolve_common(options, options.methods);
   options.run.inputs = options.pattern->inputs();
   options.configuration = options_given(command);

@@ -28,6 +28,7 @@ std::vector<std::unique_ptr<PatternCommand>> pattern_commands() {
   commands.push_back(make_transfer_command());
   commands.push_back(make_checkpoint_command());
   commands.push_back(make_e3sm_command());
+  commands.push_back(make_captured_command());
   return commands;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -37,6 +38,12 @@ class PatternCommand {
   /// Files that the pattern is read from, which no method may write over.
   virtual std::vector<std::string> inputs() const { return {}; }
 
+  /// The method that a name means for this pattern.
+  virtual std::string method_name(const std::string& name) const { return name; }
+
+  /// What is done on all ranks before each round, with the clock stopped; null: nothing.
+  virtual std::function<void(std::uint64_t round)> before_round() const { return nullptr; }
+
   /// Collective. As it stands: this rank's part(), and to read the next rank's.
   virtual BuiltPattern build(const Comm& comm, bool for_reading);
 
@@ -49,6 +56,7 @@ std::unique_ptr<PatternCommand> make_slice_command();
 std::unique_ptr<PatternCommand> make_transfer_command();
 std::unique_ptr<PatternCommand> make_checkpoint_command();
 std::unique_ptr<PatternCommand> make_e3sm_command();
+std::unique_ptr<PatternCommand> make_captured_command();
 
 /// An option that names one of `types`.
 CLI::Option* add_type(CLI::App& app, const std::string& names, ElementType& value,

@@ -20,6 +20,16 @@ hid_t native_type(ElementType type) {
       return H5T_NATIVE_INT32;
     case ElementType::int64:
       return H5T_NATIVE_INT64;
+    case ElementType::int8:
+      return H5T_NATIVE_INT8;
+    case ElementType::int16:
+      return H5T_NATIVE_INT16;
+    case ElementType::uint16:
+      return H5T_NATIVE_UINT16;
+    case ElementType::uint32:
+      return H5T_NATIVE_UINT32;
+    case ElementType::uint64:
+      return H5T_NATIVE_UINT64;
     case ElementType::float32:
       return H5T_NATIVE_FLOAT;
     case ElementType::float64:

@@ -1,0 +1,94 @@
+"""slabmark capture: what is set, what is refused, and a program that is run and merged."""
+
+import os
+import pathlib
+import stat
+import subprocess
+import sys
+
+import pytest
+from slabmark import capture, programs
+from slabmark.errors import InputError
+
+
+@pytest.fixture
+def arguments():
+    from slabmark.command_line import Parser
+
+    parser = Parser(prog="slabmark capture")
+    capture.add_arguments(parser)
+    return lambda *words: parser.parse_args(list(words))
+
+
+@pytest.fixture
+def built(tmp_path, monkeypatch):
+    """A folder as of a build, in which libraries are empty files."""
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    monkeypatch.delenv("HDF5_VOL_CONNECTOR", raising=False)
+    monkeypatch.delenv("HDF5_PLUGIN_PATH", raising=False)
+    for name in ("bin/slabmark-bench", "lib/libslabcapture_pnetcdf.so", "lib/libslabcapture_mpiio.so", "plugins/libslabcapture.so"):
+        path = tmp_path / "build" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("SLABMARK_BIN", str(tmp_path / "build/bin"))
+    return tmp_path / "build"
+
+
+def test_all_levels_that_are_built_are_stood_in_for(built, arguments):
+    set_to = capture.settings(pathlib.Path("/r/run.pattern"), arguments())
+    assert set_to["SLABMARK_CAPTURE"] == "/r/run.pattern"
+    assert set_to["LD_PRELOAD"].split(":") == [str(built / "lib/libslabcapture_pnetcdf.so"), str(built / "lib/libslabcapture_mpiio.so")]
+    assert set_to["HDF5_VOL_CONNECTOR"] == "slabcapture under_vol=0;under_info={}"
+    assert set_to["HDF5_PLUGIN_PATH"] == str(built / "plugins")
+
+
+def test_the_connector_stands_above_slablog_and_before_other_plugins(built, arguments, monkeypatch):
+    monkeypatch.setenv("HDF5_VOL_CONNECTOR", "slablog under_vol=0;under_info={};layout=log")
+    monkeypatch.setenv("HDF5_PLUGIN_PATH", "/others")
+    set_to = capture.settings(pathlib.Path("/r/run.pattern"), arguments("--levels", "hdf5"))
+    assert set_to["HDF5_VOL_CONNECTOR"] == "slabcapture under_vol=6204;under_info={under_vol=0;under_info={};layout=log}"
+    assert set_to["HDF5_PLUGIN_PATH"] == f"{built / 'plugins'}:/others"
+    assert "LD_PRELOAD" not in set_to
+
+
+@pytest.mark.parametrize(
+    "words, environment, reason",
+    [
+        (["--levels", "netcdf"], {}, "'netcdf' is no level"),
+        (["--levels", "posix"], {}, "libslabcapture_posix.so"),
+        ([], {"HDF5_VOL_CONNECTOR": "other x"}, "cannot stand above"),
+    ],
+)
+def test_what_cannot_work_is_refused(built, arguments, monkeypatch, words, environment, reason):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(InputError, match=reason):
+        capture.settings(pathlib.Path("/r/run.pattern"), arguments(*words))
+
+
+def test_a_spool_of_an_earlier_run_is_not_mixed_with_another(tmp_path):
+    pattern = tmp_path / "run.pattern"
+    spool = capture.make_room(pattern, overwrite=False)
+    (spool / "host.spool").write_bytes(b"x")
+    with pytest.raises(InputError, match="--merge"):
+        capture.make_room(pattern, overwrite=False)
+    assert not list(capture.make_room(pattern, overwrite=True).iterdir())
+
+
+def slabmark(*words, **more):
+    return subprocess.run([sys.executable, "-m", "slabmark", *map(str, words)], capture_output=True, text=True, timeout=120, **more)
+
+
+def test_a_program_is_captured_and_its_status_is_that_of_the_command(tmp_path):
+    if not os.environ.get("SLABMARK_BIN"):
+        pytest.skip("no programs are built")
+    program = programs.find("e3sm_io")
+    programs.output_of([programs.find("slabmark-decomp"), "generate", "f", "--ne", "2", "--ranks", "2", "-o", str(tmp_path / "f.nc")])
+    pattern = tmp_path / "run.pattern"
+    done = slabmark("capture", "-o", pattern, "--levels", "pnetcdf", "--", program, "-q", tmp_path / "f.nc", "-n", "1", "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert pattern.exists() and not pathlib.Path(f"{pattern}.parts").exists()
+    assert "run.pattern: 1 rank" in done.stderr
+    done = slabmark("capture", "-o", tmp_path / "nothing.pattern", "--", "sh", "-c", "exit 7")
+    assert done.returncode == 7 and "nothing was captured" in done.stderr

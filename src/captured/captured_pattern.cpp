@@ -1,0 +1,731 @@
+#include "captured/captured_pattern.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include "base/error.hpp"
+#include "base/stopwatch.hpp"
+#include "capture/recorder.hpp"
+#include "geometry/run.hpp"
+#include "parallel/agree.hpp"
+
+namespace slabmark {
+
+namespace {
+
+using nlohmann::json;
+
+// More records than that in one call, and the dimension is none of time but one that grows.
+constexpr std::uint64_t most_records_a_call = 256;
+
+// ---- Datasets ----------------------------------------------------------------------------------
+
+std::vector<std::uint64_t> lengths_of(const json& definition, const char* key) {
+  std::vector<std::uint64_t> lengths;
+  if (!definition.contains(key)) return lengths;
+  for (const json& length : definition[key]) {
+    lengths.push_back(length.is_number_integer() ? length.get<std::uint64_t>() : 0);
+  }
+  return lengths;
+}
+
+bool is_dataset(const json& definition) {
+  const std::string kind = definition.value("kind", "");
+  return kind == "dataset" || kind == "bytes";
+}
+
+bool grows(const json& definition, std::size_t dimension) {
+  if (definition.value("kind", "") == "bytes") return true;
+  if (!definition.contains("maximum") || dimension >= definition["maximum"].size()) return false;
+  const json& most = definition["maximum"][dimension];
+  return most.is_null() || most != definition["extent"][dimension];
+}
+
+/// What ranks must add up to know the shapes: numbers of a fixed layout, of which the largest
+/// counts.
+class Survey {
+ public:
+  explicit Survey(const PatternFile& file) {
+    const json& definitions = file.definitions();
+    for (std::uint64_t i = 0; i < definitions.size(); ++i) {
+      if (!is_dataset(definitions[i])) continue;
+      const std::size_t rank =
+          definitions[i].value("kind", "") == "bytes" ? 1 : definitions[i]["extent"].size();
+      begins_[i] = numbers_.size();
+      numbers_.resize(numbers_.size() + ends + rank);
+    }
+    numbers_.resize(numbers_.size() + totals);
+  }
+
+  void add(const PatternFile& file, std::uint64_t recorded_rank) {
+    RankReader reader(file, recorded_rank);
+    std::map<std::uint64_t, std::vector<std::uint64_t>>
+        of_lists;  // ends, and most records of a box
+    for (CapturedEvent event; reader.events.next(event);) {
+      if (event.flags & capture::failed) continue;
+      if (event.moves() && event.selection != CapturedEvent::Selection::nothing) {
+        total(event.flags & capture::writes ? any_written : any_read) = 1;
+      }
+      const bool with_nothing =
+          event.moves() && event.selection == CapturedEvent::Selection::nothing;
+      if (with_nothing && (event.flags & capture::collective)) total(any_with_nothing) = 1;
+      if (event.dataset == CapturedEvent::none) continue;
+      const auto begin = begins_.find(reader.definition_number(event.dataset));
+      if (begin == begins_.end()) continue;
+      std::uint64_t* const of_dataset = numbers_.data() + begin->second;
+      if (!event.moves()) {
+        if (reader.definition(event.call).value("effect", "") != "extent") continue;
+        const std::size_t rank = rank_of(begin->first, file);
+        for (std::size_t d = 0; d < std::min(rank, event.arguments.size()); ++d) {
+          reach(of_dataset[ends + d], event.arguments[d]);
+        }
+        continue;
+      }
+      add_move(event, reader, rank_of(begin->first, file), of_lists, of_dataset);
+    }
+  }
+
+  /// The largest of all ranks.
+  void combine(const Comm& comm) {
+    MPI_Allreduce(MPI_IN_PLACE, numbers_.data(), static_cast<int>(numbers_.size()), MPI_UINT64_T,
+                  MPI_MAX, comm.get());
+  }
+
+  bool writes() { return total(any_written) != 0; }
+  bool reads() { return total(any_read) != 0; }
+
+  DatasetShapes shapes(const PatternFile& file, std::uint32_t direction) {
+    DatasetShapes all;
+    all.records_are_rounds = total(any_with_nothing) == 0;
+    for (const auto& [definition, begin] : begins_) {
+      const std::uint64_t* const of_dataset = numbers_.data() + begin;
+      if (!of_dataset[direction == capture::writes ? written : read]) continue;
+      const json& text = file.definitions()[definition];
+      DatasetShapes::Shape shape;
+      std::vector<std::uint64_t> extent = lengths_of(text, "extent");
+      extent.resize(rank_of(definition, file));
+      shape.has_time = !extent.empty() && text.contains("maximum") && !text["maximum"].empty() &&
+                       text["maximum"][0].is_null() && !of_dataset[whole] &&
+                       of_dataset[records] <= most_records_a_call;
+      for (std::size_t d = 0; d < extent.size(); ++d) {
+        if (grows(text, d)) extent[d] = std::max(extent[d], of_dataset[ends + d]);
+      }
+      if (shape.has_time) extent.erase(extent.begin());
+      shape.extent = extent;
+      all.of_definition.emplace(definition, std::move(shape));
+    }
+    return all;
+  }
+
+ private:
+  enum Number : std::size_t { written, read, whole, records, ends };
+  enum Total : std::size_t { any_written, any_read, any_with_nothing, totals };
+
+  static std::size_t rank_of(std::uint64_t definition, const PatternFile& file) {
+    const json& text = file.definitions()[definition];
+    return text.value("kind", "") == "bytes" ? 1 : text["extent"].size();
+  }
+  std::uint64_t& total(Total which) { return numbers_[numbers_.size() - totals + which]; }
+  static void reach(std::uint64_t& end, std::int64_t value) {
+    if (value > 0) end = std::max(end, static_cast<std::uint64_t>(value));
+  }
+
+  static void add_move(const CapturedEvent& event, const RankReader& reader, std::size_t rank,
+                       std::map<std::uint64_t, std::vector<std::uint64_t>>& of_lists,
+                       std::uint64_t* of_dataset) {
+    using Selection = CapturedEvent::Selection;
+    if (event.selection == Selection::nothing) return;
+    of_dataset[event.flags & capture::writes ? written : read] = 1;
+    if (event.selection == Selection::all) {
+      of_dataset[whole] = 1;
+      return;
+    }
+    if (event.origin.size() != rank) return;  // told when it is placed
+    if (event.selection == Selection::box) {
+      for (std::size_t d = 0; d < rank; ++d) {
+        reach(of_dataset[ends + d], event.origin[d] + static_cast<std::int64_t>(event.counts[d]));
+      }
+      if (rank > 0) of_dataset[records] = std::max(of_dataset[records], event.counts[0]);
+      return;
+    }
+    auto known = of_lists.find(event.list);
+    if (known == of_lists.end())
+      known = of_lists.emplace(event.list, ends_of(reader.lists.get(event.list))).first;
+    if (known->second.size() != rank + 1) return;
+    for (std::size_t d = 0; d < rank; ++d) {
+      reach(of_dataset[ends + d], event.origin[d] + static_cast<std::int64_t>(known->second[d]));
+    }
+    of_dataset[records] = std::max(of_dataset[records], known->second[rank]);
+  }
+
+  /// For each dimension, how far boxes reach from the origin; then the most records that one has.
+  static std::vector<std::uint64_t> ends_of(const BoxArray& boxes) {
+    std::vector<std::uint64_t> all(boxes.rank + 1);
+    for (std::size_t k = 0; k < boxes.starts.size(); ++k) {
+      const std::int64_t count = boxes.counts[k];
+      const std::int64_t block = boxes.blocks.empty() ? 1 : boxes.blocks[k];
+      if (count == 0 || block == 0) continue;
+      const std::int64_t length =
+          (count - 1) * (boxes.strides.empty() ? 1 : boxes.strides[k]) + block;
+      reach(all[k % boxes.rank], boxes.starts[k] + length);
+      if (k % boxes.rank == 0) reach(all[boxes.rank], count * block);
+    }
+    return all;
+  }
+
+  std::map<std::uint64_t, std::size_t> begins_;
+  std::vector<std::uint64_t> numbers_;
+};
+
+struct ElementShape {
+  ElementType type = ElementType::uint8;
+  std::uint64_t bytes = 0;  ///< of one more dimension; 0: there is none
+};
+
+ElementShape element_of(const json& definition, const std::string& path) {
+  if (definition.value("kind", "") == "bytes") return {};
+  const json type = definition.value("type", json());
+  if (type.is_string()) {
+    if (const auto known = find_element_type(type.get<std::string>())) return {*known, 0};
+  }
+  if (type.is_object() && type.value("bytes", std::uint64_t{0}) > 0) {
+    const std::uint64_t bytes = type["bytes"];
+    return {ElementType::uint8, bytes};
+  }
+  throw InputError(fmt::format("Dataset '{}' of '{}' has the type {}, whose size is not said.",
+                               definition.value("name", ""), path, type.dump()));
+}
+
+// ---- What a rank does --------------------------------------------------------------------------
+
+/// A transfer before datasets are numbered.
+struct Move {
+  RoundKey round;
+  std::uint64_t definition = 0;
+  std::uint64_t time = 0;
+
+  auto operator<=>(const Move&) const = default;
+};
+
+/// Makes selections, the same object for the same one.
+class Selections {
+ public:
+  Selections(const DatasetShapes& shapes, const std::map<std::uint64_t, ElementShape>& elements)
+      : shapes_(shapes), elements_(elements) {}
+
+  SelectionPtr all(std::uint64_t definition) {
+    SelectionPtr& known = all_[extent_of(definition)];
+    if (!known) known = select_all(extent_of(definition));
+    return known;
+  }
+  SelectionPtr none(std::uint64_t definition) {
+    SelectionPtr& known = none_[extent_of(definition)];
+    if (!known) known = select_none(extent_of(definition));
+    return known;
+  }
+
+  /// Boxes as PlacedBoxes::numbers has them.
+  SelectionPtr of(std::uint64_t definition, std::size_t rank, std::vector<std::int64_t> numbers) {
+    const Extent extent = extent_of(definition);
+    SelectionPtr& known =
+        known_[{extent, hash(numbers, 0x9E3779B97F4A7C15), hash(numbers, 0xD1342543DE82EF95)}];
+    if (!known) known = make(extent, rank, elements_.at(definition).bytes, std::move(numbers));
+    return known;
+  }
+
+  Extent extent_of(std::uint64_t definition) const {
+    Extent extent = shapes_.of_definition.at(definition).extent;
+    if (elements_.at(definition).bytes > 0) extent.push_back(elements_.at(definition).bytes);
+    return extent;
+  }
+
+ private:
+  static SelectionPtr make(const Extent& extent, std::size_t rank, std::uint64_t bytes,
+                           std::vector<std::int64_t> all) {
+    if (bytes == 0 && are_rows(all, rank))
+      return select_row_runs(extent, runs_of(all, rank, extent));
+    const auto numbers = std::make_shared<const std::vector<std::int64_t>>(std::move(all));
+    const std::size_t per_box = 4 * rank;
+    const std::uint64_t boxes = rank == 0 ? 1 : numbers->size() / per_box;
+    return select_generated(extent, boxes, [=](std::uint64_t i, Hyperslab& slab) {
+      const std::int64_t* const at = numbers->data() + i * per_box;
+      const auto fill = [&](Extent& to, std::size_t row, std::uint64_t more) {
+        to.assign(at + row * rank, at + (row + 1) * rank);
+        if (bytes > 0) to.push_back(more);
+      };
+      fill(slab.start, 0, 0);
+      fill(slab.count, 1, 1);
+      fill(slab.stride, 2, 1);
+      fill(slab.block, 3, bytes);
+      for (std::size_t d = 0; d < rank; ++d) {  // count indices are one block of that many
+        if (slab.stride[d] != 1 || slab.block[d] != 1) continue;
+        std::swap(slab.count[d], slab.block[d]);
+        slab.stride[d] = slab.block[d] > 0 ? slab.block[d] : 1;
+      }
+    });
+  }
+
+  /// Whether all boxes are runs within a row, which take less memory.
+  static bool are_rows(const std::vector<std::int64_t>& numbers, std::size_t rank) {
+    for (std::size_t at = 0; at < numbers.size(); at += 4 * rank) {
+      for (std::size_t d = 0; d < rank; ++d) {
+        const bool is_one = numbers[at + 2 * rank + d] == 1 && numbers[at + 3 * rank + d] == 1;
+        if (!is_one || numbers[at + rank + d] < 1 || (d + 1 < rank && numbers[at + rank + d] > 1))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  static RunList runs_of(const std::vector<std::int64_t>& numbers, std::size_t rank,
+                         const Extent& extent) {
+    RunList runs;
+    runs.reserve(numbers.size() / (4 * rank));
+    for (std::size_t at = 0; at < numbers.size(); at += 4 * rank) {
+      std::uint64_t offset = 0;
+      for (std::size_t d = 0; d < rank; ++d) {
+        const auto start = static_cast<std::uint64_t>(numbers[at + d]);
+        const auto length = static_cast<std::uint64_t>(numbers[at + rank + d]);
+        if (start >= extent[d] || length > extent[d] - start) {
+          throw InputError(
+              fmt::format("A call moves {} elements at {} in a dimension of length {}.", length,
+                          start, extent[d]));
+        }
+        offset = offset * extent[d] + start;
+      }
+      runs.push_back({offset, static_cast<std::uint64_t>(numbers[at + 2 * rank - 1])});
+    }
+    return runs;
+  }
+
+  static std::uint64_t hash(const std::vector<std::int64_t>& numbers, std::uint64_t factor) {
+    std::uint64_t value = numbers.size();
+    for (const std::int64_t number : numbers) {
+      value = (value ^ static_cast<std::uint64_t>(number)) * factor;
+      value ^= value >> 29;
+    }
+    return value;
+  }
+
+  const DatasetShapes& shapes_;
+  const std::map<std::uint64_t, ElementShape>& elements_;
+  std::map<Extent, SelectionPtr> all_, none_;
+  std::map<std::tuple<Extent, std::uint64_t, std::uint64_t>, SelectionPtr> known_;
+};
+
+/// Several selections of one shape, one after another.
+SelectionPtr concatenated(const std::vector<SelectionPtr>& parts) {
+  if (parts.size() == 1) return parts.front();
+  std::vector<std::uint64_t> ends;
+  std::uint64_t count = 0;
+  for (const SelectionPtr& part : parts) ends.push_back(count += part->hyperslab_count());
+  return select_generated(parts.front()->extent(), count, [=](std::uint64_t i, Hyperslab& slab) {
+    const auto part =
+        static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), i) - ends.begin());
+    parts[part]->hyperslab(i - (part > 0 ? ends[part - 1] : 0), slab);
+  });
+}
+
+/// What some recorded ranks do together.
+class Doing {
+ public:
+  Doing(const CapturedRun& run, Selections& selections) : run_(run), selections_(selections) {}
+
+  void add(std::uint64_t recorded_rank) {
+    CapturedWalk walk(run_.file, run_.paths, run_.shapes, recorded_rank, run_.direction);
+    double thought = 0;
+    constexpr double microsecond = 1e-6;
+    while (walk.next()) {
+      if (walk.event().begins_block)
+        thought += static_cast<double>(walk.event().thought) * microsecond;
+      if (!walk.placed().empty() && (walk.event().flags & capture::collective))
+        count_together(walk.placed().front().round);
+      for (const PlacedBoxes& placed : walk.placed()) {
+        thought_[placed.round] += std::exchange(thought, 0.0);
+        if (sequence_.empty() || sequence_.back() != placed.round)
+          sequence_.push_back(placed.round);
+        add(walk, placed);
+      }
+      if (!pending_.empty() && walk.effect() != "write" && walk.effect() != "read") finish();
+    }
+    finish();
+  }
+
+  /// In the order in which they first came.
+  const std::vector<Move>& moves() const { return order_; }
+  SelectionPtr selection(const Move& move) const {
+    const auto found = parts_.find(move);
+    return found == parts_.end() ? nullptr : concatenated(found->second);
+  }
+  /// Whether no round is come back to, where rounds have the order in which they come in `all`.
+  bool is_in_order_of(const std::vector<Move>& all) const {
+    std::map<RoundKey, std::size_t> places;
+    for (const Move& move : all) places.try_emplace(move.round, places.size());
+    return std::is_sorted(
+        sequence_.begin(), sequence_.end(),
+        [&](const RoundKey& a, const RoundKey& b) { return places.at(a) < places.at(b); });
+  }
+  /// A number that ranks have in common whose collective calls are in the same rounds.
+  std::uint64_t together() const { return together_; }
+  bool added_to_a_file() const { return added_to_; }  ///< that it did not create
+  double thought(const RoundKey& round) const {
+    const auto found = thought_.find(round);
+    return found == thought_.end() ? 0.0 : found->second;
+  }
+
+ private:
+  struct Pending {
+    bool is_all = false;
+    std::size_t rank = 0;
+    std::vector<std::int64_t> numbers;
+  };
+
+  void count_together(const RoundKey& round) {
+    for (const std::uint64_t number : {round.path, round.phase, round.time}) {
+      together_ = (together_ ^ number) * 0x9E3779B97F4A7C15;
+      together_ ^= together_ >> 29;
+    }
+  }
+
+  void add(CapturedWalk& walk, const PlacedBoxes& placed) {
+    const Move move{placed.round, placed.definition, placed.time};
+    if (parts_.find(move) == parts_.end() && pending_.find(move) == pending_.end())
+      order_.push_back(move);
+    // All of a dataset stands for itself, so that the order stays.
+    const auto before = pending_.find(move);
+    if (before != pending_.end() && (placed.is_all || before->second.is_all)) finish();
+    Pending& pending = pending_[move];
+    pending.rank = placed.rank;
+    if (placed.is_all) {
+      pending.is_all = true;
+    } else if (placed.list != CapturedEvent::none) {
+      const BoxArray boxes = walk.rank().lists.get(placed.list);
+      const std::size_t skipped = boxes.rank - placed.rank;
+      pending.numbers.reserve(pending.numbers.size() + 4 * placed.rank * boxes.count);
+      for (std::size_t i = 0; i < boxes.count; ++i) {
+        const std::size_t at = i * boxes.rank + skipped;
+        for (std::size_t d = 0; d < placed.rank; ++d) {
+          pending.numbers.push_back(boxes.starts[at + d] + placed.origin[d]);
+        }
+        const auto put = [&](const std::vector<std::int64_t>& of_list) {
+          for (std::size_t d = 0; d < placed.rank; ++d) {
+            pending.numbers.push_back(of_list.empty() ? 1 : of_list[at + d]);
+          }
+        };
+        put(boxes.counts);
+        put(boxes.strides);
+        put(boxes.blocks);
+      }
+    } else {
+      pending.numbers.insert(pending.numbers.end(), placed.numbers.begin(), placed.numbers.end());
+    }
+  }
+
+  void finish() {
+    for (auto& [move, pending] : pending_) {
+      auto& parts = parts_[move];
+      if (pending.is_all || pending.rank == 0) {
+        parts.push_back(selections_.all(move.definition));
+      } else if (!pending.numbers.empty()) {
+        parts.push_back(selections_.of(move.definition, pending.rank, std::move(pending.numbers)));
+      }
+      if (parts.empty()) parts.push_back(selections_.none(move.definition));
+    }
+    pending_.clear();
+  }
+
+  const CapturedRun& run_;
+  Selections& selections_;
+  std::vector<Move> order_;
+  std::map<Move, Pending> pending_;
+  std::map<Move, std::vector<SelectionPtr>> parts_;
+  std::map<RoundKey, double> thought_;
+  std::vector<RoundKey> sequence_;
+  std::set<std::uint64_t> opened_;
+  bool added_to_ = false;
+  std::uint64_t together_ = 1;
+};
+
+// ---- What all ranks do -------------------------------------------------------------------------
+
+/// Collective. The moves of all ranks, in the order of the first that has them.
+std::vector<Move> agree_on_moves(const Comm& comm, const std::vector<Move>& mine) {
+  static_assert(sizeof(Move) == 5 * sizeof(std::uint64_t));
+  std::vector<Move> all;
+  std::set<Move> known;
+  // Mostly ranks do the same: who has something new tells.
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    const bool has_new = std::any_of(mine.begin(), mine.end(),
+                                     [&](const Move& move) { return !known.contains(move); });
+    std::uint64_t next =
+        has_new ? static_cast<std::uint64_t>(comm.rank()) : static_cast<std::uint64_t>(comm.size());
+    next = comm.min(next);
+    if (next == static_cast<std::uint64_t>(comm.size())) break;
+    const bool tells = next == static_cast<std::uint64_t>(comm.rank());
+    const std::uint64_t count =
+        comm.broadcast(static_cast<std::uint64_t>(mine.size()), static_cast<int>(next));
+    std::vector<Move> told = tells ? mine : std::vector<Move>(count);
+    check_mpi(MPI_Bcast(told.data(), static_cast<int>(count * 5), MPI_UINT64_T,
+                        static_cast<int>(next), comm.get()),
+              "MPI_Bcast");
+    for (const Move& move : told) {
+      if (known.insert(move).second) all.push_back(move);
+    }
+  }
+  return all;
+}
+
+/// Rounds in order, and what is moved in each.
+struct Schedule {
+  std::vector<RoundKey> rounds;
+  std::vector<std::vector<Move>> moves;
+
+  explicit Schedule(const std::vector<Move>& all) {
+    std::map<RoundKey, std::size_t> place;
+    for (const Move& move : all) {
+      const auto [found, is_new] = place.try_emplace(move.round, rounds.size());
+      if (is_new) {
+        rounds.push_back(move.round);
+        moves.emplace_back();
+      }
+      moves[found->second].push_back(move);
+    }
+  }
+};
+
+/// The datasets of the pattern: definitions, or definitions in files where these are put together.
+struct Target {
+  std::uint64_t path = 0;  ///< 0 where files are not told apart
+  std::uint64_t definition = 0;
+
+  auto operator<=>(const Target&) const = default;
+};
+
+class Maker {
+ public:
+  Maker(const Comm& comm, const CapturedPatternRequest& request)
+      : comm_(comm), request_(request), run_(open(comm, request.path)) {}
+
+  CapturedPattern make() {
+    Survey survey(run_->file);
+    const Run block = mine(comm_.rank());
+    agreed(comm_, [&] {
+      for (std::uint64_t rank = block.offset; rank < block.end(); ++rank)
+        survey.add(run_->file, rank);
+    });
+    survey.combine(comm_);
+    choose_direction(survey);
+    run_->shapes = survey.shapes(run_->file, run_->direction);
+    for (const auto& [definition, shape] : run_->shapes.of_definition) {
+      elements_[definition] = element_of(run_->file.definitions()[definition], run_->file.path());
+    }
+    selections_ = std::make_shared<Selections>(run_->shapes, elements_);
+    std::shared_ptr<Doing> doing = read(comm_.rank());
+    std::vector<Move> moves = agree_on_moves(comm_, doing->moves());
+    // Who comes back to a record would write to a round that has ended, and who makes a collective
+    // call for another record than others would wait for them in another round.
+    const bool apart = comm_.any(!doing->is_in_order_of(moves)) ||
+                       comm_.min(doing->together()) != comm_.max(doing->together());
+    if (apart && std::exchange(run_->shapes.records_are_rounds, false)) {
+      doing = read(comm_.rank());
+      moves = agree_on_moves(comm_, doing->moves());
+    }
+    const Schedule schedule(moves);
+    run_->why_not = comm_.any(!doing->is_in_order_of(moves))
+                        ? "the program came back to rounds that others had followed"
+                        : "";
+    describe(schedule, *doing);
+
+    CapturedPattern made{pattern_of(schedule, *doing), std::nullopt, {}};
+    if (request_.with_neighbours) {
+      const std::shared_ptr<Doing> other = read((comm_.rank() + 1) % comm_.size());
+      made.neighbours = pattern_of(schedule, *other);
+    }
+    return made;
+  }
+
+ private:
+  static std::shared_ptr<CapturedRun> open(const Comm& comm, const std::string& path) {
+    std::shared_ptr<CapturedRun> run;
+    agreed(comm, [&] { run = std::make_shared<CapturedRun>(path); });
+    return run;
+  }
+
+  Run mine(int rank) const {
+    return equal_range(run_->file.ranks(), static_cast<std::uint64_t>(rank),
+                       static_cast<std::uint64_t>(comm_.size()));
+  }
+
+  void choose_direction(Survey& survey) {
+    using Moves = CapturedPatternRequest::Moves;
+    const bool writes =
+        request_.moves == Moves::writes || (request_.moves == Moves::automatic && survey.writes());
+    run_->direction = writes ? capture::writes : capture::reads;
+    if (writes ? survey.writes() : survey.reads()) return;
+    throw InputError(fmt::format("In '{}' the program {} nothing, so there is nothing to play.",
+                                 run_->file.path(),
+                                 request_.moves == Moves::automatic ? "wrote and read"
+                                 : writes                           ? "wrote"
+                                                                    : "read"));
+  }
+
+  /// Collective. What the recorded ranks did that `rank` stands for.
+  std::shared_ptr<Doing> read(int rank) {
+    auto doing = std::make_shared<Doing>(*run_, *selections_);
+    const Run block = mine(rank);
+    agreed(comm_, [&] {
+      for (std::uint64_t recorded = block.offset; recorded < block.end(); ++recorded)
+        doing->add(recorded);
+    });
+    return doing;
+  }
+
+  /// Files, datasets and thinking of the run.
+  void describe(const Schedule& schedule, const Doing& doing) {
+    run_->rounds = schedule.rounds;
+    std::map<std::uint64_t, std::set<std::uint64_t>> definitions;  // by path
+    std::map<std::uint64_t, std::uint64_t> rounds;
+    bool from_the_first_record = true;
+    for (std::size_t r = 0; r < schedule.rounds.size(); ++r) {
+      const std::uint64_t path = schedule.rounds[r].path;
+      if (rounds[path]++ == 0) run_->files.push_back(path);
+      std::map<std::uint64_t, std::uint64_t> first_times;
+      for (const Move& move : schedule.moves[r]) {
+        definitions[path].insert(move.definition);
+        std::uint64_t& first = first_times.try_emplace(move.definition, move.time).first->second;
+        first = std::min(first, move.time);
+      }
+      for (const auto& [definition, first] : first_times)
+        from_the_first_record = from_the_first_record && first == 0;
+      run_->thought.push_back(comm_.max(doing.thought(schedule.rounds[r])));
+    }
+    file_a_round_ = run_->files.size() > 1 && from_the_first_record;
+    for (const std::uint64_t path : run_->files) {
+      file_a_round_ = file_a_round_ && rounds[path] == 1 &&
+                      definitions[path] == definitions[run_->files.front()];
+    }
+    tells_files_apart_ = run_->files.size() > 1 && !file_a_round_;
+    std::set<Target> targets;
+    for (const auto& moves : schedule.moves) {
+      for (const Move& move : moves) targets.insert(target_of(move));
+    }
+    for (const Target& target : targets) {
+      places_[target] = run_->datasets.size();
+      run_->datasets.push_back(target.definition);
+    }
+    std::set<std::string> levels;
+    for (const json& file : run_->file.files()) levels.insert(file.value("level", ""));
+    if (levels.size() == 1) run_->level = *levels.begin();
+    if (run_->file.ranks() == static_cast<std::uint64_t>(comm_.size())) {
+      run_->recorded_rank = static_cast<std::uint64_t>(comm_.rank());
+    }
+    run_->why_not = why_not(doing);
+  }
+
+  /// Collective.
+  std::string why_not(const Doing& doing) const {
+    const bool added = comm_.any(doing.added_to_a_file()) && run_->direction == capture::writes;
+    if (!run_->recorded_rank) {
+      return fmt::format("the program's own calls take as many ranks as were recorded, {}",
+                         run_->file.ranks());
+    }
+    if (run_->file.origin() != "captured" || run_->level == "described")
+      return "no program made calls";
+    if (run_->level.empty()) return "the program used several libraries";
+    if (tells_files_apart_) return "the program's files differ";
+    if (added) return "the program added to a file that it did not create";
+    return run_->why_not;
+  }
+
+  Target target_of(const Move& move) const {
+    return {tells_files_apart_ ? move.round.path : 0, move.definition};
+  }
+
+  Dataset dataset_of(const Target& target, std::set<std::string>& names) const {
+    const json& definition = run_->file.definitions()[target.definition];
+    const DatasetShapes::Shape& shape = run_->shapes.of_definition.at(target.definition);
+    const ElementShape element = elements_.at(target.definition);
+    const std::size_t skipped = shape.has_time ? 1 : 0;
+    Dataset dataset;
+    dataset.type = element.type;
+    dataset.has_time = shape.has_time;
+    dataset.name = definition.value("name", "bytes");
+    while (dataset.name.starts_with('/')) dataset.name.erase(0, 1);
+    if (!names.insert(dataset.name).second || tells_files_apart_) {
+      dataset.name = fmt::format("file{}_{}", target.path + 1, dataset.name);
+      names.insert(dataset.name);
+    }
+    const json dimensions = definition.value("dimensions", json::array());
+    for (std::size_t d = 0; d < shape.extent.size(); ++d) {
+      std::string name = d + skipped < dimensions.size()
+                             ? dimensions[d + skipped].get<std::string>()
+                             : fmt::format("dim{}_{}", d, shape.extent[d]);
+      dataset.dimensions.push_back({std::move(name), shape.extent[d]});
+    }
+    if (element.bytes > 0)
+      dataset.dimensions.push_back({fmt::format("bytes_{}", element.bytes), element.bytes});
+    std::vector<std::uint64_t> chunk = lengths_of(definition, "chunk");
+    if (chunk.size() == shape.extent.size() + skipped && !chunk.empty()) {
+      chunk.erase(chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(skipped));
+      if (element.bytes > 0) chunk.push_back(element.bytes);
+      if (!chunk.empty()) dataset.chunk = chunk;
+    }
+    return dataset;
+  }
+
+  Pattern pattern_of(const Schedule& schedule, const Doing& doing) const {
+    Pattern pattern;
+    pattern.name = "captured";
+    pattern.settings = {{"pattern", run_->file.path()},
+                        {"recorded_ranks", std::to_string(run_->file.ranks())},
+                        {"origin", run_->file.origin()},
+                        {"levels", run_->level},
+                        {"moves", run_->direction == capture::writes ? "writes" : "reads"}};
+    if (!run_->file.guess().empty()) pattern.settings["guess"] = run_->file.guess();
+    std::set<std::string> names;
+    for (const auto& [target, place] : places_)
+      pattern.datasets.push_back(dataset_of(target, names));
+    pattern.rounds = schedule.rounds.size();
+    pattern.file_policy = file_a_round_ ? FilePolicy::a_round : FilePolicy::one;
+    pattern.captured = run_;
+    auto rounds = std::make_shared<std::vector<std::vector<Transfer>>>();
+    for (const auto& moves : schedule.moves) {
+      rounds->emplace_back();
+      for (const Move& move : moves) {
+        SelectionPtr selection = doing.selection(move);
+        if (!selection) selection = selections_->none(move.definition);
+        rounds->back().push_back(
+            {places_.at(target_of(move)), move.time, std::move(selection), nullptr});
+      }
+    }
+    pattern.transfers = [rounds](std::uint64_t round) { return rounds->at(round); };
+    return pattern;
+  }
+
+  const Comm& comm_;
+  const CapturedPatternRequest& request_;
+  std::shared_ptr<CapturedRun> run_;
+  std::map<std::uint64_t, ElementShape> elements_;
+  std::shared_ptr<Selections> selections_;
+  std::map<Target, std::size_t> places_;
+  bool file_a_round_ = false;
+  bool tells_files_apart_ = false;
+};
+
+}  // namespace
+
+CapturedPattern make_captured_pattern(const Comm& comm, const CapturedPatternRequest& request) {
+  double seconds = 0;
+  CapturedPattern made;
+  timed(seconds, [&] { made = Maker(comm, request).make(); });
+  made.setup = {{"pattern_read", comm.max(seconds)}};
+  return made;
+}
+
+}  // namespace slabmark

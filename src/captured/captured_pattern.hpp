@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "captured/captured_walk.hpp"
+#include "parallel/comm.hpp"
+#include "pattern/pattern.hpp"
+
+namespace slabmark {
+
+/// What of a pattern file becomes a pattern.
+struct CapturedPatternRequest {
+  enum class Moves { automatic, writes, reads };
+
+  std::string path;
+  Moves moves =
+      Moves::automatic;          ///< automatic: what the program wrote, or read if it wrote nothing
+  bool with_neighbours = false;  ///< also the pattern of the next rank, for reading back
+};
+
+struct CapturedPattern {
+  Pattern mine;
+  std::optional<Pattern> neighbours;    ///< what rank (r + 1) mod size has
+  std::map<std::string, double> setup;  ///< slowest rank's seconds: "pattern_read"
+};
+
+/// What Pattern::captured holds: the program's own calls, for who makes the same.
+struct CapturedRun {
+  CapturedRun(const std::string& path) : file(path), paths(file) {}
+
+  PatternFile file;
+  Paths paths;
+  DatasetShapes shapes;
+  std::uint32_t direction = 0;  ///< capture::writes or capture::reads
+  /// Whose calls this rank makes; none where there are not as many ranks as were recorded.
+  std::optional<std::uint64_t> recorded_rank;
+  std::string level;                    ///< of all files, or empty
+  std::vector<RoundKey> rounds;         ///< of Pattern::transfers
+  std::vector<std::uint64_t> datasets;  ///< definitions of Pattern::datasets
+  std::vector<std::uint64_t> files;     ///< paths of the files that the rounds go to, in order
+  std::vector<double> thought;          ///< seconds before each round, of the longest thinker
+  /// Why the program's own calls cannot be made again; empty: they can.
+  std::string why_not;
+};
+
+/// The pattern of what a program did, with each rank in the place of a block of recorded ranks. A
+/// round is what lies between two points at which the ranks of a file met, and in blocking calls
+/// one record. Files of the same datasets, each of one round, become a file a round; other files
+/// one file, with their datasets beside each other. Types that are none of ElementType are moved as
+/// bytes, in one more dimension. Where ranks wrote the same element, all do. Collective. Throws an
+/// agreed InputError where the file is no pattern file, or nothing in it moves.
+CapturedPattern make_captured_pattern(const Comm& comm, const CapturedPatternRequest& request);
+
+}  // namespace slabmark

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "captured/pattern_file.hpp"
+
+namespace slabmark {
+
+/// What a program did between two points at which all ranks of a file meet (a wait, a flush, a
+/// close, a step), or to one record of a dataset in blocking calls. Ranks have equal keys for what
+/// they did together.
+struct RoundKey {
+  std::uint64_t path = 0;   ///< number of the file
+  std::uint64_t phase = 0;  ///< such points passed
+  std::uint64_t time = 0;   ///< 1 + the record, of blocking calls; else 0
+
+  auto operator<=>(const RoundKey&) const = default;
+};
+
+/// The boxes of a call in one record, or in a dataset without records. Without the dimension of
+/// records.
+struct PlacedBoxes {
+  RoundKey round;
+  std::uint64_t definition = 0;  ///< the dataset, in the header
+  std::uint64_t time = 0;
+  bool is_all = false;
+  /// The list that it is a part of as a whole, or CapturedEvent::none.
+  std::uint64_t list = CapturedEvent::none;
+  std::vector<std::int64_t> origin;  ///< of the list
+  /// Otherwise: start, count, stride, block of each box, `rank` numbers each.
+  std::vector<std::int64_t> numbers;
+  std::size_t rank = 0;
+  std::uint64_t elements = 0;
+};
+
+/// What all ranks must know of the datasets before the calls can be placed.
+struct DatasetShapes {
+  struct Shape {
+    bool has_time = false;
+    std::vector<std::uint64_t> extent;  ///< without time
+  };
+  std::map<std::uint64_t, Shape> of_definition;
+  bool records_are_rounds =
+      true;  ///< of blocking calls; else it cannot be told which rounds are whose
+};
+
+/// The files of a header by path: a file that is opened again is the same.
+class Paths {
+ public:
+  explicit Paths(const PatternFile& file);
+  std::uint64_t number(std::uint32_t file) const { return numbers_[file]; }
+  const std::vector<std::string>& all() const { return all_; }
+
+ private:
+  std::vector<std::uint64_t> numbers_;
+  std::vector<std::string> all_;
+};
+
+/// Goes through the calls of a recorded rank, and says where what each moves belongs.
+class CapturedWalk {
+ public:
+  CapturedWalk(const PatternFile& file, const Paths& paths, const DatasetShapes& shapes,
+               std::uint64_t recorded_rank, std::uint32_t direction);
+
+  /// Goes on to the next call, or part of one. False after the last.
+  bool next();
+
+  const CapturedEvent& event() const { return event_; }
+  const RankReader& rank() const { return rank_; }
+  std::uint64_t path() const { return paths_.number(rank_.file_number(event_.file)); }
+  const std::string& effect() const;
+  /// Of an event that moves in the direction asked for: what, in the order of memory.
+  const std::vector<PlacedBoxes>& placed() const { return placed_; }
+  /// The same as pieces of memory, one after another: which of placed(), and how many elements.
+  struct Fragment {
+    std::size_t placed = 0;
+    std::uint64_t elements = 0;
+  };
+  const std::vector<Fragment>& fragments() const { return fragments_; }
+  /// Elements that the event moves, whether placed or not.
+  std::uint64_t elements();
+  /// The phase of the event's file that it belongs to.
+  std::uint64_t phase() const { return phase_; }
+
+ private:
+  void place();
+  void place_in(const DatasetShapes::Shape& shape, std::uint64_t definition);
+  PlacedBoxes& at_time(std::uint64_t definition, std::uint64_t time, bool has_time);
+  void add_fragment(const PlacedBoxes& placed, std::uint64_t elements);
+
+  RankReader rank_;
+  const Paths& paths_;
+  const DatasetShapes& shapes_;
+  std::uint32_t direction_;
+  CapturedEvent event_;
+  std::vector<PlacedBoxes> placed_;
+  std::vector<Fragment> fragments_;
+  std::map<std::uint64_t, std::uint64_t> phases_;  ///< by path
+  std::uint64_t phase_ = 0;
+  std::map<std::uint64_t, std::string> effects_;  ///< by the rank's number of the call
+  struct ListShape {
+    BoxArray boxes;
+    bool one_record = false;  ///< its boxes are of one record
+  };
+  const ListShape& list(std::uint64_t number);
+  std::map<std::uint64_t, ListShape> lists_;
+  std::size_t held_ = 0;  ///< numbers in lists_
+};
+
+}  // namespace slabmark

@@ -1,0 +1,395 @@
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "capture/recorder.hpp"
+#include "captured/captured_pattern.hpp"
+#include "method/as_captured/replay.hpp"
+#include "method/registry.hpp"
+
+namespace slabmark {
+
+namespace {
+
+/// A call of the program, with what it moves.
+struct CapturedCall {
+  struct Part {
+    CapturedEvent event;
+    std::vector<PlacedBoxes> placed;
+    std::vector<CapturedWalk::Fragment> fragments;
+    std::uint64_t elements = 0;
+  };
+  std::vector<Part> parts;
+  std::string effect;
+  std::string name;
+  std::uint64_t phase = 0;
+
+  bool moves() const { return parts.front().event.moves(); }
+  /// A collective one that failed on this rank may have been well on others: it takes part, with
+  /// nothing.
+  bool is_left_out() const {
+    const std::uint32_t flags = parts.front().event.flags;
+    return (flags & capture::failed) && !(moves() && (flags & capture::collective));
+  }
+  /// The round of what is placed.
+  const RoundKey* round() const {
+    for (const Part& part : parts) {
+      if (!part.placed.empty()) return &part.placed.front().round;
+    }
+    return nullptr;
+  }
+};
+
+/// Goes through the calls of a rank that are about one file.
+class Calls {
+ public:
+  Calls(const CapturedRun& run, std::uint64_t path)
+      : walk_(run.file, run.paths, run.shapes, *run.recorded_rank, run.direction), path_(path) {
+    has_event_ = find();
+  }
+
+  /// The next call, or null after the last.
+  const CapturedCall* ahead() {
+    if (!ahead_) read();
+    return ahead_->parts.empty() ? nullptr : &*ahead_;
+  }
+  CapturedCall take() {
+    ahead();
+    CapturedCall call = std::move(*ahead_);
+    ahead_.reset();
+    return call;
+  }
+  const RankReader& rank() const { return walk_.rank(); }
+
+ private:
+  bool find() {
+    while (walk_.next()) {
+      if (walk_.path() == path_) return true;
+    }
+    return false;
+  }
+
+  void read() {
+    ahead_.emplace();
+    if (!has_event_) return;
+    ahead_->effect = walk_.effect();
+    ahead_->phase = walk_.phase();
+    ahead_->name = walk_.rank().definition(walk_.event().call).value("name", "");
+    do {
+      const CapturedEvent& event = walk_.event();
+      ahead_->parts.push_back(
+          {event, walk_.placed(), walk_.fragments(), event.moves() ? walk_.elements() : 0});
+      has_event_ = find();
+    } while (has_event_ && (walk_.event().flags & capture::one_more_part));
+  }
+
+  CapturedWalk walk_;
+  std::uint64_t path_;
+  bool has_event_ = false;
+  std::optional<CapturedCall> ahead_;
+};
+
+/// Memory laid out as a list says, for a call whose elements do not lie one after another.
+class LaidOut {
+ public:
+  LaidOut(const BoxArray& boxes, std::size_t element_bytes) : boxes_(boxes), bytes_(element_bytes) {
+    std::int64_t low = 0, high = 0;
+    for_each([&](std::int64_t offset, std::uint64_t) {
+      low = std::min(low, offset);
+      high = std::max(high, offset + 1);
+    });
+    first_ = low;
+    memory_.resize(static_cast<std::size_t>(high - low) * bytes_);
+  }
+
+  /// What the library is given.
+  std::byte* address() { return memory_.data() - first_ * static_cast<std::int64_t>(bytes_); }
+  void fill(const std::byte* dense) {
+    for_each([&](std::int64_t offset, std::uint64_t i) {
+      std::memcpy(at(offset), dense + i * bytes_, bytes_);
+    });
+  }
+  void empty(std::byte* dense) {
+    for_each([&](std::int64_t offset, std::uint64_t i) {
+      std::memcpy(dense + i * bytes_, at(offset), bytes_);
+    });
+  }
+
+ private:
+  std::byte* at(std::int64_t offset) {
+    return memory_.data() + (offset - first_) * static_cast<std::int64_t>(bytes_);
+  }
+
+  /// visit(offset in elements, number of the element), in the order of the selection.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    const std::size_t rank = boxes_.rank;
+    std::uint64_t number = 0;
+    std::vector<std::int64_t> weight(rank, 1);
+    for (std::size_t d = rank; d-- > 1 && !boxes_.extent.empty();)
+      weight[d - 1] = weight[d] * boxes_.extent[d];
+    for (std::size_t i = 0; i < boxes_.count; ++i) {
+      std::vector<std::int64_t> index(rank,
+                                      0);  // of all indices of the box, the last dimension fastest
+      const auto length = [&](std::size_t d) {
+        return boxes_.counts[i * rank + d] *
+               (boxes_.blocks.empty() ? 1 : boxes_.blocks[i * rank + d]);
+      };
+      bool more = true;
+      for (std::size_t d = 0; d < rank; ++d) more = more && length(d) > 0;
+      while (more) {
+        std::int64_t offset = 0;
+        for (std::size_t d = 0; d < rank; ++d) {
+          const std::size_t k = i * rank + d;
+          if (boxes_.is_map) {
+            offset += index[d] * boxes_.starts[k];
+            continue;
+          }
+          const std::int64_t block = boxes_.blocks.empty() ? 1 : boxes_.blocks[k];
+          const std::int64_t stride = boxes_.strides.empty() ? 1 : boxes_.strides[k];
+          const std::int64_t origin = boxes_.origin.empty() ? 0 : boxes_.origin[d];
+          offset += (origin + boxes_.starts[k] + index[d] / block * stride + index[d] % block) *
+                    weight[d];
+        }
+        visit(offset, number++);
+        more = false;
+        for (std::size_t d = rank; d-- > 0 && !more;) {
+          if (++index[d] < length(d)) {
+            more = true;
+          } else {
+            index[d] = 0;
+          }
+        }
+      }
+    }
+  }
+
+  const BoxArray boxes_;
+  std::size_t bytes_;
+  std::int64_t first_ = 0;
+  std::vector<std::byte> memory_;
+};
+
+/// The calls of the program, in its order: what it does before its first transfer is creating and
+/// defining, what follows its last is closing. Think times are not made: who runs rounds does.
+class AsCaptured : public Method {
+ public:
+  AsCaptured(const MethodContext& context, MakeReplay make)
+      : Method(context), run_(*context.pattern.captured), make_(make) {
+    for (std::size_t r = 0; r < run_.rounds.size(); ++r) numbers_[run_.rounds[r]] = r;
+  }
+  ~AsCaptured() override {
+    if (replay_) replay_->end();
+  }
+
+  void create(const std::string& path) override { begin(path); }
+  void define() override {
+    while (const CapturedCall* const call = calls_->ahead()) {
+      if (call->moves() || call->effect == "flush" || call->effect == "close") break;
+      make_next();
+    }
+  }
+  void open(const std::string& path) override {
+    begin(path);
+    define();
+  }
+
+  void post(std::uint64_t round, std::span<std::byte* const> buffers) override {
+    Round& now = rounds_[round_in_run(round)];
+    now.buffers.assign(buffers.begin(), buffers.end());
+    now.done.assign(buffers.size(), 0);
+    const auto transfers = context_.pattern.transfers(round);
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+      now.places[{transfers[i].dataset, transfers[i].time}] = i;
+    }
+    while (const CapturedCall* const call = calls_->ahead()) {
+      if (is_later(*call) || call->effect == "flush" || call->effect == "close") break;
+      make_next();
+    }
+  }
+
+  void flush() override {
+    while (const CapturedCall* const call = calls_->ahead()) {
+      if (is_later(*call) || call->effect == "close") break;
+      make_next();
+    }
+    for (auto& [laid, dense] : to_empty_) laid->empty(dense);
+    for (const auto& copy : to_scatter_) copy();
+    to_empty_.clear();
+    to_scatter_.clear();
+    memory_.clear();
+    laid_out_.clear();
+    rounds_.clear();
+  }
+
+  void sync() override { replay_->sync(); }
+
+  void close() override {
+    while (calls_->ahead()) make_next();
+    replay_->end();
+    replay_.reset();
+  }
+
+  nlohmann::json effective() const override { return {{"calls", counts_}}; }
+
+ private:
+  struct Round {
+    std::vector<std::byte*> buffers;
+    std::vector<std::uint64_t> done;  ///< elements of each that calls have moved
+    std::map<std::pair<std::size_t, std::uint64_t>, std::size_t> places;  ///< by dataset and time
+  };
+
+  void begin(const std::string& path) {
+    const bool a_round = run_.files.size() > 1;
+    const std::uint64_t file = a_round ? context_.pattern.file : 0;
+    calls_.emplace(run_, run_.files.at(file));
+    replay_ = make_({context_.comm, calls_->rank(), context_.settings, path});
+    while (const CapturedCall* const call = calls_->ahead()) {
+      if (call->effect != "create" && call->effect != "open") break;
+      make_next();
+    }
+  }
+
+  /// A file of one round has the round of that number alone.
+  std::uint64_t round_in_run(std::uint64_t round) const {
+    return run_.files.size() > 1 ? context_.pattern.file : round;
+  }
+  /// Whether others make it in a round that is not posted yet.
+  bool is_later(const CapturedCall& call) const {
+    const RoundKey* const round = call.round();
+    if (round) return !rounds_.contains(numbers_.at(*round));
+    return rounds_.empty() || call.phase > run_.rounds[rounds_.rbegin()->first].phase;
+  }
+
+  void make_next() {
+    const CapturedCall call = calls_->take();
+    if (call.is_left_out()) return;
+    std::vector<CapturedEvent> events;
+    std::vector<std::byte*> memory;
+    for (const CapturedCall::Part& part : call.parts) {
+      events.push_back(part.event);
+      memory.push_back(part.event.moves() ? memory_of(part) : nullptr);
+    }
+    replay_->make(events, memory);
+    ++counts_[call.name];
+  }
+
+  std::size_t element_bytes(const CapturedCall::Part& part) const {
+    const std::uint64_t definition = calls_->rank().definition_number(part.event.dataset);
+    for (std::size_t i = 0; i < run_.datasets.size(); ++i) {
+      if (run_.datasets[i] != definition) continue;
+      const Dataset& dataset = context_.pattern.datasets[i];
+      const bool in_bytes =
+          dataset.dimensions.size() > run_.shapes.of_definition.at(definition).extent.size();
+      return size_of(dataset.type) * (in_bytes ? dataset.dimensions.back().length : 1);
+    }
+    constexpr std::size_t largest = 16;
+    const nlohmann::json type =
+        calls_->rank().definition(part.event.dataset).value("type", nlohmann::json());
+    if (type.is_string()) {
+      if (const auto known = find_element_type(type.get<std::string>())) return size_of(*known);
+    }
+    return type.is_object() ? type.value("bytes", largest) : 1;
+  }
+
+  std::byte* allocate(std::size_t bytes) {
+    memory_.emplace_back(bytes);
+    return memory_.back().data();
+  }
+
+  std::byte* memory_of(const CapturedCall::Part& part) {
+    if (part.elements == 0) return nullptr;
+    const std::size_t bytes = element_bytes(part);
+    std::byte* dense = nullptr;
+    if (part.fragments.size() == 1) {
+      dense = take(part, part.fragments.front(), bytes);
+    } else if (part.fragments.empty()) {
+      dense = allocate(part.elements * bytes);  // moved the other way than the pattern
+    } else {
+      dense = gathered(part, bytes);
+    }
+    if (!part.event.memory) return dense;
+    laid_out_.emplace_back(calls_->rank().lists.get(*part.event.memory), bytes);
+    LaidOut& laid = laid_out_.back();
+    if (part.event.flags & capture::writes) {
+      laid.fill(dense);
+    } else {
+      to_empty_.emplace_back(&laid, dense);
+    }
+    return laid.address();
+  }
+
+  /// The place of the next elements in the round's buffer.
+  std::byte* take(const CapturedCall::Part& part, const CapturedWalk::Fragment& fragment,
+                  std::size_t bytes) {
+    const PlacedBoxes& placed = part.placed[fragment.placed];
+    Round& round = rounds_.at(numbers_.at(placed.round));
+    std::size_t dataset = 0;
+    while (run_.datasets[dataset] != placed.definition) ++dataset;
+    const std::size_t i = round.places.at({dataset, placed.time});
+    std::byte* const at = round.buffers[i] + round.done[i] * bytes;
+    round.done[i] += fragment.elements;
+    return at;
+  }
+
+  /// Elements of several records, which lie in buffers of their own.
+  std::byte* gathered(const CapturedCall::Part& part, std::size_t bytes) {
+    std::byte* const dense = allocate(part.elements * bytes);
+    std::byte* at = dense;
+    for (const CapturedWalk::Fragment& fragment : part.fragments) {
+      std::byte* const own = take(part, fragment, bytes);
+      const std::size_t length = fragment.elements * bytes;
+      if (part.event.flags & capture::writes) {
+        std::memcpy(at, own, length);
+      } else {
+        to_scatter_.push_back([=] { std::memcpy(own, at, length); });
+      }
+      at += length;
+    }
+    return dense;
+  }
+
+  const CapturedRun& run_;
+  MakeReplay make_;
+  std::map<RoundKey, std::uint64_t> numbers_;
+  std::optional<Calls> calls_;
+  std::unique_ptr<Replay> replay_;
+  std::map<std::uint64_t, Round> rounds_;
+  std::deque<std::vector<std::byte>> memory_;
+  std::deque<LaidOut> laid_out_;
+  std::vector<std::pair<LaidOut*, std::byte*>> to_empty_;
+  std::vector<std::function<void()>> to_scatter_;
+  std::map<std::string, std::uint64_t> counts_;
+};
+
+}  // namespace
+
+MethodInfo as_captured_info(const std::string& level, FileFormat format, const char* plain,
+                            MakeReplay make) {
+  MethodInfo info{.name = "as-captured-" + level,
+                  .summary = "the captured program's own calls, in its order",
+                  .format = format,
+                  .kind = MethodKind::as_captured};
+  info.supports = [level](const Pattern& pattern, const Settings&) -> std::optional<std::string> {
+    if (!pattern.captured) return "it is not a captured pattern";
+    if (!pattern.captured->why_not.empty()) return pattern.captured->why_not;
+    if (pattern.captured->level != level)
+      return fmt::format("the program spoke through {}", pattern.captured->level);
+    return std::nullopt;
+  };
+  info.make = [make, plain](const MethodContext& context) -> std::unique_ptr<Method> {
+    // What a program has read it need not have written: its file is made by another method.
+    const bool reads = context.pattern.captured->direction == capture::reads;
+    if (reads && context.direction == Direction::write) return find_method(plain).make(context);
+    return std::make_unique<AsCaptured>(context, make);
+  };
+  return info;
+}
+
+}  // namespace slabmark

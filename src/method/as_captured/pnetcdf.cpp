@@ -1,0 +1,524 @@
+#include "method/as_captured/replay.hpp"
+
+#if SLABMARK_WITH_PNETCDF
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <pnetcdf.h>
+
+#include "capture/recorder.hpp"
+#include "method/pnetcdf/method.hpp"
+#include "storage/mpiio/info.hpp"
+#include "storage/pnetcdf/file.hpp"
+#endif
+
+namespace slabmark {
+
+#if SLABMARK_WITH_PNETCDF
+namespace {
+
+using nlohmann::json;
+
+nc_type nc_type_of(const std::string& name) {
+  constexpr std::pair<const char*, nc_type> types[] = {
+      {"int8", NC_BYTE},     {"uint8", NC_UBYTE},   {"char", NC_CHAR},     {"int16", NC_SHORT},
+      {"uint16", NC_USHORT}, {"int32", NC_INT},     {"uint32", NC_UINT},   {"int64", NC_INT64},
+      {"uint64", NC_UINT64}, {"float32", NC_FLOAT}, {"float64", NC_DOUBLE}};
+  for (const auto& [known, type] : types) {
+    if (name == known) return type;
+  }
+  throw InputError(fmt::format("NetCDF has no type {}.", name));
+}
+
+class PnetcdfReplay : public Replay {
+ public:
+  explicit PnetcdfReplay(const Context& context)
+      : comm_(context.comm),
+        rank_(context.rank),
+        settings_(context.settings),
+        path_(context.path) {}
+
+  void make(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) override {
+    const CapturedEvent& event = parts.front();
+    const std::string name = rank_.definition(event.call).value("name", "");
+    if (event.moves()) {
+      move(name, parts, memory);
+    } else if (event.requests != CapturedEvent::Requests::none) {
+      wait(name, event);
+    } else {
+      control(name, event);
+    }
+  }
+
+  void sync() override { check(ncmpi_sync(id_), "ncmpi_sync"); }
+
+  void end() override {
+    if (id_ >= 0) ncmpi_close(id_);
+    id_ = -1;
+  }
+
+ private:
+  using Number = MPI_Offset;
+
+  void check(int code, const char* call) const { pnetcdf::check(code, call, path_, comm_.rank()); }
+
+  // ---- Files, variables ----
+
+  void open(const CapturedEvent& event, bool is_new) {
+    const json& file = rank_.file(event.file);
+    mpiio::Hints hints;
+    for (const auto& [key, value] : file.value("hints", json::object()).items()) {
+      if (value.is_string()) hints.emplace_back(key, value.get<std::string>());
+    }
+    hints.insert(hints.end(), settings_.hints.begin(), settings_.hints.end());
+    const mpiio::Info info(hints);
+    const int mode = file.value("mode", 0);
+    check(is_new ? ncmpi_create(comm_.get(), path_.c_str(), mode & ~NC_NOCLOBBER, info.get(), &id_)
+                 : ncmpi_open(comm_.get(), path_.c_str(), mode, info.get(), &id_),
+          is_new ? "ncmpi_create" : "ncmpi_open");
+    variables_.clear();
+  }
+
+  /// Values of attributes are not known: they are zeros, or blanks in texts.
+  void put_attributes(int variable, const json& attributes) {
+    for (const json& attribute : attributes) {
+      const std::string name = attribute.value("name", "");
+      const std::string type = attribute.value("type", "");
+      const auto count = attribute.value("count", Number{0});
+      MPI_Offset found = 0;
+      if (ncmpi_inq_attlen(id_, variable, name.c_str(), &found) == NC_NOERR) continue;
+      if (type == "char") {
+        const std::string text(static_cast<std::size_t>(count), ' ');
+        check(ncmpi_put_att_text(id_, variable, name.c_str(), count, text.c_str()),
+              "ncmpi_put_att_text");
+      } else {
+        const std::vector<long long> zeros(static_cast<std::size_t>(count) + 1);
+        check(ncmpi_put_att_longlong(id_, variable, name.c_str(), nc_type_of(type), count,
+                                     zeros.data()),
+              "ncmpi_put_att_longlong");
+      }
+    }
+  }
+
+  void define(const CapturedEvent& event) {
+    const json structure =
+        event.details == CapturedEvent::none ? json::object() : rank_.definition(event.details);
+    for (const json& dimension : structure.value("dimensions", json::array())) {
+      const std::string name = dimension.value("name", "");
+      if (int known = -1; ncmpi_inq_dimid(id_, name.c_str(), &known) == NC_NOERR) continue;
+      const json length = dimension.value("length", json());
+      int made = -1;
+      check(ncmpi_def_dim(id_, name.c_str(), length.is_null() ? NC_UNLIMITED : length.get<Number>(),
+                          &made),
+            "ncmpi_def_dim");
+    }
+    put_attributes(NC_GLOBAL, structure.value("attributes", json::array()));
+    for (const std::uint64_t dataset : std::exchange(to_define_, {})) {
+      const json& definition = rank_.definition(dataset);
+      std::vector<int> dimensions;
+      for (const json& dimension : definition.value("dimensions", json::array())) {
+        dimensions.push_back(-1);
+        check(ncmpi_inq_dimid(id_, dimension.get<std::string>().c_str(), &dimensions.back()),
+              "ncmpi_inq_dimid");
+      }
+      int variable = -1;
+      check(ncmpi_def_var(id_, definition.value("name", "").c_str(),
+                          nc_type_of(definition.value("type", "")),
+                          static_cast<int>(dimensions.size()), dimensions.data(), &variable),
+            "ncmpi_def_var");
+      if (definition.value("filled", false))
+        check(ncmpi_def_var_fill(id_, variable, 0, nullptr), "ncmpi_def_var_fill");
+      put_attributes(variable, definition.value("attributes", json::array()));
+      variables_[dataset] = variable;
+    }
+  }
+
+  int variable(std::uint64_t dataset) {
+    const auto known = variables_.find(dataset);
+    if (known != variables_.end()) return known->second;
+    int variable = -1;
+    const std::string name = rank_.definition(dataset).value("name", "");
+    check(ncmpi_inq_varid(id_, name.c_str(), &variable), "ncmpi_inq_varid");
+    return variables_[dataset] = variable;
+  }
+
+  void control(const std::string& name, const CapturedEvent& event) {
+    const auto argument = [&](std::size_t i) {
+      return i < event.arguments.size() ? static_cast<Number>(event.arguments[i]) : Number{0};
+    };
+    if (name == "ncmpi_create" || name == "ncmpi_open") {
+      open(event, name == "ncmpi_create");
+    } else if (name == "ncmpi_def_var") {
+      to_define_.push_back(event.dataset);
+    } else if (name == "ncmpi_enddef") {
+      define(event);
+      check(ncmpi_enddef(id_), "ncmpi_enddef");
+    } else if (name == "ncmpi__enddef") {
+      define(event);
+      check(ncmpi__enddef(id_, argument(0), argument(1), argument(2), argument(3)),
+            "ncmpi__enddef");
+    } else if (name == "ncmpi_redef") {
+      check(ncmpi_redef(id_), "ncmpi_redef");
+    } else if (name == "ncmpi_begin_indep_data") {
+      check(ncmpi_begin_indep_data(id_), "ncmpi_begin_indep_data");
+    } else if (name == "ncmpi_end_indep_data") {
+      check(ncmpi_end_indep_data(id_), "ncmpi_end_indep_data");
+    } else if (name == "ncmpi_sync") {
+      check(ncmpi_sync(id_), "ncmpi_sync");
+    } else if (name == "ncmpi_sync_numrecs") {
+      check(ncmpi_sync_numrecs(id_), "ncmpi_sync_numrecs");
+    } else if (name == "ncmpi_flush") {
+      check(ncmpi_flush(id_), "ncmpi_flush");
+    } else if (name == "ncmpi_buffer_attach") {
+      check(ncmpi_buffer_attach(id_, argument(0)), "ncmpi_buffer_attach");
+    } else if (name == "ncmpi_buffer_detach") {
+      check(ncmpi_buffer_detach(id_), "ncmpi_buffer_detach");
+    } else if (name == "ncmpi_set_fill") {
+      int before = 0;
+      check(ncmpi_set_fill(id_, static_cast<int>(argument(0)), &before), "ncmpi_set_fill");
+    } else if (name == "ncmpi_fill_var_rec") {
+      check(ncmpi_fill_var_rec(id_, variable(event.dataset), argument(0)), "ncmpi_fill_var_rec");
+    } else if (name == "ncmpi_close" || name == "ncmpi_abort") {
+      const int id = std::exchange(id_, -1);
+      requests_.clear();
+      check(name == "ncmpi_close" ? ncmpi_close(id) : ncmpi_abort(id), name.c_str());
+    } else {
+      throw InputError(
+          fmt::format("The captured program called {}, which is not known here.", name));
+    }
+  }
+
+  // ---- Transfers ----
+
+  /// Where in the variable, as arrays that PnetCDF takes.
+  struct Place {
+    std::vector<Number> start, count, stride;
+    std::vector<Number> numbers;  ///< of a list of boxes
+    std::vector<Number*> starts, counts;
+    Number elements = 1;
+  };
+
+  /// Lists are taken apart once: variables share them, and each step has them elsewhere.
+  struct KnownList {
+    Place place;
+    std::vector<std::int64_t> origin;
+    bool strided = false;
+  };
+
+  Place& place_of(const CapturedEvent& event, Place& own) {
+    using Selection = CapturedEvent::Selection;
+    if (event.selection == Selection::list) return list_at(event);
+    own = {};
+    if (event.selection == Selection::box) {
+      own.start.assign(event.origin.begin(), event.origin.end());
+      own.count.assign(event.counts.begin(), event.counts.end());
+    } else {
+      own.start.assign(event.rank, 0);
+      own.count.assign(event.rank, 0);
+      if (event.selection == Selection::all) {
+        const json extent = rank_.definition(event.dataset).value("extent", json::array());
+        for (std::size_t d = 0; d < event.rank; ++d) own.count[d] = extent.at(d).get<Number>();
+      }
+    }
+    for (const Number count : own.count) own.elements *= count;
+    return own;
+  }
+
+  Place& list_at(const CapturedEvent& event) {
+    auto known = lists_.find(event.list);
+    if (known == lists_.end()) {
+      const BoxArray boxes = rank_.lists.get(event.list);
+      KnownList made;
+      const std::size_t rank = boxes.rank;
+      made.strided = !boxes.strides.empty();
+      made.origin.assign(rank, 0);
+      made.place.elements = static_cast<Number>(boxes.elements());
+      made.place.numbers.resize(2 * rank * boxes.count);
+      for (std::size_t i = 0; i < boxes.count; ++i) {
+        Number* const at = made.place.numbers.data() + 2 * rank * i;
+        std::copy_n(boxes.starts.begin() + static_cast<std::ptrdiff_t>(i * rank), rank, at);
+        std::copy_n(boxes.counts.begin() + static_cast<std::ptrdiff_t>(i * rank), rank, at + rank);
+        made.place.starts.push_back(at);
+        made.place.counts.push_back(at + rank);
+      }
+      if (made.strided) {
+        made.place.count.assign(boxes.counts.begin(), boxes.counts.end());
+        made.place.stride.assign(boxes.strides.begin(), boxes.strides.end());
+      }
+      known = lists_.emplace(event.list, std::move(made)).first;
+    }
+    KnownList& list = known->second;
+    if (!std::equal(list.origin.begin(), list.origin.end(), event.origin.begin(),
+                    event.origin.end())) {
+      for (Number* const start : list.place.starts) {
+        for (std::size_t d = 0; d < event.rank; ++d) start[d] += event.origin[d] - list.origin[d];
+      }
+      list.origin = event.origin;
+    }
+    if (list.strided) list.place.start.assign(event.origin.begin(), event.origin.end());
+    return list.place;
+  }
+
+  MPI_Datatype type_of(std::uint64_t dataset) {
+    MPI_Datatype& type = types_[dataset];
+    if (type == MPI_Datatype{}) {
+      type = mpi_type_of(*find_element_type(rank_.definition(dataset).value("type", "")));
+    }
+    return type;
+  }
+
+  static const Number* of(const std::vector<Number>& numbers) {
+    static const Number zero = 0;  // a scalar has none, but PnetCDF wants them not to be null
+    return numbers.empty() ? &zero : numbers.data();
+  }
+
+  void move(const std::string& name, std::span<const CapturedEvent> parts,
+            std::span<std::byte* const> memory) {
+    if (name.starts_with("ncmpi_m")) {
+      move_several(name, parts, memory);
+      return;
+    }
+    const CapturedEvent& event = parts.front();
+    Place own;
+    const Place& place = place_of(event, own);
+    std::vector<Number> imap;
+    Number in_memory = place.elements;
+    MPI_Datatype type = type_of(event.dataset);
+    if (event.memory) {
+      const BoxArray boxes = rank_.lists.get(*event.memory);
+      if (boxes.is_map) {
+        imap.assign(boxes.starts.begin(), boxes.starts.end());
+      } else {
+        type = type_of_memory(boxes, type, *event.memory);
+        in_memory = 1;
+      }
+    }
+    const int variable = this->variable(event.dataset);
+    if (name.find("_vard") != std::string::npos) {
+      move_by_filetype(name, event, place, memory.front(), in_memory, type);
+      return;
+    }
+    void* const at = memory.front();
+    const int id = id_;
+    int request = 0;
+    const auto call = [&](auto varn, auto varm, auto vars, auto vara, auto... more) {
+      if (!place.starts.empty() && place.stride.empty()) {
+        return varn(id, variable, static_cast<int>(place.starts.size()), place.starts.data(),
+                    place.counts.data(), at, in_memory, type, more...);
+      }
+      const Number* const start = of(place.start);
+      const Number* const count = of(place.count);
+      const Number* const stride = place.stride.empty() ? nullptr : place.stride.data();
+      if (!imap.empty())
+        return varm(id, variable, start, count, stride, imap.data(), at, in_memory, type,
+                    more...);
+      if (stride)
+        return vars(id, variable, start, count, stride, at, in_memory, type, more...);
+      return vara(id, variable, start, count, at, in_memory, type, more...);
+    };
+    int code = NC_NOERR;
+#define SLABMARK_CALL(verb, suffix, ...)                                \
+  code = call(ncmpi_##verb##_varn##suffix, ncmpi_##verb##_varm##suffix, \
+              ncmpi_##verb##_vars##suffix, ncmpi_##verb##_vara##suffix __VA_OPT__(, ) __VA_ARGS__)
+    const bool all = (event.flags & capture::collective) != 0;
+    if (event.flags & capture::buffered) {
+      SLABMARK_CALL(bput, , &request);
+    } else if (event.flags & capture::nonblocking) {
+      if (event.flags & capture::writes) {
+        SLABMARK_CALL(iput, , &request);
+      } else {
+        SLABMARK_CALL(iget, , &request);
+      }
+    } else if (event.flags & capture::writes) {
+      if (all) {
+        SLABMARK_CALL(put, _all);
+      } else {
+        SLABMARK_CALL(put, );
+      }
+    } else if (all) {
+      SLABMARK_CALL(get, _all);
+    } else {
+      SLABMARK_CALL(get, );
+    }
+#undef SLABMARK_CALL
+    check(code, name.c_str());
+    if (event.request > 0) requests_[event.request] = request;
+  }
+
+  /// Boxes of memory as one datatype, made once.
+  MPI_Datatype type_of_memory(const BoxArray& boxes, MPI_Datatype element, std::uint64_t list) {
+    const auto known = memory_types_.find({list, element});
+    if (known != memory_types_.end()) return known->second;
+    int bytes = 0;
+    MPI_Type_size(element, &bytes);
+    std::vector<int> lengths;
+    std::vector<MPI_Aint> offsets;
+    for (std::size_t i = 0; i < boxes.count; ++i) {
+      lengths.push_back(static_cast<int>(boxes.counts[i]));
+      offsets.push_back((boxes.starts[i] + (boxes.origin.empty() ? 0 : boxes.origin[0])) * bytes);
+    }
+    return memory_types_[{list, element}] = hindexed(lengths, offsets, element);
+  }
+
+  static MPI_Datatype hindexed(const std::vector<int>& lengths, const std::vector<MPI_Aint>& offsets,
+                               MPI_Datatype element) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    check_mpi(MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), offsets.data(), element, &made),
+              "MPI_Type_create_hindexed");
+    check_mpi(MPI_Type_commit(&made), "MPI_Type_commit");
+    return made;
+  }
+
+  /// Boxes of a variable as a datatype of the file. Programs make theirs once, and so does this.
+  MPI_Datatype filetype_of(const CapturedEvent& event, const Place& place) {
+    const auto key = std::pair(event.dataset, event.selection == CapturedEvent::Selection::list ? event.list : no_list);
+    Filetype& known = filetypes_[key];
+    if (known.type != MPI_DATATYPE_NULL && known.origin == event.origin && known.counts == event.counts) return known.type;
+    if (known.type != MPI_DATATYPE_NULL) MPI_Type_free(&known.type);
+    const json& definition = rank_.definition(event.dataset);
+    const bool has_records = definition.contains("maximum") && definition["maximum"].at(0).is_null();
+    const std::vector<Number> lengths = definition.value("extent", std::vector<Number>{});
+    MPI_Offset bytes_a_record = 0;
+    check(ncmpi_inq_recsize(id_, &bytes_a_record), "ncmpi_inq_recsize");
+    const MPI_Datatype element = type_of(event.dataset);
+    int bytes = 0;
+    MPI_Type_size(element, &bytes);
+    std::vector<int> run_lengths;
+    std::vector<MPI_Aint> offsets;
+    const auto add = [&](const Number* start, const Number* count) {
+      Number length = 1;
+      MPI_Aint offset = 0;
+      for (std::size_t d = has_records ? 1 : 0; d < event.rank; ++d) {
+        offset = offset * lengths[d] + start[d];
+        length *= count[d];
+      }
+      run_lengths.push_back(static_cast<int>(length));
+      offsets.push_back(offset * bytes + (has_records ? start[0] * bytes_a_record : 0));
+    };
+    for (std::size_t i = 0; i < place.starts.size(); ++i) add(place.starts[i], place.counts[i]);
+    if (place.starts.empty() && place.elements > 0) add(place.start.data(), place.count.data());
+    known = {hindexed(run_lengths, offsets, element), event.origin, event.counts};
+    return known.type;
+  }
+
+  void move_by_filetype(const std::string& name, const CapturedEvent& event, const Place& place, std::byte* at,
+                        Number count, MPI_Datatype type) {
+    const int id = id_;
+    const int target = variable(event.dataset);
+    const bool all = (event.flags & capture::collective) != 0;
+    if (place.elements == 0) count = 0;
+    const MPI_Datatype filetype = place.elements == 0 ? MPI_DATATYPE_NULL : filetype_of(event, place);
+    check(event.flags & capture::writes
+              ? (all ? ncmpi_put_vard_all : ncmpi_put_vard)(id, target, filetype, at, count, type)
+              : (all ? ncmpi_get_vard_all : ncmpi_get_vard)(id, target, filetype, at, count, type),
+          name.c_str());
+  }
+
+  void move_several(const std::string& name, std::span<const CapturedEvent> parts,
+                    std::span<std::byte* const> memory) {
+    const std::size_t n = parts.size();
+    std::vector<Place> places(n);
+    std::vector<std::vector<Number>> strides(n), maps(n);
+    std::vector<int> variables;
+    std::vector<Number*> starts, counts, stride_of, map_of;
+    std::vector<void*> buffers;
+    std::vector<Number> elements;
+    std::vector<MPI_Datatype> types;
+    bool mapped = false;
+    for (std::size_t i = 0; i < n; ++i) {
+      const CapturedEvent& event = parts[i];
+      Place own;
+      places[i] = place_of(event, own);
+      Place& place = places[i];
+      place.start.resize(std::max<std::size_t>(1, place.start.size()));
+      place.count.resize(std::max<std::size_t>(1, place.count.size()));
+      strides[i] = place.stride;
+      strides[i].resize(place.start.size(), 1);
+      if (event.memory) {
+        const BoxArray map = rank_.lists.get(*event.memory);
+        if (map.is_map) maps[i].assign(map.starts.begin(), map.starts.end());
+      }
+      mapped = mapped || !maps[i].empty();
+      variables.push_back(variable(event.dataset));
+      starts.push_back(place.start.data());
+      counts.push_back(place.count.data());
+      stride_of.push_back(strides[i].data());
+      map_of.push_back(maps[i].empty() ? nullptr : maps[i].data());
+      buffers.push_back(memory[i]);
+      elements.push_back(place.elements);
+      types.push_back(type_of(event.dataset));
+    }
+    const bool puts = (parts.front().flags & capture::writes) != 0;
+    const bool all = (parts.front().flags & capture::collective) != 0;
+    const int count = static_cast<int>(n);
+    const auto call = [&](auto with_map, auto without) {
+      return mapped ? with_map(id_, count, variables.data(), starts.data(), counts.data(),
+                               stride_of.data(), map_of.data(), buffers.data(), elements.data(),
+                               types.data())
+                    : without(id_, count, variables.data(), starts.data(), counts.data(),
+                              stride_of.data(), buffers.data(), elements.data(), types.data());
+    };
+    check(puts ? (all ? call(ncmpi_mput_varm_all, ncmpi_mput_vars_all)
+                      : call(ncmpi_mput_varm, ncmpi_mput_vars))
+               : (all ? call(ncmpi_mget_varm_all, ncmpi_mget_vars_all)
+                      : call(ncmpi_mget_varm, ncmpi_mget_vars)),
+          name.c_str());
+  }
+
+  void wait(const std::string& name, const CapturedEvent& event) {
+    using Requests = CapturedEvent::Requests;
+    std::vector<int> ids;
+    for (const std::uint64_t request : event.listed) {
+      const auto known = requests_.find(request);
+      ids.push_back(known == requests_.end() ? NC_REQ_NULL : known->second);
+      if (known != requests_.end()) requests_.erase(known);
+    }
+    int count = static_cast<int>(ids.size());
+    if (event.requests == Requests::all) count = NC_REQ_ALL;
+    if (event.requests == Requests::all_writing) count = NC_PUT_REQ_ALL;
+    if (event.requests == Requests::all_reading) count = NC_GET_REQ_ALL;
+    if (event.requests == Requests::all) requests_.clear();
+    std::vector<int> statuses(ids.size() + 1);
+    check(name == "ncmpi_wait_all" ? ncmpi_wait_all(id_, count, ids.data(), statuses.data())
+          : name == "ncmpi_cancel" ? ncmpi_cancel(id_, count, ids.data(), statuses.data())
+                                   : ncmpi_wait(id_, count, ids.data(), statuses.data()),
+          name.c_str());
+    for (std::size_t i = 0; i < ids.size(); ++i) check(statuses[i], name.c_str());
+  }
+
+  const Comm& comm_;
+  const RankReader& rank_;
+  const Settings& settings_;
+  std::string path_;
+  int id_ = -1;
+  std::vector<std::uint64_t> to_define_;
+  std::map<std::uint64_t, int> variables_;  ///< by the rank's number of the dataset
+  std::map<std::uint64_t, MPI_Datatype> types_;
+  std::map<std::uint64_t, KnownList> lists_;
+  std::map<std::uint64_t, int> requests_;
+  std::map<std::pair<std::uint64_t, MPI_Datatype>, MPI_Datatype> memory_types_;  ///< by list and element
+  static constexpr std::uint64_t no_list = CapturedEvent::none;
+  struct Filetype {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    std::vector<std::int64_t> origin;
+    std::vector<std::uint64_t> counts;
+  };
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Filetype> filetypes_;  ///< by dataset and list
+};
+
+}  // namespace
+#endif
+
+MethodInfo as_captured_pnetcdf_method() {
+#if SLABMARK_WITH_PNETCDF
+  return as_captured_info("pnetcdf", FileFormat::netcdf, "pnetcdf-varn",
+                          make_replay<PnetcdfReplay>);
+#else
+  auto info = as_captured_info("pnetcdf", FileFormat::netcdf, "pnetcdf-varn", nullptr);
+  info.missing = "PnetCDF was not found at configure time";
+  return info;
+#endif
+}
+
+}  // namespace slabmark

@@ -1,0 +1,95 @@
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/command_line.hpp"
+#include "base/error.hpp"
+#include "base/number.hpp"
+#include "capture/recorder.hpp"
+#include "captured/captured_pattern.hpp"
+#include "program/slabmark-bench/pattern_command.hpp"
+
+namespace slabmark::bench_program {
+
+namespace {
+
+/// What a program was seen to ask for.
+class CapturedCommand : public PatternCommand {
+ public:
+  std::string name() const override { return "captured"; }
+  std::string help() const override {
+    return "What a program was seen to do ('slabmark capture'), or a described pattern";
+  }
+
+  void add_options(CLI::App& app) override {
+    app.add_option("--pattern", request_.path, "Pattern file")->required();
+    add_word(
+        app, "--moves", request_.moves,
+        "What of it: what the program wrote, or what it read (automatic: what it wrote, or read "
+        "if it wrote nothing)",
+        {{"automatic", Moves::automatic}, {"writes", Moves::writes}, {"reads", Moves::reads}});
+    app.add_option(
+           "--think", think_text_,
+           "Think time of the program before each round, with the clock stopped: none, keep, "
+           "or a factor")
+        ->capture_default_str();
+  }
+
+  void check() override {
+    if (think_text_ == "keep") {
+      think_ = 1;
+    } else if (think_text_ != "none") {
+      think_ = parse_real(think_text_, "--think");
+    }
+  }
+
+  std::vector<std::string> inputs() const override { return {request_.path}; }
+
+  std::string method_name(const std::string& name) const override {
+    if (name != "as-captured") return name;
+    const PatternFile file(request_.path);
+    for (const nlohmann::json& entry : file.files()) {
+      const std::string level = entry.value("level", "");
+      if (level != "described") return "as-captured-" + level;
+    }
+    throw InputError(fmt::format(
+        "No program made the calls of '{}': it was {}; leave the method as-captured out.",
+        request_.path, file.origin()));
+  }
+
+  BuiltPattern build(const Comm& comm, bool for_reading) override {
+    request_.with_neighbours = for_reading;
+    CapturedPattern pattern = make_captured_pattern(comm, request_);
+    run_ = pattern.mine.captured;
+    if (run_->direction == capture::reads && for_reading) {
+      // The program's own reads are what is measured: another rank has written that.
+      return {std::move(*pattern.neighbours), std::move(pattern.mine), std::move(pattern.setup)};
+    }
+    return {std::move(pattern.mine), std::move(pattern.neighbours), std::move(pattern.setup)};
+  }
+
+  std::function<void(std::uint64_t round)> before_round() const override {
+    if (think_ == 0) return nullptr;
+    return [this](std::uint64_t round) {
+      if (round >= run_->thought.size()) return;
+      std::this_thread::sleep_for(std::chrono::duration<double>(run_->thought[round] * think_));
+    };
+  }
+
+ private:
+  using Moves = CapturedPatternRequest::Moves;
+
+  CapturedPatternRequest request_;
+  std::string think_text_ = "none";
+  double think_ = 0;
+  std::shared_ptr<const CapturedRun> run_;
+};
+
+}  // namespace
+
+std::unique_ptr<PatternCommand> make_captured_command() {
+  return std::make_unique<CapturedCommand>();
+}
+
+}  // namespace slabmark::bench_program

@@ -1,0 +1,319 @@
+"""Capture: what programs are seen to ask of PnetCDF is what they asked, and can be played again.
+
+`slabmark-pattern show` says what a pattern file holds; elements of its boxes are counted here, one by one."""
+
+import itertools
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+
+import h5py
+import numpy
+import pytest
+
+built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
+library = built / "lib/libslabcapture_pnetcdf.so"
+MAGIC = b"SLABSPL1"
+
+pytestmark = pytest.mark.skipif(bool(os.environ.get("SLABMARK_SANITIZERS")),
+                                reason="the sanitizers must be the first library of a program")
+
+
+@pytest.fixture(scope="session")
+def record(run):
+    """record(pattern, program, args, ranks): runs it so that it leaves a spool beside the pattern file to be."""
+
+    def start(pattern, program, args, ranks, **more):
+        return run("/usr/bin/env", [f"LD_PRELOAD={library}", f"SLABMARK_CAPTURE={pattern}", built / "bin" / program, *args],
+                   ranks=ranks, launch=True, **more)
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def capture(run, record):
+    """capture(pattern, program, args, ranks): the same, and makes the pattern file."""
+
+    def start(pattern, program, args, ranks):
+        done = record(pattern, program, args, ranks)
+        assert done.returncode == 0, done.stdout + done.stderr
+        merged = run("slabmark-pattern", ["merge", f"{pattern}.parts", "-o", pattern])
+        assert merged.returncode == 0, merged.stderr
+        return done
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def show(run):
+    """show(pattern, rank) -> events; show(pattern) -> [header]"""
+
+    def lines(pattern, rank=None):
+        done = run("slabmark-pattern", ["show", pattern, *([] if rank is None else ["--rank", rank])])
+        assert done.returncode == 0, done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    return lines
+
+
+def elements(selection):
+    """Indices of the elements of a selection, in the order of memory."""
+    if selection == "nothing":
+        return []
+    if selection == "all":
+        return ["all"]
+    found = []
+    ones = itertools.repeat(itertools.repeat(1))
+    for start, count, stride, block in zip(selection["starts"], selection["counts"], selection.get("strides", ones),
+                                           selection.get("blocks", ones)):
+        axes = [[s + i * t + j for i in range(c) for j in range(b)] for s, c, t, b in zip(start, count, stride, block)]
+        found += itertools.product(*axes)
+    return found
+
+
+def moved(events, name, flag="writes"):
+    """What calls moved of a dataset, in their order."""
+    return [index for event in events if event.get("dataset") == name and flag in event["flags"]
+            for index in elements(event["selection"])]
+
+
+@pytest.fixture(scope="module")
+def scattered(make_dat, tmp_path_factory):
+    """A map of 6 x 20, and the rows and columns that each of 4 ranks owns."""
+    order = numpy.random.default_rng(5).permutation(120)
+    owned = [sorted(map(int, order[rank::4][:28])) for rank in range(4)]
+    path = tmp_path_factory.mktemp("maps") / "a.dat"
+    make_dat(path, [20, 6], [[offset + 1 for offset in offsets] for offsets in owned])
+    return path, [[(offset // 20, offset % 20) for offset in offsets] for offsets in owned]
+
+
+@pytest.mark.parametrize("method", ["pnetcdf-varn", "pnetcdf-vara", "pnetcdf-vard", "blocking"])
+def test_what_the_bench_writes_is_captured_element_by_element(capture, show, tmp_path, scattered, method):
+    path, owned = scattered
+    more = ["--set", "pnetcdf.blocking=on"] if method == "blocking" else []
+    name = "pnetcdf-varn" if method == "blocking" else method
+    pattern = tmp_path / "run.pattern"
+    done = capture(pattern, "slabmark-bench", ["decomp", "--map", path, "--method", name, *more, "--rounds", "3", "--variables",
+                                               "2", "--trials", "1", "--no-bound", "-o", tmp_path], 4)
+    assert "yes" in done.stdout
+    for rank in range(4):
+        written = [event for event in show(pattern, rank) if event["opening"] == 0]
+        assert written[0]["call"] == "ncmpi_create" and written[-1]["call"] == "ncmpi_close"
+        for variable in ("var0000", "var0001"):
+            expected = [(time, *index) for time in range(3) for index in owned[rank]]
+            assert moved(written, variable) == expected
+
+
+def test_variables_are_what_they_were_defined_as(capture, show, tmp_path):
+    capture(tmp_path / "run.pattern", "captured_steps", [tmp_path / "a.nc", 2, "one"], 2)
+    [header] = show(tmp_path / "run.pattern")
+    datasets = {entry["name"]: entry for entry in header["definitions"] if entry["kind"] == "dataset"}
+    assert datasets["T"] == {"kind": "dataset", "name": "T", "type": "float64", "extent": [0, 3, 80],
+                             "maximum": [None, 3, 80], "dimensions": ["time", "row", "column"],
+                             "attributes": [{"name": "units", "type": "char", "count": 1}]}
+    assert datasets["count"]["type"] == "int16"
+    assert [entry["state"] for entry in header["ranks"]] == ["finished", "finished"]
+    assert header["files"] == [{"kind": "file", "level": "pnetcdf", "path": str(tmp_path / "a.nc"), "mode": 32, "ranks": 2,
+                                "format": "CDF-5", "hints": {}}]
+
+
+def test_a_step_that_is_repeated_takes_less_than_a_byte_a_hyperslab(capture, tmp_path):
+    sizes = {}
+    for steps in (1, 2, 12):
+        pattern = tmp_path / f"{steps}.pattern"
+        capture(pattern, "captured_steps", [tmp_path / "a.nc", steps, "one"], 1)
+        with h5py.File(pattern) as file:
+            sizes[steps] = file["events"].size + file["lists"].size
+    hyperslabs = 2 * 40
+    assert sizes[1] < 10 * hyperslabs
+    # The second step has no definitions before it, so that it is another block; those after it are the second again.
+    assert sizes[12] - sizes[2] < 10 * hyperslabs
+
+
+def calls(show, pattern, rank, opening=0):
+    """What the calls of an opening did, apart from how they say it: a replay's elements have the file's type in memory."""
+    shapes = {entry["name"]: entry["extent"] for entry in show(pattern)[0]["definitions"] if entry["kind"] == "dataset"}
+    made = []
+    for event in show(pattern, rank):
+        if event.get("opening") != opening or ("failed" in event["flags"] and "collective" not in event["flags"]):
+            continue
+        call = re.sub("_(var[1amns]?)(_all)?$", r"\2", event["call"])
+        selection = event.get("selection")
+        if selection == "all":
+            shape = shapes[event["dataset"]]
+            selection = {"starts": [[0] * len(shape)], "counts": [shape]}
+        made.append((call, event.get("dataset"), sorted(set(event["flags"]) - {"failed"}),
+                     None if selection is None else elements(selection), event.get("requests"), event.get("request"),
+                     event.get("arguments")))
+    return made
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_random_calls_are_made_again_in_their_order(run, capture, show, each, monkeypatch, ranks):
+    monkeypatch.setenv("OMPI_MCA_io", "^ompio")
+
+    def check(seed, folder):
+        pattern, again = folder / "run.pattern", folder / "again.pattern"
+        capture(pattern, "pnetcdf_random", [seed, 60, folder / "a.nc", folder / "log", "collective"], ranks)
+        done = capture(again, "slabmark-bench", ["captured", "--pattern", pattern, "--method", "as-captured", "--trials", "1",
+                                                 "--keep", "--no-bound", "-o", folder], ranks)
+        assert "yes" in done.stdout, done.stdout
+        for rank in range(ranks):
+            expected, made = calls(show, pattern, rank), calls(show, again, rank)
+            for number, (one, other) in enumerate(zip(expected, made)):
+                assert one == other, f"rank {rank}, call {number}"
+            assert len(expected) == len(made)
+
+    each(range(1, 4), check)
+
+
+@pytest.mark.parametrize("way, ranks", [("one", 2), ("files", 2), ("one", 3), ("files", 1)])
+def test_what_was_captured_goes_through_every_kind_of_method_on_any_number_of_ranks(run, capture, tmp_path, way, ranks):
+    pattern = tmp_path / "run.pattern"
+    capture(pattern, "captured_steps", [tmp_path / "a.nc", 3, way], 2)
+    methods = "pnetcdf-varn,pnetcdf-rearranged,hdf5-slab,mpiio-rearranged,as-captured"
+    done = run("slabmark-bench", ["captured", "--pattern", pattern, "--method", methods, "--trials", "1", "--json",
+                                  tmp_path / "r.jsonl", "-o", tmp_path, "--no-bound"], ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    records = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    for entry in records:
+        if entry["method"] == "as-captured-pnetcdf" and ranks != 2:
+            assert "as many ranks as were recorded, 2" in entry["unsupported"], entry
+            continue
+        assert entry["trials"] and entry["verified"]["elements"] and not entry["verified"]["mismatch"], entry
+        assert entry["pattern"]["bytes"] == 2 * 40 * 3 * (8 + 2) * 3
+
+
+def test_a_program_that_is_killed_leaves_what_was_seen_until_then(run, record, show, tmp_path):
+    pattern = tmp_path / "run.pattern"
+    assert record(pattern, "captured_steps", [tmp_path / "a.nc", 5, "kill"], 2).returncode != 0
+    merged = run("slabmark-pattern", ["merge", f"{pattern}.parts", "-o", pattern])
+    assert merged.returncode == 0, merged.stderr
+    assert "ended early, on ranks 0, 1" in merged.stdout
+    for rank in range(2):
+        events = show(pattern, rank)
+        assert events.pop() == {"ended": "early"}
+        written = moved(events, "T")
+        steps = len(written) // (40 * 3)
+        assert steps >= 1
+        assert written == [(step, row, i * 2 + rank) for step in range(steps) for i in range(40) for row in range(3)]
+
+
+def test_a_spool_without_space_is_told_once_and_the_program_goes_on(run, record, tmp_path):
+    pattern = tmp_path / "run.pattern"
+    assert record(pattern, "captured_steps", [tmp_path / "a.nc", 3, "one"], 1).returncode == 0
+    [spool] = pathlib.Path(f"{pattern}.parts").iterdir()
+    spool.unlink()
+    spool.symlink_to("/dev/full")
+    done = record(pattern, "captured_steps", [tmp_path / "b.nc", 3, "one"], 2)
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stderr.splitlines() if line.startswith("slabmark capture: ")]
+    assert len(told) == 2 and all("No space left" in line for line in told), done.stderr
+    run("captured_steps", [tmp_path / "c.nc", 3, "one"], ranks=2).check_returncode()
+    assert (tmp_path / "b.nc").read_bytes() == (tmp_path / "c.nc").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def good(capture, tmp_path_factory):
+    pattern = tmp_path_factory.mktemp("good") / "run.pattern"
+    capture(pattern, "captured_steps", [pattern.parent / "a.nc", 2, "one"], 2)
+    return pattern
+
+
+def change_header(path, change):
+    with h5py.File(path, "r+") as file:
+        header = json.loads(file["header"][()].tobytes())
+        change(header)
+        del file["header"]
+        file["header"] = numpy.frombuffer(json.dumps(header).encode(), "u1")
+
+
+def change_events(path, change):
+    with h5py.File(path, "r+") as file:
+        events = file["events"][()]
+        change(events)
+        del file["events"]
+        file["events"] = events
+
+
+def newer(path):
+    with h5py.File(path, "r+") as file:
+        file.attrs["slabmark_pattern"] = 2
+
+
+DAMAGED = {
+    "no HDF5": (lambda path: path.write_bytes(b"x" * 5000), "no pattern file"),
+    "truncated": (lambda path: path.write_bytes(path.read_bytes()[:-3000]), "no pattern file, or a damaged or truncated one"),
+    "another file": (lambda path: h5py.File(path, "w").close(), "has no attribute slabmark_pattern"),
+    "newer": (newer, "version 2"),
+    "no ranks": (lambda path: change_header(path, lambda header: header.pop("ranks")), "header"),
+    "more ranks": (lambda path: change_header(path, lambda header: header["ranks"].append({})), "events_begin"),
+    "no such token": (lambda path: change_events(path, lambda events: events.__setitem__(0, 99)), "no such token"),
+    "cut number": (lambda path: change_events(path, lambda events: events.__setitem__(slice(None), 255)), "damaged"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_what_is_no_sound_pattern_file_is_refused_in_one_sentence(run, refused, good, tmp_path, case):
+    path = tmp_path / "x.pattern"
+    shutil.copy(good, path)
+    damage, words = DAMAGED[case]
+    damage(path)
+    done = run("slabmark-bench", ["captured", "--pattern", path, "--method", "null", "--no-bound", "-o", tmp_path], ranks=2)
+    assert words in refused(done, "slabmark-bench")
+
+
+def frames(spool):
+    """(process, whole frame) of a file of a spool."""
+    data = spool.read_bytes()
+    at = 0
+    while at < len(data):
+        magic, process, _, _, length, _ = struct.unpack_from("<8sQQIIQ", data, at)
+        assert magic == MAGIC
+        yield process, data[at : at + 40 + length]
+        at += 40 + length
+
+
+def test_ranks_that_are_missing_are_named(run, record, refused, tmp_path):
+    pattern = tmp_path / "run.pattern"
+    record(pattern, "captured_steps", [tmp_path / "a.nc", 2, "one"], 3).check_returncode()
+    [spool] = pathlib.Path(f"{pattern}.parts").iterdir()
+    found = list(frames(spool))
+    gone = found[0][0]
+    spool.write_bytes(b"".join(frame for process, frame in found if process != gone))
+    words = ["merge", f"{pattern}.parts", "-o", pattern]
+    sentence = refused(run("slabmark-pattern", words), "slabmark-pattern")
+    assert "Of 3 ranks, 1 left nothing" in sentence and "--allow-missing" in sentence
+    assert not pattern.exists()
+    done = run("slabmark-pattern", [*words, "--allow-missing"])
+    assert done.returncode == 0 and "taken to have done nothing" in done.stdout
+
+
+def test_a_frame_that_is_damaged_ends_its_process_and_no_other(run, record, show, tmp_path):
+    pattern = tmp_path / "run.pattern"
+    record(pattern, "captured_steps", [tmp_path / "a.nc", 2, "one"], 2).check_returncode()
+    [spool] = pathlib.Path(f"{pattern}.parts").iterdir()
+    found = list(frames(spool))
+    victim = found[0][0]
+    last = max(i for i, (process, _) in enumerate(found) if process == victim)
+    broken = [frame if i != last else frame[:-1] + bytes([frame[-1] ^ 1]) for i, (_, frame) in enumerate(found)]
+    spool.write_bytes(b"".join(broken))
+    done = run("slabmark-pattern", ["merge", f"{pattern}.parts", "-o", pattern])
+    assert done.returncode == 0 and "left out at 1 place" in done.stdout, done.stdout + done.stderr
+    [header] = show(pattern)
+    assert sorted(rank["state"] for rank in header["ranks"]) == ["ended early", "finished"]
+
+
+def test_an_anonymous_pattern_has_no_names_and_is_played_the_same(run, record, show, tmp_path):
+    pattern = tmp_path / "run.pattern"
+    record(pattern, "captured_steps", [tmp_path / "secret.nc", 2, "one"], 2).check_returncode()
+    run("slabmark-pattern", ["merge", f"{pattern}.parts", "-o", pattern, "--anonymous"]).check_returncode()
+    text = json.dumps(show(pattern))
+    for name in ("secret", "captured_steps", "units", "column", '"T"', os.uname().nodename):
+        assert name not in text
+    done = run("slabmark-bench", ["captured", "--pattern", pattern, "--method", "as-captured,pnetcdf-varn", "--trials", "1",
+                                  "--no-bound", "-o", tmp_path], ranks=2)
+    assert done.returncode == 0 and done.stdout.count("yes") == 2, done.stdout + done.stderr

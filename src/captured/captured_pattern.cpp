@@ -478,6 +478,14 @@ std::vector<Move> agree_on_moves(const Comm& comm, const std::vector<Move>& mine
       if (known.insert(move).second) all.push_back(move);
     }
   }
+  // A rank that leaves out a round comes to it later than others: the phases of a file are in
+  // order.
+  std::map<std::uint64_t, std::size_t> paths;
+  for (const Move& move : all) paths.try_emplace(move.round.path, paths.size());
+  std::stable_sort(all.begin(), all.end(), [&](const Move& a, const Move& b) {
+    return std::pair(paths.at(a.round.path), a.round.phase) <
+           std::pair(paths.at(b.round.path), b.round.phase);
+  });
   return all;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
 #include <string>
 
 #include "capture/datatype/runs.hpp"
@@ -85,14 +87,13 @@ class Selected {
 
 /// Of elements in memory.
 Id type_of(const dropin::MemoryArgument& memory, const CapturedVariable& variable) {
-  constexpr std::size_t types = 11;
-  static auto& known = *new std::vector<Id>(types, no_id);
-  const auto type = memory.type == MPI_DATATYPE_NULL ? dropin::external_type(variable.type)
+  static auto& known = *new std::map<nc_type, Id>;
+  const auto type = memory.type == MPI_DATATYPE_NULL ? std::optional(variable.type)
                                                      : dropin::element_type_of(memory.type);
   if (!type) return no_id;
-  Id& id = known[static_cast<std::size_t>(*type)];
-  if (id == no_id) id = type_id(name_of(*type));
-  return id;
+  const auto [place, is_new] = known.try_emplace(*type, no_id);
+  if (place->second == no_id) place->second = type_id(name_of_type(*type));
+  return place->second;
 }
 
 /// Whether the call was made: values that do not fit are reported, and the others are moved.
@@ -184,11 +185,11 @@ int move_several(int ncid, int count, const std::function<dropin::Call(int)>& ca
 }
 
 /// Bytes of the file, from where the variable begins, as boxes of a variable.
-bool take_boxes(const ByteRuns& runs, const CapturedVariable& variable, MPI_Offset bytes_a_record, Boxes& boxes) {
+bool take_boxes(const ByteRuns& runs, const CapturedVariable& variable, MPI_Offset bytes_a_record,
+                Boxes& boxes) {
   const std::size_t rank = variable.lengths.size();
-  const auto element = dropin::external_type(variable.type);
-  if (!element || rank == 0) return false;
-  const auto size = static_cast<MPI_Offset>(dropin::size_of(*element));
+  if (!dropin::is_classic(variable.type) || rank == 0) return false;
+  const auto size = static_cast<MPI_Offset>(dropin::size_of(variable.type));
   const std::size_t skipped = variable.has_records ? 1 : 0;
   const MPI_Offset row = rank > skipped ? variable.lengths.back() : 1;
   std::vector<MPI_Offset> start(rank), count(rank, 1);
@@ -203,7 +204,8 @@ bool take_boxes(const ByteRuns& runs, const CapturedVariable& variable, MPI_Offs
       if (offset % size != 0 || (run.bytes - done) % size != 0) return false;
       MPI_Offset at = offset / size;
       const MPI_Offset left = row - at % row;
-      for (std::size_t d = rank; d-- > skipped; at /= variable.lengths[d]) start[d] = at % variable.lengths[d];
+      for (std::size_t d = rank; d-- > skipped; at /= variable.lengths[d])
+        start[d] = at % variable.lengths[d];
       const MPI_Offset elements = std::min(left, (run.bytes - done) / size);
       if (rank > skipped) count[rank - 1] = elements;
       boxes.add(start.data(), count.data());
@@ -215,8 +217,8 @@ bool take_boxes(const ByteRuns& runs, const CapturedVariable& variable, MPI_Offs
 
 }  // namespace
 
-int move_by_filetype(int ncid, const char* name, const dropin::Call& call, MPI_Datatype filetype, unsigned flags,
-                     const std::function<int()>& native) {
+int move_by_filetype(int ncid, const char* name, const dropin::Call& call, MPI_Datatype filetype,
+                     unsigned flags, const std::function<int()>& native) {
   const Call guard;
   const int error = native();
   if (!guard.is_programs()) return error;

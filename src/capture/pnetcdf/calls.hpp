@@ -18,8 +18,8 @@ int several_independent(int ncid, int count, const std::function<Call(int)>& cal
 namespace slabmark::capture {
 
 /// The calls by an MPI datatype of the file: ncmpi_put_vard and its like.
-int move_by_filetype(int ncid, const char* name, const dropin::Call& call, MPI_Datatype filetype, unsigned flags,
-                     const std::function<int()>& native);
+int move_by_filetype(int ncid, const char* name, const dropin::Call& call, MPI_Datatype filetype,
+                     unsigned flags, const std::function<int()>& native);
 
 /// Runs `action`, of what nothing may reach the program.
 template <class Action>

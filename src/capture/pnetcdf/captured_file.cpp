@@ -55,16 +55,33 @@ json attributes_of(int ncid, int varid) {
 
 }  // namespace
 
-std::string name_of(dropin::ElementType type) {
-  constexpr std::array<const char*, 11> names = {"char",   "int8",    "uint8",  "int16",
-                                                 "uint16", "int32",   "uint32", "int64",
-                                                 "uint64", "float32", "float64"};
-  return names.at(static_cast<std::size_t>(type));
-}
-
 std::string name_of_type(nc_type type) {
-  const auto known = dropin::external_type(type);
-  return known ? name_of(*known) : "type " + std::to_string(type);
+  switch (type) {
+    case NC_BYTE:
+      return "int8";
+    case NC_UBYTE:
+      return "uint8";
+    case NC_CHAR:
+      return "char";
+    case NC_SHORT:
+      return "int16";
+    case NC_USHORT:
+      return "uint16";
+    case NC_INT:
+      return "int32";
+    case NC_UINT:
+      return "uint32";
+    case NC_INT64:
+      return "int64";
+    case NC_UINT64:
+      return "uint64";
+    case NC_FLOAT:
+      return "float32";
+    case NC_DOUBLE:
+      return "float64";
+    default:
+      return "type " + std::to_string(type);
+  }
 }
 
 Id call_id(const std::string& name, const char* effect) {
@@ -119,7 +136,7 @@ CapturedVariable CapturedFile::inquire(int varid) const {
     const bool records = id == record_dimension;
     variable.has_records = variable.has_records || records;
     variable.lengths.push_back(length);
-    extent.push_back(records && varid >= known_variables_ ? 0 : length);
+    extent.push_back(records ? 0 : length);  // the same definition whenever it is asked for
     maximum.push_back(records ? json(nullptr) : json(length));
     names.push_back(dimension.data());
   }

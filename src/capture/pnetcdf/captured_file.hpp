@@ -66,7 +66,6 @@ void remove_captured_file(int ncid);
 Id call_id(const std::string& name, const char* effect);
 Id type_id(const std::string& type);
 /// "float64", as the pattern file has it.
-std::string name_of(dropin::ElementType type);
 std::string name_of_type(nc_type type);
 
 }  // namespace slabmark::capture

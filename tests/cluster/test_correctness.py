@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-
 from conftest import programs, top
 
 in_cpp = pathlib.Path(os.environ["SLABMARK_TESTS"])

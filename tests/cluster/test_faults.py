@@ -7,7 +7,6 @@ import threading
 import time
 
 import pytest
-
 from conftest import programs
 
 DEADLINE = 15  # seconds that a phase may take

@@ -262,10 +262,10 @@ def test_a_captured_program_is_tried_as_it_is_with_all_that_leaves_it_so(tmp_pat
     monkeypatch.delenv("SLABMARK_DROPIN", raising=False)
     arguments = types.SimpleNamespace(today=None, format=None, method=None)
     environment = build("OMPIO")
-    environment["methods"].append(described("as-captured", "as-captured"))
+    environment["methods"].append(described(f"as-captured-{level}", "as-captured"))
     choice = command.choose(arguments, environment, command.Captured(level, ("./p",)))
-    own = [way for way in choice.first if way.method == "as-captured"]
-    assert choice.today == own[0] == candidates.Candidate("as-captured") and len(set(choice.first)) == len(choice.first)
+    own = [way for way in choice.first if way.method == f"as-captured-{level}"]
+    assert choice.today == own[0] == candidates.as_captured(level) and len(set(choice.first)) == len(choice.first)
     assert {way.way for way in own} == ways | {"nothing"} and ("OMPI_MCA_io", "^ompio") in own[-1].environment or level == "posix"
     assert any(way.hints for way in own) == (level != "posix")
     formats = {"pnetcdf": {"pnetcdf"}, "hdf5": {"hdf5"}}.get(level, {"pnetcdf", "hdf5", "mpiio", "posix"})
@@ -295,20 +295,20 @@ def test_a_captured_program_is_tried_as_it_is_with_all_that_leaves_it_so(tmp_pat
     ],
 )  # fmt: skip
 def test_the_line_that_applies_a_way_is_of_the_very_command_that_was_captured(way, level, lines):
-    found = ending.applied(candidates.Candidate("as-captured", **way), ("mpiexec", "-n", "2", "./model", "a b"), level)
+    found = ending.applied(candidates.Candidate("as-captured-hdf5", **way), ("mpiexec", "-n", "2", "./model", "a b"), level)
     assert found.splitlines() == lines
     subprocess.run(["sh", "-n"], input=found, text=True, check=True)
 
 
 def test_what_a_captured_program_gains_unchanged_is_said_with_its_evidence_or_that_there_is_nothing():
-    own = candidates.Candidate("as-captured")
+    own = candidates.as_captured("hdf5")
     better = dataclasses.replace(own, environment=(("OMPI_MCA_io", "^ompio"),))
     captured = command.Captured("hdf5", ("mpiexec", "./p"))
     assert captured.unchanged([candidates.Candidate("hdf5-union"), better, own]) == better
     assert captured.unchanged([own, better]) is None and captured.unchanged([candidates.Candidate("hdf5-union")]) is None
     tell = lambda medians, failed={}: command.in_captured_program(captured, better, own, command.Confirmed(medians, failed))
     gained = tell({own: [4.0, 4.1, 4.2, 4.3], better: [1.0, 1.1, 1.2, 1.3]})
-    assert "0.2" in gained and "times the seconds of as-captured" in gained and gained.endswith("-- mpiexec ./p")
+    assert "0.2" in gained and "times the seconds of as-captured-hdf5" in gained and gained.endswith("-- mpiexec ./p")
     assert "may be chance" in tell({own: [1.0, 2.0, 3.0, 4.0], better: [1.1, 2.1, 2.9, 3.9]})
     assert tell({own: [1.0, 1.1, 1.2, 1.3], better: [4.0, 4.1, 4.2, 4.3]}).startswith("Nothing was found")
     assert "It cannot." in tell({own: [], better: []}, {better: "It cannot."})

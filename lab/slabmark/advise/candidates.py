@@ -31,11 +31,11 @@ VARIANTS = {
 NO_CANDIDATES = {
     "yardstick": "it is there to be compared with",
     "slices": "it writes slices of fields only; see docs/slice_eval.md",
+    "as-captured": "it is of another program than was captured",
 }
 # What users do who never thought about it, the commonest first.
 PLAINEST = ("hdf5-slab", "pnetcdf-vara", "mpiio-independent", "posix")
 ROMIO = {"OMPI_MCA_io": "^ompio"}
-AS_CAPTURED = "as-captured"  # the method that does what the captured program did
 # What can be put into a program that stays as it is, by the level at which its calls were captured.
 UNCHANGED = {"pnetcdf": [apply.PNETCDF], "hdf5": list(apply.LAYOUTS)}
 HINTS = [{"romio_cb_write": "enable", "romio_ds_write": "disable"}, {"cb_nodes": "1"}]  # that the environment can give it
@@ -118,16 +118,22 @@ class Choice:
     untried: dict  # reasons by method
 
 
+def as_captured(level):
+    """What a program did whose calls were captured at that level: the method that makes the same calls."""
+    return Candidate(f"as-captured-{level}")
+
+
 def of_captured(environment, level):
     """(ways to have a program's own calls done without a change of it, reasons why some are not tried). `level`: whose calls
     were captured."""
-    ways, untried = [Candidate(AS_CAPTURED)], {}
+    own, untried = as_captured(level), {}
+    ways, change = [own], dataclasses.replace
     romio = tuple(ROMIO.items()) if environment["mpi_io"] == "OMPIO" else ()
     if level != "posix":
-        ways += [Candidate(AS_CAPTURED, environment=romio)] * bool(romio)
-        ways += [Candidate(AS_CAPTURED, hints=tuple(sorted(hints.items())), environment=romio) for hints in HINTS]
+        ways += [change(own, environment=romio)] * bool(romio)
+        ways += [change(own, hints=tuple(sorted(hints.items())), environment=romio) for hints in HINTS]
     for way in UNCHANGED.get(level, ()):
-        candidate = Candidate(AS_CAPTURED, environment=romio, way=way)
+        candidate = change(own, environment=romio, way=way)
         try:
             candidate.variables  # noqa: B018, which fails where there are none
             ways.append(candidate)

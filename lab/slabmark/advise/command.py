@@ -133,20 +133,21 @@ class Captured:
 
     def unchanged(self, ranking):
         """The best of the ways that leave the program as it is; None if that is what it does today, or none was measured."""
-        best = next((way for way in ranking if way.method == candidates.AS_CAPTURED), None)
-        return None if best == candidates.Candidate(candidates.AS_CAPTURED) else best
+        own = candidates.as_captured(self.level)
+        best = next((way for way in ranking if way.method == own.method), None)
+        return None if best == own else best
 
 
 def choose(arguments, environment, captured):
     """What to try: of a captured program also ways that leave it as it is, and its own, with which all is compared."""
-    today = arguments.today or (candidates.AS_CAPTURED if captured.level else None)
+    today = arguments.today or (candidates.as_captured(captured.level).method if captured.level else None)
     of_level = captured.FORMATS.get(captured.level, "any") if captured.level and not arguments.method else None
     format = arguments.format or of_level
     choice = candidates.choose(environment, arguments.method, today, format)
     if captured.level:
         ways, reasons = candidates.of_captured(environment, captured.level)
-        choice.first = ways + [way for way in choice.first if way.method != candidates.AS_CAPTURED]
-        choice.untried |= reasons
+        choice.first = ways + [way for way in choice.first if way.method != ways[0].method]
+        choice.untried = {name: why for name, why in choice.untried.items() if name != ways[0].method} | reasons
     return choice
 
 

@@ -129,7 +129,7 @@ def _variables(made, table, name, place, steps):
     )
     if place.moving:
         digits = len(str(steps - 1))
-        return [add(f"Step{step:0{digits}d}/{name}", step, False) for step in range(steps)]
+        return [add(f"{name}_{step:0{digits}d}", step, False) for step in range(steps)]
     return [add(name, 0, table.time and steps > 1)] * steps
 
 

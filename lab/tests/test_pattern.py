@@ -1,5 +1,6 @@
 """slabmark.pattern and slabmark describe: what is read back is what was said, and what cannot be meant is one sentence."""
 
+import json
 import pathlib
 import re
 import sys
@@ -374,6 +375,33 @@ def test_the_example_of_a_model_in_blocks_has_its_variables_and_staggered_ones_a
     assert steps[1, "out"] == steps[3, "out"] == expected
 
 
+def test_maps_of_a_pattern_file_are_what_its_ranks_write(run, tmp_path):
+    made = describe.read(EXAMPLES / "wrf.toml")
+    scattered = pattern.owners(numpy.random.default_rng(8).integers(-1, 6, 300))
+    made.variable("scattered", scattered.levels(4)), made.variable("alike", scattered.levels(4))
+    made.step()
+    made.save(tmp_path / "a.pattern")
+    done = run("slabmark-decomp", ["info", tmp_path / "a.pattern", "--json"])
+    assert done.returncode == 0, done.stderr
+    described = json.loads(done.stdout)
+    assert "D1 is MASS_00 and 29 more" in described["layout"]
+    layouts = {variable.layout: None for variable in made.variables}
+    shapes = [layout.shape for layout in layouts]
+    found = {tuple(entry["dims"]): entry for entry in described["maps"]}
+    assert set(found) == set(shapes) and len(described["maps"]) == len(set(shapes)), "alike variables are one map"
+    run("slabmark-decomp", ["convert", tmp_path / "a.pattern", "-o", tmp_path / "a", "--format", "dat"]).check_returncode()
+    for layout in layouts:
+        entry = found[layout.shape]
+        rows = list(decomposition.rows_of(tmp_path / f"a_{entry['map']}.dat"))
+        nothing = numpy.zeros(0, int)
+        for rank, row in enumerate(rows):
+            expected = owned(layout.part(rank), layout.shape) if rank < layout.ranks else nothing
+            assert row.tolist() == sorted(expected.tolist())
+        assert entry["elements_per_rank"]["max"] == max(map(len, rows)) and len(rows) == made.ranks
+    done = run("slabmark", ["decomp", "show", tmp_path / "a.pattern", "-o", tmp_path / "a.svg", "--map", "1"])
+    assert done.returncode == 0 and (tmp_path / "a.svg").read_bytes().startswith(b"<svg"), done.stderr
+
+
 def test_the_example_of_an_ocean_is_the_same_from_a_text_and_from_an_array(run, tmp_path):
     (tmp_path / "ocean.toml").write_bytes((EXAMPLES / "ocean.toml").read_bytes())
     argv = sys.argv
@@ -398,9 +426,9 @@ def test_the_example_of_particles_has_other_numbers_in_each_step_and_the_same_in
     describe.read(EXAMPLES / "particles.toml").save(tmp_path / "b.pattern")
     steps, ranks = written(tmp_path / "a.pattern")
     assert steps == written(tmp_path / "b.pattern")[0] and ranks == 8
-    numbers = [counts[f"Step{step}/x"] for (step, _), counts in steps.items()]
+    numbers = [counts[f"x_{step}"] for (step, _), counts in steps.items()]
     assert len(set(numbers)) == 4 and all(8 * 1000 < number < 8 * 9000 for number in numbers)
-    assert all(counts[f"Step{step}/momentum"] == 3 * numbers[step] for (step, _), counts in steps.items())
+    assert all(counts[f"momentum_{step}"] == 3 * numbers[step] for (step, _), counts in steps.items())
 
 
 @pytest.mark.parametrize("distribution", ["equal", "uniform", "normal", "lognormal", "poisson"])

@@ -34,17 +34,10 @@ FileKind kind_of_file(const std::string& path) {
   const std::string bytes = first_bytes(path);
   if (bytes.starts_with("version")) return FileKind::pio_text;
   if (is_classic_netcdf(bytes)) return FileKind::classic_netcdf;
-  if (bytes.starts_with("\x89HDF\r\n\x1a\n")) {
-    throw InputError(
-        fmt::format("\"{}\" is an HDF5 or NetCDF-4 file, and decompositions are read from classic "
-                    "NetCDF or PIO "
-                    "text; convert it with 'nccopy -k cdf5'.",
-                    path));
-  }
+  if (bytes.starts_with("\x89HDF\r\n\x1a\n")) return FileKind::hdf5;
   throw InputError(
       fmt::format("\"{}\" is no decomposition file: it begins neither with \"version\" as PIO text "
-                  "does nor with "
-                  "\"CDF\" as classic NetCDF does.",
+                  "does nor with \"CDF\" as classic NetCDF does, and is no pattern file.",
                   path));
 }
 

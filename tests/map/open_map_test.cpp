@@ -43,8 +43,9 @@ TEST_F(MapOpening, OtherContentIsRefusedWhateverItIs) {
   expect_bad(random, {"no decomposition file"});
 }
 
-TEST_F(MapOpening, Hdf5FilesAreNamedAsSuch) {
-  expect_bad(std::string("\x89HDF\r\n\x1a\n\0\0\0\0\0\0\0\0", 16), {"HDF5 or NetCDF-4", "nccopy"});
+TEST_F(MapOpening, Hdf5FilesThatAreNoPatternFilesAreNamedAsSuch) {
+  expect_bad(std::string("\x89HDF\r\n\x1a\n\0\0\0\0\0\0\0\0", 16),
+             {"pattern file", "HDF5 or NetCDF-4", "nccopy"});
 }
 
 TEST_F(MapOpening, AllThreeFormatsOfOneRealDecompositionGiveTheSameRuns) {

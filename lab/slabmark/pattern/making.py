@@ -18,7 +18,8 @@ from slabmark.pattern import coding
 from slabmark.pattern.layouts import Layout, Part
 
 VERSION = 1
-TYPES = ("uint8", "int32", "int64", "float32", "float64")  # of src/pattern/dataset.hpp, but for texts
+# Of src/pattern/dataset.hpp, but for texts.
+TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
 STREAMS = ("events", "lists", "files", "definitions")
 CHUNK = 1 << 20  # bytes
 BLOCK, AGAIN, END = 1, 2, 4  # tokens

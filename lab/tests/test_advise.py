@@ -263,7 +263,9 @@ def test_a_captured_program_is_tried_as_it_is_with_all_that_leaves_it_so(tmp_pat
     arguments = types.SimpleNamespace(today=None, format=None, method=None)
     environment = build("OMPIO")
     environment["methods"].append(described(f"as-captured-{level}", "as-captured"))
-    choice = command.choose(arguments, environment, command.Captured(level, ("./p",)))
+    captured = command.Captured(level, ("./p",))
+    assert captured.in_build(environment) == captured and captured.in_build(build()).level == ""
+    choice = command.choose(arguments, environment, captured)
     own = [way for way in choice.first if way.method == f"as-captured-{level}"]
     assert choice.today == own[0] == candidates.as_captured(level) and len(set(choice.first)) == len(choice.first)
     assert {way.way for way in own} == ways | {"nothing"} and ("OMPI_MCA_io", "^ompio") in own[-1].environment or level == "posix"

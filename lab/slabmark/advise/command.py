@@ -72,8 +72,8 @@ def main(arguments, console):
     if arguments.chunks:
         _existing(arguments.output_dir)
         return chunks_command.main(arguments, pattern_words(arguments.pattern), console)
-    captured = Captured.of(arguments.pattern)
     environment = programs.environment(arguments.output_dir)
+    captured = Captured.of(arguments.pattern).in_build(environment)
     choice = choose(arguments, environment, captured)
     with tempfile.TemporaryDirectory(prefix="slabmark-advise-", dir=_existing(arguments.output_dir)) as scratch:
         bench = Bench(arguments, scratch)
@@ -130,6 +130,11 @@ class Captured:
             levels = [opened.get("level", "") for opened in file.files]
             level = max(levels, key=levels.count) if levels and file.origin == "captured" else ""
             return cls(level, tuple(file.command), file.guess)
+
+    def in_build(self, environment):
+        """Without its level where this build cannot make the program's own calls."""
+        there = any(m["name"] == candidates.as_captured(self.level).method and not m["missing"] for m in environment["methods"])
+        return self if there else dataclasses.replace(self, level="")
 
     def unchanged(self, ranking):
         """The best of the ways that leave the program as it is; None if that is what it does today, or none was measured."""

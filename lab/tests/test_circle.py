@@ -13,7 +13,7 @@ import h5py
 import numpy
 import pytest
 from conftest import LAB
-from slabmark import pattern, records
+from slabmark import pattern, programs, records
 from slabmark.advise import candidates, command, ending
 from slabmark.pattern import describe
 
@@ -76,6 +76,8 @@ def test_a_captured_program_is_played_better_ways_are_confirmed_and_applied_to_i
     assert rows_written(path) == expected_rows()
     of_file = command.Captured.of(path)
     assert of_file.level == "hdf5" and of_file.command[-4:] == (str(tmp_path / "out.h5"), *SIZES)
+    if not of_file.in_build(programs.environment(str(tmp_path))).level:
+        pytest.skip("this build cannot make a program's own HDF5 calls again")
 
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
@@ -122,9 +124,8 @@ def test_each_example_of_a_description_is_written_by_several_methods_and_verifie
     assert {record.method: (record.verified["state"], record.unsupported) for record in found} == dict.fromkeys(methods, ("yes", None))
     described = describe.read(tmp_path / f"{name}.toml")
     sizes = {"float64": 8, "int64": 8, "float32": 4}
-    moved = 0
-    for number, step in enumerate(described.steps):
-        for variable in step.variables:
-            moved += math.prod(variable.layout.shape) * sizes[variable.type] * (variable.time or number == 0)
+    written = [variable for step in described.steps for variable in step.variables]
+    written = [variable for number, variable in enumerate(written) if variable.time or variable not in written[:number]]
+    moved = sum(math.prod(variable.layout.shape) * sizes[variable.type] for variable in written)
     files = 3 if name == "ocean" else 1  # a trial is a file
     assert {record.pattern["bytes"] * files for record in found} == {moved}

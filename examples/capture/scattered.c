@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
     for (int v = 0; v < variables; ++v) {
       for (hsize_t i = 0; i < mine * columns; ++i) {
         const hsize_t cell = (rank + i / columns * ranks) * columns + i % columns;
-        values[i] = v + 10.0 * step + 1e-3 * cell;
+        values[i] = 1 + v + 10.0 * step + 1e-3 * cell;
       }
       CHECK(H5Dwrite(datasets[v], H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values));
     }

@@ -20,7 +20,7 @@ def main(path="scattered.h5", rows=4096, columns=64, steps=4):
         for step in range(steps):
             for number, dataset in enumerate(datasets):
                 if len(cells):
-                    dataset[step, rank::ranks, :] = number + 10.0 * step + 1e-3 * cells
+                    dataset[step, rank::ranks, :] = 1 + number + 10.0 * step + 1e-3 * cells
 
 
 main(*sys.argv[1:])

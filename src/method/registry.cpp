@@ -22,7 +22,8 @@
                       entry(append_ranks) entry(append_async) entry(files) entry(files_one)  \
                           entry(files_ranks) entry(files_async) entry(copy_plane)            \
                               entry(copy_field) entry(gatherv) entry(touch) entry(read)      \
-                                  entry(floor) entry(whole) entry(null) entry(as_captured_pnetcdf)
+                                  entry(floor) entry(whole) entry(null) entry(as_captured_pnetcdf) \
+                                      entry(as_captured_hdf5) entry(as_captured_mpiio)
 // clang-format on
 
 namespace slabmark {

@@ -267,7 +267,7 @@ void Transfer::done(const char* name, unsigned flags, int error, const MPI_Reque
   const bool is_dense = runs.empty() || (runs.size() == 1 && runs[0].offset == 0);
   if (!is_dense) to_boxes(runs, memory);
   const std::int64_t arguments[] = {*offset_};
-  const bool has_argument = pointer_ == Pointer::explicitly;
+  const bool has_argument = pointer_ != Pointer::individual;
   const auto number = record({.call = call_id(name, (flags & writes) != 0 ? "write" : "read"),
                               .file = file_->opening,
                               .dataset = bytes_id(),

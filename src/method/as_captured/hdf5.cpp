@@ -1,0 +1,490 @@
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "capture/recorder.hpp"
+#include "method/as_captured/replay.hpp"
+#include "storage/hdf5/space.hpp"
+#include "storage/hdf5/union.hpp"
+#include "storage/mpiio/info.hpp"
+
+namespace slabmark {
+
+namespace {
+
+using hdf5::check;
+using hdf5::Handle;
+using hdf5::own;
+using hdf5::Space;
+
+constexpr std::size_t most_spaces = 256;
+
+/// What HDF5 coded, from base64. Empty where the pattern does not have it.
+std::vector<unsigned char> decoded(const nlohmann::json& of, const char* key) {
+  std::string text;
+  for (const char* group : {"hdf5", "named"}) {
+    if (of.contains(group) && of[group].contains(key)) text = of[group][key];
+  }
+  if (text.empty()) text = of.value(key, "");
+  std::vector<unsigned char> bytes;
+  std::uint32_t bits = 0;
+  int held = 0;
+  for (const char c : text) {
+    const int digit = c >= 'A' && c <= 'Z'   ? c - 'A'
+                      : c >= 'a' && c <= 'z' ? c - 'a' + 26
+                      : c >= '0' && c <= '9' ? c - '0' + 52
+                      : c == '+'             ? 62
+                      : c == '/'             ? 63
+                                             : -1;
+    if (digit < 0) break;
+    bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    bytes.push_back(static_cast<unsigned char>(bits >> held & 255));
+  }
+  return bytes;
+}
+
+/// A property list of the program; `kind`: where the pattern does not have it, the default of this.
+Handle list_of(const nlohmann::json& of, const char* key, hid_t kind) {
+  const auto bytes = decoded(of, key);
+  if (bytes.empty()) return own(H5Pcreate(kind), H5Pclose, "H5Pcreate", key);
+  return own(H5Pdecode(bytes.data()), H5Pclose, "H5Pdecode", key);
+}
+
+/// A datatype of the program; bytes of as many where the pattern has no more (--anonymous).
+Handle type_of(const nlohmann::json& of) {
+  const auto bytes = decoded(of, "type");
+  if (!bytes.empty()) return own(H5Tdecode2(bytes.data(), bytes.size()), H5Tclose, "H5Tdecode", "");
+  const auto& type = of.at("type");
+  const auto size = type.is_object() ? type.at("bytes").get<std::size_t>() : std::size_t{1};
+  return own(H5Tcreate(H5T_OPAQUE, size), H5Tclose, "H5Tcreate", "");
+}
+
+Handle space_of(const nlohmann::json& of) {
+  const auto bytes = decoded(of, "space");
+  if (!bytes.empty()) return own(H5Sdecode(bytes.data()), H5Sclose, "H5Sdecode", "");
+  const auto extent = of.at("extent").get<std::vector<hsize_t>>();
+  auto maximum = extent;
+  if (of.contains("maximum")) {
+    const auto& lengths = of["maximum"];
+    for (std::size_t d = 0; d < extent.size(); ++d) {
+      maximum[d] = lengths[d].is_null() ? H5S_UNLIMITED : lengths[d].get<hsize_t>();
+    }
+  }
+  if (extent.empty()) return own(H5Screate(H5S_SCALAR), H5Sclose, "H5Screate", "");
+  return own(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), maximum.data()),
+             H5Sclose, "H5Screate_simple", "");
+}
+
+bool has_flag(const CapturedEvent& event, unsigned flag) { return (event.flags & flag) != 0; }
+
+bool has_one_box(const BoxArray& boxes) { return boxes.count == 1; }
+
+/// Box `i` of a list whose boxes begin at `origin`.
+Hyperslab slab_of(const BoxArray& boxes, std::size_t i, std::span<const std::int64_t> origin) {
+  Hyperslab slab;
+  for (std::size_t d = 0; d < boxes.rank; ++d) {
+    const auto k = i * boxes.rank + d;
+    const auto start = boxes.starts[k] + (d < origin.size() ? origin[d] : 0);
+    slab.start.push_back(static_cast<std::uint64_t>(start));
+    slab.count.push_back(static_cast<std::uint64_t>(boxes.counts[k]));
+    slab.stride.push_back(boxes.strides.empty() ? 1 : static_cast<std::uint64_t>(boxes.strides[k]));
+    slab.block.push_back(boxes.blocks.empty() ? 1 : static_cast<std::uint64_t>(boxes.blocks[k]));
+    if (boxes.strides.empty()) {  // one block, as programs say it
+      slab.block.back() = slab.count.back();
+      slab.stride.back() = std::max<std::uint64_t>(1, slab.count.back());
+      slab.count.back() = 1;
+    }
+  }
+  return slab;
+}
+
+Space selected(const BoxArray& boxes, std::span<const std::int64_t> origin, const Extent& extent,
+               bool by_points) {
+  Space space(extent);
+  if (by_points) {
+    std::vector<hsize_t> coordinates;
+    for (std::size_t k = 0; k < boxes.starts.size(); ++k) {
+      const auto d = k % boxes.rank;
+      coordinates.push_back(
+          static_cast<hsize_t>(boxes.starts[k] + (d < origin.size() ? origin[d] : 0)));
+    }
+    space.select_points(coordinates);
+  } else if (has_one_box(boxes)) {
+    space.select(slab_of(boxes, 0, origin));
+  } else {
+    hdf5::UnionBuilder unite(extent);
+    for (std::size_t i = 0; i < boxes.count; ++i) unite.add(slab_of(boxes, i, origin));
+    return unite.finish();
+  }
+  return space;
+}
+
+/// The selections of an event by points: 1 in the file, 2 in memory.
+bool is_by_points(const CapturedEvent& event, std::int64_t where) {
+  return !event.arguments.empty() && (event.arguments[0] & where) != 0;
+}
+
+Extent extent_of(hid_t dataset, const std::string& name) {
+  return Space(own(H5Dget_space(dataset), H5Sclose, "H5Dget_space", name)).extent();
+}
+
+/// Elements of variable length are addresses, and what they lead to is not captured.
+void require_fixed_size(hid_t type, const std::string& name) {
+  if (H5Tdetect_class(type, H5T_VLEN) <= 0 && H5Tdetect_class(type, H5T_REFERENCE) <= 0 &&
+      (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) <= 0)) {
+    return;
+  }
+  throw InputError(
+      fmt::format("Dataset '{}' has elements of variable length or references, which "
+                  "a pattern cannot replay; capture the program without it.",
+                  name));
+}
+
+void close_last(std::vector<Handle>& handles) {
+  if (!handles.empty()) handles.pop_back();
+}
+
+/// The calls that a program made of HDF5, once more: with its own types, creation lists and
+/// transfer lists, as HDF5 has coded them.
+class Hdf5Replay : public Replay {
+ public:
+  explicit Hdf5Replay(const Context& context)
+      : comm_(context.comm), rank_(context.rank), settings_(context.settings), path_(context.path) {
+    hdf5::silence();
+  }
+
+  void make(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) override;
+  void sync() override;
+  void end() override;
+
+ private:
+  using Handles = std::vector<Handle>;
+  using Key = std::pair<std::uint64_t, std::string>;  ///< opening, name
+
+  void create_or_open(const CapturedEvent& event, bool creates);
+  void create_dataset(const CapturedEvent& event);
+  void open_dataset(const CapturedEvent& event);
+  void create_attribute(const CapturedEvent& event);
+  void move_attribute(const CapturedEvent& event, bool writes);
+  void move(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory);
+  hid_t file(const CapturedEvent& event) const;
+  hid_t dataset(const CapturedEvent& event) const;
+  hid_t transfer_list(const CapturedEvent& event);
+  const Space& file_space(const CapturedEvent& event, const Extent& extent);
+  Space memory_space(const CapturedEvent& event, const Space& in_file) const;
+  std::string name(const CapturedEvent& event) const;
+
+  const Comm& comm_;
+  const RankReader& rank_;
+  const Settings& settings_;
+  const std::string path_;
+  std::map<std::uint64_t, Handles> files_;  ///< by opening
+  std::map<Key, Handles> datasets_;
+  std::map<std::pair<Key, std::uint64_t>, Handle> attributes_;  ///< of a dataset, by details
+  std::map<std::uint64_t, Handle> lists_;                       ///< by details and collective
+  std::map<std::vector<std::uint64_t>, Space> spaces_;          ///< selections of late
+};
+
+std::string Hdf5Replay::name(const CapturedEvent& event) const {
+  return rank_.definition(event.dataset).at("name");
+}
+
+hid_t Hdf5Replay::file(const CapturedEvent& event) const {
+  const auto found = files_.find(event.file);
+  if (found != files_.end() && !found->second.empty()) return found->second.back().get();
+  throw InputError(
+      fmt::format("The pattern writes to '{}' before it opens it; capture the program "
+                  "from its start.",
+                  rank_.file(event.file).value("path", "")));
+}
+
+hid_t Hdf5Replay::dataset(const CapturedEvent& event) const {
+  const auto found = datasets_.find({event.file, name(event)});
+  if (found != datasets_.end() && !found->second.empty()) return found->second.back().get();
+  throw InputError(
+      fmt::format("The pattern uses dataset '{}' before it makes or opens it.", name(event)));
+}
+
+void Hdf5Replay::create_or_open(const CapturedEvent& event, bool creates) {
+  const auto& described = rank_.file(event.file);
+  const auto access = list_of(described, "access", H5P_FILE_ACCESS);
+  const auto ranks = described.value("ranks", 1);
+  if (ranks != comm_.size()) {
+    throw InputError(
+        fmt::format("'{}' was opened by {} of the ranks together, and as-captured plays files that "
+                    "all {} have.",
+                    described.value("path", ""), ranks, comm_.size()));
+  }
+  if (described.contains("ranks")) {
+    mpiio::Hints hints;
+    if (described.contains("hints")) {
+      for (const auto& [key, value] : described["hints"].items()) hints.emplace_back(key, value);
+    }
+    hints.insert(hints.end(), settings_.hints.begin(), settings_.hints.end());
+    const mpiio::Info info(hints);
+    check(H5Pset_fapl_mpio(access.get(), comm_.get(), info.get()), "H5Pset_fapl_mpio", path_);
+  }
+  auto& handles = files_[event.file];
+  if (creates) {
+    const auto creation = list_of(described, "creation", H5P_FILE_CREATE);
+    handles.push_back(own(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()),
+                          H5Fclose, "H5Fcreate", path_));
+  } else {
+    const auto flags = event.arguments.empty() ? H5F_ACC_RDWR : event.arguments[0];
+    handles.push_back(own(H5Fopen(path_.c_str(), static_cast<unsigned>(flags), access.get()),
+                          H5Fclose, "H5Fopen", path_));
+  }
+}
+
+void Hdf5Replay::create_dataset(const CapturedEvent& event) {
+  const auto& described = rank_.definition(event.dataset);
+  const auto called = name(event);
+  const auto type = type_of(described);
+  const auto space = space_of(described);
+  const auto creation = list_of(described, "creation", H5P_DATASET_CREATE);
+  const auto links = own(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "H5Pcreate", called);
+  check(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group",
+        called);
+  const auto made =
+      described.value("unnamed", false)
+          ? H5Dcreate_anon(file(event), type.get(), space.get(), creation.get(), H5P_DEFAULT)
+          : H5Dcreate2(file(event), called.c_str(), type.get(), space.get(), links.get(),
+                       creation.get(), H5P_DEFAULT);
+  datasets_[{event.file, called}].push_back(own(made, H5Dclose, "H5Dcreate", called));
+}
+
+void Hdf5Replay::open_dataset(const CapturedEvent& event) {
+  const auto called = name(event);
+  datasets_[{event.file, called}].push_back(
+      own(H5Dopen2(file(event), called.c_str(), H5P_DEFAULT), H5Dclose, "H5Dopen", called));
+}
+
+void Hdf5Replay::create_attribute(const CapturedEvent& event) {
+  if (event.details == CapturedEvent::none) return;
+  const auto& described = rank_.definition(event.details);
+  const bool is_of_dataset = event.dataset != CapturedEvent::none;
+  const auto called = described.value("name", "");
+  const auto type = type_of(described);
+  const auto space = space_of(described);
+  const auto place = is_of_dataset ? dataset(event) : file(event);
+  if (H5Aexists(place, called.c_str()) > 0) {  // of another object, which the pattern does not name
+    check(H5Adelete(place, called.c_str()), "H5Adelete", called);
+  }
+  auto made =
+      own(H5Acreate2(place, called.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
+          H5Aclose, "H5Acreate", called);
+  attributes_[{{event.file, is_of_dataset ? name(event) : ""}, event.details}] = std::move(made);
+}
+
+void Hdf5Replay::move_attribute(const CapturedEvent& event, bool writes) {
+  const bool is_of_dataset = event.dataset != CapturedEvent::none;
+  const auto found =
+      attributes_.find({{event.file, is_of_dataset ? name(event) : ""}, event.details});
+  if (found == attributes_.end()) return;
+  const auto attribute = found->second.get();
+  const auto type = own(H5Aget_type(attribute), H5Tclose, "H5Aget_type", "an attribute");
+  const Space space(own(H5Aget_space(attribute), H5Sclose, "H5Aget_space", "an attribute"));
+  // Of variable length: none.
+  std::vector<std::byte> values(space.selected() * H5Tget_size(type.get()) + 1);
+  if (writes) {
+    check(H5Awrite(attribute, type.get(), values.data()), "H5Awrite", "an attribute");
+  } else {
+    check(H5Aread(attribute, type.get(), values.data()), "H5Aread", "an attribute");
+    H5Treclaim(type.get(), space.get(), H5P_DEFAULT, values.data());
+  }
+}
+
+hid_t Hdf5Replay::transfer_list(const CapturedEvent& event) {
+  const bool together = has_flag(event, capture::collective);
+  if (event.details == CapturedEvent::none && !together) return H5P_DEFAULT;
+  auto& list =
+      lists_[event.details == CapturedEvent::none ? event.details
+                                                  : 2 * event.details + (together ? 1 : 0)];
+  if (list.is_open()) return list.get();
+  const nlohmann::json none = nlohmann::json::object();
+  list = list_of(event.details == CapturedEvent::none ? none : rank_.definition(event.details),
+                 "base64", H5P_DATASET_XFER);
+  if (together && comm_.size() > 0) {
+    check(H5Pset_dxpl_mpio(list.get(), H5FD_MPIO_COLLECTIVE), "H5Pset_dxpl_mpio", path_);
+  }
+  return list.get();
+}
+
+// Programs make a selection once and use it for many datasets and steps; that is no part of the
+// calls.
+const Space& Hdf5Replay::file_space(const CapturedEvent& event, const Extent& extent) {
+  std::vector<std::uint64_t> key{static_cast<std::uint64_t>(event.selection), event.list,
+                                 is_by_points(event, 1) ? 1u : 0u};
+  key.insert(key.end(), extent.begin(), extent.end());
+  key.insert(key.end(), event.counts.begin(), event.counts.end());
+  for (const auto start : event.origin) key.push_back(static_cast<std::uint64_t>(start));
+  if (const auto found = spaces_.find(key); found != spaces_.end()) return found->second;
+  if (spaces_.size() >= most_spaces) spaces_.clear();
+  Space space(extent);
+  switch (event.selection) {
+    case CapturedEvent::Selection::all:
+      break;
+    case CapturedEvent::Selection::nothing:
+      space.select_none();
+      break;
+    case CapturedEvent::Selection::box: {
+      BoxArray box;
+      box.rank = event.counts.size();
+      box.count = 1;
+      box.starts.assign(box.rank, 0);
+      box.counts.assign(event.counts.begin(), event.counts.end());
+      space = selected(box, event.origin, extent, is_by_points(event, 1));
+      break;
+    }
+    case CapturedEvent::Selection::list:
+      space = selected(rank_.lists.get(event.list), event.origin, extent, is_by_points(event, 1));
+  }
+  return spaces_[std::move(key)] = std::move(space);
+}
+
+Space Hdf5Replay::memory_space(const CapturedEvent& event, const Space& in_file) const {
+  if (event.memory) {
+    const auto boxes = rank_.lists.get(*event.memory);
+    const Extent extent(boxes.extent.begin(), boxes.extent.end());
+    return selected(boxes, boxes.origin, extent, is_by_points(event, 2));
+  }
+  // Dense, in the shape that capture takes for the natural one.
+  Extent shape{in_file.selected()};
+  if (event.selection == CapturedEvent::Selection::all) {
+    shape = in_file.extent();
+  } else if (event.selection == CapturedEvent::Selection::box && !is_by_points(event, 1)) {
+    shape.assign(event.counts.begin(), event.counts.end());
+  } else if (event.selection == CapturedEvent::Selection::list && !is_by_points(event, 1)) {
+    const auto boxes = rank_.lists.get(event.list);
+    if (has_one_box(boxes)) {
+      shape.clear();
+      const auto slab = slab_of(boxes, 0, {});
+      for (std::size_t d = 0; d < boxes.rank; ++d) shape.push_back(slab.count[d] * slab.block[d]);
+    }
+  } else if (event.selection == CapturedEvent::Selection::nothing) {
+    Space none(Extent{1});
+    none.select_none();
+    return none;
+  }
+  return Space(shape);
+}
+
+void Hdf5Replay::move(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) {
+  const auto count = parts.size();
+  const bool writes = has_flag(parts[0], capture::writes);
+  std::vector<hid_t> ids, types, files, memories;
+  std::vector<Handle> own_types;
+  std::vector<Space> spaces, in_files;
+  std::vector<const void*> sources;
+  std::vector<void*> targets;
+  static std::byte none[1];  // HDF5 wants an address where nothing moves
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& event = parts[i];
+    const auto id = dataset(event);
+    own_types.push_back(own(H5Dget_type(id), H5Tclose, "H5Dget_type", name(event)));
+    require_fixed_size(own_types.back().get(), name(event));
+    const auto& in_file = file_space(event, extent_of(id, name(event)));
+    spaces.push_back(memory_space(event, in_file));
+    in_files.emplace_back(own(H5Scopy(in_file.get()), H5Sclose, "H5Scopy", name(event)));
+    ids.push_back(id);
+    types.push_back(own_types.back().get());
+    files.push_back(in_files.back().get());
+    memories.push_back(spaces.back().get());
+    auto* const address = memory[i] == nullptr ? none : memory[i];
+    sources.push_back(address);
+    targets.push_back(address);
+  }
+  const auto list = transfer_list(parts[0]);
+  const auto called = name(parts[0]);
+  if (count > 1) {
+    check(writes ? H5Dwrite_multi(count, ids.data(), types.data(), memories.data(), files.data(),
+                                  list, sources.data())
+                 : H5Dread_multi(count, ids.data(), types.data(), memories.data(), files.data(),
+                                 list, targets.data()),
+          writes ? "H5Dwrite_multi" : "H5Dread_multi", called);
+  } else {
+    check(writes ? H5Dwrite(ids[0], types[0], memories[0], files[0], list, sources[0])
+                 : H5Dread(ids[0], types[0], memories[0], files[0], list, targets[0]),
+          writes ? "H5Dwrite" : "H5Dread", called);
+  }
+}
+
+void Hdf5Replay::make(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) {
+  const auto& event = parts.front();
+  const std::string call = rank_.definition(event.call).at("name");
+  if (call == "H5Fcreate") return create_or_open(event, true);
+  if (call.starts_with("H5Fopen")) return create_or_open(event, false);
+  if (call == "H5Freopen") {
+    auto reopened = own(H5Freopen(file(event)), H5Fclose, "H5Freopen", path_);
+    files_[event.file].push_back(std::move(reopened));
+  } else if (call == "H5Fflush" || call == "H5Oflush") {
+    check(H5Fflush(file(event), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
+  } else if (call == "H5Fclose") {
+    attributes_.clear();
+    auto& handles = files_[event.file];
+    if (!handles.empty()) {
+      check(H5Fclose(handles.back().release()), "H5Fclose", path_);
+      handles.pop_back();
+    }
+  } else if (call == "H5Dcreate") {
+    create_dataset(event);
+  } else if (call == "H5Dopen") {
+    open_dataset(event);
+  } else if (call == "H5Dclose") {
+    close_last(datasets_[{event.file, name(event)}]);
+  } else if (call == "H5Dset_extent") {
+    const std::vector<hsize_t> extent(event.arguments.begin(), event.arguments.end());
+    check(H5Dset_extent(dataset(event), extent.data()), "H5Dset_extent", name(event));
+  } else if (call == "H5Dflush") {
+    check(H5Dflush(dataset(event)), "H5Dflush", name(event));
+  } else if (call == "H5Drefresh") {
+    check(H5Drefresh(dataset(event)), "H5Drefresh", name(event));
+  } else if (call == "H5Gcreate" && event.details != CapturedEvent::none) {
+    const std::string group = rank_.definition(event.details).value("name", "");
+    if (group.empty()) return;
+    const auto links = own(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "H5Pcreate", group);
+    check(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group",
+          group);
+    own(H5Gcreate2(file(event), group.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
+        "H5Gcreate", group);
+  } else if (call == "H5Acreate") {
+    create_attribute(event);
+  } else if (call == "H5Awrite" || call == "H5Aread") {
+    move_attribute(event, call == "H5Awrite");
+  } else if (event.moves()) {
+    move(parts, memory);
+  }
+}
+
+void Hdf5Replay::sync() {
+  for (const auto& [opening, handles] : files_) {
+    for (const auto& handle : handles) {
+      check(H5Fflush(handle.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
+    }
+  }
+}
+
+void Hdf5Replay::end() {
+  attributes_.clear();
+  datasets_.clear();
+  for (auto& [opening, handles] : files_) {
+    for (auto& handle : handles) check(H5Fclose(handle.release()), "H5Fclose", path_);
+  }
+  files_.clear();
+}
+
+}  // namespace
+
+MethodInfo as_captured_hdf5_method() {
+  return as_captured_info("hdf5", FileFormat::hdf5, "hdf5-slab", make_replay<Hdf5Replay>);
+}
+
+}  // namespace slabmark

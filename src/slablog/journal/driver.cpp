@@ -140,8 +140,14 @@ herr_t control(H5FD_t* file, std::uint64_t operation, std::uint64_t flags, const
                void** output) {
   const auto& driver = open_files().at(file).pair->original;
   const auto status = driver.ctl(file, operation, flags, input, output);
-  if (status >= 0 && operation == H5FD_CTL_GET_MPI_COMMUNICATOR_OPCODE && OpeningAlone::count > 0) {
+  if (status < 0 || OpeningAlone::count == 0) return status;
+  // Together: HDF5 has the rank 0 of a communicator read metadata for the others.
+  if (operation == H5FD_CTL_GET_MPI_COMMUNICATOR_OPCODE) {
     *static_cast<MPI_Comm*>(*output) = MPI_COMM_SELF;
+  } else if (operation == H5FD_CTL_GET_MPI_RANK_OPCODE) {
+    *static_cast<int*>(*output) = 0;
+  } else if (operation == H5FD_CTL_GET_MPI_SIZE_OPCODE) {
+    *static_cast<int*>(*output) = 1;
   }
   return status;
 }

@@ -63,12 +63,14 @@ class Survey {
     numbers_.resize(numbers_.size() + totals);
   }
 
-  void add(const PatternFile& file, std::uint64_t recorded_rank) {
+  void add(const PatternFile& file, const Paths& paths, std::uint64_t recorded_rank) {
     RankReader reader(file, recorded_rank);
+    Pending pending;
     std::map<std::uint64_t, std::vector<std::uint64_t>>
         of_lists;  // ends, and most records of a box
     for (CapturedEvent event; reader.events.next(event);) {
       if (event.flags & capture::failed) continue;
+      note_meeting(event, reader, paths, pending);
       if (event.moves() && event.selection != CapturedEvent::Selection::nothing) {
         total(event.flags & capture::writes ? any_written : any_read) = 1;
       }
@@ -97,12 +99,33 @@ class Survey {
                   MPI_MAX, comm.get());
   }
 
+  /// Collective: all ranks' meetings with requests pending.
+  void combine_meetings(const Comm& comm) {
+    std::vector<std::uint64_t> mine;
+    for (const auto& [path, number] : passed_through_) mine.insert(mine.end(), {path, number});
+    const int count = static_cast<int>(mine.size());
+    std::vector<int> counts(static_cast<std::size_t>(comm.size())), begins;
+    check_mpi(MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm.get()),
+              "MPI_Allgather");
+    int all_count = 0;
+    for (const int of_rank : counts) {
+      begins.push_back(all_count);
+      all_count += of_rank;
+    }
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(all_count));
+    check_mpi(MPI_Allgatherv(mine.data(), count, MPI_UINT64_T, all.data(), counts.data(),
+                             begins.data(), MPI_UINT64_T, comm.get()),
+              "MPI_Allgatherv");
+    for (std::size_t i = 0; i < all.size(); i += 2) passed_through_.emplace(all[i], all[i + 1]);
+  }
+
   bool writes() { return total(any_written) != 0; }
   bool reads() { return total(any_read) != 0; }
 
   DatasetShapes shapes(const PatternFile& file, std::uint32_t direction) {
     DatasetShapes all;
-    all.records_are_rounds = total(any_with_nothing) == 0;
+    all.records_are_rounds = total(any_with_nothing) == 0 && total(any_nonblocking) == 0;
+    all.passed_through = passed_through_;
     for (const auto& [definition, begin] : begins_) {
       const std::uint64_t* const of_dataset = numbers_.data() + begin;
       if (!of_dataset[direction == capture::writes ? written : read]) continue;
@@ -125,7 +148,41 @@ class Survey {
 
  private:
   enum Number : std::size_t { written, read, whole, records, ends };
-  enum Total : std::size_t { any_written, any_read, any_with_nothing, totals };
+  enum Total : std::size_t { any_written, any_read, any_with_nothing, any_nonblocking, totals };
+
+  /// What a recorded rank has under way.
+  struct Pending {
+    std::map<std::uint64_t, std::map<std::uint64_t, bool>>
+        requests;                                     ///< by path and number: whether it writes
+    std::map<std::uint64_t, std::uint64_t> meetings;  ///< by path
+    std::map<std::uint64_t, std::string> effects;     ///< by number of the call
+  };
+
+  void note_meeting(const CapturedEvent& event, const RankReader& reader, const Paths& paths,
+                    Pending& pending) {
+    using Requests = CapturedEvent::Requests;
+    const std::uint64_t path = paths.number(reader.file_number(event.file));
+    auto& requests = pending.requests[path];
+    if (event.request > 0) {
+      requests[event.request] = (event.flags & capture::writes) != 0;
+      total(any_nonblocking) = 1;
+    }
+    if (event.requests == Requests::all) requests.clear();
+    if (event.requests == Requests::all_writing)
+      std::erase_if(requests, [](const auto& entry) { return entry.second; });
+    if (event.requests == Requests::all_reading)
+      std::erase_if(requests, [](const auto& entry) { return !entry.second; });
+    for (const std::uint64_t request : event.listed) requests.erase(request);
+    auto effect = pending.effects.find(event.call);
+    if (effect == pending.effects.end()) {
+      effect = pending.effects
+                   .emplace(event.call, reader.definition(event.call).value("effect", "other"))
+                   .first;
+    }
+    if (!ranks_meet(effect->second, (event.flags & capture::collective) != 0)) return;
+    const std::uint64_t meeting = pending.meetings[path]++;
+    if (!requests.empty() && effect->second != "close") passed_through_.emplace(path, meeting);
+  }
 
   static std::size_t rank_of(std::uint64_t definition, const PatternFile& file) {
     const json& text = file.definitions()[definition];
@@ -181,6 +238,7 @@ class Survey {
 
   std::map<std::uint64_t, std::size_t> begins_;
   std::vector<std::uint64_t> numbers_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> passed_through_;
 };
 
 struct ElementShape {
@@ -525,9 +583,10 @@ class Maker {
     const Run block = mine(comm_.rank());
     agreed(comm_, [&] {
       for (std::uint64_t rank = block.offset; rank < block.end(); ++rank)
-        survey.add(run_->file, rank);
+        survey.add(run_->file, run_->paths, rank);
     });
     survey.combine(comm_);
+    survey.combine_meetings(comm_);
     choose_direction(survey);
     run_->shapes = survey.shapes(run_->file, run_->direction);
     for (const auto& [definition, shape] : run_->shapes.of_definition) {

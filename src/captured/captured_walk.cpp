@@ -13,6 +13,10 @@ constexpr std::size_t most_held = std::size_t{1} << 24;  // numbers of lists tha
 
 }  // namespace
 
+bool ranks_meet(const std::string& effect, bool collective) {
+  return effect == "step" || (collective && (effect == "flush" || effect == "close"));
+}
+
 Paths::Paths(const PatternFile& file) {
   std::map<std::string, std::uint64_t> known;
   for (const nlohmann::json& entry : file.files()) {
@@ -44,7 +48,10 @@ bool CapturedWalk::next() {
   if ((event_.flags & direction_) && event_.dataset != CapturedEvent::none) place();
   const std::string& effect = known->second;
   const bool together = (event_.flags & capture::collective) != 0;
-  if (effect == "step" || (together && (effect == "flush" || effect == "close"))) ++phase;
+  if (ranks_meet(effect, together) &&
+      !shapes_.passed_through.contains({path(), meetings_[path()]++})) {
+    ++phase;
+  }
   return true;
 }
 

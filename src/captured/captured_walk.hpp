@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,9 +45,15 @@ struct DatasetShapes {
     std::vector<std::uint64_t> extent;  ///< without time
   };
   std::map<std::uint64_t, Shape> of_definition;
+  /// Points at which ranks of a file met, by path and number, while requests of some were pending:
+  /// no round ends there, since their memory is still in use.
+  std::set<std::pair<std::uint64_t, std::uint64_t>> passed_through;
   bool records_are_rounds =
       true;  ///< of blocking calls; else it cannot be told which rounds are whose
 };
+
+/// Whether a call of that effect is a point at which the ranks of a file meet.
+bool ranks_meet(const std::string& effect, bool collective);
 
 /// The files of a header by path: a file that is opened again is the same.
 class Paths {
@@ -99,7 +106,7 @@ class CapturedWalk {
   CapturedEvent event_;
   std::vector<PlacedBoxes> placed_;
   std::vector<Fragment> fragments_;
-  std::map<std::uint64_t, std::uint64_t> phases_;  ///< by path
+  std::map<std::uint64_t, std::uint64_t> phases_, meetings_;  ///< by path
   std::uint64_t phase_ = 0;
   std::map<std::uint64_t, std::string> effects_;  ///< by the rank's number of the call
   struct ListShape {

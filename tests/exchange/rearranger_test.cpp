@@ -276,7 +276,8 @@ TEST_P(RearrangerTest, NoNodeHasTwoAggregatorsMoreThanAnotherThatHasRanksLeft) {
     RearrangerSettings chosen = settings();
     chosen.aggregators = static_cast<std::uint64_t>(count);
     std::map<int, int> of_node;
-    for (const int rank : Rearranger(comm, chosen).aggregators()) ++of_node[rank / node_ranks];
+    const Rearranger rearranger(comm, chosen);
+    for (const int rank : rearranger.aggregators()) ++of_node[rank / node_ranks];
     for (int a = 0; a * node_ranks < comm.size(); ++a) {
       for (int b = 0; b * node_ranks < comm.size(); ++b) {
         const int ranks = std::min(node_ranks, comm.size() - b * node_ranks);

@@ -375,7 +375,8 @@ MethodInfo as_captured_info(const std::string& level, FileFormat format, const c
   MethodInfo info{.name = "as-captured-" + level,
                   .summary = "the captured program's own calls, in its order",
                   .format = format,
-                  .kind = MethodKind::as_captured};
+                  .kind = MethodKind::as_captured,
+                  .supports = nullptr};
   info.supports = [level](const Pattern& pattern, const Settings&) -> std::optional<std::string> {
     if (!pattern.captured) return "it is not a captured pattern";
     if (!pattern.captured->why_not.empty()) return pattern.captured->why_not;

@@ -1,5 +1,6 @@
-// Records what a rank of a large program would: play_rank RANK RANKS STEPS VARIABLES BOXES. SLABMARK_CAPTURE names the
-// pattern file to be. Each variable takes lists of boxes that no other has, so that nothing is stored once for two.
+// Records what a rank of a large program would: play_rank RANK RANKS STEPS VARIABLES BOXES.
+// SLABMARK_CAPTURE names the pattern file to be. Each variable takes lists of boxes that no other
+// has, so that nothing is stored once for two.
 
 #include <cstdio>
 #include <cstdlib>
@@ -37,7 +38,11 @@ int main(int argc, char** argv) {
         const long count[] = {1, 1 + (state >> 28)};
         boxes.add(start, count);
       }
-      record({.call = put, .file = file, .dataset = dataset, .flags = writes | nonblocking, .selection = &boxes});
+      record({.call = put,
+              .file = file,
+              .dataset = dataset,
+              .flags = writes | nonblocking,
+              .selection = &boxes});
     }
     const Call call;
     record({.call = wait, .file = file, .flags = collective, .requests = {Requests::Which::all}});

@@ -90,8 +90,7 @@ std::map<std::uint64_t, FirstMoves> first_moves(const CapturedRun& run, std::uin
     RunList united;
     for (const Run& part : moves.runs) {
       if (!united.empty() && part.offset <= united.back().end()) {
-        united.back().length =
-            std::max(united.back().end(), part.end()) - united.back().offset;
+        united.back().length = std::max(united.back().end(), part.end()) - united.back().offset;
       } else if (part.length > 0) {
         united.push_back(part);
       }
@@ -124,7 +123,8 @@ class CapturedMap final : public MapFile {
           run_->file.definitions()[definition].value("name", std::string("bytes")));
     }
     if (maps_.empty()) {
-      throw InputError(fmt::format("All that is moved in \"{}\" are scalars: there is no array.", path));
+      throw InputError(
+          fmt::format("All that is moved in \"{}\" are scalars: there is no array.", path));
     }
     layout_ = describe(names);
   }
@@ -183,10 +183,9 @@ class CapturedMap final : public MapFile {
   std::string describe(const std::vector<std::vector<std::string>>& names) const {
     std::vector<std::string> parts;
     for (std::size_t k = 0; k < std::min(names.size(), most_named); ++k) {
-      parts.push_back(fmt::format("D{} is {}{}", k + 1, names[k].front(),
-                                  names[k].size() > 1
-                                      ? fmt::format(" and {} more", names[k].size() - 1)
-                                      : ""));
+      parts.push_back(
+          fmt::format("D{} is {}{}", k + 1, names[k].front(),
+                      names[k].size() > 1 ? fmt::format(" and {} more", names[k].size() - 1) : ""));
     }
     std::string text = fmt::format("pattern file ({}{})", fmt::join(parts, ", "),
                                    names.size() > most_named ? ", ..." : "");

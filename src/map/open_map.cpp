@@ -16,9 +16,10 @@ std::unique_ptr<MapFile> open_hdf5_map(const Comm& comm, const std::string& path
   try {
     return open_captured_map(comm, path);
   } catch (const InputError& error) {
-    throw InputError(fmt::format(
-        "{} An HDF5 or NetCDF-4 file with a decomposition is to be converted with 'nccopy -k cdf5'.",
-        error.what()));
+    throw InputError(
+        fmt::format("{} An HDF5 or NetCDF-4 file with a decomposition is to be converted with "
+                    "'nccopy -k cdf5'.",
+                    error.what()));
   }
 }
 
@@ -31,9 +32,12 @@ std::unique_ptr<MapFile> open_map(const Comm& comm, const std::string& path) {
   });
   kind = static_cast<FileKind>(comm.broadcast(static_cast<std::uint64_t>(kind)));
   switch (kind) {
-    case FileKind::pio_text: return open_pio_text_map(comm, path);
-    case FileKind::classic_netcdf: return open_netcdf_map(comm, path);
-    case FileKind::hdf5: break;
+    case FileKind::pio_text:
+      return open_pio_text_map(comm, path);
+    case FileKind::classic_netcdf:
+      return open_netcdf_map(comm, path);
+    case FileKind::hdf5:
+      break;
   }
   return open_hdf5_map(comm, path);
 }

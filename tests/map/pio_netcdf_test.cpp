@@ -132,8 +132,8 @@ INSTANTIATE_TEST_SUITE_P(
     Layouts, PioNetcdfMaps,
     testing::Values(Layout{"SCORPIO NetCDF", make_scorpio, "entry 99"},
                     Layout{"ParallelIO NetCDF", make_parallel_io, "entry 98"}),
-    [](const auto& info) {
-      return std::string(info.param.name).substr(0, info.param.name[0] == 'S' ? 7 : 10);
+    [](const auto& instance) {
+      return std::string(instance.param.name).substr(0, instance.param.name[0] == 'S' ? 7 : 10);
     });
 
 }  // namespace

@@ -36,7 +36,7 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const auto& method : methods()) {
     if (method.format == FileFormat::none || !method.missing.empty()) continue;
-    if (method.kind == MethodKind::slices) continue;  // slice_methods_test.cpp
+    if (method.kind == MethodKind::slices) continue;       // slice_methods_test.cpp
     if (method.kind == MethodKind::as_captured) continue;  // program/test_capture.py
     all.push_back({method.name, {}});
     if (method.file().companions) continue;  // see with_each_pattern()

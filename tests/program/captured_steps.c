@@ -2,8 +2,9 @@
  *
  *     captured_steps <file> <steps> <way>
  *
- * way: one: all to one file; files: each step to a file of its own; kill: as one, and then every rank ends by SIGKILL.
- * Each rank has every ranks-th column, one call a column, so that there are as many calls as elements.
+ * way: one: all to one file; files: each step to a file of its own; kill: as one, and then every
+ * rank ends by SIGKILL. Each rank has every ranks-th column, one call a column, so that there are
+ * as many calls as elements.
  */
 #include <signal.h>
 #include <stdio.h>

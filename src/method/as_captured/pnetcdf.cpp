@@ -311,10 +311,8 @@ class PnetcdfReplay : public Replay {
       const Number* const count = of(place.count);
       const Number* const stride = place.stride.empty() ? nullptr : place.stride.data();
       if (!imap.empty())
-        return varm(id, variable, start, count, stride, imap.data(), at, in_memory, type,
-                    more...);
-      if (stride)
-        return vars(id, variable, start, count, stride, at, in_memory, type, more...);
+        return varm(id, variable, start, count, stride, imap.data(), at, in_memory, type, more...);
+      if (stride) return vars(id, variable, start, count, stride, at, in_memory, type, more...);
       return vara(id, variable, start, count, at, in_memory, type, more...);
     };
     int code = NC_NOERR;
@@ -361,10 +359,11 @@ class PnetcdfReplay : public Replay {
     return memory_types_[{list, element}] = hindexed(lengths, offsets, element);
   }
 
-  static MPI_Datatype hindexed(const std::vector<int>& lengths, const std::vector<MPI_Aint>& offsets,
-                               MPI_Datatype element) {
+  static MPI_Datatype hindexed(const std::vector<int>& lengths,
+                               const std::vector<MPI_Aint>& offsets, MPI_Datatype element) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
-    check_mpi(MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), offsets.data(), element, &made),
+    check_mpi(MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
+                                       offsets.data(), element, &made),
               "MPI_Type_create_hindexed");
     check_mpi(MPI_Type_commit(&made), "MPI_Type_commit");
     return made;
@@ -372,12 +371,16 @@ class PnetcdfReplay : public Replay {
 
   /// Boxes of a variable as a datatype of the file. Programs make theirs once, and so does this.
   MPI_Datatype filetype_of(const CapturedEvent& event, const Place& place) {
-    const auto key = std::pair(event.dataset, event.selection == CapturedEvent::Selection::list ? event.list : no_list);
+    const auto key = std::pair(
+        event.dataset, event.selection == CapturedEvent::Selection::list ? event.list : no_list);
     Filetype& known = filetypes_[key];
-    if (known.type != MPI_DATATYPE_NULL && known.origin == event.origin && known.counts == event.counts) return known.type;
+    if (known.type != MPI_DATATYPE_NULL && known.origin == event.origin &&
+        known.counts == event.counts)
+      return known.type;
     if (known.type != MPI_DATATYPE_NULL) MPI_Type_free(&known.type);
     const json& definition = rank_.definition(event.dataset);
-    const bool has_records = definition.contains("maximum") && definition["maximum"].at(0).is_null();
+    const bool has_records =
+        definition.contains("maximum") && definition["maximum"].at(0).is_null();
     const std::vector<Number> lengths = definition.value("extent", std::vector<Number>{});
     MPI_Offset bytes_a_record = 0;
     check(ncmpi_inq_recsize(id_, &bytes_a_record), "ncmpi_inq_recsize");
@@ -402,13 +405,14 @@ class PnetcdfReplay : public Replay {
     return known.type;
   }
 
-  void move_by_filetype(const std::string& name, const CapturedEvent& event, const Place& place, std::byte* at,
-                        Number count, MPI_Datatype type) {
+  void move_by_filetype(const std::string& name, const CapturedEvent& event, const Place& place,
+                        std::byte* at, Number count, MPI_Datatype type) {
     const int id = id_;
     const int target = variable(event.dataset);
     const bool all = (event.flags & capture::collective) != 0;
     if (place.elements == 0) count = 0;
-    const MPI_Datatype filetype = place.elements == 0 ? MPI_DATATYPE_NULL : filetype_of(event, place);
+    const MPI_Datatype filetype =
+        place.elements == 0 ? MPI_DATATYPE_NULL : filetype_of(event, place);
     check(event.flags & capture::writes
               ? (all ? ncmpi_put_vard_all : ncmpi_put_vard)(id, target, filetype, at, count, type)
               : (all ? ncmpi_get_vard_all : ncmpi_get_vard)(id, target, filetype, at, count, type),
@@ -497,7 +501,8 @@ class PnetcdfReplay : public Replay {
   std::map<std::uint64_t, MPI_Datatype> types_;
   std::map<std::uint64_t, KnownList> lists_;
   std::map<std::uint64_t, int> requests_;
-  std::map<std::pair<std::uint64_t, MPI_Datatype>, MPI_Datatype> memory_types_;  ///< by list and element
+  std::map<std::pair<std::uint64_t, MPI_Datatype>, MPI_Datatype>
+      memory_types_;  ///< by list and element
   static constexpr std::uint64_t no_list = CapturedEvent::none;
   struct Filetype {
     MPI_Datatype type = MPI_DATATYPE_NULL;

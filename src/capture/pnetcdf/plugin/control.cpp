@@ -159,16 +159,21 @@ int ncmpi_buffer_detach(int ncid) {
       [&](CapturedFile& file) { file.mark("ncmpi_buffer_detach", "other"); });
 }
 
-#define SLABMARK_VARD(direction, suffix, constness, flags)                                             \
-  int ncmpi_##direction##_vard##suffix(int ncid, int varid, MPI_Datatype filetype,                      \
-                                       constness void* buffer, MPI_Offset count, MPI_Datatype type) {   \
-    const auto native = [&] {                                                                           \
-      return SLABMARK_NATIVE(ncmpi_##direction##_vard##suffix)(ncid, varid, filetype, buffer, count, type); \
-    };                                                                                                  \
-    return move_by_filetype(ncid, "ncmpi_" #direction "_vard" #suffix,                                  \
-                            {slabmark::dropin::Direction::direction, false, varid, {},                  \
-                             {const_cast<void*>(static_cast<const void*>(buffer)), count, type}},       \
-                            filetype, flags, std::cref(native));                                        \
+#define SLABMARK_VARD(direction, suffix, constness, flags)                                        \
+  int ncmpi_##direction##_vard##suffix(int ncid, int varid, MPI_Datatype filetype,                \
+                                       constness void* buffer, MPI_Offset count,                  \
+                                       MPI_Datatype type) {                                       \
+    const auto native = [&] {                                                                     \
+      return SLABMARK_NATIVE(ncmpi_##direction##_vard##suffix)(ncid, varid, filetype, buffer,     \
+                                                               count, type);                      \
+    };                                                                                            \
+    return move_by_filetype(ncid, "ncmpi_" #direction "_vard" #suffix,                            \
+                            {slabmark::dropin::Direction::direction,                              \
+                             false,                                                               \
+                             varid,                                                               \
+                             {},                                                                  \
+                             {const_cast<void*>(static_cast<const void*>(buffer)), count, type}}, \
+                            filetype, flags, std::cref(native));                                  \
   }
 SLABMARK_VARD(put, , const, 0)
 SLABMARK_VARD(put, _all, const, collective)

@@ -290,7 +290,7 @@ DAMAGES = {
        for value in [2**20, 2**63, 2**64 - 1]},
     "no ranks": lambda data: patch(data, 16, 0),
     "no datasets": lambda data: data.replace(b'"datasets":[', b'"datasets":[],"x":['),
-    "no known type": lambda data: data.replace(b'"type":4', b'"type":9'),
+    "no known type": lambda data: data.replace(b'"type":4', b'"type":99'),
     "not JSON": lambda data: data.replace(b'{"attributes"', b'["attributes"'),
     "cut": lambda data: data[:len(data) // 2],
     "head only": lambda data: data[:56],

@@ -77,7 +77,8 @@ def test_a_spool_of_an_earlier_run_is_not_mixed_with_another(tmp_path):
 
 
 def slabmark(*words, **more):
-    return subprocess.run([sys.executable, "-m", "slabmark", *map(str, words)], capture_output=True, text=True, timeout=120, **more)
+    return subprocess.run([sys.executable, "-m", "slabmark", *map(str, words)], capture_output=True, text=True, timeout=120,
+                          env=os.environ | {"PYTHONPATH": str(pathlib.Path(capture.__file__).parents[1])}, **more)
 
 
 def test_a_program_is_captured_and_its_status_is_that_of_the_command(tmp_path):

@@ -33,7 +33,7 @@ def launcher():
 def expected():
     cell = numpy.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS)
     step = 10.0 * numpy.arange(STEPS)[:, None, None]
-    return {name: number + step + 1e-3 * cell for number, name in enumerate(["temperature", "salinity", "velocity"])}
+    return {name: number + step + 1e-3 * cell for number, name in enumerate(["temperature", "salinity", "velocity"], 1)}
 
 
 def check_file(path):

@@ -404,7 +404,10 @@ class Doing {
         thought += static_cast<double>(walk.event().thought) * microsecond;
       if (!walk.placed().empty() && (walk.event().flags & capture::collective))
         count_together(walk.placed().front().round);
+      if (walk.effect() == "open")
+        opened_.insert(run_.paths.number(walk.rank().file_number(walk.event().file)));
       for (const PlacedBoxes& placed : walk.placed()) {
+        added_to_ = added_to_ || opened_.contains(placed.round.path);
         thought_[placed.round] += std::exchange(thought, 0.0);
         if (sequence_.empty() || sequence_.back() != placed.round)
           sequence_.push_back(placed.round);
@@ -431,7 +434,7 @@ class Doing {
   }
   /// A number that ranks have in common whose collective calls are in the same rounds.
   std::uint64_t together() const { return together_; }
-  bool added_to_a_file() const { return added_to_; }  ///< that it did not create
+  bool added_to_a_file() const { return added_to_; }  ///< that it opened
   double thought(const RoundKey& round) const {
     const auto found = thought_.find(round);
     return found == thought_.end() ? 0.0 : found->second;
@@ -706,7 +709,7 @@ class Maker {
       return "no program made calls";
     if (run_->level.empty()) return "the program used several libraries";
     if (tells_files_apart_) return "the program's files differ";
-    if (added) return "the program added to a file that it did not create";
+    if (added) return "the program added to a file that was there";
     return run_->why_not;
   }
 

@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import pathlib
-import re
 import shutil
 import struct
 
@@ -95,14 +94,16 @@ def test_what_the_bench_writes_is_captured_element_by_element(capture, show, tmp
     path, owned = scattered
     more = ["--set", "pnetcdf.blocking=on"] if method == "blocking" else []
     name = "pnetcdf-varn" if method == "blocking" else method
+    # One call of pnetcdf-vard goes over all variables, which is not captured.
+    variables = ("var0000",) if method == "pnetcdf-vard" else ("var0000", "var0001")
     pattern = tmp_path / "run.pattern"
     done = capture(pattern, "slabmark-bench", ["decomp", "--map", path, "--method", name, *more, "--rounds", "3", "--variables",
-                                               "2", "--trials", "1", "--no-bound", "-o", tmp_path], 4)
+                                               str(len(variables)), "--trials", "1", "--no-bound", "-o", tmp_path], 4)
     assert "yes" in done.stdout
     for rank in range(4):
         written = [event for event in show(pattern, rank) if event["opening"] == 0]
         assert written[0]["call"] == "ncmpi_create" and written[-1]["call"] == "ncmpi_close"
-        for variable in ("var0000", "var0001"):
+        for variable in variables:
             expected = [(time, *index) for time in range(3) for index in owned[rank]]
             assert moved(written, variable) == expected
 
@@ -133,41 +134,11 @@ def test_a_step_that_is_repeated_takes_less_than_a_byte_a_hyperslab(capture, tmp
     assert sizes[12] - sizes[2] < 10 * hyperslabs
 
 
-def calls(show, pattern, rank, opening=0):
-    """What the calls of an opening did, apart from how they say it: a replay's elements have the file's type in memory."""
-    shapes = {entry["name"]: entry["extent"] for entry in show(pattern)[0]["definitions"] if entry["kind"] == "dataset"}
-    made = []
-    for event in show(pattern, rank):
-        if event.get("opening") != opening or ("failed" in event["flags"] and "collective" not in event["flags"]):
-            continue
-        call = re.sub("_(var[1amns]?)(_all)?$", r"\2", event["call"])
-        selection = event.get("selection")
-        if selection == "all":
-            shape = shapes[event["dataset"]]
-            selection = {"starts": [[0] * len(shape)], "counts": [shape]}
-        made.append((call, event.get("dataset"), sorted(set(event["flags"]) - {"failed"}),
-                     None if selection is None else elements(selection), event.get("requests"), event.get("request"),
-                     event.get("arguments")))
-    return made
-
-
-@pytest.mark.parametrize("ranks", [1, 3])
-def test_random_calls_are_made_again_in_their_order(run, capture, show, each, monkeypatch, ranks):
-    monkeypatch.setenv("OMPI_MCA_io", "^ompio")
-
-    def check(seed, folder):
-        pattern, again = folder / "run.pattern", folder / "again.pattern"
-        capture(pattern, "pnetcdf_random", [seed, 60, folder / "a.nc", folder / "log", "collective"], ranks)
-        done = capture(again, "slabmark-bench", ["captured", "--pattern", pattern, "--method", "as-captured", "--trials", "1",
-                                                 "--keep", "--no-bound", "-o", folder], ranks)
-        assert "yes" in done.stdout, done.stdout
-        for rank in range(ranks):
-            expected, made = calls(show, pattern, rank), calls(show, again, rank)
-            for number, (one, other) in enumerate(zip(expected, made)):
-                assert one == other, f"rank {rank}, call {number}"
-            assert len(expected) == len(made)
-
-    each(range(1, 4), check)
+def test_calls_of_a_program_that_adds_to_a_file_are_not_made_again(run, capture, tmp_path):
+    pattern = tmp_path / "run.pattern"
+    capture(pattern, "pnetcdf_random", [1, 60, tmp_path / "a.nc", tmp_path / "log", "collective"], 1)
+    done = run("slabmark-bench", ["captured", "--pattern", pattern, "--method", "as-captured", "--trials", "1", "-o", tmp_path])
+    assert "the program added to a file that was there" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("way, ranks", [("one", 2), ("files", 2), ("one", 3), ("files", 1)])
@@ -184,7 +155,8 @@ def test_what_was_captured_goes_through_every_kind_of_method_on_any_number_of_ra
             assert "as many ranks as were recorded, 2" in entry["unsupported"], entry
             continue
         assert entry["trials"] and entry["verified"]["elements"] and not entry["verified"]["mismatch"], entry
-        assert entry["pattern"]["bytes"] == 2 * 40 * 3 * (8 + 2) * 3
+        steps = 1 if way == "files" else 3  # of a file
+        assert entry["pattern"]["bytes"] == 2 * 40 * 3 * (8 + 2) * steps
 
 
 def test_a_program_that_is_killed_leaves_what_was_seen_until_then(run, record, show, tmp_path):

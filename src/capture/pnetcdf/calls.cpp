@@ -206,6 +206,7 @@ bool take_boxes(const ByteRuns& runs, const CapturedVariable& variable, MPI_Offs
       const MPI_Offset left = row - at % row;
       for (std::size_t d = rank; d-- > skipped; at /= variable.lengths[d])
         start[d] = at % variable.lengths[d];
+      if (at != 0) return false;  // a filetype may go on into the variables behind this one
       const MPI_Offset elements = std::min(left, (run.bytes - done) / size);
       if (rank > skipped) count[rank - 1] = elements;
       boxes.add(start.data(), count.data());

@@ -209,14 +209,14 @@ class AsCaptured : public Method {
       now.places[{transfers[i].dataset, transfers[i].time}] = i;
     }
     while (const CapturedCall* const call = calls_->ahead()) {
-      if (is_later(*call) || call->effect == "flush" || call->effect == "close") break;
+      if (is_later(*call) || ends_round(*call, "flush") || ends_round(*call, "close")) break;
       make_next();
     }
   }
 
   void flush() override {
     while (const CapturedCall* const call = calls_->ahead()) {
-      if (is_later(*call) || call->effect == "close") break;
+      if (is_later(*call) || ends_round(*call, "close")) break;
       make_next();
     }
     for (auto& [laid, dense] : to_empty_) laid->empty(dense);
@@ -265,6 +265,12 @@ class AsCaptured : public Method {
     const RoundKey* const round = call.round();
     if (round) return !rounds_.contains(numbers_.at(*round));
     return rounds_.empty() || call.phase > run_.rounds[rounds_.rbegin()->first].phase;
+  }
+
+  /// A file that the program closed and opened again is closed before the round that follows.
+  bool ends_round(const CapturedCall& call, std::string_view effect) const {
+    return call.effect == effect &&
+           (rounds_.empty() || call.phase >= run_.rounds[rounds_.rbegin()->first].phase);
   }
 
   void make_next() {

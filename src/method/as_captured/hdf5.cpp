@@ -216,19 +216,9 @@ hid_t Hdf5Replay::dataset(const CapturedEvent& event) const {
 void Hdf5Replay::create_or_open(const CapturedEvent& event, bool creates) {
   const auto& described = rank_.file(event.file);
   const auto access = list_of(described, "access", H5P_FILE_ACCESS);
-  const auto ranks = described.value("ranks", 1);
-  if (ranks != comm_.size()) {
-    throw InputError(
-        fmt::format("'{}' was opened by {} of the ranks together, and as-captured plays files that "
-                    "all {} have.",
-                    described.value("path", ""), ranks, comm_.size()));
-  }
+  check_opened_by_all(described, comm_);
   if (described.contains("ranks")) {
-    mpiio::Hints hints;
-    if (described.contains("hints")) {
-      for (const auto& [key, value] : described["hints"].items()) hints.emplace_back(key, value);
-    }
-    hints.insert(hints.end(), settings_.hints.begin(), settings_.hints.end());
+    const auto hints = hints_of(described, settings_);
     const mpiio::Info info(hints);
     check(H5Pset_fapl_mpio(access.get(), comm_.get(), info.get()), "H5Pset_fapl_mpio", path_);
   }

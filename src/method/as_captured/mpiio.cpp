@@ -88,18 +88,8 @@ class MpiioReplay : public Replay {
 
 void MpiioReplay::open(const CapturedEvent& event) {
   const auto& described = rank_.file(event.file);
-  const auto ranks = described.value("ranks", 1);
-  if (ranks != comm_.size()) {
-    throw InputError(
-        fmt::format("'{}' was opened by {} of the ranks together, and as-captured plays files that "
-                    "all {} have.",
-                    described.value("path", ""), ranks, comm_.size()));
-  }
-  mpiio::Hints hints;
-  if (described.contains("hints")) {
-    for (const auto& [key, value] : described["hints"].items()) hints.emplace_back(key, value);
-  }
-  hints.insert(hints.end(), settings_.hints.begin(), settings_.hints.end());
+  check_opened_by_all(described, comm_);
+  const auto hints = hints_of(described, settings_);
   const mpiio::Info info(hints);
   MPI_File file = MPI_FILE_NULL;
   check(MPI_File_open(comm_.get(), path_.c_str(), mode_of(described), info.get(), &file),

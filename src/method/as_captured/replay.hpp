@@ -10,6 +10,7 @@
 #include "captured/events.hpp"
 #include "captured/pattern_file.hpp"
 #include "method/method.hpp"
+#include "storage/mpiio/info.hpp"
 
 namespace slabmark {
 
@@ -36,6 +37,12 @@ class Replay {
   /// Frees what is left open, where the program did not close it.
   virtual void end() = 0;
 };
+
+/// Throws InputError unless all ranks opened the file of this description together.
+void check_opened_by_all(const nlohmann::json& file, const Comm& comm);
+
+/// The program's hints for the file of this description, and after them those of the settings.
+mpiio::Hints hints_of(const nlohmann::json& file, const Settings& settings);
 
 /// What a method of this kind is made of.
 using MakeReplay = std::unique_ptr<Replay> (*)(const Replay::Context& context);

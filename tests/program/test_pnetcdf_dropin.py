@@ -217,6 +217,33 @@ def test_a_value_beyond_memory_and_a_request_left_behind_are_what_pnetcdf_makes_
     assert "rank 0: NC_ERANGE NC_ERANGE 1 2 3" in done.stdout and "rank 1: close: NC_EPENDING" in done.stdout
 
 
+def by_rank(text, ranks):
+    return [[line for line in text.splitlines() if line.startswith(f"rank {rank}:")] for rank in range(ranks)]
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_files_ids_and_requests_end_in_unusual_lives_as_without_it(run, with_dropin, tmp_path, romio, ranks):
+    """Files that are renamed, deleted or open twice, requests over changes of mode and definition, errors on one rank, ..."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    native = run("pnetcdf_lives", [tmp_path / "a"], ranks=ranks, launch=True)
+    assert native.returncode == 0, native.stderr
+    done = with_dropin("pnetcdf_lives_linked", [tmp_path / "b"], ranks, preload=False)
+    assert done.returncode == 0, done.stderr
+    assert by_rank(done.stdout, ranks) == by_rank(native.stdout, ranks)
+    assert by_plan(done) >= 10, done.stderr
+
+
+def test_two_threads_may_use_a_file_each(with_dropin, tmp_path, romio):
+    done = with_dropin("pnetcdf_lives_linked", [tmp_path, "threads"], 2, preload=False)
+    assert done.returncode == 0, done.stderr
+    if "MPI does without" in done.stdout:
+        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    assert sorted(done.stdout.splitlines()) == sorted(4 * [f"rank {rank}: threads: {what} 0" for rank in range(2)
+                                                           for what in ("wrong", "close")])
+    assert by_plan(done) == 4 * 24, done.stderr
+
+
 @pytest.mark.parametrize("case, settings", [("off", []), ("records", ["SLABMARK_DROPIN=off"])])
 def test_a_hint_or_the_environment_leaves_all_to_pnetcdf(with_dropin, tmp_path, case, settings):
     done = with_dropin("pnetcdf_cases_linked", [case, tmp_path / "a"], 2, preload=False, settings=settings)

@@ -1,10 +1,12 @@
 #include "dropin/pnetcdf/data_file.hpp"
 
 #include <cstring>
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <pnetcdf.h>
 
-#include "storage/mpiio/file.hpp"
 #include "storage/mpiio/info.hpp"
 
 namespace slabmark::dropin {
@@ -34,13 +36,38 @@ int code_of(int mpi_error, int otherwise) {
   }
 }
 
+/// Letters of a name that are for MPI: "ufs:" in "ufs:f.nc", where no file is called all of that.
+std::size_t prefix_of(const std::string& path) {
+  const std::size_t colon = path.find(':');
+  const bool may_be = colon < path.find('/') && ::access(path.c_str(), F_OK) != 0;
+  return may_be ? colon + 1 : 0;
+}
+
 }  // namespace
 
+std::optional<FileIdentity> identity_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str() + prefix_of(path), &status) != 0) return std::nullopt;
+  return FileIdentity{status.st_dev, status.st_ino};
+}
+
+std::string absolute(const std::string& path) {
+  const std::size_t prefix = prefix_of(path);
+  std::error_code ignored;
+  const auto found = std::filesystem::absolute(path.substr(prefix), ignored);
+  return ignored ? path : path.substr(0, prefix) + found.string();
+}
+
 // Transfers are large and contiguous, so data sieving is in the way.
-int DataFile::open(MPI_Comm comm, const std::string& path, bool writable) {
+int DataFile::open(const std::string& path, const std::optional<FileIdentity>& meant,
+                   bool writable) {
   const mpiio::Info info({{"romio_ds_write", "disable"}, {"romio_ds_read", "disable"}});
   const int mode = writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
-  return code_of(MPI_File_open(comm, path.c_str(), mode, info.get(), &file_), NC_EFILE);
+  const int code = MPI_File_open(MPI_COMM_SELF, path.c_str(), mode, info.get(), &file_);
+  if (code != MPI_SUCCESS) return code_of(code, NC_EFILE);
+  if (identity_of(path) == meant) return NC_NOERR;
+  close();
+  return NC_ENOENT;
 }
 
 int DataFile::sync() { return is_open() ? code_of(MPI_File_sync(file_), NC_EFILE) : NC_NOERR; }
@@ -71,7 +98,5 @@ void DataFile::read(std::uint64_t offset, std::byte* memory, std::uint64_t bytes
   const auto read = moved > 0 ? static_cast<std::uint64_t>(moved) : 0;
   if (read < bytes) std::memset(memory + read, 0, bytes - read);
 }
-
-std::map<std::string, std::string> DataFile::hints() const { return mpiio::hints_of(file_, ""); }
 
 }  // namespace slabmark::dropin

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <map>
+#include <optional>
 #include <string>
 
 #include <mpi.h>
@@ -17,22 +17,32 @@ struct PnetcdfError : std::exception {
   int code;
 };
 
-/// The file beside PnetCDF's own handle of it: for the data that go there by plan. Opened by all
-/// ranks; transfers are independent. Failures throw PnetcdfError.
+/// Which file a name stands for.
+struct FileIdentity {
+  std::uint64_t device = 0, number = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+std::optional<FileIdentity> identity_of(const std::string& path);
+
+/// The same name wherever the program goes.
+std::string absolute(const std::string& path);
+
+/// The file beside PnetCDF's own handle of it: for the data that go there by plan. Each rank that
+/// moves some opens it for itself. Failures to move throw PnetcdfError.
 class DataFile {
  public:
   bool is_open() const { return file_ != MPI_FILE_NULL; }
 
-  // Collective; they return PnetCDF's error codes.
-  int open(MPI_Comm comm, const std::string& path, bool writable);
+  // They return PnetCDF's error codes.
+  /// Refuses a file that has only the name of the one that is meant: programs rename and delete
+  /// files, and make new ones, while they have them open.
+  int open(const std::string& path, const std::optional<FileIdentity>& meant, bool writable);
   int sync();
   int close();
 
   void write(std::uint64_t offset, const std::byte* memory, std::uint64_t bytes);
   /// What lies beyond the end of the file reads as zero.
   void read(std::uint64_t offset, std::byte* memory, std::uint64_t bytes);
-
-  std::map<std::string, std::string> hints() const;
 
  private:
   MPI_File file_ = MPI_FILE_NULL;

@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include "dropin/pnetcdf/geometry.hpp"
 #include "dropin/pnetcdf/plan.hpp"
 #include "exchange/rearranger.hpp"
 #include "parallel/comm.hpp"
@@ -54,18 +55,24 @@ class Engine {
   /// for each of them.
   static constexpr std::size_t most_plans = 8;
 
-  /// Collective over `comm`: the engine of its ranks.
+  /// Collective over `comm`: the engine of its ranks. Where several threads may call MPI it is one
+  /// that no other open file has: a thread may wait for other ranks in each.
   static std::shared_ptr<Engine> of(MPI_Comm comm);
 
-  explicit Engine(MPI_Comm other) : comm(other) {}
+  explicit Engine(MPI_Comm other, std::uint64_t its_number = 0) : comm(other), number(its_number) {}
 
   /// Collective: makes the memory if there is none, or if it is for other settings.
   void prepare(const RearrangerSettings& settings);
+  bool is_prepared(const RearrangerSettings& settings) const {
+    return rearranger && settings == settings_;
+  }
 
   using Plans = std::list<std::unique_ptr<RequestPlan>>;
 
   const Comm comm;
+  const std::uint64_t number;  ///< the same on its ranks, and no other's there; 0: not needed
   std::unique_ptr<Rearranger> rearranger;
+  GeometryTable geometries;
   Plans put_plans, get_plans;  ///< in the same order on all ranks, the latest first
   Unasked unasked;
 

@@ -63,6 +63,8 @@ std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, nc_type
     MPI_Type_size_x(argument.type, &bytes);
     const auto held = static_cast<std::uint64_t>(bytes) / size_of(*type);
     if (held * static_cast<std::uint64_t>(memory.argument_.count) != elements) return std::nullopt;
+    constexpr std::uint64_t most_packed = std::numeric_limits<int>::max();  // MPI counts in int
+    if (memory.derived_ && elements * size_of(*type) > most_packed) return std::nullopt;
     if (memory.derived_) {
       memory.own_type_ = duplicate(argument.type);
       memory.argument_.type = *memory.own_type_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <mutex>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -52,21 +53,43 @@ bool is_set(const char* variable) {
   return value && *value && !is_off(value);
 }
 
-std::unordered_map<int, std::unique_ptr<OpenFile>>& files() {
-  static auto& all = *new std::unordered_map<int, std::unique_ptr<OpenFile>>;
+struct Files {
+  std::mutex mutex;  // threads may each have files of their own
+  std::unordered_map<int, std::unique_ptr<OpenFile>> by_id;
+};
+
+Files& files() {
+  static auto& all = *new Files;
   return all;
+}
+
+void remember(int ncid, std::unique_ptr<OpenFile> file, const std::optional<FileIdentity>& identity,
+              bool writes) {
+  const std::lock_guard lock(files().mutex);
+  for (const auto& [id, other] : files().by_id) {
+    if (!other->is(identity)) continue;
+    // What is written through one of them, the other does not see.
+    if (writes) other->not_fresh();
+    file->not_fresh();
+  }
+  files().by_id[ncid] = std::move(file);
 }
 
 }  // namespace
 
 OpenFile* open_file(int ncid) {
-  const auto found = files().find(ncid);
-  return found == files().end() ? nullptr : found->second.get();
+  const std::lock_guard lock(files().mutex);
+  const auto found = files().by_id.find(ncid);
+  return found == files().by_id.end() ? nullptr : found->second.get();
 }
 
-void forget(int ncid) { files().erase(ncid); }
+void forget(int ncid) {
+  std::unique_ptr<OpenFile> file;  // it goes when others can go on
+  const std::lock_guard lock(files().mutex);
+  if (auto its = files().by_id.extract(ncid)) file = std::move(its.mapped());
+}
 
-void forget_open_files() { files().clear(); }
+void forget_open_files() { files().by_id.clear(); }
 
 void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool created, int error,
             const int* ncid) {
@@ -77,9 +100,10 @@ void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool creat
     return;
   }
   const auto engine = Engine::of(comm);
-  std::map<std::string, std::string> hints;
+  std::map<std::string, std::string> hints, in_effect;
   if (info != MPI_INFO_NULL) hints = mpiio::entries_of(info);
-  bool takes = error == NC_NOERR && !is_off(hints["slabmark"]);
+  // With NC_SHARE PnetCDF has the disk store each call.
+  bool takes = error == NC_NOERR && !(mode & NC_SHARE) && !is_off(hints["slabmark"]);
   if (const char* const value = std::getenv("SLABMARK_DROPIN")) takes &= !is_off(value);
   if (takes) {
     int format = 0;
@@ -87,7 +111,7 @@ void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool creat
             (format == NC_FORMAT_CLASSIC || format == NC_FORMAT_CDF2 || format == NC_FORMAT_CDF5);
     MPI_Info used = MPI_INFO_NULL;
     if (takes && SLABMARK_NATIVE(ncmpi_inq_file_info)(*ncid, &used) == NC_NOERR) {
-      auto in_effect = mpiio::entries_of(used);
+      in_effect = mpiio::entries_of(used);
       takes =
           in_effect["nc_burst_buf"] != "enable" && number_of(in_effect, "nc_num_subfiles", 0) < 2;
       MPI_Info_free(&used);
@@ -95,23 +119,40 @@ void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool creat
   }
   const bool reports = is_set("SLABMARK_REPORT");
   // Ranks that disagree would wait for each other for ever.
-  std::uint64_t agreed[] = {takes, reports, number_of(hints, "cb_nodes", 0),
-                            number_of_variable("SLABMARK_DROPIN_NODE_RANKS")};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, agreed, 4, MPI_UINT64_T, MPI_MIN, engine->comm.get()),
+  // All must choose the same, also where the file system looks different to them.
+  enum { taken, reported, aggregators, node_ranks, stripes, alignment, unlocked, numbers };
+  std::uint64_t agreed[numbers];
+  agreed[taken] = takes;
+  agreed[reported] = reports;
+  agreed[aggregators] = number_of(hints, "cb_nodes", 0);
+  agreed[node_ranks] = number_of_variable("SLABMARK_DROPIN_NODE_RANKS");
+  agreed[stripes] = std::max<std::uint64_t>(number_of(in_effect, "striping_factor", 1), 1);
+  agreed[alignment] = std::max(number_of(in_effect, "striping_unit", page), page);
+  agreed[unlocked] = takes && !posix::locks_file_to_write(path);
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, agreed, numbers, MPI_UINT64_T, MPI_MIN, engine->comm.get()),
             "MPI_Allreduce");
-  if (!agreed[0]) return;
-  files()[*ncid] = std::make_unique<OpenFile>(
-      engine,
-      OpenFile::Opening{*ncid, path, created || (mode & NC_WRITE), created, agreed[2], agreed[3]},
-      agreed[1]);
+  if (!agreed[taken]) return;
+  RearrangerSettings settings;
+  settings.aggregators = agreed[aggregators];
+  settings.node_ranks = agreed[node_ranks];
+  settings.stripes = agreed[stripes];
+  settings.writers = agreed[unlocked] ? 0 : 1;
+  const std::string place = absolute(path);
+  const auto identity = identity_of(place);
+  const bool writes = created || (mode & NC_WRITE);
+  remember(*ncid,
+           std::make_unique<OpenFile>(
+               engine, OpenFile::Opening{*ncid, path, place, identity, writes, created,
+                                         agreed[reported] != 0, settings, agreed[alignment]}),
+           identity, writes);
 }
 
-OpenFile::OpenFile(std::shared_ptr<Engine> engine, const Opening& opening, bool reports)
+OpenFile::OpenFile(std::shared_ptr<Engine> engine, Opening opening)
     : engine_(std::move(engine)),
-      opening_(opening),
-      mode_(opening.created ? Mode::define : Mode::collective),
-      may_be_fresh_(opening.created) {
-  report_.wanted = reports;
+      opening_(std::move(opening)),
+      mode_(opening_.created ? Mode::define : Mode::collective),
+      may_be_fresh_(opening_.created) {
+  report_.wanted = opening_.reports;
 }
 
 void OpenFile::enter(Mode mode) {
@@ -181,9 +222,8 @@ OpenFile::Taken OpenFile::take(const Call& call) {
   if (!variable || !variable->type || (puts && !opening_.writable)) return {};
   const bool needs_records =
       variable->shape.has_records && (!puts || call.access.kind == Access::Kind::var);
-  static auto& table = *new GeometryTable;
-  const auto found = table.find(variable->shape, call.access,
-                                needs_records ? static_cast<MPI_Offset>(records()) : 0, puts);
+  const auto found = engine_->geometries.find(
+      variable->shape, call.access, needs_records ? static_cast<MPI_Offset>(records()) : 0, puts);
   if (!found.valid) return {};
   if (!found.geometry) {
     // Also of nothing, text is no number.
@@ -366,24 +406,24 @@ std::uint64_t OpenFile::padding() {
   return record_size_ % 4 == 0 ? 3 : 0;
 }
 
+bool OpenFile::is_prepared() const {
+  if (!engine_->is_prepared(opening_.settings)) return false;
+  const auto& aggregators = engine_->rearranger->aggregators();
+  return data_.is_open() ||
+         std::ranges::find(aggregators, engine_->comm.rank()) == aggregators.end();
+}
+
+bool OpenFile::prepare_here() {
+  return is_prepared() ||
+         (engine_->is_prepared(opening_.settings) &&
+          data_.open(opening_.place, opening_.identity, opening_.writable) == NC_NOERR);
+}
+
 bool OpenFile::prepare() {
   if (no_data_file_) return false;
-  if (!data_.is_open()) {
-    const Comm& comm = engine_->comm;
-    const int error = data_.open(comm.get(), opening_.path, opening_.writable);
-    no_data_file_ = comm.any(error != NC_NOERR);
-    if (no_data_file_) return false;
-    const auto hints = data_.hints();
-    settings_.aggregators = opening_.aggregators;
-    settings_.node_ranks = opening_.node_ranks;
-    // All ranks must choose the same, also where the file system looks different to them.
-    settings_.stripes =
-        comm.min(std::max<std::uint64_t>(number_of(hints, "striping_factor", 1), 1));
-    settings_.writers = comm.any(posix::locks_file_to_write(opening_.path)) ? 1 : 0;
-    alignment_ = comm.min(std::max(number_of(hints, "striping_unit", page), page));
-  }
-  engine_->prepare(settings_);
-  return true;
+  engine_->prepare(opening_.settings);
+  no_data_file_ = engine_->comm.any(!prepare_here());
+  return !no_data_file_;
 }
 
 // PnetCDF enters the number of records into the header, on all ranks, when one is written: one

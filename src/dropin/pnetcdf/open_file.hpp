@@ -48,13 +48,15 @@ class OpenFile {
 
   struct Opening {
     int ncid;
-    std::string path;
-    bool writable, created;
-    std::uint64_t aggregators;  ///< the hint cb_nodes, or 0
-    std::uint64_t node_ranks;   ///< see SharedStaging
+    std::string path;   ///< as the program names it
+    std::string place;  ///< the same wherever the program goes
+    std::optional<FileIdentity> identity;
+    bool writable, created, reports;
+    RearrangerSettings settings;
+    std::uint64_t alignment;  ///< of aggregators' ranges
   };
 
-  OpenFile(std::shared_ptr<Engine> engine, const Opening& opening, bool reports);
+  OpenFile(std::shared_ptr<Engine> engine, Opening opening);
 
   Engine& engine() { return *engine_; }
   Mode mode() const { return mode_; }
@@ -98,9 +100,14 @@ class OpenFile {
 
   ArrayPlace place_of(ArrayName array);
   std::uint64_t padding();
-  /// Collective: opens the file for plans. False where that cannot be done on some rank.
+  /// Whether this rank can do its part of a plan, as far as the file goes.
+  bool is_prepared() const;
+  /// Has this rank open the file if it is to aggregate. False where that cannot be done, or before
+  /// prepare() where it is not known who aggregates.
+  bool prepare_here();
+  /// Collective: the same on all ranks. False where it cannot be done on some rank.
   bool prepare();
-  std::uint64_t alignment() const { return alignment_; }
+  std::uint64_t alignment() const { return opening_.alignment; }
   DataFile& data() { return data_; }
   /// Collective: lets the file have so many records. Returns PnetCDF's error code.
   int grow(std::uint64_t records);
@@ -113,7 +120,9 @@ class OpenFile {
 
   Report& report() { return report_; }
   const std::string& path() const { return opening_.path; }
-  int ncid() const { return opening_.ncid; }
+  bool is(const std::optional<FileIdentity>& identity) const {
+    return identity && identity == opening_.identity;
+  }
 
  private:
   struct Variable {
@@ -153,8 +162,6 @@ class OpenFile {
 
   DataFile data_;
   bool no_data_file_ = false;
-  RearrangerSettings settings_;
-  std::uint64_t alignment_ = 0;
 
   bool may_be_fresh_;
   std::set<ArrayName> written_;

@@ -39,7 +39,7 @@ struct Common {
   using Shifts = std::array<Shift, Engine::most_plans>;
 
   std::int64_t no_memory = 0, native = 0, puts = 0, gets = 0, end_record = 0, pieces = 0,
-               missed = 0;
+               missed = 0, unprepared = 0;
   Shifts put_shifts, get_shifts;  ///< of each plan that is kept
 
   void agree(const Comm& comm) {
@@ -217,6 +217,9 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   const bool is_work = common.pieces >= worth_a_plan && !brought.native_reason;
   if (brought.blocking && engine.unasked.next(is_work)) return natively("few pieces");
   common.missed = engine.unasked.missed();
+  // A file that is opened now takes no agreement of its own.
+  const bool expects_plan = !brought.native_reason && (!brought.blocking || is_work);
+  common.unprepared = expects_plan ? !file.prepare_here() : !file.is_prepared();
   Side puts{{}, engine.put_plans, common.put_shifts};
   Side gets{{}, engine.get_plans, common.get_shifts};
   common.no_memory = brought.no_memory ? 1 : 0;
@@ -245,7 +248,9 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   const bool is_left = brought.blocking && !has_plan && common.pieces < worth_a_plan;
   heard(is_left);
   if (is_left) return natively("few pieces");
-  if (!file.prepare()) return natively("the file cannot be opened a second time");
+  if (common.unprepared && !file.prepare()) {
+    return natively("the file cannot be opened a second time");
+  }
 
   const Stopwatch watch(report.seconds);
   // With other settings the engine has dropped its plans.

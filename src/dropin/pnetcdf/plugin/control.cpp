@@ -68,10 +68,12 @@ int ncmpi_end_indep_data(int ncid) {
 }
 
 int ncmpi_sync(int ncid) {
-  const int error = SLABMARK_NATIVE(ncmpi_sync)(ncid);
+  // PnetCDF's comes last: after it all ranks find on the disk what the others wrote.
   OpenFile* const file = file_of(ncid);
-  const int own = file && file->mode() == OpenFile::Mode::collective ? file->data().sync() : 0;
-  return error != NC_NOERR ? error : own;
+  const int stored =
+      file && file->mode() != OpenFile::Mode::define ? file->data().sync() : NC_NOERR;
+  const int error = SLABMARK_NATIVE(ncmpi_sync)(ncid);
+  return error != NC_NOERR ? error : stored;
 }
 
 int ncmpi_wait_all(int ncid, int count, int* ids, int* statuses) {

@@ -55,6 +55,39 @@ static void limit(const char* path) {
   free(values);
 }
 
+enum { kept_records = 3 };
+
+/* A rank dies while the others wait for it; what was synchronized before is there. */
+static void killed(const char* path) {
+  int values[20];
+  create(path, MPI_INFO_NULL, 20 * ranks);
+  const int dims[] = {time_dim, x}, id = variable("v", NC_INT, 2, dims);
+  check(ncmpi_enddef(ncid), "enddef");
+  for (int record = 0; record <= kept_records; ++record) {
+    const MPI_Offset start[] = {record, rank}, count[] = {1, 20}, stride[] = {1, ranks};
+    for (int i = 0; i < 20; ++i) values[i] = 1000 * record + i * ranks + rank;
+    check(ncmpi_iput_vars_int(ncid, id, start, count, stride, values, NULL), "iput");
+    if (record == kept_records && rank == ranks - 1) raise(SIGKILL);
+    check(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL), "wait_all");
+    check(ncmpi_sync(ncid), "sync");
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+static void survives(const char* path) {
+  MPI_Offset length = 0;
+  int values[1024], wrong = 0;
+  check(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &ncid), "open");
+  check(ncmpi_inq_dimlen(ncid, 1, &length), "inq_dimlen");
+  for (MPI_Offset record = 0; record < kept_records; ++record) {
+    const MPI_Offset start[] = {record, 0}, count[] = {1, length};
+    check(ncmpi_get_vara_int_all(ncid, 0, start, count, values), "get_vara");
+    for (MPI_Offset i = 0; i < length; ++i) wrong += values[i] != 1000 * record + i;
+  }
+  printf("rank %d: %d wrong of %lld\n", rank, wrong, (long long)length);
+  check(ncmpi_close(ncid), "close");
+}
+
 /* All ranks put all of it, each its own number. */
 static void overlap(const char* path) {
   int values[40];
@@ -307,6 +340,8 @@ int main(int argc, char** argv) {
   MPI_Info_create(&info);
   MPI_Info_set(info, "slabmark", "off");
   if (!strcmp(name, "limit")) limit(path);
+  if (!strcmp(name, "killed")) killed(path);
+  if (!strcmp(name, "survives")) survives(path);
   if (!strcmp(name, "overlap")) overlap(path);
   if (!strcmp(name, "later")) later(path, 0);
   if (!strcmp(name, "range")) later(path, 1);

@@ -417,8 +417,11 @@ static int of_version_1_15(void) { return strncmp(ncmpi_inq_libvers(), "1.15.", 
 static void blocking_call(int independent) {
   struct call c;
   struct variable* const v = draw_variable(&shared);
-  const enum kind kind = (enum kind)draw(&shared, 6);
+  enum kind kind = (enum kind)draw(&shared, 6);
   const int puts = (int)draw(&shared, 2);
+  /* PnetCDF 1.12.3 brings the padding behind records in place of their elements. */
+  const int is_short = v->type < NC_INT || v->type == NC_UBYTE || v->type == NC_USHORT;
+  if (!puts && v->recorded && is_short && (kind == VARS || kind == VARM)) kind = VARA;
   const int cut = v->dims ? (int)draw(&shared, (unsigned)v->dims) : (int)draw(&shared, 64);
   /* PnetCDF 1.12.3 hangs where some ranks have nothing of a scalar. */
   if (v->dims == 0 && !independent) return;

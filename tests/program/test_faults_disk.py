@@ -1,6 +1,5 @@
 """Disks that are full, found out beforehand or only while ranks write: one sentence, no figure, no rank left waiting."""
 
-import ctypes
 import itertools
 import os
 import subprocess
@@ -8,27 +7,6 @@ import subprocess
 import pytest
 
 MPI_IO = {"OMPIO": "ompio", "ROMIO": "^ompio"}
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """small_disk(folder) -> preexec_fn: a file system of 4 MiB there, for the processes that run() starts so, and only them."""
-
-    def disk(folder):
-        def mount():
-            libc = ctypes.CDLL(None)
-            new_mounts, private, recursive = 0x20000, 1 << 18, 0x4000
-            if (libc.unshare(new_mounts) != 0 or libc.mount(b"none", b"/", None, private | recursive, None) != 0
-                    or libc.mount(b"none", os.fsencode(folder), b"tmpfs", 0, b"size=4m") != 0):
-                raise OSError("not permitted")
-
-        return mount
-
-    try:
-        subprocess.run(["true"], preexec_fn=disk(tmp_path), check=True)
-    except subprocess.SubprocessError:
-        pytest.skip("mounting a small disk is not permitted here")
-    return disk
 
 
 @pytest.fixture(scope="session")

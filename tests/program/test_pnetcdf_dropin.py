@@ -137,15 +137,25 @@ def test_memory_that_one_rank_lacks_is_an_error_code_on_all(with_dropin, tmp_pat
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_a_file_size_limit_is_an_error_code_on_all_ranks(run, with_dropin, tmp_path, file_size_limit, romio, ranks):
-    done = run("pnetcdf_cases", ["limit", tmp_path / "a"], ranks=ranks, launch=True, preexec_fn=file_size_limit)
+@pytest.mark.parametrize("ends", ["file size limit", "full disk"])
+def test_a_file_that_may_not_grow_is_an_error_code_on_all_ranks(run, with_dropin, tmp_path, file_size_limit, small_disk, romio,
+                                                                ranks, ends):
+    before = file_size_limit if ends == "file size limit" else small_disk(tmp_path)
+    done = run("pnetcdf_cases", ["limit", tmp_path / "a"], ranks=ranks, launch=True, preexec_fn=before)
     native = set(re.findall(r"rank \d: (NC_\w+)", done.stdout)) - {"NC_NOERR"}
-    done = with_dropin("pnetcdf_cases_linked", ["limit", tmp_path / "b"], ranks, preload=False, preexec_fn=file_size_limit)
+    done = with_dropin("pnetcdf_cases_linked", ["limit", tmp_path / "b"], ranks, preload=False, preexec_fn=before)
     lines = re.findall(r"rank \d: (NC_\w+) (NC_\w+)", done.stdout)
     assert len(lines) == ranks and len(set(lines)) == 1, done.stdout + done.stderr
     if other_pnetcdf and native == {"NC_EFILE"}:
         native = {"NC_EWRITE"}  # the driver GIO of 1.15 has no code of its own for that
     assert native and set(lines[0]) == native, (lines, native)
+
+
+def test_a_rank_that_dies_ends_the_others_and_leaves_what_was_synchronized(run, with_dropin, tmp_path, romio):
+    done = with_dropin("pnetcdf_cases_linked", ["killed", tmp_path / "a"], 3, preload=False)
+    assert done.returncode not in (0, 1) and "ignal 9" in done.stdout + done.stderr, done.stderr
+    done = run("pnetcdf_cases", ["survives", tmp_path / "a"], ranks=2, launch=True)
+    assert sorted(done.stdout.splitlines()) == ["rank 0: 0 wrong of 60", "rank 1: 0 wrong of 60"], done.stderr
 
 
 def test_of_elements_that_several_ranks_put_those_of_one_land_whole(with_dropin, tmp_path):

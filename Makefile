@@ -6,7 +6,8 @@ export PRESET
 
 build := build/$(PRESET)
 programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice seism-read slablog-canonical slablog-info \
-  slablog-repair slabmark slabmark-bench slabmark-blob slabmark-decomp slabmark-pattern slice_eval
+  slablog-repair slabmark slabmark-bench slabmark-blob slabmark-decomp slabmark-pattern slabmark-probe \
+  slice_eval
 sources = $(shell find src tests bench plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:

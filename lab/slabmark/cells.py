@@ -42,9 +42,9 @@ class Cell:
 
     @functools.cached_property
     def rate(self):
-        """Bytes per second: (median, low, high), or None."""
+        """Bytes per second: (median, low, high), or None, as of what moves none."""
         s = self.summary
-        return (self.bytes / s.median, self.bytes / s.high, self.bytes / s.low) if s and s.low > 0 else None
+        return (self.bytes / s.median, self.bytes / s.high, self.bytes / s.low) if s and s.low > 0 and self.bytes else None
 
     @functools.cached_property
     def phases(self):
@@ -106,6 +106,8 @@ OF_THE_WAY = ("api", "storage")
 OF_FILES = ("map", "pattern")  # settings that name the file that a pattern is made from
 # What only some programs say although it holds for all.
 UNSAID = {"files": "1"}
+
+DOING = {"read": "Reading", "exchange": "Exchanging"}
 
 frozen = functools.partial(json.dumps, sort_keys=True)  # JSON to compare and to look up by
 
@@ -250,7 +252,7 @@ def titles(record):
     if name := map_name(settings):
         variables = settings.get("variables")
         title = name if "pattern" in settings else f"{counted(variables, 'variable') if variables else title} on {name}"
-    title = f"{'Reading' if record.direction == 'read' else 'Writing'} {title}{' (a guess)' if settings.get('guess') else ''}"
+    title = f"{DOING.get(record.direction, 'Writing')} {title}{' (a guess)' if settings.get('guess') else ''}"
     details = [f"{name.replace('_', ' ')} {value}" for name, value in _described(settings).items()]
     if record.cache:
         details.append(f"cache {record.cache}")

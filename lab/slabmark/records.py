@@ -71,6 +71,7 @@ Effective = _open(
     calls=dict[str, Count] | None,
     layout=dict[str, Any] | None,
     storage_bytes=Count | None,
+    of_nodes=_open("OfNodes", {"hosts": list[str], "seconds": list[list[Seconds | None]]}),
 )
 Program = _open("Program", {}, name=str, version=str, git_revision=str, compiler=str, build_type=str)
 Lustre = _open("Lustre", {}, striping=str, absent=str)

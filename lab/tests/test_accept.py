@@ -134,7 +134,9 @@ def accept(path, *more):
 def answer(path, capsys, *more):
     capsys.readouterr()
     status = accept(path, "--json", *more)
-    return status, json.loads(capsys.readouterr().out)
+    told = capsys.readouterr()
+    assert told.out, told.err
+    return status, json.loads(told.out)
 
 
 def target(**members):
@@ -151,11 +153,13 @@ def test_the_standard_suite_is_read_and_every_case_runs_on_all_nodes_or_from_one
         "slices",
         "transfer",
         "log",
+        "metadata",
+        "nodes",
     }
     of_case = {}
     for cell in chosen.plan.cells:
         of_case.setdefault(cell.pattern, set()).add(cell.ranks // 32)
-    assert of_case.pop("transfer") == {1, 2, 4, 8, 16} and set(map(frozenset, of_case.values())) == {frozenset([16])}
+    assert of_case.pop("transfer") == of_case.pop("metadata") == {1, 2, 4, 8, 16} and set(map(frozenset, of_case.values())) == {frozenset([16])}
     both = {name for name in of_case if any("--read" in cell.arguments for cell in chosen.plan.cells if cell.pattern == name)}
     assert both == {"checkpoint", "decomposition"}
     changed = path.read_text().replace('domain = "256,256,64"', 'domain = "256,256,32"')
@@ -365,6 +369,83 @@ def test_without_rotation_a_slow_rank_is_not_told_from_a_slow_node_and_that_is_s
     assert not simulated_launches(1, rotate=True, uneven=1.0).slow
 
 
+def probed(seed, speeds, launches=10, noise=0.10, method="messages"):
+    """What slabmark-probe records, launch by launch, of nodes that take so many times as long as the others."""
+    generator, made = numpy.random.default_rng(seed), []
+    for number in range(launches):
+        seconds = (numpy.array(list(speeds.values())) * generator.lognormal(0, noise, len(speeds))).tolist()
+        of_nodes = {"hosts": list(speeds), "seconds": [seconds, [*seconds[:-1], None]]}
+        one = record([1.0], method=method, direction="exchange", pattern__name="messages between nodes")
+        made.append(read_record(one | {"effective": {"of_nodes": of_nodes}, "study": {"cell_id": "c", "launch": number}}))
+    return made
+
+
+ALIKE = dict.fromkeys(HOSTS, 1.0)
+
+
+def test_a_node_whose_messages_take_twice_as_long_is_found_in_few_launches():
+    for seed in range(20):
+        [slow] = nodes.search(probed(seed, ALIKE | {"node07": 2.0})).slow
+        assert (slow.host, slow.by, slow.is_node, slow.times) == ("node07", "messages", True, 10) and 1.7 < slow.factor < 2.3
+        four = {"a": 1.0, "b": 1.0, "c": 2.0, "d": 1.0}
+        assert [slow.host for slow in nodes.search(probed(seed, four, launches=4)).slow] == ["c"]
+        assert nodes.search(probed(seed, four, launches=2)).slow == [], "chance does as much"
+    two = nodes.search(probed(1, ALIKE | {"node07": 2.0, "node09": 1.5}))
+    assert two.slow_nodes == ["node07", "node09"] and list(two.factors["messages"])[:2] == ["node07", "node09"]
+
+
+def test_the_probability_is_exact():
+    """Four nodes, four launches, last in each: 4^-4, for any of the four nodes."""
+    [slow] = nodes.search(probed(1, {"a": 1.0, "b": 1.0, "c": 1.0, "d": 9.0}, launches=4)).slow
+    assert slow.probability == pytest.approx(4 * 4.0**-4)
+
+
+def test_nodes_that_are_alike_or_differ_by_less_than_the_tolerance_are_not_blamed():
+    assert sum(bool(nodes.search(probed(seed, ALIKE, noise=0.5)).slow) for seed in range(100)) <= 9
+    near = probed(1, ALIKE | {"node07": 1.06}, launches=40, noise=0.01)
+    assert nodes.search(near).slow == [] and nodes.search(near, 0.03).slow_nodes == ["node07"]
+
+
+def test_several_searches_share_the_probability_and_name_a_node_once():
+    both = probed(1, ALIKE | {"node07": 2.0}) + probed(2, ALIKE | {"node07": 1.5}, method="file-a-node")
+    found = nodes.search(both)
+    assert [slow.by for slow in found.slow].count("messages") == 1 and found.slow_nodes == ["node07"]
+    alone = nodes.search(both[:10]).slow[0]
+    assert next(slow for slow in found.slow if slow.by == "messages").probability == pytest.approx(2 * alone.probability)
+
+
+def test_two_nodes_tell_nothing_of_which_is_slow_and_one_is_not_looked_at():
+    assert not nodes.search(probed(1, {"a": 1.0, "b": 2.0})).is_possible
+    assert not nodes.search(probed(1, {"a": 1.0})).is_possible
+
+
+def test_a_slow_node_that_was_probed_fails_the_acceptance_and_is_named_on_the_page(cluster, capsys, monkeypatch):
+    case = '[[case]]\nname = "nodes"\nprogram = "slabmark-probe"\narguments = ["nodes", "-o", "{output}"]\n'
+    made, path = cluster(SUITE.replace('"one to all"', '"all"') + case)
+    (path.parent / "bin" / "slabmark-probe").write_text("slabmark-probe")
+    own, left = made.run, probed(1, {"n0": 1.0, "n1": 2.0, "n2": 1.0, "n3": 1.0}, launches=8)
+
+    def run(command, *more, **others):
+        if not any(word.endswith("slabmark-probe") for word in command):
+            return own(command, *more, **others)
+        of_nodes = left.pop().effective["of_nodes"]
+        one = record([1.0], method="messages", direction="exchange", ranks=8, pattern__name="messages between nodes")
+        one["manifest"] |= {"hosts": [{"name": host, "ranks": 2} for host in of_nodes["hosts"]], "memory_bytes": 1 << 20}
+        pathlib.Path(command[command.index("--json") + 1]).write_text(json.dumps(one | {"effective": {"of_nodes": of_nodes}}) + "\n")
+        return 0
+
+    monkeypatch.setattr(launch, "run", run)
+    gates = ["--junit", path.parent / "a.xml", "--openmetrics", path.parent / "a.txt"]
+    status, found = answer(path, capsys, *gates)
+    assert status == 1 and found["failed"] == ["slow-node"], found["rules"]
+    [slow] = found["slow_nodes"]
+    assert (slow["host"], slow["by"]) == ("n1", "messages")
+    html = (path.parent / "accept.html").read_text()
+    assert "slow: n1" in html and "messages took" in html and "messages: seconds of a node" in html
+    assert 'slabmark_accept_slow_nodes{node="n1"} 1' in (path.parent / "a.txt").read_text()
+    assert ElementTree.parse(path.parent / "a.xml").getroot().get("failures") == "1"
+
+
 def test_the_interval_of_the_median_widens_with_the_confidence_and_the_number_needed_is_about_right():
     assert [statistics.fewest_for_interval(alpha) for alpha in (0.05, 0.025, 0.05 / 25)] == [6, 7, 10]
     assert statistics.median_interval(10) == statistics.median_interval(10, 0.05) and statistics.median_interval(10)[:2] == (2, 9)
@@ -472,5 +553,6 @@ def test_the_real_programs_run_a_tiny_suite(run, tmp_path):
     found = json.loads(done.stdout)
     assert not [rule for rule in found["rules"] if rule["name"] in ("launches", "verified", "durable") and not rule["met"]], found
     assert {"size", "file-system"} <= set(broken(found))
-    assert "files a second" in (tmp_path / "a.html").read_text()
+    html = (tmp_path / "a.html").read_text()
+    assert "files a second" in html and all(f"metadata, {what}" in html for what in ("create", "stat", "open-read", "remove"))
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a.html", "site-tiny-results", "site.toml"]

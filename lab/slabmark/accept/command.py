@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slabmark import compare, files, gates, programs, records, schedulers, statistics, sweep, units
-from slabmark.accept import judge, page, suite
+from slabmark.accept import judge, nodes, page, suite
 from slabmark.errors import InputError
 from slabmark.results import Results
 from slabmark.terminal import Terminal
@@ -150,14 +150,20 @@ def words_of(one):
 
 
 def slow_words(slow):
-    factor = f", {units.three_digits(slow.factor)} times as long as a typical rank" if slow.factor else ""
     chance = f"by chance so often once in {1 / slow.probability:.3g} searches" if slow.probability else "never so often by chance"
-    what = (
-        f"slow node: {slow.host}"
-        if slow.is_node
-        else f"slow node or rank: {slow.host}, or what it did: it held the same ranks each time"
+    times = f"{units.three_digits(slow.factor)} times as long as" if slow.factor else ""
+    if slow.by == nodes.LIMIT:
+        what = (
+            f"slow node: {slow.host}"
+            if slow.is_node
+            else f"slow node or rank: {slow.host}, or what it did: it held the same ranks each time"
+        )
+        factor = f", {times} a typical rank" if times else ""
+        return f"{what}: slowest in {slow.times} of {slow.launches} launches{factor} ({chance})"
+    what = "messages" if slow.by == nodes.MESSAGES else "a file of its own"
+    return (
+        f"slow node: {slow.host}: {what} took {times} on other nodes; too long in {slow.times} of {slow.launches} launches ({chance})"
     )
-    return f"{what}: slowest in {slow.times} of {slow.launches} launches{factor} ({chance})"
 
 
 def as_json(chosen, outcome, hashes, skipped, failed):
@@ -185,6 +191,7 @@ def as_json(chosen, outcome, hashes, skipped, failed):
         "slow_nodes": [
             {
                 "host": slow.host,
+                "by": slow.by,
                 "is_node": slow.is_node,
                 "slowest_in": slow.times,
                 "launches": slow.launches,
@@ -215,7 +222,7 @@ def _tests(outcome, fail_on):
         rows.append(("rules", rule.name, None, verdict, words, "passed" if rule.is_met else state(judge.INVALID)))
     for slow in outcome.search.slow:
         verdict = judge.SLOW_NODE if slow.is_node else judge.INCONCLUSIVE
-        rows.append(("nodes", slow.host, None, verdict, slow_words(slow), state(verdict)))
+        rows.append(("nodes", f"{slow.host}, by {slow.by}", None, verdict, slow_words(slow), state(verdict)))
     return rows
 
 
@@ -264,6 +271,6 @@ def _metrics(outcome):
             "gauge",
             None,
             "1 for each node that was found to be slow.",
-            [({"node": slow.host}, 1) for slow in outcome.search.slow if slow.is_node],
+            [({"node": host}, 1) for host in outcome.search.slow_nodes],
         ),
     ]

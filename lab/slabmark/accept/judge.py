@@ -86,14 +86,14 @@ class Outcome:
         """What --fail-on may name, as far as it is there."""
         found = {verdict.verdict for verdict in self.verdicts}
         found |= {INVALID} if self.broken else set()
-        return found | ({SLOW_NODE} if any(slow.is_node for slow in self.search.slow) else set())
+        return found | ({SLOW_NODE} if self.search.slow_nodes else set())
 
 
 def judge(suite, collection, changed, per_target=False):
     """Of a suite and the records of its folder. `changed`: what is not as it was when it was first run."""
     mine = [record for record in collection.records if record.study.get("cell_id") in suite.of_cell]
     measured = _measured(suite, mine)
-    search = nodes.search(mine)
+    search = nodes.search(mine, suite.tables.suite.slow_node)
     pairs = [(target, _of_target(suite, target, measured)) for target in suite.tables.target]
     alpha = compare.ALPHA / (1 if per_target else max(1, sum(max(1, len(found)) for _, found in pairs)))
     verdicts = []

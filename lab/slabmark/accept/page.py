@@ -9,6 +9,7 @@ from slabmark.report import page as report
 
 COLOURS = {judge.PASS: "green", judge.FAIL: "red", judge.INCONCLUSIVE: "yellow", judge.MISSING: "red"}
 STYLES = {judge.PASS: "faster", judge.FAIL: "slower", judge.INCONCLUSIVE: "inconclusive", judge.MISSING: "missing"}  # of page.css
+MOST_NODES_SHOWN = 20
 
 
 def answer(outcome):
@@ -25,7 +26,7 @@ def answer(outcome):
         words = f"No verdict yet: {counts[judge.PASS]} of {units.counted(total, 'target')} passed"
     others = [f"{counts[name]} {name}" for name in (judge.INCONCLUSIVE, judge.MISSING) if counts[name]]
     words += f" ({', '.join(others)})" if others else ""
-    if slow := [one.host for one in outcome.search.slow if one.is_node]:
+    if slow := outcome.search.slow_nodes:
         words += f"; slow: {', '.join(slow)}"
     if outcome.broken:
         broken = ", ".join(rule.name for rule in outcome.broken)
@@ -64,6 +65,7 @@ def make(suite, outcome, collection, hashes, failed, arguments):
         styles_of=STYLES,
         words_of=command.words_of,
         slow_words=command.slow_words,
+        most_nodes=MOST_NODES_SHOWN,
         per_target=arguments.per_target,
         failed=failed,
         scaling=scaling.items(),

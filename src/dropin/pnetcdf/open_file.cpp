@@ -413,10 +413,13 @@ bool OpenFile::is_prepared() const {
          std::ranges::find(aggregators, engine_->comm.rank()) == aggregators.end();
 }
 
-bool OpenFile::prepare_here() {
+// Others wait to hear of it, so nothing may be thrown.
+bool OpenFile::prepare_here() try {
   return is_prepared() ||
          (engine_->is_prepared(opening_.settings) &&
           data_.open(opening_.place, opening_.identity, opening_.writable) == NC_NOERR);
+} catch (...) {
+  return false;
 }
 
 bool OpenFile::prepare() {

@@ -11,6 +11,7 @@ namespace slabmark {
 namespace {
 
 constexpr std::uint64_t largest_write = std::uint64_t{1} << 30;  // MPI counts in int
+constexpr std::uint64_t block_bytes = 4u << 20;  // a call of writing takes as long as copying 16 KB
 
 void fill(std::byte* memory, std::uint64_t bytes, std::span<const std::byte> value) {
   for (std::uint64_t at = 0; at < bytes; at += value.size()) {
@@ -107,11 +108,24 @@ void FilteredFlush::filter(const Chunk& chunk, std::uint64_t place, const std::b
   hdf5::FilterPipeline& pipeline = *chunk.array.pipeline;
   hdf5::FilterPipeline::Filtered made{{memory, pipeline.chunk_bytes()}, 0};
   if (is_filtered(chunk)) made = pipeline.apply(memory);
-  filtered_.insert(filtered_.end(), made.bytes.begin(), made.bytes.end());
+  filtered_.push_back(keep(made.bytes));
   chunks_.push_back({place, 0, made.bytes.size(), made.mask});
   ++tally_.chunks;
   tally_.raw_bytes += pipeline.chunk_bytes();
   tally_.stored_bytes += made.bytes.size();
+}
+
+std::byte* FilteredFlush::keep(std::span<const std::byte> bytes) {
+  if (blocks_.empty()) blocks_.emplace_back();
+  if (used_ + bytes.size() > blocks_[block_].size()) {
+    if (used_ > 0 && ++block_ == blocks_.size()) blocks_.emplace_back();
+    blocks_[block_].fit(std::max<std::uint64_t>(block_bytes, bytes.size()));
+    used_ = 0;
+  }
+  std::byte* const kept = blocks_[block_].data() + used_;
+  std::copy(bytes.begin(), bytes.end(), kept);
+  used_ += bytes.size();
+  return kept;
 }
 
 Rearranger::Tally FilteredFlush::write(Rearranger& rearranger, const Rearranger::Flush& flush,
@@ -121,6 +135,8 @@ Rearranger::Tally FilteredFlush::write(Rearranger& rearranger, const Rearranger:
   store_.look_up(known_);
   chunks_.clear();
   filtered_.clear();
+  block_ = 0;
+  used_ = 0;
   Rearranger::Tally took;
   agreed(comm_, [&] {
     took = rearranger.write(
@@ -139,18 +155,17 @@ Rearranger::Tally FilteredFlush::write(Rearranger& rearranger, const Rearranger:
   return took;
 }
 
-// Chunks that got space side by side go down together.
+// Chunks that got space side by side, and are so in memory, go down together.
 void FilteredFlush::write_filtered() {
-  std::byte* memory = filtered_.data();
   for (std::size_t i = 0; i < chunks_.size();) {
     const std::uint64_t address = chunks_[i].address;
+    std::byte* const memory = filtered_[i];
     std::uint64_t bytes = chunks_[i++].bytes;
     while (i < chunks_.size() && chunks_[i].address == address + bytes &&
-           bytes + chunks_[i].bytes <= largest_write) {
+           filtered_[i] == memory + bytes && bytes + chunks_[i].bytes <= largest_write) {
       bytes += chunks_[i++].bytes;
     }
     store_.write(address, memory, bytes);
-    memory += bytes;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/scratch_bytes.hpp"
 #include "chunked/chunk_store.hpp"
 #include "exchange/rearranger.hpp"
 #include "geometry/chunk_grid.hpp"
@@ -71,13 +72,17 @@ class FilteredFlush {
   void complete(const Chunk& chunk, std::uint64_t place, std::byte* memory,
                 std::span<const Run> missing);
   void filter(const Chunk& chunk, std::uint64_t place, const std::byte* memory);
+  std::byte* keep(std::span<const std::byte> bytes);
   void write_filtered();
 
   const Comm& comm_;
   ChunkStore& store_;
   std::vector<FilteredChunk> known_;   ///< of the flush, what the file holds, ascending
   std::vector<FilteredChunk> chunks_;  ///< filtered in this flush, ascending
-  std::vector<std::byte> filtered_;    ///< they, one after another
+  std::vector<std::byte*> filtered_;   ///< their bytes, in the blocks
+  std::vector<ScratchBytes> blocks_;   ///< filled one after another: one would grow, and be copied
+  std::size_t block_ = 0;              ///< which is being filled
+  std::uint64_t used_ = 0;             ///< bytes of it
   std::vector<std::byte> stored_, before_;
   FilterTally tally_;
 };

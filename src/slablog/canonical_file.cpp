@@ -96,6 +96,9 @@ std::shared_ptr<CanonicalDataset> CanonicalFile::described(const Opened& opened)
     dataset->address = allocated_address(opened.under, opened.connector);
     dataset->fresh = opened.created && is_zero(dataset->fill());
   }
+  H5D_fill_value_t filled = H5D_FILL_VALUE_DEFAULT;
+  hdf5::check(H5Pfill_value_defined(opened.creation, &filled), "H5Pfill_value_defined", path_);
+  dataset->never_filled = filled == H5D_FILL_VALUE_UNDEFINED;
   return dataset;
 }
 

@@ -20,6 +20,7 @@ struct CanonicalDataset : LogDataset {
   void* under = nullptr;                 ///< the dataset below the connector
   std::optional<std::uint64_t> address;  ///< of its first byte; none before it is written first
   bool fresh = false;                    ///< see Posting
+  bool never_filled = false;             ///< its fill value is undefined
   hdf5::Handle creation;                 ///< of one in chunks
   Extent chunk;                          ///< the same
   ChunkGrid grid;                        ///< the same, of parts of elements
@@ -62,6 +63,9 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
 
   bool writable() const override { return true; }
   bool shows_all() const override { return !has_pending(); }
+  bool is_never_filled(const LogDataset& dataset) const {
+    return known_.at(dataset.number())->never_filled;
+  }
   void read(LogDataset& dataset, std::vector<ReadRun> reads) override;
   void flush(const Location& file) override;
   void reshape(const Location& file, LogDataset& dataset, const Extent& extent) override;

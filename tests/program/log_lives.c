@@ -7,6 +7,7 @@
  *   twice open|reopen [parallel]   a file has two handles, and what is in it is open through both
  *   mounted, external     a dataset is read and written through another file
  *   linked-first          a file is opened while it is being changed through an external link
+ *   unfilled              a dataset without a fill value, which cannot get another extent
  *   aligned THRESHOLD ALIGNMENT ELEMENTS [parallel]   four flushes of an aligned file
  *   elsewhere [parallel]  the process goes to another folder while it has a file open
  *   old-format            a file in the format of HDF5 1.8
@@ -130,6 +131,11 @@ static void mounted(void) {
   b = H5Fopen("b.h5", H5F_ACC_RDWR, H5P_DEFAULT);
   say("H5Fmount", H5Fmount(a, "m", b, H5P_DEFAULT));
   if (asked("closed")) say("H5Fclose", H5Fclose(b));
+  if (!asked("closed")) { /* its root is now that of the other file */
+    one = dataset(b, "rooted", length);
+    say("H5Dwrite", write_from(one, 300));
+    H5Dclose(one);
+  }
   one = H5Dopen2(a, "m/d", H5P_DEFAULT);
   show("m/d", one);
   say("H5Dwrite", write_from(one, 100));
@@ -172,7 +178,15 @@ static void external(void) {
   if (asked("open")) b = H5Fopen("b.h5", H5F_ACC_RDWR, H5P_DEFAULT);
   through_link(H5F_ACC_RDONLY);
   through_link(H5F_ACC_RDWR);
-  if (b >= 0) {
+  if (asked("last")) {
+    a = H5Fopen("a.h5", H5F_ACC_RDWR, H5P_DEFAULT);
+    one = H5Dopen2(a, "l", H5P_DEFAULT);
+    say("H5Fclose", H5Fclose(b));
+    say("H5Dwrite", write_from(one, 300));
+    show("l", one);
+    say("H5Dclose", H5Dclose(one));
+    say("H5Fclose", H5Fclose(a));
+  } else if (b >= 0) {
     one = H5Dopen2(b, "d", H5P_DEFAULT);
     show("d", one);
     H5Dclose(one);
@@ -197,6 +211,22 @@ static void linked_first(void) {
   say("H5Fflush", H5Fflush(b, H5F_SCOPE_GLOBAL));
   say("H5Fclose", H5Fclose(b));
   say("H5Fclose", H5Fclose(a));
+}
+
+static void unfilled(void) {
+  const hsize_t elements = length, fewer = length - 1;
+  hid_t file = create("a.h5", H5P_DEFAULT), list = H5Pcreate(H5P_DATASET_CREATE), one;
+  hid_t space = H5Screate_simple(1, &elements, NULL);
+  H5Pset_fill_value(list, H5T_NATIVE_INT, NULL);
+  one = H5Dcreate2(file, "d", H5T_NATIVE_INT, space, H5P_DEFAULT, list, H5P_DEFAULT);
+  say("H5Dwrite", write_from(one, 100));
+  show("d", one);
+  say("H5Dset_extent", H5Dset_extent(one, &fewer));
+  show("d", one);
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(file));
+  H5Sclose(space);
+  H5Pclose(list);
 }
 
 static void aligned(void) {
@@ -256,6 +286,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "mounted") == 0) mounted();
   if (strcmp(argv[1], "external") == 0) external();
   if (strcmp(argv[1], "linked-first") == 0) linked_first();
+  if (strcmp(argv[1], "unfilled") == 0) unfilled();
   if (strcmp(argv[1], "aligned") == 0) aligned();
   if (strcmp(argv[1], "elsewhere") == 0) elsewhere();
   if (strcmp(argv[1], "old-format") == 0) of_old_format();

@@ -97,7 +97,7 @@ def test_a_mounted_file_has_its_own_log(lives, words):
     lives("mounted", *words)
 
 
-@pytest.mark.parametrize("words", [[], ["open"]])
+@pytest.mark.parametrize("words", [[], ["open"], ["open", "last"]])
 def test_an_external_link_leads_to_the_log_of_the_other_file(lives, words):
     lives("external", *words)
 
@@ -116,6 +116,10 @@ def test_space_that_hdf5_aligns_is_no_obstacle(lives, alignment, ranks, words):
 @pytest.mark.parametrize("ranks, words", [(1, []), (2, ["parallel"])])
 def test_the_process_may_change_its_folder(lives, ranks, words):
     lives("elsewhere", *words, ranks=ranks)
+
+
+def test_a_dataset_without_a_fill_value_shows_what_was_written(lives):
+    lives("unfilled")
 
 
 def test_a_file_in_the_format_of_hdf5_1_8_is_made_without_a_log(lives):

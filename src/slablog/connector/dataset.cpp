@@ -71,9 +71,12 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
     auto& mine = as_object(object);
     refuse_own_group(mine, name);
     const auto parent = parent_of(mine, name);
-    if (parent->log && parent->log->log && belongs_into_log(type, space, creation)) {
-      return create_in_log(mine, *parent->log, place, name, links, type, space, creation, access,
-                           list);
+    const bool may_be_logged = mine.log == nullptr || mine.log->log != nullptr;
+    const auto home = parent.get() != &mine ? parent->log
+                      : may_be_logged       ? log_at(mine, name)
+                                            : nullptr;
+    if (home && home->log && belongs_into_log(type, space, creation)) {
+      return create_in_log(mine, *home, place, name, links, type, space, creation, access, list);
     }
     auto* made = wrapped(H5VLdataset_create(mine.under, place, mine.connector, name, links, type,
                                             space, creation, access, list, nullptr),
@@ -115,6 +118,12 @@ Elements elements_of(const Object& mine, hid_t memory, hid_t file) {
   return selected(mine.dataset->extent(), memory, file, &mine.log->file->selections());
 }
 
+/// HDF5 reads nothing at all of a dataset that it would not fill and that has no space yet.
+bool is_unreadable_below(const Object& mine) {
+  return is_canonical(mine) && mine.dataset->has_pending() &&
+         mine.log->canonical->is_never_filled(*mine.dataset);
+}
+
 /// Those of this process alone, to which a virtual dataset may lead.
 void show_all_canonical() {
   for (const auto& [number, open] : open_logs()) {
@@ -130,7 +139,8 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
     std::vector<void*> targets;
     for (size_t i = 0; i < count; ++i) {
       auto& mine = as_object(objects[i]);
-      if (is_logged(mine)) {
+      if (is_unreadable_below(mine)) show_all(mine);
+      if (is_logged(mine) || is_unreadable_below(mine)) {
         read_elements(*mine.log->file, *mine.dataset, types[i],
                       elements_of(mine, memory[i], file[i]), list, buffers[i]);
         continue;
@@ -237,6 +247,10 @@ bool moves_elements(const Object& mine, const H5VL_dataset_specific_args_t& args
 }
 
 herr_t set_extent(Object& mine, H5VL_dataset_specific_args_t& args, hid_t list) {
+  if (is_logged(mine) && mine.creation.is_open() &&
+      H5Pget_layout(mine.creation.get()) == H5D_CONTIGUOUS) {
+    throw Refusal(H5E_DATASET, H5E_CANTSET, "the dataset has contiguous storage");
+  }
   const auto* size = args.args.set_extent.size;
   const Extent extent(size, size + mine.dataset->extent().size());
   auto& file = *mine.log->file;

@@ -93,6 +93,23 @@ Openers openers_of(hid_t access, const std::string& path) {
   return openers;
 }
 
+/// What HDF5 writes of its metadata are many small pieces, between which lies what the ranks have
+/// written. ROMIO would read all of that and write it again, unless the program's hints say so.
+void write_only_pieces(hid_t access, const std::string& path) {
+  constexpr const char* property = "mpi_params_info";  // H5Pset_fapl_mpio would wait for all ranks
+  constexpr const char* hint = "romio_ds_write";
+  MPI_Info info = MPI_INFO_NULL;
+  hdf5::check(H5Pget(access, property, &info), "H5Pget", path);
+  if (info == MPI_INFO_NULL) check_mpi(MPI_Info_create(&info), "MPI_Info_create");
+  herr_t status = 0;
+  if (!mpiio::entries_of(info).contains(hint)) {
+    check_mpi(MPI_Info_set(info, hint, "disable"), "MPI_Info_set");
+    status = H5Pset(access, property, &info);
+  }
+  MPI_Info_free(&info);
+  hdf5::check(status, "H5Pset", path);
+}
+
 /// The file stays the same when the process changes its folder.
 std::string whole_path(const char* name) { return std::filesystem::absolute(name).string(); }
 
@@ -200,6 +217,7 @@ void prepare(Below& low, hid_t access, const char* name, Opener opener) {
   if (left) {
     hdf5::check(H5Pset(low.access.get(), "clear_status_flags", &left), "H5Pset", name);
   }
+  if (is_parallel(low.access.get())) write_only_pieces(low.access.get(), name);
   if (low.config.layout == Layout::canonical) {
     return prepare_canonical(low, opener);
   }

@@ -38,7 +38,11 @@ struct ForwardObject<call, type> {
   static void* callback(void* object, const H5VL_loc_params_t* place, Rest... rest) {
     return guarded_object("object", [&] {
       const auto& mine = as_object(object);
-      return wrapped(call(mine.under, place, mine.connector, rest...), mine, type);
+      auto* under = call(mine.under, place, mine.connector, rest...);
+      // An attribute is in the file of its object. (A file that is mounted shows another's root.)
+      const bool is_beside = type == H5I_ATTR && place->type == H5VL_OBJECT_BY_SELF;
+      return is_beside && mine.type != H5I_FILE ? wrapped_beside(under, mine, type)
+                                                : wrapped(under, mine, type);
     });
   }
 };

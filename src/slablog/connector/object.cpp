@@ -110,6 +110,8 @@ bool is_kept_by_objects(const Object& file) {
          count > 0;
 }
 
+bool is_file_of_hdf5(const Object& object) { return object.type == H5I_FILE && object.by_hdf5; }
+
 bool are_same(const H5O_token_t& a, const H5O_token_t& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
@@ -202,9 +204,10 @@ Location OpenLog::location() const {
 
 // Preferably one that is found through its token.
 const Object& OpenLog::any_object() const {
-  const auto other = std::find_if(objects.begin(), objects.end(),
-                                  [](const Object* object) { return object->type != H5I_FILE; });
-  return other == objects.end() ? **objects.begin() : **other;
+  const auto last_choice = [](const Object* object) {
+    return std::pair(is_file_of_hdf5(*object), object->type == H5I_FILE);
+  };
+  return **std::ranges::min_element(objects, {}, last_choice);
 }
 
 bool OpenLog::is_group(const H5O_token_t& token) const {
@@ -213,9 +216,11 @@ bool OpenLog::is_group(const H5O_token_t& token) const {
 
 bool OpenLog::is_root(const H5O_token_t& token) const { return are_same(token, root_); }
 
+// A file that was opened through an external link is an object of HDF5's own until HDF5 closes it.
 bool OpenLog::is_last(const Object& object) const {
   return std::none_of(objects.begin(), objects.end(), [&](const Object* other) {
-    return other != &object && (object.type != H5I_FILE || other->type == H5I_FILE);
+    return other != &object && !is_file_of_hdf5(*other) &&
+           (object.type != H5I_FILE || other->type == H5I_FILE);
   });
 }
 
@@ -274,6 +279,14 @@ std::shared_ptr<Object> parent_of(Object& place, const char* name) {
   }
 }
 
+std::shared_ptr<OpenLog> log_at(const Object& place, const char* name) {
+  if (open_logs().empty()) return nullptr;
+  const bool from_root = name != nullptr && *name == '/';
+  const auto info =
+      basic_info(place.under, named(place.type, from_root ? "/" : "."), place.connector);
+  return info ? log_of_file(info->fileno) : nullptr;
+}
+
 unsigned long file_number(void* under, H5I_type_t type, hid_t connector) {
   const auto number = find_file_number(under, self(type), connector);
   if (!number) hdf5::fail("H5Oget_info", "the file");
@@ -283,6 +296,10 @@ unsigned long file_number(void* under, H5I_type_t type, hid_t connector) {
 void* wrapped(void* under, const Object& parent, H5I_type_t type) {
   if (under == nullptr) return nullptr;
   return new Object(under, parent.connector, type, log_of(under, type, parent.connector));
+}
+
+void* wrapped_beside(void* under, const Object& parent, H5I_type_t type) {
+  return under == nullptr ? nullptr : new Object(under, parent.connector, type, parent.log);
 }
 
 void report(const char* callback) {
@@ -315,7 +332,7 @@ herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), 
     const bool ends = is_last || (is_file && log && log->canonical);
     const bool well = !ends || prepare_close(*log, is_file && !ending());
     // What the connector itself has open must not keep a file open.
-    if (log && is_file) log->close_group();
+    if (log && (is_file || is_last)) log->close_group();
     const bool may_stay = is_file && is_kept_by_objects(mine);
     const auto status = is_canonical(mine)
                             ? log->canonical->close(*mine.dataset, mine.under, list, is_last)
@@ -325,10 +342,8 @@ herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), 
       mine.under = nullptr;
       mine.leave_log();
     }
-    if (log && log->objects.empty()) {
-      log->close_group();
-      logs_without_objects().push_back(log);
-    } else if (log && is_file) {
+    if (log) end_without_objects(log);
+    if (log && is_file && !log->objects.empty() && !is_file_of_hdf5(log->any_object())) {
       log->open_group(log->any_object());
     }
     if (stays) return -1;
@@ -337,6 +352,12 @@ herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), 
     delete &mine;
     return well || ending() || type != H5I_DATASET ? 0 : -1;
   });
+}
+
+void end_without_objects(const std::shared_ptr<OpenLog>& log) {
+  if (!log->objects.empty()) return;
+  log->close_group();
+  logs_without_objects().push_back(log);
 }
 
 void end_closed_logs(bool well) {

@@ -75,6 +75,7 @@ struct Object {
   void* under;  ///< null where it could not be closed
   hid_t connector;
   H5I_type_t type;
+  bool by_hdf5 = false;  ///< it was made by wrapping, and HDF5 may never close it
   std::shared_ptr<OpenLog> log;
   std::shared_ptr<LogDataset> dataset;  ///< of a dataset whose elements go past HDF5
   hdf5::Handle creation;                ///< as the user gave it, of a dataset made in this session
@@ -93,6 +94,9 @@ std::shared_ptr<OpenLog> log_of(void* under, H5I_type_t type, hid_t connector);
 /// An object in the file where what is made at `place` gets its `name`, which may lead into another
 /// file; null: no name.
 std::shared_ptr<Object> parent_of(Object& place, const char* name);
+/// The log of the file where what is made at `place` with a name without further groups, or without
+/// any, comes to lie: the root of a mounted file is that of the file it is mounted in.
+std::shared_ptr<OpenLog> log_at(const Object& place, const char* name);
 
 /// An object itself, and what a name leads to from it.
 H5VL_loc_params_t self(H5I_type_t type);
@@ -108,6 +112,8 @@ std::shared_ptr<OpenLog> log_of_file(unsigned long number);
 
 /// An object that came from below, reached from `parent`, or null for null.
 void* wrapped(void* under, const Object& parent, H5I_type_t type);
+/// The same where it is in the file of `parent`, which need not be asked then.
+void* wrapped_beside(void* under, const Object& parent, H5I_type_t type);
 
 /// What HDF5 has said of a call below that has failed. It is put back when this goes, since the
 /// calls in between, which only tidy up, clear it; so this must be the first that was declared.
@@ -156,6 +162,8 @@ void show_all(const Object& object);
 /// before that, and the log ends after it. On failure the object stays if HDF5 below kept it.
 herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), hid_t list);
 
+/// To be called when an object of the log has gone: without any it ends as soon as HDF5 closes it.
+void end_without_objects(const std::shared_ptr<OpenLog>& log);
 /// Ends the logs without objects that HDF5 has closed by now: it kept them while they were mounted.
 /// `well`: whether it said that it could. Throws IoError.
 void end_closed_logs(bool well = true);

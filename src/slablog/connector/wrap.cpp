@@ -39,6 +39,7 @@ void* wrap_object(void* object, H5I_type_t type, void* context) {
     const bool is_hdf5s_own = type == H5I_FILE && OpeningFile::count > 0;
     auto made = std::make_unique<Object>(
         under, from.connector, type, is_hdf5s_own ? nullptr : log_of(under, type, from.connector));
+    made->by_hdf5 = true;
     if (type == H5I_DATASET) find_dataset(*made, false);
     return made.release();
   });
@@ -48,7 +49,10 @@ void* unwrap_object(void* object) {
   auto& mine = as_object(object);
   auto* under = H5VLunwrap_object(mine.under, mine.connector);
   if (under != nullptr && is_canonical(mine)) mine.log->canonical->leave(*mine.dataset);
-  if (under != nullptr) delete &mine;
+  if (under == nullptr) return nullptr;
+  const auto log = mine.log;
+  delete &mine;
+  if (log) end_without_objects(log);
   return under;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "storage/hdf5/older.hpp"
 
 namespace slabmark::slablog {
 

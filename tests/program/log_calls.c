@@ -20,6 +20,11 @@
 
 #include "log_scenario.h"
 
+#if !H5_VERSION_GE(2, 0, 0)
+#define H5Dread_chunk2(dataset, list, first, mask, to, bytes) \
+  ((void)(bytes), H5Dread_chunk(dataset, list, first, mask, to))
+#endif
+
 enum { length = 12 };
 
 static hid_t create(const char* name) {

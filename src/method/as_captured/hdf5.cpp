@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "capture/recorder.hpp"
 #include "method/as_captured/replay.hpp"
+#include "storage/hdf5/older.hpp"
 #include "storage/hdf5/space.hpp"
 #include "storage/hdf5/union.hpp"
 #include "storage/mpiio/info.hpp"

@@ -11,6 +11,7 @@
 #include "scratch.hpp"
 #include "storage/hdf5/chunks.hpp"
 #include "storage/hdf5/handle.hpp"
+#include "storage/hdf5/older.hpp"
 #include "storage/hdf5/placeholder.hpp"
 
 namespace slabmark::hdf5 {

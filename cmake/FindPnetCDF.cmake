@@ -1,5 +1,6 @@
 # PnetCDF of the same MPI as ours, as the target PnetCDF::PnetCDF. PNETCDF_DIR names its prefix (variable or
-# environment); else pnetcdf-config in the PATH, else the usual places. Without it the PnetCDF methods and .nc maps are off.
+# environment; "no": none); else pnetcdf-config in the PATH, else the usual places. Without it the PnetCDF methods and .nc maps
+# are off.
 
 find_program(PnetCDF_CONFIG pnetcdf-config HINTS ${PNETCDF_DIR} ENV PNETCDF_DIR PATH_SUFFIXES bin)
 if(PnetCDF_CONFIG)
@@ -12,7 +13,9 @@ find_library(PnetCDF_STATIC_LIBRARY libpnetcdf.a HINTS ${PNETCDF_DIR} ENV PNETCD
 mark_as_advanced(PnetCDF_STATIC_LIBRARY)  # for the drop-in's archive alone
 
 set(reason "")
-if(PnetCDF_INCLUDE_DIR AND PnetCDF_LIBRARY)
+if("${PNETCDF_DIR}" STREQUAL "no" OR "$ENV{PNETCDF_DIR}" STREQUAL "no")
+  set(reason "PNETCDF_DIR is 'no'")
+elseif(PnetCDF_INCLUDE_DIR AND PnetCDF_LIBRARY)
   file(STRINGS ${PnetCDF_INCLUDE_DIR}/pnetcdf.h line REGEX "define PNETCDF_VERSION_(MAJOR|MINOR|SUB) ")
   string(REGEX REPLACE "[^0-9;]" "" numbers "${line}")
   list(JOIN numbers "." PnetCDF_VERSION)

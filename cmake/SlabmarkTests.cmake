@@ -1,3 +1,16 @@
+set(SLABMARK_TESTS "" CACHE STRING "`all` has only what tests need whose names match this regular expression; empty: all")
+
+# slabmark_only_for_tests(<target> <tests>...) leaves the target out of `all` unless one of the tests is wanted.
+function(slabmark_only_for_tests target)
+  set(wanted ${ARGN})
+  if(SLABMARK_TESTS)
+    list(FILTER wanted INCLUDE REGEX ${SLABMARK_TESTS})
+  endif()
+  if(NOT wanted)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  endif()
+endfunction()
+
 # slabmark_test(<folder of tests> [MPI_RANKS <n>...] [DEPENDS <rooms>...])
 #
 # Makes one executable of tests/<folder>/*_test.cpp that links the room of the same name, what that depends on and rooms
@@ -13,6 +26,11 @@ function(slabmark_test folder)
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   slabmark_use_rooms(test_${name} PRIVATE tests/${folder} ${folder} ${TEST_DEPENDS})
+  set(names ${folder})
+  if(TEST_MPI_RANKS)
+    list(TRANSFORM TEST_MPI_RANKS PREPEND ${folder}.np OUTPUT_VARIABLE names)
+  endif()
+  slabmark_only_for_tests(test_${name} ${names})
   if(TEST_MPI_RANKS)
     target_link_libraries(test_${name} PRIVATE slabmark_mpi_main)
     foreach(ranks ${TEST_MPI_RANKS})

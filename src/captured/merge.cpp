@@ -36,6 +36,13 @@ class Table {
   json values_ = json::array();
 };
 
+/// Command lines and variables of processes are as these have them, which need not be UTF-8.
+std::string ascii_of(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 127; }, '?');
+  return text;
+}
+
 /// What a process says of itself and of its numbers.
 struct Process {
   const SpoolReader::Process* frames = nullptr;
@@ -76,10 +83,14 @@ class Definitions {
  private:
   enum class Kind { process, file, other };
 
-  void add(Process& process, const std::string& text, const ByteReader& reader) {
+  void add(Process& process, std::string text, const ByteReader& reader) {
     auto known = kinds_.find(text);
     if (known == kinds_.end()) {
-      const json value = json::parse(text, nullptr, false);
+      json value = json::parse(text, nullptr, false);
+      if (value.is_discarded()) {
+        text = ascii_of(std::move(text));
+        value = json::parse(text, nullptr, false);
+      }
       if (!value.is_object()) reader.refuse("a definition is no JSON object");
       const std::string kind = value.value("kind", "");
       if (kind == "process") {
@@ -110,7 +121,8 @@ std::vector<const Process*> ranks_of(const std::vector<Process>& processes,
     std::stable_sort(known.begin(), known.end(), [](const Process* a, const Process* b) {
       const auto key = [](const Process& process) {
         const json launched = process.facts.value("launched", json::array({0, 0}));
-        return std::pair(launched[0].get<std::uint64_t>(), process.facts.value("started", 0.0));
+        return std::pair(launched[0].get<std::uint64_t>(),
+                         process.facts.value("started", std::int64_t{0}));
       };
       return key(*a) < key(*b);
     });

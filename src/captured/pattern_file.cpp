@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/version.hpp"
+#include "captured/header.hpp"
 #include "storage/hdf5/file.hpp"
 
 namespace slabmark {
@@ -72,16 +73,7 @@ PatternFile::PatternFile(const std::string& path) : path_(path), file_(open_file
   guess_ = text_attribute("guess");
   const std::vector<std::uint8_t> text = read_all<std::uint8_t>("header");
   header_ = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
-  const auto has_list = [&](const char* key) {
-    return header_.contains(key) && header_[key].is_array();
-  };
-  if (!header_.is_object() || !has_list("files") || !has_list("definitions") ||
-      !has_list("ranks")) {
-    throw InputError(
-        fmt::format("The header of '{}' is damaged: it has no lists of files, definitions "
-                    "and ranks.",
-                    path));
-  }
+  check_header(header_, path);
   ranks_ = header_["ranks"].size();
   if (ranks_ == 0) throw InputError(fmt::format("'{}' is of no rank.", path));
   for (auto& [name, begins] : {std::pair{"events", &events_begin_},

@@ -1,7 +1,8 @@
 /* capture_posix FOLDER SEED: random calls of the C library on two files, of which it prints what it
- * asked for: CALL FILE FIRST BYTES. It knows nothing of capture.
+ * asked for: CALL FILE FIRST BYTES. It knows nothing of capture. A stream in memory is no file.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@ static void say(const char* call, const char* file, long first, long bytes) {
 
 int main(int argc, char** argv) {
   static char data[4096];
+  char* text = NULL;
+  size_t length = 0;
   char path[512], path_of_stream[512];
   int i;
   if (argc < 3) return 2;
@@ -33,11 +36,17 @@ int main(int argc, char** argv) {
   int copy = dup(file);
   FILE* stream = fopen(path_of_stream, "w+");
   if (file < 0 || copy < 0 || !stream || ftruncate(file, 20000)) return 1;
-  long at = 0, at_of_stream = 0;
+  FILE* in_memory = open_memstream(&text, &length);
+  errno = 0;
+  if (!in_memory || fwrite(data, 1, 10, in_memory) != 10 || errno || fclose(in_memory)) return 1;
+  free(text);
+  enum { least = 200 }; /* bytes of the stream, so that all can be read that are asked for */
+  say("fwrite", "stream", 0, (long)fwrite(data, 1, least, stream));
+  long at = 0, at_of_stream = least;
   for (i = 0; i < 40; ++i) {
     const long bytes = 1 + random_below(100), place = random_below(9000);
     struct iovec pieces[2] = {{data + 200, (size_t)bytes}, {data + 50, 7}};
-    switch (random_below(9)) {
+    switch (random_below(10)) {
       case 0:
         say("pwrite", "fd", place, pwrite(file, data, (size_t)bytes, place));
         break;
@@ -65,6 +74,11 @@ int main(int argc, char** argv) {
       case 7:
         say("fwrite", "stream", at_of_stream, (long)fwrite(data, 1, (size_t)bytes, stream));
         at_of_stream += bytes;
+        break;
+      case 8:
+        if (fseek(stream, bytes, SEEK_SET)) return 1;
+        say("fread", "stream", bytes, (long)fread(data, 1, (size_t)bytes, stream));
+        if (fseek(stream, at_of_stream, SEEK_SET)) return 1;
         break;
       default:
         at_of_stream = place;

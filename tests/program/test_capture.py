@@ -238,6 +238,30 @@ def test_what_is_no_sound_pattern_file_is_refused_in_one_sentence(run, refused, 
     assert words in refused(done, "slabmark-bench")
 
 
+def of_kind(header, kind):
+    return next(entry for entry in header["definitions"] if entry["kind"] == kind)
+
+
+HEADERS = {
+    "no extent": (lambda header: of_kind(header, "dataset").pop("extent"), "has no 'extent'"),
+    "other lengths": (lambda header: of_kind(header, "dataset")["extent"].append("3"), "another 'extent'"),
+    "more limits": (lambda header: of_kind(header, "dataset")["maximum"].append(1), "another 'maximum'"),
+    "no kind": (lambda header: of_kind(header, "call").pop("kind"), "has no 'kind'"),
+    "a number for a name": (lambda header: of_kind(header, "call").update(name=1), "another 'name'"),
+    "no object": (lambda header: header["files"].append(3), "is no object"),
+    "other hints": (lambda header: header["files"][0].update(hints=[1]), "another 'hints'"),
+}
+
+
+@pytest.mark.parametrize("case", HEADERS)
+def test_a_header_with_other_things_than_the_format_has_is_refused_in_one_sentence(run, refused, good, tmp_path, case):
+    path = tmp_path / "x.pattern"
+    shutil.copy(good, path)
+    change, words = HEADERS[case]
+    change_header(path, change)
+    assert words in refused(run("slabmark-pattern", ["show", path]), "slabmark-pattern")
+
+
 def frames(spool):
     """(process, whole frame) of a file of a spool."""
     data = spool.read_bytes()

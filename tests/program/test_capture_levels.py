@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import sys
 
 import pytest
@@ -170,6 +171,35 @@ def test_calls_of_the_c_library_are_recorded_in_programs_that_use_no_other(captu
                  str(event["selection"]["counts"][0][0])] for event in events if "selection" in event]
     assert recorded == asked
     assert events[-1]["uncaptured"].startswith("fprintf")
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+@pytest.mark.parametrize("program", ["capture_hdf5", "capture_mpiio", "capture_posix"])
+def test_names_that_are_no_utf8_neither_end_the_program_nor_spoil_the_pattern(captured, tmp_path, program):
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    _, [events] = captured(program, [folder if program == "capture_posix" else folder / "a", 1, 10], launch=True)
+    assert {pathlib.Path(event["file"]).parent.name for event in events if "file" in event} == {"caf\ufffd"}
+
+
+GERMAN = """
+import locale, pathlib, sys
+locale.setlocale(locale.LC_ALL, "")
+assert locale.localeconv()["decimal_point"] == ","
+pathlib.Path(sys.argv[1]).write_bytes(bytes(100))
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_a_program_in_a_locale_with_a_decimal_comma_is_captured(captured, tmp_path):
+    try:
+        subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", tmp_path / "de_DE.UTF-8"], check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no locale with a decimal comma can be made here")
+    (tmp_path / "german.py").write_text(GERMAN)
+    _, [events] = captured(sys.executable, [tmp_path / "german.py", tmp_path / "data"], LOCPATH=str(tmp_path), LC_ALL="de_DE.UTF-8",
+                           SLABMARK_CAPTURE_POSIX="on")
+    assert [event["call"] for event in events if "writes" in event.get("flags", ())] == ["write"]
 
 
 @pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")

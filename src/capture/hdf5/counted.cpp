@@ -1,8 +1,6 @@
 // What is around datasets: attributes, groups, links, and objects of any kind.
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "capture/hdf5/describe.hpp"
 #include "capture/hdf5/forward.hpp"
 #include "capture/hdf5/selection.hpp"
@@ -17,13 +15,12 @@ Id describe_attribute(const char* name, hid_t type, hid_t space) {
   const auto extent = extent_of(space);
   std::uint64_t count = 1;
   for (const auto length : extent) count *= length;
-  return define(nlohmann::json{{"kind", "attribute"},
-                               {"name", name == nullptr ? "" : name},
-                               {"type", type_of(type)},
-                               {"count", count},
-                               {has_names(type) ? "named" : "hdf5", {{"type", encoded_type(type)}}},
-                               {"space", encoded_space(space)}}
-                    .dump());
+  return define(text_of({{"kind", "attribute"},
+                         {"name", name == nullptr ? "" : name},
+                         {"type", type_of(type)},
+                         {"count", count},
+                         {has_names(type) ? "named" : "hdf5", {{"type", encoded_type(type)}}},
+                         {"space", encoded_space(space)}}));
 }
 
 void* create_attribute(void* object, const H5VL_loc_params_t* place, const char* name, hid_t type,
@@ -135,7 +132,7 @@ void* create_group(void* object, const H5VL_loc_params_t* place, const char* nam
   const auto path = name_of(as_object(made), H5I_GROUP);
   record({.call = id,
           .file = mine.file,
-          .details = define(nlohmann::json{{"kind", "group"}, {"name", path}}.dump())});
+          .details = define(text_of({{"kind", "group"}, {"name", path}}))});
   return made;
 }
 

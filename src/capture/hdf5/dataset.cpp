@@ -3,8 +3,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "capture/hdf5/describe.hpp"
 #include "capture/hdf5/forward.hpp"
 #include "capture/hdf5/selection.hpp"
@@ -37,7 +35,8 @@ nlohmann::json describe(const Object& mine) {
   const auto type = get(mine, H5VL_DATASET_GET_TYPE).args.get_type.type_id;
   const auto space = get(mine, H5VL_DATASET_GET_SPACE).args.get_space.space_id;
   const auto creation = get(mine, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id;
-  nlohmann::json description{{"kind", "dataset"}, {"type", "char"}};
+  nlohmann::json description{
+      {"kind", "dataset"}, {"type", "char"}, {"extent", nlohmann::json::array()}};
   if (type > 0 && space > 0 && creation > 0) {
     description = describe_dataset(type, space, creation);
   }
@@ -56,7 +55,7 @@ void enter(Object& dataset, nlohmann::json description) {
     description["unnamed"] = true;
   }
   description["name"] = std::move(name);
-  dataset.dataset = define(description.dump());
+  dataset.dataset = define(text_of(description));
   H5O_info2_t info;
   H5VL_object_get_args_t args{};
   args.op_type = H5VL_OBJECT_GET_INFO;
@@ -203,8 +202,12 @@ class Transfer {
     flags_ = is_collective(list);
   }
 
-  void record_as(const char* call, unsigned direction, void* objects[], herr_t status) {
-    const auto id = parts_.empty() ? no_id : call_id(call, direction == writes ? "write" : "read");
+  void record_as(unsigned direction, void* objects[], herr_t status) {
+    if (parts_.empty()) return;
+    const bool is_write = direction == writes;
+    const auto id = call_id(
+        std::string(is_write ? "H5Dwrite" : "H5Dread") + (parts_.size() > 1 ? "_multi" : ""),
+        is_write ? "write" : "read");
     static thread_local Boxes selection;
     static thread_local Boxes memory;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -235,37 +238,29 @@ class Transfer {
   unsigned flags_ = 0;
 };
 
-std::vector<void*> below(std::size_t count, void* const objects[]) {
-  std::vector<void*> under(count);
-  for (std::size_t i = 0; i < count; ++i) under[i] = as_object(objects[i]).under;
-  return under;
+std::vector<void*> under(std::size_t count, void* const objects[]) {
+  std::vector<void*> all(count);
+  for (std::size_t i = 0; i < count; ++i) all[i] = as_object(objects[i]).under;
+  return all;
 }
 
-herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[], hid_t list,
-            void* buffers[], void** request) {
+/// `below`: H5VLdataset_read or H5VLdataset_write, `buffers` being const for the latter.
+template <auto below, unsigned direction, class Buffers>
+herr_t move(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[], hid_t list,
+            Buffers buffers, void** request) {
   const Call call;
   if (count == 0) return 0;
   Transfer transfer(call.is_programs(), count, objects, types, memory, file, list);
   const auto& mine = as_object(objects[0]);
-  const auto status = hdf5().H5VLdataset_read(count, below(count, objects).data(), mine.connector,
-                                              types, memory, file, list, buffers, request);
+  const auto status = (hdf5().*below)(count, under(count, objects).data(), mine.connector, types,
+                                      memory, file, list, buffers, request);
   wrap_request(request, mine);
-  transfer.record_as(count > 1 ? "H5Dread_multi" : "H5Dread", reads, objects, status);
+  transfer.record_as(direction, objects, status);
   return status;
 }
 
-herr_t write(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[], hid_t list,
-             const void* buffers[], void** request) {
-  const Call call;
-  if (count == 0) return 0;
-  Transfer transfer(call.is_programs(), count, objects, types, memory, file, list);
-  const auto& mine = as_object(objects[0]);
-  const auto status = hdf5().H5VLdataset_write(count, below(count, objects).data(), mine.connector,
-                                               types, memory, file, list, buffers, request);
-  wrap_request(request, mine);
-  transfer.record_as(count > 1 ? "H5Dwrite_multi" : "H5Dwrite", writes, objects, status);
-  return status;
-}
+constexpr auto* read = move<&Hdf5::H5VLdataset_read, reads, void**>;
+constexpr auto* write = move<&Hdf5::H5VLdataset_write, writes, const void**>;
 
 herr_t specific(void* object, H5VL_dataset_specific_args_t* args, hid_t list, void** request) {
   const Call call;

@@ -39,10 +39,6 @@ std::string encoded(const Encode& encode) {
 
 }  // namespace
 
-Id call_id(const char* name, const char* effect) {
-  return define(nlohmann::json{{"kind", "call"}, {"name", name}, {"effect", effect}}.dump());
-}
-
 std::string encoded_list(hid_t list) {
   return encoded(
       [&](void* to, std::size_t* size) { return hdf5().H5Pencode2(list, to, size, H5P_DEFAULT); });
@@ -95,10 +91,9 @@ nlohmann::json type_of(hid_t type) {
 }
 
 Id memory_type(hid_t type) {
-  return define(nlohmann::json{{"kind", "type"},
-                               {"type", type_of(type)},
-                               {has_names(type) ? "named" : "hdf5", {{"type", encoded_type(type)}}}}
-                    .dump());
+  return define(text_of({{"kind", "type"},
+                         {"type", type_of(type)},
+                         {has_names(type) ? "named" : "hdf5", {{"type", encoded_type(type)}}}}));
 }
 
 nlohmann::json describe_dataset(hid_t type, hid_t space, hid_t creation) {
@@ -149,7 +144,7 @@ Id transfer_list(hid_t list) {
   static const auto plain = encoded_list(hdf5().default_transfer());
   auto text = encoded_list(list);
   if (text == plain) return no_id;
-  return define(nlohmann::json{{"kind", "properties"}, {"base64", std::move(text)}}.dump());
+  return define(text_of({{"kind", "properties"}, {"base64", std::move(text)}}));
 }
 
 unsigned is_collective(hid_t list) {

@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include <mpi.h>
-#include <nlohmann/json.hpp>
 
 #include "capture/hdf5/describe.hpp"
 #include "capture/hdf5/forward.hpp"
@@ -111,10 +110,9 @@ nlohmann::json describe_file(const char* path, hid_t creation, hid_t access) {
 void describe_library() {
   const auto& version = hdf5().version;
   describe_process(
-      nlohmann::json{{"libraries",
-                      {{"hdf5", std::to_string(version[0]) + "." + std::to_string(version[1]) +
-                                    "." + std::to_string(version[2])}}}}
-          .dump());
+      text_of({{"libraries",
+                {{"hdf5", std::to_string(version[0]) + "." + std::to_string(version[1]) + "." +
+                              std::to_string(version[2])}}}}));
 }
 
 /// What the connector below is to see of an access list.
@@ -180,7 +178,7 @@ void* opened(const Call& call, const char* function, const char* effect, const c
   wrap_request(request, *file);
   if (!call.is_programs()) return file;
   describe_library();
-  file->file = open_file(description.dump());
+  file->file = open_file(text_of(description));
   const std::int64_t arguments[] = {flags};
   record({.call = call_id(function, effect), .file = file->file, .arguments = arguments});
   return file;
@@ -278,8 +276,7 @@ Id file_of(unsigned long number, const Object& object) {
     args.args.get_name.buf_size = length + 1;
     if (!ask()) path.clear();
   }
-  const auto file =
-      open_file(nlohmann::json{{"kind", "file"}, {"level", "hdf5"}, {"path", path}}.dump());
+  const auto file = open_file(text_of({{"kind", "file"}, {"level", "hdf5"}, {"path", path}}));
   record({.call = call_id("H5Fopen by an external link", "open"), .file = file});
   return openings()[number] = file;
 }

@@ -32,8 +32,6 @@ State& state() {
   return one;
 }
 
-Id bytes_id() { return define(R"({"kind":"bytes"})"); }
-
 unsigned failed_if(int error) { return error == MPI_SUCCESS ? 0 : unsigned{failed}; }
 
 nlohmann::json words_of_mode(int mode) {
@@ -100,10 +98,6 @@ OpenFile* find_file(MPI_File file) {
   return found == state().files.end() ? nullptr : &found->second;
 }
 
-Id call_id(const char* name, const char* effect) {
-  return define(nlohmann::json{{"kind", "call"}, {"name", name}, {"effect", effect}}.dump());
-}
-
 nlohmann::json hints_of(MPI_Info info) {
   auto hints = nlohmann::json::object();
   int count = 0;
@@ -138,7 +132,7 @@ void opened(const Call& call, MPI_Comm comm, const char* path, int mode, MPI_Inf
                              {"amode", words_of_mode(mode)}};
   if (auto hints = hints_of(info); !hints.empty()) description["hints"] = std::move(hints);
   OpenFile open;
-  open.opening = open_file(description.dump());
+  open.opening = open_file(text_of(description));
   record({.call = id, .file = open.opening});
   const std::lock_guard guard(state().mutex);
   state().files[file] = std::move(open);

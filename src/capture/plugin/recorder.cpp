@@ -104,12 +104,13 @@ std::string command_line() {
 std::string process_json() {
   char host[256] = {};
   if (gethostname(host, sizeof host - 1) != 0) std::strcpy(host, "unknown");
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  std::string json = "{\"kind\":\"process\",\"host\":" + quoted(host) +
-                     ",\"pid\":" + std::to_string(getpid()) +
-                     ",\"program\":" + quoted(program_invocation_short_name) +
-                     ",\"command\":" + command_line() + ",\"environment\":" + environment_json() +
-                     ",\"started\":" + std::to_string(std::chrono::duration<double>(now).count());
+  // A whole number: the program's locale may write others with a comma.
+  const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  std::string json =
+      "{\"kind\":\"process\",\"host\":" + quoted(host) + ",\"pid\":" + std::to_string(getpid()) +
+      ",\"program\":" + quoted(program_invocation_short_name) + ",\"command\":" + command_line() +
+      ",\"environment\":" + environment_json() + ",\"started\":" + std::to_string(now.count());
   // What launchers tell a process of itself, for programs without MPI.
   constexpr const char* variables[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                           {"PMI_RANK", "PMI_SIZE"},

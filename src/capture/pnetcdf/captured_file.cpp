@@ -4,8 +4,7 @@
 #include <array>
 #include <memory>
 
-#include <nlohmann/json.hpp>
-
+#include "capture/definitions.hpp"
 #include "capture/world/world.hpp"
 #include "dropin/pnetcdf/native.hpp"
 #include "storage/mpiio/info.hpp"
@@ -15,11 +14,6 @@ namespace slabmark::capture {
 namespace {
 
 using nlohmann::json;
-
-/// Keys in order, so that all ranks say the same; names need not be UTF-8.
-std::string text_of(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 std::unordered_map<int, std::unique_ptr<CapturedFile>>& open_files() {
   static auto& files = *new std::unordered_map<int, std::unique_ptr<CapturedFile>>;
@@ -82,11 +76,6 @@ std::string name_of_type(nc_type type) {
     default:
       return "type " + std::to_string(type);
   }
-}
-
-Id call_id(const std::string& name, const char* effect) {
-  return capture::define(
-      text_of({{"kind", "call"}, {"name", name}, {"effect", effect}, {"library", "pnetcdf"}}));
 }
 
 Id type_id(const std::string& type) {

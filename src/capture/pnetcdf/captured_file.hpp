@@ -62,8 +62,7 @@ void add_captured_file(int ncid, MPI_Comm comm, const char* path, int mode, MPI_
                        bool is_new);
 void remove_captured_file(int ncid);
 
-/// Definitions, made once.
-Id call_id(const std::string& name, const char* effect);
+/// Of elements in memory, as a definition.
 Id type_id(const std::string& type);
 /// "float64", as the pattern file has it.
 std::string name_of_type(nc_type type);

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <sys/stat.h>
 
-#include <nlohmann/json.hpp>
+#include "capture/definitions.hpp"
 
 namespace slabmark::capture::posix {
 
@@ -123,12 +123,6 @@ nlohmann::json words_of(int flags) {
   return words;
 }
 
-Id call_id(const char* name, const char* effect) {
-  return define(nlohmann::json{{"kind", "call"}, {"name", name}, {"effect", effect}}.dump());
-}
-
-Id bytes_id() { return define(R"({"kind":"bytes"})"); }
-
 /// Memory of several pieces, from the first one's address on; false: they are one line.
 bool to_memory(std::span<const iovec> pieces, ssize_t bytes, Boxes& memory) {
   memory.clear(1);
@@ -157,6 +151,11 @@ bool is_tracked(int descriptor) noexcept {
          openings[static_cast<std::size_t>(descriptor)].load(std::memory_order_relaxed) != 0;
 }
 
+bool is_tracked(std::FILE* stream) noexcept {
+  const KeptErrno kept;  // one in memory has no descriptor
+  return is_tracked(fileno(stream));
+}
+
 void opened(const Call& call, const char* name, int descriptor, const char* path, int flags,
             const std::string& how) {
   if (!call.is_programs() || !is_asked_for() || descriptor >= most_descriptors) return;
@@ -167,7 +166,7 @@ void opened(const Call& call, const char* name, int descriptor, const char* path
   nlohmann::json file{
       {"kind", "file"}, {"level", "posix"}, {"path", path}, {"flags", words_of(flags)}};
   if (!how.empty()) file["mode"] = how;
-  const auto id = open_file(file.dump());
+  const auto id = open_file(text_of(file));
   if (id == no_id) return;
   openings[static_cast<std::size_t>(descriptor)] = id + 1;
   {

@@ -24,6 +24,7 @@ void higher_level_in_use() noexcept;
 
 /// Whether calls on a descriptor are captured. Cheap.
 bool is_tracked(int descriptor) noexcept;
+bool is_tracked(std::FILE* stream) noexcept;
 
 /// A call that opened `descriptor`, or failed to: tracks it, if the program itself made it, and it
 /// is one of the files that are meant. `how`: "fopen", say, with its mode; empty for flags of open.

@@ -94,6 +94,21 @@ ssize_t move_at(const char* name, unsigned direction, int descriptor, off_t offs
   return bytes;
 }
 
+/// `move` returns how many elements of `size` bytes it moved.
+template <class Move>
+std::size_t move_in_stream(const char* name, unsigned direction, std::size_t size,
+                           std::FILE* stream, const Move& move) {
+  if (!is_tracked(stream)) return move();
+  const Call call;
+  check(stream, ftello(stream));
+  const std::size_t count = move();
+  const off_t end = ftello(stream);
+  const auto bytes = static_cast<ssize_t>(count * size);
+  moved(call, name, direction, fileno(stream), end - bytes, bytes);
+  expect(stream, end);
+  return count;
+}
+
 /// Any other call on a descriptor, which returns 0 where it went well.
 template <class Make>
 int make(const char* name, const char* effect, int descriptor, const Make& make_it,
@@ -128,7 +143,7 @@ std::FILE* fopen_by(const char* name, const char* path, const char* mode) {
   std::FILE* const stream = find<std::FILE*(const char*, const char*)>(name)(path, mode);
   if (stream != nullptr) {
     opened(call, "fopen", fileno(stream), path, flags_of(mode), mode);
-    if (is_tracked(fileno(stream))) expect(stream, ftello(stream));
+    if (is_tracked(stream)) expect(stream, ftello(stream));
   }
   return stream;
 }
@@ -215,7 +230,7 @@ std::FILE* fopen_by(const char* name, const char* path, const char* mode) {
 #define SLABMARK_FSEEK(name, type)                                                 \
   int name(std::FILE* stream, type offset, int whence) {                           \
     const auto next = SLABMARK_NEXT(#name, int(std::FILE*, type, int));            \
-    if (!is_tracked(fileno(stream))) return next(stream, offset, whence);          \
+    if (!is_tracked(stream)) return next(stream, offset, whence);                  \
     const Call call;                                                               \
     check(stream, ftello(stream));                                                 \
     const int status = next(stream, offset, whence);                               \
@@ -328,29 +343,15 @@ SLABMARK_FSEEK(fseeko64, off_t)
 std::size_t fwrite(const void* data, std::size_t size, std::size_t count, std::FILE* stream) {
   const auto next =
       SLABMARK_NEXT("fwrite", std::size_t(const void*, std::size_t, std::size_t, std::FILE*));
-  if (!is_tracked(fileno(stream))) return next(data, size, count, stream);
-  const Call call;
-  check(stream, ftello(stream));
-  const auto done = next(data, size, count, stream);
-  const off_t end = ftello(stream);
-  const auto bytes = static_cast<ssize_t>(done * size);
-  moved(call, "fwrite", writes, fileno(stream), end - bytes, bytes);
-  expect(stream, end);
-  return done;
+  return move_in_stream("fwrite", writes, size, stream,
+                        [&] { return next(data, size, count, stream); });
 }
 
 std::size_t fread(void* data, std::size_t size, std::size_t count, std::FILE* stream) {
   const auto next =
       SLABMARK_NEXT("fread", std::size_t(void*, std::size_t, std::size_t, std::FILE*));
-  if (!is_tracked(fileno(stream))) return next(data, size, count, stream);
-  const Call call;
-  check(stream, ftello(stream));
-  const auto done = next(data, size, count, stream);
-  const off_t end = ftello(stream);
-  const auto bytes = static_cast<ssize_t>(done * size);
-  moved(call, "fread", reads, fileno(stream), end - bytes, bytes);
-  expect(stream, end);
-  return done;
+  return move_in_stream("fread", reads, size, stream,
+                        [&] { return next(data, size, count, stream); });
 }
 
 std::size_t __fread_chk(void* data, std::size_t, std::size_t size, std::size_t count,
@@ -360,7 +361,7 @@ std::size_t __fread_chk(void* data, std::size_t, std::size_t size, std::size_t c
 
 int fflush(std::FILE* stream) {
   const auto next = SLABMARK_NEXT("fflush", int(std::FILE*));
-  if (stream == nullptr || !is_tracked(fileno(stream))) return next(stream);
+  if (stream == nullptr || !is_tracked(stream)) return next(stream);
   const Call call;
   check(stream, ftello(stream));
   const int status = next(stream);
@@ -370,7 +371,7 @@ int fflush(std::FILE* stream) {
 
 int fclose(std::FILE* stream) {
   const auto next = SLABMARK_NEXT("fclose", int(std::FILE*));
-  if (!is_tracked(fileno(stream))) return next(stream);
+  if (!is_tracked(stream)) return next(stream);
   const Call call;
   check(stream, ftello(stream));
   forget(stream);

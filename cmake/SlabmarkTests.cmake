@@ -74,11 +74,9 @@ function(slabmark_add_test name ranks)
 endfunction()
 
 if(SLABMARK_SANITIZERS)
-  # MPI libraries have no frame pointers, so only the slow way through the stack tells their leaks from ours.
   # The connector's random operations are as many as stay within a minute; the plain run has all of them.
   set(sanitizer_environment
     SLABLOG_OPERATIONS=600
-    "ASAN_OPTIONS=fast_unwind_on_malloc=0"
     "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/leaks-of-others.txt:print_suppressions=0"
     "UBSAN_OPTIONS=print_stacktrace=1")
 endif()

@@ -16,9 +16,11 @@ using nlohmann::json;
 bool is_text(const json& value) { return value.is_string(); }
 bool is_length(const json& value) { return value.is_number_unsigned(); }
 bool is_length_or_none(const json& value) { return is_length(value) || value.is_null(); }
-bool is_object(const json& value) { return value.is_object(); }
+bool is_texts(const json& value) {
+  return value.is_object() && std::all_of(value.begin(), value.end(), is_text);
+}
 bool is_type(const json& value) {
-  return is_text(value) || (is_object(value) && is_length(value.value("bytes", json(0U))));
+  return is_text(value) || (value.is_object() && is_length(value.value("bytes", json(0U))));
 }
 
 /// An object of the header, and what messages call it.
@@ -78,7 +80,7 @@ void check_header(const json& header, const std::string& path) {
     const Entry file(header["files"][i], fmt::format("file {}", i), path);
     file.may_have("path", is_text);
     file.may_have("level", is_text);
-    file.may_have("hints", is_object);
+    file.may_have("hints", is_texts);
   }
   for (std::size_t i = 0; i < header["definitions"].size(); ++i) {
     const json& definition = header["definitions"][i];

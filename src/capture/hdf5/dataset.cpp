@@ -205,9 +205,9 @@ class Transfer {
   void record_as(unsigned direction, void* objects[], herr_t status) {
     if (parts_.empty()) return;
     const bool is_write = direction == writes;
-    const auto id = call_id(
-        std::string(is_write ? "H5Dwrite" : "H5Dread") + (parts_.size() > 1 ? "_multi" : ""),
-        is_write ? "write" : "read");
+    const auto* const name = parts_.size() > 1 ? (is_write ? "H5Dwrite_multi" : "H5Dread_multi")
+                                               : (is_write ? "H5Dwrite" : "H5Dread");
+    const auto id = call_id(name, is_write ? "write" : "read");
     static thread_local Boxes selection;
     static thread_local Boxes memory;
     for (std::size_t i = 0; i < parts_.size(); ++i) {

@@ -39,6 +39,10 @@ std::string encoded(const Encode& encode) {
 
 }  // namespace
 
+Id call_id(const char* name, const char* effect) {
+  return define(nlohmann::json{{"kind", "call"}, {"name", name}, {"effect", effect}}.dump());
+}
+
 std::string encoded_list(hid_t list) {
   return encoded(
       [&](void* to, std::size_t* size) { return hdf5().H5Pencode2(list, to, size, H5P_DEFAULT); });

@@ -32,6 +32,8 @@ State& state() {
   return one;
 }
 
+Id bytes_id() { return define(R"({"kind":"bytes"})"); }
+
 unsigned failed_if(int error) { return error == MPI_SUCCESS ? 0 : unsigned{failed}; }
 
 nlohmann::json words_of_mode(int mode) {
@@ -96,6 +98,10 @@ OpenFile* find_file(MPI_File file) {
   const std::lock_guard guard(state().mutex);
   const auto found = state().files.find(file);
   return found == state().files.end() ? nullptr : &found->second;
+}
+
+Id call_id(const char* name, const char* effect) {
+  return define(nlohmann::json{{"kind", "call"}, {"name", name}, {"effect", effect}}.dump());
 }
 
 nlohmann::json hints_of(MPI_Info info) {

@@ -10,6 +10,7 @@
 
 #include "capture/definitions.hpp"
 #include "capture/mpiio/view.hpp"
+#include "capture/recorder.hpp"
 
 namespace slabmark::capture {
 
@@ -23,6 +24,9 @@ struct OpenFile {
 
 /// Null where the program opened it before capture began, or it is not captured.
 OpenFile* find_file(MPI_File file);
+
+/// A call as a definition.
+Id call_id(const char* name, const char* effect);
 
 /// "key": "value" of all that is in it.
 nlohmann::json hints_of(MPI_Info info);

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "capture/datatype/runs.hpp"
-#include "capture/definitions.hpp"
 #include "capture/pnetcdf/captured_file.hpp"
 #include "dropin/pnetcdf/calls.hpp"
 

@@ -78,6 +78,11 @@ std::string name_of_type(nc_type type) {
   }
 }
 
+Id call_id(const std::string& name, const char* effect) {
+  return capture::define(
+      text_of({{"kind", "call"}, {"name", name}, {"effect", effect}, {"library", "pnetcdf"}}));
+}
+
 Id type_id(const std::string& type) {
   return capture::define(text_of({{"kind", "type"}, {"type", type}}));
 }

@@ -62,7 +62,8 @@ void add_captured_file(int ncid, MPI_Comm comm, const char* path, int mode, MPI_
                        bool is_new);
 void remove_captured_file(int ncid);
 
-/// Of elements in memory, as a definition.
+/// Definitions, made once.
+Id call_id(const std::string& name, const char* effect);
 Id type_id(const std::string& type);
 /// "float64", as the pattern file has it.
 std::string name_of_type(nc_type type);

@@ -123,6 +123,12 @@ nlohmann::json words_of(int flags) {
   return words;
 }
 
+Id call_id(const char* name, const char* effect) {
+  return define(nlohmann::json{{"kind", "call"}, {"name", name}, {"effect", effect}}.dump());
+}
+
+Id bytes_id() { return define(R"({"kind":"bytes"})"); }
+
 /// Memory of several pieces, from the first one's address on; false: they are one line.
 bool to_memory(std::span<const iovec> pieces, ssize_t bytes, Boxes& memory) {
   memory.clear(1);

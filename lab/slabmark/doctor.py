@@ -3,13 +3,15 @@
 Exit status 1 if something is wrong.
 """
 
+import pathlib
+
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from slabmark import findings, fixes, launch, programs, units
 from slabmark.command_line import add_launch
-from slabmark.errors import printable
+from slabmark.errors import InputError, printable
 
 
 def add_arguments(parser):
@@ -25,6 +27,8 @@ def add_arguments(parser):
 
 
 def main(arguments, console):
+    if not pathlib.Path(arguments.output_dir).is_dir():
+        raise InputError(f"There is no folder '{arguments.output_dir}'; name one that is there with -o.")
     started = (launch.check(arguments.launch), arguments.ranks) if arguments.launch else ()
     found = programs.environment(arguments.output_dir, *started) | {"host": programs.host_state()}
     console.print(facts_table(found))

@@ -79,7 +79,7 @@ def _findings(rules):
 @_findings
 def of_manifest(manifest):
     output = manifest.get("output", {})
-    kind = output.get("type", "")
+    kind = output.get("type") or ""
     if manifest.get("mpi_io") == "OMPIO":
         yield (
             "slow-mpi-io",

@@ -64,7 +64,10 @@ def test_the_doctor_tells_what_the_programs_tell(run, tmp_path):
         (["report", "absent.jsonl"], "absent.jsonl"),
         (["compare", "a"], "NEW"),
         (["sweep", "absent.toml"], "absent.toml"),
+        (["report", "--track", "absent.db"], "absent.db"),
+        (["report", "--track", "absent.db", "absent.jsonl"], "--track"),
         (["doctor", "--launch", "mpiexec -n 2"], "lacks"),
+        (["doctor", "--fix-hints", "-o", "absent"], "absent"),
     ],
 )
 def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, tmp_path, arguments, culprit):

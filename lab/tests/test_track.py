@@ -165,20 +165,20 @@ def test_a_value_that_changes_nearly_every_night_is_no_news(tmp_path, capsys):
 
 
 def test_what_is_found_in_a_cell_does_not_depend_on_which_others_are_asked_for(tmp_path, capsys):
-    """The rate of false alarms is that of all cells of the store."""
+    """The rate of false alarms is that of all cells of the store, and so is what nights remember of those before."""
     path = tmp_path / "s.db"
     others = [{"settings": {"options": {}, "hints": {"cb_nodes": str(n)}}} for n in range(9)]
     made = [one for more in others for one in night(39, methods=METHODS[:1], launches=1, **more)]
     slow = nights(tmp_path / "slow.jsonl", 0, 40, methods=METHODS[1:], launches=1)
     track(capsys, "add", path, slow, write_records(tmp_path / "others.jsonl", made))
     asked = []
-    find, changes.find = changes.find, lambda values, probability, days: asked.append(probability) or []
+    find, changes.find = changes.find, lambda cells, probability: asked.append((len(cells), probability)) or [[] for _ in cells]
     try:
         told(capsys, path)
         told(capsys, path, "--cell", "union")
     finally:
         changes.find = find
-    assert len(asked) == 11 and set(asked) == {changes.chance(0.5, 10)}
+    assert asked == [(10, changes.chance(0.5, 10))] * 2
 
 
 def test_what_is_repaired_or_long_ago_fails_no_more_and_stays_in_the_history(year, tmp_path, capsys):
@@ -495,6 +495,12 @@ def test_the_page_stands_alone_and_names_cannot_break_it(tmp_path, capsys):
     anchors = re.findall(r'href="#([^"]*)"', text)
     assert set(anchors) <= set(page.ids) and len(page.ids) == len(set(page.ids))
     assert text.count("<table") == text.count("<caption>")
+
+
+def test_report_makes_the_same_page(year, tmp_path, capsys):
+    track(capsys, "report", year, "-o", tmp_path / "one.html")
+    assert command_line.main(["report", "--track", str(year), "-o", str(tmp_path / "other.html")]) == 1
+    assert (tmp_path / "one.html").read_text() == (tmp_path / "other.html").read_text()
 
 
 def test_the_page_has_a_chart_a_cell_with_its_changes_and_a_line_a_change(year, capsys):

@@ -16,13 +16,36 @@ PROBABILITY = changes.chance(0.5, 200)
 
 
 def found_in(values, probability=PROBABILITY):
-    return changes.find(values, probability)
+    [found] = changes.find([(values, numpy.arange(len(values)))], probability)
+    return found
 
 
-@pytest.mark.parametrize("kind", [kind for kind in years.STEADY if kind != "nights half alike"])
+@pytest.mark.parametrize("kind", list(years.STEADY))
 def test_years_in_which_nothing_lasting_happens_are_quiet(kind):
-    """Twenty years of a cell: 0.05 false alarms are allowed, and two happen by chance once in 800 times."""
-    assert sum(len(found_in(years.year(kind, (1, seed)))) for seed in range(20)) <= 1
+    """Twenty cells of a store of 200: 0.05 false alarms are allowed, and two happen by chance once in 800 times."""
+    cells = [(years.year(kind, (1, seed)), numpy.arange(years.NIGHTS)) for seed in range(20)]
+    assert sum(map(len, changes.find(cells, PROBABILITY))) <= 1
+
+
+def test_what_nights_remember_is_known_from_all_cells_whatever_their_levels_did(monkeypatch):
+    """Half alike: of the values' variance 0.39 is that of the nights, so that they correlate by 0.19, 0.10, 0.05, ..."""
+    steps = [[(60 + 6 * cell, 1.2)] for cell in range(40)]
+    days, known = numpy.arange(years.NIGHTS), []
+    estimate = changes._memory
+    monkeypatch.setattr(changes, "_memory", lambda *of: known.append(estimate(*of)) or known[-1])
+    for kind in ("nights half alike", "and nights 2 %"):
+        changes.find([(years.year(kind, (4, number), step), days) for number, step in enumerate(steps)], PROBABILITY)
+    alike, apart = (one.at(days) for one in known)
+    assert 0.12 < alike[-1, 0] < 0.3 and alike[-1, 0] > alike[-1, 1] > alike[-1, 3]
+    assert apart[-1].max() < 0.08 and not alike[:20].any()
+
+
+def test_odd_nights_are_a_change_only_if_they_are_alike():
+    values = years.year("and nights 1 %", 5)
+    values[100:104] += numpy.log([1.3, 1.6, 1.9, 1.45])
+    assert found_in(values) == []
+    values[200:204] += numpy.log(1.5)
+    assert [change.found for change in found_in(values)] == [203]
 
 
 @pytest.mark.parametrize("kind", ["launches 5 %", "and stragglers", "and nights 1 %"])

@@ -6,12 +6,14 @@ import io
 import pathlib
 
 from slabmark import cells, files, records
+from slabmark.errors import InputError
 from slabmark.report import page
 
 
 def add_arguments(parser):
-    parser.add_argument("results", metavar="RESULTS", nargs="+", help="files or folders of records")
+    parser.add_argument("results", metavar="RESULTS", nargs="*", help="files or folders of records")
     parser.add_argument("-o", "--output", default="report.html", metavar="FILE", help="the page (default report.html)")
+    parser.add_argument("--track", metavar="STORE", help="in place of RESULTS: the page of 'slabmark track report STORE'")
     parser.add_argument("--title", help="heading of the page")
     parser.add_argument("--png", metavar="FOLDER", help="also write each figure as a PNG")
     parser.add_argument("--csv", metavar="FOLDER", help="also write cells.csv and trials.csv")
@@ -22,6 +24,10 @@ def add_arguments(parser):
 
 
 def main(arguments, console):
+    if arguments.track is not None:
+        return _of_store(arguments, console)
+    if not arguments.results:
+        raise InputError("RESULTS are missing: files or folders of records; or name a store with --track.")
     gc.disable()  # nothing is dropped before the end, and looking for it takes a second with 10,000 cells
     collection = records.read(arguments.results, tell_apart=not arguments.pool)
     inputs = [file for path in arguments.results for file in records.record_files(path)]
@@ -52,6 +58,17 @@ def main(arguments, console):
     failed = f", {len(collection.failures)} failed launches" if collection.failures else ""
     console.say(f"{arguments.output}: {counts}{failed}.")
     return 0
+
+
+def _of_store(arguments, console):
+    """With the defaults of `track report`, which has more to say of it."""
+    if arguments.results or arguments.png or arguments.csv or arguments.pool:
+        raise InputError("--track takes -o, --title and --overwrite only; 'slabmark track report' and 'track query' have more.")
+    from slabmark.command_line import loaded
+
+    words = ["report", "-o", arguments.output, *(["--title", arguments.title] if arguments.title else [])]
+    track, parser = loaded("track")
+    return track.main(parser.parse_args([*words, *["--overwrite"] * arguments.overwrite, "--", arguments.track]), console)
 
 
 def _folder(name):

@@ -3,11 +3,12 @@
 The logarithms of the nights are compared window by window: the last few nights with what came before them since the change
 before. That is the generalised likelihood ratio for a shift of the mean over windows of limited length (Lai, "Sequential
 changepoint detection in quality control and dynamical systems", J. R. Statist. Soc. B 57, 1995), with a baseline that is
-estimated on the way, as in the change-point model of Hawkins, Qiu and Kang (J. Quality Technology 35, 2003). Nights count by
-Huber's bounded score of their distance from the baseline, because with an unbounded one a single outlier is a change
-(Fearnhead and Rigaill, "Changepoint detection in the presence of outliers", J. Amer. Statist. Assoc. 114, 2019). What is
-found at a night depends on no later one, so that the rate is that of somebody who looks every night. bench/track proves it
-on simulated years; docs/track.md tells why not another method.
+estimated on the way, as in the change-point model of Hawkins, Qiu and Kang (J. Quality Technology 35, 2003). The loss is the
+biweight one of Fearnhead and Rigaill ("Changepoint detection in the presence of outliers", J. Amer. Statist. Assoc. 114, 2019):
+a night far from a level counts as an outlier of it, for the new level as for the old one, so that odd nights are no change
+unless they are alike, and nights of a new level count in full. How much nights remember those before is estimated from all
+cells together. What is found at a night depends on no later one, so that the rate is that of somebody who looks every night.
+bench/track proves it on simulated years; docs/track.md tells why not another method.
 """
 
 import dataclasses
@@ -20,13 +21,16 @@ from scipy import special
 WINDOWS = (4, 5, 6, 8, 12, 20, 40)  # nights; fewer than 4 may be a maintenance, longer ones find what is small
 BASELINE = 120  # nights before the window, at most: half a year ago says little of tonight
 FEWEST = 10  # nights before the window, at least
-BOUND = 2.75  # of a night's score: three outliers in a row are not yet a change, four nights of a real one are
+BOUND = 2.75  # of a night's score in the baseline (Huber's)
 # Nights with the same seconds to the last digit would make any difference infinitely many deviations.
 LEAST_DEVIATION = 1e-3
 # Where its baseline is short, a deviation is uncertain; Student's quantiles with two degrees of freedom a night keep the rate in
 # the simulation of bench/track, early nights as late ones.
 FREEDOM = 2
 MOST_CORRELATED = 0.9
+# Nights that remember those before: up to so many of them, known from the last nights of all cells, anew so often.
+LAGS, FAR_LAGS, REMEMBERED, EVERY = 6, (9, 10, 11, 12, 13), 240, 30
+ENOUGH = 1000  # nights of all cells, of which half of what is estimated is believed
 WEEKS, FEWEST_WEEKS = 17, 5  # before a night, of which the habit of its day of the week is known
 HABIT = 3.0  # standard errors beyond which it is one
 
@@ -50,41 +54,132 @@ def chance(alarms_a_year, cells):
     return alarms_a_year / (365 * max(1, cells) * len(WINDOWS) * 2)
 
 
-def find(logarithms, probability, days=None):
-    """Changes in the logarithms of seconds, a value a night, with a false alarm of either direction in a window of this
-    probability. `days`: which days the nights are, one after the other by default. [Change] in the order of the nights."""
-    values = numpy.asarray(logarithms, dtype=float)
-    days = numpy.arange(len(values)) if days is None else numpy.asarray(days)
-    found, start = [], 0
-    while change := _first(values, days, start, probability):
-        found.append(change)
-        start = change.place
-    return _placed(values, found)
+class Series:
+    """A cell's nights, and what a search finds in them."""
+
+    def __init__(self, logarithms, days, probability):
+        self.values, self.days = numpy.asarray(logarithms, dtype=float), numpy.asarray(days)
+        self.probability = probability
+        self._windows = functools.cache(self._windows)  # searched twice, mostly from the same night on
+
+    def search(self, memory):
+        """[Change] in the order of the nights, not yet moved to where the levels meet best."""
+        found, start = [], 0
+        while change := self._first(start, memory):
+            found.append(change)
+            start = change.place
+        return found
+
+    def _windows(self, start):
+        """Of the nights from `start` on: ends of the windows [night, window], scores of independent nights, count and correlation
+        of the baselines [night, 1], and the limit of the scores."""
+        values, days = self.values[start:], self.days[start:]
+        values = values - _habits(values, days)
+        count, middle, deviation, correlation = (column[:, None] for column in _baselines(values))
+        padded = numpy.concatenate([values, numpy.full(WINDOWS[-1], numpy.nan)])
+        nights = (numpy.lib.stride_tricks.sliding_window_view(padded, WINDOWS[-1])[: len(values)] - middle) / deviation
+        # Three nights that are far off alike are no change beside one that is not (a gain of 2 `farthest`^2) or two (of 1).
+        sure = -special.ndtri(self.probability)
+        farthest = {length: sure * (0.7 if length == WINDOWS[0] else 0.9) for length in WINDOWS}
+        gains = numpy.stack([_gain(nights[:, :length], farthest[length]) for length in WINDOWS], axis=1)
+        ends = numpy.arange(len(values))[:, None] + numpy.array(WINDOWS) - 1
+        limit = numpy.where(count >= FEWEST, -special.stdtrit(FREEDOM * count, self.probability), math.inf)
+        return ends, gains, count, correlation, limit
+
+    def _first(self, start, memory):
+        """The first change after `start`, where the level before it begins."""
+        if len(self.values) - start < FEWEST + WINDOWS[0]:
+            return None
+        ends, gains, count, correlation, limit = self._windows(start)
+        lags = memory.at(self.days[start + numpy.minimum(ends, len(ends) - 1)])
+        scores = numpy.abs(gains) / numpy.sqrt(_inflation(numpy.array(WINDOWS), count, correlation, lags))
+        alarms = scores > limit  # windows that reach beyond the last night are NaN: no alarm
+        if not alarms.any():
+            return None
+        end = ends[alarms].min()
+        place, _ = numpy.unravel_index(numpy.where(alarms & (ends == end), scores, 0).argmax(), scores.shape)
+        return Change(start + int(place), start + int(end))
 
 
-def _first(values, days, start, probability):
-    """The first change after `start`, where the level before it begins."""
-    values = values[start:]
-    if len(values) < FEWEST + WINDOWS[0]:
-        return None
-    values = values - _habits(values, days[start:])
-    count, middle, deviation, correlation = (column[:, None] for column in _baselines(values))
-    windows = numpy.array(WINDOWS)
-    padded = numpy.concatenate([values, numpy.full(windows[-1], numpy.nan)])
-    nights = numpy.lib.stride_tricks.sliding_window_view(padded, windows[-1])[: len(values)]
-    sums = numpy.clip((nights - middle) / deviation, -BOUND, BOUND).cumsum(axis=1)[:, windows - 1]
-    # Variance of the sum, and of the baseline's mean, of nights that remember the one before.
+@dataclasses.dataclass(frozen=True)
+class Memory:
+    """How much nights are like those before, as it was known on a day: from that day on correlations[i], of lags 1, 2, ..."""
+
+    days: numpy.ndarray
+    correlations: numpy.ndarray
+
+    def at(self, days):
+        """[..., lag]; nothing was known before the first."""
+        return numpy.vstack([numpy.zeros(LAGS), self.correlations])[numpy.searchsorted(self.days, days, side="right")]
+
+
+NO_MEMORY = Memory(numpy.zeros(0, dtype=int), numpy.zeros((0, LAGS)))
+
+
+def _memory(cells, found):
+    """Of all cells together: the median of their robust variograms (Cressie and Hawkins, Math. Geology 12, 1980) in the last
+    nights, without the levels that were known by then."""
+    nights = [(cell.values, cell.days, changes) for cell, changes in zip(cells, found) if len(cell.days)]
+    cells = [(values - _habits(values, days), days, changes) for values, days, changes in nights]
+    if not cells:
+        return NO_MEMORY
+    first, last = min(days[0] for _, days, _ in cells), max(days[-1] for _, days, _ in cells)
+    known = numpy.arange(first + 2 * FEWEST, last + 1, EVERY)
+    correlations = numpy.zeros((len(known), LAGS))
+    for number, day in enumerate(known):
+        parts, many = [], 0
+        for values, days, changes in cells:
+            end = int(numpy.searchsorted(days, day))
+            begin = max(0, end - REMEMBERED)
+            if end - begin >= FAR_LAGS[-1] + LAGS and days[end - 1] >= day - REMEMBERED:
+                places = [change.place - begin for change in changes if change.found < end and change.place > begin]
+                part = values[begin:end]
+                if places:  # else the level makes no difference
+                    part = numpy.concatenate([level - numpy.median(level) for level in numpy.split(part, places)])
+                parts.append(_variogram(part))
+                many += end - begin
+        if parts:
+            correlations[number] = numpy.median(parts, axis=0) * many / (many + ENOUGH)
+    return Memory(known, correlations)
+
+
+def _variogram(values):
+    """Correlations of nights with those 1, 2, ... before, if none is left at the far lags."""
+    lags = numpy.array([*range(1, LAGS + 1), *FAR_LAGS])
+    places = numpy.arange(len(values)) - lags[:, None]
+    apart = numpy.where(places >= 0, numpy.square(values - values[places]), numpy.inf)  # what is not there comes last
+    medians = _medians(apart, len(values) - lags)
+    return 1 - medians[:LAGS] / max(medians[LAGS:].mean(), LEAST_DEVIATION**2)
+
+
+def find(cells, probability):
+    """Changes of each cell of a store, [(logarithms of seconds, days)], with a false alarm of either direction in a window of a
+    night of a cell of this probability. A list of [Change], each in the order of the nights."""
+    cells = [Series(logarithms, days, probability) for logarithms, days in cells]
+    memory = _memory(cells, [cell.search(NO_MEMORY) for cell in cells])
+    return [_placed(cell.values, cell.search(memory)) for cell in cells]
+
+
+@numpy.errstate(invalid="ignore")  # of windows that reach beyond the last night
+def _gain(nights, farthest):
+    """For each row, the root of what its biweight loss gains by a level of its own instead of 0, with the sign of that level."""
+    loss = lambda level: numpy.minimum(numpy.square(nights - level), farthest**2).sum(axis=1)
+    level = _medians(nights, numpy.full(len(nights), nights.shape[1]))
+    for _ in range(2):
+        near = numpy.abs(nights - level[:, None]) < farthest
+        level = numpy.where(near, nights, 0).sum(axis=1) / numpy.maximum(near.sum(axis=1), 1)
+    gain = numpy.maximum(loss(0) - loss(level[:, None]), 0)
+    return numpy.where(numpy.isnan(nights[:, -1]), numpy.nan, numpy.sign(level) * numpy.sqrt(gain))
+
+
+def _inflation(windows, count, correlation, lags):
+    """Variance of a window's mean distance from the baseline's mean / that of as many independent nights with a known mean, of
+    nights that remember those before: as the cell's own correlation says, or all cells' lags, whatever is more."""
     lasting = (1 + correlation) / (1 - correlation)
     own = lasting - 2 * correlation * (1 - correlation**windows) / (windows * (1 - correlation) ** 2)
-    scores = sums / numpy.sqrt(_score_variance() * windows * (own + lasting * windows / count))
-    limit = -special.stdtrit(FREEDOM * count, probability)
-    alarms = (count >= FEWEST) & (numpy.abs(scores) > limit)  # windows that reach beyond the last night are NaN: no alarm
-    if not alarms.any():
-        return None
-    ends = numpy.arange(len(values))[:, None] + windows - 1
-    end = ends[alarms].min()
-    place, _ = numpy.unravel_index(numpy.where(alarms & (ends == end), numpy.abs(scores), 0).argmax(), scores.shape)
-    return Change(start + int(place), start + int(end))
+    weights = numpy.maximum(1 - numpy.arange(1, LAGS + 1) / windows[:, None], 0)  # [window, lag]
+    common, lasts = 1 + 2 * (lags * weights).sum(axis=2), 1 + 2 * lags.sum(axis=2)
+    return numpy.maximum(own + lasting * windows / count, common + lasts * windows / count)
 
 
 def _habits(values, days):

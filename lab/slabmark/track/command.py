@@ -151,13 +151,14 @@ def _launches(paths, skipped, counts):
 
 def _judged(arguments, opened):
     try:
-        past = history.read(opened, arguments.day_starts, arguments.cell)
+        past = history.read(opened, arguments.day_starts)
     except (ValueError, TypeError, LookupError, ArithmeticError) as error:  # what no `add` wrote
         raise InputError(f"The store '{arguments.store}' is damaged ({error}); copy it from a backup.") from None
-    if not past.histories:
-        named = " whose name holds " + " and ".join(map(repr, arguments.cell)) if arguments.cell else ""
-        raise InputError(f"The store '{arguments.store}' has no cell{named}; 'slabmark track query STORE' lists them.")
+    if not (asked_for := history.named(past, arguments.cell)):
+        holding = " whose name holds " + " and ".join(map(repr, arguments.cell)) if arguments.cell else ""
+        raise InputError(f"The store '{arguments.store}' has no cell{holding}; 'slabmark track query STORE' lists them.")
     history.judge(past, arguments.tolerance, arguments.recent, arguments.false_alarms)
+    past.histories = asked_for
     return past
 
 

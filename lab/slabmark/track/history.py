@@ -102,6 +102,11 @@ class History:
         return list(itertools.pairwise(places))
 
     @property
+    def series(self):
+        """(logarithms of the nights' seconds, their days)"""
+        return numpy.log([night.median for night in self.nights]), numpy.array([night.day for night in self.nights])
+
+    @property
     def latest(self):
         return self.nights[-1]
 
@@ -118,11 +123,11 @@ class Past:
     environments: dict
     hosts: dict
     newest: int | None  # day
-    count: dict  # of cells (whatever their names), launches, trials
+    count: dict  # of cells, launches, trials
 
 
-def read(store, day_starts=0, words=()):
-    """A Past without verdicts. `day_starts`: milliseconds after midnight UTC. Of the cells whose names hold all `words`."""
+def read(store, day_starts=0):
+    """A Past without verdicts. `day_starts`: milliseconds after midnight UTC."""
     with store.reading():
         described = {
             number: (identity, history, json.loads(text))
@@ -158,7 +163,6 @@ def read(store, day_starts=0, words=()):
     trials = sum(len(one.trials or b"") // (8 * len(one.columns)) for found in launches.values() for one in found)
     newest = max((night.day for history in histories for night in history.nights), default=None)
     count = {"cells": len(histories), "launches": sum(map(len, launches.values())), "trials": trials}
-    histories = [history for history in histories if all(word.lower() in history.name.lower() for word in words)]
     return Past(histories, environments, hosts, newest, count)
 
 
@@ -215,14 +219,16 @@ def _differs(name, value, other):
     return other.get(name) != value if name in other or "." not in name else False
 
 
+def named(past, words):
+    """The cells whose names hold all `words`."""
+    return [history for history in past.histories if all(word.lower() in history.name.lower() for word in words)]
+
+
 def judge(past, tolerance, recent, alarms_a_year):
     """Finds the changes of all cells and gives each a verdict on the level now against the one `recent` days ago."""
-    chance = changes.chance(alarms_a_year, past.count["cells"])
-    for history in past.histories:
-        if history.nights:
-            logarithms = numpy.log([night.median for night in history.nights])
-            found = changes.find(logarithms, chance, [night.day for night in history.nights])
-            history.changes = _changes(history, found, tolerance)
+    found = changes.find([history.series for history in past.histories], changes.chance(alarms_a_year, past.count["cells"]))
+    for history, places in zip(past.histories, found, strict=True):
+        history.changes = _changes(history, places, tolerance)
         history.verdict, history.ratio, history.why = _verdict(history, past.newest, tolerance, recent)
 
 

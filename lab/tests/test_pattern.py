@@ -107,6 +107,7 @@ def test_layouts_of_all_kinds_are_read_back_element_by_element(tmp_path, seed):
                     assert event.memory.counts.tolist() == event.boxes.counts[:, -len(event.memory.extent) :].tolist()
                     inside = event.memory.starts + event.memory.counts <= numpy.array(event.memory.extent)
                     assert inside.all() and (event.memory.starts >= 0).all()
+            assert sum(event.think for event in file.events(rank)) == 0.75
             for name, owner in expected.items():
                 assert len(seen[name]) == (3 if name == "v1" else 1)
                 for elements in seen[name]:
@@ -331,6 +332,18 @@ def test_owners_are_read_from_netcdf_of_any_format_and_from_text(tmp_path, forma
     assert describe.read_owners(tmp_path / "mesh.nc", "owner").tolist() == [0, 1, 2, 2, 1, 0]
     (tmp_path / "mesh.part.3").write_text("0\n1\n2\n")
     assert describe.read_owners(tmp_path / "mesh.part.3").tolist() == [0, 1, 2]
+
+
+def test_owners_may_count_from_1_and_levels_may_be_the_fastest_dimension(tmp_path):
+    (tmp_path / "mesh.part").write_text("2 1 0 2")  # 0 is nobody
+    mesh = '[[mesh]]\nname = "g"\nowner = "mesh.part"\nfirst = 1\ndimensions = ["cell"]\n'
+    levels = "levels = 3\nlevels_fastest = true\nchunk = [2, 1]\n"
+    (tmp_path / "d.toml").write_text(mesh + VARIABLE + levels + "[pattern]\nsteps = 2\n")
+    [variable] = describe.read(tmp_path / "d.toml").variables
+    assert variable.dimensions == ("cell", "levels_3")
+    assert variable.definition()["chunk"] == [1, 2, 1]
+    elements = [owned(variable.layout.part(rank), variable.layout.shape).tolist() for rank in range(2)]
+    assert elements == [[3, 4, 5], [0, 1, 2, 9, 10, 11]]
 
 
 def test_variables_may_lie_as_a_map_does_that_a_model_recorded(run, small_map):

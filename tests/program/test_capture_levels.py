@@ -170,6 +170,12 @@ def test_calls_of_the_c_library_are_recorded_in_programs_that_use_no_other(captu
     recorded = [[event["call"], pathlib.Path(event["file"]).name, str(event["selection"]["starts"][0][0]),
                  str(event["selection"]["counts"][0][0])] for event in events if "selection" in event]
     assert recorded == asked
+    of_pieces = [event for event in events if event.get("call") in ("writev", "pwritev")]
+    for event in of_pieces:
+        length = event["selection"]["counts"][0][0] - 7
+        assert (event["memory"]["starts"], event["memory"]["counts"]) == ([[0], [-150]], [[length], [7]])
+    assert of_pieces
+    assert [event["call"] for event in events if event.get("call") in ("close", "fclose")] == ["close", "fclose"]
     assert events[-1]["uncaptured"].startswith("fprintf")
 
 
@@ -197,8 +203,8 @@ def test_a_program_in_a_locale_with_a_decimal_comma_is_captured(captured, tmp_pa
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("no locale with a decimal comma can be made here")
     (tmp_path / "german.py").write_text(GERMAN)
-    _, [events] = captured(sys.executable, [tmp_path / "german.py", tmp_path / "data"], LOCPATH=str(tmp_path), LC_ALL="de_DE.UTF-8",
-                           SLABMARK_CAPTURE_POSIX="on")
+    settings = {"LOCPATH": str(tmp_path), "LC_ALL": "de_DE.UTF-8", "SLABMARK_CAPTURE_POSIX": "on"}
+    _, [events] = captured(sys.executable, [tmp_path / "german.py", tmp_path / "data"], **settings)
     assert [event["call"] for event in events if "writes" in event.get("flags", ())] == ["write"]
 
 

@@ -64,7 +64,7 @@ class VariableTable(Table):
     name: Line
     on: Line
     number: Annotated[int, Field(ge=1, le=MOST_VARIABLES)] = 1
-    type: Literal[making.TYPES] = "float64"
+    type: Literal[making.TYPES] = "float64"  # type: ignore[valid-type]  # they are listed once, there
     levels: Positive | None = None
     levels_fastest: bool = False
     staggered: Annotated[list[Line], listed] = []

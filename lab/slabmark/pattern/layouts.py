@@ -66,28 +66,28 @@ def blocks(
     """A block a rank. `processes` says how many along each dimension, as equal as can be, the first ones longer; or `lengths`
     lists the lengths of the blocks along each dimension. Ranks count along the last dimension first. `halo`: points around each
     block in its memory, on both sides, also where nobody is."""
-    shape = _shape(shape)
-    if (processes is None) == (lengths is None):
-        raise InputError("Blocks are given either by the number of processes along each dimension or by lists of lengths.")
-    if lengths is None:
+    extent = _shape(shape)
+    if lengths is None and processes is not None:
         _positive(processes, "The number of processes")
-        _as_many(processes, shape, "numbers of processes")
-        for count, length in zip(processes, shape):
+        _as_many(processes, extent, "numbers of processes")
+        for count, length in zip(processes, extent):
             if count > length:
                 raise InputError(f"{count} processes along a dimension of {length} points leave some without a block.")
-        lengths = [[length // n + (i < length % n) for i in range(n)] for length, n in zip(shape, processes)]
-    _as_many(lengths, shape, "lists of lengths")
-    for dimension, (listed, length) in enumerate(zip(lengths, shape)):
+        lengths = [[length // n + (i < length % n) for i in range(n)] for length, n in zip(extent, processes)]
+    elif lengths is None or processes is not None:
+        raise InputError("Blocks are given either by the number of processes along each dimension or by lists of lengths.")
+    _as_many(lengths, extent, "lists of lengths")
+    for dimension, (listed, length) in enumerate(zip(lengths, extent)):
         _positive(listed, "The length of a block")
         if sum(listed) != length:
             raise InputError(
                 f"The blocks do not tile the grid: along dimension {dimension} they are {_some(listed)} points long, "
                 f"{sum(listed)} in all, and the grid has {length}."
             )
-    halo = [halo] * len(shape) if isinstance(halo, int) else list(halo)
-    _as_many(halo, shape, "widths of the halo")
-    if min(halo, default=0) < 0:
-        raise InputError(f"A halo cannot be {min(halo)} points wide.")
+    around = [halo] * len(extent) if isinstance(halo, int) else list(halo)
+    _as_many(around, extent, "widths of the halo")
+    if min(around, default=0) < 0:
+        raise InputError(f"A halo cannot be {min(around)} points wide.")
     begins = [numpy.concatenate([[0], numpy.cumsum(listed)[:-1]]).astype(numpy.int64) for listed in lengths]
     counts = [len(listed) for listed in lengths]
 
@@ -95,93 +95,93 @@ def blocks(
         at = numpy.unravel_index(rank, counts)
         start = numpy.array([[begin[i] for begin, i in zip(begins, at)]])
         count = numpy.array([[listed[i] for listed, i in zip(lengths, at)]], dtype=numpy.int64)
-        return _in_halo(start, count, halo)
+        return _in_halo(start, count, around)
 
     def stagger(dimensions):
         longer = [[*listed[:-1], listed[-1] + (d in dimensions)] for d, listed in enumerate(lengths)]
         return blocks([sum(listed) for listed in longer], lengths=longer, halo=halo)
 
-    return Layout(shape, math.prod(counts), part, stagger)
+    return Layout(extent, math.prod(counts), part, stagger)
 
 
 def boxes(shape: Sequence[int], starts: ArrayLike, counts: ArrayLike, halo: int | Sequence[int] = 0) -> Layout:
     """A box a rank: `starts` and `counts` have a row for each rank and a column for each dimension. Together they are the array:
     no element is left out, and none is of two ranks."""
-    shape = _shape(shape)
-    starts, counts = _integers(starts, "starts"), _integers(counts, "counts")
-    if starts.ndim != 2 or starts.shape != counts.shape or starts.shape[1] != len(shape):
+    extent = _shape(shape)
+    begins, lengths = _integers(starts, "starts"), _integers(counts, "counts")
+    if begins.ndim != 2 or begins.shape != lengths.shape or begins.shape[1] != len(extent):
         raise InputError(
-            f"The starts ({_shape_text(starts)}) and counts ({_shape_text(counts)}) of boxes are to have a row for each rank and "
-            f"{len(shape)} columns."
+            f"The starts ({_shape_text(begins)}) and counts ({_shape_text(lengths)}) of boxes are to have a row for each rank and "
+            f"{len(extent)} columns."
         )
-    for rank, (start, count) in enumerate(zip(starts.tolist(), counts.tolist())):
-        if min(start) < 0 or min(count) < 0 or any(s + c > length for s, c, length in zip(start, count, shape)):
-            raise InputError(f"The box of rank {rank}, {count} points from {start} on, lies outside the array of {_by(shape)}.")
-    sizes = counts.prod(axis=1)
-    _require_tiles(shape, starts, counts, sizes)
-    halo = [halo] * len(shape) if isinstance(halo, int) else list(halo)
-    _as_many(halo, shape, "widths of the halo")
+    for rank, (start, count) in enumerate(zip(begins.tolist(), lengths.tolist())):
+        if min(start) < 0 or min(count) < 0 or any(s + c > length for s, c, length in zip(start, count, extent)):
+            raise InputError(f"The box of rank {rank}, {count} points from {start} on, lies outside the array of {_by(extent)}.")
+    sizes = lengths.prod(axis=1)
+    _require_tiles(extent, begins, lengths, sizes)
+    around = [halo] * len(extent) if isinstance(halo, int) else list(halo)
+    _as_many(around, extent, "widths of the halo")
 
     def part(rank):
         kept = slice(rank, rank + (1 if sizes[rank] else 0))
-        return _in_halo(starts[kept], counts[kept], halo) if sizes[rank] else _nothing(len(shape))
+        return _in_halo(begins[kept], lengths[kept], around) if sizes[rank] else _nothing(len(extent))
 
-    return Layout(shape, len(starts), part)
+    return Layout(extent, len(begins), part)
 
 
 def owners(owner: ArrayLike, ranks: int | None = None) -> Layout:
     """From an array of the array's own shape that holds the rank that owns each element, and -1 where nobody does: of an
     unstructured mesh the partition of its cells. A rank has its elements in ascending order. `ranks`: if the last own nothing."""
-    owner = _integers(owner, "owners")
-    if owner.ndim == 0 or owner.size == 0:
+    owning = _integers(owner, "owners")
+    if owning.ndim == 0 or owning.size == 0:
         raise InputError("The array of owners is empty.")
-    lowest, highest = int(owner.min()), int(owner.max())
+    lowest, highest = int(owning.min()), int(owning.max())
     if lowest < NOBODY:
         raise InputError(f"The array of owners holds {lowest}; ranks count from 0, and -1 is nobody.")
     if highest < 0:
         raise InputError("The array of owners names no rank.")
     if ranks is not None and highest >= ranks:
         raise InputError(f"The array of owners holds rank {highest}, and there are {ranks} ranks, from 0 on.")
-    ranks, flat = ranks or highest + 1, owner.ravel()
+    count, flat = ranks or highest + 1, owning.ravel()
     order = numpy.argsort(flat, kind="stable")
-    ends = numpy.searchsorted(flat[order], numpy.arange(-1, ranks), side="right")
-    return Layout(owner.shape, ranks, lambda rank: _of_offsets(order[ends[rank] : ends[rank + 1]], owner.shape))
+    ends = numpy.searchsorted(flat[order], numpy.arange(-1, count), side="right")
+    return Layout(owning.shape, count, lambda rank: _of_offsets(order[ends[rank] : ends[rank + 1]], owning.shape))
 
 
 def offsets(shape: Sequence[int], lists: Sequence[ArrayLike]) -> Layout:
     """From a list for each rank: the offset in the array (C order, from 0) of each element of its memory, in the memory's order.
     Negative ones are places in memory that are not written. No element is of two ranks."""
-    shape = _shape(shape)
-    lists = [_integers(listed, f"offsets of rank {rank}").ravel() for rank, listed in enumerate(lists)]
-    if not lists:
+    extent = _shape(shape)
+    given = [_integers(listed, f"offsets of rank {rank}").ravel() for rank, listed in enumerate(lists)]
+    if not given:
         raise InputError("Offsets are missing: there is to be a list for each rank.")
-    elements = math.prod(shape)
-    for rank, listed in enumerate(lists):
+    elements = math.prod(extent)
+    for rank, listed in enumerate(given):
         if listed.size and listed.max() >= elements:
             raise InputError(f"Rank {rank} has the offset {listed.max()}, outside the {elements} elements of the array.")
-    lists = [listed[listed >= 0] for listed in lists]
-    every = numpy.concatenate(lists)
+    placed = [listed[listed >= 0] for listed in given]
+    every = numpy.concatenate(placed)
     order = numpy.argsort(every, kind="stable")
     if (twice := numpy.flatnonzero(numpy.diff(every[order]) == 0)).size:
-        ends = numpy.cumsum([len(listed) for listed in lists])
+        ends = numpy.cumsum([len(listed) for listed in placed])
         first, second = numpy.searchsorted(ends, order[twice[0] : twice[0] + 2], side="right").tolist()
         raise InputError(f"Element {every[order[twice[0]]]} is owned by rank {first} and by rank {second}.")
-    return Layout(shape, len(lists), lambda rank: _of_offsets(lists[rank], shape))
+    return Layout(extent, len(placed), lambda rank: _of_offsets(placed[rank], extent))
 
 
 def counts(number: ArrayLike) -> Layout:
     """From the number of elements of each rank, such as its particles, which lie one rank after another."""
-    number = _integers(number, "numbers of elements").ravel()
-    if not number.size or number.min() < 0 or not number.sum():
+    own = _integers(number, "numbers of elements").ravel()
+    if not own.size or own.min() < 0 or not own.sum():
         raise InputError("The numbers of elements are to be 0 or more for each rank, and not 0 for all.")
-    ends = numpy.cumsum(number)
+    ends = numpy.cumsum(own)
 
     def part(rank):
-        if not number[rank]:
+        if not own[rank]:
             return _nothing(1)
-        return Part((ends[rank] - number[rank]).reshape(1, 1), number[rank].reshape(1, 1))
+        return Part((ends[rank] - own[rank]).reshape(1, 1), own[rank].reshape(1, 1))
 
-    return Layout((int(ends[-1]),), len(number), part)
+    return Layout((int(ends[-1]),), len(own), part)
 
 
 def runs_to_boxes(begins: NDArray[numpy.int64], lengths: NDArray[numpy.int64], shape: Sequence[int]):
@@ -275,14 +275,14 @@ def _overlapping(starts, counts, sizes):
         open_ones.append(rank)
 
 
-def _shape(shape):
-    shape = tuple(int(length) for length in shape)
-    if not shape:
+def _shape(shape: Sequence[int]) -> tuple[int, ...]:
+    extent = tuple(int(length) for length in shape)
+    if not extent:
         raise InputError("An array of no dimensions has nothing to be decomposed.")
-    _positive(shape, "The length of a dimension")
-    if math.prod(shape) >= 1 << 63:
-        raise InputError(f"An array of {_by(shape)} elements is too large: 2^63 - 1 is the most.")
-    return shape
+    _positive(extent, "The length of a dimension")
+    if math.prod(extent) >= 1 << 63:
+        raise InputError(f"An array of {_by(extent)} elements is too large: 2^63 - 1 is the most.")
+    return extent
 
 
 def _positive(numbers, what):
@@ -296,7 +296,7 @@ def _as_many(given, shape, what):
         raise InputError(f"There are {len(given)} {what} for {len(shape)} dimensions ({_by(shape)}).")
 
 
-def _integers(values, what):
+def _integers(values: ArrayLike, what: str) -> NDArray[numpy.int64]:
     array = numpy.asarray(values)
     if array.size == 0:
         return array.astype(numpy.int64)

@@ -99,7 +99,7 @@ class Pattern:
         next record; else only the first step of a file writes it. `chunk` (for HDF5) and `dimensions` (names) lack time."""
         if type not in TYPES:
             raise InputError(f"'{type}' is no type of a variable; there are {', '.join(TYPES)}.")
-        return self._add(Variable(name, layout, type, time, _fits(chunk, layout, name), dimensions and tuple(dimensions)))
+        return self._add(Variable(name, layout, type, time, _fits(chunk, layout, name), tuple(dimensions) if dimensions else None))
 
     def file_bytes(self, path: str, layout: Layout) -> Variable:
         """The contents of a file without datasets, of which nothing but offsets is known: a layout of one dimension, in bytes."""

@@ -35,7 +35,7 @@ class Boxes:
 
     def plain(self) -> "Boxes":
         """Without strides: a strided box as its rows, since its elements lie in memory in the order of the array."""
-        if self.strides is None:
+        if self.strides is None or self.blocks is None:
             return self
         starts, counts = [], []
         for start, count, stride, block in zip(self.starts, self.counts, self.strides, self.blocks):
@@ -131,7 +131,7 @@ class PatternFile:
 
     def uncaptured(self) -> dict[str, int]:
         """How many calls of which name could not be captured, over all ranks."""
-        found = collections.Counter()
+        found: collections.Counter[str] = collections.Counter()
         for rank in range(self.ranks):
             for _ in self._walk(rank, found):
                 pass
@@ -204,7 +204,7 @@ class _Walk:
     def __init__(self, file: PatternFile, rank: int, uncaptured):
         self.file, self.rank, self.uncaptured = file, rank, uncaptured
         self.openings, self.definitions = file.stream("files", rank), file.stream("definitions", rank)
-        self.blocks = []  # bodies, and the parameters of their last use
+        self.blocks: list = []  # bodies, and the parameters of their last use
 
     def events(self):
         coded = coding.Numbers(self.file.stream("events", self.rank).tobytes())

@@ -149,14 +149,17 @@ std::vector<Number> PatternFile::read_all(const char* name) const {
   return read<Number>(name, 0, length(name));
 }
 
-RankPart PatternFile::read(std::uint64_t rank) const {
+std::shared_ptr<const RankPart> PatternFile::read(std::uint64_t rank) const {
+  if (last_ && last_rank_ == rank) return last_;
   RankPart part;
   part.events = read<std::uint8_t>("events", events_begin_[rank], events_begin_[rank + 1]);
   part.lists = read<std::uint8_t>("lists", lists_begin_[rank], lists_begin_[rank + 1]);
   part.files = read<std::uint32_t>("files", files_begin_[rank], files_begin_[rank + 1]);
   part.definitions =
       read<std::uint32_t>("definitions", definitions_begin_[rank], definitions_begin_[rank + 1]);
-  return part;
+  last_ = std::make_shared<const RankPart>(std::move(part));
+  last_rank_ = rank;
+  return last_;
 }
 
 std::string PatternFile::place(const char* what, std::uint64_t rank) const {
@@ -164,8 +167,8 @@ std::string PatternFile::place(const char* what, std::uint64_t rank) const {
 }
 
 std::uint32_t RankReader::file_number(std::uint64_t opening) const {
-  if (opening < part.files.size() && part.files[opening] < file_.files().size()) {
-    return part.files[opening];
+  if (opening < part->files.size() && part->files[opening] < file_.files().size()) {
+    return part->files[opening];
   }
   throw InputError(
       fmt::format("'{}' is damaged: an event names opening {} of a file, which is not there.",
@@ -173,9 +176,9 @@ std::uint32_t RankReader::file_number(std::uint64_t opening) const {
 }
 
 std::uint32_t RankReader::definition_number(std::uint64_t definition) const {
-  if (definition < part.definitions.size() &&
-      part.definitions[definition] < file_.definitions().size()) {
-    return part.definitions[definition];
+  if (definition < part->definitions.size() &&
+      part->definitions[definition] < file_.definitions().size()) {
+    return part->definitions[definition];
   }
   throw InputError(fmt::format("'{}' is damaged: an event names definition {}, which is not there.",
                                file_.path(), definition));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,8 @@ class PatternFile {
   const std::string& origin() const { return origin_; }
   const std::string& guess() const { return guess_; }  ///< empty: it is none
 
-  RankPart read(std::uint64_t rank) const;
+  /// What it read last is kept: who plays a rank goes through it several times.
+  std::shared_ptr<const RankPart> read(std::uint64_t rank) const;
   /// As messages call the events or lists of a rank.
   std::string place(const char* what, std::uint64_t rank) const;
 
@@ -52,6 +54,8 @@ class PatternFile {
   std::uint64_t ranks_ = 0;
   std::string origin_, guess_;
   std::vector<std::uint64_t> events_begin_, lists_begin_, files_begin_, definitions_begin_;
+  mutable std::shared_ptr<const RankPart> last_;
+  mutable std::uint64_t last_rank_ = 0;
 };
 
 /// A recorded rank's part of a pattern file, read and ready to be gone through.
@@ -59,11 +63,11 @@ class RankReader {
  public:
   RankReader(const PatternFile& file, std::uint64_t rank)
       : part(file.read(rank)),
-        lists(part.lists, file.place("lists", rank)),
-        events(part.events, file.place("events", rank)),
+        lists(part->lists, file.place("lists", rank)),
+        events(part->events, file.place("events", rank)),
         file_(file) {}
 
-  const RankPart part;
+  const std::shared_ptr<const RankPart> part;
   const BoxLists lists;
   EventReader events;
 

@@ -61,8 +61,9 @@ class CapturedCommand : public PatternCommand {
   BuiltPattern build(const Comm& comm, bool for_reading) override {
     request_.with_neighbours = for_reading;
     CapturedPattern pattern = make_captured_pattern(comm, request_);
-    run_ = pattern.mine.captured;
-    if (run_->direction == capture::reads && for_reading) {
+    const CapturedRun& run = *pattern.mine.captured;
+    thought_ = run.thought;  // alone: the run holds the file open, and this outlives HDF5
+    if (run.direction == capture::reads && for_reading) {
       // The program's own reads are what is measured: another rank has written that.
       return {std::move(*pattern.neighbours), std::move(pattern.mine), std::move(pattern.setup)};
     }
@@ -72,8 +73,8 @@ class CapturedCommand : public PatternCommand {
   std::function<void(std::uint64_t round)> before_round() const override {
     if (think_ == 0) return nullptr;
     return [this](std::uint64_t round) {
-      if (round >= run_->thought.size()) return;
-      std::this_thread::sleep_for(std::chrono::duration<double>(run_->thought[round] * think_));
+      if (round >= thought_.size()) return;
+      std::this_thread::sleep_for(std::chrono::duration<double>(thought_[round] * think_));
     };
   }
 
@@ -83,7 +84,7 @@ class CapturedCommand : public PatternCommand {
   CapturedPatternRequest request_;
   std::string think_text_ = "none";
   double think_ = 0;
-  std::shared_ptr<const CapturedRun> run_;
+  std::vector<double> thought_;  ///< seconds before each round
 };
 
 }  // namespace

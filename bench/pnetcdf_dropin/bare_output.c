@@ -1,22 +1,26 @@
 /* A program that knows nothing of Slabmark: writes an output file of a model through PnetCDF,
  * several times, and prints what each took.
  *
- *     mpiexec -n 4 bare_output MAPS.nc TEMPLATE.nc OUTPUT.nc RECORDS FILES [vara]
+ *     mpiexec -n 4 bare_output MAPS.nc TEMPLATE.nc OUTPUT.nc RECORDS FILES [vara|fresh]
  *
  * MAPS.nc is in the many-map layout. TEMPLATE.nc (what slabmark-bench e3sm --keep leaves) says
  * which dimensions, variables and attributes there are; a variable is laid out by the last map with
  * as many elements, and where there is none the first rank writes all of it. Each rank stands for
  * an equal number of the recorded ones. Requests are posted by ncmpi_iput_varn, one a variable and
  * record, and waited for once a record. With `vara`, variables are put in equal parts by
- * ncmpi_put_vara_all instead: calls that the drop-in passes on.
+ * ncmpi_put_vara_all instead: calls that the drop-in passes on. With `fresh` each file is removed
+ * before the clock of the next starts; else the next is written over it.
  *
  * A line a file: seconds of the slowest rank from create to close and of its parts, the sums over
- * records of post and wait, and both together of each record. Last the largest memory that a rank
- * ever had and what of it is data, in bytes. Maps are read and buffers filled before the clock
+ * records of post and wait, and both together of each record. Then the largest memory that a rank
+ * ever had and what of it is data, in bytes; last the time of day, in seconds, before the program
+ * comes to its end. Maps are read and buffers filled before the clock
  * starts. Errors end the job. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -340,7 +344,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int records = argc > 4 ? atoi(argv[4]) : 0, files = argc > 5 ? atoi(argv[5]) : 0;
   if (argc < 6 || records < 1 || records > most_records || files < 1) {
-    fprintf(stderr, "usage: bare_output MAPS.nc TEMPLATE.nc OUTPUT.nc RECORDS FILES [vara]\n");
+    fprintf(stderr,
+            "usage: bare_output MAPS.nc TEMPLATE.nc OUTPUT.nc RECORDS FILES [vara|fresh]\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   read_maps(argv[1]);
@@ -350,6 +355,7 @@ int main(int argc, char** argv) {
     maps[m].recorded = boxes_of(&maps[m], 1);
   }
   const int blocking = argc > 6 && !strcmp(argv[6], "vara");
+  const int fresh = argc > 6 && !strcmp(argv[6], "fresh");
   for (int v = 0; v < variable_count; v++) {
     struct variable* const it = &variables[v];
     int size;
@@ -369,10 +375,18 @@ int main(int argc, char** argv) {
     }
     data_bytes += room * size;
   }
-  for (int i = 0; i < files; i++) write_file(argv[3], records, blocking);
+  for (int i = 0; i < files; i++) {
+    if (fresh && rank == 0) unlink(argv[3]);
+    write_file(argv[3], records, blocking);
+  }
   double memory[2] = {high_water(), (double)data_bytes}, most[2];
   MPI_Reduce(memory, most, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("memory %.0f data %.0f\n", most[0], most[1]);
+  struct timespec end;
+  clock_gettime(CLOCK_REALTIME, &end);
+  if (rank == 0) {
+    printf("memory %.0f data %.0f\n", most[0], most[1]);
+    printf("ended %ld.%06ld\n", (long)end.tv_sec, end.tv_nsec / 1000);
+  }
   MPI_Finalize();
   return 0;
 }

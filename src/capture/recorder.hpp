@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -74,6 +75,8 @@ Id open_file(std::string_view json) noexcept;
 /// What events refer to: a dataset, a call, a type, ... `json`: as a definition in the header; the
 /// same text is the same definition. Dumped from a std::map, so that ranks have the same text.
 Id define(std::string_view json) noexcept;
+/// The definition of a call: its name, and what it does, as docs/pattern-file.md has it ("write").
+Id define_call(std::string_view name, std::string_view effect) noexcept;
 
 /// Boxes of an array, in the order of their elements in memory. Keep one for many calls: clear()
 /// keeps the storage.
@@ -117,6 +120,16 @@ class Boxes {
     }
     ++size_;
   }
+  /// In place of boxes: `n` of them, whose starts and counts are where the caller has them, as
+  /// PnetCDF's varn. Nothing is copied, so all of it must stay until the event is recorded.
+  template <class Number>
+  void set_rows(std::size_t n, const Number* const* starts, const Number* const* counts) {
+    static_assert(sizeof(Number) == sizeof(std::int64_t));
+    clear(rank_);
+    size_ = n;
+    start_rows_ = reinterpret_cast<const Programs* const*>(starts);
+    count_rows_ = reinterpret_cast<const Programs* const*>(counts);
+  }
   /// Of memory: the lengths of the array that the boxes are in.
   template <class Number>
   void set_extent(const Number* extent) {
@@ -141,8 +154,19 @@ class Boxes {
     blocks_.insert(blocks_.end(), rank_, 1);
   }
 
+  /// A number of the program's, long or long long.
+  using Programs [[gnu::may_alias]] = std::int64_t;
+  const Programs* start(std::size_t i) const {
+    return start_rows_ ? start_rows_[i] : starts_.data() + i * rank_;
+  }
+  const Programs* count(std::size_t i) const {
+    return count_rows_ ? count_rows_[i] : counts_.data() + i * rank_;
+  }
+
   std::size_t rank_ = 0;
   std::size_t size_ = 0;
+  const Programs* const* start_rows_ = nullptr;  ///< or null: they are in the vectors
+  const Programs* const* count_rows_ = nullptr;
   std::vector<std::int64_t> starts_, counts_;   ///< box by box
   std::vector<std::int64_t> strides_, blocks_;  ///< the same, or empty: all are 1
   std::vector<std::int64_t> extent_;            ///< empty: not known
@@ -152,6 +176,7 @@ class Boxes {
 inline void Boxes::clear(std::size_t rank) {
   rank_ = rank;
   size_ = 0;
+  start_rows_ = count_rows_ = nullptr;
   starts_.clear();
   counts_.clear();
   strides_.clear();

@@ -14,7 +14,12 @@ constexpr char spool_folder_ending[] = ".parts";
 constexpr char spool_file_ending[] = ".spool";
 constexpr char spool_magic[] = "SLABSPL1";
 
-enum class Stream : std::uint32_t { definitions = 1, lists = 2, events = 3 };
+enum class Stream : std::uint32_t {
+  definitions = 1,
+  lists = 2,
+  events = 3,
+  pending = 4  ///< the block that was not ended yet; without meaning once more events follow
+};
 
 /// The begin of a frame of the spool, as it stands there.
 struct SpoolFrame {

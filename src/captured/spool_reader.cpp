@@ -63,6 +63,8 @@ SpoolReader::SpoolReader(const std::string& folder) {
         break;
       }
       process.frames.push_back(frame);
+      if (frame.stream == capture::Stream::events) process.last_block.reset();
+      if (frame.stream == capture::Stream::pending) process.last_block = place;
     }
     if (process.frames.empty()) processes_.erase(number);
   }
@@ -109,8 +111,10 @@ void SpoolReader::read(const Process& process, capture::Stream stream,
   std::vector<std::uint8_t> payload;
   std::ifstream file;
   std::size_t open = paths_.size();
-  for (const Frame& frame : process.frames) {
-    if (frame.stream != stream) continue;
+  for (std::size_t i = 0; i < process.frames.size(); ++i) {
+    const Frame& frame = process.frames[i];
+    const bool is_last_block = stream == capture::Stream::events && process.last_block == i;
+    if (frame.stream != stream && !is_last_block) continue;
     if (frame.file != open) {
       file = std::ifstream(paths_[frame.file], std::ios::binary);
       open = frame.file;

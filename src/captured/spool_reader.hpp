@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ class SpoolReader {
   struct Process {
     std::vector<Frame> frames;  ///< in order, up to the first that is not there
     bool cut = false;           ///< later frames are left out
+    /// The frame that ends the events of a process that was killed within a block.
+    std::optional<std::size_t> last_block;
   };
 
   /// By the number that a process has drawn.

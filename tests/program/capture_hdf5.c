@@ -6,10 +6,13 @@
  *
  * Elements are numbers in the order of the array, runs as FIRST-LAST. Ranks write to columns of
  * their own, so that the file says what was written. It knows nothing of capture.
+ * With KILLED in its environment it waits a moment before the last call, and then ends by SIGKILL.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <hdf5.h>
 #include <mpi.h>
@@ -263,6 +266,7 @@ int main(int argc, char** argv) {
   common = state;
   int i, d;
   for (i = 0; i < operations; ++i) {
+    if (i == operations - 1 && getenv("KILLED")) usleep(150000);
     state = common;
     const unsigned what = random_below(16);
     const int together = !serial && ranks_ > 1;
@@ -295,6 +299,7 @@ int main(int argc, char** argv) {
       move(list, together, &common);
     }
   }
+  if (getenv("KILLED")) fflush(stdout), raise(SIGKILL);
   for (i = 0; i < count; ++i) H5Dclose(sets[i].id), H5Tclose(sets[i].type);
   H5Pclose(access), H5Pclose(list);
   if (H5Fclose(file) < 0) fail("H5Fclose");

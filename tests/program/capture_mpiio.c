@@ -5,10 +5,13 @@
  *   CALL FILE_BYTES / MEMORY_BYTES
  *
  * in runs FIRST-LAST. It knows nothing of capture.
+ * With KILLED in its environment it waits a moment before the last call, and then ends by SIGKILL.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <mpi.h>
 
@@ -97,6 +100,7 @@ int main(int argc, char** argv) {
   displacement = rank * 65536;
   MPI_File_set_view(file, displacement, MPI_INT, view.type, "native", MPI_INFO_NULL);
   for (i = 0; i < operations; ++i) {
+    if (i == operations - 1 && getenv("KILLED")) usleep(150000);
     state = seed + (unsigned)i; /* all ranks make the same call */
     const int what = random_below(11);
     state = seed + 1000u * (unsigned)(rank + 1) + (unsigned)i;
@@ -114,7 +118,7 @@ int main(int argc, char** argv) {
     const long place = random_below(50); /* in integers of the view */
     const char* name = "";
     MPI_Status status;
-    MPI_Request request;
+    MPI_Request request = MPI_REQUEST_NULL;
     switch (what) {
 #define AT(number, call, ...)                                   \
   case number:                                                  \
@@ -163,6 +167,11 @@ int main(int argc, char** argv) {
     printf("\n");
     if (is_by_pointer) position += bytes;
     MPI_Type_free(&memory.type);
+  }
+  if (getenv("KILLED")) {
+    fflush(stdout);
+    MPI_Barrier(MPI_COMM_WORLD);
+    raise(SIGKILL);
   }
   /* What the ranks share a pointer of: lengths alone are known, and that none overlap. */
   MPI_File_set_view(file, 1 << 19, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);

@@ -1,9 +1,11 @@
 /* capture_posix FOLDER SEED: random calls of the C library on two files, of which it prints what it
  * asked for: CALL FILE FIRST BYTES. It knows nothing of capture. A stream in memory is no file.
+ * With KILLED in its environment it waits a moment before the last call, and then ends by SIGKILL.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +48,7 @@ int main(int argc, char** argv) {
   for (i = 0; i < 40; ++i) {
     const long bytes = 1 + random_below(100), place = random_below(9000);
     struct iovec pieces[2] = {{data + 200, (size_t)bytes}, {data + 50, 7}};
+    if (i == 39 && getenv("KILLED")) usleep(150000);
     switch (random_below(10)) {
       case 0:
         say("pwrite", "fd", place, pwrite(file, data, (size_t)bytes, place));
@@ -85,6 +88,7 @@ int main(int argc, char** argv) {
         if (fseek(stream, place, SEEK_SET)) return 1;
     }
   }
+  if (getenv("KILLED")) fflush(stdout), raise(SIGKILL);
   if (fflush(stream) || fsync(file)) return 1;
   fprintf(stream, "%d cannot be captured", i);
   close(copy);

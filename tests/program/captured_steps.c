@@ -2,14 +2,15 @@
  *
  *     captured_steps <file> <steps> <way>
  *
- * way: one: all to one file; files: each step to a file of its own; kill: as one, and then every
- * rank ends by SIGKILL. Each rank has every ranks-th column, one call a column, so that there are
- * as many calls as elements.
+ * way: one: all to one file; files: each step to a file of its own; kill: as one, but every rank
+ * thinks before the last step, and then ends by SIGKILL. Each rank has every ranks-th column, one
+ * call a column, so that there are as many calls as elements.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -41,9 +42,11 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int steps = atoi(argv[2]), files = strcmp(argv[3], "files") == 0;
+  const int is_killed = strcmp(argv[3], "kill") == 0;
   double t[columns_a_rank][rows];
   short n[columns_a_rank][rows];
   for (int step = 0; step < steps; ++step) {
+    if (is_killed && step + 1 == steps) usleep(150000);
     if (files || step == 0) {
       char path[4096];
       snprintf(path, sizeof path, files ? "%s%d" : "%s", argv[1], step);
@@ -61,7 +64,7 @@ int main(int argc, char** argv) {
     check(ncmpi_wait_all(file, NC_REQ_ALL, NULL, NULL));
     if (files) check(ncmpi_close(file));
   }
-  if (strcmp(argv[3], "kill") == 0) {
+  if (is_killed) {
     MPI_Barrier(MPI_COMM_WORLD);
     raise(SIGKILL);
   }

@@ -11,11 +11,16 @@
  *   aligned THRESHOLD ALIGNMENT ELEMENTS [parallel]   four flushes of an aligned file
  *   elsewhere [parallel]  the process goes to another folder while it has a file open
  *   old-format            a file in the format of HDF5 1.8
+ *   ended                 the program ends HDF5 by H5close, with a file open, and begins anew
+ *   forked                a child writes a file of its own while the parent has one open
+ *   chosen                a file of the connector that the program chooses, HDF5's own
+ *   unclosed              a close fails, since it would end the file with what is in it
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <hdf5.h>
@@ -274,6 +279,63 @@ static void of_old_format(void) {
   say("H5Fclose", H5Fclose(file));
 }
 
+static void ended(void) {
+  hid_t file = create("a.h5", H5P_DEFAULT), one = dataset(file, "d", length);
+  say("H5Dwrite", write_from(one, 1));
+  say("H5close", H5close());
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  say("H5Dclose", H5Dclose(one));
+  make_with_one("b.h5", "e", 2);
+  say("H5Fopen", (file = H5Fopen("a.h5", H5F_ACC_RDWR, H5P_DEFAULT)) >= 0);
+  one = H5Dopen2(file, "d", H5P_DEFAULT);
+  show("d", one);
+  say("H5Dwrite", write_from(one, 3));
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(file));
+}
+
+static void forked(void) {
+  hid_t file = create("a.h5", H5P_DEFAULT), one = dataset(file, "d", length);
+  int status = -1;
+  say("H5Dwrite", write_from(one, 1));
+  say("H5Fflush", H5Fflush(file, H5F_SCOPE_GLOBAL));
+  const pid_t child = fork();
+  if (child == 0) {
+    make_with_one("b.h5", "e", 2);
+    _exit(3);
+  }
+  waitpid(child, &status, 0);
+  say("child", WEXITSTATUS(status));
+  say("H5Dwrite", write_from(one, 3));
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(file));
+}
+
+static void chosen(void) {
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS), own = H5VLget_connector_id_by_name("native");
+  hid_t file, one;
+  say("H5Pset_vol", H5Pset_vol(access, own, NULL));
+  file = create("a.h5", access);
+  one = dataset(file, "d", length);
+  say("H5Dwrite", write_from(one, 1));
+  make_with_one("b.h5", "e", 2);
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(file));
+  say("H5VLclose", H5VLclose(own));
+}
+
+static void unclosed(void) {
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS), file, one;
+  H5Pset_fclose_degree(access, H5F_CLOSE_SEMI);
+  file = create("a.h5", access);
+  one = dataset(file, "d", length);
+  say("H5Dwrite", write_from(one, 1));
+  say("H5Fclose", H5Fclose(file));
+  say("H5Dwrite", write_from(one, 2));
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(file));
+}
+
 int main(int argc, char** argv) {
   argument_count = argc;
   arguments = argv;
@@ -290,6 +352,10 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "aligned") == 0) aligned();
   if (strcmp(argv[1], "elsewhere") == 0) elsewhere();
   if (strcmp(argv[1], "old-format") == 0) of_old_format();
+  if (strcmp(argv[1], "ended") == 0) ended();
+  if (strcmp(argv[1], "forked") == 0) forked();
+  if (strcmp(argv[1], "chosen") == 0) chosen();
+  if (strcmp(argv[1], "unclosed") == 0) unclosed();
   if (asked("parallel")) MPI_Finalize();
   return 0;
 }

@@ -169,9 +169,8 @@ def test_a_program_that_is_killed_leaves_what_was_seen_until_then(run, record, s
         events = show(pattern, rank)
         assert events.pop() == {"ended": "early"}
         written = moved(events, "T")
-        steps = len(written) // (40 * 3)
-        assert steps >= 1
-        assert written == [(step, row, i * 2 + rank) for step in range(steps) for i in range(40) for row in range(3)]
+        assert len(written) >= 4 * 40 * 3  # all until it thought
+        assert written == [(step, row, i * 2 + rank) for step in range(5) for i in range(40) for row in range(3)][: len(written)]
 
 
 def test_a_spool_without_space_is_told_once_and_the_program_goes_on(run, record, tmp_path):

@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 import pytest
+from seism_core import lines
 from test_slablog_lives import contents
 
 BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
@@ -30,19 +31,25 @@ def environment(pattern, below="under_vol=0;under_info={}", **more):
 
 @pytest.fixture
 def captured(run, tmp_path):
-    """captured(program, args, ranks, **environment) -> (the finished process, the events of each rank)"""
+    """captured(program, args, ranks, **environment) -> (the finished process, the events of each rank)
+
+    With KILLED in the environment it is killed, and what is returned is what was seen until then."""
     numbers = itertools.count()
 
-    def capture(program, args, ranks=1, launch=None, **more):
+    def capture(program, args, ranks=1, launch=None, input=None, **more):
         pattern = tmp_path / f"{next(numbers)}.pattern"
         settings = [f"{name}={value}" for name, value in environment(pattern, **more).items()]
         words = [*settings, program if str(program).startswith("/") else BIN / program, *args]
-        done = run("/usr/bin/env", words, ranks=ranks, launch=launch, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        done = run("/usr/bin/env", words, ranks=ranks, launch=launch, input=input, cwd=tmp_path)
+        assert (done.returncode != 0) == ("KILLED" in more), done.stderr
         merged = run("slabmark-pattern", ["merge", f"{pattern}.parts", "-o", pattern])
         assert merged.returncode == 0, merged.stderr
         shown = [run("slabmark-pattern", ["show", pattern, "--rank", rank]) for rank in range(ranks)]
-        return done, [[json.loads(line) for line in one.stdout.splitlines()] for one in shown]
+        events = [[json.loads(line) for line in one.stdout.splitlines()] for one in shown]
+        for of_rank in events:
+            assert ("KILLED" in more) == ({"ended": "early"} in of_rank), merged.stdout
+            of_rank[:] = [event for event in of_rank if "ended" not in event]
+        return done, events
 
     return capture
 
@@ -136,6 +143,33 @@ def test_random_calls_of_hdf5_are_recorded_element_by_element(run, captured, tmp
             assert recorded_of_hdf5(events[rank], extents) == asked, (seed, rank)
 
 
+def asked_of_mpi_io(path, rank):
+    lines = pathlib.Path(f"{path}.asked.{rank}").read_text().splitlines()
+    return [(line.split(" ")[0], *(runs(part) for part in line.partition(" ")[2].split("/"))) for line in lines]
+
+
+def recorded_of_mpi_io(events):
+    """In the words of asked_of_mpi_io, and the bytes that went by a shared pointer."""
+    recorded, shared = [], []
+    for event in events:
+        assert "uncaptured" not in event
+        if "selection" not in event:
+            continue
+        in_file = elements(event["selection"], [1 << 40])
+        if re.search("shared|ordered", event["call"]):
+            shared += in_file
+        else:
+            memory = elements(event["memory"], [1 << 40]) if "memory" in event else list(range(len(in_file)))
+            recorded.append((event["call"], in_file, memory))
+    return recorded, shared
+
+
+def recorded_of_posix(events):
+    """In the words of the lines that capture_posix prints."""
+    return [[event["call"], pathlib.Path(event["file"]).name, str(event["selection"]["starts"][0][0]),
+             str(event["selection"]["counts"][0][0])] for event in events if "selection" in event]
+
+
 @pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
 @pytest.mark.parametrize("ranks, seeds", [(1, range(1, 2)), (3, range(3, 4))])
 def test_random_calls_of_mpi_io_are_recorded_byte_by_byte(captured, tmp_path, ranks, seeds):
@@ -143,20 +177,9 @@ def test_random_calls_of_mpi_io_are_recorded_byte_by_byte(captured, tmp_path, ra
         _, events = captured("capture_mpiio", [tmp_path / f"{seed}.bin", seed, 50], ranks, launch=True)
         shared = []
         for rank in range(ranks):
-            asked = (tmp_path / f"{seed}.bin.asked.{rank}").read_text().splitlines()
-            asked = [(line.split(" ")[0], *(runs(part) for part in line.partition(" ")[2].split("/"))) for line in asked]
-            recorded = []
-            for event in events[rank]:
-                assert "uncaptured" not in event
-                if "selection" not in event:
-                    continue
-                in_file = elements(event["selection"], [1 << 40])
-                if re.search("shared|ordered", event["call"]):
-                    shared += in_file
-                else:
-                    memory = elements(event["memory"], [1 << 40]) if "memory" in event else list(range(len(in_file)))
-                    recorded.append((event["call"], in_file, memory))
-            assert recorded == asked, (seed, rank)
+            recorded, of_rank = recorded_of_mpi_io(events[rank])
+            assert recorded == asked_of_mpi_io(tmp_path / f"{seed}.bin", rank), (seed, rank)
+            shared += of_rank
         # Of the shared pointer it is known only that no byte is written twice, and none left out.
         expected = sum(4 * (15 + 2 * rank) for rank in range(ranks))
         assert sorted(shared) == list(range(1 << 19, (1 << 19) + expected))
@@ -166,10 +189,7 @@ def test_random_calls_of_mpi_io_are_recorded_byte_by_byte(captured, tmp_path, ra
 @pytest.mark.parametrize("seed", range(2))
 def test_calls_of_the_c_library_are_recorded_in_programs_that_use_no_other(captured, tmp_path, seed):
     done, [events] = captured("capture_posix", [tmp_path, seed])
-    asked = [line.split() for line in done.stdout.splitlines()]
-    recorded = [[event["call"], pathlib.Path(event["file"]).name, str(event["selection"]["starts"][0][0]),
-                 str(event["selection"]["counts"][0][0])] for event in events if "selection" in event]
-    assert recorded == asked
+    assert recorded_of_posix(events) == [line.split() for line in done.stdout.splitlines()]
     of_pieces = [event for event in events if event.get("call") in ("writev", "pwritev")]
     for event in of_pieces:
         length = event["selection"]["counts"][0][0] - 7
@@ -218,9 +238,67 @@ def test_what_a_library_does_below_a_captured_call_is_not_recorded_again(capture
     assert {event["call"][:2] for event in events} == {"H5"}
 
 
+def assert_but_for_the_last(recorded, asked):
+    """What a program did until it thought is written when it goes on, which all of these do once more before they are killed."""
+    assert len(asked) > 5 and recorded in (asked, asked[:-1])
+
+
+def test_a_program_that_is_killed_leaves_the_calls_of_hdf5_until_then(run, captured, tmp_path):
+    """It has neither flushed nor closed its file."""
+    for number, seed in enumerate((2, 4)):
+        _, [events] = captured("capture_hdf5", [tmp_path / "r.h5", seed, 12, "serial"], KILLED="1")
+        asked = asked_of_hdf5(tmp_path / "r.h5", 0)
+        assert_but_for_the_last(recorded_of_hdf5(events, extents_in(run, tmp_path / f"{number}.pattern")), asked)
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_a_program_that_is_killed_leaves_the_calls_of_mpi_io_until_then(captured, tmp_path):
+    _, events = captured("capture_mpiio", [tmp_path / "f", 2, 10], ranks=2, KILLED="1")
+    for rank in range(2):
+        asked = asked_of_mpi_io(tmp_path / "f", rank)
+        recorded, shared = recorded_of_mpi_io(events[rank])
+        assert_but_for_the_last(recorded, asked)
+        assert not shared
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_a_program_that_is_killed_leaves_the_calls_of_the_c_library_until_then(captured, tmp_path):
+    done, [events] = captured("capture_posix", [tmp_path, 1], KILLED="1")
+    asked = [line.split() for line in done.stdout.splitlines()]
+    assert_but_for_the_last(recorded_of_posix(events), asked)
+
+
+WITHOUT_SPACE = {"hdf5": ("capture_hdf5", ["f", 3, 20, "serial"]), "mpiio": ("capture_mpiio", ["f", 3, 20]), "posix": ("capture_posix", [".", 3])}
+
+
+@pytest.mark.parametrize("level", WITHOUT_SPACE)
+def test_a_spool_without_space_is_told_once_and_the_program_goes_on(run, tmp_path, level):
+    if sanitized and level != "hdf5":
+        pytest.skip("the sanitizers must be the first library of a program")
+    program, args = WITHOUT_SPACE[level]
+    spool = tmp_path / "run.pattern.parts" / f"{os.uname().nodename}.spool"
+    spool.parent.mkdir()
+    spool.symlink_to("/dev/full")
+    outcomes = []
+    for settings in ({}, environment(tmp_path / "run.pattern")):
+        folder = tmp_path / ("captured" if settings else "native")
+        folder.mkdir()
+        done = run("/usr/bin/env", [*(f"{key}={value}" for key, value in settings.items()), BIN / program, *args], cwd=folder)
+        assert done.returncode == 0, done.stderr
+        asked = folder / "f.asked.0"
+        outcomes.append((done.stdout, asked.read_text() if asked.exists() else ""))
+    assert outcomes[0] == outcomes[1] and any(outcomes[0])
+    [told] = done.stderr.splitlines()
+    assert told.startswith("slabmark capture: ") and "No space left" in told
+
+
 LIVES = [("closed-first", "0"), ("closed-first", "3"), ("left-open", "dataset"), ("left-open", "attribute", "flush"),
          ("left-open", "file"), ("twice", "open"), ("twice", "reopen"), ("mounted",), ("mounted", "closed", "stays"),
-         ("external",), ("external", "open"), ("linked-first",), ("aligned", "65536", "1048576", "100000"), ("elsewhere",)]
+         ("external",), ("external", "open"), ("linked-first",), ("aligned", "65536", "1048576", "100000"), ("elsewhere",),
+         ("ended",), ("forked",), ("chosen",), ("unclosed",)]
+# How often some of them are seen to write which file.
+SEEN = {("ended",): {"a.h5": 2, "b.h5": 1}, ("forked",): {"a.h5": 2}, ("chosen",): {"b.h5": 1}, ("unclosed",): {"a.h5": 2},
+        ("elsewhere",): {"a.h5": 3}, ("left-open", "file"): {"a.h5": 1}}
 CALLS = [("links", "tracked"), ("unlink", "NAME", "INC"), ("own-memory",), ("referenced",), ("mapped",), ("storage",),
          ("properties", "sizes-16"), ("properties", "userblock"), ("properties", "page-buffer")]
 
@@ -240,7 +318,14 @@ def test_programs_do_and_say_what_they_do_without_it(run, each):
             outcomes.append((done.returncode, done.stdout, done.stderr, files))
         assert outcomes[1] == outcomes[0]
         assert outcomes[0][3]
-        assert any((folder / "run.pattern.parts").glob("*.spool"))
+        pattern = folder / "run.pattern"
+        assert any(pathlib.Path(f"{pattern}.parts").glob("*.spool"))
+        if words in SEEN:
+            run("slabmark-pattern", ["merge", f"{pattern}.parts", "-o", pattern]).check_returncode()
+            shown = run("slabmark-pattern", ["show", pattern, "--rank", "0"]).stdout.splitlines()
+            written = [event["file"] for event in map(json.loads, shown) if "writes" in event.get("flags", ())]
+            assert collections.Counter(written) == SEEN[words]
+            assert '{"ended": "early"}' not in shown
 
     each([("log_lives", words) for words in LIVES] + [("log_calls", words) for words in CALLS], check)
 
@@ -333,6 +418,34 @@ def test_methods_write_the_elements_of_the_map_that_they_were_given(run, capture
             assert {element for dataset, element in written if dataset == name} == elements_of_map(maps, number, rank), (rank, name)
 
 
+def test_dwrite_eval_is_captured_as_the_maps_that_it_was_given(run, captured, tmp_path):
+    maps = tmp_path / "f.nc"
+    run("slabmark-decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "-o", maps]).check_returncode()
+    _, events = captured("dwrite_eval", ["-c", maps, "-n", "3", "-o", tmp_path / "out", "--no-verify"], ranks=4)
+    extents = extents_in(run, tmp_path / "0.pattern")
+    assert sorted(extents) == ["/D_0", "/D_1", "/D_2"]
+    for rank in range(4):
+        files = collections.defaultdict(list)
+        for event in events[rank]:
+            if "writes" in event.get("flags", ()) and event["call"].startswith("H5D"):
+                files[pathlib.Path(event["file"]).name].append(event)
+        assert {"ndwrite.h5", "dwrite.h5"} <= set(files)
+        for written in files.values():
+            for number, name in enumerate(sorted(extents), 1):
+                owned = {element for dataset, element in owners(written, extents) if dataset == name}
+                assert owned == elements_of_map(maps, number, rank)
+
+
+def test_seism_core_slice_is_captured_as_the_blocks_that_it_was_told(run, captured):
+    """Two steps of 1 x 2 x 2 blocks of 18 x 8 x 8."""
+    _, events = captured("seism-core-slice", [], ranks=4, input=lines(4, "collective_write", time=2))
+    for rank in range(4):
+        written = [event for event in events[rank] if "writes" in event.get("flags", ()) and event["dataset"] == "/chunked"]
+        places = [((step * 18 + x) * 16 + rank // 2 * 8 + y) * 16 + rank % 2 * 8 + z
+                  for step in range(2) for x in range(18) for y in range(8) for z in range(8)]
+        assert [element for event in written for element in elements(event["selection"], [2, 18, 16, 16])] == places
+
+
 @pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
 @pytest.mark.parametrize("interface", ["posix", "mpiio", "phdf5"])
 def test_h5perf_is_captured_through_each_of_its_interfaces(run, captured, tmp_path, interface):
@@ -372,6 +485,7 @@ def play(run, tmp_path, level, ranks, *options):
     done = run("slabmark-bench", ["captured", "--pattern", tmp_path / "0.pattern", "--method", "as-captured", "--trials", "1", "--no-bound",
                                   "--keep", *options, "-o", folder], ranks=ranks, launch=True)
     assert done.returncode == 0, done.stderr
+    assert "HDF5-DIAG" not in done.stderr, "the pattern file is closed before HDF5 ends"
     assert re.search(rf"^as-captured-{level} .*", done.stdout, re.M), done.stdout
     [left] = folder.iterdir()
     return left
@@ -381,6 +495,14 @@ def play(run, tmp_path, level, ranks, *options):
 def test_the_calls_of_hdf5_made_again_leave_the_same_file(run, captured, tmp_path, ranks):
     captured("scattered", [tmp_path / "own.h5", 10, 4, 3], ranks, launch=True)
     assert structure(play(run, tmp_path, "hdf5", ranks)) == structure(tmp_path / "own.h5")
+
+
+def test_a_captured_program_is_played_without_a_word_of_hdf5(run, captured, tmp_path):
+    """The pattern file is closed before MPI ends, and HDF5 with it."""
+    captured("scattered", [tmp_path / "own.h5", 10, 4, 2], launch=True)
+    done = run("slabmark-bench", ["captured", "--pattern", tmp_path / "0.pattern", "--method", "hdf5-union,posix", "--trials", "1", "--no-bound",
+                                  "-o", tmp_path])
+    assert done.returncode == 0 and "HDF5" not in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("seed", [2, 3])

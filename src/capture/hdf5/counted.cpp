@@ -35,7 +35,7 @@ void* create_attribute(void* object, const H5VL_loc_params_t* place, const char*
   if (!call.is_programs()) return made;
   const bool is_of_dataset = place->obj_type == H5I_DATASET && place->type == H5VL_OBJECT_BY_SELF;
   const auto dataset = is_of_dataset ? mine.dataset : no_id;
-  record({.call = call_id("H5Acreate", "define"),
+  record({.call = define_call("H5Acreate", "define"),
           .file = mine.file,
           .dataset = dataset,
           .flags = made == nullptr ? unsigned{failed} : 0,
@@ -55,7 +55,7 @@ herr_t move_attribute(const char* name, void* object, hid_t type, Buffer* buffer
   const auto status = (hdf5().*below)(mine.under, mine.connector, type, buffer, list, request);
   wrap_request(request, mine);
   if (call.is_programs()) {
-    record({.call = call_id(name, "other"),
+    record({.call = define_call(name, "other"),
             .file = mine.file,
             .dataset = mine.dataset,
             .flags = failed_if(status),
@@ -124,7 +124,7 @@ void* create_group(void* object, const H5VL_loc_params_t* place, const char* nam
                        mine);
   wrap_request(request, mine);
   if (!call.is_programs()) return made;
-  const auto id = call_id("H5Gcreate", "define");
+  const auto id = define_call("H5Gcreate", "define");
   if (made == nullptr) {
     record({.call = id, .file = mine.file, .flags = failed});
     return nullptr;
@@ -244,7 +244,8 @@ herr_t object_specific(void* object, const H5VL_loc_params_t* place,
                           : make();
   wrap_request(request, mine);
   if (call.is_programs() && args->op_type == H5VL_OBJECT_FLUSH) {
-    record({.call = call_id("H5Oflush", "flush"), .file = mine.file, .flags = failed_if(status)});
+    record(
+        {.call = define_call("H5Oflush", "flush"), .file = mine.file, .flags = failed_if(status)});
   }
   return status;
 }

@@ -78,7 +78,7 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
                        mine);
   wrap_request(request, mine);
   if (!call.is_programs()) return made;
-  static const auto id = call_id("H5Dcreate", "define");
+  static const auto id = define_call("H5Dcreate", "define");
   if (made == nullptr) {
     record({.call = id, .file = mine.file, .flags = failed});
     return nullptr;
@@ -207,7 +207,7 @@ class Transfer {
     const bool is_write = direction == writes;
     const auto* const name = parts_.size() > 1 ? (is_write ? "H5Dwrite_multi" : "H5Dread_multi")
                                                : (is_write ? "H5Dwrite" : "H5Dread");
-    const auto id = call_id(name, is_write ? "write" : "read");
+    const auto id = define_call(name, is_write ? "write" : "read");
     static thread_local Boxes selection;
     static thread_local Boxes memory;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -274,9 +274,9 @@ herr_t specific(void* object, H5VL_dataset_specific_args_t* args, hid_t list, vo
   const auto status = hdf5().H5VLdataset_specific(mine.under, mine.connector, args, list, request);
   wrap_request(request, mine);
   if (!call.is_programs()) return status;
-  const auto id = args->op_type == H5VL_DATASET_SET_EXTENT ? call_id("H5Dset_extent", "extent")
-                  : args->op_type == H5VL_DATASET_FLUSH    ? call_id("H5Dflush", "flush")
-                                                           : call_id("H5Drefresh", "other");
+  const auto id = args->op_type == H5VL_DATASET_SET_EXTENT ? define_call("H5Dset_extent", "extent")
+                  : args->op_type == H5VL_DATASET_FLUSH    ? define_call("H5Dflush", "flush")
+                                                           : define_call("H5Drefresh", "other");
   record({.call = id,
           .file = mine.file,
           .dataset = mine.dataset,
@@ -299,7 +299,7 @@ void record_n(Object& mine, const slablog_n_args& args, bool is_write, hid_t lis
   const auto rank = extent_now(mine).size();
   selection.clear(rank);
   for (std::size_t i = 0; i < args.n; ++i) selection.add(args.starts[i], args.counts[i]);
-  record({.call = is_write ? call_id("H5Dwrite_n", "write") : call_id("H5Dread_n", "read"),
+  record({.call = is_write ? define_call("H5Dwrite_n", "write") : define_call("H5Dread_n", "read"),
           .file = mine.file,
           .dataset = mine.dataset,
           .flags = (is_write ? unsigned{writes} : unsigned{reads}) | failed_if(status),
@@ -334,7 +334,7 @@ herr_t close(void* object, hid_t list, void** request) {
   const auto mine = as_object(object);
   const auto status = close_through<&Hdf5::H5VLdataset_close>(object, list, request);
   if (call.is_programs() && mine.dataset != no_id) {
-    record({.call = call_id("H5Dclose", "other"),
+    record({.call = define_call("H5Dclose", "other"),
             .file = mine.file,
             .dataset = mine.dataset,
             .flags = failed_if(status)});
@@ -367,7 +367,8 @@ void identify(Object& dataset) {
 
 void record_opened(Object& dataset) {
   identify(dataset);
-  record({.call = call_id("H5Dopen", "other"), .file = dataset.file, .dataset = dataset.dataset});
+  record(
+      {.call = define_call("H5Dopen", "other"), .file = dataset.file, .dataset = dataset.dataset});
 }
 
 const H5VL_dataset_class_t dataset_callbacks = {

@@ -1,6 +1,7 @@
 #include "capture/hdf5/describe.hpp"
 
 #include <array>
+#include <unordered_map>
 #include <vector>
 
 #include "capture/hdf5/selection.hpp"
@@ -9,15 +10,16 @@ namespace slabmark::capture {
 
 namespace {
 
-std::string base64(const std::vector<unsigned char>& bytes) {
+std::string base64(const std::string& bytes) {
   constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     const auto left = bytes.size() - i;
-    const std::uint32_t three = static_cast<std::uint32_t>(bytes[i]) << 16 |
-                                (left > 1 ? static_cast<std::uint32_t>(bytes[i + 1]) << 8 : 0) |
-                                (left > 2 ? static_cast<std::uint32_t>(bytes[i + 2]) : 0);
+    const auto byte = [&](std::size_t k) -> std::uint32_t {
+      return k < left ? static_cast<unsigned char>(bytes[i + k]) : 0;
+    };
+    const std::uint32_t three = byte(0) << 16 | byte(1) << 8 | byte(2);
     for (int digit = 0; digit < 4; ++digit) {
       text +=
           static_cast<std::size_t>(digit) <= left ? digits[three >> (18 - 6 * digit) & 63] : '=';
@@ -31,30 +33,41 @@ template <class Encode>
 std::string encoded(const Encode& encode) {
   std::size_t size = 0;
   if (encode(nullptr, &size) < 0) return "";
-  std::vector<unsigned char> bytes(size);
+  std::string bytes(size, '\0');
   if (encode(bytes.data(), &size) < 0) return "";
   bytes.resize(size);
-  return base64(bytes);
+  return bytes;
 }
 
-}  // namespace
-
-Id call_id(const char* name, const char* effect) {
-  return define(nlohmann::json{{"kind", "call"}, {"name", name}, {"effect", effect}}.dump());
-}
-
-std::string encoded_list(hid_t list) {
+std::string bytes_of_list(hid_t list) {
   return encoded(
       [&](void* to, std::size_t* size) { return hdf5().H5Pencode2(list, to, size, H5P_DEFAULT); });
 }
 
-std::string encoded_type(hid_t type) {
+std::string bytes_of_type(hid_t type) {
   return encoded([&](void* to, std::size_t* size) { return hdf5().H5Tencode(type, to, size); });
 }
 
+/// Programs hand in the same type and transfer list with each call: what HDF5 encodes the same has
+/// the same definition, which `describe` makes the first time.
+using Known = std::unordered_map<std::string, Id>;
+template <class Describe>
+Id known_as(Known& known, const std::string& bytes, const Describe& describe) {
+  const auto [place, is_new] = known.try_emplace(bytes, no_id);
+  if (is_new) place->second = define(text_of(describe()));
+  return place->second;
+}
+
+}  // namespace
+
+std::string encoded_list(hid_t list) { return base64(bytes_of_list(list)); }
+
+std::string encoded_type(hid_t type) { return base64(bytes_of_type(type)); }
+
 std::string encoded_space(hid_t space) {
-  return encoded(
-      [&](void* to, std::size_t* size) { return hdf5().H5Sencode2(space, to, size, H5P_DEFAULT); });
+  return base64(encoded([&](void* to, std::size_t* size) {
+    return hdf5().H5Sencode2(space, to, size, H5P_DEFAULT);
+  }));
 }
 
 bool has_names(hid_t type) {
@@ -95,9 +108,13 @@ nlohmann::json type_of(hid_t type) {
 }
 
 Id memory_type(hid_t type) {
-  return define(text_of({{"kind", "type"},
-                         {"type", type_of(type)},
-                         {has_names(type) ? "named" : "hdf5", {{"type", encoded_type(type)}}}}));
+  static auto& known = *new Known;
+  const std::string bytes = bytes_of_type(type);
+  return known_as(known, bytes, [&] {
+    return nlohmann::json{{"kind", "type"},
+                          {"type", type_of(type)},
+                          {has_names(type) ? "named" : "hdf5", {{"type", base64(bytes)}}}};
+  });
 }
 
 nlohmann::json describe_dataset(hid_t type, hid_t space, hid_t creation) {
@@ -145,10 +162,11 @@ nlohmann::json describe_dataset(hid_t type, hid_t space, hid_t creation) {
 
 Id transfer_list(hid_t list) {
   if (list == hdf5().default_transfer()) return no_id;
-  static const auto plain = encoded_list(hdf5().default_transfer());
-  auto text = encoded_list(list);
-  if (text == plain) return no_id;
-  return define(text_of({{"kind", "properties"}, {"base64", std::move(text)}}));
+  static auto& known = *new Known{{bytes_of_list(hdf5().default_transfer()), no_id}};
+  const std::string bytes = bytes_of_list(list);
+  return known_as(known, bytes, [&] {
+    return nlohmann::json{{"kind", "properties"}, {"base64", base64(bytes)}};
+  });
 }
 
 unsigned is_collective(hid_t list) {

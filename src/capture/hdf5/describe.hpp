@@ -11,9 +11,6 @@ namespace slabmark::capture {
 // HDF5's things as docs/pattern-file.md has them. All of it is called before the call below, or
 // after one that went well: it empties the error stack.
 
-/// A call as a definition.
-Id call_id(const char* name, const char* effect);
-
 /// The flag of a call that returned `status`.
 inline unsigned failed_if(herr_t status) { return status < 0 ? unsigned{failed} : 0; }
 

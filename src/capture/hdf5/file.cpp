@@ -171,7 +171,11 @@ void* opened(const Call& call, const char* function, const char* effect, const c
   const Lower lower(access);
   auto* under = open(lower.access());
   if (under == nullptr) {
-    if (call.is_programs()) record({.call = call_id(function, effect), .flags = failed});
+    if (call.is_programs()) {
+      record({.call = define_call(function, effect),
+              .file = open_file(text_of(description)),
+              .flags = failed});
+    }
     return nullptr;
   }
   auto* file = new Object{.under = under, .connector = lower.connector};
@@ -180,7 +184,7 @@ void* opened(const Call& call, const char* function, const char* effect, const c
   describe_library();
   file->file = open_file(text_of(description));
   const std::int64_t arguments[] = {flags};
-  record({.call = call_id(function, effect), .file = file->file, .arguments = arguments});
+  record({.call = define_call(function, effect), .file = file->file, .arguments = arguments});
   return file;
 }
 
@@ -204,7 +208,7 @@ herr_t reopen(const Call& call, Object& mine, H5VL_file_specific_args_t* args, h
               void** request) {
   const auto status = hdf5().H5VLfile_specific(mine.under, mine.connector, args, list, request);
   if (status < 0) return status;
-  if (call.is_programs()) record({.call = call_id("H5Freopen", "other"), .file = mine.file});
+  if (call.is_programs()) record({.call = define_call("H5Freopen", "other"), .file = mine.file});
   auto* made = wrapped(*args->args.reopen.file, mine);
   *args->args.reopen.file = made;
   wrap_request(request, mine);
@@ -227,7 +231,8 @@ herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void*
   if (args->op_type == H5VL_FILE_REOPEN) return reopen(call, mine, args, list, request);
   const auto status = hdf5().H5VLfile_specific(mine.under, mine.connector, args, list, request);
   if (call.is_programs() && args->op_type == H5VL_FILE_FLUSH) {
-    record({.call = call_id("H5Fflush", "flush"), .file = mine.file, .flags = failed_if(status)});
+    record(
+        {.call = define_call("H5Fflush", "flush"), .file = mine.file, .flags = failed_if(status)});
   }
   wrap_request(request, mine);
   return status;
@@ -250,7 +255,7 @@ herr_t close(void* object, hid_t list, void** request) {
   const auto file = as_object(object).file;
   const auto status = close_through<&Hdf5::H5VLfile_close>(object, list, request);
   if (call.is_programs()) {
-    record({.call = call_id("H5Fclose", "close"), .file = file, .flags = failed_if(status)});
+    record({.call = define_call("H5Fclose", "close"), .file = file, .flags = failed_if(status)});
   }
   return status;
 }
@@ -277,7 +282,7 @@ Id file_of(unsigned long number, const Object& object) {
     if (!ask()) path.clear();
   }
   const auto file = open_file(text_of({{"kind", "file"}, {"level", "hdf5"}, {"path", path}}));
-  record({.call = call_id("H5Fopen by an external link", "open"), .file = file});
+  record({.call = define_call("H5Fopen by an external link", "open"), .file = file});
   return openings()[number] = file;
 }
 

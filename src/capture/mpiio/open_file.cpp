@@ -100,10 +100,6 @@ OpenFile* find_file(MPI_File file) {
   return found == state().files.end() ? nullptr : &found->second;
 }
 
-Id call_id(const char* name, const char* effect) {
-  return define(nlohmann::json{{"kind", "call"}, {"name", name}, {"effect", effect}}.dump());
-}
-
 nlohmann::json hints_of(MPI_Info info) {
   auto hints = nlohmann::json::object();
   int count = 0;
@@ -124,11 +120,7 @@ void opened(const Call& call, MPI_Comm comm, const char* path, int mode, MPI_Inf
   if (!call.is_programs()) return;
   know_rank();
   tell_posix();
-  const auto id = call_id("MPI_File_open", (mode & MPI_MODE_CREATE) != 0 ? "create" : "open");
-  if (error != MPI_SUCCESS) {
-    record({.call = id, .flags = failed});
-    return;
-  }
+  const auto id = define_call("MPI_File_open", (mode & MPI_MODE_CREATE) != 0 ? "create" : "open");
   int ranks = 1;
   PMPI_Comm_size(comm, &ranks);
   nlohmann::json description{{"kind", "file"},
@@ -139,7 +131,8 @@ void opened(const Call& call, MPI_Comm comm, const char* path, int mode, MPI_Inf
   if (auto hints = hints_of(info); !hints.empty()) description["hints"] = std::move(hints);
   OpenFile open;
   open.opening = open_file(text_of(description));
-  record({.call = id, .file = open.opening});
+  record({.call = id, .file = open.opening, .flags = failed_if(error)});
+  if (error != MPI_SUCCESS) return;
   const std::lock_guard guard(state().mutex);
   state().files[file] = std::move(open);
 }
@@ -149,7 +142,7 @@ void closed(const Call& call, MPI_File file, int error) {
   const std::lock_guard guard(state().mutex);
   const auto found = state().files.find(file);
   if (found == state().files.end()) return;
-  record({.call = call_id("MPI_File_close", "close"),
+  record({.call = define_call("MPI_File_close", "close"),
           .file = found->second.opening,
           .flags = failed_if(error)});
   if (error != MPI_SUCCESS) return;
@@ -184,7 +177,7 @@ void view_set(const Call& call, MPI_File file, MPI_Offset displacement, MPI_Data
   }
   to_boxes(map.runs, period);
   const std::int64_t arguments[] = {displacement, etype_bytes, map.extent};
-  record({.call = call_id("MPI_File_set_view", "other"),
+  record({.call = define_call("MPI_File_set_view", "other"),
           .file = open->opening,
           .dataset = bytes_id(),
           .flags = failed_if(error),
@@ -196,7 +189,7 @@ void called(const Call& call, const char* name, const char* effect, MPI_File fil
             std::initializer_list<std::int64_t> arguments, Id details) {
   const auto* const open = call.is_programs() ? find_file(file) : nullptr;
   if (open == nullptr) return;
-  record({.call = call_id(name, effect),
+  record({.call = define_call(name, effect),
           .file = open->opening,
           .dataset = bytes_id(),
           .flags = failed_if(error),
@@ -268,7 +261,7 @@ void Transfer::done(const char* name, unsigned flags, int error, const MPI_Reque
   if (!is_dense) to_boxes(runs, memory);
   const std::int64_t arguments[] = {*offset_};
   const bool has_argument = pointer_ != Pointer::individual;
-  const auto number = record({.call = call_id(name, (flags & writes) != 0 ? "write" : "read"),
+  const auto number = record({.call = define_call(name, (flags & writes) != 0 ? "write" : "read"),
                               .file = file_->opening,
                               .dataset = bytes_id(),
                               .flags = flags | failed_if(error),
@@ -309,7 +302,7 @@ void Waiting::done(const char* name, const MPI_Request* requests) {
     }
   }
   for (const auto& [opening, numbers] : ended) {
-    record({.call = call_id(name, "flush"),
+    record({.call = define_call(name, "flush"),
             .file = opening,
             .requests = {Requests::Which::listed, numbers}});
   }

@@ -25,9 +25,6 @@ struct OpenFile {
 /// Null where the program opened it before capture began, or it is not captured.
 OpenFile* find_file(MPI_File file);
 
-/// A call as a definition.
-Id call_id(const char* name, const char* effect);
-
 /// "key": "value" of all that is in it.
 nlohmann::json hints_of(MPI_Info info);
 

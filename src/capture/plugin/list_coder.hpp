@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "capture/coding.hpp"
+#include "capture/plugin/hash.hpp"
 #include "capture/recorder.hpp"
 
 namespace slabmark::capture {
@@ -14,15 +15,18 @@ class ListCoder {
   explicit ListCoder(const Boxes& boxes) : boxes_(boxes) {}
 
   bool is_one_box() const { return boxes_.size_ == 1 && boxes_.strides_.empty(); }
-  const std::int64_t* counts() const { return boxes_.counts_.data(); }  ///< of the first box
-  const std::int64_t* origin() const { return boxes_.starts_.data(); }  ///< its start
+  auto counts() const { return boxes_.count(0); }  ///< of the first box
+  auto origin() const { return boxes_.start(0); }  ///< its start
 
-  /// What a file's selection is, wherever it lies.
-  void put_selection(Bytes& list) const { put(list, false); }
-  void put_memory(Bytes& list) const { put(list, true); }
+  /// Of a selection in a file, wherever it lies, or of memory: codes it. Two that are coded the
+  /// same have the same hash, which takes a small part of the time.
+  void put(Bytes& list, bool is_memory) const;
+  Hash hash(bool is_memory) const;
 
  private:
-  void put(Bytes& list, bool is_memory) const;
+  /// Whether starts are coded as distances from the first.
+  bool has_origin() const { return boxes_.size_ > 0 && !boxes_.is_map_; }
+  std::uint64_t flags(bool is_memory) const;
 
   const Boxes& boxes_;
 };

@@ -14,6 +14,7 @@
 #include <string>
 #include <unistd.h>
 #include <unordered_map>
+#include <utility>
 
 #include "capture/plugin/block.hpp"
 #include "capture/plugin/hash.hpp"
@@ -26,9 +27,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto long_thought = std::chrono::milliseconds(50);     ///< begins a new block
-constexpr auto write_interval = std::chrono::milliseconds(100);  ///< most that a crash costs
-constexpr std::size_t most_in_block = 256 * 1024;                ///< bytes
+constexpr auto long_thought = std::chrono::milliseconds(50);  ///< begins a new block
+// Writing may wait for a file system that is busy with the program's own data. So it is done after
+// a wait, a flush or a close, but not sooner than this after the last time, at the first call after
+// the program has thought, and else once a second, which is what a crash costs at most; but a block
+// that grows is not written again before it is twice as long, or the longest time is over.
+constexpr auto least_interval = std::chrono::milliseconds(100);
+constexpr auto write_interval = std::chrono::seconds(1);
+constexpr auto longest_interval = std::chrono::seconds(10);
+constexpr std::size_t most_in_block = 256 * 1024;  ///< bytes
 constexpr std::size_t most_events_in_block = 65536;
 constexpr std::size_t most_unwritten = 1024 * 1024;  ///< bytes of a stream
 // Of what is known by its hash; beyond, all is forgotten, and stored anew where it comes again.
@@ -53,8 +60,13 @@ class Inside {
   int errno_;
 };
 
-std::string quoted(std::string_view text) {
-  std::string json = "\"";
+/// Looks up what is no std::string without making one.
+struct HashOfText : std::hash<std::string_view> {
+  using is_transparent = void;
+};
+
+void append_quoted(std::string& json, std::string_view text) {
+  json += '"';
   for (const char c : text) {
     if (c == '"' || c == '\\') {
       json += '\\';
@@ -67,7 +79,13 @@ std::string quoted(std::string_view text) {
       json += c;
     }
   }
-  return json + '"';
+  json += '"';
+}
+
+std::string quoted(std::string_view text) {
+  std::string json;
+  append_quoted(json, text);
+  return json;
 }
 
 /// Those variables that change what libraries do with files, as members of a JSON object.
@@ -165,41 +183,40 @@ class Recorder {
   }
 
   Id define(std::string_view json) {
-    const auto [place, is_new] = known_.try_emplace(std::string(json), calls_.size());
-    if (!is_new) return place->second;
+    if (const auto known = known_.find(json); known != known_.end()) return known->second;
+    const auto id = static_cast<Id>(known_.size());
+    known_.emplace(json, id);
     put_definition(json);
+    ends_block_.push_back(false);
+    return id;
+  }
+
+  Id define_call(std::string_view name, std::string_view effect) {
+    call_text_.assign("{\"effect\":\"").append(effect).append("\",\"kind\":\"call\",\"name\":");
+    append_quoted(call_text_, name);
+    call_text_ += '}';
+    const Id id = define(call_text_);
     // After a flush, a close and such, a program may come back with the same calls.
-    bool ends = false;
-    for (const char* const effect : {"flush", "close", "step"}) {
-      ends = ends || json.find("\"effect\":" + quoted(effect)) != std::string_view::npos;
-    }
-    calls_.push_back(ends);
-    return place->second;
+    ends_block_[id] = effect == "flush" || effect == "close" || effect == "step";
+    return id;
   }
 
   std::uint64_t record(const Event& event) {
     account_for_gap();
     CodedEvent coded{&event, event.rank};
     if (event.flags & (writes | reads)) code_selection(event, coded);
-    if (event.memory) {
-      scratch_.clear();
-      ListCoder(*event.memory).put_memory(scratch_);
-      coded.memory = list_number();
-    }
+    if (event.memory) coded.memory = list_number(ListCoder(*event.memory), true);
     coded.posted = posted_;
     block_.add(coded);
     if (event.flags & nonblocking) ++posted_;
-    cut_ = cut_ || (event.call < calls_.size() && calls_[event.call]) ||
+    cut_ = cut_ || (event.call < ends_block_.size() && ends_block_[event.call]) ||
            block_.body().size() > most_in_block || block_.events() >= most_events_in_block;
     return event.flags & nonblocking ? posted_ : 0;
   }
 
   void count_uncaptured(std::string_view name) {
     Uncaptured& counted = uncaptured_[std::string(name)];
-    if (counted.call == no_id) {
-      counted.call =
-          define("{\"effect\":\"other\",\"kind\":\"call\",\"name\":" + quoted(name) + "}");
-    }
+    if (counted.call == no_id) counted.call = define_call(name, "other");
     ++counted.more;
   }
 
@@ -209,11 +226,15 @@ class Recorder {
     const Clock::time_point now = Clock::now();
     inside_ += now - (accounted_ > call_began ? accounted_ : call_began);
     accounted_ = now;
-    if (!cut_) return;
-    cut_ = false;
-    cut_block();
+    const auto since = now - written_;
+    bool is_due = std::exchange(has_thought_, false);
+    if (std::exchange(cut_, false)) {
+      cut_block();
+      is_due = is_due || since > least_interval;
+    }
     const bool much = events_.size() + lists_.size() + definitions_.size() > most_unwritten / 16;
-    if (much || now - written_ > write_interval) write();
+    const bool grown = block_.body().size() >= 2 * pending_bytes_ || since > longest_interval;
+    if (is_due || much || (since > write_interval && grown)) write_pending();
   }
 
   void write_all() {
@@ -246,7 +267,7 @@ class Recorder {
     if (!pattern || !*pattern) return;
     spool_ = std::make_unique<Spool>(pattern);
     accounted_ = Clock::now();
-    written_ = accounted_ - write_interval;  // the first block is written at once
+    written_ = accounted_;
     on_ = true;
     pthread_atfork(nullptr, nullptr, [] { the().stop(); });
   }
@@ -255,7 +276,10 @@ class Recorder {
     if (call_began <= accounted_) return;  // another part of the same call, or another thread's
     const auto gap = call_began - accounted_;
     accounted_ = call_began;
-    if (gap >= long_thought && !block_.empty()) cut_block();
+    if (gap >= long_thought) {
+      cut_block();
+      has_thought_ = true;
+    }
     thought_ += gap;
   }
 
@@ -271,18 +295,15 @@ class Recorder {
       coded.counts = coder.counts();
       return;
     }
-    scratch_.clear();
-    coder.put_selection(scratch_);
-    coded.selection = first_list_code + list_number();
+    coded.selection = first_list_code + list_number(coder, false);
   }
 
-  /// Of the list in scratch_.
-  std::uint64_t list_number() {
+  std::uint64_t list_number(const ListCoder& coder, bool is_memory) {
     if (list_numbers_.size() >= most_lists) list_numbers_.clear();
-    const auto [place, is_new] = list_numbers_.try_emplace(Hash::of(scratch_), list_count_);
+    const auto [place, is_new] = list_numbers_.try_emplace(coder.hash(is_memory), list_count_);
     if (is_new) {
       ++list_count_;
-      lists_.insert(lists_.end(), scratch_.begin(), scratch_.end());
+      coder.put(lists_, is_memory);
       if (lists_.size() > most_unwritten) write();
     }
     return place->second;
@@ -293,28 +314,16 @@ class Recorder {
     std::vector<std::int64_t> parameters = block_.parameters();
     const Hash hash = Hash::of(block_.body());
     const auto known = blocks_.find(hash);
-    const auto put_times = [&] {
-      for (Clock::duration* const time : {&thought_, &inside_}) {
-        const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(*time);
-        put_varint(events_, static_cast<std::uint64_t>(micros.count()));
-        *time -= micros;  // what is less than one is not lost
-      }
-    };
     if (known != blocks_.end()) {
       put_varint(events_, Token::again);
       put_varint(events_, known->second.number);
-      put_times();
+      put_times(events_);
       std::vector<std::int64_t>& before = known->second.parameters;
       put_column(events_, parameters.size(),
                  [&](std::size_t i) { return difference(parameters[i], before[i]); });
       before.swap(parameters);
     } else {
-      put_varint(events_, Token::block);
-      put_times();
-      put_varint(events_, block_.body().size());
-      events_.insert(events_.end(), block_.body().begin(), block_.body().end());
-      put_varint(events_, parameters.size());
-      put_column(events_, parameters);
+      put_block(events_, parameters);
       if (known_parameters_ > most_block_parameters) {
         blocks_.clear();
         known_parameters_ = 0;
@@ -322,8 +331,36 @@ class Recorder {
       known_parameters_ += parameters.size() + sizeof(KnownBlock) / sizeof(std::int64_t);
       blocks_.emplace(hash, KnownBlock{block_count_++, std::move(parameters)});
     }
+    for (Clock::duration* const time : {&thought_, &inside_}) {
+      *time -= std::chrono::duration_cast<std::chrono::microseconds>(*time);  // the rest stays
+    }
     block_.clear();
+    pending_bytes_ = 0;
     if (events_.size() > most_unwritten) write();
+  }
+
+  void put_times(Bytes& to) const {
+    for (const Clock::duration time : {thought_, inside_}) {
+      const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(time);
+      put_varint(to, static_cast<std::uint64_t>(micros.count()));
+    }
+  }
+
+  void put_block(Bytes& to, std::span<const std::int64_t> parameters) const {
+    put_varint(to, Token::block);
+    put_times(to);
+    put_varint(to, block_.body().size());
+    to.insert(to.end(), block_.body().begin(), block_.body().end());
+    put_varint(to, parameters.size());
+    put_column(to, parameters);
+  }
+
+  /// Writes what there is, and the block that is being made as the end that it would be if the
+  /// process were killed now.
+  void write_pending() {
+    pending_bytes_ = block_.body().size();
+    if (!block_.empty()) put_block(pending_, block_.parameters());
+    write();
   }
 
   void put_uncaptured() {
@@ -341,6 +378,7 @@ class Recorder {
     if (!definitions_.empty()) spool_->add(Stream::definitions, definitions_);
     if (!lists_.empty()) spool_->add(Stream::lists, lists_);
     if (!events_.empty()) spool_->add(Stream::events, events_);
+    if (!pending_.empty()) spool_->add(Stream::pending, pending_);
     if (!spool_->write()) give_up(std::strerror(errno));
     written_ = Clock::now();
   }
@@ -359,15 +397,18 @@ class Recorder {
   std::unique_ptr<Spool> spool_;
   bool described_ = false;
   Id files_ = 0;
-  std::unordered_map<std::string, Id> known_;
-  std::vector<bool> calls_;  ///< for each definition: a call after which a block ends
+  std::unordered_map<std::string, Id, HashOfText, std::equal_to<>> known_;
+  std::vector<bool> ends_block_;  ///< for each definition: a call after which a block ends
+  std::string call_text_;
   std::uint64_t posted_ = 0;
   Block block_;
-  bool cut_ = false;  ///< at the end of the call
+  bool cut_ = false;         ///< at the end of the call
+  bool has_thought_ = true;  ///< for long, before the call; the first is written at once, too
   Clock::time_point accounted_;
   Clock::duration thought_{}, inside_{};  ///< since the last block
   Clock::time_point written_;
-  Bytes scratch_, definitions_, lists_, events_;
+  Bytes definitions_, lists_, events_, pending_;
+  std::size_t pending_bytes_ = 0;  ///< how long the block was when it was written last
   std::unordered_map<Hash, std::uint64_t, HashOfHash> list_numbers_;
   std::uint64_t list_count_ = 0;
   std::unordered_map<Hash, KnownBlock, HashOfHash> blocks_;
@@ -426,6 +467,10 @@ Id open_file(std::string_view json) noexcept {
 
 Id define(std::string_view json) noexcept {
   return Recorder::the().guarded(no_id, [&] { return Recorder::the().define(json); });
+}
+
+Id define_call(std::string_view name, std::string_view effect) noexcept {
+  return Recorder::the().guarded(no_id, [&] { return Recorder::the().define_call(name, effect); });
 }
 
 std::uint64_t record(const Event& event) noexcept {

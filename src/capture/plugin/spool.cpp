@@ -30,9 +30,10 @@ Spool::Spool(const std::string& pattern)
 }
 
 void Spool::add(Stream stream, Bytes& bytes) {
-  constexpr std::size_t most = std::size_t{1} << 30;
+  constexpr std::size_t most = std::size_t{1} << 30;  // what one write takes is less than 2 GiB
   for (std::size_t at = 0; at < bytes.size(); at += most) {
     const std::size_t part = std::min(most, bytes.size() - at);
+    if (!out_.empty() && out_.size() + part > most) whole_ = write() && whole_;
     SpoolFrame frame;
     std::memcpy(frame.magic, spool_magic, sizeof frame.magic);
     frame.process = process_;
@@ -49,7 +50,7 @@ void Spool::add(Stream stream, Bytes& bytes) {
 }
 
 bool Spool::write() {
-  if (out_.empty()) return true;
+  if (out_.empty() || !whole_) return whole_;
   if (file_ < 0 && !open()) return false;
   // One write for all: other processes of the node append to the same file.
   const ssize_t written = ::write(file_, out_.data(), out_.size());

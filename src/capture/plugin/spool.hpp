@@ -30,6 +30,7 @@ class Spool {
   std::uint64_t process_;
   std::uint64_t frames_ = 0;
   Bytes out_;
+  bool whole_ = true;  ///< what was written on the way
 };
 
 }  // namespace slabmark::capture

@@ -39,7 +39,7 @@ Id call_of(const Manner& manner, Access::Kind kind) {
   Id& id = known[place];
   if (id == no_id) {
     const std::string verb = verb_names[static_cast<std::size_t>(manner.verb)];
-    id = call_id(
+    id = define_call(
         "ncmpi_" + verb + "_" + kind_names[static_cast<std::size_t>(kind)] + (all ? "_all" : ""),
         verb.ends_with("put") ? "write" : "read");
   }
@@ -60,6 +60,8 @@ class Selected {
       lengths_ = variable.lengths;
       lengths_[0] = file.records();
       boxes_.add(zeros_.data(), lengths_.data());
+    } else if (access.kind == Kind::varn && are_all_given(access)) {
+      boxes_.set_rows(static_cast<std::size_t>(access.boxes), access.starts, access.counts);
     } else if (access.kind == Kind::varn) {
       ones_.assign(rank, 1);
       for (int i = 0; i < access.boxes; ++i) {
@@ -80,6 +82,14 @@ class Selected {
   const Boxes* boxes() const { return is_all_ ? nullptr : &boxes_; }
 
  private:
+  /// Of a varn: whether no start or count is left out.
+  static bool are_all_given(const Access& access) {
+    if (access.boxes <= 0 || !access.counts) return false;
+    const auto is_given = [](const MPI_Offset* numbers) { return numbers != nullptr; };
+    return std::all_of(access.starts, access.starts + access.boxes, is_given) &&
+           std::all_of(access.counts, access.counts + access.boxes, is_given);
+  }
+
   Boxes boxes_;
   bool is_all_ = false;
   std::vector<MPI_Offset> zeros_, ones_, lengths_;
@@ -237,7 +247,7 @@ int move_by_filetype(int ncid, const char* name, const dropin::Call& call, MPI_D
       return;
     }
     Event event;
-    event.call = call_id(name, call.direction == Direction::put ? "write" : "read");
+    event.call = define_call(name, call.direction == Direction::put ? "write" : "read");
     event.file = file->id();
     event.dataset = variable->dataset;
     event.flags = flags | (call.direction == Direction::put ? writes : reads) | (made ? 0 : failed);
@@ -275,7 +285,7 @@ int wait_for(int ncid, const char* name, unsigned flags, int count, const int* i
                         : count == NC_GET_REQ_ALL ? Which::all_reading
                                                   : Which::listed};
     }
-    event.call = call_id(name, (flags & cancels) ? "other" : "flush");
+    event.call = define_call(name, (flags & cancels) ? "other" : "flush");
     event.file = file->id();
     event.flags = flags | (error == NC_NOERR ? 0 : failed);
     record(event);

@@ -31,19 +31,55 @@ void describe_libraries() {
       text_of({{"libraries", {{"pnetcdf", library_version ? library_version() : "unknown"}}}}));
 }
 
-/// Names, types and lengths of the attributes of a variable, or of the file.
-json attributes_of(int ncid, int varid) {
-  json all = json::array();
+struct Named {
+  std::string name;
+  nc_type type = NC_NAT;
+  MPI_Offset length = 0;  ///< of a dimension, -1: that of records; or of an attribute
+};
+
+/// The attributes of a variable, or of the file.
+std::vector<Named> attributes_of(int ncid, int varid) {
+  std::vector<Named> all;
   int count = 0;
   if (SLABMARK_NATIVE(ncmpi_inq_varnatts)(ncid, varid, &count) != NC_NOERR) return all;
   for (int i = 0; i < count; ++i) {
-    std::array<char, NC_MAX_NAME + 1> name{};
-    nc_type type = NC_NAT;
-    MPI_Offset length = 0;
+    std::array<char, NC_MAX_NAME + 1> name;
+    Named attribute;
     if (SLABMARK_NATIVE(ncmpi_inq_attname)(ncid, varid, i, name.data()) != NC_NOERR) continue;
-    SLABMARK_NATIVE(ncmpi_inq_att)(ncid, varid, name.data(), &type, &length);
-    all.push_back({{"name", name.data()}, {"type", name_of_type(type)}, {"count", length}});
+    SLABMARK_NATIVE(ncmpi_inq_att)(ncid, varid, name.data(), &attribute.type, &attribute.length);
+    attribute.name = name.data();
+    all.push_back(std::move(attribute));
   }
+  return all;
+}
+
+json described(const std::vector<Named>& attributes) {
+  json all = json::array();
+  for (const Named& one : attributes) {
+    all.push_back({{"name", one.name}, {"type", name_of_type(one.type)}, {"count", one.length}});
+  }
+  return all;
+}
+
+Named dimension_of(int ncid, int dimension, int record_dimension) {
+  std::array<char, NC_MAX_NAME + 1> name{};
+  Named found;
+  SLABMARK_NATIVE(ncmpi_inq_dim)(ncid, dimension, name.data(), &found.length);
+  found.name = name.data();
+  if (dimension == record_dimension) found.length = -1;
+  return found;
+}
+
+/// Adds what it says of a variable to a text that no other has.
+void append(std::string& text, const Named& one) {
+  text.append(one.name).append(1, '\0');
+  text.append(reinterpret_cast<const char*>(&one.type), sizeof one.type);
+  text.append(reinterpret_cast<const char*>(&one.length), sizeof one.length);
+}
+
+/// Variables by all that is said of them: mostly they are those of the file before.
+std::unordered_map<std::string, CapturedVariable>& described_variables() {
+  static auto& all = *new std::unordered_map<std::string, CapturedVariable>;
   return all;
 }
 
@@ -76,11 +112,6 @@ std::string name_of_type(nc_type type) {
     default:
       return "type " + std::to_string(type);
   }
-}
-
-Id call_id(const std::string& name, const char* effect) {
-  return capture::define(
-      text_of({{"kind", "call"}, {"name", name}, {"effect", effect}, {"library", "pnetcdf"}}));
 }
 
 Id type_id(const std::string& type) {
@@ -121,28 +152,38 @@ CapturedVariable CapturedFile::inquire(int varid) const {
   }
   int record_dimension = -1;
   SLABMARK_NATIVE(ncmpi_inq_unlimdim)(ncid_, &record_dimension);
-  json extent = json::array(), maximum = json::array(), names = json::array();
+  std::vector<Named> dimensions;
   for (int d = 0; d < count; ++d) {
-    const int id = ids[static_cast<std::size_t>(d)];
-    std::array<char, NC_MAX_NAME + 1> dimension{};
-    MPI_Offset length = 0;
-    SLABMARK_NATIVE(ncmpi_inq_dim)(ncid_, id, dimension.data(), &length);
-    const bool records = id == record_dimension;
-    variable.has_records = variable.has_records || records;
-    variable.lengths.push_back(length);
-    extent.push_back(records ? 0 : length);  // the same definition whenever it is asked for
-    maximum.push_back(records ? json(nullptr) : json(length));
-    names.push_back(dimension.data());
+    dimensions.push_back(dimension_of(ncid_, ids[static_cast<std::size_t>(d)], record_dimension));
   }
   int no_fill = 1;
   SLABMARK_NATIVE(ncmpi_inq_var_fill)(ncid_, varid, &no_fill, static_cast<void*>(nullptr));
+  const std::vector<Named> attributes = attributes_of(ncid_, varid);
+
+  std::string text;
+  append(text, {name.data(), variable.type, no_fill});
+  for (const Named& dimension : dimensions) append(text, dimension);
+  text += '\0';
+  for (const Named& attribute : attributes) append(text, attribute);
+  const auto known = described_variables().find(text);
+  if (known != described_variables().end()) return known->second;
+
+  json extent = json::array(), maximum = json::array(), names = json::array();
+  for (const Named& dimension : dimensions) {
+    const bool records = dimension.length < 0;
+    variable.has_records = variable.has_records || records;
+    variable.lengths.push_back(dimension.length);
+    extent.push_back(records ? 0 : dimension.length);
+    maximum.push_back(records ? json(nullptr) : json(dimension.length));
+    names.push_back(dimension.name);
+  }
   json definition = {
       {"kind", "dataset"}, {"name", name.data()}, {"type", name_of_type(variable.type)},
-      {"extent", extent},  {"dimensions", names}, {"attributes", attributes_of(ncid_, varid)}};
+      {"extent", extent},  {"dimensions", names}, {"attributes", described(attributes)}};
   if (variable.has_records) definition["maximum"] = maximum;
   if (!no_fill) definition["filled"] = true;
   variable.dataset = capture::define(text_of(definition));
-  return variable;
+  return described_variables()[text] = variable;
 }
 
 const CapturedVariable* CapturedFile::variable(int varid) {
@@ -183,19 +224,18 @@ void CapturedFile::define(const char* call, std::span<const std::int64_t> argume
   SLABMARK_NATIVE(ncmpi_inq_unlimdim)(ncid_, &record_dimension);
   json all = json::array();
   for (int d = 0; d < dimensions; ++d) {
-    std::array<char, NC_MAX_NAME + 1> name{};
-    MPI_Offset length = 0;
-    SLABMARK_NATIVE(ncmpi_inq_dim)(ncid_, d, name.data(), &length);
-    all.push_back(
-        {{"name", name.data()}, {"length", d == record_dimension ? json(nullptr) : json(length)}});
+    const Named dimension = dimension_of(ncid_, d, record_dimension);
+    all.push_back({{"name", dimension.name},
+                   {"length", dimension.length < 0 ? json(nullptr) : json(dimension.length)}});
   }
   Event event;
-  event.call = call_id(call, "define");
+  event.call = define_call(call, "define");
   event.file = id_;
   event.flags = collective;
-  event.details = capture::define(text_of({{"kind", "structure"},
-                                           {"dimensions", all},
-                                           {"attributes", attributes_of(ncid_, NC_GLOBAL)}}));
+  event.details =
+      capture::define(text_of({{"kind", "structure"},
+                               {"dimensions", all},
+                               {"attributes", described(attributes_of(ncid_, NC_GLOBAL))}}));
   event.arguments = arguments;
   record(event);
 }
@@ -203,7 +243,7 @@ void CapturedFile::define(const char* call, std::span<const std::int64_t> argume
 void CapturedFile::mark(const char* call, const char* effect, unsigned flags,
                         std::span<const std::int64_t> arguments, Id dataset) {
   Event event;
-  event.call = call_id(call, effect);
+  event.call = define_call(call, effect);
   event.file = id_;
   event.dataset = dataset;
   event.flags = flags;

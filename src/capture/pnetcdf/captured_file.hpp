@@ -63,7 +63,6 @@ void add_captured_file(int ncid, MPI_Comm comm, const char* path, int mode, MPI_
 void remove_captured_file(int ncid);
 
 /// Definitions, made once.
-Id call_id(const std::string& name, const char* effect);
 Id type_id(const std::string& type);
 /// "float64", as the pattern file has it.
 std::string name_of_type(nc_type type);

@@ -123,10 +123,6 @@ nlohmann::json words_of(int flags) {
   return words;
 }
 
-Id call_id(const char* name, const char* effect) {
-  return define(nlohmann::json{{"kind", "call"}, {"name", name}, {"effect", effect}}.dump());
-}
-
 Id bytes_id() { return define(R"({"kind":"bytes"})"); }
 
 /// Memory of several pieces, from the first one's address on; false: they are one line.
@@ -179,7 +175,7 @@ void opened(const Call& call, const char* name, int descriptor, const char* path
     const std::lock_guard guard(state().mutex);
     state().descriptors[id] = 1;
   }
-  record({.call = call_id(name, (flags & O_CREAT) != 0 ? "create" : "open"), .file = id});
+  record({.call = define_call(name, (flags & O_CREAT) != 0 ? "create" : "open"), .file = id});
 }
 
 void duplicated(int descriptor, int copy) {
@@ -197,7 +193,7 @@ void closing(const Call& call, const char* name, int descriptor) {
     if (--state().descriptors[id] > 0) return;
     state().descriptors.erase(id);
   }
-  if (call.is_programs()) record({.call = call_id(name, "close"), .file = id});
+  if (call.is_programs()) record({.call = define_call(name, "close"), .file = id});
 }
 
 void moved(const Call& call, const char* name, unsigned direction, int descriptor, off_t offset,
@@ -210,7 +206,7 @@ void moved(const Call& call, const char* name, unsigned direction, int descripto
   const std::int64_t length = bytes;
   if (length > 0) selection.add(&start, &length);
   const bool is_apart = length > 0 && to_memory(pieces, bytes, memory);
-  record({.call = call_id(name, direction == writes ? "write" : "read"),
+  record({.call = define_call(name, direction == writes ? "write" : "read"),
           .file = opening_of(descriptor),
           .dataset = bytes_id(),
           .flags = direction | (length < 0 ? unsigned{failed} : 0),
@@ -222,7 +218,7 @@ void moved(const Call& call, const char* name, unsigned direction, int descripto
 void called(const Call& call, const char* name, const char* effect, int descriptor, bool well,
             std::initializer_list<std::int64_t> arguments) {
   if (!call.is_programs()) return;
-  record({.call = call_id(name, effect),
+  record({.call = define_call(name, effect),
           .file = opening_of(descriptor),
           .dataset = bytes_id(),
           .flags = well ? 0 : unsigned{failed},

@@ -1,4 +1,7 @@
 // The connector's options, in its access list and in the environment.
+#include <array>
+#include <string>
+
 #include <gmock/gmock.h>
 
 #include "log_file_fixture.hpp"
@@ -82,6 +85,38 @@ TEST_F(Options, CollectiveWritingTakesRanksWithMoreAndWithoutWrites) {
     EXPECT_EQ(values[i], owner % 2 == 0 ? owner + 1 : 0) << i;
   }
   EXPECT_THAT(all_plainly("a.h5", "unused"), ElementsAre(0, 7));
+}
+
+// How MPI-IO writes HDF5's metadata, of which ROMIO would else write what lies between, too.
+TEST_F(Options, LeaveMpiIoTheProgramsHintsAndForbidDataSievingWhereThereIsNone) {
+  const auto hint = [](hid_t file) {
+    const auto list = handle(H5Fget_access_plist(file), H5Pclose);
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Info info = MPI_INFO_NULL;
+    EXPECT_GE(H5Pget_fapl_mpio(list.get(), &comm, &info), 0);
+    std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+    int found = 0;
+    if (info != MPI_INFO_NULL) {
+      MPI_Info_get(info, "romio_ds_write", MPI_MAX_INFO_VAL, value.data(), &found);
+      MPI_Info_free(&info);
+    }
+    MPI_Comm_free(&comm);
+    return std::string(found != 0 ? value.data() : "none");
+  };
+  MPI_Info own = MPI_INFO_NULL;
+  MPI_Info_create(&own);
+  MPI_Info_set(own, "romio_ds_write", "enable");
+  for (const char* options : {"", "layout=canonical"}) {
+    EXPECT_EQ(hint(create("a.h5", options).get()), "disable") << options;
+    world_.barrier();
+    const auto list = access(options);
+    H5Pset_fapl_mpio(list.get(), world_.get(), own);
+    slablog_set(list.get(), options);
+    const auto file =
+        handle(H5Fcreate(path("b.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, list.get()), H5Fclose);
+    EXPECT_EQ(hint(file.get()), "enable") << options;
+  }
+  MPI_Info_free(&own);
 }
 
 TEST_F(Options, ThatMakeNoSenseAreRefusedBeforeAFileIsMade) {

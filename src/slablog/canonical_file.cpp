@@ -189,12 +189,11 @@ std::optional<CanonicalFile::Cut> CanonicalFile::cut(LogDataset& dataset, const 
         is_cut = is_cut || first[d] >= cut.between[d];
         count[d] = std::min({first[d] + mine.chunk[d], old[d], extent[d]}) - first[d];
       }
-      if (!stays || !is_cut ||
-          turn++ % static_cast<std::uint64_t>(ranks_.size()) !=
-              static_cast<std::uint64_t>(ranks_.rank())) {
-        continue;
-      }
+      if (!stays || !is_cut) continue;
+      // Metadata may be read collectively.
       if (!stored_chunk(mine.under, connector_, {first.begin(), first.end()})) continue;
+      const auto reader = turn++ % static_cast<std::uint64_t>(ranks_.size());
+      if (reader != static_cast<std::uint64_t>(ranks_.rank())) continue;
       cut.starts.push_back(first);
       cut.counts.push_back(count);
     }

@@ -3,8 +3,6 @@
 #include <iterator>
 #include <vector>
 
-#include "parallel/agree.hpp"
-
 namespace slabmark::slablog {
 
 std::pair<const Chunked*, std::vector<hsize_t>> ChunkFile::find(const FilteredChunk& chunk) const {
@@ -15,9 +13,11 @@ std::pair<const Chunked*, std::vector<hsize_t>> ChunkFile::find(const FilteredCh
   return {&dataset, {first.begin(), first.end()}};
 }
 
+// All ask for all chunks: where metadata is read collectively, as netCDF-4 wants it, no rank may
+// ask alone.
 void ChunkFile::look_up(std::vector<FilteredChunk>& chunks) {
-  agreed(comm_, [&] {
-    for (auto& chunk : chunks) {
+  by_all(comm_, chunks, [&](std::span<FilteredChunk> all) {
+    for (auto& chunk : all) {
       const auto [dataset, first] = find(chunk);
       const auto found = stored_chunk(dataset->under, dataset->connector, first);
       if (found) chunk = {chunk.place, found->address, found->bytes, found->mask};

@@ -366,6 +366,31 @@ TEST_F(CanonicalLayout, ADatasetWithFiltersIsMadeSmallerAndKeepsWhatIsNotCut) {
   EXPECT_EQ(all(d), expected);
 }
 
+// As netCDF-4 opens files: no rank may ask HDF5 for a chunk alone then.
+TEST_F(CanonicalLayout, ChunksAreCompletedAndCutAlsoWhereMetadataIsReadCollectively) {
+  const hsize_t length = 5 * static_cast<hsize_t>(ranks());
+  {
+    const auto list = access(canonical);
+    H5Pset_all_coll_metadata_ops(list.get(), true);
+    const auto file =
+        handle(H5Fcreate(path("a.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, list.get()), H5Fclose);
+    const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    const hsize_t chunk = 7;
+    H5Pset_chunk(creation.get(), 1, &chunk);
+    H5Pset_deflate(creation.get(), 1);
+    const auto d = dataset(file, "d", {length}, H5T_NATIVE_INT, creation.get(), {H5S_UNLIMITED});
+    ASSERT_GE(put(d, 5 * mine(), {1, 2}), 0);
+    ASSERT_GE(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
+    ASSERT_GE(put(d, 5 * mine() + 2, {3, 4, 5}), 0);
+    ASSERT_GE(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
+    const hsize_t shorter = length - 2;
+    ASSERT_GE(H5Dset_extent(d.get(), &shorter), 0);
+  }
+  const auto values = all_plainly("a.h5", "d");
+  ASSERT_EQ(values.size(), length - 2);
+  for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(values[i], 1 + i % 5) << i;
+}
+
 TEST_F(CanonicalLayout, OnlySomeMembersOfACompoundAreWritten) {
   struct Both {
     int a, b;

@@ -11,7 +11,7 @@ programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice 
 sources = $(shell find src tests bench plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:
-.PHONY: all demo check-slice check-pnetcdf check-h5py cluster test install test-installed bare docs matrix $(programs) format check-format lint clean distclean help
+.PHONY: all demo check-slice check-pnetcdf check-h5py cluster test install test-installed bare docs deb matrix $(programs) format check-format lint clean distclean help
 
 all:
 	@setup/build build all
@@ -39,6 +39,9 @@ test-installed: all
 
 bare:
 	@setup/bare
+
+deb:
+	@setup/deb
 
 matrix:
 	@setup/matrix
@@ -87,10 +90,11 @@ help:
 	@echo 'make test-installed  build, install, move, and run all of it as another user with build and cache gone'
 	@echo 'make cluster         build, and run tests between nodes that are namespaces of this machine, as root (docs/cluster.md)'
 	@echo 'make bare            the two commands of the README in fresh Debian roots, as root, and what they say without root'
+	@echo 'make deb             Debian packages in build/deb, tried in an empty root'
 	@echo 'make matrix          all tests with each MPI, HDF5, PnetCDF and compiler of a table (docs/building.md)'
 	@echo 'make docs            the documentation as a site that opens offline, in build/site, with all options of each program'
 	@echo 'make format          clang-format; make check-format only looks'
-	@echo 'make lint            clang-format, ruff, mypy and reuse, in pinned versions'
+	@echo 'make lint            clang-format, ruff, mypy and reuse, in pinned versions; clang-tidy on sources that changed'
 	@echo 'make clean           remove what was built; make distclean also what demo made'
 	@echo
 	@echo 'PRESET=release|debug|asan   JOBS=n   WERROR=1'

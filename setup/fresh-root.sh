@@ -1,0 +1,65 @@
+# Sourced by bare and deb, behind surroundings.sh: fresh roots of the Debian that runs here, or of another system. Packages come
+# from where this machine has them: its lists of packages, its certificates, its settings of pip and cargo.
+
+# fresh_base <packages> [debian or ubuntu, and the name of its release]: makes a root with nothing but these, at $place/base; skips,
+# with the reason, where that is not permitted.
+fresh_base() {
+  skip() { say "$purpose: skipped: $*"; exit 0; }
+  [ "$(id -u)" = 0 ] || skip "needs root, for chroot and mounts"
+  unshare -mpf --mount-proc true 2>/dev/null || skip "mounting is not permitted here"
+  . /etc/os-release
+  [ "${ID:-}" = debian ] || skip "this is not Debian but ${ID:-something unknown}"
+  "$checkout/setup/prepare" bare
+
+  place=$(mktemp -d "${TMPDIR:-/var/tmp}/slabmark-$purpose.XXXXXX")
+  trap 'rm -rf --one-file-system "$place"' EXIT
+
+  local release=$VERSION_CODENAME lists=() list settings name value file
+  case ${2:-} in
+    "")
+      for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+        [ ! -s "$list" ] || lists+=("$list")
+      done
+      ;;
+    debian) lists=("deb http://deb.debian.org/debian $3 main") ;;
+    ubuntu) lists=("deb [signed-by=/usr/share/keyrings/ubuntu-archive-keyring.gpg] http://archive.ubuntu.com/ubuntu $3 main universe") ;;
+    *) give_up "'$2' is neither debian nor ubuntu" ;;
+  esac
+  release=${3:-$release}
+  settings=$(apt-config dump | grep -iE '^Acquire::(https?::|Check-|Retries)' || true)
+  say "making a root of ${2:-debian} $release"
+  mmdebstrap --quiet --dpkgopt=force-unsafe-io --variant=minbase --include="$1" --aptopt="$settings" \
+    "$release" "$place/base" "${lists[@]}" >"$place/log" 2>&1 ||
+    { tail -n 15 "$place/log" >&2; say "mmdebstrap could not make a root"; exit 1; }
+
+  # What leads to packages from here: certificates, pip.conf, cargo's settings, and variables with the files that they name.
+  variables=()
+  while IFS='=' read -r name value; do
+    variables+=("$name=$value")
+    [ ! -e "$value" ] || cp -a --parents "$value" "$place/base"
+  done < <(env | grep -E '^(PIP_|CARGO_|SSL_CERT_|[a-zA-Z]+_proxy=|[A-Z]+_PROXY=)' || true)
+  for file in /etc/ssl/certs /usr/local/share/ca-certificates /usr/share/ca-certificates /etc/pip.conf /etc/hosts /etc/resolv.conf \
+    "$HOME/.config/pip" "$HOME/.cargo/config.toml"; do
+    [ ! -e "$file" ] || cp -a --parents "$file" "$place/base"
+  done
+}
+
+# install_in <root> <packages or files>: says nothing unless it fails.
+install_in() {
+  in_root "$1" 0:0 "{ apt-get update -q && apt-get install -qy --no-install-recommends ${*:2}; } >/installed 2>&1 ||
+    { tail -n 20 /installed >&2; exit 1; }"
+}
+
+# in_root <root> <user> <command>
+in_root() {
+  # shellcheck disable=SC2016
+  unshare -mpf bash -ec '
+    root=$1 user=$2
+    mount -t proc proc "$root/proc"
+    mount --rbind /sys "$root/sys"
+    mount --rbind /dev "$root/dev"
+    mount -t tmpfs tmpfs "$root/dev/shm"
+    exec chroot --userspec="$user" "$root" "${@:3}"' in_root "$1" "$2" \
+    env -i "${variables[@]}" HOME="$([ "$2" = 0:0 ] && echo /root || echo /home/somebody)" TERM=dumb JOBS="${JOBS:-$(nproc)}" \
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -c "$3"
+}

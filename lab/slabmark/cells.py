@@ -135,8 +135,8 @@ def attributes(record):
         "PnetCDF": str(libraries.get("pnetcdf", "")),
         "program": str(program.get("name", "")),
         "build": f"{program.get('git_revision', '')} {program.get('build_type', '')}".strip(),
-        "file system": str(output.get("type", "")),
-        "mount": str(output.get("mount_point", "")),
+        "file system": output.get("type") or "",
+        "mount": output.get("mount_point") or "",
         "results": record.source,
     }
     return {printable(name): printable(value) for name, value in found.items()}

@@ -53,7 +53,7 @@ def facts_table(manifest):
         "MPI-IO": manifest["mpi_io"],
         "HDF5": libraries["hdf5"],
         "PnetCDF": libraries.get("pnetcdf", "not in this build"),
-        "file system": f"{output['type']} on {output['mount_point']} ({output['source']})",
+        "file system": units.file_system(output),
         "Lustre": lustre.get("striping") or lustre.get("absent", "-"),
         "ranks": f"{manifest['ranks']} on {units.counted(len(manifest['hosts']), 'host')}, "
         f"{units.counted(manifest['cores'], 'core')} each",

@@ -79,7 +79,7 @@ def _findings(rules):
 @_findings
 def of_manifest(manifest):
     output = manifest.get("output", {})
-    kind = output.get("type") or ""
+    kind = output.get("type") or ""  # null where no mount is known: in a chroot, say
     if manifest.get("mpi_io") == "OMPIO":
         yield (
             "slow-mpi-io",

@@ -87,7 +87,7 @@ Manifest = _open(
     ranks_per_node=_open("OverHosts", {}, min=Count, max=Count) | None,
     memory_bytes=Count | None,
     cores=Count | None,
-    output=_open("Output", {}, type=str, mount_point=str, source=str, lustre=Lustre | None),
+    output=_open("Output", {}, type=str | None, mount_point=str | None, source=str | None, lustre=Lustre | None),
     environment=dict[str, Plain],
     configuration_hash=str | None,
     seed=Plain,

@@ -60,3 +60,10 @@ def duration(value):
     if value < 5400:
         return f"{value / 60:.0f} min"
     return f"{int(value // 3600)} h {int(value % 3600 // 60):02d} min"
+
+
+def file_system(output):
+    """'lustre on /scratch (mds:/scratch)', of a manifest's output. A chroot into a folder that is no mount point has none."""
+    if not output.get("type"):
+        return "unknown: no mount holds the folder"
+    return f"{output['type']} on {output.get('mount_point')} ({output.get('source')})"

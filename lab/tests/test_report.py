@@ -335,3 +335,11 @@ def test_it_prints_on_a_few_pages_with_all_its_tables(results, tmp_path):
     if shutil.which("pdftotext"):
         words = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True).stdout
         assert "mpiio-collective, 4 ranks" in words and "How it was measured" in words
+
+
+def test_records_whose_file_system_is_unknown_are_shown_and_say_so(tmp_path):
+    one = record([1.0, 1.1])
+    one["manifest"]["output"] |= {"type": None, "mount_point": None, "source": None, "options": None}
+    path = write_records(tmp_path / "r.jsonl", [one])
+    assert command_line.main(["report", str(path), "-o", str(tmp_path / "page.html")]) == 0
+    assert "unknown: no mount holds the folder" in (tmp_path / "page.html").read_text()

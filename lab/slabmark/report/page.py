@@ -226,7 +226,7 @@ def _conditions(manifest):
         f"{per_node.get('max')} ranks a node",
         "processor and memory": f"{manifest.get('cores')} cores, {units.size(manifest.get('memory_bytes'))}",
         "kernel": str(manifest.get("kernel")),
-        "file system": f"{output.get('type')} on {output.get('mount_point')} ({output.get('source')})",
+        "file system": units.file_system(output),
     }
 
 

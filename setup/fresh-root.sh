@@ -1,8 +1,8 @@
-# Sourced by bare and deb, behind surroundings.sh: fresh roots of the Debian that runs here, or of another system. Packages come
-# from where this machine has them: its lists of packages, its certificates, its settings of pip and cargo.
+# Sourced by bare and deb, behind surroundings.sh: fresh roots of the Debian that runs here, or of another release. Packages
+# come from where this machine has them: its lists of packages, its certificates, its settings of pip and cargo.
 
-# fresh_base <packages> [debian or ubuntu, and the name of its release]: makes a root with nothing but these, at $place/base; skips,
-# with the reason, where that is not permitted.
+# fresh_base <packages> [release]: makes a root with nothing but these, at $place/base; skips, with the reason, where that is not
+# permitted.
 fresh_base() {
   skip() { say "$purpose: skipped: $*"; exit 0; }
   [ "$(id -u)" = 0 ] || skip "needs root, for chroot and mounts"
@@ -14,20 +14,16 @@ fresh_base() {
   place=$(mktemp -d "${TMPDIR:-/var/tmp}/slabmark-$purpose.XXXXXX")
   trap 'rm -rf --one-file-system "$place"' EXIT
 
-  local release=$VERSION_CODENAME lists=() list settings name value file
-  case ${2:-} in
-    "")
-      for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
-        [ ! -s "$list" ] || lists+=("$list")
-      done
-      ;;
-    debian) lists=("deb http://deb.debian.org/debian $3 main") ;;
-    ubuntu) lists=("deb [signed-by=/usr/share/keyrings/ubuntu-archive-keyring.gpg] http://archive.ubuntu.com/ubuntu $3 main universe") ;;
-    *) give_up "'$2' is neither debian nor ubuntu" ;;
-  esac
-  release=${3:-$release}
+  local release=${2:-$VERSION_CODENAME} lists=() list settings name value file
+  if [ "$release" != "$VERSION_CODENAME" ]; then
+    lists=("deb http://deb.debian.org/debian $release main")
+  else
+    for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+      [ ! -s "$list" ] || lists+=("$list")
+    done
+  fi
   settings=$(apt-config dump | grep -iE '^Acquire::(https?::|Check-|Retries)' || true)
-  say "making a root of ${2:-debian} $release"
+  say "making a root of Debian $release"
   mmdebstrap --quiet --dpkgopt=force-unsafe-io --variant=minbase --include="$1" --aptopt="$settings" \
     "$release" "$place/base" "${lists[@]}" >"$place/log" 2>&1 ||
     { tail -n 15 "$place/log" >&2; say "mmdebstrap could not make a root"; exit 1; }

@@ -16,6 +16,21 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+/// The first position from `position` on that lies at byte `offset` of the file, or behind it.
+// Small arrays may lie between: a stripe holds hundreds of those that have a number a column.
+std::uint64_t position_at(const Region& region, std::uint64_t offset, std::uint64_t position) {
+  const std::span<const Region::Array> arrays = region.arrays();
+  auto array = std::partition_point(arrays.begin(), arrays.end(), [&](const Region::Array& one) {
+    return one.end() <= position;
+  });
+  for (; array != arrays.end(); ++array) {
+    const ArrayPlace& place = array->place;
+    if (place.offset >= offset) return std::max(array->begin, position);
+    if (offset < place.offset + place.bytes()) return array->begin + (offset - place.offset);
+  }
+  return region.bytes();
+}
+
 }  // namespace
 
 Region::Region(std::span<const ArrayPlace> places, std::uint64_t padding) {
@@ -83,12 +98,11 @@ std::vector<std::uint64_t> Region::cut(std::uint64_t parts, std::uint64_t alignm
   for (std::uint64_t part = 1; part < parts; ++part) {
     std::uint64_t position = equal_range(bytes_, part, parts).offset;
     if (position < bytes_) {
-      const Array& array = arrays_[array_before(position)];
-      const std::uint64_t offset = file_offset(position);
+      const bool fixed = arrays_[array_before(position)].place.unit > 0;
       const std::uint64_t aligned =
-          array.place.unit > 0 ? position : position + (round_up(offset, alignment) - offset);
-      // Beyond the end of this array the file may go on elsewhere.
-      position = next_unit(std::min(aligned, std::max(array.end(), position)));
+          fixed ? position
+                : position_at(*this, round_up(file_offset(position), alignment), position);
+      position = next_unit(aligned);
     }
     cuts.push_back(std::max(position, cuts.back()));
   }

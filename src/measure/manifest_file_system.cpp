@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <mntent.h>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -55,7 +56,11 @@ json describe_file_system(const std::string& path) {
 json lustre_striping(const std::string& path, std::string_view type, const std::string& tool) {
   const auto absent = [](const std::string& why) { return json{{"absent", why}}; };
   if (type != "lustre") return absent(fmt::format("the file system is {}", type));
-  std::optional<CommandAnswer> answer = run_command({tool, "getstripe", path});
+  // Of a folder itself: without -d all files in it are listed.
+  std::vector<std::string> words = {tool, "getstripe", path};
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) words.insert(words.begin() + 2, "-d");
+  std::optional<CommandAnswer> answer = run_command(words);
   if (!answer || answer->status == 127) return absent(fmt::format("{} cannot be run", tool));
   if (answer->status != 0) {
     return absent(fmt::format("{} getstripe failed with exit status {}", tool, answer->status));

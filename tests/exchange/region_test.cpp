@@ -49,6 +49,22 @@ TEST(Region, CutsAtWholeElementsThatBeginAtMultiplesOfTheAlignment) {
   }
 }
 
+TEST(Region, CutsAmongSmallArraysAtMultiplesOfTheAlignmentToo) {
+  std::vector<ArrayPlace> places;
+  for (std::uint64_t i = 0; i < 1000; ++i) places.push_back({8 + 96 * i, 8, 12});
+  const Region region(places, 0);
+  const auto cuts = region.cut(5, 4096);
+  for (const std::size_t i : {1u, 2u, 3u, 4u}) {
+    EXPECT_EQ(region.file_offset(cuts[i]) % 4096, 0u);
+    EXPECT_NEAR(static_cast<double>(cuts[i]), 96000.0 * static_cast<double>(i) / 5, 4096.0);
+  }
+}
+
+TEST(Region, CutsBehindAHoleOfTheFileWhereAMultipleOfTheAlignmentLiesInIt) {
+  const std::vector<ArrayPlace> places = {{0, 1, 1000}, {5000, 1, 1000}};
+  EXPECT_THAT(Region(places, 0).cut(3, 4096), ElementsAre(0, 1000, 2000, 2000));
+}
+
 TEST(Region, MorePartsThanBytesLeaveTheLastOnesEmpty) {
   const std::vector<ArrayPlace> places = {{0, 8, 1}};
   const auto cuts = Region(places, 0).cut(4, 4096);

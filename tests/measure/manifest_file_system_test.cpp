@@ -74,6 +74,7 @@ TEST(LustreStriping, IsWhatTheToolSays) {
   EXPECT_EQ(lustre_striping("/s/a b", "lustre", tool)["striping"], "getstripe /s/a b");
   EXPECT_EQ(lustre_striping("/none", "lustre", tool)["absent"],
             tool + " getstripe failed with exit status 3");
+  EXPECT_EQ(lustre_striping("/tmp", "lustre", tool)["striping"], "getstripe -d");
   std::filesystem::remove(tool);
   EXPECT_EQ(lustre_striping("/s", "lustre", tool)["absent"], tool + " cannot be run");
 }

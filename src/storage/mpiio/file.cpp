@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "storage/mpiio/error.hpp"
+#include "storage/posix/file_system.hpp"
 
 namespace slabmark::mpiio {
 
@@ -93,6 +94,11 @@ std::map<std::string, std::string> hints_of(MPI_File file, const std::string& pa
   check(MPI_File_get_info(file, &info), "MPI_File_get_info", path);
   auto entries = entries_of(info);
   if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  // Open MPI hands back what the user gave, and ROMIO knows Lustre only where it was built with it.
+  if (const auto stripes = posix::stripes_of(path)) {
+    entries["striping_unit"] = std::to_string(stripes->unit);
+    entries["striping_factor"] = std::to_string(stripes->count);
+  }
   return entries;
 }
 

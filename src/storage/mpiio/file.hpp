@@ -57,7 +57,8 @@ class File {
 
   std::uint64_t size() const;  ///< in bytes
 
-  /// Hints in effect, as MPI_File_get_info reports them.
+  /// Hints in effect, as MPI_File_get_info reports them; those of stripes as the file system does,
+  /// where it tells (posix::stripes_of()).
   std::map<std::string, std::string> hints() const;
 
  private:
@@ -69,7 +70,7 @@ class File {
   std::string path_;
 };
 
-/// The same of a file that another library has opened. `path` is for the error message.
+/// The same of a file that another library has opened, at `path`.
 std::map<std::string, std::string> hints_of(MPI_File file, const std::string& path);
 
 }  // namespace slabmark::mpiio

@@ -5,7 +5,6 @@
 #include <set>
 #include <sstream>
 #include <string_view>
-#include <sys/vfs.h>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
+#include "storage/posix/file_system.hpp"
 
 namespace slabmark::mpiio {
 
@@ -115,13 +115,6 @@ OpenMpiSelection read_selection() {
   return selection;
 }
 
-bool is_on_lustre(const std::string& directory) {
-  constexpr std::uint32_t lustre_magic = 0x0BD00BD0;
-  struct statfs status {};
-  return ::statfs(directory.c_str(), &status) == 0 &&
-         static_cast<std::uint32_t>(status.f_type) == lustre_magic;
-}
-
 }  // namespace
 
 // The hints of an open file would not tell: Open MPI 4.1 hands back those that the user gave, with
@@ -130,7 +123,7 @@ std::string mpi_io_implementation(const std::string& directory) {
   const ToolsInterface tools;
   if (!tools.open()) return "unknown (MPI's tools interface cannot be opened)";
   OpenMpiSelection selection = read_selection();
-  selection.on_lustre = is_on_lustre(directory);
+  selection.on_lustre = posix::is_on_lustre(directory);
   return chosen_implementation(selection);
 }
 

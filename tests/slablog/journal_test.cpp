@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
+#include "parallel/comm.hpp"
 #include "scratch.hpp"
+#include "slablog/journal/appends.hpp"
 #include "slablog/journal/format.hpp"
 #include "slablog/journal/rollback.hpp"
 
@@ -176,6 +178,15 @@ TEST_F(Journals, OneOfAClosedFileGoes) {
     kept->finish();
   }
   EXPECT_FALSE(std::filesystem::exists(journal_path(path_)));
+}
+
+TEST(Appends, OfAllRanksAreKeptOnALocalFileSystemAndLeaveNothing) {
+  const Comm world(MPI_COMM_WORLD);
+  const Scratch scratch(world);
+  const Ranks ranks(std::make_unique<Comm>(MPI_COMM_WORLD));
+  EXPECT_EQ(bytes_lost_in_appends(ranks, scratch.file("try"), true), 0);
+  EXPECT_EQ(bytes_lost_in_appends(ranks, scratch.file("try"), world.is_root()), 0);
+  EXPECT_FALSE(std::filesystem::exists(scratch.file("try")));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "slablog/chunk_driver.hpp"
 #include "slablog/connector/object.hpp"
+#include "slablog/journal/appends.hpp"
 #include "slablog/journal/driver.hpp"
 #include "slablog/journal/format.hpp"
 #include "slablog/journal/rollback.hpp"
@@ -226,6 +227,7 @@ void prepare(Below& low, hid_t access, const char* name, Opener opener) {
     keep_journal(low.access.get(), nullptr);
     return;
   }
+  require_appends(low.ranks, whole_path(name));
   set_formats(low.access.get());
   low.journal = Journal::of(whole_path(name), low.ranks.rank());
   keep_journal(low.access.get(), low.journal.get());

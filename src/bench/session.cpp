@@ -9,7 +9,8 @@
 namespace slabmark {
 
 Session::Session(const Comm& world, const char* program, const CommonOptions& options)
-    : world_(world), program_(program), options_(options) {
+    : world_(world), program_(program), options_(options), deadline_(options.run.deadline) {
+  deadline_.watch("What comes before the first phase");
   agreed(world, [&] {
     if (world.is_root() && !options.json.empty()) check_record_path(options.json);
   });
@@ -24,11 +25,13 @@ void Session::begin(const std::string& directory, const nlohmann::json& configur
   }
   manifest_ = collect_manifest(
       world_, {program_, directory, configuration, options_.run.seed, environment_.to_json()});
+  deadline_.watch("");  // the cells have one of their own
 }
 
 void Session::finish(const Comm& comm, std::span<CellRecord> records,
                      const std::function<void()>& report,
-                     const std::map<std::string, double>& setup) const {
+                     const std::map<std::string, double>& setup) {
+  deadline_.watch("Keeping the records");
   agreed(comm, [&] {
     if (!comm.is_root()) return;
     for (CellRecord& record : records) {

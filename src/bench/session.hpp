@@ -11,11 +11,13 @@
 #include "measure/record.hpp"
 #include "method/environment.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/deadline.hpp"
 
 namespace slabmark {
 
 /// What a program that measures does around its cells: asks whether its records can be kept before
-/// it measures for hours, notes under which conditions it does, and keeps them.
+/// it measures for hours, notes under which conditions it does, and keeps them. What comes before
+/// the cells and after them has the deadline of a phase, too: a node may get lost at any time.
 class Session {
  public:
   /// Collective. Throws an agreed InputError if the records that `options` ask for could not be
@@ -34,12 +36,13 @@ class Session {
   /// calls `report` there: the record is the truth.
   void finish(
       const Comm& comm, std::span<CellRecord> records, const std::function<void()>& report = [] {},
-      const std::map<std::string, double>& setup = {}) const;
+      const std::map<std::string, double>& setup = {});
 
  private:
   const Comm& world_;
   const char* program_;
   const CommonOptions& options_;
+  Deadline deadline_;
   LibraryEnvironment environment_;
   nlohmann::json manifest_;
 };

@@ -124,7 +124,7 @@ double memcpy_ceiling(const Comm& comm, std::uint64_t bytes) {
 /// What all points of the sweep share.
 struct Shared {
   const Options& options;
-  const Session& session;
+  Session& session;
   std::string directory;
   Output* output;  ///< null but on rank 0
 

@@ -9,7 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from slabmark import findings, fixes, launch, programs, units
+from slabmark import file_systems, findings, fixes, launch, programs, units
 from slabmark.command_line import add_launch
 from slabmark.errors import InputError, printable
 
@@ -37,6 +37,8 @@ def main(arguments, console):
         console.say(f"{finding.code}: {finding.cause}\n    {finding.remedy}")
         for line, checked in fixes.of(finding.code, found, arguments.output_dir, *started) if arguments.fix_hints else ():
             console.say(f"      {line}\n        ({checked})")
+    for lines in file_systems.advice(found, arguments.output_dir):
+        console.say(lines)
     console.say(f"{units.counted(len(wrong), 'thing')} to look at." if wrong else "Nothing wrong was found.")
     return 1 if wrong else 0
 

@@ -4,6 +4,7 @@ To add one: its remedy here, where its cause is told below, and a row in docs/la
 """
 
 import dataclasses
+import re
 
 from slabmark import statistics, units
 
@@ -95,8 +96,9 @@ def of_manifest(manifest):
             f"The files lie on {kind}, whose clients cache on their own: several nodes that write one file may lose data.",
         )
     striping = (output.get("lustre") or {}).get("striping") or ""
-    _, _, count = striping.replace(":", " ").partition("lmm_stripe_count ")
-    if count.split()[:1] == ["1"] and manifest.get("ranks", 1) > 1:
+    # Of a file in components, or of a folder (without lmm_); -1 are all servers.
+    counts = set(re.findall(r"stripe_count:\s*(-?\d+)", striping))
+    if counts == {"1"} and manifest.get("ranks", 1) > 1:
         yield "one-stripe", "The file lies on one Lustre target (stripe count 1), so all ranks share the rate of one server."
     most, cores = (manifest.get("ranks_per_node") or {}).get("max", 0), manifest.get("cores") or 0
     if cores and most > cores:

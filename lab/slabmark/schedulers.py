@@ -17,6 +17,8 @@ DIRECTIVES = {
         "--nodes={nodes}",
     ),
     "tasks": ("--ntasks={tasks}", None, "--nslots={tasks}"),
+    # Else Slurm fills the first nodes, and there are too few slots on the others.
+    "tasks_per_node": ("--ntasks-per-node={tasks_per_node}", None, None),
     "time": ("--time={time}", "-l walltime={time}", "--time-limit={time}"),
     "queue": ("--partition={queue}", "-q {queue}", "--queue={queue}"),
     "account": ("--account={account}", "-A {account}", "--bank={account}"),

@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from slabmark import findings
+from slabmark import file_systems, findings
 
 HEALTHY = {
     "mpi_io": "ROMIO",
@@ -42,6 +42,27 @@ def test_a_healthy_machine_has_nothing_wrong():
 def test_what_is_wrong_is_named_with_a_remedy(code):
     [finding] = diagnosed(HEALTHY | WRONG[code])
     assert finding.code == code and finding.remedy.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "striping, alone",
+    [
+        ("lmm_stripe_count:  1\nlmm_stripe_size: 1048576", True),
+        ("stripe_count:  1 stripe_size:   1048576 pattern: raid0 stripe_offset: -1", True),  # of a folder
+        ("stripe_count:  -1 stripe_size:   1048576 pattern: raid0", False),
+        ("lcme_id: 1\nlmm_stripe_count:  1\nlcme_id: 2\nlmm_stripe_count:  8", False),  # a small component before a large one
+    ],
+)
+def test_one_stripe_is_found_in_what_lfs_says_of_files_and_folders(striping, alone):
+    found = findings.of_manifest(HEALTHY | {"output": {"type": "lustre", "lustre": {"striping": striping}}})
+    assert [finding.code for finding in found] == ["one-stripe"] * alone
+
+
+@pytest.mark.parametrize("kind, words", [("lustre", "-c 8 "), ("gpfs", "stat -c %o"), ("beegfs", "--numtargets=8")])
+def test_what_to_set_is_told_for_a_parallel_file_system_with_its_source(kind, words):
+    [lines] = file_systems.advice({"output": {"type": kind}, "hosts": ["a", "b"]}, "/my folder")
+    assert words in lines and "'/my folder'" in lines and "Source: " in lines
+    assert file_systems.advice({"output": {"type": "ext4"}}, "/my folder") == []
 
 
 def test_the_doctor_tells_what_the_programs_tell(run, tmp_path):

@@ -10,7 +10,7 @@ import tempfile
 import textwrap
 import time
 
-from slabmark import apply, cells, files, findings, launch, programs, records, statistics, units
+from slabmark import apply, cells, file_systems, files, findings, launch, programs, records, statistics, units
 from slabmark.advise import candidates, chunks_command, ending, halving, pio_command
 from slabmark.command_line import a_number, add_launch
 from slabmark.errors import InputError, LabError
@@ -109,6 +109,8 @@ def main(arguments, console):
         if captured.guess:
             tell("All of this is of a pattern that is a guess.")
         end(winner, today, bench, tell)
+    for lines in file_systems.advice(environment, arguments.output_dir):
+        tell(lines)
     return 0
 
 

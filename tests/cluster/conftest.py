@@ -6,6 +6,7 @@
   SLABMARK_TEST_DATA  real decompositions; without, generated ones are taken
 """
 
+import faulthandler
 import json
 import os
 import pathlib
@@ -15,7 +16,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from nodes import Cluster  # noqa: E402
+from nodes import PATIENCE, Cluster  # noqa: E402
 
 top = pathlib.Path(__file__).resolve().parents[2]
 programs = pathlib.Path(os.environ["SLABMARK_BIN"])
@@ -46,6 +47,14 @@ def folder(cluster, request):
     path = cluster.shared / request.node.name.translate({ord(c): "-" for c in "[]/ :"})
     path.mkdir()
     return path
+
+
+@pytest.fixture(autouse=True)
+def no_hang(request):
+    """A test that hangs in itself, not in a launch, which has a deadline of its own, ends all of them, with its name."""
+    faulthandler.dump_traceback_later(20 * PATIENCE, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture

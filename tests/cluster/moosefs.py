@@ -43,9 +43,11 @@ class MooseFS:
         self._start_master()
         if servers_on_nodes:
             for node in cluster.nodes:
-                self._start_chunk_server(node.name, node.address, node.inside())
+                self._make_chunk_server(node.name, node.address)
+                self._run_chunk_server(node.name, node.inside())
         else:
-            self._start_chunk_server("head", "198.18.0.254", [])
+            self._make_chunk_server("head", "198.18.0.254")
+            self._run_chunk_server("head", [])
         self._mount([])
         for node in cluster.nodes:
             self._mount(node.inside())
@@ -60,14 +62,23 @@ class MooseFS:
             f"WORKING_USER = root\nWORKING_GROUP = root\nDATA_PATH = {data}\nEXPORTS_FILENAME = {data}/exports\n")
         call("mfsmaster", "-c", data / "master.cfg", "start")
 
-    def _start_chunk_server(self, name, address, inside):
+    def _make_chunk_server(self, name, address):
         data = self._data / name
         (data / "chunks").mkdir(parents=True)
         (data / "disks").write_text(f"{data}/chunks\n")
         (data / "server.cfg").write_text(
             f"WORKING_USER = root\nWORKING_GROUP = root\nDATA_PATH = {data}\nHDD_CONF_FILENAME = {data}/disks\n"
             f"HDD_LEAVE_SPACE_DEFAULT = 16MiB\nMASTER_HOST = 198.18.0.254\nCSSERV_LISTEN_HOST = {address}\n")
-        call(*inside, "mfschunkserver", "-c", data / "server.cfg", "start")
+
+    def _run_chunk_server(self, name, inside):
+        call(*inside, "mfschunkserver", "-c", self._data / name / "server.cfg", "start")
+
+    def start_chunk_server(self, node):
+        """That of a node, which has what it had."""
+        self._run_chunk_server(node.name, node.inside())
+
+    def kill_chunk_server(self, node):
+        call(*node.inside("mfschunkserver", "-c", self._data / node.name / "server.cfg", "kill"))
 
     def _mount(self, inside):
         subprocess.run([*inside, "mfsmount", str(self.folder), "-H", "198.18.0.254"], check=True, capture_output=True)

@@ -5,13 +5,19 @@ network, shared memory, processes and mounts of its own; addresses are of 198.18
 process that makes the nodes is beside them, as a login node is.
 """
 
+import contextlib
 import os
 import pathlib
 import shlex
 import signal
 import subprocess
+import tempfile
 import textwrap
 import time
+
+# Seconds that a launch may take before it counts as one that hangs, on a machine with much other work; all deadlines of the
+# tests are made of it.
+PATIENCE = float(os.environ.get("SLABMARK_PATIENCE", 300))
 
 
 def call(*words, **options):
@@ -35,10 +41,11 @@ class Node:
         self.pid = None
 
     def start(self):
-        # Its first process waits for the network, then for nothing: with it all others of the node end.
+        # Its first process takes in what others leave, as init does: with it all of the node end.
         self.holder = subprocess.Popen(
             ["unshare", "--net", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child=KILL", "--mount-proc",
-             "sleep", "infinity"], stdin=subprocess.DEVNULL)
+             "bash", "-c", "sleep infinity & wait"],
+            stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.pid = self._first_process()
         call("ip", "link", "add", self.port, "type", "veth", "peer", "name", "eth0", "netns", self.pid)
         call("ip", "link", "set", self.port, "master", "br0", "up")
@@ -59,7 +66,7 @@ class Node:
             for entry in pathlib.Path("/proc").glob("[0-9]*"):
                 try:
                     fields = (entry / "stat").read_text().rpartition(")")[2].split()
-                    if int(fields[1]) == self.holder.pid and (entry / "comm").read_text().strip() == "sleep":
+                    if int(fields[1]) == self.holder.pid and (entry / "comm").read_text().strip() == "bash":
                         return int(entry.name)
                 except (FileNotFoundError, ProcessLookupError):
                     continue
@@ -91,6 +98,17 @@ class Node:
         """All its processes at once, and its network with them."""
         os.kill(self.pid, signal.SIGKILL)
         self.holder.wait()
+
+    def end_ranks(self):
+        """All that a launcher has started here; daemons of file systems and schedulers stay."""
+        if self.holder.poll() is not None:
+            return  # they died with it
+        space = os.readlink(f"/proc/{self.pid}/ns/pid")
+        for entry in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # it has ended
+                is_rank = b"OMPI_COMM_WORLD_RANK=" in (entry / "environ").read_bytes()
+                if os.readlink(entry / "ns/pid") == space and (is_rank or (entry / "comm").read_text() == "orted\n"):
+                    os.kill(int(entry.name), signal.SIGKILL)
 
     def sent(self):
         """Bytes that have left it so far, with the headers of all layers."""
@@ -142,11 +160,11 @@ class Cluster:
         self.agent = self.base / "agent"
         self.agent.write_text(textwrap.dedent(f"""\
             #!/bin/sh
-            # agent NODE COMMAND...: what Open MPI takes for ssh.
+            # agent NODE COMMAND...: what Open MPI takes for ssh. Each launch has a TMPDIR of its own (setup/own-tmpdir says why).
             node=$1
             shift
-            export TMPDIR={self.local}
-            exec nsenter -t "$(cat "{self.pids}/$node")" --net --mount --pid --uts --ipc sh -c "$*"
+            exec nsenter -t "$(cat "{self.pids}/$node")" --net --mount --pid --uts --ipc sh -c \\
+              "TMPDIR=\\$(mktemp -d {self.local}/launch.XXXXXX) && export TMPDIR && $*"
             """))
         self.agent.chmod(0o755)
 
@@ -173,23 +191,30 @@ class Cluster:
         path.chmod(0o755)
         return path
 
-    def run(self, ranks, *command, timeout=120, environment=None, during=None, before=(), **options):
-        """Runs it on ranks, behind the words `before`; `during(process)` is called meanwhile. What outlives the timeout is
-        killed; its returncode is None then."""
-        words = [*self.launcher(**options), "-n", str(ranks), *map(str, [*before, *command])]
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True, start_new_session=True, cwd=self.shared,
-                                   env={**os.environ, "TMPDIR": str(self.local), **(environment or {})})
+    def run(self, ranks, *command, timeout=PATIENCE, environment=None, during=None, before=(), **options):
+        """Runs it on ranks, behind the words `before`; `during(process)` is called meanwhile. `environment` is that of the
+        ranks. What outlives the timeout is killed; its returncode is None then."""
+        exported = [word for name, value in (environment or {}).items() for word in ("-x", f"{name}={value}")]
+        words = [*self.launcher(**options), *exported, "-n", str(ranks), *map(str, [*before, *command])]
         start = time.monotonic()
-        if during:
-            during(process)
-        try:
-            out, err = process.communicate(timeout=timeout)
-            status = process.returncode
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            out, err = process.communicate()
-            status = None
+        with tempfile.TemporaryDirectory(prefix="launch.", dir=self.local) as own:
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       text=True, start_new_session=True, cwd=self.shared, env={**os.environ, "TMPDIR": own})
+            if during:
+                during(process)
+            try:
+                out, err = process.communicate(timeout=timeout)
+                status = process.returncode
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                out, err = process.communicate()
+                status = None
+                self.end_ranks()
         done = subprocess.CompletedProcess(words, status, out, err)
         done.seconds = time.monotonic() - start
         return done
+
+    def end_ranks(self):
+        """Ends what a launcher that was killed, or lost a node, has left on the nodes."""
+        for node in self.nodes:
+            node.end_ranks()

@@ -1,5 +1,6 @@
 #include "exchange/rearranger.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
+#include "exchange/shared_staging.hpp"
 
 namespace slabmark {
 namespace {
@@ -50,6 +52,11 @@ class RearrangerTest : public testing::TestWithParam<std::uint64_t> {
     chosen.window = 512;
     chosen.node_ranks = GetParam();
     return chosen;
+  }
+
+  /// Of each node, or what is taken for one, the ranks.
+  std::vector<std::vector<int>> nodes() const {
+    return SharedStaging(comm, GetParam()).ranks_by_node();
   }
 
   Comm comm{MPI_COMM_WORLD};
@@ -224,8 +231,11 @@ TEST_P(RearrangerTest, OneAggregatorOfANodeWritesAtATimeWhereThatIsAskedFor) {
   Rearranger rearranger(comm, chosen);
   const FlushPlan plan = plan_for(rearranger);
   const auto memory = buffers();
-  const std::uint64_t ranks_of_node = GetParam() == 0 ? 4 : GetParam();
-  const Entrance node(comm, static_cast<std::uint64_t>(comm.rank()) / ranks_of_node);
+  std::uint64_t lowest = 0;
+  for (const auto& ranks : nodes()) {
+    if (std::ranges::count(ranks, comm.rank()) > 0) lowest = static_cast<std::uint64_t>(ranks[0]);
+  }
+  const Entrance node(comm, lowest);
   std::uint64_t together = 0;
   rearranger.write({region, plan, memory, fresh, false},
                    [&](std::uint64_t, std::byte*, std::uint64_t) {
@@ -271,17 +281,20 @@ TEST_P(RearrangerTest, AggregatorsAreAMultipleOfTheStripesWhereThereAreMore) {
 }
 
 TEST_P(RearrangerTest, NoNodeHasTwoAggregatorsMoreThanAnotherThatHasRanksLeft) {
-  const auto node_ranks = GetParam() == 0 ? comm.size() : static_cast<int>(GetParam());
+  const auto all = nodes();
   for (int count = 1; count <= comm.size(); ++count) {
     RearrangerSettings chosen = settings();
     chosen.aggregators = static_cast<std::uint64_t>(count);
-    std::map<int, int> of_node;
     const Rearranger rearranger(comm, chosen);
-    for (const int rank : rearranger.aggregators()) ++of_node[rank / node_ranks];
-    for (int a = 0; a * node_ranks < comm.size(); ++a) {
-      for (int b = 0; b * node_ranks < comm.size(); ++b) {
-        const int ranks = std::min(node_ranks, comm.size() - b * node_ranks);
-        EXPECT_TRUE(of_node[a] <= of_node[b] + 1 || of_node[b] == ranks) << count;
+    std::vector<long> of_node;
+    for (const auto& ranks : all) {
+      of_node.push_back(std::ranges::count_if(
+          rearranger.aggregators(), [&](int rank) { return std::ranges::count(ranks, rank) > 0; }));
+    }
+    for (std::size_t a = 0; a < all.size(); ++a) {
+      for (std::size_t b = 0; b < all.size(); ++b) {
+        const bool none_left = of_node[b] == static_cast<long>(all[b].size());
+        EXPECT_TRUE(of_node[a] <= of_node[b] + 1 || none_left) << count;
       }
     }
   }

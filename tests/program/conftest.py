@@ -5,6 +5,8 @@ They run the built programs as a user does. ctest sets
   SLABMARK_MPIEXEC    the launcher with its flags, to which "-n N" is appended
   SLABMARK_TEST_DATA  a folder with real decompositions; tests that need them are skipped without it
   SLABMARK_WITH_PNETCDF  0 if this build has no PnetCDF
+Others may set
+  SLABMARK_TEST_PATIENCE  how many times longer than on one node a command may take
 """
 
 import concurrent.futures
@@ -33,6 +35,7 @@ def run():
     """
     folder = pathlib.Path(os.environ["SLABMARK_BIN"])
     launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
+    patience = float(os.environ.get("SLABMARK_TEST_PATIENCE", 1))
 
     def run_program(program, args, ranks=1, timeout=60, launch=None, input=None, **popen):
         command = [str(folder / program), *map(str, args)]
@@ -43,7 +46,7 @@ def run():
         process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    start_new_session=True, **popen)
         try:
-            out, err = process.communicate(input, timeout=timeout)
+            out, err = process.communicate(input, timeout=timeout * patience)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()

@@ -1,0 +1,153 @@
+"""Ranks of several nodes on file systems that are not as coherent as one machine's, and on disks of one machine."""
+
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import threading
+import time
+
+import moosefs
+import pytest
+from conftest import programs
+from nodes import PATIENCE, call
+
+REARRANGED = ["pnetcdf-rearranged", "hdf5-rearranged", "mpiio-rearranged"]
+
+
+def connector(**environment):
+    return {"HDF5_PLUGIN_PATH": programs.parent / "plugins", "HDF5_VOL_CONNECTOR": "slablog under_vol=0;under_info={}",
+            **environment}
+
+
+def sentences(done):
+    return [line for line in done.stderr.splitlines() if re.match(r"slabmark-bench: error: ", line)]
+
+
+@pytest.fixture(scope="session")
+def distributed(cluster):
+    """The folder of a MooseFS, which each node mounts and has a part of."""
+    if why := moosefs.missing():
+        pytest.skip(why)
+    return moosefs.of(cluster)
+
+
+@pytest.fixture(scope="session")
+def caching(cluster):
+    """(a folder of which each node keeps what it has seen, whatever others write: caching_fs.c; where it really is)"""
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "fuse3"], capture_output=True, text=True).stdout
+    if not flags:
+        pytest.skip("there is no libfuse3-dev (setup/prepare cluster)")
+    program = cluster.base / "caching_fs"
+    call("cc", "-O1", "-o", program, pathlib.Path(__file__).with_name("caching_fs.c"), *shlex.split(flags))
+    shown, real = cluster.base / "caching", cluster.shared / "behind-caches"
+    for folder in (shown, real):
+        folder.mkdir()
+    for node in cluster.nodes:
+        node.call(program, real, shown)
+    return shown, real
+
+
+@pytest.mark.parametrize("method", [*REARRANGED, "blob"])
+def test_files_on_a_distributed_file_system_are_right(bench, cluster, distributed, method):
+    done, records = bench(6, [method], "--trials", "1", nodes=cluster.nodes[:3], output=distributed.folder)
+    assert done.returncode == 0, done.stderr
+    assert records[0]["verified"]["state"] == "yes"
+
+
+@pytest.mark.parametrize("layout", ["log", "canonical"])
+def test_the_connector_writes_on_a_distributed_file_system(cluster, distributed, layout):
+    path = distributed.folder / f"{layout}.h5"
+    done = cluster.run(3, programs / "log_writer", path, nodes=cluster.nodes[:3], environment=connector(SLABLOG_LAYOUT=layout))
+    assert done.returncode == 0, done.stderr
+    done = cluster.run(1, programs / "log_writer", path, "read", environment=connector())
+    assert done.stdout.split() == [str(value) for value in range(300)], done.stderr
+
+
+def test_a_chunk_server_that_dies_and_returns_during_a_write_costs_time_or_ends_in_a_sentence(bench, cluster, distributed):
+    node = cluster.nodes[1]
+    gone = []
+
+    def fail():
+        distributed.kill_chunk_server(node)
+        gone.append(node)
+        time.sleep(3)
+        distributed.start_chunk_server(node)
+
+    def begin(process):
+        def watch():
+            while process.poll() is None and not list(distributed.folder.glob("slabmark-*.nc")):
+                time.sleep(0.01)
+            fail()
+
+        threading.Thread(target=watch, daemon=True).start()
+
+    done, records = bench(6, ["pnetcdf-rearranged"], "--trials", "3", "--deadline", PATIENCE / 3, nodes=cluster.nodes[:3],
+                          output=distributed.folder, during=begin, timeout=2 * PATIENCE)
+    assert gone
+    if done.returncode == 0:
+        assert records[0]["verified"]["state"] == "yes"
+    else:
+        assert done.returncode == 1 and len(sentences(done)) >= 1, done.stderr
+        assert records == []
+
+
+def test_a_log_is_refused_where_nodes_overwrite_what_others_append(cluster, caching):
+    shown, real = caching
+    done = cluster.run(3, programs / "log_writer", shown / "a.h5", nodes=cluster.nodes[:3], environment=connector())
+    assert done.returncode != 0
+    assert "cannot have a log of ranks on 3 nodes" in done.stderr and "layout=canonical" in done.stderr, done.stderr
+    assert list(real.glob("a.h5*")) == []
+    alone = cluster.run(2, programs / "log_writer", shown / "a.h5", nodes=cluster.nodes[:1], environment=connector())
+    assert alone.returncode == 0, "one node is coherent with itself: " + alone.stderr
+
+
+@pytest.mark.parametrize("method", [*REARRANGED, "blob", "mpiio-collective"])
+def test_nothing_wrong_is_called_verified_where_nodes_keep_old_pages(bench, cluster, caching, folder, method):
+    shown, real = caching
+    options = ["--trials", "1", "--no-warm-up", "--keep", "--deadline", PATIENCE / 5]
+    done, records = bench(3, [method], *options, nodes=cluster.nodes[:3], output=shown)
+    if done.returncode != 0:
+        assert len(sentences(done)) == 1 and records == [], done.stderr
+        return
+    assert records[0]["verified"]["state"] == "yes"
+    if method == "hdf5-rearranged":
+        return  # files of HDF5 hold times
+    again, _ = bench(3, [method], *options, nodes=cluster.nodes[:3])
+    assert again.returncode == 0, again.stderr
+    [path] = [path for path in folder.iterdir() if path.name.startswith("slabmark-")]
+    assert (real / path.name).read_bytes() == path.read_bytes()
+
+
+@pytest.fixture(params=["ext4", "xfs"])
+def disk(request, cluster):
+    """(a folder on a disk of its own, with a file system of that kind; how many bytes the disk has read and written)"""
+    if not shutil.which(f"mkfs.{request.param}"):
+        pytest.skip(f"there is no mkfs.{request.param} (setup/prepare cluster)")
+    image, folder = cluster.base / f"{request.param}.image", cluster.base / request.param
+    call("truncate", "-s", "400M", image)
+    call(f"mkfs.{request.param}", "-q", image)
+    folder.mkdir()
+    call("mount", "-o", "loop", image, folder)
+    device = pathlib.Path("/sys/dev/block", "{}:{}".format(*map(int, call("mountpoint", "-d", folder).split(":"))))
+    sectors = lambda: [512 * int((device / "stat").read_text().split()[i]) for i in (2, 6)]
+    yield folder, sectors
+    call("umount", folder)
+    image.unlink()
+
+
+# Whatever the page cache holds: a disk was asked for all bytes.
+def test_what_is_synced_is_on_the_disk_and_what_is_read_cold_comes_from_it(bench, disk):
+    folder, sectors = disk
+    before = sectors()
+    done, records = bench(1, ["pnetcdf-rearranged", "posix"], "--trials", "2", "--sync", output=folder)
+    assert done.returncode == 0, done.stderr
+    files = sum(len(record["trials"]) for record in records)
+    assert sectors()[1] - before[1] >= files * records[0]["pattern"]["bytes"]
+    before = sectors()
+    done, records = bench(1, ["pnetcdf-rearranged", "posix"], "--trials", "2", "--read", output=folder)
+    assert done.returncode == 0, done.stderr
+    assert [record["cache"] for record in records] == ["cold"] * 2
+    files = sum(len(record["trials"]) for record in records)
+    assert sectors()[0] - before[0] >= files * records[0]["pattern"]["bytes"]

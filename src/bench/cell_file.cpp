@@ -69,7 +69,9 @@ void CellFile::make_ready(std::uint64_t first, std::uint64_t end) {
   clock_.pause([&] {
     group_ = make_group(pattern_, first, std::min(cell_.rounds_together, end - first));
     if (cell_.before_round) {
-      for (std::uint64_t i = 0; i < group_.rounds(); ++i) cell_.before_round(first + i);
+      // A captured program's file of one round is the pattern's round of that number.
+      const std::uint64_t before = pattern_.captured ? pattern_.file : 0;
+      for (std::uint64_t i = 0; i < group_.rounds(); ++i) cell_.before_round(before + first + i);
     }
     if (direction_ == Direction::write && cell_.memory) {
       buffers_ = cell_.memory(group_.transfers);

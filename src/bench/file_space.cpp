@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "base/path.hpp"
+#include "bench/trial_file.hpp"
 #include "method/raw/raw_layout.hpp"
 #include "parallel/agree.hpp"
 #include "storage/posix/file_size_limit.hpp"
@@ -65,7 +66,7 @@ void require_space(const Comm& comm, const Cell& cell, const Pattern& pattern,
   const std::uint64_t bytes = stored_bytes(comm, pattern);
   agreed(comm, [&] {
     // How large each of several files becomes their method knows, and looks itself.
-    if (!cell.method->file().companions) {
+    if (!format_of(cell, pattern).companions) {
       posix::require_file_size_allowed(fmt::format("'{}'", path), bytes);
     }
     if (comm.is_root()) posix::require_space(path, bytes);
@@ -82,8 +83,8 @@ void require_stored(const Comm& comm, const Cell& cell, const Pattern& pattern,
   agreed(comm, [&] {
     if (!comm.is_root()) return;
     std::vector<std::string> paths = {path};
-    if (cell.method->file().companions) {
-      for (const std::string& other : cell.method->file().companions(path)) paths.push_back(other);
+    if (const Companions companions = format_of(cell, pattern).companions) {
+      for (const std::string& other : companions(path)) paths.push_back(other);
     }
     const Found found = found_at(paths);
     const std::uint64_t arrived =

@@ -55,7 +55,8 @@ std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
     if (cell.existing || cell.after) continue;
     for (std::uint64_t i = 0; i < file_count(*cell.written); ++i) {
       require_free_path(comm, file_path(*cell.written, cell.path, i),
-                        {options.overwrite, "-o", options.inputs}, cell.method->file().companions);
+                        {options.overwrite, "-o", options.inputs},
+                        format_of(cell, *cell.written).companions);
     }
   }
 

@@ -12,6 +12,7 @@
 #include "bench/verify.hpp"
 #include "measure/memory.hpp"
 #include "measure/record_gather.hpp"
+#include "method/as_captured/files.hpp"
 #include "parallel/agree.hpp"
 #include "storage/posix/free_path.hpp"
 
@@ -21,6 +22,7 @@ RunningCell::RunningCell(const RunResources& shared, const Cell& cell, std::size
     : shared_(shared),
       comm_(shared.comm),
       cell_(cell),
+      format_(format_of(cell, moved())),
       record_(begin_record(comm_, cell, shared.options, cells)) {
   agreed(comm_, [&] { require_rounds(); });
 }
@@ -107,13 +109,13 @@ void RunningCell::make_file(std::uint64_t i) {
     if (comm_.is_root()) posix::require_free_path(path_of(i), {.choice = "-o"});
   });
   require_space(comm_, cell_, file_part(*cell_.written, i), path_of(i));
-  files_.emplace_back(comm_, path_of(i), &cell_.method->file());
+  files_.emplace_back(comm_, path_of(i), &format_);
 }
 
 void RunningCell::begin_written(CellFile& file) {
   TrialFile& made = files_.back();
   std::function<void()> guard;
-  if (cell_.method->file().companions) guard = [&] { made.guard_companions(); };
+  if (format_.companions) guard = [&] { made.guard_companions(); };
   file.begin(made.path(), guard);
 }
 
@@ -196,8 +198,8 @@ void RunningCell::finish_open_file() {
 
 void RunningCell::drop_pages(const std::string& path) {
   bool cold = !cell_.after && drop_cached_pages(comm_, path);
-  if (cold && cell_.method->file().companions) {
-    for (const std::string& other : cell_.method->file().companions(path)) {
+  if (cold && format_.companions) {
+    for (const std::string& other : format_.companions(path)) {
       if (!drop_cached_pages(comm_, other)) cold = false;
     }
   }
@@ -206,7 +208,11 @@ void RunningCell::drop_pages(const std::string& path) {
 
 void RunningCell::verify_written(const Pattern& pattern, const std::string& path) {
   if (cell_.method->format == FileFormat::none) return;
-  const FileCheck check = verify_file(comm_, cell_.method->format, pattern, path);
+  const bool is_programs = cell_.method->kind == MethodKind::as_captured;
+  const FileCheck check = verify_file(comm_, pattern, [&] {
+    return is_programs ? open_captured_files(comm_, cell_.method->format, pattern, path)
+                       : format_.open(comm_, pattern, path);
+  });
   note_check(path, check.elements_checked, check.first_mismatch,
              "plain reader, each rank an equal range");
 }

@@ -62,6 +62,7 @@ class RunningCell {
   const RunResources& shared_;
   const Comm& comm_;
   const Cell& cell_;
+  const FormatInfo format_;
   CellRecord record_;
   RunningCell* reader_ = nullptr;
   std::deque<TrialFile> files_;   ///< that stand

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "method/as_captured/files.hpp"
 #include "parallel/agree.hpp"
 #include "storage/mpiio/implementation.hpp"
 
@@ -25,6 +26,18 @@ void require_free_path(const Comm& comm, const std::string& path, const posix::O
     posix::require_free_path(path, output);
     for (const std::string& other : others) posix::require_free_path(other, output);
   });
+}
+
+FormatInfo format_of(const Cell& cell, const Pattern& pattern) {
+  FormatInfo format = cell.method->file();
+  if (cell.method->kind != MethodKind::as_captured) return format;
+  if (captured_files(pattern, cell.path).size() == 1) return format;
+  format.companions = [pattern](const std::string& path) {
+    std::vector<std::string> files = captured_files(pattern, path);
+    files.erase(files.begin());
+    return files;
+  };
+  return format;
 }
 
 TrialFile::TrialFile(const Comm& comm, std::string path, const FormatInfo* format)

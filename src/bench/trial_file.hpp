@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/cell.hpp"
 #include "method/format.hpp"
 #include "parallel/abort.hpp"
 #include "parallel/comm.hpp"
@@ -20,6 +21,10 @@ using Companions = std::function<std::vector<std::string>(const std::string& pat
 /// Throws it too if the path is too long for the MPI-IO in effect.
 void require_free_path(const Comm& comm, const std::string& path, const posix::Output& output,
                        const Companions& companions = nullptr);
+
+/// The format of the files that a cell makes. A captured program's own calls leave its other files
+/// as companions.
+FormatInfo format_of(const Cell& cell, const Pattern& pattern);
 
 /// The file that a trial makes at a path that was free. It is removed when the object goes, with
 /// its companions and its journal, unless keep() was called; also when the job is aborted, or told

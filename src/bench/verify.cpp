@@ -128,8 +128,13 @@ class Checker {
 
 FileCheck verify_file(const Comm& comm, FileFormat format, const Pattern& pattern,
                       const std::string& path) {
+  return verify_file(comm, pattern, [&] { return info_of(format).open(comm, pattern, path); });
+}
+
+FileCheck verify_file(const Comm& comm, const Pattern& pattern,
+                      const std::function<std::unique_ptr<PlainReader>()>& open) {
   std::unique_ptr<PlainReader> reader;
-  agreed(comm, [&] { reader = info_of(format).open(comm, pattern, path); });
+  agreed(comm, [&] { reader = open(); });
 
   Checker checker(pattern, *reader);
   const auto selections_of = selections_by_target(pattern);

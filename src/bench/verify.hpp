@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -25,5 +27,9 @@ struct FileCheck {
 /// dataset's shape alone, not from the selection that the method was given.
 FileCheck verify_file(const Comm& comm, FileFormat format, const Pattern& pattern,
                       const std::string& path);
+
+/// The same through the reader that `open` opens on all ranks.
+FileCheck verify_file(const Comm& comm, const Pattern& pattern,
+                      const std::function<std::unique_ptr<PlainReader>()>& open);
 
 }  // namespace slabmark

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/stopwatch.hpp"
 #include "capture/recorder.hpp"
+#include "captured/round_order.hpp"
 #include "geometry/run.hpp"
 #include "parallel/agree.hpp"
 
@@ -51,26 +53,39 @@ bool grows(const json& definition, std::size_t dimension) {
 /// counts.
 class Survey {
  public:
-  explicit Survey(const PatternFile& file) {
+  Survey(const PatternFile& file, const Paths& paths, const DatasetNumbers& datasets)
+      : ranks_(file.ranks()), datasets_(datasets) {
     const json& definitions = file.definitions();
     for (std::uint64_t i = 0; i < definitions.size(); ++i) {
-      if (!is_dataset(definitions[i])) continue;
+      if (!is_dataset(definitions[i]) || datasets[i] != i) continue;
       const std::size_t rank =
           definitions[i].value("kind", "") == "bytes" ? 1 : definitions[i]["extent"].size();
       begins_[i] = numbers_.size();
       numbers_.resize(numbers_.size() + ends + rank);
     }
-    numbers_.resize(numbers_.size() + totals);
+    for (std::uint64_t i = 0; i < definitions.size(); ++i) {  // as it was when it was opened again
+      if (!is_dataset(definitions[i]) || datasets[i] == i) continue;
+      const std::vector<std::uint64_t> extent = lengths_of(definitions[i], "extent");
+      for (std::size_t d = 0; d < extent.size(); ++d) {
+        reach(numbers_[begins_.at(datasets[i]) + ends + d], static_cast<std::int64_t>(extent[d]));
+      }
+    }
+    paths_begin_ = numbers_.size();
+    numbers_.resize(numbers_.size() + paths.all().size() * of_path + totals);
   }
 
   void add(const PatternFile& file, const Paths& paths, std::uint64_t recorded_rank) {
     RankReader reader(file, recorded_rank);
     Pending pending;
+    std::map<std::uint64_t, std::uint64_t> creations;  // by path
     std::map<std::uint64_t, std::vector<std::uint64_t>>
         of_lists;  // ends, and most records of a box
     for (CapturedEvent event; reader.events.next(event);) {
-      if (event.flags & capture::failed) continue;
+      const bool waits = event.requests != CapturedEvent::Requests::none;
+      if ((event.flags & capture::failed) && !waits) continue;
       note_meeting(event, reader, paths, pending);
+      note_path(event, reader, paths.number(reader.file_number(event.file)), recorded_rank,
+                pending.effects.at(event.call), creations);
       if (event.moves() && event.selection != CapturedEvent::Selection::nothing) {
         total(event.flags & capture::writes ? any_written : any_read) = 1;
       }
@@ -78,7 +93,7 @@ class Survey {
           event.moves() && event.selection == CapturedEvent::Selection::nothing;
       if (with_nothing && (event.flags & capture::collective)) total(any_with_nothing) = 1;
       if (event.dataset == CapturedEvent::none) continue;
-      const auto begin = begins_.find(reader.definition_number(event.dataset));
+      const auto begin = begins_.find(datasets_[reader.definition_number(event.dataset)]);
       if (begin == begins_.end()) continue;
       std::uint64_t* const of_dataset = numbers_.data() + begin->second;
       if (!event.moves()) {
@@ -122,10 +137,22 @@ class Survey {
   bool writes() { return total(any_written) != 0; }
   bool reads() { return total(any_read) != 0; }
 
+  // Of a path.
+  bool is_created(std::uint64_t path) { return number(path, path_created) != 0; }
+  bool is_written(std::uint64_t path) { return number(path, path_written) != 0; }
+  bool is_created_again(std::uint64_t path) { return number(path, path_creations) > 1; }
+  bool is_shared(std::uint64_t path) {
+    return number(path, last_opener) + number(path, first_opener) > ranks_ + 1;
+  }
+
   DatasetShapes shapes(const PatternFile& file, std::uint32_t direction) {
     DatasetShapes all;
     all.records_are_rounds = total(any_with_nothing) == 0 && total(any_nonblocking) == 0;
     all.passed_through = passed_through_;
+    for (std::uint64_t path = 0; path * of_path < paths_end() - paths_begin_; ++path) {
+      if (number(path, direction == capture::writes ? path_written : path_read) != 0)
+        all.moved_paths.insert(path);
+    }
     for (const auto& [definition, begin] : begins_) {
       const std::uint64_t* const of_dataset = numbers_.data() + begin;
       if (!of_dataset[direction == capture::writes ? written : read]) continue;
@@ -149,6 +176,15 @@ class Survey {
  private:
   enum Number : std::size_t { written, read, whole, records, ends };
   enum Total : std::size_t { any_written, any_read, any_with_nothing, any_nonblocking, totals };
+  enum OfPath : std::size_t {
+    path_written,
+    path_read,
+    path_created,
+    path_creations,  ///< by one rank
+    first_opener,    ///< ranks less its number
+    last_opener,     ///< its number and 1
+    of_path
+  };
 
   /// What a recorded rank has under way.
   struct Pending {
@@ -184,9 +220,33 @@ class Survey {
     if (!requests.empty() && effect->second != "close") passed_through_.emplace(path, meeting);
   }
 
+  void note_path(const CapturedEvent& event, const RankReader& reader, std::uint64_t path,
+                 std::uint64_t recorded_rank, const std::string& effect,
+                 std::map<std::uint64_t, std::uint64_t>& creations) {
+    const auto note = [&](OfPath which, std::uint64_t value) {
+      number(path, which) = std::max(number(path, which), value);
+    };
+    if (event.moves() && event.selection != CapturedEvent::Selection::nothing)
+      note(event.flags & capture::writes ? path_written : path_read, 1);
+    if (effect != "create" && effect != "open") return;
+    note(first_opener, ranks_ - recorded_rank);
+    note(last_opener, recorded_rank + 1);
+    if (effect == "create") note(path_created, 1);
+    const json& file = reader.file(event.file);
+    const json flags = file.value("flags", json::array());  // of POSIX
+    const bool empties = file.contains("flags")
+                             ? std::find(flags.begin(), flags.end(), "trunc") != flags.end()
+                             : effect == "create" && file.value("level", "") != "mpiio";
+    if (empties) note(path_creations, ++creations[path]);
+  }
+
   static std::size_t rank_of(std::uint64_t definition, const PatternFile& file) {
     const json& text = file.definitions()[definition];
     return text.value("kind", "") == "bytes" ? 1 : text["extent"].size();
+  }
+  std::size_t paths_end() const { return numbers_.size() - totals; }
+  std::uint64_t& number(std::uint64_t path, OfPath which) {
+    return numbers_[paths_begin_ + path * of_path + which];
   }
   std::uint64_t& total(Total which) { return numbers_[numbers_.size() - totals + which]; }
   static void reach(std::uint64_t& end, std::int64_t value) {
@@ -236,7 +296,10 @@ class Survey {
     return all;
   }
 
+  std::uint64_t ranks_;
+  const DatasetNumbers& datasets_;
   std::map<std::uint64_t, std::size_t> begins_;
+  std::size_t paths_begin_ = 0;
   std::vector<std::uint64_t> numbers_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> passed_through_;
 };
@@ -265,6 +328,7 @@ ElementShape element_of(const json& definition, const std::string& path) {
 /// A transfer before datasets are numbered.
 struct Move {
   RoundKey round;
+  std::uint64_t path = 0;
   std::uint64_t definition = 0;
   std::uint64_t time = 0;
 
@@ -396,26 +460,31 @@ class Doing {
   Doing(const CapturedRun& run, Selections& selections) : run_(run), selections_(selections) {}
 
   void add(std::uint64_t recorded_rank) {
-    CapturedWalk walk(run_.file, run_.paths, run_.shapes, recorded_rank, run_.direction);
+    CapturedWalk walk = run_.walk(recorded_rank);
     double thought = 0;
     constexpr double microsecond = 1e-6;
+    std::uint64_t together = 1;
+    std::optional<RoundKey> last;
     while (walk.next()) {
       if (walk.event().begins_block)
         thought += static_cast<double>(walk.event().thought) * microsecond;
-      if (!walk.placed().empty() && (walk.event().flags & capture::collective))
-        count_together(walk.placed().front().round);
-      if (walk.effect() == "open")
-        opened_.insert(run_.paths.number(walk.rank().file_number(walk.event().file)));
+      const RoundKey& round = walk.round();
+      if (run_.shapes.moved_paths.contains(walk.path()) && walk.orders_rounds()) {
+        if (walk.is_made_by_all()) count_together(together, round);
+        if (last != round) add_step({last.value_or(round), round});
+        // A call is in one round with all its parts.
+        if (walk.event().flags & capture::one_more_part) add_step({round, *last});
+        last = round;
+      }
       for (const PlacedBoxes& placed : walk.placed()) {
-        added_to_ = added_to_ || opened_.contains(placed.round.path);
-        thought_[placed.round] += std::exchange(thought, 0.0);
-        if (sequence_.empty() || sequence_.back() != placed.round)
-          sequence_.push_back(placed.round);
+        thought_[round] += std::exchange(thought, 0.0);
         add(walk, placed);
       }
       if (!pending_.empty() && walk.effect() != "write" && walk.effect() != "read") finish();
     }
     finish();
+    least_together_ = std::min(least_together_, together);
+    most_together_ = std::max(most_together_, together);
   }
 
   /// In the order in which they first came.
@@ -424,17 +493,11 @@ class Doing {
     const auto found = parts_.find(move);
     return found == parts_.end() ? nullptr : concatenated(found->second);
   }
-  /// Whether no round is come back to, where rounds have the order in which they come in `all`.
-  bool is_in_order_of(const std::vector<Move>& all) const {
-    std::map<RoundKey, std::size_t> places;
-    for (const Move& move : all) places.try_emplace(move.round, places.size());
-    return std::is_sorted(
-        sequence_.begin(), sequence_.end(),
-        [&](const RoundKey& a, const RoundKey& b) { return places.at(a) < places.at(b); });
-  }
-  /// A number that ranks have in common whose collective calls are in the same rounds.
-  std::uint64_t together() const { return together_; }
-  bool added_to_a_file() const { return added_to_; }  ///< that it opened
+  /// From which round it came to which, in the order in which that first was so.
+  const std::vector<RoundStep>& steps() const { return steps_; }
+  /// Numbers that all recorded ranks have in common if their common calls are in the same rounds.
+  std::uint64_t least_together() const { return least_together_; }
+  std::uint64_t most_together() const { return most_together_; }
   double thought(const RoundKey& round) const {
     const auto found = thought_.find(round);
     return found == thought_.end() ? 0.0 : found->second;
@@ -447,15 +510,19 @@ class Doing {
     std::vector<std::int64_t> numbers;
   };
 
-  void count_together(const RoundKey& round) {
-    for (const std::uint64_t number : {round.path, round.phase, round.time}) {
-      together_ = (together_ ^ number) * 0x9E3779B97F4A7C15;
-      together_ ^= together_ >> 29;
+  void add_step(const RoundStep& step) {
+    if (known_steps_.insert(step).second) steps_.push_back(step);
+  }
+
+  static void count_together(std::uint64_t& together, const RoundKey& round) {
+    for (const std::uint64_t number : {round.file, round.phase, round.time}) {
+      together = (together ^ number) * 0x9E3779B97F4A7C15;
+      together ^= together >> 29;
     }
   }
 
   void add(CapturedWalk& walk, const PlacedBoxes& placed) {
-    const Move move{placed.round, placed.definition, placed.time};
+    const Move move{placed.round, placed.path, placed.definition, placed.time};
     if (parts_.find(move) == parts_.end() && pending_.find(move) == pending_.end())
       order_.push_back(move);
     // All of a dataset stands for itself, so that the order stays.
@@ -507,23 +574,25 @@ class Doing {
   std::map<Move, Pending> pending_;
   std::map<Move, std::vector<SelectionPtr>> parts_;
   std::map<RoundKey, double> thought_;
-  std::vector<RoundKey> sequence_;
-  std::set<std::uint64_t> opened_;
-  bool added_to_ = false;
-  std::uint64_t together_ = 1;
+  std::vector<RoundStep> steps_;
+  std::set<RoundStep> known_steps_;
+  std::uint64_t least_together_ = ~std::uint64_t{0}, most_together_ = 0;
 };
 
 // ---- What all ranks do -------------------------------------------------------------------------
 
-/// Collective. The moves of all ranks, in the order of the first that has them.
-std::vector<Move> agree_on_moves(const Comm& comm, const std::vector<Move>& mine) {
-  static_assert(sizeof(Move) == 5 * sizeof(std::uint64_t));
-  std::vector<Move> all;
-  std::set<Move> known;
+/// Collective. The items of all ranks, in the order of the first that has them.
+template <class Item>
+std::vector<Item> agree_on(const Comm& comm, const std::vector<Item>& mine) {
+  constexpr std::size_t numbers = sizeof(Item) / sizeof(std::uint64_t);
+  static_assert(std::is_trivially_copyable_v<Item> &&
+                sizeof(Item) == numbers * sizeof(std::uint64_t));
+  std::vector<Item> all;
+  std::set<Item> known;
   // Mostly ranks do the same: who has something new tells.
   for (int rank = 0; rank < comm.size(); ++rank) {
     const bool has_new = std::any_of(mine.begin(), mine.end(),
-                                     [&](const Move& move) { return !known.contains(move); });
+                                     [&](const Item& item) { return !known.contains(item); });
     std::uint64_t next =
         has_new ? static_cast<std::uint64_t>(comm.rank()) : static_cast<std::uint64_t>(comm.size());
     next = comm.min(next);
@@ -531,22 +600,14 @@ std::vector<Move> agree_on_moves(const Comm& comm, const std::vector<Move>& mine
     const bool tells = next == static_cast<std::uint64_t>(comm.rank());
     const std::uint64_t count =
         comm.broadcast(static_cast<std::uint64_t>(mine.size()), static_cast<int>(next));
-    std::vector<Move> told = tells ? mine : std::vector<Move>(count);
-    check_mpi(MPI_Bcast(told.data(), static_cast<int>(count * 5), MPI_UINT64_T,
+    std::vector<Item> told = tells ? mine : std::vector<Item>(count);
+    check_mpi(MPI_Bcast(told.data(), static_cast<int>(count * numbers), MPI_UINT64_T,
                         static_cast<int>(next), comm.get()),
               "MPI_Bcast");
-    for (const Move& move : told) {
-      if (known.insert(move).second) all.push_back(move);
+    for (const Item& item : told) {
+      if (known.insert(item).second) all.push_back(item);
     }
   }
-  // A rank that leaves out a round comes to it later than others: the phases of a file are in
-  // order.
-  std::map<std::uint64_t, std::size_t> paths;
-  for (const Move& move : all) paths.try_emplace(move.round.path, paths.size());
-  std::stable_sort(all.begin(), all.end(), [&](const Move& a, const Move& b) {
-    return std::pair(paths.at(a.round.path), a.round.phase) <
-           std::pair(paths.at(b.round.path), b.round.phase);
-  });
   return all;
 }
 
@@ -582,7 +643,7 @@ class Maker {
       : comm_(comm), request_(request), run_(open(comm, request.path)) {}
 
   CapturedPattern make() {
-    Survey survey(run_->file);
+    Survey survey(run_->file, run_->paths, run_->numbers);
     const Run block = mine(comm_.rank());
     agreed(comm_, [&] {
       for (std::uint64_t rank = block.offset; rank < block.end(); ++rank)
@@ -597,20 +658,19 @@ class Maker {
     }
     selections_ = std::make_shared<Selections>(run_->shapes, elements_);
     std::shared_ptr<Doing> doing = read(comm_.rank());
-    std::vector<Move> moves = agree_on_moves(comm_, doing->moves());
-    // Who comes back to a record would write to a round that has ended, and who makes a collective
-    // call for another record than others would wait for them in another round.
-    const bool apart = comm_.any(!doing->is_in_order_of(moves)) ||
-                       comm_.min(doing->together()) != comm_.max(doing->together());
-    if (apart && std::exchange(run_->shapes.records_are_rounds, false)) {
+    // Who makes a common call for another record than others would wait for them in another round.
+    if (comm_.min(doing->least_together()) != comm_.max(doing->most_together()) &&
+        std::exchange(run_->shapes.records_are_rounds, false)) {
       doing = read(comm_.rank());
-      moves = agree_on_moves(comm_, doing->moves());
     }
+    if (put_in_order(doing->steps())) doing = read(comm_.rank());
+    std::vector<Move> moves = agree_on(comm_, doing->moves());
+    std::stable_sort(moves.begin(), moves.end(), [&](const Move& a, const Move& b) {
+      return run_->places.at(a.round) < run_->places.at(b.round);
+    });
     const Schedule schedule(moves);
-    run_->why_not = comm_.any(!doing->is_in_order_of(moves))
-                        ? "the program came back to rounds that others had followed"
-                        : "";
     describe(schedule, *doing);
+    run_->why_not = why_not(survey);
 
     CapturedPattern made{pattern_of(schedule, *doing), std::nullopt, {}};
     if (request_.with_neighbours) {
@@ -630,6 +690,18 @@ class Maker {
   Run mine(int rank) const {
     return equal_range(run_->file.ranks(), static_cast<std::uint64_t>(rank),
                        static_cast<std::uint64_t>(comm_.size()));
+  }
+
+  /// Collective. True if there are rounds that became one.
+  bool put_in_order(const std::vector<RoundStep>& mine) {
+    const auto order = in_order(agree_on(comm_, mine));
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      const RoundKey& first = order[place].front();
+      run_->places[first] = place;
+      if (order[place].size() == 1) continue;
+      for (const RoundKey& round : order[place]) run_->shapes.united[round] = first;
+    }
+    return !run_->shapes.united.empty();
   }
 
   void choose_direction(Survey& survey) {
@@ -660,25 +732,26 @@ class Maker {
   void describe(const Schedule& schedule, const Doing& doing) {
     run_->rounds = schedule.rounds;
     std::map<std::uint64_t, std::set<std::uint64_t>> definitions;  // by path
-    std::map<std::uint64_t, std::uint64_t> rounds;
-    bool from_the_first_record = true;
+    bool is_one_round_each = true;
     for (std::size_t r = 0; r < schedule.rounds.size(); ++r) {
-      const std::uint64_t path = schedule.rounds[r].path;
-      if (rounds[path]++ == 0) run_->files.push_back(path);
-      std::map<std::uint64_t, std::uint64_t> first_times;
+      std::map<Target, std::uint64_t> first_times;
+      const std::uint64_t path = schedule.moves[r].front().path;
+      is_one_round_each = is_one_round_each && !definitions.contains(path);
       for (const Move& move : schedule.moves[r]) {
-        definitions[path].insert(move.definition);
-        std::uint64_t& first = first_times.try_emplace(move.definition, move.time).first->second;
+        is_one_round_each = is_one_round_each && move.path == path;
+        if (definitions[move.path].empty()) run_->files.push_back(move.path);
+        definitions[move.path].insert(move.definition);
+        std::uint64_t& first =
+            first_times.try_emplace({move.path, move.definition}, move.time).first->second;
         first = std::min(first, move.time);
       }
-      for (const auto& [definition, first] : first_times)
-        from_the_first_record = from_the_first_record && first == 0;
+      for (const auto& [target, first] : first_times)
+        is_one_round_each = is_one_round_each && first == 0;
       run_->thought.push_back(comm_.max(doing.thought(schedule.rounds[r])));
     }
-    file_a_round_ = run_->files.size() > 1 && from_the_first_record;
+    file_a_round_ = run_->files.size() > 1 && is_one_round_each;
     for (const std::uint64_t path : run_->files) {
-      file_a_round_ = file_a_round_ && rounds[path] == 1 &&
-                      definitions[path] == definitions[run_->files.front()];
+      file_a_round_ = file_a_round_ && definitions[path] == definitions[run_->files.front()];
     }
     tells_files_apart_ = run_->files.size() > 1 && !file_a_round_;
     std::set<Target> targets;
@@ -688,33 +761,56 @@ class Maker {
     for (const Target& target : targets) {
       places_[target] = run_->datasets.size();
       run_->datasets.push_back(target.definition);
+      if (!tells_files_apart_) continue;
+      run_->dataset_paths.push_back(target.path);
+      run_->dataset_names.push_back(name_of(target.definition));
     }
     std::set<std::string> levels;
-    for (const json& file : run_->file.files()) levels.insert(file.value("level", ""));
+    for (const std::uint64_t path : run_->files)
+      levels.merge(std::set(run_->paths.all()[path].levels));
     if (levels.size() == 1) run_->level = *levels.begin();
     if (run_->file.ranks() == static_cast<std::uint64_t>(comm_.size())) {
       run_->recorded_rank = static_cast<std::uint64_t>(comm_.rank());
     }
-    run_->why_not = why_not(doing);
   }
 
-  /// Collective.
-  std::string why_not(const Doing& doing) const {
-    const bool added = comm_.any(doing.added_to_a_file()) && run_->direction == capture::writes;
+  std::string why_not(Survey& survey) {
+    const std::uint64_t ranks = run_->file.ranks();
     if (!run_->recorded_rank) {
-      return fmt::format("the program's own calls take as many ranks as were recorded, {}",
-                         run_->file.ranks());
+      return fmt::format("the program's own calls take as many ranks as were recorded, {}", ranks);
     }
     if (run_->file.origin() != "captured" || run_->level == "described")
       return "no program made calls";
     if (run_->level.empty()) return "the program used several libraries";
-    if (tells_files_apart_) return "the program's files differ";
-    if (added) return "the program added to a file that was there";
-    return run_->why_not;
+    const bool keeps_what_is_there = run_->level == "mpiio" || run_->level == "posix";
+    for (const std::uint64_t path : run_->files) {
+      const Paths::Path& file = run_->paths.all()[path];
+      if (survey.is_shared(path)) run_->shared_paths.insert(path);
+      for (const std::uint64_t together : file.ranks) {
+        if (together == 1 || together == ranks) continue;
+        return fmt::format("'{}' was opened by {} of the {} ranks together", file.name, together,
+                           ranks);
+      }
+      if (survey.is_created_again(path)) {
+        return fmt::format("the program made '{}' more than once", file.name);
+      }
+      const bool writes = run_->direction == capture::writes;
+      if (writes && !keeps_what_is_there && !survey.is_created(path))
+        return fmt::format("the program added to '{}', which was there before", file.name);
+      if (!writes && survey.is_written(path))
+        return fmt::format("the program wrote to '{}', too", file.name);
+    }
+    return "";
   }
 
   Target target_of(const Move& move) const {
-    return {tells_files_apart_ ? move.round.path : 0, move.definition};
+    return {tells_files_apart_ ? move.path : 0, move.definition};
+  }
+
+  std::string name_of(std::uint64_t definition) const {
+    std::string name = run_->file.definitions()[definition].value("name", "bytes");
+    while (name.starts_with('/')) name.erase(0, 1);
+    return name;
   }
 
   Dataset dataset_of(const Target& target, std::set<std::string>& names) const {
@@ -725,8 +821,7 @@ class Maker {
     Dataset dataset;
     dataset.type = element.type;
     dataset.has_time = shape.has_time;
-    dataset.name = definition.value("name", "bytes");
-    while (dataset.name.starts_with('/')) dataset.name.erase(0, 1);
+    dataset.name = name_of(target.definition);
     if (!names.insert(dataset.name).second || tells_files_apart_) {
       dataset.name = fmt::format("file{}_{}", target.path + 1, dataset.name);
       names.insert(dataset.name);

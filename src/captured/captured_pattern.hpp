@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,29 +32,44 @@ struct CapturedPattern {
 
 /// What Pattern::captured holds: the program's own calls, for who makes the same.
 struct CapturedRun {
-  CapturedRun(const std::string& path) : file(path), paths(file) {}
+  CapturedRun(const std::string& path) : file(path), paths(file), numbers(file) {}
+
+  /// The calls of a recorded rank.
+  CapturedWalk walk(std::uint64_t rank) const {
+    return {file, paths, numbers, shapes, rank, direction};
+  }
 
   PatternFile file;
   Paths paths;
+  DatasetNumbers numbers;
   DatasetShapes shapes;
   std::uint32_t direction = 0;  ///< capture::writes or capture::reads
   /// Whose calls this rank makes; none where there are not as many ranks as were recorded.
   std::optional<std::uint64_t> recorded_rank;
-  std::string level;                    ///< of all files, or empty
-  std::vector<RoundKey> rounds;         ///< of Pattern::transfers
+  std::string level;             ///< of all files that the rounds go to, or empty
+  std::vector<RoundKey> rounds;  ///< of Pattern::transfers
+  /// Of these and of other points in the order of calls.
+  std::map<RoundKey, std::uint64_t> places;
   std::vector<std::uint64_t> datasets;  ///< definitions of Pattern::datasets
   std::vector<std::uint64_t> files;     ///< paths of the files that the rounds go to, in order
-  std::vector<double> thought;          ///< seconds before each round, of the longest thinker
+  /// Files differ, so that a pattern of one file has them all: the file of each of
+  /// Pattern::datasets, and how it is called there. Else both are empty.
+  std::vector<std::uint64_t> dataset_paths;
+  std::vector<std::string> dataset_names;
+  /// Paths of files that more ranks than one opened.
+  std::set<std::uint64_t> shared_paths;
+  std::vector<double> thought;  ///< seconds before each round, of the longest thinker
   /// Why the program's own calls cannot be made again; empty: they can.
   std::string why_not;
 };
 
 /// The pattern of what a program did, with each rank in the place of a block of recorded ranks. A
 /// round is what lies between two points at which the ranks of a file met, and in blocking calls
-/// one record. Files of the same datasets, each of one round, become a file a round; other files
-/// one file, with their datasets beside each other. Types that are none of ElementType are moved as
-/// bytes, in one more dimension. Where ranks wrote the same element, all do. Collective. Throws an
-/// agreed InputError where the file is no pattern file, or nothing in it moves.
+/// one record; of several files, what ranks went to and fro between. Files of the same datasets,
+/// each of one round, become a file a round; other files one file, with their datasets beside each
+/// other. Types that are none of ElementType are moved as bytes, in one more dimension. Where ranks
+/// wrote the same element, all do. Collective. Throws an agreed InputError where the file is no
+/// pattern file, or nothing in it moves.
 CapturedPattern make_captured_pattern(const Comm& comm, const CapturedPatternRequest& request);
 
 }  // namespace slabmark

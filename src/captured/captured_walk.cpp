@@ -14,22 +14,71 @@ constexpr std::size_t most_held = std::size_t{1} << 24;  // numbers of lists tha
 }  // namespace
 
 bool ranks_meet(const std::string& effect, bool collective) {
-  return effect == "step" || (collective && (effect == "flush" || effect == "close"));
+  return effect == "step" || effect == "close" || (collective && effect == "flush");
 }
 
-Paths::Paths(const PatternFile& file) {
+Paths::Paths(const PatternFile& file) : recorded_ranks_(file.ranks()) {
   std::map<std::string, std::uint64_t> known;
   for (const nlohmann::json& entry : file.files()) {
     const std::string path = entry.value("path", "");
     const auto [place, is_new] = known.try_emplace(path, all_.size());
-    if (is_new) all_.push_back(path);
+    if (is_new) all_.push_back({path, {}, {}});
     numbers_.push_back(place->second);
+    all_[place->second].levels.insert(entry.value("level", ""));
+    all_[place->second].ranks.insert(entry.value("ranks", std::uint64_t{1}));
   }
 }
 
-CapturedWalk::CapturedWalk(const PatternFile& file, const Paths& paths, const DatasetShapes& shapes,
+DatasetNumbers::DatasetNumbers(const PatternFile& file) {
+  std::map<std::string, std::uint64_t> known;
+  for (const nlohmann::json& definition : file.definitions()) {
+    const std::uint64_t number = first_.size();
+    first_.push_back(number);
+    if (definition.value("kind", "") != "dataset") continue;
+    const auto part = [&](const char* key) { return definition.value(key, nlohmann::json()); };
+    // Lengths that may change are those of some moment.
+    const nlohmann::json shape = definition.contains("maximum") ? part("maximum") : part("extent");
+    const nlohmann::json identity = {part("name"), part("type"), shape};
+    first_.back() = known.try_emplace(identity.dump(), number).first->second;
+  }
+}
+
+CapturedWalk::CapturedWalk(const PatternFile& file, const Paths& paths,
+                           const DatasetNumbers& datasets, const DatasetShapes& shapes,
                            std::uint64_t recorded_rank, std::uint32_t direction)
-    : rank_(file, recorded_rank), paths_(paths), shapes_(shapes), direction_(direction) {}
+    : rank_(file, recorded_rank),
+      recorded_ranks_(file.ranks()),
+      paths_(paths),
+      datasets_(datasets),
+      shapes_(shapes),
+      direction_(direction) {
+  for (std::uint64_t number = 0; number < rank_.part->definitions.size(); ++number) {
+    if (rank_.definition(number).value("name", "") == "ncmpi_cancel") {
+      find_cancelled(file, recorded_rank);
+      break;
+    }
+  }
+}
+
+void CapturedWalk::find_cancelled(const PatternFile& file, std::uint64_t recorded_rank) {
+  RankReader reader(file, recorded_rank);
+  std::map<std::uint64_t, std::set<std::uint64_t>> pending;  // by opening
+  for (CapturedEvent event; reader.events.next(event);) {
+    std::set<std::uint64_t>& mine = pending[event.file];
+    if (event.request > 0) mine.insert(event.request);
+    if (event.requests == CapturedEvent::Requests::none) continue;
+    const bool cancels = (event.flags & capture::cancels) != 0;
+    if (event.requests == CapturedEvent::Requests::listed) {
+      for (const std::uint64_t request : event.listed) {
+        mine.erase(request);
+        if (cancels) cancelled_.insert(request);
+      }
+    } else {
+      if (cancels) cancelled_.insert(mine.begin(), mine.end());
+      if (event.requests == CapturedEvent::Requests::all) mine.clear();
+    }
+  }
+}
 
 const std::string& CapturedWalk::effect() const { return effects_.at(event_.call); }
 
@@ -40,19 +89,65 @@ bool CapturedWalk::next() {
     known =
         effects_.emplace(event_.call, rank_.definition(event_.call).value("effect", "other")).first;
   }
+  const std::string& effect = known->second;
   std::uint64_t& phase = phases_[path()];
-  phase_ = phase;
+  const RoundKey begin{file_of_round(), phase, 0};
+  RoundKey& last = last_rounds_.try_emplace(path(), begin).first->second;
+  if (last.file != begin.file || last.phase != begin.phase) last = begin;
   placed_.clear();
   fragments_.clear();
-  if (event_.flags & capture::failed) return true;
-  if ((event_.flags & direction_) && event_.dataset != CapturedEvent::none) place();
-  const std::string& effect = known->second;
+  const bool failed = (event_.flags & capture::failed) != 0;
+  const bool counts = !failed && !cancelled_.contains(event_.request);
+  if (counts && (event_.flags & direction_) && event_.dataset != CapturedEvent::none) place();
+  round_ = placed_.empty() ? last : placed_.front().round;
+  if (effect == "close") round_.time = RoundKey::closing;
+  if (effect != "close") last = round_;
+  round_ = united(round_);
+  for (PlacedBoxes& placed : placed_) placed.round = round_;
+  // A wait that reports what others had to say has been one of all ranks.
+  if (failed && event_.requests == CapturedEvent::Requests::none) return true;
+  if (effect == "extent" && event_.dataset != CapturedEvent::none) {
+    extents_[{path(), datasets_[rank_.definition_number(event_.dataset)]}].assign(
+        event_.arguments.begin(), event_.arguments.end());
+  }
   const bool together = (event_.flags & capture::collective) != 0;
   if (ranks_meet(effect, together) &&
       !shapes_.passed_through.contains({path(), meetings_[path()]++})) {
     ++phase;
   }
   return true;
+}
+
+std::uint64_t CapturedWalk::file_of_round() {
+  const std::uint64_t mine = path();
+  if (!paths_.is_private(mine) || !shapes_.moved_paths.contains(mine)) return mine;
+  return private_files_.try_emplace(mine, paths_.all().size() + private_files_.size())
+      .first->second;
+}
+
+RoundKey CapturedWalk::united(const RoundKey& round) const {
+  const auto found = shapes_.united.find(round);
+  return found == shapes_.united.end() ? round : found->second;
+}
+
+bool CapturedWalk::is_made_by_all() const {
+  if (rank_.file(event_.file).value("ranks", std::uint64_t{1}) != recorded_ranks_) return false;
+  if (event_.flags & capture::collective) return true;
+  if (event_.moves() || event_.requests != CapturedEvent::Requests::none) return false;
+  const std::string& what = effect();
+  if (what != "other") return true;
+  return rank_.definition(event_.call).value("name", "").starts_with("MPI_File_set_");
+}
+
+std::vector<std::uint64_t> CapturedWalk::extent_now() const {
+  const auto set = extents_.find({path(), datasets_[rank_.definition_number(event_.dataset)]});
+  if (set != extents_.end()) return set->second;
+  std::vector<std::uint64_t> extent;
+  for (const nlohmann::json& length :
+       rank_.definition(event_.dataset).value("extent", nlohmann::json::array())) {
+    extent.push_back(length.is_number_integer() ? length.get<std::uint64_t>() : 0);
+  }
+  return extent;
 }
 
 const CapturedWalk::ListShape& CapturedWalk::list(std::uint64_t number) {
@@ -74,7 +169,7 @@ const CapturedWalk::ListShape& CapturedWalk::list(std::uint64_t number) {
 }
 
 void CapturedWalk::place() {
-  const std::uint64_t definition = rank_.definition_number(event_.dataset);
+  const std::uint64_t definition = datasets_[rank_.definition_number(event_.dataset)];
   const auto shape = shapes_.of_definition.find(definition);
   if (shape == shapes_.of_definition.end() || event_.selection == CapturedEvent::Selection::nothing)
     return;
@@ -113,9 +208,8 @@ std::uint64_t CapturedWalk::elements() {
     case Selection::all:
       break;
   }
-  const nlohmann::json& definition = rank_.definition(event_.dataset);
-  if (!definition.contains("extent")) return 0;
-  for (const nlohmann::json& length : definition["extent"]) all *= length.get<std::uint64_t>();
+  if (!rank_.definition(event_.dataset).contains("extent")) return 0;
+  for (const std::uint64_t length : extent_now()) all *= length;
   return all;
 }
 
@@ -127,7 +221,8 @@ PlacedBoxes& CapturedWalk::at_time(std::uint64_t definition, std::uint64_t time,
   PlacedBoxes placed;
   const bool by_record =
       has_time && shapes_.records_are_rounds && !(event_.flags & capture::nonblocking);
-  placed.round = {path(), phase_, by_record ? time + 1 : 0};
+  placed.round = {file_of_round(), phases_[path()], by_record ? time + 1 : 0};
+  placed.path = path();
   placed.definition = definition;
   placed.time = time;
   placed_.push_back(std::move(placed));
@@ -138,7 +233,9 @@ void CapturedWalk::place_in(const DatasetShapes::Shape& shape, std::uint64_t def
   using Selection = CapturedEvent::Selection;
   const std::size_t skipped = shape.has_time ? 1 : 0;
   const std::size_t rank = shape.extent.size();
-  if (event_.selection == Selection::all && !shape.has_time) {
+  const bool is_all = event_.selection == Selection::all;
+  const std::vector<std::uint64_t> now = is_all ? extent_now() : std::vector<std::uint64_t>{};
+  if (is_all && !shape.has_time && (now == shape.extent || now.size() != rank)) {
     PlacedBoxes& placed = at_time(definition, 0, false);
     placed.is_all = true;
     placed.rank = rank;
@@ -175,7 +272,7 @@ void CapturedWalk::place_in(const DatasetShapes::Shape& shape, std::uint64_t def
   const std::size_t count = boxes ? boxes->count : 1;
   for (std::size_t i = 0; i < count; ++i) {
     const auto start = [&](std::size_t d) {
-      if (event_.selection == Selection::all) return std::int64_t{0};
+      if (is_all) return std::int64_t{0};
       return boxes ? event_.origin[d] + boxes->starts[i * event_.rank + d] : event_.origin[d];
     };
     const auto number = [&](const std::vector<std::int64_t>& of_list, std::size_t d,
@@ -185,8 +282,8 @@ void CapturedWalk::place_in(const DatasetShapes::Shape& shape, std::uint64_t def
     const std::vector<std::int64_t> none;
     const auto count_in = [&](std::size_t d) {
       if (boxes) return boxes->counts[i * event_.rank + d];
-      if (event_.selection == Selection::all)
-        return d < skipped ? std::int64_t{0} : static_cast<std::int64_t>(shape.extent[d - skipped]);
+      if (is_all)
+        return d < skipped ? std::int64_t{0} : static_cast<std::int64_t>(now.at(d - skipped));
       return static_cast<std::int64_t>(event_.counts[d]);
     };
     const auto stride_in = [&](std::size_t d) {

@@ -15,9 +15,14 @@ namespace slabmark {
 /// close, a step), or to one record of a dataset in blocking calls. Ranks have equal keys for what
 /// they did together.
 struct RoundKey {
-  std::uint64_t path = 0;   ///< number of the file
+  /// Number of the file. Files that ranks have for themselves share one: the first of each rank,
+  /// the second of each, and so on.
+  std::uint64_t file = 0;
   std::uint64_t phase = 0;  ///< such points passed
   std::uint64_t time = 0;   ///< 1 + the record, of blocking calls; else 0
+
+  /// The time of the call that closes the file, which comes after all others of its phase.
+  static constexpr std::uint64_t closing = ~std::uint64_t{0};
 
   auto operator<=>(const RoundKey&) const = default;
 };
@@ -26,6 +31,7 @@ struct RoundKey {
 /// records.
 struct PlacedBoxes {
   RoundKey round;
+  std::uint64_t path = 0;        ///< number of the file
   std::uint64_t definition = 0;  ///< the dataset, in the header
   std::uint64_t time = 0;
   bool is_all = false;
@@ -50,6 +56,9 @@ struct DatasetShapes {
   std::set<std::pair<std::uint64_t, std::uint64_t>> passed_through;
   bool records_are_rounds =
       true;  ///< of blocking calls; else it cannot be told which rounds are whose
+  std::set<std::uint64_t> moved_paths;  ///< in the direction asked for
+  /// Rounds between which ranks went to and fro: they are one, the first of them.
+  std::map<RoundKey, RoundKey> united;
 };
 
 /// Whether a call of that effect is a point at which the ranks of a file meet.
@@ -58,20 +67,43 @@ bool ranks_meet(const std::string& effect, bool collective);
 /// The files of a header by path: a file that is opened again is the same.
 class Paths {
  public:
+  struct Path {
+    std::string name;
+    std::set<std::string> levels;
+    std::set<std::uint64_t> ranks;  ///< that opened it together
+  };
+
   explicit Paths(const PatternFile& file);
   std::uint64_t number(std::uint32_t file) const { return numbers_[file]; }
-  const std::vector<std::string>& all() const { return all_; }
+  const std::vector<Path>& all() const { return all_; }
+  /// Whether no rank opened it together with others, where there are others.
+  bool is_private(std::uint64_t path) const {
+    return recorded_ranks_ > 1 && all_[path].ranks == std::set<std::uint64_t>{1};
+  }
 
  private:
+  std::uint64_t recorded_ranks_;
   std::vector<std::uint64_t> numbers_;
-  std::vector<std::string> all_;
+  std::vector<Path> all_;
+};
+
+/// The definitions of a header by what they define: a dataset that is opened again may be described
+/// in other words, with more attributes or a larger extent.
+class DatasetNumbers {
+ public:
+  explicit DatasetNumbers(const PatternFile& file);
+  /// The first definition of the same dataset.
+  std::uint64_t operator[](std::uint64_t definition) const { return first_[definition]; }
+
+ private:
+  std::vector<std::uint64_t> first_;
 };
 
 /// Goes through the calls of a recorded rank, and says where what each moves belongs.
 class CapturedWalk {
  public:
-  CapturedWalk(const PatternFile& file, const Paths& paths, const DatasetShapes& shapes,
-               std::uint64_t recorded_rank, std::uint32_t direction);
+  CapturedWalk(const PatternFile& file, const Paths& paths, const DatasetNumbers& datasets,
+               const DatasetShapes& shapes, std::uint64_t recorded_rank, std::uint32_t direction);
 
   /// Goes on to the next call, or part of one. False after the last.
   bool next();
@@ -90,24 +122,40 @@ class CapturedWalk {
   const std::vector<Fragment>& fragments() const { return fragments_; }
   /// Elements that the event moves, whether placed or not.
   std::uint64_t elements();
-  /// The phase of the event's file that it belongs to.
-  std::uint64_t phase() const { return phase_; }
+  /// What it belongs to: of an event that is not placed, what of its file was placed last.
+  const RoundKey& round() const { return round_; }
+  /// Whether all recorded ranks make this call, each in the same place among such calls.
+  bool is_made_by_all() const;
+  /// Whether the order of rounds is that of such events.
+  bool orders_rounds() const { return event_.moves() || is_made_by_all() || effect() == "close"; }
 
  private:
+  void find_cancelled(const PatternFile& file, std::uint64_t recorded_rank);
   void place();
+  RoundKey united(const RoundKey& round) const;
+  std::uint64_t file_of_round();
+  /// Of the dataset of the event, as it is now.
+  std::vector<std::uint64_t> extent_now() const;
   void place_in(const DatasetShapes::Shape& shape, std::uint64_t definition);
   PlacedBoxes& at_time(std::uint64_t definition, std::uint64_t time, bool has_time);
   void add_fragment(const PlacedBoxes& placed, std::uint64_t elements);
 
   RankReader rank_;
+  std::uint64_t recorded_ranks_;
   const Paths& paths_;
+  const DatasetNumbers& datasets_;
   const DatasetShapes& shapes_;
   std::uint32_t direction_;
   CapturedEvent event_;
   std::vector<PlacedBoxes> placed_;
   std::vector<Fragment> fragments_;
   std::map<std::uint64_t, std::uint64_t> phases_, meetings_;  ///< by path
-  std::uint64_t phase_ = 0;
+  std::map<std::uint64_t, std::uint64_t> private_files_;      ///< RoundKey::file by path
+  std::map<std::uint64_t, RoundKey> last_rounds_;             ///< by path
+  RoundKey round_;
+  std::set<std::uint64_t> cancelled_;  ///< requests whose elements are not moved
+  /// Of datasets whose extent was set, by path and dataset.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::uint64_t>> extents_;
   std::map<std::uint64_t, std::string> effects_;  ///< by the rank's number of the call
   struct ListShape {
     BoxArray boxes;

@@ -73,7 +73,7 @@ std::map<std::uint64_t, FirstMoves> first_moves(const CapturedRun& run, std::uin
                                                 std::optional<std::uint64_t> only = {}) {
   std::map<std::uint64_t, FirstMoves> found;
   std::map<std::uint64_t, std::pair<RoundKey, std::uint64_t>> when;
-  CapturedWalk walk(run.file, run.paths, run.shapes, rank, run.direction);
+  CapturedWalk walk = run.walk(rank);
   while (walk.next()) {
     for (const PlacedBoxes& placed : walk.placed()) {
       const std::uint64_t definition = placed.definition;

@@ -94,8 +94,7 @@ def test_what_the_bench_writes_is_captured_element_by_element(capture, show, tmp
     path, owned = scattered
     more = ["--set", "pnetcdf.blocking=on"] if method == "blocking" else []
     name = "pnetcdf-varn" if method == "blocking" else method
-    # One call of pnetcdf-vard goes over all variables, which is not captured.
-    variables = ("var0000",) if method == "pnetcdf-vard" else ("var0000", "var0001")
+    variables = ("var0000", "var0001")  # which one call of pnetcdf-vard goes over
     pattern = tmp_path / "run.pattern"
     done = capture(pattern, "slabmark-bench", ["decomp", "--map", path, "--method", name, *more, "--rounds", "3", "--variables",
                                                str(len(variables)), "--trials", "1", "--no-bound", "-o", tmp_path], 4)
@@ -134,14 +133,56 @@ def test_a_step_that_is_repeated_takes_less_than_a_byte_a_hyperslab(capture, tmp
     assert sizes[12] - sizes[2] < 10 * hyperslabs
 
 
-def test_calls_of_a_program_that_adds_to_a_file_are_not_made_again(run, capture, tmp_path):
-    pattern = tmp_path / "run.pattern"
-    capture(pattern, "pnetcdf_random", [1, 60, tmp_path / "a.nc", tmp_path / "log", "collective"], 1)
-    done = run("slabmark-bench", ["captured", "--pattern", pattern, "--method", "as-captured", "--trials", "1", "-o", tmp_path])
-    assert "the program added to a file that was there" in done.stdout + done.stderr
+PLAY = ["captured", "--method", "as-captured", "--trials", "1", "--no-bound"]
 
 
-@pytest.mark.parametrize("way, ranks", [("one", 2), ("files", 2), ("one", 3), ("files", 1)])
+def header_of(path, header_bytes):
+    """What describes a file of PnetCDF's: kind, records, dimensions, variables, where they begin."""
+    return path.stat().st_size, path.read_bytes()[:header_bytes]
+
+
+@pytest.mark.parametrize("seed, ranks, mode", [(1, 1, "collective"), (4, 2, "collective"), (8, 2, "independent")])
+def test_random_calls_of_pnetcdf_made_again_leave_the_same_file(run, capture, tmp_path, seed, ranks, mode):
+    """Of a program that closes its file and opens it again, adds variables, reads, and drops requests."""
+    pattern, folder = tmp_path / "run.pattern", tmp_path / "played"
+    folder.mkdir()
+    log = tmp_path / "log"
+    capture(pattern, "pnetcdf_random", [seed, 60, tmp_path / "a.nc", log, *([] if mode == "independent" else [mode])], ranks)
+    text = pathlib.Path(f"{log}.0").read_text()
+    assert "operation 18" in text and "operation 19" in text, f"seed {seed} defines and opens nothing"
+    done = run("slabmark-bench", [*PLAY, "--pattern", pattern, "--keep", "-o", folder], ranks=ranks, launch=True)
+    assert done.returncode == 0, done.stderr
+    assert "yes" in done.stdout, done.stdout
+    [played] = folder.iterdir()
+    header_bytes = int(text.partition("header ")[2].split()[0])
+    assert header_of(played, header_bytes) == header_of(tmp_path / "a.nc", header_bytes), f"seed {seed}"
+
+
+def test_files_that_differ_are_made_again_each_as_it_was(run, capture, tmp_path):
+    netcdf = pytest.importorskip("netCDF4")
+    pattern, folder = tmp_path / "run.pattern", tmp_path / "played"
+    folder.mkdir()
+    capture(pattern, "captured_steps", [tmp_path / "h", 3, "history"], 2)
+    done = run("slabmark-bench", [*PLAY, "--pattern", pattern, "--keep", "-o", folder], ranks=2)
+    assert done.returncode == 0 and "yes" in done.stdout, done.stdout + done.stderr
+
+    def shape(path):
+        with netcdf.Dataset(path) as file:
+            return {name: (variable.dimensions, variable.shape, str(variable.dtype),
+                           [(key, len(variable.getncattr(key))) for key in variable.ncattrs()])
+                    for name, variable in file.variables.items()}, path.stat().st_size
+
+    own = sorted(map(shape, (tmp_path / name for name in ("h.sums", "h0", "h1", "h2"))), key=str)
+    assert sorted(map(shape, folder.iterdir()), key=str) == own
+    again = run("slabmark-bench", [*PLAY, "--pattern", pattern, "-o", folder], ranks=2)
+    assert again.returncode == 2 and "exists" in again.stderr, again.stderr
+    for path in folder.iterdir():
+        path.unlink()
+    run("slabmark-bench", [*PLAY, "--pattern", pattern, "-o", folder], ranks=2).check_returncode()
+    assert not list(folder.iterdir()), "files of the trial are left"
+
+
+@pytest.mark.parametrize("way, ranks", [("one", 2), ("files", 2), ("history", 2), ("one", 3), ("files", 1)])
 def test_what_was_captured_goes_through_every_kind_of_method_on_any_number_of_ranks(run, capture, tmp_path, way, ranks):
     pattern = tmp_path / "run.pattern"
     capture(pattern, "captured_steps", [tmp_path / "a.nc", 3, way], 2)
@@ -156,7 +197,8 @@ def test_what_was_captured_goes_through_every_kind_of_method_on_any_number_of_ra
             continue
         assert entry["trials"] and entry["verified"]["elements"] and not entry["verified"]["mismatch"], entry
         steps = 1 if way == "files" else 3  # of a file
-        assert entry["pattern"]["bytes"] == 2 * 40 * 3 * (8 + 2) * steps
+        more = 3 * 40 * 2 * 4 + 3 * (2 * 4 + 3 * 4) if way == "history" else 0  # area; sum and more of each step
+        assert entry["pattern"]["bytes"] == 2 * 40 * 3 * (8 + 2) * steps + more
 
 
 def test_a_program_that_is_killed_leaves_what_was_seen_until_then(run, record, show, tmp_path):
@@ -185,6 +227,55 @@ def test_a_spool_without_space_is_told_once_and_the_program_goes_on(run, record,
     assert len(told) == 2 and all("No space left" in line for line in told), done.stderr
     run("captured_steps", [tmp_path / "c.nc", 3, "one"], ranks=2).check_returncode()
     assert (tmp_path / "b.nc").read_bytes() == (tmp_path / "c.nc").read_bytes()
+
+
+def varint(number):
+    """As docs/pattern-file.md codes it."""
+    coded = []
+    while number >= 128:
+        coded.append(number % 128 + 128)
+        number //= 128
+    return [*coded, number]
+
+
+def thoughtful(path, seconds, files):
+    """One rank that writes a record of ten numbers after each think time; `files`: each to a file of its own."""
+    calls = [{"kind": "call", "name": name, "effect": name} for name in ("write", "step")]
+    dataset = {"kind": "dataset", "name": "x", "type": "float64", "extent": [0, 10], "maximum": [None, 10]}
+    header = {"files": [{"level": "described", "path": f"out{i}"} for i in range(len(seconds) if files else 1)],
+              "ranks": [{"state": "finished"}], "hosts": [], "definitions": [dataset, *calls]}
+    body = [0, 0, 1, 1, 1, 0, 0, 2, 0, 2, 1, 10, 0, 0, 2, 0, 0, 2, 0, 0, 0, 0, 0]
+    events = []
+    for step, think in enumerate(seconds):
+        opening, record = (step, 0) if files else (0, step)
+        parameters = [1, 2 * opening, 0, 2 * record, 0]
+        events += [1, *varint(round(think * 1e6)), 0, len(body), *body, 4, *parameters]
+    events.append(4)
+    with h5py.File(path, "w") as file:
+        file.attrs["slabmark_pattern"] = 1
+        file.attrs["origin"] = "described"
+        file["header"] = numpy.frombuffer(json.dumps(header).encode(), "u1")
+        for name, values, kind in (("events", events, "u1"), ("lists", [], "u1"), ("files", range(len(header["files"])), "u4"),
+                                   ("definitions", range(3), "u4")):
+            file[name] = numpy.array(values, kind)
+            file[f"{name}_begin"] = numpy.array([0, len(values)], "u8")
+
+
+@pytest.mark.parametrize("files", [False, True])
+@pytest.mark.parametrize("think, factor", [("none", None), ("keep", 1), ("2.5", 2.5)])
+def test_think_times_are_left_out_kept_or_scaled(run, tmp_path, think, factor, files):
+    seconds, told = [0.3, 0.7, 1.1], tmp_path / "sleeps"
+    thoughtful(tmp_path / "run.pattern", seconds, files)
+    done = run("/usr/bin/env", [f"LD_PRELOAD={built / 'lib/libtold_sleeps.so'}", f"SLEEPS={told}", built / "bin/slabmark-bench",
+                                "captured", "--pattern", tmp_path / "run.pattern", "--method", "posix", "--think", think,
+                                "--trials", "2" if files else "1", "--no-bound", "-o", tmp_path])
+    assert done.returncode == 0 and "yes" in done.stdout, done.stdout + done.stderr
+    slept = [float(line) for line in told.read_text().split()] if told.exists() else []
+    slept = [length for length in slept if length > 0.1]  # the others are MPI's
+    if factor is None:
+        assert not slept
+        return
+    assert slept == pytest.approx([factor * length for length in seconds])
 
 
 @pytest.fixture(scope="module")
@@ -259,6 +350,14 @@ def test_a_header_with_other_things_than_the_format_has_is_refused_in_one_senten
     change, words = HEADERS[case]
     change_header(path, change)
     assert words in refused(run("slabmark-pattern", ["show", path]), "slabmark-pattern")
+
+
+def test_a_pattern_file_that_was_cut_is_refused_wherever_it_was(run, refused, good, tmp_path):
+    whole = good.read_bytes()
+    for length in range(0, len(whole), 1000):
+        (tmp_path / "x.pattern").write_bytes(whole[:length])
+        sentence = refused(run("slabmark-pattern", ["show", tmp_path / "x.pattern"]), "slabmark-pattern")
+        assert "is no pattern file, or a damaged or truncated one" in sentence, length
 
 
 def frames(spool):

@@ -387,6 +387,36 @@ def test_h5py_is_captured_with_the_hdf5_that_it_brings(run, captured, tmp_path):
         assert [event["dataset"] for event in events if "reads" in event.get("flags", ())] == ["/g/0"]
 
 
+NETCDF = """
+import sys
+import netCDF4, numpy
+
+with netCDF4.Dataset(sys.argv[1], "w") as file:
+    file.createDimension("time", None)
+    file.createDimension("x", 12)
+    field = file.createVariable("T", "f4", ("time", "x"))
+    field.units = "K"
+    fixed = file.createVariable("fixed", "i2", ("x",))
+    for step in range(3):
+        field[step] = numpy.arange(12) + step + 1
+    fixed[2:9] = 7
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_netcdf_4_is_captured_once_by_what_it_asks_of_hdf5(run, captured, tmp_path):
+    """NetCDF-C calls HDF5, and that the C library: of each element one of these calls is recorded."""
+    pytest.importorskip("netCDF4")
+    (tmp_path / "script.py").write_text(NETCDF)
+    _, [events] = captured(sys.executable, [tmp_path / "script.py", tmp_path / "a.nc"])
+    assert all(event["call"].startswith("H5") for event in events)
+    written = [(event["dataset"], element) for event in events if "writes" in event.get("flags", ())
+               for element in elements(event["selection"], [12] if event["dataset"] == "/fixed" else [3, 12])]
+    assert written == [("/T", element) for element in range(36)] + [("/fixed", element) for element in range(2, 9)]
+    [played] = play(run, tmp_path, "hdf5", 1)
+    assert {"T", "fixed", "time", "x"} <= structure(played).keys()
+
+
 def owners(events, extents):
     """Of the elements that each rank wrote: (dataset, number) of all its calls together."""
     found = set()
@@ -479,22 +509,23 @@ def structure(path):
 
 
 def play(run, tmp_path, level, ranks, *options):
-    """The one file that as-captured leaves."""
+    """The files that as-captured leaves."""
     folder = tmp_path / "played"
     folder.mkdir()
     done = run("slabmark-bench", ["captured", "--pattern", tmp_path / "0.pattern", "--method", "as-captured", "--trials", "1", "--no-bound",
                                   "--keep", *options, "-o", folder], ranks=ranks, launch=True)
     assert done.returncode == 0, done.stderr
     assert "HDF5-DIAG" not in done.stderr, "the pattern file is closed before HDF5 ends"
-    assert re.search(rf"^as-captured-{level} .*", done.stdout, re.M), done.stdout
-    [left] = folder.iterdir()
-    return left
+    verified = "" if "--no-verify" in options else "yes"
+    assert re.search(rf"^as-captured-{level} .*{verified}", done.stdout, re.M), done.stdout
+    return list(folder.iterdir())
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_the_calls_of_hdf5_made_again_leave_the_same_file(run, captured, tmp_path, ranks):
     captured("scattered", [tmp_path / "own.h5", 10, 4, 3], ranks, launch=True)
-    assert structure(play(run, tmp_path, "hdf5", ranks)) == structure(tmp_path / "own.h5")
+    [played] = play(run, tmp_path, "hdf5", ranks)
+    assert structure(played) == structure(tmp_path / "own.h5")
 
 
 def test_a_captured_program_is_played_without_a_word_of_hdf5(run, captured, tmp_path):
@@ -509,10 +540,77 @@ def test_a_captured_program_is_played_without_a_word_of_hdf5(run, captured, tmp_
 def test_random_calls_of_hdf5_made_again_write_the_same_elements(run, captured, tmp_path, seed):
     """Not verified: where an element is written twice, the bench expects what the pattern wrote last."""
     captured("capture_hdf5", [tmp_path / "own.h5", seed, 30, "serial"])
-    assert structure(play(run, tmp_path, "hdf5", 1, "--no-verify")) == structure(tmp_path / "own.h5")
+    [played] = play(run, tmp_path, "hdf5", 1, "--no-verify")
+    assert structure(played) == structure(tmp_path / "own.h5")
+
+
+AGAIN = """
+import sys
+import h5py, numpy
+
+first, second = sys.argv[1:]
+with h5py.File(first, "w") as a, h5py.File(second, "w") as b:
+    x = a.create_dataset("x", (0, 6), "f8", maxshape=(None, 6), chunks=(1, 6))
+    y = b.create_dataset("g/y", (8,), "i4")
+    for step in range(3):
+        x.resize(step + 1, 0)
+        x[step] = numpy.arange(6) + 1
+        y[step * 2 : step * 2 + 2] = x[step, :2]
+with h5py.File(first, "a") as a:
+    a["x"].resize(5, 0)
+    a["x"][3:5] = 1
+    a.create_dataset("z", (4,), "u2")[1:3] = 7
+with h5py.File(second, "r+") as b:
+    b["g/y"][6:] = b["g/y"][:2] + 1
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_files_of_hdf5_that_are_opened_again_are_made_again_each_as_it_was(run, captured, tmp_path):
+    """Two that are open at once; datasets that grow and are read in between."""
+    pytest.importorskip("h5py")
+    (tmp_path / "script.py").write_text(AGAIN)
+    captured(sys.executable, [tmp_path / "script.py", tmp_path / "a.h5", tmp_path / "b.h5"])
+    played = sorted((structure(path) for path in play(run, tmp_path, "hdf5", 1)), key=str)
+    assert played == sorted((structure(tmp_path / name) for name in ("a.h5", "b.h5")), key=str)
 
 
 @pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
 def test_random_calls_of_mpi_io_made_again_are_verified(run, captured, tmp_path):
     captured("capture_mpiio", [tmp_path / "own", 1, 30], ranks=2)
-    assert play(run, tmp_path, "mpiio", 2).stat().st_size == (tmp_path / "own").stat().st_size
+    [played] = play(run, tmp_path, "mpiio", 2)
+    assert played.stat().st_size == (tmp_path / "own").stat().st_size
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+@pytest.mark.parametrize("seed", range(2))
+def test_random_calls_of_the_c_library_made_again_are_verified(run, captured, tmp_path, seed):
+    captured("capture_posix", [tmp_path, seed])
+    played = sorted(path.stat().st_size for path in play(run, tmp_path, "posix", 1))
+    assert played == sorted((tmp_path / name).stat().st_size for name in ("fd", "stream"))
+
+
+OWN_FILES = """
+import os, sys
+
+rank = int(os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"])
+together = os.open(sys.argv[1] + "/together", os.O_CREAT | os.O_RDWR, 0o666)
+for step in range(2):
+    with open(f"{sys.argv[1]}/part.{rank}.{step}", "wb", buffering=0) as own:
+        own.write(b"x" * (1000 + 100 * rank + step))
+        own.seek(5000 + 10 * rank)
+        own.write(b"x" * 10)
+    os.pwrite(together, b"y" * 50, 100 * rank + 50 * step)
+os.close(together)
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_files_that_each_process_has_for_itself_are_made_again(run, captured, tmp_path):
+    (tmp_path / "script.py").write_text(OWN_FILES)
+    (tmp_path / "own").mkdir()
+    captured(sys.executable, [tmp_path / "script.py", tmp_path / "own"], ranks=2)
+    played = play(run, tmp_path, "posix", 2)
+    sizes = [sorted(path.stat().st_size for path in files) for files in (played, (tmp_path / "own").iterdir())]
+    assert sizes[0] == sizes[1]
+    assert len(played) == 5

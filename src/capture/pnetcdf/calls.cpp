@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "capture/datatype/runs.hpp"
 #include "capture/pnetcdf/captured_file.hpp"
@@ -109,8 +111,9 @@ Id type_of(const dropin::MemoryArgument& memory, const CapturedVariable& variabl
 /// Whether the call was made: values that do not fit are reported, and the others are moved.
 bool is_made(int error) { return error == NC_NOERR || error == NC_ERANGE; }
 
-/// Where elements lie in the caller's memory. False: one after another, or it cannot be told.
-bool lay_out(const dropin::MemoryArgument& memory, Boxes& boxes) {
+/// Where elements lie in the caller's memory, in elements. False: one after another, or it cannot
+/// be told.
+bool take_memory(const dropin::MemoryArgument& memory, ByteRuns& runs) {
   if (memory.count < 0 || memory.type == MPI_DATATYPE_NULL) return false;
   const auto element = dropin::element_type_of(memory.type);
   TypeMap map;
@@ -119,17 +122,23 @@ bool lay_out(const dropin::MemoryArgument& memory, Boxes& boxes) {
     return false;
   }
   const auto size = static_cast<std::int64_t>(dropin::size_of(*element));
-  const ByteRuns runs = repeated(map, memory.count);
+  runs = repeated(map, memory.count);
   if (runs.empty() || (runs.size() == 1 && runs.front().offset == 0)) return false;
-  boxes.clear(1);
-  for (const ByteRun& run : runs) {
+  for (ByteRun& run : runs) {
     if (run.offset % size != 0 || run.bytes % size != 0) {
       count_uncaptured("memory that is not aligned to its elements");
       return false;
     }
-    const std::int64_t start = run.offset / size, count = run.bytes / size;
-    boxes.add(&start, &count);
+    run = {run.offset / size, run.bytes / size};
   }
+  return true;
+}
+
+bool lay_out(const dropin::MemoryArgument& memory, Boxes& boxes) {
+  ByteRuns runs;
+  if (!take_memory(memory, runs)) return false;
+  boxes.clear(1);
+  for (const ByteRun& run : runs) boxes.add(&run.offset, &run.bytes);
   return true;
 }
 
@@ -183,6 +192,15 @@ int move_several(int ncid, int count, const std::function<dropin::Call(int)>& ca
   if (!guard.is_programs()) return error;
   quietly([&] {
     CapturedFile* const file = captured_file(ncid);
+    if (file && count == 0 && all) {  // other ranks may have parts, and wait for this one
+      const Boxes nothing(0);
+      Event event;
+      event.call = capture::call_of({Verb::mput, collective}, Access::Kind::vara);
+      event.file = file->id();
+      event.flags = writes | collective;
+      event.selection = &nothing;
+      record(event);
+    }
     for (int i = 0; file && i < count; ++i) {
       const dropin::Call call = call_of(i);
       record_move(*file, call,
@@ -194,37 +212,120 @@ int move_several(int ncid, int count, const std::function<dropin::Call(int)>& ca
   return error;
 }
 
-/// Bytes of the file, from where the variable begins, as boxes of a variable.
-bool take_boxes(const ByteRuns& runs, const CapturedVariable& variable, MPI_Offset bytes_a_record,
-                Boxes& boxes) {
-  const std::size_t rank = variable.lengths.size();
-  if (!dropin::is_classic(variable.type) || rank == 0) return false;
-  const auto size = static_cast<MPI_Offset>(dropin::size_of(variable.type));
-  const std::size_t skipped = variable.has_records ? 1 : 0;
-  const MPI_Offset row = rank > skipped ? variable.lengths.back() : 1;
-  std::vector<MPI_Offset> start(rank), count(rank, 1);
-  boxes.clear(rank);
-  for (const ByteRun& run : runs) {
-    for (MPI_Offset done = 0; done < run.bytes;) {
-      MPI_Offset offset = run.offset + done;
-      if (variable.has_records) {
-        start[0] = offset / bytes_a_record;
-        offset %= bytes_a_record;
-      }
-      if (offset % size != 0 || (run.bytes - done) % size != 0) return false;
-      MPI_Offset at = offset / size;
-      const MPI_Offset left = row - at % row;
-      for (std::size_t d = rank; d-- > skipped; at /= variable.lengths[d])
-        start[d] = at % variable.lengths[d];
-      if (at != 0) return false;  // a filetype may go on into the variables behind this one
-      const MPI_Offset elements = std::min(left, (run.bytes - done) / size);
-      if (rank > skipped) count[rank - 1] = elements;
-      boxes.add(start.data(), count.data());
-      done += elements * size;
+/// What a datatype of the file goes over: a variable, and boxes of it.
+struct FilePart {
+  Id dataset;
+  Boxes boxes;
+  std::int64_t elements = 0;
+};
+
+/// Takes bytes of the file, from where a variable begins, apart into boxes of variables.
+class FileParts {
+ public:
+  /// `others`: the datatype may go on into all variables of the file.
+  FileParts(CapturedFile& file, int varid, bool others) : record_bytes_(file.bytes_a_record()) {
+    const CapturedVariable first = *file.variable(varid);
+    parts_.push_back({first.dataset, Boxes(first.lengths.size())});
+    if (!others) {
+      add_variable(first, 0);
+      return;
+    }
+    const MPI_Offset begin = file.begin_of(varid);
+    for (int other = 0; other < file.variables(); ++other) {
+      const CapturedVariable* const variable = file.variable(other);
+      if (variable) add_variable(*variable, file.begin_of(other) - begin);
     }
   }
-  return true;
-}
+
+  bool take(const ByteRuns& runs) {
+    for (const ByteRun& run : runs) {
+      for (MPI_Offset done = 0; done < run.bytes;) {
+        const MPI_Offset taken = take_row(run.offset + done, run.bytes - done);
+        if (taken == 0) return false;
+        done += taken;
+      }
+    }
+    return true;
+  }
+
+  /// In the order of memory. The first is of the variable that the call names, and may be empty.
+  std::vector<FilePart>& parts() { return parts_; }
+
+ private:
+  void add_variable(const CapturedVariable& variable, MPI_Offset begin) {
+    if (variable.has_records) {
+      first_record_ = std::min(first_record_, begin);
+      in_records_[begin] = variable;
+    } else {
+      fixed_[begin] = variable;
+    }
+  }
+
+  /// What lies at `offset` of one row of a variable: how many bytes of `most`; 0: nothing is known
+  /// to lie there.
+  MPI_Offset take_row(MPI_Offset offset, MPI_Offset most) {
+    const bool records = offset >= first_record_;
+    const MPI_Offset record = records ? (offset - first_record_) / record_bytes_ : 0;
+    offset -= record * record_bytes_;
+    const auto& variables = records ? in_records_ : fixed_;
+    auto behind = variables.upper_bound(offset);
+    if (behind == variables.begin()) return 0;
+    const auto& [begin, variable] = *--behind;
+    const std::size_t rank = variable.lengths.size();
+    const auto size = static_cast<MPI_Offset>(dropin::size_of(variable.type));
+    if (!dropin::is_classic(variable.type) || rank == 0 || (offset - begin) % size != 0 ||
+        most % size != 0)
+      return 0;
+    const std::size_t skipped = records ? 1 : 0;
+    const MPI_Offset row = rank > skipped ? variable.lengths.back() : 1;
+    MPI_Offset at = (offset - begin) / size;
+    const MPI_Offset elements = std::min(row - at % row, most / size);
+    start_.assign(rank, record);
+    count_.assign(rank, 1);
+    for (std::size_t d = rank; d-- > skipped; at /= variable.lengths[d])
+      start_[d] = at % variable.lengths[d];
+    if (at != 0) return 0;
+    if (rank > skipped) count_.back() = elements;
+    if (parts_.back().dataset != variable.dataset)
+      parts_.push_back({variable.dataset, Boxes(rank)});
+    parts_.back().boxes.add(start_.data(), count_.data());
+    parts_.back().elements += elements;
+    return elements * size;
+  }
+
+  MPI_Offset record_bytes_;
+  MPI_Offset first_record_ = std::numeric_limits<MPI_Offset>::max();
+  std::map<MPI_Offset, CapturedVariable> fixed_, in_records_;  ///< by where they begin
+  std::vector<FilePart> parts_;
+  std::vector<MPI_Offset> start_, count_;
+};
+
+/// Memory of parts that follow each other in it.
+class MemoryOfParts {
+ public:
+  /// Empty: elements lie one after another.
+  explicit MemoryOfParts(ByteRuns runs) : runs_(std::move(runs)) {}
+
+  /// The next `elements`; null: they lie one after another.
+  const Boxes* take(std::int64_t elements) {
+    part_.clear(1);
+    while (elements > 0 && run_ < runs_.size()) {
+      ByteRun& left = runs_[run_];
+      const std::int64_t count = std::min(elements, left.bytes);
+      part_.add(&left.offset, &count);
+      elements -= count;
+      left.offset += count;
+      left.bytes -= count;
+      if (left.bytes == 0) ++run_;
+    }
+    return part_.size() > 1 ? &part_ : nullptr;
+  }
+
+ private:
+  ByteRuns runs_;
+  Boxes part_;
+  std::size_t run_ = 0;
+};
 
 }  // namespace
 
@@ -237,25 +338,39 @@ int move_by_filetype(int ncid, const char* name, const dropin::Call& call, MPI_D
     CapturedFile* const file = captured_file(ncid);
     const CapturedVariable* const variable = file ? file->variable(call.variable) : nullptr;
     if (!variable) return;
-    Boxes boxes(variable->lengths.size());
     TypeMap map;
     const bool made = is_made(error);
-    if (made && filetype != MPI_DATATYPE_NULL &&
-        (!take_apart(filetype, map) ||
-         !take_boxes(repeated(map, 1), *variable, file->bytes_a_record(), boxes))) {
-      count_uncaptured(name);
-      return;
+    std::vector<FilePart> parts = {{variable->dataset, Boxes(variable->lengths.size())}};
+    if (made && filetype != MPI_DATATYPE_NULL) {
+      const bool is_apart = take_apart(filetype, map);
+      const ByteRuns runs = repeated(map, 1);
+      FileParts own(*file, call.variable, false);
+      if (is_apart && own.take(runs)) {
+        parts = std::move(own.parts());
+      } else {
+        FileParts all(*file, call.variable, true);
+        if (!is_apart || !all.take(runs)) {
+          count_uncaptured(name);
+          return;
+        }
+        parts = std::move(all.parts());
+      }
     }
+    ByteRuns in_memory;
+    if (!made || !take_memory(call.memory, in_memory)) in_memory.clear();
+    MemoryOfParts memory(std::move(in_memory));
     Event event;
     event.call = define_call(name, call.direction == Direction::put ? "write" : "read");
     event.file = file->id();
-    event.dataset = variable->dataset;
     event.flags = flags | (call.direction == Direction::put ? writes : reads) | (made ? 0 : failed);
-    event.type = type_of(call.memory, *variable);
-    event.selection = &boxes;
-    Boxes memory;
-    if (made && lay_out(call.memory, memory)) event.memory = &memory;
-    record(event);
+    event.type = type_of(call.memory, *file->variable(call.variable));
+    for (const FilePart& part : parts) {
+      event.dataset = part.dataset;
+      event.selection = &part.boxes;
+      event.memory = memory.take(part.elements);
+      record(event);
+      event.flags |= one_more_part;
+    }
   });
   return error;
 }

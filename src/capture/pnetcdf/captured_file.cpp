@@ -136,7 +136,7 @@ CapturedFile::CapturedFile(int ncid, MPI_Comm comm, const char* path, int mode, 
                                                   : format == NC_FORMAT_CDF5 ? 5
                                                                              : 1)},
                {"hints", info == MPI_INFO_NULL ? json::object() : json(mpiio::entries_of(info))}}));
-  if (!is_new) SLABMARK_NATIVE(ncmpi_inq_nvars)(ncid, &known_variables_);
+  if (!is_new) know_variables();
   mark(is_new ? "ncmpi_create" : "ncmpi_open", is_new ? "create" : "open", collective);
 }
 
@@ -208,15 +208,44 @@ MPI_Offset CapturedFile::bytes_a_record() const {
   return std::max<MPI_Offset>(bytes, 1);
 }
 
-void CapturedFile::define(const char* call, std::span<const std::int64_t> arguments) {
+int CapturedFile::variables() const {
   int count = 0;
   SLABMARK_NATIVE(ncmpi_inq_nvars)(ncid_, &count);
-  for (int varid = known_variables_; varid < count; ++varid) {
-    if (const CapturedVariable* const defined = variable(varid)) {
-      mark("ncmpi_def_var", "define", collective, {}, defined->dataset);
-    }
+  return count;
+}
+
+MPI_Offset CapturedFile::begin_of(int varid) const {
+  MPI_Offset offset = 0;
+  SLABMARK_NATIVE(ncmpi_inq_varoffset)(ncid_, varid, &offset);
+  return offset;
+}
+
+int CapturedFile::count_attributes(int varid) const {
+  int count = 0;
+  SLABMARK_NATIVE(ncmpi_inq_varnatts)(ncid_, varid, &count);
+  return count;
+}
+
+void CapturedFile::know_variables() {
+  known_variables_ = variables();
+  attributes_.clear();
+  for (int varid = 0; varid < known_variables_; ++varid)
+    attributes_.push_back(count_attributes(varid));
+}
+
+void CapturedFile::define(const char* call, std::span<const std::int64_t> arguments) {
+  const int count = variables();
+  for (int varid = 0; varid < count; ++varid) {
+    const bool is_new = varid >= known_variables_;
+    if (!is_new && count_attributes(varid) == attributes_[static_cast<std::size_t>(varid)])
+      continue;
+    // With attributes that were added later it is described anew.
+    const Id described =
+        is_new && variable(varid) ? variable(varid)->dataset : inquire(varid).dataset;
+    if (described != no_id)
+      mark(is_new ? "ncmpi_def_var" : "ncmpi_put_att", "define", collective, {}, described);
   }
-  known_variables_ = count;
+  know_variables();
 
   int dimensions = 0;
   SLABMARK_NATIVE(ncmpi_inq_ndims)(ncid_, &dimensions);

@@ -33,6 +33,8 @@ class CapturedFile {
   const CapturedVariable* variable(int varid);
   MPI_Offset records() const;  ///< how many there are now
   MPI_Offset bytes_a_record() const;
+  int variables() const;
+  MPI_Offset begin_of(int varid) const;  ///< of a variable in the file, in bytes
 
   /// Records what was defined since the last time, and the call that ended it.
   void define(const char* call, std::span<const std::int64_t> arguments);
@@ -47,10 +49,13 @@ class CapturedFile {
 
  private:
   CapturedVariable inquire(int varid) const;
+  int count_attributes(int varid) const;
+  void know_variables();
 
   int ncid_;
   Id id_ = no_id;
-  int known_variables_ = 0;  ///< those that were there, or were defined and recorded
+  int known_variables_ = 0;      ///< those that were there, or were defined and recorded
+  std::vector<int> attributes_;  ///< how many each of these has
   std::vector<CapturedVariable> variables_;
   std::unordered_map<int, std::uint64_t> requests_;
 };

@@ -157,8 +157,7 @@ void close_last(std::vector<Handle>& handles) {
 /// transfer lists, as HDF5 has coded them.
 class Hdf5Replay : public Replay {
  public:
-  explicit Hdf5Replay(const Context& context)
-      : comm_(context.comm), rank_(context.rank), settings_(context.settings), path_(context.path) {
+  explicit Hdf5Replay(const Context& context) : Replay(context), rank_(context.rank) {
     hdf5::silence();
   }
 
@@ -176,17 +175,15 @@ class Hdf5Replay : public Replay {
   void create_attribute(const CapturedEvent& event);
   void move_attribute(const CapturedEvent& event, bool writes);
   void move(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory);
-  hid_t file(const CapturedEvent& event) const;
+  hid_t file(const CapturedEvent& event);
   hid_t dataset(const CapturedEvent& event) const;
   hid_t transfer_list(const CapturedEvent& event);
   const Space& file_space(const CapturedEvent& event, const Extent& extent);
   Space memory_space(const CapturedEvent& event, const Space& in_file) const;
   std::string name(const CapturedEvent& event) const;
 
-  const Comm& comm_;
   const RankReader& rank_;
-  const Settings& settings_;
-  const std::string path_;
+  std::string path_;                        ///< of the file of the call at hand
   std::map<std::uint64_t, Handles> files_;  ///< by opening
   std::map<Key, Handles> datasets_;
   std::map<std::pair<Key, std::uint64_t>, Handle> attributes_;  ///< of a dataset, by details
@@ -198,13 +195,8 @@ std::string Hdf5Replay::name(const CapturedEvent& event) const {
   return rank_.definition(event.dataset).at("name");
 }
 
-hid_t Hdf5Replay::file(const CapturedEvent& event) const {
-  const auto found = files_.find(event.file);
-  if (found != files_.end() && !found->second.empty()) return found->second.back().get();
-  throw InputError(
-      fmt::format("The pattern writes to '{}' before it opens it; capture the program "
-                  "from its start.",
-                  rank_.file(event.file).value("path", "")));
+hid_t Hdf5Replay::file(const CapturedEvent& event) {
+  return opened(files_, event.file).back().get();
 }
 
 hid_t Hdf5Replay::dataset(const CapturedEvent& event) const {
@@ -217,11 +209,11 @@ hid_t Hdf5Replay::dataset(const CapturedEvent& event) const {
 void Hdf5Replay::create_or_open(const CapturedEvent& event, bool creates) {
   const auto& described = rank_.file(event.file);
   const auto access = list_of(described, "access", H5P_FILE_ACCESS);
-  check_opened_by_all(described, comm_);
   if (described.contains("ranks")) {
-    const auto hints = hints_of(described, settings_);
+    const auto hints = hints_of(described, context_.settings);
     const mpiio::Info info(hints);
-    check(H5Pset_fapl_mpio(access.get(), comm_.get(), info.get()), "H5Pset_fapl_mpio", path_);
+    check(H5Pset_fapl_mpio(access.get(), context_.comm_of(described).get(), info.get()),
+          "H5Pset_fapl_mpio", path_);
   }
   auto& handles = files_[event.file];
   if (creates) {
@@ -303,7 +295,7 @@ hid_t Hdf5Replay::transfer_list(const CapturedEvent& event) {
   const nlohmann::json none = nlohmann::json::object();
   list = list_of(event.details == CapturedEvent::none ? none : rank_.definition(event.details),
                  "base64", H5P_DATASET_XFER);
-  if (together && comm_.size() > 0) {
+  if (together) {
     check(H5Pset_dxpl_mpio(list.get(), H5FD_MPIO_COLLECTIVE), "H5Pset_dxpl_mpio", path_);
   }
   return list.get();
@@ -411,6 +403,7 @@ void Hdf5Replay::move(std::span<const CapturedEvent> parts, std::span<std::byte*
 void Hdf5Replay::make(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) {
   const auto& event = parts.front();
   const std::string call = rank_.definition(event.call).at("name");
+  path_ = context_.path_of(event.file);
   if (call == "H5Fcreate") return create_or_open(event, true);
   if (call.starts_with("H5Fopen")) return create_or_open(event, false);
   if (call == "H5Freopen") {
@@ -419,12 +412,12 @@ void Hdf5Replay::make(std::span<const CapturedEvent> parts, std::span<std::byte*
   } else if (call == "H5Fflush" || call == "H5Oflush") {
     check(H5Fflush(file(event), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
   } else if (call == "H5Fclose") {
-    attributes_.clear();
-    auto& handles = files_[event.file];
-    if (!handles.empty()) {
-      check(H5Fclose(handles.back().release()), "H5Fclose", path_);
-      handles.pop_back();
-    }
+    std::erase_if(attributes_,
+                  [&](const auto& entry) { return entry.first.first.first == event.file; });
+    auto& handles = opened(files_, event.file);
+    check(H5Fclose(handles.back().release()), "H5Fclose", path_);
+    handles.pop_back();
+    if (handles.empty()) files_.erase(event.file);
   } else if (call == "H5Dcreate") {
     create_dataset(event);
   } else if (call == "H5Dopen") {
@@ -457,6 +450,7 @@ void Hdf5Replay::make(std::span<const CapturedEvent> parts, std::span<std::byte*
 
 void Hdf5Replay::sync() {
   for (const auto& [opening, handles] : files_) {
+    path_ = context_.path_of(opening);
     for (const auto& handle : handles) {
       check(H5Fflush(handle.get(), H5F_SCOPE_GLOBAL), "H5Fflush", path_);
     }
@@ -467,6 +461,7 @@ void Hdf5Replay::end() {
   attributes_.clear();
   datasets_.clear();
   for (auto& [opening, handles] : files_) {
+    path_ = context_.path_of(opening);
     for (auto& handle : handles) check(H5Fclose(handle.release()), "H5Fclose", path_);
   }
   files_.clear();

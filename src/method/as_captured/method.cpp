@@ -4,12 +4,15 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "capture/recorder.hpp"
 #include "captured/captured_pattern.hpp"
+#include "method/as_captured/files.hpp"
 #include "method/as_captured/replay.hpp"
 #include "method/registry.hpp"
 
@@ -28,29 +31,26 @@ struct CapturedCall {
   std::vector<Part> parts;
   std::string effect;
   std::string name;
-  std::uint64_t phase = 0;
+  RoundKey round;
+  bool orders_rounds = false;  ///< see CapturedWalk
+  bool is_made_by_all = false;
 
   bool moves() const { return parts.front().event.moves(); }
   /// A collective one that failed on this rank may have been well on others: it takes part, with
-  /// nothing.
+  /// nothing. A wait fails by what is waited for, which is others' elements now.
   bool is_left_out() const {
-    const std::uint32_t flags = parts.front().event.flags;
-    return (flags & capture::failed) && !(moves() && (flags & capture::collective));
-  }
-  /// The round of what is placed.
-  const RoundKey* round() const {
-    for (const Part& part : parts) {
-      if (!part.placed.empty()) return &part.placed.front().round;
-    }
-    return nullptr;
+    const CapturedEvent& event = parts.front().event;
+    if (!(event.flags & capture::failed)) return false;
+    const bool waits = event.requests != CapturedEvent::Requests::none;
+    return !waits && !(moves() && (event.flags & capture::collective));
   }
 };
 
-/// Goes through the calls of a rank that are about one file.
+/// Goes through the calls of a rank that are about some files.
 class Calls {
  public:
-  Calls(const CapturedRun& run, std::uint64_t path)
-      : walk_(run.file, run.paths, run.shapes, *run.recorded_rank, run.direction), path_(path) {
+  Calls(const CapturedRun& run, std::set<std::uint64_t> paths)
+      : walk_(run.walk(*run.recorded_rank)), paths_(std::move(paths)) {
     has_event_ = find();
   }
 
@@ -70,7 +70,7 @@ class Calls {
  private:
   bool find() {
     while (walk_.next()) {
-      if (walk_.path() == path_) return true;
+      if (paths_.contains(walk_.path())) return true;
     }
     return false;
   }
@@ -79,7 +79,9 @@ class Calls {
     ahead_.emplace();
     if (!has_event_) return;
     ahead_->effect = walk_.effect();
-    ahead_->phase = walk_.phase();
+    ahead_->round = walk_.round();
+    ahead_->orders_rounds = walk_.orders_rounds();
+    ahead_->is_made_by_all = walk_.is_made_by_all();
     ahead_->name = walk_.rank().definition(walk_.event().call).value("name", "");
     do {
       const CapturedEvent& event = walk_.event();
@@ -90,7 +92,7 @@ class Calls {
   }
 
   CapturedWalk walk_;
-  std::uint64_t path_;
+  std::set<std::uint64_t> paths_;
   bool has_event_ = false;
   std::optional<CapturedCall> ahead_;
 };
@@ -181,7 +183,7 @@ class LaidOut {
 class AsCaptured : public Method {
  public:
   AsCaptured(const MethodContext& context, MakeReplay make)
-      : Method(context), run_(*context.pattern.captured), make_(make) {
+      : Method(context), run_(*context.pattern.captured), make_(make), alone_(MPI_COMM_SELF) {
     for (std::size_t r = 0; r < run_.rounds.size(); ++r) numbers_[run_.rounds[r]] = r;
   }
   ~AsCaptured() override {
@@ -209,14 +211,14 @@ class AsCaptured : public Method {
       now.places[{transfers[i].dataset, transfers[i].time}] = i;
     }
     while (const CapturedCall* const call = calls_->ahead()) {
-      if (is_later(*call) || ends_round(*call, "flush") || ends_round(*call, "close")) break;
+      if (is_later(*call) || completes_round(*call)) break;
       make_next();
     }
   }
 
   void flush() override {
     while (const CapturedCall* const call = calls_->ahead()) {
-      if (is_later(*call) || ends_round(*call, "close")) break;
+      if (is_later(*call)) break;
       make_next();
     }
     for (auto& [laid, dense] : to_empty_) laid->empty(dense);
@@ -245,11 +247,22 @@ class AsCaptured : public Method {
     std::map<std::pair<std::size_t, std::uint64_t>, std::size_t> places;  ///< by dataset and time
   };
 
+  /// Files of one round each are passes of their own.
+  bool is_file_a_round() const { return run_.files.size() > 1 && run_.dataset_paths.empty(); }
+
   void begin(const std::string& path) {
-    const bool a_round = run_.files.size() > 1;
-    const std::uint64_t file = a_round ? context_.pattern.file : 0;
-    calls_.emplace(run_, run_.files.at(file));
-    replay_ = make_({context_.comm, calls_->rank(), context_.settings, path});
+    std::map<std::uint64_t, std::string> places;
+    if (is_file_a_round()) {
+      places[run_.files.at(context_.pattern.file)] = path;
+    } else {
+      const std::vector<std::string> files = captured_files(context_.pattern, path);
+      for (std::size_t f = 0; f < files.size(); ++f) places[run_.files[f]] = files[f];
+    }
+    std::set<std::uint64_t> paths;
+    for (const auto& [number, place] : places) paths.insert(number);
+    calls_.emplace(run_, std::move(paths));
+    replay_ = make_({context_.comm, alone_, calls_->rank(), context_.settings, run_.paths,
+                     std::move(places), run_.shared_paths});
     while (const CapturedCall* const call = calls_->ahead()) {
       if (call->effect != "create" && call->effect != "open") break;
       make_next();
@@ -258,19 +271,20 @@ class AsCaptured : public Method {
 
   /// A file of one round has the round of that number alone.
   std::uint64_t round_in_run(std::uint64_t round) const {
-    return run_.files.size() > 1 ? context_.pattern.file : round;
+    return is_file_a_round() ? context_.pattern.file : round;
   }
-  /// Whether others make it in a round that is not posted yet.
+  /// In the order of calls, of the round that was posted last.
+  std::uint64_t place() const { return run_.places.at(run_.rounds[rounds_.rbegin()->first]); }
+  /// Whether it belongs to a round that is not posted yet, or ends a file. All ranks say the same
+  /// of what they make together; what they do not waits for nothing.
   bool is_later(const CapturedCall& call) const {
-    const RoundKey* const round = call.round();
-    if (round) return !rounds_.contains(numbers_.at(*round));
-    return rounds_.empty() || call.phase > run_.rounds[rounds_.rbegin()->first].phase;
+    if (!call.orders_rounds) return false;
+    return rounds_.empty() || run_.places.at(call.round) > place();
   }
-
-  /// A file that the program closed and opened again is closed before the round that follows.
-  bool ends_round(const CapturedCall& call, std::string_view effect) const {
-    return call.effect == effect &&
-           (rounds_.empty() || call.phase >= run_.rounds[rounds_.rbegin()->first].phase);
+  /// Whether all ranks wait in it for what was posted.
+  bool completes_round(const CapturedCall& call) const {
+    return call.effect == "flush" && call.is_made_by_all &&
+           (rounds_.empty() || run_.places.at(call.round) >= place());
   }
 
   void make_next() {
@@ -287,7 +301,8 @@ class AsCaptured : public Method {
   }
 
   std::size_t element_bytes(const CapturedCall::Part& part) const {
-    const std::uint64_t definition = calls_->rank().definition_number(part.event.dataset);
+    const std::uint64_t definition =
+        run_.numbers[calls_->rank().definition_number(part.event.dataset)];
     for (std::size_t i = 0; i < run_.datasets.size(); ++i) {
       if (run_.datasets[i] != definition) continue;
       const Dataset& dataset = context_.pattern.datasets[i];
@@ -337,7 +352,10 @@ class AsCaptured : public Method {
     const PlacedBoxes& placed = part.placed[fragment.placed];
     Round& round = rounds_.at(numbers_.at(placed.round));
     std::size_t dataset = 0;
-    while (run_.datasets[dataset] != placed.definition) ++dataset;
+    while (run_.datasets[dataset] != placed.definition ||
+           (!run_.dataset_paths.empty() && run_.dataset_paths[dataset] != placed.path)) {
+      ++dataset;
+    }
     const std::size_t i = round.places.at({dataset, placed.time});
     std::byte* const at = round.buffers[i] + round.done[i] * bytes;
     round.done[i] += fragment.elements;
@@ -363,6 +381,7 @@ class AsCaptured : public Method {
 
   const CapturedRun& run_;
   MakeReplay make_;
+  const Comm alone_;
   std::map<RoundKey, std::uint64_t> numbers_;
   std::optional<Calls> calls_;
   std::unique_ptr<Replay> replay_;
@@ -393,7 +412,8 @@ MethodInfo as_captured_info(const std::string& level, FileFormat format, const c
   info.make = [make, plain](const MethodContext& context) -> std::unique_ptr<Method> {
     // What a program has read it need not have written: its file is made by another method.
     const bool reads = context.pattern.captured->direction == capture::reads;
-    if (reads && context.direction == Direction::write) return find_method(plain).make(context);
+    if (reads && context.direction == Direction::write)
+      return make_captured_files(find_method(plain), context);
     return std::make_unique<AsCaptured>(context, make);
   };
   return info;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,7 +25,6 @@ int mode_of(const nlohmann::json& file) {
                                           {"wronly", MPI_MODE_WRONLY},
                                           {"create", MPI_MODE_CREATE},
                                           {"excl", MPI_MODE_EXCL},
-                                          {"delete_on_close", MPI_MODE_DELETE_ON_CLOSE},
                                           {"unique_open", MPI_MODE_UNIQUE_OPEN},
                                           {"sequential", MPI_MODE_SEQUENTIAL},
                                           {"append", MPI_MODE_APPEND}};
@@ -34,7 +34,9 @@ int mode_of(const nlohmann::json& file) {
       mode |= found->second;
     }
   }
-  return mode == 0 ? MPI_MODE_CREATE | MPI_MODE_RDWR : mode;
+  if (mode == 0) mode = MPI_MODE_RDWR;
+  // Of what the program found there nothing is known.
+  return (mode & MPI_MODE_RDONLY) != 0 ? mode : mode | MPI_MODE_CREATE;
 }
 
 /// Runs of bytes as a type.
@@ -50,18 +52,20 @@ Datatype type_of_runs(const BoxArray& boxes) {
 /// The calls that a program made of MPI-IO, once more: through its views, by its pointers.
 class MpiioReplay : public Replay {
  public:
-  explicit MpiioReplay(const Context& context)
-      : comm_(context.comm),
-        rank_(context.rank),
-        settings_(context.settings),
-        path_(context.path) {}
+  explicit MpiioReplay(const Context& context) : Replay(context), rank_(context.rank) {}
 
   void make(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) override;
   void sync() override {
-    for (const auto& [opening, file] : files_) check(MPI_File_sync(file), "MPI_File_sync");
+    for (const auto& [opening, file] : files_) {
+      path_ = context_.path_of(opening);
+      check(MPI_File_sync(file), "MPI_File_sync");
+    }
   }
   void end() override {
-    for (auto& [opening, file] : files_) check(MPI_File_close(&file), "MPI_File_close");
+    for (auto& [opening, file] : files_) {
+      path_ = context_.path_of(opening);
+      check(MPI_File_close(&file), "MPI_File_close");
+    }
     files_.clear();
   }
 
@@ -76,10 +80,8 @@ class MpiioReplay : public Replay {
   void wait(const CapturedEvent& event);
   std::uint64_t bytes_of(const CapturedEvent& event) const;
 
-  const Comm& comm_;
   const RankReader& rank_;
-  const Settings& settings_;
-  const std::string path_;
+  std::string path_;                                ///< of the file of the call at hand
   std::map<std::uint64_t, MPI_File> files_;         ///< by opening
   std::map<std::uint64_t, MPI_Request> requests_;   ///< by the number of the rank's request
   std::map<std::uint64_t, Datatype> memory_types_;  ///< by list
@@ -88,11 +90,11 @@ class MpiioReplay : public Replay {
 
 void MpiioReplay::open(const CapturedEvent& event) {
   const auto& described = rank_.file(event.file);
-  check_opened_by_all(described, comm_);
-  const auto hints = hints_of(described, settings_);
+  const auto hints = hints_of(described, context_.settings);
   const mpiio::Info info(hints);
   MPI_File file = MPI_FILE_NULL;
-  check(MPI_File_open(comm_.get(), path_.c_str(), mode_of(described), info.get(), &file),
+  check(MPI_File_open(context_.comm_of(described).get(), path_.c_str(), mode_of(described),
+                      info.get(), &file),
         "MPI_File_open");
   files_[event.file] = file;
 }
@@ -104,6 +106,11 @@ void MpiioReplay::set_view(MPI_File file, const CapturedEvent& event) {
   const auto extent = static_cast<MPI_Aint>(event.arguments[2]);
   const auto etype = contiguous(etype_bytes, MPI_BYTE);
   const auto boxes = rank_.lists.get(*event.memory);
+  if (etype_bytes < 1 || std::any_of(boxes.counts.begin(), boxes.counts.end(),
+                                     [&](auto count) { return count % etype_bytes != 0; })) {
+    throw InputError(fmt::format("{} are damaged: a view of '{}' is not of whole elements.",
+                                 rank_.lists.place(), path_));
+  }
   const bool is_plain = boxes.count == 1 && boxes.counts[0] == extent && boxes.starts[0] == 0;
   Datatype filetype;
   if (is_plain && extent % etype_bytes == 0) {
@@ -205,15 +212,9 @@ std::string without_shared_pointer(std::string call) {
 void MpiioReplay::make(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) {
   const auto& event = parts.front();
   const auto call = without_shared_pointer(rank_.definition(event.call).at("name"));
+  path_ = context_.path_of(event.file);
   if (call == "MPI_File_open") return open(event);
-  const auto found = files_.find(event.file);
-  if (found == files_.end()) {
-    throw InputError(
-        fmt::format("The pattern uses '{}' before it opens it; capture the program "
-                    "from its start.",
-                    rank_.file(event.file).value("path", "")));
-  }
-  const auto file = found->second;
+  auto& file = opened(files_, event.file);
   const auto argument = event.arguments.empty() ? 0 : event.arguments[0];
   if (!event.listed.empty()) return wait(event);
   if (event.moves()) return move(call, file, event, memory.front());
@@ -238,8 +239,8 @@ void MpiioReplay::make(std::span<const CapturedEvent> parts, std::span<std::byte
   SLABMARK_END(MPI_File_read_all_end)
 #undef SLABMARK_END
   if (call == "MPI_File_close") {
-    check(MPI_File_close(&found->second), call);
-    files_.erase(found);
+    check(MPI_File_close(&file), call);
+    files_.erase(event.file);
   }
 }
 

@@ -6,13 +6,10 @@
 
 namespace slabmark {
 
-void check_opened_by_all(const nlohmann::json& file, const Comm& comm) {
-  const auto ranks = file.value("ranks", 1);
-  if (ranks == comm.size()) return;
+void Replay::refuse_unopened(std::uint64_t opening) const {
   throw InputError(
-      fmt::format("'{}' was opened by {} of the ranks together, and as-captured plays files that "
-                  "all {} have.",
-                  file.value("path", ""), ranks, comm.size()));
+      fmt::format("The pattern uses '{}' before it opens it; capture the program from its start.",
+                  context_.rank.file(opening).value("path", "")));
 }
 
 mpiio::Hints hints_of(const nlohmann::json& file, const Settings& settings) {

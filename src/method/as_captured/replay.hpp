@@ -1,12 +1,17 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "captured/captured_walk.hpp"
 #include "captured/events.hpp"
 #include "captured/pattern_file.hpp"
 #include "method/method.hpp"
@@ -14,16 +19,32 @@
 
 namespace slabmark {
 
-/// Makes the calls of a recorded rank again, through its own library, one call at a time. All that
-/// its events say of files is about one, which lies elsewhere now.
+/// Makes the calls of a recorded rank again, through its own library, one call at a time. The files
+/// that its events name lie elsewhere now.
 class Replay {
  public:
   struct Context {
-    const Comm& comm;
+    /// Of a file that the recorded ranks opened together, or each for itself.
+    const Comm& comm_of(const nlohmann::json& file) const {
+      return file.value("ranks", 1) == together.size() ? together : alone;
+    }
+    const std::string& path_of(std::uint64_t opening) const {
+      return places.at(paths.number(rank.file_number(opening)));
+    }
+    bool is_shared(std::uint64_t opening) const {
+      return shared.contains(paths.number(rank.file_number(opening)));
+    }
+
+    const Comm& together;
+    const Comm& alone;       ///< of this rank
     const RankReader& rank;  ///< whose definitions events name
     const Settings& settings;
-    std::string path;  ///< of the file
+    const Paths& paths;
+    std::map<std::uint64_t, std::string> places;  ///< of files, by number of the path
+    const std::set<std::uint64_t>& shared;        ///< paths that several ranks open
   };
+
+  explicit Replay(Context context) : context_(std::move(context)) {}
 
   virtual ~Replay() = default;
 
@@ -33,13 +54,24 @@ class Replay {
   /// are waited for. Throws IoError.
   virtual void make(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) = 0;
 
-  virtual void sync() = 0;  ///< makes the file durable
+  virtual void sync() = 0;  ///< makes the files durable
   /// Frees what is left open, where the program did not close it.
   virtual void end() = 0;
-};
 
-/// Throws InputError unless all ranks opened the file of this description together.
-void check_opened_by_all(const nlohmann::json& file, const Comm& comm);
+ protected:
+  /// What is open under the number of an opening in `files`. Throws InputError where nothing is.
+  template <class File>
+  File& opened(std::map<std::uint64_t, File>& files, std::uint64_t opening) const {
+    const auto found = files.find(opening);
+    if (found == files.end()) refuse_unopened(opening);
+    return found->second;
+  }
+
+  const Context context_;
+
+ private:
+  [[noreturn]] void refuse_unopened(std::uint64_t opening) const;
+};
 
 /// The program's hints for the file of this description, and after them those of the settings.
 mpiio::Hints hints_of(const nlohmann::json& file, const Settings& settings);

@@ -28,9 +28,10 @@ std::optional<Mount> find_mount(std::string_view path,
 /// "options", "lustre"}; the middle four are null where /proc is not mounted.
 nlohmann::json describe_file_system(const std::string& path);
 
-/// What `tool getstripe` prints of `path`, of a folder for files to come (-d), as {"striping": text}, or {"absent": why not} where
-/// `path` is not on Lustre (`type` says where it is) or the tool is missing or fails. Lustre
-/// decides on the striping when it creates a file, so ask for the file where there is one.
+/// What `tool getstripe` prints of `path`, of a folder for files to come (-d), as {"striping":
+/// text}, or {"absent": why not} where `path` is not on Lustre (`type` says where it is) or the
+/// tool is missing or fails. Lustre decides on the striping when it creates a file, so ask for the
+/// file where there is one.
 nlohmann::json lustre_striping(const std::string& path, std::string_view type,
                                const std::string& tool = "lfs");
 

@@ -23,7 +23,7 @@
                           entry(files_ranks) entry(files_async) entry(copy_plane)                  \
                               entry(copy_field) entry(gatherv) entry(touch) entry(read)            \
                                   entry(floor) entry(whole) entry(null) entry(as_captured_pnetcdf) \
-                                      entry(as_captured_hdf5) entry(as_captured_mpiio) \
+                                      entry(as_captured_hdf5) entry(as_captured_mpiio)             \
                                           entry(as_captured_posix)
 // clang-format on
 

@@ -17,7 +17,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from slabmark import files, programs, study, units
-from slabmark.accept import nodes
+from slabmark.accept.nodes import TOLERANCE
 from slabmark.errors import InputError, did_you_mean, printable
 from slabmark.study import JobTable, LaunchTable, Line, Positive, StudyCell, Table, Value, Variable, listed
 
@@ -36,7 +36,7 @@ class SuiteTable(Table):
     trials: Positive = 1
     memory: Annotated[float, Field(ge=0, le=1000)] = 2.0  # bytes of a trial / memory of its nodes
     spread: Annotated[float, Field(gt=0, le=10)] = 0.10
-    slow_node: Annotated[float, Field(gt=0, le=10)] = nodes.TOLERANCE
+    slow_node: Annotated[float, Field(gt=0, le=10)] = TOLERANCE
     sync: bool = True
     seed: int = 1
     timeout: Annotated[float, Field(gt=0, le=1e9)] = 14400

@@ -212,6 +212,9 @@ static int taken(struct variable* v, const MPI_Offset* start, const MPI_Offset* 
 static int draw_call(struct call* c, struct variable* v, enum kind kind, int puts, int cut,
                      int refused) {
   memset(c, 0, sizeof *c);
+  /* PnetCDF 1.12.3 now and then brings the padding behind records in place of their elements. */
+  const int is_short = v->type < NC_INT || v->type == NC_UBYTE || v->type == NC_USHORT;
+  if (!puts && v->recorded && is_short && (kind == VARS || kind == VARM)) kind = VARA;
   c->var = v;
   c->kind = kind;
   if (v->recorded && records == 0) return 0;
@@ -419,9 +422,6 @@ static void blocking_call(int independent) {
   struct variable* const v = draw_variable(&shared);
   enum kind kind = (enum kind)draw(&shared, 6);
   const int puts = (int)draw(&shared, 2);
-  /* PnetCDF 1.12.3 brings the padding behind records in place of their elements. */
-  const int is_short = v->type < NC_INT || v->type == NC_UBYTE || v->type == NC_USHORT;
-  if (!puts && v->recorded && is_short && (kind == VARS || kind == VARM)) kind = VARA;
   const int cut = v->dims ? (int)draw(&shared, (unsigned)v->dims) : (int)draw(&shared, 64);
   /* PnetCDF 1.12.3 hangs where some ranks have nothing of a scalar. */
   if (v->dims == 0 && !independent) return;

@@ -3,6 +3,7 @@
 // of the others since the last flush applied at the next, in the order of the ranks.
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <random>
 
 #include <fmt/format.h>
@@ -100,8 +101,11 @@ class Differential : public LogFileTest {
         H5Sselect_none(space.get());
         break;
       case 2: {
+        // Fewer than the dataset has: as many, of which some are twice, are taken by HDF5 for all
+        // of it, and what they leave out has no fill value then (2.2.0, contiguous datasets).
         Dims points;
-        const auto n = 1 + below(random, 5);
+        const auto all = std::accumulate(dims.begin(), dims.end(), hsize_t{1}, std::multiplies<>());
+        const auto n = std::min(1 + below(random, 5), std::max<hsize_t>(1, all - 1));
         for (std::size_t i = 0; i < n; ++i) {
           for (const auto length : dims) points.push_back(below(random, length));
         }

@@ -65,30 +65,6 @@ void* create_in_log(Object& mine, OpenLog& log, const H5VL_loc_params_t* place, 
   return made;
 }
 
-/// Whether HDF5 would make a table of chunks in memory, of 64 KB, but keep none there: several
-/// ranks may write them, and no filters force it to.
-bool needs_no_chunk_cache(const Object& mine, hid_t creation) {
-  return mine.log && mine.log->canonical && mine.log->file->is_parallel() &&
-         H5Pget_layout(creation) == H5D_CHUNKED && H5Pget_nfilters(creation) == 0;
-}
-
-hdf5::Handle without_chunk_cache(hid_t access) {
-  auto list = hdf5::own(H5Pcopy(access), H5Pclose, "H5Pcopy", a_dataset);
-  hdf5::check(H5Pset_chunk_cache(list.get(), 0, 0, H5D_CHUNK_CACHE_W0_DEFAULT),
-              "H5Pset_chunk_cache", a_dataset);
-  return list;
-}
-
-/// What the program would see without the connector.
-void show_chunk_cache(const Object& mine, hid_t list) {
-  std::size_t slots = 0;
-  std::size_t bytes = 0;
-  double preemption = 0;
-  hdf5::check(H5Pget_chunk_cache(mine.access.get(), &slots, &bytes, &preemption),
-              "H5Pget_chunk_cache", a_dataset);
-  hdf5::check(H5Pset_chunk_cache(list, slots, bytes, preemption), "H5Pset_chunk_cache", a_dataset);
-}
-
 void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid_t links,
              hid_t type, hid_t space, hid_t creation, hid_t access, hid_t list, void**) {
   return guarded_object("dataset create", [&]() -> void* {
@@ -102,17 +78,11 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
     if (home && home->log && belongs_into_log(type, space, creation)) {
       return create_in_log(mine, *home, place, name, links, type, space, creation, access, list);
     }
-    hdf5::Handle below;
-    if (needs_no_chunk_cache(mine, creation)) below = without_chunk_cache(access);
-    auto* made =
-        wrapped(H5VLdataset_create(mine.under, place, mine.connector, name, links, type, space,
-                                   creation, below.is_open() ? below.get() : access, list, nullptr),
-                mine, H5I_DATASET);
+    auto* made = wrapped(H5VLdataset_create(mine.under, place, mine.connector, name, links, type,
+                                            space, creation, access, list, nullptr),
+                         mine, H5I_DATASET);
     if (made == nullptr) return nullptr;
     as_object(made).mappings = mappings_in(creation);
-    if (below.is_open()) {
-      as_object(made).access = hdf5::own(H5Pcopy(access), H5Pclose, "H5Pcopy", a_dataset);
-    }
     take_created_dataset(as_object(made), type, space, creation);
     return made;
   });
@@ -262,9 +232,6 @@ herr_t get(void* object, H5VL_dataset_get_args_t* args, hid_t list, void**) {
     const auto status = H5VLdataset_get(mine.under, mine.connector, args, list, nullptr);
     if (status >= 0 && is_logged(mine) && args->op_type == H5VL_DATASET_GET_DCPL) {
       args->args.get_dcpl.dcpl_id = creation_list(mine, args->args.get_dcpl.dcpl_id);
-    }
-    if (status >= 0 && mine.access.is_open() && args->op_type == H5VL_DATASET_GET_DAPL) {
-      show_chunk_cache(mine, args->args.get_dapl.dapl_id);
     }
     return status;
   });

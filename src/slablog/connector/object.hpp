@@ -79,7 +79,6 @@ struct Object {
   std::shared_ptr<OpenLog> log;
   std::shared_ptr<LogDataset> dataset;  ///< of a dataset whose elements go past HDF5
   hdf5::Handle creation;                ///< as the user gave it, of a dataset made in this session
-  hdf5::Handle access;                  ///< the same, where HDF5 got another
   Mappings mappings;                    ///< of a virtual dataset of the program's own
 };
 

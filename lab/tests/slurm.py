@@ -9,21 +9,18 @@ import subprocess
 import tempfile
 import time
 
-CONFIGURATION = """
+SETTINGS = """
 ClusterName=slabmark
-SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge.socket
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool.%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd.%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
-SlurmctldPort={controller}
-SlurmdPort={daemon}
+SlurmdLogFile={folder}/slurmd.%n.log
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 SwitchType=switch/none
@@ -34,9 +31,22 @@ AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/none
 ReturnToService=2
 SlurmdParameters=config_overrides
-NodeName={host} NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
 PartitionName=test Nodes=ALL Default=YES State=UP MaxTime=INFINITE
 """
+
+
+def prepared(folder, nodes, *lines):
+    """Puts into the folder what daemons of these nodes need, with further lines of configuration. Returns the environment of all
+    commands, and the command that is to run first: munge."""
+    for name in ("state", *(f"spool.{node}" for node in nodes)):
+        (folder / name).mkdir(parents=True)
+    (folder / "slurm.conf").write_text("\n".join([SETTINGS.format(folder=folder), *lines, ""]))
+    (folder / "munge.key").write_bytes(os.urandom(64))
+    (folder / "munge.key").chmod(0o400)
+    files = {"socket": "munge.socket", "key-file": "munge.key", "pid-file": "munge.pid", "log-file": "munge.log"}
+    files |= {"seed-file": "munge.seed"}
+    munged = ["munged", "--foreground", "--force", *(f"--{name}={folder}/{file}" for name, file in files.items())]
+    return os.environ | {"SLURM_CONF": str(folder / "slurm.conf")}, munged
 
 
 @contextlib.contextmanager
@@ -46,20 +56,16 @@ def running():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="slurm-"))
     daemons = []
     try:
-        for name in ("state", "spool"):
-            (folder / name).mkdir()
-        (folder / "slurm.conf").write_text(
-            CONFIGURATION.format(
-                host=socket.gethostname().split(".")[0], folder=folder, controller=_free_port(), daemon=_free_port()
-            )
+        host = socket.gethostname().split(".")[0]
+        environment, munged = prepared(
+            folder,
+            [host],
+            f"SlurmctldHost={host}(127.0.0.1)",
+            f"SlurmctldPort={_free_port()}",
+            f"SlurmdPort={_free_port()}",
+            f"NodeName={host} NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN",
         )
-        (folder / "munge.key").write_bytes(os.urandom(64))
-        (folder / "munge.key").chmod(0o400)
-        environment = os.environ | {"SLURM_CONF": str(folder / "slurm.conf")}
         with open(folder / "output.log", "wb") as log:
-            munge = {"socket": "munge.socket", "key-file": "munge.key", "pid-file": "munge.pid"}
-            munge |= {"log-file": "munge.log", "seed-file": "munge.seed"}
-            munged = ["munged", "--foreground", "--force", *(f"--{name}={folder}/{file}" for name, file in munge.items())]
             for command in (munged, ["slurmctld", "-D"], ["slurmd", "-D"]):
                 daemons.append(
                     subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)

@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-import slurm
+import slurm_nodes
 from conftest import programs
 
 # What a user of these nodes writes into the preamble: addresses that messages may take.
@@ -33,9 +33,9 @@ preamble = ["export OMPI_MCA_btl=tcp,vader,self OMPI_MCA_pml=ob1 OMPI_MCA_btl_tc
 
 @pytest.fixture(scope="module")
 def queue(cluster):
-    if why := slurm.missing():
+    if why := slurm_nodes.missing():
         pytest.skip(why)
-    return slurm.Slurm(cluster, cluster.nodes[:3])
+    return slurm_nodes.Slurm(cluster, cluster.nodes[:3])
 
 
 def sweep(study, *options):
@@ -52,9 +52,9 @@ def test_a_job_of_three_nodes_measures_a_study_and_its_records_are_collected(que
     assert (done := sweep(study, "--job", "slurm")).returncode == 0, done.stderr
     assert "#SBATCH --nodes=3" in (folder / "nodes-results/job.sh").read_text()
     submitted = queue.run("sbatch", "--wait", folder / "nodes-results/job.sh")
-    assert submitted.returncode == 0, submitted.stderr + slurm.logs_of(folder)
+    assert submitted.returncode == 0, submitted.stderr + slurm_nodes.logs_of(folder)
     done = sweep(study, "--collect")
-    assert done.returncode == 0, done.stdout + done.stderr + slurm.logs_of(folder)
+    assert done.returncode == 0, done.stdout + done.stderr + slurm_nodes.logs_of(folder)
     records = [json.loads(line) for line in (folder / "nodes-results/records.jsonl").read_text().splitlines()]
     found = {}
     for record in records:
@@ -78,7 +78,7 @@ def test_a_job_that_is_cancelled_is_submitted_again_and_goes_on_where_it_was(que
     done = sweep(study, "--collect")
     assert done.returncode == 1 and "not ended yet" in done.stdout, done.stdout + done.stderr
     submitted = queue.run("sbatch", "--wait", script)
-    assert submitted.returncode == 0, submitted.stderr + slurm.logs_of(folder)
+    assert submitted.returncode == 0, submitted.stderr + slurm_nodes.logs_of(folder)
     done = sweep(study, "--collect")
-    assert done.returncode == 0, done.stdout + done.stderr + slurm.logs_of(folder)
+    assert done.returncode == 0, done.stdout + done.stderr + slurm_nodes.logs_of(folder)
     assert "4 of 4 launches are recorded" in done.stdout

@@ -1,41 +1,18 @@
 """A real Slurm over the nodes of a cluster: slurmctld beside them, a slurmd on each, one munge for all of them."""
 
-import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import time
 
 from nodes import PATIENCE
 
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol")
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "lab/tests"))
 
-CONFIGURATION = """
-ClusterName=slabmark
-SlurmctldHost=head(198.18.0.254)
-SlurmUser=root
-SlurmdUser=root
-AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
-StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool.%n
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.%n.pid
-SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.%n.log
-ProctrackType=proctrack/pgid
-TaskPlugin=task/none
-SwitchType=switch/none
-MpiDefault=none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
-AccountingStorageType=accounting_storage/none
-JobCompType=jobcomp/none
-ReturnToService=2
-SlurmdParameters=config_overrides
-{nodes}
-PartitionName=test Nodes=ALL Default=YES State=UP MaxTime=INFINITE
-"""
+from slurm import prepared  # noqa: E402
+
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol")
 
 
 def missing():
@@ -52,21 +29,13 @@ class Slurm:
 
     def __init__(self, cluster, members, cores=4):
         self.folder = cluster.base / "slurm"
-        (self.folder / "state").mkdir(parents=True)
-        nodes = "".join(f"NodeName={node.name} NodeAddr={node.address} CPUs={cores} State=UNKNOWN\n" for node in members)
-        configuration = self.folder / "slurm.conf"
-        configuration.write_text(CONFIGURATION.format(folder=self.folder, nodes=nodes))
-        self.environment = os.environ | {"SLURM_CONF": str(configuration)}
-        key = self.folder / "munge.key"
-        key.write_bytes(os.urandom(64))
-        key.chmod(0o400)
-        files = {"socket": "munge.socket", "key-file": "munge.key", "pid-file": "munge.pid", "log-file": "munge.log",
-                 "seed-file": "munge.seed"}
-        self._start("munged", "--foreground", "--force", *(f"--{name}={self.folder}/{file}" for name, file in files.items()))
+        self.environment, munged = prepared(
+            self.folder, [node.name for node in members], "SlurmctldHost=head(198.18.0.254)",
+            *(f"NodeName={node.name} NodeAddr={node.address} CPUs={cores} State=UNKNOWN" for node in members))
+        self._start(*munged)
         self.wait_until(lambda: (self.folder / "munge.socket").exists())
         self._start("slurmctld", "-D")
         for node in members:
-            (self.folder / f"spool.{node.name}").mkdir()
             self._start(*node.inside("slurmd", "-D", "-N", node.name))
         self.wait_until(lambda: self.run("sinfo", "-h", "-N", "-t", "idle").stdout.count("\n") == len(members))
 

@@ -5,13 +5,13 @@
 ///
 /// docs/probe.md has the options and what is measured.
 
-#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/output_directory.hpp"
 #include "bench/session.hpp"
+#include "measure/statistics.hpp"
 #include "parallel/program.hpp"
 #include "program/slabmark-probe/files.hpp"
 #include "program/slabmark-probe/nodes.hpp"
@@ -35,10 +35,8 @@ std::string node_table(const CellRecord& record, std::uint64_t bytes) {
       if (!trial[node].is_null()) values.push_back(trial[node].get<double>());
     }
     if (values.empty()) continue;
-    std::nth_element(values.begin(),
-                     values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-    const double median = values[values.size() / 2];
-    text += fmt::format("  {:10.1f} MiB/s  {}\n", static_cast<double>(bytes) / median / (1 << 20),
+    text += fmt::format("  {:10.1f} MiB/s  {}\n",
+                        static_cast<double>(bytes) / median(values) / (1 << 20),
                         of_nodes["hosts"][node].get<std::string>());
   }
   return text;

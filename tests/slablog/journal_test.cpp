@@ -50,7 +50,7 @@ class Journals : public ::testing::Test {
 
   const Scratch scratch_;
   const std::string path_ = scratch_.file("file");
-  std::string before_ = std::string(8, 'M') + std::string(92, '.');
+  std::string before_ = std::string(100, '.').replace(0, 8, 8, 'M');
 };
 
 /// One that has committed what is in the file; the file then goes back to that.

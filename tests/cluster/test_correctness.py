@@ -20,7 +20,7 @@ suites = {
     "exchange": "*",
     "rearrange": "*",
     "chunked": "*",
-    "method": "*earranged*:*blob*:*floor*:*mpiio_collective*:*pnetcdf_varn*:*hdf5_slab*",
+    "method": "Rearranged.*:Floor.*:*/mpiio_collective:*/pnetcdf_varn:*/hdf5_slab:*/blob:*/*_rearranged:*/*rearranged*node_ranks*:*/*rearranged*deflate*",
     "slice": "*",
     "map": "*",
     "checkpoint": "*",

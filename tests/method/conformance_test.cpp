@@ -317,8 +317,9 @@ TEST_P(Conformance, ElementsThatTwoRanksWriteAreRefusedByNameBeforeDataIsMoved) 
   if (comm.size() == 1) GTEST_SKIP() << "one rank alone cannot overlap another";
   Pattern pattern;
   pattern.name = "overlap";
-  pattern.datasets = {{"v", ElementType::int32, {{"x", 100}}, false, std::nullopt}};
-  const auto file = select_row_runs({100}, {{20 * static_cast<std::uint64_t>(comm.rank()), 21}});
+  const auto all = 20 * static_cast<std::uint64_t>(comm.size()) + 20;
+  pattern.datasets = {{"v", ElementType::int32, {{"x", all}}, false, std::nullopt}};
+  const auto file = select_row_runs({all}, {{20 * static_cast<std::uint64_t>(comm.rank()), 21}});
   pattern.transfers = [file](std::uint64_t) {
     return std::vector<Transfer>{{0, 0, file, nullptr}};
   };

@@ -11,6 +11,7 @@
 
 #include <gmock/gmock.h>
 
+#include "file_size_limit.hpp"
 #include "parallel/comm.hpp"
 #include "rearrange/api/rearrange.h"
 #include "scratch.hpp"
@@ -268,8 +269,8 @@ class RearrangeLibraryFailure : public RearrangeLibrary,
 TEST_P(RearrangeLibraryFailure, OfAWriteIsACodeOnAllRanksAtTheLatestWhenTheFileIsClosed) {
   ASSERT_EQ(slabmark_set_option(system, "in_flight", GetParam()), SLABMARK_OK);
   const int file = open("a", SLABMARK_CREATE);
-  // Beyond what a file can hold.
-  const std::int64_t far = std::int64_t{1} << 62;
+  const std::int64_t far = std::int64_t{1} << 40;
+  const FileSizeLimit limit(far);
   const int variable = define(file, far);
   const auto buffer = values(cards, 0);
   const int decomp = decomposition(cards);

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <sys/resource.h>
 #include <thread>
 #include <vector>
 
@@ -252,41 +253,72 @@ class Copy {
   std::vector<std::byte> memory_;
 };
 
+/// What a step took: seconds, and of this thread pages that were first touched, and how often it
+/// gave its core away; each of the rank that has most.
+struct Cost {
+  double seconds, faults, switches;
+};
+
+template <class Step>
+Cost cost_of(const Comm& comm, const Step& step) {
+  const auto usage = [] {
+    rusage now{};
+    getrusage(RUSAGE_THREAD, &now);
+    return now;
+  };
+  comm.barrier();
+  const rusage before = usage();
+  const double begin = now();
+  step();
+  const double seconds = now() - begin;
+  const rusage after = usage();
+  return {comm.max(seconds), comm.max(static_cast<double>(after.ru_minflt - before.ru_minflt)),
+          comm.max(static_cast<double>(after.ru_nvcsw - before.ru_nvcsw + after.ru_nivcsw -
+                                       before.ru_nivcsw))};
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
 /// What a program waits for in each record that is written while it computes (asleep), beside one
 /// copy of the same data.
 void measure_stalls(const Comm& comm, const Pattern& pattern, const Data& data, int system,
                     const std::string& path, std::uint64_t trials, double computes) {
-  const auto seconds_of = [&](const auto& step) {
-    comm.barrier();
-    const double begin = now();
-    step();
-    return comm.max(now() - begin);
-  };
   Copy copy(data);
   for (const bool copies : {false, true}) {
     ByLibrary library(comm, pattern, data, copies, system);
     std::vector<double> copying, standing, ratios;
+    std::vector<double> faults[2], switches[2];                // of copy and record
     for (std::uint64_t trial = 0; trial <= trials; ++trial) {  // the first is for warming up
       if (comm.is_root()) std::remove(path.c_str());
       comm.barrier();
       library.write(path, [&](std::uint64_t round, const auto& put) {
-        double of_copy = 0, of_put = 0;
-        const auto copy_now = [&] { of_copy = seconds_of([&] { copy.make(pattern, round); }); };
+        Cost of_copy{}, of_put{};
+        const auto copy_now = [&] { of_copy = cost_of(comm, [&] { copy.make(pattern, round); }); };
         if (round % 2 == 0) copy_now();  // whoever comes second finds the data in the caches
-        of_put = seconds_of(put);
+        of_put = cost_of(comm, put);
         if (round % 2 == 1) copy_now();
         if (trial > 0 && round > 0) {  // of the first, variables without time are a part
-          copying.push_back(of_copy);
-          standing.push_back(of_put);
-          ratios.push_back(of_put / of_copy);
+          copying.push_back(of_copy.seconds);
+          standing.push_back(of_put.seconds);
+          ratios.push_back(of_put.seconds / of_copy.seconds);
+          for (const int which : {0, 1}) {
+            faults[which].push_back((which == 0 ? of_copy : of_put).faults);
+            switches[which].push_back((which == 0 ? of_copy : of_put).switches);
+          }
         }
         std::this_thread::sleep_for(std::chrono::duration<double>(computes));
       });
     }
     if (!comm.is_root()) continue;
-    fmt::print("{:<15} one copy {}  stall {}  ratio {}\n",
-               copies ? "library, write" : "library, iput", median_and_range(copying),
-               median_and_range(standing), median_and_range(ratios));
+    fmt::print(
+        "{:<15} one copy {}  stall {}  ratio {}  page faults {:.0f} {:.0f}  switches {:.0f} "
+        "{:.0f}\n",
+        copies ? "library, write" : "library, iput", median_and_range(copying),
+        median_and_range(standing), median_and_range(ratios), median(faults[0]), median(faults[1]),
+        median(switches[0]), median(switches[1]));
   }
   if (comm.is_root()) std::remove(path.c_str());
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "exchange/move_elements.hpp"
+#include "exchange/ranges.hpp"
 #include "exchange/run_exchange.hpp"
 #include "parallel/agree.hpp"
 
@@ -210,11 +211,7 @@ void FlushPlan::refuse_shared_elements() const {
   if (!shared) return;
   const auto after = std::upper_bound(map_begin_.begin(), map_begin_.end(), *shared);
   const auto map = static_cast<std::size_t>(after - map_begin_.begin()) - 1;
-  throw InputError(
-      fmt::format("Element {} of '{}' is written by more than one rank, which would leave to "
-                  "chance whose value "
-                  "stays; give each element to one rank.",
-                  *shared - map_begin_[map], maps_[map].name));
+  throw written_by_several(*shared - map_begin_[map], maps_[map].name);
 }
 
 FlushPlan::OnLine FlushPlan::of_source(int source, std::size_t item, Run part) const {

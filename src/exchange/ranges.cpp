@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
 #include "exchange/run_exchange.hpp"
 #include "parallel/agree.hpp"
 
@@ -49,6 +48,14 @@ RunList runs_in_my_range(const Comm& comm, const RunList& mine, std::uint64_t to
   }
   sort_runs(all);
   return all;
+}
+
+InputError written_by_several(std::uint64_t element, const std::string& array) {
+  return InputError(
+      fmt::format("Element {} of '{}' is written by more than one rank, which would leave to "
+                  "chance whose value "
+                  "stays; give each element to one rank.",
+                  element, array));
 }
 
 }  // namespace slabmark

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "base/error.hpp"
 #include "geometry/run.hpp"
 #include "parallel/comm.hpp"
 
@@ -13,5 +15,8 @@ namespace slabmark {
 /// ranks stay, so that find_overlap() sees them. Memory follows what comes and goes, plus a few
 /// words a rank. Every rank throws InputError if a run of any of them leaves the array.
 RunList runs_in_my_range(const Comm& comm, const RunList& mine, std::uint64_t total);
+
+/// What to throw where ranks that write overlap in an element of an array.
+InputError written_by_several(std::uint64_t element, const std::string& array);
 
 }  // namespace slabmark

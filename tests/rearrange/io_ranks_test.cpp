@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "file_size_limit.hpp"
 #include "parallel/comm.hpp"
 #include "rearrange/api/rearrange.h"
 #include "scratch.hpp"
@@ -28,7 +28,7 @@ using testing::HasSubstr;
 struct Case {
   bool half;  ///< of all ranks do I/O; else one
   const char* in_flight;
-  bool messages;  ///< through small windows, in place of shared memory
+  int node_ranks;  ///< so many share memory, and others send messages through small windows; 0: all
 };
 
 class RearrangeIoRanks : public testing::TestWithParam<Case> {
@@ -52,8 +52,8 @@ class RearrangeIoRanks : public testing::TestWithParam<Case> {
       MPI_Comm_size(of_program, &size);
       for (std::int64_t e = rank; e < elements; e += size) cards.push_back(e);
       set("in_flight", GetParam().in_flight);
-      if (GetParam().messages) {
-        set("node_ranks", "1");
+      if (GetParam().node_ranks > 0) {
+        set("node_ranks", std::to_string(GetParam().node_ranks).c_str());
         set("window", "4K");
       }
       program();
@@ -222,11 +222,12 @@ TEST_P(RearrangeIoRanks, WriteWithoutFurtherCallsAndNoMoreThanMayBeInFlightIsUnw
 
 TEST_P(RearrangeIoRanks, MayStandStillForAsManyFlushesAsMayBeInFlight) {
   const std::int64_t in_flight = std::stoi(GetParam().in_flight);
-  if (GetParam().messages || in_flight == 0 || !is_on_one_node()) {
+  if (GetParam().node_ranks > 0 || in_flight == 0 || !is_on_one_node()) {
     GTEST_SKIP() << "the others wait for them at once, and signals do not reach other nodes";
   }
   const auto pids = comm.gather(static_cast<std::uint64_t>(getpid()));
   with_io_ranks([&] {
+    set("window", "1K");  // the data are not in what goes to the file next, either
     const int decomp = decomposition(cards);
     const int file = open("a");
     define(file);
@@ -256,13 +257,100 @@ TEST_P(RearrangeIoRanks, MayStandStillForAsManyFlushesAsMayBeInFlight) {
   });
 }
 
+TEST_P(RearrangeIoRanks, KeepApartWhatIsPutToTwoFilesInTurnAndLeaveOutWhatIsRefused) {
+  with_io_ranks([&] {
+    const int files[] = {open("a"), open("b")};
+    constexpr std::int64_t records = 6;
+    for (const int file : files) {
+      for (int v = 0; v < 3; ++v) define(file, v * records * bytes);
+    }
+    const auto put = [&](int file, int variable, std::int64_t record, double first) {
+      // Of a decomposition of its own, which goes while it is pending.
+      const int decomp = decomposition(cards);
+      auto data = values(cards, first);
+      EXPECT_EQ(slabmark_set_frame(file, variable, record), SLABMARK_OK);
+      EXPECT_EQ(slabmark_write_darray(file, variable, decomp, count(data), data.data(), nullptr),
+                SLABMARK_OK)
+          << slabmark_message();
+      EXPECT_EQ(slabmark_free_decomp(decomp), SLABMARK_OK);
+      data.assign(data.size(), -1);
+    };
+    const int decomp = decomposition(cards);
+    const auto first_of = [](int f, int variable, std::int64_t record) {
+      return 1e6 * f + 1e5 * variable + 1e4 * static_cast<double>(record);
+    };
+    for (std::int64_t record = 0; record < records; ++record) {
+      if (record == 2) {
+        put(files[0], 0, record, -7);
+        const double none = 0;
+        const int code = rank == 0
+                             ? slabmark_write_darray(files[0], 1, decomp, 1 << 20, &none, nullptr)
+                             : slabmark_write_darray(files[0], 1, decomp, count(cards),
+                                                     values(cards, -7).data(), nullptr);
+        EXPECT_EQ(code, rank == 0 ? SLABMARK_ELENGTH : SLABMARK_OK);
+        put(files[1], 2, record, -7);
+        EXPECT_EQ(slabmark_flush(files[0]), SLABMARK_ELENGTH);
+        // The later one stays, also in the next flush of another file.
+        put(files[1], 2, record, -8);
+      }
+      const int variables = record < 3 ? 2 : 3;  // more at a time
+      for (int v = 0; v < variables; ++v) {
+        for (const int f : {0, 1}) put(files[f], v, record, first_of(f, v, record));
+      }
+      for (const int f : {1, 0}) EXPECT_EQ(slabmark_flush(files[f]), SLABMARK_OK);
+    }
+    for (const int file : files) EXPECT_EQ(slabmark_close(file), SLABMARK_OK);
+    for (const int f : {0, 1}) {
+      const auto all = contents(f == 0 ? "a" : "b");
+      ASSERT_EQ(all.size(), 3u * records * elements);
+      for (int v = 0; v < 3; ++v) {
+        for (std::int64_t record = v < 2 ? 0 : 3; record < records; ++record) {
+          expect_counted(all, static_cast<std::size_t>((v * records + record) * elements),
+                         first_of(f, v, record));
+        }
+      }
+      const auto unput = static_cast<std::size_t>((2 * records + 2) * elements);
+      EXPECT_EQ(all[unput + 5], f == 0 ? 0 : -3);
+    }
+  });
+}
+
+TEST_P(RearrangeIoRanks, FillWhatNobodyHasWhileTheProgramGoesOn) {
+  with_io_ranks([&] {
+    std::vector<std::int64_t> low;
+    for (const std::int64_t e : cards) {
+      if (e < 600) low.push_back(e);
+    }
+    const int decomp = decomposition(low), none = decomposition({});
+    const int file = open("a");
+    define(file);
+    const double fill = 1e36;
+    for (std::int64_t record = 0; record < 4; ++record) {
+      const auto data = values(low, 10 * static_cast<double>(record));
+      EXPECT_EQ(slabmark_set_frame(file, 0, record), SLABMARK_OK);
+      EXPECT_EQ(record == 2
+                    ? slabmark_iput_darray(file, 0, none, 0, nullptr, &fill)
+                    : slabmark_iput_darray(file, 0, decomp, count(data), data.data(), &fill),
+                SLABMARK_OK)
+          << slabmark_message();
+      EXPECT_EQ(slabmark_flush(file), SLABMARK_OK) << slabmark_message();
+    }
+    EXPECT_EQ(slabmark_close(file), SLABMARK_OK) << slabmark_message();
+    const auto all = contents("a");
+    ASSERT_EQ(all.size(), 4u * elements);
+    for (std::size_t e = 0; e < all.size(); ++e) {
+      const std::size_t record = e / elements, in_record = e % elements;
+      const bool put = record != 2 && in_record < 600;
+      ASSERT_EQ(all[e], put ? static_cast<double>(10 * record + in_record) : fill) << e;
+    }
+  });
+}
+
 TEST_P(RearrangeIoRanks, TellOfWhatFailsOnAllRanksAtTheLatestWhenTheFileIsClosedAndGoOn) {
-  const std::int64_t far = std::int64_t{1} << 40;
-  const FileSizeLimit limit(far);
   with_io_ranks([&] {
     const int decomp = decomposition(cards);
     const int file = open("a"), other = open("b");
-    define(file, far);
+    define(file, std::int64_t{1} << 62);  // beyond what a file can hold
     define(other);
     int flushed = SLABMARK_OK;
     for (int record = 0; record < 4; ++record) flushed = write_record(file, decomp, 0, 0);
@@ -302,11 +390,15 @@ TEST_P(RearrangeIoRanks, RefuseWhatTwoRanksWriteAndNothingIsPendingThen) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RearrangeIoRanks,
-                         testing::Values(Case{false, "0", false}, Case{true, "0", true},
-                                         Case{true, "2", false}, Case{false, "1", true}),
+                         testing::Values(Case{false, "0", 0}, Case{true, "0", 1},
+                                         Case{true, "2", 0}, Case{false, "1", 1},
+                                         Case{true, "1", 2}),
                          [](const auto& one) {
                            return std::string(one.param.half ? "Half" : "One") + "InFlight" +
-                                  one.param.in_flight + (one.param.messages ? "Messages" : "");
+                                  one.param.in_flight +
+                                  (one.param.node_ranks == 0
+                                       ? std::string()
+                                       : fmt::format("NodesOf{}", one.param.node_ranks));
                          });
 
 TEST(RearrangeIoRanksCount, ThatLeavesNobodyToTheProgramIsACodeOnAllRanks) {

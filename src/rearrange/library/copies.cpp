@@ -1,7 +1,7 @@
 #include "rearrange/library/copies.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <new>
@@ -19,9 +19,10 @@ struct Copies::Pool {
   Memory take(std::uint64_t bytes) {
     const std::lock_guard lock(mutex);
     Memory memory;
-    if (const auto found = idle.find(bytes); found != idle.end()) {
+    // What came back last is the likeliest to be in a cache.
+    if (const auto [first, end] = idle.equal_range(bytes); first != end) {
       idle_bytes -= bytes;
-      memory = std::move(idle.extract(found).mapped());
+      memory = std::move(idle.extract(std::prev(end)).mapped());
     } else {
       while (!idle.empty() && used_bytes + bytes + idle_bytes > most_used) {
         idle_bytes -= idle.begin()->first;
@@ -47,12 +48,10 @@ struct Copies::Pool {
 
 Copies::Copies() : pool_(std::make_shared<Pool>()) {}
 
-std::shared_ptr<std::byte[]> Copies::make(const std::byte* data, std::uint64_t bytes) {
-  const std::shared_ptr<std::byte[]> copy(
-      pool_->take(bytes).release(),
-      [pool = pool_, bytes](std::byte* memory) { pool->give_back(Pool::Memory(memory), bytes); });
-  if (bytes > 0) std::memcpy(copy.get(), data, bytes);
-  return copy;
+std::shared_ptr<std::byte[]> Copies::memory(std::uint64_t bytes) {
+  return {pool_->take(bytes).release(), [pool = pool_, bytes](std::byte* memory) {
+            pool->give_back(Pool::Memory(memory), bytes);
+          }};
 }
 
 }  // namespace slabmark::rearrange

@@ -12,8 +12,8 @@ class Copies {
  public:
   Copies();
 
-  /// The memory comes back when the last pointer to it goes, on any thread.
-  std::shared_ptr<std::byte[]> make(const std::byte* data, std::uint64_t bytes);
+  /// Memory for one, which comes back when the last pointer to it goes, on any thread.
+  std::shared_ptr<std::byte[]> memory(std::uint64_t bytes);
 
  private:
   struct Pool;

@@ -102,8 +102,7 @@ void Decomposition::take(std::span<const std::int64_t> extents, std::span<const 
   pieces_ = std::make_shared<const std::vector<Piece>>(std::move(pieces));
 }
 
-const PiecesPtr& Decomposition::holes() {
-  if (holes_) return holes_;
+RunList Decomposition::of_all_in_my_range() const {
   std::vector<int> all(static_cast<std::size_t>(comm_.size()));
   std::iota(all.begin(), all.end(), 0);
   if (!have_memory_to_plan(comm_, pieces_->size(), all)) {
@@ -111,6 +110,19 @@ const PiecesPtr& Decomposition::holes() {
   }
   RunList mine;
   for (const Piece& piece : *pieces_) append(mine, {piece.file, piece.length});
+  return runs_in_my_range(comm_, mine, elements_);
+}
+
+void Decomposition::refuse_shared(const std::string& name) const {
+  const RunList runs = of_all_in_my_range();
+  agreed(comm_, SLABMARK_EOVERLAP, [&] {
+    const auto shared = find_overlap(runs);
+    if (shared) throw written_by_several(*shared, name);
+  });
+}
+
+const PiecesPtr& Decomposition::holes() {
+  if (holes_) return holes_;
   const Run range = equal_range(elements_, static_cast<std::uint64_t>(comm_.rank()),
                                 static_cast<std::uint64_t>(comm_.size()));
   std::vector<Piece> holes;
@@ -120,7 +132,7 @@ const PiecesPtr& Decomposition::holes() {
       holes.push_back({end, 0, std::min(hole_end - end, most_fill)});
     }
   };
-  for (const Run& run : runs_in_my_range(comm_, mine, elements_)) {
+  for (const Run& run : of_all_in_my_range()) {
     leave_out(run.offset);
     end = std::max(end, run.end());
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "geometry/run.hpp"
 #include "parallel/comm.hpp"
@@ -33,6 +34,10 @@ class Decomposition {
   std::uint64_t most_bytes() const { return most_bytes_; }  ///< of any rank's buffer
   const PiecesPtr& pieces() const { return pieces_; }
 
+  /// Collective. Throws a Failure on all ranks where two of them have the same element of the array
+  /// of this name.
+  void refuse_shared(const std::string& name) const;
+
   /// What no rank has: each rank's share of it, as pieces of a buffer that holds nothing but fill
   /// values, most_fill of them. Collective when first called.
   const PiecesPtr& holes();
@@ -40,6 +45,7 @@ class Decomposition {
 
  private:
   void take(std::span<const std::int64_t> extents, std::span<const BufferRun> runs);
+  RunList of_all_in_my_range() const;
 
   const Comm& comm_;
   std::int64_t number_;

@@ -42,6 +42,40 @@ FileData::Opening shared(const Comm& all, FileData::Opening opening) {
   return opening;
 }
 
+constexpr std::size_t words_of_part = 5;
+
+/// What I/O ranks are told of the arrays that are moved.
+void add_parts(Words& words, const FileData::Moved& moved) {
+  words.push_back(static_cast<std::int64_t>(moved.parts.size()));
+  for (std::size_t i = 0; i < moved.parts.size(); ++i) {
+    const ArrayPlace& place = moved.parts[i].place;
+    words.insert(
+        words.end(),
+        {static_cast<std::int64_t>(place.offset), static_cast<std::int64_t>(place.element_bytes),
+         static_cast<std::int64_t>(place.elements), moved.pieces[i], moved.variables[i]});
+  }
+}
+
+/// The same from `words`, behind so many others, for an I/O rank that has nothing of the arrays;
+/// their names stand in `names`.
+FileData::Moved parts_of(const Words& words, std::size_t behind, std::vector<std::string>& names,
+                         System& system) {
+  names.resize(static_cast<std::size_t>(words[behind]));
+  FileData::Moved moved;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto* const its = words.data() + behind + 1 + i * words_of_part;
+    names[i] = FileData::name_of(static_cast<int>(its[4]));
+    moved.parts.push_back({{static_cast<std::uint64_t>(its[0]), static_cast<std::uint64_t>(its[1]),
+                            static_cast<std::uint64_t>(its[2])},
+                           system.no_pieces(its[3]),
+                           nullptr,
+                           names[i]});
+    moved.pieces.push_back(its[3]);
+    moved.variables.push_back(its[4]);
+  }
+  return moved;
+}
+
 }  // namespace
 
 /// How a flush is moved, as all ranks do it.
@@ -95,59 +129,86 @@ void FileData::open(const Opening& opening) {
   settings.aggregators = least(settings.aggregators);
   alignment_ = least(choices.alignment().value);
   if (const IoRanks* const io = system_.io_ranks()) {
+    if (system_.prepare_handover() && system_.is_io_rank()) {
+      RearrangerSettings own = settings;
+      own.aggregators = io->ranks().size();
+      engine_of_io_ranks_ = &system_.engine(system_.comm(), own);
+    }
     settings.dedicated = io->ranks();
     if (system_.writes_in_background() && settings.window == 0) settings.window = window_of_io_rank;
   }
-  engine_ = &system_.engine(settings);
+  engine_ = &system_.engine(all, settings);
 }
 
 const Comm& FileData::movers() const {
   return system_.io_ranks() ? system_.comm() : engine_->comm();
 }
 
-void FileData::move(const Moved& moved, bool writing, bool later) {
+FileData::Way FileData::way_of(const Engine& engine, const Comm& ranks, const Moved& moved,
+                               bool writing) const {
   Way way;
   way.writing = writing;
-  way.later = later;
   std::array<std::int64_t, System::most_plans> misfits;
   misfits.fill(1);
   const auto failure = caught([&] {
     way.region = region_of(moved);
-    const auto fitting = engine_->fitting({moved.parts, way.region, alignment_, writing});
+    const auto fitting = engine.fitting({moved.parts, way.region, alignment_, writing});
     std::ranges::transform(fitting, misfits.begin(), [](bool fits) { return !fits; });
   });
-  agree(movers(), failure, SLABMARK_EFORMAT, misfits);
+  agree(ranks, failure, SLABMARK_EFORMAT, misfits);
   const auto fitting = std::ranges::find(misfits, 0);
   if (fitting != misfits.end()) way.plan = fitting - misfits.begin();
+  return way;
+}
 
+void FileData::move(const Moved& moved, bool writing, bool later) {
+  Way way = way_of(*engine_, movers(), moved, writing);
+  way.later = later;
   Words words{word(Order::move), number_, way.plan, writing, later};
-  for (std::size_t i = 0; system_.io_ranks() && i < moved.parts.size(); ++i) {
-    const ArrayPlace& place = moved.parts[i].place;
-    words.insert(
-        words.end(),
-        {static_cast<std::int64_t>(place.offset), static_cast<std::int64_t>(place.element_bytes),
-         static_cast<std::int64_t>(place.elements), moved.pieces[i], moved.variables[i]});
-  }
+  if (system_.io_ranks()) add_parts(words, moved);
   system_.order(words);
   move_by(way, moved);
 }
 
 void FileData::follow(const Words& words) {
-  constexpr std::size_t head = 5, of_part = 5;
-  const std::size_t parts = (words.size() - head) / of_part;
-  std::vector<std::string> names(parts);
-  Moved moved;
-  for (std::size_t i = 0; i < parts; ++i) {
-    const auto* const its = words.data() + head + i * of_part;
-    names[i] = name_of(static_cast<int>(its[4]));
-    moved.parts.push_back({{static_cast<std::uint64_t>(its[0]), static_cast<std::uint64_t>(its[1]),
-                            static_cast<std::uint64_t>(its[2])},
-                           system_.no_pieces(its[3]),
-                           nullptr,
-                           names[i]});
+  std::vector<std::string> names;
+  const Moved moved = parts_of(words, 5, names, system_);
+  move_by({region_of(moved), words[2], words[3] != 0, words[4] != 0}, moved);
+}
+
+void FileData::hand_over(const Moved& moved, const std::vector<std::uint64_t>& positions) {
+  Handover& handover = *system_.handover();
+  for (const std::int64_t pieces : handover.forgotten()) {
+    system_.order({word(Order::forget), pieces});
   }
-  Way way{region_of(moved), words[2], words[3] != 0, words[4] != 0};
-  move_by(way, moved);
+  Words words{word(Order::write), number_, handover.hand_over()};
+  add_parts(words, moved);
+  words.insert(words.end(), positions.begin(), positions.end());
+  system_.order(words);
+  system_.handed_over();
+}
+
+void FileData::write_copies(const Words& words) {
+  Handover& handover = *system_.handover();
+  std::byte* const memory = handover.await(words[2]);
+  std::exception_ptr failure = broken();  // the same on all I/O ranks
+  if (!failure) {
+    failure = caught([&] {
+      std::vector<std::string> names;
+      Moved moved = parts_of(words, 3, names, system_);
+      const auto* const positions = words.data() + words.size() - moved.parts.size();
+      for (std::size_t i = 0; i < moved.parts.size(); ++i) {
+        moved.parts[i].pieces = handover.pieces(moved.pieces[i]);
+        moved.parts[i].buffer = memory + positions[i];
+      }
+      Engine& engine = *engine_of_io_ranks_;
+      const Way way = way_of(engine, system_.comm(), moved, true);
+      take_plan(engine, {moved.parts, way.region, alignment_, true}, way.plan);
+      agree(system_.comm(), transfer(engine, way, moved), SLABMARK_EIO);
+    });
+  }
+  handover.set_written();
+  answer(failure);
 }
 
 Region FileData::region_of(const Moved& moved) const {
@@ -156,16 +217,19 @@ Region FileData::region_of(const Moved& moved) const {
   return Region(places, padding_);
 }
 
-void FileData::move_by(const Way& way, const Moved& moved) {
-  if (way.plan == Way::new_plan) {
-    const auto refused = caught([&] {
-      engine_->make({moved.parts, way.region, alignment_, way.writing});
-    });
-    if (refused) throw failure_of(refused, SLABMARK_EOVERLAP);  // the same on all ranks
-  } else {
-    engine_->use(static_cast<std::size_t>(way.plan));
+// What fails does so on all ranks.
+void FileData::take_plan(Engine& engine, const Layout& layout, std::int64_t plan) {
+  if (plan != Way::new_plan) {
+    engine.use(static_cast<std::size_t>(plan));
+    return;
   }
-  const auto failure = caught([&] {
+  const auto refused = caught([&] { engine.make(layout); });
+  if (refused) throw failure_of(refused, SLABMARK_EOVERLAP);
+}
+
+/// What fails on this rank.
+std::exception_ptr FileData::transfer(Engine& engine, const Way& way, const Moved& moved) {
+  return caught([&] {
     const std::exception_ptr before = way.writing ? broken() : nullptr;
     const auto leave_out = [](Rearranger& rearranger, const Rearranger::Flush& flush,
                               const Rearranger::FileAccess&) {
@@ -173,21 +237,30 @@ void FileData::move_by(const Way& way, const Moved& moved) {
     };
     std::vector<std::byte*> buffers;
     for (const Part& part : moved.parts) buffers.push_back(part.buffer);
-    data_.move(*engine_, way.region, buffers, way.writing, swaps_bytes_,
+    data_.move(engine, way.region, buffers, way.writing, swaps_bytes_,
                before ? leave_out : DataFile::Mover());
     if (before) std::rethrow_exception(before);
   });
+}
+
+void FileData::move_by(const Way& way, const Moved& moved) {
+  take_plan(*engine_, {moved.parts, way.region, alignment_, way.writing}, way.plan);
+  const auto failure = transfer(*engine_, way, moved);
   if (!way.later) {
     agree(engine_->comm(), failure, SLABMARK_EIO);
   } else if (!system_.accesses_files()) {
     system_.handed_over();
     if (failure) breaks(failure);
   } else {
-    const auto agreed = caught([&] { agree(system_.comm(), failure, SLABMARK_EIO); });
-    if (agreed) breaks(agreed);
-    const Failure said = agreed ? failure_of(agreed, SLABMARK_EIO) : Failure(SLABMARK_OK, "");
-    system_.io_ranks()->tell({number_, said.code(), said.what()});
+    answer(caught([&] { agree(system_.comm(), failure, SLABMARK_EIO); }));
   }
+}
+
+/// Of an I/O rank to those who did not wait, with what failed on all of them.
+void FileData::answer(const std::exception_ptr& failure) {
+  if (failure) breaks(failure);
+  const Failure said = failure ? failure_of(failure, SLABMARK_EIO) : Failure(SLABMARK_OK, "");
+  system_.io_ranks()->tell({number_, said.code(), said.what()});
 }
 
 void FileData::sync() {
@@ -232,6 +305,18 @@ void FileData::serve(System& system) {
           break;
         case Order::sync:
           files.at(number)->sync();
+          break;
+        case Order::reserve:
+          system.handover()->reserve(static_cast<std::uint64_t>(words[1]));
+          break;
+        case Order::share:
+          system.handover()->learn(words[1]);
+          break;
+        case Order::forget:
+          system.handover()->forget(words[1]);
+          break;
+        case Order::write:
+          files.at(number)->write_copies(words);
           break;
         default:
           files.at(number)->close();

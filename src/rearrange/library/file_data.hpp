@@ -41,6 +41,9 @@ class FileData {
 
   /// Collective. Returns when all is moved; with `later` when I/O ranks have it, see broken().
   void move(const Moved& moved, bool writing, bool later);
+  /// Collective: has I/O ranks write what was copied for them: of each part the position there. See
+  /// Handover and broken().
+  void hand_over(const Moved& moved, const std::vector<std::uint64_t>& positions);
   void sync();   ///< collective
   void close();  ///< collective
 
@@ -59,13 +62,19 @@ class FileData {
   struct Way;
   void open(const Opening& opening);
   void follow(const IoRanks::Words& words);
+  void write_copies(const IoRanks::Words& words);
+  void answer(const std::exception_ptr& failure);
   Region region_of(const Moved& moved) const;
+  Way way_of(const Engine& engine, const Comm& ranks, const Moved& moved, bool writing) const;
+  static void take_plan(Engine& engine, const Layout& layout, std::int64_t plan);
+  std::exception_ptr transfer(Engine& engine, const Way& way, const Moved& moved);
   void move_by(const Way& way, const Moved& moved);
 
   System& system_;
   std::int64_t number_;
   DataFile data_;
   Engine* engine_ = nullptr;
+  Engine* engine_of_io_ranks_ = nullptr;  ///< on one, where there is a Handover
   std::uint64_t alignment_ = 1, padding_ = 0;
   bool swaps_bytes_ = false;
 

@@ -31,18 +31,10 @@ std::unique_ptr<Comm> split(const Comm& all, bool first) {
   return Comm::taking_over(part);
 }
 
-// A core of a busy node may be needed by others while there is nothing to do for a while.
-void wait_for_message(const Comm& comm, int source, int tag) {
-  const auto start = std::chrono::steady_clock::now();
-  for (int there = 0;;) {
-    check_mpi(MPI_Iprobe(source, tag, comm.get(), &there, MPI_STATUS_IGNORE), "MPI_Iprobe");
-    if (there) return;
-    if (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(1)) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-  }
+bool is_message_there(const Comm& comm, int source, int tag) {
+  int there = 0;
+  check_mpi(MPI_Iprobe(source, tag, comm.get(), &there, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  return there != 0;
 }
 
 }  // namespace
@@ -52,6 +44,18 @@ IoRanks::IoRanks(const Comm& all, int count)
       ranks_(last_of_equal_shares(all.size(), count)),
       has_me_(std::ranges::binary_search(ranks_, all.rank())),
       group_(split(all, has_me_)) {}
+
+// A core of a busy node may be needed by others while there is nothing to do for a while.
+void IoRanks::wait_until(const std::function<bool()>& there) {
+  const auto start = std::chrono::steady_clock::now();
+  while (!there()) {
+    if (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(1)) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+}
 
 // Rank 0 is never an I/O rank.
 int IoRanks::root_of(bool io_ranks) const { return io_ranks ? ranks_.front() : 0; }
@@ -74,7 +78,7 @@ IoRanks::Words IoRanks::next_order() const {
   Words words;
   std::size_t expected = 1;
   do {
-    wait_for_message(all_, root_of(false), order_tag);
+    wait_until([&] { return is_message_there(all_, root_of(false), order_tag); });
     const std::size_t before = words.size();
     words.resize(before + words_of_message);
     MPI_Status status;
@@ -103,13 +107,11 @@ void IoRanks::tell(const Answer& answer) const {
 }
 
 std::optional<IoRanks::Answer> IoRanks::answer(bool waits) const {
+  const auto there = [&] { return is_message_there(all_, root_of(true), answer_tag); };
   if (waits) {
-    wait_for_message(all_, root_of(true), answer_tag);
-  } else {
-    int there = 0;
-    check_mpi(MPI_Iprobe(root_of(true), answer_tag, all_.get(), &there, MPI_STATUS_IGNORE),
-              "MPI_Iprobe");
-    if (!there) return std::nullopt;
+    wait_until(there);
+  } else if (!there()) {
+    return std::nullopt;
   }
   std::vector<char> bytes(2 * sizeof(std::int64_t) + longest_message);
   MPI_Status status;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,8 +26,11 @@ class IoRanks {
   const Comm& group() const { return *group_; }
 
   /// What I/O ranks are to do.
-  enum class Order : std::int64_t { open, move, sync, close, end };
+  enum class Order : std::int64_t { open, move, sync, close, end, reserve, share, forget, write };
   using Words = std::vector<std::int64_t>;
+
+  /// Returns when `there` says so; asleep where that takes longer.
+  static void wait_until(const std::function<bool()>& there);
 
   // On the other ranks.
 

@@ -27,8 +27,22 @@ class Digest {
   std::uint64_t state_ = 0xcbf29ce484222325;
 };
 
+/// At its end nothing is left of what a file has copied for I/O ranks and not handed over.
+struct Dropped {
+  Handover* handover;
+  std::int64_t file;
+  ~Dropped() {
+    if (handover) handover->drop(file);
+  }
+};
+
 std::uint64_t bytes_of(const Decomposition& decomposition) {
   return decomposition.count() * size_of(decomposition.type());
+}
+
+/// See FileData::Moved.
+std::int64_t number_of_pieces(const Decomposition& decomposition, bool holes) {
+  return 2 * decomposition.number() + (holes ? 1 : 0);
 }
 
 }  // namespace
@@ -38,13 +52,14 @@ OpenFile::OpenFile(std::shared_ptr<System> system, const std::string& path, int 
     : system_(std::move(system)),
       format_(format),
       context_(context),
-      writable_(mode != SLABMARK_READ) {
+      writable_(mode != SLABMARK_READ),
+      number_(system_->next_number()) {
   system_->agree_on_options();
   agreed(system_->comm(), SLABMARK_EARGUMENT, [&] {
     if (mode >= SLABMARK_READ && mode <= SLABMARK_CREATE) return;
     throw Failure(SLABMARK_EARGUMENT, fmt::format("{} is no mode to open a file in.", mode));
   });
-  data_ = std::make_unique<FileData>(*system_, system_->next_number(),
+  data_ = std::make_unique<FileData>(*system_, number_,
                                      FileData::Opening{path, mode, hints, format.fresh_from,
                                                        format.padding, format.swaps_bytes != 0});
 }
@@ -123,6 +138,7 @@ OpenFile::Request OpenFile::request_of(const Call& call) {
       {static_cast<std::uint64_t>(array.offset), size_of(array.type), decomposition.elements()},
       call.data,
       nullptr,
+      std::nullopt,
       call.fill != nullptr,
       {},
       &variable.name};
@@ -133,14 +149,33 @@ OpenFile::Request OpenFile::request_of(const Call& call) {
       std::memcpy(request.fill.data() + at, call.fill, size);
     }
   }
-  if (call.copies) copy(request);
   return request;
 }
 
 void OpenFile::copy(Request& request) {
-  if (request.copy) return;
-  request.copy = system_->copies().make(request.data, bytes_of(*request.decomposition));
-  request.data = request.copy.get();
+  if (Handover* const handover = system_->handover()) {
+    const auto copy = handover->copy(number_, number_of_pieces(*request.decomposition, false),
+                                     request.data, request.place.element_bytes);
+    if (copy) {
+      request.position = copy->position;
+      request.data = copy->memory;
+      return;
+    }
+  }
+  copy_apart(request);
+}
+
+/// Has memory for a copy, with which copy_apart() cannot fail.
+void OpenFile::prepare_copy(Request& request) {
+  if (!request.copy) request.copy = system_->copies().memory(bytes_of(*request.decomposition));
+}
+
+void OpenFile::copy_apart(Request& request) {
+  prepare_copy(request);
+  std::byte* const copy = request.copy.get();
+  const std::uint64_t bytes = bytes_of(*request.decomposition);
+  if (request.data != copy && bytes > 0) std::memcpy(copy, request.data, bytes);
+  request.data = copy;
 }
 
 void OpenFile::post(const Call& call) {
@@ -150,6 +185,7 @@ void OpenFile::post(const Call& call) {
     Request request = request_of(call);
     auto& pending = call.writes ? puts_ : gets_;
     if (request.place.elements > 0 && pending.contains(request.place.offset)) flush();
+    if (call.copies) copy(request);
     pending.insert(request.place.offset);
     requests_.push_back(std::move(request));
   });
@@ -158,7 +194,9 @@ void OpenFile::post(const Call& call) {
   if (failure) std::rethrow_exception(failure);
 }
 
+// As if it had left a copy: ranks must choose alike.
 void OpenFile::refuse(const std::exception_ptr& failure) {
+  if (system_->handover()) system_->handover()->claim(number_);
   if (!refused_) refused_ = failure;
 }
 
@@ -171,6 +209,7 @@ std::int64_t OpenFile::digest(Operation operation) const {
     digest.add(request.decomposition->number());
     digest.add(static_cast<std::int64_t>(request.place.offset));
     digest.add((request.writes ? 1 : 0) + (request.has_fill ? 2 : 0));
+    digest.add(request.position ? static_cast<std::int64_t>(*request.position) : -1);
   }
   return digest.value();
 }
@@ -195,31 +234,43 @@ void OpenFile::flush_as(Operation operation) {
   }
   const bool later = system_->writes_in_background() && !reads && operation == Operation::flush;
   const bool by_thread = later && !system_->io_ranks();
+  Handover* const handover = system_->handover();
+  const Dropped dropped{handover, number_};
   if (!failure) failure = data_->broken();
   if (!failure && by_thread) {
     failure = caught([&] {
-      for (Request& request : requests) copy(request);
+      for (Request& request : requests) prepare_copy(request);
     });
   }
-  std::int64_t common[] = {all, -all, end_record};
+  const auto written = static_cast<std::int64_t>(handover ? handover->written() : 0);
+  std::int64_t common[] = {all, -all, end_record, -written};
   agree(system_->comm(), failure, SLABMARK_EARGUMENT, common);
   if (common[0] != -common[1]) {
     throw Failure(SLABMARK_ERANKS,
                   "Ranks made different calls before this one, or another one than this; nothing "
                   "of them was moved.");
   }
+  if (handover) handover->know_written(static_cast<std::uint64_t>(-common[3]));
   if (format_.grow && end_record > records_) {
-    agreed(system_->comm(), SLABMARK_EARGUMENT, [&] { check(format_.grow(context_, end_record)); });
+    const auto grow = [&] { check(format_.grow(context_, end_record)); };
+    if (later) {  // nobody waits for the others to hear of it
+      if (const auto failed = caught(grow)) refuse(failed);
+    } else {
+      agreed(system_->comm(), SLABMARK_EARGUMENT, grow);
+    }
     records_ = end_record;
   }
   for (const Request& request : requests) {
     if (request.has_fill) request.decomposition->holes();
   }
   if (by_thread) {
+    // Behind the agreement, so that nobody waits for the others to copy.
+    for (Request& request : requests) copy_apart(request);
     move_by_thread(std::move(requests));
     return;
   }
   if (!later) system_->wait_for_background();
+  if (later && handover && hand_over(requests)) return;
   move(requests, true, later);
   move(requests, false);
 }
@@ -229,7 +280,7 @@ void OpenFile::move(const Requests& requests, bool writing, bool later) {
   const auto add = [&](const Request& request, const PiecesPtr& pieces, bool holes,
                        std::byte* buffer) {
     moved.parts.push_back({request.place, pieces, buffer, *request.name});
-    moved.pieces.push_back(2 * request.decomposition->number() + (holes ? 1 : 0));
+    moved.pieces.push_back(number_of_pieces(*request.decomposition, holes));
     moved.variables.push_back(request.variable);
   };
   for (const Request& request : requests) {
@@ -257,6 +308,69 @@ void OpenFile::move_by_thread(Requests requests) {
     if (failure) data_->breaks(failure);
   };
   system_->submit(work, bytes);
+}
+
+// All ranks have agreed that they have the same requests, so they come to the same.
+bool OpenFile::hand_over(Requests& requests) {
+  Handover& handover = *system_->handover();
+  if (!handover.claim(number_)) return false;
+  std::erase_if(requests, [](const Request& request) { return request.place.elements == 0; });
+  if (requests.empty()) return true;
+  std::uint64_t bytes = 0;
+  const auto count = [&](const Request& request, const PiecesPtr& pieces, bool holes,
+                         std::uint64_t elements) {
+    const std::int64_t number = number_of_pieces(*request.decomposition, holes);
+    if (!handover.knows(number)) {
+      if (!holes) request.decomposition->refuse_shared(*request.name);
+      system_->order({static_cast<std::int64_t>(IoRanks::Order::share), number});
+      handover.share(number, *pieces, elements, request.decomposition);
+    }
+    bytes += handover.bytes_of(number, request.place.element_bytes);
+  };
+  const auto filled = [](const Request& request) {
+    return request.fill.size() / request.place.element_bytes;
+  };
+  for (const Request& request : requests) {
+    const Decomposition& its = *request.decomposition;
+    count(request, its.pieces(), false, its.count());
+    if (request.has_fill) {
+      count(request, request.decomposition->holes(), true, filled(request));
+    }
+  }
+  if (bytes == 0) return true;
+  if (bytes > handover.bytes()) {
+    if (!system_->may_hold(handover.flushes() * bytes / handover.most_served())) return false;
+    agreed(system_->comm(), SLABMARK_EARGUMENT, [&] {
+      for (Request& request : requests) {
+        if (request.position) copy_apart(request);
+        request.position.reset();
+      }
+    });
+    system_->wait_for_background();
+    system_->order(
+        {static_cast<std::int64_t>(IoRanks::Order::reserve), static_cast<std::int64_t>(bytes)});
+    if (!handover.reserve(bytes) || !handover.claim(number_)) return false;
+  }
+  FileData::Moved moved;
+  std::vector<std::uint64_t> positions;
+  const auto add = [&](const Request& request, bool holes, std::uint64_t position) {
+    moved.parts.push_back({request.place, nullptr, nullptr, *request.name});
+    moved.pieces.push_back(number_of_pieces(*request.decomposition, holes));
+    moved.variables.push_back(request.variable);
+    positions.push_back(position);
+  };
+  for (const Request& request : requests) {
+    const std::uint64_t size = request.place.element_bytes;
+    const auto copied = [&](bool holes, const std::byte* data) {
+      return handover.copy(number_, number_of_pieces(*request.decomposition, holes), data, size)
+          .value()
+          .position;
+    };
+    add(request, false, request.position ? *request.position : copied(false, request.data));
+    if (request.has_fill) add(request, true, copied(true, request.fill.data()));
+  }
+  data_->hand_over(moved, positions);
+  return true;
 }
 
 void OpenFile::sync() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -71,6 +72,7 @@ class OpenFile {
     ArrayPlace place;
     std::byte* data;
     std::shared_ptr<std::byte[]> copy;
+    std::optional<std::uint64_t> position;  ///< of a copy for I/O ranks, see Handover
     bool has_fill = false;
     std::vector<std::byte> fill;  ///< as many elements as a piece of a hole may have
     const std::string* name;      ///< of the variable
@@ -81,16 +83,20 @@ class OpenFile {
   slabmark_array array_of(int variable, std::int64_t frame, bool writes);
   Request request_of(const Call& call);
   void copy(Request& request);
+  void prepare_copy(Request& request);
+  void copy_apart(Request& request);
   std::int64_t digest(Operation operation) const;
   void flush_as(Operation operation);
   void move(const Requests& requests, bool writing, bool later = false);
   void move_by_thread(Requests requests);
+  bool hand_over(Requests& requests);
   void check(int code) const;
 
   std::shared_ptr<System> system_;
   slabmark_format format_;
   void* context_;
   bool writable_;
+  std::int64_t number_;
   std::unique_ptr<FileData> data_;
 
   std::unordered_map<int, Variable> variables_;

@@ -114,13 +114,23 @@ void System::share_options() {
   }
 }
 
-Engine& System::engine(const RearrangerSettings& settings) {
+Engine& System::engine(const Comm& ranks, const RearrangerSettings& settings) {
   for (const auto& known : engines_) {
     if (known->settings() == settings) return *known;
   }
   std::unique_ptr<Engine> made;
-  agreed(all_, SLABMARK_EIO, [&] { made = std::make_unique<Engine>(all_, settings, most_plans); });
+  agreed(ranks, SLABMARK_EIO,
+         [&] { made = std::make_unique<Engine>(ranks, settings, most_plans); });
   return *engines_.emplace_back(std::move(made));
+}
+
+Handover* System::prepare_handover() {
+  if (std::exchange(handover_prepared_, true) || !io_ranks_ || in_flight_ == 0) {
+    return handover();
+  }
+  auto made = std::make_unique<Handover>(all_, *io_ranks_, options_.node_ranks, in_flight_);
+  if (made->is_possible()) handover_ = std::move(made);
+  return handover();
 }
 
 void System::submit(std::function<void()> work, std::uint64_t bytes) {

@@ -15,6 +15,7 @@
 #include "rearrange/choices.hpp"
 #include "rearrange/engine.hpp"
 #include "rearrange/library/copies.hpp"
+#include "rearrange/library/handover.hpp"
 #include "rearrange/library/io_ranks.hpp"
 
 namespace slabmark::rearrange {
@@ -45,6 +46,7 @@ class System {
 
   const Options& options() const { return options_; }
   std::uint64_t held() const { return held_; }  ///< most bytes of copies; 0: no bound
+  bool may_hold(std::uint64_t bytes) const { return held_ == 0 || bytes <= held_; }
 
   /// Throws Failure for an option or value that there is not.
   void set_option(const std::string& name, const std::string& value);
@@ -54,8 +56,14 @@ class System {
   /// Collective over all(), with each file: I/O ranks take the options of the others.
   void share_options();
 
-  /// Collective over all(): the engine of these settings.
-  Engine& engine(const RearrangerSettings& settings);
+  /// Collective over `ranks`, all() or the I/O ranks: the engine of these settings, in which the
+  /// latter are dedicated there, and here not.
+  Engine& engine(const Comm& ranks, const RearrangerSettings& settings);
+
+  /// Collective over all(), when options are shared: where ranks leave what I/O ranks write while
+  /// the program goes on, or null.
+  Handover* prepare_handover();
+  Handover* handover() { return handover_.get(); }
 
   Copies& copies() { return copies_; }
 
@@ -97,6 +105,8 @@ class System {
   bool options_agreed_ = false, options_shared_ = false;
   std::int64_t number_ = 0;
   std::vector<std::unique_ptr<Engine>> engines_;
+  bool handover_prepared_ = false;
+  std::unique_ptr<Handover> handover_;
   Copies copies_;
   std::deque<UnderWay> under_way_;
   std::uint64_t bytes_under_way_ = 0;

@@ -1,12 +1,22 @@
 # Sourced by the scripts of setup/: where things are kept, and what the machine has.
 
 unset PYTHONIOENCODING  # an unknown one would look like a Python that is too old
-HOME=${HOME:-$(getent passwd "$(id -u)" | cut -d : -f 6)}
+HOME=${HOME:-$(getent passwd "$(id -u)" | cut -d : -f 6 || true)}
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${SLABMARK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slabmark}
 
 say() { printf 'slabmark: %s\n' "$*" >&2; }
 give_up() { say "$*"; exit 2; }
+
+[[ $cache = /* ]] || { cache=$PWD/$cache; export SLABMARK_CACHE=$cache; }
+[ -z "${TMPDIR:-}" ] || { [ -d "$TMPDIR" ] && [ -w "$TMPDIR" ]; } ||
+  give_up "TMPDIR names '$TMPDIR', which is no folder that may be written: correct or unset it"
+
+# Makes the folder that all checkouts share.
+make_cache() {
+  mkdir -p "$cache" 2>/dev/null && [ -w "$cache" ] ||
+    give_up "'$cache', where HDF5 and the Python environment are kept, cannot be written: name another folder by SLABMARK_CACHE=..."
+}
 
 # version_at_least 3.25.1 3.26 -> false
 version_at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]; }

@@ -49,6 +49,11 @@ std::optional<std::string> parse_command_line(CLI::App& app, int argc, const cha
     return app.help();
   } catch (const CLI::CallForAllHelp&) {
     return app.help("", CLI::AppFormatMode::All);
+  } catch (const CLI::ExtrasError&) {  // whose own text lists them backwards
+    const std::vector<std::string> extra = app.remaining(true);
+    throw InputError(fmt::format("'{}' {} not expected; '{} --help' lists the options.",
+                                 fmt::join(extra, "', '"), extra.size() == 1 ? "is" : "are",
+                                 app.get_name()));
   } catch (const CLI::ParseError& error) {
     throw InputError(
         fmt::format("{}; '{} --help' lists the options.", error.what(), app.get_name()));

@@ -32,6 +32,25 @@ TEST(CommandLines, RefuseAnEmptyValueByTheOptionsName) {
   EXPECT_TRUE(parse({"a", ""}).starts_with("files is given without"));
 }
 
+TEST(CommandLines, NameWhatIsNotExpectedInItsOrder) {
+  const auto refusal = [](std::vector<const char*> words) {
+    CLI::App app("", "program");
+    app.add_subcommand("run")->add_flag("--quiet");
+    words.insert(words.begin(), "program");
+    try {
+      parse_command_line(app, static_cast<int>(words.size()), words.data());
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(refusal({"-o", "nodez", "out"}),
+            "'-o', 'nodez', 'out' are not expected; 'program --help' lists the options.");
+  EXPECT_THAT(refusal({"run", "--quiet", "--trails", "3"}),
+              testing::StartsWith("'--trails', '3' are not expected"));
+  EXPECT_THAT(refusal({"one"}), testing::StartsWith("'one' is not expected"));
+}
+
 using ::testing::HasSubstr;
 
 struct Values {

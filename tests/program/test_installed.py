@@ -36,9 +36,9 @@ def place():
 
 @pytest.fixture(scope="module")
 def prefix(place):
-    """All of it, installed and then moved."""
-    done = subprocess.run([os.environ["SLABMARK_CMAKE"], "--install", built, "--prefix", place / "first"],
-                          capture_output=True, text=True)
+    """All of it, installed by somebody who keeps files for himself, and then moved."""
+    settings = {**os.environ, "PRESET": built.name, "PREFIX": str(place / "first")}
+    done = subprocess.run([checkout / "setup/install"], env=settings, umask=0o077, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     (place / "elsewhere").mkdir()
     return (place / "first").rename(place / "elsewhere" / "slabmark")

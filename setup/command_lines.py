@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 HELP_COLUMN = 30  # of CLI11, the library that parses the command lines of the programs
@@ -83,7 +84,9 @@ def commands(lines):
 
 def run(path, *words):
     environment = {**os.environ, "COLUMNS": "1000", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    done = subprocess.run([path, *words], capture_output=True, text=True, timeout=120, env=environment)
+    # Even one rank alone makes a folder there, which another one that ends may remove (setup/own-tmpdir).
+    with tempfile.TemporaryDirectory() as environment["TMPDIR"]:
+        done = subprocess.run([path, *words], capture_output=True, text=True, timeout=120, env=environment)
     if done.returncode != 0:
         raise SystemExit(f"'{path} {' '.join(words)}' failed: {done.stderr.strip()}")
     return done.stdout

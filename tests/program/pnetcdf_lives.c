@@ -3,139 +3,16 @@
  *
  *     pnetcdf_lives <folder>             all but:
  *     pnetcdf_lives <folder> threads     two threads, each with a file of its own
+ *
+ * Lives of requests are in pnetcdf_lives_requests.c.
  */
+#include "pnetcdf_lives.h"
+
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include <mpi.h>
-#include <pnetcdf.h>
-
-enum { length = 12 };
-
-static int rank, ranks;
-static const char* folder;
-static const char* life;
-
-static const char* at(const char* name) {
-  static char paths[4][4096];
-  static int next;
-  char* const path = paths[next++ % 4];
-  snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-  return path;
-}
-
-static void say(const char* what, ...) {
-  char text[1024];
-  va_list values;
-  va_start(values, what);
-  vsnprintf(text, sizeof text, what, values);
-  va_end(values);
-  printf("rank %d: %s: %s\n", rank, life, text);
-}
-
-static void must(int error, const char* what) {
-  if (error == NC_NOERR) return;
-  fprintf(stderr, "rank %d: %s: %s: %s\n", rank, life, what, ncmpi_strerror(error));
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-/* A file with an array "v" of so many numbers, records "r" of as many, and another array "w". */
-static int create(const char* path, MPI_Comm comm, MPI_Info info, int ids[3]) {
-  int file, dims[2];
-  must(ncmpi_create(comm, path, NC_CLOBBER | NC_64BIT_DATA, info, &file), "create");
-  must(ncmpi_def_dim(file, "time", NC_UNLIMITED, &dims[0]), "def_dim");
-  must(ncmpi_def_dim(file, "x", (MPI_Offset)length * ranks, &dims[1]), "def_dim");
-  must(ncmpi_def_var(file, "v", NC_INT, 1, &dims[1], &ids[0]), "def_var");
-  must(ncmpi_def_var(file, "r", NC_INT, 2, dims, &ids[1]), "def_var");
-  must(ncmpi_def_var(file, "w", NC_INT, 1, &dims[1], &ids[2]), "def_var");
-  must(ncmpi_enddef(file), "enddef");
-  return file;
-}
-
-/* This rank's numbers, every so many elements, from `first` on; pending until they are waited for.
- */
-static int put(int file, int id, const int* numbers) {
-  const MPI_Offset start = rank, count = length, stride = ranks;
-  int request = -77;
-  must(ncmpi_iput_vars_int(file, id, &start, &count, &stride, numbers, &request), "iput_vars");
-  return request;
-}
-
-static const int* numbers(int first) {
-  static int all[16][length];
-  static int next;
-  int* const some = all[next++ % 16];
-  for (int i = 0; i < length; ++i) some[i] = first + 100 * i + rank;
-  return some;
-}
-
-static int wait_for_all(int file) { return ncmpi_wait_all(file, NC_REQ_ALL, NULL, NULL); }
-
-static void tell_wait(int file) { say("wait %d", wait_for_all(file)); }
-
-static void tell_wait_and_close(int file) {
-  tell_wait(file);
-  say("close %d", ncmpi_close(file));
-}
-
-typedef int wait_function(int file, int count, int* requests, int* statuses);
-
-static void tell_requests(const char* what, wait_function* call, int file, int count,
-                          int* requests) {
-  int statuses[] = {7, 7};
-  const int error = call(file, count, requests, statuses);
-  say("%s %d: %d %d, ids are gone: %d", what, error, statuses[0], statuses[1],
-      requests[0] == NC_REQ_NULL && requests[count - 1] == NC_REQ_NULL);
-}
-
-static void tell_pending(int file) {
-  int pending = -1;
-  const int error = ncmpi_inq_nreqs(file, &pending);
-  say("inq_nreqs %d: %d", error, pending);
-}
-
-static void tell_records(int file) {
-  MPI_Offset records = -1;
-  const int error = ncmpi_inq_dimlen(file, 0, &records);
-  say("inq_dimlen %d: %lld", error, (long long)records);
-}
-
-static unsigned digest(const int* values, int count) {
-  unsigned total = 0;
-  for (int i = 0; i < count; ++i) total = 31 * total + (unsigned)values[i];
-  return total;
-}
-
-/* What a variable holds, told by a handle of its own where `path` says which file. */
-static void tell(int file, const char* path, int id) {
-  const int own = path != NULL;
-  int values[length * 16] = {0};
-  if (own) must(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &file), "open");
-  must(ncmpi_get_var_int_all(file, id, values), "get_var");
-  say("variable %d holds %08x, first %d, last %d", id, digest(values, length * ranks), values[0],
-      values[length * ranks - 1]);
-  if (own) must(ncmpi_close(file), "close");
-}
-
-static void together(void) { MPI_Barrier(MPI_COMM_WORLD); }
-
-static void put_text(const char* path, const char* text) {
-  FILE* const file = fopen(path, "w");
-  fputs(text, file);
-  fclose(file);
-}
-
-static int has_text(const char* path, const char* text) {
-  char found[64] = "";
-  FILE* const file = fopen(path, "r");
-  const int read = file && fgets(found, sizeof found, file);
-  if (file) fclose(file);
-  return read && !strcmp(found, text);
-}
+int rank, ranks;
+const char* folder;
+const char* life;
 
 /* The program goes elsewhere, where another file has the same name. */
 static void moves_on(void) {
@@ -447,23 +324,28 @@ static void threads(void) {
   }
 }
 
+static void live(const struct life* one, const char* only) {
+  if (only && strcmp(only, one->name)) return;
+  life = one->name;
+  one->live();
+  together();
+  fflush(stdout);
+}
+
 int main(int argc, char** argv) {
-  static const struct {
-    const char* name;
-    void (*live)(void);
-  } lives[] = {{"moves on", moves_on},
-               {"changes names", changes_names},
-               {"is deleted", is_deleted},
-               {"exists already", exists_already},
-               {"outlives", outlives_what_it_was_made_with},
-               {"two at once", two_at_once},
-               {"is open twice", is_open_twice},
-               {"defines more", defines_more},
-               {"is given up", is_given_up},
-               {"errs on one rank", errs_on_one_rank},
-               {"grows and fills", grows_and_fills},
-               {"changes modes", changes_modes},
-               {"is never closed", is_never_closed}};
+  static const struct life lives[] = {{"moves on", moves_on},
+                                      {"changes names", changes_names},
+                                      {"is deleted", is_deleted},
+                                      {"exists already", exists_already},
+                                      {"outlives", outlives_what_it_was_made_with},
+                                      {"two at once", two_at_once},
+                                      {"is open twice", is_open_twice},
+                                      {"defines more", defines_more},
+                                      {"is given up", is_given_up},
+                                      {"errs on one rank", errs_on_one_rank},
+                                      {"grows and fills", grows_and_fills},
+                                      {"changes modes", changes_modes},
+                                      {"is never closed", is_never_closed}};
   int level = 0;
   const int threaded = argc == 3 && !strcmp(argv[2], "threads");
   MPI_Init_thread(&argc, &argv, threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
@@ -478,13 +360,9 @@ int main(int argc, char** argv) {
     else
       say("MPI does without");
   } else {
-    for (size_t i = 0; i < sizeof lives / sizeof *lives; ++i) {
-      if (argc > 2 && strcmp(argv[2], lives[i].name)) continue;
-      life = lives[i].name;
-      lives[i].live();
-      together();
-      fflush(stdout);
-    }
+    const char* const only = argc > 2 ? argv[2] : NULL;
+    for (const struct life* one = lives_of_requests; one->name; ++one) live(one, only);
+    for (size_t i = 0; i < sizeof lives / sizeof *lives; ++i) live(&lives[i], only);
   }
   MPI_Finalize();
   return 0;

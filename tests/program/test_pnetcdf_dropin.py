@@ -233,7 +233,8 @@ def by_rank(text, ranks):
 
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_files_ids_and_requests_end_in_unusual_lives_as_without_it(run, with_dropin, tmp_path, romio, ranks):
-    """Files that are renamed, deleted or open twice, requests over changes of mode and definition, errors on one rank, ..."""
+    """Files that are renamed, deleted or open twice, requests over changes of mode and definition, errors on one rank, buffers,
+    cancelled and unknown ids, text and values that do not fit, maps, datatypes, hints, older formats, child processes, ..."""
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     native = run("pnetcdf_lives", [tmp_path / "a"], ranks=ranks, launch=True)
@@ -241,7 +242,7 @@ def test_files_ids_and_requests_end_in_unusual_lives_as_without_it(run, with_dro
     done = with_dropin("pnetcdf_lives_linked", [tmp_path / "b"], ranks, preload=False)
     assert done.returncode == 0, done.stderr
     assert by_rank(done.stdout, ranks) == by_rank(native.stdout, ranks)
-    assert by_plan(done) >= 10, done.stderr
+    assert by_plan(done) >= 50, done.stderr
 
 
 def test_two_threads_may_use_a_file_each(with_dropin, tmp_path, romio):

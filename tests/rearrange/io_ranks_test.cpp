@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "file_size_limit.hpp"
 #include "parallel/comm.hpp"
 #include "rearrange/api/rearrange.h"
 #include "scratch.hpp"
@@ -346,19 +347,56 @@ TEST_P(RearrangeIoRanks, FillWhatNobodyHasWhileTheProgramGoesOn) {
   });
 }
 
+TEST_P(RearrangeIoRanks, GoOnWhereThereIsNotEnoughMemoryForCopies) {
+  for (const bool bounded : {false, true}) {
+    const std::string name = bounded ? "bounded" : "limited";
+    const FileSizeLimit limit(bounded ? RLIM_INFINITY
+                                      : std::uint64_t{1} << 16);  // also of /dev/shm
+    cards.clear();
+    with_io_ranks([&] {
+      if (bounded) set("held", "20K");
+      const int decomp = decomposition(cards);
+      const int file = open(name);
+      constexpr std::int64_t variables = 4, records = 2;
+      for (int v = 0; v < variables; ++v) define(file, v * records * bytes);
+      for (std::int64_t record = 0; record < records; ++record) {
+        for (int v = 0; v < variables; ++v) {
+          auto data = values(cards, 1e5 * v + 1e4 * static_cast<double>(record));
+          EXPECT_EQ(slabmark_set_frame(file, v, record), SLABMARK_OK);
+          EXPECT_EQ(slabmark_write_darray(file, v, decomp, count(data), data.data(), nullptr),
+                    SLABMARK_OK);
+          data.assign(data.size(), -1);
+        }
+        EXPECT_EQ(slabmark_flush(file), SLABMARK_OK) << slabmark_message();
+      }
+      EXPECT_EQ(slabmark_close(file), SLABMARK_OK) << slabmark_message();
+      const auto all = contents(name);
+      for (std::int64_t i = 0; i < variables * records; ++i) {
+        expect_counted(
+            all, static_cast<std::size_t>(i * elements),
+            1e5 * static_cast<double>(i / records) + 1e4 * static_cast<double>(i % records));
+      }
+    });
+  }
+}
+
 TEST_P(RearrangeIoRanks, TellOfWhatFailsOnAllRanksAtTheLatestWhenTheFileIsClosedAndGoOn) {
+  const FileSizeLimit limit(std::uint64_t{1} << 30);
   with_io_ranks([&] {
     const int decomp = decomposition(cards);
     const int file = open("a"), other = open("b");
-    define(file, std::int64_t{1} << 62);  // beyond what a file can hold
+    define(file);
     define(other);
+    EXPECT_EQ(write_record(file, decomp, 0, 3), SLABMARK_OK);
+    constexpr std::int64_t beyond = 1 << 20;
     int flushed = SLABMARK_OK;
-    for (int record = 0; record < 4; ++record) flushed = write_record(file, decomp, 0, 0);
+    for (int turn = 0; turn < 4; ++turn) flushed = write_record(file, decomp, beyond, 0);
     const int closed = slabmark_close(file);
     const bool waits = std::string(GetParam().in_flight) == "0";
     EXPECT_EQ(waits ? flushed : closed, SLABMARK_EIO);
     EXPECT_EQ(waits ? closed : SLABMARK_OK, SLABMARK_OK);
     EXPECT_THAT(slabmark_message(), HasSubstr(scratch.file("a")));
+    expect_counted(contents("a"), 0, 3);
     EXPECT_EQ(write_record(other, decomp, 0, 5), SLABMARK_OK);
     EXPECT_EQ(slabmark_close(other), SLABMARK_OK);
     expect_counted(contents("b"), 0, 5);

@@ -31,7 +31,7 @@ class Slabmark(CMakePackage):
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("mpi")
-    depends_on("hdf5@1.14: +mpi +shared")
+    depends_on("hdf5@1.14: +mpi +shared +hl")
     depends_on("parallel-netcdf@1.12: +shared", when="+pnetcdf")
     depends_on("cli11@2.1:")
     depends_on("fmt@9:")

@@ -72,6 +72,8 @@ CanonicalFile::CanonicalFile(std::string path, Ranks ranks, const Config& config
     : DataFile(std::move(path), std::move(ranks), config, true), hints_(std::move(hints)) {}
 
 bool CanonicalFile::takes(hid_t space, hid_t creation) const {
+  // HDF5 2.2.0 writes beyond its memory when it selects points in so many dimensions.
+  if (H5Sget_simple_extent_ndims(space) == H5S_MAX_RANK) return false;
   if (H5Pget_layout(creation) == H5D_CONTIGUOUS) return H5Sget_simple_extent_npoints(space) > 0;
   std::array<hsize_t, H5S_MAX_RANK> chunk;
   const auto rank = H5Pget_chunk(creation, H5S_MAX_RANK, chunk.data());
@@ -285,6 +287,13 @@ void CanonicalFile::read(LogDataset& dataset, std::vector<ReadRun> reads) {
   gathering.finish();
 }
 
+// HDF5 reads nothing at all of a dataset that it would not fill and that has no space yet. (Where
+// several have the file open it has, or a rank that asks about chunks alone may wait for ever.)
+bool CanonicalFile::is_unreadable(const CanonicalDataset& dataset) const {
+  if (!dataset.never_filled || is_parallel()) return false;
+  return dataset.in_chunks() ? !has_chunks(dataset.under, connector_) : !dataset.address;
+}
+
 void CanonicalFile::read_below(const CanonicalDataset& dataset,
                                const std::vector<ReadRun>& reads) const {
   const auto& extent = dataset.extent();
@@ -300,14 +309,17 @@ void CanonicalFile::read_below(const CanonicalDataset& dataset,
   in_file.select_points(coordinates);
   const hdf5::Space line({elements});
   std::vector<std::byte> found(elements * dataset.element_bytes());
+  const bool readable = !is_unreadable(dataset);
   auto* under = dataset.under;
   hid_t type = dataset.type();
   hid_t memory = line.get();
   hid_t file = in_file.get();
   void* buffer = found.data();
-  hdf5::check(H5VLdataset_read(1, &under, connector_, &type, &memory, &file,
-                               H5P_DATASET_XFER_DEFAULT, &buffer, nullptr),
-              "H5Dread", path_);
+  if (readable) {
+    hdf5::check(H5VLdataset_read(1, &under, connector_, &type, &memory, &file,
+                                 H5P_DATASET_XFER_DEFAULT, &buffer, nullptr),
+                "H5Dread", path_);
+  }
   const auto* from = found.data();
   for (const auto& read : reads) {
     const auto bytes = read.length * dataset.element_bytes();
@@ -424,7 +436,8 @@ void CanonicalFile::flush_alone() {
   for (const auto& [number, dataset] : known_) {
     if (!dataset->has_pending()) continue;
     if (dataset->in_chunks()) {
-      write_chunks_alone(files_, *dataset, dataset->chunk, dataset->under, connector_);
+      write_chunks_alone(files_, *dataset, dataset->chunk, dataset->under, connector_,
+                         is_unreadable(*dataset));
       continue;
     }
     if (!dataset->address) allocate(*dataset);

@@ -96,6 +96,7 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   std::vector<FilteredArray> arrays(const std::map<std::uint64_t, std::uint64_t>& offsets) override;
   ChunkStore& store() override { return *chunks_; }
   bool takes(hid_t space, hid_t creation) const;
+  bool is_unreadable(const CanonicalDataset& dataset) const;
   CanonicalDataset& known(std::uint64_t number);
   hdf5::FilterPipeline* pipeline_of(const CanonicalDataset& dataset);
   std::shared_ptr<CanonicalDataset> described(const Opened& opened) const;

@@ -197,6 +197,16 @@ void* open_again(void* dataset, hid_t connector, std::uint64_t address) {
   return open_at({dataset, H5I_DATASET, connector}, address);
 }
 
+bool has_chunks(void* dataset, hid_t connector) {
+  hsize_t chunks = 0;
+  H5VL_native_dataset_optional_args_t native;
+  native.get_num_chunks = {H5S_ALL, &chunks};
+  H5VL_optional_args_t args{H5VL_NATIVE_DATASET_GET_NUM_CHUNKS, &native};
+  check(H5VLdataset_optional(dataset, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
+        "H5Dget_num_chunks", a_file);
+  return chunks > 0;
+}
+
 std::optional<StoredChunk> stored_chunk(void* dataset, hid_t connector,
                                         const std::vector<hsize_t>& first) {
   unsigned mask = 0;

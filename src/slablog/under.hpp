@@ -68,6 +68,7 @@ struct StoredChunk {
   std::uint32_t mask = 0;  ///< of the filters that were left out
 };
 /// `first`: coordinates of its first element. Nothing where it has no space.
+bool has_chunks(void* dataset, hid_t connector);
 std::optional<StoredChunk> stored_chunk(void* dataset, hid_t connector,
                                         const std::vector<hsize_t>& first);
 /// Collective: gives a chunk space for so many bytes, enters it into the index, and returns its

@@ -90,6 +90,8 @@ class ChunkInMemory {
     in_file_.select(make_box(first, count));
   }
 
+  // HDF5 leaves memory as it is where it would fill nothing.
+  void clear() { std::fill(bytes_.begin(), bytes_.end(), std::byte{0}); }
   void read() {
     hid_t memory = in_memory_.get();
     hid_t file = in_file_.get();
@@ -152,7 +154,7 @@ void write_alone(ElementFiles& files, LogDataset& dataset, std::uint64_t address
 }
 
 void write_chunks_alone(ElementFiles& files, LogDataset& dataset, const Extent& chunk, void* under,
-                        hid_t connector) {
+                        hid_t connector, bool unreadable) {
   const ChunkGrid grid(dataset.extent(), chunk);
   const auto parts = by_chunk(dataset, grid);
   ChunkInMemory memory(dataset, grid, under, connector);
@@ -165,13 +167,17 @@ void write_chunks_alone(ElementFiles& files, LogDataset& dataset, const Extent& 
       elements += end->run.length;
     }
     memory.go_to(number);
-    if (elements < grid.elements_in_array(number)) memory.read();
+    if (elements < grid.elements_in_array(number)) {
+      memory.clear();
+      if (!unreadable) memory.read();
+    }
     Gathering gathering(files, dataset, std::numeric_limits<std::size_t>::max());
     for (; part != end; ++part) {
       gathering.add(part->run, memory.data() + (part->place - begin) * dataset.element_bytes());
     }
     gathering.finish();
     memory.write();
+    unreadable = false;
   }
 }
 

@@ -13,8 +13,9 @@ void write_alone(ElementFiles& files, LogDataset& dataset, std::uint64_t address
 
 /// The same where the dataset has chunks of the shape `chunk`: HDF5 writes them, and gets each
 /// whole and once, whatever the order of the program's writes. `under` is the dataset below
-/// `connector`.
+/// `connector`; `unreadable`: it has no space yet, and HDF5
+/// would fill none.
 void write_chunks_alone(ElementFiles& files, LogDataset& dataset, const Extent& chunk, void* under,
-                        hid_t connector);
+                        hid_t connector, bool unreadable);
 
 }  // namespace slabmark::slablog

@@ -8,6 +8,9 @@
  *   mounted, external     a dataset is read and written through another file
  *   linked-first          a file is opened while it is being changed through an external link
  *   unfilled              a dataset without a fill value, which cannot get another extent
+ *   unfilled-chunks       chunks without a fill value of which some elements are written
+ *   dimensions            a dataset of as many dimensions as there may be
+ *   copied                what is written in a file that is mounted, or linked to, is copied
  *   aligned THRESHOLD ALIGNMENT ELEMENTS [parallel]   four flushes of an aligned file
  *   elsewhere [parallel]  the process goes to another folder while it has a file open
  *   old-format            a file in the format of HDF5 1.8
@@ -234,6 +237,77 @@ static void unfilled(void) {
   H5Pclose(list);
 }
 
+static herr_t write_some(hid_t where, hid_t type, hsize_t from, hsize_t count, const void* values) {
+  hid_t memory = H5Screate_simple(1, &count, NULL), file = H5Dget_space(where);
+  herr_t status;
+  H5Sselect_hyperslab(file, H5S_SELECT_SET, &from, NULL, &count, NULL);
+  status = H5Dwrite(where, type, memory, file, H5P_DEFAULT, values);
+  H5Sclose(memory);
+  H5Sclose(file);
+  return status;
+}
+
+static void unfilled_chunks(void) {
+  const hsize_t elements = length, chunk = 4;
+  const int values[] = {7, 8, 9};
+  hid_t file = create("a.h5", H5P_DEFAULT), list = H5Pcreate(H5P_DATASET_CREATE), one;
+  hid_t space = H5Screate_simple(1, &elements, NULL);
+  hid_t pair = H5Tcreate(H5T_COMPOUND, 2 * sizeof(int));
+  hid_t second = H5Tcreate(H5T_COMPOUND, sizeof(int));
+  H5Tinsert(pair, "first", 0, H5T_NATIVE_INT);
+  H5Tinsert(pair, "second", sizeof(int), H5T_NATIVE_INT);
+  H5Tinsert(second, "second", 0, H5T_NATIVE_INT);
+  H5Pset_chunk(list, 1, &chunk);
+  H5Pset_fill_value(list, H5T_NATIVE_INT, NULL);
+  one = H5Dcreate2(file, "d", H5T_NATIVE_INT, space, H5P_DEFAULT, list, H5P_DEFAULT);
+  say("H5Dwrite", write_some(one, H5T_NATIVE_INT, 3, 3, values));
+  say("H5Fflush", H5Fflush(file, H5F_SCOPE_GLOBAL));
+  say("H5Dwrite", write_some(one, H5T_NATIVE_INT, 8, 1, values));
+  say("H5Dclose", H5Dclose(one));
+  H5Pset_fill_value(list, pair, NULL);
+  one = H5Dcreate2(file, "pairs", pair, space, H5P_DEFAULT, list, H5P_DEFAULT);
+  say("H5Dwrite", write_some(one, second, 1, 3, values));
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(file));
+  H5Tclose(pair);
+  H5Tclose(second);
+  H5Sclose(space);
+  H5Pclose(list);
+}
+
+static void dimensions(void) {
+  hsize_t extent[H5S_MAX_RANK];
+  hid_t file = create("a.h5", H5P_DEFAULT), space, one;
+  int i;
+  for (i = 0; i < H5S_MAX_RANK; ++i) extent[i] = 1;
+  extent[3] = 2;
+  extent[31] = length / 2;
+  space = H5Screate_simple(H5S_MAX_RANK, extent, NULL);
+  one = H5Dcreate2(file, "d", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  say("H5Dwrite", write_from(one, 1));
+  show("d", one);
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(file));
+  H5Sclose(space);
+}
+
+static void copied(void) {
+  hid_t a = create("a.h5", H5P_DEFAULT), b = create("b.h5", H5P_DEFAULT), one, group;
+  one = dataset(b, "d", length);
+  group = H5Gcreate2(a, "m", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Lcreate_external("b.h5", "/d", a, "l", H5P_DEFAULT, H5P_DEFAULT);
+  write_from(one, 1);
+  say("H5Ocopy of what is linked to", H5Ocopy(a, "l", a, "first", H5P_DEFAULT, H5P_DEFAULT));
+  say("H5Gclose", H5Gclose(group));
+  say("H5Fmount", H5Fmount(a, "m", b, H5P_DEFAULT));
+  write_from(one, 100);
+  say("H5Ocopy of what is mounted", H5Ocopy(a, "m", a, "second", H5P_DEFAULT, H5P_DEFAULT));
+  say("H5Funmount", H5Funmount(a, "m"));
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(a));
+  say("H5Fclose", H5Fclose(b));
+}
+
 static void aligned(void) {
   const hsize_t elements = (hsize_t)atoll(arguments[4]);
   int* values = (int*)calloc(elements, sizeof *values);
@@ -349,6 +423,9 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "external") == 0) external();
   if (strcmp(argv[1], "linked-first") == 0) linked_first();
   if (strcmp(argv[1], "unfilled") == 0) unfilled();
+  if (strcmp(argv[1], "unfilled-chunks") == 0) unfilled_chunks();
+  if (strcmp(argv[1], "dimensions") == 0) dimensions();
+  if (strcmp(argv[1], "copied") == 0) copied();
   if (strcmp(argv[1], "aligned") == 0) aligned();
   if (strcmp(argv[1], "elsewhere") == 0) elsewhere();
   if (strcmp(argv[1], "old-format") == 0) of_old_format();

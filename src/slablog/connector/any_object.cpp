@@ -22,6 +22,7 @@ herr_t copy(void* from, const H5VL_loc_params_t* from_place, const char* from_na
             hid_t list, void**) {
   return guarded("object copy", [&] {
     const auto& mine = as_object(from);
+    show_all_files();
     if (mine.log && mine.log->canonical) mine.log->file->flush(mine.log->location());
     if (mine.log && mine.log->log) {
       throw Refusal(H5E_OHDR, H5E_UNSUPPORTED,

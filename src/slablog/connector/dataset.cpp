@@ -124,14 +124,6 @@ bool is_unreadable_below(const Object& mine) {
          mine.log->canonical->is_never_filled(*mine.dataset);
 }
 
-/// Those of this process alone, to which a virtual dataset may lead.
-void show_all_canonical() {
-  for (const auto& [number, open] : open_logs()) {
-    const auto log = open.lock();
-    if (log && !log->objects.empty()) show_all(log->any_object());
-  }
-}
-
 herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[], hid_t list,
             void* buffers[], void**) {
   return guarded("dataset read", [&]() -> herr_t {
@@ -145,7 +137,7 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
                       elements_of(mine, memory[i], file[i]), list, buffers[i]);
         continue;
       }
-      if (mine.mappings) show_all_canonical();
+      if (mine.mappings) show_all_files();
       native.add(mine, types[i], memory[i], file[i]);
       targets.push_back(buffers[i]);
     }

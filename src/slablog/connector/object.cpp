@@ -451,6 +451,13 @@ void show_all(const Object& object) {
   if (log && log->canonical && !log->canonical->is_parallel()) log->file->flush(log->location());
 }
 
+void show_all_files() {
+  for (const auto& [number, open] : open_logs()) {
+    const auto log = open.lock();
+    if (log && !log->objects.empty()) show_all(log->any_object());
+  }
+}
+
 void find_dataset(Object& object, bool owned) {
   const auto get = [&](H5VL_dataset_get_t what) {
     H5VL_dataset_get_args_t args{};

@@ -157,6 +157,9 @@ void* guarded_object(const char* callback, const Body& body) {
 /// To be called before HDF5 looks at elements of a file that this process alone has open: puts what
 /// is pending there into it. With several ranks HDF5 sees what was flushed.
 void show_all(const Object& object);
+/// The same for all files, where a call may lead into others: mounted ones, links, virtual
+/// datasets.
+void show_all_files();
 
 /// Closes the object below with `close`. Where it is the last one, what is pending is flushed
 /// before that, and the log ends after it. On failure the object stays if HDF5 below kept it.

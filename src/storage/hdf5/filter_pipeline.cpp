@@ -281,19 +281,21 @@ void FilterPipeline::undo(std::span<const std::byte> filtered, std::uint32_t mas
   }
 }
 
-// A file of its own for each mask: HDF5 2.2.0 remembers the mask that the last chunk had before.
+// A file of its own for each mask: HDF5 2.2.0 remembers the mask that the last chunk had before. A
+// list is made anew: where H5Premove_filter takes one away before another without values, HDF5
+// frees what is not its own when a copy of the list is closed.
 FilterPipeline::File& FilterPipeline::reader(std::uint32_t mask) {
   auto& file = readers_[mask];
   if (file) return *file;
   const auto creation = own(H5Pcopy(creation_.get()), H5Pclose, "H5Pcopy", name);
-  for (unsigned i = filters_; i-- > 0;) {
-    if ((mask >> i & 1) == 0) continue;
-    unsigned flags = 0, configuration = 0;
-    std::size_t values = 0;
-    const auto number =
-        H5Pget_filter2(creation.get(), i, &flags, &values, nullptr, 0, nullptr, &configuration);
-    check(number, "H5Pget_filter2", name);
-    check(H5Premove_filter(creation.get(), number), "H5Premove_filter", name);
+  check(H5Premove_filter(creation.get(), H5Z_FILTER_ALL), "H5Premove_filter", name);
+  auto rest = mask;
+  for (const auto& [number, flags, values] : filters_of(creation_.get())) {
+    if ((rest & 1) == 0) {
+      check(H5Pset_filter(creation.get(), number, flags, values.size(), values.data()),
+            "H5Pset_filter", name);
+    }
+    rest >>= 1;
   }
   file = std::make_unique<File>(type_.get(), creation.get());
   return *file;

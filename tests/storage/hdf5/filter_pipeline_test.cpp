@@ -110,7 +110,12 @@ TEST_F(FilterPipelineTest, LeavesAnOptionalFilterOutWhereItFailsAndSaysSoInTheMa
   EXPECT_EQ(pipeline.apply(data()).mask, 0u);
   auto odd = chunk;
   reinterpret_cast<unsigned char*>(odd.data())[0] = 1;
-  EXPECT_EQ(pipeline.apply(reinterpret_cast<const std::byte*>(odd.data())).mask, 1u);
+  const auto without = pipeline.apply(reinterpret_cast<const std::byte*>(odd.data()));
+  EXPECT_EQ(without.mask, 1u);
+  const std::vector<std::byte> copy(without.bytes.begin(), without.bytes.end());
+  std::vector<double> back(chunk.size());
+  pipeline.undo(copy, 1, reinterpret_cast<std::byte*>(back.data()));
+  EXPECT_EQ(std::memcmp(back.data(), odd.data(), sizeof(double) * odd.size()), 0);
   EXPECT_EQ(pipeline.apply(data()).mask, 0u);
 }
 

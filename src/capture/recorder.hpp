@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,8 +13,9 @@
 //
 // Nothing here throws, changes errno or fails the program: where recording cannot go on (no memory,
 // no space for the spool), it says so once on stderr and stops. All of it may be called by any
-// thread, before MPI_Init and after MPI_Finalize. The child of a fork records nothing. Where
-// SLABMARK_CAPTURE, the path of the pattern file to be, is not set, nothing is recorded.
+// thread, before MPI_Init and after MPI_Finalize. The child of a fork records nothing; what it
+// would have is counted by its parent. Where SLABMARK_CAPTURE, the path of the pattern file to be,
+// is not set, nothing is recorded.
 
 namespace slabmark::capture {
 
@@ -69,6 +71,10 @@ void describe_process(std::string_view json) noexcept;
 /// The rank in the program and how many there are. Without it: what launchers say in the
 /// environment, else processes are ranks in the order of their start.
 void set_rank(int rank, int ranks) noexcept;
+
+/// `path` as the program names it, but from the folder in which the program was started: it may
+/// have gone to another one since.
+std::string path_from_start(const char* path);
 
 /// An opening of a file: each call is a new one. `json`: as a file in the header.
 Id open_file(std::string_view json) noexcept;
@@ -219,7 +225,9 @@ std::uint64_t record(const Event& event) noexcept;
 /// Counts a call that is not captured, such as one of a kind that the format does not have.
 void count_uncaptured(std::string_view name) noexcept;
 
-/// Writes what is not written yet; the end of the process does, too.
+/// Writes what is not written yet.
 void flush() noexcept;
+/// The process comes to its end. Called where it is by exit() or a return from main.
+void finish() noexcept;
 
 }  // namespace slabmark::capture

@@ -782,6 +782,14 @@ class Maker {
     if (run_->file.origin() != "captured" || run_->level == "described")
       return "no program made calls";
     if (run_->level.empty()) return "the program used several libraries";
+    std::set<std::pair<std::uint64_t, std::string>> names;
+    for (std::size_t i = 0;
+         run_->level != "mpiio" && run_->level != "posix" && i < run_->datasets.size(); ++i) {
+      const std::uint64_t path = tells_files_apart_ ? run_->dataset_paths[i] : 0;
+      const std::string name = name_of(run_->datasets[i]);
+      if (!names.emplace(path, name).second)
+        return fmt::format("dataset '{}' was made anew, with another shape or type", name);
+    }
     const bool keeps_what_is_there = run_->level == "mpiio" || run_->level == "posix";
     for (const std::uint64_t path : run_->files) {
       const Paths::Path& file = run_->paths.all()[path];

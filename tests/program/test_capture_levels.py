@@ -238,6 +238,97 @@ def test_what_a_library_does_below_a_captured_call_is_not_recorded_again(capture
     assert {event["call"][:2] for event in events} == {"H5"}
 
 
+DESCRIPTORS = """
+import ctypes, fcntl, mmap, os, subprocess, sys
+
+os.chdir(sys.argv[1])
+
+
+def made(name, more=0):
+    return os.open(name, os.O_CREAT | os.O_RDWR | more, 0o666)
+
+
+copies = made("copies")
+others = [os.dup(copies), fcntl.fcntl(copies, fcntl.F_DUPFD, 100), os.dup2(copies, 200, inheritable=False)]
+for descriptor in (copies, *others):
+    os.write(descriptor, b"x" * 10)
+os.closerange(min(copies, *others), 201)
+pipe = os.pipe()
+assert copies in pipe
+os.write(pipe[1], b"x" * 1000)  # not what had the number before
+ended = made("ended", os.O_APPEND)
+os.write(ended, b"x" * 7)
+os.pwrite(ended, b"x" * 5, 100)  # goes to the end, too
+pieces = made("pieces")
+os.pwritev(pieces, [b"x" * 6, b"x" * 3], 50, os.RWF_DSYNC)
+target = made("target")
+os.sendfile(target, pieces, 0, 20)
+os.copy_file_range(pieces, target, 10)
+os.splice(pipe[0], target, 500)
+os.posix_fallocate(target, 0, 5000)
+mmap.mmap(target, 5000, prot=mmap.PROT_READ)
+output = os.dup(1)
+subprocess.run(["true"], stdout=target)  # which the child of a vfork makes its standard output
+os.write(1, b"printed")
+os.write(target, b"x" * 4)
+os.mkdir("below")
+os.chdir("below")
+os.write(made("copies"), b"x" * 2)
+libc = ctypes.CDLL(None)
+libc.fopen.restype = libc.freopen.restype = ctypes.c_void_p
+stream = ctypes.c_void_p(libc.fopen(b"one", b"w"))
+libc.fwrite(b"x" * 8, 1, 8, stream)
+stream = ctypes.c_void_p(libc.freopen(b"two", b"w", stream))
+libc.fwrite(b"x" * 9, 1, 9, stream)
+libc.fputs(b"hello", stream)
+libc.fflush(stream)
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_whatever_moves_bytes_of_a_descriptor_is_recorded_or_counted_by_name(captured, tmp_path):
+    """With all that `slabmark capture` preloads, in a program that uses none of the libraries."""
+    (tmp_path / "script.py").write_text(DESCRIPTORS)
+    preloaded = ":".join(map(str, [*(BIN.parent / "lib").glob("libslabcapture_pnetcdf.so"), *LIBRARIES]))
+    done, [events] = captured(sys.executable, ["-B", tmp_path / "script.py", tmp_path], LD_PRELOAD=preloaded,
+                              SLABMARK_CAPTURE_POSIX="auto")
+    assert done.stdout == "printed"
+    written = [(event["call"], os.path.relpath(tmp_path / event["file"], tmp_path), event["selection"]["starts"][0][0],
+                event["selection"]["counts"][0][0]) for event in events if "writes" in event.get("flags", ())]
+    assert written == [*(("write", "copies", 10 * i, 10) for i in range(4)), ("write", "ended", 0, 7), ("pwrite", "ended", 7, 5),
+                       ("pwritev", "pieces", 50, 9), ("write", "target", 530, 4), ("write", "below/copies", 0, 2),
+                       ("fwrite", "below/one", 0, 8), ("fwrite", "below/two", 0, 9)]
+    uncaptured = {event["uncaptured"].split(",")[0]: event["count"] for event in events if "uncaptured" in event}
+    assert uncaptured == {"sendfile": 1, "copy_file_range": 1, "splice": 1, "mmap for reading": 1, "fprintf": 1}
+    assert [event.get("call") for event in events].count("posix_fallocate") == 1
+
+
+STREAMS = """
+import ctypes, os, sys
+
+libc = ctypes.CDLL(None)
+libc.fdopen.restype = ctypes.c_void_p
+file = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR)
+os.write(file, b"x" * 10)
+stream = ctypes.c_void_p(libc.fdopen(file, b"r+"))
+libc.fwrite(b"x" * 8, 1, 8, stream)
+libc.fflush(stream)
+os.write(file, b"x" * 7)
+os.posix_fallocate(file, 0, 5000)
+libc.fwrite(b"x" * 6, 1, 6, stream)
+libc.fclose(stream)
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_a_stream_that_is_made_of_a_descriptor_is_played_with_it(run, captured, tmp_path):
+    (tmp_path / "script.py").write_text(STREAMS)
+    captured(sys.executable, ["-B", tmp_path / "script.py", tmp_path / "own"], SLABMARK_CAPTURE_POSIX="on")
+    [played] = play(run, tmp_path, "posix", 1)
+    assert played.stat().st_size == (tmp_path / "own").stat().st_size == 5000
+
+
 def assert_but_for_the_last(recorded, asked):
     """What a program did until it thought is written when it goes on, which all of these do once more before they are killed."""
     assert len(asked) > 5 and recorded in (asked, asked[:-1])
@@ -409,7 +500,7 @@ def test_netcdf_4_is_captured_once_by_what_it_asks_of_hdf5(run, captured, tmp_pa
     pytest.importorskip("netCDF4")
     (tmp_path / "script.py").write_text(NETCDF)
     _, [events] = captured(sys.executable, [tmp_path / "script.py", tmp_path / "a.nc"])
-    assert all(event["call"].startswith("H5") for event in events)
+    assert all(event.get("call", event.get("uncaptured")).startswith("H5") for event in events)
     written = [(event["dataset"], element) for event in events if "writes" in event.get("flags", ())
                for element in elements(event["selection"], [12] if event["dataset"] == "/fixed" else [3, 12])]
     assert written == [("/T", element) for element in range(36)] + [("/fixed", element) for element in range(2, 9)]
@@ -560,19 +651,75 @@ with h5py.File(first, "a") as a:
     a["x"].resize(5, 0)
     a["x"][3:5] = 1
     a.create_dataset("z", (4,), "u2")[1:3] = 7
+    del a["z"]
+    a.create_dataset("z", (4,), "u2")[1:4] = 7
 with h5py.File(second, "r+") as b:
     b["g/y"][6:] = b["g/y"][:2] + 1
+    b["g/y"].attrs["number"] = 5
+    h5py.h5a.create(b.id, b"late", h5py.h5t.NATIVE_INT32, h5py.h5s.create(h5py.h5s.SCALAR), obj_name=b"g/y")
 """
 
 
 @pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
 def test_files_of_hdf5_that_are_opened_again_are_made_again_each_as_it_was(run, captured, tmp_path):
-    """Two that are open at once; datasets that grow and are read in between."""
+    """Two that are open at once; datasets that grow, are read in between, replaced, and get attributes."""
     pytest.importorskip("h5py")
     (tmp_path / "script.py").write_text(AGAIN)
     captured(sys.executable, [tmp_path / "script.py", tmp_path / "a.h5", tmp_path / "b.h5"])
     played = sorted((structure(path) for path in play(run, tmp_path, "hdf5", 1)), key=str)
     assert played == sorted((structure(tmp_path / name) for name in ("a.h5", "b.h5")), key=str)
+
+
+OUTSIDE = """
+import sys
+import h5py
+
+with h5py.File(sys.argv[1], "w") as file:
+    file.create_dataset("x", (10,), "f8", external=[(sys.argv[2], 0, 80)])[...] = 1
+    file.attrs["a"] = 1
+    del file.attrs["a"]
+    h5py.h5t.STD_I8LE.copy().commit(file.id, b"type")
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_elements_in_files_of_the_program_are_left_alone(run, captured, tmp_path):
+    pytest.importorskip("h5py")
+    (tmp_path / "script.py").write_text(OUTSIDE)
+    _, [events] = captured(sys.executable, [tmp_path / "script.py", tmp_path / "a.h5", tmp_path / "raw"])
+    assert [event["uncaptured"] for event in events if "uncaptured" in event] == ["H5Adelete", "H5Tcommit"]
+    before = (tmp_path / "raw").read_bytes()
+    done = run("slabmark-bench", ["captured", "--pattern", tmp_path / "0.pattern", "--method", "as-captured", "--trials", "1",
+                                  "-o", tmp_path])
+    assert done.returncode == 2 and "lie in files that the program names" in done.stderr, done.stdout + done.stderr
+    assert (tmp_path / "raw").read_bytes() == before
+
+
+LINKED = """
+import sys
+import h5py
+
+with h5py.File(sys.argv[1], "w") as file:
+    file.create_dataset("x", (10,), "i4")[...] = 1
+    if sys.argv[2] == "anew":
+        del file["x"]
+        file.create_dataset("x", (12,), "i4")[...] = 1
+    else:
+        file["l"] = h5py.SoftLink("/x")
+        file["l"][...] = 2
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+@pytest.mark.parametrize("way, status, words", [("anew", 0, "dataset 'x' was made anew, with another shape or type"),
+                                                ("linked", 2, "opened dataset '/l', which it did not make under that name")])
+def test_datasets_of_several_names_or_shapes_are_refused_in_one_sentence(run, captured, tmp_path, way, status, words):
+    pytest.importorskip("h5py")
+    (tmp_path / "script.py").write_text(LINKED)
+    captured(sys.executable, [tmp_path / "script.py", tmp_path / "a.h5", way])
+    done = run("slabmark-bench", ["captured", "--pattern", tmp_path / "0.pattern", "--method", "as-captured,hdf5-union",
+                                  "--trials", "1", "--no-bound", "-o", tmp_path])
+    assert done.returncode == status and words in done.stdout + done.stderr, done.stdout + done.stderr
 
 
 @pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")

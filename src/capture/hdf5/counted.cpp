@@ -1,5 +1,6 @@
 // What is around datasets: attributes, groups, links, and objects of any kind.
 #include <string>
+#include <string_view>
 
 #include "capture/hdf5/describe.hpp"
 #include "capture/hdf5/forward.hpp"
@@ -23,6 +24,28 @@ Id describe_attribute(const char* name, hid_t type, hid_t space) {
                          {"space", encoded_space(space)}}));
 }
 
+/// The definition of the dataset that `place` of `mine` means; none if it is something else.
+Id dataset_at(const Object& mine, const H5VL_loc_params_t& place) {
+  using namespace std::literals;
+  const bool is_by_name = place.type == H5VL_OBJECT_BY_NAME;  // h5py says "." of what it has open
+  const bool is_itself =
+      place.type == H5VL_OBJECT_BY_SELF || (is_by_name && place.loc_data.loc_by_name.name == "."sv);
+  if (is_itself) return place.obj_type == H5I_DATASET ? mine.dataset : no_id;
+  if (!is_by_name) return no_id;
+  const QuietErrors quiet;
+  H5I_type_t type = H5I_BADID;
+  void* const under = hdf5().H5VLobject_open(mine.under, &place, mine.connector, &type,
+                                             hdf5().default_transfer(), nullptr);
+  if (under == nullptr) return no_id;
+  Object opened{.under = under, .connector = mine.connector, .file = mine.file};
+  const auto close = type == H5I_DATASET ? &Hdf5::H5VLdataset_close
+                     : type == H5I_GROUP ? &Hdf5::H5VLgroup_close
+                                         : &Hdf5::H5VLdatatype_close;
+  if (type == H5I_DATASET) identify(opened);
+  (hdf5().*close)(under, mine.connector, hdf5().default_transfer(), nullptr);
+  return opened.dataset;
+}
+
 void* create_attribute(void* object, const H5VL_loc_params_t* place, const char* name, hid_t type,
                        hid_t space, hid_t creation, hid_t access, hid_t list, void** request) {
   const Call call;
@@ -33,8 +56,7 @@ void* create_attribute(void* object, const H5VL_loc_params_t* place, const char*
                        mine);
   wrap_request(request, mine);
   if (!call.is_programs()) return made;
-  const bool is_of_dataset = place->obj_type == H5I_DATASET && place->type == H5VL_OBJECT_BY_SELF;
-  const auto dataset = is_of_dataset ? mine.dataset : no_id;
+  const auto dataset = dataset_at(mine, *place);
   record({.call = define_call("H5Acreate", "define"),
           .file = mine.file,
           .dataset = dataset,
@@ -110,6 +132,12 @@ herr_t attribute_specific(void* object, const H5VL_loc_params_t* place,
                           ? iterate<H5A_info_t>(below.args.iterate, make)
                           : make();
   wrap_request(request, mine);
+  if (!call.is_programs()) return status;
+  if (args->op_type == H5VL_ATTR_DELETE || args->op_type == H5VL_ATTR_DELETE_BY_IDX) {
+    count_uncaptured("H5Adelete");
+  } else if (args->op_type == H5VL_ATTR_RENAME) {
+    count_uncaptured("H5Arename");
+  }
   return status;
 }
 
@@ -201,6 +229,16 @@ herr_t link_specific(void* object, const H5VL_loc_params_t* place, H5VL_link_spe
   wrap_request(request, mine);
   if (call.is_programs() && args->op_type == H5VL_LINK_DELETE) count_uncaptured("H5Ldelete");
   return status;
+}
+
+// Types
+
+void* commit_type(void* object, const H5VL_loc_params_t* place, const char* name, hid_t type,
+                  hid_t links, hid_t creation, hid_t access, hid_t list, void** request) {
+  const Call call;
+  if (call.is_programs()) count_uncaptured("H5Tcommit");
+  return forward_object<&Hdf5::H5VLdatatype_commit>(object, place, name, type, links, creation,
+                                                    access, list, request);
 }
 
 // Objects of any kind
@@ -299,6 +337,13 @@ const H5VL_link_class_t link_callbacks = {create_link,
                                           forward<&Hdf5::H5VLlink_get>,
                                           link_specific,
                                           forward<&Hdf5::H5VLlink_optional>};
+
+const H5VL_datatype_class_t type_callbacks = {commit_type,
+                                              forward_object<&Hdf5::H5VLdatatype_open>,
+                                              forward<&Hdf5::H5VLdatatype_get>,
+                                              forward<&Hdf5::H5VLdatatype_specific>,
+                                              forward<&Hdf5::H5VLdatatype_optional>,
+                                              close_through<&Hdf5::H5VLdatatype_close>};
 
 const H5VL_object_class_t object_callbacks = {open_object, copy_object,
                                               forward<&Hdf5::H5VLobject_get>, object_specific,

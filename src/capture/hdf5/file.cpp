@@ -100,7 +100,7 @@ void describe_communicator(hid_t access, nlohmann::json& file) {
 }
 
 nlohmann::json describe_file(const char* path, hid_t creation, hid_t access) {
-  nlohmann::json file{{"kind", "file"}, {"level", "hdf5"}, {"path", path}};
+  nlohmann::json file{{"kind", "file"}, {"level", "hdf5"}, {"path", path_from_start(path)}};
   file["hdf5"]["access"] = encoded_list(access);
   if (creation > 0) file["hdf5"]["creation"] = encoded_list(creation);
   describe_communicator(access, file);

@@ -68,6 +68,7 @@ extern const H5VL_dataset_class_t dataset_callbacks;
 extern const H5VL_file_class_t file_callbacks;
 extern const H5VL_group_class_t group_callbacks;
 extern const H5VL_link_class_t link_callbacks;
+extern const H5VL_datatype_class_t type_callbacks;
 extern const H5VL_object_class_t object_callbacks;
 extern const H5VL_request_class_t request_callbacks;
 

@@ -160,6 +160,9 @@ bool selected_by(hid_t space, const Numbers& extent, Selected& result) {
   result.extent = extent;
   result.numbers.clear();
   if (space == H5S_ALL) return true;
+#ifdef H5S_PLIST
+  if (space == H5S_PLIST) return false;  // what the transfer list has is not to be asked for
+#endif
   result.extent = extent_of(space);
   const auto rank = result.extent.size();
   switch (hdf5().H5Sget_select_type(space)) {

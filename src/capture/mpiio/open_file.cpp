@@ -125,7 +125,7 @@ void opened(const Call& call, MPI_Comm comm, const char* path, int mode, MPI_Inf
   PMPI_Comm_size(comm, &ranks);
   nlohmann::json description{{"kind", "file"},
                              {"level", "mpiio"},
-                             {"path", path},
+                             {"path", path_from_start(path)},
                              {"ranks", ranks},
                              {"amode", words_of_mode(mode)}};
   if (auto hints = hints_of(info); !hints.empty()) description["hints"] = std::move(hints);

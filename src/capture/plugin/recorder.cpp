@@ -1,8 +1,10 @@
 #include "capture/recorder.hpp"
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +14,7 @@
 #include <mutex>
 #include <pthread.h>
 #include <string>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <unordered_map>
 #include <utility>
@@ -44,6 +47,19 @@ constexpr std::size_t most_block_parameters = std::size_t{1} << 20;
 
 thread_local int depth = 0;
 thread_local Clock::time_point call_began;
+thread_local bool holds_lock = false;  ///< in the recorder: a signal's handler may end the process
+
+/// While it lives, this thread has locked the recorder.
+class Locked {
+ public:
+  explicit Locked(std::mutex& mutex) : lock_(mutex) { holds_lock = true; }
+  ~Locked() { holds_lock = false; }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  std::lock_guard<std::mutex> lock_;
+};
 
 /// Nothing below is a call of the program, and errno stays.
 class Inside {
@@ -152,15 +168,21 @@ class Recorder {
   }
 
   bool on() const { return on_; }
-  void stop() { on_ = false; }  ///< of the child of a fork
+  /// The child of a fork: its threads and the spool are its parent's.
+  bool is_child() const { return is_child_; }
+  void count_of_child() {
+    if (calls_of_children_ != nullptr) ++*calls_of_children_;
+  }
+  /// In which the program was started.
+  const std::string& folder() const { return folder_; }
 
   /// Calls action() with all locked and nothing thrown; `otherwise` where recording is off.
   template <class Result, class Action>
   Result guarded(Result otherwise, const Action& action) {
-    if (!on_) return otherwise;
+    if (!on_ || holds_lock) return otherwise;
     const Inside inside;
     try {
-      const std::lock_guard lock(mutex_);
+      const Locked lock(mutex_);
       if (on_) return action();
     } catch (const std::exception&) {
       give_up("there is no memory for it");
@@ -214,10 +236,10 @@ class Recorder {
     return event.flags & nonblocking ? posted_ : 0;
   }
 
-  void count_uncaptured(std::string_view name) {
+  void count_uncaptured(std::string_view name, std::uint64_t more = 1) {
     Uncaptured& counted = uncaptured_[std::string(name)];
     if (counted.call == no_id) counted.call = define_call(name, "other");
-    ++counted.more;
+    counted.more += more;
   }
 
   /// A call of the program has ended.
@@ -243,6 +265,9 @@ class Recorder {
   }
 
   void finish() {
+    if (calls_of_children_ != nullptr && *calls_of_children_ > 0) {
+      count_uncaptured("calls of the child of a fork", calls_of_children_->exchange(0));
+    }
     if (definitions_.empty() && !described_) return;  // has opened nothing
     cut_block();
     put_definition("{\"finished\":true,\"kind\":\"process\"}");
@@ -268,8 +293,14 @@ class Recorder {
     spool_ = std::make_unique<Spool>(pattern);
     accounted_ = Clock::now();
     written_ = accounted_;
+    std::array<char, PATH_MAX> folder{};
+    if (getcwd(folder.data(), folder.size()) != nullptr) folder_ = folder.data();
+    void* const shared = mmap(nullptr, sizeof *calls_of_children_, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared != MAP_FAILED) calls_of_children_ = new (shared) std::atomic<std::uint64_t>(0);
     on_ = true;
-    pthread_atfork(nullptr, nullptr, [] { the().stop(); });
+    pthread_atfork(nullptr, nullptr,
+                   [] { the().is_child_ = the().on_.exchange(false) || the().is_child_; });
   }
 
   void account_for_gap() {
@@ -393,6 +424,9 @@ class Recorder {
   }
 
   std::atomic<bool> on_ = false;
+  std::atomic<bool> is_child_ = false;
+  std::atomic<std::uint64_t>* calls_of_children_ = nullptr;  ///< in memory that they share
+  std::string folder_;
   std::mutex mutex_;
   std::unique_ptr<Spool> spool_;
   bool described_ = false;
@@ -417,17 +451,15 @@ class Recorder {
   std::map<std::string, Uncaptured> uncaptured_;
 };
 
-[[gnu::destructor]] void end_of_process() {
-  if (!std::getenv(pattern_variable)) return;
-  Recorder::the().guarded(0, [] {
-    Recorder::the().finish();
-    return 0;
-  });
-}
+// Before the program may go to another folder.
+[[gnu::constructor]] void begin_of_process() { Recorder::the(); }
+
+[[gnu::destructor]] void end_of_process() { finish(); }
 
 }  // namespace
 
-Call::Call() noexcept : programs_(depth++ == 0 && Recorder::the().on()) {
+Call::Call() noexcept
+    : programs_(depth++ == 0 && (Recorder::the().on() || Recorder::the().is_child())) {
   if (programs_) call_began = Clock::now();
 }
 
@@ -461,7 +493,18 @@ void set_rank(int rank, int ranks) noexcept {
                    "}");
 }
 
+std::string path_from_start(const char* path) {
+  std::array<char, PATH_MAX> folder{};
+  const std::string& start = Recorder::the().folder();
+  if (path[0] == '/' || start.empty() || getcwd(folder.data(), folder.size()) == nullptr ||
+      start == folder.data()) {
+    return path;
+  }
+  return std::string(folder.data()) + "/" + path;
+}
+
 Id open_file(std::string_view json) noexcept {
+  if (Recorder::the().is_child()) Recorder::the().count_of_child();
   return Recorder::the().guarded(no_id, [&] { return Recorder::the().open_file(json); });
 }
 
@@ -474,6 +517,9 @@ Id define_call(std::string_view name, std::string_view effect) noexcept {
 }
 
 std::uint64_t record(const Event& event) noexcept {
+  if (Recorder::the().is_child() && (event.flags & (writes | reads)) != 0) {
+    Recorder::the().count_of_child();
+  }
   return Recorder::the().guarded(std::uint64_t{0}, [&] { return Recorder::the().record(event); });
 }
 
@@ -487,6 +533,13 @@ void count_uncaptured(std::string_view name) noexcept {
 void flush() noexcept {
   Recorder::the().guarded(0, [] {
     Recorder::the().write_all();
+    return 0;
+  });
+}
+
+void finish() noexcept {
+  Recorder::the().guarded(0, [] {
+    Recorder::the().finish();
     return 0;
   });
 }

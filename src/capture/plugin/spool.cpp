@@ -51,7 +51,11 @@ void Spool::add(Stream stream, Bytes& bytes) {
 
 bool Spool::write() {
   if (out_.empty() || !whole_) return whole_;
-  if (file_ < 0 && !open()) return false;
+  // Programs close all descriptors that they do not know, and may get the number for a file.
+  struct stat now {};
+  const bool is_there = file_ >= 0 && fstat(file_, &now) == 0 && now.st_ino == opened_.st_ino &&
+                        now.st_dev == opened_.st_dev;
+  if (!is_there && !open()) return false;
   // One write for all: other processes of the node append to the same file.
   const ssize_t written = ::write(file_, out_.data(), out_.size());
   const bool whole = written == static_cast<ssize_t>(out_.size());
@@ -65,7 +69,7 @@ bool Spool::open() {
   constexpr mode_t file_mode = 0666;
   if (mkdir(folder_.c_str(), folder_mode) != 0 && errno != EEXIST) return false;
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, file_mode);
-  return file_ >= 0;
+  return file_ >= 0 && fstat(file_, &opened_) == 0;
 }
 
 }  // namespace slabmark::capture

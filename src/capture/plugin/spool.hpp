@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <sys/stat.h>
 
 #include "capture/coding.hpp"
 #include "capture/spool_frame.hpp"
@@ -27,6 +28,7 @@ class Spool {
 
   std::string folder_, path_;
   int file_ = -1;
+  struct stat opened_ {};  ///< what the descriptor was
   std::uint64_t process_;
   std::uint64_t frames_ = 0;
   Bytes out_;

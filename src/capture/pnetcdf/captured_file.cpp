@@ -129,7 +129,7 @@ CapturedFile::CapturedFile(int ncid, MPI_Comm comm, const char* path, int mode, 
   id_ = open_file(
       text_of({{"kind", "file"},
                {"level", "pnetcdf"},
-               {"path", path},
+               {"path", path_from_start(path)},
                {"mode", mode},
                {"ranks", ranks},
                {"format", "CDF-" + std::to_string(format == NC_FORMAT_CDF2   ? 2

@@ -10,8 +10,10 @@
 #include <fnmatch.h>
 #include <map>
 #include <mutex>
+#include <pthread.h>
 #include <string_view>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "capture/definitions.hpp"
 
@@ -19,12 +21,19 @@ namespace slabmark::capture::posix {
 
 namespace {
 
-constexpr int most_descriptors = 65536;
 constexpr off_t least_read_bytes = 64 * 1024;  // smaller ones are settings, not input
 
-// Of each descriptor its opening and 1; 0: it is not tracked. Read without a lock.
-std::array<std::atomic<std::uint32_t>, most_descriptors> openings{};
+/// What is known of a descriptor. Read without a lock.
+struct Slot {
+  std::atomic<std::uint32_t> opening;  ///< and 1; 0: it is not tracked
+  std::atomic<bool> is_appended_to;
+  std::atomic<off_t> end;  ///< of what went by its position last, or -1
+};
+std::array<Slot, most_descriptors> slots{};
 std::atomic<bool> above{false};
+std::atomic<pid_t> own_process{getpid()};
+
+Slot& slot_of(int descriptor) { return slots[static_cast<std::size_t>(descriptor)]; }
 
 struct State {
   std::mutex mutex;
@@ -33,7 +42,15 @@ struct State {
 };
 
 State& state() {
-  static auto& one = *new State;  // programs may write while static objects end
+  static auto& one = *[] {
+    // A child of fork() must not find it locked by a thread that it does not have.
+    pthread_atfork([] { state().mutex.lock(); }, [] { state().mutex.unlock(); },
+                   [] {
+                     own_process = getpid();
+                     state().mutex.unlock();
+                   });
+    return new State;  // programs may write while static objects end
+  }();
   return one;
 }
 
@@ -49,12 +66,22 @@ class KeptErrno {
 };
 
 Id opening_of(int descriptor) {
-  return openings[static_cast<std::size_t>(descriptor)].load(std::memory_order_relaxed) - 1;
+  return slot_of(descriptor).opening.load(std::memory_order_relaxed) - 1;
+}
+
+/// Whether the program has a function of that name, which a library that captures may stand in for.
+bool has(const char* name) {
+  const void* found = dlsym(RTLD_DEFAULT, name);
+  Dl_info info{};
+  if (found != nullptr && dladdr(found, &info) != 0 && info.dli_fname != nullptr &&
+      std::strstr(info.dli_fname, "/libslabcapture_") != nullptr) {
+    found = dlsym(RTLD_NEXT, name);
+  }
+  return found != nullptr;
 }
 
 bool is_higher_level_loaded() {
-  static const bool found =
-      dlsym(RTLD_DEFAULT, "H5Fcreate") != nullptr || dlsym(RTLD_DEFAULT, "ncmpi_create") != nullptr;
+  static const bool found = has("H5Fcreate") || has("ncmpi_create");
   return found;
 }
 
@@ -99,7 +126,8 @@ bool is_meant(int descriptor, const char* path, bool is_written) {
   const char* const pattern = std::getenv(pattern_variable);
   if (pattern != nullptr && name.starts_with(pattern)) return false;
   if (const char* const patterns = std::getenv(files_variable)) return is_named(path, patterns);
-  if (has_beginning(name, {"/proc/", "/sys/", "/dev/", "/run/", "/etc/"}) ||
+  const bool is_in_memory = name.starts_with("/dev/shm/");
+  if ((!is_in_memory && has_beginning(name, {"/proc/", "/sys/", "/dev/", "/run/", "/etc/"})) ||
       contains(name, {"/ompi.", "openmpi-sessions", "/pmix", "__pycache__"})) {
     return false;
   }
@@ -150,8 +178,14 @@ void higher_level_in_use() noexcept { above = true; }
 
 bool is_tracked(int descriptor) noexcept {
   return descriptor >= 0 && descriptor < most_descriptors &&
-         openings[static_cast<std::size_t>(descriptor)].load(std::memory_order_relaxed) != 0;
+         slot_of(descriptor).opening.load(std::memory_order_relaxed) != 0;
 }
+
+bool is_other_process() noexcept { return getpid() != own_process; }
+
+bool is_appended_to(int descriptor) noexcept { return slot_of(descriptor).is_appended_to; }
+
+void ended_at(int descriptor, off_t position) noexcept { slot_of(descriptor).end = position; }
 
 bool is_tracked(std::FILE* stream) noexcept {
   const KeptErrno kept;  // one in memory has no descriptor
@@ -160,17 +194,23 @@ bool is_tracked(std::FILE* stream) noexcept {
 
 void opened(const Call& call, const char* name, int descriptor, const char* path, int flags,
             const std::string& how) {
-  if (!call.is_programs() || !is_asked_for() || descriptor >= most_descriptors) return;
   const KeptErrno kept;
+  // It was closed in a way that is not seen.
+  if (is_tracked(descriptor)) closing(call, "close", descriptor);
+  if (!call.is_programs() || !is_asked_for() || descriptor >= most_descriptors) return;
   // Of what could not be opened nothing says whether it was meant.
   if (descriptor < 0) return;
   if (!is_meant(descriptor, path, (flags & O_ACCMODE) != O_RDONLY)) return;
-  nlohmann::json file{
-      {"kind", "file"}, {"level", "posix"}, {"path", path}, {"flags", words_of(flags)}};
+  nlohmann::json file{{"kind", "file"},
+                      {"level", "posix"},
+                      {"path", path_from_start(path)},
+                      {"flags", words_of(flags)}};
   if (!how.empty()) file["mode"] = how;
   const auto id = open_file(text_of(file));
   if (id == no_id) return;
-  openings[static_cast<std::size_t>(descriptor)] = id + 1;
+  slot_of(descriptor).end = -1;
+  slot_of(descriptor).is_appended_to = (flags & O_APPEND) != 0;
+  slot_of(descriptor).opening = id + 1;
   {
     const std::lock_guard guard(state().mutex);
     state().descriptors[id] = 1;
@@ -180,14 +220,16 @@ void opened(const Call& call, const char* name, int descriptor, const char* path
 
 void duplicated(int descriptor, int copy) {
   if (!is_tracked(descriptor) || copy < 0 || copy >= most_descriptors || copy == descriptor) return;
-  openings[static_cast<std::size_t>(copy)] = opening_of(descriptor) + 1;
+  slot_of(copy).end = -1;
+  slot_of(copy).is_appended_to = is_appended_to(descriptor);
+  slot_of(copy).opening = opening_of(descriptor) + 1;
   const std::lock_guard guard(state().mutex);
   ++state().descriptors[opening_of(descriptor)];
 }
 
 void closing(const Call& call, const char* name, int descriptor) {
   const auto id = opening_of(descriptor);
-  openings[static_cast<std::size_t>(descriptor)] = 0;
+  slot_of(descriptor).opening = 0;
   {
     const std::lock_guard guard(state().mutex);
     if (--state().descriptors[id] > 0) return;
@@ -236,6 +278,8 @@ void check(std::FILE* stream, off_t position) {
     const auto found = state().positions.find(stream);
     if (found == state().positions.end() || found->second == position) return;
     found->second = position;
+    // std::fstream writes by the descriptor of its FILE.
+    if (slot_of(fileno(stream)).end == position) return;
   }
   count_uncaptured("fprintf, fputs and other calls on a FILE but fread and fwrite");
 }
@@ -243,6 +287,18 @@ void check(std::FILE* stream, off_t position) {
 void forget(std::FILE* stream) {
   const std::lock_guard guard(state().mutex);
   state().positions.erase(stream);
+}
+
+void check_all(off_t (*position)(std::FILE*)) {
+  std::map<std::FILE*, off_t> left;
+  {
+    // The thread that ends the process may have it, in the handler of a signal.
+    const std::unique_lock guard(state().mutex, std::try_to_lock);
+    if (guard.owns_lock()) left = state().positions;
+  }
+  for (const auto& [stream, expected] : left) {
+    if (is_tracked(stream)) check(stream, position(stream));
+  }
 }
 
 }  // namespace slabmark::capture::posix

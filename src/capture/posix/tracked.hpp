@@ -19,6 +19,9 @@ constexpr char switch_variable[] = "SLABMARK_CAPTURE_POSIX";
 /// built-in choice.
 constexpr char files_variable[] = "SLABMARK_CAPTURE_FILES";
 
+/// Those of higher numbers are not captured.
+constexpr int most_descriptors = 65536;
+
 /// The program speaks to a library above POSIX.
 void higher_level_in_use() noexcept;
 
@@ -32,6 +35,11 @@ void opened(const Call& call, const char* name, int descriptor, const char* path
             const std::string& how = "");
 /// `copy` is `descriptor` under another number.
 void duplicated(int descriptor, int copy);
+/// Whether this is not the process that tracks: the child of a vfork() has its memory, and closes
+/// and duplicates descriptors of its own.
+bool is_other_process() noexcept;
+/// Whether all that is written goes to the end of the file, whatever the call says.
+bool is_appended_to(int descriptor) noexcept;
 /// Before the descriptor is closed.
 void closing(const Call& call, const char* name, int descriptor);
 
@@ -39,6 +47,8 @@ void closing(const Call& call, const char* name, int descriptor);
 /// are several.
 void moved(const Call& call, const char* name, unsigned direction, int descriptor, off_t offset,
            ssize_t bytes, std::span<const iovec> pieces = {});
+/// Where bytes that went by the descriptor's own position ended.
+void ended_at(int descriptor, off_t position) noexcept;
 /// Any other call.
 void called(const Call& call, const char* name, const char* effect, int descriptor, bool well,
             std::initializer_list<std::int64_t> arguments = {});
@@ -47,5 +57,7 @@ void called(const Call& call, const char* name, const char* effect, int descript
 void expect(std::FILE* stream, off_t position);
 void check(std::FILE* stream, off_t position);
 void forget(std::FILE* stream);
+/// Of all streams that are left when the process ends; `position` is ftello().
+void check_all(off_t (*position)(std::FILE*));
 
 }  // namespace slabmark::capture::posix

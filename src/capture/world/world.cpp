@@ -66,4 +66,11 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return code;
 }
 
+// It ends the process by a signal or _exit().
+int MPI_Abort(MPI_Comm comm, int code) {
+  static const auto end = slabmark::capture::next("MPI_Abort", PMPI_Abort);
+  slabmark::capture::flush();
+  return end(comm, code);
+}
+
 }  // extern "C"

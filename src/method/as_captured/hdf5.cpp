@@ -176,6 +176,7 @@ class Hdf5Replay : public Replay {
   void move_attribute(const CapturedEvent& event, bool writes);
   void move(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory);
   hid_t file(const CapturedEvent& event);
+  bool is_open(const CapturedEvent& event) const;
   hid_t dataset(const CapturedEvent& event) const;
   hid_t transfer_list(const CapturedEvent& event);
   const Space& file_space(const CapturedEvent& event, const Extent& extent);
@@ -199,9 +200,13 @@ hid_t Hdf5Replay::file(const CapturedEvent& event) {
   return opened(files_, event.file).back().get();
 }
 
-hid_t Hdf5Replay::dataset(const CapturedEvent& event) const {
+bool Hdf5Replay::is_open(const CapturedEvent& event) const {
   const auto found = datasets_.find({event.file, name(event)});
-  if (found != datasets_.end() && !found->second.empty()) return found->second.back().get();
+  return found != datasets_.end() && !found->second.empty();
+}
+
+hid_t Hdf5Replay::dataset(const CapturedEvent& event) const {
+  if (is_open(event)) return datasets_.at({event.file, name(event)}).back().get();
   throw InputError(
       fmt::format("The pattern uses dataset '{}' before it makes or opens it.", name(event)));
 }
@@ -236,6 +241,17 @@ void Hdf5Replay::create_dataset(const CapturedEvent& event) {
   const auto links = own(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "H5Pcreate", called);
   check(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group",
         called);
+  // The program may have files of its own there, and the same calls would write to these.
+  if (H5Pget_external_count(creation.get()) > 0 || H5Pget_layout(creation.get()) == H5D_VIRTUAL) {
+    throw InputError(fmt::format(
+        "The elements of dataset '{}' lie in files that the program names (H5Pset_external, "
+        "H5Pset_virtual), which a replay leaves alone; use another method.",
+        called));
+  }
+  // The program has deleted or moved the one of this name, which the pattern does not say.
+  if (H5Lexists(file(event), called.c_str(), H5P_DEFAULT) > 0) {
+    check(H5Ldelete(file(event), called.c_str(), H5P_DEFAULT), "H5Ldelete", called);
+  }
   const auto made =
       described.value("unnamed", false)
           ? H5Dcreate_anon(file(event), type.get(), space.get(), creation.get(), H5P_DEFAULT)
@@ -246,6 +262,12 @@ void Hdf5Replay::create_dataset(const CapturedEvent& event) {
 
 void Hdf5Replay::open_dataset(const CapturedEvent& event) {
   const auto called = name(event);
+  if (H5Lexists(file(event), called.c_str(), H5P_DEFAULT) == 0) {
+    throw InputError(
+        fmt::format("The program opened dataset '{}', which it did not make under that name; a "
+                    "pattern has no links, copies and renames, so play it by another method.",
+                    called));
+  }
   datasets_[{event.file, called}].push_back(
       own(H5Dopen2(file(event), called.c_str(), H5P_DEFAULT), H5Dclose, "H5Dopen", called));
 }
@@ -257,7 +279,14 @@ void Hdf5Replay::create_attribute(const CapturedEvent& event) {
   const auto called = described.value("name", "");
   const auto type = type_of(described);
   const auto space = space_of(described);
-  const auto place = is_of_dataset ? dataset(event) : file(event);
+  Handle own_dataset;  // where the program has named it and not opened it
+  if (is_of_dataset && !is_open(event)) {
+    own_dataset = own(H5Dopen2(file(event), name(event).c_str(), H5P_DEFAULT), H5Dclose, "H5Dopen",
+                      name(event));
+  }
+  const auto place = !is_of_dataset          ? file(event)
+                     : own_dataset.is_open() ? own_dataset.get()
+                                             : dataset(event);
   if (H5Aexists(place, called.c_str()) > 0) {  // of another object, which the pattern does not name
     check(H5Adelete(place, called.c_str()), "H5Adelete", called);
   }
@@ -374,6 +403,16 @@ void Hdf5Replay::move(std::span<const CapturedEvent> parts, std::span<std::byte*
     const auto id = dataset(event);
     own_types.push_back(own(H5Dget_type(id), H5Tclose, "H5Dget_type", name(event)));
     require_fixed_size(own_types.back().get(), name(event));
+    const auto whole = own(H5Dget_space(id), H5Sclose, "H5Dget_space", name(event));
+    if (H5Sget_simple_extent_type(whole.get()) == H5S_NULL) {
+      ids.push_back(id);
+      types.push_back(own_types.back().get());
+      files.push_back(H5S_ALL);
+      memories.push_back(H5S_ALL);
+      sources.push_back(none);
+      targets.push_back(none);
+      continue;
+    }
     const auto& in_file = file_space(event, extent_of(id, name(event)));
     spaces.push_back(memory_space(event, in_file));
     in_files.emplace_back(own(H5Scopy(in_file.get()), H5Sclose, "H5Scopy", name(event)));

@@ -58,6 +58,8 @@ class PosixReplay : public Replay {
     int descriptor = -1;
     std::FILE* stream = nullptr;
     off_t position = 0;
+    bool is_at_stream = false;  ///< or the descriptor was used last
+    int flags = 0;
   };
 
   void check(bool is_well, const std::string& call) const {
@@ -65,6 +67,7 @@ class PosixReplay : public Replay {
     throw IoError(fmt::format("{} failed on '{}': {}.", call, path_, posix::explain(errno)));
   }
   void open(const CapturedEvent& event);
+  void stream_of(File& file) const;
   void close(std::uint64_t opening);
   void seek(File& file, off_t position);
   void move(const std::string& call, File& file, const CapturedEvent& event, std::byte* memory);
@@ -79,17 +82,25 @@ void PosixReplay::open(const CapturedEvent& event) {
   const auto& described = rank_.file(event.file);
   const int flags = flags_of(described, context_.is_shared(event.file));
   File file;
+  file.flags = flags;
   file.descriptor = ::open(path_.c_str(), flags, 0666);
   check(file.descriptor >= 0, "open");
   if (described.contains("mode")) {
-    const int access = flags & O_ACCMODE;
-    // Where "w" and "a" differ has been said to open().
-    const char* const mode = access == O_RDONLY ? "r" : access == O_WRONLY ? "w" : "r+";
-    file.stream = fdopen(file.descriptor, mode);
-    if (file.stream == nullptr) ::close(file.descriptor);
-    check(file.stream != nullptr, "fdopen");
+    stream_of(file);
+    file.is_at_stream = true;
   }
   files_[event.file] = file;
+}
+
+// The program may have made one of its descriptor, by fdopen().
+void PosixReplay::stream_of(File& file) const {
+  if (file.stream != nullptr) return;
+  const int access = file.flags & O_ACCMODE;
+  // Where "w" and "a" differ has been said to open().
+  const char* const mode = access == O_RDONLY ? "r" : access == O_WRONLY ? "w" : "r+";
+  file.stream = fdopen(file.descriptor, mode);
+  if (file.stream == nullptr) ::close(file.descriptor);
+  check(file.stream != nullptr, "fdopen");
 }
 
 void PosixReplay::close(std::uint64_t opening) {
@@ -109,7 +120,7 @@ void PosixReplay::sync() {
 }
 
 void PosixReplay::seek(File& file, off_t position) {
-  if (file.stream != nullptr) {
+  if (file.is_at_stream) {
     check(fseeko(file.stream, position, SEEK_SET) == 0, "fseek");
   } else {
     check(::lseek(file.descriptor, position, SEEK_SET) >= 0, "lseek");
@@ -134,7 +145,13 @@ void PosixReplay::move(const std::string& call, File& file, const CapturedEvent&
   const auto bytes = static_cast<std::size_t>(event.counts.at(0));
   const auto offset = static_cast<off_t>(event.origin.at(0));
   const bool is_explicit = call.starts_with("p");
-  if (!is_explicit && file.position != offset) seek(file, offset);
+  const bool is_of_stream = call.starts_with("f");
+  if (!is_explicit && (file.position != offset || file.is_at_stream != is_of_stream)) {
+    if (is_of_stream) stream_of(file);
+    if (file.stream != nullptr && !is_of_stream) check(std::fflush(file.stream) == 0, "fflush");
+    file.is_at_stream = is_of_stream;
+    seek(file, offset);
+  }
   auto pieces = pieces_of(event, memory);
   const auto count = static_cast<int>(pieces.size());
   const int descriptor = file.descriptor;
@@ -166,11 +183,25 @@ void PosixReplay::make(std::span<const CapturedEvent> parts, std::span<std::byte
   auto& file = opened(files_, event.file);
   const auto argument = event.arguments.empty() ? off_t{0} : off_t{event.arguments[0]};
   if (event.moves()) return move(call, file, event, memory.front());
-  if (call == "lseek" || call == "fseek") return seek(file, argument);
+  if (call == "lseek" || call == "fseek") {
+    if (call == "fseek") stream_of(file);
+    if (call == "lseek" && file.stream != nullptr) check(std::fflush(file.stream) == 0, "fflush");
+    file.is_at_stream = call == "fseek";
+    return seek(file, argument);
+  }
   if (call == "ftruncate") return check(::ftruncate(file.descriptor, argument) == 0, call);
   if (call == "fsync") return check(::fsync(file.descriptor) == 0, call);
   if (call == "fdatasync") return check(::fdatasync(file.descriptor) == 0, call);
-  if (call == "fflush") return check(std::fflush(file.stream) == 0, call);
+  if (call == "posix_fallocate" || (call == "fallocate" && event.arguments.size() == 3)) {
+    const off_t length = event.arguments.at(1);
+    const int mode = call == "fallocate" ? static_cast<int>(event.arguments[2]) : 0;
+    if (mode != 0) return check(::fallocate(file.descriptor, mode, argument, length) == 0, call);
+    errno = posix_fallocate(file.descriptor, argument, length);  // on any file system
+    return check(errno == 0, call);
+  }
+  if (call == "fflush") {
+    return check(file.stream == nullptr || std::fflush(file.stream) == 0, call);
+  }
   if (call == "close" || call == "fclose") return close(event.file);
 }
 

@@ -1,6 +1,8 @@
 // The C library's calls on files. Those of names with 64 in them are the same functions; so are the
 // checked ones that programs call which were compiled with _FORTIFY_SOURCE.
 #undef _FORTIFY_SOURCE  // its inline functions stand where ours go
+#include <aio.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstddef>
@@ -10,6 +12,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -46,7 +49,17 @@ off_t start_of(int descriptor, ssize_t bytes) {
   const int kept = errno;
   const off_t end = position_of(descriptor);
   errno = kept;
+  ended_at(descriptor, end);
   return end - (bytes > 0 ? bytes : 0);
+}
+
+/// The same of what went to the end of the file, whatever offset the call named.
+off_t start_of_appended(int descriptor, ssize_t bytes) {
+  const int kept = errno;
+  struct stat status {};
+  fstat(descriptor, &status);
+  errno = kept;
+  return status.st_size - (bytes > 0 ? bytes : 0);
 }
 
 int flags_of(const char* mode) {
@@ -90,8 +103,32 @@ ssize_t move_at(const char* name, unsigned direction, int descriptor, off_t offs
   if (!is_tracked(descriptor)) return move();
   const Call call;
   const ssize_t bytes = move();
-  moved(call, name, direction, descriptor, offset, bytes, pieces);
+  const bool is_appended = direction == writes && is_appended_to(descriptor);
+  moved(call, name, direction, descriptor,
+        is_appended ? start_of_appended(descriptor, bytes) : offset, bytes, pieces);
   return bytes;
+}
+
+/// A call that moves bytes of one of the descriptors and is not captured.
+template <class Move>
+auto counted(const char* name, std::initializer_list<int> descriptors, const Move& move) {
+  bool is_any_tracked = false;
+  for (const int descriptor : descriptors) is_any_tracked |= is_tracked(descriptor);
+  const Call call;
+  if (is_any_tracked && call.is_programs()) count_uncaptured(name);
+  return move();
+}
+
+int duplicate(int descriptor, int copy) {
+  if (is_tracked(descriptor) && !is_other_process()) duplicated(descriptor, copy);
+  return copy;
+}
+
+/// Before a descriptor becomes another one.
+void replacing(int descriptor) {
+  if (!is_tracked(descriptor) || is_other_process()) return;
+  const Call call;
+  closing(call, "close", descriptor);
 }
 
 /// `move` returns how many elements of `size` bytes it moved.
@@ -147,6 +184,39 @@ std::FILE* fopen_by(const char* name, const char* path, const char* mode) {
   }
   return stream;
 }
+
+std::FILE* freopen_by(const char* name, const char* path, const char* mode, std::FILE* stream) {
+  const Call call;
+  if (is_tracked(stream)) {
+    check(stream, ftello(stream));
+    forget(stream);
+    closing(call, "fclose", fileno(stream));
+  }
+  std::FILE* const made =
+      find<std::FILE*(const char*, const char*, std::FILE*)>(name)(path, mode, stream);
+  // Where the program's own input and output go is no data of it.
+  if (made == nullptr || made == stdin || made == stdout || made == stderr) return made;
+  if (path == nullptr) {
+    if (call.is_programs()) count_uncaptured("freopen without a path");
+    return made;
+  }
+  opened(call, "fopen", fileno(made), path, flags_of(mode), mode);
+  if (is_tracked(made)) expect(made, ftello(made));
+  return made;
+}
+
+/// pwritev2() and preadv2(): an offset of -1 means the descriptor's position.
+template <class Move>
+ssize_t move_by_flags(const char* at_position, const char* at_offset, unsigned direction,
+                      int descriptor, off_t offset, int flags, const Move& move,
+                      std::span<const iovec> pieces) {
+  if ((flags & RWF_APPEND) != 0 && offset != -1)
+    return counted("pwritev2 with RWF_APPEND", {descriptor}, move);
+  return offset == -1 ? move_on(at_position, direction, descriptor, move, pieces)
+                      : move_at(at_offset, direction, descriptor, offset, move, pieces);
+}
+
+[[gnu::destructor]] void check_streams() { check_all(ftello); }
 
 }  // namespace
 
@@ -238,14 +308,85 @@ std::FILE* fopen_by(const char* name, const char* path, const char* mode) {
     called(call, "fseek", "other", fileno(stream), status == 0, {ftello(stream)}); \
     return status;                                                                 \
   }
-#define SLABMARK_MMAP(name)                                                                      \
-  void* name(void* address, std::size_t size, int protection, int flags, int descriptor,         \
-             off_t offset) noexcept {                                                            \
-    if (is_tracked(descriptor) && (protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0) { \
-      count_uncaptured("mmap for writing");                                                      \
+#define SLABMARK_MMAP(name)                                                              \
+  void* name(void* address, std::size_t size, int protection, int flags, int descriptor, \
+             off_t offset) noexcept {                                                    \
+    const bool is_written = (protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0; \
+    if (is_tracked(descriptor)) {                                                        \
+      const Call call;                                                                   \
+      if (call.is_programs())                                                            \
+        count_uncaptured(is_written ? "mmap for writing" : "mmap for reading");          \
+    }                                                                                    \
+    return SLABMARK_NEXT(#name, void*(void*, std::size_t, int, int, int, off_t))(        \
+        address, size, protection, flags, descriptor, offset);                           \
+  }
+
+#define SLABMARK_VECTOR_BY_FLAGS(name, at_position, at_offset, direction)                 \
+  ssize_t name(int descriptor, const iovec* pieces, int count, off_t offset, int flags) { \
+    return move_by_flags(                                                                 \
+        at_position, at_offset, direction, descriptor, offset, flags,                     \
+        [&] {                                                                             \
+          return SLABMARK_NEXT(#name, ssize_t(int, const iovec*, int, off_t, int))(       \
+              descriptor, pieces, count, offset, flags);                                  \
+        },                                                                                \
+        pieces_of(pieces, count));                                                        \
+  }
+// Copies between two descriptors.
+#define SLABMARK_COPY(name, said, parameters, arguments)                                \
+  ssize_t name parameters {                                                             \
+    return counted(said, {from, to},                                                    \
+                   [&] { return SLABMARK_NEXT(#name, ssize_t parameters) arguments; }); \
+  }
+#define SLABMARK_AIO(name, said, block)                                         \
+  int name(block* request) noexcept {                                           \
+    return counted(said, {request->aio_fildes},                                 \
+                   [&] { return SLABMARK_NEXT(#name, int(block*))(request); }); \
+  }
+#define SLABMARK_AIO_LIST(name, block)                                                           \
+  int name(int mode, block* const* requests, int length, sigevent* event) noexcept {             \
+    for (int i = 0; i < length; ++i) {                                                           \
+      if (requests[i] != nullptr)                                                                \
+        counted("lio_listio", {requests[i]->aio_fildes}, [] { return 0; });                      \
     }                                                                                            \
-    return SLABMARK_NEXT(#name, void*(void*, std::size_t, int, int, int, off_t))(                \
-        address, size, protection, flags, descriptor, offset);                                   \
+    return SLABMARK_NEXT(#name, int(int, block* const*, int, sigevent*))(mode, requests, length, \
+                                                                         event);                 \
+  }
+#define SLABMARK_FALLOCATE(name)                                                                \
+  int name(int descriptor, off_t offset, off_t size) {                                          \
+    return make(                                                                                \
+        "posix_fallocate", "other", descriptor,                                                 \
+        [&] { return SLABMARK_NEXT(#name, int(int, off_t, off_t))(descriptor, offset, size); }, \
+        {offset, size});                                                                        \
+  }
+#define SLABMARK_FALLOCATE_MODE(name)                                                        \
+  int name(int descriptor, int mode, off_t offset, off_t size) {                             \
+    return make("fallocate", "other", descriptor,                                            \
+                [&] {                                                                        \
+                  return SLABMARK_NEXT(#name, int(int, int, off_t, off_t))(descriptor, mode, \
+                                                                           offset, size);    \
+                },                                                                           \
+                {offset, size, mode});                                                       \
+  }
+#define SLABMARK_FREOPEN(name)                                             \
+  std::FILE* name(const char* path, const char* mode, std::FILE* stream) { \
+    return freopen_by(#name, path, mode, stream);                          \
+  }
+// What follows the command is a number, a pointer or nothing; all come the same way.
+#define SLABMARK_FCNTL(name)                                                                    \
+  int name(int descriptor, int command, ...) {                                                  \
+    va_list list;                                                                               \
+    va_start(list, command);                                                                    \
+    void* const argument = va_arg(list, void*);                                                 \
+    va_end(list);                                                                               \
+    const int result = SLABMARK_NEXT(#name, int(int, int, ...))(descriptor, command, argument); \
+    const bool copies = command == F_DUPFD || command == F_DUPFD_CLOEXEC;                       \
+    return copies ? duplicate(descriptor, result) : result;                                     \
+  }
+#define SLABMARK_EXIT(name, ...)                   \
+  [[noreturn]] void name(int status) __VA_ARGS__ { \
+    if (!is_other_process()) finish();             \
+    SLABMARK_NEXT(#name, void(int))(status);       \
+    __builtin_unreachable();                       \
   }
 
 extern "C" {
@@ -271,27 +412,41 @@ int __openat64_2(int folder, const char* path, int flags) {
 
 int close(int descriptor) {
   const auto next = SLABMARK_NEXT("close", int(int));
-  if (!is_tracked(descriptor)) return next(descriptor);
+  if (!is_tracked(descriptor) || is_other_process()) return next(descriptor);
   const Call call;
   closing(call, "close", descriptor);
   return next(descriptor);
 }
 
+int close_range(unsigned first, unsigned last, int flags) noexcept {
+  for (unsigned i = first; flags == 0 && i <= last && i < most_descriptors; ++i) {
+    replacing(static_cast<int>(i));
+  }
+  return SLABMARK_NEXT("close_range", int(unsigned, unsigned, int))(first, last, flags);
+}
+
+void closefrom(int first) noexcept {
+  for (int i = std::max(first, 0); i < most_descriptors; ++i) replacing(i);
+  SLABMARK_NEXT("closefrom", void(int))(first);
+}
+
 int dup(int descriptor) noexcept {
-  const int copy = SLABMARK_NEXT("dup", int(int))(descriptor);
-  duplicated(descriptor, copy);
-  return copy;
+  return duplicate(descriptor, SLABMARK_NEXT("dup", int(int))(descriptor));
 }
 
 int dup2(int descriptor, int wanted) noexcept {
-  if (is_tracked(wanted) && wanted != descriptor) {
-    const Call call;
-    closing(call, "close", wanted);
-  }
-  const int copy = SLABMARK_NEXT("dup2", int(int, int))(descriptor, wanted);
-  duplicated(descriptor, copy);
-  return copy;
+  if (wanted != descriptor) replacing(wanted);
+  return duplicate(descriptor, SLABMARK_NEXT("dup2", int(int, int))(descriptor, wanted));
 }
+
+int dup3(int descriptor, int wanted, int flags) noexcept {
+  if (wanted != descriptor) replacing(wanted);
+  return duplicate(descriptor,
+                   SLABMARK_NEXT("dup3", int(int, int, int))(descriptor, wanted, flags));
+}
+
+SLABMARK_FCNTL(fcntl)
+SLABMARK_FCNTL(fcntl64)
 
 ssize_t write(int descriptor, const void* data, std::size_t size) {
   return move_on("write", writes, descriptor, [&] {
@@ -325,6 +480,30 @@ SLABMARK_VECTOR_AT(pwritev, "pwritev", writes)
 SLABMARK_VECTOR_AT(pwritev64, "pwritev", writes)
 SLABMARK_VECTOR_AT(preadv, "preadv", reads)
 SLABMARK_VECTOR_AT(preadv64, "preadv", reads)
+SLABMARK_VECTOR_BY_FLAGS(pwritev2, "writev", "pwritev", writes)
+SLABMARK_VECTOR_BY_FLAGS(pwritev64v2, "writev", "pwritev", writes)
+SLABMARK_VECTOR_BY_FLAGS(preadv2, "readv", "preadv", reads)
+SLABMARK_VECTOR_BY_FLAGS(preadv64v2, "readv", "preadv", reads)
+SLABMARK_COPY(sendfile, "sendfile", (int to, int from, off_t* offset, std::size_t size),
+              (to, from, offset, size))
+SLABMARK_COPY(sendfile64, "sendfile", (int to, int from, off_t* offset, std::size_t size),
+              (to, from, offset, size))
+SLABMARK_COPY(copy_file_range, "copy_file_range",
+              (int from, off_t* at, int to, off_t* at_there, std::size_t size, unsigned flags),
+              (from, at, to, at_there, size, flags))
+SLABMARK_COPY(splice, "splice",
+              (int from, off_t* at, int to, off_t* at_there, std::size_t size, unsigned flags),
+              (from, at, to, at_there, size, flags))
+SLABMARK_AIO(aio_write, "aio_write", aiocb)
+SLABMARK_AIO(aio_write64, "aio_write", aiocb64)
+SLABMARK_AIO(aio_read, "aio_read", aiocb)
+SLABMARK_AIO(aio_read64, "aio_read", aiocb64)
+SLABMARK_AIO_LIST(lio_listio, aiocb)
+SLABMARK_AIO_LIST(lio_listio64, aiocb64)
+SLABMARK_FALLOCATE(posix_fallocate)
+SLABMARK_FALLOCATE(posix_fallocate64)
+SLABMARK_FALLOCATE_MODE(fallocate)
+SLABMARK_FALLOCATE_MODE(fallocate64)
 SLABMARK_LSEEK(lseek)
 SLABMARK_LSEEK(lseek64)
 SLABMARK_FTRUNCATE(ftruncate)
@@ -336,6 +515,16 @@ SLABMARK_MMAP(mmap64)
 
 SLABMARK_FOPEN(fopen)
 SLABMARK_FOPEN(fopen64)
+SLABMARK_FREOPEN(freopen)
+SLABMARK_FREOPEN(freopen64)
+
+std::FILE* fdopen(int descriptor, const char* mode) noexcept {
+  std::FILE* const stream =
+      SLABMARK_NEXT("fdopen", std::FILE * (int, const char*))(descriptor, mode);
+  if (stream != nullptr && is_tracked(descriptor)) expect(stream, ftello(stream));
+  return stream;
+}
+
 SLABMARK_FSEEK(fseek, long)
 SLABMARK_FSEEK(fseeko, off_t)
 SLABMARK_FSEEK(fseeko64, off_t)
@@ -357,6 +546,15 @@ std::size_t fread(void* data, std::size_t size, std::size_t count, std::FILE* st
 std::size_t __fread_chk(void* data, std::size_t, std::size_t size, std::size_t count,
                         std::FILE* stream) {
   return fread(data, size, count, stream);
+}
+
+// They end a process without the end of its libraries.
+SLABMARK_EXIT(_exit)
+SLABMARK_EXIT(_Exit, noexcept)
+[[noreturn]] void abort() noexcept {
+  if (!is_other_process()) flush();
+  SLABMARK_NEXT("abort", void())();
+  __builtin_unreachable();
 }
 
 int fflush(std::FILE* stream) {

@@ -10,6 +10,7 @@ import faulthandler
 import json
 import os
 import pathlib
+import re
 import sys
 
 import pytest
@@ -44,7 +45,7 @@ def map_file(cluster):
 @pytest.fixture
 def folder(cluster, request):
     """One of this test, that all nodes see."""
-    path = cluster.shared / request.node.name.translate({ord(c): "-" for c in "[]/ :"})
+    path = cluster.shared / re.sub(r"[^\w.]+", "-", request.node.name)
     path.mkdir()
     return path
 

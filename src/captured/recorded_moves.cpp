@@ -1,0 +1,97 @@
+#include "captured/recorded_moves.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "capture/recorder.hpp"
+
+namespace slabmark {
+
+namespace {
+
+void count_together(std::uint64_t& together, const RoundKey& round) {
+  for (const std::uint64_t number : {round.file, round.phase, round.time}) {
+    together = (together ^ number) * 0x9E3779B97F4A7C15;
+    together ^= together >> 29;
+  }
+}
+
+}  // namespace
+
+void RecordedMoves::add(std::uint64_t recorded_rank) {
+  CapturedWalk walk = run_.walk(recorded_rank);
+  double thought = 0;
+  constexpr double microsecond = 1e-6;
+  std::uint64_t together = 1;
+  std::optional<RoundKey> last;
+  while (walk.next()) {
+    if (walk.event().begins_block)
+      thought += static_cast<double>(walk.event().thought) * microsecond;
+    const RoundKey& round = walk.round();
+    if (run_.shapes.moved_paths.contains(walk.path()) && walk.orders_rounds()) {
+      if (walk.is_made_by_all()) count_together(together, round);
+      if (last != round) add_step({last.value_or(round), round});
+      // A call is in one round with all its parts.
+      if (walk.event().flags & capture::one_more_part) add_step({round, *last});
+      last = round;
+    }
+    for (const PlacedBoxes& placed : walk.placed()) {
+      thought_[round] += std::exchange(thought, 0.0);
+      add(walk, placed);
+    }
+    if (!pending_.empty() && walk.effect() != "write" && walk.effect() != "read") finish();
+  }
+  finish();
+  least_together_ = std::min(least_together_, together);
+  most_together_ = std::max(most_together_, together);
+}
+
+void RecordedMoves::add(CapturedWalk& walk, const PlacedBoxes& placed) {
+  const Move move{placed.round, placed.path, placed.definition, placed.time};
+  if (parts_.find(move) == parts_.end() && pending_.find(move) == pending_.end())
+    order_.push_back(move);
+  // All of a dataset stands for itself, so that the order stays.
+  const auto before = pending_.find(move);
+  if (before != pending_.end() && (placed.is_all || before->second.is_all)) finish();
+  Pending& pending = pending_[move];
+  pending.rank = placed.rank;
+  if (placed.is_all) {
+    pending.is_all = true;
+  } else if (placed.list != CapturedEvent::none) {
+    const BoxArray boxes = walk.rank().lists.get(placed.list);
+    const std::size_t skipped = boxes.rank - placed.rank;
+    pending.numbers.reserve(pending.numbers.size() + 4 * placed.rank * boxes.count);
+    for (std::size_t i = 0; i < boxes.count; ++i) {
+      const std::size_t at = i * boxes.rank + skipped;
+      for (std::size_t d = 0; d < placed.rank; ++d) {
+        pending.numbers.push_back(boxes.starts[at + d] + placed.origin[d]);
+      }
+      const auto put = [&](const std::vector<std::int64_t>& of_list) {
+        for (std::size_t d = 0; d < placed.rank; ++d) {
+          pending.numbers.push_back(of_list.empty() ? 1 : of_list[at + d]);
+        }
+      };
+      put(boxes.counts);
+      put(boxes.strides);
+      put(boxes.blocks);
+    }
+  } else {
+    pending.numbers.insert(pending.numbers.end(), placed.numbers.begin(), placed.numbers.end());
+  }
+}
+
+void RecordedMoves::finish() {
+  for (auto& [move, pending] : pending_) {
+    auto& parts = parts_[move];
+    if (pending.is_all || pending.rank == 0) {
+      parts.push_back(selections_.all(move.definition));
+    } else if (!pending.numbers.empty()) {
+      parts.push_back(selections_.of(move.definition, pending.rank, std::move(pending.numbers)));
+    }
+    if (parts.empty()) parts.push_back(selections_.none(move.definition));
+  }
+  pending_.clear();
+}
+
+}  // namespace slabmark

@@ -1,0 +1,123 @@
+#include "captured/selections.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace slabmark {
+
+namespace {
+
+using nlohmann::json;
+
+/// Whether all boxes are runs within a row, which take less memory.
+bool are_rows(const std::vector<std::int64_t>& numbers, std::size_t rank) {
+  for (std::size_t at = 0; at < numbers.size(); at += 4 * rank) {
+    for (std::size_t d = 0; d < rank; ++d) {
+      const bool is_one = numbers[at + 2 * rank + d] == 1 && numbers[at + 3 * rank + d] == 1;
+      if (!is_one || numbers[at + rank + d] < 1 || (d + 1 < rank && numbers[at + rank + d] > 1))
+        return false;
+    }
+  }
+  return true;
+}
+
+RunList runs_of(const std::vector<std::int64_t>& numbers, std::size_t rank, const Extent& extent) {
+  RunList runs;
+  runs.reserve(numbers.size() / (4 * rank));
+  for (std::size_t at = 0; at < numbers.size(); at += 4 * rank) {
+    std::uint64_t offset = 0;
+    for (std::size_t d = 0; d < rank; ++d) {
+      const auto start = static_cast<std::uint64_t>(numbers[at + d]);
+      const auto length = static_cast<std::uint64_t>(numbers[at + rank + d]);
+      if (start >= extent[d] || length > extent[d] - start) {
+        throw InputError(fmt::format("A call moves {} elements at {} in a dimension of length {}.",
+                                     length, start, extent[d]));
+      }
+      offset = offset * extent[d] + start;
+    }
+    runs.push_back({offset, static_cast<std::uint64_t>(numbers[at + 2 * rank - 1])});
+  }
+  return runs;
+}
+
+SelectionPtr make(const Extent& extent, std::size_t rank, std::uint64_t bytes,
+                  std::vector<std::int64_t> all) {
+  if (bytes == 0 && are_rows(all, rank)) return select_row_runs(extent, runs_of(all, rank, extent));
+  const auto numbers = std::make_shared<const std::vector<std::int64_t>>(std::move(all));
+  const std::size_t per_box = 4 * rank;
+  const std::uint64_t boxes = rank == 0 ? 1 : numbers->size() / per_box;
+  return select_generated(extent, boxes, [=](std::uint64_t i, Hyperslab& slab) {
+    const std::int64_t* const at = numbers->data() + i * per_box;
+    const auto fill = [&](Extent& to, std::size_t row, std::uint64_t more) {
+      to.assign(at + row * rank, at + (row + 1) * rank);
+      if (bytes > 0) to.push_back(more);
+    };
+    fill(slab.start, 0, 0);
+    fill(slab.count, 1, 1);
+    fill(slab.stride, 2, 1);
+    fill(slab.block, 3, bytes);
+    for (std::size_t d = 0; d < rank; ++d) {  // count indices are one block of that many
+      if (slab.stride[d] != 1 || slab.block[d] != 1) continue;
+      std::swap(slab.count[d], slab.block[d]);
+      slab.stride[d] = slab.block[d] > 0 ? slab.block[d] : 1;
+    }
+  });
+}
+
+std::uint64_t hash(const std::vector<std::int64_t>& numbers, std::uint64_t factor) {
+  std::uint64_t value = numbers.size();
+  for (const std::int64_t number : numbers) {
+    value = (value ^ static_cast<std::uint64_t>(number)) * factor;
+    value ^= value >> 29;
+  }
+  return value;
+}
+
+}  // namespace
+
+ElementShape element_of(const json& definition, const std::string& path) {
+  if (definition.value("kind", "") == "bytes") return {};
+  const json type = definition.value("type", json());
+  if (type.is_string()) {
+    if (const auto known = find_element_type(type.get<std::string>())) return {*known, 0};
+  }
+  if (type.is_object() && type.value("bytes", std::uint64_t{0}) > 0) {
+    const std::uint64_t bytes = type["bytes"];
+    return {ElementType::uint8, bytes};
+  }
+  throw InputError(fmt::format("Dataset '{}' of '{}' has the type {}, whose size is not said.",
+                               definition.value("name", ""), path, type.dump()));
+}
+
+SelectionPtr Selections::of(std::uint64_t definition, std::size_t rank,
+                            std::vector<std::int64_t> numbers) {
+  const Extent extent = extent_of(definition);
+  SelectionPtr& known =
+      known_[{extent, hash(numbers, 0x9E3779B97F4A7C15), hash(numbers, 0xD1342543DE82EF95)}];
+  if (!known) known = make(extent, rank, elements_.at(definition).bytes, std::move(numbers));
+  return known;
+}
+
+Extent Selections::extent_of(std::uint64_t definition) const {
+  Extent extent = shapes_.of_definition.at(definition).extent;
+  if (elements_.at(definition).bytes > 0) extent.push_back(elements_.at(definition).bytes);
+  return extent;
+}
+
+SelectionPtr concatenated(const std::vector<SelectionPtr>& parts) {
+  if (parts.size() == 1) return parts.front();
+  std::vector<std::uint64_t> ends;
+  std::uint64_t count = 0;
+  for (const SelectionPtr& part : parts) ends.push_back(count += part->hyperslab_count());
+  return select_generated(parts.front()->extent(), count, [=](std::uint64_t i, Hyperslab& slab) {
+    const auto part =
+        static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), i) - ends.begin());
+    parts[part]->hyperslab(i - (part > 0 ? ends[part - 1] : 0), slab);
+  });
+}
+
+}  // namespace slabmark

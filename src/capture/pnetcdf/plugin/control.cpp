@@ -87,62 +87,18 @@ int ncmpi__enddef(int ncid, MPI_Offset header_free, MPI_Offset variable_align,
       });
 }
 
-int ncmpi_redef(int ncid) {
-  return marked(
-      ncid, [&] { return SLABMARK_NATIVE(ncmpi_redef)(ncid); },
-      [&](CapturedFile& file) { file.mark("ncmpi_redef", "define", collective); });
-}
-
-int ncmpi_begin_indep_data(int ncid) {
-  return marked(
-      ncid, [&] { return SLABMARK_NATIVE(ncmpi_begin_indep_data)(ncid); },
-      [&](CapturedFile& file) { file.mark("ncmpi_begin_indep_data", "other", collective); });
-}
-
-int ncmpi_end_indep_data(int ncid) {
-  return marked(
-      ncid, [&] { return SLABMARK_NATIVE(ncmpi_end_indep_data)(ncid); },
-      [&](CapturedFile& file) { file.mark("ncmpi_end_indep_data", "other", collective); });
-}
-
-int ncmpi_sync(int ncid) {
-  return marked(
-      ncid, [&] { return SLABMARK_NATIVE(ncmpi_sync)(ncid); },
-      [&](CapturedFile& file) { file.mark("ncmpi_sync", "flush", collective); });
-}
-
-int ncmpi_sync_numrecs(int ncid) {
-  return marked(
-      ncid, [&] { return SLABMARK_NATIVE(ncmpi_sync_numrecs)(ncid); },
-      [&](CapturedFile& file) { file.mark("ncmpi_sync_numrecs", "other", collective); });
-}
-
-int ncmpi_flush(int ncid) {
-  return marked(
-      ncid, [&] { return SLABMARK_NATIVE(ncmpi_flush)(ncid); },
-      [&](CapturedFile& file) { file.mark("ncmpi_flush", "flush", collective); });
-}
-
-int ncmpi_wait_all(int ncid, int count, int* ids, int* statuses) {
-  const auto native = [&](int* native_ids) {
-    return SLABMARK_NATIVE(ncmpi_wait_all)(ncid, count, native_ids, statuses);
-  };
-  return slabmark::dropin::wait_all(ncid, count, ids, statuses, std::cref(native));
-}
-
-int ncmpi_wait(int ncid, int count, int* ids, int* statuses) {
-  const auto native = [&](int* native_ids) {
-    return SLABMARK_NATIVE(ncmpi_wait)(ncid, count, native_ids, statuses);
-  };
-  return slabmark::dropin::wait(ncid, count, ids, std::cref(native));
-}
-
-int ncmpi_cancel(int ncid, int count, int* ids, int* statuses) {
-  const auto native = [&](int* native_ids, int* native_statuses) {
-    return SLABMARK_NATIVE(ncmpi_cancel)(ncid, count, native_ids, native_statuses);
-  };
-  return slabmark::dropin::cancel(ncid, count, ids, statuses, std::cref(native));
-}
+#define SLABMARK_OF_ALL_RANKS(name, effect)                                 \
+  int name(int ncid) {                                                      \
+    return marked(                                                          \
+        ncid, [&] { return SLABMARK_NATIVE(name)(ncid); },                  \
+        [&](CapturedFile& file) { file.mark(#name, effect, collective); }); \
+  }
+SLABMARK_OF_ALL_RANKS(ncmpi_redef, "define")
+SLABMARK_OF_ALL_RANKS(ncmpi_begin_indep_data, "other")
+SLABMARK_OF_ALL_RANKS(ncmpi_end_indep_data, "other")
+SLABMARK_OF_ALL_RANKS(ncmpi_sync, "flush")
+SLABMARK_OF_ALL_RANKS(ncmpi_sync_numrecs, "other")
+SLABMARK_OF_ALL_RANKS(ncmpi_flush, "flush")
 
 int ncmpi_buffer_attach(int ncid, MPI_Offset bytes) {
   return marked(

@@ -76,27 +76,6 @@ int ncmpi_sync(int ncid) {
   return error != NC_NOERR ? error : stored;
 }
 
-int ncmpi_wait_all(int ncid, int count, int* ids, int* statuses) {
-  const auto native = [&](int* native_ids) {
-    return SLABMARK_NATIVE(ncmpi_wait_all)(ncid, count, native_ids, statuses);
-  };
-  return wait_all(ncid, count, ids, statuses, std::cref(native));
-}
-
-int ncmpi_wait(int ncid, int count, int* ids, int* statuses) {
-  const auto native = [&](int* native_ids) {
-    return SLABMARK_NATIVE(ncmpi_wait)(ncid, count, native_ids, statuses);
-  };
-  return slabmark::dropin::wait(ncid, count, ids, std::cref(native));
-}
-
-int ncmpi_cancel(int ncid, int count, int* ids, int* statuses) {
-  const auto native = [&](int* native_ids, int* native_statuses) {
-    return SLABMARK_NATIVE(ncmpi_cancel)(ncid, count, native_ids, native_statuses);
-  };
-  return cancel(ncid, count, ids, statuses, std::cref(native));
-}
-
 int ncmpi_inq_nreqs(int ncid, int* count) {
   const int error = SLABMARK_NATIVE(ncmpi_inq_nreqs)(ncid, count);
   OpenFile* const file = file_of(ncid);

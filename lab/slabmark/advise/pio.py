@@ -6,7 +6,6 @@ The rules are those of the library's public source (E3SM-Project/scorpio 2.0.1, 
 """
 
 import dataclasses
-import functools
 import math
 
 import numpy
@@ -29,11 +28,6 @@ class Map:
     @property
     def elements(self):
         return math.prod(self.dims)
-
-    @functools.cached_property
-    def of_rank(self):
-        """How many each rank owns."""
-        return numpy.bincount(self.owner, minlength=self.ranks)
 
     @property
     def has_holes(self):

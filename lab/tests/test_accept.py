@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 import os
 import pathlib
 import random
@@ -398,6 +399,16 @@ def test_the_probability_is_exact():
     """Four nodes, four launches, last in each: 4^-4, for any of the four nodes."""
     [slow] = nodes.search(probed(1, {"a": 1.0, "b": 1.0, "c": 1.0, "d": 9.0}, launches=4)).slow
     assert slow.probability == pytest.approx(4 * 4.0**-4)
+
+
+def test_the_second_node_is_judged_among_those_that_are_left_and_no_node_as_surer_than_one_before_it():
+    """Of 16 nodes and ten launches with places from the last on: a sum of at most s comes C(s + 10, 10) / 16^10 of the times."""
+    chances = [math.comb(s + 10, 10) / 16**10 for s in (0, 10)]
+    found = nodes.search(probed(1, ALIKE | {"node07": 99.0, "node09": 9.0})).slow
+    assert [slow.host for slow in found] == ["node07", "node09"]
+    assert [slow.probability for slow in found] == pytest.approx([16 * chances[0], 15 * chances[1]])
+    turns = [probed(number, ALIKE | {"node07": 9.0 + number % 2 * 90, "node09": 30.0}, launches=1)[0] for number in range(10)]
+    assert [slow.probability for slow in nodes.search(turns).slow] == pytest.approx(2 * [16 * math.comb(15, 10) / 16**10])
 
 
 def test_nodes_that_are_alike_or_differ_by_less_than_the_tolerance_are_not_blamed():

@@ -89,6 +89,8 @@ int main(int argc, char** argv) {
     }
   }
   if (getenv("KILLED")) fflush(stdout), raise(SIGKILL);
+  at_of_stream += fprintf(stream, "%d is not captured, and what follows lies behind it", i);
+  say("fwrite", "stream", at_of_stream, (long)fwrite(data, 1, least, stream));
   if (fflush(stream) || fsync(file)) return 1;
   fprintf(stream, "%d cannot be captured", i);
   close(copy);

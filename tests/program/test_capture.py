@@ -211,7 +211,7 @@ def test_a_program_that_is_killed_leaves_what_was_seen_until_then(run, record, s
         events = show(pattern, rank)
         assert events.pop() == {"ended": "early"}
         written = moved(events, "T")
-        assert len(written) >= 4 * 40 * 3  # all until it thought
+        assert len(written) > 4 * 40 * 3  # all until it thought, and what it went on with
         assert written == [(step, row, i * 2 + rank) for step in range(5) for i in range(40) for row in range(3)][: len(written)]
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import statistics
 
 import pytest
 from conftest import on_ranks
@@ -53,7 +54,9 @@ def test_ranks_of_a_node_share_its_bytes_and_one_node_has_nothing_to_send_to(run
 def test_small_files_are_made_looked_at_read_and_removed(run, tmp_path, ranks, more):
     table, found = probe(run, tmp_path, [*FILES, *more], ranks)
     assert list(found) == ["create", "stat", "open-read", "remove"] and table.count("files/s") == 4
-    for method, record in found.items():
+    for (method, record), line in zip(found.items(), table.splitlines()[-4:]):
+        seconds = statistics.median(trial["open_to_close"] for trial in record["trials"] if not trial["warm_up"])
+        assert line.split() == [method, f"{5 * ranks / seconds:.1f}", "files/s"]
         assert record["verified"]["state"] == "yes" and record["pattern"]["settings"]["files"] == str(5 * ranks)
         assert record["direction"] == ("read" if method in ("stat", "open-read") else "write")
         assert record["pattern"]["bytes"] == (5005 * ranks if method in ("create", "open-read") else 0)

@@ -78,3 +78,11 @@ def test_records_and_the_doctor_say_how_a_folder_is_striped(striped, map_file, t
         done, _ = striped("slabmark", ["doctor", "--launch", launcher, "-n", 2, "-o", tmp_path / "s"], 1, count)
         assert ("one-stripe: " in done.stdout) == (count == 1), done.stdout + done.stderr
         assert "lfs setstripe -c 4 -S 1M" in done.stdout and "Source: https://doc.lustre.org" in done.stdout
+
+
+def test_an_lfs_that_never_answers_is_ended_by_the_deadline(striped, map_file, tmp_path):
+    (tmp_path / "s/bin/lfs").write_text("#!/bin/sh\nwhile kill -0 $PPID; do sleep 0.1; done\n")
+    args = ["decomp", "--map", map_file, "--method", "posix", "--trials", 1, "-o", tmp_path / "s", "--no-bound", "--deadline", 1]
+    done, _ = striped("slabmark-bench", args, 2, 4)
+    assert done.returncode == 1 and "What comes before the first phase has taken more than 1 seconds" in done.stderr, done.stderr
+    assert "posix" not in done.stdout

@@ -129,24 +129,25 @@ def disk(request, cluster):
     call("truncate", "-s", "400M", image)
     call(f"mkfs.{request.param}", "-q", image)
     folder.mkdir()
-    call("mount", "-o", "loop", image, folder)
-    device = pathlib.Path("/sys/dev/block", "{}:{}".format(*map(int, call("mountpoint", "-d", folder).split(":"))))
+    node = cluster.nodes[0]  # which sees no mounts that are made outside
+    node.call("mount", "-o", "loop", image, folder)
+    device = pathlib.Path("/sys/dev/block", "{}:{}".format(*map(int, node.call("mountpoint", "-d", folder).split(":"))))
     sectors = lambda: [512 * int((device / "stat").read_text().split()[i]) for i in (2, 6)]
     yield folder, sectors
-    call("umount", folder)
+    node.call("umount", folder)
     image.unlink()
 
 
 # Whatever the page cache holds: a disk was asked for all bytes.
-def test_what_is_synced_is_on_the_disk_and_what_is_read_cold_comes_from_it(bench, disk):
+def test_what_is_synced_is_on_the_disk_and_what_is_read_cold_comes_from_it(bench, cluster, disk):
     folder, sectors = disk
     before = sectors()
-    done, records = bench(1, ["pnetcdf-rearranged", "posix"], "--trials", "2", "--sync", output=folder)
+    done, records = bench(1, ["pnetcdf-rearranged", "posix"], "--trials", "2", "--sync", nodes=cluster.nodes[:1], output=folder)
     assert done.returncode == 0, done.stderr
     files = sum(len(record["trials"]) for record in records)
     assert sectors()[1] - before[1] >= files * records[0]["pattern"]["bytes"]
     before = sectors()
-    done, records = bench(1, ["pnetcdf-rearranged", "posix"], "--trials", "2", "--read", output=folder)
+    done, records = bench(1, ["pnetcdf-rearranged", "posix"], "--trials", "2", "--read", nodes=cluster.nodes[:1], output=folder)
     assert done.returncode == 0, done.stderr
     assert [record["cache"] for record in records] == ["cold"] * 2
     files = sum(len(record["trials"]) for record in records)

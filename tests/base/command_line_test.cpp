@@ -1,6 +1,7 @@
 #include "base/command_line.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -11,6 +12,17 @@
 namespace slabmark {
 namespace {
 
+/// What these words are refused with, or "taken".
+std::string outcome(CLI::App& app, std::vector<const char*> words) {
+  words.insert(words.begin(), "program");
+  try {
+    parse_command_line(app, static_cast<int>(words.size()), words.data());
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
 TEST(CommandLines, RefuseAnEmptyValueByTheOptionsName) {
   const auto parse = [](std::vector<const char*> words) {
     CLI::App app("", "program");
@@ -18,13 +30,7 @@ TEST(CommandLines, RefuseAnEmptyValueByTheOptionsName) {
     std::vector<std::string> files;
     app.add_subcommand("run")->add_option("--trials", trials);
     app.add_option("files", files);
-    words.insert(words.begin(), "program");
-    try {
-      parse_command_line(app, static_cast<int>(words.size()), words.data());
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string("taken");
+    return outcome(app, std::move(words));
   };
   EXPECT_EQ(parse({"a", "run", "--trials", "3"}), "taken");
   EXPECT_TRUE(parse({"run", "--trials", ""}).starts_with("--trials is given without a value"));
@@ -36,13 +42,7 @@ TEST(CommandLines, NameWhatIsNotExpectedInItsOrder) {
   const auto refusal = [](std::vector<const char*> words) {
     CLI::App app("", "program");
     app.add_subcommand("run")->add_flag("--quiet");
-    words.insert(words.begin(), "program");
-    try {
-      parse_command_line(app, static_cast<int>(words.size()), words.data());
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string("taken");
+    return outcome(app, std::move(words));
   };
   EXPECT_EQ(refusal({"-o", "nodez", "out"}),
             "'-o', 'nodez', 'out' are not expected; 'program --help' lists the options.");

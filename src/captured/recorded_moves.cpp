@@ -4,33 +4,23 @@
 #include <optional>
 #include <utility>
 
+#include "base/checksum.hpp"
 #include "capture/recorder.hpp"
 
 namespace slabmark {
-
-namespace {
-
-void count_together(std::uint64_t& together, const RoundKey& round) {
-  for (const std::uint64_t number : {round.file, round.phase, round.time}) {
-    together = (together ^ number) * 0x9E3779B97F4A7C15;
-    together ^= together >> 29;
-  }
-}
-
-}  // namespace
 
 void RecordedMoves::add(std::uint64_t recorded_rank) {
   CapturedWalk walk = run_.walk(recorded_rank);
   double thought = 0;
   constexpr double microsecond = 1e-6;
-  std::uint64_t together = 1;
+  Checksum rounds_of_all;
   std::optional<RoundKey> last;
   while (walk.next()) {
     if (walk.event().begins_block)
       thought += static_cast<double>(walk.event().thought) * microsecond;
     const RoundKey& round = walk.round();
     if (run_.shapes.moved_paths.contains(walk.path()) && walk.orders_rounds()) {
-      if (walk.is_made_by_all()) count_together(together, round);
+      if (walk.is_made_by_all()) rounds_of_all.add(round.file).add(round.phase).add(round.time);
       if (last != round) add_step({last.value_or(round), round});
       // A call is in one round with all its parts.
       if (walk.event().flags & capture::one_more_part) add_step({round, *last});
@@ -43,8 +33,8 @@ void RecordedMoves::add(std::uint64_t recorded_rank) {
     if (!pending_.empty() && walk.effect() != "write" && walk.effect() != "read") finish();
   }
   finish();
-  least_together_ = std::min(least_together_, together);
-  most_together_ = std::max(most_together_, together);
+  least_together_ = std::min(least_together_, rounds_of_all.value());
+  most_together_ = std::max(most_together_, rounds_of_all.value());
 }
 
 void RecordedMoves::add(CapturedWalk& walk, const PlacedBoxes& placed) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "capture/hash.hpp"
 
 namespace slabmark {
 
@@ -68,15 +69,6 @@ SelectionPtr make(const Extent& extent, std::size_t rank, std::uint64_t bytes,
   });
 }
 
-std::uint64_t hash(const std::vector<std::int64_t>& numbers, std::uint64_t factor) {
-  std::uint64_t value = numbers.size();
-  for (const std::int64_t number : numbers) {
-    value = (value ^ static_cast<std::uint64_t>(number)) * factor;
-    value ^= value >> 29;
-  }
-  return value;
-}
-
 }  // namespace
 
 ElementShape element_of(const json& definition, const std::string& path) {
@@ -96,8 +88,9 @@ ElementShape element_of(const json& definition, const std::string& path) {
 SelectionPtr Selections::of(std::uint64_t definition, std::size_t rank,
                             std::vector<std::int64_t> numbers) {
   const Extent extent = extent_of(definition);
-  SelectionPtr& known =
-      known_[{extent, hash(numbers, 0x9E3779B97F4A7C15), hash(numbers, 0xD1342543DE82EF95)}];
+  const auto hash = capture::Hash::of({reinterpret_cast<const std::uint8_t*>(numbers.data()),
+                                       numbers.size() * sizeof(std::int64_t)});
+  SelectionPtr& known = known_[{extent, hash.low, hash.high}];
   if (!known) known = make(extent, rank, elements_.at(definition).bytes, std::move(numbers));
   return known;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/checksum.hpp"
 #include "captured/captured_pattern.hpp"
 #include "geometry/hyperslab.hpp"
 #include "map/part_builder.hpp"
@@ -156,7 +157,7 @@ class CapturedMap final : public MapFile {
     agreed(comm_, [&] {
       for (std::uint64_t rank = mine.offset; rank < mine.end(); ++rank) {
         for (const auto& [definition, moves] : first_moves(*run_, rank))
-          sums[places.at(definition)] += hash(rank, moves.runs);
+          sums[places.at(definition)] += checksum(rank, moves.runs);
       }
     });
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T,
@@ -167,17 +168,11 @@ class CapturedMap final : public MapFile {
     return found;
   }
 
-  static std::uint64_t hash(std::uint64_t rank, const RunList& runs) {
-    std::uint64_t value = rank + 1;
-    const auto add = [&](std::uint64_t number) {
-      value = (value ^ number) * 0x9E3779B97F4A7C15;
-      value ^= value >> 29;
-    };
-    for (const Run& run : runs) {
-      add(run.offset);
-      add(run.length);
-    }
-    return value;
+  static std::uint64_t checksum(std::uint64_t rank, const RunList& runs) {
+    Checksum sum;
+    sum.add(rank);
+    for (const Run& run : runs) sum.add(run.offset).add(run.length);
+    return sum.value();
   }
 
   std::string describe(const std::vector<std::vector<std::string>>& names) const {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "capture/coding.hpp"
-#include "capture/plugin/hash.hpp"
+#include "capture/hash.hpp"
 #include "capture/recorder.hpp"
 
 namespace slabmark::capture {

@@ -19,8 +19,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "capture/hash.hpp"
 #include "capture/plugin/block.hpp"
-#include "capture/plugin/hash.hpp"
 #include "capture/plugin/list_coder.hpp"
 #include "capture/plugin/spool.hpp"
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/checksum.hpp"
 #include "parallel/subset.hpp"
 #include "rearrange/library/element_type.hpp"
 #include "rearrange/library/raw_format.hpp"
@@ -13,19 +14,6 @@
 namespace slabmark::rearrange {
 
 namespace {
-
-/// A number that is the same on all ranks where all named the same, and can be negated.
-class Digest {
- public:
-  void add(std::int64_t value) {
-    state_ = (state_ ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15;
-    state_ ^= state_ >> 29;
-  }
-  std::int64_t value() const { return static_cast<std::int64_t>(state_ >> 1); }
-
- private:
-  std::uint64_t state_ = 0xcbf29ce484222325;
-};
 
 /// At its end nothing is left of what a file has copied for I/O ranks and not handed over.
 struct Dropped {
@@ -201,17 +189,18 @@ void OpenFile::refuse(const std::exception_ptr& failure) {
 }
 
 std::int64_t OpenFile::digest(Operation operation) const {
-  Digest digest;
-  digest.add(static_cast<std::int64_t>(operation));
+  Checksum digest;
+  const auto add = [&](auto value) { digest.add(static_cast<std::uint64_t>(value)); };
+  add(operation);
   for (const Request& request : requests_) {
-    digest.add(request.variable);
-    digest.add(request.frame);
-    digest.add(request.decomposition->number());
-    digest.add(static_cast<std::int64_t>(request.place.offset));
-    digest.add((request.writes ? 1 : 0) + (request.has_fill ? 2 : 0));
-    digest.add(request.position ? static_cast<std::int64_t>(*request.position) : -1);
+    add(request.variable);
+    add(request.frame);
+    add(request.decomposition->number());
+    add(request.place.offset);
+    add((request.writes ? 1 : 0) + (request.has_fill ? 2 : 0));
+    add(request.position ? static_cast<std::int64_t>(*request.position) : -1);
   }
-  return digest.value();
+  return static_cast<std::int64_t>(digest.value() >> 1);  // ranks compare it by its negative, too
 }
 
 void OpenFile::flush_as(Operation operation) {

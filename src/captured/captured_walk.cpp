@@ -229,13 +229,31 @@ PlacedBoxes& CapturedWalk::at_time(std::uint64_t definition, std::uint64_t time,
   return placed_.back();
 }
 
+std::uint64_t CapturedWalk::place_of(std::int64_t start) const {
+  if (start < 0)
+    throw InputError(rank_.lists.place() + " are damaged: a box begins before its dataset.");
+  return static_cast<std::uint64_t>(start);
+}
+
 void CapturedWalk::place_in(const DatasetShapes::Shape& shape, std::uint64_t definition) {
   using Selection = CapturedEvent::Selection;
-  const std::size_t skipped = shape.has_time ? 1 : 0;
-  const std::size_t rank = shape.extent.size();
-  const bool is_all = event_.selection == Selection::all;
-  const std::vector<std::uint64_t> now = is_all ? extent_now() : std::vector<std::uint64_t>{};
-  if (is_all && !shape.has_time && (now == shape.extent || now.size() != rank)) {
+  if (event_.selection == Selection::list) {
+    place_list(shape, definition);
+  } else if (event_.selection == Selection::all) {
+    place_all(shape, definition);
+  } else {
+    box_.start = event_.origin;
+    box_.count.assign(event_.counts.begin(), event_.counts.end());
+    box_.stride.assign(event_.rank, 1);
+    box_.block.assign(event_.rank, 1);
+    place_box(shape, definition);
+  }
+}
+
+void CapturedWalk::place_all(const DatasetShapes::Shape& shape, std::uint64_t definition) {
+  const std::vector<std::uint64_t> now = extent_now();
+  const std::size_t rank = shape.extent.size();  // a dataset that is ever taken whole has no time
+  if (now == shape.extent || now.size() != rank) {
     PlacedBoxes& placed = at_time(definition, 0, false);
     placed.is_all = true;
     placed.rank = rank;
@@ -244,74 +262,72 @@ void CapturedWalk::place_in(const DatasetShapes::Shape& shape, std::uint64_t def
     add_fragment(placed, placed.elements);
     return;
   }
-  const auto time_of = [&](std::int64_t start) {
-    if (start < 0)
-      throw InputError(rank_.lists.place() + " are damaged: a box begins before its dataset.");
-    return static_cast<std::uint64_t>(start);
-  };
-  const BoxArray* boxes = nullptr;
-  if (event_.selection == Selection::list) {
-    const ListShape& whole = list(event_.list);
-    boxes = &whole.boxes;
-    if (boxes->rank != event_.rank) {
-      throw InputError(rank_.lists.place() +
-                       " are damaged: one has other dimensions than its dataset.");
-    }
-    if (boxes->count > 0 && (!shape.has_time || whole.one_record)) {
-      PlacedBoxes& placed =
-          at_time(definition, shape.has_time ? time_of(event_.origin[0]) : 0, shape.has_time);
-      placed.list = event_.list;
-      placed.origin.assign(event_.origin.begin() + static_cast<std::ptrdiff_t>(skipped),
-                           event_.origin.end());
-      placed.rank = rank;
-      placed.elements = boxes->elements();
-      add_fragment(placed, placed.elements);
-      return;
-    }
+  box_.start.assign(rank, 0);
+  box_.count.assign(now.begin(), now.end());
+  box_.stride.assign(rank, 1);
+  box_.block.assign(rank, 1);
+  place_box(shape, definition);
+}
+
+void CapturedWalk::place_list(const DatasetShapes::Shape& shape, std::uint64_t definition) {
+  const ListShape& whole = list(event_.list);
+  const BoxArray& boxes = whole.boxes;
+  if (boxes.rank != event_.rank) {
+    throw InputError(rank_.lists.place() +
+                     " are damaged: one has other dimensions than its dataset.");
   }
-  const std::size_t count = boxes ? boxes->count : 1;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto start = [&](std::size_t d) {
-      if (is_all) return std::int64_t{0};
-      return boxes ? event_.origin[d] + boxes->starts[i * event_.rank + d] : event_.origin[d];
+  if (boxes.count > 0 && (!shape.has_time || whole.one_record)) {
+    PlacedBoxes& placed =
+        at_time(definition, shape.has_time ? place_of(event_.origin[0]) : 0, shape.has_time);
+    placed.list = event_.list;
+    placed.origin.assign(event_.origin.begin() + (shape.has_time ? 1 : 0), event_.origin.end());
+    placed.rank = shape.extent.size();
+    placed.elements = boxes.elements();
+    add_fragment(placed, placed.elements);
+    return;
+  }
+  for (std::size_t i = 0; i < boxes.count; ++i) {
+    const auto take = [&](std::vector<std::int64_t>& to, const std::vector<std::int64_t>& numbers) {
+      const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(i * boxes.rank);
+      if (numbers.empty()) {
+        to.assign(boxes.rank, 1);
+      } else {
+        to.assign(first, first + static_cast<std::ptrdiff_t>(boxes.rank));
+      }
     };
-    const auto number = [&](const std::vector<std::int64_t>& of_list, std::size_t d,
-                            std::int64_t otherwise) {
-      return boxes && !of_list.empty() ? of_list[i * event_.rank + d] : otherwise;
-    };
-    const std::vector<std::int64_t> none;
-    const auto count_in = [&](std::size_t d) {
-      if (boxes) return boxes->counts[i * event_.rank + d];
-      if (is_all)
-        return d < skipped ? std::int64_t{0} : static_cast<std::int64_t>(now.at(d - skipped));
-      return static_cast<std::int64_t>(event_.counts[d]);
-    };
-    const auto stride_in = [&](std::size_t d) {
-      return number(boxes ? boxes->strides : none, d, 1);
-    };
-    const auto block_in = [&](std::size_t d) { return number(boxes ? boxes->blocks : none, d, 1); };
-    std::uint64_t elements = 1;
-    for (std::size_t d = skipped; d < event_.rank; ++d)
-      elements *= static_cast<std::uint64_t>(count_in(d) * block_in(d));
-    const auto put = [&](std::uint64_t time) {
-      PlacedBoxes& placed = at_time(definition, time, shape.has_time);
-      placed.rank = rank;
-      placed.elements += elements;
-      add_fragment(placed, elements);
-      for (std::size_t d = skipped; d < event_.rank; ++d)
-        placed.numbers.push_back(static_cast<std::int64_t>(time_of(start(d))));
-      for (std::size_t d = skipped; d < event_.rank; ++d) placed.numbers.push_back(count_in(d));
-      for (std::size_t d = skipped; d < event_.rank; ++d) placed.numbers.push_back(stride_in(d));
-      for (std::size_t d = skipped; d < event_.rank; ++d) placed.numbers.push_back(block_in(d));
-    };
-    if (elements == 0) continue;
-    if (!shape.has_time) {
-      put(0);
-      continue;
+    take(box_.start, boxes.starts);
+    for (std::size_t d = 0; d < boxes.rank; ++d) box_.start[d] += event_.origin[d];
+    take(box_.count, boxes.counts);
+    take(box_.stride, boxes.strides);
+    take(box_.block, boxes.blocks);
+    place_box(shape, definition);
+  }
+}
+
+void CapturedWalk::place_box(const DatasetShapes::Shape& shape, std::uint64_t definition) {
+  const std::size_t skipped = shape.has_time ? 1 : 0;
+  std::uint64_t elements = 1;
+  for (std::size_t d = skipped; d < event_.rank; ++d)
+    elements *= static_cast<std::uint64_t>(box_.count[d] * box_.block[d]);
+  if (elements == 0) return;
+  const auto put = [&](std::uint64_t time) {
+    PlacedBoxes& placed = at_time(definition, time, shape.has_time);
+    placed.rank = shape.extent.size();
+    placed.elements += elements;
+    add_fragment(placed, elements);
+    for (std::size_t d = skipped; d < event_.rank; ++d) place_of(box_.start[d]);
+    for (const auto* numbers : {&box_.start, &box_.count, &box_.stride, &box_.block}) {
+      placed.numbers.insert(placed.numbers.end(), numbers->begin() + (shape.has_time ? 1 : 0),
+                            numbers->end());
     }
-    for (std::int64_t k = 0; k < count_in(0); ++k) {
-      for (std::int64_t b = 0; b < block_in(0); ++b) put(time_of(start(0) + k * stride_in(0) + b));
-    }
+  };
+  if (!shape.has_time) {
+    put(0);
+    return;
+  }
+  for (std::int64_t k = 0; k < box_.count[0]; ++k) {
+    for (std::int64_t b = 0; b < box_.block[0]; ++b)
+      put(place_of(box_.start[0] + k * box_.stride[0] + b));
   }
 }
 

@@ -137,6 +137,11 @@ class CapturedWalk {
   /// Of the dataset of the event, as it is now.
   std::vector<std::uint64_t> extent_now() const;
   void place_in(const DatasetShapes::Shape& shape, std::uint64_t definition);
+  void place_all(const DatasetShapes::Shape& shape, std::uint64_t definition);
+  void place_list(const DatasetShapes::Shape& shape, std::uint64_t definition);
+  void place_box(const DatasetShapes::Shape& shape, std::uint64_t definition);
+  /// Throws InputError for a start before the dataset.
+  std::uint64_t place_of(std::int64_t start) const;
   PlacedBoxes& at_time(std::uint64_t definition, std::uint64_t time, bool has_time);
   void add_fragment(const PlacedBoxes& placed, std::uint64_t elements);
 
@@ -163,6 +168,10 @@ class CapturedWalk {
   };
   const ListShape& list(std::uint64_t number);
   std::map<std::uint64_t, ListShape> lists_;
+  struct Box {
+    std::vector<std::int64_t> start, count, stride, block;
+  };
+  Box box_;               ///< what place_box() places; kept for its memory
   std::size_t held_ = 0;  ///< numbers in lists_
 };
 

@@ -213,6 +213,92 @@ class Anonymiser {
   std::map<std::string, std::map<std::string, std::string>> names_;
 };
 
+/// Ranks whose part of the pattern is not that of a program that ran to its end.
+struct Gaps {
+  std::vector<std::uint64_t> missing, early;
+};
+
+bool is_finished(const Process& process) {
+  return process.facts.value("finished", false) && !process.frames->cut &&
+         process.frames->frames.back().stream == capture::Stream::events;
+}
+
+json header_of(const std::vector<const Process*>& ranks, Gaps& gaps) {
+  json header = {{"ranks", json::array()}, {"hosts", json::array()}};
+  for (std::uint64_t rank = 0; rank < ranks.size(); ++rank) {
+    if (!ranks[rank]) {
+      gaps.missing.push_back(rank);
+      header["ranks"].push_back({{"state", "missing"}});
+      continue;
+    }
+    const Process& process = *ranks[rank];
+    const bool finished = is_finished(process);
+    if (!finished) gaps.early.push_back(rank);
+    json& hosts = header["hosts"];
+    const json host = process.facts.value("host", "?");
+    const auto place_of_host = std::find(hosts.begin(), hosts.end(), host);
+    const auto host_number = place_of_host - hosts.begin();
+    if (place_of_host == hosts.end()) hosts.push_back(host);
+    header["ranks"].push_back({{"host", host_number},
+                               {"pid", process.number("pid").value_or(0)},
+                               {"state", finished ? "finished" : "ended early"}});
+    for (const char* const key : {"program", "command", "environment", "libraries"}) {
+      if (!header.contains(key) && process.facts.contains(key)) header[key] = process.facts[key];
+    }
+  }
+  return header;
+}
+
+void note_gaps(const Gaps& gaps, std::uint64_t damaged, std::vector<std::string>& notes) {
+  if (!gaps.missing.empty()) {
+    notes.push_back(fmt::format("Ranks that left nothing are taken to have done nothing: {}.",
+                                some_of(gaps.missing)));
+  }
+  if (!gaps.early.empty()) {
+    notes.push_back(
+        fmt::format("The pattern is what was seen until the program ended early, on rank{} {}.",
+                    gaps.early.size() > 1 ? "s" : "", some_of(gaps.early)));
+  }
+  if (damaged > 0) {
+    notes.push_back(fmt::format(
+        "Bytes that were not written to the end are left out at {} place{} of the spool.", damaged,
+        damaged > 1 ? "s" : ""));
+  }
+}
+
+/// Returns the bytes that the ranks' events and lists had in the spool. All of the file is there,
+/// or none.
+std::uint64_t write_pattern(const SpoolReader& spool, const std::vector<const Process*>& ranks,
+                            const json& header, const std::string& output) {
+  std::uint64_t read = 0;
+  const std::string unfinished = output + ".unfinished";
+  try {
+    PatternWriter writer(unfinished);
+    const Process nothing;
+    for (const Process* const of_rank : ranks) {
+      if (of_rank) {
+        const auto add = [&](capture::Stream stream, auto&& put) {
+          spool.read(*of_rank->frames, stream, [&](std::span<const std::uint8_t> bytes) {
+            read += bytes.size();
+            put(bytes);
+          });
+        };
+        add(capture::Stream::events, [&](auto bytes) { writer.add_events(bytes); });
+        add(capture::Stream::lists, [&](auto bytes) { writer.add_lists(bytes); });
+      }
+      const Process& process = of_rank ? *of_rank : nothing;
+      writer.end_rank(process.files, process.definitions);
+    }
+    writer.finish(header, "captured");
+    std::filesystem::rename(unfinished, output);
+  } catch (...) {
+    std::error_code error;
+    std::filesystem::remove(unfinished, error);
+    throw;
+  }
+  return read;
+}
+
 }  // namespace
 
 MergeResult merge_spool(const MergeRequest& request) {
@@ -226,81 +312,22 @@ MergeResult merge_spool(const MergeRequest& request) {
   }
   const std::vector<const Process*> ranks = ranks_of(processes, result.notes);
 
-  std::vector<std::uint64_t> missing, early;
-  json header = {{"ranks", json::array()}, {"hosts", json::array()}};
-  for (std::uint64_t rank = 0; rank < ranks.size(); ++rank) {
-    if (!ranks[rank]) {
-      missing.push_back(rank);
-      header["ranks"].push_back({{"state", "missing"}});
-      continue;
-    }
-    const Process& process = *ranks[rank];
-    const bool finished = process.facts.value("finished", false) && !process.frames->cut &&
-                          process.frames->frames.back().stream == capture::Stream::events;
-    if (!finished) early.push_back(rank);
-    json& hosts = header["hosts"];
-    const json host = process.facts.value("host", "?");
-    auto place_of_host = std::find(hosts.begin(), hosts.end(), host);
-    const auto host_number = place_of_host - hosts.begin();
-    if (place_of_host == hosts.end()) hosts.push_back(host);
-    header["ranks"].push_back({{"host", host_number},
-                               {"pid", process.number("pid").value_or(0)},
-                               {"state", finished ? "finished" : "ended early"}});
-    for (const char* const key : {"program", "command", "environment", "libraries"}) {
-      if (!header.contains(key) && process.facts.contains(key)) header[key] = process.facts[key];
-    }
-  }
-  if (!missing.empty() && !request.allow_missing) {
+  Gaps gaps;
+  json header = header_of(ranks, gaps);
+  if (!gaps.missing.empty() && !request.allow_missing) {
     throw InputError(fmt::format(
         "Of {} ranks, {} left nothing in '{}': {}; put the spool files of all nodes there, or say "
         "--allow-missing if they opened no file.",
-        ranks.size(), missing.size(), request.spool, some_of(missing)));
+        ranks.size(), gaps.missing.size(), request.spool, some_of(gaps.missing)));
   }
-  if (!missing.empty()) {
-    result.notes.push_back(fmt::format(
-        "Ranks that left nothing are taken to have done nothing: {}.", some_of(missing)));
-  }
-  if (!early.empty()) {
-    result.notes.push_back(
-        fmt::format("The pattern is what was seen until the program ended early, on rank{} {}.",
-                    early.size() > 1 ? "s" : "", some_of(early)));
-  }
-  if (spool.damaged() > 0) {
-    result.notes.push_back(fmt::format(
-        "Bytes that were not written to the end are left out at {} place{} of the spool.",
-        spool.damaged(), spool.damaged() > 1 ? "s" : ""));
-  }
+  note_gaps(gaps, spool.damaged(), result.notes);
 
   header["files"] = definitions.files.take();
   header["definitions"] = definitions.definitions.take();
   if (!request.launch.empty()) header["launch"] = request.launch;
   if (request.anonymous) Anonymiser().apply(header);
 
-  const std::string unfinished = request.output + ".unfinished";
-  try {
-    PatternWriter writer(unfinished);
-    const Process nothing;
-    for (const Process* const of_rank : ranks) {
-      if (of_rank) {
-        const auto add = [&](capture::Stream stream, auto&& put) {
-          spool.read(*of_rank->frames, stream, [&](std::span<const std::uint8_t> bytes) {
-            result.bytes += bytes.size();
-            put(bytes);
-          });
-        };
-        add(capture::Stream::events, [&](auto bytes) { writer.add_events(bytes); });
-        add(capture::Stream::lists, [&](auto bytes) { writer.add_lists(bytes); });
-      }
-      const Process& process = of_rank ? *of_rank : nothing;
-      writer.end_rank(process.files, process.definitions);
-    }
-    writer.finish(header, "captured");
-    std::filesystem::rename(unfinished, request.output);
-  } catch (...) {
-    std::error_code error;
-    std::filesystem::remove(unfinished, error);
-    throw;
-  }
+  result.bytes = write_pattern(spool, ranks, header, request.output);
   result.ranks = ranks.size();
   return result;
 }

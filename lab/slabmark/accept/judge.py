@@ -2,10 +2,9 @@
 
 import collections
 import dataclasses
-import json
 
 from slabmark import cells, compare, findings, statistics, units
-from slabmark.accept import nodes
+from slabmark.accept import nodes, rules
 
 PASS, FAIL, INCONCLUSIVE, MISSING = "pass", "fail", "inconclusive", "missing"
 INVALID, SLOW_NODE = "invalid", "slow-node"
@@ -58,17 +57,6 @@ class Verdict:
         return units.rate(value) if self.target.kind == "rate" else f"{units.three_digits(value)} files/s"
 
 
-@dataclasses.dataclass(frozen=True)
-class Rule:
-    name: str
-    meaning: str
-    broken: list  # sentences
-
-    @property
-    def is_met(self):
-        return not self.broken
-
-
 @dataclasses.dataclass
 class Outcome:
     measured: list
@@ -101,12 +89,9 @@ def judge(suite, collection, changed, per_target=False):
         verdicts += [_verdict(target, one, alpha) for one in found]
         if not found:
             verdicts.append(Verdict(target, None, MISSING, None, None, None, 0, None, "no launch of it left a record"))
-    rules = _rules(suite, mine, measured, collection.failures, changed, {one.label for one in _judged(verdicts)})
-    return Outcome(measured, verdicts, rules, search, alpha)
-
-
-def _judged(verdicts):
-    return [verdict.measured for verdict in verdicts if verdict.measured]
+    judged = {verdict.measured.label for verdict in verdicts if verdict.measured}
+    evidence = rules.Evidence(suite, mine, measured, collection.failures, changed, judged)
+    return Outcome(measured, verdicts, rules.all_of(evidence), search, alpha)
 
 
 def _measured(suite, records):
@@ -167,130 +152,6 @@ def _verdict(target, measured, alpha):
     needed = None if found != INCONCLUSIVE else fewest if low is None else more()
     note = f"{fewest} launches are the fewest for a verdict on so many targets" if low is None else ""
     return Verdict(target, measured, found, value, low, high, len(seconds), needed, note)
-
-
-def _rules(suite, records, measured, failures, changed, judged):
-    """By name: what each asks, and what broke it."""
-    chosen, machine = suite.tables.suite, suite.tables.machine
-    plain = [one for one in measured if one.case.program == "slabmark-bench"]
-    rules = []
-    add = lambda name, meaning, broken: rules.append(Rule(name, meaning, list(dict.fromkeys(broken))))
-    add("size", "the suite runs at its own size", ["it was run with --tiny"] * suite.tiny)
-    add(
-        "memory",
-        f"a trial moves at least {chosen.memory:g} times the memory of its nodes",
-        (
-            f"{one.label}: {units.size(one.cell.bytes)} with {units.size(memory)} of memory"
-            for one in measured
-            if one.case.grow and one.cell.bytes < chosen.memory * (memory := max(map(_memory, one.cell.records), default=0))
-        ),
-    )
-    known = {one.cell.first.study["cell_id"] for one in measured}
-    labels = {cell.id: cell.label for cell in suite.plan.cells}
-    add(
-        "launches",
-        f"each cell was launched {chosen.launches} times, and none failed",
-        [f"{label}: none is recorded" for id, label in labels.items() if id not in known]
-        + [
-            f"{one.label}: {len(one.cell.launch_medians)} are recorded"
-            for one in measured
-            if len(one.cell.launch_medians) < chosen.launches
-        ]
-        + [f"{failure.cell}: launch {failure.launch}: {failure.reason}" for failure in failures if failure.cell_id in labels],
-    )
-    add(
-        "spread",
-        f"the half-width of the median of what has a target is at most {units.percent(chosen.spread)}",
-        (
-            f"{one.label}: {units.percent(width)}"
-            for one in measured
-            if one.label in judged and (width := statistics.summarise(one.cell.launch_medians).half_width) > chosen.spread
-        ),
-    )
-    accepted = machine.file_systems
-    places = {
-        (record.manifest.get("output", {}).get("type"), record.manifest.get("output", {}).get("mount_point"))
-        for record in records
-    }
-    add(
-        "file-system",
-        "all files lay on one file system" + (f" ({' or '.join(accepted)})" if accepted else ""),
-        [f"they lay on {kind} at {place}" for kind, place in sorted(places, key=str) if accepted and kind not in accepted]
-        + ["they lay on " + " and ".join(f"{kind} at {place}" for kind, place in sorted(places, key=str))] * (len(places) > 1),
-    )
-    add(
-        "nodes",
-        f"each launch had its nodes, with at most {units.counted(machine.ranks_per_node, 'rank')} each",
-        (why for one in measured for record in one.cell.records if (why := _elsewhere(one, record, machine.ranks_per_node))),
-    )
-    add(
-        "verified",
-        "all that was written was read back by another rank and was right",
-        (f"{one.label}: {one.cell.verified}" for one in measured if one.cell.verified != "yes"),
-    )
-    add(
-        "durable",
-        "writes ended when their data was durable" if chosen.sync else "the suite does not ask for durable writes",
-        (
-            f"{one.label}: without sync"
-            for one in measured
-            if chosen.sync and one.cell.first.direction == "write" and not all(record.sync for record in one.cell.records)
-        ),
-    )
-    add(
-        "cold",
-        "reads came from the file system, not from pages in memory",
-        (
-            f"{one.label}: pages were in memory"
-            for one in plain
-            if one.cell.first.direction == "read" and any(record.cache != "cold" for record in one.cell.records)
-        ),
-    )
-    unlike = collections.defaultdict(set)
-    for record in records:
-        for name, value in _conditions(record).items():
-            unlike[record.manifest.get("program", {}).get("name"), name].add(json.dumps(value))
-    add(
-        "alike",
-        "all launches ran the same programs and libraries on the same kind of node",
-        (f"{name} of {of}: {' and '.join(sorted(values))}" for (of, name), values in unlike.items() if len(values) > 1),
-    )
-    builds = {record.manifest.get("program", {}).get("build_type") for record in records}
-    add(
-        "release",
-        "the programs were built with PRESET=release",
-        (f"a {build} build" for build in sorted(map(str, builds - {"Release"}))),
-    )
-    add("unchanged", "suite and programs are those that were launched first", (f"{name} has changed" for name in changed))
-    return rules
-
-
-def _elsewhere(one, record, ranks_per_node):
-    """Why a launch did not have the nodes that it was to have; None if it did."""
-    hosts = [host.get("ranks", 1) for host in record.manifest.get("hosts", [])]
-    if len(hosts) == one.nodes and max(hosts) <= ranks_per_node:
-        return None
-    most = units.counted(max(hosts, default=0), "rank")
-    return f"{one.label}: it had {units.counted(len(hosts), 'node')} with at most {most} each"
-
-
-def _memory(record):
-    """Of all nodes that a record ran on, bytes."""
-    return (record.manifest.get("memory_bytes") or 0) * max(1, len(record.manifest.get("hosts", [])))
-
-
-def _conditions(record):
-    manifest = record.manifest
-    program = manifest.get("program", {})
-    return {
-        "revision": program.get("git_revision"),
-        "MPI": manifest.get("mpi"),
-        "MPI-IO": manifest.get("mpi_io"),
-        "libraries": manifest.get("libraries"),
-        "kernel": manifest.get("kernel"),
-        "cores": manifest.get("cores"),
-        "memory": units.size(manifest.get("memory_bytes")),  # nodes of a kind differ by some pages
-    }
 
 
 def warnings(outcome):

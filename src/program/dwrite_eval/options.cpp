@@ -82,6 +82,22 @@ std::vector<Way> ways_called(const std::vector<std::string>& names) {
   return ways;
 }
 
+nlohmann::json configuration_of(const Options& options,
+                                const std::vector<const MethodInfo*>& chosen, bool slablog,
+                                const std::vector<std::string>& hints) {
+  nlohmann::json ways = nlohmann::json::array();
+  for (const MethodInfo* method : chosen) ways.push_back(method->name);
+  return {{"map", options.map},
+          {"variables", options.variables},
+          {"output", options.output},
+          {"methods", std::move(ways)},
+          {"connector", slablog ? "slablog" : "native"},
+          {"verify", options.run.verify},
+          {"sync", options.run.sync},
+          {"hints", hints},
+          {"options", options.settings.options}};
+}
+
 }  // namespace
 
 Parsed<Options> parse(int argc, const char* const* argv) {
@@ -143,17 +159,8 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   }
   if (slablog) options.settings.options["hdf5.connector"] = "slablog";
 
-  nlohmann::json ways = nlohmann::json::array();
-  for (const MethodInfo* method : chosen) ways.push_back(method->name);
-  options.configuration = {{"map", options.map},
-                           {"variables", options.variables},
-                           {"output", options.output},
-                           {"methods", std::move(ways)},
-                           {"connector", slablog ? "slablog" : "native"},
-                           {"verify", options.run.verify},
-                           {"sync", options.run.sync},
-                           {"hints", app.get_option("--hint")->results()},
-                           {"options", options.settings.options}};
+  options.configuration =
+      configuration_of(options, chosen, slablog, app.get_option("--hint")->results());
   return {std::move(options), ""};
 }
 

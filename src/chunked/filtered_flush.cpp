@@ -30,8 +30,9 @@ FilteredFlush::Chunk FilteredFlush::chunk_at(std::span<const FilteredArray> arra
   return {array, (place - array.offset) / array.pipeline->chunk_bytes()};
 }
 
-// Of those in this rank's range of which some rank has an element; `only_incomplete`: but not all,
-// in an array that was written to before.
+// Of those in this rank's range of which some rank has an element; `only_incomplete`: of chunks
+// with filters those of which no rank has the rest, in an array that was written to before. Those
+// without filters may have their place already, where HDF5 gives it early.
 std::vector<FilteredChunk> FilteredFlush::chunks_of_mine(const Rearranger& rearranger,
                                                          const Rearranger::Flush& flush,
                                                          std::span<const FilteredArray> arrays,
@@ -44,7 +45,10 @@ std::vector<FilteredChunk> FilteredFlush::chunks_of_mine(const Rearranger& rearr
   for (const Run& extent : flush.plan.extents(me)) {
     for (const Region::Part& part : flush.region.parts_in(extent.offset, extent.end())) {
       const ArrayPlace& place = flush.region.arrays()[part.array].place;
-      if (place.unit == 0 || (only_incomplete && flush.fresh[part.array])) continue;
+      if (place.unit == 0) continue;
+      const bool filtered = chunk_at(arrays, place.offset).array.pipeline->has_filters();
+      const bool needs_rest = only_incomplete && filtered;
+      if (needs_rest && flush.fresh[part.array]) continue;
       for (auto begin = part.elements.offset; begin < part.elements.end(); begin += place.unit) {
         std::uint64_t covered = 0;
         flush.plan.for_each_covered(part.array, {begin, place.unit},
@@ -52,7 +56,7 @@ std::vector<FilteredChunk> FilteredFlush::chunks_of_mine(const Rearranger& rearr
         if (covered == 0) continue;
         const std::uint64_t at = place.offset + begin * place.element_bytes;
         const Chunk chunk = chunk_at(arrays, at);
-        if (only_incomplete && covered == chunk.array.grid->elements_in_array(chunk.number)) {
+        if (needs_rest && covered == chunk.array.grid->elements_in_array(chunk.number)) {
           continue;
         }
         mine.push_back({at, 0, 0, 0});
@@ -103,6 +107,17 @@ void FilteredFlush::complete(const Chunk& chunk, std::uint64_t place, std::byte*
   }
 }
 
+// What has no filters keeps its length, and so its place.
+bool FilteredFlush::write_in_place(const Chunk& chunk, std::uint64_t place, std::byte* memory) {
+  const FilteredChunk* const held = known(place);
+  if (held == nullptr || chunk.array.pipeline->has_filters()) return false;
+  store_.write(held->address, memory, held->bytes);
+  ++tally_.chunks;
+  tally_.raw_bytes += held->bytes;
+  tally_.stored_bytes += held->bytes;
+  return true;
+}
+
 void FilteredFlush::filter(const Chunk& chunk, std::uint64_t place, const std::byte* memory) {
   const Stopwatch watch(tally_.filters);
   hdf5::FilterPipeline& pipeline = *chunk.array.pipeline;
@@ -143,7 +158,7 @@ Rearranger::Tally FilteredFlush::write(Rearranger& rearranger, const Rearranger:
         flush, access, [&](std::uint64_t place, std::byte* memory, std::span<const Run> missing) {
           const Chunk chunk = chunk_at(arrays, place);
           if (!missing.empty()) complete(chunk, place, memory, missing);
-          filter(chunk, place, memory);
+          if (!write_in_place(chunk, place, memory)) filter(chunk, place, memory);
         });
   });
   double allocation = 0.0;

@@ -71,6 +71,7 @@ class FilteredFlush {
   void load(const Chunk& chunk, const FilteredChunk& stored, std::byte* memory);
   void complete(const Chunk& chunk, std::uint64_t place, std::byte* memory,
                 std::span<const Run> missing);
+  bool write_in_place(const Chunk& chunk, std::uint64_t place, std::byte* memory);
   void filter(const Chunk& chunk, std::uint64_t place, const std::byte* memory);
   std::byte* keep(std::span<const std::byte> bytes);
   void write_filtered();

@@ -92,7 +92,13 @@ std::shared_ptr<CanonicalDataset> CanonicalFile::described(const Opened& opened)
                 "H5Pget_chunk", path_);
     dataset->chunk.assign(chunk.begin(), chunk.end());
     dataset->set_grid();
-    dataset->creation = hdf5::own(H5Pcopy(opened.creation), H5Pclose, "H5Pcopy", path_);
+    if (H5Pget_nfilters(opened.creation) > 0) {
+      dataset->creation = hdf5::own(H5Pcopy(opened.creation), H5Pclose, "H5Pcopy", path_);
+    } else {
+      dataset->plain.emplace(element_count(dataset->chunk) * dataset->element_bytes(),
+                             hdf5::stored_fill(dataset->type(), opened.creation));
+      dataset->pipeline = &*dataset->plain;
+    }
     dataset->fresh = opened.created;
   } else {
     dataset->address = allocated_address(opened.under, opened.connector);
@@ -170,8 +176,7 @@ void CanonicalFile::reshape(const Location&, LogDataset& dataset, const Extent& 
 
 std::optional<CanonicalFile::Cut> CanonicalFile::cut(LogDataset& dataset, const Extent& extent) {
   const auto& mine = *known_.at(dataset.number());
-  if (!has_other_ranks() || !mine.in_chunks()) return std::nullopt;
-  if (H5Pget_nfilters(mine.creation.get()) == 0) return std::nullopt;
+  if (!has_other_ranks() || !mine.has_filters()) return std::nullopt;
   const auto& old = mine.extent();
   Cut cut{extent, {}, {}, {}};
   for (std::size_t d = 0; d < extent.size(); ++d) {
@@ -238,7 +243,8 @@ CanonicalDataset& CanonicalFile::known(std::uint64_t number) {
   return *(known_[number] = std::move(dataset));
 }
 
-hdf5::FilterPipeline* CanonicalFile::pipeline_of(const CanonicalDataset& dataset) {
+hdf5::FilterPipeline* CanonicalFile::pipeline_of(CanonicalDataset& dataset) {
+  if (dataset.pipeline != nullptr) return dataset.pipeline;
   const auto append = [](std::string& key, const auto& encode) {
     std::size_t bytes = 0;
     hdf5::check(encode(nullptr, &bytes), "H5Tencode", "a dataset");
@@ -251,10 +257,12 @@ hdf5::FilterPipeline* CanonicalFile::pipeline_of(const CanonicalDataset& dataset
   append(key, [&](void* to, std::size_t* bytes) {
     return H5Pencode2(dataset.creation.get(), to, bytes, H5P_DEFAULT);
   });
-  const auto found = pipelines_.find(key);
-  if (found != pipelines_.end()) return &found->second;
-  return &pipelines_.emplace(key, hdf5::FilterPipeline(dataset.type(), dataset.creation.get()))
-              .first->second;
+  auto found = pipelines_.find(key);
+  if (found == pipelines_.end()) {
+    found =
+        pipelines_.emplace(key, hdf5::FilterPipeline(dataset.type(), dataset.creation.get())).first;
+  }
+  return dataset.pipeline = &found->second;
 }
 
 std::vector<FilteredArray> CanonicalFile::arrays(

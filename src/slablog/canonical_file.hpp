@@ -21,11 +21,14 @@ struct CanonicalDataset : LogDataset {
   std::optional<std::uint64_t> address;  ///< of its first byte; none before it is written first
   bool fresh = false;                    ///< see Posting
   bool never_filled = false;             ///< its fill value is undefined
-  hdf5::Handle creation;                 ///< of one in chunks
-  Extent chunk;                          ///< the same
+  Extent chunk;                          ///< of one in chunks, else none
   ChunkGrid grid;                        ///< the same, of parts of elements
+  hdf5::Handle creation;                 ///< of one with filters
+  std::optional<hdf5::FilterPipeline> plain;  ///< of one in chunks without filters
+  hdf5::FilterPipeline* pipeline = nullptr;   ///< of one in chunks, once it was needed
 
-  bool in_chunks() const { return creation.is_open(); }
+  bool in_chunks() const { return !chunk.empty(); }
+  bool has_filters() const { return creation.is_open(); }
   /// The rearranger knows elements of 1, 2, 4 and 8 bytes; others are several of these.
   std::uint64_t part_bytes() const;
   std::uint64_t parts() const { return element_bytes() / part_bytes(); }
@@ -98,7 +101,7 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   bool takes(hid_t space, hid_t creation) const;
   bool is_unreadable(const CanonicalDataset& dataset) const;
   CanonicalDataset& known(std::uint64_t number);
-  hdf5::FilterPipeline* pipeline_of(const CanonicalDataset& dataset);
+  hdf5::FilterPipeline* pipeline_of(CanonicalDataset& dataset);
   std::shared_ptr<CanonicalDataset> described(const Opened& opened) const;
   void release(bool only_without_pending);
   void read_below(const CanonicalDataset& dataset, const std::vector<ReadRun>& reads) const;

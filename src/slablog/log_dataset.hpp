@@ -90,6 +90,8 @@ class LogDataset {
   /// dimension grew.
   void reshape(const Extent& extent);
 
+  bool cache_left_out = false;  ///< HDF5 has none for its chunks, as the program's list wants it
+
   /// Of the segments, by their source.
   std::map<std::uint32_t, Line> segments;
   /// Positions in the segments where what one rank wrote begins; of what was loaded.

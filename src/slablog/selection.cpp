@@ -18,7 +18,7 @@ using hdf5::Space;
 const std::string a_space = "a dataspace";
 
 // Fewer are walked as fast as they are compared.
-constexpr hssize_t least_elements = 256;
+constexpr hssize_t least_elements = 64;
 constexpr std::size_t most_kept = 16;
 
 Space copy_of(hid_t space) { return Space(own(H5Scopy(space), H5Sclose, "H5Scopy", a_space)); }
@@ -83,8 +83,9 @@ Space file_selection(hid_t given, const Extent& extent) {
 }
 
 Elements elements_of(RunList in_dataset, RunList in_memory) {
+  const auto count = total_length(in_dataset);
   return {std::make_shared<const RunList>(std::move(in_dataset)),
-          std::make_shared<const RunList>(std::move(in_memory))};
+          std::make_shared<const RunList>(std::move(in_memory)), count};
 }
 
 SelectionCache::Bounds SelectionCache::bounds_of(hid_t space, std::size_t rank) {
@@ -144,15 +145,16 @@ RunsPtr in_file(const Extent& extent, hid_t given, SelectionCache* kept) {
   return runs ? runs : runs_and_keep(file_selection(given, extent), kept);
 }
 
-RunsPtr in_memory(hid_t given, hid_t given_file, const RunsPtr& file, SelectionCache* kept) {
-  const auto elements = total_length(*file);
+RunsPtr in_memory(hid_t given, hid_t given_file, const RunsPtr& file, std::uint64_t elements,
+                  SelectionCache* kept) {
   if (given == H5S_BLOCK || (given == H5S_ALL && given_file == H5S_ALL)) return line(elements);
   if (given == H5S_ALL) return file;
-  auto space = copy_of(given);
-  if (space.selected() != elements) {
+  if (static_cast<std::uint64_t>(std::max<hssize_t>(0, H5Sget_select_npoints(given))) != elements) {
     throw Refusal(H5E_ARGS, H5E_BADVALUE,
                   "src and dest dataspaces have different number of elements selected");
   }
+  if (H5Sget_select_type(given) == H5S_SEL_ALL) return line(elements);
+  auto space = copy_of(given);
   if (H5Sselect_valid(space.get()) <= 0) {
     throw Refusal(H5E_DATASPACE, H5E_BADRANGE, "memory selection+offset not within extent");
   }
@@ -165,7 +167,9 @@ RunsPtr in_memory(hid_t given, hid_t given_file, const RunsPtr& file, SelectionC
 Elements selected(const Extent& extent, hid_t memory, hid_t file, SelectionCache* kept) {
   Elements elements;
   elements.in_dataset = in_file(extent, file, kept);
-  elements.in_memory = in_memory(memory, file, elements.in_dataset, kept);
+  elements.count = file == H5S_ALL ? element_count(extent)
+                                   : static_cast<std::uint64_t>(H5Sget_select_npoints(file));
+  elements.in_memory = in_memory(memory, file, elements.in_dataset, elements.count, kept);
   elements.ascending = file == H5S_ALL || H5Sget_select_type(file) != H5S_SEL_POINTS;
   return elements;
 }

@@ -54,7 +54,8 @@ hdf5::Space file_selection(hid_t given, const Extent& extent);
 struct Elements {
   RunsPtr in_dataset;
   RunsPtr in_memory;
-  bool ascending = false;  ///< known to be, without overlap, in the dataset
+  std::uint64_t count = 0;  ///< of the elements
+  bool ascending = false;   ///< known to be, without overlap, in the dataset
 };
 
 Elements elements_of(RunList in_dataset, RunList in_memory);

@@ -125,7 +125,7 @@ void write_elements(DataFile& file, LogDataset& dataset, hid_t memory_type,
   if (!file.writable()) throw Refusal(H5E_ARGS, H5E_BADVALUE, "no write intent on file");
   check_list(list);
   const Conversion conversion(memory_type, dataset, list);
-  const auto total = total_length(*elements.in_dataset);
+  const auto total = elements.count;
   if (total == 0) return;
   check_memory(data);
   const auto* source = static_cast<const std::byte*>(data);
@@ -160,7 +160,7 @@ void read_elements(DataFile& file, LogDataset& dataset, hid_t memory_type, const
                    hid_t list, void* data) {
   check_list(list);
   const Conversion conversion(memory_type, dataset, list);
-  const auto total = total_length(*elements.in_dataset);
+  const auto total = elements.count;
   if (total == 0) return;
   check_memory(data);
   auto* target = static_cast<std::byte*>(data);

@@ -288,6 +288,27 @@ TEST_F(CanonicalLayout, WhatHdf5LooksAtItselfIsThereInTime) {
   EXPECT_EQ(sieve, 64u << 10);
 }
 
+// HDF5 makes room for a cache of chunks that it does not use where others may write them.
+TEST_F(CanonicalLayout, TheCacheOfChunksIsWhatTheProgramWantsItToBe) {
+  const auto list = access(canonical);
+  H5Pset_cache(list.get(), 0, 31, 1000, .5);
+  const auto file =
+      handle(H5Fcreate(path("a.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, list.get()), H5Fclose);
+  const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const hsize_t chunk = 3;
+  H5Pset_chunk(creation.get(), 1, &chunk);
+  const auto made = dataset(file, "d", {10}, H5T_NATIVE_INT, creation.get());
+  const auto again = opened(file, "d");
+  for (const auto one : {made.get(), again.get()}) {
+    const auto found = handle(H5Dget_access_plist(one), H5Pclose);
+    std::size_t slots = 0;
+    std::size_t bytes = 0;
+    double preemption = 0;
+    ASSERT_GE(H5Pget_chunk_cache(found.get(), &slots, &bytes, &preemption), 0);
+    EXPECT_EQ(std::tuple(slots, bytes, preemption), std::tuple(31u, 1000u, .5));
+  }
+}
+
 TEST_F(CanonicalLayout, ACopyHoldsWhatAllRanksWrote) {
   const auto file = create_canonical();
   const auto d = dataset(file, "d", {static_cast<hsize_t>(ranks())});

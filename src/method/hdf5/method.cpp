@@ -76,6 +76,7 @@ MethodInfo hdf5_info(std::string name, std::string summary, Hdf5Make make, Hdf5T
 Hdf5Method::Hdf5Method(const MethodContext& context, Hdf5Options options)
     : Method(context),
       options_(std::move(options)),
+      all_records_(record_count(context.pattern)),
       transfer_(options_.collective ? hdf5::TransferList::Mode::collective
                                     : hdf5::TransferList::Mode::independent) {}
 
@@ -107,10 +108,10 @@ void Hdf5Method::precreate(const std::string& path) {
 hdf5::Dataset Hdf5Method::create_dataset(hdf5::File& file, const Dataset& dataset) const {
   hdf5::CreationSettings settings = options_;
   // HDF5 takes no chunk that is longer than a dimension that cannot grow.
-  const std::uint64_t times = std::max<std::uint64_t>(1, record_count(context_.pattern));
+  const std::uint64_t times = std::max<std::uint64_t>(1, all_records_);
   settings.chunk =
       options_.chunks.of(dataset, options_.fixed_time, std::min(options_.time_chunk, times));
-  const std::uint64_t records = options_.fixed_time ? record_count(context_.pattern) : 0;
+  const std::uint64_t records = options_.fixed_time ? all_records_ : 0;
   const hdf5::Space space(with_records(dataset, records), dataset.has_time && !options_.fixed_time);
   auto created = file.create_dataset(dataset.name, dataset.type, space, settings);
   created.put_attributes(dataset.attributes);
@@ -125,8 +126,8 @@ void Hdf5Method::define() {
     }
     auto created = create_dataset(file_, dataset);
     auto space = created.space();
-    datasets_.push_back({std::move(created), std::move(space),
-                         options_.fixed_time ? record_count(context_.pattern) : 0});
+    const std::uint64_t records = options_.fixed_time ? all_records_ : 0;
+    datasets_.push_back({std::move(created), std::move(space), records});
   }
   if (!options_.precreate) file_.put_attributes(context_.pattern.attributes);
 }

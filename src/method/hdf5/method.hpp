@@ -101,6 +101,7 @@ class Hdf5Method : public Method {
   void timed(const Call& call);
 
   Hdf5Options options_;
+  std::uint64_t all_records_;  ///< asking each time for each dataset would count all of them
   hdf5::TransferList transfer_;
   hdf5::File file_;  // before datasets_, which must be closed first
   std::vector<OpenDataset> datasets_;

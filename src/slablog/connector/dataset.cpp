@@ -65,6 +65,25 @@ void* create_in_log(Object& mine, OpenLog& log, const H5VL_loc_params_t* place, 
   return made;
 }
 
+/// HDF5 caches no chunks without filters of a file that others may write, but makes room for a
+/// table of them, 64 KiB a dataset. Not asked for where a file may be mounted in another.
+bool has_idle_cache(const Object& place, hid_t type, hid_t space, hid_t creation, hid_t access) {
+  return place.log && place.log->canonical && place.log->file->is_parallel() &&
+         access == H5P_DATASET_ACCESS_DEFAULT && open_logs().size() == 1 &&
+         H5Pget_layout(creation) == H5D_CHUNKED && H5Pget_nfilters(creation) == 0 &&
+         belongs_into_log(type, space, creation);
+}
+
+/// Never closed: HDF5 may have ended before static objects.
+hid_t access_without_cache() {
+  static const hid_t list = [] {
+    auto made = hdf5::own(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "H5Pcreate", a_dataset);
+    hdf5::check(H5Pset_chunk_cache(made.get(), 0, 0, 0), "H5Pset_chunk_cache", a_dataset);
+    return made.release();
+  }();
+  return list;
+}
+
 void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid_t links,
              hid_t type, hid_t space, hid_t creation, hid_t access, hid_t list, void**) {
   return guarded_object("dataset create", [&]() -> void* {
@@ -78,12 +97,15 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
     if (home && home->log && belongs_into_log(type, space, creation)) {
       return create_in_log(mine, *home, place, name, links, type, space, creation, access, list);
     }
-    auto* made = wrapped(H5VLdataset_create(mine.under, place, mine.connector, name, links, type,
-                                            space, creation, access, list, nullptr),
-                         mine, H5I_DATASET);
+    const bool idle_cache = has_idle_cache(mine, type, space, creation, access);
+    auto* made = wrapped(
+        H5VLdataset_create(mine.under, place, mine.connector, name, links, type, space, creation,
+                           idle_cache ? access_without_cache() : access, list, nullptr),
+        mine, H5I_DATASET);
     if (made == nullptr) return nullptr;
     as_object(made).mappings = mappings_in(creation);
     take_created_dataset(as_object(made), type, space, creation);
+    if (idle_cache && is_canonical(as_object(made))) as_object(made).dataset->cache_left_out = true;
     return made;
   });
 }
@@ -224,6 +246,12 @@ herr_t get(void* object, H5VL_dataset_get_args_t* args, hid_t list, void**) {
     const auto status = H5VLdataset_get(mine.under, mine.connector, args, list, nullptr);
     if (status >= 0 && is_logged(mine) && args->op_type == H5VL_DATASET_GET_DCPL) {
       args->args.get_dcpl.dcpl_id = creation_list(mine, args->args.get_dcpl.dcpl_id);
+    }
+    if (status >= 0 && args->op_type == H5VL_DATASET_GET_DAPL && is_canonical(mine) &&
+        mine.dataset->cache_left_out) {
+      const auto& wanted = mine.log->wanted;
+      H5Pset_chunk_cache(args->args.get_dapl.dapl_id, wanted.chunk_slots, wanted.chunk_bytes,
+                         wanted.preemption);
     }
     return status;
   });

@@ -29,8 +29,8 @@ struct Opening {
   Ranks ranks;
   Config config;
   bool created = false;
-  std::shared_ptr<Journal> journal;            ///< null if it is only read, or canonical
-  std::optional<std::size_t> canonical_sieve;  ///< it may be written so: the program's sieve buffer
+  std::shared_ptr<Journal> journal;                ///< null if it is only read, or canonical
+  std::optional<WantedBuffers> canonical_buffers;  ///< it may be written so
   CanonicalFile::Hints hints;
 };
 
@@ -46,7 +46,7 @@ struct Below {
   Config config;
   bool may_hold_log = false;
   std::shared_ptr<Journal> journal;
-  std::optional<std::size_t> canonical_sieve;
+  std::optional<WantedBuffers> canonical_buffers;
   CanonicalFile::Hints hints;
 };
 
@@ -193,12 +193,16 @@ void prepare_canonical(Below& low, Opener opener) {
   // Readers have that driver, too: HDF5 takes files of different drivers for different files.
   if (is_parallel(low.access.get())) leave_out_placeholders_together(low.access.get());
   if (opener == Opener::reader) return;
-  std::size_t sieve = 0;
-  hdf5::check(H5Pget_sieve_buf_size(low.access.get(), &sieve), "H5Pget_sieve_buf_size",
+  WantedBuffers wanted;
+  int unused = 0;
+  hdf5::check(H5Pget_sieve_buf_size(low.access.get(), &wanted.sieve_bytes), "H5Pget_sieve_buf_size",
               "the access list");
+  hdf5::check(H5Pget_cache(low.access.get(), &unused, &wanted.chunk_slots, &wanted.chunk_bytes,
+                           &wanted.preemption),
+              "H5Pget_cache", "the access list");
   hdf5::check(H5Pset_sieve_buf_size(low.access.get(), 0), "H5Pset_sieve_buf_size",
               "the access list");
-  low.canonical_sieve = sieve;
+  low.canonical_buffers = wanted;
 }
 
 /// Makes ready what is to be known of a file, and done to it, before it is opened.
@@ -237,8 +241,8 @@ void* opened(void* under, Below& low, const char* name, bool created) {
   if (under == nullptr) return nullptr;
   auto* object = new Object(under, low.connector, H5I_FILE, nullptr);
   if (low.may_hold_log) {
-    openings()[object] = {whole_path(name), std::move(low.ranks), low.config, created,
-                          low.journal,      low.canonical_sieve,  low.hints};
+    openings()[object] = {whole_path(name), std::move(low.ranks),  low.config, created,
+                          low.journal,      low.canonical_buffers, low.hints};
   }
   return object;
 }
@@ -296,7 +300,7 @@ void start_canonical(Object& object, Opening& opening, unsigned long number) {
   const auto log =
       std::make_shared<OpenLog>(std::make_unique<CanonicalFile>(
                                     opening.path, std::move(opening.ranks), opening.config, hints),
-                                *opening.canonical_sieve);
+                                *opening.canonical_buffers);
   open_logs()[number] = log;
   object.join(log);
 }
@@ -312,7 +316,7 @@ void start_log(Object& object) {
   }
   const Location file{object.under, H5I_FILE, object.connector};
   std::erase_if(open_logs(), [](const auto& one) { return one.second.expired(); });
-  if (opening.canonical_sieve) return start_canonical(object, opening, number);
+  if (opening.canonical_buffers) return start_canonical(object, opening, number);
   if (opening.config.layout == Layout::log && opening.created) {
     create_log_group(file);
   } else if (!link_exists(file, log_group)) {
@@ -351,7 +355,7 @@ herr_t get(void* object, H5VL_file_get_args_t* args, hid_t list, void**) {
       forget_journal(args->args.get_fapl.fapl_id);
       forget_placeholders(args->args.get_fapl.fapl_id);
       if (mine.log && mine.log->canonical) {
-        H5Pset_sieve_buf_size(args->args.get_fapl.fapl_id, mine.log->sieve_bytes);
+        H5Pset_sieve_buf_size(args->args.get_fapl.fapl_id, mine.log->wanted.sieve_bytes);
       }
     }
     return status;

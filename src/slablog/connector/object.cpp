@@ -207,7 +207,12 @@ const Object& OpenLog::any_object() const {
   const auto last_choice = [](const Object* object) {
     return std::pair(is_file_of_hdf5(*object), object->type == H5I_FILE);
   };
-  return **std::ranges::min_element(objects, {}, last_choice);
+  const Object* best = *objects.begin();
+  for (const Object* const object : objects) {  // mostly the first: nothing asks all of many
+    if (last_choice(object) < last_choice(best)) best = object;
+    if (last_choice(best) == std::pair(false, false)) break;
+  }
+  return *best;
 }
 
 bool OpenLog::is_group(const H5O_token_t& token) const {

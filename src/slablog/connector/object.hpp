@@ -28,17 +28,24 @@ struct Object;
 struct Mapping;
 using Mappings = std::shared_ptr<const std::vector<Mapping>>;
 
+/// What a program wants HDF5 to keep in memory of a file's elements.
+struct WantedBuffers {
+  std::size_t sieve_bytes = 0;
+  std::size_t chunk_slots = 0, chunk_bytes = 0;
+  double preemption = 0;
+};
+
 /// A file of either layout with the objects that are open in it. When the last of them is closed,
 /// HDF5 closes the file, unless it is mounted or otherwise in use; when HDF5 has closed it, this
 /// ends.
 struct OpenLog {
   explicit OpenLog(std::unique_ptr<LogFile> of_log) : log(of_log.get()), file(std::move(of_log)) {}
-  OpenLog(std::unique_ptr<CanonicalFile> of_canonical, std::size_t sieve)
-      : canonical(of_canonical.get()), sieve_bytes(sieve), file(std::move(of_canonical)) {}
+  OpenLog(std::unique_ptr<CanonicalFile> of_canonical, const WantedBuffers& of_program)
+      : canonical(of_canonical.get()), wanted(of_program), file(std::move(of_canonical)) {}
 
   LogFile* log = nullptr;              ///< the file, in the log layout
   CanonicalFile* canonical = nullptr;  ///< the file, in the canonical layout
-  std::size_t sieve_bytes = 0;         ///< of the canonical layout: as the program wants it
+  WantedBuffers wanted;                ///< of the canonical layout
   std::unique_ptr<DataFile> file;
   std::set<Object*> objects;
 

@@ -120,7 +120,24 @@ std::vector<hsize_t> chunk_of(hid_t creation) {
   return {lengths.begin(), lengths.begin() + rank};
 }
 
+bool filters_edges(hid_t creation) {
+  unsigned options = 0;
+  check(H5Pget_chunk_opts(creation, &options), "H5Pget_chunk_opts", name);
+  return (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0;
+}
+
 }  // namespace
+
+std::vector<std::byte> stored_fill(hid_t type, hid_t creation) {
+  std::vector<std::byte> fill(H5Tget_size(type));
+  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+  H5D_fill_time_t time = H5D_FILL_TIME_NEVER;
+  check(H5Pfill_value_defined(creation, &defined), "H5Pfill_value_defined", name);
+  check(H5Pget_fill_time(creation, &time), "H5Pget_fill_time", name);
+  if (defined == H5D_FILL_VALUE_UNDEFINED || time == H5D_FILL_TIME_NEVER) return fill;
+  check(H5Pget_fill_value(creation, type, fill.data()), "H5Pget_fill_value", name);
+  return fill;
+}
 
 class FilterPipeline::File {
  public:
@@ -128,8 +145,7 @@ class FilterPipeline::File {
       : chunk_(chunk_of(creation)),
         type_(own(H5Tcopy(type), H5Tclose, "H5Tcopy", name)),
         space_(own(H5Screate_simple(static_cast<int>(chunk_.size()), chunk_.data(), nullptr),
-                   H5Sclose, "H5Screate_simple", name)),
-        fill_(H5Tget_size(type)) {
+                   H5Sclose, "H5Screate_simple", name)) {
     silence();
     const auto access = memory_access();
     check(H5Pset_driver(access.get(), memory().id, H5Pget_driver_info(access.get())),
@@ -140,7 +156,6 @@ class FilterPipeline::File {
     const auto of_its_own = fmt::format("{} ({})", name, ++made);
     file_ = own(H5Fcreate(of_its_own.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose,
                 "H5Fcreate", name);
-    look_at(creation);
     make_dataset(creation);
   }
 
@@ -175,25 +190,7 @@ class FilterPipeline::File {
           name);
   }
 
-  std::size_t chunk_bytes() const {
-    return std::accumulate(chunk_.begin(), chunk_.end(), fill_.size(), std::multiplies<>());
-  }
-  bool filters_edges() const { return filters_edges_; }
-  std::span<const std::byte> fill() const { return fill_; }
-
  private:
-  void look_at(hid_t creation) {
-    unsigned options = 0;
-    check(H5Pget_chunk_opts(creation, &options), "H5Pget_chunk_opts", name);
-    filters_edges_ = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0;
-    H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
-    H5D_fill_time_t time = H5D_FILL_TIME_NEVER;
-    check(H5Pfill_value_defined(creation, &defined), "H5Pfill_value_defined", name);
-    check(H5Pget_fill_time(creation, &time), "H5Pget_fill_time", name);
-    if (defined == H5D_FILL_VALUE_UNDEFINED || time == H5D_FILL_TIME_NEVER) return;
-    check(H5Pget_fill_value(creation, type_.get(), fill_.data()), "H5Pget_fill_value", name);
-  }
-
   void make_dataset(hid_t creation) {
     const auto ours = own(H5Pcopy(creation), H5Pclose, "H5Pcopy", name);
     check(H5Pset_alloc_time(ours.get(), H5D_ALLOC_TIME_INCR), "H5Pset_alloc_time", name);
@@ -243,28 +240,29 @@ class FilterPipeline::File {
 
   std::vector<hsize_t> chunk_;
   Handle type_, space_, file_, dataset_;
-  std::vector<std::byte> fill_, written_;
-  bool filters_edges_ = true;
+  std::vector<std::byte> written_;
 };
 
 FilterPipeline::FilterPipeline(hid_t type, hid_t creation)
     : type_(own(H5Tcopy(type), H5Tclose, "H5Tcopy", name)),
       creation_(own(H5Pcopy(creation), H5Pclose, "H5Pcopy", name)),
-      writer_(std::make_unique<File>(type, creation)) {
+      fill_(stored_fill(type, creation)),
+      filters_edges_(hdf5::filters_edges(creation)) {
   const int filters = H5Pget_nfilters(creation);
   check(filters, "H5Pget_nfilters", name);
   filters_ = static_cast<unsigned>(filters);
+  const auto chunk = chunk_of(creation);
+  chunk_bytes_ = std::accumulate(chunk.begin(), chunk.end(), fill_.size(), std::multiplies<>());
+  if (has_filters()) writer_ = std::make_unique<File>(type, creation);
 }
+FilterPipeline::FilterPipeline(std::size_t chunk_bytes, std::vector<std::byte> fill)
+    : chunk_bytes_(chunk_bytes), fill_(std::move(fill)) {}
 FilterPipeline::~FilterPipeline() = default;
 FilterPipeline::FilterPipeline(FilterPipeline&&) noexcept = default;
 FilterPipeline& FilterPipeline::operator=(FilterPipeline&&) noexcept = default;
 
-std::size_t FilterPipeline::chunk_bytes() const { return writer_->chunk_bytes(); }
-bool FilterPipeline::filters_edges() const { return writer_->filters_edges(); }
-std::span<const std::byte> FilterPipeline::fill() const { return writer_->fill(); }
-
 FilterPipeline::Filtered FilterPipeline::apply(const std::byte* chunk) {
-  if (filters_ == 0) return {{chunk, chunk_bytes()}, 0};
+  if (!has_filters()) return {{chunk, chunk_bytes()}, 0};
   return writer_->apply(chunk);
 }
 

@@ -11,6 +11,10 @@
 
 namespace slabmark::hdf5 {
 
+/// One element as HDF5 stores it where nothing was written to a dataset in chunks: zeros where it
+/// would leave it to chance.
+std::vector<std::byte> stored_fill(hid_t type, hid_t creation);
+
 /// The filters of a dataset, run by HDF5 itself over one chunk in memory. HDF5 has no call for
 /// that; here it writes the only chunk of a dataset to a file in memory, whose driver takes the
 /// filtered bytes away before they are stored, and hands them out when the chunk is read.
@@ -20,17 +24,18 @@ class FilterPipeline {
   /// filters it has, as it was given to HDF5 or as H5Dget_create_plist returns it. Throws IoError
   /// where HDF5 makes no such dataset, because a filter is missing or refuses type or chunk.
   FilterPipeline(hid_t type, hid_t creation);
+  /// That of chunks without filters, which needs nothing of HDF5.
+  FilterPipeline(std::size_t chunk_bytes, std::vector<std::byte> fill);
   ~FilterPipeline();
   FilterPipeline(FilterPipeline&&) noexcept;
   FilterPipeline& operator=(FilterPipeline&&) noexcept;
 
-  std::size_t chunk_bytes() const;  ///< unfiltered
+  bool has_filters() const { return filters_ > 0; }
+  std::size_t chunk_bytes() const { return chunk_bytes_; }  ///< unfiltered
   /// Whether chunks that reach beyond the dataset go through the filters as well
   /// (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
-  bool filters_edges() const;
-  /// One element as HDF5 stores it where nothing was written: zeros where it would leave it to
-  /// chance.
-  std::span<const std::byte> fill() const;
+  bool filters_edges() const { return filters_edges_; }
+  std::span<const std::byte> fill() const { return fill_; }
 
   struct Filtered {
     std::span<const std::byte> bytes;  ///< valid until the next call
@@ -49,7 +54,10 @@ class FilterPipeline {
 
   Handle type_, creation_;
   unsigned filters_ = 0;  ///< their number, at most 32
-  std::unique_ptr<File> writer_;
+  std::size_t chunk_bytes_ = 0;
+  std::vector<std::byte> fill_;
+  bool filters_edges_ = true;
+  std::unique_ptr<File> writer_;                            ///< none without filters
   std::map<std::uint32_t, std::unique_ptr<File>> readers_;  ///< by mask
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <hdf5.h>
 #include <mpi.h>
@@ -279,17 +280,44 @@ static void limit(const char* path) {
   free(data);
 }
 
+/* The process `victim`, of an I/O rank, or the last rank of the program dies while records are
+ * under way; the first is in the file. */
+static void killed(const char* path, int64_t victim) {
+  int file = 0, variable = -1;
+  must(slabmark_open_raw(decomposed, path, SLABMARK_CREATE, MPI_INFO_NULL, &file), path);
+  must(slabmark_def_raw(file, SLABMARK_FLOAT64, columns, 0, columns * sizeof(double), &variable),
+       "slabmark_def_raw");
+  const int64_t extent = columns;
+  int decomp = 0;
+  must(slabmark_init_decomp(decomposed, SLABMARK_FLOAT64, 1, &extent, own, offsets, &decomp),
+       "slabmark_init_decomp");
+  for (int record = 0; record < 1000; ++record) {
+    must(slabmark_set_frame(file, variable, record), "slabmark_set_frame");
+    must(slabmark_iput_darray(file, variable, decomp, own, area_data, NULL), "iput");
+    must(slabmark_flush(file), "slabmark_flush");
+    if (record == 0) must(slabmark_sync(file), "slabmark_sync");
+    if (record != 5) continue;
+    if (victim != 0 && rank == 0) kill((pid_t)victim, SIGKILL);
+    if (victim == 0 && rank == ranks - 1) raise(SIGKILL);
+  }
+}
+
 int main(int argc, char** argv) {
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc < 3) MPI_Abort(MPI_COMM_WORLD, 2);
+  int64_t last_process = getpid();
+  MPI_Bcast(&last_process, 1, MPI_INT64_T, ranks - 1, MPI_COMM_WORLD);
   deal_out();
   if (strcmp(argv[1], "native") == 0) native(argv[2]);
   if (strcmp(argv[1], "adopt") == 0) adopt(argv[2]);
   if (strcmp(argv[1], "hdf5") == 0) hdf5(argv[2]);
   if (argc > 4 && init_with_io_ranks(atoi(argv[4]), argv[3])) {
+    deal_out();
+    if (strcmp(argv[1], "killed") == 0) killed(argv[2], 0);
+    if (strcmp(argv[1], "killed io") == 0) killed(argv[2], last_process);
     if (strcmp(argv[1], "forget") == 0) forget(argv[2]);
     if (strcmp(argv[1], "limit") == 0) limit(argv[2]);
     if (strcmp(argv[1], "memory") == 0) memory(argv[2]);

@@ -18,6 +18,20 @@ make_cache() {
     give_up "'$cache', where HDF5 and the Python environment are kept, cannot be written: name another folder by SLABMARK_CACHE=..."
 }
 
+# Tests start programs that they have made, which a folder mounted with noexec, as /tmp is on some clusters, does not run.
+take_tmpdir_that_runs_programs() {
+  local probe
+  probe=$(mktemp "${TMPDIR:-/tmp}/slabmark-runs.XXXXXX") || give_up "'${TMPDIR:-/tmp}' cannot be written: name another folder by TMPDIR=..."
+  printf '#!/bin/sh\n' >"$probe"
+  chmod +x "$probe"
+  if ! "$probe" 2>/dev/null; then
+    export TMPDIR=$checkout/build/tmp
+    mkdir -p "$TMPDIR"
+    say "no program can be started in '$(dirname "$probe")' (noexec); the tests take $TMPDIR"
+  fi
+  rm -f "$probe"
+}
+
 # version_at_least 3.25.1 3.26 -> false
 version_at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]; }
 
@@ -36,7 +50,12 @@ first_new_enough() {
 new_enough_cargo() { first_new_enough 1.85 cargo "$HOME/.cargo/bin/cargo" /usr/bin/cargo; }
 
 # A CMake of at least this version: the system's, else the one of our Python environment.
-find_cmake() { first_new_enough "$1" cmake cmake3 || echo "$("$checkout/setup/python-env")/bin/cmake"; }
+find_cmake() {
+  local environment
+  first_new_enough "$1" cmake cmake3 && return
+  environment=$("$checkout/setup/python-env") || return
+  echo "$environment/bin/cmake"
+}
 
 # "openmpi-4.1.4", from the mpi.h that the compiler wrapper sees; a wrapper's own --version is the compiler's.
 mpi_identity() {

@@ -21,8 +21,8 @@ def build(tmp_path_factory):
     google.mkdir()
     (google / "GTestConfig.cmake").write_text("add_library(GTest::gtest INTERFACE IMPORTED)\n")
 
-    def call(purpose):
-        settings = {**os.environ, "PRESET": "release", "SLABMARK_INSTALL": "no", "CMAKE_PREFIX_PATH": str(google)}
+    def call(purpose, **variables):
+        settings = {**os.environ, "PRESET": "release", "SLABMARK_INSTALL": "no", "CMAKE_PREFIX_PATH": str(google), **variables}
         return subprocess.run([copy / "setup/build", purpose, "slabmark_git_revision"], env=settings, text=True,
                               capture_output=True, timeout=250)
 
@@ -35,3 +35,44 @@ def test_programs_are_configured_without_what_tests_link_and_tests_name_it(build
     done = build("test")
     assert done.returncode != 0
     assert "GoogleMock" in done.stderr and "libgmock-dev" in done.stderr, done.stderr
+
+
+def test_what_a_failed_attempt_with_other_settings_found_is_not_taken(build, tmp_path):
+    broken = tmp_path / "broken-cc"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    assert build("build").returncode == 0
+    assert build("build", CC=str(broken)).returncode != 0
+    done = build("build")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A checkout with what the scripts of setup share, and nothing else."""
+    (tmp_path / "checkout/setup").mkdir(parents=True)
+    shutil.copy(checkout / "setup/surroundings.sh", tmp_path / "checkout/setup")
+    return tmp_path / "checkout"
+
+
+def test_no_cmake_is_named_where_none_is_new_enough_and_none_can_be_fetched(copy):
+    (copy / "setup/python-env").write_text("#!/bin/sh\necho no network >&2\nexit 2\n")
+    (copy / "setup/python-env").chmod(0o755)
+    said = subprocess.run(["bash", "-ec", f'. "{copy}/setup/surroundings.sh"; cmake=$(find_cmake 999.0); echo "took $cmake"'],
+                          capture_output=True, text=True)
+    assert (said.returncode, said.stdout, said.stderr) == (2, "", "no network\n")
+
+
+@pytest.mark.parametrize("mounted", ["exec", "noexec"])
+def test_tests_are_kept_where_programs_can_be_started(copy, tmp_path, mounted):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    alone = ["unshare", "-m" if os.getuid() == 0 else "-rm", "bash", "-ec"]
+    mount = f"mount -t tmpfs -o {mounted} none {scratch}"
+    if subprocess.run([*alone, mount], capture_output=True).returncode != 0:
+        pytest.skip("mounting is not permitted here")
+    said = subprocess.run([*alone, f'{mount}; . "{copy}/setup/surroundings.sh"; take_tmpdir_that_runs_programs; '
+                           'echo "$TMPDIR"; ls -A "$TMPDIR"'], capture_output=True, text=True, check=True,
+                          env={**os.environ, "TMPDIR": str(scratch)})
+    assert said.stdout == f"{scratch if mounted == 'exec' else copy / 'build/tmp'}\n"
+    assert ("noexec" in said.stderr) == (mounted == "noexec")

@@ -33,7 +33,7 @@ def add_arguments(parser):
     parser.add_argument("--merge", metavar="SPOOL", help="make the pattern file of a folder that captured programs left")
     parser.add_argument("--levels", help=f"which libraries to stand in for, of {', '.join(LEVELS)} (default: all that are built)")
     parser.add_argument("--posix", choices=("on", "off", "auto"), default="auto",
-                        help="files without a library: always, never, or where the program uses no library (default auto)")
+                        help="what is moved without a library: always, never, or where nothing is moved through one (default auto)")
     parser.add_argument("--files", metavar="GLOBS", help="without a library, only files whose path one of GLOB:GLOB... matches")
     parser.add_argument("--anonymous", action="store_true", help="no names of files, datasets, hosts and program")
     parser.add_argument("--allow-missing", action="store_true", help="ranks that left nothing did nothing")

@@ -1,6 +1,7 @@
 #include "captured/captured_pattern.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <type_traits>
 #include <utility>
@@ -85,13 +86,10 @@ class Maker {
       : comm_(comm), request_(request), run_(open(comm, request.path)) {}
 
   CapturedPattern make() {
-    Survey survey(run_->file, run_->paths, run_->numbers);
-    const Run block = mine(comm_.rank());
-    agreed(comm_, [&] {
-      for (std::uint64_t rank = block.offset; rank < block.end(); ++rank)
-        survey.add(run_->file, run_->paths, rank);
-    });
-    survey.combine(comm_);
+    std::optional<Survey> first(surveyed());
+    run_->paths.set_others(first->directions());
+    if (first->left_out() & ~first->directions()) first.emplace(surveyed());
+    Survey& survey = *first;
     survey.combine_meetings(comm_);
     choose_direction(survey);
     run_->shapes = survey.shapes(run_->file, run_->direction);
@@ -146,12 +144,24 @@ class Maker {
     return !run_->shapes.united.empty();
   }
 
+  /// Collective.
+  Survey surveyed() const {
+    Survey survey(run_->file, run_->paths, run_->numbers);
+    const Run block = mine(comm_.rank());
+    agreed(comm_, [&] {
+      for (std::uint64_t rank = block.offset; rank < block.end(); ++rank)
+        survey.add(run_->file, run_->paths, rank);
+    });
+    survey.combine(comm_);
+    return survey;
+  }
+
   void choose_direction(Survey& survey) {
     using Moves = CapturedPatternRequest::Moves;
-    const bool writes =
-        request_.moves == Moves::writes || (request_.moves == Moves::automatic && survey.writes());
+    const bool writes = request_.moves == Moves::writes || (request_.moves == Moves::automatic &&
+                                                            survey.directions() & capture::writes);
     run_->direction = writes ? capture::writes : capture::reads;
-    if (writes ? survey.writes() : survey.reads()) return;
+    if (survey.directions() & run_->direction) return;
     throw InputError(fmt::format("In '{}' the program {} nothing, so there is nothing to play.",
                                  run_->file.path(),
                                  request_.moves == Moves::automatic ? "wrote and read"
@@ -208,8 +218,7 @@ class Maker {
       run_->dataset_names.push_back(name_of(target.definition));
     }
     std::set<std::string> levels;
-    for (const std::uint64_t path : run_->files)
-      levels.merge(std::set(run_->paths.all()[path].levels));
+    for (const std::uint64_t path : run_->files) levels.insert(run_->paths.all()[path].level);
     if (levels.size() == 1) run_->level = *levels.begin();
     if (run_->file.ranks() == static_cast<std::uint64_t>(comm_.size())) {
       run_->recorded_rank = static_cast<std::uint64_t>(comm_.rank());

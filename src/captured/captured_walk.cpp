@@ -17,15 +17,29 @@ bool ranks_meet(const std::string& effect, bool collective) {
   return effect == "step" || effect == "close" || (collective && effect == "flush");
 }
 
+std::string highest_level(const PatternFile& file) {
+  std::set<std::string> asked_for, all;
+  for (const nlohmann::json& entry : file.files()) {
+    all.insert(entry.value("level", ""));
+    if (!entry.value("unasked", false)) asked_for.insert(entry.value("level", ""));
+  }
+  for (const char* const level : {"pnetcdf", "hdf5", "mpiio", "posix"}) {
+    if ((asked_for.empty() ? all : asked_for).contains(level)) return level;
+  }
+  return "";
+}
+
 Paths::Paths(const PatternFile& file) : recorded_ranks_(file.ranks()) {
-  std::map<std::string, std::uint64_t> known;
+  std::map<std::pair<std::string, std::string>, std::uint64_t> known;
   for (const nlohmann::json& entry : file.files()) {
     const std::string path = entry.value("path", "");
-    const auto [place, is_new] = known.try_emplace(path, all_.size());
-    if (is_new) all_.push_back({path, {}, {}});
+    const std::string level = entry.value("level", "");
+    const auto [place, is_new] = known.try_emplace({path, level}, all_.size());
+    if (is_new) all_.push_back({.name = path, .level = level, .ranks = {}});
     numbers_.push_back(place->second);
-    all_[place->second].levels.insert(entry.value("level", ""));
-    all_[place->second].ranks.insert(entry.value("ranks", std::uint64_t{1}));
+    Path& known_path = all_[place->second];
+    known_path.is_unasked = known_path.is_unasked && entry.value("unasked", false);
+    known_path.ranks.insert(entry.value("ranks", std::uint64_t{1}));
   }
 }
 
@@ -97,11 +111,13 @@ bool CapturedWalk::next() {
   placed_.clear();
   fragments_.clear();
   const bool failed = (event_.flags & capture::failed) != 0;
-  const bool counts = !failed && !cancelled_.contains(event_.request);
+  const bool counts =
+      !failed && !cancelled_.contains(event_.request) && !paths_.is_left_out(path(), event_.flags);
   if (counts && (event_.flags & direction_) && event_.dataset != CapturedEvent::none) place();
   round_ = placed_.empty() ? last : placed_.front().round;
-  if (effect == "close") round_.time = RoundKey::closing;
-  if (effect != "close") last = round_;
+  const bool closes = effect == "close" && !is_aside();
+  if (closes) round_.time = RoundKey::closing;
+  if (!closes) last = round_;
   round_ = united(round_);
   for (PlacedBoxes& placed : placed_) placed.round = round_;
   // A wait that reports what others had to say has been one of all ranks.
@@ -111,7 +127,7 @@ bool CapturedWalk::next() {
         event_.arguments.begin(), event_.arguments.end());
   }
   const bool together = (event_.flags & capture::collective) != 0;
-  if (ranks_meet(effect, together) &&
+  if (ranks_meet(effect, together) && !is_aside() &&
       !shapes_.passed_through.contains({path(), meetings_[path()]++})) {
     ++phase;
   }

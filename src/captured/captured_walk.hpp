@@ -61,15 +61,21 @@ struct DatasetShapes {
   std::map<RoundKey, RoundKey> united;
 };
 
+/// Of the libraries through which a program opened files, the one that stands above the others: by
+/// those below it may have looked at the same files. Empty: no program made the calls.
+std::string highest_level(const PatternFile& file);
+
 /// Whether a call of that effect is a point at which the ranks of a file meet.
 bool ranks_meet(const std::string& effect, bool collective);
 
-/// The files of a header by path: a file that is opened again is the same.
+/// The files of a header by path and level: a file that is opened again is the same, but not
+/// through another library.
 class Paths {
  public:
   struct Path {
     std::string name;
-    std::set<std::string> levels;
+    std::string level;
+    bool is_unasked = true;         ///< all its openings are
     std::set<std::uint64_t> ranks;  ///< that opened it together
   };
 
@@ -80,9 +86,22 @@ class Paths {
   bool is_private(std::uint64_t path) const {
     return recorded_ranks_ > 1 && all_[path].ranks == std::set<std::uint64_t>{1};
   }
+  /// Whether a rank opened by itself what ranks open together as well: closing that is no step of
+  /// all.
+  bool is_aside(std::uint64_t path, const nlohmann::json& file) const {
+    return recorded_ranks_ > 1 && file.value("ranks", std::uint64_t{1}) == 1 && !is_private(path);
+  }
+  /// Whether what is moved to or from it is left out, in the directions of `flags`: nobody asked
+  /// for it, and other calls say more.
+  bool is_left_out(std::uint64_t path, std::uint32_t flags) const {
+    return all_[path].is_unasked && (flags & say_more_);
+  }
+  /// Directions in which others moved anything. Until that is known, both.
+  void set_others(std::uint32_t directions) { say_more_ = directions; }
 
  private:
   std::uint64_t recorded_ranks_;
+  std::uint32_t say_more_ = ~std::uint32_t{0};
   std::vector<std::uint64_t> numbers_;
   std::vector<Path> all_;
 };
@@ -127,11 +146,14 @@ class CapturedWalk {
   /// Whether all recorded ranks make this call, each in the same place among such calls.
   bool is_made_by_all() const;
   /// Whether the order of rounds is that of such events.
-  bool orders_rounds() const { return event_.moves() || is_made_by_all() || effect() == "close"; }
+  bool orders_rounds() const {
+    return event_.moves() || is_made_by_all() || (effect() == "close" && !is_aside());
+  }
 
  private:
   void find_cancelled(const PatternFile& file, std::uint64_t recorded_rank);
   void place();
+  bool is_aside() const { return paths_.is_aside(path(), rank_.file(event_.file)); }
   RoundKey united(const RoundKey& round) const;
   std::uint64_t file_of_round();
   /// Of the dataset of the event, as it is now.

@@ -81,6 +81,7 @@ void check_header(const json& header, const std::string& path) {
     file.may_have("path", is_text);
     file.may_have("level", is_text);
     file.may_have("hints", is_texts);
+    file.may_have("unasked", [](const json& value) { return value.is_boolean(); });
   }
   for (std::size_t i = 0; i < header["definitions"].size(); ++i) {
     const json& definition = header["definitions"][i];

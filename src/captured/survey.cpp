@@ -93,11 +93,14 @@ void Survey::add(const PatternFile& file, const Paths& paths, std::uint64_t reco
     const bool waits = event.requests != CapturedEvent::Requests::none;
     if ((event.flags & capture::failed) && !waits) continue;
     note_meeting(event, reader, paths, pending);
-    note_path(event, reader, paths.number(reader.file_number(event.file)), recorded_rank,
-              pending.effects.at(event.call), creations);
-    if (event.moves() && event.selection != CapturedEvent::Selection::nothing) {
-      total(event.flags & capture::writes ? any_written : any_read) = 1;
+    const std::uint64_t path = paths.number(reader.file_number(event.file));
+    const bool moves = event.moves() && event.selection != CapturedEvent::Selection::nothing;
+    if (moves && paths.is_left_out(path, event.flags)) {
+      total(event.flags & capture::writes ? left_out_written : left_out_read) = 1;
+      continue;
     }
+    note_path(event, reader, path, recorded_rank, pending.effects.at(event.call), creations);
+    if (moves) total(event.flags & capture::writes ? any_written : any_read) = 1;
     const bool with_nothing = event.moves() && event.selection == CapturedEvent::Selection::nothing;
     if (with_nothing && (event.flags & capture::collective)) total(any_with_nothing) = 1;
     if (event.dataset == CapturedEvent::none) continue;
@@ -138,6 +141,11 @@ void Survey::combine_meetings(const Comm& comm) {
                            begins.data(), MPI_UINT64_T, comm.get()),
             "MPI_Allgatherv");
   for (std::size_t i = 0; i < all.size(); i += 2) passed_through_.emplace(all[i], all[i + 1]);
+}
+
+std::uint32_t Survey::directions_of(Total writing, Total reading) {
+  return (total(writing) ? unsigned{capture::writes} : 0) |
+         (total(reading) ? unsigned{capture::reads} : 0);
 }
 
 DatasetShapes Survey::shapes(const PatternFile& file, std::uint32_t direction) {
@@ -190,6 +198,7 @@ void Survey::note_meeting(const CapturedEvent& event, const RankReader& reader, 
             .first;
   }
   if (!ranks_meet(effect->second, (event.flags & capture::collective) != 0)) return;
+  if (paths.is_aside(path, reader.file(event.file))) return;
   const std::uint64_t meeting = pending.meetings[path]++;
   if (!requests.empty() && effect->second != "close") passed_through_.emplace(path, meeting);
 }

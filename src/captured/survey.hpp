@@ -31,8 +31,10 @@ class Survey {
   /// Collective: all ranks' meetings with requests pending.
   void combine_meetings(const Comm& comm);
 
-  bool writes() { return total(any_written) != 0; }
-  bool reads() { return total(any_read) != 0; }
+  /// capture::writes or capture::reads or both: in which elements were moved.
+  std::uint32_t directions() { return directions_of(any_written, any_read); }
+  /// The same of what Paths leave out.
+  std::uint32_t left_out() { return directions_of(left_out_written, left_out_read); }
 
   // Of a path.
   bool is_created(std::uint64_t path) { return number(path, path_created) != 0; }
@@ -46,7 +48,15 @@ class Survey {
 
  private:
   enum Number : std::size_t { written, read, whole, records, ends };
-  enum Total : std::size_t { any_written, any_read, any_with_nothing, any_nonblocking, totals };
+  enum Total : std::size_t {
+    any_written,
+    any_read,
+    left_out_written,
+    left_out_read,
+    any_with_nothing,
+    any_nonblocking,
+    totals
+  };
   enum OfPath : std::size_t {
     path_written,
     path_read,
@@ -76,6 +86,7 @@ class Survey {
   std::uint64_t& number(std::uint64_t path, OfPath which) {
     return numbers_[paths_begin_ + path * of_path + which];
   }
+  std::uint32_t directions_of(Total writing, Total reading);
   std::uint64_t& total(Total which) { return numbers_[numbers_.size() - totals + which]; }
 
   static void add_move(const CapturedEvent& event, const RankReader& reader, std::size_t rank,

@@ -122,6 +122,7 @@ class Captured:
     command: tuple = ()
     guess: str = ""
 
+    LEVELS = ("pnetcdf", "hdf5", "mpiio", "posix")  # what stands above another first: a program may look at its file by that, too
     FORMATS = {"pnetcdf": "netcdf", "hdf5": "hdf5"}  # by level; other programs write files without a header
 
     @classmethod
@@ -129,8 +130,9 @@ class Captured:
         if not is_pattern_file(path):
             return cls()
         with reading.PatternFile(path) as file:
-            levels = [opened.get("level", "") for opened in file.files]
-            level = max(levels, key=levels.count) if levels and file.origin == "captured" else ""
+            asked_for = [opened for opened in file.files if not opened.get("unasked")] or file.files
+            there = {opened.get("level", "") for opened in asked_for} if file.origin == "captured" else set()
+            level = next((level for level in cls.LEVELS if level in there), "")
             return cls(level, tuple(file.command), file.guess)
 
     def in_build(self, environment):

@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -56,13 +55,6 @@ nlohmann::json words_of_mode(int mode) {
 void to_boxes(const ByteRuns& runs, Boxes& boxes) {
   boxes.clear(1);
   for (const auto& run : runs) boxes.add(&run.offset, &run.bytes);
-}
-
-/// POSIX calls are not captured of themselves in a program that speaks MPI-IO.
-void tell_posix() {
-  static const auto tell =
-      reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "slabcapture_higher_level_in_use"));
-  if (tell != nullptr) tell();
 }
 
 /// A communicator of the file's ranks for what capture asks itself; all of them call this.
@@ -119,7 +111,6 @@ void opened(const Call& call, MPI_Comm comm, const char* path, int mode, MPI_Inf
             MPI_File file) {
   if (!call.is_programs()) return;
   know_rank();
-  tell_posix();
   const auto id = define_call("MPI_File_open", (mode & MPI_MODE_CREATE) != 0 ? "create" : "open");
   int ranks = 1;
   PMPI_Comm_size(comm, &ranks);

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <map>
@@ -30,7 +29,6 @@ struct Slot {
   std::atomic<off_t> end;  ///< of what went by its position last, or -1
 };
 std::array<Slot, most_descriptors> slots{};
-std::atomic<bool> above{false};
 std::atomic<pid_t> own_process{getpid()};
 
 Slot& slot_of(int descriptor) { return slots[static_cast<std::size_t>(descriptor)]; }
@@ -69,28 +67,12 @@ Id opening_of(int descriptor) {
   return slot_of(descriptor).opening.load(std::memory_order_relaxed) - 1;
 }
 
-/// Whether the program has a function of that name, which a library that captures may stand in for.
-bool has(const char* name) {
-  const void* found = dlsym(RTLD_DEFAULT, name);
-  Dl_info info{};
-  if (found != nullptr && dladdr(found, &info) != 0 && info.dli_fname != nullptr &&
-      std::strstr(info.dli_fname, "/libslabcapture_") != nullptr) {
-    found = dlsym(RTLD_NEXT, name);
-  }
-  return found != nullptr;
-}
-
-bool is_higher_level_loaded() {
-  static const bool found = has("H5Fcreate") || has("ncmpi_create");
-  return found;
-}
-
-bool is_asked_for() {
-  static const auto choice = [] {
+std::string_view choice() {
+  static const auto chosen = [] {
     const char* const text = std::getenv(switch_variable);
     return std::string_view(text == nullptr ? "auto" : text);
   }();
-  return choice == "on" || (choice != "off" && !above && !is_higher_level_loaded());
+  return chosen;
 }
 
 bool has_beginning(std::string_view path, std::initializer_list<std::string_view> beginnings) {
@@ -174,8 +156,6 @@ bool to_memory(std::span<const iovec> pieces, ssize_t bytes, Boxes& memory) {
 
 }  // namespace
 
-void higher_level_in_use() noexcept { above = true; }
-
 bool is_tracked(int descriptor) noexcept {
   return descriptor >= 0 && descriptor < most_descriptors &&
          slot_of(descriptor).opening.load(std::memory_order_relaxed) != 0;
@@ -197,7 +177,7 @@ void opened(const Call& call, const char* name, int descriptor, const char* path
   const KeptErrno kept;
   // It was closed in a way that is not seen.
   if (is_tracked(descriptor)) closing(call, "close", descriptor);
-  if (!call.is_programs() || !is_asked_for() || descriptor >= most_descriptors) return;
+  if (!call.is_programs() || choice() == "off" || descriptor >= most_descriptors) return;
   // Of what could not be opened nothing says whether it was meant.
   if (descriptor < 0) return;
   if (!is_meant(descriptor, path, (flags & O_ACCMODE) != O_RDONLY)) return;
@@ -206,6 +186,7 @@ void opened(const Call& call, const char* name, int descriptor, const char* path
                       {"path", path_from_start(path)},
                       {"flags", words_of(flags)}};
   if (!how.empty()) file["mode"] = how;
+  if (choice() != "on") file["unasked"] = true;
   const auto id = open_file(text_of(file));
   if (id == no_id) return;
   slot_of(descriptor).end = -1;

@@ -12,8 +12,8 @@
 
 namespace slabmark::capture::posix {
 
-/// on: capture the files that may be meant; off: none; automatic: as on until the program turns out
-/// to speak to a library above POSIX (HDF5, PnetCDF, MPI-IO), whose calls say more.
+/// on: capture the files that may be meant; off: none; auto: as on, but marked `unasked`, so that
+/// they are left out where calls of a library above POSIX (HDF5, PnetCDF, MPI-IO) say more.
 constexpr char switch_variable[] = "SLABMARK_CAPTURE_POSIX";
 /// Patterns of the shell, with colons between them, of the files that are captured: instead of the
 /// built-in choice.
@@ -21,9 +21,6 @@ constexpr char files_variable[] = "SLABMARK_CAPTURE_FILES";
 
 /// Those of higher numbers are not captured.
 constexpr int most_descriptors = 65536;
-
-/// The program speaks to a library above POSIX.
-void higher_level_in_use() noexcept;
 
 /// Whether calls on a descriptor are captured. Cheap.
 bool is_tracked(int descriptor) noexcept;

@@ -193,7 +193,7 @@ class AsCaptured : public Method {
   void create(const std::string& path) override { begin(path); }
   void define() override {
     while (const CapturedCall* const call = calls_->ahead()) {
-      if (call->moves() || call->effect == "flush" || call->effect == "close") break;
+      if (ends_definition(*call) || is_of_later_phase(*call, common_.defined)) break;
       make_next();
     }
   }
@@ -260,13 +260,49 @@ class AsCaptured : public Method {
     }
     std::set<std::uint64_t> paths;
     for (const auto& [number, place] : places) paths.insert(number);
+    common_ = common_calls(paths);
+    made_together_ = 0;
     calls_.emplace(run_, std::move(paths));
     replay_ = make_({context_.comm, alone_, calls_->rank(), context_.settings, run_.paths,
                      std::move(places), run_.shared_paths});
     while (const CapturedCall* const call = calls_->ahead()) {
-      if (call->effect != "create" && call->effect != "open") break;
+      if (!creates(*call) || is_of_later_phase(*call, common_.created)) break;
       make_next();
     }
+  }
+
+  static bool creates(const CapturedCall& call) {
+    return call.effect == "create" || call.effect == "open";
+  }
+  static bool ends_definition(const CapturedCall& call) {
+    return call.moves() || call.effect == "flush" || call.effect == "close";
+  }
+
+  /// How many of the calls that all ranks make together are made when a phase ends.
+  struct CommonCalls {
+    std::uint64_t created = 0, defined = 0;
+  };
+
+  /// Collective. A rank may have more to do before such a call than others, such as writing a
+  /// header through an opening of its own: who makes the call in an earlier phase would wait for it
+  /// for ever.
+  CommonCalls common_calls(const std::set<std::uint64_t>& paths) const {
+    Calls calls(run_, paths);
+    CommonCalls mine;
+    bool is_created = false;
+    while (const CapturedCall* const call = calls.ahead()) {
+      if (ends_definition(*call)) break;
+      is_created = is_created || !creates(*call);
+      if (call->is_made_by_all) {
+        ++mine.defined;
+        if (!is_created) ++mine.created;
+      }
+      calls.take();
+    }
+    return {context_.comm.min(mine.created), context_.comm.min(mine.defined)};
+  }
+  bool is_of_later_phase(const CapturedCall& call, std::uint64_t common) const {
+    return call.is_made_by_all && made_together_ >= common;
   }
 
   /// A file of one round has the round of that number alone.
@@ -289,6 +325,7 @@ class AsCaptured : public Method {
 
   void make_next() {
     const CapturedCall call = calls_->take();
+    if (call.is_made_by_all) ++made_together_;
     if (call.is_left_out()) return;
     std::vector<CapturedEvent> events;
     std::vector<std::byte*> memory;
@@ -384,6 +421,8 @@ class AsCaptured : public Method {
   const Comm alone_;
   std::map<RoundKey, std::uint64_t> numbers_;
   std::optional<Calls> calls_;
+  CommonCalls common_;
+  std::uint64_t made_together_ = 0;  ///< of the file at hand
   std::unique_ptr<Replay> replay_;
   std::map<std::uint64_t, Round> rounds_;
   std::deque<std::vector<std::byte>> memory_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,8 +36,7 @@ int mode_of(const nlohmann::json& file) {
     }
   }
   if (mode == 0) mode = MPI_MODE_RDWR;
-  // Of what the program found there nothing is known.
-  return (mode & MPI_MODE_RDONLY) != 0 ? mode : mode | MPI_MODE_CREATE;
+  return mode;
 }
 
 /// Runs of bytes as a type.
@@ -92,10 +92,16 @@ void MpiioReplay::open(const CapturedEvent& event) {
   const auto& described = rank_.file(event.file);
   const auto hints = hints_of(described, context_.settings);
   const mpiio::Info info(hints);
+  const Comm& comm = context_.comm_of(described);
+  int mode = mode_of(described);
+  // Of what the program found there nothing is known: it is an empty file.
+  if (!(mode & MPI_MODE_RDONLY)) {
+    mode |= MPI_MODE_CREATE;
+  } else if (!comm.broadcast(std::uint64_t{std::filesystem::exists(path_)}, 0)) {
+    mode = (mode & ~MPI_MODE_RDONLY) | MPI_MODE_RDWR | MPI_MODE_CREATE;
+  }
   MPI_File file = MPI_FILE_NULL;
-  check(MPI_File_open(context_.comm_of(described).get(), path_.c_str(), mode_of(described),
-                      info.get(), &file),
-        "MPI_File_open");
+  check(MPI_File_open(comm.get(), path_.c_str(), mode, info.get(), &file), "MPI_File_open");
   files_[event.file] = file;
 }
 

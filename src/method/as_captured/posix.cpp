@@ -29,7 +29,7 @@ int flags_of(const nlohmann::json& file, bool is_shared) {
   for (const auto& word : file.value("flags", nlohmann::json::array())) {
     for (const auto& [name, flag] : all) flags |= word == name ? flag : 0;
   }
-  if ((flags & O_ACCMODE) != O_RDONLY) flags |= O_CREAT;
+  flags |= O_CREAT;  // of what the program found there nothing is known: it is an empty file
   // Ranks come in another order, and who empties a file must not do so when others have written.
   if (is_shared) flags &= ~O_TRUNC;
   return flags;

@@ -49,13 +49,8 @@ class CapturedCommand : public PatternCommand {
   std::string method_name(const std::string& name) const override {
     if (name != "as-captured") return name;
     const PatternFile file(request_.path);
-    std::string found;
-    for (const nlohmann::json& entry : file.files()) {
-      const std::string level = entry.value("level", "");
-      // What a program does by the C library beside another one is mostly no output.
-      if (level != "described" && (found.empty() || found == "posix")) found = level;
-    }
-    if (!found.empty()) return "as-captured-" + found;
+    const std::string level = highest_level(file);
+    if (!level.empty()) return "as-captured-" + level;
     throw InputError(fmt::format(
         "No program made the calls of '{}': it was {}; leave the method as-captured out.",
         request_.path, file.origin()));

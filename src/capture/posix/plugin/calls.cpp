@@ -391,9 +391,6 @@ ssize_t move_by_flags(const char* at_position, const char* at_offset, unsigned d
 
 extern "C" {
 
-/// For the other capture libraries, which find it by name.
-void slabcapture_higher_level_in_use() { higher_level_in_use(); }
-
 SLABMARK_OPEN(open)
 SLABMARK_OPEN(open64)
 SLABMARK_OPENAT(openat)

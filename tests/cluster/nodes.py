@@ -11,6 +11,7 @@ import pathlib
 import shlex
 import signal
 import subprocess
+import sys
 import tempfile
 import textwrap
 import time
@@ -18,6 +19,24 @@ import time
 # Seconds that a launch may take before it counts as one that hangs, on a machine with much other work; all deadlines of the
 # tests are made of it.
 PATIENCE = float(os.environ.get("SLABMARK_PATIENCE", 300))
+
+HEAD = "198.18.0.254"
+
+# Until each address answers; nobody listens at its port 9, so an answer is a refusal.
+REACH = """
+import socket, sys, time
+deadline = time.monotonic() + float(sys.argv[1])
+for address in sys.argv[2:]:
+    while True:
+        try:
+            socket.create_connection((address, 9), timeout=1).close()
+        except ConnectionRefusedError:
+            break
+        except OSError as error:
+            if time.monotonic() > deadline:
+                sys.exit(f"{address} cannot be reached: {error}")
+            time.sleep(0.05)
+"""
 
 
 def call(*words, **options):
@@ -93,6 +112,18 @@ class Node:
     def link(self, state):
         """'up' or 'down'."""
         call("ip", "link", "set", self.port, state)
+        if state == "up":
+            self.await_others()
+
+    def await_others(self):
+        """Until this node and the others reach each other. A look-up of an address that began while the link was down may
+        fail after it is up, for a connection that was asked for meanwhile, too; orted ends then, without a word, and
+        mpirun waits for it for ever."""
+        others = [node for node in self.cluster.nodes if node is not self and node.pid]
+        self.call(sys.executable, "-c", REACH, PATIENCE / 10, HEAD, *(node.address for node in others))
+        for node in others:
+            node.call(sys.executable, "-c", REACH, PATIENCE / 10, self.address)
+        call(sys.executable, "-c", REACH, PATIENCE / 10, self.address)
 
     def die(self):
         """All its processes at once, and its network with them."""
@@ -122,6 +153,7 @@ class Node:
         """After die(): a node like it, with nothing of what it had."""
         subprocess.run(["ip", "link", "delete", self.port], capture_output=True)
         self.start()
+        self.await_others()
 
 
 class Cluster:
@@ -143,10 +175,10 @@ class Cluster:
         self.nodes = [Node(self, i, name) for i, name in enumerate(names, 1)]
         call("ip", "link", "set", "lo", "up")
         call("ip", "link", "add", "name", "br0", "type", "bridge")
-        call("ip", "address", "add", "198.18.0.254/24", "dev", "br0")
+        call("ip", "address", "add", f"{HEAD}/24", "dev", "br0")
         call("ip", "link", "set", "br0", "up")
         hosts = self.base / "hosts"
-        hosts.write_text("".join(["127.0.0.1 localhost\n", "198.18.0.254 head\n",
+        hosts.write_text("".join(["127.0.0.1 localhost\n", f"{HEAD} head\n",
                                   *(f"{node.address} {node.name}\n" for node in self.nodes)]))
         call("mount", "--bind", hosts, "/etc/hosts")
         pathlib.Path("/proc/sys/kernel/hostname").write_text("head")

@@ -116,9 +116,12 @@ def test_a_link_that_stays_down_ends_in_a_sentence_by_the_deadline(cluster, benc
     once = "pause" if phase == "the map" else "*.nc"  # the wrapper is there from the beginning
     before, reached, go_on = pause_at("close" if phase == "the map" else phase, node, folder, once)
 
+    cuts = []
+
     def cut():
         node.link("down")
         go_on()
+        cuts.append(phase)
 
     try:
         done, records = bench(6, ["pnetcdf-rearranged"], "--trials", "1", "--deadline", DEADLINE, before=before,
@@ -126,6 +129,7 @@ def test_a_link_that_stays_down_ends_in_a_sentence_by_the_deadline(cluster, benc
     finally:
         node.link("up")
         cluster.end_ranks()
+    assert cuts, f"no rank came to {phase}"
     assert records == []
     assert len(sentences(done)) >= 1, done.stderr
     assert done.returncode != 0

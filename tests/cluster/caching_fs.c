@@ -40,6 +40,7 @@ static int get_attributes(const char* path, struct stat* status, struct fuse_fil
 }
 
 static int open_with(const char* path, int flags, mode_t mode, struct fuse_file_info* file) {
+  if ((flags & O_DIRECT) != 0) return -EINVAL; /* there is no way past what it keeps */
   /* The kernel says where to write, and reads what it keeps a page of. */
   const int readable = (flags & O_ACCMODE) == O_WRONLY ? (flags & ~O_ACCMODE) | O_RDWR : flags;
   const int descriptor = open(IN_SOURCE(path), readable & ~O_APPEND, mode);

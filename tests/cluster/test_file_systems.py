@@ -1,5 +1,6 @@
 """Ranks of several nodes on file systems that are not as coherent as one machine's, and on disks of one machine."""
 
+import json
 import pathlib
 import re
 import shlex
@@ -136,6 +137,33 @@ def disk(request, cluster):
     yield folder, sectors
     node.call("umount", folder)
     image.unlink()
+
+
+def test_direct_io_asks_the_disk_without_sync(cluster, map_file, disk):
+    """The limit's bytes, but for what each rank's piece begins and ends with."""
+    folder, sectors = disk
+    before = sectors()
+    records = cluster.shared / "direct.jsonl"
+    done = cluster.run(2, programs / "slabmark-bench", "e3sm", "--case", "f-h0", "--map", map_file, "--method", "null", "--trials", "1",
+                       "--set", "posix.direct=on", "-o", folder, "--json", records, "-q", nodes=cluster.nodes[:1])
+    assert done.returncode == 0, done.stderr
+    limits = {record["method"]: record for record in map(json.loads, records.read_text().splitlines())}
+    limit = limits["posix"]
+    records.unlink()
+    assert limit["verified"]["state"] == "yes"
+    assert limit["settings"]["options"] == {"posix.direct": "on"}
+    assert limit["effective"]["direct_bytes"] > 0.4 * limit["pattern"]["bytes"]
+    assert sectors()[1] - before[1] >= limit["pattern"]["bytes"] - 2 * 8192
+
+
+def test_direct_io_is_refused_in_a_sentence_where_the_file_system_has_none(bench, cluster, caching):
+    shown, real = caching
+    done, records = bench(2, ["posix"], "--set", "posix.direct=on", "--trials", "1", nodes=cluster.nodes[:1], output=shown)
+    assert done.returncode == 2 and records == [], done.stderr
+    assert len(sentences(done)) == 1 and "has no direct I/O (O_DIRECT)" in done.stderr, done.stderr
+    assert list(real.glob("slabmark-*")) == []
+    cached, _ = bench(2, ["posix"], "--trials", "1", nodes=cluster.nodes[:1], output=shown)
+    assert cached.returncode == 0, cached.stderr
 
 
 # Whatever the page cache holds: a disk was asked for all bytes.

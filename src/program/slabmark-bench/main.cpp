@@ -104,6 +104,9 @@ std::vector<Cell> make_cells(const Options& options, const Patterns& patterns) {
     cells.push_back(make_cell(options, find_method(name), "slabmark-bound", patterns.bound,
                               address(patterns.bound_read)));
     cells.back().is_bound = true;
+    // The limit of the disk or that of the page cache. Other options are the methods'.
+    const auto direct = options.settings.options.find("posix.direct");
+    if (direct != options.settings.options.end()) cells.back().settings.options.insert(*direct);
   }
   return cells;
 }

@@ -72,7 +72,11 @@ void resolve(Options& options, const std::vector<std::string>& names,
   for (const std::string& name : names) {
     options.methods.push_back(&find_method(options.pattern->method_name(name)));
   }
-  resolve_common(options, options.methods);
+  std::vector<const MethodInfo*> taking_options = options.methods;
+  if (options.bounds && options.settings.options.contains("posix.direct")) {
+    taking_options.push_back(&find_method("posix"));  // the limit
+  }
+  resolve_common(options, taking_options);
   options.run.inputs = options.pattern->inputs();
   options.configuration = options_given(command);
   options.configuration["command"] = command.get_name();

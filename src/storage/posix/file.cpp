@@ -80,6 +80,20 @@ File File::open(const std::string& path, Access access) {
   return {open_retrying(path, access == Access::write ? O_RDWR : O_RDONLY), path};
 }
 
+File File::open_direct(const std::string& path, Access access) {
+  const int flags = (access == Access::write ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC;
+  int descriptor = -1;
+  do {
+    descriptor = ::open(path.c_str(), flags);
+  } while (descriptor < 0 && errno == EINTR);
+  if (descriptor >= 0) return {descriptor, path};
+  if (errno != EINVAL) fail_on(path, "open", errno);
+  throw InputError(
+      fmt::format("The file system of '{}' has no direct I/O (O_DIRECT); choose a directory on "
+                  "another one, or go through the page cache.",
+                  path));
+}
+
 File File::open_input(const std::string& path, std::string_view what) {
   const auto refuse = [&](const std::string& reason) {
     throw InputError(

@@ -46,6 +46,9 @@ class File {
   File() = default;
   static File create(const std::string& path);  ///< the file must not exist yet
   static File open(const std::string& path, Access access);
+  /// Past the page cache (O_DIRECT): offsets, lengths and memory must be whole blocks. Throws
+  /// InputError where the file system has no direct I/O.
+  static File open_direct(const std::string& path, Access access);
   /// Opens what the user named as input, to read it. Throws InputError, which calls it `what`
   /// ("decomposition file"), where it is missing, may not be read, or is no regular file: a
   /// directory, or a pipe or device, which may keep a reader waiting for ever.

@@ -12,6 +12,8 @@ namespace slabmark::capture {
 /// The name of the folder of a spool is that of the pattern file, and this.
 constexpr char spool_folder_ending[] = ".parts";
 constexpr char spool_file_ending[] = ".spool";
+/// What a process has drawn as its number, with this: how many calls children of it made (8 bytes).
+constexpr char spool_children_ending[] = ".children";
 constexpr char spool_magic[] = "SLABSPL1";
 
 enum class Stream : std::uint32_t {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "capture/coding.hpp"
 #include "captured/byte_reader.hpp"
 #include "captured/pattern_file.hpp"
 #include "captured/spool_reader.hpp"
@@ -48,6 +49,7 @@ struct Process {
   const SpoolReader::Process* frames = nullptr;
   json facts = json::object();
   std::vector<std::uint32_t> files, definitions;
+  capture::Bytes children;  ///< an event that counts their calls
 
   std::optional<std::uint64_t> number(const char* key) const {
     if (!facts.contains(key) || !facts[key].is_number_integer()) return std::nullopt;
@@ -73,6 +75,13 @@ class Definitions {
       const std::size_t begin = reader.position();
       reader.part(length);
       add(process, std::string(reinterpret_cast<const char*>(bytes.data()) + begin, length),
+          reader);
+    }
+    if (frames.calls_of_children > 0) {
+      capture::put_varint(process.children, capture::Token::uncaptured);
+      capture::put_varint(process.children, process.definitions.size());
+      capture::put_varint(process.children, frames.calls_of_children);
+      add(process, R"({"effect":"other","kind":"call","name":"calls of the child of a fork"})",
           reader);
     }
     return process;
@@ -283,6 +292,7 @@ std::uint64_t write_pattern(const SpoolReader& spool, const std::vector<const Pr
             put(bytes);
           });
         };
+        if (!of_rank->children.empty()) writer.add_events(of_rank->children);
         add(capture::Stream::events, [&](auto bytes) { writer.add_events(bytes); });
         add(capture::Stream::lists, [&](auto bytes) { writer.add_lists(bytes); });
       }
@@ -321,6 +331,12 @@ MergeResult merge_spool(const MergeRequest& request) {
         ranks.size(), gaps.missing.size(), request.spool, some_of(gaps.missing)));
   }
   note_gaps(gaps, spool.damaged(), result.notes);
+  if (spool.other_calls_of_children() > 0) {
+    result.notes.push_back(
+        fmt::format("Children of processes that are not in the pattern made {} calls, which are "
+                    "not captured.",
+                    spool.other_calls_of_children()));
+  }
 
   header["files"] = definitions.files.take();
   header["definitions"] = definitions.definitions.take();

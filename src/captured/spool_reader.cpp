@@ -42,6 +42,8 @@ SpoolReader::SpoolReader(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     if (entry.path().extension() == capture::spool_file_ending)
       paths_.push_back(entry.path().string());
+    if (entry.path().extension() == capture::spool_children_ending)
+      paths_of_children_.push_back(entry.path().string());
   }
   if (error) {
     throw InputError(fmt::format("The spool '{}' cannot be read: {}.", folder, error.message()));
@@ -69,10 +71,22 @@ SpoolReader::SpoolReader(const std::string& folder) {
     if (process.frames.empty()) processes_.erase(number);
   }
   found_.clear();
+  count_calls_of_children();
   if (processes_.empty()) {
     throw InputError(
         fmt::format("'{}' is no file that a captured program left, or nothing in it is whole.",
                     paths_.front()));
+  }
+}
+
+void SpoolReader::count_calls_of_children() {
+  for (const std::string& path : paths_of_children_) {
+    std::uint64_t calls = 0;
+    std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(&calls), sizeof calls);
+    const auto of = std::find_if(processes_.begin(), processes_.end(), [&](const auto& process) {
+      return std::filesystem::path(path).stem() == std::to_string(process.first);
+    });
+    (of == processes_.end() ? other_calls_of_children_ : of->second.calls_of_children) += calls;
   }
 }
 

@@ -29,11 +29,14 @@ class SpoolReader {
     bool cut = false;           ///< later frames are left out
     /// The frame that ends the events of a process that was killed within a block.
     std::optional<std::size_t> last_block;
+    std::uint64_t calls_of_children = 0;  ///< which are not captured
   };
 
   /// By the number that a process has drawn.
   const std::map<std::uint64_t, Process>& processes() const { return processes_; }
   std::uint64_t damaged() const { return damaged_; }  ///< places where bytes were no frame
+  /// Of processes that left nothing else.
+  std::uint64_t other_calls_of_children() const { return other_calls_of_children_; }
 
   /// Hands the bytes of a stream of a process to `take`, frame by frame.
   void read(const Process& process, capture::Stream stream,
@@ -41,11 +44,13 @@ class SpoolReader {
 
  private:
   void scan(std::size_t file);
+  void count_calls_of_children();
 
-  std::vector<std::string> paths_;
+  std::vector<std::string> paths_, paths_of_children_;
   std::map<std::uint64_t, Process> processes_;
   std::map<std::uint64_t, std::map<std::uint64_t, Frame>> found_;  ///< by process and number
   std::uint64_t damaged_ = 0;
+  std::uint64_t other_calls_of_children_ = 0;
 };
 
 }  // namespace slabmark

@@ -14,7 +14,6 @@
 #include <mutex>
 #include <pthread.h>
 #include <string>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <unordered_map>
 #include <utility>
@@ -171,7 +170,9 @@ class Recorder {
   /// The child of a fork: its threads and the spool are its parent's.
   bool is_child() const { return is_child_; }
   void count_of_child() {
-    if (calls_of_children_ != nullptr) ++*calls_of_children_;
+    const Inside inside;
+    static std::atomic<std::uint64_t>* const calls = spool_->calls_of_children();
+    if (calls != nullptr) ++*calls;
   }
   /// In which the program was started.
   const std::string& folder() const { return folder_; }
@@ -248,6 +249,7 @@ class Recorder {
     const Clock::time_point now = Clock::now();
     inside_ += now - (accounted_ > call_began ? accounted_ : call_began);
     accounted_ = now;
+    if (!described_) return;  // nothing to write yet
     const auto since = now - written_;
     bool is_due = std::exchange(has_thought_, false);
     if (std::exchange(cut_, false)) {
@@ -265,10 +267,8 @@ class Recorder {
   }
 
   void finish() {
-    if (calls_of_children_ != nullptr && *calls_of_children_ > 0) {
-      count_uncaptured("calls of the child of a fork", calls_of_children_->exchange(0));
-    }
-    if (definitions_.empty() && !described_) return;  // has opened nothing
+    const bool has_opened = described_ || !definitions_.empty();
+    if (!has_opened && !spool_->has_calls_of_children()) return;
     cut_block();
     put_definition("{\"finished\":true,\"kind\":\"process\"}");
     put_uncaptured();
@@ -295,9 +295,6 @@ class Recorder {
     written_ = accounted_;
     std::array<char, PATH_MAX> folder{};
     if (getcwd(folder.data(), folder.size()) != nullptr) folder_ = folder.data();
-    void* const shared = mmap(nullptr, sizeof *calls_of_children_, PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared != MAP_FAILED) calls_of_children_ = new (shared) std::atomic<std::uint64_t>(0);
     on_ = true;
     pthread_atfork(nullptr, nullptr,
                    [] { the().is_child_ = the().on_.exchange(false) || the().is_child_; });
@@ -425,7 +422,6 @@ class Recorder {
 
   std::atomic<bool> on_ = false;
   std::atomic<bool> is_child_ = false;
-  std::atomic<std::uint64_t>* calls_of_children_ = nullptr;  ///< in memory that they share
   std::string folder_;
   std::mutex mutex_;
   std::unique_ptr<Spool> spool_;
@@ -524,6 +520,7 @@ std::uint64_t record(const Event& event) noexcept {
 }
 
 void count_uncaptured(std::string_view name) noexcept {
+  if (Recorder::the().is_child()) Recorder::the().count_of_child();
   Recorder::the().guarded(0, [&] {
     Recorder::the().count_uncaptured(name);
     return 0;

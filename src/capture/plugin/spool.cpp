@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,8 @@
 namespace slabmark::capture {
 
 namespace {
+
+constexpr mode_t file_mode = 0666;
 
 std::uint64_t draw_number() {
   std::uint64_t number = 0;
@@ -64,10 +67,34 @@ bool Spool::write() {
   return whole;
 }
 
-bool Spool::open() {
+std::atomic<std::uint64_t>* Spool::calls_of_children() {
+  using Count = std::atomic<std::uint64_t>;
+  static_assert(Count::is_always_lock_free && sizeof(Count) == sizeof(std::uint64_t));
+  if (!make_folder()) return nullptr;
+  const int file = ::open(path_of_children().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, file_mode);
+  if (file < 0) return nullptr;
+  // Space is taken now: a disk that is full later must not end the child by a signal.
+  void* const shared =
+      posix_fallocate(file, 0, sizeof(Count)) == 0
+          ? mmap(nullptr, sizeof(Count), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+          : MAP_FAILED;
+  ::close(file);
+  return shared == MAP_FAILED ? nullptr : static_cast<Count*>(shared);
+}
+
+bool Spool::has_calls_of_children() const { return access(path_of_children().c_str(), F_OK) == 0; }
+
+std::string Spool::path_of_children() const {
+  return folder_ + "/" + std::to_string(process_) + spool_children_ending;
+}
+
+bool Spool::make_folder() const {
   constexpr mode_t folder_mode = 0777;
-  constexpr mode_t file_mode = 0666;
-  if (mkdir(folder_.c_str(), folder_mode) != 0 && errno != EEXIST) return false;
+  return mkdir(folder_.c_str(), folder_mode) == 0 || errno == EEXIST;
+}
+
+bool Spool::open() {
+  if (!make_folder()) return false;
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, file_mode);
   return file_ >= 0 && fstat(file_, &opened_) == 0;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <sys/stat.h>
@@ -23,8 +24,15 @@ class Spool {
 
   const std::string& path() const { return path_; }
 
+  /// How many calls children of this process made: in a file that all of them have in memory, as
+  /// children may end after it, and each be killed at any time. Null where that cannot be.
+  std::atomic<std::uint64_t>* calls_of_children();
+  bool has_calls_of_children() const;
+
  private:
+  bool make_folder() const;
   bool open();
+  std::string path_of_children() const;
 
   std::string folder_, path_;
   int file_ = -1;

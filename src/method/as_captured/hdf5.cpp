@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "capture/recorder.hpp"
+#include "captured/captured_pattern.hpp"
 #include "method/as_captured/replay.hpp"
 #include "storage/hdf5/older.hpp"
 #include "storage/hdf5/space.hpp"
@@ -138,15 +141,9 @@ Extent extent_of(hid_t dataset, const std::string& name) {
 }
 
 /// Elements of variable length are addresses, and what they lead to is not captured.
-void require_fixed_size(hid_t type, const std::string& name) {
-  if (H5Tdetect_class(type, H5T_VLEN) <= 0 && H5Tdetect_class(type, H5T_REFERENCE) <= 0 &&
-      (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) <= 0)) {
-    return;
-  }
-  throw InputError(
-      fmt::format("Dataset '{}' has elements of variable length or references, which "
-                  "a pattern cannot replay; capture the program without it.",
-                  name));
+bool has_addresses(hid_t type) {
+  return H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tdetect_class(type, H5T_REFERENCE) > 0 ||
+         (H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) > 0);
 }
 
 void close_last(std::vector<Handle>& handles) {
@@ -241,13 +238,6 @@ void Hdf5Replay::create_dataset(const CapturedEvent& event) {
   const auto links = own(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "H5Pcreate", called);
   check(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group",
         called);
-  // The program may have files of its own there, and the same calls would write to these.
-  if (H5Pget_external_count(creation.get()) > 0 || H5Pget_layout(creation.get()) == H5D_VIRTUAL) {
-    throw InputError(fmt::format(
-        "The elements of dataset '{}' lie in files that the program names (H5Pset_external, "
-        "H5Pset_virtual), which a replay leaves alone; use another method.",
-        called));
-  }
   // The program has deleted or moved the one of this name, which the pattern does not say.
   if (H5Lexists(file(event), called.c_str(), H5P_DEFAULT) > 0) {
     check(H5Ldelete(file(event), called.c_str(), H5P_DEFAULT), "H5Ldelete", called);
@@ -402,7 +392,6 @@ void Hdf5Replay::move(std::span<const CapturedEvent> parts, std::span<std::byte*
     const auto& event = parts[i];
     const auto id = dataset(event);
     own_types.push_back(own(H5Dget_type(id), H5Tclose, "H5Dget_type", name(event)));
-    require_fixed_size(own_types.back().get(), name(event));
     const auto whole = own(H5Dget_space(id), H5Sclose, "H5Dget_space", name(event));
     if (H5Sget_simple_extent_type(whole.get()) == H5S_NULL) {
       ids.push_back(id);
@@ -506,10 +495,81 @@ void Hdf5Replay::end() {
   files_.clear();
 }
 
+/// What of a rank's calls on files that it writes cannot be made again.
+class Refusal {
+ public:
+  explicit Refusal(const CapturedRun& run) : run_(run) { hdf5::silence(); }
+
+  std::optional<std::string> find() {
+    CapturedWalk walk = run_.walk(*run_.recorded_rank);
+    const std::set<std::uint64_t> files(run_.files.begin(), run_.files.end());
+    while (walk.next()) {
+      if (has_flag(walk.event(), capture::failed) || !files.contains(walk.path())) continue;
+      if (walk.event().dataset == CapturedEvent::none) continue;
+      if (auto reason = reason_against(walk)) return reason;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<std::string> reason_against(const CapturedWalk& walk) {
+    const RankReader& rank = walk.rank();
+    const std::uint64_t number = walk.event().dataset;
+    const std::string& call = call_name(rank, walk.event().call);
+    const nlohmann::json& described = rank.definition(number);
+    if (walk.event().moves()) {
+      if (!moved_.insert(number).second || !has_addresses(type_of(described).get()))
+        return std::nullopt;
+      return fmt::format("the elements of dataset '{}' are of variable length or references, {}",
+                         described.value("name", ""), "and what they lead to is not recorded");
+    }
+    const std::string name = described.value("name", "");
+    if (call == "H5Dcreate") {
+      made_.emplace(walk.path(), name);
+      const Handle creation = list_of(described, "creation", H5P_DATASET_CREATE);
+      if (H5Pget_external_count(creation.get()) <= 0 &&
+          H5Pget_layout(creation.get()) != H5D_VIRTUAL) {
+        return std::nullopt;
+      }
+      // The program may have files of its own there, and the same calls would write to these.
+      return fmt::format("the elements of dataset '{}' lie in files that the program names {}",
+                         name, "(H5Pset_external, H5Pset_virtual)");
+    }
+    if (call != "H5Dopen" || !makes_all_of(walk.path()) || made_.contains({walk.path(), name}))
+      return std::nullopt;
+    return fmt::format("the program opened dataset '{}', which it did not make under that name: {}",
+                       name, "a pattern has no links, copies and renames");
+  }
+
+  /// Whether what no call of this rank makes in a file is not there.
+  bool makes_all_of(std::uint64_t path) const {
+    return !run_.shared_paths.contains(path) ||
+           run_.paths.all()[path].ranks == std::set<std::uint64_t>{run_.file.ranks()};
+  }
+
+  const std::string& call_name(const RankReader& rank, std::uint64_t call) {
+    const auto [place, is_new] = calls_.try_emplace(call);
+    if (is_new) place->second = rank.definition(call).value("name", "");
+    return place->second;
+  }
+
+  const CapturedRun& run_;
+  std::map<std::uint64_t, std::string> calls_;            ///< names, by the rank's number
+  std::set<std::uint64_t> moved_;                         ///< datasets, by the rank's number
+  std::set<std::pair<std::uint64_t, std::string>> made_;  ///< names of datasets, by path
+};
+
+std::optional<std::string> reason_against(const CapturedRun& run) {
+  // What a program has read is made by another method, of elements without addresses.
+  if (run.direction != capture::writes) return std::nullopt;
+  return Refusal(run).find();
+}
+
 }  // namespace
 
 MethodInfo as_captured_hdf5_method() {
-  return as_captured_info("hdf5", FileFormat::hdf5, "hdf5-slab", make_replay<Hdf5Replay>);
+  return as_captured_info("hdf5", FileFormat::hdf5, "hdf5-slab", make_replay<Hdf5Replay>,
+                          reason_against);
 }
 
 }  // namespace slabmark

@@ -435,18 +435,19 @@ class AsCaptured : public Method {
 }  // namespace
 
 MethodInfo as_captured_info(const std::string& level, FileFormat format, const char* plain,
-                            MakeReplay make) {
+                            MakeReplay make, ReasonAgainst reason_against) {
   MethodInfo info{.name = "as-captured-" + level,
                   .summary = "the captured program's own calls, in its order",
                   .format = format,
                   .kind = MethodKind::as_captured,
                   .supports = nullptr};
-  info.supports = [level](const Pattern& pattern, const Settings&) -> std::optional<std::string> {
+  info.supports = [level, reason_against](const Pattern& pattern,
+                                          const Settings&) -> std::optional<std::string> {
     if (!pattern.captured) return "it is not a captured pattern";
     if (!pattern.captured->why_not.empty()) return pattern.captured->why_not;
     if (pattern.captured->level != level)
       return fmt::format("the program spoke through {}", pattern.captured->level);
-    return std::nullopt;
+    return reason_against ? reason_against(*pattern.captured) : std::nullopt;
   };
   info.make = [make, plain](const MethodContext& context) -> std::unique_ptr<Method> {
     // What a program has read it need not have written: its file is made by another method.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -79,10 +80,13 @@ mpiio::Hints hints_of(const nlohmann::json& file, const Settings& settings);
 /// What a method of this kind is made of.
 using MakeReplay = std::unique_ptr<Replay> (*)(const Replay::Context& context);
 
+/// Why this rank's calls cannot be made again, beside what all levels have in common.
+using ReasonAgainst = std::optional<std::string> (*)(const CapturedRun& run);
+
 /// The method's entry in the registry. `level` is that of files in a pattern file; `plain` the
 /// method that writes what a program has only read.
 MethodInfo as_captured_info(const std::string& level, FileFormat format, const char* plain,
-                            MakeReplay make);
+                            MakeReplay make, ReasonAgainst reason_against = nullptr);
 
 template <class Kind>
 std::unique_ptr<Replay> make_replay(const Replay::Context& context) {

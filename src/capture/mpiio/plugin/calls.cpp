@@ -24,67 +24,73 @@ Function next(const char* name, Function of_mpi) {
     return found;                                   \
   }())
 
-// A call that moves elements: its flags, its pointer, its parameters but the file, and which of
-// them say where, how many, of what, and the request.
-#define SLABMARK_MOVE(name, flags, pointer, parameters, arguments, offset, count, type, request) \
-  int name(MPI_File file, SLABMARK_UNPACK parameters) {                                          \
-    const Call call;                                                                             \
-    Transfer transfer(call, file, Pointer::pointer, offset, count, type);                        \
-    const int error = SLABMARK_NEXT(name)(file, SLABMARK_UNPACK arguments);                      \
-    transfer.done(#name, flags, error, request);                                                 \
-    return error;                                                                                \
+// A call that moves elements: its name without and with what stands behind it for large counts
+// (they are the same call to the pattern), its flags, its pointer, its parameters but the file, and
+// which of them say where, how many, of what, and the request.
+#define SLABMARK_MOVE(name, c, flags, pointer, parameters, arguments, offset, count, type, \
+                      request)                                                             \
+  int name##c(MPI_File file, SLABMARK_UNPACK parameters) {                                 \
+    const Call call;                                                                       \
+    Transfer transfer(call, file, Pointer::pointer, offset, count, type);                  \
+    const int error = SLABMARK_NEXT(name##c)(file, SLABMARK_UNPACK arguments);             \
+    transfer.done(#name, flags, error, request);                                           \
+    return error;                                                                          \
   }
 
 #define SLABMARK_UNPACK(...) __VA_ARGS__
 
-// For each direction: the calls by explicit offset, by this process's pointer, by the shared one.
-#define SLABMARK_FAMILY(verb, direction, buffer)                                            \
-  SLABMARK_MOVE(                                                                            \
-      MPI_File_##verb##_at, direction, explicitly,                                          \
-      (MPI_Offset offset, buffer data, int count, MPI_Datatype type, MPI_Status* status),   \
-      (offset, data, count, type, status), offset, count, type, nullptr)                    \
-  SLABMARK_MOVE(                                                                            \
-      MPI_File_##verb##_at_all, direction | collective, explicitly,                         \
-      (MPI_Offset offset, buffer data, int count, MPI_Datatype type, MPI_Status* status),   \
-      (offset, data, count, type, status), offset, count, type, nullptr)                    \
-  SLABMARK_MOVE(                                                                            \
-      MPI_File_i##verb##_at, direction | nonblocking, explicitly,                           \
-      (MPI_Offset offset, buffer data, int count, MPI_Datatype type, MPI_Request* request), \
-      (offset, data, count, type, request), offset, count, type, request)                   \
-  SLABMARK_MOVE(                                                                            \
-      MPI_File_i##verb##_at_all, direction | collective | nonblocking, explicitly,          \
-      (MPI_Offset offset, buffer data, int count, MPI_Datatype type, MPI_Request* request), \
-      (offset, data, count, type, request), offset, count, type, request)                   \
-  SLABMARK_MOVE(MPI_File_##verb##_at_all_begin, direction | collective, explicitly,         \
-                (MPI_Offset offset, buffer data, int count, MPI_Datatype type),             \
-                (offset, data, count, type), offset, count, type, nullptr)                  \
-  SLABMARK_BY_POINTER(verb, direction, , , individual, buffer)                              \
-  SLABMARK_BY_POINTER(verb, direction | collective, , _all, individual, buffer)             \
-  SLABMARK_BY_POINTER(verb, direction, , _shared, shared, buffer)                           \
-  SLABMARK_BY_POINTER(verb, direction | collective, , _ordered, ordered, buffer)            \
-  SLABMARK_BEGUN(verb, direction, _all, individual, buffer)                                 \
-  SLABMARK_BEGUN(verb, direction, _ordered, ordered, buffer)                                \
-  SLABMARK_POSTED(verb, direction, , individual, buffer)                                    \
-  SLABMARK_POSTED(verb, direction | collective, _all, individual, buffer)                   \
-  SLABMARK_POSTED(verb, direction, _shared, shared, buffer)                                 \
-  SLABMARK_ENDED(verb, _at_all, buffer)                                                     \
-  SLABMARK_ENDED(verb, _all, buffer)                                                        \
-  SLABMARK_ENDED(verb, _ordered, buffer)
+// For each direction, and each kind of counts: the calls by explicit offset, by this process's
+// pointer, by the shared one.
+#define SLABMARK_FAMILY(verb, c, Count, direction, buffer)                                         \
+  SLABMARK_MOVE(                                                                                   \
+      MPI_File_##verb##_at, c, direction, explicitly,                                              \
+      (MPI_Offset offset, buffer data, Count count, MPI_Datatype type, MPI_Status * status),       \
+      (offset, data, count, type, status), offset, count, type, nullptr)                           \
+  SLABMARK_MOVE(                                                                                   \
+      MPI_File_##verb##_at_all, c, direction | collective, explicitly,                             \
+      (MPI_Offset offset, buffer data, Count count, MPI_Datatype type, MPI_Status * status),       \
+      (offset, data, count, type, status), offset, count, type, nullptr)                           \
+  SLABMARK_MOVE(                                                                                   \
+      MPI_File_i##verb##_at, c, direction | nonblocking, explicitly,                               \
+      (MPI_Offset offset, buffer data, Count count, MPI_Datatype type, MPI_Request * request),     \
+      (offset, data, count, type, request), offset, count, type, request)                          \
+  SLABMARK_MOVE(                                                                                   \
+      MPI_File_i##verb##_at_all, c, direction | collective | nonblocking, explicitly,              \
+      (MPI_Offset offset, buffer data, Count count, MPI_Datatype type, MPI_Request * request),     \
+      (offset, data, count, type, request), offset, count, type, request)                          \
+  SLABMARK_MOVE(MPI_File_##verb##_at_all_begin, c, direction | collective, explicitly,             \
+                (MPI_Offset offset, buffer data, Count count, MPI_Datatype type),                  \
+                (offset, data, count, type), offset, count, type, nullptr)                         \
+  SLABMARK_BY_POINTER(MPI_File_##verb, c, Count, direction, individual, buffer)                    \
+  SLABMARK_BY_POINTER(MPI_File_##verb##_all, c, Count, direction | collective, individual, buffer) \
+  SLABMARK_BY_POINTER(MPI_File_##verb##_shared, c, Count, direction, shared, buffer)               \
+  SLABMARK_BY_POINTER(MPI_File_##verb##_ordered, c, Count, direction | collective, ordered,        \
+                      buffer)                                                                      \
+  SLABMARK_BEGUN(MPI_File_##verb##_all_begin, c, Count, direction, individual, buffer)             \
+  SLABMARK_BEGUN(MPI_File_##verb##_ordered_begin, c, Count, direction, ordered, buffer)            \
+  SLABMARK_POSTED(MPI_File_i##verb, c, Count, direction, individual, buffer)                       \
+  SLABMARK_POSTED(MPI_File_i##verb##_all, c, Count, direction | collective, individual, buffer)    \
+  SLABMARK_POSTED(MPI_File_i##verb##_shared, c, Count, direction, shared, buffer)
 
-#define SLABMARK_BY_POINTER(verb, flags, unused, how, pointer, buffer)           \
-  SLABMARK_MOVE(MPI_File_##verb##how, flags, pointer,                            \
-                (buffer data, int count, MPI_Datatype type, MPI_Status* status), \
+#define SLABMARK_BY_POINTER(name, c, Count, flags, pointer, buffer)                 \
+  SLABMARK_MOVE(name, c, flags, pointer,                                            \
+                (buffer data, Count count, MPI_Datatype type, MPI_Status * status), \
                 (data, count, type, status), 0, count, type, nullptr)
 
-#define SLABMARK_BEGUN(verb, direction, how, pointer, buffer)                                     \
-  SLABMARK_MOVE(MPI_File_##verb##how##_begin, direction | collective, pointer,                    \
-                (buffer data, int count, MPI_Datatype type), (data, count, type), 0, count, type, \
-                nullptr)
+#define SLABMARK_BEGUN(name, c, Count, direction, pointer, buffer)                            \
+  SLABMARK_MOVE(name, c, direction | collective, pointer,                                     \
+                (buffer data, Count count, MPI_Datatype type), (data, count, type), 0, count, \
+                type, nullptr)
 
-#define SLABMARK_POSTED(verb, flags, how, pointer, buffer)                         \
-  SLABMARK_MOVE(MPI_File_i##verb##how, flags | nonblocking, pointer,               \
-                (buffer data, int count, MPI_Datatype type, MPI_Request* request), \
+#define SLABMARK_POSTED(name, c, Count, flags, pointer, buffer)                       \
+  SLABMARK_MOVE(name, c, flags | nonblocking, pointer,                                \
+                (buffer data, Count count, MPI_Datatype type, MPI_Request * request), \
                 (data, count, type, request), 0, count, type, request)
+
+#define SLABMARK_ENDS(verb, buffer)     \
+  SLABMARK_ENDED(verb, _at_all, buffer) \
+  SLABMARK_ENDED(verb, _all, buffer)    \
+  SLABMARK_ENDED(verb, _ordered, buffer)
 
 #define SLABMARK_ENDED(verb, how, buffer)                                            \
   int MPI_File_##verb##how##_end(MPI_File file, buffer data, MPI_Status* status) {   \
@@ -114,6 +120,7 @@ int MPI_File_close(MPI_File* file) {
 
 int MPI_File_delete(const char* path, MPI_Info info) {
   const Call call;
+  if (call.is_programs()) count_uncaptured("MPI_File_delete");
   return SLABMARK_NEXT(MPI_File_delete)(path, info);
 }
 
@@ -180,7 +187,13 @@ int MPI_File_sync(MPI_File file) {
   return error;
 }
 
-SLABMARK_FAMILY(write, unsigned{writes}, const void*)
-SLABMARK_FAMILY(read, unsigned{reads}, void*)
+SLABMARK_FAMILY(write, , int, unsigned{writes}, const void*)
+SLABMARK_FAMILY(read, , int, unsigned{reads}, void*)
+#if MPI_VERSION >= 4
+SLABMARK_FAMILY(write, _c, MPI_Count, unsigned{writes}, const void*)
+SLABMARK_FAMILY(read, _c, MPI_Count, unsigned{reads}, void*)
+#endif
+SLABMARK_ENDS(write, const void*)
+SLABMARK_ENDS(read, void*)
 
 }  // extern "C"

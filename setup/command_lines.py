@@ -105,8 +105,8 @@ def described(name, help_of, summary=""):
     """The command of this name, such as "slabmark-decomp generate", from what help_of(name) says; and those below it."""
     parts, part = {"": []}, ""
     for line in help_of(name).splitlines():
-        if heading := re.fullmatch(r"([A-Za-z][\w ]*):", line):
-            part = heading[1].lower()
+        if heading := re.fullmatch(r"([A-Za-z][\w -]*):", line):
+            part = "options" if heading[1].startswith("with ") else heading[1].lower()  # "with --chunks": those that go with it
         elif usage := re.match(r"[Uu]sage: *(.*)", line):
             parts["usage"], part = [usage[1]], ""
         elif line.strip():

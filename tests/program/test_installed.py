@@ -106,6 +106,7 @@ def test_each_program_has_a_manual_page_and_completions_with_all_of_its_options(
     for program in programs(prefix):
         for page in pages:
             assert (prefix / "share" / page.format(program)).stat().st_size > 100
+        subprocess.run(["bash", "-n", prefix / "share/bash-completion/completions" / program], check=True)
     options = {"slabmark-decomp": "tie-break", "e3sm_io": "no-verify", "slabmark": "false-alarms", "h5perf": "emulation"}
     for program, option in options.items():
         for page in pages:

@@ -1,5 +1,6 @@
 #include "capture/world/world.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <dlfcn.h>
@@ -24,6 +25,7 @@ void know_rank() {
   PMPI_Get_library_version(text.data(), &length);
   std::string version = text.data();
   version.resize(std::min(version.find_first_of(",\n\"\\"), version.size()));
+  std::replace(version.begin(), version.end(), '\t', ' ');  // MPICH has one, which JSON has not
   describe_process("{\"libraries\":{\"mpi\":\"" + version + "\"}}");
 }
 

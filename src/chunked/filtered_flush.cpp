@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/error.hpp"
 #include "base/stopwatch.hpp"
 #include "parallel/agree.hpp"
 
@@ -30,13 +31,11 @@ FilteredFlush::Chunk FilteredFlush::chunk_at(std::span<const FilteredArray> arra
   return {array, (place - array.offset) / array.pipeline->chunk_bytes()};
 }
 
-// Of those in this rank's range of which some rank has an element; `only_incomplete`: of chunks
-// with filters those of which no rank has the rest, in an array that was written to before. Those
-// without filters may have their place already, where HDF5 gives it early.
+// Of those in this rank's range of which some rank has an element.
 std::vector<FilteredChunk> FilteredFlush::chunks_of_mine(const Rearranger& rearranger,
                                                          const Rearranger::Flush& flush,
                                                          std::span<const FilteredArray> arrays,
-                                                         bool only_incomplete) const {
+                                                         Wanted wanted) const {
   std::vector<FilteredChunk> mine;
   const auto& aggregators = rearranger.aggregators();
   const auto me = static_cast<std::size_t>(
@@ -45,32 +44,32 @@ std::vector<FilteredChunk> FilteredFlush::chunks_of_mine(const Rearranger& rearr
   for (const Run& extent : flush.plan.extents(me)) {
     for (const Region::Part& part : flush.region.parts_in(extent.offset, extent.end())) {
       const ArrayPlace& place = flush.region.arrays()[part.array].place;
-      if (place.unit == 0) continue;
-      const bool filtered = chunk_at(arrays, place.offset).array.pipeline->has_filters();
-      const bool needs_rest = only_incomplete && filtered;
-      if (needs_rest && flush.fresh[part.array]) continue;
+      if (place.unit == 0 || (wanted == Wanted::incomplete && flush.fresh[part.array])) continue;
+      const FilteredArray& array = chunk_at(arrays, place.offset).array;
+      if (wanted == Wanted::plain && array.pipeline->has_filters()) continue;
       for (auto begin = part.elements.offset; begin < part.elements.end(); begin += place.unit) {
         std::uint64_t covered = 0;
         flush.plan.for_each_covered(part.array, {begin, place.unit},
                                     [&](Run run) { covered += run.length; });
         if (covered == 0) continue;
-        const std::uint64_t at = place.offset + begin * place.element_bytes;
-        const Chunk chunk = chunk_at(arrays, at);
-        if (needs_rest && covered == chunk.array.grid->elements_in_array(chunk.number)) {
+        const std::uint64_t number = begin / place.unit;
+        if (wanted == Wanted::incomplete && covered == array.grid->elements_in_array(number)) {
           continue;
         }
-        mine.push_back({at, 0, 0, 0});
+        const std::uint64_t bytes = wanted == Wanted::plain ? array.pipeline->chunk_bytes() : 0;
+        mine.push_back({place.offset + begin * place.element_bytes, 0, bytes, 0});
       }
     }
   }
   return mine;
 }
 
-const FilteredChunk* FilteredFlush::known(std::uint64_t place) const {
+const FilteredChunk* FilteredFlush::find(const std::vector<FilteredChunk>& chunks,
+                                         std::uint64_t place) {
   const auto found = std::lower_bound(
-      known_.begin(), known_.end(), place,
+      chunks.begin(), chunks.end(), place,
       [](const FilteredChunk& chunk, std::uint64_t wanted) { return chunk.place < wanted; });
-  const bool is_there = found != known_.end() && found->place == place && found->bytes > 0;
+  const bool is_there = found != chunks.end() && found->place == place && found->bytes > 0;
   return is_there ? &*found : nullptr;
 }
 
@@ -91,7 +90,7 @@ void FilteredFlush::complete(const Chunk& chunk, std::uint64_t place, std::byte*
                              std::span<const Run> missing) {
   hdf5::FilterPipeline& pipeline = *chunk.array.pipeline;
   const auto element_bytes = pipeline.chunk_bytes() / chunk.array.grid->chunk_elements();
-  const FilteredChunk* const held = known(place);
+  const FilteredChunk* const held = find(known_, place);
   if (held != nullptr) {
     before_.resize(pipeline.chunk_bytes());
     load(chunk, *held, before_.data());
@@ -107,14 +106,13 @@ void FilteredFlush::complete(const Chunk& chunk, std::uint64_t place, std::byte*
   }
 }
 
-// What has no filters keeps its length, and so its place.
-bool FilteredFlush::write_in_place(const Chunk& chunk, std::uint64_t place, std::byte* memory) {
-  const FilteredChunk* const held = known(place);
-  if (held == nullptr || chunk.array.pipeline->has_filters()) return false;
-  store_.write(held->address, memory, held->bytes);
+bool FilteredFlush::write_plain(std::uint64_t place, std::byte* memory) {
+  const FilteredChunk* const chunk = find(plain_, place);
+  if (chunk == nullptr) return false;
+  store_.write(chunk->address, memory, chunk->bytes);
   ++tally_.chunks;
-  tally_.raw_bytes += held->bytes;
-  tally_.stored_bytes += held->bytes;
+  tally_.raw_bytes += chunk->bytes;
+  tally_.stored_bytes += chunk->bytes;
   return true;
 }
 
@@ -146,10 +144,14 @@ std::byte* FilteredFlush::keep(std::span<const std::byte> bytes) {
 Rearranger::Tally FilteredFlush::write(Rearranger& rearranger, const Rearranger::Flush& flush,
                                        std::span<const FilteredArray> arrays,
                                        const Rearranger::FileAccess& access) {
-  known_ = chunks_of_mine(rearranger, flush, arrays, true);
+  known_ = chunks_of_mine(rearranger, flush, arrays, Wanted::incomplete);
   store_.look_up(known_);
+  // What has no filters keeps its length, and so its place.
+  plain_ = chunks_of_mine(rearranger, flush, arrays, Wanted::plain);
+  store_.allocate(plain_);
   chunks_.clear();
   filtered_.clear();
+  first_failure_ = nullptr;
   block_ = 0;
   used_ = 0;
   Rearranger::Tally took;
@@ -157,16 +159,23 @@ Rearranger::Tally FilteredFlush::write(Rearranger& rearranger, const Rearranger:
     took = rearranger.write(
         flush, access, [&](std::uint64_t place, std::byte* memory, std::span<const Run> missing) {
           const Chunk chunk = chunk_at(arrays, place);
-          if (!missing.empty()) complete(chunk, place, memory, missing);
-          if (!write_in_place(chunk, place, memory)) filter(chunk, place, memory);
+          try {
+            if (!missing.empty()) complete(chunk, place, memory, missing);
+            if (!write_plain(place, memory)) filter(chunk, place, memory);
+          } catch (const IoError&) {  // all others go on
+            if (!first_failure_) first_failure_ = std::current_exception();
+          }
         });
   });
   double allocation = 0.0;
   timed(allocation, [&] { store_.allocate(chunks_); });
   tally_.allocation += allocation;
   took.meet += allocation;
-  const Stopwatch watch(took.file);
-  write_filtered();
+  agreed(comm_, [&] {
+    const Stopwatch watch(took.file);
+    write_filtered();
+    if (first_failure_) std::rethrow_exception(first_failure_);
+  });
   return took;
 }
 
@@ -187,14 +196,14 @@ void FilteredFlush::write_filtered() {
 Rearranger::Tally FilteredFlush::read(Rearranger& rearranger, const Rearranger::Flush& flush,
                                       std::span<const FilteredArray> arrays,
                                       const Rearranger::FileAccess& access) {
-  known_ = chunks_of_mine(rearranger, flush, arrays, false);
+  known_ = chunks_of_mine(rearranger, flush, arrays, Wanted::all);
   store_.look_up(known_);
   Rearranger::Tally took;
   agreed(comm_, [&] {
     took = rearranger.read(
         flush, access, [&](std::uint64_t place, std::byte* memory, std::span<const Run>) {
           const Chunk chunk = chunk_at(arrays, place);
-          const FilteredChunk* const held = known(place);
+          const FilteredChunk* const held = find(known_, place);
           if (held == nullptr) {
             fill(memory, chunk.array.pipeline->chunk_bytes(), chunk.array.pipeline->fill());
             return;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <span>
 #include <vector>
 
@@ -41,8 +42,9 @@ class FilteredFlush {
   /// Collective, after which all chunks that some rank has an element of are in the file. What no
   /// rank has of them keeps what the file holds, or becomes the fill value. `arrays` ascend by
   /// offset. A rank holds its chunks with filters until all have space, so up to as many bytes as
-  /// its part of the arrays has without. A failure of filters or of `access` is agreed, before
-  /// anything gets space in the file.
+  /// its part of the arrays has without. A failure of `access` is agreed before anything gets space
+  /// in the file. Where filters fail for a chunk, or what it needs cannot be read, all others go
+  /// into the file before that is agreed.
   Rearranger::Tally write(Rearranger& rearranger, const Rearranger::Flush& flush,
                           std::span<const FilteredArray> arrays,
                           const Rearranger::FileAccess& access);
@@ -61,17 +63,20 @@ class FilteredFlush {
     std::uint64_t number;
   };
 
+  /// Incomplete: no rank has the rest, in an array that was written to before.
+  enum class Wanted { all, incomplete, plain };
+
   std::vector<FilteredChunk> chunks_of_mine(const Rearranger& rearranger,
                                             const Rearranger::Flush& flush,
                                             std::span<const FilteredArray> arrays,
-                                            bool only_incomplete) const;
+                                            Wanted wanted) const;
   static Chunk chunk_at(std::span<const FilteredArray> arrays, std::uint64_t place);
-  const FilteredChunk* known(std::uint64_t place) const;
+  static const FilteredChunk* find(const std::vector<FilteredChunk>& chunks, std::uint64_t place);
   bool is_filtered(const Chunk& chunk) const;
   void load(const Chunk& chunk, const FilteredChunk& stored, std::byte* memory);
   void complete(const Chunk& chunk, std::uint64_t place, std::byte* memory,
                 std::span<const Run> missing);
-  bool write_in_place(const Chunk& chunk, std::uint64_t place, std::byte* memory);
+  bool write_plain(std::uint64_t place, std::byte* memory);
   void filter(const Chunk& chunk, std::uint64_t place, const std::byte* memory);
   std::byte* keep(std::span<const std::byte> bytes);
   void write_filtered();
@@ -79,12 +84,14 @@ class FilteredFlush {
   const Comm& comm_;
   ChunkStore& store_;
   std::vector<FilteredChunk> known_;   ///< of the flush, what the file holds, ascending
+  std::vector<FilteredChunk> plain_;   ///< those without filters
   std::vector<FilteredChunk> chunks_;  ///< filtered in this flush, ascending
   std::vector<std::byte*> filtered_;   ///< their bytes, in the blocks
   std::vector<ScratchBytes> blocks_;   ///< filled one after another: one would grow, and be copied
   std::size_t block_ = 0;              ///< which is being filled
   std::uint64_t used_ = 0;             ///< bytes of it
   std::vector<std::byte> stored_, before_;
+  std::exception_ptr first_failure_;  ///< of a chunk in this flush, which stays as it was
   FilterTally tally_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <set>
 #include <utility>
 
@@ -440,17 +441,24 @@ void CanonicalFile::allocate(CanonicalDataset& dataset) {
   dataset.address = allocated_address(dataset.under, connector_);
 }
 
+// One that fails does not keep the others from the file.
 void CanonicalFile::flush_alone() {
+  std::exception_ptr first_failure;
   for (const auto& [number, dataset] : known_) {
     if (!dataset->has_pending()) continue;
-    if (dataset->in_chunks()) {
-      write_chunks_alone(files_, *dataset, dataset->chunk, dataset->under, connector_,
-                         is_unreadable(*dataset));
-      continue;
+    try {
+      if (dataset->in_chunks()) {
+        write_chunks_alone(files_, *dataset, dataset->chunk, dataset->under, connector_,
+                           is_unreadable(*dataset));
+        continue;
+      }
+      if (!dataset->address) allocate(*dataset);
+      write_alone(files_, *dataset, *dataset->address);
+    } catch (const IoError&) {
+      if (!first_failure) first_failure = std::current_exception();
     }
-    if (!dataset->address) allocate(*dataset);
-    write_alone(files_, *dataset, *dataset->address);
   }
+  if (first_failure) std::rethrow_exception(first_failure);
 }
 
 }  // namespace slabmark::slablog

@@ -1,5 +1,6 @@
 #include "slablog/chunk_file.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <vector>
 
@@ -23,6 +24,13 @@ void ChunkFile::look_up(std::vector<FilteredChunk>& chunks) {
       if (found) chunk = {chunk.place, found->address, found->bytes, found->mask};
     }
   });
+}
+
+// A chunk that has space, but was never filled, may lie behind what was written so far.
+void ChunkFile::read(std::uint64_t address, std::byte* memory, std::uint64_t bytes) {
+  const auto end = std::max(address, std::min(file_.size(), address + bytes));
+  file_.read_at(address, memory, end - address);
+  std::fill(memory + (end - address), memory + bytes, std::byte{0});
 }
 
 void ChunkFile::allocate(std::vector<FilteredChunk>& chunks) {

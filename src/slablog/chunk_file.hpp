@@ -33,9 +33,7 @@ class ChunkFile : public ChunkStore {
 
   void look_up(std::vector<FilteredChunk>& chunks) override;
   void allocate(std::vector<FilteredChunk>& chunks) override;
-  void read(std::uint64_t address, std::byte* memory, std::uint64_t bytes) override {
-    file_.read_at(address, memory, bytes);
-  }
+  void read(std::uint64_t address, std::byte* memory, std::uint64_t bytes) override;
   void write(std::uint64_t address, std::byte* memory, std::uint64_t bytes) override {
     file_.write_at(address, memory, bytes);
   }

@@ -265,7 +265,7 @@ TEST_P(FilteredFlushOfTiles, LooksUpOnlyChunksThatThereMayBeAndThatAreNotWritten
   file.close();
 }
 
-TEST_P(FilteredFlushOfTiles, AFilterThatFailsOnOneRankFailsOnAllAndLeavesTheFileAsItWas) {
+TEST_P(FilteredFlushOfTiles, AFilterThatFailsOnOneRankFailsOnAllAndLeavesOutItsChunkAlone) {
   OneDataset file(comm, path, GetParam(), fill);
   const std::uint64_t elements = element_count(GetParam().extent);
   constexpr H5Z_filter_t number = 401;
@@ -292,10 +292,8 @@ TEST_P(FilteredFlushOfTiles, AFilterThatFailsOnOneRankFailsOnAllAndLeavesTheFile
     hdf5::FilterPipeline sick(H5T_NATIVE_DOUBLE, creation.get());
     EXPECT_THROW(move(file, filters, sick, all, true, true, 0), IoError);
   }
+  EXPECT_EQ(comm.sum(filters.tally().chunks), file.grid().chunks() - 1);
   file.close();
-  if (comm.is_root()) {
-    EXPECT_EQ(read_by_hdf5(path, elements), std::vector<double>(elements, fill));
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, FilteredFlushOfTiles, testing::Values(cases[2]),

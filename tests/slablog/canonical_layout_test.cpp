@@ -288,6 +288,60 @@ TEST_F(CanonicalLayout, WhatHdf5LooksAtItselfIsThereInTime) {
   EXPECT_EQ(sieve, 64u << 10);
 }
 
+/// A filter that fails where the first element is negative.
+void register_choosy_filter() {
+  static const H5Z_class2_t choosy = {
+      H5Z_CLASS_T_VERS,
+      300,
+      1,
+      1,
+      "choosy",
+      nullptr,
+      nullptr,
+      [](unsigned flags, std::size_t, const unsigned*, std::size_t bytes, std::size_t*,
+         void** data) -> std::size_t {
+        const bool reads = (flags & H5Z_FLAG_REVERSE) != 0;
+        return !reads && **reinterpret_cast<int**>(data) < 0 ? 0 : bytes;
+      }};
+  ASSERT_GE(H5Zregister(&choosy), 0);
+}
+
+TEST_F(CanonicalLayout, AMandatoryFilterThatFailsKeepsNothingButItsChunksFromTheFile) {
+  register_choosy_filter();
+  const hsize_t chunk = 2;
+  const hsize_t n = chunk * static_cast<hsize_t>(ranks());
+  const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_chunk(creation.get(), 1, &chunk);
+  ASSERT_GE(H5Pset_filter(creation.get(), 300, H5Z_FLAG_MANDATORY, 0, nullptr), 0);
+  for (const bool alone : {false, true}) {
+    if (alone && rank() > 0) continue;
+    const auto list = access(canonical, !alone);
+    H5Pset_cache(list.get(), 0, 0, 0, 0);  // or HDF5 puts filters off
+    const char* name = alone ? "b.h5" : "a.h5";
+    const auto file =
+        handle(H5Fcreate(path(name).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, list.get()), H5Fclose);
+    const auto bad = dataset(file, "bad", {n}, H5T_NATIVE_INT, creation.get());
+    const auto good = dataset(file, "good", {n}, H5T_NATIVE_INT, creation.get());
+    const auto plain = dataset(file, "plain", {4 * n}, H5T_STD_I8LE);
+    const int first = rank() + 1;
+    // The chunk of rank 0 fails.
+    ASSERT_GE(put(bad, 2 * mine(), {rank() == 0 ? -1 : first, 5}), 0);
+    ASSERT_GE(put(good, 2 * mine(), {first, 6}), 0);
+    ASSERT_GE(put(plain, 8 * mine(), {'u', 'n', 'l', 'i', 'k', 'e', 'l', 'y'}), 0);
+    ASSERT_LT(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
+    if (!alone) world_.barrier();
+    EXPECT_NE(bytes_of(name).find("unlikely"), std::string::npos);
+    if (!alone) {
+      EXPECT_GT(H5Dget_storage_size(good.get()), 0u);
+    }
+    ASSERT_GE(put(bad, 2 * mine(), {first}), 0);
+    ASSERT_GE(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
+    EXPECT_EQ(all(bad)[0], 1);
+    EXPECT_EQ(all(bad)[1], 5);
+    EXPECT_EQ(all(good)[1], 6);
+  }
+}
+
 // HDF5 makes room for a cache of chunks that it does not use where others may write them.
 TEST_F(CanonicalLayout, TheCacheOfChunksIsWhatTheProgramWantsItToBe) {
   const auto list = access(canonical);

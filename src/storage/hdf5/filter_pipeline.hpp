@@ -42,7 +42,7 @@ class FilterPipeline {
     std::uint32_t mask = 0;            ///< bit i: the i-th filter was optional and could not do it
   };
   /// Runs the chunk_bytes() at `chunk` through the filters. Throws IoError where one fails that is
-  /// mandatory; the object is of no more use then.
+  /// mandatory.
   Filtered apply(const std::byte* chunk);
 
   /// The way back: chunk_bytes() to `chunk`.

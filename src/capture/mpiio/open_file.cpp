@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <numeric>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,12 +61,20 @@ void to_boxes(const ByteRuns& runs, Boxes& boxes) {
 /// A communicator of the file's ranks for what capture asks itself; all of them call this.
 MPI_Comm own_comm(MPI_File file, OpenFile& open) {
   if (open.comm != MPI_COMM_NULL) return open.comm;
-  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group of_file = MPI_GROUP_NULL, of_world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
   constexpr int tag = 6205;
-  if (PMPI_File_get_group(file, &group) == MPI_SUCCESS) {
-    PMPI_Comm_create_group(MPI_COMM_WORLD, group, tag, &open.comm);
-    PMPI_Group_free(&group);
-  }
+  if (PMPI_File_get_group(file, &of_file) != MPI_SUCCESS) return open.comm;
+  // MPICH 4.0 crashes where it makes a communicator of a file's own group.
+  int size = 0;
+  PMPI_Group_size(of_file, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> in_world(ranks.size());
+  PMPI_Comm_group(MPI_COMM_WORLD, &of_world);
+  PMPI_Group_translate_ranks(of_file, size, ranks.data(), of_world, in_world.data());
+  PMPI_Group_incl(of_world, size, in_world.data(), &group);
+  PMPI_Comm_create_group(MPI_COMM_WORLD, group, tag, &open.comm);
+  for (MPI_Group* const each : {&of_file, &of_world, &group}) PMPI_Group_free(each);
   return open.comm;
 }
 

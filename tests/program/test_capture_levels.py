@@ -235,7 +235,7 @@ def test_a_program_in_a_locale_with_a_decimal_comma_is_captured(captured, tmp_pa
 def test_what_a_library_does_below_a_captured_call_is_not_recorded_again(captured, tmp_path, switch):
     """HDF5 writes by MPI-IO, and that by POSIX."""
     _, [events] = captured("capture_mpiio", [tmp_path / "f", 1, 10], launch=True, SLABMARK_CAPTURE_POSIX=switch)
-    assert {event["call"][:3] for event in events} == {"MPI"}
+    assert {event["call"][:3] for event in events if "call" in event} == {"MPI"}
     _, [events] = captured("capture_hdf5", [tmp_path / "f", 1, 10], launch=True, SLABMARK_CAPTURE_POSIX=switch)
     assert {event["call"][:2] for event in events} == {"H5"}
 

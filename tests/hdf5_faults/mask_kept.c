@@ -1,7 +1,7 @@
 /* HDF5 2.2.0, without any connector: a chunk that an optional filter did something with is written
  * again, with elements that the filter can do nothing with, and takes as many bytes as before. HDF5
- * does not enter into the chunk's index that the filter was left out (H5D__chunk_file_alloc asks for
- * that only where the size changes), so what is read went through the filter backwards.
+ * does not enter into the chunk's index that the filter was left out (H5D__chunk_file_alloc asks
+ * for that only where the size changes), so what is read went through the filter backwards.
  *
  *   h5cc mask_kept.c -o mask_kept && ./mask_kept a.h5
  *
@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
   const H5Z_class2_t filter = {H5Z_CLASS_T_VERS, 300, 1, 1, "flip", NULL, NULL, flip};
   const hsize_t two = 2;
   int values[2] = {1, 2}, found[2] = {0, 0}, round;
-  hid_t creation = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &two, NULL), file, set;
+  hid_t creation = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &two, NULL), file,
+        set;
   if (argc != 2) return 2;
   H5Zregister(&filter);
   H5Pset_chunk(creation, 1, &two);

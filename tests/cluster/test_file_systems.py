@@ -83,7 +83,7 @@ def test_a_chunk_server_that_dies_and_returns_during_a_write_costs_time_or_ends_
         watching.append(threading.Thread(target=fail_once_there_is_a_file, daemon=True))
         watching[0].start()
 
-    done, records = bench(6, ["pnetcdf-rearranged"], "--trials", "3", "--deadline", PATIENCE / 3, nodes=cluster.nodes[:3],
+    done, records = bench(6, ["pnetcdf-rearranged"], "--trials", "30", "--deadline", PATIENCE / 3, nodes=cluster.nodes[:3],
                           output=distributed.folder, during=begin, timeout=2 * PATIENCE)
     watching[0].join()
     assert during_the_run == [True]

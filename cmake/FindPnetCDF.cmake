@@ -23,6 +23,15 @@ elseif(PnetCDF_INCLUDE_DIR AND PnetCDF_LIBRARY)
   slabmark_mpi_of(${PnetCDF_LIBRARY} mpi)
   if(mpi AND SLABMARK_MPI_SONAME AND NOT mpi STREQUAL SLABMARK_MPI_SONAME)
     set(reason "${PnetCDF_LIBRARY} is linked with another MPI library (${mpi}; ours is ${SLABMARK_MPI_SONAME})")
+  else()
+    # Open MPI 4 and 5 have one soname, and what was built with 4 may need C++ bindings that 5 lacks.
+    set(probe ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/pnetcdf-probe)
+    file(WRITE ${probe}.c "#include <pnetcdf.h>\nint main(void) { return ncmpi_strerror(0) == 0; }\n")
+    try_compile(SLABMARK_PNETCDF_LINKS ${probe}-build SOURCES ${probe}.c LINK_LIBRARIES MPI::MPI_C ${PnetCDF_LIBRARY}
+      CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${PnetCDF_INCLUDE_DIR})
+    if(NOT SLABMARK_PNETCDF_LINKS)
+      set(reason "no program can be linked with ${PnetCDF_LIBRARY} and this MPI, which may be another version than that library's")
+    endif()
   endif()
 endif()
 

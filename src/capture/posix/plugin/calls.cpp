@@ -382,11 +382,12 @@ ssize_t move_by_flags(const char* at_position, const char* at_offset, unsigned d
     const bool copies = command == F_DUPFD || command == F_DUPFD_CLOEXEC;                       \
     return copies ? duplicate(descriptor, result) : result;                                     \
   }
-#define SLABMARK_EXIT(name, ...)                   \
-  [[noreturn]] void name(int status) __VA_ARGS__ { \
-    if (!is_other_process()) finish();             \
-    SLABMARK_NEXT(#name, void(int))(status);       \
-    __builtin_unreachable();                       \
+// The attribute as C's headers write it: to clang [[noreturn]] is another one, which they lack.
+#define SLABMARK_EXIT(name, ...)                                \
+  __attribute__((noreturn)) void name(int status) __VA_ARGS__ { \
+    if (!is_other_process()) finish();                          \
+    SLABMARK_NEXT(#name, void(int))(status);                    \
+    __builtin_unreachable();                                    \
   }
 
 extern "C" {
@@ -548,7 +549,7 @@ std::size_t __fread_chk(void* data, std::size_t, std::size_t size, std::size_t c
 // They end a process without the end of its libraries.
 SLABMARK_EXIT(_exit)
 SLABMARK_EXIT(_Exit, noexcept)
-[[noreturn]] void abort() noexcept {
+__attribute__((noreturn)) void abort() noexcept {
   if (!is_other_process()) flush();
   SLABMARK_NEXT("abort", void())();
   __builtin_unreachable();

@@ -146,8 +146,11 @@ void abort_job(const std::string& message) {
 void end_soon(const std::string& message, ExitStatus status) {
   static std::atomic<bool> called{false};
   if (program == nullptr || called.exchange(true)) return;
-  std::thread([message, status] {
-    std::this_thread::sleep_for(grace + seconds_after_lower_ranks());
+  // Asked here: the ranks may fail together, and the thread would ask while MPI_Finalize is under
+  // way.
+  const auto wait = grace + seconds_after_lower_ranks();
+  std::thread([message, status, wait] {
+    std::this_thread::sleep_for(wait);
     end_job(is_told ? "" : message, status);
   }).detach();
 }

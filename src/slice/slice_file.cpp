@@ -243,9 +243,8 @@ void SeriesFile::close(std::uint64_t outputs) {
 }
 
 FileImage make_image(const Description& description) {
-  auto file = hdf5::File::create_in_memory("an image in memory");
   FileImage image;
-  {
+  image.bytes = hdf5::File::image([&](hdf5::File& file) {
     auto datasets = build(file, description, false);
     // One element each, now that all else has its place: the data comes last, field after field.
     const hdf5::TransferList list(hdf5::TransferList::Mode::serial);
@@ -258,9 +257,7 @@ FileImage make_image(const Description& description) {
       image.data.push_back(data.address());
     }
     image.time = datasets.times->address();
-  }
-  file.flush();
-  image.bytes = file.image();
+  });
   return image;
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <vector>
 
 #include <fmt/format.h>
@@ -78,6 +80,27 @@ Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
 // for broken after a crash.
 const AccessSettings compact_groups = {.low = H5F_LIBVER_V18};
 
+using Memory = std::unique_ptr<void, decltype(&std::free)>;
+
+// Hands the memory of the driver "core" to the Memory that is the callbacks' user data when the
+// file is closed.
+H5FD_file_image_callbacks_t keep_at_close(Memory& memory) {
+  using Op = H5FD_file_image_op_t;
+  return {.image_malloc = [](std::size_t bytes, Op, void*) { return std::malloc(bytes); },
+          .image_memcpy = [](void* to, const void* from, std::size_t bytes, Op,
+                             void*) { return std::memcpy(to, from, bytes); },
+          .image_realloc = [](void* old, std::size_t bytes, Op,
+                              void*) { return std::realloc(old, bytes); },
+          .image_free = [](void* bytes, Op op, void* keeper) -> herr_t {
+            Memory all(bytes, &std::free);
+            if (op == H5FD_FILE_IMAGE_OP_FILE_CLOSE) static_cast<Memory*>(keeper)->swap(all);
+            return 0;
+          },
+          .udata_copy = [](void* keeper) { return keeper; },
+          .udata_free = [](void*) -> herr_t { return 0; },
+          .udata = &memory};
+}
+
 }  // namespace
 
 bool is_hdf5(const std::string& path) {
@@ -139,11 +162,23 @@ File File::create_serial(const std::string& path) {
   return create_with(path, H5F_ACC_EXCL, creation, access_list(path, compact_groups));
 }
 
-File File::create_in_memory(const std::string& path) {
+std::vector<std::byte> File::image(const std::function<void(File&)>& build) {
   constexpr std::size_t growth = 64 << 10;
-  const auto access = access_list(path, compact_groups);
-  check(H5Pset_fapl_core(access.get(), growth, false), "H5Pset_fapl_core", path);
-  return create_with(path, H5F_ACC_TRUNC, {}, access);
+  const std::string name = "an image in memory";
+  Memory memory(nullptr, &std::free);
+  auto callbacks = keep_at_close(memory);
+  const auto access = access_list(name, compact_groups);
+  check(H5Pset_fapl_core(access.get(), growth, false), "H5Pset_fapl_core", name);
+  check(H5Pset_file_image_callbacks(access.get(), &callbacks), "H5Pset_file_image_callbacks", name);
+  auto file = create_with(name, H5F_ACC_TRUNC, {}, access);
+  build(file);
+  file.flush();
+  const auto bytes = H5Fget_file_image(file.get(), nullptr, 0);
+  if (bytes < 0) fail("H5Fget_file_image", name);
+  // Not what H5Fget_file_image copies: that of HDF5 1.14 has a superblock with a wrong checksum.
+  file.close();
+  const auto* begin = static_cast<const std::byte*>(memory.get());
+  return {begin, begin + bytes};
 }
 
 File File::open_serial(const std::string& path, Access access) {
@@ -212,16 +247,6 @@ Handle File::open_group(const std::string& name) {
   }
   return own(H5Gcreate2(handle_.get(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
              H5Gclose, "H5Gcreate2", path_);
-}
-
-std::vector<std::byte> File::image() {
-  const auto bytes = H5Fget_file_image(handle_.get(), nullptr, 0);
-  if (bytes < 0) fail("H5Fget_file_image", path_);
-  std::vector<std::byte> image(static_cast<std::size_t>(bytes));
-  if (H5Fget_file_image(handle_.get(), image.data(), image.size()) < 0) {
-    fail("H5Fget_file_image", path_);
-  }
-  return image;
 }
 
 MPI_File File::mpi_file() const {

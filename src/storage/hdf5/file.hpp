@@ -72,8 +72,9 @@ class File {
   static File create_serial(const std::string& path, const AccessSettings& settings);
   /// The same in compact groups, which HDF5 1.8 and newer read. The file must not exist yet.
   static File create_serial(const std::string& path);
-  /// The same in memory: no file of that name is ever made. See image().
-  static File create_in_memory(const std::string& path);
+  /// The bytes of such a file, whose contents `build` makes; none is made on disk. All that `build`
+  /// opens must be closed when it returns.
+  static std::vector<std::byte> image(const std::function<void(File&)>& build);
   static File open_serial(const std::string& path, Access access = Access::read);
 
   hid_t get() const { return handle_.get(); }
@@ -99,8 +100,6 @@ class File {
 
   /// The object called `name`, a group made where there is none.
   Handle open_group(const std::string& name);
-
-  std::vector<std::byte> image();  ///< what the file would hold, after flush()
 
   /// The MPI file underneath, still HDF5's. Not of subfiles.
   MPI_File mpi_file() const;

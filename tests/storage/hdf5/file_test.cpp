@@ -1,5 +1,6 @@
 #include "storage/hdf5/file.hpp"
 
+#include <fstream>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -45,7 +46,7 @@ TEST_F(Hdf5Files, WhatRanksWriteTogetherIsReadWithoutMpi) {
 
 TEST_F(Hdf5Files, TextsPutTogetherEachKeepTheirOwnLength) {
   if (!comm.is_root()) return;
-  auto file = File::create_in_memory(scratch.file("texts.h5"));
+  auto file = File::create_serial(scratch.file("texts.h5"));
   const std::vector<Attribute> texts = {{"units", "m"}, {"long_name", "height"}, {"axis", "Z"}};
   file.put_attributes(texts);
   for (const auto& [name, text] : texts) {
@@ -59,9 +60,25 @@ TEST_F(Hdf5Files, TextsPutTogetherEachKeepTheirOwnLength) {
   }
 }
 
+TEST_F(Hdf5Files, AnImageIsAFileThatOpens) {
+  if (!comm.is_root()) return;
+  const auto bytes = File::image([](File& made) {
+    const std::vector<Attribute> attributes = {{"units", "m"}};
+    made.put_attributes(attributes);
+    made.create_dataset("height", ElementType::float64, Space({3}), {});
+  });
+  const auto path = scratch.file("image.h5");
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  auto file = File::open_serial(path);
+  EXPECT_TRUE(H5Aexists(file.get(), "units") > 0);
+  EXPECT_EQ(file.open_dataset("height", ElementType::float64).space().extent(), Extent{3});
+}
+
 TEST_F(Hdf5Files, DatasetsAlikeButForOneSettingEachGetTheirOwn) {
   if (!comm.is_root()) return;
-  auto file = File::create_in_memory(scratch.file("alike.h5"));
+  auto file = File::create_serial(scratch.file("alike.h5"));
   CreationSettings settings;
   settings.chunk = {2};
   const auto filters = [&](const char* name) {

@@ -25,7 +25,13 @@ def calls(run, tmp_path):
             folder.mkdir()
             done = run("log_calls", words, ranks=ranks, cwd=folder, env={**os.environ, **environment})
             lines = done.stdout.splitlines()
-            files = {path.name: contents(path) for path in sorted(folder.glob("*.h5"))}
+            try:
+                files = {path.name: contents(path) for path in sorted(folder.glob("*.h5"))}
+            except (OSError, RuntimeError) as error:
+                # HDF5 1.14 leaves such a file where addresses or sizes have 16 bytes.
+                if name == "native" and words[1].endswith("-16"):
+                    pytest.skip(f"HDF5 itself, without the connector, leaves a file that cannot be read: {error}")
+                raise
             outcomes.append((done.returncode, sorted(lines) if ranks > 1 else lines, files))
         assert outcomes[1] == outcomes[0]
         assert outcomes[2] == outcomes[0]

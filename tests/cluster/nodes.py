@@ -16,6 +16,8 @@ import tempfile
 import textwrap
 import time
 
+import launchers
+
 # Seconds that a launch may take before it counts as one that hangs, on a machine with much other work; all deadlines of the
 # tests are made of it.
 PATIENCE = float(os.environ.get("SLABMARK_PATIENCE", 300))
@@ -137,8 +139,10 @@ class Node:
         space = os.readlink(f"/proc/{self.pid}/ns/pid")
         for entry in pathlib.Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):  # it has ended
-                is_rank = b"OMPI_COMM_WORLD_RANK=" in (entry / "environ").read_bytes()
-                if os.readlink(entry / "ns/pid") == space and (is_rank or (entry / "comm").read_text() == "orted\n"):
+                launcher = self.cluster.launcher
+                launched = (launcher.is_rank((entry / "environ").read_bytes())
+                            or (entry / "comm").read_text() == launcher.daemon + "\n")
+                if launched and os.readlink(entry / "ns/pid") == space:
                     os.kill(int(entry.name), signal.SIGKILL)
 
     def sent(self):
@@ -183,6 +187,7 @@ class Cluster:
         call("mount", "--bind", hosts, "/etc/hosts")
         pathlib.Path("/proc/sys/kernel/hostname").write_text("head")
         self._write_agent()
+        self.launcher = launchers.launcher(os.environ.get("SLABMARK_MPIEXEC", "mpirun").split()[0])
         for node in self.nodes:
             node.start()
             if megabits:
@@ -192,7 +197,7 @@ class Cluster:
         self.agent = self.base / "agent"
         self.agent.write_text(textwrap.dedent(f"""\
             #!/bin/sh
-            # agent NODE COMMAND...: what Open MPI takes for ssh. Each launch has a TMPDIR of its own (setup/own-tmpdir says why).
+            # agent NODE COMMAND...: what launchers take for ssh. Each launch has a TMPDIR of its own (setup/own-tmpdir says why).
             node=$1
             shift
             exec nsenter -t "$(cat "{self.pids}/$node")" --net --mount --pid --uts --ipc sh -c \\
@@ -200,34 +205,21 @@ class Cluster:
             """))
         self.agent.chmod(0o755)
 
-    def launcher(self, ranks_per_node=16, nodes=None, by="node", hosts=True):
-        """The words of mpirun before -n N. `by` node: neighbours in rank are on different nodes; slot: fill one after
-        the other. Without `hosts` what follows says where ranks are."""
-        options = {
-            "plm": "rsh", "plm_rsh_agent": self.agent, "plm_rsh_no_tree_spawn": "1", "pml": "ob1",
-            "btl": "tcp,vader,self", "btl_tcp_if_include": "198.18.0.0/24", "oob_tcp_if_include": "198.18.0.0/24",
-            # All nodes share the cores of this machine, which Open MPI does not know.
-            "mpi_yield_when_idle": "1", "orte_base_help_aggregate": "1",
-        }
-        words = ["mpirun", "--allow-run-as-root", "--bind-to", "none"]
-        if hosts:
-            names = ",".join(f"{node.name}:{ranks_per_node}" for node in nodes or self.nodes)
-            words += ["--map-by", by, "--host", names]
-        for name, value in options.items():
-            words += ["--mca", name, str(value)]
-        return words
+    def launch(self, ranks_per_node=16, nodes=None, by="node", hosts=True):
+        """The words of the launcher before -n N (launchers.py)."""
+        return self.launcher.words(self.agent, (nodes or self.nodes) if hosts else None, ranks_per_node, by)
 
     def write_launcher(self, path, **options):
         """A script that takes -n N COMMAND..., for what has a launcher of its own to name."""
-        path.write_text(f"#!/bin/sh\nexec {shlex.join(self.launcher(**options))} \"$@\"\n")
+        path.write_text(f"#!/bin/sh\nexec {shlex.join(self.launch(**options))} \"$@\"\n")
         path.chmod(0o755)
         return path
 
     def run(self, ranks, *command, timeout=PATIENCE, environment=None, during=None, before=(), **options):
         """Runs it on ranks, behind the words `before`; `during(process)` is called meanwhile. `environment` is that of the
         ranks. What outlives the timeout is killed; its returncode is None then."""
-        exported = [word for name, value in (environment or {}).items() for word in ("-x", f"{name}={value}")]
-        words = [*self.launcher(**options), *exported, "-n", str(ranks), *map(str, [*before, *command])]
+        words = [*self.launch(**options), *self.launcher.exported(environment or {}), "-n", str(ranks),
+                 *map(str, [*before, *command])]
         start = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="launch.", dir=self.local) as own:
             process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -58,4 +58,4 @@ class MPICH:
 def launcher(program):
     """The one that a program such as mpirun is."""
     said = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
-    return OpenMPI(program) if "Open MPI" in said else MPICH(program)
+    return MPICH(program) if "HYDRA" in said else OpenMPI(program)

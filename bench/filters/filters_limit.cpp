@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/number.hpp"
+#include "base/scratch_bytes.hpp"
 #include "geometry/chunk_grid.hpp"
 #include "method/hdf5/options.hpp"
 #include "parallel/comm.hpp"
@@ -91,13 +92,15 @@ void measure(const Comm& comm, const std::vector<std::string>& words) {
   const auto list = hdf5::creation_list(creation, "chunks in memory");
   hdf5::FilterPipeline pipeline(hdf5::native_type(dataset.type), list.get());
   const Work work = share_of(comm, datasets, grid);
+  ScratchBytes room;
+  const auto fit = [&](std::size_t bytes) { return room.fit(bytes); };
   const std::uint64_t raw = comm.sum(std::uint64_t{work.raw.size()});
   for (std::uint64_t trial = 0; trial < parse_count(words[3], "trials"); ++trial) {
     std::uint64_t stored = 0;
     comm.barrier();
     const auto begin = std::chrono::steady_clock::now();
     for (std::uint64_t i = 0; i < work.chunks; ++i) {
-      stored += pipeline.apply(work.raw.data() + i * pipeline.chunk_bytes()).bytes.size();
+      stored += pipeline.apply(work.raw.data() + i * pipeline.chunk_bytes(), fit).bytes.size();
     }
     const double seconds =
         comm.max(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());

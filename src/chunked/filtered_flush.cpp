@@ -119,26 +119,32 @@ bool FilteredFlush::write_plain(std::uint64_t place, std::byte* memory) {
 void FilteredFlush::filter(const Chunk& chunk, std::uint64_t place, const std::byte* memory) {
   const Stopwatch watch(tally_.filters);
   hdf5::FilterPipeline& pipeline = *chunk.array.pipeline;
-  hdf5::FilterPipeline::Filtered made{{memory, pipeline.chunk_bytes()}, 0};
-  if (is_filtered(chunk)) made = pipeline.apply(memory);
-  filtered_.push_back(keep(made.bytes));
+  hdf5::FilterPipeline::Filtered made;
+  std::byte* kept = nullptr;
+  if (is_filtered(chunk)) {
+    made = pipeline.apply(memory, [&](std::size_t bytes) { return kept = room_for(bytes); });
+  } else {
+    kept = room_for(pipeline.chunk_bytes());
+    std::copy_n(memory, pipeline.chunk_bytes(), kept);
+    made.bytes = {kept, pipeline.chunk_bytes()};
+  }
+  filtered_.push_back(kept);
   chunks_.push_back({place, 0, made.bytes.size(), made.mask});
   ++tally_.chunks;
   tally_.raw_bytes += pipeline.chunk_bytes();
   tally_.stored_bytes += made.bytes.size();
 }
 
-std::byte* FilteredFlush::keep(std::span<const std::byte> bytes) {
+std::byte* FilteredFlush::room_for(std::uint64_t bytes) {
   if (blocks_.empty()) blocks_.emplace_back();
-  if (used_ + bytes.size() > blocks_[block_].size()) {
+  if (used_ + bytes > blocks_[block_].size()) {
     if (used_ > 0 && ++block_ == blocks_.size()) blocks_.emplace_back();
-    blocks_[block_].fit(std::max<std::uint64_t>(block_bytes, bytes.size()));
+    blocks_[block_].fit(std::max(block_bytes, bytes));
     used_ = 0;
   }
-  std::byte* const kept = blocks_[block_].data() + used_;
-  std::copy(bytes.begin(), bytes.end(), kept);
-  used_ += bytes.size();
-  return kept;
+  std::byte* const room = blocks_[block_].data() + used_;
+  used_ += bytes;
+  return room;
 }
 
 Rearranger::Tally FilteredFlush::write(Rearranger& rearranger, const Rearranger::Flush& flush,

@@ -78,7 +78,7 @@ class FilteredFlush {
                 std::span<const Run> missing);
   bool write_plain(std::uint64_t place, std::byte* memory);
   void filter(const Chunk& chunk, std::uint64_t place, const std::byte* memory);
-  std::byte* keep(std::span<const std::byte> bytes);
+  std::byte* room_for(std::uint64_t bytes);
   void write_filtered();
 
   const Comm& comm_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <exception>
 #include <numeric>
 #include <utility>
 
@@ -20,8 +21,9 @@ const std::string name = "a chunk in memory";
 
 /// What the driver takes of the chunk that is being written, or hands out of the one being read.
 struct Exchange {
-  std::vector<std::byte>& written;
+  const FilterPipeline::Room* room;  ///< none: nothing is taken
   std::span<const std::byte> to_read;
+  std::span<const std::byte> written = {};
 };
 Exchange* under_way = nullptr;
 
@@ -32,6 +34,8 @@ class Intercept {
   ~Intercept() { under_way = nullptr; }
   Intercept(const Intercept&) = delete;
   Intercept& operator=(const Intercept&) = delete;
+
+  std::span<const std::byte> written() const { return exchange_.written; }
 
  private:
   Exchange exchange_;
@@ -49,9 +53,14 @@ herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t address, std::si
   if (type != H5FD_MEM_DRAW) {
     return memory().original.write(file, type, list, address, bytes, data);
   }
-  if (under_way == nullptr || data == placeholder()) return 0;
-  const auto* first = static_cast<const std::byte*>(data);
-  under_way->written.assign(first, first + bytes);
+  if (under_way == nullptr || under_way->room == nullptr || data == placeholder()) return 0;
+  try {
+    std::byte* const to = (*under_way->room)(bytes);
+    std::memcpy(to, data, bytes);
+    under_way->written = {to, bytes};
+  } catch (const std::exception&) {  // which must not go through HDF5
+    return -1;
+  }
   return 0;
 }
 
@@ -161,30 +170,28 @@ class FilterPipeline::File {
 
   // Of all there is in it nothing is kept.
   ~File() {
-    const Intercept intercept({written_, {}});
+    const Intercept intercept({nullptr, {}});
     dataset_ = {};
     file_ = {};
   }
 
-  Filtered apply(const std::byte* chunk) {
-    {
-      const Intercept intercept({written_, {}});
-      // HDF5 2.2.0 enters a mask only where the size is another than before.
-      enter(1);
-      check(H5Dwrite(dataset_.get(), type_.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, chunk), "H5Dwrite",
-            name);
-    }
+  Filtered apply(const std::byte* chunk, const Room& room) {
+    const Intercept intercept({&room, {}});
+    // HDF5 2.2.0 enters a mask only where the size is another than before.
+    enter(1);
+    check(H5Dwrite(dataset_.get(), type_.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, chunk), "H5Dwrite",
+          name);
     const std::vector<hsize_t> first(chunk_.size(), 0);
     unsigned mask = 0;
     haddr_t address = HADDR_UNDEF;
     hsize_t bytes = 0;
     check(H5Dget_chunk_info_by_coord(dataset_.get(), first.data(), &mask, &address, &bytes),
           "H5Dget_chunk_info_by_coord", name);
-    return {written_, mask};
+    return {intercept.written(), mask};
   }
 
   void undo(std::span<const std::byte> filtered, std::byte* chunk) {
-    const Intercept intercept({written_, filtered});
+    const Intercept intercept({nullptr, filtered});
     enter(filtered.size());
     check(H5Dread(dataset_.get(), type_.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, chunk), "H5Dread",
           name);
@@ -240,7 +247,6 @@ class FilterPipeline::File {
 
   std::vector<hsize_t> chunk_;
   Handle type_, space_, file_, dataset_;
-  std::vector<std::byte> written_;
 };
 
 FilterPipeline::FilterPipeline(hid_t type, hid_t creation)
@@ -261,9 +267,9 @@ FilterPipeline::~FilterPipeline() = default;
 FilterPipeline::FilterPipeline(FilterPipeline&&) noexcept = default;
 FilterPipeline& FilterPipeline::operator=(FilterPipeline&&) noexcept = default;
 
-FilterPipeline::Filtered FilterPipeline::apply(const std::byte* chunk) {
+FilterPipeline::Filtered FilterPipeline::apply(const std::byte* chunk, const Room& room) {
   if (!has_filters()) return {{chunk, chunk_bytes()}, 0};
-  return writer_->apply(chunk);
+  return writer_->apply(chunk, room);
 }
 
 void FilterPipeline::undo(std::span<const std::byte> filtered, std::uint32_t mask,

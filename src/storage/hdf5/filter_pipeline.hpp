@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -38,12 +39,13 @@ class FilterPipeline {
   std::span<const std::byte> fill() const { return fill_; }
 
   struct Filtered {
-    std::span<const std::byte> bytes;  ///< valid until the next call
+    std::span<const std::byte> bytes;  ///< in the room, or without filters the chunk itself
     std::uint32_t mask = 0;            ///< bit i: the i-th filter was optional and could not do it
   };
-  /// Runs the chunk_bytes() at `chunk` through the filters. Throws IoError where one fails that is
-  /// mandatory.
-  Filtered apply(const std::byte* chunk);
+  using Room = std::function<std::byte*(std::size_t bytes)>;
+  /// Runs the chunk_bytes() at `chunk` through the filters, and puts what they make where `room`
+  /// says. Throws IoError where one fails that is mandatory.
+  Filtered apply(const std::byte* chunk, const Room& room);
 
   /// The way back: chunk_bytes() to `chunk`.
   void undo(std::span<const std::byte> filtered, std::uint32_t mask, std::byte* chunk);

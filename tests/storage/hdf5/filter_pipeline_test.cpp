@@ -68,7 +68,7 @@ class FilterPipelineTest : public testing::Test {
     FilterPipeline pipeline(H5T_NATIVE_DOUBLE, creation.get());
     ASSERT_EQ(pipeline.chunk_bytes(), sizeof(double) * chunk.size());
     for (int again = 0; again < 3; ++again) {
-      const auto filtered = pipeline.apply(data());
+      const auto filtered = pipeline.apply(data(), to_scratch);
       EXPECT_EQ(filtered.mask, entry.mask);
       ASSERT_THAT(filtered.bytes, ElementsAreArray(stored));
       std::vector<double> back(chunk.size());
@@ -78,6 +78,11 @@ class FilterPipelineTest : public testing::Test {
     }
   }
 
+  std::vector<std::byte> filtered_bytes;
+  const FilterPipeline::Room to_scratch = [this](std::size_t bytes) {
+    filtered_bytes.resize(bytes);
+    return filtered_bytes.data();
+  };
   Comm comm{MPI_COMM_SELF};
   Scratch scratch{comm};
   const std::string path = scratch.file("f.h5");
@@ -107,23 +112,23 @@ TEST_F(FilterPipelineTest, LeavesAnOptionalFilterOutWhereItFailsAndSaysSoInTheMa
   H5Pset_fletcher32(creation.get());
   expect_what_a_file_gets();
   FilterPipeline pipeline(H5T_NATIVE_DOUBLE, creation.get());
-  EXPECT_EQ(pipeline.apply(data()).mask, 0u);
+  EXPECT_EQ(pipeline.apply(data(), to_scratch).mask, 0u);
   auto odd = chunk;
   reinterpret_cast<unsigned char*>(odd.data())[0] = 1;
-  const auto without = pipeline.apply(reinterpret_cast<const std::byte*>(odd.data()));
+  const auto without = pipeline.apply(reinterpret_cast<const std::byte*>(odd.data()), to_scratch);
   EXPECT_EQ(without.mask, 1u);
   const std::vector<std::byte> copy(without.bytes.begin(), without.bytes.end());
   std::vector<double> back(chunk.size());
   pipeline.undo(copy, 1, reinterpret_cast<std::byte*>(back.data()));
   EXPECT_EQ(std::memcmp(back.data(), odd.data(), sizeof(double) * odd.size()), 0);
-  EXPECT_EQ(pipeline.apply(data()).mask, 0u);
+  EXPECT_EQ(pipeline.apply(data(), to_scratch).mask, 0u);
 }
 
 // Chunks of one size may have gone through different filters.
 TEST_F(FilterPipelineTest, UndoesWhatTheMaskSaysWasDone) {
   H5Pset_shuffle(creation.get());
   FilterPipeline pipeline(H5T_NATIVE_DOUBLE, creation.get());
-  const auto applied = pipeline.apply(data());
+  const auto applied = pipeline.apply(data(), to_scratch);
   const std::vector<std::byte> shuffled(applied.bytes.begin(), applied.bytes.end());
   const std::vector<std::byte> plain(data(), data() + shuffled.size());
   for (int again = 0; again < 2; ++again) {
@@ -143,7 +148,8 @@ TEST_F(FilterPipelineTest, ThrowsWhereAMandatoryFilterFailsOrIsMissing) {
     FilterPipeline pipeline(H5T_NATIVE_DOUBLE, creation.get());
     auto odd = chunk;
     reinterpret_cast<unsigned char*>(odd.data())[0] = 1;
-    EXPECT_THROW(pipeline.apply(reinterpret_cast<const std::byte*>(odd.data())), IoError);
+    EXPECT_THROW(pipeline.apply(reinterpret_cast<const std::byte*>(odd.data()), to_scratch),
+                 IoError);
   }
   const auto other = own(H5Pcopy(creation.get()), H5Pclose, "H5Pcopy", "");
   H5Zunregister(moody_filter);
@@ -153,7 +159,7 @@ TEST_F(FilterPipelineTest, ThrowsWhereAMandatoryFilterFailsOrIsMissing) {
 TEST_F(FilterPipelineTest, SaysWhenAChecksumIsWrong) {
   H5Pset_fletcher32(creation.get());
   FilterPipeline pipeline(H5T_NATIVE_DOUBLE, creation.get());
-  const auto applied = pipeline.apply(data());
+  const auto applied = pipeline.apply(data(), to_scratch);
   std::vector<std::byte> damaged(applied.bytes.begin(), applied.bytes.end());
   damaged[100] ^= std::byte{1};
   std::vector<double> back(chunk.size());

@@ -33,14 +33,35 @@ void ChunkFile::read(std::uint64_t address, std::byte* memory, std::uint64_t byt
   std::fill(memory + (end - address), memory + bytes, std::byte{0});
 }
 
+// HDF5 2.2.0 goes on reading the chunk that was entered last by the mask that it had before
+// (tests/hdf5_faults/mask_cached.c). One that is in the index with its size already is right, so
+// the first is entered once more.
 void ChunkFile::allocate(std::vector<FilteredChunk>& chunks) {
   by_all(comm_, chunks, [&](std::span<FilteredChunk> all) {
+    const Chunked* entered = nullptr;
+    FilteredChunk* first = nullptr;
+    FilteredChunk* last = nullptr;
+    const auto complete = [&] {
+      if (first != last && entered->pipeline->has_filters()) enter(*first);
+    };
     for (auto& chunk : all) {
-      const auto [dataset, first] = find(chunk);
-      chunk.address = allocate_chunk(dataset->under, dataset->connector, first, chunk.bytes,
-                                     static_cast<std::uint32_t>(chunk.mask));
+      const Chunked* const dataset = enter(chunk);
+      if (dataset != entered) {
+        complete();
+        entered = dataset;
+        first = &chunk;
+      }
+      last = &chunk;
     }
+    complete();
   });
+}
+
+const Chunked* ChunkFile::enter(FilteredChunk& chunk) {
+  const auto [dataset, first] = find(chunk);
+  chunk.address = allocate_chunk(dataset->under, dataset->connector, first, chunk.bytes,
+                                 static_cast<std::uint32_t>(chunk.mask));
+  return dataset;
 }
 
 }  // namespace slabmark::slablog

@@ -41,6 +41,8 @@ class ChunkFile : public ChunkStore {
  private:
   /// The dataset of a chunk, and the coordinates of the chunk's first element.
   std::pair<const Chunked*, std::vector<hsize_t>> find(const FilteredChunk& chunk) const;
+  /// Gives it space, sets its address, and returns its dataset.
+  const Chunked* enter(FilteredChunk& chunk);
 
   const Comm& comm_;
   posix::File& file_;

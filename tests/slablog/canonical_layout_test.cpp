@@ -1,5 +1,6 @@
 // The canonical layout: what is written through the connector is in the datasets' own space once it
 // is flushed, in a file that has nothing of the connector.
+#include <algorithm>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -339,6 +340,43 @@ TEST_F(CanonicalLayout, AMandatoryFilterThatFailsKeepsNothingButItsChunksFromThe
     EXPECT_EQ(all(bad)[0], 1);
     EXPECT_EQ(all(bad)[1], 5);
     EXPECT_EQ(all(good)[1], 6);
+  }
+}
+
+/// A filter that changes every element, and fails where the first is negative.
+void register_flipping_filter() {
+  static const H5Z_class2_t flipping = {
+      H5Z_CLASS_T_VERS,
+      301,
+      1,
+      1,
+      "flipping",
+      nullptr,
+      nullptr,
+      [](unsigned flags, std::size_t, const unsigned*, std::size_t bytes, std::size_t*,
+         void** data) -> std::size_t {
+        auto* const first = static_cast<int*>(*data);
+        if ((flags & H5Z_FLAG_REVERSE) == 0 && *first < 0) return 0;
+        std::for_each(first, first + bytes / sizeof(int), [](int& element) { element ^= 0x55; });
+        return bytes;
+      }};
+  ASSERT_GE(H5Zregister(&flipping), 0);
+}
+
+TEST_F(CanonicalLayout, ChunksAreReadByTheFiltersThatTheyWentThrough) {
+  register_flipping_filter();
+  const hsize_t chunk = 2;
+  const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_chunk(creation.get(), 1, &chunk);
+  ASSERT_GE(H5Pset_filter(creation.get(), 301, H5Z_FLAG_OPTIONAL, 0, nullptr), 0);
+  const auto file = create_canonical();
+  const auto d =
+      dataset(file, "d", {4 * static_cast<hsize_t>(ranks())}, H5T_NATIVE_INT, creation.get());
+  ASSERT_GE(put(d, 4 * mine(), {1, rank(), -1, rank()}), 0);
+  ASSERT_GE(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
+  for (int other = 0; other < ranks(); ++other) {
+    const auto first = 4 * static_cast<hsize_t>(other);
+    EXPECT_THAT(read_n(d, {{first}}, {{4}}, 4), ElementsAre(1, other, -1, other));
   }
 }
 

@@ -67,6 +67,19 @@ TEST_F(Effective, MpiioWithoutViewMakesOneCallAPiece) {
             (nlohmann::json{{"MPI_File_write_at", 3 * runs()}}));
 }
 
+TEST_F(Effective, IndependentCallsOfWhichOnlySomeHaveHolesAreWrittenWithoutDataSieving) {
+  const auto notes = [&](const Settings& settings) {
+    const auto all = write("mpiio-independent", settings).value("notes", nlohmann::json::array());
+    return std::count_if(all.begin(), all.end(), [](const std::string& note) {
+      return note.find("romio_ds_write=disable") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(notes({}), 0);  // all have some
+  EXPECT_EQ(notes({{{"mpiio.call_bytes", "10"}}, {}}), 1);
+  EXPECT_EQ(notes({{{"mpiio.call_bytes", "10"}, {"mpiio.view", "off"}}, {}}), 0);  // none has any
+  EXPECT_EQ(notes({{{"mpiio.call_bytes", "10"}}, {{"romio_ds_write", "automatic"}}}), 0);
+}
+
 TEST_F(Effective, RanksWithLessDataMakeAsManyCollectiveCallsAsTheOthers) {
   const auto bytes = most_runs() * 3 * (8 + 8 + 4);
   EXPECT_EQ(write("mpiio-collective", {{{"mpiio.call_bytes", "10"}}, {}})["calls"],

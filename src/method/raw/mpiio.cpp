@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "method/options.hpp"
 #include "method/raw/mpi_order.hpp"
 #include "method/raw/raw_layout.hpp"
@@ -74,6 +76,9 @@ class Mpiio : public Method {
           out.push_back(bytes / options_.call_bytes + (bytes % options_.call_bytes != 0));
           out.push_back(options_.view || !is_one_run(transfers));
         });
+    if (calls == Calls::independent && writing() && !user_says(sieving) && mixes_holes()) {
+      view_hints_ = {{sieving, "disable"}};
+    }
     if (context_.pattern.rounds == 0) return;
     const auto transfers = context_.pattern.transfers(0);
     file_types_.prepare(transfers, order(transfers), MPI_BYTE);
@@ -104,10 +109,40 @@ class Mpiio : public Method {
     nlohmann::json effective = {
         {"calls", {{call + (calls == Calls::collective ? "_all" : ""), calls_}}}};
     report_hints(effective, context_.settings, hints_);
+    if (!view_hints_.empty()) {
+      effective["notes"].push_back(fmt::format(
+          "The views have the hint {}=disable: some calls have holes in the file and some have "
+          "none, which ROMIO would lose elements of.",
+          sieving));
+    }
     return effective;
   }
 
  private:
+  static constexpr const char* sieving = "romio_ds_write";
+
+  bool user_says(const std::string& hint) const {
+    const auto& hints = context_.settings.hints;
+    return std::any_of(hints.begin(), hints.end(),
+                       [&](const auto& given) { return given.first == hint; });
+  }
+
+  /// Whether independent calls, of any rank and round, have holes in the file and others have none.
+  /// ROMIO reads and writes the holes again, under a lock that calls without holes do not take:
+  /// what these write there meanwhile is lost. Collective.
+  bool mixes_holes() {
+    bool with = false, without = false;
+    for (std::uint64_t round = 0; round < context_.pattern.rounds; ++round) {
+      const auto ordered = order(context_.pattern.transfers(round));
+      pieces_.next_round();
+      if (ordered.empty()) continue;
+      with = with || !ordered.contiguous();
+      // Parts of what has holes may have none.
+      without = without || ordered.contiguous() || ordered.bytes() > options_.call_bytes;
+    }
+    const bool with_anywhere = context_.comm.any(with);
+    return context_.comm.any(without) && with_anywhere;
+  }
   bool in_pieces() const { return calls == Calls::independent && !options_.view; }
 
   FileOrder order(const std::vector<Transfer>& transfers) {
@@ -157,20 +192,21 @@ class Mpiio : public Method {
       });
       set_view(blocks);
     } else {
-      file_.set_view(0, MPI_BYTE, file_types_.of_all(transfers, order, MPI_BYTE).get());
+      file_.set_view(0, MPI_BYTE, file_types_.of_all(transfers, order, MPI_BYTE).get(),
+                     view_hints_);
     }
   }
 
   // Bytes are the etype on all ranks, as MPI requires; the file types may differ.
   void set_view(const mpiio::BlockList& blocks) {
     if (blocks.size() > 1) {
-      file_.set_view(0, MPI_BYTE, blocks.datatype().get());
+      file_.set_view(0, MPI_BYTE, blocks.datatype().get(), view_hints_);
       return;
     }
     // A derived type of one block keeps both implementations from their contiguous path, and one of
     // none is not for all of them.
     const auto begin = blocks.empty() ? 0 : static_cast<std::uint64_t>(blocks.first_offset());
-    file_.set_view(begin, MPI_BYTE, MPI_BYTE);
+    file_.set_view(begin, MPI_BYTE, MPI_BYTE, view_hints_);
   }
 
   void move_memory(const mpiio::BlockList& blocks, std::byte* base, std::uint64_t offset) {
@@ -193,6 +229,7 @@ class Mpiio : public Method {
   MpiioOptions options_;
   RawLayout layout_;
   mpiio::File file_;
+  mpiio::Hints view_hints_;
   bool viewed_ = false;  ///< the file has another view than it was opened with
   SelectionCache<FilePieces> pieces_;
   FileTypes file_types_;

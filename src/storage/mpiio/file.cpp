@@ -36,9 +36,11 @@ void File::resize(std::uint64_t bytes) {
   check(MPI_File_set_size(file_, static_cast<MPI_Offset>(bytes)), "MPI_File_set_size", path_);
 }
 
-void File::set_view(std::uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype) {
+void File::set_view(std::uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                    const Hints& hints) {
+  const Info info(hints);
   check(MPI_File_set_view(file_, static_cast<MPI_Offset>(displacement), etype, filetype, "native",
-                          MPI_INFO_NULL),
+                          info.get()),
         "MPI_File_set_view", path_);
 }
 

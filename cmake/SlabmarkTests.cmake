@@ -34,13 +34,18 @@ function(slabmark_test folder)
   if(TEST_MPI_RANKS)
     target_link_libraries(test_${name} PRIVATE slabmark_mpi_main)
     foreach(ranks ${TEST_MPI_RANKS})
-      slabmark_add_test(${folder}.np${ranks} ${ranks}
-        ${PROJECT_SOURCE_DIR}/setup/own-tmpdir ${MPIEXEC_EXECUTABLE} ${SLABMARK_MPIEXEC_FLAGS} -n ${ranks} $<TARGET_FILE:test_${name}>)
+      slabmark_add_mpi_test(${folder}.np${ranks} ${ranks} test_${name})
     endforeach()
   else()
     target_link_libraries(test_${name} PRIVATE GTest::gtest_main)
     slabmark_add_test(${folder} 1 $<TARGET_FILE:test_${name}>)
   endif()
+endfunction()
+
+# slabmark_add_mpi_test(<name> <ranks> <target>)
+function(slabmark_add_mpi_test name ranks target)
+  slabmark_add_test(${name} ${ranks}
+    ${PROJECT_SOURCE_DIR}/setup/own-tmpdir ${MPIEXEC_EXECUTABLE} ${SLABMARK_MPIEXEC_FLAGS} -n ${ranks} $<TARGET_FILE:${target}>)
 endfunction()
 
 # slabmark_program_tests(<name> <folder of tests>) registers each <folder>/test_*.py as <name>.*, run by pytest.
@@ -60,8 +65,14 @@ function(slabmark_program_tests room tests)
   endforeach()
 endfunction()
 
-# Ranks that wait give way to those of tests beside them; Open MPI does so by itself only if one launch has more ranks than cores.
+# Ranks that wait give way to those of tests beside them; Open MPI does so by itself only if one launch has more ranks than
+# cores, MPICH never.
 set(shared_cores_environment OMPI_MCA_mpi_yield_when_idle=1)
+if(NOT SLABMARK_MPI_IS_OPEN_MPI AND NOT SLABMARK_SANITIZERS)
+  add_library(slabmark_yield_when_idle SHARED ${PROJECT_SOURCE_DIR}/cmake/yield_when_idle.c)
+  set_target_properties(slabmark_yield_when_idle PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  list(APPEND shared_cores_environment LD_PRELOAD=${PROJECT_BINARY_DIR}/tests/libslabmark_yield_when_idle.so)
+endif()
 
 function(slabmark_add_test name ranks)
   add_test(NAME ${name} COMMAND ${ARGN})

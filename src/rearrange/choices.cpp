@@ -18,11 +18,16 @@ constexpr std::uint64_t page = 4096;
 
 Choices::Choices(const Options& options, const mpiio::Hints& user, std::string path,
                  std::map<std::string, std::string> in_effect)
-    : options_(options), user_(user), path_(std::move(path)), in_effect_(std::move(in_effect)) {}
+    : options_(options), in_effect_(std::move(in_effect)), path_(std::move(path)) {
+  for (const auto& [key, value] : user) user_[key] = value;
+}
 
 std::uint64_t Choices::effective_hint(const std::string& name, std::uint64_t default_value) const {
-  const auto found = in_effect_.find(name);
-  if (found == in_effect_.end()) return default_value;
+  auto found = in_effect_.find(name);
+  if (found == in_effect_.end()) {  // Open MPI 5 keeps to itself what it was given
+    found = user_.find(name);
+    if (found == user_.end()) return default_value;
+  }
   try {
     return std::max<std::uint64_t>(parse_size(found->second, name), 1);
   } catch (const InputError&) {
@@ -39,8 +44,8 @@ Choices::Choice Choices::alignment() const {
 Choices::Choice Choices::aggregators() const {
   if (options_.aggregators)
     return {*options_.aggregators, "option " + options_.prefix + "aggregators"};
-  for (const auto& [key, value] : user_) {
-    if (key == "cb_nodes") return {parse_count(value, "cb_nodes"), "hint cb_nodes"};
+  if (const auto nodes = user_.find("cb_nodes"); nodes != user_.end()) {
+    return {parse_count(nodes->second, "cb_nodes"), "hint cb_nodes"};
   }
   const bool striped = effective_hint("striping_factor", 1) > 1;
   return {0, striped ? "nodes and hint striping_factor" : "nodes"};

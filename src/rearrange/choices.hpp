@@ -36,12 +36,12 @@ class Choices {
   const std::map<std::string, std::string>& hints_in_effect() const { return in_effect_; }
 
  private:
+  /// What is in effect, else what the user asked for.
   std::uint64_t effective_hint(const std::string& name, std::uint64_t default_value) const;
 
   Options options_;
-  mpiio::Hints user_;
+  std::map<std::string, std::string> user_, in_effect_;
   std::string path_;
-  std::map<std::string, std::string> in_effect_;
 };
 
 }  // namespace slabmark::rearrange

@@ -1,5 +1,6 @@
 """The launchers of Open MPI and MPICH, which start their daemons on the nodes of a cluster through its agent."""
 
+import os
 import subprocess
 
 
@@ -42,11 +43,13 @@ class MPICH:
         # It goes round the hosts again when it has used all.
         slots = ranks_per_node if by == "slot" else 1
         # UCX, of which Debian's is made, and libfabric take the fastest network that they find: not one that nodes have.
-        network = {"UCX_TLS": "tcp,sm,self", "UCX_NET_DEVICES": "eth0", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": "eth0"}
+        given = {"UCX_TLS": "tcp,sm,self", "UCX_NET_DEVICES": "eth0", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": "eth0"}
+        # All nodes share the cores of this machine.
+        given["LD_PRELOAD"] = f"{os.environ['SLABMARK_TESTS']}/libslabmark_yield_when_idle.so"
         words = [self.program, "-launcher", "rsh", "-launcher-exec", str(agent), "-bind-to", "none"]
         if nodes:
             words += ["-hosts", ",".join(f"{node.name}:{slots}" for node in nodes)]
-        return [*words, *self.exported(network)]
+        return [*words, *self.exported(given)]
 
     def exported(self, environment):
         return [word for name, value in environment.items() for word in ("-genv", name, str(value))]

@@ -100,12 +100,12 @@ def methods_that_keep_data(run):
 
 @pytest.fixture(scope="session")
 def subfiling(run, make_dat, tmp_path_factory):
-    """Skips where HDF5's subfiling driver cannot run at all: not built, or an MPI without threads."""
+    """Skips where HDF5's subfiling driver cannot run at all: not built, or an MPI without threads, or that hangs."""
     folder = tmp_path_factory.mktemp("subfiling")
     path = make_dat(folder / "a.dat", [4], [[1, 2], [3, 4]])
     done = run("slabmark-bench", ["decomp", "--map", path, "--method", "hdf5-subfiling", "-o", folder, "--trials", "1"],
                ranks=2)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0 or "not in this build" in done.stderr, done.stderr
     if "yes" not in done.stdout:
         pytest.skip("HDF5's subfiling driver does not run here")
 

@@ -9,6 +9,8 @@
 #include "pnetcdf_lives.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 int rank, ranks;
 const char* folder;
@@ -285,6 +287,102 @@ static void is_never_closed(void) {
   put(file, ids[2], numbers(41));
 }
 
+/* Of two records in one wait the last does not fit: there are as many as were asked for, and the
+ * first holds what was put. Which ranks hear of it is open. */
+static void outgrows_its_limit(void) {
+  int ids[3], back[length], file = create(at("limit.nc"), MPI_COMM_WORLD, MPI_INFO_NULL, ids);
+  struct rlimit before, now;
+  getrlimit(RLIMIT_FSIZE, &before);
+  now = before;
+  now.rlim_cur = 100000;
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &now);
+  for (int turn = 0; turn < 2; ++turn) {
+    MPI_Offset start[2] = {turn, rank}, count[2] = {1, length}, stride[2] = {1, ranks};
+    must(ncmpi_iput_vars_int(file, ids[1], start, count, stride, numbers(50 + turn), NULL), "iput");
+    start[0] = 20000;
+    if (turn == 1)
+      must(ncmpi_iput_vars_int(file, ids[1], start, count, stride, numbers(52), NULL), "iput");
+    int error = wait_for_all(file);
+    MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    say("wait fails %d", error != NC_NOERR);
+    tell_records(file);
+  }
+  ncmpi_close(file); /* PnetCDF may say so again */
+  setrlimit(RLIMIT_FSIZE, &before);
+  must(ncmpi_open(MPI_COMM_WORLD, at("limit.nc"), NC_NOWRITE, MPI_INFO_NULL, &file), "open");
+  tell_records(file);
+  for (int turn = 0; turn < 2; ++turn) {
+    const MPI_Offset start[2] = {turn, rank}, count[2] = {1, length}, stride[2] = {1, ranks};
+    must(ncmpi_get_vars_int_all(file, ids[1], start, count, stride, back), "get");
+    say("record %d holds %08x", turn, digest(back, length));
+  }
+  say("close %d", ncmpi_close(file));
+}
+
+/* Many files are open at once, of communicators that go and stay, and other ones have their names
+ * and ids later. */
+static void has_many(void) {
+  enum { many = 8 };
+  int ids[many][3], files[many];
+  char name[32];
+  for (int turn = 0; turn < 2; ++turn) {
+    for (int i = 0; i < many; ++i) {
+      MPI_Comm comm;
+      MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+      if (i % 2) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+      snprintf(name, sizeof name, "many%d.nc", i);
+      files[i] = create(at(name), comm, MPI_INFO_NULL, ids[i]);
+      put(files[i], ids[i][0], numbers(60 + 10 * turn + i));
+      if (i % 3) MPI_Comm_free(&comm);
+    }
+    for (int i = many; i-- > 0;) tell_wait(files[i]);
+    for (int i = 0; i < many; i += 2) say("close %d", ncmpi_close(files[i]));
+    for (int i = 1; i < many; i += 2) {
+      put(files[i], ids[i][2], numbers(80 + i));
+      if (turn == 0 || i % 4 == 1)
+        tell_wait_and_close(files[i]);
+      else
+        say("abort %d", ncmpi_abort(files[i]));
+    }
+    for (int i = 0; i < many; i += 3) {
+      snprintf(name, sizeof name, "many%d.nc", i);
+      tell(0, at(name), ids[i][0]);
+    }
+  }
+}
+
+/* A file of each rank alone, in which they do not do the same. */
+static void is_of_one_rank(void) {
+  int ids[3], file, back[length];
+  char name[32];
+  snprintf(name, sizeof name, "alone%d.nc", rank);
+  file = create(at(name), MPI_COMM_SELF, MPI_INFO_NULL, ids);
+  const MPI_Offset count[2] = {1, length}, stride[2] = {1, ranks};
+  for (int record = 0; record <= rank; ++record) {
+    const MPI_Offset start[2] = {record, rank};
+    must(ncmpi_iput_vars_int(file, ids[1], start, count, stride, numbers(90 + record), NULL),
+         "iput");
+    tell_wait(file);
+    tell_records(file);
+  }
+  const MPI_Offset start[2] = {rank, rank};
+  must(ncmpi_get_vars_int_all(file, ids[1], start, count, stride, back), "get");
+  say("the last record holds %08x, close %d", digest(back, length), ncmpi_close(file));
+}
+
+static void waits_for_anothers(void) {
+  int ids[2][3], files[2];
+  for (int i = 0; i < 2; ++i)
+    files[i] = create(at(i ? "his.nc" : "hers.nc"), MPI_COMM_WORLD, MPI_INFO_NULL, ids[i]);
+  int request = put(files[0], ids[0][0], numbers(95));
+  int copy = request;
+  tell_requests("wait for another file's", ncmpi_wait_all, files[1], 1, &copy);
+  tell_requests("wait", ncmpi_wait_all, files[0], 1, &request);
+  tell(files[0], NULL, ids[0][0]);
+  for (int i = 0; i < 2; ++i) say("close %d", ncmpi_close(files[i]));
+}
+
 struct its_file {
   int file, ids[3], wrong;
 };
@@ -345,6 +443,10 @@ int main(int argc, char** argv) {
                                       {"errs on one rank", errs_on_one_rank},
                                       {"grows and fills", grows_and_fills},
                                       {"changes modes", changes_modes},
+                                      {"outgrows its limit", outgrows_its_limit},
+                                      {"has many", has_many},
+                                      {"is of one rank", is_of_one_rank},
+                                      {"waits for another's", waits_for_anothers},
                                       {"is never closed", is_never_closed}};
   int level = 0;
   const int threaded = argc == 3 && !strcmp(argv[2], "threads");

@@ -228,7 +228,10 @@ def test_a_value_beyond_memory_and_a_request_left_behind_are_what_pnetcdf_makes_
 
 
 def said(folder, ranks):
-    return [pathlib.Path(f"{folder}.said.{rank}").read_text().splitlines() for rank in range(ranks)]
+    """By the program: PnetCDF itself prints how calls of MPI failed. 1.15 keeps a failure to write from its ranks, at times."""
+    left_out = "MPI error|wait fails" if other_pnetcdf else "MPI error"
+    return [[line for line in pathlib.Path(f"{folder}.said.{rank}").read_text().splitlines() if not re.search(left_out, line)]
+            for rank in range(ranks)]
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

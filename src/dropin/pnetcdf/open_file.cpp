@@ -430,7 +430,8 @@ bool OpenFile::prepare() {
 }
 
 // PnetCDF enters the number of records into the header, on all ranks, when one is written: one
-// element does, that of the lowest place, lest the file grow beyond what will be written.
+// element does, that of the lowest place, lest the file grow beyond what will be written. A wait
+// enters it also where writing fails, so that lower records that could be written are there.
 int OpenFile::grow(std::uint64_t records) {
   if (records <= this->records()) return NC_NOERR;
   int lowest = -1;
@@ -445,9 +446,13 @@ int OpenFile::grow(std::uint64_t records) {
   const Variable& its = *variable(lowest);
   std::vector<MPI_Offset> index(its.shape.lengths.size(), 0);
   index[0] = static_cast<MPI_Offset>(records) - 1;
-  const std::uint64_t nothing = 0;
-  return SLABMARK_NATIVE(ncmpi_put_var1_all)(opening_.ncid, lowest, index.data(), &nothing,
-                                             MPI_Offset{1}, mpi_type_of(*its.type));
+  std::uint64_t nothing = 0;
+  int id = NC_REQ_NULL, status = NC_NOERR;
+  const int refused = SLABMARK_NATIVE(ncmpi_iput_var1)(opening_.ncid, lowest, index.data(),
+                                                       &nothing, 1, mpi_type_of(*its.type), &id);
+  const int error =
+      SLABMARK_NATIVE(ncmpi_wait_all)(opening_.ncid, id == NC_REQ_NULL ? 0 : 1, &id, &status);
+  return std::min({refused, error, status});
 }
 
 bool OpenFile::take_fresh(ArrayName array) {

@@ -21,6 +21,7 @@
 #include "file_size_limit.hpp"
 #include "parallel/comm.hpp"
 #include "rearrange/api/rearrange.h"
+#include "rearrange/api/rearrange_format.h"
 #include "scratch.hpp"
 
 namespace slabmark {
@@ -491,6 +492,63 @@ TEST_P(RearrangeIoRanks, TellOfWhatFailsOnAllRanksAtTheLatestWhenTheFileIsClosed
     EXPECT_EQ(slabmark_open_raw(system, scratch.file("missing/file").c_str(), SLABMARK_WRITE,
                                 MPI_INFO_NULL, &missing),
               SLABMARK_EIO);
+  });
+}
+
+TEST_P(RearrangeIoRanks, TellOfWhatFailsOnOneOfThemByTheSameCallOnAllRanks) {
+  const int count = GetParam().half ? comm.size() / 2 : 1;
+  const int allowed = std::stoi(GetParam().in_flight);
+  int files = 0;
+  for (const int its : {0, count - 1}) {
+    const bool is_victim = comm.rank() == comm.size() - 1 - its * comm.size() / count;
+    const FileSizeLimit limit(is_victim ? std::uint64_t{1} << 30 : RLIM_INFINITY);
+    cards.clear();
+    with_io_ranks([&] {
+      const int decomp = decomposition(cards);
+      const int file = open(fmt::format("a{}", files++));
+      define(file);
+      constexpr int last = 9;
+      std::vector<int> codes;
+      for (int turn = 0; turn < last; ++turn) {
+        codes.push_back(write_record(file, decomp, turn == 0 ? 1 << 20 : turn, turn));
+      }
+      codes.push_back(slabmark_close(file));
+      // Some of them write to the end of the array where there are more than it has pages.
+      const bool fails = codes.front() != SLABMARK_OK || codes.back() != SLABMARK_OK;
+      EXPECT_TRUE(fails || count > 2);
+      const auto first = std::ranges::find(codes, SLABMARK_EIO) - codes.begin();
+      EXPECT_TRUE(first <= allowed || !fails) << first;
+      for (int turn = 0; turn <= last; ++turn) {
+        const bool expected = fails && (allowed == 0 ? turn == 0 : turn >= first);
+        EXPECT_EQ(codes[static_cast<std::size_t>(turn)], expected ? SLABMARK_EIO : SLABMARK_OK);
+      }
+      MPI_Comm ranks = MPI_COMM_NULL;
+      EXPECT_EQ(slabmark_inq_comm(system, &ranks), SLABMARK_OK);
+      const auto calls = Comm(ranks).gather(static_cast<std::uint64_t>(first));
+      EXPECT_THAT(calls, Each(static_cast<std::uint64_t>(first)));
+    });
+  }
+}
+
+TEST_P(RearrangeIoRanks, TellOfAFileThatCannotBeMadeWhileAnotherIsWritten) {
+  with_io_ranks([&] {
+    const int decomp = decomposition(cards), file = open("a");
+    define(file);
+    const char* const names[] = {"missing/file", "", "a", "a/b"};
+    for (int turn = 0; turn < 4; ++turn) {
+      EXPECT_EQ(write_record(file, decomp, turn, turn), SLABMARK_OK);
+      const auto path = scratch.file(names[turn]);
+      int missing = 0;
+      EXPECT_EQ(slabmark_open_raw(system, path.c_str(), SLABMARK_CREATE, MPI_INFO_NULL, &missing),
+                SLABMARK_EIO)
+          << path;
+      EXPECT_THAT(slabmark_message(), HasSubstr(path));
+    }
+    EXPECT_EQ(slabmark_close(file), SLABMARK_OK);
+    const auto all = contents("a");
+    for (std::size_t turn = 0; turn < 4; ++turn) {
+      expect_counted(all, turn * elements, static_cast<double>(turn));
+    }
   });
 }
 

@@ -75,6 +75,11 @@ void set_rank(int rank, int ranks) noexcept;
 /// `path` as the program names it, but from the folder in which the program was started: it may
 /// have gone to another one since.
 std::string path_from_start(const char* path);
+/// The same of a file that this process opens by itself. What got another name since it was opened
+/// under this one is another file, so a number follows: "restart.tmp (2)".
+std::string own_path(const char* path);
+/// The file has no longer this name.
+void renamed(const char* path) noexcept;
 
 /// An opening of a file: each call is a new one. `json`: as a file in the header.
 Id open_file(std::string_view json) noexcept;

@@ -180,6 +180,21 @@ class Maker {
     return moved;
   }
 
+  /// Of this rank: whether every round moves as many, so that each can be a trial.
+  bool moves_as_many_bytes(const Schedule& schedule, const RecordedMoves& moved) const {
+    std::set<std::uint64_t> all;
+    for (const std::vector<Move>& round : schedule.moves) {
+      std::uint64_t bytes = 0;
+      for (const Move& move : round) {
+        const SelectionPtr selection = moved.selection(move);
+        if (selection)
+          bytes += selection->element_count() * size_of(elements_.at(move.definition).type);
+      }
+      all.insert(bytes);
+    }
+    return all.size() <= 1;
+  }
+
   /// Files, datasets and thinking of the run.
   void describe(const Schedule& schedule, const RecordedMoves& moved) {
     run_->rounds = schedule.rounds;
@@ -201,7 +216,8 @@ class Maker {
         is_one_round_each = is_one_round_each && first == 0;
       run_->thought.push_back(comm_.max(moved.thought(schedule.rounds[r])));
     }
-    file_a_round_ = run_->files.size() > 1 && is_one_round_each;
+    file_a_round_ = run_->files.size() > 1 && is_one_round_each &&
+                    comm_.min(std::uint64_t{moves_as_many_bytes(schedule, moved)}) == 1;
     for (const std::uint64_t path : run_->files) {
       file_a_round_ = file_a_round_ && definitions[path] == definitions[run_->files.front()];
     }
@@ -262,6 +278,32 @@ class Maker {
     return "";
   }
 
+  /// Where what methods move is less, or lies otherwise, than what the program moved: sentences.
+  std::string caveats() const {
+    std::string text;
+    if (tells_files_apart_) {
+      text = fmt::format(
+          "The program {} {} files; methods other than as-captured have one with the datasets of "
+          "all.",
+          run_->direction == capture::writes ? "wrote" : "read", run_->files.size());
+    }
+    std::set<std::string> addresses;
+    for (const std::uint64_t definition : run_->datasets) {
+      const json type = run_->file.definitions()[definition].value("type", json());
+      if (type.is_object() && type.value("addresses", false)) addresses.insert(name_of(definition));
+    }
+    if (addresses.empty()) return text;
+    const std::string which =
+        addresses.size() == 1
+            ? fmt::format("'{}'", *addresses.begin())
+            : fmt::format("{} datasets (such as '{}')", addresses.size(), *addresses.begin());
+    return text + fmt::format(
+                      "{}The elements of {} hold addresses (variable length, references): "
+                      "what they lead to is not recorded, so the bytes of the addresses are "
+                      "moved alone.",
+                      text.empty() ? "" : " ", which);
+  }
+
   Target target_of(const Move& move) const {
     return {tells_files_apart_ ? move.path : 0, move.definition};
   }
@@ -312,6 +354,7 @@ class Maker {
                         {"levels", run_->level},
                         {"moves", run_->direction == capture::writes ? "writes" : "reads"}};
     if (!run_->file.guess().empty()) pattern.settings["guess"] = run_->file.guess();
+    if (const std::string text = caveats(); !text.empty()) pattern.settings["caveats"] = text;
     std::set<std::string> names;
     for (const auto& [target, place] : places_)
       pattern.datasets.push_back(dataset_of(target, names));

@@ -66,10 +66,10 @@ struct CapturedRun {
 /// The pattern of what a program did, with each rank in the place of a block of recorded ranks. A
 /// round is what lies between two points at which the ranks of a file met, and in blocking calls
 /// one record; of several files, what ranks went to and fro between. Files of the same datasets,
-/// each of one round, become a file a round; other files one file, with their datasets beside each
-/// other. Types that are none of ElementType are moved as bytes, in one more dimension. Where ranks
-/// wrote the same element, all do. Collective. Throws an agreed InputError where the file is no
-/// pattern file, or nothing in it moves.
+/// each of one round and as many bytes, become a file a round; other files one file, with their
+/// datasets beside each other. Types that are none of ElementType are moved as bytes, in one more
+/// dimension. Where ranks wrote the same element, all do. Collective. Throws an agreed InputError
+/// where the file is no pattern file, or nothing in it moves.
 CapturedPattern make_captured_pattern(const Comm& comm, const CapturedPatternRequest& request);
 
 }  // namespace slabmark

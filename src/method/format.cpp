@@ -90,7 +90,8 @@ class NetcdfReader : public PlainReader {
 
 #endif
 
-/// Reads without MPI-IO, each rank for itself.
+/// Reads without MPI-IO, each rank for itself. The files of a captured program have its types, and
+/// what it wrote was not converted.
 class Hdf5Reader : public PlainReader {
  public:
   Hdf5Reader(const Comm&, const Pattern& pattern, const std::string& path)
@@ -103,8 +104,12 @@ class Hdf5Reader : public PlainReader {
 
   void read(std::size_t dataset, std::uint64_t time, Run run, std::byte* out) override {
     const auto& description = pattern_.datasets[dataset];
-    datasets_[dataset].read(run, description.extent(),
-                            description.has_time ? std::optional(time) : std::nullopt, out);
+    const auto at = description.has_time ? std::optional(time) : std::nullopt;
+    if (pattern_.captured) {
+      datasets_[dataset].read_as_stored(run, description.extent(), at, out);
+    } else {
+      datasets_[dataset].read(run, description.extent(), at, out);
+    }
   }
 
  private:

@@ -1,7 +1,8 @@
 /* capture_beside LEVEL FILE LOG: each rank writes its 64 of `ranks * 64` doubles to FILE by LEVEL
- * (hdf5, mpiio or posix), after rank 0 has looked whether there is such a file, by MPI-IO. Beside
- * it rank 0 writes 1000 bytes to LOG by the C library, and at last looks at FILE by MPI-IO again,
- * as programs do that ask for its size. It knows nothing of capture.
+ * (hdf5, mpiio, posix, or defined: as hdf5, but rank 0 makes the file by itself and all open it),
+ * after rank 0 has looked whether there is such a file, by MPI-IO. Beside it rank 0 writes 1000
+ * bytes to LOG by the C library, and at last looks at FILE by MPI-IO again, as programs do that ask
+ * for its size. It knows nothing of capture.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -18,15 +19,25 @@ static void look(const char* path) {
     MPI_File_close(&file);
 }
 
-static void write_hdf5(const char* path, int rank, int ranks, const double* values) {
+static void write_hdf5(const char* path, int rank, int ranks, const double* values,
+                       int is_defined) {
   const hsize_t length = (hsize_t)ranks * mine, start = (hsize_t)rank * mine, count = mine;
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
-  const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
   const hid_t space = H5Screate_simple(1, &length, NULL),
               memory = H5Screate_simple(1, &count, NULL);
-  const hid_t set =
-      H5Dcreate2(file, "set", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  if (is_defined && rank == 0) {
+    const hid_t alone = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    H5Dclose(
+        H5Dcreate2(alone, "set", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Fclose(alone);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const hid_t file = is_defined ? H5Fopen(path, H5F_ACC_RDWR, access)
+                                : H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  const hid_t set = is_defined ? H5Dopen2(file, "set", H5P_DEFAULT)
+                               : H5Dcreate2(file, "set", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT,
+                                            H5P_DEFAULT, H5P_DEFAULT);
   H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL);
   H5Dwrite(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values);
   H5Dclose(set);
@@ -71,7 +82,10 @@ int main(int argc, char** argv) {
     well = write_posix(argv[3], 0, text, sizeof text);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  if (well && strcmp(argv[1], "hdf5") == 0) write_hdf5(argv[2], rank, ranks, values);
+  const int is_defined = well && strcmp(argv[1], "defined") == 0;
+  if (well && (is_defined || strcmp(argv[1], "hdf5") == 0)) {
+    write_hdf5(argv[2], rank, ranks, values, is_defined);
+  }
   if (well && strcmp(argv[1], "mpiio") == 0) write_mpiio(argv[2], rank, ranks, values);
   if (by_posix) well = write_posix(argv[2], (off_t)(rank * sizeof values), values, sizeof values);
   MPI_Barrier(MPI_COMM_WORLD);

@@ -645,13 +645,14 @@ def play(run, tmp_path, level, ranks, *options):
     return list(folder.iterdir())
 
 
-@pytest.mark.parametrize("level", ["hdf5", "mpiio", "posix"])
+@pytest.mark.parametrize("level", ["hdf5", "mpiio", "posix", "defined"])
 def test_what_a_program_moves_beside_its_library_is_not_what_is_played(run, captured, tmp_path, level):
     """All are linked with HDF5 and write a log by POSIX; two look by MPI-IO at a file that was there, and at what they have made of it."""
     (tmp_path / "own").touch()
     captured("capture_beside", [level, tmp_path / "own", tmp_path / "log"], 2, launch=True)
-    played = play(run, tmp_path, level, 2)
-    if level == "hdf5":
+    is_hdf5 = level in ("hdf5", "defined")
+    played = play(run, tmp_path, "hdf5" if is_hdf5 else level, 2)
+    if is_hdf5:
         assert [structure(file) for file in played] == [structure(tmp_path / "own")]
     else:  # without a library above it, the log is one of the program's files
         assert {file.stat().st_size for file in played} == ({1000, 1024} if level == "posix" else {1032})
@@ -740,6 +741,114 @@ def test_elements_in_files_of_the_program_are_left_alone(run, captured, tmp_path
     assert (tmp_path / "raw").read_bytes() == before
 
 
+KINDS = """
+import sys
+import h5py, numpy
+
+path, reads = sys.argv[1:]
+point = numpy.dtype([("id", "i4"), ("x", ">f8", (3,)), ("kind", "S3")], align=True)
+kinds = {"compound": point, "nested": numpy.dtype([("p", point), ("ok", "?")]), "complex": "c16", "bool": "?",
+         "enum": h5py.enum_dtype({"red": 3, "green": 7}, basetype="u2"), "big": ">i4", "big_real": ">f4", "half": "f2",
+         "opaque": "V5", "text": "S6", "letter": "S1"}
+with h5py.File(path, "r" if reads else "w") as file:
+    for name, kind in kinds.items():
+        if reads:
+            file[name][1:7, 2:5], file[name][0, ::2], file[name + "_grown"][1], file[name + "_one"][()]
+            continue
+        fixed = file.create_dataset(name, (9, 6), kind)
+        fixed[1:7, 2:5] = numpy.zeros((6, 3), fixed.dtype)
+        fixed[0, ::2] = numpy.zeros(3, fixed.dtype)
+        grown = file.create_dataset(name + "_grown", (0, 6), kind, maxshape=(None, 6), chunks=(2, 4), compression=1)
+        for step in range(3):
+            grown.resize(step + 1, 0)
+            grown[step, :] = numpy.zeros(6, grown.dtype)
+        file.create_dataset(name + "_one", (), kind)[()] = numpy.zeros((), fixed.dtype)
+    if not reads:  # 12 of 16 bits
+        few = h5py.h5t.STD_I16LE.copy()
+        few.set_precision(12)
+        h5py.h5d.create(file.id, b"few_bits", few, h5py.h5s.create_simple((8,))).write(
+            h5py.h5s.ALL, h5py.h5s.ALL, numpy.zeros(8, "i2"))
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_elements_of_any_fixed_type_are_played_by_the_program_s_own_calls_and_others(run, captured, tmp_path):
+    """The program's own calls make the program's types; what others write, and what is read, has a dimension of bytes."""
+    h5py = pytest.importorskip("h5py")
+    (tmp_path / "script.py").write_text(KINDS)
+    captured(sys.executable, [tmp_path / "script.py", tmp_path / "own.h5", ""])
+    captured(sys.executable, [tmp_path / "script.py", tmp_path / "own.h5", "reads"])
+    [played] = play(run, tmp_path, "hdf5", 1)
+    with h5py.File(played) as made, h5py.File(tmp_path / "own.h5") as own:
+        assert {name: made[name].id.get_type() for name in made} == {name: own[name].id.get_type() for name in own}
+    for pattern, more in (("0.pattern", []), ("1.pattern", ["--read"])):
+        done = run("slabmark-bench", ["captured", "--pattern", tmp_path / pattern, "--method", "as-captured,hdf5-union,hdf5-rearranged",
+                                      "--trials", "1", "--no-bound", "-o", tmp_path, *more])
+        assert done.returncode == 0, done.stderr
+        assert len(re.findall(r"^\S+ .* yes$", done.stdout, re.M)) == 3, done.stdout
+
+
+RENAMED = """
+import os, sys
+import h5py
+
+folder, library = sys.argv[1:]
+for step in range(3):
+    name = f"{folder}/restart.tmp"
+    if library == "hdf5":
+        with h5py.File(name, "w") as file:
+            file.create_dataset("x", (10 - step,), "i4")[...] = 1
+    else:
+        with open(name, "wb", buffering=0) as file:
+            file.write(b"x" * (2000 - step))
+    os.rename(name, f"{folder}/restart.{step}")
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+@pytest.mark.parametrize("library", ["hdf5", "posix"])
+def test_what_got_another_name_is_another_file_than_what_is_made_under_the_old_one(run, captured, tmp_path, library):
+    pytest.importorskip("h5py")
+    (tmp_path / "script.py").write_text(RENAMED)
+    (tmp_path / "own").mkdir()
+    captured(sys.executable, [tmp_path / "script.py", tmp_path / "own", library])
+    played = play(run, tmp_path, library, 1)
+    assert len(played) == 3
+    if library == "posix":
+        assert sorted(path.stat().st_size for path in played) == [1998, 1999, 2000]
+
+
+EACH_FOR_ITSELF = """
+import os, sys, time
+import h5py
+
+rank = int(os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"])
+path = sys.argv[1]
+deadline = time.monotonic() + 50
+if rank == 0:
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", (20,), "i4")[:10] = 1
+    os.mkdir(path + ".made")
+else:
+    while not os.path.exists(path + ".made") and time.monotonic() < deadline:
+        time.sleep(0.02)
+    with h5py.File(path, "r+") as file:
+        file["x"][10:] = 1
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_a_file_that_one_rank_makes_for_another_by_itself_is_a_row_of_the_table(run, captured, tmp_path):
+    """The program has its own way of saying when it is there, which a pattern does not have."""
+    pytest.importorskip("h5py")
+    (tmp_path / "script.py").write_text(EACH_FOR_ITSELF)
+    captured(sys.executable, [tmp_path / "script.py", tmp_path / "own.h5"], ranks=2)
+    done = run("slabmark-bench", ["captured", "--pattern", tmp_path / "0.pattern", "--method", "as-captured,hdf5-union",
+                                  "--trials", "1", "--no-bound", "-o", tmp_path], ranks=2)
+    assert done.returncode == 0 and "own.h5' by itself, which another one had made" in done.stdout, done.stdout + done.stderr
+    assert re.search(r"^hdf5-union .* yes$", done.stdout, re.M), done.stdout
+
+
 LINKED = """
 import sys
 import h5py
@@ -751,6 +860,8 @@ with h5py.File(sys.argv[1], "w") as file:
         file.create_dataset("x", (12,), "i4")[...] = 1
     elif sys.argv[2] == "lengths":
         file.create_dataset("v", (2,), h5py.vlen_dtype("i4"))[0] = [1, 2, 3]
+    elif sys.argv[2] == "texts":
+        file.create_dataset("v", (2,), [("n", "i4"), ("text", h5py.string_dtype())])[0] = (1, "a")
     else:
         file["l"] = h5py.SoftLink("/x")
         file["l"][...] = 2
@@ -760,6 +871,7 @@ with h5py.File(sys.argv[1], "w") as file:
 @pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
 @pytest.mark.parametrize("way, words", [("anew", "dataset 'x' was made anew, with another shape or type"),
                                         ("lengths", "the elements of dataset '/v' are of variable length"),
+                                        ("texts", "the elements of dataset '/v' are of variable length"),
                                         ("linked", "opened dataset '/l', which it did not make under that name")])
 def test_datasets_that_cannot_be_made_again_are_a_row_of_the_table_beside_others(run, captured, tmp_path, way, words):
     pytest.importorskip("h5py")
@@ -769,6 +881,7 @@ def test_datasets_that_cannot_be_made_again_are_a_row_of_the_table_beside_others
                                   "--trials", "1", "--no-bound", "-o", tmp_path])
     assert done.returncode == 0 and words in done.stdout, done.stdout + done.stderr
     assert re.search(r"^hdf5-union .* yes$", done.stdout, re.M), done.stdout
+    assert ("The elements of 'v' hold addresses" in done.stdout) == (way in ("lengths", "texts"))
 
 
 @pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")

@@ -70,6 +70,17 @@ std::string encoded_space(hid_t space) {
   }));
 }
 
+namespace {
+
+/// Whether elements lead to others: variable length, references.
+bool has_addresses(hid_t type) {
+  return hdf5().H5Tdetect_class(type, H5T_VLEN) > 0 ||
+         hdf5().H5Tdetect_class(type, H5T_REFERENCE) > 0 ||
+         (hdf5().H5Tget_class(type) == H5T_STRING && hdf5().H5Tis_variable_str(type) > 0);
+}
+
+}  // namespace
+
 bool has_names(hid_t type) {
   const auto kind = hdf5().H5Tget_class(type);
   return kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_STRING;
@@ -104,7 +115,10 @@ nlohmann::json type_of(hid_t type) {
   }
   if (kind == H5T_STRING && bytes == 1) return "char";
   const bool is_known = kind >= 0 && kind < H5T_NCLASSES;
-  return {{"class", is_known ? names[static_cast<std::size_t>(kind)] : "other"}, {"bytes", bytes}};
+  nlohmann::json made{{"class", is_known ? names[static_cast<std::size_t>(kind)] : "other"},
+                      {"bytes", bytes}};
+  if (has_addresses(type)) made["addresses"] = true;
+  return made;
 }
 
 Id memory_type(hid_t type) {

@@ -104,6 +104,7 @@ nlohmann::json describe_file(const char* path, hid_t creation, hid_t access) {
   file["hdf5"]["access"] = encoded_list(access);
   if (creation > 0) file["hdf5"]["creation"] = encoded_list(creation);
   describe_communicator(access, file);
+  if (file.value("ranks", 1) == 1) file["path"] = own_path(path);
   return file;
 }
 

@@ -38,7 +38,7 @@ namespace slabmark::capture {
   X(H5Sget_select_hyper_nblocks) X(H5Sget_select_type) X(H5Sget_simple_extent_dims) \
   X(H5Sget_simple_extent_ndims) X(H5Sis_regular_hyperslab) X(H5Tclose) X(H5Tencode) \
   X(H5Tget_class) X(H5Tget_size) X(H5Tget_order) X(H5Tget_sign) X(H5Pget_filter2) \
-  X(H5Sget_simple_extent_type)
+  X(H5Sget_simple_extent_type) X(H5Tis_variable_str) X(H5Tdetect_class)
 // clang-format on
 
 /// HDF5's functions of these names, in the library that loaded the connector.

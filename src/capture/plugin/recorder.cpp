@@ -499,6 +499,37 @@ std::string path_from_start(const char* path) {
   return std::string(folder.data()) + "/" + path;
 }
 
+namespace {
+
+/// How often what was opened under a name got another one.
+struct Renamed {
+  std::mutex mutex;
+  std::map<std::string, unsigned> times;
+
+  static Renamed& all() {
+    static auto& one = *new Renamed;  // programs may write while static objects end
+    return one;
+  }
+};
+
+}  // namespace
+
+std::string own_path(const char* path) {
+  std::string name = path_from_start(path);
+  const std::lock_guard guard(Renamed::all().mutex);
+  const unsigned times = Renamed::all().times.try_emplace(name, 0).first->second;
+  return times == 0 ? name : name + " (" + std::to_string(times + 1) + ")";
+}
+
+void renamed(const char* path) noexcept {
+  if (Recorder::the().is_child()) return;
+  const Inside inside;
+  const std::string name = path_from_start(path);
+  const std::lock_guard guard(Renamed::all().mutex);
+  const auto found = Renamed::all().times.find(name);
+  if (found != Renamed::all().times.end()) ++found->second;
+}
+
 Id open_file(std::string_view json) noexcept {
   if (Recorder::the().is_child()) Recorder::the().count_of_child();
   return Recorder::the().guarded(no_id, [&] { return Recorder::the().open_file(json); });

@@ -181,10 +181,8 @@ void opened(const Call& call, const char* name, int descriptor, const char* path
   // Of what could not be opened nothing says whether it was meant.
   if (descriptor < 0) return;
   if (!is_meant(descriptor, path, (flags & O_ACCMODE) != O_RDONLY)) return;
-  nlohmann::json file{{"kind", "file"},
-                      {"level", "posix"},
-                      {"path", path_from_start(path)},
-                      {"flags", words_of(flags)}};
+  nlohmann::json file{
+      {"kind", "file"}, {"level", "posix"}, {"path", own_path(path)}, {"flags", words_of(flags)}};
   if (!how.empty()) file["mode"] = how;
   if (choice() != "on") file["unasked"] = true;
   const auto id = open_file(text_of(file));

@@ -110,9 +110,38 @@ Hyperslab slab_of(const BoxArray& boxes, std::size_t i, std::span<const std::int
   return slab;
 }
 
+/// The boxes, or points, in an array with a further dimension of that length, all of it.
+BoxArray deepened(const BoxArray& boxes, std::uint64_t length, bool by_points) {
+  const std::size_t copies = by_points ? length : 1;
+  BoxArray deep;
+  deep.rank = boxes.rank + 1;
+  deep.count = boxes.count * copies;
+  const auto deepen = [&](const std::vector<std::int64_t>& of, std::vector<std::int64_t>& to,
+                          const auto& last) {
+    for (std::size_t at = 0; at < of.size(); at += boxes.rank) {
+      const auto begin = of.begin() + static_cast<std::ptrdiff_t>(at);
+      for (std::size_t copy = 0; copy < copies; ++copy) {
+        to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(boxes.rank));
+        to.push_back(last(copy));
+      }
+    }
+  };
+  const auto one = [](std::size_t) { return std::int64_t{1}; };
+  deepen(boxes.starts, deep.starts, [](std::size_t copy) { return std::int64_t(copy); });
+  deepen(boxes.counts, deep.counts, [&](std::size_t) { return std::int64_t(length / copies); });
+  deepen(boxes.strides, deep.strides, one);
+  deepen(boxes.blocks, deep.blocks, one);
+  return deep;
+}
+
 Space selected(const BoxArray& boxes, std::span<const std::int64_t> origin, const Extent& extent,
                bool by_points) {
   Space space(extent);
+  if (boxes.rank < extent.size()) {
+    return boxes.rank == 0
+               ? std::move(space)
+               : selected(deepened(boxes, extent.back(), by_points), origin, extent, by_points);
+  }
   if (by_points) {
     std::vector<hsize_t> coordinates;
     for (std::size_t k = 0; k < boxes.starts.size(); ++k) {
@@ -178,6 +207,9 @@ class Hdf5Replay : public Replay {
   hid_t transfer_list(const CapturedEvent& event);
   const Space& file_space(const CapturedEvent& event, const Extent& extent);
   Space memory_space(const CapturedEvent& event, const Space& in_file) const;
+  /// The further dimension that a file which was made for reading has for elements of none of our
+  /// types; empty: it has none.
+  Extent bytes_of_elements(const CapturedEvent& event, const Space& in_file) const;
   std::string name(const CapturedEvent& event) const;
 
   const RankReader& rank_;
@@ -352,10 +384,18 @@ const Space& Hdf5Replay::file_space(const CapturedEvent& event, const Extent& ex
   return spaces_[std::move(key)] = std::move(space);
 }
 
+Extent Hdf5Replay::bytes_of_elements(const CapturedEvent& event, const Space& in_file) const {
+  const Extent extent = in_file.extent();
+  if (extent.size() <= rank_.definition(event.dataset).at("extent").size()) return {};
+  return {extent.back()};
+}
+
 Space Hdf5Replay::memory_space(const CapturedEvent& event, const Space& in_file) const {
+  const Extent bytes = bytes_of_elements(event, in_file);
   if (event.memory) {
     const auto boxes = rank_.lists.get(*event.memory);
-    const Extent extent(boxes.extent.begin(), boxes.extent.end());
+    Extent extent(boxes.extent.begin(), boxes.extent.end());
+    extent.insert(extent.end(), bytes.begin(), bytes.end());
     return selected(boxes, boxes.origin, extent, is_by_points(event, 2));
   }
   // Dense, in the shape that capture takes for the natural one.
@@ -364,12 +404,14 @@ Space Hdf5Replay::memory_space(const CapturedEvent& event, const Space& in_file)
     shape = in_file.extent();
   } else if (event.selection == CapturedEvent::Selection::box && !is_by_points(event, 1)) {
     shape.assign(event.counts.begin(), event.counts.end());
+    shape.insert(shape.end(), bytes.begin(), bytes.end());
   } else if (event.selection == CapturedEvent::Selection::list && !is_by_points(event, 1)) {
     const auto boxes = rank_.lists.get(event.list);
     if (has_one_box(boxes)) {
       shape.clear();
       const auto slab = slab_of(boxes, 0, {});
       for (std::size_t d = 0; d < boxes.rank; ++d) shape.push_back(slab.count[d] * slab.block[d]);
+      shape.insert(shape.end(), bytes.begin(), bytes.end());
     }
   } else if (event.selection == CapturedEvent::Selection::nothing) {
     Space none(Extent{1});
@@ -505,6 +547,7 @@ class Refusal {
     const std::set<std::uint64_t> files(run_.files.begin(), run_.files.end());
     while (walk.next()) {
       if (has_flag(walk.event(), capture::failed) || !files.contains(walk.path())) continue;
+      if (auto reason = reason_against_opening(walk)) return reason;
       if (walk.event().dataset == CapturedEvent::none) continue;
       if (auto reason = reason_against(walk)) return reason;
     }
@@ -512,6 +555,20 @@ class Refusal {
   }
 
  private:
+  /// What a rank opens by itself must be there by then.
+  std::optional<std::string> reason_against_opening(const CapturedWalk& walk) {
+    const std::string& call = call_name(walk.rank(), walk.event().call);
+    if (call != "H5Fcreate" && !call.starts_with("H5Fopen")) return std::nullopt;
+    const bool is_alone = walk.rank().file(walk.event().file).value("ranks", std::uint64_t{1}) == 1;
+    if (call == "H5Fcreate" || !is_alone || !run_.shared_paths.contains(walk.path())) {
+      there_.insert(walk.path());
+    }
+    if (there_.contains(walk.path())) return std::nullopt;
+    return fmt::format(
+        "rank {} opened '{}' by itself, which another one had made, and nothing says when",
+        *run_.recorded_rank, run_.paths.all()[walk.path()].name);
+  }
+
   std::optional<std::string> reason_against(const CapturedWalk& walk) {
     const RankReader& rank = walk.rank();
     const std::uint64_t number = walk.event().dataset;
@@ -535,16 +592,32 @@ class Refusal {
       return fmt::format("the elements of dataset '{}' lie in files that the program names {}",
                          name, "(H5Pset_external, H5Pset_virtual)");
     }
-    if (call != "H5Dopen" || !makes_all_of(walk.path()) || made_.contains({walk.path(), name}))
-      return std::nullopt;
+    if (call != "H5Dopen" || is_made(walk.path(), name)) return std::nullopt;
     return fmt::format("the program opened dataset '{}', which it did not make under that name: {}",
                        name, "a pattern has no links, copies and renames");
   }
 
-  /// Whether what no call of this rank makes in a file is not there.
-  bool makes_all_of(std::uint64_t path) const {
-    return !run_.shared_paths.contains(path) ||
-           run_.paths.all()[path].ranks == std::set<std::uint64_t>{run_.file.ranks()};
+  /// By this rank, or by another one in a file that ranks open each for itself.
+  bool is_made(std::uint64_t path, const std::string& name) {
+    if (made_.contains({path, name})) return true;
+    const bool makes_all =
+        !run_.shared_paths.contains(path) ||
+        run_.paths.all()[path].ranks == std::set<std::uint64_t>{run_.file.ranks()};
+    if (makes_all) return false;
+    if (!std::exchange(knows_others_, true)) {
+      for (std::uint64_t rank = 0; rank < run_.file.ranks(); ++rank) add_made_by(rank);
+    }
+    return made_by_any_.contains({path, name});
+  }
+
+  void add_made_by(std::uint64_t rank) {
+    CapturedWalk walk = run_.walk(rank);
+    while (walk.next()) {
+      const CapturedEvent& event = walk.event();
+      if (event.dataset == CapturedEvent::none || has_flag(event, capture::failed)) continue;
+      if (walk.rank().definition(event.call).value("name", "") != "H5Dcreate") continue;
+      made_by_any_.emplace(walk.path(), walk.rank().definition(event.dataset).value("name", ""));
+    }
   }
 
   const std::string& call_name(const RankReader& rank, std::uint64_t call) {
@@ -554,9 +627,12 @@ class Refusal {
   }
 
   const CapturedRun& run_;
+  std::set<std::uint64_t> there_;                         ///< paths that this rank found or made
   std::map<std::uint64_t, std::string> calls_;            ///< names, by the rank's number
   std::set<std::uint64_t> moved_;                         ///< datasets, by the rank's number
   std::set<std::pair<std::uint64_t, std::string>> made_;  ///< names of datasets, by path
+  std::set<std::pair<std::uint64_t, std::string>> made_by_any_;  ///< the same, of all ranks
+  bool knows_others_ = false;
 };
 
 std::optional<std::string> reason_against(const CapturedRun& run) {

@@ -133,6 +133,9 @@ void report(const Options& options, const LibraryEnvironment& environment,
   if (const auto guess = settings.find("guess"); guess != settings.end()) {
     fmt::print("The pattern is a guess: {}\n", printable(guess->second));
   }
+  if (const auto caveats = settings.find("caveats"); caveats != settings.end()) {
+    fmt::print("{}\n", printable(caveats->second));
+  }
   fmt::print("{}", format_table(records));
   if (options.chart) fmt::print("\n{}", format_bars(records));
   if (!options.json.empty()) fmt::print("Records appended to {}\n", options.json);

@@ -101,14 +101,35 @@ void Dataset::read(const Space& memory, const Space& file, const TransferList& l
 
 std::byte* Dataset::read(Run run, const Extent& extent, std::optional<std::uint64_t> time,
                          std::byte* out) {
+  return read(native_type(type_), size_of(type_), run, extent, time, out);
+}
+
+void Dataset::read_as_stored(Run run, Extent extent, std::optional<std::uint64_t> time,
+                             std::byte* out) {
+  const auto type = own(H5Dget_type(handle_.get()), H5Tclose, "H5Dget_type", path_);
+  const std::size_t bytes = H5Tget_size(type.get());
+  if (space().extent().size() == extent.size() + (time ? 1 : 0)) {
+    read(type.get(), bytes, run, extent, time, out);
+    return;
+  }
+  extent.pop_back();
+  const std::uint64_t first = run.offset / bytes;
+  const Run elements{first, (run.end() + bytes - 1) / bytes - first};
+  std::vector<std::byte> whole(elements.length * bytes);
+  read(type.get(), bytes, elements, extent, time, whole.data());
+  std::copy_n(whole.data() + run.offset % bytes, run.length, out);
+}
+
+std::byte* Dataset::read(hid_t type, std::size_t bytes, Run run, const Extent& extent,
+                         std::optional<std::uint64_t> time, std::byte* out) {
   Space memory(Extent{1});
   Space file = space();
   for (const auto& box : boxes_of_range(run, extent)) {
     file.select(box, time);
     memory.become_dense(box, time.has_value());
-    check(H5Dread(handle_.get(), native_type(type_), memory.get(), file.get(), H5P_DEFAULT, out),
-          "H5Dread", path_);
-    out += element_count(box) * size_of(type_);
+    check(H5Dread(handle_.get(), type, memory.get(), file.get(), H5P_DEFAULT, out), "H5Dread",
+          path_);
+    out += element_count(box) * bytes;
   }
   return out;
 }

@@ -73,6 +73,10 @@ class Dataset {
   /// that time. Returns the end of what was read.
   std::byte* read(Run run, const Extent& extent, std::optional<std::uint64_t> time, std::byte* out);
 
+  /// The same in the file's own type, so that nothing is converted. Where the dataset has one
+  /// dimension less than that, the last is that of the bytes of its elements.
+  void read_as_stored(Run run, Extent extent, std::optional<std::uint64_t> time, std::byte* out);
+
   /// One dataset's part of a call that moves several.
   struct Part;
   static void write(std::span<const Part> parts, const TransferList& list);  ///< H5Dwrite_multi
@@ -106,6 +110,9 @@ class Dataset {
   [[noreturn]] void refuse_layout(const char* reason) const;
 
  private:
+  std::byte* read(hid_t type, std::size_t bytes, Run run, const Extent& extent,
+                  std::optional<std::uint64_t> time, std::byte* out);
+
   struct Columns;
   static void move(std::span<const Part> parts, const std::function<void(Columns&)>& call);
 

@@ -511,6 +511,18 @@ SLABMARK_SYNC(fdatasync)
 SLABMARK_MMAP(mmap)
 SLABMARK_MMAP(mmap64)
 
+int rename(const char* from, const char* to) noexcept {
+  const int status = SLABMARK_NEXT("rename", int(const char*, const char*))(from, to);
+  if (status == 0 && !is_other_process()) renamed(from);
+  return status;
+}
+int renameat(int folder, const char* from, int other, const char* to) noexcept {
+  const auto next = SLABMARK_NEXT("renameat", int(int, const char*, int, const char*));
+  const int status = next(folder, from, other, to);
+  if (status == 0 && !is_other_process()) renamed(whole_path(folder, from).c_str());
+  return status;
+}
+
 SLABMARK_FOPEN(fopen)
 SLABMARK_FOPEN(fopen64)
 SLABMARK_FREOPEN(freopen)

@@ -99,13 +99,18 @@ int blocking(int ncid, const Call& call, const std::function<int()>& native) {
   brought.blocking = true;
   OpenFile::Taken taken;
   const bool puts = call.direction == Direction::put;
+  bool is_left = false;
   bring(brought, [&] {
+    is_left = goes_unasked(*file, file->most_pieces(call));
+    if (is_left) return;
     taken = file->take(call);
     if (!taken.taken) brought.native_reason = "for PnetCDF to judge or convert";
     if (taken.request) (puts ? brought.puts : brought.gets).push_back(taken.request.get());
   });
-  const Outcome outcome = attempt(*file, brought);
-  if (!outcome.native) return outcome.error;
+  if (!is_left) {
+    const Outcome outcome = attempt(*file, brought);
+    if (!outcome.native) return outcome.error;
+  }
   if (puts) file->written_natively(call.variable);
   return native();
 }

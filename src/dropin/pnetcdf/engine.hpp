@@ -27,6 +27,9 @@ class Unasked {
     return true;
   }
 
+  /// Whether the next call is one.
+  bool is_next() const { return left_ > 0; }
+
   /// Whether this rank had work for a plan in a call that went unasked. Once one had, all calls of
   /// the program are asked about.
   bool missed() const { return missed_; }

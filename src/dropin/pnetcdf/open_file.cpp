@@ -172,39 +172,69 @@ void OpenFile::know_header() {
   SLABMARK_NATIVE(ncmpi_inq_unlimdim)(opening_.ncid, &unlimited_dimension_);
   SLABMARK_NATIVE(ncmpi_inq_recsize)(opening_.ncid, &record_size);
   record_size_ = static_cast<std::uint64_t>(record_size);
-  variables_.assign(static_cast<std::size_t>(std::max(count, 0)), std::nullopt);
+  shapes_.assign(static_cast<std::size_t>(std::max(count, 0)), std::nullopt);
+  variables_.assign(shapes_.size(), std::nullopt);
+  lengths_.clear();
 }
 
-const OpenFile::Variable* OpenFile::variable(int id) {
+const Shape* OpenFile::shape(int id) {
   know_header();
-  if (id < 0 || static_cast<std::size_t>(id) >= variables_.size()) return nullptr;
-  auto& known = variables_[static_cast<std::size_t>(id)];
+  if (id < 0 || static_cast<std::size_t>(id) >= shapes_.size()) return nullptr;
+  auto& known = shapes_[static_cast<std::size_t>(id)];
   if (known) return &*known;
-  nc_type type = NC_NAT;
   int dims = 0;
-  MPI_Offset offset = 0;
-  if (SLABMARK_NATIVE(ncmpi_inq_vartype)(opening_.ncid, id, &type) != NC_NOERR ||
-      SLABMARK_NATIVE(ncmpi_inq_varndims)(opening_.ncid, id, &dims) != NC_NOERR ||
-      SLABMARK_NATIVE(ncmpi_inq_varoffset)(opening_.ncid, id, &offset) != NC_NOERR) {
-    return nullptr;
-  }
-  Variable found{is_classic(type) ? std::optional(type) : std::nullopt,
-                 {},
-                 static_cast<std::uint64_t>(offset)};
+  if (SLABMARK_NATIVE(ncmpi_inq_varndims)(opening_.ncid, id, &dims) != NC_NOERR) return nullptr;
   std::vector<int> ids(static_cast<std::size_t>(dims) + 1);
   SLABMARK_NATIVE(ncmpi_inq_vardimid)(opening_.ncid, id, ids.data());
-  for (int d = 0; d < dims; ++d) {
-    MPI_Offset length = 0;
-    const bool of_records = ids[static_cast<std::size_t>(d)] == unlimited_dimension_;
-    if (!of_records) {
-      SLABMARK_NATIVE(ncmpi_inq_dimlen)
-      (opening_.ncid, ids[static_cast<std::size_t>(d)], &length);
-    }
-    found.shape.lengths.push_back(length);
-    found.shape.has_records |= of_records;
+  ids.pop_back();
+  Shape found;
+  for (const int dimension : ids) {
+    const bool of_records = dimension == unlimited_dimension_;
+    found.lengths.push_back(of_records ? 0 : length_of(dimension));
+    found.has_records |= of_records;
   }
   known = std::move(found);
   return &*known;
+}
+
+MPI_Offset OpenFile::length_of(int dimension) {
+  const auto [found, is_new] = lengths_.try_emplace(dimension, 0);
+  if (is_new) SLABMARK_NATIVE(ncmpi_inq_dimlen)(opening_.ncid, dimension, &found->second);
+  return found->second;
+}
+
+const OpenFile::Variable* OpenFile::variable(int id) {
+  const Shape* const its_shape = shape(id);
+  if (!its_shape) return nullptr;
+  auto& known = variables_[static_cast<std::size_t>(id)];
+  if (known) return &*known;
+  nc_type type = NC_NAT;
+  MPI_Offset offset = 0;
+  if (SLABMARK_NATIVE(ncmpi_inq_vartype)(opening_.ncid, id, &type) != NC_NOERR ||
+      SLABMARK_NATIVE(ncmpi_inq_varoffset)(opening_.ncid, id, &offset) != NC_NOERR) {
+    return nullptr;
+  }
+  known = {is_classic(type) ? std::optional(type) : std::nullopt, *its_shape,
+           static_cast<std::uint64_t>(offset)};
+  return &*known;
+}
+
+std::uint64_t OpenFile::most_pieces(const Call& call) {
+  constexpr auto unknown = std::numeric_limits<std::uint64_t>::max();
+  const Access& access = call.access;
+  if (access.kind == Access::Kind::var1) return 1;
+  const Shape* const its = shape(call.variable);
+  if (!its || !access.count || access.stride || access.kind == Access::Kind::varn) return unknown;
+  std::uint64_t pieces = 1;
+  bool in_one = true;  // the dimensions behind
+  for (std::size_t d = its->lengths.size(); d-- > 0 && pieces < unknown / largest_request;) {
+    const MPI_Offset count = access.count[d];
+    if (count < 0 || count > static_cast<MPI_Offset>(largest_request)) return unknown;
+    const bool of_records = d == 0 && its->has_records;
+    if (!in_one || of_records) pieces *= static_cast<std::uint64_t>(count);
+    in_one = in_one && count == its->lengths[d];
+  }
+  return pieces;
 }
 
 std::uint64_t OpenFile::records() {

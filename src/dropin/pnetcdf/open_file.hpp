@@ -69,6 +69,8 @@ class OpenFile {
     std::unique_ptr<Request> request;  ///< null for no elements
   };
   Taken take(const Call& call);
+  /// More pieces than these a call does not ask for.
+  std::uint64_t most_pieces(const Call& call);
 
   /// Keeps a request and returns its id.
   int post(std::unique_ptr<Request> request);
@@ -130,6 +132,8 @@ class OpenFile {
     Shape shape;
     std::uint64_t offset = 0;
   };
+  const Shape* shape(int id);
+  MPI_Offset length_of(int dimension);
   const Variable* variable(int id);
   void know_header();
   int repost(const Request& request, int* id);
@@ -139,7 +143,9 @@ class OpenFile {
   Mode mode_;
 
   // Of the header, as long as it stays as it is.
+  std::vector<std::optional<Shape>> shapes_;
   std::vector<std::optional<Variable>> variables_;
+  std::map<int, MPI_Offset> lengths_;  ///< of dimensions
   int unlimited_dimension_ = -1;
   std::uint64_t record_size_ = 0;
   bool header_known_ = false;

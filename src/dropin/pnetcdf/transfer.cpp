@@ -17,6 +17,7 @@ namespace {
 // A blocking call is taken where some rank's request falls into so many pieces: fewer are no work
 // for PnetCDF.
 constexpr std::int64_t worth_a_plan = 32;
+constexpr const char* few_pieces = "few pieces";
 
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
@@ -215,7 +216,7 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   Common common;
   common.pieces = pieces(brought);
   const bool is_work = common.pieces >= worth_a_plan && !brought.native_reason;
-  if (brought.blocking && engine.unasked.next(is_work)) return natively("few pieces");
+  if (brought.blocking && engine.unasked.next(is_work)) return natively(few_pieces);
   common.missed = engine.unasked.missed();
   // A file that is opened now takes no agreement of its own.
   const bool expects_plan = !brought.native_reason && (!brought.blocking || is_work);
@@ -247,7 +248,7 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   const bool has_plan = put_shift != RequestPlan::none() && get_shift != RequestPlan::none();
   const bool is_left = brought.blocking && !has_plan && common.pieces < worth_a_plan;
   heard(is_left);
-  if (is_left) return natively("few pieces");
+  if (is_left) return natively(few_pieces);
   if (common.unprepared && !file.prepare()) {
     return natively("the file cannot be opened a second time");
   }
@@ -278,6 +279,13 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   for (const Request* request : brought.puts) report.put_bytes += request->bytes();
   for (const Request* request : brought.gets) report.get_bytes += request->bytes();
   return {false, error};
+}
+
+bool goes_unasked(OpenFile& file, std::uint64_t most_pieces) {
+  Unasked& unasked = file.engine().unasked;
+  if (most_pieces >= worth_a_plan || !unasked.is_next()) return false;
+  ++file.report().native_calls[few_pieces];  // may throw, before the call is counted
+  return unasked.next(false);
 }
 
 }  // namespace slabmark::dropin

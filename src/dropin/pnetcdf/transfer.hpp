@@ -23,4 +23,8 @@ struct Outcome {
 /// where memory is short on one of them: what a call needs is asked for before ranks depend on it.
 Outcome transfer(OpenFile& file, const Brought& brought);
 
+/// Whether a blocking call of this rank goes to PnetCDF whatever else there is to know of it: it is
+/// one that no rank asks the others about, and asks for so many pieces at most.
+bool goes_unasked(OpenFile& file, std::uint64_t most_pieces);
+
 }  // namespace slabmark::dropin

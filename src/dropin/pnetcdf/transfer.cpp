@@ -98,32 +98,11 @@ class Transfer {
 
   /// Collective. Returns the error code of this rank.
   int move(Side& side, bool puts, std::int64_t shift) {
-    const auto place_of = [this](ArrayName array) { return file_.place_of(array); };
-    Report& report = file_.report();
     Region region;
     std::vector<ArrayName> arrays;
-    if (shift != RequestPlan::none()) {
-      arrays = side.plans.front()->arrays(shift);
-      if (!side.plans.front()->place(arrays, place_of, file_.padding(), region)) {
-        shift = RequestPlan::none();
-      }
-    }
-    if (shift == RequestPlan::none()) {
-      const Stopwatch watch(report.plan_seconds);
-      if (!have_memory_to_plan(engine_.comm, pieces_of(side), engine_.rearranger->aggregators())) {
-        return NC_ENOMEM;
-      }
-      if (side.plans.size() == Engine::most_plans) side.plans.pop_back();
-      side.plans.push_front(std::make_unique<RequestPlan>(
-          engine_.comm, side.posted, puts, place_of,
-          RequestPlan::Aggregation{engine_.rearranger->aggregators(), file_.alignment(),
-                                   file_.padding()}));
-      arrays = side.plans.front()->arrays(0);
-      side.plans.front()->place(arrays, place_of, file_.padding(), region);
-      ++report.plans_made;
-      report.plan_bytes = std::max(report.plan_bytes, side.plans.front()->memory());
-    } else {
-      ++report.plans_used_again;
+    if (!use_again(side, shift, arrays, region)) {
+      const int error = make_plan(side, puts, arrays, region);
+      if (error != NC_NOERR) return error;
     }
     const RequestPlan& plan = *side.plans.front();
     std::vector<std::byte> staging;
@@ -139,25 +118,10 @@ class Transfer {
     for (std::size_t i = 0; puts && i < arrays.size(); ++i) {
       fresh[plan.array_of(i)] = file_.take_fresh(arrays[i]);
     }
-    const Rearranger::Flush flush{region, plan.flush(), buffers, fresh,
-                                  std::endian::native == std::endian::little};
-    try {
-      if (puts) {
-        report.tally += engine_.rearranger->write(
-            flush, [this](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
-              file_.data().write(offset, memory, bytes);
-            });
-      } else {
-        report.tally += engine_.rearranger->read(
-            flush, [this](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
-              file_.data().read(offset, memory, bytes);
-            });
-      }
-    } catch (const PnetcdfError& failure) {
-      return failure.code;
-    }
-    if (!puts) plan.distribute(side.posted, region, staging);
-    return NC_NOERR;
+    const int error = access(
+        {region, plan.flush(), buffers, fresh, std::endian::native == std::endian::little}, puts);
+    if (error == NC_NOERR && !puts) plan.distribute(side.posted, region, staging);
+    return error;
   }
 
   /// Collective: the code of the rank that has the lowest; codes are negative.
@@ -168,6 +132,51 @@ class Transfer {
   }
 
  private:
+  /// Whether the latest plan serves, with requests so many records further on.
+  bool use_again(const Side& side, std::int64_t shift, std::vector<ArrayName>& arrays,
+                 Region& region) {
+    if (shift == RequestPlan::none()) return false;
+    arrays = side.plans.front()->arrays(shift);
+    const bool serves = side.plans.front()->place(arrays, place_of_, file_.padding(), region);
+    if (serves) ++file_.report().plans_used_again;
+    return serves;
+  }
+
+  /// Collective. Returns the same error code on all ranks.
+  int make_plan(Side& side, bool puts, std::vector<ArrayName>& arrays, Region& region) {
+    Report& report = file_.report();
+    const Stopwatch watch(report.plan_seconds);
+    const auto& aggregators = engine_.rearranger->aggregators();
+    if (!have_memory_to_plan(engine_.comm, pieces_of(side), aggregators)) return NC_ENOMEM;
+    if (side.plans.size() == Engine::most_plans) side.plans.pop_back();
+    side.plans.push_front(std::make_unique<RequestPlan>(
+        engine_.comm, side.posted, puts, place_of_,
+        RequestPlan::Aggregation{aggregators, file_.alignment(), file_.padding()}));
+    arrays = side.plans.front()->arrays(0);
+    side.plans.front()->place(arrays, place_of_, file_.padding(), region);
+    ++report.plans_made;
+    report.plan_bytes = std::max(report.plan_bytes, side.plans.front()->memory());
+    return NC_NOERR;
+  }
+
+  int access(const Rearranger::Flush& flush, bool puts) try {
+    DataFile& data = file_.data();
+    if (puts) {
+      file_.report().tally += engine_.rearranger->write(
+          flush, [&](std::uint64_t offset, const std::byte* memory, std::uint64_t bytes) {
+            data.write(offset, memory, bytes);
+          });
+    } else {
+      file_.report().tally += engine_.rearranger->read(
+          flush, [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
+            data.read(offset, memory, bytes);
+          });
+    }
+    return NC_NOERR;
+  } catch (const PnetcdfError& failure) {
+    return failure.code;
+  }
+
   static std::uint64_t pieces_of(const Side& side) {
     std::set<const Geometry*> geometries;
     std::uint64_t pieces = 0;
@@ -179,6 +188,7 @@ class Transfer {
 
   OpenFile& file_;
   Engine& engine_;
+  const RequestPlan::PlaceOf place_of_ = [this](ArrayName array) { return file_.place_of(array); };
 };
 
 std::int64_t pieces(const Brought& brought) {
@@ -202,6 +212,32 @@ void say(const Brought& brought, Side& puts, Side& gets, Common& common) {
   say_shifts(gets);
   const std::size_t requests = brought.puts.size() + brought.gets.size();
   if (!has_memory_for(bytes_of_call + requests * bytes_of_request)) throw std::bad_alloc();
+}
+
+/// A side and by how many records a plan for it is to be used further on.
+struct Shifted {
+  Side& side;
+  std::int64_t shift;
+};
+
+/// Collective: puts before gets. Returns the same error code on all ranks.
+int move_all(OpenFile& file, const Common& common, const Shifted& puts, const Shifted& gets) {
+  const Stopwatch watch(file.report().seconds);
+  Transfer now(file);
+  int error = NC_NOERR;
+  if (common.puts) {
+    const auto end_record = static_cast<std::uint64_t>(common.end_record);
+    if (end_record > 0 && end_record > file.records()) {
+      error = file.grow(end_record);
+      // Its element must be in the file before it is written over.
+      file.engine().comm.barrier();
+    }
+    const int failure = now.move(puts.side, true, puts.shift);
+    // Nobody reads before all have written.
+    error = now.agreed(std::min(error, failure));
+  }
+  if (common.gets) error = std::min(error, now.agreed(now.move(gets.side, false, gets.shift)));
+  return error;
 }
 
 }  // namespace
@@ -253,26 +289,12 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
     return natively("the file cannot be opened a second time");
   }
 
-  const Stopwatch watch(report.seconds);
   // With other settings the engine has dropped its plans.
   const auto still = [](const Side& side, std::int64_t shift) {
     return side.plans.empty() ? RequestPlan::none() : shift;
   };
-  Transfer now(file);
-  int error = NC_NOERR;
-  if (common.puts) {
-    const auto end_record = static_cast<std::uint64_t>(common.end_record);
-    if (end_record > 0 && end_record > file.records()) {
-      error = file.grow(end_record);
-      // Its element must be in the file before it is written over.
-      engine.comm.barrier();
-    }
-    const int failure = now.move(puts, true, still(puts, put_shift));
-    // Nobody reads before all have written.
-    error = now.agreed(std::min(error, failure));
-  }
-  if (common.gets)
-    error = std::min(error, now.agreed(now.move(gets, false, still(gets, get_shift))));
+  const int error =
+      move_all(file, common, {puts, still(puts, put_shift)}, {gets, still(gets, get_shift)});
   ++report.waits;
   report.put_requests += brought.puts.size();
   report.get_requests += brought.gets.size();

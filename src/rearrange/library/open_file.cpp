@@ -299,6 +299,23 @@ void OpenFile::move_by_thread(Requests requests) {
   system_->submit(work, bytes);
 }
 
+/// Collective: shared memory for so many bytes a flush, in which nothing is left of what was
+/// copied.
+bool OpenFile::widen_handover(std::uint64_t bytes, Requests& requests) {
+  Handover& handover = *system_->handover();
+  if (!system_->may_hold(handover.flushes() * bytes / handover.most_served())) return false;
+  agreed(system_->comm(), SLABMARK_EARGUMENT, [&] {
+    for (Request& request : requests) {
+      if (request.position) copy_apart(request);
+      request.position.reset();
+    }
+  });
+  system_->wait_for_background();
+  system_->order(
+      {static_cast<std::int64_t>(IoRanks::Order::reserve), static_cast<std::int64_t>(bytes)});
+  return handover.reserve(bytes) && handover.claim(number_);
+}
+
 // All ranks have agreed that they have the same requests, so they come to the same.
 bool OpenFile::hand_over(Requests& requests) {
   Handover& handover = *system_->handover();
@@ -327,19 +344,7 @@ bool OpenFile::hand_over(Requests& requests) {
     }
   }
   if (bytes == 0) return true;
-  if (bytes > handover.bytes()) {
-    if (!system_->may_hold(handover.flushes() * bytes / handover.most_served())) return false;
-    agreed(system_->comm(), SLABMARK_EARGUMENT, [&] {
-      for (Request& request : requests) {
-        if (request.position) copy_apart(request);
-        request.position.reset();
-      }
-    });
-    system_->wait_for_background();
-    system_->order(
-        {static_cast<std::int64_t>(IoRanks::Order::reserve), static_cast<std::int64_t>(bytes)});
-    if (!handover.reserve(bytes) || !handover.claim(number_)) return false;
-  }
+  if (bytes > handover.bytes() && !widen_handover(bytes, requests)) return false;
   FileData::Moved moved;
   std::vector<std::uint64_t> positions;
   const auto add = [&](const Request& request, bool holes, std::uint64_t position) {

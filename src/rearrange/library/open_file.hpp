@@ -89,6 +89,7 @@ class OpenFile {
   void flush_as(Operation operation);
   void move(const Requests& requests, bool writing, bool later = false);
   void move_by_thread(Requests requests);
+  bool widen_handover(std::uint64_t bytes, Requests& requests);
   bool hand_over(Requests& requests);
   void check(int code) const;
 

@@ -6,6 +6,7 @@ names, and then 'slabmark capture --merge run.pattern.parts'.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import shlex
@@ -177,7 +178,8 @@ def merge(spool, output, arguments, command):
     words = [programs.find("slabmark-pattern"), "merge", str(spool), "-o", str(output)]
     words += ["--anonymous"] * arguments.anonymous + ["--allow-missing"] * arguments.allow_missing
     words += ["--overwrite"] * arguments.overwrite
-    words += [f"--launch={word}" for word in command]
+    if command:  # names of files need not be UTF-8, JSON is
+        words.append("--launch=" + json.dumps([os.fsencode(word).decode(errors="replace") for word in command]))
     print(programs.output_of(words, timeout=3600), end="", file=sys.stderr)
     if not arguments.keep_parts:
         shutil.rmtree(spool)

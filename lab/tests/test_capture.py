@@ -1,5 +1,6 @@
 """slabmark capture: what is set, what is refused, and a program that is run and merged."""
 
+import json
 import os
 import pathlib
 import stat
@@ -87,8 +88,11 @@ def test_a_program_is_captured_and_its_status_is_that_of_the_command(tmp_path):
     program = programs.find("e3sm_io")
     programs.output_of([programs.find("slabmark-decomp"), "generate", "f", "--ne", "2", "--ranks", "2", "-o", str(tmp_path / "f.nc")])
     pattern = tmp_path / "run.pattern"
-    done = slabmark("capture", "-o", pattern, "--levels", "pnetcdf", "--", program, "-q", tmp_path / "f.nc", "-n", "1", "-o", tmp_path)
+    words = ["sh", "-c", 'exec "$@"', "", program, "-q", tmp_path / "f.nc", "-n", "1", "-o", tmp_path]
+    done = slabmark("capture", "-o", pattern, "--levels", "pnetcdf", "--", *words)
     assert done.returncode == 0, done.stderr
+    shown = json.loads(programs.output_of([programs.find("slabmark-pattern"), "show", str(pattern)]))
+    assert shown["launch"] == [str(word) for word in words]
     assert pattern.exists() and not pathlib.Path(f"{pattern}.parts").exists()
     assert "run.pattern: 1 rank" in done.stderr
     done = slabmark("capture", "-o", tmp_path / "nothing.pattern", "--", "sh", "-c", "exit 7")

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mpi.h>
 
 #include "base/error.hpp"
@@ -110,6 +111,7 @@ class Maker {
     });
     const Schedule schedule(moves);
     describe(schedule, *moved);
+    find_repeats(schedule, *moved);
     run_->why_not = why_not(survey);
 
     CapturedPattern made{pattern_of(schedule, *moved), std::nullopt, {}};
@@ -186,9 +188,9 @@ class Maker {
     for (const std::vector<Move>& round : schedule.moves) {
       std::uint64_t bytes = 0;
       for (const Move& move : round) {
-        const SelectionPtr selection = moved.selection(move);
-        if (selection)
-          bytes += selection->element_count() * size_of(elements_.at(move.definition).type);
+        const EachOnce* const made = moved.selection(move);
+        if (made)
+          bytes += made->selection->element_count() * size_of(elements_.at(move.definition).type);
       }
       all.insert(bytes);
     }
@@ -241,6 +243,17 @@ class Maker {
     }
   }
 
+  /// Collective.
+  void find_repeats(const Schedule& schedule, const RecordedMoves& moved) {
+    for (std::size_t r = 0; r < schedule.moves.size(); ++r) {
+      for (std::size_t i = 0; i < schedule.moves[r].size(); ++i) {
+        const EachOnce* const made = moved.selection(schedule.moves[r][i]);
+        if (made && !made->places.empty()) run_->repeats[{r, i}] = made->places;
+      }
+    }
+    repeats_ = comm_.any(!run_->repeats.empty());
+  }
+
   std::string why_not(Survey& survey) {
     const std::uint64_t ranks = run_->file.ranks();
     if (!run_->recorded_rank) {
@@ -280,28 +293,36 @@ class Maker {
 
   /// Where what methods move is less, or lies otherwise, than what the program moved: sentences.
   std::string caveats() const {
-    std::string text;
+    const char* const did = run_->direction == capture::writes ? "wrote" : "read";
+    std::vector<std::string> all;
     if (tells_files_apart_) {
-      text = fmt::format(
+      all.push_back(fmt::format(
           "The program {} {} files; methods other than as-captured have one with the datasets of "
           "all.",
-          run_->direction == capture::writes ? "wrote" : "read", run_->files.size());
+          did, run_->files.size()));
+    }
+    if (repeats_) {
+      all.push_back(fmt::format(
+          "The program {} some elements more than once in a round; methods other than as-captured "
+          "move them once, and all bytes are counted so.",
+          did));
     }
     std::set<std::string> addresses;
     for (const std::uint64_t definition : run_->datasets) {
       const json type = run_->file.definitions()[definition].value("type", json());
       if (type.is_object() && type.value("addresses", false)) addresses.insert(name_of(definition));
     }
-    if (addresses.empty()) return text;
-    const std::string which =
-        addresses.size() == 1
-            ? fmt::format("'{}'", *addresses.begin())
-            : fmt::format("{} datasets (such as '{}')", addresses.size(), *addresses.begin());
-    return text + fmt::format(
-                      "{}The elements of {} hold addresses (variable length, references): "
-                      "what they lead to is not recorded, so the bytes of the addresses are "
-                      "moved alone.",
-                      text.empty() ? "" : " ", which);
+    if (!addresses.empty()) {
+      const std::string which =
+          addresses.size() == 1
+              ? fmt::format("'{}'", *addresses.begin())
+              : fmt::format("{} datasets (such as '{}')", addresses.size(), *addresses.begin());
+      all.push_back(fmt::format(
+          "The elements of {} hold addresses (variable length, references): what they lead to is "
+          "not recorded, so the bytes of the addresses are moved alone.",
+          which));
+    }
+    return fmt::format("{}", fmt::join(all, " "));
   }
 
   Target target_of(const Move& move) const {
@@ -365,10 +386,10 @@ class Maker {
     for (const auto& moves : schedule.moves) {
       rounds->emplace_back();
       for (const Move& move : moves) {
-        SelectionPtr selection = moved.selection(move);
-        if (!selection) selection = selections_->none(move.definition);
-        rounds->back().push_back(
-            {places_.at(target_of(move)), move.time, std::move(selection), nullptr});
+        const EachOnce* const made = moved.selection(move);
+        rounds->back().push_back({places_.at(target_of(move)), move.time,
+                                  made ? made->selection : selections_->none(move.definition),
+                                  nullptr});
       }
     }
     pattern.transfers = [rounds](std::uint64_t round) { return rounds->at(round); };
@@ -383,6 +404,7 @@ class Maker {
   std::map<Target, std::size_t> places_;
   bool file_a_round_ = false;
   bool tells_files_apart_ = false;
+  bool repeats_ = false;  ///< some rank moves an element more than once in a round
 };
 
 }  // namespace

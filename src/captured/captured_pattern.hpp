@@ -11,6 +11,7 @@
 #include "captured/captured_walk.hpp"
 #include "parallel/comm.hpp"
 #include "pattern/pattern.hpp"
+#include "pattern/piece.hpp"
 
 namespace slabmark {
 
@@ -58,6 +59,9 @@ struct CapturedRun {
   std::vector<std::string> dataset_names;
   /// Paths of files that more ranks than one opened.
   std::set<std::uint64_t> shared_paths;
+  /// By round and transfer: where in its buffer the elements of this rank's calls are, if these
+  /// move some more than once and the transfer does not. Else there is nothing.
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<Piece>> repeats;
   std::vector<double> thought;  ///< seconds before each round, of the longest thinker
   /// Why the program's own calls cannot be made again; empty: they can.
   std::string why_not;
@@ -68,7 +72,8 @@ struct CapturedRun {
 /// one record; of several files, what ranks went to and fro between. Files of the same datasets,
 /// each of one round and as many bytes, become a file a round; other files one file, with their
 /// datasets beside each other. Types that are none of ElementType are moved as bytes, in one more
-/// dimension. Where ranks wrote the same element, all do. Collective. Throws an agreed InputError
+/// dimension. Where ranks wrote the same element, all do; one that a rank moves more than once
+/// in a round is moved once. Collective. Throws an agreed InputError
 /// where the file is no pattern file, or nothing in it moves.
 CapturedPattern make_captured_pattern(const Comm& comm, const CapturedPatternRequest& request);
 

@@ -31,9 +31,10 @@ class RecordedMoves {
 
   /// In the order in which they first came.
   const std::vector<Move>& moves() const { return order_; }
-  SelectionPtr selection(const Move& move) const {
+  /// Null: they do nothing of it.
+  const EachOnce* selection(const Move& move) const {
     const auto found = parts_.find(move);
-    return found == parts_.end() ? nullptr : concatenated(found->second);
+    return found == parts_.end() ? nullptr : &selections_.together(found->second);
   }
   /// From which round it came to which, in the order in which that first was so.
   const std::vector<RoundStep>& steps() const { return steps_; }

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "capture/hash.hpp"
+#include "geometry/hyperslab.hpp"
 
 namespace slabmark {
 
@@ -69,6 +70,73 @@ SelectionPtr make(const Extent& extent, std::size_t rank, std::uint64_t bytes,
   });
 }
 
+SelectionPtr concatenated(const std::vector<SelectionPtr>& parts) {
+  if (parts.size() == 1) return parts.front();
+  std::vector<std::uint64_t> ends;
+  std::uint64_t count = 0;
+  for (const SelectionPtr& part : parts) ends.push_back(count += part->hyperslab_count());
+  return select_generated(parts.front()->extent(), count, [=](std::uint64_t i, Hyperslab& slab) {
+    const auto part =
+        static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), i) - ends.begin());
+    parts[part]->hyperslab(i - (part > 0 ? ends[part - 1] : 0), slab);
+  });
+}
+
+/// Runs that ascend and do not touch, of runs that ascend.
+RunList united(const RunList& runs) {
+  RunList all;
+  for (const Run run : runs) {
+    if (all.empty() || run.offset > all.back().end()) {
+      all.push_back(run);
+    } else {
+      all.back().length = std::max(all.back().end(), run.end()) - all.back().offset;
+    }
+  }
+  return all;
+}
+
+/// Those elements, by one of the hyperslabs if it takes them all.
+SelectionPtr taking(const RunList& runs, std::uint64_t elements, const Selection& all) {
+  std::vector<Hyperslab> slabs(1);
+  for (std::uint64_t i = 0; i < all.hyperslab_count(); ++i) {
+    all.hyperslab(i, slabs.front());
+    if (element_count(slabs.front()) == elements)
+      return select_hyperslabs(all.extent(), std::move(slabs));
+  }
+  slabs.clear();
+  for (const Run run : runs) {
+    for (Hyperslab& box : boxes_of_range(run, all.extent())) slabs.push_back(std::move(box));
+  }
+  return select_hyperslabs(all.extent(), std::move(slabs));
+}
+
+EachOnce each_once(SelectionPtr all) {
+  if (all->ascending()) return {std::move(all), {}};
+  RunList in_order;
+  all->for_each_run([&](Run run) { in_order.push_back(run); });
+  RunList ascending = in_order;
+  std::sort(ascending.begin(), ascending.end());
+  const RunList once = united(ascending);
+  std::vector<std::uint64_t> before;  // elements, by run
+  std::uint64_t elements = 0;
+  for (const Run run : once) {
+    before.push_back(elements);
+    elements += run.length;
+  }
+  if (elements == all->element_count()) return {std::move(all), {}};
+  EachOnce made;
+  std::uint64_t taken = 0;
+  for (const Run run : in_order) {
+    const auto after = std::upper_bound(once.begin(), once.end(), run.offset,
+                                        [](std::uint64_t at, Run of) { return at < of.offset; });
+    const auto of = static_cast<std::size_t>(after - once.begin()) - 1;
+    made.places.push_back({taken, before[of] + run.offset - once[of].offset, run.length});
+    taken += run.length;
+  }
+  made.selection = taking(once, elements, *all);
+  return made;
+}
+
 }  // namespace
 
 ElementShape element_of(const json& definition, const std::string& path) {
@@ -101,16 +169,10 @@ Extent Selections::extent_of(std::uint64_t definition) const {
   return extent;
 }
 
-SelectionPtr concatenated(const std::vector<SelectionPtr>& parts) {
-  if (parts.size() == 1) return parts.front();
-  std::vector<std::uint64_t> ends;
-  std::uint64_t count = 0;
-  for (const SelectionPtr& part : parts) ends.push_back(count += part->hyperslab_count());
-  return select_generated(parts.front()->extent(), count, [=](std::uint64_t i, Hyperslab& slab) {
-    const auto part =
-        static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), i) - ends.begin());
-    parts[part]->hyperslab(i - (part > 0 ? ends[part - 1] : 0), slab);
-  });
+const EachOnce& Selections::together(const std::vector<SelectionPtr>& parts) {
+  const auto [known, is_new] = together_.try_emplace(parts);
+  if (is_new) known->second = each_once(concatenated(parts));
+  return known->second;
 }
 
 }  // namespace slabmark

@@ -10,6 +10,7 @@
 
 #include "captured/captured_walk.hpp"
 #include "pattern/pattern.hpp"
+#include "pattern/piece.hpp"
 
 namespace slabmark {
 
@@ -21,6 +22,14 @@ struct ElementShape {
 
 /// Of a dataset of the pattern file at `path`. Throws InputError where the type has no size.
 ElementShape element_of(const nlohmann::json& definition, const std::string& path);
+
+/// What a selection takes, each element once: in the order of calls, or ascending where something
+/// is taken more often.
+struct EachOnce {
+  SelectionPtr selection;
+  /// The other case: of all elements in the order of calls (`file`) where they are in `selection`.
+  std::vector<Piece> places;
+};
 
 /// Makes selections, the same object for the same one.
 class Selections {
@@ -42,6 +51,9 @@ class Selections {
   /// Boxes as PlacedBoxes::numbers has them.
   SelectionPtr of(std::uint64_t definition, std::size_t rank, std::vector<std::int64_t> numbers);
 
+  /// Several selections of one shape, one after another.
+  const EachOnce& together(const std::vector<SelectionPtr>& parts);
+
   Extent extent_of(std::uint64_t definition) const;
 
  private:
@@ -49,9 +61,7 @@ class Selections {
   const std::map<std::uint64_t, ElementShape>& elements_;
   std::map<Extent, SelectionPtr> all_, none_;
   std::map<std::tuple<Extent, std::uint64_t, std::uint64_t>, SelectionPtr> known_;
+  std::map<std::vector<SelectionPtr>, EachOnce> together_;
 };
-
-/// Several selections of one shape, one after another.
-SelectionPtr concatenated(const std::vector<SelectionPtr>& parts);
 
 }  // namespace slabmark

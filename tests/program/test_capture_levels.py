@@ -788,6 +788,45 @@ def test_elements_of_any_fixed_type_are_played_by_the_program_s_own_calls_and_ot
         assert len(re.findall(r"^\S+ .* yes$", done.stdout, re.M)) == 3, done.stdout
 
 
+MOVED_AGAIN = """
+import sys
+import h5py, numpy
+
+path, reads = sys.argv[1:]
+point = numpy.dtype([("id", "i4"), ("x", "f8")])
+with h5py.File(path, "r" if reads else "w") as file:
+    def move(name, shape, kind, *selections):
+        dataset = file[name] if reads else file.create_dataset(name, shape, kind)
+        for selection in selections:
+            if reads:
+                dataset[selection]
+            else:
+                dataset[selection] = numpy.zeros(1, dataset.dtype)[0]
+    move("whole_and_part", (9, 6), "f4", numpy.s_[...], numpy.s_[2:4, ::3])
+    move("backwards", (9, 6), "f4", numpy.s_[5:9, 1:4], numpy.s_[2:7, 2:6], numpy.s_[0, ::2])
+    move("one", (), "i4", (), ())
+    move("points", (20,), point, numpy.s_[12:18], numpy.s_[3:14])
+    if not reads:
+        file["points"][3:7, "x"] = numpy.ones(4)
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_elements_that_are_moved_again_in_a_round_are_moved_once_by_other_methods(run, captured, tmp_path):
+    pytest.importorskip("h5py")
+    (tmp_path / "script.py").write_text(MOVED_AGAIN)
+    for pattern, more in (("0.pattern", []), ("1.pattern", ["--read"])):
+        captured(sys.executable, [tmp_path / "script.py", tmp_path / "own.h5", "reads" if more else ""])
+        done = run("slabmark-bench", ["captured", "--pattern", tmp_path / pattern, "--method",
+                                      "as-captured,hdf5-union,hdf5-slab,hdf5-rearranged,mpiio-independent,posix,pnetcdf-rearranged",
+                                      "--trials", "1", "--no-bound", "-o", tmp_path, *more])
+        assert done.returncode == 0, done.stderr
+        assert len(re.findall(r"^\S+ .* yes$", done.stdout, re.M)) == 7, done.stdout
+        assert "some elements more than once in a round" in done.stdout
+        elements = 54 * 4 + (12 + 20 - 4 + 3) * 4 + 4 + 15 * 12
+        assert f"{elements} B a trial" in done.stdout, done.stdout
+
+
 RENAMED = """
 import os, sys
 import h5py

@@ -222,7 +222,8 @@ class AsCaptured : public Method {
       make_next();
     }
     for (auto& [laid, dense] : to_empty_) laid->empty(dense);
-    for (const auto& copy : to_scatter_) copy();
+    // What a call moved goes to a part of its own first, and from there to the round's buffers.
+    for (auto copy = to_scatter_.rbegin(); copy != to_scatter_.rend(); ++copy) (*copy)();
     to_empty_.clear();
     to_scatter_.clear();
     memory_.clear();
@@ -394,9 +395,36 @@ class AsCaptured : public Method {
       ++dataset;
     }
     const std::size_t i = round.places.at({dataset, placed.time});
-    std::byte* const at = round.buffers[i] + round.done[i] * bytes;
+    const std::uint64_t first = round.done[i];
     round.done[i] += fragment.elements;
-    return at;
+    const auto repeats = run_.repeats.find({numbers_.at(placed.round), i});
+    if (repeats == run_.repeats.end()) return round.buffers[i] + first * bytes;
+    const std::uint64_t unit = size_of(context_.pattern.datasets[dataset].type);
+    const Run taken{first * bytes / unit, fragment.elements * bytes / unit};
+    return repeated(repeats->second, taken, unit, round.buffers[i],
+                    (part.event.flags & capture::writes) != 0);
+  }
+
+  /// Elements of a buffer that has each once, as the program's call has them.
+  std::byte* repeated(const std::vector<Piece>& places, Run taken, std::uint64_t unit,
+                      std::byte* buffer, bool writes) {
+    std::byte* const dense = allocate(taken.length * unit);
+    auto piece = std::upper_bound(places.begin(), places.end(), taken.offset,
+                                  [](std::uint64_t at, const Piece& of) { return at < of.file; }) -
+                 1;
+    for (std::uint64_t at = taken.offset; at < taken.end(); ++piece) {
+      const std::uint64_t skipped = at - piece->file;
+      const std::uint64_t length = std::min(piece->length - skipped, taken.end() - at);
+      std::byte* const there = dense + (at - taken.offset) * unit;
+      std::byte* const own = buffer + (piece->buffer + skipped) * unit;
+      if (writes) {
+        std::memcpy(there, own, length * unit);
+      } else {
+        to_scatter_.push_back([=] { std::memcpy(own, there, length * unit); });
+      }
+      at += length;
+    }
+    return dense;
   }
 
   /// Elements of several records, which lie in buffers of their own.

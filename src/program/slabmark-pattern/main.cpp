@@ -41,7 +41,16 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   merge->add_flag("--allow-missing", options.merge.allow_missing,
                   "Ranks that left nothing did nothing");
   merge->add_flag("--overwrite", options.rules.overwrite, "Replace the pattern file");
-  merge->add_option("--launch", options.merge.launch, "Words of the command that was captured");
+  merge->add_option_function<std::string>(
+      "--launch",
+      [&](const std::string& words) {
+        try {
+          nlohmann::json::parse(words).get_to(options.merge.launch);
+        } catch (const nlohmann::json::exception&) {
+          throw CLI::ValidationError("--launch", "a JSON list of texts is asked for");
+        }
+      },
+      "Words of the command that was captured, as JSON: they may be empty");
   CLI::App* show =
       app.add_subcommand("show", "Print the header as JSON, or the events of a rank, one a line");
   show->add_option("pattern", options.input, "Pattern file")->required();

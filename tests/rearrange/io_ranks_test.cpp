@@ -598,7 +598,8 @@ TEST_P(RearrangeIoRanks, RefuseWhatTwoRanksWriteAndNothingIsPendingThen) {
 INSTANTIATE_TEST_SUITE_P(All, RearrangeIoRanks,
                          testing::Values(Case{false, "0", 0}, Case{true, "0", 1},
                                          Case{true, "2", 0}, Case{false, "6", 0},
-                                         Case{false, "1", 1}, Case{true, "1", 2}),
+                                         Case{false, "1", 1}, Case{true, "1", 1},
+                                         Case{true, "1", 2}),
                          [](const auto& one) {
                            return std::string(one.param.half ? "Half" : "One") + "InFlight" +
                                   one.param.in_flight +

@@ -176,6 +176,14 @@ def test_the_words_follow_from_the_interval():
     assert all(text.startswith(begin) for text, begin in zip(told, begins, strict=True))
 
 
+@pytest.mark.parametrize("seconds, is_better", [(0.5, True), (2.0, False)])
+def test_what_is_slower_than_today_is_not_what_the_lines_at_the_end_are_of(seconds, is_better):
+    today, winner = candidates.Candidate("hdf5-slab"), candidates.Candidate("hdf5-union")
+    confirmed = command.Confirmed({today: [1.0] * 6, winner: [seconds] * 6}, {})
+    bench = types.SimpleNamespace(cell=lambda way: None)
+    assert command.report(winner, today, confirmed, bench, lambda *told: None) == (winner if is_better else today)
+
+
 def test_each_method_of_the_build_is_a_candidate_with_lines_of_c_or_named_as_none(run):
     built = json.loads(run("slabmark-bench", ["environment"]).stdout)["methods"]
     for name in (method["name"] for method in built if method["kind"] == "general"):

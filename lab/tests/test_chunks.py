@@ -4,6 +4,7 @@ import os
 import re
 
 import pytest
+from slabmark import pattern as patterns
 from slabmark.advise import chunks, chunks_command
 from slabmark.advise.chunks import Layout
 
@@ -59,3 +60,13 @@ def test_a_pattern_without_time_has_no_series(run, tmp_path):
     run("slabmark-decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "-o", tmp_path / "f.nc"]).check_returncode()
     done = run("slabmark", ["advise", "--chunks", str(tmp_path / "f.nc"), "-n", "1", "--launch", LAUNCHER, "-o", tmp_path])
     assert done.returncode == 2 and "--rounds" in done.stderr
+
+
+def test_a_captured_program_s_variables_may_be_in_groups(run, tmp_path):
+    made = patterns.Pattern()
+    made.variable("step/one", patterns.blocks((6, 4), (1, 1)))
+    made.step()
+    made.save(str(tmp_path / "run.pattern"))
+    words = ["advise", "--chunks", str(tmp_path / "run.pattern"), "-n", "1", "--launch", LAUNCHER, "--time", "1", "-o", tmp_path]
+    done = run("slabmark", words)
+    assert done.returncode == 0 and "of 'step/one'" in done.stdout, done.stderr

@@ -122,9 +122,14 @@ class Bench:
 
 def first_variable(file):
     """The first of the pattern's: its methods define them in its order."""
-    found = min((item for item in file.values() if isinstance(item, h5py.Dataset)), key=lambda item: h5py.h5o.get_info(item.id).addr)
-    if found.maxshape[0] is not None:
-        raise InputError("The variable has no time; give the pattern several records (--rounds), of which a series can be read.")
+    datasets = []
+    file.visititems(lambda name, item: datasets.append(item) if isinstance(item, h5py.Dataset) else None)  # a captured program's are in groups
+    found = min(datasets, key=lambda item: h5py.h5o.get_info(item.id).addr)
+    if not found.maxshape or found.maxshape[0] is not None:
+        raise InputError(
+            f"The variable '{found.name.lstrip('/')}' has no time, and it is the first of the pattern: layouts are tried where it has "
+            "several records (--rounds, or a first dimension in which a captured program grows it), of which a series can be read."
+        )
     return found
 
 

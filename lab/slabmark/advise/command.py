@@ -101,14 +101,14 @@ def main(arguments, console):
         if arguments.json:
             with open(arguments.json, "ab") as file:
                 file.writelines(bench.lines)
-        report(winner, today, confirmed, bench, tell)
+        advised = report(winner, today, confirmed, bench, tell)
         if captured.level:
             tell(in_captured_program(captured, unchanged, today, confirmed))
         elif unchanged:
             tell(in_unchanged_program(unchanged, today, confirmed))
         if captured.guess:
             tell("All of this is of a pattern that is a guess.")
-        end(winner, today, bench, tell)
+        end(advised, (winner, today), bench, tell)
     for lines in file_systems.advice(environment, arguments.output_dir):
         tell(lines)
     return 0
@@ -317,6 +317,7 @@ def confirm(bench, winner, today, unchanged=None):
 
 
 def report(winner, today, confirmed, bench, tell):
+    """Returns which of the two to take."""
     failed = [f"{way.label} failed: {confirmed.failed[way]}" for way in (today, winner) if way in confirmed.failed]
     tell()
     if winner == today:
@@ -326,9 +327,12 @@ def report(winner, today, confirmed, bench, tell):
     else:
         ratio = statistics.ratio(confirmed.medians[today], confirmed.medians[winner])
         tell(conclusion(winner, today, ratio))
+        if ratio.low > 1:
+            return today
     cell = bench.cell(winner)
     if cell and cell.share is not None:
         tell(f"It reaches {units.percent(cell.share)} of the limit (the same bytes, contiguous).")
+    return winner
 
 
 def in_unchanged_program(unchanged, today, confirmed):
@@ -361,11 +365,11 @@ def in_captured_program(captured, unchanged, today, confirmed):
     )
 
 
-def end(winner, today, bench, tell):
-    for heading, lines in ending.parts(winner, bench.template, bench.arguments.ranks).items():
+def end(advised, compared, bench, tell):
+    for heading, lines in ending.parts(advised, bench.template, bench.arguments.ranks).items():
         tell(f"\n{heading}:\n{textwrap.indent(lines, '  ', lambda line: True)}")
     warnings = {}
-    for candidate in (winner, today):
+    for candidate in compared:
         for finding in findings.of_cell(measured) if (measured := bench.cell(candidate)) else ():
             warnings.setdefault(finding.code, (finding, candidate))
     for finding, candidate in warnings.values():

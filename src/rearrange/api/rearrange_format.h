@@ -29,8 +29,8 @@ typedef struct slabmark_format {
   int (*inq_array)(void* context, int variable, int64_t frame, int writing, slabmark_array* array);
   /* Collective. Records up to `records` are about to be written. */
   int (*grow)(void* context, int64_t records);
-  /* Collective. Data have been written. */
-  int (*sync)(void* context);
+  /* Collective. Data have been written; `durable`: the disk is to store what this writes. */
+  int (*sync)(void* context, int durable);
   /* Collective. The data are written and the file is closed here. Frees the context. */
   int (*close)(void* context);
 } slabmark_format;

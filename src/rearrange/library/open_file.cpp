@@ -371,7 +371,7 @@ void OpenFile::sync() {
   flush_as(Operation::sync);
   data_->sync();
   agreed(system_->comm(), SLABMARK_EIO, [&] {
-    if (format_.sync) check(format_.sync(context_));
+    if (format_.sync) check(format_.sync(context_, 1));
   });
 }
 
@@ -380,7 +380,7 @@ void OpenFile::close() {
   const auto closed = caught([&] {
     data_->close();
     agreed(system_->comm(), SLABMARK_EIO, [&] {
-      if (format_.sync && writable_ && !flushed) check(format_.sync(context_));
+      if (format_.sync && writable_ && !flushed) check(format_.sync(context_, 0));
     });
   });
   const int code = format_.close ? format_.close(std::exchange(context_, nullptr)) : SLABMARK_OK;

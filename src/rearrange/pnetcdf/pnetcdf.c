@@ -198,7 +198,7 @@ static int grow(void* given, int64_t records) {
 
 /* Of a file that no rank has open: after the four bytes of its kind the header has the number of
  * records, big-endian, in 4 bytes, or in 8 in CDF-5. */
-static int enter_records(context* its) {
+static int enter_records(context* its, int durable) {
   const int bytes = its->header.format == NC_FORMAT_CDF5 ? 8 : 4;
   unsigned char number[8];
   MPI_File file = MPI_FILE_NULL;
@@ -211,7 +211,7 @@ static int enter_records(context* its) {
   if (error == MPI_SUCCESS) {
     error = MPI_File_write_at(file, 4, number, bytes, MPI_BYTE, &status);
     if (error == MPI_SUCCESS) MPI_Get_count(&status, MPI_BYTE, &written);
-    if (error == MPI_SUCCESS) error = MPI_File_sync(file);
+    if (error == MPI_SUCCESS && durable) error = MPI_File_sync(file);
     const int closed = MPI_File_close(&file);
     if (error == MPI_SUCCESS) error = closed;
   }
@@ -223,12 +223,12 @@ static int enter_records(context* its) {
   return SLABMARK_OK;
 }
 
-static int sync_file(void* given) {
+static int sync_file(void* given, int durable) {
   context* const its = given;
   int rank = 0;
   MPI_Comm_rank(its->comm, &rank);
   if (its->ncid >= 0 || rank != 0 || its->records <= its->header.records) return SLABMARK_OK;
-  return enter_records(its);
+  return enter_records(its, durable);
 }
 
 static int close_file(void* given) {

@@ -290,32 +290,23 @@ TEST_F(CanonicalLayout, WhatHdf5LooksAtItselfIsThereInTime) {
 }
 
 /// A filter that changes every element, and fails where the first is negative.
-void register_flipping_filter() {
-  static const H5Z_class2_t flipping = {
-      H5Z_CLASS_T_VERS,
-      300,
-      1,
-      1,
-      "flipping",
-      nullptr,
-      nullptr,
-      [](unsigned flags, std::size_t, const unsigned*, std::size_t bytes, std::size_t*,
-         void** data) -> std::size_t {
-        auto* const first = static_cast<int*>(*data);
-        if ((flags & H5Z_FLAG_REVERSE) == 0 && *first < 0) return 0;
-        std::for_each(first, first + bytes / sizeof(int), [](int& element) { element ^= 0x55; });
-        return bytes;
-      }};
-  ASSERT_GE(H5Zregister(&flipping), 0);
+constexpr H5Z_filter_t flipping_filter = 300;
+
+std::size_t flip(unsigned flags, std::size_t, const unsigned*, std::size_t bytes, std::size_t*,
+                 void** data) {
+  auto* const first = static_cast<int*>(*data);
+  if ((flags & H5Z_FLAG_REVERSE) == 0 && *first < 0) return 0;
+  std::for_each(first, first + bytes / sizeof(int), [](int& element) { element ^= 0x55; });
+  return bytes;
 }
 
 TEST_F(CanonicalLayout, AMandatoryFilterThatFailsKeepsNothingButItsChunksFromTheFile) {
-  register_flipping_filter();
+  register_filter(flipping_filter, "flipping", flip);
   const hsize_t chunk = 2;
   const hsize_t n = chunk * static_cast<hsize_t>(ranks());
   const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_chunk(creation.get(), 1, &chunk);
-  ASSERT_GE(H5Pset_filter(creation.get(), 300, H5Z_FLAG_MANDATORY, 0, nullptr), 0);
+  ASSERT_GE(H5Pset_filter(creation.get(), flipping_filter, H5Z_FLAG_MANDATORY, 0, nullptr), 0);
   for (const bool alone : {false, true}) {
     if (alone && rank() > 0) continue;
     const auto list = access(canonical, !alone);
@@ -346,11 +337,11 @@ TEST_F(CanonicalLayout, AMandatoryFilterThatFailsKeepsNothingButItsChunksFromThe
 }
 
 TEST_F(CanonicalLayout, ChunksAreReadByTheFiltersThatTheyWentThrough) {
-  register_flipping_filter();
+  register_filter(flipping_filter, "flipping", flip);
   const hsize_t chunk = 2;
   const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_chunk(creation.get(), 1, &chunk);
-  ASSERT_GE(H5Pset_filter(creation.get(), 300, H5Z_FLAG_OPTIONAL, 0, nullptr), 0);
+  ASSERT_GE(H5Pset_filter(creation.get(), flipping_filter, H5Z_FLAG_OPTIONAL, 0, nullptr), 0);
   const auto file = create_canonical();
   const auto d =
       dataset(file, "d", {4 * static_cast<hsize_t>(ranks())}, H5T_NATIVE_INT, creation.get());

@@ -170,6 +170,10 @@ void CanonicalFile::after_close(bool well) {
 // What was pending was flushed before HDF5 changed the extent.
 void CanonicalFile::reshape(const Location&, LogDataset& dataset, const Extent& extent) {
   auto& mine = *known_.at(dataset.number());
+  // HDF5 forgets masks where it gives chunks up.
+  const auto& old = mine.extent();
+  if (!std::equal(old.begin(), old.end(), extent.begin(), std::less_equal<>()))
+    mine.misread.reset();
   mine.reshape(extent);
   if (mine.in_chunks()) mine.set_grid();
   mine.fresh = false;
@@ -276,7 +280,8 @@ std::vector<FilteredArray> CanonicalFile::arrays(
       auto& dataset = known(number);
       auto* pipeline = pipeline_of(dataset);
       found.push_back({offset, &dataset.grid, pipeline});
-      chunked[offset] = {dataset.under, connector_, &dataset.grid, dataset.parts(), pipeline};
+      chunked[offset] = {dataset.under,   connector_, &dataset.grid,
+                         dataset.parts(), pipeline,   &dataset.misread};
     }
   });
   if (!chunks_) chunks_ = std::make_unique<ChunkFile>(*ranks_.comm(), files_.hdf5);
@@ -303,8 +308,43 @@ bool CanonicalFile::is_unreadable(const CanonicalDataset& dataset) const {
   return dataset.in_chunks() ? !has_chunks(dataset.under, connector_) : !dataset.address;
 }
 
-void CanonicalFile::read_below(const CanonicalDataset& dataset,
-                               const std::vector<ReadRun>& reads) const {
+void CanonicalFile::read_below(const CanonicalDataset& dataset, const std::vector<ReadRun>& reads) {
+  if (!dataset.misread) return read_by_hdf5(dataset, reads);
+  const auto chunk = elements_of(dataset, dataset.misread->stored);
+  const auto size = dataset.element_bytes();
+  const ChunkGrid grid(dataset.extent(), dataset.chunk);
+  const auto number = grid.chunk_of({dataset.misread->first.begin(), dataset.misread->first.end()});
+  std::vector<ReadRun> others;
+  for (auto rest : reads) {
+    grid.for_each_run({rest.offset, rest.length}, [&](Run on_line) {
+      while (on_line.length > 0) {
+        const auto place = on_line.offset % grid.chunk_elements();
+        const auto length = std::min(on_line.length, grid.chunk_elements() - place);
+        if (on_line.offset / grid.chunk_elements() == number) {
+          std::copy_n(chunk.data() + place * size, length * size, rest.target);
+        } else {
+          others.push_back({rest.offset, length, rest.target});
+        }
+        rest = after(rest, length, size);
+        on_line = {on_line.offset + length, on_line.length - length};
+      }
+    });
+  }
+  if (!others.empty()) read_by_hdf5(dataset, others);
+}
+
+std::vector<std::byte> CanonicalFile::elements_of(const CanonicalDataset& dataset,
+                                                  const StoredChunk& chunk) {
+  const LibraryContext context;
+  std::vector<std::byte> filtered(chunk.bytes);
+  files_.hdf5.read_at(chunk.address, filtered.data(), chunk.bytes);
+  std::vector<std::byte> elements(dataset.pipeline->chunk_bytes());
+  dataset.pipeline->undo(filtered, chunk.mask, elements.data());
+  return elements;
+}
+
+void CanonicalFile::read_by_hdf5(const CanonicalDataset& dataset,
+                                 const std::vector<ReadRun>& reads) const {
   const auto& extent = dataset.extent();
   std::vector<hsize_t> coordinates;
   std::uint64_t elements = 0;

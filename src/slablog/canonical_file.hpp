@@ -26,6 +26,7 @@ struct CanonicalDataset : LogDataset {
   hdf5::Handle creation;                 ///< of one with filters
   std::optional<hdf5::FilterPipeline> plain;  ///< of one in chunks without filters
   hdf5::FilterPipeline* pipeline = nullptr;   ///< of one in chunks, once it was needed
+  std::optional<MisreadChunk> misread;
 
   bool in_chunks() const { return !chunk.empty(); }
   bool has_filters() const { return creation.is_open(); }
@@ -69,6 +70,10 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   bool is_never_filled(const LogDataset& dataset) const {
     return known_.at(dataset.number())->never_filled;
   }
+  /// HDF5 would read some of it wrong, read() does not.
+  bool is_misread(const LogDataset& dataset) const {
+    return known_.at(dataset.number())->misread.has_value();
+  }
   void read(LogDataset& dataset, std::vector<ReadRun> reads) override;
   void flush(const Location& file) override;
   void reshape(const Location& file, LogDataset& dataset, const Extent& extent) override;
@@ -104,7 +109,9 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   hdf5::FilterPipeline* pipeline_of(CanonicalDataset& dataset);
   std::shared_ptr<CanonicalDataset> described(const Opened& opened) const;
   void release(bool only_without_pending);
-  void read_below(const CanonicalDataset& dataset, const std::vector<ReadRun>& reads) const;
+  void read_below(const CanonicalDataset& dataset, const std::vector<ReadRun>& reads);
+  void read_by_hdf5(const CanonicalDataset& dataset, const std::vector<ReadRun>& reads) const;
+  std::vector<std::byte> elements_of(const CanonicalDataset& dataset, const StoredChunk& chunk);
   void flush_together(const Comm& comm);
   void flush_alone();
   void allocate(CanonicalDataset& dataset);

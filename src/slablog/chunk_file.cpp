@@ -6,12 +6,14 @@
 
 namespace slabmark::slablog {
 
-std::pair<const Chunked*, std::vector<hsize_t>> ChunkFile::find(const FilteredChunk& chunk) const {
+ChunkFile::Found ChunkFile::find(const FilteredChunk& chunk) const {
   const auto& [offset, dataset] = *std::prev(datasets_.upper_bound(chunk.place));
   const auto number = (chunk.place - offset) / dataset.pipeline->chunk_bytes();
   auto first = dataset.grid->first_element(number);
   first.back() /= dataset.parts;
-  return {&dataset, {first.begin(), first.end()}};
+  const bool filtered = dataset.pipeline->has_filters() && (dataset.pipeline->filters_edges() ||
+                                                            !dataset.grid->reaches_beyond(number));
+  return {offset, dataset, {first.begin(), first.end()}, filtered};
 }
 
 // All ask for all chunks: where metadata is read collectively, as netCDF-4 wants it, no rank may
@@ -19,8 +21,8 @@ std::pair<const Chunked*, std::vector<hsize_t>> ChunkFile::find(const FilteredCh
 void ChunkFile::look_up(std::vector<FilteredChunk>& chunks) {
   by_all(comm_, chunks, [&](std::span<FilteredChunk> all) {
     for (auto& chunk : all) {
-      const auto [dataset, first] = find(chunk);
-      const auto found = stored_chunk(dataset->under, dataset->connector, first);
+      const auto [offset, dataset, first, filtered] = find(chunk);
+      const auto found = stored_chunk(dataset.under, dataset.connector, first);
       if (found) chunk = {chunk.place, found->address, found->bytes, found->mask};
     }
   });
@@ -35,33 +37,49 @@ void ChunkFile::read(std::uint64_t address, std::byte* memory, std::uint64_t byt
 
 // HDF5 2.2.0 goes on reading the chunk that was entered last by the mask that it had before
 // (tests/hdf5_faults/mask_cached.c). One that is in the index with its size already is right, so
-// the first is entered once more.
+// the first is entered once more. Where it is the only one nothing makes HDF5 forget that mask
+// until the dataset is closed.
 void ChunkFile::allocate(std::vector<FilteredChunk>& chunks) {
   by_all(comm_, chunks, [&](std::span<FilteredChunk> all) {
-    const Chunked* entered = nullptr;
-    FilteredChunk* first = nullptr;
-    FilteredChunk* last = nullptr;
-    const auto complete = [&] {
-      if (first != last && entered->pipeline->has_filters()) enter(*first);
+    struct OfDataset {
+      FilteredChunk* first = nullptr;
+      std::size_t chunks = 0;
     };
+    std::map<std::uint64_t, OfDataset> with_filters;  // by offset
     for (auto& chunk : all) {
-      const Chunked* const dataset = enter(chunk);
-      if (dataset != entered) {
-        complete();
-        entered = dataset;
-        first = &chunk;
-      }
-      last = &chunk;
+      const auto found = find(chunk);
+      if (!found.dataset.pipeline->has_filters()) continue;
+      auto& known = with_filters[found.offset];
+      if (known.chunks++ == 0) known.first = &chunk;
     }
-    complete();
+    for (auto& chunk : all) {
+      const auto known = with_filters.find(find(chunk).offset);
+      known != with_filters.end() && known->second.chunks == 1 ? enter_alone(chunk) : enter(chunk);
+    }
+    for (auto& [offset, known] : with_filters) {
+      if (known.chunks == 1) continue;
+      enter(*known.first);
+      datasets_.at(offset).misread->reset();
+    }
   });
 }
 
-const Chunked* ChunkFile::enter(FilteredChunk& chunk) {
-  const auto [dataset, first] = find(chunk);
-  chunk.address = allocate_chunk(dataset->under, dataset->connector, first, chunk.bytes,
+void ChunkFile::enter(FilteredChunk& chunk) {
+  const auto [offset, dataset, first, filtered] = find(chunk);
+  chunk.address = allocate_chunk(dataset.under, dataset.connector, first, chunk.bytes,
                                  static_cast<std::uint32_t>(chunk.mask));
-  return dataset;
+}
+
+void ChunkFile::enter_alone(FilteredChunk& chunk) {
+  const auto [offset, dataset, first, filtered] = find(chunk);
+  const auto before = stored_chunk(dataset.under, dataset.connector, first);
+  enter(chunk);
+  const bool again = *dataset.misread && (*dataset.misread)->first == first;
+  dataset.misread->reset();
+  if (filtered && (again || (before ? before->mask : 0) != chunk.mask)) {
+    const auto mask = static_cast<std::uint32_t>(chunk.mask);
+    *dataset.misread = MisreadChunk{first, {chunk.address, chunk.bytes, mask}};
+  }
 }
 
 }  // namespace slabmark::slablog

@@ -4,13 +4,21 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <utility>
+#include <optional>
+#include <vector>
 
 #include "chunked/filtered_flush.hpp"
 #include "slablog/under.hpp"
 #include "storage/posix/file.hpp"
 
 namespace slabmark::slablog {
+
+/// The one chunk of a dataset, at most, that HDF5 reads by another mask than it has: see
+/// ChunkFile::allocate().
+struct MisreadChunk {
+  std::vector<hsize_t> first;  ///< coordinates of its first element
+  StoredChunk stored;
+};
 
 /// What all must know of a dataset in chunks, to which they bring elements.
 struct Chunked {
@@ -19,6 +27,7 @@ struct Chunked {
   const ChunkGrid* grid = nullptr;
   std::uint64_t parts = 1;  ///< see CanonicalDataset
   hdf5::FilterPipeline* pipeline = nullptr;
+  std::optional<MisreadChunk>* misread = nullptr;  ///< kept up to date
 };
 
 /// The chunks of a file that all ranks have open in HDF5, each dataset of a flush by the offset
@@ -39,10 +48,18 @@ class ChunkFile : public ChunkStore {
   }
 
  private:
-  /// The dataset of a chunk, and the coordinates of the chunk's first element.
-  std::pair<const Chunked*, std::vector<hsize_t>> find(const FilteredChunk& chunk) const;
-  /// Gives it space, sets its address, and returns its dataset.
-  const Chunked* enter(FilteredChunk& chunk);
+  /// A chunk's dataset, and the coordinates of its first element.
+  struct Found {
+    std::uint64_t offset;  ///< of the dataset
+    const Chunked& dataset;
+    std::vector<hsize_t> first;
+    bool filtered;  ///< it goes through filters
+  };
+  Found find(const FilteredChunk& chunk) const;
+  /// Gives it space and sets its address.
+  void enter(FilteredChunk& chunk);
+  /// The same of the only chunk of its dataset in a flush.
+  void enter_alone(FilteredChunk& chunk);
 
   const Comm& comm_;
   posix::File& file_;

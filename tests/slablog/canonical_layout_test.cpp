@@ -345,11 +345,27 @@ TEST_F(CanonicalLayout, ChunksAreReadByTheFiltersThatTheyWentThrough) {
   const auto file = create_canonical();
   const auto d =
       dataset(file, "d", {4 * static_cast<hsize_t>(ranks())}, H5T_NATIVE_INT, creation.get());
-  ASSERT_GE(put(d, 4 * mine(), {1, rank(), -1, rank()}), 0);
+  const auto e =
+      dataset(file, "e", {4 * static_cast<hsize_t>(ranks())}, H5T_NATIVE_INT, creation.get());
+  const auto alone = dataset(file, "alone", {chunk}, H5T_NATIVE_INT, creation.get());
+  for (const auto* both : {&d, &e}) {
+    ASSERT_GE(put(*both, 4 * mine(), {1, rank(), -1, rank()}), 0);
+  }
+  if (rank() == 0) {
+    ASSERT_GE(put(alone, 0, {-1, 5}), 0);
+  }
   ASSERT_GE(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
+  EXPECT_THAT(all(alone), ElementsAre(-1, 5));
+  if (rank() == 0) {
+    ASSERT_GE(put(alone, 1, {6}), 0);
+    ASSERT_GE(put(d, 2, {-2}), 0);
+  }
+  ASSERT_GE(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
+  EXPECT_THAT(all(alone), ElementsAre(-1, 6));
   for (int other = 0; other < ranks(); ++other) {
     const auto first = 4 * static_cast<hsize_t>(other);
-    EXPECT_THAT(read_n(d, {{first}}, {{4}}, 4), ElementsAre(1, other, -1, other));
+    EXPECT_THAT(read_n(d, {{first}}, {{4}}, 4), ElementsAre(1, other, other == 0 ? -2 : -1, other));
+    EXPECT_THAT(read_n(e, {{first}}, {{4}}, 4), ElementsAre(1, other, -1, other));
   }
 }
 

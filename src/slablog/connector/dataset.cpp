@@ -146,6 +146,10 @@ bool is_unreadable_below(const Object& mine) {
          mine.log->canonical->is_never_filled(*mine.dataset);
 }
 
+bool is_misread_below(const Object& mine) {
+  return is_canonical(mine) && mine.log->canonical->is_misread(*mine.dataset);
+}
+
 herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[], hid_t list,
             void* buffers[], void**) {
   return guarded("dataset read", [&]() -> herr_t {
@@ -154,7 +158,7 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
     for (size_t i = 0; i < count; ++i) {
       auto& mine = as_object(objects[i]);
       if (is_unreadable_below(mine)) show_all(mine);
-      if (is_logged(mine) || is_unreadable_below(mine)) {
+      if (is_logged(mine) || is_unreadable_below(mine) || is_misread_below(mine)) {
         read_elements(*mine.log->file, *mine.dataset, types[i],
                       elements_of(mine, memory[i], file[i]), list, buffers[i]);
         continue;

@@ -44,7 +44,6 @@ MethodInfo hdf5_subfiling_method() {
                          .force = [](Hdf5Options& forced) { forced.subfiling = true; },
                          .unmet = unmet});
   info.format = FileFormat::hdf5_subfiles;
-  info.missing = hdf5::missing_subfiling();
   return info;
 }
 

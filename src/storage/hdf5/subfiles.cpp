@@ -70,7 +70,7 @@ std::uint64_t largest_subfile(std::uint64_t bytes, std::uint64_t subfiles) {
 #endif
 }
 
-std::string missing_subfiling() {
+std::string no_subfiling_cause() {
 #if !defined(H5_HAVE_SUBFILING_VFD)
   return "this HDF5 was built without its subfiling driver";
 #elif defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
@@ -78,17 +78,12 @@ std::string missing_subfiling() {
   // PMPI_Iprobe, and what it waits for is that thread's answer. 5.0.2 is well.
   return "the MPI_THREAD_MULTIPLE of MPICH 4.0 lets a rank that waits keep the driver's thread out";
 #else
-  return "";
-#endif
-}
-
-std::string no_subfiling_cause() {
-  if (auto missing = missing_subfiling(); !missing.empty()) return missing;
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   return level == MPI_THREAD_MULTIPLE
              ? ""
              : "HDF5's subfiling driver needs an MPI that gives MPI_THREAD_MULTIPLE";
+#endif
 }
 
 void rename_with_subfiles(const std::string& from, const std::string& to) {

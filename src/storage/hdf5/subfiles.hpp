@@ -13,11 +13,8 @@ std::vector<std::string> subfiles_of(const std::string& path);
 /// hold `bytes` bytes, stripe by stripe in turn.
 std::uint64_t largest_subfile(std::uint64_t bytes, std::uint64_t subfiles);
 
-/// Why no run of this build can use the subfiling driver (HDF5 was built without it, this MPI hangs
-/// in it); empty: some can.
-std::string missing_subfiling();
-
-/// Why this run cannot (the same, or MPI gives it no threads); empty: it can.
+/// Why the subfiling driver cannot be used (HDF5 was built without it, MPI has no threads); empty:
+/// it can.
 std::string no_subfiling_cause();
 
 /// Gives the file `from` the name `to` in the same directory, and its subfiles, if it has any, the

@@ -181,7 +181,7 @@ void CanonicalFile::reshape(const Location&, LogDataset& dataset, const Extent& 
 
 std::optional<CanonicalFile::Cut> CanonicalFile::cut(LogDataset& dataset, const Extent& extent) {
   const auto& mine = *known_.at(dataset.number());
-  if (!has_other_ranks() || !mine.has_filters()) return std::nullopt;
+  if (!is_parallel() || !mine.has_filters()) return std::nullopt;
   const auto& old = mine.extent();
   Cut cut{extent, {}, {}, {}};
   for (std::size_t d = 0; d < extent.size(); ++d) {

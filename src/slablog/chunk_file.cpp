@@ -76,8 +76,9 @@ void ChunkFile::enter_alone(FilteredChunk& chunk) {
   enter(chunk);
   const bool again = *dataset.misread && (*dataset.misread)->first == first;
   dataset.misread->reset();
-  if (filtered && (again || (before ? before->mask : 0) != chunk.mask)) {
-    const auto mask = static_cast<std::uint32_t>(chunk.mask);
+  const auto mask = static_cast<std::uint32_t>(chunk.mask);
+  // Of one that is in its cache HDF5 remembers none.
+  if (filtered && (again || (before && before->mask != 0) || mask != 0)) {
     *dataset.misread = MisreadChunk{first, {chunk.address, chunk.bytes, mask}};
   }
 }

@@ -86,8 +86,9 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   };
   /// Collective, when nothing is pending. HDF5 itself reads, fills and writes what is cut, with
   /// filters each rank for itself, so that one reads what another has just moved, and by the mask
-  /// that it remembers. Where the file is open through MPI-IO the dataset must take the extent between first, which gives such chunks up,
-  /// and then the new one; restore() writes them again. Nothing where HDF5 does it right.
+  /// that it remembers. Where the file is open through MPI-IO the dataset must take the extent
+  /// between first, which gives such chunks up, and then the new one; restore() writes them again.
+  /// Nothing where HDF5 does it right.
   std::optional<Cut> cut(LogDataset& dataset, const Extent& extent);
   void restore(const Location& file, LogDataset& dataset, const Cut& cut);
 

@@ -1,6 +1,5 @@
-/* Preloaded into tests with MPICH, whose ranks keep their core while they wait: with more ranks than cores a collective call
-   takes as long as the kernel lets those that wait run, 5 ms on Linux, where this makes it 5 us. UCX tells MPICH when nothing
-   has come; Open MPI has an option for it (mpi_yield_when_idle). */
+/* Preloaded into tests with MPICH, whose ranks keep their core while they wait (tests/mpi_faults/waiting.c): UCX tells MPICH
+   when nothing has come. Open MPI has an option for it (mpi_yield_when_idle). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>

@@ -26,7 +26,7 @@ struct CanonicalDataset : LogDataset {
   hdf5::Handle creation;                 ///< of one with filters
   std::optional<hdf5::FilterPipeline> plain;  ///< of one in chunks without filters
   hdf5::FilterPipeline* pipeline = nullptr;   ///< of one in chunks, once it was needed
-  std::optional<MisreadChunk> misread;
+  std::optional<MisreadChunk> misread;        ///< which read() reads itself
 
   bool in_chunks() const { return !chunk.empty(); }
   bool has_filters() const { return creation.is_open(); }

@@ -21,8 +21,8 @@ ChunkFile::Found ChunkFile::find(const FilteredChunk& chunk) const {
 void ChunkFile::look_up(std::vector<FilteredChunk>& chunks) {
   by_all(comm_, chunks, [&](std::span<FilteredChunk> all) {
     for (auto& chunk : all) {
-      const auto [offset, dataset, first, filtered] = find(chunk);
-      const auto found = stored_chunk(dataset.under, dataset.connector, first);
+      const auto its = find(chunk);
+      const auto found = stored_chunk(its.dataset.under, its.dataset.connector, its.first);
       if (found) chunk = {chunk.place, found->address, found->bytes, found->mask};
     }
   });
@@ -54,7 +54,11 @@ void ChunkFile::allocate(std::vector<FilteredChunk>& chunks) {
     }
     for (auto& chunk : all) {
       const auto known = with_filters.find(find(chunk).offset);
-      known != with_filters.end() && known->second.chunks == 1 ? enter_alone(chunk) : enter(chunk);
+      if (known != with_filters.end() && known->second.chunks == 1) {
+        enter_alone(chunk);
+      } else {
+        enter(chunk);
+      }
     }
     for (auto& [offset, known] : with_filters) {
       if (known.chunks == 1) continue;
@@ -65,8 +69,8 @@ void ChunkFile::allocate(std::vector<FilteredChunk>& chunks) {
 }
 
 void ChunkFile::enter(FilteredChunk& chunk) {
-  const auto [offset, dataset, first, filtered] = find(chunk);
-  chunk.address = allocate_chunk(dataset.under, dataset.connector, first, chunk.bytes,
+  const auto its = find(chunk);
+  chunk.address = allocate_chunk(its.dataset.under, its.dataset.connector, its.first, chunk.bytes,
                                  static_cast<std::uint32_t>(chunk.mask));
 }
 

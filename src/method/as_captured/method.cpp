@@ -477,6 +477,7 @@ MethodInfo as_captured_info(const std::string& level, FileFormat format, const c
       return fmt::format("the program spoke through {}", pattern.captured->level);
     return reason_against ? reason_against(*pattern.captured) : std::nullopt;
   };
+  if (make == nullptr) return info;
   info.make = [make, plain](const MethodContext& context) -> std::unique_ptr<Method> {
     // What a program has read it need not have written: its file is made by another method.
     const bool reads = context.pattern.captured->direction == capture::reads;

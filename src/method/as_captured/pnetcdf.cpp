@@ -615,7 +615,6 @@ MethodInfo as_captured_pnetcdf_method() {
                           make_replay<PnetcdfReplay>);
 #else
   auto info = as_captured_info("pnetcdf", FileFormat::netcdf, "pnetcdf-varn", nullptr);
-  info.make = nullptr;
   info.missing = "PnetCDF was not found at configure time";
   return info;
 #endif

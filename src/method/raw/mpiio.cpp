@@ -129,7 +129,7 @@ class Mpiio : public Method {
 
   /// Whether independent calls, of any rank and round, have holes in the file and others have none.
   /// ROMIO reads and writes the holes again, under a lock that calls without holes do not take:
-  /// what these write there meanwhile is lost. Collective.
+  /// what these write there meanwhile is lost (tests/mpi_faults/data_sieving.c). Collective.
   bool mixes_holes() {
     bool with = false, without = false;
     for (std::uint64_t round = 0; round < context_.pattern.rounds; ++round) {
@@ -143,6 +143,7 @@ class Mpiio : public Method {
     const bool with_anywhere = context_.comm.any(with);
     return context_.comm.any(without) && with_anywhere;
   }
+
   bool in_pieces() const { return calls == Calls::independent && !options_.view; }
 
   FileOrder order(const std::vector<Transfer>& transfers) {

@@ -1,6 +1,8 @@
 #include "parallel/worker_thread.hpp"
 
 #include <memory>
+#include <pthread.h>
+#include <sched.h>
 
 #include "base/error.hpp"
 
@@ -17,7 +19,15 @@ WorkerThread::~WorkerThread() {
   thread_.join();
 }
 
+// A thread that has slept may take the core of the one who wakes it, for milliseconds: who submits
+// would stand still though another core is idle. One for batches waits for a core.
+void WorkerThread::leave_cores_to_others() {
+  const sched_param no_priority{};
+  pthread_setschedparam(pthread_self(), SCHED_BATCH, &no_priority);  // else it is as it was
+}
+
 void WorkerThread::run() {
+  leave_cores_to_others();
   // In any way out of the thread, its cancellation too.
   const std::shared_ptr<void> note(nullptr, [this](void*) {
     const std::lock_guard lock(mutex_);

@@ -35,6 +35,7 @@ class WorkerThread {
   std::thread::native_handle_type handle() { return thread_.native_handle(); }
 
  private:
+  static void leave_cores_to_others();
   void run();
   void throw_failure();
 

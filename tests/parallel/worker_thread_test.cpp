@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <pthread.h>
+#include <sched.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -24,6 +25,14 @@ TEST(WorkerThread, DoesAllWorkInOrder) {
   }
   ASSERT_EQ(done.size(), 101U);
   EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+}
+
+TEST(WorkerThread, TakesNoCoreFromTheOneWhoWakesIt) {
+  WorkerThread thread;
+  int policy = SCHED_OTHER;
+  sched_param ignored{};
+  thread.wait(thread.submit([&] { pthread_getschedparam(pthread_self(), &policy, &ignored); }));
+  EXPECT_EQ(policy, SCHED_BATCH);
 }
 
 TEST(WorkerThread, DeliversAFailureAtEveryLaterCallAndBeginsNothingMore) {

@@ -58,12 +58,51 @@ bool are_equal_few(const MPI_Offset* one, const MPI_Offset* other, std::size_t c
   return differs == 0;
 }
 
+bool is_strided(const Access& access) {
+  const bool may_be = access.kind == Access::Kind::vars || access.kind == Access::Kind::varm;
+  return may_be && access.stride;
+}
+
+/// Whether a call says where its boxes are.
+bool is_complete(const Access& access, std::size_t dims) {
+  if (access.boxes < 0 || (dims == 0 && access.boxes > 1)) return false;
+  if (dims == 0 || access.boxes == 0) return true;
+  switch (access.kind) {
+    case Access::Kind::var:
+      return true;
+    case Access::Kind::var1:
+      return access.start;
+    case Access::Kind::varn:
+      return access.starts && std::all_of(access.starts, access.starts + access.boxes,
+                                          [](const MPI_Offset* start) { return start; });
+    default:
+      return access.start && access.count;
+  }
+}
+
 /// One dimension of a box, as a call states it.
 struct Side {
   MPI_Offset start, count, stride;
 
   MPI_Offset end() const { return count == 0 ? start : start + (count - 1) * stride + 1; }
+
+  /// Whether PnetCDF takes it for a dimension of this length.
+  bool is_within(MPI_Offset length) const {
+    return start >= 0 && count >= 0 && stride > 0 && start <= length && count <= length &&
+           stride <= largest_record && end() <= length;
+  }
 };
+
+/// That of a box of a call, for a dimension of this length.
+Side side_of(const Access& access, int box, std::size_t dimension, MPI_Offset length) {
+  if (access.kind == Access::Kind::var) return {0, length, 1};
+  const bool several = access.kind == Access::Kind::varn;
+  const MPI_Offset* const start = several ? access.starts[box] : access.start;
+  const MPI_Offset* count = access.count;
+  if (several) count = access.counts ? access.counts[box] : nullptr;
+  return {start[dimension], count ? count[dimension] : 1,
+          is_strided(access) ? access.stride[dimension] : 1};
+}
 
 }  // namespace
 
@@ -77,16 +116,11 @@ std::uint64_t Shape::elements() const {
 
 Demand GeometryTable::find(const Shape& shape, const Access& access, MPI_Offset records,
                            bool grows) {
-  using Kind = Access::Kind;
   const std::size_t dims = shape.lengths.size();
-  const bool strided = (access.kind == Kind::vars || access.kind == Kind::varm) && access.stride;
-  const bool several = access.kind == Kind::varn;
-  const int boxes = several ? access.boxes : 1;
   Demand demand;
-  if (several && boxes > 1 && dims > 0 && access.starts && access.counts) {
-    const Known known = find_called(shape, access);
-    const MPI_Offset end = known ? known->lowest_record_ + known->records_ : 0;
-    if (known && (!shape.has_records || grows || end <= records)) {
+  if (const Known known = find_called(shape, access)) {
+    const MPI_Offset end = known->lowest_record_ + known->records_;
+    if (!shape.has_records || grows || end <= records) {
       demand.valid = true;
       demand.first_record = static_cast<std::uint64_t>(known->lowest_record_);
       demand.end_record = static_cast<std::uint64_t>(end);
@@ -94,65 +128,59 @@ Demand GeometryTable::find(const Shape& shape, const Access& access, MPI_Offset 
       return demand;
     }
   }
-  if (boxes < 0 || (several && dims == 0 && boxes > 1)) return demand;
-  if (dims > 0 && boxes > 0) {
-    if (several ? !access.starts : access.kind != Kind::var && !access.start) return demand;
-    const bool needs_count =
-        access.kind == Kind::vara || access.kind == Kind::vars || access.kind == Kind::varm;
-    if (needs_count && !access.count) return demand;
-  }
+  if (!is_complete(access, dims)) return demand;
+  if (grows && access.kind != Access::Kind::var) records = largest_record;
   numbers_.clear();
-  const std::size_t per_box = (strided ? 3 : 2) * dims;
-  MPI_Offset lowest = std::numeric_limits<MPI_Offset>::max();
-  MPI_Offset end_record = 0;
-  MPI_Offset records_asked_for = 0;
-  for (int b = 0; b < boxes; ++b) {
-    const MPI_Offset* const start = several && dims > 0 ? access.starts[b] : access.start;
-    const MPI_Offset* const count =
-        several ? (access.counts ? access.counts[b] : nullptr) : access.count;
-    if (several && dims > 0 && !start) return demand;
-    const std::size_t at = numbers_.size();
-    numbers_.resize(at + per_box);
-    MPI_Offset* const numbers = numbers_.data() + at;
-    bool empty = false;
-    for (std::size_t d = 0; d < dims; ++d) {
-      const bool of_records = d == 0 && shape.has_records;
-      const MPI_Offset length = of_records
-                                    ? (grows && access.kind != Kind::var ? largest_record : records)
-                                    : shape.lengths[d];
-      Side side{0, length, 1};
-      if (access.kind != Kind::var) {
-        side = {start[d], count ? count[d] : 1, strided ? access.stride[d] : 1};
-      }
-      if (side.start < 0 || side.count < 0 || side.stride <= 0) return demand;
-      if (side.start > length || side.count > length || side.stride > largest_record) return demand;
-      // A box of nothing at the very end is for PnetCDF, which has a switch for it.
-      if (side.end() > length || (side.start == length && access.kind != Kind::var)) return demand;
-      empty |= side.count == 0;
-      numbers[d] = side.start;
-      numbers[dims + d] = side.count;
-      if (strided) numbers[2 * dims + d] = side.stride;
-      if (of_records && !empty) {
-        lowest = std::min(lowest, side.start);
-        end_record = std::max(end_record, side.end());
-        records_asked_for += side.count;
-      }
-    }
-    if (empty) numbers_.resize(at);
-    if (boxes == 1) demand.counts.assign(numbers + dims, numbers + 2 * dims);
+  Asked asked;
+  for (int box = 0; box < access.boxes; ++box) {
+    if (!add_box(shape, access, box, records, asked)) return demand;
   }
-  if (records_asked_for > std::max(most_records_of_request, MPI_Offset{boxes})) return demand;
+  if (asked.records > std::max(most_records_of_request, MPI_Offset{access.boxes})) return demand;
   demand.valid = true;
-  if (numbers_.empty() && (dims > 0 || boxes == 0)) return demand;
-  if (!shape.has_records) lowest = 0;
+  if (access.boxes == 1) demand.counts = std::move(asked.counts);
+  if (numbers_.empty() && (dims > 0 || access.boxes == 0)) return demand;
+  const MPI_Offset lowest = shape.has_records ? asked.lowest_record : 0;
   demand.first_record = static_cast<std::uint64_t>(lowest);
-  demand.end_record = static_cast<std::uint64_t>(end_record);
-  demand.geometry = intern(shape, strided, lowest);
+  demand.end_record = static_cast<std::uint64_t>(asked.end_record);
+  demand.geometry = intern(shape, is_strided(access), lowest);
   return demand;
 }
 
-/// Of what was asked for lately, that which is asked for again word by word.
+/// Adds the numbers of a box unless it has no elements. False if it is for PnetCDF to judge.
+bool GeometryTable::add_box(const Shape& shape, const Access& access, int box, MPI_Offset records,
+                            Asked& asked) {
+  const std::size_t dims = shape.lengths.size();
+  const bool strided = is_strided(access);
+  const std::size_t at = numbers_.size();
+  numbers_.resize(at + (strided ? 3 : 2) * dims);
+  MPI_Offset* const numbers = numbers_.data() + at;
+  bool empty = false;
+  for (std::size_t d = 0; d < dims; ++d) {
+    const bool of_records = d == 0 && shape.has_records;
+    const MPI_Offset length = of_records ? records : shape.lengths[d];
+    const Side side = side_of(access, box, d, length);
+    if (!side.is_within(length)) return false;
+    // A box of nothing at the very end is for PnetCDF, which has a switch for it.
+    if (side.start == length && access.kind != Access::Kind::var) return false;
+    empty |= side.count == 0;
+    numbers[d] = side.start;
+    numbers[dims + d] = side.count;
+    if (strided) numbers[2 * dims + d] = side.stride;
+    if (of_records && !empty) {
+      asked.lowest_record = std::min(asked.lowest_record, side.start);
+      asked.end_record = std::max(asked.end_record, side.end());
+      asked.records += side.count;
+    }
+  }
+  if (access.boxes == 1) asked.counts.assign(numbers + dims, numbers + 2 * dims);
+  if (empty) numbers_.resize(at);
+  return true;
+}
+
+/// Of what was asked for lately, that which is asked for again word by word, in several boxes.
 GeometryTable::Known GeometryTable::find_called(const Shape& shape, const Access& access) {
+  const bool several = access.kind == Access::Kind::varn && access.boxes > 1;
+  if (!several || shape.lengths.empty() || !access.starts || !access.counts) return nullptr;
   for (const Known& known : recent_) {
     if (known->is_called(shape, access)) return use(known);
   }
@@ -228,8 +256,9 @@ bool Geometry::is_called(const Shape& shape, const Access& access) {
                             are_equal<const MPI_Offset*>(access.counts, counts_.data(), boxes);
   if (known_places || stand_side_by_side(access, dims)) {
     if (!known_places) {
-      starts_.assign(access.starts, access.starts + boxes);
+      starts_.clear();  // they are known when both are
       counts_.assign(access.counts, access.counts + boxes);
+      starts_.assign(access.starts, access.starts + boxes);
     }
     return are_equal(starts_.front(), known, numbers_.size());
   }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -106,6 +107,13 @@ class GeometryTable {
 
  private:
   using Known = std::shared_ptr<Geometry>;
+  /// What a call asks for beside the numbers of its boxes.
+  struct Asked {
+    MPI_Offset lowest_record = std::numeric_limits<MPI_Offset>::max(), end_record = 0;
+    MPI_Offset records = 0;          ///< of all boxes together
+    std::vector<MPI_Offset> counts;  ///< of the only box
+  };
+  bool add_box(const Shape& shape, const Access& access, int box, MPI_Offset records, Asked& asked);
   Known find_called(const Shape& shape, const Access& access);
   Known intern(const Shape& shape, bool strided, MPI_Offset lowest);
   Known use(const Known& geometry);

@@ -1,11 +1,11 @@
 #include "exchange/flush_plan.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/has_memory.hpp"
 #include "exchange/move_elements.hpp"
 #include "exchange/ranges.hpp"
 #include "exchange/run_exchange.hpp"
@@ -63,15 +63,12 @@ std::vector<std::size_t> agreed_maps(const Comm& comm, std::span<const std::size
   return map_of;
 }
 
-// Asked of the system and given back at once.
 bool have_memory_to_plan(const Comm& comm, std::uint64_t pieces, std::span<const int> aggregators) {
   const std::uint64_t most = comm.max(pieces);
   if (std::ranges::find(aggregators, comm.rank()) != aggregators.end()) {
     pieces += most * static_cast<std::uint64_t>(comm.size()) / aggregators.size();
   }
-  void* volatile memory = std::malloc(bytes_of_piece * pieces);
-  std::free(memory);
-  return !comm.any(memory == nullptr && pieces > 0);
+  return !comm.any(!has_memory_for(bytes_of_piece * pieces));
 }
 
 std::vector<std::uint64_t> line_of_maps(std::span<const PlanMap> maps) {

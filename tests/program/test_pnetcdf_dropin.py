@@ -136,6 +136,25 @@ def test_memory_that_one_rank_lacks_is_an_error_code_on_all(with_dropin, tmp_pat
     assert sorted(done.stdout.splitlines()) == [f"rank {rank}: NC_ENOMEM NC_ENOMEM, then NC_NOERR" for rank in range(3)]
 
 
+def test_however_little_memory_a_rank_has_no_call_hangs_and_the_file_goes_on(with_dropin, tmp_path, romio):
+    if sanitized:
+        pytest.skip("the sanitizers have an operator new of their own")
+    ranks = 3
+    done = with_dropin("pnetcdf_short_memory", [tmp_path / "a"], ranks, preload=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    amounts = {}
+    for line in done.stdout.splitlines():
+        rank, kib, codes = re.fullmatch(r"rank (\d): (\d+) KiB: (.*) wrong 0 close NC_NOERR", line).groups()
+        amounts.setdefault(int(kib), {})[int(rank)] = re.findall(r"NC_\w+", codes)
+    assert len(amounts) == 14
+    for kib, codes in amounts.items():
+        assert len(codes) == ranks and {code for each in codes.values() for code in each} <= {"NC_NOERR", "NC_ENOMEM"}
+        for together in (1, 2):  # a wait and a blocking call by plan
+            assert {each[together] for each in codes.values()} == {"NC_ENOMEM" if kib < 1024 else "NC_NOERR"}, kib
+        assert {each[4] for each in codes.values()} == {"NC_NOERR"}, "another file, which is PnetCDF's"
+    assert amounts[0][ranks - 1][0] == amounts[0][ranks - 1][3] == "NC_ENOMEM", "a post, and one that is handed over"
+
+
 @pytest.mark.parametrize("ranks", [1, 4])
 @pytest.mark.parametrize("ends", ["file size limit", "full disk"])
 def test_a_file_that_may_not_grow_is_an_error_code_on_all_ranks(run, with_dropin, tmp_path, file_size_limit, small_disk, romio,
@@ -190,8 +209,8 @@ def test_the_same_boxes_again_are_known_again_and_changed_ones_are_not_taken_for
 def test_calls_of_few_pieces_are_seldom_asked_about_and_others_still_found(run, with_dropin, tmp_path):
     run("pnetcdf_cases", ["seldom", tmp_path / "a"], ranks=2, launch=True).check_returncode()
     done = with_dropin("pnetcdf_cases_linked", ["seldom", tmp_path / "b"], 2, preload=False)
-    # Of the 40 calls with work at most 15 go unasked after the 40 without.
-    assert done.returncode == 0 and 40 - 15 <= by_plan(done) < 40, done.stderr
+    # Of the 40 calls with work at most 31 go unasked after the 40 without.
+    assert done.returncode == 0 and 40 - 31 <= by_plan(done) < 40, done.stderr
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 

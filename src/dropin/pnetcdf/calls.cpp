@@ -182,11 +182,15 @@ int wait_all(int ncid, int count, int* ids, int* statuses,
     file->hand_over();
     return natively();
   }
+  if (brought.no_memory) {
+    file->drop(count, ids);  // also those that could not be collected
+  } else {
+    file->drop(requests);
+  }
   for (int i = 0; i < count; ++i) {
     if (statuses) statuses[i] = ids[i] == NC_REQ_NULL ? NC_NOERR : outcome.error;
     ids[i] = NC_REQ_NULL;
   }
-  file->drop(requests);
   return outcome.error;
 } catch (...) {
   return code_of_exception();
@@ -232,7 +236,10 @@ int close(int ncid, const std::function<int()>& native) {
   if (!file) return native();
   // PnetCDF has its own words for requests that nobody waited for.
   file->hand_over();
-  if (file->report().wanted) file->report().print(file->engine().comm, file->path());
+  try {
+    if (file->report().wanted) file->report().print(file->engine().comm, file->path());
+  } catch (const std::bad_alloc&) {  // no line
+  }
   const int own = file->data().close();
   const int error = native();
   forget(ncid);

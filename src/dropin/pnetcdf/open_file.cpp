@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <mutex>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/has_memory.hpp"
 #include "base/number.hpp"
 #include "dropin/pnetcdf/native.hpp"
 #include "storage/mpiio/info.hpp"
@@ -91,6 +93,35 @@ void forget(int ncid) {
 
 void forget_open_files() { files().by_id.clear(); }
 
+namespace {
+
+/// What can be said of a file that PnetCDF has opened.
+struct Opened {
+  bool takes = false;  ///< this rank would
+  std::map<std::string, std::string> hints, in_effect;
+
+  Opened(MPI_Info info, int mode, int error, const int* ncid) {
+    if (info != MPI_INFO_NULL) hints = mpiio::entries_of(info);
+    // With NC_SHARE PnetCDF has the disk store each call.
+    if (error != NC_NOERR || (mode & NC_SHARE) || is_off(hints["slabmark"])) return;
+    const char* const value = std::getenv("SLABMARK_DROPIN");
+    if (value && is_off(value)) return;
+    int format = 0;
+    if (SLABMARK_NATIVE(ncmpi_inq_format)(*ncid, &format) != NC_NOERR) return;
+    takes = format == NC_FORMAT_CLASSIC || format == NC_FORMAT_CDF2 || format == NC_FORMAT_CDF5;
+    MPI_Info used = MPI_INFO_NULL;
+    if (!takes || SLABMARK_NATIVE(ncmpi_inq_file_info)(*ncid, &used) != NC_NOERR) return;
+    in_effect = mpiio::entries_of(used);
+    MPI_Info_free(&used);
+    takes = in_effect["nc_burst_buf"] != "enable" && number_of(in_effect, "nc_num_subfiles", 0) < 2;
+  }
+};
+
+// What is kept of a file before its first request, with room to spare.
+constexpr std::uint64_t bytes_of_file = 64u << 10;
+
+}  // namespace
+
 void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool created, int error,
             const int* ncid) {
   int is_on = 0, between_groups = 1;
@@ -100,35 +131,21 @@ void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool creat
     return;
   }
   const auto engine = Engine::of(comm);
-  std::map<std::string, std::string> hints, in_effect;
-  if (info != MPI_INFO_NULL) hints = mpiio::entries_of(info);
-  // With NC_SHARE PnetCDF has the disk store each call.
-  bool takes = error == NC_NOERR && !(mode & NC_SHARE) && !is_off(hints["slabmark"]);
-  if (const char* const value = std::getenv("SLABMARK_DROPIN")) takes &= !is_off(value);
-  if (takes) {
-    int format = 0;
-    takes = SLABMARK_NATIVE(ncmpi_inq_format)(*ncid, &format) == NC_NOERR &&
-            (format == NC_FORMAT_CLASSIC || format == NC_FORMAT_CDF2 || format == NC_FORMAT_CDF5);
-    MPI_Info used = MPI_INFO_NULL;
-    if (takes && SLABMARK_NATIVE(ncmpi_inq_file_info)(*ncid, &used) == NC_NOERR) {
-      in_effect = mpiio::entries_of(used);
-      takes =
-          in_effect["nc_burst_buf"] != "enable" && number_of(in_effect, "nc_num_subfiles", 0) < 2;
-      MPI_Info_free(&used);
-    }
-  }
-  const bool reports = is_set("SLABMARK_REPORT");
   // Ranks that disagree would wait for each other for ever.
   // All must choose the same, also where the file system looks different to them.
   enum { taken, reported, aggregators, node_ranks, stripes, alignment, unlocked, numbers };
-  std::uint64_t agreed[numbers];
-  agreed[taken] = takes;
-  agreed[reported] = reports;
-  agreed[aggregators] = number_of(hints, "cb_nodes", 0);
-  agreed[node_ranks] = number_of_variable("SLABMARK_DROPIN_NODE_RANKS");
-  agreed[stripes] = std::max<std::uint64_t>(number_of(in_effect, "striping_factor", 1), 1);
-  agreed[alignment] = std::max(number_of(in_effect, "striping_unit", page), page);
-  agreed[unlocked] = takes && !posix::locks_file_to_write(path);
+  std::uint64_t agreed[numbers] = {};
+  try {
+    const Opened here(info, mode, error, ncid);
+    agreed[reported] = is_set("SLABMARK_REPORT");
+    agreed[aggregators] = number_of(here.hints, "cb_nodes", 0);
+    agreed[node_ranks] = number_of_variable("SLABMARK_DROPIN_NODE_RANKS");
+    agreed[stripes] = std::max<std::uint64_t>(number_of(here.in_effect, "striping_factor", 1), 1);
+    agreed[alignment] = std::max(number_of(here.in_effect, "striping_unit", page), page);
+    agreed[unlocked] = here.takes && !posix::locks_file_to_write(path);
+    agreed[taken] = here.takes && has_memory_for(bytes_of_file);
+  } catch (const std::bad_alloc&) {  // not taken
+  }
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, agreed, numbers, MPI_UINT64_T, MPI_MIN, engine->comm.get()),
             "MPI_Allreduce");
   if (!agreed[taken]) return;
@@ -164,7 +181,6 @@ void OpenFile::enter(Mode mode) {
 
 void OpenFile::know_header() {
   if (header_known_) return;
-  header_known_ = true;
   int count = 0;
   MPI_Offset record_size = 0;
   unlimited_dimension_ = -1;
@@ -175,6 +191,7 @@ void OpenFile::know_header() {
   shapes_.assign(static_cast<std::size_t>(std::max(count, 0)), std::nullopt);
   variables_.assign(shapes_.size(), std::nullopt);
   lengths_.clear();
+  header_known_ = true;
 }
 
 const Shape* OpenFile::shape(int id) {
@@ -346,13 +363,15 @@ int OpenFile::repost(const Request& request, int* id) {
                                           from.count, from.type, id);
 }
 
-void OpenFile::hand_over() {
+void OpenFile::hand_over() noexcept {
   for (auto& request : pending_) {
-    int native_id = NC_REQ_NULL;
-    const int error = repost(*request, &native_id);
-    const int id = request->id;
-    // PnetCDF may write from the copy.
-    handed_over_[id] = {native_id, error, std::move(request)};
+    try {
+      HandedOver& its = handed_over_[request->id];
+      its.error = repost(*request, &its.native_id);
+      its.request = std::move(request);  // PnetCDF may write from the copy
+    } catch (...) {
+      lost_ = NC_ENOMEM;
+    }
     native_pending_ = true;
   }
   pending_.clear();
@@ -378,8 +397,7 @@ bool OpenFile::has_buffer_for(const Request& request) const {
 std::vector<Request*> OpenFile::pending_of(int kind) const {
   std::vector<Request*> found;
   for (const auto& request : pending_) {
-    const bool puts = request->direction == Direction::put;
-    if (kind == NC_REQ_ALL || (kind == NC_PUT_REQ_ALL) == puts) found.push_back(request.get());
+    if (request->is_of(kind)) found.push_back(request.get());
   }
   return found;
 }
@@ -393,33 +411,53 @@ Request* OpenFile::pending(int id) const {
 }
 
 void OpenFile::drop(const std::vector<Request*>& requests) {
-  for (Request* request : requests) {
-    if (request->packed) held_bytes_ -= request->bytes();
-    request->id = NC_REQ_NULL;
+  for (Request* request : requests) request->id = NC_REQ_NULL;
+  drop_done();
+}
+
+void OpenFile::drop(int count, const int* ids) {
+  for (const auto& request : pending_) {
+    const bool is_named = count < 0
+                              ? request->is_of(count)
+                              : ids && std::find(ids, ids + count, request->id) != ids + count;
+    if (is_named) request->id = NC_REQ_NULL;
   }
-  std::erase_if(pending_, [](const auto& request) { return request->id == NC_REQ_NULL; });
+  drop_done();
+}
+
+void OpenFile::drop_done() {
+  std::erase_if(pending_, [&](const auto& request) {
+    const bool is_done = request->id == NC_REQ_NULL;
+    if (is_done && request->packed) held_bytes_ -= request->bytes();
+    return is_done;
+  });
   while (!buffered_.empty() && !pending(buffered_.back().id)) buffered_.pop_back();
 }
 
 int OpenFile::with_native_ids(int count, int* ids, const std::function<int(int*)>& call) {
-  std::vector<int> native(ids && count > 0 ? static_cast<std::size_t>(count) : 0);
+  const int lost = std::exchange(lost_, NC_NOERR);
   int refused = NC_NOERR;
-  for (std::size_t i = 0; i < native.size(); ++i) {
+  for (int i = 0; ids && i < count; ++i) {
     const auto found = handed_over_.find(ids[i]);
-    native[i] = found == handed_over_.end() ? ids[i] : found->second.native_id;
-    if (found != handed_over_.end() && refused == NC_NOERR) refused = found->second.error;
+    if (found == handed_over_.end()) continue;
+    HandedOver& its = found->second;
+    its.place = i;
+    ids[i] = its.native_id;
+    if (refused == NC_NOERR) refused = its.error;
   }
-  const int error = call(native.empty() ? ids : native.data());
-  for (std::size_t i = 0; i < native.size(); ++i) {
-    if (native[i] != NC_REQ_NULL) continue;
-    handed_over_.erase(ids[i]);
-    ids[i] = NC_REQ_NULL;
+  const int error = call(ids);
+  for (auto its = handed_over_.begin(); its != handed_over_.end();) {
+    const int place = std::exchange(its->second.place, -1);
+    const bool is_done = place >= 0 && ids[place] == NC_REQ_NULL;
+    if (place >= 0 && !is_done) ids[place] = its->first;
+    its = is_done ? handed_over_.erase(its) : std::next(its);
   }
   int left = 0;
   SLABMARK_NATIVE(ncmpi_inq_nreqs)(opening_.ncid, &left);
   native_pending_ = left > 0;
   // Until then PnetCDF may need their memory.
   if (left == 0) handed_over_.clear();
+  if (lost != NC_NOERR) return lost;
   return error == NC_NOERR ? refused : error;
 }
 
@@ -483,6 +521,12 @@ int OpenFile::grow(std::uint64_t records) {
   const int error =
       SLABMARK_NATIVE(ncmpi_wait_all)(opening_.ncid, id == NC_REQ_NULL ? 0 : 1, &id, &status);
   return std::min({refused, error, status});
+}
+
+void OpenFile::written_natively(int variable) noexcept try {
+  native_variables_.insert(variable);
+} catch (...) {
+  not_fresh();
 }
 
 bool OpenFile::take_fresh(ArrayName array) {

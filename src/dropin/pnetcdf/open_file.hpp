@@ -35,6 +35,10 @@ struct Request {
   nc_type type = NC_CHAR;               ///< of the variable
   std::unique_ptr<std::byte[]> packed;  ///< null where elements move from or to the caller's memory
 
+  /// Whether one of NC_REQ_ALL, NC_GET_REQ_ALL and NC_PUT_REQ_ALL means it.
+  bool is_of(int kind) const {
+    return kind == NC_REQ_ALL || (kind == NC_PUT_REQ_ALL) == (direction == Direction::put);
+  }
   std::uint64_t bytes() const { return geometry->elements() * size_of(type); }
   Posted posted() const {
     return {variable, geometry, first_record, packed ? packed.get() : memory->address()};
@@ -77,8 +81,9 @@ class OpenFile {
   /// Makes a nonblocking call of PnetCDF's own. If that leaves a request there, those pending here
   /// go to PnetCDF before it, so that their order stays.
   int post_natively(bool buffered, int* id, const std::function<int(int*)>& call);
-  /// Hands all pending requests to PnetCDF.
-  void hand_over();
+  /// Hands all pending requests to PnetCDF. Where memory is short for one it is lost, and the next
+  /// wait says so: other ranks may be in a collective call already, so nothing is thrown.
+  void hand_over() noexcept;
 
   bool has_pending() const { return !pending_.empty(); }
   bool has_native_pending() const { return native_pending_; }
@@ -90,10 +95,12 @@ class OpenFile {
   /// Bytes of the copies that pending requests have.
   std::uint64_t held_bytes() const { return held_bytes_; }
 
-  /// Pending requests of a kind (NC_REQ_ALL, NC_GET_REQ_ALL, NC_PUT_REQ_ALL).
+  /// Pending requests of a kind, see Request::is_of().
   std::vector<Request*> pending_of(int kind) const;
   Request* pending(int id) const;
   void drop(const std::vector<Request*>& requests);
+  /// Those that a call names by ids, or by a kind in place of their number, without any memory.
+  void drop(int count, const int* ids);
 
   /// Makes a call of PnetCDF's own with the ids by which it knows requests that were handed over.
   int with_native_ids(int count, int* ids, const std::function<int(int*)>& call);
@@ -117,7 +124,7 @@ class OpenFile {
 
   /// Whether nothing was written to an array since the file was created; then it counts as written.
   bool take_fresh(ArrayName array);
-  void written_natively(int variable) { native_variables_.insert(variable); }
+  void written_natively(int variable) noexcept;
   void not_fresh() { may_be_fresh_ = false; }
 
   Report& report() { return report_; }
@@ -137,6 +144,7 @@ class OpenFile {
   const Variable* variable(int id);
   void know_header();
   int repost(const Request& request, int* id);
+  void drop_done();
 
   std::shared_ptr<Engine> engine_;
   Opening opening_;
@@ -152,12 +160,14 @@ class OpenFile {
 
   std::vector<std::unique_ptr<Request>> pending_;
   struct HandedOver {
-    int native_id;
-    int error;  ///< of PnetCDF, if it refused
+    int native_id = NC_REQ_NULL;
+    int error = NC_ENOMEM;  ///< of PnetCDF, if it refused
     std::unique_ptr<Request> request;
+    int place = -1;  ///< among the ids of the call at hand
   };
   std::map<int, HandedOver> handed_over_;  ///< by our id
   bool native_pending_ = false;
+  int lost_ = NC_NOERR;  ///< a request was, which no wait has said yet
   int next_id_ = 0;
   std::uint64_t held_bytes_ = 0;
   struct Buffered {

@@ -6,24 +6,37 @@
 
 namespace slabmark::dropin {
 
+void Report::count_native(std::string_view reason) noexcept {
+  for (NativeCalls& its : native_calls_) {
+    if (its.calls > 0 && its.reason != reason) continue;
+    its.reason = reason;
+    ++its.calls;
+    return;
+  }
+}
+
 void Report::print(const Comm& comm, const std::string& path) const {
-  const std::uint64_t sums[] = {comm.sum(put_requests),     comm.sum(get_requests),
-                                comm.sum(put_bytes),        comm.sum(get_bytes),
-                                comm.sum(tally.file_calls), comm.sum(tally.messages)};
-  const double slowest = comm.max(seconds);
-  const double slowest_plan = comm.max(plan_seconds);
-  const std::uint64_t most_plan_bytes = comm.max(plan_bytes);
+  std::array sums{put_requests, get_requests,     put_bytes,
+                  get_bytes,    tally.file_calls, tally.messages};
+  std::array most{seconds, plan_seconds, static_cast<double>(plan_bytes)};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T,
+                          MPI_SUM, comm.get()),
+            "MPI_Allreduce");
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE,
+                          MPI_MAX, comm.get()),
+            "MPI_Allreduce");
   if (!comm.is_root()) return;
   std::string text = fmt::format(
       "slabmark: {}: by plan {} calls, {} put requests of {} bytes, {} get requests of {} bytes, "
-      "{:.4f} s; plans: {} made in {:.4f} s, {} used again, {} bytes a rank at most; {} file "
+      "{:.4f} s; plans: {} made in {:.4f} s, {} used again, {:.0f} bytes a rank at most; {} file "
       "calls, "
       "{} messages; natively",
-      path, waits, sums[0], sums[2], sums[1], sums[3], slowest, plans_made, slowest_plan,
-      plans_used_again, most_plan_bytes, sums[4], sums[5]);
-  if (native_calls.empty()) text += " nothing";
+      path, waits, sums[0], sums[2], sums[1], sums[3], most[0], plans_made, most[1],
+      plans_used_again, most[2], sums[4], sums[5]);
+  if (native_calls_.front().calls == 0) text += " nothing";
   const char* separator = " ";
-  for (const auto& [reason, calls] : native_calls) {
+  for (const auto& [reason, calls] : native_calls_) {
+    if (calls == 0) break;
     text += fmt::format("{}{} calls ({})", separator, calls, reason);
     separator = ", ";
   }

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <map>
 #include <string>
+#include <string_view>
 
 #include "exchange/rearranger.hpp"
 #include "parallel/comm.hpp"
@@ -22,10 +23,18 @@ struct Report {
   double plan_seconds = 0;       ///< of these, making plans
   Rearranger::Tally tally;
 
-  std::map<std::string, std::uint64_t> native_calls;  ///< collective ones, by reason
+  /// One more collective call that was made natively. All ranks are in it, so none may throw.
+  void count_native(std::string_view reason) noexcept;
 
   /// Collective: rank 0 prints it to stderr.
   void print(const Comm& comm, const std::string& path) const;
+
+ private:
+  struct NativeCalls {
+    std::string_view reason;
+    std::uint64_t calls = 0;
+  };
+  std::array<NativeCalls, 8> native_calls_;  ///< more reasons there are not
 };
 
 }  // namespace slabmark::dropin

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdlib>
 #include <limits>
 #include <new>
 #include <set>
 
+#include "base/has_memory.hpp"
 #include "base/stopwatch.hpp"
 
 namespace slabmark::dropin {
@@ -24,13 +24,6 @@ constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 // What a call needs beside a plan, and a plan beside what grows with the pieces.
 constexpr std::uint64_t bytes_of_call = 1u << 20;
 constexpr std::uint64_t bytes_of_request = 256;
-
-/// Whether so many bytes can be had now. They are given back at once.
-bool has_memory_for(std::uint64_t bytes) {
-  void* volatile memory = std::malloc(bytes);
-  std::free(memory);
-  return memory;
-}
 
 /// What all ranks must know of each other, by one reduction to the largest of each.
 struct Common {
@@ -246,7 +239,7 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   Engine& engine = file.engine();
   Report& report = file.report();
   const auto natively = [&](const char* reason) {
-    ++report.native_calls[brought.native_reason ? brought.native_reason : reason];
+    report.count_native(brought.native_reason ? brought.native_reason : reason);
     return Outcome{true, NC_NOERR};
   };
   Common common;
@@ -273,11 +266,11 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   const auto heard = [&](bool was_left) {
     if (brought.blocking) engine.unasked.heard(was_left, common.missed);
   };
-  if (common.no_memory) return {false, NC_ENOMEM};
-  if (common.native) {
+  if (common.native) {  // whatever memory there is: what PnetCDF has would stay pending
     heard(true);
     return natively("as another rank asked for");
   }
+  if (common.no_memory) return {false, NC_ENOMEM};
   if (!common.puts && !common.gets) return {};
   const std::int64_t put_shift = common.puts ? bring_fitting_to_front(puts) : 0;
   const std::int64_t get_shift = common.gets ? bring_fitting_to_front(gets) : 0;
@@ -306,7 +299,7 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
 bool goes_unasked(OpenFile& file, std::uint64_t most_pieces) {
   Unasked& unasked = file.engine().unasked;
   if (most_pieces >= worth_a_plan || !unasked.is_next()) return false;
-  ++file.report().native_calls[few_pieces];  // may throw, before the call is counted
+  file.report().count_native(few_pieces);
   return unasked.next(false);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -15,7 +16,8 @@ namespace slabmark::dropin {
 
 /// Which blocking collective calls go to PnetCDF without a question to the other ranks: a program
 /// whose calls all bring few pieces shall not pay a reduction for each. After a row of calls that
-/// were left to PnetCDF one in sixteen is asked about. All ranks count alike, since all make the
+/// were left to PnetCDF one in sixteen is asked about, then one in 32, and so on: what goes by
+/// unasked is never more than twice what was left before. All ranks count alike, since all make the
 /// same collective calls and hear the same answers.
 class Unasked {
  public:
@@ -38,13 +40,17 @@ class Unasked {
   void heard(bool was_left, bool some_rank_missed) {
     if (some_rank_missed) is_off_ = true;
     in_a_row_ = was_left ? in_a_row_ + 1 : 0;
-    if (in_a_row_ >= row && !is_off_) left_ = unasked;
+    if (in_a_row_ == 0) unasked_ = fewest;
+    if (in_a_row_ < row || is_off_) return;
+    left_ = unasked_;
+    unasked_ = std::min(2 * unasked_ + 1, most);
   }
 
  private:
-  static constexpr int row = 16, unasked = 15;
+  static constexpr int row = 16, fewest = 15, most = 255;
 
   int in_a_row_ = 0;
+  int unasked_ = fewest;  ///< calls, after the next row
   int left_ = 0;
   bool missed_ = false;
   bool is_off_ = false;

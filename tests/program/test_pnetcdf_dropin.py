@@ -87,7 +87,8 @@ def romio(monkeypatch):
 
 
 def seeds(few=False):
-    """SLABMARK_DROPIN_SEEDS=7-300 tries others. PnetCDF 1.12.3 has faults of its own that a seed may come upon."""
+    """SLABMARK_DROPIN_SEEDS=7-300 tries others, SLABMARK_DROPIN_OPERATIONS=500 makes more of each. PnetCDF 1.12.3 has
+    faults of its own that a seed may come upon."""
     first, _, last = os.environ.get("SLABMARK_DROPIN_SEEDS", "1-2" if few else "1-6").partition("-")
     return range(int(first), int(last or first) + 1)
 
@@ -105,12 +106,14 @@ def test_random_collective_calls_do_the_same_through_whatever_mpi_io_there_is(ru
 
 
 def random_calls(run, with_dropin, each, seeds, ranks, node_ranks, *more):
+    operations = os.environ.get("SLABMARK_DROPIN_OPERATIONS", 60)
+
     def check(seed, folder):
         linked = sanitized or seed % 2 == 0
-        without = run("pnetcdf_random", [seed, 60, folder / "a.nc", folder / "a", *more], ranks=ranks, launch=True)
+        without = run("pnetcdf_random", [seed, operations, folder / "a.nc", folder / "a", *more], ranks=ranks, launch=True)
         assert without.returncode == 0, without.stderr
         done = with_dropin("pnetcdf_random_linked" if linked else "pnetcdf_random",
-                           [seed, 60, folder / "b.nc", folder / "b", *more], ranks, preload=not linked,
+                           [seed, operations, folder / "b.nc", folder / "b", *more], ranks, preload=not linked,
                            settings=[f"SLABMARK_DROPIN_NODE_RANKS={node_ranks}"])
         assert done.returncode == 0, done.stderr
         assert reports(done), "it was not there"

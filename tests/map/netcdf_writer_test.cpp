@@ -134,7 +134,10 @@ TEST_F(MapWriters, ManyMapLayoutReadsBackAsWhatWasWritten) {
     for (const SyntheticMap& map : made.maps) sources.push_back(source_of(map));
     EXPECT_EQ(write_many_maps(path_, sources, "made by a test").cdf_version, 1);
     pnetcdf::File file = pnetcdf::File::open(MPI_COMM_SELF, path_);
-    EXPECT_EQ(file.get_att_text(NC_GLOBAL, "command_line"), "made by a test");
+    std::string command_line(file.inq_attlen(NC_GLOBAL, "command_line").value_or(0), ' ');
+    EXPECT_EQ(ncmpi_get_att_text(file.id(), NC_GLOBAL, "command_line", command_line.data()),
+              NC_NOERR);
+    EXPECT_EQ(command_line, "made by a test");
     EXPECT_EQ(file.get_att(NC_GLOBAL, "D3.dims"), (std::vector<long long>{3, 218}));
     file.close();
   }
@@ -165,7 +168,10 @@ TEST_F(MapWriters, ManyMapLayoutEqualsTheRealFileInAllCountsAndRequests) {
   write_many_maps(path_, sources, "dat2nc");
   pnetcdf::File ours = pnetcdf::File::open(MPI_COMM_SELF, path_);
   pnetcdf::File real = pnetcdf::File::open(MPI_COMM_SELF, real_data() + "/f_case_866x72_16p.nc");
-  EXPECT_EQ(ours.inq_nvars(), real.inq_nvars());
+  int our_variables = 0, real_variables = 0;
+  EXPECT_EQ(ncmpi_inq_nvars(ours.id(), &our_variables), NC_NOERR);
+  EXPECT_EQ(ncmpi_inq_nvars(real.id(), &real_variables), NC_NOERR);
+  EXPECT_EQ(our_variables, real_variables);
   for (const std::string map : {"D1", "D2", "D3"}) {
     for (const std::string attribute : {".ndims", ".dims", ".max_nreqs", ".min_nreqs"}) {
       EXPECT_EQ(ours.get_att(NC_GLOBAL, map + attribute), real.get_att(NC_GLOBAL, map + attribute));

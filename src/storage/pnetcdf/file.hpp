@@ -135,7 +135,6 @@ class File {
   // Inquiries.
   /// NC_FORMAT_CLASSIC, NC_FORMAT_CDF2 or NC_FORMAT_CDF5.
   int inq_format() const { return made<int>("ncmpi_inq_format", ncmpi_inq_format); }
-  int inq_nvars() const { return made<int>("ncmpi_inq_nvars", ncmpi_inq_nvars); }
   int inq_dimid(const std::string& name) const {
     return made<int>("ncmpi_inq_dimid", ncmpi_inq_dimid, name.c_str());
   }
@@ -177,11 +176,6 @@ class File {
     if (code == NC_ENOTATT) return std::nullopt;
     check(code, "ncmpi_inq_attlen");
     return static_cast<std::uint64_t>(length);
-  }
-  std::string get_att_text(int var, const std::string& name) const {
-    std::string text(inq_attlen(var, name).value_or(0), '\0');
-    check(ncmpi_get_att_text(id_, var, name.c_str(), text.data()), "ncmpi_get_att_text");
-    return text;
   }
   std::vector<long long> get_att(int var, const std::string& name) const {
     std::vector<long long> values(inq_attlen(var, name).value_or(0));

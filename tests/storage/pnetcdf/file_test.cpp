@@ -33,7 +33,10 @@ TEST(PnetcdfFiles, WhatRanksWriteTogetherIsReadBack) {
   EXPECT_EQ(file.inq_dimlen(file.inq_dimid("ranks")), static_cast<std::uint64_t>(comm.size()));
   const int variable = file.inq_varid("v");
   EXPECT_EQ(file.inq_var(variable).type, NC_INT64);
-  EXPECT_EQ(file.get_att_text(variable, "unit"), "m");
+  char unit = 0;
+  EXPECT_EQ(file.inq_attlen(variable, "unit"), 1u);
+  EXPECT_EQ(ncmpi_get_att_text(file.id(), variable, "unit", &unit), NC_NOERR);
+  EXPECT_EQ(unit, 'm');
   EXPECT_EQ(file.get_att(NC_GLOBAL, "numbers"), (std::vector<long long>{3, 5}));
   EXPECT_FALSE(file.inq_attlen(NC_GLOBAL, "others").has_value());
   EXPECT_FALSE(file.has_var("w"));

@@ -332,6 +332,42 @@ std::unique_ptr<Comm> with_io_ranks(const Comm& world, int io_ranks, int& system
   return Comm::taking_over(own);
 }
 
+using Ways = std::vector<std::pair<std::string, std::unique_ptr<Way>>>;
+
+/// Writes the file in all ways in turn, and prints the seconds of each.
+void compare(const Comm& comm, const Ways& ways, const std::string& path, std::uint64_t trials) {
+  std::vector<std::vector<double>> seconds(ways.size());
+  std::string expected;
+  for (std::uint64_t trial = 0; trial <= trials; ++trial) {  // the first is for warming up
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+      // Everyone goes first in turn.
+      const std::size_t way = (w + trial) % ways.size();
+      if (comm.is_root()) std::remove(path.c_str());
+      comm.barrier();
+      const double begin = now();
+      ways[way].second->write(path);
+      comm.barrier();
+      const double took = comm.max(now() - begin);
+      if (trial > 0) seconds[way].push_back(took);
+      if (trial > 0 || !comm.is_root()) continue;
+      const std::string written = bytes_of(path);
+      if (expected.empty()) expected = written;
+      fmt::print("{:<20} {} bytes{}\n", ways[way].first, written.size(),
+                 written == expected ? "" : ", not those of the first");
+    }
+  }
+  if (comm.is_root()) {
+    std::remove(path.c_str());
+    fmt::print("{:<20} {:<26} over the first, trial by trial\n", "way", "seconds, create to close");
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+      std::vector<double> ratios;
+      for (std::size_t t = 0; t < trials; ++t) ratios.push_back(seconds[w][t] / seconds[0][t]);
+      fmt::print("{:<20} {:<26} {}\n", ways[w].first, median_and_range(seconds[w]),
+                 median_and_range(ratios));
+    }
+  }
+}
+
 ExitStatus run(const Comm& world, int argc, char** argv) {
   if (argc < 5) {
     throw InputError(
@@ -356,7 +392,7 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
   const Pattern pattern = make_output_map_pattern(comm, request).mine;
   const Data data(pattern);
 
-  std::vector<std::pair<std::string, std::unique_ptr<Way>>> ways;
+  Ways ways;
   const auto add_method = [&](const std::string& name) {
     ways.emplace_back(name, std::make_unique<ByMethod>(comm, pattern, data, name));
   };
@@ -365,37 +401,7 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
   ways.emplace_back("library, write", std::make_unique<ByLibrary>(comm, pattern, data, true));
   if (argc > 6 && std::string(argv[6]) == "varn") add_method("pnetcdf-varn");
 
-  std::vector<std::vector<double>> seconds(ways.size());
-  std::string expected;
-  for (std::uint64_t trial = 0; trial <= trials; ++trial) {  // the first is for warming up
-    for (std::size_t w = 0; w < ways.size(); ++w) {
-      // Everyone goes first in turn.
-      const std::size_t way = (w + trial) % ways.size();
-      const std::string path = folder + "/rearrange_library.nc";
-      if (comm.is_root()) std::remove(path.c_str());
-      comm.barrier();
-      const double begin = now();
-      ways[way].second->write(path);
-      comm.barrier();
-      const double took = comm.max(now() - begin);
-      if (trial > 0) seconds[way].push_back(took);
-      if (trial > 0 || !comm.is_root()) continue;
-      const std::string written = bytes_of(path);
-      if (expected.empty()) expected = written;
-      fmt::print("{:<20} {} bytes{}\n", ways[way].first, written.size(),
-                 written == expected ? "" : ", not those of the first");
-    }
-  }
-  if (comm.is_root()) {
-    std::remove((folder + "/rearrange_library.nc").c_str());
-    fmt::print("{:<20} {:<26} over the first, trial by trial\n", "way", "seconds, create to close");
-    for (std::size_t w = 0; w < ways.size(); ++w) {
-      std::vector<double> ratios;
-      for (std::size_t t = 0; t < trials; ++t) ratios.push_back(seconds[w][t] / seconds[0][t]);
-      fmt::print("{:<20} {:<26} {}\n", ways[w].first, median_and_range(seconds[w]),
-                 median_and_range(ratios));
-    }
-  }
+  compare(comm, ways, folder + "/rearrange_library.nc", trials);
   return ExitStatus::good;
 }
 

@@ -580,34 +580,24 @@ static void log_contents(const char* path) {
   check(ncmpi_close(ncid), "close");
 }
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (argc != 5 && argc != 6) MPI_Abort(MPI_COMM_WORLD, 2);
-  const unsigned seed = (unsigned)atoi(argv[1]);
-  const int operations = atoi(argv[2]);
-  const char* const path = argv[3];
-  shared.state = seed;
-  own.state = seed * 1000u + (unsigned)rank + 17u;
-  for (int i = 0; i < 5; ++i) draw(&own, 2), draw(&shared, 2);
-  char name[4096];
-  snprintf(name, sizeof name, "%s.%d", argv[4], rank);
-  log_file = fopen(name, "w");
-  if (!log_file) MPI_Abort(MPI_COMM_WORLD, 2);
-  setvbuf(log_file, NULL, _IOLBF, 0);
+/* Dimensions of the file that variables are added on, and how many types its format has. */
+static int x, y, types;
+static MPI_Offset lx, ly;
 
+static void define_file(const char* path) {
   const int formats[] = {0, NC_64BIT_OFFSET, NC_64BIT_DATA};
   format = (int)draw(&shared, 3);
   check(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | formats[format], MPI_INFO_NULL, &ncid),
         "create");
-  int time_dim, x, y, z;
-  const MPI_Offset lx = 5 + draw(&shared, 9), ly = 1 + draw(&shared, 7), lz = 1 + draw(&shared, 5);
+  int time_dim, z;
+  lx = 5 + draw(&shared, 9);
+  ly = 1 + draw(&shared, 7);
+  const MPI_Offset lz = 1 + draw(&shared, 5);
   check(ncmpi_def_dim(ncid, "time", NC_UNLIMITED, &time_dim), "def_dim");
   check(ncmpi_def_dim(ncid, "x", lx, &x), "def_dim");
   check(ncmpi_def_dim(ncid, "y", ly, &y), "def_dim");
   check(ncmpi_def_dim(ncid, "z", lz, &z), "def_dim");
-  const int types = format == 2 ? 11 : 6;
+  types = format == 2 ? 11 : 6;
   const int several = 1 + (int)draw(&shared, 20);
   for (int i = 0; i < several; ++i) {
     const int type = 1 + (int)draw(&shared, (unsigned)types);
@@ -632,43 +622,66 @@ int main(int argc, char** argv) {
         break;
     }
   }
+}
+
+/* The operation `i`, drawn for all ranks; in independent mode, too, if ranks `may_be_alone`. */
+static void operate(int i, const char* path, int may_be_alone) {
+  const unsigned operation = draw(&shared, 20);
+  fprintf(log_file, "%d: operation %u\n", i, operation);
+  if (operation < 9) {
+    post_and_wait(0);
+  } else if (operation < 13) {
+    blocking_call(0);
+  } else if (operation < 15) {
+    several_variables();
+  } else if (operation < 17) {
+    add_records();
+  } else if (operation == 17 && may_be_alone) {
+    /* A rank without a part in a collective put may be done before the others have written. */
+    MPI_Barrier(MPI_COMM_WORLD);
+    check(ncmpi_begin_indep_data(ncid), "begin_indep_data");
+    blocking_call(1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    post_and_wait(1);
+    check(ncmpi_end_indep_data(ncid), "end_indep_data");
+    MPI_Barrier(MPI_COMM_WORLD);
+  } else if (operation == 18 && variables < 40) {
+    const int before = variables;
+    check(ncmpi_redef(ncid), "redef");
+    define_variable(1 + (int)draw(&shared, (unsigned)types), 2, (int[]){y, x},
+                    (MPI_Offset[]){ly, lx}, 0);
+    check(ncmpi_enddef(ncid), "enddef");
+    fill_fixed(before);
+    check(ncmpi_sync(ncid), "sync");
+  } else if (operation == 19) {
+    check(ncmpi_close(ncid), "close");
+    check(ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, MPI_INFO_NULL, &ncid), "open");
+    check(ncmpi_buffer_attach(ncid, 20000), "buffer_attach");
+  }
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc != 5 && argc != 6) MPI_Abort(MPI_COMM_WORLD, 2);
+  const unsigned seed = (unsigned)atoi(argv[1]);
+  const int operations = atoi(argv[2]);
+  const char* const path = argv[3];
+  shared.state = seed;
+  own.state = seed * 1000u + (unsigned)rank + 17u;
+  for (int i = 0; i < 5; ++i) draw(&own, 2), draw(&shared, 2);
+  char name[4096];
+  snprintf(name, sizeof name, "%s.%d", argv[4], rank);
+  log_file = fopen(name, "w");
+  if (!log_file) MPI_Abort(MPI_COMM_WORLD, 2);
+  setvbuf(log_file, NULL, _IOLBF, 0);
+
+  define_file(path);
   check(ncmpi_enddef(ncid), "enddef");
   fill_fixed(0);
   check(ncmpi_buffer_attach(ncid, 20000), "buffer_attach");
-  for (int i = 0; i < operations; ++i) {
-    const unsigned operation = draw(&shared, 20);
-    fprintf(log_file, "%d: operation %u\n", i, operation);
-    if (operation < 9) {
-      post_and_wait(0);
-    } else if (operation < 13) {
-      blocking_call(0);
-    } else if (operation < 15) {
-      several_variables();
-    } else if (operation < 17) {
-      add_records();
-    } else if (operation == 17 && argc == 5) {
-      /* A rank without a part in a collective put may be done before the others have written. */
-      MPI_Barrier(MPI_COMM_WORLD);
-      check(ncmpi_begin_indep_data(ncid), "begin_indep_data");
-      blocking_call(1);
-      MPI_Barrier(MPI_COMM_WORLD);
-      post_and_wait(1);
-      check(ncmpi_end_indep_data(ncid), "end_indep_data");
-      MPI_Barrier(MPI_COMM_WORLD);
-    } else if (operation == 18 && variables < 40) {
-      const int before = variables;
-      check(ncmpi_redef(ncid), "redef");
-      define_variable(1 + (int)draw(&shared, (unsigned)types), 2, (int[]){y, x},
-                      (MPI_Offset[]){ly, lx}, 0);
-      check(ncmpi_enddef(ncid), "enddef");
-      fill_fixed(before);
-      check(ncmpi_sync(ncid), "sync");
-    } else if (operation == 19) {
-      check(ncmpi_close(ncid), "close");
-      check(ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, MPI_INFO_NULL, &ncid), "open");
-      check(ncmpi_buffer_attach(ncid, 20000), "buffer_attach");
-    }
-  }
+  for (int i = 0; i < operations; ++i) operate(i, path, argc == 5);
   check(ncmpi_buffer_detach(ncid), "buffer_detach");
   check(ncmpi_close(ncid), "close");
   MPI_Barrier(MPI_COMM_WORLD);

@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
   int x = 0, round = 0;
   const std::string another = std::string(argv[1]) + ".other";
   const auto name_of = [](int code) { return std::string(ncmpi_strerrno(code)); };
-  for (const int kib : {0, 1, 2, 4, 8, 64, 512, 1023, 1025, 1100, 1300, 1600, 2048, 8192}) {
+  for (const int kib : {0, 1, 2, 4, 8, 64, 512, 1023, 1040, 1100, 1300, 1600, 2048, 8192}) {
     const long long bytes = kib * 1024LL;
     std::string said = std::to_string(kib) + " KiB:";
     // Of another length each time, so that no plan serves again.

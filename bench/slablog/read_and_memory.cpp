@@ -3,11 +3,13 @@
 // Each rank writes as many hyperslabs of 1 to 4 int32, dealt to the ranks in turn, into a log and
 // into a file of HDF5's own. Prints how much memory the connector took for that, and how long
 // reading the whole takes when each rank reads an equal contiguous part: each step, and open to
-// close.
+// close; and what a rank reads and holds for that of the log: with the marks of its index, and
+// after they were deleted, so that it reads all of the index.
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -90,6 +92,69 @@ void write(const Comm& comm, const std::string& path, Hyperslabs& what, const ch
       "memory of a rank for {} bytes in {} hyperslabs, until flushed: {} bytes, {:.2f} of "
       "twice the data and 64 bytes a hyperslab\n",
       bytes, what.starts.size(), grown, static_cast<double>(grown) / static_cast<double>(allowed));
+}
+
+/// Bytes that this process has asked of files (and pipes and sockets) so far.
+std::uint64_t bytes_read() {
+  std::ifstream text("/proc/self/io");
+  std::string name;
+  std::uint64_t value = 0;
+  text >> name >> value;
+  return name == "rchar:" ? value : 0;
+}
+
+/// What a rank has read, and most memory that it had, since this was made.
+struct Cost {
+  Cost() : read(bytes_read()) {
+    slabmark::reset_high_water();
+    memory = slabmark::resident_bytes().value_or(0);
+  }
+  void print(const Comm& comm, const char* when) const {
+    const auto most_read = comm.max(bytes_read() - read);
+    const auto most_memory = comm.max(slabmark::high_water_bytes().value_or(0) - memory);
+    if (comm.is_root()) fmt::print("  {:32}{:12}{:12}\n", when, most_read, most_memory);
+  }
+
+  std::uint64_t read;
+  std::uint64_t memory = 0;
+};
+
+void report_reading(const Comm& comm, const std::string& path, const Hyperslabs& what) {
+  const auto part = slabmark::equal_range(what.total, static_cast<std::uint64_t>(comm.rank()),
+                                          static_cast<std::uint64_t>(comm.size()));
+  hsize_t offset = part.offset;
+  hsize_t length = part.length;
+  hsize_t* start = &offset;
+  hsize_t* count = &length;
+  std::vector<int> values(length, 1);
+  const auto list = access(comm, "view=none");
+  const auto file =
+      own(H5Fopen(path.c_str(), H5F_ACC_RDONLY, list.get()), H5Fclose, "H5Fopen", path);
+  const Cost cost;
+  const auto dataset = own(H5Dopen2(file.get(), "d", H5P_DEFAULT), H5Dclose, "H5Dopen2", path);
+  cost.print(comm, "H5Dopen2");
+  slabmark::hdf5::check(
+      H5Dread_n(dataset.get(), H5T_NATIVE_INT, 1, &start, &count, H5P_DEFAULT, values.data()),
+      "H5Dread_n", path);
+  cost.print(comm, "and the first read");
+}
+
+void compare_index(const Comm& comm, const std::string& path, const Hyperslabs& what) {
+  if (comm.is_root()) {
+    fmt::print("of a rank that reads its part ({} bytes): bytes read, memory\n",
+               4 * what.total / static_cast<std::uint64_t>(comm.size()));
+    fmt::print("with marks\n");
+  }
+  report_reading(comm, path, what);
+  if (comm.is_root()) {
+    const auto file =
+        own(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "H5Fopen", path);
+    slabmark::hdf5::check(H5Ldelete(file.get(), "/_slablog/marks0", H5P_DEFAULT), "H5Ldelete",
+                          path);
+    fmt::print("without\n");
+  }
+  comm.barrier();
+  report_reading(comm, path, what);
 }
 
 /// Median, least and greatest.
@@ -183,6 +248,7 @@ int main(int argc, char** argv) {
     const auto log = folder + "/log.h5";
     const auto native = folder + "/native.h5";
     write(comm, log, what, "view=none", true);
+    compare_index(comm, log, what);
     write(comm, log, what, "", false);
     write(comm, native, what, nullptr, false);
     compare_reading(comm, native, log, std::atoi(argv[3]));

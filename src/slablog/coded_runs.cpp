@@ -3,6 +3,10 @@
 #include <bit>
 #include <cstring>
 
+#include <fmt/format.h>
+
+#include "base/checksum.hpp"
+#include "base/error.hpp"
 #include "slablog/index_reader.hpp"
 
 namespace slabmark::slablog {
@@ -37,8 +41,10 @@ std::uint64_t number(const std::byte*& at) {
 /// Takes runs one after another and knows where they end. Throws where they leave the extent.
 class Scan {
  public:
-  Scan(const IndexEntry& entry, const std::string& place)
-      : reader_(entry.coded, place), elements_(element_count(entry.extent)) {}
+  /// The first run comes after `offset` elements of the `elements` that there are.
+  Scan(std::span<const std::byte> coded, std::uint64_t elements, const std::string& place,
+       std::uint64_t offset = 0)
+      : reader_(coded, place), elements_(elements), offset_(offset) {}
 
   void take(std::uint64_t runs) {
     while (runs > 0) {
@@ -83,11 +89,29 @@ class Scan {
 
   IndexReader reader_;
   std::uint64_t elements_;
-  std::uint64_t offset_ = 0;
+  std::uint64_t offset_;
   std::uint64_t length_ = 0;
 };
 
+[[noreturn]] void do_not_fit(const std::string& place) {
+  throw IoError(fmt::format(
+      "The index {} is damaged: its runs are not those of its marks; restore the file from a copy.",
+      place));
+}
+
 }  // namespace
+
+/// Runs that are in a file, and come into memory in blocks.
+struct CodedRuns::Stored {
+  posix::File& file;
+  std::uint64_t address;
+  std::uint64_t elements;  ///< of the extent
+  Mark end;
+  std::string place;
+  std::vector<std::uint64_t> checksums = {};  ///< of the blocks
+  std::vector<bool> here = {};                ///< which of them are
+  std::unique_ptr<std::byte[]> bytes = {};    ///< no memory but address space until they are
+};
 
 CodedRuns::CodedRuns(const IndexEntry& entry, std::uint64_t flush, std::size_t element_bytes,
                      const std::string& place)
@@ -95,7 +119,11 @@ CodedRuns::CodedRuns(const IndexEntry& entry, std::uint64_t flush, std::size_t e
       runs_(entry.runs),
       element_bytes_(element_bytes),
       source_(in_segment + static_cast<std::uint32_t>(flush)) {
-  Scan scan(entry, place);
+  if (entry.file != nullptr) {
+    read_marks(entry, place);
+    return;
+  }
+  Scan scan(entry.coded, element_count(entry.extent), place);
   marks_.reserve(runs_ / runs_a_mark + 1);
   for (std::uint64_t i = 0; i < runs_; i += runs_a_mark) {
     marks_.push_back({scan.offset(), entry.first + scan.length(), scan.byte()});
@@ -103,26 +131,123 @@ CodedRuns::CodedRuns(const IndexEntry& entry, std::uint64_t flush, std::size_t e
   }
   end_ = scan.offset();
   segment_end_ = entry.first + scan.length();
+  first_ = IndexReader(coded_, place).number();
+}
+
+CodedRuns::Mark CodedRuns::end_mark() const {
+  return stored_ ? stored_->end : Mark{end_, segment_end_, coded_.size()};
+}
+
+// Number of runs, bytes of the entry before them, bytes of the runs, first element; then the way
+// from each mark to the next, and after those of a block the checksum of its bytes.
+std::vector<std::byte> CodedRuns::coded_marks(std::uint64_t before) const {
+  std::vector<std::byte> coded;
+  for (const auto one : {runs_, before, coded_.size(), first_}) put_number(coded, one);
+  for (std::size_t i = 1; i <= marks_.size(); ++i) {
+    const auto& next = i == marks_.size() ? end_mark() : marks_[i];
+    put_number(coded, next.offset - marks_[i - 1].offset);
+    put_number(coded, next.element - marks_[i - 1].element);
+    put_number(coded, next.byte - marks_[i - 1].byte);
+    if (i % marks_a_block != 0 && i != marks_.size()) continue;
+    const auto begin = marks_[(i - 1) / marks_a_block * marks_a_block].byte;
+    put_number(coded, Checksum().add(coded_.subspan(begin, next.byte - begin)).value());
+  }
+  return coded;
+}
+
+void CodedRuns::read_marks(const IndexEntry& entry, const std::string& place) {
+  IndexReader reader(entry.coded, place);
+  runs_ = reader.number();
+  reader.number();
+  const auto bytes = reader.number();
+  first_ = reader.number();
+  const auto count = (runs_ + runs_a_mark - 1) / runs_a_mark;
+  if (count == 0 || count > entry.coded.size() || bytes / 2 < runs_ || bytes / 20 > runs_) {
+    reader.broken();
+  }
+  stored_ = std::make_shared<Stored>(*entry.file, entry.address, element_count(entry.extent),
+                                     Mark{0, entry.first, 0}, place);
+  auto& at = stored_->end;
+  while (marks_.size() < count) {
+    marks_.push_back(at);
+    at.offset += reader.number();
+    at.element += reader.number();
+    at.byte += reader.number();
+    if (at.offset > stored_->elements || at.offset < marks_.back().offset ||
+        at.element < marks_.back().element || at.byte > bytes || at.byte < marks_.back().byte) {
+      reader.broken();
+    }
+    if (marks_.size() % marks_a_block == 0 || marks_.size() == count) {
+      stored_->checksums.push_back(reader.number());
+    }
+  }
+  if (at.byte != bytes || !reader.at_end()) reader.broken();
+  end_ = at.offset;
+  segment_end_ = at.element;
+  stored_->here.resize(stored_->checksums.size());
+  stored_->bytes = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  coded_ = {stored_->bytes.get(), bytes};
+}
+
+/// Reads the block of a mark, and checks it.
+void CodedRuns::fetch(std::uint64_t mark) const {
+  const auto block = mark / marks_a_block;
+  if (!stored_ || stored_->here[block]) return;
+  const auto first = block * marks_a_block;
+  const auto stop = std::min<std::uint64_t>(first + marks_a_block, marks_.size());
+  const auto mark_at = [&](std::uint64_t i) { return i == marks_.size() ? end_mark() : marks_[i]; };
+  const auto begin = marks_[first].byte;
+  const std::span<std::byte> bytes(stored_->bytes.get() + begin, mark_at(stop).byte - begin);
+  stored_->file.read_at(stored_->address + begin, bytes.data(), bytes.size());
+  if (Checksum().add(bytes).value() != stored_->checksums[block]) do_not_fit(stored_->place);
+  Scan scan(bytes, stored_->elements, stored_->place, marks_[first].offset);
+  for (auto i = first; i < stop; ++i) {
+    scan.take(std::min(runs_a_mark, runs_ - i * runs_a_mark));
+    const auto next = mark_at(i + 1);
+    if (scan.offset() != next.offset || marks_[first].element + scan.length() != next.element ||
+        begin + scan.byte() != next.byte) {
+      do_not_fit(stored_->place);
+    }
+  }
+  stored_->here[block] = true;
+}
+
+void CodedRuns::fetch_all() const {
+  for (std::uint64_t mark = 0; mark < marks_.size(); mark += marks_a_block) fetch(mark);
 }
 
 bool CodedRuns::operator==(const CodedRuns& other) const {
-  return source_ == other.source_ && runs_ == other.runs_ && end_ == other.end_ &&
-         marks_.front().element == other.marks_.front().element &&
-         std::equal(coded_.begin(), coded_.end(), other.coded_.begin(), other.coded_.end());
+  if (source_ != other.source_ || runs_ != other.runs_ || end_ != other.end_ ||
+      coded_.size() != other.coded_.size() ||
+      marks_.front().element != other.marks_.front().element) {
+    return false;
+  }
+  fetch_all();
+  other.fetch_all();
+  return std::equal(coded_.begin(), coded_.end(), other.coded_.begin(), other.coded_.end());
+}
+
+const CodedRuns::Mark& CodedRuns::mark_before(std::uint64_t offset) const {
+  return *std::prev(
+      std::upper_bound(marks_.begin(), marks_.end(), offset,
+                       [](std::uint64_t at, const Mark& mark) { return at < mark.offset; }));
 }
 
 Run CodedRuns::segment_part(Run wanted) const {
-  if (wanted.offset >= end_) return {segment_end_, 0};
+  if (wanted.offset >= end_ || wanted.end() <= first_) return {segment_end_, 0};
   const auto mark_after = [&](std::uint64_t offset) {
     return std::upper_bound(marks_.begin(), marks_.end(), offset,
                             [](std::uint64_t at, const Mark& mark) { return at < mark.offset; });
   };
-  const auto first = std::prev(mark_after(wanted.offset))->element;
+  const auto first = mark_before(wanted.offset).element;
   const auto after = mark_after(wanted.end());
   return {first, (after == marks_.end() ? segment_end_ : after->element) - first};
 }
 
-CodedRuns::Cursor::Cursor(const CodedRuns& all) : all_(&all) { go_to(all.marks_.front()); }
+CodedRuns::Cursor::Cursor(const CodedRuns& all, std::uint64_t offset) : all_(&all) {
+  go_to(all.mark_before(offset));
+  seek(offset);
+}
 
 void CodedRuns::Cursor::go_to(const Mark& mark) {
   next_ = static_cast<std::uint64_t>(&mark - all_->marks_.data()) * runs_a_mark;
@@ -132,6 +257,7 @@ void CodedRuns::Cursor::go_to(const Mark& mark) {
 }
 
 void CodedRuns::Cursor::decode() {
+  if (next_ < all_->runs_ && next_ % runs_a_mark == 0) all_->fetch(next_ / runs_a_mark);
   const auto size = all_->element_bytes_;
   const auto count = std::min(decoded_.size(), all_->runs_ - next_);
   auto offset = before_.end();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,14 +16,18 @@ namespace slabmark::slablog {
 
 /// The runs of an entry of the index, left as they are coded, with marks from which decoding can
 /// begin. So a reader decodes what it needs, and holds a tenth of a byte a run besides the index.
+/// Where the index has marks of its own, runs are read block by block when they are needed.
 class CodedRuns {
  public:
   /// One look at all of the entry, which has runs and is in the index `place` of `flush`. The
-  /// memory of the index must live as long. Throws IoError where the runs do not fit into the
-  /// extent.
+  /// memory of the index, or its file, must live as long. Throws IoError where the runs do not fit
+  /// into the extent; those of an entry in a file are looked at when they are read, by whatever
+  /// needs them.
   CodedRuns(const IndexEntry& entry, std::uint64_t flush, std::size_t element_bytes,
             const std::string& place);
 
+  /// The first element that any run has.
+  std::uint64_t first_offset() const { return first_; }
   /// One past the last element that any run has, and one past the last element of the segment.
   std::uint64_t end() const { return end_; }
   std::uint64_t segment_end() const { return segment_end_; }
@@ -44,8 +49,13 @@ class CodedRuns {
   Run segment_part(Run wanted) const;
 
   class Cursor;
-  Cursor begin() const;
+  /// At the first run that ends after `offset`.
+  Cursor begin(std::uint64_t offset = 0) const;
   LogRuns decoded() const;
+
+  /// The marks, as an index keeps them to be read without the runs; `before` bytes of the entry
+  /// come before its runs.
+  std::vector<std::byte> coded_marks(std::uint64_t before) const;
 
  private:
   /// Where a run begins that is the first of `runs_a_mark`.
@@ -55,20 +65,30 @@ class CodedRuns {
     std::uint64_t byte;     ///< of the coded runs
   };
   static constexpr std::uint64_t runs_a_mark = 256;
+  static constexpr std::uint64_t marks_a_block = 64;  // some 32 KiB, which take a call's time
+  struct Stored;
+
+  Mark end_mark() const;
+  void read_marks(const IndexEntry& entry, const std::string& place);
+  void fetch(std::uint64_t mark) const;
+  void fetch_all() const;
+  const Mark& mark_before(std::uint64_t offset) const;
 
   std::span<const std::byte> coded_;
   std::uint64_t runs_;
   std::size_t element_bytes_;
   std::uint32_t source_;
+  std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
   std::uint64_t segment_end_ = 0;
   std::vector<Mark> marks_;
+  std::shared_ptr<Stored> stored_;  ///< if the runs are read when they are needed
 };
 
-/// Goes through the runs from the first on, and decodes some at a time.
+/// Goes through the runs, and decodes some at a time.
 class CodedRuns::Cursor {
  public:
-  explicit Cursor(const CodedRuns& all);
+  Cursor(const CodedRuns& all, std::uint64_t offset);
 
   bool at_end() const { return run_ == count_; }
   const LogRun& run() const { return decoded_[run_]; }
@@ -92,6 +112,6 @@ class CodedRuns::Cursor {
   std::size_t run_ = 0;
 };
 
-inline CodedRuns::Cursor CodedRuns::begin() const { return Cursor(*this); }
+inline CodedRuns::Cursor CodedRuns::begin(std::uint64_t offset) const { return {*this, offset}; }
 
 }  // namespace slabmark::slablog

@@ -197,6 +197,21 @@ std::vector<Flush::Segment> Flush::make_segments(const Location& location,
   return segments;
 }
 
+// Of many entries with few runs each they would be as large as the index.
+Flush::Marks Flush::make_marks(const Location& location, std::uint64_t flush,
+                               StoredIndex& index) const {
+  if (index.line.elements < most_read_at_once) return {};
+  const auto name = marks_name(flush);
+  Marks marks{marks_of(entries_, name), 0};
+  const auto first = ranks_.sum_before({marks.bytes.size()})[0];
+  const auto all = ranks_.sum({marks.bytes.size(), checksum_of(marks.bytes, flush, first, name)});
+  if (all[0] > index.line.elements / 4) return {};
+  index.marks = create_line(location, name, H5T_STD_U8LE, all[0]);
+  index.marks_checksum = all[1];
+  marks.address = index.marks->address + first;
+  return marks;
+}
+
 void Flush::write(const Location& location, ElementFiles& files, LogWriter& writer,
                   IndexStore& index) {
   const auto flush = index.flushes();
@@ -208,8 +223,9 @@ void Flush::write(const Location& location, ElementFiles& files, LogWriter& writ
   const auto first = ranks_.sum_before({entries_.size()})[0];
   const auto all =
       ranks_.sum({entries_.size(), checksum_of(entries_, flush, first, index_name(flush))});
-  const auto line = create_line(location, index_name(flush), H5T_STD_U8LE, all[0]);
-  const auto address = line.address + first;
+  StoredIndex stored{create_line(location, index_name(flush), H5T_STD_U8LE, all[0]), all[1]};
+  const auto address = stored.line.address + first;
+  const auto marks = make_marks(location, flush, stored);
   try {
     ranks_.agreed_at_leisure([&] {
       writer.run([&] {
@@ -217,16 +233,18 @@ void Flush::write(const Location& location, ElementFiles& files, LogWriter& writ
           write_pending({files, writer, *one.dataset, one.address, one.elements}, *one.dataset);
         }
         writer.write(address, entries_.data(), entries_.size());
+        writer.write(marks.address, marks.bytes.data(), marks.bytes.size());
       });
     });
   } catch (const Error&) {
     remove_link(location, index_name(flush));
+    if (stored.marks) remove_link(location, marks_name(flush));
     for (std::uint64_t number = 0; number < count_; ++number) {
       if (total_[number] > 0) remove_link(location, segment_name(number, flush));
     }
     throw;
   }
-  index.add(location, {line, all[1]});
+  index.add(location, stored);
 }
 
 }  // namespace slabmark::slablog

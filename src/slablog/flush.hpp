@@ -66,7 +66,13 @@ class Flush {
     std::uint64_t elements;
   };
 
+  struct Marks {
+    std::vector<std::byte> bytes;  ///< of this rank
+    std::uint64_t address = 0;     ///< of its first
+  };
+
   std::vector<Segment> make_segments(const Location& location, std::uint64_t flush) const;
+  Marks make_marks(const Location& location, std::uint64_t flush, StoredIndex& index) const;
   hdf5::Handle type_of(std::uint64_t number) const;
 
   const Ranks& ranks_;

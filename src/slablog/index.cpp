@@ -9,12 +9,6 @@ namespace slabmark::slablog {
 
 namespace {
 
-// Seven bits a byte, lowest first; the high bit says that more follow.
-void put(std::vector<std::byte>& bytes, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<std::byte>(value | 0x80));
-  bytes.push_back(static_cast<std::byte>(value));
-}
-
 /// Row-major position in `to` of the element at `offset` in `from`, or false where it has none.
 bool move_offset(std::uint64_t& offset, const Extent& from, const Extent& to) {
   std::uint64_t moved = 0;
@@ -32,23 +26,33 @@ bool move_offset(std::uint64_t& offset, const Extent& from, const Extent& to) {
 
 }  // namespace
 
+void put_number(std::vector<std::byte>& bytes, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<std::byte>(value | 0x80));
+  bytes.push_back(static_cast<std::byte>(value));
+}
+
+void append_entry(std::vector<std::byte>& index, std::uint64_t dataset, const Extent& extent,
+                  std::uint64_t first, std::uint64_t count, std::span<const std::byte> coded) {
+  put_number(index, dataset);
+  put_number(index, extent.size());
+  for (const auto length : extent) put_number(index, length);
+  put_number(index, first);
+  put_number(index, count);
+  put_number(index, coded.size());
+  index.insert(index.end(), coded.begin(), coded.end());
+}
+
 void append_entry(std::vector<std::byte>& index, std::uint64_t dataset, const Extent& extent,
                   std::uint64_t first, std::span<const LogRun> runs) {
   std::vector<std::byte> coded;
   coded.reserve(2 * runs.size());
   std::uint64_t at = 0;
   for (const auto& run : runs) {
-    put(coded, run.offset - at);
-    put(coded, run.length);
+    put_number(coded, run.offset - at);
+    put_number(coded, run.length);
     at = run.end();
   }
-  put(index, dataset);
-  put(index, extent.size());
-  for (const auto length : extent) put(index, length);
-  put(index, first);
-  put(index, runs.size());
-  put(index, coded.size());
-  index.insert(index.end(), coded.begin(), coded.end());
+  append_entry(index, dataset, extent, first, runs.size(), coded);
 }
 
 void for_each_entry(std::span<const std::byte> index, const std::string& place,

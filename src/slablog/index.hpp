@@ -9,6 +9,7 @@
 
 #include "geometry/extent.hpp"
 #include "slablog/log_run.hpp"
+#include "storage/posix/file.hpp"
 
 namespace slabmark::slablog {
 
@@ -21,8 +22,13 @@ struct IndexEntry {
   std::uint64_t runs = 0;
   std::span<const std::byte> coded;  ///< the runs, in the memory of the index
   std::span<const std::byte> bytes;  ///< all of the entry, there
+  posix::File* file = nullptr;       ///< which has the runs, where `coded` is but their marks
+  std::uint64_t address = 0;         ///< of them there
 };
 
+/// Appends an entry of `count` runs, or of what else is coded.
+void append_entry(std::vector<std::byte>& index, std::uint64_t dataset, const Extent& extent,
+                  std::uint64_t first, std::uint64_t count, std::span<const std::byte> coded);
 /// Appends an entry with these ascending runs, whose bytes lie in the segment one after another
 /// from element `first`.
 void append_entry(std::vector<std::byte>& index, std::uint64_t dataset, const Extent& extent,
@@ -36,6 +42,10 @@ void for_each_entry(std::span<const std::byte> index, const std::string& place,
 /// sum over the entries, so that each rank reckons that of its own.
 std::uint64_t checksum_of(std::span<const std::byte> entries, std::uint64_t flush,
                           std::uint64_t first, const std::string& place);
+
+/// Adds to the bytes of an index. Seven bits a byte, lowest first; the high bit says that more
+/// follow.
+void put_number(std::vector<std::byte>& bytes, std::uint64_t value);
 
 /// True if only the slowest dimension differs, so that elements keep their row-major places.
 bool same_rows(const Extent& a, const Extent& b);

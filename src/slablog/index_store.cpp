@@ -5,14 +5,15 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "slablog/index_reader.hpp"
 
 namespace slabmark::slablog {
 
 namespace {
 
 /// As errors name it.
-std::string place_of(const posix::File& file, std::uint64_t flush) {
-  return fmt::format("{} of '{}'", index_name(flush), file.path());
+std::string place_of(const posix::File& file, const std::string& name) {
+  return fmt::format("{} of '{}'", name, file.path());
 }
 
 [[noreturn]] void is_damaged(const std::string& place, const char* why) {
@@ -20,11 +21,8 @@ std::string place_of(const posix::File& file, std::uint64_t flush) {
       fmt::format("The index {} is damaged: {}; restore the file from a copy.", place, why));
 }
 
-}  // namespace
-
-IndexContent read_index(posix::File& file, const StoredIndex& index, std::uint64_t flush) {
-  const auto place = place_of(file, flush);
-  const auto& [line, checksum] = index;
+IndexContent read_line(posix::File& file, const Line& line, std::optional<std::uint64_t> checksum,
+                       std::uint64_t flush, const std::string& place) {
   const auto size = file.size();
   if (line.elements > size || line.address > size - line.elements) {
     is_damaged(place, "it ends beyond the file");
@@ -36,6 +34,53 @@ IndexContent read_index(posix::File& file, const StoredIndex& index, std::uint64
     is_damaged(place, "its checksum is not that of its bytes");
   }
   for_each_entry(bytes, place, [&](const IndexEntry& entry) { content.entries.push_back(entry); });
+  return content;
+}
+
+}  // namespace
+
+std::vector<std::byte> marks_of(std::span<const std::byte> entries, const std::string& place) {
+  std::vector<std::byte> marks;
+  for_each_entry(entries, place, [&](const IndexEntry& entry) {
+    const auto before = entry.bytes.size() - entry.coded.size();
+    std::vector<std::byte> coded;
+    if (entry.runs > 0) {
+      coded = CodedRuns(entry, 0, 1, place).coded_marks(before);
+    } else {
+      put_number(coded, 0);
+      put_number(coded, before);
+      put_number(coded, 0);
+    }
+    append_entry(marks, entry.dataset, entry.extent, entry.first, 0, coded);
+  });
+  return marks;
+}
+
+IndexContent read_index(posix::File& file, const StoredIndex& index, std::uint64_t flush) {
+  return read_line(file, index.line, index.checksum, flush, place_of(file, index_name(flush)));
+}
+
+// What the runs take is known without them; so they must fill the index as it lies in the file.
+IndexContent IndexStore::read_marks(const StoredIndex& index, std::uint64_t flush) {
+  const auto place = place_of(file_, marks_name(flush));
+  auto content = read_line(file_, *index.marks, index.marks_checksum, flush, place);
+  std::uint64_t at = 0;
+  for (auto& entry : content.entries) {
+    IndexReader reader(entry.coded, place);
+    entry.runs = reader.number();
+    const auto before = reader.number();
+    const auto bytes = reader.number();
+    if (before > index.line.elements - at || bytes > index.line.elements - at - before) {
+      reader.broken();
+    }
+    entry.file = &file_;
+    entry.address = index.line.address + at + before;
+    at += before + bytes;
+  }
+  const auto size = file_.size();
+  if (at != index.line.elements || at > size || index.line.address > size - at) {
+    is_damaged(place, "its marks are not those of the index");
+  }
   return content;
 }
 
@@ -52,6 +97,13 @@ void IndexStore::load(const Location& location) {
       checksum = static_cast<std::uint64_t>(*stored);
     }
     indices_.push_back({*line, checksum});
+    if (line->elements < most_read_at_once) continue;
+    auto& index = indices_.back();
+    index.marks = find_line(location, marks_name(flush));
+    if (!index.marks) continue;
+    const auto stored = number(location, marks_name(flush), "checksum");
+    if (!stored) is_damaged(place_of(file_, marks_name(flush)), "it has no checksum");
+    index.marks_checksum = static_cast<std::uint64_t>(*stored);
   }
   if (link_exists(location, index_name(flushes()))) {
     throw IoError(fmt::format("'{}' has {}, but its log counts {} flushes; restore it from a copy.",
@@ -62,6 +114,10 @@ void IndexStore::load(const Location& location) {
 void IndexStore::add(const Location& location, const StoredIndex& index) {
   set_number(location, index_name(flushes()), "checksum",
              static_cast<std::int64_t>(index.checksum.value()));
+  if (index.marks) {
+    set_number(location, marks_name(flushes()), "checksum",
+               static_cast<std::int64_t>(index.marks_checksum));
+  }
   indices_.push_back(index);
   note_flushes(location);
 }
@@ -84,12 +140,19 @@ std::uint64_t IndexStore::hyperslabs(std::uint64_t dataset) const {
 void IndexStore::parse() {
   while (parsed_.size() < indices_.size()) {
     const auto flush = parsed_.size();
-    auto index = read_index(file_, indices_[flush], flush);
+    const auto& stored = indices_[flush];
+    auto index = stored.marks ? read_marks(stored, flush) : read_index(file_, stored, flush);
     parsed_.push_back(std::move(index.bytes));
     for (auto& entry : index.entries) {
       hyperslabs_[entry.dataset] += entry.runs;
       waiting_[entry.dataset].push_back({flush, std::move(entry)});
     }
+  }
+}
+
+void IndexStore::check() const {
+  for (std::uint64_t flush = 0; flush < flushes(); ++flush) {
+    read_index(file_, indices_[flush], flush);
   }
 }
 
@@ -129,7 +192,7 @@ void IndexStore::update(LogDataset& dataset) {
   const auto found = waiting_.find(dataset.number());
   if (found == waiting_.end()) return;
   for (const auto& waiting : found->second) {
-    dataset.load(waiting.entry, waiting.flush, place_of(file_, waiting.flush));
+    dataset.load(waiting.entry, waiting.flush, place_of(file_, index_name(waiting.flush)));
   }
   dataset.finish_load();
   waiting_.erase(found);

@@ -18,7 +18,14 @@ namespace slabmark::slablog {
 struct StoredIndex {
   Line line;
   std::optional<std::uint64_t> checksum;  ///< checksum_of() it; none in logs of version 1
+  std::optional<Line> marks = {};         ///< by which parts of it can be read
+  std::uint64_t marks_checksum = 0;
 };
+
+/// An index of fewer bytes is read at once.
+constexpr std::uint64_t most_read_at_once = 64 << 10;
+/// The marks of these entries of an index: an entry for each, whose runs are the marks.
+std::vector<std::byte> marks_of(std::span<const std::byte> entries, const std::string& place);
 
 /// What was read of it.
 struct IndexContent {
@@ -26,7 +33,7 @@ struct IndexContent {
   std::vector<IndexEntry> entries;  ///< in the bytes
 };
 
-/// Reads the index of a flush. Throws IoError where it is damaged.
+/// Reads all of the index of a flush. Throws IoError where it is damaged.
 IndexContent read_index(posix::File& file, const StoredIndex& index, std::uint64_t flush);
 
 /// The indices of all flushes of a file: which hyperslabs are in the log, and where. They are read
@@ -49,6 +56,8 @@ class IndexStore {
   /// Of a dataset: flushed, all ranks. Counts what was read.
   std::uint64_t hyperslabs(std::uint64_t dataset) const;
 
+  /// Reads all indices whole, and keeps nothing. Throws IoError where one is damaged.
+  void check() const;
   /// Collective: tells a dataset where its segments are. Throws IoError.
   void find_segments(const Location& location, LogDataset& dataset);
   /// Hands on the entries that are new to `dataset`. Throws IoError.
@@ -60,6 +69,7 @@ class IndexStore {
     IndexEntry entry;
   };
 
+  IndexContent read_marks(const StoredIndex& index, std::uint64_t flush);
   void parse();
   [[noreturn]] void has_lost(const std::string& name) const;
   void check_holes(const Location& location, std::uint64_t dataset) const;

@@ -136,8 +136,8 @@ void LogDataset::find(Request& request, Sink& sink) {
   settle_tail();
   offer(pending_);
   for (auto one = coded_.rbegin(); one != coded_.rend() && !request.complete(); ++one) {
-    if (one->end() <= request.begin()) continue;
-    request.offer(one->begin(), add);
+    if (one->end() <= request.begin() || one->first_offset() >= request.end()) continue;
+    request.offer(one->begin(request.begin()), add);
     sink.end_of_list();
   }
   offer(flushed_);

@@ -61,9 +61,7 @@ class EntryCopier {
         size_(element_bytes),
         segment_(segment),
         end_(segment + entry.segment_part(wanted).end() * element_bytes),
-        runs_(entry.begin()) {
-    runs_.seek(wanted.offset);
-  }
+        runs_(entry.begin(wanted.offset)) {}
 
   /// What comes next.
   void copy(const ReadRun& read) {

@@ -129,6 +129,8 @@ std::string segment_name(std::uint64_t dataset, std::uint64_t flush) {
 
 std::string index_name(std::uint64_t flush) { return fmt::format("{}/index{}", log_group, flush); }
 
+std::string marks_name(std::uint64_t flush) { return fmt::format("{}/marks{}", log_group, flush); }
+
 std::string view_name(std::uint64_t dataset) {
   return fmt::format("{}/d{}.view", log_group, dataset);
 }

@@ -24,6 +24,7 @@ struct Location {
 const std::string log_group = "/_slablog";
 std::string segment_name(std::uint64_t dataset, std::uint64_t flush);
 std::string index_name(std::uint64_t flush);
+std::string marks_name(std::uint64_t flush);
 std::string view_name(std::uint64_t dataset);
 std::string new_view_name(std::uint64_t dataset);  ///< while it is being made
 std::string holes_name(std::uint64_t dataset);

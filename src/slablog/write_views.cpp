@@ -89,6 +89,7 @@ LogSummary summarise(const std::string& path) {
   LogFile log(path, Ranks(), Config(), nullptr);
   log.load(location);
   const auto& index = log.index();
+  index.check();
   LogSummary summary{log.state(), index.flushes(), index.bytes(), {}};
   for_each_log_dataset(file.get(),
                        [&](const std::string& name, std::shared_ptr<LogDataset> dataset) {

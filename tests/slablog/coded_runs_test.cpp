@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "scratch.hpp"
 
 namespace slabmark::slablog {
 namespace {
@@ -34,6 +35,17 @@ class Entry {
 
   CodedRuns coded() const { return {found_, 0, size, "index"}; }
   IndexEntry& entry() { return found_; }
+  const IndexEntry& entry() const { return found_; }
+
+  std::vector<std::byte> marks() const { return coded().coded_marks(0); }
+  /// What `marks` make of the runs in a file.
+  CodedRuns stored(posix::File& file, const std::vector<std::byte>& marks) const {
+    file.write_at(0, found_.coded.data(), found_.coded.size());
+    auto entry = found_;
+    entry.coded = marks;
+    entry.file = &file;
+    return {entry, 0, size, "index"};
+  }
 
   LogRuns runs;
   Extent extent;
@@ -62,6 +74,65 @@ TEST(CodedRuns, AreFoundFromAnyElementOn) {
       }
     }
   }
+}
+
+class StoredRuns : public testing::Test {
+ protected:
+  static constexpr std::size_t block = 64 * 256;  // runs
+
+  Scratch scratch_;
+  posix::File file_ = posix::File::open_or_create(scratch_.file("runs"));
+};
+
+TEST_F(StoredRuns, AreThoseThatWereCoded) {
+  for (const std::size_t count :
+       {std::size_t{1}, std::size_t{257}, block - 1, block, 2 * block + 1}) {
+    const Entry entry(count, count);
+    const auto marks = entry.marks();
+    EXPECT_EQ(entry.stored(file_, marks).decoded(), entry.runs);
+    EXPECT_EQ(entry.stored(file_, marks), entry.coded());
+    const auto stored = entry.stored(file_, marks);
+    EXPECT_EQ(stored.end(), entry.coded().end());
+    EXPECT_EQ(stored.segment_end(), entry.coded().segment_end());
+    EXPECT_EQ(stored.first_offset(), entry.runs.front().offset);
+    std::mt19937_64 random(1);
+    for (int round = 0; round < 50; ++round) {
+      const auto& run = entry.runs[random() % count];
+      const auto once = entry.stored(file_, marks);
+      EXPECT_EQ(once.begin(run.end() - 1).run(), run);
+    }
+  }
+}
+
+TEST_F(StoredRuns, AreReadAndCheckedByBlocks) {
+  const Entry entry(1, 3 * block);
+  const auto marks = entry.marks();
+  const auto stored = entry.stored(file_, marks);
+  const auto last = entry.entry().coded.size() - 1;
+  const auto changed = entry.entry().coded[last] ^ std::byte{1};
+  file_.write_at(last, &changed, 1);
+  EXPECT_EQ(stored.begin().run(), entry.runs.front());
+  EXPECT_EQ(stored.begin(entry.runs[2 * block - 1].offset).run(), entry.runs[2 * block - 1]);
+  EXPECT_THROW(stored.begin(entry.runs.back().offset), IoError);
+  EXPECT_THROW(stored.decoded(), IoError);
+}
+
+TEST_F(StoredRuns, AreRefusedOrRightWhateverTheirMarksSay) {
+  const Entry entry(1, block + 300);
+  const auto marks = entry.marks();
+  std::mt19937_64 random(1);
+  int refused = 0;
+  for (int round = 0; round < 2000; ++round) {
+    auto changed = marks;
+    changed[random() % changed.size()] ^= static_cast<std::byte>(1 << random() % 8);
+    try {
+      const auto stored = entry.stored(file_, changed);
+      EXPECT_EQ(stored.decoded(), entry.runs);
+    } catch (const IoError&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 1900);
 }
 
 TEST(CodedRuns, EndWhereTheDatasetWasCut) {

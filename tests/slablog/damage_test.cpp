@@ -284,6 +284,91 @@ TEST_F(DamagedFiles, ALogOfVersion1IsReadAndHasChecksumsFromWhenItIsWritten) {
   EXPECT_GT(H5Aexists_by_name(file.get(), "/_slablog", "flushes", H5P_DEFAULT), 0);
 }
 
+/// One whose index has marks, so that a part of it is read where a part is enough.
+class DamagedMarks : public DamagedFiles {
+ protected:
+  static constexpr hsize_t runs = 40'000;  // three blocks
+
+  void SetUp() override {
+    if (ranks() > 1) GTEST_SKIP() << "on one rank";
+    {
+      const auto file = create_alone("a.h5");
+      const auto d = dataset(file, "d", {3 * runs});
+      std::vector<Dims> starts;
+      for (hsize_t i = 0; i < runs; ++i) starts.push_back({3 * i});
+      ASSERT_GE(write_n(d, starts, std::vector<Dims>(runs, Dims{1}), std::vector<int>(runs, 5)), 0);
+    }
+    bytes_ = content_of(path("a.h5"));
+    index_ = lines().at("index0");
+    marks_ = lines().at("marks0");
+  }
+
+  /// Elements from `first` on, or nothing where any call fails.
+  std::optional<std::vector<int>> part(const std::string& name, hsize_t first,
+                                       hsize_t count) const {
+    const auto file = open_with(name, H5F_ACC_RDONLY, "");
+    if (!file.is_open()) return std::nullopt;
+    const hdf5::Handle d(H5Dopen2(file.get(), "d", H5P_DEFAULT), H5Dclose);
+    if (!d.is_open()) said_ = reason();
+    if (!d.is_open()) return std::nullopt;
+    hsize_t* start = &first;
+    hsize_t* length = &count;
+    std::vector<int> values(count, -1);
+    if (H5Dread_n(d.get(), H5T_NATIVE_INT, 1, &start, &length, H5P_DEFAULT, values.data()) < 0) {
+      said_ = reason();
+      return std::nullopt;
+    }
+    return values;
+  }
+  std::optional<std::vector<int>> whole(const std::string& name) const {
+    return part(name, 0, 3 * runs);
+  }
+
+  static std::vector<int> right(hsize_t first, hsize_t count) {
+    std::vector<int> values;
+    for (auto at = first; at < first + count; ++at) values.push_back(at % 3 == 0 ? 5 : 0);
+    return values;
+  }
+
+  Range index_{};
+  Range marks_{};
+};
+
+TEST_F(DamagedMarks, WhatIsReadOfAnIndexIsChecked) {
+  const auto name = with_changed_byte(index_.end - 1, 1);
+  EXPECT_EQ(part(name, 0, 1000), right(0, 1000));
+  EXPECT_FALSE(part(name, 3 * runs - 1000, 1000));
+  EXPECT_THAT(said_, HasSubstr("The index /_slablog/index0 of '" + name + "' is damaged"));
+}
+
+TEST_F(DamagedMarks, EachByteIsCheckedByAllWhoReadTheWhole) {
+  EXPECT_EQ(whole(path("a.h5")), right(0, 3 * runs));
+  const auto expect_refused = [&](std::uint64_t at) {
+    const auto name = with_changed_byte(at, static_cast<char>(1 << at % 8));
+    // What comes before the runs of an entry is in the marks, too, and is read there.
+    EXPECT_TRUE(!whole(name) || at == index_.begin) << "byte " << at;
+    EXPECT_FALSE(can_be_summarised(name)) << "byte " << at;
+    EXPECT_FALSE(read_canonical(name)) << "byte " << at;
+    EXPECT_THROW(write_views(name, Config()), Error) << "byte " << at;
+    std::filesystem::remove(name);
+  };
+  for (auto at = index_.begin; at < index_.end; at += 1499) expect_refused(at);
+  for (auto at = marks_.begin; at < marks_.end; at += 17) expect_refused(at);
+}
+
+TEST_F(DamagedMarks, ALogWithoutThemIsRead) {
+  EXPECT_GE(H5Ldelete(open_to_change("a.h5").get(), "/_slablog/marks0", H5P_DEFAULT), 0);
+  EXPECT_EQ(whole(path("a.h5")), right(0, 3 * runs));
+}
+
+TEST_F(DamagedMarks, WithoutTheirChecksumTheyAreRefused) {
+  EXPECT_GE(
+      H5Adelete_by_name(open_to_change("a.h5").get(), "/_slablog/marks0", "checksum", H5P_DEFAULT),
+      0);
+  EXPECT_FALSE(whole(path("a.h5")));
+  EXPECT_THAT(said_, HasSubstr("/_slablog/marks0"));
+}
+
 /// Written so scattered that the view maps what nobody wrote, too.
 class Holes : public DamagedFiles {
  protected:

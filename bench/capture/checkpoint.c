@@ -4,9 +4,10 @@
  *     mpiexec -n 4 checkpoint hdf5|mpiio OUTPUT FILES VARIABLES MIB
  *
  * Each of the variables is an array of doubles of three dimensions, of which every rank has a block
- * of MIB of rows that lie together, and which all write in one collective call. The file is removed
- * before the clock starts. A line a file: seconds of the slowest rank from create to close. Last
- * the time of day, in seconds, before the program comes to its end. */
+ * of MIB of rows that lie together, in memory of its own as a simulation's fields are, and which
+ * all write in one collective call. The file is removed before the clock starts. A line a file:
+ * seconds of the slowest rank from create to close. Last the time of day, in seconds, before the
+ * program comes to its end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,8 @@
 enum { rows = 64, columns = 128, of_mib = 1024 * 1024 / sizeof(double) };
 
 static int rank, ranks, variables;
-static hsize_t own; /* planes of a variable that this rank has */
-static double* values;
+static hsize_t own;    /* planes of a variable that this rank has */
+static double* values; /* of all variables, one after the other */
 
 static void write_hdf5(const char* path) {
   hid_t access = H5Pcreate(H5P_FILE_ACCESS), transfer = H5Pcreate(H5P_DATASET_XFER), file;
@@ -46,7 +47,8 @@ static void write_hdf5(const char* path) {
     snprintf(name, sizeof name, "variable%d", v);
     CHECK(dataset = H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT,
                                H5P_DEFAULT));
-    CHECK(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, transfer, values));
+    CHECK(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, transfer,
+                   values + v * own * rows * columns));
     CHECK(H5Dclose(dataset));
   }
   CHECK(H5Sclose(memory));
@@ -63,8 +65,9 @@ static void write_mpiio(const char* path) {
       MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file));
   for (int v = 0; v < variables; v++) {
     const MPI_Offset at = (MPI_Offset)(own * ranks) * v + (MPI_Offset)own * rank;
-    CHECK_MPI(MPI_File_write_at_all(file, at * plane * (MPI_Offset)sizeof(double), values,
-                                    (int)own * plane, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    CHECK_MPI(MPI_File_write_at_all(file, at * plane * (MPI_Offset)sizeof(double),
+                                    values + v * own * plane, (int)own * plane, MPI_DOUBLE,
+                                    MPI_STATUS_IGNORE));
   }
   CHECK_MPI(MPI_File_close(&file));
 }
@@ -85,8 +88,10 @@ int main(int argc, char** argv) {
   const int files = atoi(argv[3]);
   variables = atoi(argv[4]);
   own = (hsize_t)atoi(argv[5]) * of_mib / (rows * columns);
-  values = malloc(own * rows * columns * sizeof *values);
-  for (hsize_t i = 0; i < own * rows * columns; i++) values[i] = rank + (double)i;
+  const hsize_t elements = variables * own * rows * columns;
+  values = malloc(elements * sizeof *values);
+  CHECK(values ? 0 : -1);
+  for (hsize_t i = 0; i < elements; i++) values[i] = rank + (double)i;
   for (int i = 0; i < files; i++) {
     if (rank == 0) unlink(argv[2]);
     const double begin = now();

@@ -1,38 +1,17 @@
 """A distributed file system for the nodes of a cluster: MooseFS, its master beside the nodes, a client on each, and chunk
 servers on the nodes too, or one beside them. Daemons of a node end with it."""
 
-import pathlib
 import shutil
 import subprocess
 import time
 
 from nodes import call
 
-PROGRAMS = ("mfsmaster", "mfschunkserver", "mfsmount", "mfssetgoal")
-
-
-def missing():
-    """Why there can be none here; empty: it can."""
-    for program in PROGRAMS:
-        if not shutil.which(program):
-            return f"there is no '{program}' (setup/prepare cluster)"
-    if not pathlib.Path("/dev/fuse").exists():
-        return "there is no /dev/fuse"
-    return ""
-
-
-_made = {}
-
-
-def of(cluster, servers_on_nodes=True):
-    """The one of a cluster, made when it is first asked for."""
-    if cluster not in _made:
-        _made[cluster] = MooseFS(cluster, servers_on_nodes)
-    return _made[cluster]
-
 
 class MooseFS:
     """`servers_on_nodes`: a chunk server on each node, so that its link also carries what others write there."""
+
+    PROGRAMS = ("mfsmaster", "mfschunkserver", "mfsmount", "mfssetgoal")
 
     def __init__(self, cluster, servers_on_nodes=True):
         self.cluster = cluster
@@ -73,11 +52,11 @@ class MooseFS:
     def _run_chunk_server(self, name, inside):
         call(*inside, "mfschunkserver", "-c", self._data / name / "server.cfg", "start")
 
-    def start_chunk_server(self, node):
+    def start_server(self, node):
         """That of a node, which has what it had."""
         self._run_chunk_server(node.name, node.inside())
 
-    def kill_chunk_server(self, node):
+    def kill_server(self, node):
         call(*node.inside("mfschunkserver", "-c", self._data / node.name / "server.cfg", "kill"))
 
     def _mount(self, inside):

@@ -132,17 +132,22 @@ class Node:
         os.kill(self.pid, signal.SIGKILL)
         self.holder.wait()
 
+    def processes(self):
+        """The folder in /proc of each."""
+        space = os.readlink(f"/proc/{self.pid}/ns/pid")
+        for entry in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # it has ended
+                if os.readlink(entry / "ns/pid") == space:
+                    yield entry
+
     def end_ranks(self):
         """All that a launcher has started here; daemons of file systems and schedulers stay."""
         if self.holder.poll() is not None:
             return  # they died with it
-        space = os.readlink(f"/proc/{self.pid}/ns/pid")
-        for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        launcher = self.cluster.launcher
+        for entry in self.processes():
             with contextlib.suppress(OSError):  # it has ended
-                launcher = self.cluster.launcher
-                launched = (launcher.is_rank((entry / "environ").read_bytes())
-                            or (entry / "comm").read_text() == launcher.daemon + "\n")
-                if launched and os.readlink(entry / "ns/pid") == space:
+                if launcher.is_rank((entry / "environ").read_bytes()) or (entry / "comm").read_text() == launcher.daemon + "\n":
                     os.kill(int(entry.name), signal.SIGKILL)
 
     def sent(self):

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-import moosefs
+import distributed
 import pytest
 from conftest import top
 
@@ -38,9 +38,9 @@ arguments = ["nodes", "--bytes", "8M", "--file-bytes", "8M", "--overwrite", "-o"
 def output(cluster, folder, request):
     if request.param != "MooseFS":
         return folder
-    if why := moosefs.missing():
+    if why := distributed.missing(request.param):
         pytest.skip(why)
-    made = moosefs.of(cluster).folder / folder.name
+    made = distributed.of(cluster, request.param).folder / folder.name
     made.mkdir()
     return made
 

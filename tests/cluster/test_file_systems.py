@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-import moosefs
+import distributed
 import pytest
 from conftest import programs
 from nodes import PATIENCE, call
@@ -26,12 +26,12 @@ def sentences(done):
     return [line for line in done.stderr.splitlines() if re.match(r"slabmark-bench: error: ", line)]
 
 
-@pytest.fixture(scope="session")
-def distributed(cluster):
-    """The folder of a MooseFS, which each node mounts and has a part of."""
-    if why := moosefs.missing():
+@pytest.fixture(params=distributed.KINDS)
+def file_system(cluster, request):
+    """A distributed one, which each node mounts and has a part of."""
+    if why := distributed.missing(request.param):
         pytest.skip(why)
-    return moosefs.of(cluster)
+    return distributed.of(cluster, request.param)
 
 
 @pytest.fixture(scope="session")
@@ -51,40 +51,40 @@ def caching(cluster):
 
 
 @pytest.mark.parametrize("method", [*REARRANGED, "blob"])
-def test_files_on_a_distributed_file_system_are_right(bench, cluster, distributed, method):
-    done, records = bench(6, [method], "--trials", "1", nodes=cluster.nodes[:3], output=distributed.folder)
+def test_files_on_a_distributed_file_system_are_right(bench, cluster, file_system, method):
+    done, records = bench(6, [method], "--trials", "1", nodes=cluster.nodes[:3], output=file_system.folder)
     assert done.returncode == 0, done.stderr
     assert records[0]["verified"]["state"] == "yes"
 
 
 @pytest.mark.parametrize("layout", ["log", "canonical"])
-def test_the_connector_writes_on_a_distributed_file_system(cluster, distributed, layout):
-    path = distributed.folder / f"{layout}.h5"
+def test_the_connector_writes_on_a_distributed_file_system(cluster, file_system, layout):
+    path = file_system.folder / f"{layout}.h5"
     done = cluster.run(3, programs / "log_writer", path, nodes=cluster.nodes[:3], environment=connector(SLABLOG_LAYOUT=layout))
     assert done.returncode == 0, done.stderr
     done = cluster.run(1, programs / "log_writer", path, "read", environment=connector())
     assert done.stdout.split() == [str(value) for value in range(300)], done.stderr
 
 
-def test_a_chunk_server_that_dies_and_returns_during_a_write_costs_time_or_ends_in_a_sentence(bench, cluster, distributed):
+def test_a_server_that_dies_and_returns_during_a_write_costs_time_or_ends_in_a_sentence(bench, cluster, file_system):
     node = cluster.nodes[1]
     during_the_run = []
     watching = []
 
     def begin(process):
         def fail_once_there_is_a_file():
-            while process.poll() is None and not list(distributed.folder.glob("slabmark-*.nc")):
+            while process.poll() is None and not list(file_system.folder.glob("slabmark-*.nc")):
                 time.sleep(0.01)
-            distributed.kill_chunk_server(node)
+            file_system.kill_server(node)
             during_the_run.append(process.poll() is None)
             time.sleep(3)
-            distributed.start_chunk_server(node)
+            file_system.start_server(node)
 
         watching.append(threading.Thread(target=fail_once_there_is_a_file, daemon=True))
         watching[0].start()
 
     done, records = bench(6, ["pnetcdf-rearranged"], "--trials", "30", "--deadline", PATIENCE / 3, nodes=cluster.nodes[:3],
-                          output=distributed.folder, during=begin, timeout=2 * PATIENCE)
+                          output=file_system.folder, during=begin, timeout=2 * PATIENCE)
     watching[0].join()
     assert during_the_run == [True]
     if done.returncode == 0:

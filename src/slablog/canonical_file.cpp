@@ -167,6 +167,11 @@ void CanonicalFile::after_close(bool well) {
   if (!abandoned_) check_all(well, "H5Fclose", {});
 }
 
+bool CanonicalFile::has_plain_edges(const LogDataset& dataset) const {
+  const auto& mine = *known_.at(dataset.number());
+  return mine.has_filters() && !hdf5::filters_edges(mine.creation.get());
+}
+
 // What was pending was flushed before HDF5 changed the extent.
 void CanonicalFile::reshape(const Location&, LogDataset& dataset, const Extent& extent) {
   auto& mine = *known_.at(dataset.number());
@@ -305,7 +310,8 @@ void CanonicalFile::read(LogDataset& dataset, std::vector<ReadRun> reads) {
 // several have the file open it has, or a rank that asks about chunks alone may wait for ever.)
 bool CanonicalFile::is_unreadable(const CanonicalDataset& dataset) const {
   if (!dataset.never_filled || is_parallel()) return false;
-  return dataset.in_chunks() ? !has_chunks(dataset.under, connector_) : !dataset.address;
+  return dataset.in_chunks() ? !has_chunks(dataset.under, connector_)
+                             : !allocated_address(dataset.under, connector_);
 }
 
 void CanonicalFile::read_below(const CanonicalDataset& dataset, const std::vector<ReadRun>& reads) {

@@ -70,6 +70,8 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   bool is_never_filled(const LogDataset& dataset) const {
     return known_.at(dataset.number())->never_filled;
   }
+  /// Its filters leave out the chunks at the edge (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
+  bool has_plain_edges(const LogDataset& dataset) const;
   /// HDF5 would read some of it wrong, read() does not.
   bool is_misread(const LogDataset& dataset) const {
     return known_.at(dataset.number())->misread.has_value();

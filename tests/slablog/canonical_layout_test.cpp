@@ -441,6 +441,57 @@ TEST_F(CanonicalLayout, OneProcessAloneWritesChunksInAnyOrderAndWhatIsNotWritten
   }
 }
 
+// HDF5 2.2.0 fails there where no chunk of the dataset has space yet.
+TEST_F(CanonicalLayout, ADatasetWhoseEdgesSkipTheFiltersGrowsWhileItsElementsWait) {
+  const auto file = create_canonical();
+  const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const hsize_t chunk = 4;
+  H5Pset_chunk(creation.get(), 1, &chunk);
+  H5Pset_deflate(creation.get(), 1);
+  H5Pset_chunk_opts(creation.get(), H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS);
+  const auto length = 2 * static_cast<hsize_t>(ranks());
+  const auto d = dataset(file, "d", {length}, H5T_NATIVE_INT, creation.get(), {H5S_UNLIMITED});
+  ASSERT_GE(put(d, 2 * mine(), {rank(), rank()}), 0);
+  std::vector<int> expected;
+  for (int i = 0; i < ranks(); ++i) expected.insert(expected.end(), 2, i);
+  for (const hsize_t longer : {length + 3, length + 7}) {
+    ASSERT_GE(H5Dset_extent(d.get(), &longer), 0);
+    ASSERT_GE(write_n(d, {{longer - 1}}, {{1}}, {77}), 0);
+    expected.resize(longer);
+    expected.back() = 77;
+    ASSERT_GE(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), 0);
+  }
+  EXPECT_EQ(all(d), expected);
+}
+
+TEST_F(CanonicalLayout, OneProcessAloneSeesWhatWaitsThroughAVirtualDatasetWithoutAnEnd) {
+  if (rank() > 0) return;
+  const auto file = create_alone("a.h5");
+  const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const hsize_t chunk = 4;
+  H5Pset_chunk(creation.get(), 1, &chunk);
+  const auto d = dataset(file, "d", {3}, H5T_NATIVE_INT, creation.get(), {H5S_UNLIMITED});
+  const auto list = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const hsize_t first = 0;
+  const hsize_t count = H5S_UNLIMITED;
+  const auto endless = handle(H5Dget_space(d.get()), H5Sclose);
+  ASSERT_GE(H5Sselect_hyperslab(endless.get(), H5S_SELECT_SET, &first, nullptr, &count, nullptr),
+            0);
+  ASSERT_GE(H5Pset_virtual(list.get(), endless.get(), ".", "/d", endless.get()), 0);
+  const auto shown = dataset(file, "shown", {3}, H5T_NATIVE_INT, list.get(), {H5S_UNLIMITED});
+  ASSERT_GE(put(d, 0, {1, 2, 3}), 0);
+  EXPECT_THAT(all(shown), ElementsAre(1, 2, 3));
+  const hsize_t longer = 5;
+  ASSERT_GE(H5Dset_extent(d.get(), &longer), 0);
+  ASSERT_GE(put(d, 3, {4, 5}), 0);
+  EXPECT_THAT(all(shown), ElementsAre(1, 2, 3, 4, 5));
+  ASSERT_GE(put(d, 0, {9}), 0);
+  ASSERT_GE(H5Dwrite(shown.get(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                     std::vector<int>{6, 7, 8, 9, 10}.data()),
+            0);
+  EXPECT_THAT(all(d), ElementsAre(6, 7, 8, 9, 10));
+}
+
 TEST_F(CanonicalLayout, ADatasetWithFiltersIsMadeSmallerAndKeepsWhatIsNotCut) {
   const auto file = create_canonical();
   const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);

@@ -193,6 +193,7 @@ herr_t write(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t
     std::vector<const void*> sources;
     for (size_t i = 0; i < count; ++i) {
       auto& mine = as_object(objects[i]);
+      if (mine.mappings) show_all_files();
       if (mine.dataset) {
         write_elements(*mine.log->file, *mine.dataset, types[i],
                        elements_of(mine, memory[i], file[i]), list, buffers[i]);
@@ -262,12 +263,14 @@ herr_t get(void* object, H5VL_dataset_get_args_t* args, hid_t list, void**) {
 }
 
 /// Whether HDF5 is about to give chunks up, or what is pending in a canonical dataset would count
-/// its offsets in another shape. One that only grows in its slowest dimension keeps both.
+/// its offsets in another shape. One that only grows in its slowest dimension keeps both. Or HDF5
+/// looks for chunks at the old edge, and fails where it has none at all.
 bool moves_elements(const Object& mine, const H5VL_dataset_specific_args_t& args) {
   if (!is_canonical(mine) || args.op_type != H5VL_DATASET_SET_EXTENT) return false;
   const auto& old = mine.dataset->extent();
   const Extent extent(args.args.set_extent.size, args.args.set_extent.size + old.size());
-  return !same_rows(old, extent) || extent.front() < old.front();
+  return !same_rows(old, extent) || extent.front() < old.front() ||
+         mine.log->canonical->has_plain_edges(*mine.dataset);
 }
 
 herr_t set_extent(Object& mine, H5VL_dataset_specific_args_t& args, hid_t list) {

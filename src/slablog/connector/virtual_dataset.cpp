@@ -244,7 +244,13 @@ void add_parts(Object& mine, const Elements& wanted, bool may_see, std::vector<P
   }
 }
 
-bool may_be_mapped(const Object& mine) { return mine.mappings && !open_logs().empty(); }
+/// HDF5 itself reads and writes the ordinary files that this process has open alone.
+bool may_be_mapped(const Object& mine) {
+  return mine.mappings && std::any_of(open_logs().begin(), open_logs().end(), [](const auto& one) {
+           const auto log = one.second.lock();
+           return log && (!log->canonical || log->canonical->is_parallel());
+         });
+}
 
 }  // namespace
 

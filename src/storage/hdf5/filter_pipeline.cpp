@@ -129,13 +129,13 @@ std::vector<hsize_t> chunk_of(hid_t creation) {
   return {lengths.begin(), lengths.begin() + rank};
 }
 
+}  // namespace
+
 bool filters_edges(hid_t creation) {
   unsigned options = 0;
   check(H5Pget_chunk_opts(creation, &options), "H5Pget_chunk_opts", name);
   return (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0;
 }
-
-}  // namespace
 
 std::vector<std::byte> stored_fill(hid_t type, hid_t creation) {
   std::vector<std::byte> fill(H5Tget_size(type));

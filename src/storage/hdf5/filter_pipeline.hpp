@@ -16,6 +16,10 @@ namespace slabmark::hdf5 {
 /// would leave it to chance.
 std::vector<std::byte> stored_fill(hid_t type, hid_t creation);
 
+/// Whether chunks that reach beyond the dataset go through the filters as well: not with
+/// H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS.
+bool filters_edges(hid_t creation);
+
 /// The filters of a dataset, run by HDF5 itself over one chunk in memory. HDF5 has no call for
 /// that; here it writes the only chunk of a dataset to a file in memory, whose driver takes the
 /// filtered bytes away before they are stored, and hands them out when the chunk is read.
@@ -33,8 +37,6 @@ class FilterPipeline {
 
   bool has_filters() const { return filters_ > 0; }
   std::size_t chunk_bytes() const { return chunk_bytes_; }  ///< unfiltered
-  /// Whether chunks that reach beyond the dataset go through the filters as well
-  /// (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
   bool filters_edges() const { return filters_edges_; }
   std::span<const std::byte> fill() const { return fill_; }
 

@@ -111,6 +111,9 @@ class Maker {
     });
     const Schedule schedule(moves);
     describe(schedule, *moved);
+    for (const std::uint64_t path : run_->files) {
+      if (survey.is_shared(path)) run_->shared_paths.insert(path);
+    }
     find_repeats(schedule, *moved);
     run_->why_not = why_not(survey);
 
@@ -273,7 +276,6 @@ class Maker {
     const bool keeps_what_is_there = run_->level == "mpiio" || run_->level == "posix";
     for (const std::uint64_t path : run_->files) {
       const Paths::Path& file = run_->paths.all()[path];
-      if (survey.is_shared(path)) run_->shared_paths.insert(path);
       for (const std::uint64_t together : file.ranks) {
         if (together == 1 || together == ranks) continue;
         return fmt::format("'{}' was opened by {} of the {} ranks together", file.name, together,

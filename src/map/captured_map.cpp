@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -69,23 +72,40 @@ struct FirstMoves {
   std::uint64_t requests = 0;  ///< runs as they were asked for
 };
 
-/// What a recorded rank moves first of each dataset with dimensions, or only of one, by definition.
-std::map<std::uint64_t, FirstMoves> first_moves(const CapturedRun& run, std::uint64_t rank,
-                                                std::optional<std::uint64_t> only = {}) {
-  std::map<std::uint64_t, FirstMoves> found;
-  std::map<std::uint64_t, std::pair<RoundKey, std::uint64_t>> when;
+/// Where the elements of a map are: a dataset in the file `path`; in the first of all that move it
+/// (any_file); or in the first file of each rank that has one for itself (own_file).
+struct Place {
+  std::uint64_t path = 0;
+  std::uint64_t definition = 0;
+
+  auto operator<=>(const Place&) const = default;
+};
+constexpr std::uint64_t any_file = ~std::uint64_t{0};
+constexpr std::uint64_t own_file = any_file - 1;
+
+Place place_of(const CapturedRun& run, std::uint64_t path, std::uint64_t definition) {
+  const bool is_own = run.paths.is_private(path) && !run.shared_paths.contains(path);
+  return {is_own ? own_file : run.dataset_paths.empty() ? any_file : path, definition};
+}
+
+/// What a recorded rank moves first of each dataset with dimensions, or only in one place.
+std::map<Place, FirstMoves> first_moves(const CapturedRun& run, std::uint64_t rank,
+                                        std::optional<Place> only = {}) {
+  std::map<Place, FirstMoves> found;
+  std::map<Place, std::tuple<RoundKey, std::uint64_t, std::uint64_t>> when;
   CapturedWalk walk = run.walk(rank);
   while (walk.next()) {
     for (const PlacedBoxes& placed : walk.placed()) {
-      const std::uint64_t definition = placed.definition;
-      const Extent& extent = run.shapes.of_definition.at(definition).extent;
-      if (extent.empty() || (only && *only != definition)) continue;
-      const std::pair now(placed.round, placed.time);
-      if (when.try_emplace(definition, now).first->second == now)
-        append_placed(found[definition].runs, extent, walk, placed);
+      const Extent& extent = run.shapes.of_definition.at(placed.definition).extent;
+      const Place place = place_of(run, placed.path, placed.definition);
+      if (extent.empty() || (only && *only != place)) continue;
+      const std::uint64_t file = place.path == own_file ? placed.path : 0;
+      const std::tuple now(placed.round, placed.time, file);
+      if (when.try_emplace(place, now).first->second == now)
+        append_placed(found[place].runs, extent, walk, placed);
     }
   }
-  for (auto& [definition, moves] : found) {
+  for (auto& [place, moves] : found) {
     moves.requests = moves.runs.size();
     sort_runs(moves.runs);
     RunList united;
@@ -106,22 +126,23 @@ class CapturedMap final : public MapFile {
   CapturedMap(const Comm& comm, const std::string& path)
       : comm_(comm), run_(make_captured_pattern(comm, {.path = path}).mine.captured) {
     path_ = path;
-    const std::map<std::uint64_t, std::uint64_t> alike = who_moves_what();
-    std::map<std::pair<Extent, std::uint64_t>, std::size_t> known;
+    const std::map<Place, Movers> movers = who_moves_what();
+    std::map<std::tuple<Extent, bool, std::uint64_t>, std::size_t> known;
     std::vector<std::vector<std::string>> names;
-    for (const std::uint64_t definition : run_->datasets) {
-      const auto what = alike.find(definition);
-      if (what == alike.end()) continue;
-      const Extent& extent = run_->shapes.of_definition.at(definition).extent;
-      const auto [place, is_new] = known.try_emplace({extent, what->second}, maps_.size());
+    for (const Place& place : places_of_datasets()) {
+      const std::vector<std::uint64_t>& files = movers.at(place).files;
+      Extent extent = run_->shapes.of_definition.at(place.definition).extent;
+      if (files.size() > 1) extent.insert(extent.begin(), files.size());
+      const auto [map, is_new] =
+          known.try_emplace({extent, files.size() > 1, movers.at(place).sum}, maps_.size());
       if (is_new) {
         element_count(extent);
         maps_.push_back({.dims = extent, .recorded_ranks = run_->file.ranks()});
-        definitions_.push_back(definition);
+        places_.push_back(place);
+        files_.push_back(files);
         names.emplace_back();
       }
-      names[place->second].push_back(
-          run_->file.definitions()[definition].value("name", std::string("bytes")));
+      names[map->second].push_back(name_of(place, files.size()));
     }
     if (maps_.empty()) {
       throw InputError(
@@ -137,7 +158,8 @@ class CapturedMap final : public MapFile {
     MapPart part;
     agreed(comm_, [&] {
       for (std::uint64_t rank = block.offset; rank < block.end(); ++rank) {
-        FirstMoves moves = first_moves(*run_, rank, definitions_[k])[definitions_[k]];
+        FirstMoves moves = first_moves(*run_, rank, places_[k])[places_[k]];
+        for (Run& run : moves.runs) run.offset += offset_of(k, rank);
         builder.add_row(rank, moves.runs, moves.requests);
       }
       part = builder.finish();
@@ -146,26 +168,81 @@ class CapturedMap final : public MapFile {
   }
 
  private:
-  /// By definition a number that is the same where all ranks move the same elements. Collective.
-  std::map<std::uint64_t, std::uint64_t> who_moves_what() const {
-    std::map<std::uint64_t, std::size_t> places;
-    for (const auto& [definition, shape] : run_->shapes.of_definition) {
-      if (!shape.extent.empty()) places.emplace(definition, places.size());
+  struct Movers {
+    std::uint64_t sum = 0;             ///< the same where all ranks move the same elements
+    std::vector<std::uint64_t> files;  ///< of own_file: the ranks that have one, in order
+  };
+
+  /// Of each rank's own files, which are beside each other in a map: where its elements begin.
+  std::uint64_t offset_of(std::size_t k, std::uint64_t rank) const {
+    const std::vector<std::uint64_t>& files = files_[k];
+    const auto place = std::lower_bound(files.begin(), files.end(), rank) - files.begin();
+    return static_cast<std::uint64_t>(place) *
+           element_count(run_->shapes.of_definition.at(places_[k].definition).extent);
+  }
+
+  /// Of the pattern's datasets with dimensions, each once.
+  std::vector<Place> places_of_datasets() const {
+    std::vector<Place> places;
+    std::set<Place> known;
+    for (std::size_t i = 0; i < run_->datasets.size(); ++i) {
+      const std::uint64_t definition = run_->datasets[i];
+      const std::uint64_t path =
+          run_->dataset_paths.empty() ? run_->files.front() : run_->dataset_paths[i];
+      const Place place = place_of(*run_, path, definition);
+      if (!run_->shapes.of_definition.at(definition).extent.empty() && known.insert(place).second)
+        places.push_back(place);
     }
-    std::vector<std::uint64_t> sums(places.size());
+    return places;
+  }
+
+  /// Collective.
+  std::map<Place, Movers> who_moves_what() const {
+    const std::vector<Place> places = places_of_datasets();
+    std::map<Place, std::size_t> numbers;
+    for (const Place& place : places) numbers.emplace(place, numbers.size());
+    std::vector<std::uint64_t> sums(numbers.size());
+    std::map<Place, std::vector<std::uint64_t>> files;
     const Run mine = recorded_block(run_->file.ranks(), comm_.rank(), comm_.size());
     agreed(comm_, [&] {
       for (std::uint64_t rank = mine.offset; rank < mine.end(); ++rank) {
-        for (const auto& [definition, moves] : first_moves(*run_, rank))
-          sums[places.at(definition)] += checksum(rank, moves.runs);
+        for (const auto& [place, moves] : first_moves(*run_, rank)) {
+          sums[numbers.at(place)] += checksum(rank, moves.runs);
+          if (place.path == own_file) files[place].push_back(rank);
+        }
       }
     });
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T,
                             MPI_SUM, comm_.get()),
               "MPI_Allreduce");
-    std::map<std::uint64_t, std::uint64_t> found;
-    for (const auto& [definition, place] : places) found[definition] = sums[place];
+    std::map<Place, Movers> found;
+    for (const auto& [place, number] : numbers) {
+      found[place].sum = sums[number];
+      if (place.path == own_file) found[place].files = of_all_processes(files[place]);
+    }
     return found;
+  }
+  /// Collective. The numbers of all processes, in their order.
+  std::vector<std::uint64_t> of_all_processes(const std::vector<std::uint64_t>& mine) const {
+    const int count = static_cast<int>(mine.size());
+    std::vector<int> counts(static_cast<std::size_t>(comm_.size()));
+    check_mpi(MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm_.get()),
+              "MPI_Allgather");
+    std::vector<int> begins(counts.size());
+    std::exclusive_scan(counts.begin(), counts.end(), begins.begin(), 0);
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(begins.back() + counts.back()));
+    check_mpi(MPI_Allgatherv(mine.data(), count, MPI_UINT64_T, all.data(), counts.data(),
+                             begins.data(), MPI_UINT64_T, comm_.get()),
+              "MPI_Allgatherv");
+    return all;
+  }
+
+  std::string name_of(const Place& place, std::size_t files) const {
+    std::string name = run_->file.definitions()[place.definition].value("name", "bytes");
+    if (files > 1) return fmt::format("{} of {} files", name, files);
+    if (place.path == own_file || place.path == any_file) return name;
+    const std::string& path = run_->paths.all()[place.path].name;
+    return fmt::format("{} of {}", name, path.substr(path.find_last_of('/') + 1));
   }
 
   static std::uint64_t checksum(std::uint64_t rank, const RunList& runs) {
@@ -190,7 +267,8 @@ class CapturedMap final : public MapFile {
 
   const Comm& comm_;
   std::shared_ptr<const CapturedRun> run_;
-  std::vector<std::uint64_t> definitions_;  ///< of a dataset of each map
+  std::vector<Place> places_;                      ///< of a dataset of each map
+  std::vector<std::vector<std::uint64_t>> files_;  ///< Movers::files of that
 };
 
 }  // namespace

@@ -964,3 +964,37 @@ def test_files_that_each_process_has_for_itself_are_made_again(run, captured, tm
     sizes = [sorted(path.stat().st_size for path in files) for files in (played, (tmp_path / "own").iterdir())]
     assert sizes[0] == sizes[1]
     assert len(played) == 5
+
+
+OWN_DATASETS = """
+import os, sys
+import h5py
+
+rank = int(os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"])
+for step in range(2):
+    with h5py.File(f"{sys.argv[1]}/part.{rank}.{step}.h5", "w") as own, h5py.File(f"{sys.argv[1]}/more.{rank}.{step}.h5", "w") as more:
+        if rank == 1:
+            own.create_dataset("y", (5,), "i4")[1:] = 1
+            continue
+        own.create_dataset("x", (12,), "i4")[rank:10] = 1
+        more.create_dataset("x", (12,), "i4")[...] = 1
+        own.create_dataset("g/x", (12,), "i4")[::2] = 1
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_the_map_of_files_that_each_rank_has_for_itself_has_them_beside_each_other(run, captured, tmp_path):
+    """What the first file of a rank holds is owned by that rank alone."""
+    pytest.importorskip("h5py")
+    (tmp_path / "script.py").write_text(OWN_DATASETS)
+    captured(sys.executable, [tmp_path / "script.py", tmp_path], ranks=4)
+    for ranks in (1, 2, 3):
+        done = run("slabmark-decomp", ["info", tmp_path / "0.pattern", "--json"], ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        described = json.loads(done.stdout)
+        maps = dict(zip(re.findall(r"D\d is (/[^,)]*)", described["layout"]), described["maps"]))
+        assert maps.keys() == {"/x of 3 files", "/g/x of 3 files", "/y"}, described["layout"]
+        assert [(one["recorded_ranks"], one["owned_by_several"]) for one in maps.values()] == [(4, 0)] * 3
+        first, second, third = (maps[name] for name in ("/x of 3 files", "/g/x of 3 files", "/y"))
+        assert [(one["dims"], one["owned"]) for one in (first, second, third)] == [([3, 12], 10 + 8 + 7), ([3, 12], 18), ([5], 4)]
+        assert first["elements_per_rank"]["max"] == 10

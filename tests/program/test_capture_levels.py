@@ -628,6 +628,7 @@ def structure(path):
         found[name] = (item.shape, item.maxshape, str(item.dtype), item.chunks, filters, attributes, written)
 
     with h5py.File(path) as file:
+        visit("/", file)
         file.visititems(visit)
     return found
 
@@ -689,6 +690,9 @@ first, second = sys.argv[1:]
 with h5py.File(first, "w") as a, h5py.File(second, "w") as b:
     x = a.create_dataset("x", (0, 6), "f8", maxshape=(None, 6), chunks=(1, 6))
     y = b.create_dataset("g/y", (8,), "i4")
+    for owner in (b, b["g"], b.create_group("g/h")):
+        owner.attrs["numbers"] = numpy.arange(len(owner.name))
+    h5py.h5a.create(b.id, b"by_name", h5py.h5t.NATIVE_INT32, h5py.h5s.create_simple((3,)), obj_name=b"g/h")
     for step in range(3):
         x.resize(step + 1, 0)
         x[step] = numpy.arange(6) + 1
@@ -708,7 +712,7 @@ with h5py.File(second, "r+") as b:
 
 @pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
 def test_files_of_hdf5_that_are_opened_again_are_made_again_each_as_it_was(run, captured, tmp_path):
-    """Two that are open at once; datasets that grow, are read in between, replaced, and get attributes."""
+    """Two that are open at once; datasets that grow, are read in between, replaced, and get attributes, as groups do."""
     pytest.importorskip("h5py")
     (tmp_path / "script.py").write_text(AGAIN)
     captured(sys.executable, [tmp_path / "script.py", tmp_path / "a.h5", tmp_path / "b.h5"])

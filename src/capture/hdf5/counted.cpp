@@ -12,58 +12,81 @@ namespace {
 
 // Attributes
 
-Id describe_attribute(const char* name, hid_t type, hid_t space) {
+/// What an attribute belongs to: a dataset, or a group or type by its name, or else the file.
+struct Owner {
+  Id dataset = no_id;
+  std::string name;
+};
+
+Id describe_attribute(const char* name, hid_t type, hid_t space, const Owner& owner) {
   const auto extent = extent_of(space);
   std::uint64_t count = 1;
   for (const auto length : extent) count *= length;
-  return define(text_of({{"kind", "attribute"},
-                         {"name", name == nullptr ? "" : name},
-                         {"type", type_of(type)},
-                         {"count", count},
-                         {has_names(type) ? "named" : "hdf5", {{"type", encoded_type(type)}}},
-                         {"space", encoded_space(space)}}));
+  nlohmann::json described = {{"kind", "attribute"},
+                              {"name", name == nullptr ? "" : name},
+                              {"type", type_of(type)},
+                              {"count", count},
+                              {has_names(type) ? "named" : "hdf5", {{"type", encoded_type(type)}}},
+                              {"space", encoded_space(space)}};
+  if (!owner.name.empty()) described["object"] = {{"name", owner.name}};
+  return define(text_of(described));
 }
 
-/// The definition of the dataset that `place` of `mine` means; none if it is something else.
-Id dataset_at(const Object& mine, const H5VL_loc_params_t& place) {
+Owner owner_named(const Object& object, H5I_type_t type) {
+  const QuietErrors quiet;
+  std::string name = name_of(object, type);
+  if (name == "/") name.clear();
+  return {no_id, std::move(name)};
+}
+
+/// What `place` of `mine` means.
+Owner owner_at(const Object& mine, const H5VL_loc_params_t& place) {
   using namespace std::literals;
   const bool is_by_name = place.type == H5VL_OBJECT_BY_NAME;  // h5py says "." of what it has open
   const bool is_itself =
       place.type == H5VL_OBJECT_BY_SELF || (is_by_name && place.loc_data.loc_by_name.name == "."sv);
-  if (is_itself) return place.obj_type == H5I_DATASET ? mine.dataset : no_id;
-  if (!is_by_name) return no_id;
+  if (is_itself && place.obj_type == H5I_DATASET) return {mine.dataset, ""};
+  if (is_itself && place.obj_type == H5I_FILE) return {};
+  if (is_itself) return owner_named(mine, place.obj_type);
+  if (!is_by_name) return {};
   const QuietErrors quiet;
   H5I_type_t type = H5I_BADID;
   void* const under = hdf5().H5VLobject_open(mine.under, &place, mine.connector, &type,
                                              hdf5().default_transfer(), nullptr);
-  if (under == nullptr) return no_id;
+  if (under == nullptr) return {};
   Object opened{.under = under, .connector = mine.connector, .file = mine.file};
   const auto close = type == H5I_DATASET ? &Hdf5::H5VLdataset_close
                      : type == H5I_GROUP ? &Hdf5::H5VLgroup_close
                                          : &Hdf5::H5VLdatatype_close;
-  if (type == H5I_DATASET) identify(opened);
+  Owner owner;
+  if (type == H5I_DATASET) {
+    identify(opened);
+    owner.dataset = opened.dataset;
+  } else {
+    owner = owner_named(opened, type);
+  }
   (hdf5().*close)(under, mine.connector, hdf5().default_transfer(), nullptr);
-  return opened.dataset;
+  return owner;
 }
 
 void* create_attribute(void* object, const H5VL_loc_params_t* place, const char* name, hid_t type,
                        hid_t space, hid_t creation, hid_t access, hid_t list, void** request) {
   const Call call;
   const auto& mine = as_object(object);
-  const auto details = call.is_programs() ? describe_attribute(name, type, space) : no_id;
+  const Owner owner = call.is_programs() ? owner_at(mine, *place) : Owner{};
+  const auto details = call.is_programs() ? describe_attribute(name, type, space, owner) : no_id;
   auto* made = wrapped(hdf5().H5VLattr_create(mine.under, place, mine.connector, name, type, space,
                                               creation, access, list, request),
                        mine);
   wrap_request(request, mine);
   if (!call.is_programs()) return made;
-  const auto dataset = dataset_at(mine, *place);
   record({.call = define_call("H5Acreate", "define"),
           .file = mine.file,
-          .dataset = dataset,
+          .dataset = owner.dataset,
           .flags = made == nullptr ? unsigned{failed} : 0,
           .details = details});
   if (made != nullptr) {
-    as_object(made).dataset = dataset;
+    as_object(made).dataset = owner.dataset;
     as_object(made).details = details;
   }
   return made;

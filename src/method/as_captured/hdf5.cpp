@@ -179,6 +179,16 @@ void close_last(std::vector<Handle>& handles) {
   if (!handles.empty()) handles.pop_back();
 }
 
+/// Whether the pattern's calls have made that object; a committed type, say, they have not.
+bool is_there(hid_t file, const std::string& path) {
+  if (path.empty()) return false;
+  for (std::size_t end = 0; end != std::string::npos;) {
+    end = path.find('/', end + 1);
+    if (H5Lexists(file, path.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
+  }
+  return true;
+}
+
 /// The calls that a program made of HDF5, once more: with its own types, creation lists and
 /// transfer lists, as HDF5 has coded them.
 class Hdf5Replay : public Replay {
@@ -301,15 +311,15 @@ void Hdf5Replay::create_attribute(const CapturedEvent& event) {
   const auto called = described.value("name", "");
   const auto type = type_of(described);
   const auto space = space_of(described);
-  Handle own_dataset;  // where the program has named it and not opened it
-  if (is_of_dataset && !is_open(event)) {
-    own_dataset = own(H5Dopen2(file(event), name(event).c_str(), H5P_DEFAULT), H5Dclose, "H5Dopen",
-                      name(event));
+  Handle owner;  // a dataset that the program has named and not opened, or another object
+  const auto owned_by = is_of_dataset
+                            ? name(event)
+                            : described.value("object", nlohmann::json::object()).value("name", "");
+  if (is_of_dataset ? !is_open(event) : is_there(file(event), owned_by)) {
+    owner = own(H5Oopen(file(event), owned_by.c_str(), H5P_DEFAULT), H5Oclose, "H5Oopen", owned_by);
   }
-  const auto place = !is_of_dataset          ? file(event)
-                     : own_dataset.is_open() ? own_dataset.get()
-                                             : dataset(event);
-  if (H5Aexists(place, called.c_str()) > 0) {  // of another object, which the pattern does not name
+  const auto place = owner.is_open() ? owner.get() : is_of_dataset ? dataset(event) : file(event);
+  if (H5Aexists(place, called.c_str()) > 0) {  // of an object that is not there, or deleted
     check(H5Adelete(place, called.c_str()), "H5Adelete", called);
   }
   auto made =

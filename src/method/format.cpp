@@ -53,8 +53,7 @@ class NetcdfReader : public PlainReader {
  public:
   NetcdfReader(const Comm& comm, const Pattern& pattern, const std::string& path)
       : pattern_(pattern), file_(pnetcdf::File::open(comm.get(), path)) {
-    for (const auto& dataset : pattern.datasets)
-      variables_.push_back(file_.inq_varid(dataset.name));
+    variables_ = find_variables(file_, pattern);
     file_.begin_indep_data();
   }
 

@@ -84,10 +84,14 @@ def on_ranks(cases, later=()):
     return [(case, 1) for case in names] + [(case, 4) for case in dict.fromkeys([names[0], *later])]
 
 
+WITHOUT_PNETCDF = os.environ.get("SLABMARK_WITH_PNETCDF") == "0"
+needs_pnetcdf = pytest.mark.skipif(WITHOUT_PNETCDF, reason="this build has no PnetCDF, and this test uses it or .nc maps")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def pnetcdf():
     """Nearly every test here works on .nc maps, so without PnetCDF (an MPICH build on Debian, say) all are skipped."""
-    if os.environ.get("SLABMARK_WITH_PNETCDF") == "0":
+    if WITHOUT_PNETCDF:
         pytest.skip("this build has no PnetCDF, and these tests use .nc maps")
 
 

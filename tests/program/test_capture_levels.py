@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import needs_pnetcdf
 from seism_core import lines
 from test_slablog_lives import contents
 
@@ -23,8 +24,14 @@ SOURCES = pathlib.Path(__file__).parents[2]
 sanitized = bool(os.environ.get("SLABMARK_SANITIZERS"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def pnetcdf():
+    """Those tests that need PnetCDF say so."""
+
+
 def environment(pattern, below="under_vol=0;under_info={}", **more):
-    preloaded = {} if sanitized else {"LD_PRELOAD": ":".join(map(str, LIBRARIES))}  # the sanitizers must come first
+    beside = filter(None, [os.environ.get("LD_PRELOAD")])
+    preloaded = {} if sanitized else {"LD_PRELOAD": ":".join([*map(str, LIBRARIES), *beside])}  # the sanitizers must come first
     return {"SLABMARK_CAPTURE": str(pattern), "HDF5_PLUGIN_PATH": str(BIN.parent / "plugins"),
             "HDF5_VOL_CONNECTOR": f"slabcapture {below}", **preloaded, **more}
 
@@ -559,6 +566,7 @@ def elements_of_map(path, number, rank):
         return {element for begin, length in pairs for element in range(begin, begin + length)}
 
 
+@needs_pnetcdf
 @pytest.mark.parametrize("method", ["hdf5-points", "hdf5-multi"])
 def test_methods_write_the_elements_of_the_map_that_they_were_given(run, captured, tmp_path, method):
     maps = tmp_path / "f.nc"
@@ -572,6 +580,7 @@ def test_methods_write_the_elements_of_the_map_that_they_were_given(run, capture
             assert {element for dataset, element in written if dataset == name} == elements_of_map(maps, number, rank), (rank, name)
 
 
+@needs_pnetcdf
 def test_dwrite_eval_is_captured_as_the_maps_that_it_was_given(run, captured, tmp_path):
     maps = tmp_path / "f.nc"
     run("slabmark-decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "-o", maps]).check_returncode()
@@ -822,7 +831,7 @@ def test_elements_that_are_moved_again_in_a_round_are_moved_once_by_other_method
     for pattern, more in (("0.pattern", []), ("1.pattern", ["--read"])):
         captured(sys.executable, [tmp_path / "script.py", tmp_path / "own.h5", "reads" if more else ""])
         done = run("slabmark-bench", ["captured", "--pattern", tmp_path / pattern, "--method",
-                                      "as-captured,hdf5-union,hdf5-slab,hdf5-rearranged,mpiio-independent,posix,pnetcdf-rearranged",
+                                      "as-captured,hdf5-union,hdf5-slab,hdf5-rearranged,mpiio-independent,mpiio-rearranged,posix",
                                       "--trials", "1", "--no-bound", "-o", tmp_path, *more])
         assert done.returncode == 0, done.stderr
         assert len(re.findall(r"^\S+ .* yes$", done.stdout, re.M)) == 7, done.stdout
@@ -1002,3 +1011,33 @@ def test_the_map_of_files_that_each_rank_has_for_itself_has_them_beside_each_oth
         first, second, third = (maps[name] for name in ("/x of 3 files", "/g/x of 3 files", "/y"))
         assert [(one["dims"], one["owned"]) for one in (first, second, third)] == [([3, 12], 10 + 8 + 7), ([3, 12], 18), ([5], 4)]
         assert first["elements_per_rank"]["max"] == 10
+
+
+GROUPS = """
+import sys
+import h5py
+
+with h5py.File(sys.argv[1], "w") as file:
+    for n, name in enumerate(("g/x", "g.x", "g/h/x", "x", "g.h/x"), 1):
+        file.create_dataset(name, (10 * n,), "i4")[n:] = 1
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+@needs_pnetcdf
+def test_methods_of_pnetcdf_move_the_datasets_of_groups(run, captured, tmp_path):
+    """NetCDF's classic formats have no groups, and none of two names becomes the other."""
+    pytest.importorskip("h5py")
+    netcdf = pytest.importorskip("netCDF4")
+    (tmp_path / "script.py").write_text(GROUPS)
+    captured(sys.executable, [tmp_path / "script.py", tmp_path / "own.h5"])
+    methods = ["pnetcdf-varn", "pnetcdf-vara", "pnetcdf-rearranged"]
+    arguments = ["captured", "--pattern", tmp_path / "0.pattern", "--method", ",".join(methods), "--trials", "1", "--no-bound", "-o", tmp_path]
+    for more in (["--read"], ["--keep"]):
+        done = run("slabmark-bench", [*arguments, *more])
+        assert done.returncode == 0, done.stderr
+        assert re.findall(r"^(\S+) .* yes$", done.stdout, re.M) == methods, done.stdout
+    for method in methods:
+        with netcdf.Dataset(tmp_path / f"slabmark-{method}.nc") as file:
+            lengths = {name: variable.shape for name, variable in file.variables.items()}
+        assert lengths == {"g.x_": (10,), "g.x": (20,), "g.h.x": (30,), "x": (40,), "g.h.x_": (50,)}

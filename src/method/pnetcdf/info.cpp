@@ -1,5 +1,6 @@
 #include "method/pnetcdf/info.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -12,16 +13,12 @@ namespace slabmark {
 namespace {
 
 bool is_netcdf_name(const std::string& name) {
-  return !name.empty() && name.size() <= 256 && name.find('/') == std::string::npos &&
-         name.front() != ' ' && name.back() != ' ';
+  return !name.empty() && name.size() <= 256 && name.front() != ' ' && name.back() != ' ';
 }
 
 std::optional<std::string> beyond_cdf5(const Pattern& pattern, const Settings&) {
   std::set<std::string> names;
   for (const auto& dataset : pattern.datasets) {
-    if (!is_netcdf_name(dataset.name)) {
-      return fmt::format("'{}' is not a name that NetCDF allows", dataset.name);
-    }
     if (!names.insert(dataset.name).second) {
       return fmt::format("two datasets are called '{}'", dataset.name);
     }
@@ -33,11 +30,31 @@ std::optional<std::string> beyond_cdf5(const Pattern& pattern, const Settings&) 
       }
     }
   }
+  for (const std::string& name : netcdf_names(pattern)) {
+    if (!is_netcdf_name(name)) return fmt::format("'{}' is not a name that NetCDF allows", name);
+  }
   // Header, alignment and record padding are far below what 63 bits leave beside real data.
   return too_large_for_raw(pattern);
 }
 
 }  // namespace
+
+std::string without_slashes(std::string name) {
+  std::replace(name.begin(), name.end(), '/', '.');
+  return name;
+}
+
+std::vector<std::string> netcdf_names(const Pattern& pattern) {
+  std::set<std::string> taken;
+  for (const auto& dataset : pattern.datasets) taken.insert(dataset.name);
+  std::vector<std::string> names;
+  for (const auto& dataset : pattern.datasets) {
+    names.push_back(without_slashes(dataset.name));
+    if (names.back() == dataset.name) continue;
+    while (!taken.insert(names.back()).second) names.back() += '_';
+  }
+  return names;
+}
 
 OptionTable<PnetcdfOptions> pnetcdf_options(const std::string& blocking_call) {
   OptionTable<PnetcdfOptions> table;

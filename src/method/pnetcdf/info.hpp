@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "method/options.hpp"
 
@@ -17,6 +18,13 @@ struct PnetcdfOptions {
 
 /// `blocking_call` is an example of the blocking form, empty for methods that have no other.
 OptionTable<PnetcdfOptions> pnetcdf_options(const std::string& blocking_call = "");
+
+/// A name of HDF5, with groups, as one that NetCDF allows: "group.x" for "group/x".
+std::string without_slashes(std::string name);
+
+/// The variables' names, in the order of the pattern's datasets: theirs, without slashes; one that
+/// would so be called as another is gets "_" appended.
+std::vector<std::string> netcdf_names(const Pattern& pattern);
 
 /// What the entries of the PnetCDF methods have in common: format, what CDF-5 cannot hold, and
 /// whether this build has PnetCDF at all.

@@ -115,17 +115,25 @@ std::vector<int> define_variables(pnetcdf::File& file, const Pattern& pattern) {
   for (const auto& dataset : pattern.datasets) {
     if (dataset.has_time && time < 0) time = table.get("time", NC_UNLIMITED);
   }
+  const std::vector<std::string> names = netcdf_names(pattern);
   std::vector<int> variables;
   for (const auto& dataset : pattern.datasets) {
     std::vector<int> dims;
     if (dataset.has_time) dims.push_back(time);
     for (const auto& dimension : dataset.dimensions) {
-      dims.push_back(table.get(dimension.name, dimension.length));
+      dims.push_back(table.get(without_slashes(dimension.name), dimension.length));
     }
-    variables.push_back(file.def_var(dataset.name, types_of(dataset.type).in_file, dims));
+    variables.push_back(
+        file.def_var(names[variables.size()], types_of(dataset.type).in_file, dims));
     put_attributes(file, variables.back(), dataset.attributes);
   }
   put_attributes(file, NC_GLOBAL, pattern.attributes);
+  return variables;
+}
+
+std::vector<int> find_variables(pnetcdf::File& file, const Pattern& pattern) {
+  std::vector<int> variables;
+  for (const auto& name : netcdf_names(pattern)) variables.push_back(file.inq_varid(name));
   return variables;
 }
 
@@ -143,9 +151,7 @@ void PnetcdfMethod::define() {
 void PnetcdfMethod::open(const std::string& path) {
   const mpiio::Info info(with_original_hints(context_.settings.hints));
   file_ = pnetcdf::File::open(context_.comm.get(), path, NC_NOWRITE, info.get());
-  for (const auto& dataset : context_.pattern.datasets) {
-    variables_.push_back(file().inq_varid(dataset.name));
-  }
+  variables_ = find_variables(file(), context_.pattern);
 }
 
 void PnetcdfMethod::sync() { file().sync(); }

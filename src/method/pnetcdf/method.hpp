@@ -20,6 +20,8 @@ MPI_Datatype mpi_type_of(ElementType type);
 /// Dimensions of the same name and length are shared; one that meets an earlier one of another
 /// length gets its length appended ("ncol_48602"). The unlimited dimension is called "time".
 std::vector<int> define_variables(pnetcdf::File& file, const Pattern& pattern);
+/// The same in a file that has them.
+std::vector<int> find_variables(pnetcdf::File& file, const Pattern& pattern);
 
 /// What the PnetCDF methods share: a CDF-5 file, with the hints of the original e3sm_io unless the
 /// user says otherwise, and the report of what the library did.

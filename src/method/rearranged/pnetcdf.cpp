@@ -44,11 +44,7 @@ class NetcdfHeader : public CanonicalHeader {
 
   std::vector<std::uint64_t> read(const std::string& path) override {
     file_ = pnetcdf::File::open(MPI_COMM_SELF, path);
-    std::vector<int> variables;
-    for (const Dataset& dataset : pattern_.datasets) {
-      variables.push_back(file_->inq_varid(dataset.name));
-    }
-    const auto numbers = inquire(variables);
+    const auto numbers = inquire(find_variables(*file_, pattern_));
     file_->close();
     return numbers;
   }

@@ -15,6 +15,7 @@
  *   elsewhere [parallel]  the process goes to another folder while it has a file open
  *   old-format            a file in the format of HDF5 1.8
  *   ended                 the program ends HDF5 by H5close, with a file open, and begins anew
+ *   ended-twice [parallel]   H5close after each of two files, and before MPI ends
  *   forked                a child writes a file of its own while the parent has one open
  *   chosen                a file of the connector that the program chooses, HDF5's own
  *   unclosed              a close fails, since it would end the file with what is in it
@@ -59,7 +60,7 @@ static void show(const char* what, hid_t from) {
 }
 
 static void make_with_one(const char* name, const char* which, int first) {
-  hid_t file = create(name, H5P_DEFAULT);
+  hid_t file = create(name, access_list());
   hid_t one = dataset(file, which, length);
   write_from(one, first);
   H5Dclose(one);
@@ -368,6 +369,13 @@ static void ended(void) {
   say("H5Fclose", H5Fclose(file));
 }
 
+static void ended_twice(void) {
+  make_with_one("a.h5", "d", 1);
+  say("H5close", H5close());
+  make_with_one("b.h5", "e", 2);
+  say("H5close", H5close());
+}
+
 static void forked(void) {
   hid_t file = create("a.h5", H5P_DEFAULT), one = dataset(file, "d", length);
   int status = -1;
@@ -430,6 +438,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "elsewhere") == 0) elsewhere();
   if (strcmp(argv[1], "old-format") == 0) of_old_format();
   if (strcmp(argv[1], "ended") == 0) ended();
+  if (strcmp(argv[1], "ended-twice") == 0) ended_twice();
   if (strcmp(argv[1], "forked") == 0) forked();
   if (strcmp(argv[1], "chosen") == 0) chosen();
   if (strcmp(argv[1], "unclosed") == 0) unclosed();

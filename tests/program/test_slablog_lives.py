@@ -134,6 +134,11 @@ def test_what_is_pending_in_another_file_is_copied_from_there(lives):
     lives("copied", layouts=[("canonical", CANONICAL)])  # a log refuses H5Ocopy
 
 
+@pytest.mark.parametrize("ranks, words", [(1, []), (2, ["parallel"])])
+def test_hdf5_may_end_and_begin_again_before_mpi_ends(lives, ranks, words):
+    lives("ended-twice", *words, ranks=ranks)
+
+
 def test_a_file_in_the_format_of_hdf5_1_8_is_made_without_a_log(lives):
     lives("old-format")
 

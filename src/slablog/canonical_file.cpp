@@ -389,7 +389,7 @@ void CanonicalFile::flush(const Location& file) {
   if (const auto* comm = ranks_.comm()) {
     flush_together(*comm);
   } else {
-    flush_alone();
+    flush_alone(nullptr);
   }
   drop_pending();
   release(true);
@@ -487,24 +487,35 @@ void CanonicalFile::allocate(CanonicalDataset& dataset) {
   dataset.address = allocated_address(dataset.under, connector_);
 }
 
-// One that fails does not keep the others from the file.
-void CanonicalFile::flush_alone() {
+void CanonicalFile::flush_alone(CanonicalDataset& dataset) {
+  if (!dataset.has_pending()) return;
+  if (dataset.in_chunks()) {
+    write_chunks_alone(files_, dataset, dataset.chunk, dataset.under, connector_,
+                       is_unreadable(dataset));
+    return;
+  }
+  if (!dataset.address) allocate(dataset);
+  write_alone(files_, dataset, *dataset.address);
+}
+
+// One that fails does not keep the others from the file. Goes by number, since HDF5 gives space
+// when the first element is written.
+void CanonicalFile::flush_alone(const LogDataset* only) {
   std::exception_ptr first_failure;
   for (const auto& [number, dataset] : known_) {
-    if (!dataset->has_pending()) continue;
     try {
-      if (dataset->in_chunks()) {
-        write_chunks_alone(files_, *dataset, dataset->chunk, dataset->under, connector_,
-                           is_unreadable(*dataset));
-        continue;
-      }
-      if (!dataset->address) allocate(*dataset);
-      write_alone(files_, *dataset, *dataset->address);
+      flush_alone(*dataset);
+      drop_pending(*dataset);
     } catch (const IoError&) {
-      if (!first_failure) first_failure = std::current_exception();
+      if (!first_failure && (only == nullptr || only == dataset.get()))
+        first_failure = std::current_exception();
     }
   }
   if (first_failure) std::rethrow_exception(first_failure);
+}
+
+void CanonicalFile::show(const LogDataset& dataset) {
+  if (!is_parallel() && !abandoned_) flush_alone(&dataset);
 }
 
 }  // namespace slabmark::slablog

@@ -78,6 +78,9 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   }
   void read(LogDataset& dataset, std::vector<ReadRun> reads) override;
   void flush(const Location& file) override;
+  /// Puts what is pending into a file that this process alone has open. Throws IoError only where
+  /// that fails for the dataset.
+  void show(const LogDataset& dataset);
   void reshape(const Location& file, LogDataset& dataset, const Extent& extent) override;
 
   /// What stays of chunks with filters that a smaller extent cuts.
@@ -116,7 +119,8 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   void read_by_hdf5(const CanonicalDataset& dataset, const std::vector<ReadRun>& reads) const;
   std::vector<std::byte> elements_of(const CanonicalDataset& dataset, const StoredChunk& chunk);
   void flush_together(const Comm& comm);
-  void flush_alone();
+  void flush_alone(const LogDataset* only);
+  void flush_alone(CanonicalDataset& dataset);
   void allocate(CanonicalDataset& dataset);
   Posting posting_of(CanonicalDataset& dataset, const std::byte* spilled) const;
   void settle_settings(const Comm& comm);

@@ -60,6 +60,11 @@ void DataFile::drop_pending() {
   spilled_bytes_ = 0;
 }
 
+void DataFile::drop_pending(LogDataset& dataset) {
+  pending_bytes_ -= std::min(pending_bytes_, dataset.pending_bytes());
+  dataset.drop_pending();
+}
+
 void DataFile::check_all(bool well, const char* call, const std::function<void()>& check) const {
   ranks_.agreed([&] {
     if (check) check();

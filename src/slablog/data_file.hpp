@@ -60,6 +60,7 @@ class DataFile {
   virtual std::vector<LogDataset*> datasets() const = 0;
   bool has_pending() const;
   void drop_pending();
+  void drop_pending(LogDataset& dataset);
   /// Throws on all ranks where `check` throws on one or HDF5's `call` has failed there. HDF5 may
   /// have failed on this rank while the others wait for it, inside HDF5.
   void check_all(bool well, const char* call, const std::function<void()>& check) const;

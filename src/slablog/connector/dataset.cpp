@@ -150,6 +150,12 @@ bool is_misread_below(const Object& mine) {
   return is_canonical(mine) && mine.log->canonical->is_misread(*mine.dataset);
 }
 
+/// show_all(), before HDF5 looks at this dataset alone: others may fail.
+void show_dataset(const Object& mine) {
+  if (is_canonical(mine)) return mine.log->canonical->show(*mine.dataset);
+  show_all(mine);
+}
+
 herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[], hid_t list,
             void* buffers[], void**) {
   return guarded("dataset read", [&]() -> herr_t {
@@ -157,7 +163,7 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
     std::vector<void*> targets;
     for (size_t i = 0; i < count; ++i) {
       auto& mine = as_object(objects[i]);
-      if (is_unreadable_below(mine)) show_all(mine);
+      if (is_unreadable_below(mine)) show_dataset(mine);
       if (is_logged(mine) || is_unreadable_below(mine) || is_misread_below(mine)) {
         read_elements(*mine.log->file, *mine.dataset, types[i],
                       elements_of(mine, memory[i], file[i]), list, buffers[i]);
@@ -235,7 +241,7 @@ herr_t get(void* object, H5VL_dataset_get_args_t* args, hid_t list, void**) {
     const auto& mine = as_object(object);
     if (args->op_type == H5VL_DATASET_GET_STORAGE_SIZE ||
         args->op_type == H5VL_DATASET_GET_SPACE_STATUS) {
-      show_all(mine);
+      show_dataset(mine);
     }
     if (is_logged(mine) && args->op_type == H5VL_DATASET_GET_STORAGE_SIZE) {
       *args->args.get_storage_size.storage_size =
@@ -340,7 +346,7 @@ herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
     }
     const bool writes = args->op_type == write_n_operation();
     if (!writes && args->op_type != read_n_operation()) {
-      show_all(mine);
+      show_dataset(mine);
       return H5VLdataset_optional(mine.under, mine.connector, args, list, nullptr);
     }
     auto& call = *static_cast<slablog_n_args*>(args->args);

@@ -78,6 +78,9 @@ std::string path_from_start(const char* path);
 /// The same of a file that this process opens by itself. What got another name since it was opened
 /// under this one is another file, so a number follows: "restart.tmp (2)".
 std::string own_path(const char* path);
+/// Of a file that several ranks open: how often this process has given what it opened so another
+/// name. Who merges adds up those of all ranks, which the others do not know of.
+unsigned times_renamed(const char* path);
 /// The file has no longer this name.
 void renamed(const char* path) noexcept;
 

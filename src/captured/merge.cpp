@@ -30,6 +30,11 @@ class Table {
     if (is_new) values_.push_back(json::parse(text));
     return place->second;
   }
+  const json& at(std::uint32_t number) const { return values_[number]; }
+  bool any_has(const char* key) const {
+    return std::any_of(values_.begin(), values_.end(),
+                       [&](const json& value) { return value.contains(key); });
+  }
   json take() { return std::move(values_); }
 
  private:
@@ -88,6 +93,35 @@ class Definitions {
   }
 
   Table files, definitions;
+
+  /// What ranks of the program opened together has been given another name by some of them:
+  /// all of them mean the file that the opening made.
+  void name_renamed(std::vector<Process>& processes, std::uint64_t ranks) {
+    if (!files.any_has("renamed")) return;
+    std::map<std::pair<std::string, std::size_t>, std::uint64_t> times;
+    for (const bool counts : {true, false}) {
+      for (Process& process : processes) {
+        std::map<std::string, std::size_t> openings;
+        for (std::uint32_t& number : process.files) {
+          json file = files.at(number);
+          const std::uint64_t together = file.value("ranks", std::uint64_t{1});
+          if (together == 1) continue;
+          const std::uint64_t mine = file.value("renamed", std::uint64_t{0});
+          file.erase("renamed");
+          const std::string name = file.value("level", "") + ' ' + file.value("path", "");
+          std::uint64_t others = 0;
+          if (together == ranks) {
+            std::uint64_t& all = times[{name, openings[name]++}];
+            if (counts) all += mine;
+            others = all;
+          }
+          if (counts || (mine == 0 && others == 0)) continue;
+          if (others > 0) file["path"] = fmt::format("{} ({})", file.value("path", ""), others + 1);
+          number = files.number(file.dump());
+        }
+      }
+    }
+  }
 
  private:
   enum class Kind { process, file, other };
@@ -321,6 +355,7 @@ MergeResult merge_spool(const MergeRequest& request) {
     processes.push_back(definitions.read(spool, frames, place));
   }
   const std::vector<const Process*> ranks = ranks_of(processes, result.notes);
+  definitions.name_renamed(processes, ranks.size());
 
   Gaps gaps;
   json header = header_of(ranks, gaps);

@@ -1,10 +1,13 @@
-/* capture_beside LEVEL FILE LOG: each rank writes its 64 of `ranks * 64` doubles to FILE by LEVEL
- * (hdf5, mpiio, posix, or defined: as hdf5, but rank 0 makes the file by itself and all open it),
- * after rank 0 has looked whether there is such a file, by MPI-IO. Beside it rank 0 writes 1000
- * bytes to LOG by the C library, and at last looks at FILE by MPI-IO again, as programs do that ask
- * for its size. It knows nothing of capture.
+/* capture_beside LEVEL FILE LOG [STEPS]: each rank writes its 64 of `ranks * 64` doubles to FILE by
+ * LEVEL (hdf5, mpiio, posix, or defined: as hdf5, but rank 0 makes the file by itself and all open
+ * it), after rank 0 has looked whether there is such a file, by MPI-IO. Beside it rank 0 writes
+ * 1000 bytes to LOG by the C library, and at last looks at FILE by MPI-IO again, as programs do
+ * that ask for its size. With STEPS it writes FILE as often by hdf5 or mpiio, each time as
+ * FILE.tmp, which rank 0 then renames to FILE.0, FILE.1, ... It knows nothing of capture.
  */
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -68,14 +71,38 @@ static int write_posix(const char* path, off_t start, const void* bytes, size_t 
   return close(file) == 0 && well;
 }
 
+static int write_and_rename(const char* level, const char* path, int steps, int rank, int ranks,
+                            const double* values) {
+  char as[4096], to[4096];
+  int well = 1;
+  snprintf(as, sizeof as, "%s.tmp", path);
+  for (int step = 0; step < steps; ++step) {
+    if (strcmp(level, "hdf5") == 0) {
+      write_hdf5(as, rank, ranks, values, 0);
+    } else {
+      write_mpiio(as, rank, ranks, values);
+    }
+    snprintf(to, sizeof to, "%s.%d", path, step);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) well = rename(as, to) == 0 && well;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  return well;
+}
+
 int main(int argc, char** argv) {
-  int rank, ranks, well = argc == 4;
+  int rank, ranks, well = argc == 4 || argc == 5;
   double values[mine];
   const char text[1000] = "a line of the log";
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   for (int i = 0; i < mine; ++i) values[i] = 1 + rank * mine + i;
+  if (argc == 5) {
+    well = write_and_rename(argv[1], argv[2], atoi(argv[4]), rank, ranks, values);
+    MPI_Finalize();
+    return well ? 0 : 1;
+  }
   const int by_posix = well && strcmp(argv[1], "posix") == 0;
   if (well && rank == 0) {
     if (!by_posix) look(argv[2]);

@@ -31,7 +31,7 @@ def pnetcdf():
 
 def environment(pattern, below="under_vol=0;under_info={}", **more):
     beside = filter(None, [os.environ.get("LD_PRELOAD")])
-    preloaded = {} if sanitized else {"LD_PRELOAD": ":".join([*map(str, LIBRARIES), *beside])}  # the sanitizers must come first
+    preloaded = {} if sanitized else {"LD_PRELOAD": ":".join([*beside, *map(str, LIBRARIES)])}  # the sanitizers must come first
     return {"SLABMARK_CAPTURE": str(pattern), "HDF5_PLUGIN_PATH": str(BIN.parent / "plugins"),
             "HDF5_VOL_CONNECTOR": f"slabcapture {below}", **preloaded, **more}
 
@@ -868,6 +868,22 @@ def test_what_got_another_name_is_another_file_than_what_is_made_under_the_old_o
     assert len(played) == 3
     if library == "posix":
         assert sorted(path.stat().st_size for path in played) == [1998, 1999, 2000]
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+@pytest.mark.parametrize("level", ["hdf5", "mpiio"])
+def test_what_one_rank_renames_is_another_file_for_all_that_open_it_together(run, captured, tmp_path, level):
+    (tmp_path / "own").mkdir()
+    _, events = captured("capture_beside", [level, tmp_path / "own/f", tmp_path / "log", 3], 3)
+    for of_rank in events:
+        files = dict.fromkeys(pathlib.Path(event["file"]).name for event in of_rank if "writes" in event.get("flags", ()))
+        assert list(files) == ["f.tmp", "f.tmp (2)", "f.tmp (3)"]
+    [played] = play(run, tmp_path, level, 3)  # in a trial there is one of three like steps
+    own = [tmp_path / "own/f.0", tmp_path / "own/f.2"]
+    if level == "hdf5":
+        assert [structure(path) for path in own] == [structure(played)] * 2
+    else:
+        assert [path.stat().st_size for path in own] == [played.stat().st_size] * 2
 
 
 EACH_FOR_ITSELF = """

@@ -104,7 +104,11 @@ nlohmann::json describe_file(const char* path, hid_t creation, hid_t access) {
   file["hdf5"]["access"] = encoded_list(access);
   if (creation > 0) file["hdf5"]["creation"] = encoded_list(creation);
   describe_communicator(access, file);
-  if (file.value("ranks", 1) == 1) file["path"] = own_path(path);
+  if (file.value("ranks", 1) == 1) {
+    file["path"] = own_path(path);
+  } else if (const unsigned times = times_renamed(path); times > 0) {
+    file["renamed"] = times;
+  }
   return file;
 }
 

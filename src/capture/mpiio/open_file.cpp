@@ -125,9 +125,11 @@ void opened(const Call& call, MPI_Comm comm, const char* path, int mode, MPI_Inf
   PMPI_Comm_size(comm, &ranks);
   nlohmann::json description{{"kind", "file"},
                              {"level", "mpiio"},
-                             {"path", path_from_start(path)},
+                             {"path", ranks == 1 ? own_path(path) : path_from_start(path)},
                              {"ranks", ranks},
                              {"amode", words_of_mode(mode)}};
+  if (const unsigned times = times_renamed(path); ranks > 1 && times > 0)
+    description["renamed"] = times;
   if (auto hints = hints_of(info); !hints.empty()) description["hints"] = std::move(hints);
   OpenFile open;
   open.opening = open_file(text_of(description));

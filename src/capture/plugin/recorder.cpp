@@ -514,10 +514,14 @@ struct Renamed {
 
 }  // namespace
 
-std::string own_path(const char* path) {
-  std::string name = path_from_start(path);
+unsigned times_renamed(const char* path) {
   const std::lock_guard guard(Renamed::all().mutex);
-  const unsigned times = Renamed::all().times.try_emplace(name, 0).first->second;
+  return Renamed::all().times.try_emplace(path_from_start(path), 0).first->second;
+}
+
+std::string own_path(const char* path) {
+  const unsigned times = times_renamed(path);
+  std::string name = path_from_start(path);
   return times == 0 ? name : name + " (" + std::to_string(times + 1) + ")";
 }
 

@@ -283,6 +283,14 @@ TEST_F(CanonicalLayout, WhatHdf5LooksAtItselfIsThereInTime) {
   std::string image(static_cast<std::size_t>(H5Fget_file_image(file.get(), nullptr, 0)), '?');
   ASSERT_GE(H5Fget_file_image(file.get(), image.data(), image.size()), 0);
   EXPECT_NE(image.find("axyd"), std::string::npos);
+  const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const hsize_t chunk = 2;
+  H5Pset_chunk(creation.get(), 1, &chunk);
+  const auto c = dataset(file, "c", {2}, H5T_STD_I8LE, creation.get(), {H5S_UNLIMITED});
+  ASSERT_GE(put(c, 0, {'z'}), 0);
+  H5O_native_info_t info{};
+  ASSERT_GE(H5Oget_native_info(c.get(), &info, H5O_NATIVE_INFO_META_SIZE), 0);
+  EXPECT_GT(info.meta_size.obj.index_size, 0u);
   const auto list = handle(H5Fget_access_plist(file.get()), H5Pclose);
   std::size_t sieve = 0;
   H5Pget_sieve_buf_size(list.get(), &sieve);

@@ -60,6 +60,7 @@ herr_t optional(void* object, const H5VL_loc_params_t* place, H5VL_optional_args
                 hid_t list, void**) {
   return guarded("object optional", [&] {
     const auto& mine = as_object(object);
+    if (args->op_type == H5VL_NATIVE_OBJECT_GET_NATIVE_INFO) show_all(mine);
     const auto below = place_below(mine, *place);
     return H5VLobject_optional(mine.under, &below, mine.connector, args, list, nullptr);
   });

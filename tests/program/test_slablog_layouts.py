@@ -39,6 +39,39 @@ with h5py.File(sys.argv[1], "w", **parallel) as file:
                 dataset[row] = value
 """
 
+# Files of one kind of dataset each.
+SIZES = """
+import sys
+import h5py, numpy
+parallel = {"driver": "mpio", "comm": __import__("mpi4py.MPI").MPI.COMM_WORLD} if sys.argv[2:] else {}
+rank, ranks = (parallel["comm"].rank, parallel["comm"].size) if parallel else (0, 1)
+values = (280 + 20 * numpy.sin(numpy.arange(512 * 600) / 4000)).astype("f4").round(2).reshape(512, 600)
+chunks = {"chunks": (64, 100)}
+kinds = {"contiguous": {}, "chunked": chunks, "deflate": {**chunks, "compression": 1, "shuffle": True},
+         "zstd": {**chunks, "compression": 32015, "compression_opts": (3,), "shuffle": True},
+         "extendible": {**chunks, "maxshape": (None, 600)}, "extendible-deflate": {**chunks, "maxshape": (None, 600), "compression": 1}}
+def write(dataset, values):
+    mine = slice(rank * values.shape[-1] // ranks, (rank + 1) * values.shape[-1] // ranks)
+    if parallel:
+        with dataset.collective:
+            dataset[..., mine] = values[..., mine]
+    else:
+        dataset[..., mine] = values[..., mine]
+for kind, options in kinds.items():
+    with h5py.File(f"{sys.argv[1]}/{kind}.h5", "w", **parallel) as file:
+        for i in range(3):
+            dataset = file.create_dataset(f"v{i}", (256 if "maxshape" in options else 512, 600), "f4", **options)
+            if "maxshape" in options:
+                dataset.resize((512, 600))
+            write(dataset, values)
+with h5py.File(f"{sys.argv[1]}/small.h5", "w", **parallel) as file:
+    for i in range(400):
+        dataset = file.create_dataset(f"v{i}", (40,), "f4")
+        for a in range(4):
+            dataset.attrs[f"attribute{a}"] = f"value {a} of {i}"
+        write(dataset, numpy.arange(40, dtype="f4"))
+"""
+
 
 python_may_load_it = pytest.mark.skipif(bool(os.environ.get("SLABMARK_SANITIZERS")),
                                         reason="Python is not built with the sanitizers that the connector has")
@@ -120,17 +153,40 @@ def test_a_flush_without_space_fails_on_all_ranks_and_nobody_waits(run, file_siz
     assert "File too large; raise the file size limit" in done.stderr
 
 
-@python_may_load_it
-def test_an_unchanged_h5py_script_writes_the_file_that_it_writes_without(run, tmp_path):
-    """Where h5py works with the HDF5 of the connector: setup/h5py-env builds it, or SLABMARK_H5PY names a Python that has it."""
+def h5py_of_the_connector():
     python = pathlib.Path(os.environ.get("SLABMARK_H5PY") or BIN / ".." / "h5py" / "python")
     if not python.exists():
         pytest.skip("h5py could not be built against the connector's HDF5; wheels of h5py bring their own")
+    return python
+
+
+@python_may_load_it
+def test_an_unchanged_h5py_script_writes_the_file_that_it_writes_without(run, tmp_path):
+    """Where h5py works with the HDF5 of the connector: setup/h5py-env builds it, or SLABMARK_H5PY names a Python that has it."""
+    python = h5py_of_the_connector()
     (tmp_path / "script.py").write_text(SCRIPT)
     for name, environment in [("native.h5", {}), ("canonical.h5", CANONICAL)]:
         done = run(python, [tmp_path / "script.py", tmp_path / name], ranks=4, env={**os.environ, **environment})
         assert done.returncode == 0, done.stderr
     assert described(tmp_path / "canonical.h5") == described(tmp_path / "native.h5")
+
+
+@python_may_load_it
+def test_files_are_no_larger_than_those_of_one_process_without(run, tmp_path):
+    python = h5py_of_the_connector()
+    plugins = pytest.importorskip("hdf5plugin").PLUGIN_PATH
+    (tmp_path / "script.py").write_text(SIZES)
+    sizes = {}
+    for name, ranks, words, environment in [("alone", 1, [], {"HDF5_PLUGIN_PATH": plugins}),
+                                            ("canonical", 4, ["parallel"], {**CANONICAL, "HDF5_PLUGIN_PATH":
+                                                                            f"{CANONICAL['HDF5_PLUGIN_PATH']}:{plugins}"})]:
+        (tmp_path / name).mkdir()
+        done = run(python, [tmp_path / "script.py", tmp_path / name, *words], ranks=ranks, env={**os.environ, **environment})
+        assert done.returncode == 0, done.stderr
+        sizes[name] = {path.stem: path.stat().st_size for path in (tmp_path / name).iterdir()}
+    print(sizes)
+    assert len(sizes["alone"]) == 7 and sizes["alone"].keys() == sizes["canonical"].keys()
+    assert all(size <= 1.01 * sizes["alone"][kind] for kind, size in sizes["canonical"].items())
 
 
 @python_may_load_it

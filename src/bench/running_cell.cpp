@@ -40,6 +40,12 @@ void RunningCell::require_rounds() const {
   }
   const std::uint64_t trials = shared_.options.rule.max_trials + (shared_.options.warm_up ? 1 : 0);
   if (trials <= moved().rounds) return;
+  if (moved().captured) {
+    throw InputError(
+        fmt::format("The program that was captured has {} files, each of which is a trial, but "
+                    "there may be {} trials, with the warm-up; measure fewer.",
+                    moved().rounds, trials));
+  }
   throw InputError(
       fmt::format("Each round of pattern {} is a trial, and it has {}, but there may be {} trials, "
                   "with the warm-up; give it more rounds, or measure fewer.",

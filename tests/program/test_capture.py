@@ -328,6 +328,21 @@ def test_what_is_no_sound_pattern_file_is_refused_in_one_sentence(run, refused, 
     assert words in refused(done, "slabmark-bench")
 
 
+def test_numbers_of_another_byte_order_are_read_as_they_are(show, good, tmp_path):
+    """HDF5 converts its own; those within the coded events have one order everywhere."""
+    path = tmp_path / "big.pattern"
+    shutil.copy(good, path)
+    with h5py.File(path, "r+") as file:
+        for name in ("events_begin", "lists_begin", "files_begin", "files", "definitions_begin", "definitions"):
+            values = file[name][()]
+            del file[name]
+            file.create_dataset(name, data=values, dtype=values.dtype.newbyteorder(">"))
+        file.attrs.create("slabmark_pattern", 1, dtype=">u4")
+    assert show(path) == show(good)
+    for rank in range(2):
+        assert show(path, rank) == show(good, rank) != []
+
+
 def of_kind(header, kind):
     return next(entry for entry in header["definitions"] if entry["kind"] == kind)
 

@@ -49,7 +49,8 @@ values = (280 + 20 * numpy.sin(numpy.arange(512 * 600) / 4000)).astype("f4").rou
 chunks = {"chunks": (64, 100)}
 kinds = {"contiguous": {}, "chunked": chunks, "deflate": {**chunks, "compression": 1, "shuffle": True},
          "zstd": {**chunks, "compression": 32015, "compression_opts": (3,), "shuffle": True},
-         "extendible": {**chunks, "maxshape": (None, 600)}, "extendible-deflate": {**chunks, "maxshape": (None, 600), "compression": 1}}
+         "extendible": {**chunks, "maxshape": (None, 600)},
+         "extendible-deflate": {**chunks, "maxshape": (None, 600), "compression": 1}}
 def write(dataset, values):
     mine = slice(rank * values.shape[-1] // ranks, (rank + 1) * values.shape[-1] // ranks)
     if parallel:
@@ -177,9 +178,9 @@ def test_files_are_no_larger_than_those_of_one_process_without(run, tmp_path):
     plugins = pytest.importorskip("hdf5plugin").PLUGIN_PATH
     (tmp_path / "script.py").write_text(SIZES)
     sizes = {}
+    both = {**CANONICAL, "HDF5_PLUGIN_PATH": f"{CANONICAL['HDF5_PLUGIN_PATH']}:{plugins}"}
     for name, ranks, words, environment in [("alone", 1, [], {"HDF5_PLUGIN_PATH": plugins}),
-                                            ("canonical", 4, ["parallel"], {**CANONICAL, "HDF5_PLUGIN_PATH":
-                                                                            f"{CANONICAL['HDF5_PLUGIN_PATH']}:{plugins}"})]:
+                                            ("canonical", 4, ["parallel"], both)]:
         (tmp_path / name).mkdir()
         done = run(python, [tmp_path / "script.py", tmp_path / name, *words], ranks=ranks, env={**os.environ, **environment})
         assert done.returncode == 0, done.stderr

@@ -178,11 +178,13 @@ TEST(Supports, AFileBeyond63BitsIsRefusedByAllThatWriteIt) {
   }
 }
 
-TEST(Supports, NetcdfRefusesNamesWithSlashesAndDimensionsOfLengthZero) {
+TEST(Supports, NetcdfRefusesNamesThatEndInABlankAndDimensionsOfLengthZero) {
   const auto& varn = *std::find_if(methods().begin(), methods().end(), [](const auto& method) {
     return method.name == "pnetcdf-varn";
   });
   EXPECT_TRUE(varn.supports(
+      with_dataset({"T ", ElementType::float32, {{"x", 4}}, false, std::nullopt}), {}));
+  EXPECT_FALSE(varn.supports(
       with_dataset({"atm/T", ElementType::float32, {{"x", 4}}, false, std::nullopt}), {}));
   EXPECT_TRUE(varn.supports(
       with_dataset({"T", ElementType::float32, {{"x", 0}}, false, std::nullopt}), {}));

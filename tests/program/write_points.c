@@ -47,7 +47,7 @@ static void copy(const char* from, const char* to) {
 static void snapshot(const char* name, const char* folder) {
   static int number;
   const char* completed = getenv("COMPLETED");
-  char file[4096], journal[4096], to[4096];
+  char file[4096], journal[4096 + sizeof journal_suffix], to[4096 + sizeof journal_suffix];
   snprintf(file, sizeof file, "%s", name);
   if (ends_with(file, journal_suffix)) file[strlen(file) - strlen(journal_suffix)] = 0;
   snprintf(journal, sizeof journal, "%s%s", file, journal_suffix);

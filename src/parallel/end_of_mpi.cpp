@@ -43,6 +43,7 @@ Calls& calls() {
 void at_end_of_mpi(void (*call)()) {
   const auto make = [](MPI_Comm, int key, void* attribute, void*) -> int {
     if (calls().take(key)) reinterpret_cast<void (*)()>(attribute)();
+    MPI_Comm_free_keyval(&key);
     return MPI_SUCCESS;
   };
   int key = MPI_KEYVAL_INVALID;

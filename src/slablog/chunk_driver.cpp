@@ -23,10 +23,16 @@ struct MpiDriver {
   hid_t id;
 };
 
-// Never unregistered: HDF5 closes files also after static objects have ended.
+// Never unregistered by us: HDF5 closes files also after static objects have ended.
 std::optional<MpiDriver>& made() {
   static std::optional<MpiDriver> driver;
   return driver;
+}
+
+/// HDF5 ends, and may begin again without the driver.
+herr_t forget() {
+  made().reset();
+  return 0;
 }
 
 herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t address, std::size_t bytes,
@@ -43,7 +49,7 @@ const MpiDriver& driver() {
   auto ours = original;
   ours.name = "slablog_chunks";
   ours.value = 6208;
-  ours.terminate = nullptr;
+  ours.terminate = forget;
   ours.write = write;
   const hid_t id = H5FDregister(&ours);
   if (id < 0) hdf5::fail("H5FDregister", a_list);

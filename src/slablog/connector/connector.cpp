@@ -18,10 +18,24 @@ int operation(const char* name) {
   return found;
 }
 
+struct Operations {
+  int write_n = -1, read_n = -1;
+};
+
+Operations& operations() {
+  static Operations all;
+  return all;
+}
+
+// HDF5 may end and begin again, and then knows nothing of what was registered before.
 herr_t initialize(hid_t) {
-  write_n_operation();
-  read_n_operation();
+  operations() = {operation(SLABLOG_WRITE_N), operation(SLABLOG_READ_N)};
   close_all_at_exit();
+  return 0;
+}
+
+herr_t terminate() {
+  forget_access_lists();
   return 0;
 }
 
@@ -51,15 +65,8 @@ herr_t query_optional(void* object, H5VL_subclass_t kind, int operation_type,
 
 }  // namespace
 
-int write_n_operation() {
-  static const int number = operation(SLABLOG_WRITE_N);
-  return number;
-}
-
-int read_n_operation() {
-  static const int number = operation(SLABLOG_READ_N);
-  return number;
-}
+int write_n_operation() { return operations().write_n; }
+int read_n_operation() { return operations().read_n; }
 
 const H5VL_introspect_class_t introspect_callbacks = {get_class, get_capabilities, query_optional};
 
@@ -103,7 +110,7 @@ const H5VL_class_t& connector_class() {
           H5VL_CAP_FLAG_UD_LINKS | H5VL_CAP_FLAG_TRACK_TIMES | H5VL_CAP_FLAG_FILL_VALUES |
           H5VL_CAP_FLAG_CREATION_ORDER,
       initialize,
-      nullptr,
+      terminate,
       info_callbacks,
       wrap_callbacks,
       attribute_callbacks,

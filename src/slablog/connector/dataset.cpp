@@ -74,13 +74,19 @@ bool has_idle_cache(const Object& place, hid_t type, hid_t space, hid_t creation
          belongs_into_log(type, space, creation);
 }
 
-/// Never closed: HDF5 may have ended before static objects.
+/// HDF5 closes it in the end.
+hid_t& kept_access_without_cache() {
+  static hid_t list = H5I_INVALID_HID;
+  return list;
+}
+
 hid_t access_without_cache() {
-  static const hid_t list = [] {
+  auto& list = kept_access_without_cache();
+  if (list < 0) {
     auto made = hdf5::own(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "H5Pcreate", a_dataset);
     hdf5::check(H5Pset_chunk_cache(made.get(), 0, 0, 0), "H5Pset_chunk_cache", a_dataset);
-    return made.release();
-  }();
+    list = made.release();
+  }
   return list;
 }
 
@@ -364,6 +370,8 @@ herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
 }
 
 }  // namespace
+
+void forget_access_lists() { kept_access_without_cache() = H5I_INVALID_HID; }
 
 const H5VL_dataset_class_t dataset_callbacks = {
     create, open, read, write, get, specific, optional, close_through<H5VLdataset_close>};

@@ -389,6 +389,7 @@ void end_closed_logs(bool well) {
 // here before they come to HDF5, which is needed: while it ends, HDF5 2.2.0 silently skips those of
 // its parts that were not in use before. MPI makes the calls that were asked for last first.
 void close_all_at_exit() {
+  ending() = false;
   H5atclose([](void*) { close_all(); }, nullptr);
   static const int registered = std::atexit(close_all);
   static_cast<void>(registered);

@@ -203,7 +203,10 @@ void take_created_dataset(Object& object, hid_t type, hid_t space, hid_t creatio
 /// Whether a dataset may go past HDF5.
 bool belongs_into_log(hid_t type, hid_t space, hid_t creation);
 
-/// The numbers of our operations on datasets; found or registered at the first call.
+/// The lists that were made for datasets are HDF5's, which ends and may begin again without them.
+void forget_access_lists();
+
+/// The numbers of our operations on datasets.
 int write_n_operation();
 int read_n_operation();
 

@@ -152,6 +152,19 @@ herr_t control(H5FD_t* file, std::uint64_t operation, std::uint64_t flags, const
   return status;
 }
 
+/// Those that were made so far, by what they are for.
+std::map<bool, Pair>& pairs() {
+  static auto& all = *new std::map<bool, Pair>;
+  return all;
+}
+
+/// HDF5 ends, and may begin again without the driver.
+template <bool parallel>
+herr_t forget() {
+  pairs().erase(parallel);
+  return 0;
+}
+
 H5FD_class_t class_of(hid_t access) {
   auto* file = H5FDopen("/dev/null", H5F_ACC_RDONLY, access, HADDR_UNDEF);
   if (file == nullptr) fail("H5FDopen", "/dev/null");
@@ -169,7 +182,7 @@ Pair make_pair_of(bool parallel) {
   auto ours = pair.original;
   ours.name = parallel ? "slablog_mpio" : "slablog_sec2";
   ours.value = parallel ? 6205 : 6204;
-  ours.terminate = nullptr;
+  ours.terminate = parallel ? forget<true> : forget<false>;
   ours.fapl_size = sizeof(Information);
   ours.fapl_get = information_of;
   ours.open = open;
@@ -183,12 +196,6 @@ Pair make_pair_of(bool parallel) {
   pair.id = H5FDregister(&ours);
   if (pair.id < 0) fail("H5FDregister", a_list);
   return pair;
-}
-
-/// Those that were made so far, by what they are for.
-std::map<bool, Pair>& pairs() {
-  static auto& all = *new std::map<bool, Pair>;
-  return all;
 }
 
 const Pair& pair_for(bool parallel) {

@@ -1,6 +1,7 @@
 #include "storage/hdf5/placeholder.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <sys/mman.h>
 #include <utility>
 
@@ -23,30 +24,37 @@ struct Posix {
   hid_t id;
 };
 
-const Posix& posix();
+// Never unregistered by us: HDF5 closes files also after static objects have ended.
+std::optional<Posix>& made() {
+  static std::optional<Posix> driver;
+  return driver;
+}
+
+/// HDF5 ends, and may begin again without the driver.
+herr_t forget() {
+  made().reset();
+  return 0;
+}
 
 herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t address, std::size_t bytes,
              const void* data) {
   if (takes_placeholder(data, address)) return 0;
-  return posix().original.write(file, type, list, address, bytes, data);
+  return made()->original.write(file, type, list, address, bytes, data);
 }
 
-// Never unregistered: HDF5 closes files also after static objects have ended.
 const Posix& posix() {
-  static const Posix made = [] {
-    const auto access = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "H5Pcreate", a_list);
-    check(H5Pset_fapl_sec2(access.get()), "H5Pset_fapl_sec2", a_list);
-    const auto original = driver_class(access.get());
-    auto ours = original;
-    ours.name = "slabmark_sec2";
-    ours.value = 6206;
-    ours.terminate = nullptr;
-    ours.write = write;
-    const hid_t id = H5FDregister(&ours);
-    if (id < 0) fail("H5FDregister", a_list);
-    return Posix{original, id};
-  }();
-  return made;
+  if (made()) return *made();
+  const auto access = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "H5Pcreate", a_list);
+  check(H5Pset_fapl_sec2(access.get()), "H5Pset_fapl_sec2", a_list);
+  const auto original = driver_class(access.get());
+  auto ours = original;
+  ours.name = "slabmark_sec2";
+  ours.value = 6206;
+  ours.terminate = forget;
+  ours.write = write;
+  const hid_t id = H5FDregister(&ours);
+  if (id < 0) fail("H5FDregister", a_list);
+  return made().emplace(Posix{original, id});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "capture/hdf5/describe.hpp"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 #include <vector>
@@ -44,6 +45,25 @@ std::string bytes_of_list(hid_t list) {
       [&](void* to, std::size_t* size) { return hdf5().H5Pencode2(list, to, size, H5P_DEFAULT); });
 }
 
+/// Each write hands in a transfer list, which may have changed since the last one; encoding takes
+/// HDF5 as long for the size alone. Of what it encodes only the expression of a data transform is
+/// of a length that programs choose.
+std::string bytes_of_transfer_list(hid_t list) {
+  static const auto size_by_default = bytes_of_list(hdf5().default_transfer()).size();
+  constexpr std::size_t more_than_numbers_take = 4096;
+  ssize_t expression = 0;
+  {
+    const QuietErrors quiet;
+    expression = hdf5().H5Pget_data_transform(list, nullptr, 0);
+  }
+  std::size_t size = size_by_default + more_than_numbers_take +
+                     static_cast<std::size_t>(std::max<ssize_t>(0, expression));
+  std::string bytes(size, '\0');
+  if (hdf5().H5Pencode2(list, bytes.data(), &size, H5P_DEFAULT) < 0) return "";
+  bytes.resize(size);
+  return bytes;
+}
+
 std::string bytes_of_type(hid_t type) {
   return encoded([&](void* to, std::size_t* size) { return hdf5().H5Tencode(type, to, size); });
 }
@@ -60,7 +80,11 @@ Id known_as(Known& known, const std::string& bytes, const Describe& describe) {
 
 }  // namespace
 
-std::string encoded_list(hid_t list) { return base64(bytes_of_list(list)); }
+std::string encoded_list(hid_t list) {
+  if (list != hdf5().default_creation()) return base64(bytes_of_list(list));
+  static const auto by_default = base64(bytes_of_list(list));
+  return by_default;
+}
 
 std::string encoded_type(hid_t type) { return base64(bytes_of_type(type)); }
 
@@ -177,7 +201,7 @@ nlohmann::json describe_dataset(hid_t type, hid_t space, hid_t creation) {
 Id transfer_list(hid_t list) {
   if (list == hdf5().default_transfer()) return no_id;
   static auto& known = *new Known{{bytes_of_list(hdf5().default_transfer()), no_id}};
-  const std::string bytes = bytes_of_list(list);
+  const std::string bytes = bytes_of_transfer_list(list);
   return known_as(known, bytes, [&] {
     return nlohmann::json{{"kind", "properties"}, {"base64", base64(bytes)}};
   });

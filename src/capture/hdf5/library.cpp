@@ -49,7 +49,10 @@ bool find_hdf5(const void* caller) {
   functions.H5Pget_dxpl_mpio =
       reinterpret_cast<decltype(functions.H5Pget_dxpl_mpio)>(find("H5Pget_dxpl_mpio"));
   functions.transfer_list = static_cast<const hid_t*>(find("H5P_LST_DATASET_XFER_ID_g"));
-  if (functions.transfer_list == nullptr) return refuse(info.dli_fname, "it has no default lists");
+  functions.creation_list = static_cast<const hid_t*>(find("H5P_LST_DATASET_CREATE_ID_g"));
+  if (functions.transfer_list == nullptr || functions.creation_list == nullptr) {
+    return refuse(info.dli_fname, "it has no default lists");
+  }
   functions.path = info.dli_fname;
   auto& version = functions.version;
   functions.H5get_libversion(&version[0], &version[1], &version[2]);

@@ -32,7 +32,7 @@ namespace slabmark::capture {
   X(H5VLfind_opt_operation) X(H5VLclose) X(H5Eget_auto2) X(H5Eset_auto2) X(H5Eclear2) \
   X(H5Eget_current_stack) X(H5Eset_current_stack) X(H5Iinc_ref) X(H5Idec_ref) \
   X(H5allocate_memory) X(H5free_memory) X(H5get_libversion) X(H5Pclose) X(H5Pcopy) X(H5Pencode2) \
-  X(H5Pget_chunk) X(H5Pget_external_count) X(H5Pget_layout) X(H5Pget_nfilters) X(H5Pget_vol_info) \
+  X(H5Pget_chunk) X(H5Pget_data_transform) X(H5Pget_external_count) X(H5Pget_layout) X(H5Pget_nfilters) X(H5Pget_vol_info) \
   X(H5Pset_vol) X(H5Sclose) X(H5Sencode2) X(H5Sget_regular_hyperslab) X(H5Sget_select_bounds) \
   X(H5Sget_select_elem_npoints) X(H5Sget_select_elem_pointlist) X(H5Sget_select_hyper_blocklist) \
   X(H5Sget_select_hyper_nblocks) X(H5Sget_select_type) X(H5Sget_simple_extent_dims) \
@@ -51,8 +51,11 @@ struct Hdf5 {
   herr_t (*H5Pget_dxpl_mpio)(hid_t, int* mode) = nullptr;
   /// The default list for the calls below (H5P_DATASET_XFER_DEFAULT).
   hid_t default_transfer() const { return *transfer_list; }
+  /// What stands for H5P_DEFAULT in H5Dcreate (H5P_DATASET_CREATE_DEFAULT).
+  hid_t default_creation() const { return *creation_list; }
 
   const hid_t* transfer_list = nullptr;
+  const hid_t* creation_list = nullptr;
   const char* path = "";  ///< of the library
   unsigned version[3] = {0, 0, 0};
 };

@@ -28,13 +28,15 @@ using hdf5::Space;
 
 constexpr std::size_t most_spaces = 256;
 
-/// What HDF5 coded, from base64. Empty where the pattern does not have it.
-std::vector<unsigned char> decoded(const nlohmann::json& of, const char* key) {
-  std::string text;
+/// What HDF5 coded, in base64. Empty where the pattern does not have it.
+std::string code_of(const nlohmann::json& of, const char* key) {
   for (const char* group : {"hdf5", "named"}) {
-    if (of.contains(group) && of[group].contains(key)) text = of[group][key];
+    if (of.contains(group) && of[group].contains(key)) return of[group][key];
   }
-  if (text.empty()) text = of.value(key, "");
+  return {};
+}
+
+std::vector<unsigned char> decoded(const std::string& text) {
   std::vector<unsigned char> bytes;
   std::uint32_t bits = 0;
   int held = 0;
@@ -55,16 +57,15 @@ std::vector<unsigned char> decoded(const nlohmann::json& of, const char* key) {
   return bytes;
 }
 
-/// A property list of the program; `kind`: where the pattern does not have it, the default of this.
-Handle list_of(const nlohmann::json& of, const char* key, hid_t kind) {
-  const auto bytes = decoded(of, key);
-  if (bytes.empty()) return own(H5Pcreate(kind), H5Pclose, "H5Pcreate", key);
-  return own(H5Pdecode(bytes.data()), H5Pclose, "H5Pdecode", key);
+/// A property list of the program; `kind`: where its code is empty, the default of this.
+Handle list_of(const std::string& code, hid_t kind) {
+  if (code.empty()) return own(H5Pcreate(kind), H5Pclose, "H5Pcreate", "");
+  return own(H5Pdecode(decoded(code).data()), H5Pclose, "H5Pdecode", "");
 }
 
 /// A datatype of the program; bytes of as many where the pattern has no more (--anonymous).
 Handle type_of(const nlohmann::json& of) {
-  const auto bytes = decoded(of, "type");
+  const auto bytes = decoded(code_of(of, "type"));
   if (!bytes.empty()) return own(H5Tdecode2(bytes.data(), bytes.size()), H5Tclose, "H5Tdecode", "");
   const auto& type = of.at("type");
   const auto size = type.is_object() ? type.at("bytes").get<std::size_t>() : std::size_t{1};
@@ -72,7 +73,8 @@ Handle type_of(const nlohmann::json& of) {
 }
 
 Handle space_of(const nlohmann::json& of) {
-  const auto bytes = decoded(of, "space");
+  const bool is_attribute = of.contains("space");
+  const auto bytes = decoded(is_attribute ? of["space"].get<std::string>() : code_of(of, "space"));
   if (!bytes.empty()) return own(H5Sdecode(bytes.data()), H5Sclose, "H5Sdecode", "");
   const auto extent = of.at("extent").get<std::vector<hsize_t>>();
   auto maximum = extent;
@@ -193,8 +195,13 @@ bool is_there(hid_t file, const std::string& path) {
 /// transfer lists, as HDF5 has coded them.
 class Hdf5Replay : public Replay {
  public:
-  explicit Hdf5Replay(const Context& context) : Replay(context), rank_(context.rank) {
+  explicit Hdf5Replay(const Context& context)
+      : Replay(context),
+        rank_(context.rank),
+        links_(own(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "H5Pcreate", "")) {
     hdf5::silence();
+    check(H5Pset_create_intermediate_group(links_.get(), 1), "H5Pset_create_intermediate_group",
+          "");
   }
 
   void make(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) override;
@@ -214,6 +221,8 @@ class Hdf5Replay : public Replay {
   hid_t file(const CapturedEvent& event);
   bool is_open(const CapturedEvent& event) const;
   hid_t dataset(const CapturedEvent& event) const;
+  hid_t type(const nlohmann::json& described);
+  hid_t dataset_creation(const nlohmann::json& described);
   hid_t transfer_list(const CapturedEvent& event);
   const Space& file_space(const CapturedEvent& event, const Extent& extent);
   Space memory_space(const CapturedEvent& event, const Space& in_file) const;
@@ -227,6 +236,9 @@ class Hdf5Replay : public Replay {
   std::map<std::uint64_t, Handles> files_;  ///< by opening
   std::map<Key, Handles> datasets_;
   std::map<std::pair<Key, std::uint64_t>, Handle> attributes_;  ///< of a dataset, by details
+  Handle links_;                                                ///< makes the groups on the way
+  std::map<std::string, Handle> types_;                         ///< by code
+  std::map<std::string, Handle> creations_;                     ///< of datasets, by code
   std::map<std::uint64_t, Handle> lists_;                       ///< by details and collective
   std::map<std::vector<std::uint64_t>, Space> spaces_;          ///< selections of late
 };
@@ -252,7 +264,7 @@ hid_t Hdf5Replay::dataset(const CapturedEvent& event) const {
 
 void Hdf5Replay::create_or_open(const CapturedEvent& event, bool creates) {
   const auto& described = rank_.file(event.file);
-  const auto access = list_of(described, "access", H5P_FILE_ACCESS);
+  const auto access = list_of(code_of(described, "access"), H5P_FILE_ACCESS);
   if (described.contains("ranks")) {
     const auto hints = hints_of(described, context_.settings);
     const mpiio::Info info(hints);
@@ -261,7 +273,7 @@ void Hdf5Replay::create_or_open(const CapturedEvent& event, bool creates) {
   }
   auto& handles = files_[event.file];
   if (creates) {
-    const auto creation = list_of(described, "creation", H5P_FILE_CREATE);
+    const auto creation = list_of(code_of(described, "creation"), H5P_FILE_CREATE);
     handles.push_back(own(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()),
                           H5Fclose, "H5Fcreate", path_));
   } else {
@@ -274,21 +286,17 @@ void Hdf5Replay::create_or_open(const CapturedEvent& event, bool creates) {
 void Hdf5Replay::create_dataset(const CapturedEvent& event) {
   const auto& described = rank_.definition(event.dataset);
   const auto called = name(event);
-  const auto type = type_of(described);
+  const auto type = this->type(described);
   const auto space = space_of(described);
-  const auto creation = list_of(described, "creation", H5P_DATASET_CREATE);
-  const auto links = own(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "H5Pcreate", called);
-  check(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group",
-        called);
+  const auto creation = dataset_creation(described);
   // The program has deleted or moved the one of this name, which the pattern does not say.
   if (H5Lexists(file(event), called.c_str(), H5P_DEFAULT) > 0) {
     check(H5Ldelete(file(event), called.c_str(), H5P_DEFAULT), "H5Ldelete", called);
   }
-  const auto made =
-      described.value("unnamed", false)
-          ? H5Dcreate_anon(file(event), type.get(), space.get(), creation.get(), H5P_DEFAULT)
-          : H5Dcreate2(file(event), called.c_str(), type.get(), space.get(), links.get(),
-                       creation.get(), H5P_DEFAULT);
+  const auto made = described.value("unnamed", false)
+                        ? H5Dcreate_anon(file(event), type, space.get(), creation, H5P_DEFAULT)
+                        : H5Dcreate2(file(event), called.c_str(), type, space.get(), links_.get(),
+                                     creation, H5P_DEFAULT);
   datasets_[{event.file, called}].push_back(own(made, H5Dclose, "H5Dcreate", called));
 }
 
@@ -309,7 +317,7 @@ void Hdf5Replay::create_attribute(const CapturedEvent& event) {
   const auto& described = rank_.definition(event.details);
   const bool is_of_dataset = event.dataset != CapturedEvent::none;
   const auto called = described.value("name", "");
-  const auto type = type_of(described);
+  const auto type = this->type(described);
   const auto space = space_of(described);
   Handle owner;  // a dataset that the program has named and not opened, or another object
   const auto owned_by = is_of_dataset
@@ -322,9 +330,8 @@ void Hdf5Replay::create_attribute(const CapturedEvent& event) {
   if (H5Aexists(place, called.c_str()) > 0) {  // of an object that is not there, or deleted
     check(H5Adelete(place, called.c_str()), "H5Adelete", called);
   }
-  auto made =
-      own(H5Acreate2(place, called.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
-          H5Aclose, "H5Acreate", called);
+  auto made = own(H5Acreate2(place, called.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                  H5Aclose, "H5Acreate", called);
   attributes_[{{event.file, is_of_dataset ? name(event) : ""}, event.details}] = std::move(made);
 }
 
@@ -346,6 +353,22 @@ void Hdf5Replay::move_attribute(const CapturedEvent& event, bool writes) {
   }
 }
 
+// Programs use the types and lists that they have; decoding them for each dataset would be calls
+// that no program makes.
+hid_t Hdf5Replay::type(const nlohmann::json& described) {
+  const auto code = code_of(described, "type");
+  auto& handle = types_[code.empty() ? described.at("type").dump() : code];
+  if (!handle.is_open()) handle = type_of(described);
+  return handle.get();
+}
+
+hid_t Hdf5Replay::dataset_creation(const nlohmann::json& described) {
+  const auto code = code_of(described, "creation");
+  auto& handle = creations_[code];
+  if (!handle.is_open()) handle = list_of(code, H5P_DATASET_CREATE);
+  return handle.get();
+}
+
 hid_t Hdf5Replay::transfer_list(const CapturedEvent& event) {
   const bool together = has_flag(event, capture::collective);
   if (event.details == CapturedEvent::none && !together) return H5P_DEFAULT;
@@ -353,9 +376,10 @@ hid_t Hdf5Replay::transfer_list(const CapturedEvent& event) {
       lists_[event.details == CapturedEvent::none ? event.details
                                                   : 2 * event.details + (together ? 1 : 0)];
   if (list.is_open()) return list.get();
-  const nlohmann::json none = nlohmann::json::object();
-  list = list_of(event.details == CapturedEvent::none ? none : rank_.definition(event.details),
-                 "base64", H5P_DATASET_XFER);
+  list = list_of(event.details == CapturedEvent::none
+                     ? std::string()
+                     : rank_.definition(event.details).value("base64", ""),
+                 H5P_DATASET_XFER);
   if (together) {
     check(H5Pset_dxpl_mpio(list.get(), H5FD_MPIO_COLLECTIVE), "H5Pset_dxpl_mpio", path_);
   }
@@ -593,7 +617,7 @@ class Refusal {
     const std::string name = described.value("name", "");
     if (call == "H5Dcreate") {
       made_.emplace(walk.path(), name);
-      const Handle creation = list_of(described, "creation", H5P_DATASET_CREATE);
+      const Handle creation = list_of(code_of(described, "creation"), H5P_DATASET_CREATE);
       if (H5Pget_external_count(creation.get()) <= 0 &&
           H5Pget_layout(creation.get()) != H5D_VIRTUAL) {
         return std::nullopt;

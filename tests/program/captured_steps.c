@@ -2,7 +2,8 @@
  *
  *     captured_steps <file> <steps> <way>
  *
- * way: one: all to one file; files: each step to a file of its own; history: the same, but the
+ * way: one: all to one file; files: each step to a file of its own; renamed: the same, but each is
+ * made as <file>, to which rank 0 gives the step's name at its end; history: as files, but the
  * first has a variable more, each is opened again for an attribute and a variable, and a file of
  * sums stays open beside them, from which each step reads what the one before has put; kill: as
  * one, but every rank thinks before the last step, and then ends by SIGKILL. Each rank has every
@@ -78,7 +79,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int steps = atoi(argv[2]), files = strcmp(argv[3], "one") && strcmp(argv[3], "kill");
   const int is_killed = strcmp(argv[3], "kill") == 0;
-  const int history = strcmp(argv[3], "history") == 0;
+  const int history = strcmp(argv[3], "history") == 0, renamed = strcmp(argv[3], "renamed") == 0;
   int area, sum, sums = -1;
   float areas[rows][columns_a_rank] = {{1}};
   double t[columns_a_rank][rows];
@@ -89,7 +90,8 @@ int main(int argc, char** argv) {
     if (is_killed && step + 1 == steps) usleep(150000);
     if (files || step == 0) {
       snprintf(path, sizeof path, files ? "%s%d" : "%s", argv[1], step);
-      file = open_file(path, ranks, variables, history && step == 0 ? &area : NULL);
+      file = renamed ? open_file(argv[1], ranks, variables, NULL)
+                     : open_file(path, ranks, variables, history && step == 0 ? &area : NULL);
     }
     for (int i = 0; i < columns_a_rank; ++i) {
       MPI_Offset start[] = {files ? 0 : step, 0, i * ranks + rank}, count[] = {1, rows, 1};
@@ -109,6 +111,10 @@ int main(int argc, char** argv) {
       end_step(file, path, step, rank, sums, sum);
     } else if (files) {
       check(ncmpi_close(file));
+      if (renamed) {
+        if (rank == 0 && rename(argv[1], path) != 0) MPI_Abort(MPI_COMM_WORLD, 1);
+        MPI_Barrier(MPI_COMM_WORLD);
+      }
     }
   }
   if (history) check(ncmpi_close(sums));

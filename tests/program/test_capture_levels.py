@@ -890,6 +890,19 @@ def test_what_one_rank_renames_is_another_file_for_all_that_open_it_together(run
     assert "has 3 files, each of which is a trial" in refused(done, "slabmark-bench")
 
 
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+@needs_pnetcdf
+def test_what_one_rank_renames_is_another_file_for_all_that_open_it_by_pnetcdf(run, captured, tmp_path):
+    (tmp_path / "own").mkdir()
+    preloaded = ":".join(map(str, [BIN.parent / "lib/libslabcapture_pnetcdf.so", *LIBRARIES]))
+    _, events = captured("captured_steps", [tmp_path / "own/f", 3, "renamed"], 3, LD_PRELOAD=preloaded)
+    for of_rank in events:
+        files = dict.fromkeys(pathlib.Path(event["file"]).name for event in of_rank if "writes" in event.get("flags", ()))
+        assert list(files) == ["f", "f (2)", "f (3)"]
+    [played] = play(run, tmp_path, "pnetcdf", 3)
+    assert [path.stat().st_size for path in (tmp_path / "own").iterdir()] == [played.stat().st_size] * 3
+
+
 EACH_FOR_ITSELF = """
 import os, sys, time
 import h5py

@@ -100,15 +100,11 @@ void describe_communicator(hid_t access, nlohmann::json& file) {
 }
 
 nlohmann::json describe_file(const char* path, hid_t creation, hid_t access) {
-  nlohmann::json file{{"kind", "file"}, {"level", "hdf5"}, {"path", path_from_start(path)}};
+  nlohmann::json file{{"kind", "file"}, {"level", "hdf5"}};
   file["hdf5"]["access"] = encoded_list(access);
   if (creation > 0) file["hdf5"]["creation"] = encoded_list(creation);
   describe_communicator(access, file);
-  if (file.value("ranks", 1) == 1) {
-    file["path"] = own_path(path);
-  } else if (const unsigned times = times_renamed(path); times > 0) {
-    file["renamed"] = times;
-  }
+  name_file(file, path, file.value("ranks", 1));
   return file;
 }
 

@@ -123,13 +123,9 @@ void opened(const Call& call, MPI_Comm comm, const char* path, int mode, MPI_Inf
   const auto id = define_call("MPI_File_open", (mode & MPI_MODE_CREATE) != 0 ? "create" : "open");
   int ranks = 1;
   PMPI_Comm_size(comm, &ranks);
-  nlohmann::json description{{"kind", "file"},
-                             {"level", "mpiio"},
-                             {"path", ranks == 1 ? own_path(path) : path_from_start(path)},
-                             {"ranks", ranks},
-                             {"amode", words_of_mode(mode)}};
-  if (const unsigned times = times_renamed(path); ranks > 1 && times > 0)
-    description["renamed"] = times;
+  nlohmann::json description{
+      {"kind", "file"}, {"level", "mpiio"}, {"ranks", ranks}, {"amode", words_of_mode(mode)}};
+  name_file(description, path, ranks);
   if (auto hints = hints_of(info); !hints.empty()) description["hints"] = std::move(hints);
   OpenFile open;
   open.opening = open_file(text_of(description));

@@ -126,16 +126,16 @@ CapturedFile::CapturedFile(int ncid, MPI_Comm comm, const char* path, int mode, 
   int ranks = 0;
   SLABMARK_NATIVE(ncmpi_inq_format)(ncid, &format);
   MPI_Comm_size(comm, &ranks);
-  id_ = open_file(
-      text_of({{"kind", "file"},
-               {"level", "pnetcdf"},
-               {"path", path_from_start(path)},
-               {"mode", mode},
-               {"ranks", ranks},
-               {"format", "CDF-" + std::to_string(format == NC_FORMAT_CDF2   ? 2
-                                                  : format == NC_FORMAT_CDF5 ? 5
-                                                                             : 1)},
-               {"hints", info == MPI_INFO_NULL ? json::object() : json(mpiio::entries_of(info))}}));
+  json file{{"kind", "file"},
+            {"level", "pnetcdf"},
+            {"mode", mode},
+            {"ranks", ranks},
+            {"format", "CDF-" + std::to_string(format == NC_FORMAT_CDF2   ? 2
+                                               : format == NC_FORMAT_CDF5 ? 5
+                                                                          : 1)},
+            {"hints", info == MPI_INFO_NULL ? json::object() : json(mpiio::entries_of(info))}};
+  name_file(file, path, ranks);
+  id_ = open_file(text_of(file));
   if (!is_new) know_variables();
   mark(is_new ? "ncmpi_create" : "ncmpi_open", is_new ? "create" : "open", collective);
 }

@@ -19,6 +19,12 @@ sanitized = bool(os.environ.get("SLABMARK_SANITIZERS"))
 other_pnetcdf = os.environ.get("SLABMARK_OTHER_PNETCDF")
 
 
+@pytest.fixture(autouse=True)
+def without_a_search_for_leaks(monkeypatch):
+    """Programs leave buffers, requests and files behind on purpose, and then PnetCDF does, and ROMIO at each opening."""
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
+
+
 @pytest.fixture(scope="session")
 def run(run):
     if not other_pnetcdf:

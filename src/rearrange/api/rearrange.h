@@ -37,7 +37,13 @@ enum {
   SLABMARK_ETHREADS = -14  /* MPI was not initialized with MPI_THREAD_MULTIPLE */
 };
 
-typedef enum slabmark_type {
+/* clang-format off */
+typedef enum slabmark_type
+#ifdef __cplusplus
+    : int /* as in C: a wrong one is refused, which C++ must be able to look at */
+#endif
+{
+  /* clang-format on */
   SLABMARK_INT8 = 1,
   SLABMARK_UINT8 = 2, /* also characters */
   SLABMARK_INT16 = 3,

@@ -13,16 +13,22 @@ sources = $(shell find src tests bench plugins -name '*.[ch]pp' -o -name '*.[ch]
 .NOTPARALLEL:
 .PHONY: all demo check-slice check-pnetcdf check-h5py cluster test coverage install test-installed bare docs deb matrix $(programs) format check-format lint clean distclean help
 
+# In the top folder too, where the users of the originals look for them.
+link = $(foreach program,$(1),ln -sfn $(build)/bin/$(program) $(program);)
+
 all:
 	@setup/build build all
-	@$(foreach program,$(programs),ln -sfn $(build)/bin/$(program) $(program);)
+	@$(call link,$(programs))
 
-# In the top folder too, where the users of the originals look for them.
 $(programs):
 	@setup/build build $@
-	@ln -sfn $(build)/bin/$@ $@
+	@$(call link,$@)
 
-demo: all
+# Only what it shows: it is the first that many see.
+shown := dat2nc dwrite_eval e3sm_io h5perf seism-core-slice slabmark slabmark-bench slabmark-decomp
+demo:
+	@setup/build build $(shown)
+	@$(call link,$(shown))
 	@. $(build)/environment.sh && demo/run
 
 check-slice: seism-core-slice seism-core-check

@@ -53,7 +53,7 @@ new_enough_cargo() { first_new_enough 1.85 cargo "$HOME/.cargo/bin/cargo" /usr/b
 find_cmake() {
   local environment
   first_new_enough "$1" cmake cmake3 && return
-  environment=$("$checkout/setup/python-env") || return
+  environment=$("$checkout/setup/python-env" cmake) || return
   echo "$environment/bin/cmake"
 }
 

@@ -1,4 +1,4 @@
-set(SLABMARK_TESTS "" CACHE STRING "`all` has only what tests need whose names match this regular expression; empty: all")
+set(SLABMARK_TESTS "" CACHE STRING "Only what tests need whose names match this regular expression is built for them; empty: all")
 
 # slabmark_only_for_tests(<target> <tests>...) leaves the target out of `all` unless one of the tests is wanted.
 function(slabmark_only_for_tests target)
@@ -6,9 +6,21 @@ function(slabmark_only_for_tests target)
   if(SLABMARK_TESTS)
     list(FILTER wanted INCLUDE REGEX ${SLABMARK_TESTS})
   endif()
-  if(NOT wanted)
+  if(wanted)
+    set_property(GLOBAL APPEND PROPERTY slabmark_wanted ${target})
+  else()
     set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL TRUE)
   endif()
+endfunction()
+
+# slabmark_write_wanted() notes for setup/build what the wanted tests need: all, if they run programs, else a target a line.
+function(slabmark_write_wanted)
+  get_property(wanted GLOBAL PROPERTY slabmark_wanted)
+  if(NOT SLABMARK_TESTS OR all IN_LIST wanted)
+    set(wanted all)
+  endif()
+  list(JOIN wanted "\n" lines)
+  file(WRITE ${PROJECT_BINARY_DIR}/wanted "${lines}\n")
 endfunction()
 
 # slabmark_test(<folder of tests> [MPI_RANKS <n>...] [DEPENDS <rooms>...])
@@ -54,6 +66,9 @@ function(slabmark_program_tests room tests)
   foreach(file ${files})
     get_filename_component(name ${file} NAME_WE)
     string(REPLACE "test_" "" name ${name})
+    if(SLABMARK_TESTS AND "${room}.${name}" MATCHES "${SLABMARK_TESTS}")
+      set_property(GLOBAL APPEND PROPERTY slabmark_wanted all)
+    endif()
     # They start up to 8 ranks themselves, in launches one after another with start-up on one core in between.
     slabmark_add_test(${room}.${name} 1
       ${PROJECT_SOURCE_DIR}/setup/python -m pytest -q -rs -p no:cacheprovider ${file})

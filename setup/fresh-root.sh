@@ -2,19 +2,19 @@
 # come from where this machine has them: its lists of packages, its certificates, its settings of pip and cargo.
 
 # fresh_base <packages> [release]: makes a root with nothing but these, at $place/base; skips, with the reason, where that is not
-# permitted.
+# permitted, or packages cannot be had.
 fresh_base() {
   skip() { say "$purpose: skipped: $*"; exit 0; }
   [ "$(id -u)" = 0 ] || skip "needs root, for chroot and mounts"
   unshare -mpf --mount-proc true 2>/dev/null || skip "mounting is not permitted here"
   . /etc/os-release
   [ "${ID:-}" = debian ] || skip "this is not Debian but ${ID:-something unknown}"
-  "$checkout/setup/prepare" bare
+  "$checkout/setup/prepare" bare || skip "mmdebstrap is not here, and could not be installed"
 
   place=$(mktemp -d "${TMPDIR:-/var/tmp}/slabmark-$purpose.XXXXXX")
   trap 'rm -rf --one-file-system "$place"' EXIT
 
-  local release=${2:-$VERSION_CODENAME} lists=() list settings name value file
+  local release=${2:-$VERSION_CODENAME} lists=() list settings attempt name value file
   if [ "$release" != "$VERSION_CODENAME" ]; then
     lists=("deb http://deb.debian.org/debian $release main")
   else
@@ -22,11 +22,15 @@ fresh_base() {
       [ ! -s "$list" ] || lists+=("$list")
     done
   fi
-  settings=$(apt-config dump | grep -iE '^Acquire::(https?::|Check-|Retries)' || true)
+  settings="Acquire::Retries \"5\"; $(apt-config dump | grep -iE '^Acquire::(https?::|Check-|Retries)' || true)"
   say "making a root of Debian $release"
-  mmdebstrap --quiet --dpkgopt=force-unsafe-io --variant=minbase --include="$1" --aptopt="$settings" \
-    "$release" "$place/base" "${lists[@]}" >"$place/log" 2>&1 ||
-    { tail -n 15 "$place/log" >&2; say "mmdebstrap could not make a root"; exit 1; }
+  for attempt in 1 2 3; do
+    mmdebstrap --quiet --dpkgopt=force-unsafe-io --variant=minbase --include="$1" --aptopt="$settings" \
+      "$release" "$place/base" "${lists[@]}" >"$place/log" 2>&1 && break
+    rm -rf --one-file-system "$place/base"
+    [ "$attempt" != 3 ] || { tail -n 15 "$place/log" >&2; skip "mmdebstrap could not make a root, three times"; }
+    sleep 10
+  done
 
   # What leads to packages from here: certificates, pip.conf, cargo's settings, and variables with the files that they name.
   variables=()

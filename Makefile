@@ -107,6 +107,6 @@ help:
 	@echo 'make lint            clang-format, ruff, mypy and reuse, in pinned versions; clang-tidy on sources that changed'
 	@echo 'make clean           remove what was built; make distclean also what demo made'
 	@echo
-	@echo 'PRESET=release|debug|asan   JOBS=n   WERROR=1'
+	@echo 'PRESET=release|debug|asan|tsan   JOBS=n   WERROR=1'
 	@echo 'MPICC=... MPIEXEC=... CC=... CXX=... HDF5_ROOT=... HDF5_SOURCE=... PNETCDF_DIR=... name what to build with'
 	@echo 'All of them are explained in docs/building.md'

@@ -50,7 +50,8 @@ TEST(WorkerThread, DeliversAFailureAtEveryLaterCallAndBeginsNothingMore) {
 
 TEST(WorkerThread, ThatIsKilledIsAnErrorInTheCaller) {
 #ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer does not see that a cancelled thread takes the lock while it ends";
+  GTEST_SKIP()
+      << "ThreadSanitizer does not see that a cancelled thread takes the lock while it ends";
 #endif
   WorkerThread thread;
   thread.wait(thread.submit([] {}));

@@ -5,10 +5,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <fmt/format.h>
@@ -34,14 +36,13 @@ std::uint64_t size_at_server(const std::string& path) {
   return status.stx_size;
 }
 
-/// The same, once it is what it should be, or no longer believed to become so: programs that are a
-/// file system (FUSE) keep sizes for a second.
-std::uint64_t settled_size(const std::string& path, std::uint64_t expected) {
+/// Waits until it is so, or no longer believed to become so: programs that are a file system (FUSE)
+/// keep names and sizes for a second.
+template <class Condition>
+void settle(const Condition& is_so) {
   constexpr std::chrono::seconds patience{4};
   const auto start = std::chrono::steady_clock::now();
-  for (;;) {
-    const std::uint64_t bytes = size_at_server(path);
-    if (bytes >= expected || std::chrono::steady_clock::now() - start > patience) return bytes;
+  while (!is_so() && std::chrono::steady_clock::now() - start <= patience) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
@@ -88,35 +89,45 @@ void require_appends(const Ranks& ranks, const std::string& path) {
 
 std::uint64_t bytes_lost_in_appends(const Ranks& ranks, const std::string& path, bool takes_part) {
   posix::File file;
-  const auto open = [&] { file = posix::File::open_to_append(path); };
   const auto append = [&] { file.append(record.data(), record.size()); };
   ranks.agreed([&] {
     if (!ranks.is_root()) return;
-    open();
+    file = posix::File::open_to_append(path);
     file.resize(0);
   });
-  // Clients that keep what they know of a file know from here on that it is empty.
-  ranks.agreed([&] {
-    if (takes_part && !ranks.is_root()) open();
-  });
-  ranks.agreed([&] {
-    if (ranks.is_root()) append();
-  });
-  ranks.agreed([&] {
-    if (takes_part && !ranks.is_root()) append();
-  });
-  ranks.agreed([&] {
-    if (takes_part) append();
-  });
-  const auto appends = 2 * ranks.sum({std::uint64_t{takes_part}}).front();
-  std::uint64_t lost = 0;
-  ranks.agreed([&] {
-    if (!ranks.is_root()) return;
-    const std::uint64_t expected = appends * record.size();
-    lost = expected - std::min(expected, settled_size(path, expected));
-    posix::unlink(path);
-  });
-  return ranks.broadcast(lost);
+  try {
+    // Clients that keep what they know of a file know from here on that it is empty. A node that
+    // does not come to see it has another file system under that name.
+    ranks.agreed([&] {
+      if (!takes_part || ranks.is_root()) return;
+      settle([&] { return ::access(path.c_str(), F_OK) == 0; });
+      posix::File::open(path, posix::File::Access::write);
+      file = posix::File::open_to_append(path);
+    });
+    ranks.agreed([&] {
+      if (ranks.is_root()) append();
+    });
+    ranks.agreed([&] {
+      if (takes_part && !ranks.is_root()) append();
+    });
+    ranks.agreed([&] {
+      if (takes_part) append();
+    });
+    const auto appends = 2 * ranks.sum({std::uint64_t{takes_part}}).front();
+    std::uint64_t lost = 0;
+    ranks.agreed([&] {
+      if (!ranks.is_root()) return;
+      const std::uint64_t expected = appends * record.size();
+      std::uint64_t bytes = 0;
+      settle([&] { return (bytes = size_at_server(path)) >= expected; });
+      lost = expected - std::min(expected, bytes);
+      posix::unlink(path);
+    });
+    return ranks.broadcast(lost);
+  } catch (const std::exception&) {
+    if (ranks.is_root()) ::unlink(path.c_str());
+    throw;
+  }
 }
 
 }  // namespace slabmark::slablog

@@ -1,6 +1,10 @@
 #include "parallel/watched_writes.hpp"
 
+#include <cerrno>
+#include <cstring>
 #include <dlfcn.h>
+#include <string>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -21,14 +25,24 @@ Function next(const char* name, Function of_mpi) {
   return found == nullptr ? of_mpi : found;
 }
 
-int watched(const char* call, int code) {
-  if (code == MPI_SUCCESS) return code;
+void end_soon_after(const char* call, const std::string& reason) {
   end_soon(
       fmt::format("{} failed: {}, and other ranks wait for what this one did not do; check space, "
                   "quota and file size limit (ulimit -f) of the directory.",
-                  call, mpi_error_text(code)));
+                  call, reason));
+}
+
+int watched(const char* call, int code) {
+  if (code != MPI_SUCCESS) end_soon_after(call, mpi_error_text(code));
   return code;
 }
+
+// Of a file: what writes to sockets and pipes fails otherwise.
+bool is_lack_of_room(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO;
+}
+
+thread_local int collective_writes = 0;  // that this thread is in
 
 }  // namespace
 
@@ -39,7 +53,21 @@ extern "C" {
 int MPI_File_write_at_all(MPI_File file, MPI_Offset offset, const void* data, int count,
                           MPI_Datatype type, MPI_Status* status) {
   static const auto write = slabmark::next("MPI_File_write_at_all", PMPI_File_write_at_all);
-  return slabmark::watched("MPI_File_write_at_all", write(file, offset, data, count, type, status));
+  ++slabmark::collective_writes;
+  const int code = write(file, offset, data, count, type, status);
+  --slabmark::collective_writes;
+  return slabmark::watched("MPI_File_write_at_all", code);
+}
+
+ssize_t pwrite(int file, const void* data, size_t bytes, off_t offset) {
+  static const auto write = reinterpret_cast<decltype(&pwrite)>(dlsym(RTLD_NEXT, "pwrite"));
+  const ssize_t written = write(file, data, bytes, offset);
+  if (written < 0 && slabmark::collective_writes > 0 && slabmark::is_lack_of_room(errno)) {
+    const int error = errno;
+    slabmark::end_soon_after("pwrite within MPI_File_write_at_all", std::strerror(error));
+    errno = error;
+  }
+  return written;
 }
 
 int MPI_File_write_at(MPI_File file, MPI_Offset offset, const void* data, int count,

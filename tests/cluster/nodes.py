@@ -11,7 +11,6 @@ import pathlib
 import shlex
 import signal
 import subprocess
-import sys
 import tempfile
 import textwrap
 import time
@@ -24,21 +23,9 @@ PATIENCE = float(os.environ.get("SLABMARK_PATIENCE", 300))
 
 HEAD = "198.18.0.254"
 
-# Until each address answers; nobody listens at its port 9, so an answer is a refusal.
-REACH = """
-import socket, sys, time
-deadline = time.monotonic() + float(sys.argv[1])
-for address in sys.argv[2:]:
-    while True:
-        try:
-            socket.create_connection((address, 9), timeout=1).close()
-        except ConnectionRefusedError:
-            break
-        except OSError as error:
-            if time.monotonic() > deadline:
-                sys.exit(f"{address} cannot be reached: {error}")
-            time.sleep(0.05)
-"""
+def hardware_address(number):
+    """Of the node's interface; 254 is the head."""
+    return f"02:00:00:00:00:{number:02x}"
 
 
 def call(*words, **options):
@@ -68,13 +55,15 @@ class Node:
              "bash", "-c", "sleep infinity & wait"],
             stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.pid = self._first_process()
-        call("ip", "link", "add", self.port, "type", "veth", "peer", "name", "eth0", "netns", self.pid)
+        call("ip", "link", "add", self.port, "type", "veth", "peer", "name", "eth0", "address", hardware_address(self.number),
+             "netns", self.pid)
         call("ip", "link", "set", self.port, "master", "br0", "up")
         local = self.cluster.local
         self.call("sh", "-ec", textwrap.dedent(f"""
             ip link set lo up
             ip address add {self.address}/24 dev eth0
             ip link set eth0 up
+            {self.cluster.neighbours("eth0")}
             printf %s {self.name} >/proc/sys/kernel/hostname
             mount -t tmpfs none {local}
             mount -t tmpfs -o mode=1777 none /dev/shm
@@ -82,7 +71,7 @@ class Node:
         (self.cluster.pids / self.name).write_text(f"{self.pid}\n")
 
     def _first_process(self):
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE / 5
         while time.monotonic() < deadline:
             for entry in pathlib.Path("/proc").glob("[0-9]*"):
                 try:
@@ -114,18 +103,6 @@ class Node:
     def link(self, state):
         """'up' or 'down'."""
         call("ip", "link", "set", self.port, state)
-        if state == "up":
-            self.await_others()
-
-    def await_others(self):
-        """Until this node and the others reach each other. A look-up of an address that began while the link was down may
-        fail after it is up, for a connection that was asked for meanwhile, too; orted ends then, without a word, and
-        mpirun waits for it for ever."""
-        others = [node for node in self.cluster.nodes if node is not self and node.pid]
-        self.call(sys.executable, "-c", REACH, PATIENCE / 10, HEAD, *(node.address for node in others))
-        for node in others:
-            node.call(sys.executable, "-c", REACH, PATIENCE / 10, self.address)
-        call(sys.executable, "-c", REACH, PATIENCE / 10, self.address)
 
     def die(self):
         """All its processes at once, and its network with them."""
@@ -140,15 +117,23 @@ class Node:
                 if os.readlink(entry / "ns/pid") == space:
                     yield entry
 
-    def end_ranks(self):
-        """All that a launcher has started here; daemons of file systems and schedulers stay."""
+    def launched(self, daemons=True):
+        """The folder in /proc of each process that a launcher has started here: ranks, and its daemons. Those of file systems and
+        schedulers are none."""
         if self.holder.poll() is not None:
             return  # they died with it
         launcher = self.cluster.launcher
         for entry in self.processes():
             with contextlib.suppress(OSError):  # it has ended
-                if launcher.is_rank((entry / "environ").read_bytes()) or (entry / "comm").read_text() == launcher.daemon + "\n":
-                    os.kill(int(entry.name), signal.SIGKILL)
+                is_daemon = (entry / "comm").read_text() == launcher.daemon + "\n"
+                if daemons if is_daemon else launcher.is_rank((entry / "environ").read_bytes()):
+                    yield entry
+
+    def end_ranks(self):
+        """With what else a launcher has started here."""
+        for entry in self.launched():
+            with contextlib.suppress(OSError):
+                os.kill(int(entry.name), signal.SIGKILL)
 
     def sent(self):
         """Bytes that have left it so far, with the headers of all layers."""
@@ -162,7 +147,6 @@ class Node:
         """After die(): a node like it, with nothing of what it had."""
         subprocess.run(["ip", "link", "delete", self.port], capture_output=True)
         self.start()
-        self.await_others()
 
 
 class Cluster:
@@ -183,9 +167,10 @@ class Cluster:
         call("mount", "-t", "tmpfs", "-o", "size=48M,mode=1777", "none", self.small)
         self.nodes = [Node(self, i, name) for i, name in enumerate(names, 1)]
         call("ip", "link", "set", "lo", "up")
-        call("ip", "link", "add", "name", "br0", "type", "bridge")
+        call("ip", "link", "add", "name", "br0", "address", hardware_address(254), "type", "bridge")
         call("ip", "address", "add", f"{HEAD}/24", "dev", "br0")
         call("ip", "link", "set", "br0", "up")
+        call("sh", "-ec", self.neighbours("br0"))
         hosts = self.base / "hosts"
         hosts.write_text("".join(["127.0.0.1 localhost\n", f"{HEAD} head\n",
                                   *(f"{node.address} {node.name}\n" for node in self.nodes)]))
@@ -197,6 +182,13 @@ class Cluster:
             node.start()
             if megabits:
                 node.limit(megabits)
+
+    def neighbours(self, device):
+        """Commands that tell it where all addresses are. Looking them up would fail for a moment where a link was down or a node is
+        another than before; orted ends then, without a word, and mpirun waits for it for ever."""
+        all_of_them = [(HEAD, 254), *((node.address, node.number) for node in self.nodes)]
+        return "; ".join(f"ip neighbour replace {address} lladdr {hardware_address(number)} dev {device} nud permanent"
+                         for address, number in all_of_them)
 
     def _write_agent(self):
         self.agent = self.base / "agent"
@@ -220,9 +212,9 @@ class Cluster:
         path.chmod(0o755)
         return path
 
-    def run(self, ranks, *command, timeout=PATIENCE, environment=None, during=None, before=(), **options):
+    def run(self, ranks, *command, timeout=PATIENCE, environment=None, during=None, until=None, before=(), **options):
         """Runs it on ranks, behind the words `before`; `during(process)` is called meanwhile. `environment` is that of the
-        ranks. What outlives the timeout is killed; its returncode is None then."""
+        ranks. What outlives the timeout, or the moment when `until()` holds, is killed; its returncode is None then."""
         words = [*self.launch(**options), *self.launcher.exported(environment or {}), "-n", str(ranks),
                  *map(str, [*before, *command])]
         start = time.monotonic()
@@ -231,17 +223,24 @@ class Cluster:
                                        text=True, start_new_session=True, cwd=self.shared, env={**os.environ, "TMPDIR": own})
             if during:
                 during(process)
-            try:
-                out, err = process.communicate(timeout=timeout)
-                status = process.returncode
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                out, err = process.communicate()
-                status = None
-                self.end_ranks()
-        done = subprocess.CompletedProcess(words, status, out, err)
+            done = subprocess.CompletedProcess(words, *self._ended(process, start + timeout, until))
         done.seconds = time.monotonic() - start
         return done
+
+    def _ended(self, process, deadline, until):
+        """(its status, what it has written)"""
+        while time.monotonic() < deadline and not (until and until()):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                output = process.communicate(timeout=1)
+                return process.returncode, *output
+        os.killpg(process.pid, signal.SIGKILL)
+        output = process.communicate()
+        self.end_ranks()
+        return None, *output
+
+    def ranks(self):
+        """Those on the nodes."""
+        return [rank for node in self.nodes for rank in node.launched(daemons=False)]
 
     def end_ranks(self):
         """Ends what a launcher that was killed, or lost a node, has left on the nodes."""

@@ -53,8 +53,9 @@ def lives(run, tmp_path):
 
 
 @pytest.mark.parametrize("degree", ["0", "1", "2", "3"])
-def test_a_file_may_be_closed_before_what_is_in_it(lives, degree):
-    lives("closed-first", degree)
+@pytest.mark.parametrize("ranks, words", [(1, []), (2, ["parallel"])])
+def test_a_file_may_be_closed_before_what_is_in_it(lives, degree, ranks, words):
+    lives("closed-first", degree, *words, ranks=ranks)
 
 
 @pytest.mark.parametrize("flush", [[], ["flush"]])

@@ -339,9 +339,11 @@ herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), 
     // What the connector itself has open must not keep a file open.
     if (log && (is_file || is_last)) log->close_group();
     const bool may_stay = is_file && is_kept_by_objects(mine);
-    const auto status = is_canonical(mine)
-                            ? log->canonical->close(*mine.dataset, mine.under, list, is_last)
-                            : close(mine.under, mine.connector, list, nullptr);
+    if (log && is_file) log->closing = true;
+    const auto status = is_canonical(mine) ? log->canonical->close(*mine.dataset, mine.under, list,
+                                                                   is_last || log->closing)
+                                           : close(mine.under, mine.connector, list, nullptr);
+    if (log && is_file) log->closing = false;
     const bool stays = status < 0 && may_stay;
     if (!stays) {
       mine.under = nullptr;

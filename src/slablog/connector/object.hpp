@@ -46,6 +46,7 @@ struct OpenLog {
   LogFile* log = nullptr;              ///< the file, in the log layout
   CanonicalFile* canonical = nullptr;  ///< the file, in the canonical layout
   WantedBuffers wanted;                ///< of the canonical layout
+  bool closing = false;                ///< HDF5 closes the file, maybe with what is open in it
   std::unique_ptr<DataFile> file;
   std::set<Object*> objects;
 

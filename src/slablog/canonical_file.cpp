@@ -167,6 +167,11 @@ void CanonicalFile::after_close(bool well) {
   if (!abandoned_) check_all(well, "H5Fclose", {});
 }
 
+bool CanonicalFile::may_be_unreadable(const LogDataset& dataset) const {
+  const auto& mine = *known_.at(dataset.number());
+  return mine.never_filled && (is_parallel() ? mine.has_filters() : mine.has_pending());
+}
+
 bool CanonicalFile::has_plain_edges(const LogDataset& dataset) const {
   const auto& mine = *known_.at(dataset.number());
   return mine.has_filters() && !hdf5::filters_edges(mine.creation.get());

@@ -67,9 +67,9 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
 
   bool writable() const override { return true; }
   bool shows_all() const override { return !has_pending(); }
-  bool is_never_filled(const LogDataset& dataset) const {
-    return known_.at(dataset.number())->never_filled;
-  }
+  /// HDF5 may have no space for it yet, and then reads nothing at all, but read() does. Where
+  /// several have the file open all get the same answer, since they may read together.
+  bool may_be_unreadable(const LogDataset& dataset) const;
   /// Its filters leave out the chunks at the edge (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
   bool has_plain_edges(const LogDataset& dataset) const;
   /// HDF5 would read some of it wrong, read() does not.

@@ -9,6 +9,7 @@
  *   linked-first          a file is opened while it is being changed through an external link
  *   unfilled              a dataset without a fill value, which cannot get another extent
  *   unfilled-chunks       chunks without a fill value of which some elements are written
+ *   unfilled-together     all ranks read such chunks, filtered, that one has just written
  *   dimensions            a dataset of as many dimensions as there may be
  *   copied                what is written in a file that is mounted, or linked to, is copied
  *   aligned THRESHOLD ALIGNMENT ELEMENTS [parallel]   four flushes of an aligned file
@@ -276,6 +277,31 @@ static void unfilled_chunks(void) {
   H5Pclose(list);
 }
 
+static void unfilled_together(void) {
+  const hsize_t elements = length, chunk = 4;
+  int values[length] = {0}, i, rank;
+  hid_t file = create("a.h5", access_list()), list = H5Pcreate(H5P_DATASET_CREATE), one;
+  hid_t together = H5Pcreate(H5P_DATASET_XFER), space = H5Screate_simple(1, &elements, NULL);
+  hid_t mine = H5Scopy(space);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (i = 0; i < length; ++i) values[i] = rank == 0 ? 1 + i : 0;
+  if (rank != 0) H5Sselect_none(mine);
+  H5Pset_dxpl_mpio(together, H5FD_MPIO_COLLECTIVE);
+  H5Pset_chunk(list, 1, &chunk);
+  H5Pset_deflate(list, 1);
+  H5Pset_fill_value(list, H5T_NATIVE_INT, NULL);
+  H5Pset_fill_time(list, H5D_FILL_TIME_NEVER);
+  one = H5Dcreate2(file, "d", H5T_NATIVE_INT, space, H5P_DEFAULT, list, H5P_DEFAULT);
+  say("H5Dwrite", H5Dwrite(one, H5T_NATIVE_INT, mine, mine, together, values));
+  say("H5Dread", H5Dread(one, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, together, values));
+  if (rank == 0) say("last", values[length - 1]);
+  say("H5Fflush", H5Fflush(file, H5F_SCOPE_GLOBAL));
+  say("H5Dread", H5Dread(one, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, together, values));
+  say("last", values[length - 1]);
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(file));
+}
+
 static void dimensions(void) {
   hsize_t extent[H5S_MAX_RANK];
   hid_t file = create("a.h5", H5P_DEFAULT), space, one;
@@ -432,6 +458,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "linked-first") == 0) linked_first();
   if (strcmp(argv[1], "unfilled") == 0) unfilled();
   if (strcmp(argv[1], "unfilled-chunks") == 0) unfilled_chunks();
+  if (strcmp(argv[1], "unfilled-together") == 0) unfilled_together();
   if (strcmp(argv[1], "dimensions") == 0) dimensions();
   if (strcmp(argv[1], "copied") == 0) copied();
   if (strcmp(argv[1], "aligned") == 0) aligned();

@@ -127,6 +127,10 @@ def test_chunks_without_a_fill_value_keep_what_was_written(lives):
     lives("unfilled-chunks")
 
 
+def test_all_ranks_read_together_what_one_has_written(lives):
+    lives("unfilled-together", "parallel", ranks=3, layouts=[("canonical", CANONICAL)])  # a log refuses filters
+
+
 def test_a_dataset_may_have_as_many_dimensions_as_hdf5_allows(lives):
     lives("dimensions")
 

@@ -147,9 +147,8 @@ Elements elements_of(const Object& mine, hid_t memory, hid_t file) {
 }
 
 /// HDF5 reads nothing at all of a dataset that it would not fill and that has no space yet.
-bool is_unreadable_below(const Object& mine) {
-  return is_canonical(mine) && mine.dataset->has_pending() &&
-         mine.log->canonical->is_never_filled(*mine.dataset);
+bool may_be_unreadable_below(const Object& mine) {
+  return is_canonical(mine) && mine.log->canonical->may_be_unreadable(*mine.dataset);
 }
 
 bool is_misread_below(const Object& mine) {
@@ -169,8 +168,8 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
     std::vector<void*> targets;
     for (size_t i = 0; i < count; ++i) {
       auto& mine = as_object(objects[i]);
-      if (is_unreadable_below(mine)) show_dataset(mine);
-      if (is_logged(mine) || is_unreadable_below(mine) || is_misread_below(mine)) {
+      if (may_be_unreadable_below(mine)) show_dataset(mine);
+      if (is_logged(mine) || may_be_unreadable_below(mine) || is_misread_below(mine)) {
         read_elements(*mine.log->file, *mine.dataset, types[i],
                       elements_of(mine, memory[i], file[i]), list, buffers[i]);
         continue;

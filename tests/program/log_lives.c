@@ -10,6 +10,7 @@
  *   unfilled              a dataset without a fill value, which cannot get another extent
  *   unfilled-chunks       chunks without a fill value of which some elements are written
  *   unfilled-together     all ranks read such chunks, filtered, that one has just written
+ *   missing               the reason why a file cannot be opened
  *   dimensions            a dataset of as many dimensions as there may be
  *   copied                what is written in a file that is mounted, or linked to, is copied
  *   aligned THRESHOLD ALIGNMENT ELEMENTS [parallel]   four flushes of an aligned file
@@ -302,6 +303,19 @@ static void unfilled_together(void) {
   say("H5Fclose", H5Fclose(file));
 }
 
+static herr_t find_reason(unsigned n, const H5E_error2_t* error, void* found) {
+  (void)n;
+  if (strstr(error->desc, "errno = 2") != NULL) *(int*)found = 1;
+  return 0;
+}
+
+static void missing(void) {
+  int found = 0;
+  say("H5Fopen", H5Fopen("missing.h5", H5F_ACC_RDWR, H5P_DEFAULT));
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, find_reason, &found);
+  say("the reason is said", found);
+}
+
 static void dimensions(void) {
   hsize_t extent[H5S_MAX_RANK];
   hid_t file = create("a.h5", H5P_DEFAULT), space, one;
@@ -459,6 +473,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "unfilled") == 0) unfilled();
   if (strcmp(argv[1], "unfilled-chunks") == 0) unfilled_chunks();
   if (strcmp(argv[1], "unfilled-together") == 0) unfilled_together();
+  if (strcmp(argv[1], "missing") == 0) missing();
   if (strcmp(argv[1], "dimensions") == 0) dimensions();
   if (strcmp(argv[1], "copied") == 0) copied();
   if (strcmp(argv[1], "aligned") == 0) aligned();

@@ -131,6 +131,11 @@ def test_all_ranks_read_together_what_one_has_written(lives):
     lives("unfilled-together", "parallel", ranks=3, layouts=[("canonical", CANONICAL)])  # a log refuses filters
 
 
+def test_why_a_file_cannot_be_opened_is_said(lives):
+    plugins = {"HDF5_PLUGIN_PATH": CONNECTOR["HDF5_PLUGIN_PATH"]}  # HDF5 tries all connectors that it finds
+    lives("missing", layouts=[("plugins", plugins), ("slablog", CONNECTOR), ("canonical", CANONICAL)])
+
+
 def test_a_dataset_may_have_as_many_dimensions_as_hdf5_allows(lives):
     lives("dimensions")
 

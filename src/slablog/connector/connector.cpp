@@ -27,8 +27,11 @@ Operations& operations() {
   return all;
 }
 
-// HDF5 may end and begin again, and then knows nothing of what was registered before.
+// HDF5 may end and begin again, and then knows nothing of what was registered before. Where a
+// program that has chosen no connector cannot open a file, HDF5 tries each that it finds, and this
+// one must not clear the reason.
 herr_t initialize(hid_t) {
+  const KeptErrors errors;
   operations() = {operation(SLABLOG_WRITE_N), operation(SLABLOG_READ_N)};
   close_all_at_exit();
   return 0;

@@ -51,6 +51,7 @@ struct Below {
 };
 
 Below below(hid_t access) {
+  const KeptErrors errors;
   Below result;
   void* found = nullptr;
   if (H5Pget_vol_info(access, &found) >= 0 && found != nullptr) {
@@ -372,9 +373,12 @@ herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void*
   return guarded("file specific", [&] {
     auto below_args = *args;
     if (args->op_type == H5VL_FILE_IS_ACCESSIBLE) {
+      std::optional<KeptErrors> errors;
       const auto low = below(args->args.is_accessible.fapl_id);
       below_args.args.is_accessible.fapl_id = low.access.get();
-      return H5VLfile_specific(nullptr, low.connector, &below_args, list, nullptr);
+      const auto status = H5VLfile_specific(nullptr, low.connector, &below_args, list, nullptr);
+      errors.emplace();
+      return status;
     }
     if (args->op_type == H5VL_FILE_DELETE) {
       const auto low = below(args->args.del.fapl_id);

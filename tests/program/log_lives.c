@@ -5,6 +5,7 @@
  *   closed-first DEGREE   the file is closed before what is in it, which is then written on
  *   left-open KIND [flush] [parallel]   a program ends without having closed this
  *   twice open|reopen [parallel]   a file has two handles, and what is in it is open through both
+ *   by-a-link             a file is made by a symbolic link, and opened by its own name, too
  *   mounted, external     a dataset is read and written through another file
  *   linked-first          a file is opened while it is being changed through an external link
  *   unfilled              a dataset without a fill value, which cannot get another extent
@@ -129,6 +130,22 @@ static void twice(void) {
   say("H5Dclose", H5Dclose(other));
   say("H5Fclose", H5Fclose(b));
   H5Pclose(access);
+}
+
+static void by_a_link(void) {
+  hid_t a, b, one;
+  say("symlink", symlink("b.h5", "a.h5"));
+  a = create("a.h5", H5P_DEFAULT);
+  one = dataset(a, "d", length);
+  write_from(one, 1);
+  H5Dclose(one);
+  b = H5Fopen("b.h5", H5F_ACC_RDWR, H5P_DEFAULT);
+  say("H5Fopen", b >= 0);
+  one = H5Dopen2(b, "d", H5P_DEFAULT);
+  show("d", one);
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(b));
+  say("H5Fclose", H5Fclose(a));
 }
 
 static void mounted(void) {
@@ -467,6 +484,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "closed-first") == 0) closed_first();
   if (strcmp(argv[1], "left-open") == 0) left_open();
   if (strcmp(argv[1], "twice") == 0) twice();
+  if (strcmp(argv[1], "by-a-link") == 0) by_a_link();
   if (strcmp(argv[1], "mounted") == 0) mounted();
   if (strcmp(argv[1], "external") == 0) external();
   if (strcmp(argv[1], "linked-first") == 0) linked_first();

@@ -93,6 +93,10 @@ def test_a_file_may_be_open_twice(lives, ranks, words):
     lives("twice", *words, ranks=ranks)
 
 
+def test_a_file_may_be_made_through_a_link_that_leads_nowhere_yet(lives):
+    lives("by-a-link")
+
+
 @pytest.mark.parametrize("words", [[], ["stays"], ["closed"], ["closed", "stays"]])
 def test_a_mounted_file_has_its_own_log(lives, words):
     lives("mounted", *words)

@@ -403,6 +403,19 @@ TEST_F(Semantics, DatasetsOfALogAreMadeAndOpenedWithoutDuplicatesOfTheCommunicat
   EXPECT_EQ(duplicates, before);
 }
 
+TEST_F(Semantics, AFileThatIsBeingWrittenThroughMpiIoIsNotOpenedAgain) {
+  auto file = create("a.h5");
+  auto one = dataset(file, "d", {4});
+  const auto list = access("");
+  EXPECT_LT(H5Fopen(path("a.h5").c_str(), H5F_ACC_RDWR, list.get()), 0);
+  EXPECT_THAT(reason(), ::testing::HasSubstr("open for writing in this program already"));
+  write_n(one, {{0}}, {{4}}, {1, 2, 3, 4});
+  one = {};
+  EXPECT_GE(H5Fclose(file.release()), 0);
+  EXPECT_THAT(all_plainly("a.h5", "d"), ElementsAre(1, 2, 3, 4));
+  EXPECT_TRUE(open("a.h5", H5F_ACC_RDWR).is_open());
+}
+
 TEST_F(Semantics, WhereAFileCannotBeOpenedHdf5SaysWhy) {
   for (const char* options : {"", "layout=canonical"}) {
     const auto list = access(options, false);

@@ -206,6 +206,14 @@ void prepare_canonical(Below& low, Opener opener) {
   low.canonical_buffers = wanted;
 }
 
+/// HDF5 does not recognise a file that it has open through MPI-IO, and would have it open twice.
+void refuse_second_opening(const char* name) {
+  if (!Journal::is_kept_here(name)) return;
+  throw IoError(fmt::format(
+      "'{}' has a log, and is open for writing in this program already; use that, or H5Freopen.",
+      name));
+}
+
 /// Makes ready what is to be known of a file, and done to it, before it is opened.
 void prepare(Below& low, hid_t access, const char* name, Opener opener) {
   if (!may_hold_log(access)) return;
@@ -216,6 +224,7 @@ void prepare(Below& low, hid_t access, const char* name, Opener opener) {
   // Before any rank opens the file, rank 0 undoes what a writer left undone.
   bool left = false;
   low.ranks.agreed([&] {
+    if (opener != Opener::reader && is_parallel(access)) refuse_second_opening(name);
     if (low.ranks.is_root()) left = roll_back(name, opener);
   });
   left = low.ranks.any(left);

@@ -18,7 +18,12 @@ std::uint64_t JournalRecord::right_checksum(std::uint64_t epoch,
 
 std::string journal_path(const std::string& path) {
   // What is not there yet stays relative otherwise.
-  const auto whole = std::filesystem::absolute(path);
+  auto whole = std::filesystem::absolute(path);
+  // A link may lead to a file that is about to be made.
+  constexpr int most_links = 40;  // as Linux
+  for (int i = 0; i < most_links && std::filesystem::is_symlink(whole); ++i) {
+    whole = whole.parent_path() / std::filesystem::read_symlink(whole);
+  }
   return std::filesystem::weakly_canonical(whole).string() + SLABLOG_JOURNAL;
 }
 

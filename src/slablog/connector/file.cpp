@@ -32,6 +32,7 @@ struct Opening {
   std::shared_ptr<Journal> journal;                ///< null if it is only read, or canonical
   std::optional<WantedBuffers> canonical_buffers;  ///< it may be written so
   CanonicalFile::Hints hints;
+  H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
 };
 
 std::map<void*, Opening>& openings() {
@@ -48,6 +49,7 @@ struct Below {
   std::shared_ptr<Journal> journal;
   std::optional<WantedBuffers> canonical_buffers;
   CanonicalFile::Hints hints;
+  H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
 };
 
 Below below(hid_t access) {
@@ -73,6 +75,14 @@ bool is_parallel(hid_t access) { return H5Pget_driver(access) == H5FD_MPIO; }
 
 bool may_hold_log(hid_t access) {
   return is_parallel(access) || H5Pget_driver(access) == H5FD_SEC2;
+}
+
+/// As HDF5 takes it.
+H5F_close_degree_t close_degree(hid_t access) {
+  H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
+  hdf5::check(H5Pget_fclose_degree(access, &degree), "H5Pget_fclose_degree", "the access list");
+  if (degree != H5F_CLOSE_DEFAULT) return degree;
+  return is_parallel(access) ? H5F_CLOSE_SEMI : H5F_CLOSE_WEAK;
 }
 
 /// All who open a file, and the hints that the program gives MPI-IO.
@@ -218,6 +228,7 @@ void refuse_second_opening(const char* name) {
 void prepare(Below& low, hid_t access, const char* name, Opener opener) {
   if (!may_hold_log(access)) return;
   low.may_hold_log = true;
+  low.degree = close_degree(access);
   auto openers = openers_of(access, name);
   low.ranks = std::move(openers.ranks);
   low.hints = std::move(openers.hints);
@@ -252,7 +263,7 @@ void* opened(void* under, Below& low, const char* name, bool created) {
   auto* object = new Object(under, low.connector, H5I_FILE, nullptr);
   if (low.may_hold_log) {
     openings()[object] = {whole_path(name), std::move(low.ranks),  low.config, created,
-                          low.journal,      low.canonical_buffers, low.hints};
+                          low.journal,      low.canonical_buffers, low.hints,  low.degree};
   }
   return object;
 }
@@ -311,6 +322,7 @@ void start_canonical(Object& object, Opening& opening, unsigned long number) {
       std::make_shared<OpenLog>(std::make_unique<CanonicalFile>(
                                     opening.path, std::move(opening.ranks), opening.config, hints),
                                 *opening.canonical_buffers);
+  log->degree = opening.degree;
   open_logs()[number] = log;
   object.join(log);
 }
@@ -335,6 +347,7 @@ void start_log(Object& object) {
   if (opening.journal) take_journal(opening.journal);
   auto log = std::make_shared<OpenLog>(std::make_unique<LogFile>(
       opening.path, std::move(opening.ranks), opening.config, opening.journal));
+  log->degree = opening.degree;
   open_logs()[number] = log;
   object.join(log);
   if (opening.created) {

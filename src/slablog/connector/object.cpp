@@ -92,17 +92,24 @@ void close_all() {
   ending() = false;
 }
 
-/// Whether HDF5 refuses to close the file as long as there are objects open in it, and there are.
-bool is_kept_by_objects(const Object& file) {
+H5F_close_degree_t close_degree(const Object& file) {
+  if (file.log) return file.log->degree;
   H5VL_file_get_args_t args{};
   args.op_type = H5VL_FILE_GET_FAPL;
+  H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
   if (H5VLfile_get(file.under, file.connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr) < 0) {
-    return false;
+    return degree;
   }
   const hdf5::Handle access(args.args.get_fapl.fapl_id, H5Pclose);
-  H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
-  if (H5Pget_fclose_degree(access.get(), &degree) < 0 || degree != H5F_CLOSE_SEMI) return false;
+  H5Pget_fclose_degree(access.get(), &degree);
+  return degree;
+}
+
+/// Whether HDF5 refuses to close the file as long as there are objects open in it, and there are.
+bool is_kept_by_objects(const Object& file) {
+  if (close_degree(file) != H5F_CLOSE_SEMI) return false;
   std::size_t count = 0;
+  H5VL_file_get_args_t args{};
   args.op_type = H5VL_FILE_GET_OBJ_COUNT;
   args.args.get_obj_count.types = H5F_OBJ_LOCAL | (H5F_OBJ_ALL & ~H5F_OBJ_FILE);
   args.args.get_obj_count.count = &count;

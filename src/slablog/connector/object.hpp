@@ -46,7 +46,9 @@ struct OpenLog {
   LogFile* log = nullptr;              ///< the file, in the log layout
   CanonicalFile* canonical = nullptr;  ///< the file, in the canonical layout
   WantedBuffers wanted;                ///< of the canonical layout
-  bool closing = false;                ///< HDF5 closes the file, maybe with what is open in it
+  /// HDF5's. To ask for it copies the access list, and a communicator with that.
+  H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
+  bool closing = false;  ///< HDF5 closes the file, maybe with what is open in it
   std::unique_ptr<DataFile> file;
   std::set<Object*> objects;
 

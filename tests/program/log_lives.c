@@ -7,6 +7,7 @@
  *   twice open|reopen [parallel]   a file has two handles, and what is in it is open through both
  *   by-a-link             a file is made by a symbolic link, and opened by its own name, too
  *   mounted, external     a dataset is read and written through another file
+ *   mounted-flushed a|b   two mounted files are flushed through one of them, before a crash
  *   linked-first          a file is opened while it is being changed through an external link
  *   unfilled              a dataset without a fill value, which cannot get another extent
  *   unfilled-chunks       chunks without a fill value of which some elements are written
@@ -178,6 +179,18 @@ static void mounted(void) {
   if (!asked("stays")) say("H5Funmount", H5Funmount(a, "m"));
   if (!asked("closed")) say("H5Fclose", H5Fclose(b));
   say("H5Fclose", H5Fclose(a));
+}
+
+static void mounted_flushed(void) {
+  hid_t a = create("a.h5", H5P_DEFAULT), b = create("b.h5", H5P_DEFAULT), one, other;
+  H5Gclose(H5Gcreate2(a, "m", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  one = dataset(a, "d", length);
+  say("H5Fmount", H5Fmount(a, "m", b, H5P_DEFAULT));
+  other = dataset(a, "m/e", length);
+  write_from(one, 1);
+  write_from(other, 100);
+  say("H5Fflush", H5Fflush(asked("b") ? other : a, H5F_SCOPE_GLOBAL));
+  _exit(0);
 }
 
 static void through_link(unsigned flags) {
@@ -486,6 +499,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "twice") == 0) twice();
   if (strcmp(argv[1], "by-a-link") == 0) by_a_link();
   if (strcmp(argv[1], "mounted") == 0) mounted();
+  if (strcmp(argv[1], "mounted-flushed") == 0) mounted_flushed();
   if (strcmp(argv[1], "external") == 0) external();
   if (strcmp(argv[1], "linked-first") == 0) linked_first();
   if (strcmp(argv[1], "unfilled") == 0) unfilled();

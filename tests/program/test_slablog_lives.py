@@ -102,6 +102,19 @@ def test_a_mounted_file_has_its_own_log(lives, words):
     lives("mounted", *words)
 
 
+@pytest.mark.parametrize("through", ["a", "b"])
+def test_files_that_are_mounted_are_flushed_together(run, tmp_path, through):
+    expected = {"a.h5": {"d": list(range(1, 11)), "m": None}, "b.h5": {"e": list(range(100, 110))}}
+    for name, environment in [("native", {}), ("slablog", CONNECTOR), ("canonical", CANONICAL)]:
+        folder = tmp_path / name
+        folder.mkdir()
+        done = run("log_lives", ["mounted-flushed", through], cwd=folder, env={**os.environ, **environment})
+        assert done.stdout.splitlines()[1] == "H5Fflush 0"
+        if name == "slablog":
+            assert run("slablog-repair", [folder / "a.h5", folder / "b.h5"]).returncode == 0
+        assert {path.name: contents(path) for path in folder.glob("*.h5")} == expected, name
+
+
 @pytest.mark.parametrize("words", [[], ["open"], ["open", "last"]])
 def test_an_external_link_leads_to_the_log_of_the_other_file(lives, words):
     lives("external", *words)

@@ -391,6 +391,15 @@ herr_t reopen(Object& mine, H5VL_file_specific_args_t* args, hid_t list) {
   return status;
 }
 
+herr_t flush(const Object& mine, H5VL_file_specific_args_t* args, hid_t list) {
+  auto logs = mounted_together(mine.log);
+  if (args->args.flush.scope == H5F_SCOPE_LOCAL && mine.log) logs = {mine.log};
+  for (const auto& log : logs) log->file->flush(log->location());
+  const auto status = H5VLfile_specific(mine.under, mine.connector, args, list, nullptr);
+  for (const auto& log : logs) log->file->after_flush(status >= 0);
+  return status;
+}
+
 herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void**) {
   return guarded("file specific", [&] {
     auto below_args = *args;
@@ -411,12 +420,9 @@ herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void*
     }
     auto& mine = as_object(object);
     if (args->op_type == H5VL_FILE_REOPEN) return reopen(mine, args, list);
-    const bool flushes = args->op_type == H5VL_FILE_FLUSH && mine.log;
-    if (flushes) mine.log->file->flush(mine.log->location());
+    if (args->op_type == H5VL_FILE_FLUSH) return flush(mine, args, list);
     // (The second file of H5VL_FILE_IS_EQUAL comes as the native connector's object already.)
-    const auto status = H5VLfile_specific(mine.under, mine.connector, args, list, nullptr);
-    if (flushes) mine.log->file->after_flush(status >= 0);
-    return status;
+    return H5VLfile_specific(mine.under, mine.connector, args, list, nullptr);
   });
 }
 

@@ -35,17 +35,36 @@ herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
   });
 }
 
+/// The log of the file that has the group of a name.
+std::shared_ptr<OpenLog> log_at_group(const Object& mine, const char* name) {
+  const auto info = basic_info(mine.under, named(mine.type, name), mine.connector);
+  return info ? log_of_file(info->fileno) : nullptr;
+}
+
+herr_t mount(const Object& mine, H5VL_group_specific_args_t args, hid_t list) {
+  auto& child = as_object(args.args.mount.child_file);
+  const auto parent = log_at_group(mine, args.args.mount.name);
+  show_all(child);
+  args.args.mount.child_file = child.under;
+  const auto status = H5VLgroup_specific(mine.under, mine.connector, &args, list, nullptr);
+  if (status >= 0 && child.log) child.log->mounted_in = parent;
+  return status;
+}
+
+herr_t unmount(const Object& mine, H5VL_group_specific_args_t& args, hid_t list) {
+  const auto child = log_at_group(mine, args.args.unmount.name);
+  const auto status = H5VLgroup_specific(mine.under, mine.connector, &args, list, nullptr);
+  if (status >= 0 && child) child->mounted_in.reset();
+  end_closed_logs();
+  return status;
+}
+
 herr_t specific(void* object, H5VL_group_specific_args_t* args, hid_t list, void**) {
   return guarded("group specific", [&] {
     const auto& mine = as_object(object);
-    auto below = *args;
-    if (args->op_type == H5VL_GROUP_MOUNT) {
-      show_all(as_object(args->args.mount.child_file));
-      below.args.mount.child_file = as_object(args->args.mount.child_file).under;
-    }
-    const auto status = H5VLgroup_specific(mine.under, mine.connector, &below, list, nullptr);
-    if (args->op_type == H5VL_GROUP_UNMOUNT) end_closed_logs();
-    return status;
+    if (args->op_type == H5VL_GROUP_MOUNT) return mount(mine, *args, list);
+    if (args->op_type == H5VL_GROUP_UNMOUNT) return unmount(mine, *args, list);
+    return H5VLgroup_specific(mine.under, mine.connector, args, list, nullptr);
   });
 }
 

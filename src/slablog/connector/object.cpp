@@ -176,6 +176,22 @@ std::shared_ptr<OpenLog> log_of_file(unsigned long number) {
   return found == open_logs().end() ? nullptr : found->second.lock();
 }
 
+// In the order in which the files were opened, which is that of all ranks.
+std::vector<std::shared_ptr<OpenLog>> mounted_together(const std::shared_ptr<OpenLog>& log) {
+  std::vector<std::shared_ptr<OpenLog>> together;
+  if (!log) return together;
+  const auto top_of = [](std::shared_ptr<OpenLog> one) {
+    while (auto parent = one->mounted_in.lock()) one = std::move(parent);
+    return one;
+  };
+  for (const auto& [number, weak] : open_logs()) {
+    auto open = weak.lock();
+    if (!open || open->objects.empty() || top_of(open) != top_of(log)) continue;
+    together.push_back(std::move(open));
+  }
+  return together;
+}
+
 // By its token, since the name of an object in a mounted file begins in the parent's file. A file
 // of which nothing else is open was just opened, and is not mounted.
 void OpenLog::open_group(const Object& object) {

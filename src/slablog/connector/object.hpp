@@ -51,6 +51,7 @@ struct OpenLog {
   bool closing = false;  ///< HDF5 closes the file, maybe with what is open in it
   std::unique_ptr<DataFile> file;
   std::set<Object*> objects;
+  std::weak_ptr<OpenLog> mounted_in;
 
   /// The log's group, which is open below as long as there are objects; else one of these.
   Location location() const;
@@ -119,6 +120,8 @@ unsigned long file_number(void* under, H5I_type_t type, hid_t connector);
 /// The open logs by that number.
 std::map<unsigned long, std::weak_ptr<OpenLog>>& open_logs();
 std::shared_ptr<OpenLog> log_of_file(unsigned long number);
+/// The open logs of files that are mounted in each other, that of `log` among them; none for null.
+std::vector<std::shared_ptr<OpenLog>> mounted_together(const std::shared_ptr<OpenLog>& log);
 
 /// An object that came from below, reached from `parent`, or null for null.
 void* wrapped(void* under, const Object& parent, H5I_type_t type);

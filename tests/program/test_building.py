@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -47,6 +48,18 @@ def test_what_a_failed_attempt_with_other_settings_found_is_not_taken(build, tmp
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_tests_in_cpp_want_their_rooms_alone_and_others_all(tmp_path):
+    def wanted(tests):
+        subprocess.run([os.environ["SLABMARK_CMAKE"], "-S", checkout, "-B", tmp_path, "-D", "BUILD_TESTING=ON", "-D", f"SLABMARK_TESTS={tests}"],
+                       check=True, capture_output=True, timeout=250)
+        return set((tmp_path / "wanted").read_text().split()) - {"slabmark_git_revision"}
+
+    assert wanted(r"^(base|parallel\.np2)$") == {"test_base", "test_parallel"}
+    assert wanted("^no such test$") == set()
+    assert "all" in wanted(r"^(base|program\.rooms)$")
+    assert "all" in wanted("")
+
+
 @pytest.fixture
 def copy(tmp_path):
     """A checkout with what the scripts of setup share, and nothing else."""
@@ -61,6 +74,34 @@ def test_no_cmake_is_named_where_none_is_new_enough_and_none_can_be_fetched(copy
     said = subprocess.run(["bash", "-ec", f'. "{copy}/setup/surroundings.sh"; cmake=$(find_cmake 999.0); echo "took $cmake"'],
                           capture_output=True, text=True)
     assert (said.returncode, said.stdout, said.stderr) == (2, "", "no network\n")
+
+
+# A Python whose environments fetch nothing, and whose pip does not come to its end before there is a file.
+python = """#!/bin/sh
+case "$1 $2" in
+  "-m venv") mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+  "-m pip") case "$*" in *" -r "*) while ! [ -e {arrived} ]; do sleep 0.05; done ;; esac ;;
+  *) exec {python} "$@" ;;
+esac
+"""
+
+
+def test_cmake_is_there_while_the_rest_of_the_python_environment_is_fetched(copy, tmp_path):
+    shutil.copy(checkout / "setup/python-env", copy / "setup")
+    (copy / "setup/requirements.txt").write_text("cmake==3.31.6\nnumpy==2.4.6\n")
+    arrived, fake = tmp_path / "arrived", tmp_path / "python"
+    fake.write_text(python.format(arrived=arrived, python=sys.executable))
+    fake.chmod(0o755)
+    call = dict(text=True, stdout=subprocess.PIPE, env={**os.environ, "PYTHON": str(fake), "SLABMARK_CACHE": str(tmp_path / "cache")})
+    whole = subprocess.Popen([copy / "setup/python-env"], **call)
+    try:
+        environment = pathlib.Path(subprocess.run([copy / "setup/python-env", "cmake"], check=True, timeout=120, **call).stdout.strip())
+        assert (environment / "begun").exists() and not (environment / "complete").exists()
+        assert whole.poll() is None
+    finally:
+        arrived.touch()
+    assert whole.communicate(timeout=120)[0].strip() == str(environment)
+    assert whole.returncode == 0 and (environment / "complete").exists()
 
 
 @pytest.mark.parametrize("mounted", ["exec", "noexec"])

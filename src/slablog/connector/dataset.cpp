@@ -131,6 +131,7 @@ void* open(void* object, const H5VL_loc_params_t* place, const char* name, hid_t
 struct Natively {
   std::vector<void*> objects;
   std::vector<hid_t> types, memory, file;
+  std::vector<hdf5::Space> kept;
   hid_t connector = H5I_INVALID_HID;
 
   void add(const Object& mine, hid_t type, hid_t memory_space, hid_t file_space) {
@@ -139,6 +140,12 @@ struct Natively {
     memory.push_back(memory_space);
     file.push_back(file_space);
     connector = mine.connector;
+  }
+
+  void add_nothing(const Object& mine, hid_t type) {
+    auto& none = kept.emplace_back(mine.dataset->extent());
+    none.select_none();
+    add(mine, type, none.get(), none.get());
   }
 };
 
@@ -172,6 +179,10 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
       if (is_logged(mine) || may_be_unreadable_below(mine) || is_misread_below(mine)) {
         read_elements(*mine.log->file, *mine.dataset, types[i],
                       elements_of(mine, memory[i], file[i]), list, buffers[i]);
+        if (!is_misread_below(mine) || !mine.log->file->is_parallel()) continue;
+        // A rank that has opened it anew reads it through HDF5, maybe together with all.
+        native.add_nothing(mine, types[i]);
+        targets.push_back(buffers[i]);
         continue;
       }
       if (mine.mappings) show_all_files();

@@ -5,6 +5,7 @@
  *   closed-first DEGREE   the file is closed before what is in it, which is then written on
  *   left-open KIND [flush] [parallel]   a program ends without having closed this
  *   twice open|reopen [parallel]   a file has two handles, and what is in it is open through both
+ *   made-serially         a file of one process is written by several, HDF5's own datasets, too
  *   by-a-link             a file is made by a symbolic link, and opened by its own name, too
  *   mounted, external     a dataset is read and written through another file
  *   mounted-flushed a|b   two mounted files are flushed through one of them, before a crash
@@ -131,6 +132,40 @@ static void twice(void) {
   say("H5Dclose", H5Dclose(other));
   say("H5Fclose", H5Fclose(b));
   H5Pclose(access);
+}
+
+static void made_serially(void) {
+  const int seven = 7;
+  int rank, ranks, found = 0;
+  hid_t file, one, scalar = H5Screate(H5S_SCALAR);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (rank == 0) {
+    file = create("a.h5", H5P_DEFAULT);
+    H5Dclose(
+        H5Dcreate2(file, "scalar", H5T_NATIVE_INT, scalar, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Dclose(dataset(file, "d", length));
+    H5Fclose(file);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  file = H5Fopen("a.h5", H5F_ACC_RDWR, access_list());
+  one = H5Dopen2(file, "scalar", H5P_DEFAULT);
+  say("scalar has space", H5Dget_offset(one) != HADDR_UNDEF);
+  if (rank == ranks - 1) {
+    say("H5Dwrite", H5Dwrite(one, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, &seven));
+  }
+  H5Dclose(one);
+  one = H5Dopen2(file, "d", H5P_DEFAULT);
+  say("H5Dwrite", write_from(one, 1));
+  H5Dclose(one);
+  say("H5Fclose", H5Fclose(file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  file = H5Fopen("a.h5", H5F_ACC_RDONLY, access_list());
+  one = H5Dopen2(file, "scalar", H5P_DEFAULT);
+  H5Dread(one, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, &found);
+  say("scalar", found);
+  H5Dclose(one);
+  H5Fclose(file);
 }
 
 static void by_a_link(void) {
@@ -497,6 +532,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "closed-first") == 0) closed_first();
   if (strcmp(argv[1], "left-open") == 0) left_open();
   if (strcmp(argv[1], "twice") == 0) twice();
+  if (strcmp(argv[1], "made-serially") == 0) made_serially();
   if (strcmp(argv[1], "by-a-link") == 0) by_a_link();
   if (strcmp(argv[1], "mounted") == 0) mounted();
   if (strcmp(argv[1], "mounted-flushed") == 0) mounted_flushed();

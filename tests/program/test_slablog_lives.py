@@ -93,6 +93,10 @@ def test_a_file_may_be_open_twice(lives, ranks, words):
     lives("twice", *words, ranks=ranks)
 
 
+def test_several_ranks_write_a_file_that_one_process_made(lives):
+    lives("made-serially", "parallel", ranks=3)
+
+
 def test_a_file_may_be_made_through_a_link_that_leads_nowhere_yet(lives):
     lives("by-a-link")
 

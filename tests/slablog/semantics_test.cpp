@@ -6,14 +6,12 @@
 #include "log_file_fixture.hpp"
 
 namespace {
-int duplicates = 0;  // of communicators of several ranks
+int duplicates = 0;  // of communicators
 }
 
 // HDF5's calls come here, too.
 extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
-  int ranks = 0;
-  MPI_Comm_size(comm, &ranks);
-  if (ranks > 1) ++duplicates;
+  ++duplicates;
   return PMPI_Comm_dup(comm, made);
 }
 
@@ -387,9 +385,9 @@ TEST_F(Semantics, ManyScatteredHyperslabsInTwoDimensionsAreViewedRight) {
   EXPECT_EQ(all(opened(file, "d")), expected);
 }
 
-TEST_F(Semantics, DatasetsOfALogAreMadeAndOpenedWithoutDuplicatesOfTheCommunicator) {
+TEST_F(Semantics, DatasetsOfALogAreMadeAndOpenedWithoutDuplicatesOfCommunicators) {
   auto file = create("a.h5");
-  EXPECT_EQ(duplicates > 0, ranks() > 1);
+  EXPECT_GT(duplicates, 0);
   int before = duplicates;
   for (const char* name : {"a", "b", "c"}) dataset(file, name, {4});
   EXPECT_EQ(duplicates, before);

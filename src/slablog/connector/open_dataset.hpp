@@ -1,27 +1,37 @@
 #pragma once
 
+#include <algorithm>
+#include <optional>
+
 #include "slablog/connector/object.hpp"
 #include "slablog/journal/driver.hpp"
 
 namespace slabmark::slablog {
 
+inline bool holds_parallel_log() {
+  return std::any_of(open_logs().begin(), open_logs().end(), [](const auto& one) {
+    const auto open = one.second.lock();
+    return open && open->log && open->file->is_parallel();
+  });
+}
+
 /// Opens an object below with `open_below(type)`, which sets its type, and recognises a dataset.
-/// Those of a log are opened by each rank alone; sources of the program's own virtual datasets may
-/// be in other files, which all ranks must open. Null where there is no such object.
+/// Those of a log are opened by each rank alone. All others, once they are known, again: HDF5 may
+/// give them space, and sources of the program's own virtual datasets may be in other files, which
+/// all ranks must open. Null where there is no such object.
 template <class Open>
 void* open_object(const Object& parent, H5I_type_t& type, hid_t list, const Open& open_below) {
   void* opened = nullptr;
+  const bool alone = holds_parallel_log();
   {
-    const OpeningAlone alone;
-    auto* below = open_below(type);
-    if (below != nullptr) opened = wrapped(below, parent, type);
+    std::optional<OpeningAlone> opening;
+    if (alone) opening.emplace();
+    if (auto* below = open_below(type)) opened = wrapped(below, parent, type);
   }
   if (opened == nullptr || type != H5I_DATASET) return opened;
   auto& found = as_object(opened);
   find_opened_dataset(found);
-  if (!found.mappings || !found.log || !found.log->log || !found.log->file->is_parallel()) {
-    return opened;
-  }
+  if (!alone || found.dataset) return opened;
   H5VLdataset_close(found.under, found.connector, list, nullptr);
   found.under = open_below(type);
   if (found.under != nullptr) return opened;

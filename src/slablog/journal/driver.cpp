@@ -50,8 +50,8 @@ struct OpenFile {
 };
 
 // Never destroyed: HDF5 closes files also after static objects have ended.
-std::map<const H5FD_t*, OpenFile>& open_files() {
-  static auto& all = *new std::map<const H5FD_t*, OpenFile>;
+std::map<H5FD_t*, OpenFile>& open_files() {
+  static auto& all = *new std::map<H5FD_t*, OpenFile>;
   return all;
 }
 
@@ -136,22 +136,6 @@ herr_t release(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t offset, hsize_t byt
   return driver.set_eoa(file, type, offset);
 }
 
-herr_t control(H5FD_t* file, std::uint64_t operation, std::uint64_t flags, const void* input,
-               void** output) {
-  const auto& driver = open_files().at(file).pair->original;
-  const auto status = driver.ctl(file, operation, flags, input, output);
-  if (status < 0 || OpeningAlone::count == 0) return status;
-  // Together: HDF5 has the rank 0 of a communicator read metadata for the others.
-  if (operation == H5FD_CTL_GET_MPI_COMMUNICATOR_OPCODE) {
-    *static_cast<MPI_Comm*>(*output) = MPI_COMM_SELF;
-  } else if (operation == H5FD_CTL_GET_MPI_RANK_OPCODE) {
-    *static_cast<int*>(*output) = 0;
-  } else if (operation == H5FD_CTL_GET_MPI_SIZE_OPCODE) {
-    *static_cast<int*>(*output) = 1;
-  }
-  return status;
-}
-
 /// Those that were made so far, by what they are for.
 std::map<bool, Pair>& pairs() {
   static auto& all = *new std::map<bool, Pair>;
@@ -190,7 +174,6 @@ Pair make_pair_of(bool parallel) {
   ours.free = release;
   ours.write = write;
   if (ours.write_vector != nullptr) ours.write_vector = write_vector;
-  if (parallel) ours.ctl = control;
   // A global heap that is freed must not become elements, which may go past the journal.
   ours.fl_map[H5FD_MEM_GHEAP] = H5FD_MEM_SUPER;
   pair.id = H5FDregister(&ours);
@@ -233,6 +216,20 @@ void take_journal(const std::shared_ptr<Journal>& journal) {
     if (!open_file.journal && open_file.journal_path == journal_path(journal->path())) {
       open_file.journal = journal;
     }
+  }
+}
+
+OpeningAlone::OpeningAlone() {
+  for (const auto& [file, open_file] : open_files()) {
+    if ((file->feature_flags & H5FD_FEAT_HAS_MPI) == 0) continue;
+    file->feature_flags &= ~static_cast<unsigned long>(H5FD_FEAT_HAS_MPI);
+    files_.push_back(file);
+  }
+}
+
+OpeningAlone::~OpeningAlone() {
+  for (auto* const file : files_) {
+    if (open_files().contains(file)) file->feature_flags |= H5FD_FEAT_HAS_MPI;
   }
 }
 

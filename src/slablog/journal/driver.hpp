@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <hdf5.h>
 
@@ -21,16 +22,18 @@ void forget_journal(hid_t access);
 /// here on, its journal is kept.
 void take_journal(const std::shared_ptr<Journal>& journal);
 
-/// As long as one lives, HDF5 takes this process for all that have such a file open. A virtual
-/// dataset that is opened then duplicates MPI_COMM_SELF twice instead of the file's communicator,
-/// for which ranks would need each other. It is good for those whose sources are in their own file.
+/// As long as one lives, HDF5 takes files that are open so through MPI-IO for those of this process
+/// alone. A virtual dataset that is opened then has no duplicate of the file's communicator, for
+/// which ranks would need each other. It is good for those whose sources are in their own file.
 class OpeningAlone {
  public:
-  OpeningAlone() { ++count; }
-  ~OpeningAlone() { --count; }
+  OpeningAlone();
+  ~OpeningAlone();
   OpeningAlone(const OpeningAlone&) = delete;
   OpeningAlone& operator=(const OpeningAlone&) = delete;
-  static inline int count = 0;
+
+ private:
+  std::vector<H5FD_t*> files_;
 };
 
 /// Whether HDF5 has the file of this journal open.

@@ -1,7 +1,7 @@
 """The distributed file systems that a cluster can have, by name. Each has a `folder` that all nodes and the head see, and kills and
 starts the server on a node."""
 
-import pathlib
+import os
 import shutil
 
 from glusterfs import GlusterFS
@@ -15,8 +15,10 @@ def missing(kind):
     for program in KINDS[kind].PROGRAMS:
         if not shutil.which(program):
             return f"there is no '{program}' (setup/prepare cluster)"
-    if not pathlib.Path("/dev/fuse").exists():
-        return "there is no /dev/fuse"
+    try:
+        os.close(os.open("/dev/fuse", os.O_RDWR))
+    except OSError as error:
+        return f"/dev/fuse cannot be opened: {error.strerror}"
     return ""
 
 

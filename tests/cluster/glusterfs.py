@@ -36,18 +36,20 @@ class GlusterFS:
             node.call("mount", "--bind", own / name, place)
         node.call("glusterd")
 
-    def _command(self, *words):
-        return self.cluster.nodes[0].call("gluster", "--mode=script", *words)
+    def _command(self, *words, node=None):
+        return (node or self.cluster.nodes[0]).call("gluster", "--mode=script", *words)
 
     def _join(self):
+        """Each of them, with each: what one is asked it has all do, and those ask each other."""
         others = self.cluster.nodes[1:]
         for node in others:
             self._command("peer", "probe", node.name)
         deadline = time.monotonic() + PATIENCE / 5
-        while (status := self._command("peer", "status")).count("Peer in Cluster (Connected)") < len(others):
-            if time.monotonic() > deadline:
-                raise RuntimeError(f"GlusterFS's daemons do not find each other:\n{status}")
-            time.sleep(0.2)
+        for node in self.cluster.nodes:
+            while (status := self._command("peer", "status", node=node)).count("Peer in Cluster (Connected)") < len(others):
+                if time.monotonic() > deadline:
+                    raise RuntimeError(f"GlusterFS's daemons do not find each other:\n{node.name}: {status}")
+                time.sleep(0.2)
 
     def _mount(self, inside, name):
         """A client that has not seen all bricks yet lets whoever asks for the folder wait."""

@@ -131,6 +131,7 @@ RemoveOnAbort::~RemoveOnAbort() {
 void enter_program(const char* name) {
   program = name;
   std::signal(SIGXFSZ, SIG_IGN);
+  if (has_peers()) std::signal(SIGPIPE, SIG_IGN);
   for (const int number : {SIGHUP, SIGINT, SIGTERM, SIGXCPU}) {
     // What the one who started the program ignores stays so: nohup.
     if (std::signal(number, remove_and_stop) == SIG_IGN) std::signal(number, SIG_IGN);

@@ -37,8 +37,8 @@ class RemoveOnAbort {
 
 /// This process is a program of ours, called `name` (which lasts), not a library's host: signals
 /// that tell it to stop (SIGHUP, SIGINT, SIGTERM, SIGXCPU) remove the guarded files first, a write
-/// beyond RLIMIT_FSIZE is an error instead of a signal, and the job ends soon after a failed write
-/// of MPI-IO, see end_soon().
+/// beyond RLIMIT_FSIZE is an error instead of a signal, and so is, where there are peers, what MPI
+/// sends to one that is gone; the job ends soon after a failed write of MPI-IO, see end_soon().
 void enter_program(const char* name);
 
 }  // namespace slabmark

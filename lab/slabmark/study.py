@@ -226,7 +226,8 @@ def _explained(errors, tables, what):
         return f"'{wrong}' is no key of {f'[{table}]' if keys else f'a {what}'}.{did_you_mean(wrong, known)}"
     where = f"'{key}' of [{table}]" if keys else f"[{table}]"
     text = error["msg"].removeprefix("Value error, ").replace("Input should", "it should")
-    advice = f" ({ADVICE[table]})" if table in ADVICE and (len(keys) < 2 or error["type"] == "missing") else ""
+    is_advised = tables is TABLES and table in ADVICE and (len(keys) < 2 or error["type"] == "missing")
+    advice = f" ({ADVICE[table]})" if is_advised else ""
     return f"{where}: {text[0].lower()}{text[1:]}{advice}."
 
 

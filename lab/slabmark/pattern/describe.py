@@ -13,6 +13,7 @@ from slabmark.pattern import darshan_log, layouts, making, reading
 from slabmark.study import Line, Positive, Table, listed
 
 MOST_STEPS, MOST_VARIABLES = 1_000_000, 100_000
+MOST_WRITES = 10_000_000
 MOST_BYTES_OF_TEXT = 1 << 30  # of a list of owners
 Lengths = Annotated[list[Positive], Field(min_length=1), listed]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -100,6 +101,8 @@ def _made(tables, path):
         places[table.name] = _Place(table, tables.pattern, path.parent)
     made = making.Pattern()
     steps = tables.pattern.steps
+    if (writes := steps * sum(table.number for table in tables.variable)) > MOST_WRITES:
+        raise InputError(f"Its steps times its variables are {writes}; {MOST_WRITES} are the most.")
     by_step = [[] for _ in range(steps)]
     for table in tables.variable:
         if table.on not in places:

@@ -44,8 +44,8 @@ class Layout:
         has its elements in the order of the array's dimensions, so one level after another where these are slowest."""
         _positive((count,), "The number of levels")
         if fastest:
-            return Layout((*self.shape, count), self.ranks, lambda rank: _with_fastest(self.part(rank), count))
-        return Layout((count, *self.shape), self.ranks, lambda rank: _with_slowest(self.part(rank), count))
+            return Layout(_shape((*self.shape, count)), self.ranks, lambda rank: _with_fastest(self.part(rank), count))
+        return Layout(_shape((count, *self.shape)), self.ranks, lambda rank: _with_slowest(self.part(rank), count))
 
     def staggered(self, dimensions: Sequence[int]) -> "Layout":
         """With one more point along these dimensions, which belongs to the last block, as the faces between the cells of a
@@ -84,10 +84,7 @@ def blocks(
                 f"The blocks do not tile the grid: along dimension {dimension} they are {_some(listed)} points long, "
                 f"{sum(listed)} in all, and the grid has {length}."
             )
-    around = [halo] * len(extent) if isinstance(halo, int) else list(halo)
-    _as_many(around, extent, "widths of the halo")
-    if min(around, default=0) < 0:
-        raise InputError(f"A halo cannot be {min(around)} points wide.")
+    around = _halo(halo, extent)
     begins = [numpy.concatenate([[0], numpy.cumsum(listed)[:-1]]).astype(numpy.int64) for listed in lengths]
     counts = [len(listed) for listed in lengths]
 
@@ -119,8 +116,7 @@ def boxes(shape: Sequence[int], starts: ArrayLike, counts: ArrayLike, halo: int 
             raise InputError(f"The box of rank {rank}, {count} points from {start} on, lies outside the array of {_by(extent)}.")
     sizes = lengths.prod(axis=1)
     _require_tiles(extent, begins, lengths, sizes)
-    around = [halo] * len(extent) if isinstance(halo, int) else list(halo)
-    _as_many(around, extent, "widths of the halo")
+    around = _halo(halo, extent)
 
     def part(rank):
         kept = slice(rank, rank + (1 if sizes[rank] else 0))
@@ -283,6 +279,15 @@ def _shape(shape: Sequence[int]) -> tuple[int, ...]:
     if math.prod(extent) >= 1 << 63:
         raise InputError(f"An array of {_by(extent)} elements is too large: 2^63 - 1 is the most.")
     return extent
+
+
+def _halo(halo: int | Sequence[int], extent: tuple[int, ...]) -> list[int]:
+    around = [halo] * len(extent) if isinstance(halo, int) else list(halo)
+    _as_many(around, extent, "widths of the halo")
+    if min(around) < 0:
+        raise InputError(f"A halo cannot be {min(around)} points wide.")
+    _shape([length + 2 * width for length, width in zip(extent, around)])  # as much as a block with it can be
+    return around
 
 
 def _positive(numbers, what):

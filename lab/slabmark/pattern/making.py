@@ -20,6 +20,7 @@ from slabmark.pattern.layouts import Layout, Part
 VERSION = 1
 # Of src/pattern/dataset.hpp, but for texts.
 TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
+MOST_DIMENSIONS = 32  # of HDF5
 STREAMS = ("events", "lists", "files", "definitions")
 CHUNK = 1 << 20  # bytes
 BLOCK, AGAIN, END = 1, 2, 4  # tokens
@@ -79,6 +80,7 @@ class Pattern:
         """`guess`: why it is no more than one, as a sentence, which every table shows."""
         self.guess, self.origin = guess, origin
         self.variables: list[Variable] = []
+        self._names: set[str] = set()
         self.steps: list[_Step] = []
 
     @property
@@ -110,8 +112,11 @@ class Pattern:
     def _add(self, variable):
         if not variable.name or variable.name.strip("/") != variable.name or not variable.name.isprintable():
             raise InputError(f"'{variable.name}' is no name of a variable.")
-        if any(variable.name == other.name for other in self.variables):
+        if variable.name in self._names:
             raise InputError(f"There are two variables called '{variable.name}'.")
+        if (dimensions := len(variable.layout.shape) + variable.time) > MOST_DIMENSIONS:
+            raise InputError(f"The variable '{variable.name}' has {dimensions} dimensions, time included; {MOST_DIMENSIONS} are the most.")
+        self._names.add(variable.name)
         self.variables.append(variable)
         return variable
 

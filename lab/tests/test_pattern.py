@@ -186,6 +186,24 @@ def damaged(change):
     return make
 
 
+def other_header(change):
+    def rewrite(file):
+        header = json.loads(file["header"][()].tobytes())
+        change(header)
+        del file["header"]
+        file["header"] = numpy.frombuffer(json.dumps(header).encode(), "u1")
+
+    return damaged(rewrite)
+
+
+def with_no_parameters(file):
+    """A block of one event, whose file is a parameter, and no parameters."""
+    events = [1, 0, 0, 9, 0, 0, 0, 2, 4, 0, 0, 0, 0, 0, 0]
+    for name, data in (("events", numpy.array(events, "u1")), ("events_begin", numpy.array([0, *[len(events)] * 3], "u8"))):
+        del file[name]
+        file[name] = data
+
+
 def without(name):
     return damaged(lambda file: file.__delitem__(name))
 
@@ -209,6 +227,9 @@ def other_bytes(name, value):
         (damaged(lambda file: file.attrs.__setitem__("slabmark_pattern", 9)), "version 9"),
         (without("header"), "damaged"),
         (without("lists"), "damaged"),
+        (other_header(lambda header: header["ranks"].append(None)), "in the ranks of its header"),
+        (other_header(lambda header: header["definitions"].append(["call"])), "in the definitions of its header"),
+        (damaged(with_no_parameters), "events of rank 0 .* other parameters than it needs"),
         (other_bytes("header", 32), "damaged"),
         (other_bytes("events", 255), "events of rank 0"),
         (other_bytes("events", 7), "no token 7"),

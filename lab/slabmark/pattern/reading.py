@@ -186,6 +186,8 @@ class PatternFile:
     def _member(self, name):
         if not isinstance(found := self.header.get(name) if isinstance(self.header, dict) else None, list):
             raise self._damaged(f"its header has no list of {name}")
+        if not all(isinstance(entry, dict) for entry in found):
+            raise self._damaged(f"in the {name} of its header stands something else than objects")
         return found
 
     def _try(self, read):
@@ -237,6 +239,8 @@ class _Walk:
     def _block(self, body, parameters, think):
         events, tracks, dataset_count, file_count = self._parse(body)
         openings, datasets = parameters[:file_count], parameters[file_count : file_count + dataset_count]
+        if len(parameters) != file_count + dataset_count + sum(len(track.state) for track in tracks):
+            raise ValueError("a block has other parameters than it needs")
         rest, longest = iter(parameters[file_count + dataset_count :]), max((len(track.state) for track in tracks), default=0)
         for c in range(longest):
             for track in tracks:

@@ -36,6 +36,7 @@ def add_arguments(parser):
     parser.add_argument("--posix", choices=("on", "off", "auto"), default="auto",
                         help="what is moved without a library: always, never, or where nothing is moved through one (default auto)")
     parser.add_argument("--files", metavar="GLOBS", help="without a library, only files whose path one of GLOB:GLOB... matches")
+    parser.add_argument("--run", metavar="NUMBER", help="with --merge, of several launches that left something: the one of this number")
     parser.add_argument("--anonymous", action="store_true", help="no names of files, datasets, hosts and program")
     parser.add_argument("--allow-missing", action="store_true", help="ranks that left nothing did nothing")
     parser.add_argument("--overwrite", action="store_true", help="replace the pattern file, and what an earlier run left")
@@ -54,6 +55,8 @@ def main(arguments, console):
         output = arguments.output or (spool.removesuffix(SPOOL_ENDING) if spool.endswith(SPOOL_ENDING) else "run.pattern")
         merge(spool, pathlib.Path(output), arguments, [])
         return 0
+    if arguments.run is not None:
+        raise InputError("--run is for --merge: it says which of several launches becomes the pattern file.")
     output = pathlib.Path(arguments.output or "run.pattern").absolute()
     variables = settings(output, arguments)
     if arguments.show:
@@ -62,6 +65,8 @@ def main(arguments, console):
         return 0
     if not command:
         raise InputError("A command is missing, such as 'slabmark capture -o run.pattern -- mpiexec -n 4 ./model'.")
+    if others := os.environ.get(PATTERN):
+        raise InputError(f"{PATTERN}='{others}' is set, so this runs in a program that is captured; unset the variable to capture anew.")
     if not (program := shutil.which(command[0])):
         raise InputError(f"The command '{command[0]}' is no program that can be run, here or in the PATH.")
     spool = make_room(output, arguments.overwrite)
@@ -177,9 +182,9 @@ def merge(spool, output, arguments, command):
     files.check_output(output, overwrite=arguments.overwrite)
     words = [programs.find("slabmark-pattern"), "merge", str(spool), "-o", str(output)]
     words += ["--anonymous"] * arguments.anonymous + ["--allow-missing"] * arguments.allow_missing
-    words += ["--overwrite"] * arguments.overwrite
+    words += ["--overwrite"] * arguments.overwrite + [f"--run={arguments.run}"] * (arguments.run is not None)
     if command:  # names of files need not be UTF-8, JSON is
         words.append("--launch=" + json.dumps([os.fsencode(word).decode(errors="replace") for word in command]))
     print(programs.output_of(words, timeout=3600), end="", file=sys.stderr)
-    if not arguments.keep_parts:
+    if not arguments.keep_parts and arguments.run is None:
         shutil.rmtree(spool)

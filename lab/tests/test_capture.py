@@ -68,6 +68,26 @@ def test_what_cannot_work_is_refused(built, arguments, monkeypatch, words, envir
         capture.settings(pathlib.Path("/r/run.pattern"), arguments(*words))
 
 
+def test_one_of_several_launches_is_chosen_where_they_are_merged_and_the_others_stay(tmp_path, arguments, monkeypatch):
+    with pytest.raises(InputError, match="--run is for --merge"):
+        capture.main(arguments("--run", "1", "--", "true"), None)
+    spool = capture.make_room(tmp_path / "run.pattern", overwrite=False)
+    asked = []
+    monkeypatch.setattr(programs, "find", lambda name: name)
+    monkeypatch.setattr(programs, "output_of", lambda words, **_: asked.append(words) or "")
+    for words, stays in ((["--run", "2"], True), ([], False)):
+        capture.main(arguments("--merge", str(spool), *words), None)
+        assert spool.exists() == stays
+    assert "--run=2" in asked[0] and not any(word.startswith("--run") for word in asked[1])
+
+
+def test_a_capture_within_a_capture_is_refused(tmp_path, built, arguments, monkeypatch):
+    monkeypatch.setenv("SLABMARK_CAPTURE", "/r/outer.pattern")
+    with pytest.raises(InputError, match="outer.pattern' is set, .* unset the variable"):
+        capture.main(arguments("-o", str(tmp_path / "inner.pattern"), "--", "true"), None)
+    assert not list(tmp_path.glob("inner*"))
+
+
 def test_a_spool_of_an_earlier_run_is_not_mixed_with_another(tmp_path):
     pattern = tmp_path / "run.pattern"
     spool = capture.make_room(pattern, overwrite=False)

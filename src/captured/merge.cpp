@@ -152,20 +152,65 @@ class Definitions {
   std::unordered_map<std::string, Kind> kinds_;
 };
 
+std::int64_t start_of(const Process& process) {
+  return process.facts.value("started", std::int64_t{0});
+}
+
+/// Those of the launch that is asked for, of processes that know their ranks.
+std::vector<const Process*> of_one_run(std::vector<const Process*> known,
+                                       std::optional<std::uint64_t> asked,
+                                       std::vector<std::string>& notes) {
+  std::stable_sort(known.begin(), known.end(), [](const Process* a, const Process* b) {
+    return start_of(*a) < start_of(*b);
+  });
+  std::vector<std::string> names;
+  std::vector<std::vector<const Process*>> runs;
+  for (const Process* process : known) {
+    const std::string name = process->facts.value("launch", "");
+    const auto found = std::find(names.begin(), names.end(), name);
+    const auto run = static_cast<std::size_t>(found - names.begin());
+    if (found == names.end()) {
+      names.push_back(name);
+      runs.emplace_back();
+    }
+    runs[run].push_back(process);
+  }
+  std::vector<std::string> told;
+  for (const auto& run : runs) {
+    told.push_back(fmt::format("{} is '{}' on {} ranks", told.size() + 1, run.front()->program(),
+                               run.front()->number("ranks").value_or(1)));
+  }
+  const std::string all = fmt::format("The spool is of {} run{}: {}", runs.size(),
+                                      runs.size() == 1 ? "" : "s", fmt::join(told, ", "));
+  if (asked.value_or(1) < 1 || asked.value_or(1) > runs.size()) {
+    throw InputError(fmt::format("{}; there is no run {}.", all, *asked));
+  }
+  if (runs.size() > 1 && !asked) {
+    throw InputError(all + "; say which by 'slabmark capture --merge SPOOL --run NUMBER'.");
+  }
+  if (runs.size() > 1) notes.push_back(all + ".");
+  return runs[asked.value_or(1) - 1];
+}
+
 /// Gives processes their ranks. The result has one place a rank, null where it left nothing.
 std::vector<const Process*> ranks_of(const std::vector<Process>& processes,
+                                     std::optional<std::uint64_t> run,
                                      std::vector<std::string>& notes) {
   std::vector<const Process*> known;
   for (const Process& process : processes) {
     if (process.number("rank")) known.push_back(&process);
   }
   if (known.empty()) {  // programs without MPI
+    if (run) {
+      throw InputError(
+          "No program in the spool spoke MPI, so its processes are the ranks of one pattern; leave "
+          "--run out.");
+    }
     for (const Process& process : processes) known.push_back(&process);
     std::stable_sort(known.begin(), known.end(), [](const Process* a, const Process* b) {
       const auto key = [](const Process& process) {
         const json launched = process.facts.value("launched", json::array({0, 0}));
-        return std::pair(launched[0].get<std::uint64_t>(),
-                         process.facts.value("started", std::int64_t{0}));
+        return std::pair(launched[0].get<std::uint64_t>(), start_of(process));
       };
       return key(*a) < key(*b);
     });
@@ -178,9 +223,10 @@ std::vector<const Process*> ranks_of(const std::vector<Process>& processes,
       if (names.find(process.program()) == std::string::npos)
         names += (names.empty() ? "" : ", ") + process.program();
     }
-    notes.push_back(fmt::format("{} processes that are no ranks of the program are left out: {}.",
+    notes.push_back(fmt::format("Processes that are no ranks of the program are left out: {} ({}).",
                                 processes.size() - known.size(), names));
   }
+  known = of_one_run(std::move(known), run, notes);
   const std::uint64_t count = known.front()->number("ranks").value_or(1);
   std::vector<const Process*> ranks(count);
   for (const Process* process : known) {
@@ -190,7 +236,7 @@ std::vector<const Process*> ranks_of(const std::vector<Process>& processes,
       throw InputError(
           fmt::format("The spool is of more than one run: rank {} of {} ({}, process {}) and rank "
                       "{} of {} ({}, "
-                      "process {}); capture one program at a time.",
+                      "process {}); capture each launch by itself.",
                       rank, process->number("ranks").value_or(0), process->program(),
                       process->number("pid").value_or(0), other ? *other->number("rank") : 0, count,
                       (other ? other : known.front())->program(),
@@ -354,7 +400,7 @@ MergeResult merge_spool(const MergeRequest& request) {
   for (const auto& [number, frames] : spool.processes()) {
     processes.push_back(definitions.read(spool, frames, place));
   }
-  const std::vector<const Process*> ranks = ranks_of(processes, result.notes);
+  const std::vector<const Process*> ranks = ranks_of(processes, request.run, result.notes);
   definitions.name_renamed(processes, ranks.size());
 
   Gaps gaps;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ struct MergeRequest {
   std::string output;               ///< must not exist yet
   bool anonymous = false;           ///< without names
   bool allow_missing = false;       ///< ranks that left nothing did nothing
+  /// Of several launches that left something there, the one of this number, from 1 in the order of
+  /// their start.
+  std::optional<std::uint64_t> run;
   std::vector<std::string> launch;  ///< the command that was captured; empty: not known
 };
 

@@ -25,8 +25,8 @@ pytestmark = pytest.mark.skipif(bool(os.environ.get("SLABMARK_SANITIZERS")),
 def record(run):
     """record(pattern, program, args, ranks): runs it so that it leaves a spool beside the pattern file to be."""
 
-    def start(pattern, program, args, ranks, **more):
-        return run("/usr/bin/env", [f"LD_PRELOAD={library}", f"SLABMARK_CAPTURE={pattern}", built / "bin" / program, *args],
+    def start(pattern, program, args, ranks, variables=(), **more):
+        return run("/usr/bin/env", [f"LD_PRELOAD={library}", f"SLABMARK_CAPTURE={pattern}", *variables, built / "bin" / program, *args],
                    ranks=ranks, launch=True, **more)
 
     return start
@@ -399,6 +399,23 @@ def test_ranks_that_are_missing_are_named(run, record, refused, tmp_path):
     assert not pattern.exists()
     done = run("slabmark-pattern", [*words, "--allow-missing"])
     assert done.returncode == 0 and "taken to have done nothing" in done.stdout
+
+
+def test_of_several_launches_the_one_that_is_asked_for_becomes_the_pattern(run, record, refused, show, tmp_path):
+    pattern = tmp_path / "run.pattern"
+    for name, ranks in (("first", 2), ("second", 3), ("third", 2)):
+        as_of_slurm = ["SLURM_JOB_ID=7", f"SLURM_STEP_ID={name}"]  # MPICH's own launcher gives a launch no name
+        record(pattern, "captured_steps", [tmp_path / f"{name}.nc", 2, "one"], ranks, as_of_slurm).check_returncode()
+    merge = ["merge", f"{pattern}.parts", "-o", pattern]
+    all_of_them = ", ".join(f"{i} is 'captured_steps' on {ranks} ranks" for i, ranks in ((1, 2), (2, 3), (3, 2)))
+    sentence = refused(run("slabmark-pattern", merge), "slabmark-pattern")
+    assert f"of 3 runs: {all_of_them}; say which by" in sentence
+    assert "there is no run 4" in refused(run("slabmark-pattern", [*merge, "--run", 4]), "slabmark-pattern")
+    for number, name, ranks in ((2, "second", 3), (3, "third", 2)):
+        done = run("slabmark-pattern", [*merge, "--run", number, "--overwrite"])
+        assert done.returncode == 0 and all_of_them in done.stdout, done.stdout + done.stderr
+        [header] = show(pattern)
+        assert len(header["ranks"]) == ranks and [file["path"] for file in header["files"]] == [str(tmp_path / f"{name}.nc")]
 
 
 def test_a_frame_that_is_damaged_ends_its_process_and_no_other(run, record, show, tmp_path):

@@ -134,6 +134,17 @@ std::string command_line() {
   return json + "]";
 }
 
+/// What tells the processes of one launch from those of another, as members of a JSON object: empty
+/// where the launcher says nothing of the kind.
+std::string launch_json() {
+  if (const char* const name = std::getenv("PMIX_NAMESPACE")) {
+    return ",\"launch\":" + quoted(name);
+  }
+  const char* const job = std::getenv("SLURM_JOB_ID");
+  const char* const step = std::getenv("SLURM_STEP_ID");
+  return job && step ? ",\"launch\":" + quoted(std::string(job) + "." + step) : "";
+}
+
 std::string process_json() {
   char host[256] = {};
   if (gethostname(host, sizeof host - 1) != 0) std::strcpy(host, "unknown");
@@ -143,7 +154,8 @@ std::string process_json() {
   std::string json =
       "{\"kind\":\"process\",\"host\":" + quoted(host) + ",\"pid\":" + std::to_string(getpid()) +
       ",\"program\":" + quoted(program_invocation_short_name) + ",\"command\":" + command_line() +
-      ",\"environment\":" + environment_json() + ",\"started\":" + std::to_string(now.count());
+      ",\"environment\":" + environment_json() + launch_json() +
+      ",\"started\":" + std::to_string(now.count());
   // What launchers tell a process of itself, for programs without MPI.
   constexpr const char* variables[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                           {"PMI_RANK", "PMI_SIZE"},

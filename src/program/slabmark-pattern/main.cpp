@@ -10,6 +10,7 @@
 
 #include "base/command_line.hpp"
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "captured/merge.hpp"
 #include "captured/show.hpp"
 #include "parallel/agree.hpp"
@@ -40,6 +41,8 @@ Parsed<Options> parse(int argc, const char* const* argv) {
                   "Without names of files, datasets, attributes, hosts and program");
   merge->add_flag("--allow-missing", options.merge.allow_missing,
                   "Ranks that left nothing did nothing");
+  add_count(*merge, "--run", options.merge.run,
+            "Of several launches that left something there, the one of this number");
   merge->add_flag("--overwrite", options.rules.overwrite, "Replace the pattern file");
   merge->add_option_function<std::string>(
       "--launch",
@@ -65,8 +68,8 @@ void merge(const Options& options) {
   posix::require_free_path(options.merge.output, options.rules);
   const MergeResult result = merge_spool(options.merge);
   for (const std::string& note : result.notes) fmt::print("{}\n", note);
-  fmt::print("{}: {} rank{}, {} bytes of events and lists\n", options.merge.output, result.ranks,
-             result.ranks == 1 ? "" : "s", result.bytes);
+  fmt::print("{}: {} rank{}, {} bytes of events and lists\n", printable(options.merge.output),
+             result.ranks, result.ranks == 1 ? "" : "s", result.bytes);
 }
 
 ExitStatus run(const Comm& world, const Options& options) {

@@ -1,5 +1,7 @@
 #include "captured/box_lists.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -8,8 +10,8 @@ namespace slabmark {
 
 namespace {
 
-constexpr std::uint64_t most_rank = 1024;  // of NetCDF; HDF5 has 32
-constexpr std::uint64_t most_boxes = std::uint64_t{1} << 32;
+constexpr std::uint64_t most_rank = 1024;                       // of NetCDF; HDF5 has 32
+constexpr std::uint64_t most_numbers = std::uint64_t{1} << 30;  // of a list's starts
 
 std::vector<std::int64_t> all_columns(ByteReader& reader, const BoxArray& boxes) {
   std::vector<std::int64_t> numbers(boxes.rank * boxes.count);
@@ -19,6 +21,24 @@ std::vector<std::int64_t> all_columns(ByteReader& reader, const BoxArray& boxes)
     });
   }
   return numbers;
+}
+
+/// Refuses boxes so far away, or so large, that sums of such numbers are none.
+void require_near(const ByteReader& reader, const BoxArray& boxes) {
+  for (std::size_t k = 0; k < boxes.starts.size(); ++k) {
+    const std::int64_t block = boxes.blocks.empty() ? 1 : boxes.blocks[k];
+    const std::int64_t stride = boxes.is_map            ? boxes.starts[k]
+                                : boxes.strides.empty() ? 1
+                                                        : boxes.strides[k];
+    std::int64_t elements = 0, length = 0;
+    const bool is_number =
+        !__builtin_mul_overflow(boxes.counts[k], block, &elements) &&
+        !__builtin_mul_overflow(std::max<std::int64_t>(boxes.counts[k] - 1, 0), stride, &length);
+    if (!is_number || !is_near(boxes.starts[k]) || !is_near(elements) || !is_near(length) ||
+        !is_near(block)) {
+      reader.refuse("a box reaches further than any array");
+    }
+  }
 }
 
 }  // namespace
@@ -56,7 +76,8 @@ BoxArray BoxLists::get(std::uint64_t i) const {
   const std::uint64_t flags = reader.varint_up_to(15, "flags of a list");
   BoxArray boxes;
   boxes.rank = reader.varint_up_to(most_rank, "rank of a list");
-  boxes.count = reader.varint_up_to(most_boxes, "number of boxes");
+  boxes.count =
+      reader.varint_up_to(most_numbers / std::max<std::size_t>(boxes.rank, 1), "number of boxes");
   boxes.is_map = (flags & capture::list_is_map) != 0;
   if (flags & capture::list_has_extent) {
     for (std::size_t d = 0; d < boxes.rank; ++d) {
@@ -64,7 +85,10 @@ BoxArray BoxLists::get(std::uint64_t i) const {
     }
   }
   if (flags & capture::list_has_origin) {
-    for (std::size_t d = 0; d < boxes.rank; ++d) boxes.origin.push_back(reader.signed_varint());
+    for (std::size_t d = 0; d < boxes.rank; ++d) {
+      boxes.origin.push_back(reader.signed_varint());
+      if (!is_near(boxes.origin.back())) reader.refuse("a list begins further than any array");
+    }
   }
   boxes.starts = all_columns(reader, boxes);
   for (std::size_t k = boxes.rank; k < boxes.starts.size(); ++k) {
@@ -82,6 +106,7 @@ BoxArray BoxLists::get(std::uint64_t i) const {
         reader.refuse("a stride or block is negative");
     }
   }
+  require_near(reader, boxes);
   return boxes;
 }
 

@@ -9,6 +9,13 @@
 
 namespace slabmark {
 
+/// Whether a place or a length is one that an array can have: two such and a product of lengths
+/// that are checked stay numbers.
+constexpr bool is_near(std::int64_t number) {
+  constexpr std::int64_t furthest = std::int64_t{1} << 61;
+  return -furthest <= number && number <= furthest;
+}
+
 /// Reads the numbers of a part of a pattern file (docs/pattern-file.md). All throw InputError where
 /// the bytes end, or say what cannot be.
 class ByteReader {

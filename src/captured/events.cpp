@@ -196,13 +196,21 @@ void EventReader::read_selection(ByteReader& body, Track& track, CapturedEvent& 
                                                         : Selection::list;
   if (code < capture::select_box_code) return;
   if (event.selection == Selection::box) {
-    for (std::size_t d = 0; d < event.rank; ++d) event.counts.push_back(body.varint());
+    for (std::size_t d = 0; d < event.rank; ++d) {
+      event.counts.push_back(body.varint());
+      if (!is_near(static_cast<std::int64_t>(event.counts.back())) ||
+          static_cast<std::int64_t>(event.counts.back()) < 0) {
+        body.refuse("a box is longer than any array");
+      }
+    }
   } else {
     event.list = code - capture::first_list_code;
   }
   for (std::size_t d = 0; d < event.rank; ++d) {
     track.last[d] = capture::sum(track.last[d], body.signed_varint());
     event.origin.push_back(track.last[d]);
+    // A block that is surveyed has no parameters yet.
+    if (layout_ && !is_near(track.last[d])) body.refuse("a box lies further than any array");
   }
 }
 

@@ -68,8 +68,8 @@ json flags(std::uint32_t set) {
 }
 
 json described(const CapturedEvent& event, const RankReader& rank) {
-  json value = {{"call", rank.definition(event.call)["name"]},
-                {"file", rank.file(event.file)["path"]},
+  json value = {{"call", rank.definition(event.call).value("name", "")},
+                {"file", rank.file(event.file).value("path", "")},
                 {"opening", event.file},
                 {"flags", flags(event.flags)}};
   if (event.begins_block) {
@@ -79,7 +79,8 @@ json described(const CapturedEvent& event, const RankReader& rank) {
   if (event.dataset != CapturedEvent::none) {
     value["dataset"] = rank.definition(event.dataset).value("name", "");
   }
-  if (event.type != CapturedEvent::none) value["type"] = rank.definition(event.type)["type"];
+  if (event.type != CapturedEvent::none)
+    value["type"] = rank.definition(event.type).value("type", json());
   if (event.moves()) value["selection"] = selection(event, rank.lists);
   if (event.memory) {
     const BoxArray boxes = rank.lists.get(*event.memory);
@@ -118,7 +119,7 @@ void show_pattern(const std::string& path, std::optional<std::uint64_t> rank) {
   RankReader reader(file, *rank);
   for (CapturedEvent event; reader.events.next(event);) print(described(event, reader));
   for (const auto& [call, count] : reader.events.uncaptured()) {
-    print({{"uncaptured", reader.definition(call)["name"]}, {"count", count}});
+    print({{"uncaptured", reader.definition(call).value("name", "")}, {"count", count}});
   }
   if (!reader.events.finished()) print({{"ended", "early"}});
 }

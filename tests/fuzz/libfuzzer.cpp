@@ -1,5 +1,5 @@
-// One program a target: -D FUZZ_MAPS, FUZZ_PRIVATE_LAYOUT or FUZZ_LOG_INDEX. README.md says how to
-// build and run.
+// One program a target: -D FUZZ_MAPS, FUZZ_CAPTURED, FUZZ_PRIVATE_LAYOUT or FUZZ_LOG_INDEX.
+// README.md says how to build and run.
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +10,8 @@
 
 #ifdef FUZZ_MAPS
 #include "fuzz/maps.hpp"
+#elif defined(FUZZ_CAPTURED)
+#include "fuzz/captured.hpp"
 #elif defined(FUZZ_LOG_INDEX)
 #include "fuzz/log_index.hpp"
 #else
@@ -30,6 +32,8 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   if (mkdtemp(scratch.data()) == nullptr) return 1;
 #ifdef FUZZ_MAPS
   target = slabmark::map_target(scratch);
+#elif defined(FUZZ_CAPTURED)
+  target = slabmark::captured_target();
 #elif defined(FUZZ_LOG_INDEX)
   target = slabmark::log_index_target();
 #else

@@ -374,7 +374,14 @@ class AsCaptured : public Method {
       dense = gathered(part, bytes);
     }
     if (!part.event.memory) return dense;
-    laid_out_.emplace_back(calls_->rank().lists.get(*part.event.memory), bytes);
+    const BoxLists& lists = calls_->rank().lists;
+    const BoxArray boxes = lists.get(*part.event.memory);
+    if (boxes.elements() != part.elements) {
+      throw InputError(
+          fmt::format("{} are damaged: a call moves {} elements, and its memory has {}.",
+                      lists.place(), part.elements, boxes.elements()));
+    }
+    laid_out_.emplace_back(boxes, bytes);
     LaidOut& laid = laid_out_.back();
     if (part.event.flags & capture::writes) {
       laid.fill(dense);

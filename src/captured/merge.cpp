@@ -160,9 +160,8 @@ std::int64_t start_of(const Process& process) {
 std::vector<const Process*> of_one_run(std::vector<const Process*> known,
                                        std::optional<std::uint64_t> asked,
                                        std::vector<std::string>& notes) {
-  std::stable_sort(known.begin(), known.end(), [](const Process* a, const Process* b) {
-    return start_of(*a) < start_of(*b);
-  });
+  std::stable_sort(known.begin(), known.end(),
+                   [](const Process* a, const Process* b) { return start_of(*a) < start_of(*b); });
   std::vector<std::string> names;
   std::vector<std::vector<const Process*>> runs;
   for (const Process* process : known) {
@@ -177,8 +176,9 @@ std::vector<const Process*> of_one_run(std::vector<const Process*> known,
   }
   std::vector<std::string> told;
   for (const auto& run : runs) {
-    told.push_back(fmt::format("{} is '{}' on {} ranks", told.size() + 1, run.front()->program(),
-                               run.front()->number("ranks").value_or(1)));
+    const std::uint64_t ranks = run.front()->number("ranks").value_or(1);
+    told.push_back(fmt::format("{} is '{}' on {} rank{}", told.size() + 1, run.front()->program(),
+                               ranks, ranks == 1 ? "" : "s"));
   }
   const std::string all = fmt::format("The spool is of {} run{}: {}", runs.size(),
                                       runs.size() == 1 ? "" : "s", fmt::join(told, ", "));
@@ -401,6 +401,19 @@ MergeResult merge_spool(const MergeRequest& request) {
     processes.push_back(definitions.read(spool, frames, place));
   }
   const std::vector<const Process*> ranks = ranks_of(processes, request.run, result.notes);
+  const auto is_rank = [&](const Process& process) {
+    return std::find(ranks.begin(), ranks.end(), &process) != ranks.end();
+  };
+  if (!std::all_of(processes.begin(), processes.end(), is_rank)) {
+    definitions = {};  // without those of the others
+    for (Process& process : processes) {
+      if (is_rank(process)) {
+        process = definitions.read(spool, *process.frames, place);
+      } else {
+        process.files.clear();
+      }
+    }
+  }
   definitions.name_renamed(processes, ranks.size());
 
   Gaps gaps;

@@ -8,10 +8,10 @@
 namespace slabmark {
 
 struct MergeRequest {
-  std::string spool;                ///< the folder
-  std::string output;               ///< must not exist yet
-  bool anonymous = false;           ///< without names
-  bool allow_missing = false;       ///< ranks that left nothing did nothing
+  std::string spool;           ///< the folder
+  std::string output;          ///< must not exist yet
+  bool anonymous = false;      ///< without names
+  bool allow_missing = false;  ///< ranks that left nothing did nothing
   /// Of several launches that left something there, the one of this number, from 1 in the order of
   /// their start.
   std::optional<std::uint64_t> run;

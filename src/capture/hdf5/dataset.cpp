@@ -23,39 +23,23 @@ H5VL_dataset_get_args_t get(const Object& mine, H5VL_dataset_get_t what) {
   return args;
 }
 
-std::vector<std::uint64_t> extent_now(const Object& mine) {
+std::vector<std::uint64_t> extent_now(const Object& mine, bool* is_null = nullptr) {
   const auto space = get(mine, H5VL_DATASET_GET_SPACE).args.get_space.space_id;
   if (space < 0) return {};
   auto extent = extent_of(space);
+  if (is_null != nullptr) *is_null = hdf5().H5Sget_simple_extent_type(space) == H5S_NULL;
   hdf5().H5Sclose(space);
   return extent;
 }
 
-nlohmann::json describe(const Object& mine) {
-  const auto type = get(mine, H5VL_DATASET_GET_TYPE).args.get_type.type_id;
-  const auto space = get(mine, H5VL_DATASET_GET_SPACE).args.get_space.space_id;
-  const auto creation = get(mine, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id;
-  nlohmann::json description{
-      {"kind", "dataset"}, {"type", "char"}, {"extent", nlohmann::json::array()}};
-  if (type > 0 && space > 0 && creation > 0) {
-    description = describe_dataset(type, space, creation);
-  }
-  if (type > 0) hdf5().H5Tclose(type);
-  if (space > 0) hdf5().H5Sclose(space);
-  if (creation > 0) hdf5().H5Pclose(creation);
-  return description;
-}
-
 /// Enters a dataset that is open below.
-void enter(Object& dataset, nlohmann::json description) {
+void enter(Object& dataset, hid_t type, hid_t space, hid_t creation) {
   auto name = name_of(dataset, H5I_DATASET);
   if (name.empty()) {  // H5Dcreate_anon; each is one of its own
     static std::uint64_t number = 0;
     name = "unnamed " + std::to_string(++number);
-    description["unnamed"] = true;
   }
-  description["name"] = std::move(name);
-  dataset.dataset = define(text_of(description));
+  dataset.dataset = define_dataset(name, type, space, creation);
   H5O_info2_t info;
   H5VL_object_get_args_t args{};
   args.op_type = H5VL_OBJECT_GET_INFO;
@@ -71,8 +55,6 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
              hid_t type, hid_t space, hid_t creation, hid_t access, hid_t list, void** request) {
   const Call call;
   const auto& mine = as_object(object);
-  nlohmann::json description;
-  if (call.is_programs()) description = describe_dataset(type, space, creation);
   auto* made = wrapped(hdf5().H5VLdataset_create(mine.under, place, mine.connector, name, links,
                                                  type, space, creation, access, list, request),
                        mine);
@@ -84,7 +66,7 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
     return nullptr;
   }
   auto& dataset = as_object(made);
-  enter(dataset, std::move(description));
+  enter(dataset, type, space, creation);
   record({.call = id, .file = dataset.file, .dataset = dataset.dataset});
   return made;
 }
@@ -171,10 +153,10 @@ bool is_dense(hid_t memory, const Part& part) {
 bool describe_part(Object& mine, hid_t type, hid_t memory, hid_t file, Part& part) {
   identify(mine);
   part.type = memory_type(type);
-  const bool is_all = file == H5S_ALL;
-  if (!selected_by(file, is_all ? extent_now(mine) : std::vector<std::uint64_t>(), part.file)) {
-    return false;
-  }
+  bool is_null = false;  // of a dataset without elements
+  const auto whole = file == H5S_ALL ? extent_now(mine, &is_null) : std::vector<std::uint64_t>();
+  if (!selected_by(file, whole, part.file)) return false;
+  if (is_null) part.file.kind = Selected::Kind::none;
   if (memory == H5S_ALL) {  // as in the file
     part.memory = part.file;
   } else if (memory != H5S_BLOCK && !selected_by(memory, {}, part.memory)) {
@@ -219,6 +201,10 @@ class Transfer {
         add_boxes(part.memory, memory);
         memory.set_extent(part.memory.extent.data());
       }
+      // Points are walked in their order, boxes in that of the array: which of them are points.
+      const std::int64_t points =
+          (part.file.kind == Selected::Kind::points ? 1 : 0) |
+          (!part.is_dense && part.memory.kind == Selected::Kind::points ? 2 : 0);
       record(
           {.call = id,
            .file = mine.file,
@@ -228,7 +214,8 @@ class Transfer {
            .details = list_,
            .selection = is_all ? nullptr : &selection,
            .rank = part.file.extent.size(),
-           .memory = part.is_dense ? nullptr : &memory});
+           .memory = part.is_dense ? nullptr : &memory,
+           .arguments = {&points, points == 0 ? 0U : 1U}});
     }
   }
 
@@ -362,7 +349,14 @@ std::string name_of(const Object& object, H5I_type_t type) {
 }
 
 void identify(Object& dataset) {
-  if (dataset.dataset == no_id) enter(dataset, describe(dataset));
+  if (dataset.dataset != no_id) return;
+  const auto type = get(dataset, H5VL_DATASET_GET_TYPE).args.get_type.type_id;
+  const auto space = get(dataset, H5VL_DATASET_GET_SPACE).args.get_space.space_id;
+  const auto creation = get(dataset, H5VL_DATASET_GET_DCPL).args.get_dcpl.dcpl_id;
+  enter(dataset, type, space, creation);
+  if (type > 0) hdf5().H5Tclose(type);
+  if (space > 0) hdf5().H5Sclose(space);
+  if (creation > 0) hdf5().H5Pclose(creation);
 }
 
 void record_opened(Object& dataset) {

@@ -58,10 +58,10 @@ std::string bytes_of_transfer_list(hid_t list) {
   }
   std::size_t size = size_by_default + more_than_numbers_take +
                      static_cast<std::size_t>(std::max<ssize_t>(0, expression));
-  std::string bytes(size, '\0');
+  static thread_local std::string bytes;
+  if (bytes.size() < size) bytes.resize(size);
   if (hdf5().H5Pencode2(list, bytes.data(), &size, H5P_DEFAULT) < 0) return "";
-  bytes.resize(size);
-  return bytes;
+  return bytes.substr(0, size);
 }
 
 std::string bytes_of_type(hid_t type) {
@@ -155,7 +155,29 @@ Id memory_type(hid_t type) {
   });
 }
 
+namespace {
+
+/// What the description of a dataset follows from, but for its name; empty where HDF5 cannot encode
+/// it.
+std::string key_of_dataset(hid_t type, hid_t space, hid_t creation) {
+  std::string key = bytes_of_type(type);
+  if (key.empty()) return key;
+  std::array<hsize_t, 2 * H5S_MAX_RANK> lengths{};
+  const auto rank = std::max(
+      0, hdf5().H5Sget_simple_extent_dims(space, lengths.data(), lengths.data() + H5S_MAX_RANK));
+  for (const auto* of : {lengths.data(), lengths.data() + H5S_MAX_RANK}) {
+    key.append(reinterpret_cast<const char*>(of), static_cast<std::size_t>(rank) * sizeof *of);
+  }
+  key += static_cast<char>(hdf5().H5Sget_simple_extent_type(space));
+  if (creation != hdf5().default_creation()) key += bytes_of_list(creation);
+  return key;
+}
+
+/// A definition of a dataset but for its name.
 nlohmann::json describe_dataset(hid_t type, hid_t space, hid_t creation) {
+  if (type <= 0 || space <= 0 || creation <= 0) {  // what is open does not say it
+    return {{"kind", "dataset"}, {"type", "char"}, {"extent", nlohmann::json::array()}};
+  }
   nlohmann::json dataset{{"kind", "dataset"}, {"type", type_of(type)}};
   std::vector<hsize_t> maximum(H5S_MAX_RANK);
   std::vector<hsize_t> extent(H5S_MAX_RANK);
@@ -196,6 +218,21 @@ nlohmann::json describe_dataset(hid_t type, hid_t space, hid_t creation) {
     dataset["hdf5"]["space"] = encoded_space(space);
   }
   return dataset;
+}
+
+}  // namespace
+
+Id define_dataset(const std::string& name, hid_t type, hid_t space, hid_t creation) {
+  const auto describe = [&] {
+    auto described = describe_dataset(type, space, creation);
+    described["name"] = name;
+    return described;
+  };
+  // Programs write the same datasets to one file after another.
+  static auto& known = *new Known;
+  const auto key =
+      type > 0 && space > 0 && creation > 0 ? key_of_dataset(type, space, creation) : std::string();
+  return key.empty() ? define(text_of(describe())) : known_as(known, name + '\0' + key, describe);
 }
 
 Id transfer_list(hid_t list) {

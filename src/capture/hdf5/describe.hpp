@@ -28,8 +28,8 @@ bool has_names(hid_t type);
 /// A datatype in memory as a definition.
 Id memory_type(hid_t type);
 
-/// A definition of a dataset but for its name.
-nlohmann::json describe_dataset(hid_t type, hid_t space, hid_t creation);
+/// A dataset as a definition.
+Id define_dataset(const std::string& name, hid_t type, hid_t space, hid_t creation);
 
 /// A transfer list as a definition; no_id for the default.
 Id transfer_list(hid_t list);

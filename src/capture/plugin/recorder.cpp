@@ -151,11 +151,11 @@ std::string process_json() {
   // A whole number: the program's locale may write others with a comma.
   const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::system_clock::now().time_since_epoch());
-  std::string json =
-      "{\"kind\":\"process\",\"host\":" + quoted(host) + ",\"pid\":" + std::to_string(getpid()) +
-      ",\"program\":" + quoted(program_invocation_short_name) + ",\"command\":" + command_line() +
-      ",\"environment\":" + environment_json() + launch_json() +
-      ",\"started\":" + std::to_string(now.count());
+  std::string json = "{\"kind\":\"process\",\"host\":" + quoted(host) +
+                     ",\"pid\":" + std::to_string(getpid()) +
+                     ",\"program\":" + quoted(program_invocation_short_name) +
+                     ",\"command\":" + command_line() + ",\"environment\":" + environment_json() +
+                     launch_json() + ",\"started\":" + std::to_string(now.count());
   // What launchers tell a process of itself, for programs without MPI.
   constexpr const char* variables[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                           {"PMI_RANK", "PMI_SIZE"},

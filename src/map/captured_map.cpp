@@ -88,7 +88,12 @@ Place place_of(const CapturedRun& run, std::uint64_t path, std::uint64_t definit
   return {is_own ? own_file : run.dataset_paths.empty() ? any_file : path, definition};
 }
 
-/// What a recorded rank moves first of each dataset with dimensions, or only in one place.
+/// Whether there are elements of it, in dimensions, that can be owned.
+bool is_array(const Extent& extent) {
+  return !extent.empty() && std::find(extent.begin(), extent.end(), 0) == extent.end();
+}
+
+/// What a recorded rank moves first of each array, or only in one place.
 std::map<Place, FirstMoves> first_moves(const CapturedRun& run, std::uint64_t rank,
                                         std::optional<Place> only = {}) {
   std::map<Place, FirstMoves> found;
@@ -98,7 +103,7 @@ std::map<Place, FirstMoves> first_moves(const CapturedRun& run, std::uint64_t ra
     for (const PlacedBoxes& placed : walk.placed()) {
       const Extent& extent = run.shapes.of_definition.at(placed.definition).extent;
       const Place place = place_of(run, placed.path, placed.definition);
-      if (extent.empty() || (only && *only != place)) continue;
+      if (!is_array(extent) || (only && *only != place)) continue;
       const std::uint64_t file = place.path == own_file ? placed.path : 0;
       const std::tuple now(placed.round, placed.time, file);
       if (when.try_emplace(place, now).first->second == now)
@@ -181,7 +186,7 @@ class CapturedMap final : public MapFile {
            element_count(run_->shapes.of_definition.at(places_[k].definition).extent);
   }
 
-  /// Of the pattern's datasets with dimensions, each once.
+  /// Of the pattern's arrays, each once.
   std::vector<Place> places_of_datasets() const {
     std::vector<Place> places;
     std::set<Place> known;
@@ -190,7 +195,7 @@ class CapturedMap final : public MapFile {
       const std::uint64_t path =
           run_->dataset_paths.empty() ? run_->files.front() : run_->dataset_paths[i];
       const Place place = place_of(*run_, path, definition);
-      if (!run_->shapes.of_definition.at(definition).extent.empty() && known.insert(place).second)
+      if (is_array(run_->shapes.of_definition.at(definition).extent) && known.insert(place).second)
         places.push_back(place);
     }
     return places;

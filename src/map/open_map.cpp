@@ -1,3 +1,5 @@
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -16,6 +18,7 @@ std::unique_ptr<MapFile> open_hdf5_map(const Comm& comm, const std::string& path
   try {
     return open_captured_map(comm, path);
   } catch (const InputError& error) {
+    if (std::string_view(error.what()).find("no pattern file") == std::string_view::npos) throw;
     throw InputError(
         fmt::format("{} An HDF5 or NetCDF-4 file with a decomposition is to be converted with "
                     "'nccopy -k cdf5'.",

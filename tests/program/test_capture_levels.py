@@ -947,6 +947,10 @@ with h5py.File(sys.argv[1], "w") as file:
         file.create_dataset("v", (2,), h5py.vlen_dtype("i4"))[0] = [1, 2, 3]
     elif sys.argv[2] == "texts":
         file.create_dataset("v", (2,), [("n", "i4"), ("text", h5py.string_dtype())])[0] = (1, "a")
+    elif sys.argv[2] == "cut":
+        cut = file.create_dataset("c", (10,), "i4", maxshape=(None,), chunks=(5,))
+        cut[2:9] = 1
+        cut.resize((8,))
     else:
         file["l"] = h5py.SoftLink("/x")
         file["l"][...] = 2
@@ -957,6 +961,7 @@ with h5py.File(sys.argv[1], "w") as file:
 @pytest.mark.parametrize("way, words", [("anew", "dataset 'x' was made anew, with another shape or type"),
                                         ("lengths", "the elements of dataset '/v' are of variable length"),
                                         ("texts", "the elements of dataset '/v' are of variable length"),
+                                        ("cut", "wrote elements of dataset '/c' and cut them off afterwards"),
                                         ("linked", "opened dataset '/l', which it did not make under that name")])
 def test_datasets_that_cannot_be_made_again_are_a_row_of_the_table_beside_others(run, captured, tmp_path, way, words):
     pytest.importorskip("h5py")
@@ -967,6 +972,41 @@ def test_datasets_that_cannot_be_made_again_are_a_row_of_the_table_beside_others
     assert done.returncode == 0 and words in done.stdout, done.stdout + done.stderr
     assert re.search(r"^hdf5-union .* yes$", done.stdout, re.M), done.stdout
     assert ("The elements of 'v' hold addresses" in done.stdout) == (way in ("lengths", "texts"))
+
+
+WITH_NOTHING = """
+import sys
+import h5py, numpy
+
+with h5py.File(sys.argv[1], "w") as file:
+    file["two\\nlines"] = numpy.arange(5)
+    for name, space in ((b"empty", h5py.h5s.create_simple((0,))), (b"null", h5py.h5s.create(h5py.h5s.NULL))):
+        h5py.h5d.create(file.id, name, h5py.h5t.NATIVE_INT32, space).write(h5py.h5s.ALL, h5py.h5s.ALL, numpy.zeros(1, "i4"))
+    points = file.create_dataset("points", (4, 6), "i4")
+    space, memory = points.id.get_space(), h5py.h5s.create_simple((9,))
+    space.select_elements([(3, 1), (0, 5), (2, 2)])
+    memory.select_elements([(8,), (0,), (4,)])
+    points.id.write(memory, space, numpy.arange(9, dtype="i4"))
+    trimmed = file.create_dataset("trimmed", (10,), "i4", maxshape=(None,), chunks=(5,))
+    trimmed[:7] = 1
+    trimmed.resize((7,))
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_points_in_any_order_datasets_without_elements_names_of_two_lines_and_trimmed_ends_are_played(run, captured, tmp_path):
+    pytest.importorskip("h5py")
+    (tmp_path / "script.py").write_text(WITH_NOTHING)
+    _, [events] = captured(sys.executable, [tmp_path / "script.py", tmp_path / "a.h5"])
+    assert ["nothing"] == [event["selection"] for event in events if event.get("dataset") == "/null" and "selection" in event]
+    assert [[3]] == [event["arguments"] for event in events if event.get("dataset") == "/points" and "writes" in event["flags"]]
+    methods = "as-captured,hdf5-union" + ",pnetcdf-varn" * (os.environ.get("SLABMARK_WITH_PNETCDF") != "0")
+    done = run("slabmark-bench", ["captured", "--pattern", tmp_path / "0.pattern", "--method", methods, "--trials", "1", "--no-bound",
+                                  "-o", tmp_path])
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"^(\S+) .* yes$", done.stdout, re.M) == ["as-captured-hdf5", "hdf5-union"], done.stdout
+    assert ("pnetcdf-varn: not run" in done.stdout) == ("pnetcdf" in methods)
+    assert run("slabmark-decomp", ["info", tmp_path / "0.pattern"]).returncode == 0
 
 
 @pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")

@@ -293,10 +293,10 @@ void Hdf5Replay::create_dataset(const CapturedEvent& event) {
   if (H5Lexists(file(event), called.c_str(), H5P_DEFAULT) > 0) {
     check(H5Ldelete(file(event), called.c_str(), H5P_DEFAULT), "H5Ldelete", called);
   }
-  const auto made = described.value("unnamed", false)
-                        ? H5Dcreate_anon(file(event), type, space.get(), creation, H5P_DEFAULT)
-                        : H5Dcreate2(file(event), called.c_str(), type, space.get(), links_.get(),
-                                     creation, H5P_DEFAULT);
+  // Also what the program made without a name, and linked later, which the pattern does not say.
+  const auto links = called.find('/', 1) == std::string::npos ? H5P_DEFAULT : links_.get();
+  const auto made =
+      H5Dcreate2(file(event), called.c_str(), type, space.get(), links, creation, H5P_DEFAULT);
   datasets_[{event.file, called}].push_back(own(made, H5Dclose, "H5Dcreate", called));
 }
 
@@ -579,6 +579,8 @@ class Refusal {
   std::optional<std::string> find() {
     CapturedWalk walk = run_.walk(*run_.recorded_rank);
     const std::set<std::uint64_t> files(run_.files.begin(), run_.files.end());
+    for (std::uint64_t i = 0; i < walk.rank().part->definitions.size(); ++i)
+      cuts_ = cuts_ || walk.rank().definition(i).value("name", "") == "H5Dset_extent";
     while (walk.next()) {
       if (has_flag(walk.event(), capture::failed) || !files.contains(walk.path())) continue;
       if (auto reason = reason_against_opening(walk)) return reason;
@@ -608,6 +610,9 @@ class Refusal {
     const std::uint64_t number = walk.event().dataset;
     const std::string& call = call_name(rank, walk.event().call);
     const nlohmann::json& described = rank.definition(number);
+    if (cuts_) {
+      if (auto reason = reason_against_cutting(walk, described)) return reason;
+    }
     if (walk.event().moves()) {
       if (!moved_.insert(number).second || !has_addresses(type_of(described).get()))
         return std::nullopt;
@@ -629,6 +634,53 @@ class Refusal {
     if (call != "H5Dopen" || is_made(walk.path(), name)) return std::nullopt;
     return fmt::format("the program opened dataset '{}', which it did not make under that name: {}",
                        name, "a pattern has no links, copies and renames");
+  }
+
+  /// What was written and then cut off by H5Dset_extent cannot be read back.
+  std::optional<std::string> reason_against_cutting(const CapturedWalk& walk,
+                                                    const nlohmann::json& described) {
+    const CapturedEvent& event = walk.event();
+    const std::string name = described.value("name", "");
+    const auto [place, is_new] = written_.try_emplace({walk.path(), name});
+    Written& written = place->second;
+    if (is_new) {
+      written.extent = described.at("extent").get<std::vector<std::int64_t>>();
+      written.ends.resize(written.extent.size());
+    }
+    if (call_name(walk.rank(), event.call) == "H5Dset_extent") {
+      written.extent = event.arguments;
+      for (std::size_t d = 0; d < std::min(written.ends.size(), written.extent.size()); ++d) {
+        if (written.ends[d] <= written.extent[d]) continue;
+        return fmt::format("the program wrote elements of dataset '{}' and cut them off afterwards",
+                           name);
+      }
+    }
+    if (has_flag(event, capture::writes)) note_ends(event, walk.rank().lists, written);
+    return std::nullopt;
+  }
+
+  struct Written {
+    std::vector<std::int64_t> extent, ends;  ///< as it is now; of what the rank has written
+  };
+
+  static void note_ends(const CapturedEvent& event, const BoxLists& lists, Written& written) {
+    const auto note = [&](std::size_t d, std::int64_t end) {
+      if (d < written.ends.size()) written.ends[d] = std::max(written.ends[d], end);
+    };
+    if (event.selection == CapturedEvent::Selection::all) {
+      for (std::size_t d = 0; d < written.extent.size(); ++d) note(d, written.extent[d]);
+    } else if (event.selection == CapturedEvent::Selection::box) {
+      for (std::size_t d = 0; d < event.rank; ++d)
+        note(d, event.origin[d] + static_cast<std::int64_t>(event.counts[d]));
+    } else if (event.selection == CapturedEvent::Selection::list) {
+      const BoxArray boxes = lists.get(event.list);
+      for (std::size_t k = 0; k < boxes.starts.size(); ++k) {
+        const auto d = k % boxes.rank;
+        const std::int64_t stride = boxes.strides.empty() ? 1 : boxes.strides[k];
+        const std::int64_t block = boxes.blocks.empty() ? 1 : boxes.blocks[k];
+        note(d, event.origin[d] + boxes.starts[k] + (boxes.counts[k] - 1) * stride + block);
+      }
+    }
   }
 
   /// By this rank, or by another one in a file that ranks open each for itself.
@@ -667,6 +719,8 @@ class Refusal {
   std::set<std::pair<std::uint64_t, std::string>> made_;  ///< names of datasets, by path
   std::set<std::pair<std::uint64_t, std::string>> made_by_any_;  ///< the same, of all ranks
   bool knows_others_ = false;
+  bool cuts_ = false;                                                 ///< it calls H5Dset_extent
+  std::map<std::pair<std::uint64_t, std::string>, Written> written_;  ///< by path and dataset
 };
 
 std::optional<std::string> reason_against(const CapturedRun& run) {

@@ -1,11 +1,13 @@
 #include "method/pnetcdf/info.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "method/raw/raw_layout.hpp"
 
 namespace slabmark {
@@ -13,7 +15,13 @@ namespace slabmark {
 namespace {
 
 bool is_netcdf_name(const std::string& name) {
-  return !name.empty() && name.size() <= 256 && name.front() != ' ' && name.back() != ' ';
+  const auto begins_names = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c >= 0x80;
+  };
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+  return !name.empty() && name.size() <= 256 &&
+         begins_names(static_cast<unsigned char>(name.front())) && name.back() != ' ' &&
+         std::none_of(name.begin(), name.end(), is_control);
 }
 
 std::optional<std::string> beyond_cdf5(const Pattern& pattern, const Settings&) {
@@ -31,7 +39,8 @@ std::optional<std::string> beyond_cdf5(const Pattern& pattern, const Settings&) 
     }
   }
   for (const std::string& name : netcdf_names(pattern)) {
-    if (!is_netcdf_name(name)) return fmt::format("'{}' is not a name that NetCDF allows", name);
+    if (!is_netcdf_name(name))
+      return fmt::format("'{}' is not a name that NetCDF allows", printable(name));
   }
   // Header, alignment and record padding are far below what 63 bits leave beside real data.
   return too_large_for_raw(pattern);

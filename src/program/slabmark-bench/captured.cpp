@@ -51,6 +51,10 @@ class CapturedCommand : public PatternCommand {
     const PatternFile file(request_.path);
     const std::string level = highest_level(file);
     if (!level.empty()) return "as-captured-" + level;
+    if (file.origin() == "captured") {
+      throw InputError(fmt::format(
+          "In '{}' the program opened no file, so there is nothing to play.", request_.path));
+    }
     throw InputError(fmt::format(
         "No program made the calls of '{}': it was {}; leave the method as-captured out.",
         request_.path, file.origin()));

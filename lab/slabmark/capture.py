@@ -36,7 +36,7 @@ def add_arguments(parser):
     parser.add_argument("--posix", choices=("on", "off", "auto"), default="auto",
                         help="what is moved without a library: always, never, or where nothing is moved through one (default auto)")
     parser.add_argument("--files", metavar="GLOBS", help="without a library, only files whose path one of GLOB:GLOB... matches")
-    parser.add_argument("--run", metavar="NUMBER", help="with --merge, of several launches that left something: the one of this number")
+    parser.add_argument("--run", metavar="NUMBER", help="with --merge, of several launches: the one of this number")
     parser.add_argument("--anonymous", action="store_true", help="no names of files, datasets, hosts and program")
     parser.add_argument("--allow-missing", action="store_true", help="ranks that left nothing did nothing")
     parser.add_argument("--overwrite", action="store_true", help="replace the pattern file, and what an earlier run left")
@@ -66,7 +66,7 @@ def main(arguments, console):
     if not command:
         raise InputError("A command is missing, such as 'slabmark capture -o run.pattern -- mpiexec -n 4 ./model'.")
     if others := os.environ.get(PATTERN):
-        raise InputError(f"{PATTERN}='{others}' is set, so this runs in a program that is captured; unset the variable to capture anew.")
+        raise InputError(f"{PATTERN}='{others}' is set, so this runs in a captured program; unset the variable to capture anew.")
     if not (program := shutil.which(command[0])):
         raise InputError(f"The command '{command[0]}' is no program that can be run, here or in the PATH.")
     spool = make_room(output, arguments.overwrite)

@@ -115,7 +115,9 @@ class Pattern:
         if variable.name in self._names:
             raise InputError(f"There are two variables called '{variable.name}'.")
         if (dimensions := len(variable.layout.shape) + variable.time) > MOST_DIMENSIONS:
-            raise InputError(f"The variable '{variable.name}' has {dimensions} dimensions, time included; {MOST_DIMENSIONS} are the most.")
+            raise InputError(
+                f"The variable '{variable.name}' has {dimensions} dimensions, time included; {MOST_DIMENSIONS} are the most."
+            )
         self._names.add(variable.name)
         self.variables.append(variable)
         return variable

@@ -19,6 +19,7 @@ function(slabmark_write_wanted)
   if(NOT SLABMARK_TESTS OR all IN_LIST wanted)
     set(wanted all)
   endif()
+  list(REMOVE_DUPLICATES wanted)
   list(APPEND wanted slabmark_git_revision)  # where no test has such a name, which ctest says
   list(JOIN wanted "\n" lines)
   file(WRITE ${PROJECT_BINARY_DIR}/wanted "${lines}\n")
@@ -57,6 +58,9 @@ endfunction()
 
 # slabmark_add_mpi_test(<name> <ranks> <target>)
 function(slabmark_add_mpi_test name ranks target)
+  if(SLABMARK_TESTS AND "${name}" MATCHES "${SLABMARK_TESTS}")
+    set_property(GLOBAL APPEND PROPERTY slabmark_wanted ${target})
+  endif()
   slabmark_add_test(${name} ${ranks}
     ${PROJECT_SOURCE_DIR}/setup/own-tmpdir ${MPIEXEC_EXECUTABLE} ${SLABMARK_MPIEXEC_FLAGS} -n ${ranks} $<TARGET_FILE:${target}>)
 endfunction()

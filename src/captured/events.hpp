@@ -39,6 +39,7 @@ struct CapturedEvent {
   std::uint64_t thought = 0;  ///< where a block begins: microseconds outside of calls
   std::uint64_t inside = 0;   ///< and inside, over the whole block
 
+  bool has(unsigned flag) const { return (flags & flag) != 0; }
   bool moves() const;
 };
 

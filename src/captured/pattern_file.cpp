@@ -58,9 +58,9 @@ PatternFile::PatternFile(const std::string& path) : path_(path), file_(open_file
   }
   if (version == 0) {
     throw InputError(
-        fmt::format("'{}' is an HDF5 file, but no pattern file: it has no attribute {}; 'slabmark "
-                    "capture' makes "
-                    "pattern files.",
+        fmt::format("'{}' is an HDF5 file, but no pattern file: it has no attribute {}. 'slabmark "
+                    "capture' makes pattern files; an HDF5 or NetCDF-4 file with a decomposition "
+                    "is to be converted with 'nccopy -k cdf5'.",
                     path, version_attribute));
   }
   if (version > version_of_format) {

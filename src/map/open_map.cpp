@@ -1,8 +1,3 @@
-#include <string_view>
-
-#include <fmt/format.h>
-
-#include "base/error.hpp"
 #include "map/captured_map.hpp"
 #include "map/decomposition.hpp"
 #include "map/file_kind.hpp"
@@ -11,22 +6,6 @@
 #include "parallel/agree.hpp"
 
 namespace slabmark {
-
-namespace {
-
-std::unique_ptr<MapFile> open_hdf5_map(const Comm& comm, const std::string& path) {
-  try {
-    return open_captured_map(comm, path);
-  } catch (const InputError& error) {
-    if (std::string_view(error.what()).find("no pattern file") == std::string_view::npos) throw;
-    throw InputError(
-        fmt::format("{} An HDF5 or NetCDF-4 file with a decomposition is to be converted with "
-                    "'nccopy -k cdf5'.",
-                    error.what()));
-  }
-}
-
-}  // namespace
 
 std::unique_ptr<MapFile> open_map(const Comm& comm, const std::string& path) {
   FileKind kind = FileKind::pio_text;
@@ -42,7 +21,7 @@ std::unique_ptr<MapFile> open_map(const Comm& comm, const std::string& path) {
     case FileKind::hdf5:
       break;
   }
-  return open_hdf5_map(comm, path);
+  return open_captured_map(comm, path);
 }
 
 }  // namespace slabmark

@@ -1,6 +1,7 @@
 #include <filesystem>
 
 #include <gtest/gtest.h>
+#include <hdf5.h>
 
 #include "map/map_files.hpp"
 
@@ -44,8 +45,15 @@ TEST_F(MapOpening, OtherContentIsRefusedWhateverItIs) {
 }
 
 TEST_F(MapOpening, Hdf5FilesThatAreNoPatternFilesAreNamedAsSuch) {
-  expect_bad(std::string("\x89HDF\r\n\x1a\n\0\0\0\0\0\0\0\0", 16),
-             {"pattern file", "HDF5 or NetCDF-4", "nccopy"});
+  if (comm_.is_root()) H5Fclose(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+  comm_.barrier();
+  expect_bad_input([&] { open_map(comm_, path_); },
+                   {"no pattern file", "HDF5 or NetCDF-4", "nccopy"});
+  comm_.barrier();
+}
+
+TEST_F(MapOpening, TruncatedHdf5FilesAreRefused) {
+  expect_bad(std::string("\x89HDF\r\n\x1a\n\0\0\0\0\0\0\0\0", 16), {"damaged or truncated"});
 }
 
 TEST_F(MapOpening, AllThreeFormatsOfOneRealDecompositionGiveTheSameRuns) {

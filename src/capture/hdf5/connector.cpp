@@ -19,6 +19,9 @@ herr_t get_capabilities(const void* given, std::uint64_t* flags) {
   if (info != nullptr) {
     return hdf5().H5VLintrospect_get_cap_flags(info->under_info, info->under, flags);
   }
+  // Where a program has chosen no connector, HDF5 asks each that it finds about a file that it
+  // cannot open, and the reason for that must stay.
+  const KeptErrors errors;
   const auto native = hdf5().H5VLregister_connector_by_value(H5_VOL_NATIVE, H5P_DEFAULT);
   const auto status = hdf5().H5VLintrospect_get_cap_flags(nullptr, native, flags);
   hdf5().H5VLclose(native);

@@ -119,7 +119,9 @@ void describe_library() {
 /// What the connector below is to see of an access list.
 class Lower {
  public:
-  explicit Lower(hid_t access) : access_(hdf5().H5Pcopy(access)) {
+  explicit Lower(hid_t access) {
+    const KeptErrors errors;
+    access_ = hdf5().H5Pcopy(access);
     hdf5().H5Pget_vol_info(access, &info_);
     if (info_ != nullptr) {
       const auto& info = *static_cast<const Info*>(info_);
@@ -133,12 +135,10 @@ class Lower {
     // keep them to the end.
     hdf5().H5Iinc_ref(connector);
   }
-  /// What the program finds on the error stack stays.
   ~Lower() {
-    const auto errors = hdf5().H5Eget_current_stack();
+    const KeptErrors errors;
     hdf5().H5Pclose(access_);
     if (info_ != nullptr) info_callbacks.free(info_);
-    hdf5().H5Eset_current_stack(errors);
   }
   Lower(const Lower&) = delete;
   Lower& operator=(const Lower&) = delete;
@@ -147,7 +147,7 @@ class Lower {
   hid_t connector = H5I_INVALID_HID;
 
  private:
-  hid_t access_;
+  hid_t access_ = H5I_INVALID_HID;
   void* info_ = nullptr;
 };
 

@@ -42,10 +42,9 @@ herr_t compare_info(int* result, const void* a, const void* b) {
 /// Failed calls end here, too; what the program finds on the error stack stays.
 herr_t free_info(void* freed) {
   auto* info = static_cast<Info*>(freed);
-  const auto errors = hdf5().H5Eget_current_stack();
+  const KeptErrors errors;
   if (info->under_info != nullptr) hdf5().H5VLfree_connector_info(info->under, info->under_info);
   hdf5().H5Idec_ref(info->under);
-  hdf5().H5Eset_current_stack(errors);
   delete info;
   return 0;
 }

@@ -54,6 +54,7 @@ bool find_hdf5(const void* caller) {
     return refuse(info.dli_fname, "it has no default lists");
   }
   functions.path = info.dli_fname;
+  const KeptErrors errors;
   auto& version = functions.version;
   functions.H5get_libversion(&version[0], &version[1], &version[2]);
   if (version[0] == 1 && version[1] < 14) return refuse(info.dli_fname, "it is older than 1.14");

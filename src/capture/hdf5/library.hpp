@@ -68,6 +68,19 @@ const Hdf5& hdf5();
 /// before.
 bool find_hdf5(const void* caller);
 
+/// What the program finds on HDF5's error stack. It is put back when this goes, since every call in
+/// between clears it.
+class KeptErrors {
+ public:
+  KeptErrors() : stack_(hdf5().H5Eget_current_stack()) {}
+  ~KeptErrors() { hdf5().H5Eset_current_stack(stack_); }
+  KeptErrors(const KeptErrors&) = delete;
+  KeptErrors& operator=(const KeptErrors&) = delete;
+
+ private:
+  hid_t stack_;
+};
+
 /// While it lives, a failing call of HDF5 prints nothing; at its end the error stack is empty, as
 /// it is when HDF5 calls a connector.
 class QuietErrors {

@@ -170,7 +170,7 @@ def test_a_file_system_that_becomes_full_is_one_sentence_and_status_1(cluster, b
     ballast = cluster.small / "ballast"
 
     def fill():
-        with open(ballast, "wb") as file:
+        with open(ballast, "wb", buffering=0) as file:
             with pytest.raises(OSError):
                 while True:
                     file.write(bytes(1 << 16))

@@ -1,7 +1,6 @@
 #include "bench/file_space.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <sys/stat.h>
 #include <vector>
 
@@ -9,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/number.hpp"
-#include "base/path.hpp"
 #include "bench/trial_file.hpp"
 #include "method/raw/raw_layout.hpp"
 #include "parallel/agree.hpp"
@@ -49,9 +47,8 @@ Found found_at(const std::vector<std::string>& paths) {
 
 // Only there do blocks tell of loss: file systems that compress or write late have fewer, too.
 bool is_full(const std::string& path) {
-  std::error_code error;
-  const auto space = std::filesystem::space(directory_of(path), error);
-  return !error && space.available < (std::uintmax_t{64} << 10);
+  const auto left = posix::space_left(path);
+  return left && *left < (std::uint64_t{64} << 10);
 }
 
 bool compresses(const Cell& cell) {

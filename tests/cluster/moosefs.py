@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import time
 
-from nodes import call
+from nodes import PATIENCE, call
 
 
 class MooseFS:
@@ -30,7 +30,7 @@ class MooseFS:
         self._mount([])
         for node in cluster.nodes:
             self._mount(node.inside())
-        self._wait_for_chunk_servers()
+        self._wait_for_chunk_servers(len(cluster.nodes) if servers_on_nodes else 1)
 
     def _start_master(self):
         data = self._data / "master"
@@ -62,17 +62,19 @@ class MooseFS:
     def _mount(self, inside):
         subprocess.run([*inside, "mfsmount", str(self.folder), "-H", "198.18.0.254"], check=True, capture_output=True)
 
-    # One copy of each chunk: what is asked is how data come there, not whether they survive.
-    def _wait_for_chunk_servers(self):
+    def _wait_for_chunk_servers(self, servers):
+        """Until each client knows of all of them: what has no place yet is refused, and has no size. The disks of all of
+        them are one."""
+        # One copy of each chunk: what is asked is how data come there, not whether they survive.
         call("mfssetgoal", "-r", "1", self.folder)
-        probe = self.folder / "probe"
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                probe.write_bytes(b"1")
-                probe.unlink()
-                return
-            except OSError:
+        size = servers * .9 * shutil.disk_usage(self._data).total
+        deadline = time.monotonic() + PATIENCE / 5
+        for inside in ([], *(node.inside() for node in self.cluster.nodes)):
+            while self._size_seen(inside) < size:
                 if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.5)
+                    raise RuntimeError(f"MooseFS's clients do not see {servers} chunk servers")
+                time.sleep(0.1)
+
+    def _size_seen(self, inside):
+        blocks, of = call(*inside, "stat", "-f", "-c", "%b %S", self.folder).split()
+        return int(blocks) * int(of)

@@ -22,13 +22,19 @@ void require_file_size_allowed(const std::string& what, std::uint64_t bytes) {
                   what, format_bytes(bytes), format_bytes(limit.rlim_cur)));
 }
 
-void require_space(const std::string& path, std::uint64_t bytes) {
+std::optional<std::uint64_t> space_left(const std::string& path) {
   std::error_code error;
   const auto space = std::filesystem::space(directory_of(path), error);
-  if (error || bytes <= space.available) return;
+  if (error || space.capacity == 0) return std::nullopt;
+  return space.available;
+}
+
+void require_space(const std::string& path, std::uint64_t bytes) {
+  const auto left = space_left(path);
+  if (!left || bytes <= *left) return;
   throw IoError(fmt::format(
       "'{}' would have {}, but its file system has only {} left; write elsewhere, or write less.",
-      path, format_bytes(bytes), format_bytes(space.available)));
+      path, format_bytes(bytes), format_bytes(*left)));
 }
 
 }  // namespace slabmark::posix

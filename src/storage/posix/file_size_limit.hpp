@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace slabmark::posix {
@@ -11,8 +12,12 @@ namespace slabmark::posix {
 /// for it, OMPIO (Open MPI 4.1.4) and HDF5's subfiling driver (2.2.0) hang.
 void require_file_size_allowed(const std::string& what, std::uint64_t bytes);
 
-/// Throws IoError if the file system of `path`, whose directory is there, has less than `bytes`
-/// left. A file system that does not say how much it has is taken to have enough.
+/// Bytes that the file system of `path`, whose directory is there, has left; nothing where it does
+/// not say. One of no size at all does not: many user space ones, MooseFS (3.0.117) while its chunk
+/// servers come.
+std::optional<std::uint64_t> space_left(const std::string& path);
+
+/// Throws IoError if `space_left(path)` is less than `bytes`.
 void require_space(const std::string& path, std::uint64_t bytes);
 
 }  // namespace slabmark::posix

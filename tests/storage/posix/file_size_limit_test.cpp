@@ -31,5 +31,18 @@ TEST(FileSizeLimit, IsNoneWhereThereIsNone) {
   EXPECT_NO_THROW(require_file_size_allowed("'f'", ~std::uint64_t{0}));
 }
 
+TEST(Space, IsASentenceWhereThereIsLessAndNothingWhereItIsNotSaid) {
+  EXPECT_NO_THROW(require_space("f", 0));
+  try {
+    require_space("f", ~std::uint64_t{0});
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const IoError& error) {
+    EXPECT_NE(std::string(error.what()).find("'f' would have"), std::string::npos) << error.what();
+  }
+  EXPECT_FALSE(space_left("/proc/f"));  // of size 0, as some in user space
+  EXPECT_NO_THROW(require_space("/proc/f", ~std::uint64_t{0}));
+  EXPECT_FALSE(space_left("/this/is/not/there"));
+}
+
 }  // namespace
 }  // namespace slabmark::posix

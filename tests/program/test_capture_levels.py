@@ -16,6 +16,7 @@ import sys
 import pytest
 from conftest import needs_pnetcdf
 from seism_core import lines
+from test_slablog_layouts import h5py_of_the_connector
 from test_slablog_lives import contents
 
 BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
@@ -840,6 +841,37 @@ def test_elements_that_are_moved_again_in_a_round_are_moved_once_by_other_method
         assert "some elements more than once in a round" in done.stdout
         elements = 54 * 4 + (12 + 20 - 4 + 3) * 4 + 4 + 15 * 12
         assert f"{elements} B a trial" in done.stdout, done.stdout
+
+
+MOVED_BY_ALL = """
+import sys
+import h5py, numpy
+from mpi4py import MPI
+
+rank, ranks = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
+with h5py.File(sys.argv[1], "w", driver="mpio", comm=MPI.COMM_WORLD) as file:
+    file["time"] = 3.5
+    file["levels"] = numpy.arange(30.0)
+    rows = slice(4 * rank, 4 * rank + 6)  # two of them are of the next rank, too
+    file.create_dataset("halo", (4 * ranks + 2, 6), "f4")[rows] = 1
+    packed = file.create_dataset("packed", (4 * ranks + 2, 6), "f4", chunks=(3, 6), compression="gzip")
+    with packed.collective:
+        packed[rows] = numpy.ones((6, 6), "f4")
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_elements_that_several_ranks_write_are_written_by_all_methods(run, captured, tmp_path):
+    (tmp_path / "script.py").write_text(MOVED_BY_ALL)
+    captured(h5py_of_the_connector(), [tmp_path / "script.py", tmp_path / "own.h5"], 3)
+    methods = ["hdf5-union", "hdf5-log", "hdf5-rearranged", "mpiio-independent", "mpiio-rearranged", "posix"]
+    if os.environ.get("SLABMARK_WITH_PNETCDF") != "0":
+        methods.append("pnetcdf-rearranged")
+    for ranks, more in ((3, ["as-captured"]), (2, []), (4, [])):
+        done = run("slabmark-bench", ["captured", "--pattern", tmp_path / "0.pattern", "--method", ",".join(methods + more),
+                                      "--trials", "1", "--no-bound", "-o", tmp_path], ranks=ranks, launch=True)
+        assert done.returncode == 0, done.stderr
+        assert len(re.findall(r"^\S+ .* yes$", done.stdout, re.M)) == len(methods + more), done.stdout
 
 
 RENAMED = """

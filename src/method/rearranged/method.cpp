@@ -181,7 +181,9 @@ void RearrangedMethod::plan_for(std::span<const std::uint64_t> rounds,
   if (std::ranges::equal(rounds, planned_rounds_)) return;
   planned_rounds_.assign(rounds.begin(), rounds.end());
   const auto parts = parts_of(transfers);
-  const rearrange::Layout layout{parts, region, choices_.alignment().value, writing()};
+  // Ranks of a captured program may all write a scalar; here they have the same for it.
+  const bool refuse_overlaps = writing() && !context_.pattern.captured;
+  const rearrange::Layout layout{parts, region, choices_.alignment().value, refuse_overlaps};
   const bool other_settings = kept_->engine.settings() != rearranger_settings_;
   const auto fits = [&] {
     const auto fitting = kept_->engine.fitting(layout);

@@ -72,6 +72,9 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   bool may_be_unreadable(const LogDataset& dataset) const;
   /// Its filters leave out the chunks at the edge (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
   bool has_plain_edges(const LogDataset& dataset) const;
+  const Extent& chunk_of(const LogDataset& dataset) const {
+    return known_.at(dataset.number())->chunk;
+  }
   /// HDF5 would read some of it wrong, read() does not.
   bool is_misread(const LogDataset& dataset) const {
     return known_.at(dataset.number())->misread.has_value();

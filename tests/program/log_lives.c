@@ -397,6 +397,40 @@ static void dimensions(void) {
   H5Sclose(space);
 }
 
+/* A dataset with more bytes than can be numbered, and whether the file is whole with it. HDF5 2.2.0
+   itself does not read back what is written to one. */
+static void enormous(void) {
+  const hsize_t extent[2] = {1LL << 33, 1LL << 33}, chunk[2] = {4, 4}, small[2] = {8, 8};
+  const hsize_t most[2] = {H5S_UNLIMITED, H5S_UNLIMITED};
+  hid_t file = create("a.h5", H5P_DEFAULT), creation = H5Pcreate(H5P_DATASET_CREATE), space, one;
+  H5Pset_chunk(creation, 2, chunk);
+  space = H5Screate_simple(2, extent, NULL);
+  one = H5Dcreate2(file, "enormous", H5T_NATIVE_INT, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  say("H5Dcreate works", one >= 0);
+  say("H5Dclose", H5Dclose(one));
+  one = H5Dopen2(file, "enormous", H5P_DEFAULT);
+  say("H5Dopen works", one >= 0);
+  say("H5Dclose", H5Dclose(one));
+  H5Sclose(space);
+  one = dataset(file, "d", length);
+  say("H5Dwrite", write_from(one, 1));
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fflush", H5Fflush(file, H5F_SCOPE_GLOBAL));
+  say("H5Ldelete", H5Ldelete(file, "d", H5P_DEFAULT));
+  say("H5Ldelete", H5Ldelete(file, "enormous", H5P_DEFAULT));
+  space = H5Screate_simple(2, small, most);
+  one = H5Dcreate2(file, "grown", H5T_NATIVE_INT, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  say("H5Dcreate works", one >= 0);
+  if (asked("grown")) {
+    say("H5Dset_extent", H5Dset_extent(one, extent));
+    say("H5Dset_extent", H5Dset_extent(one, small));
+  }
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(file));
+  H5Sclose(space);
+  H5Pclose(creation);
+}
+
 static void copied(void) {
   hid_t a = create("a.h5", H5P_DEFAULT), b = create("b.h5", H5P_DEFAULT), one, group;
   one = dataset(b, "d", length);
@@ -543,6 +577,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "unfilled-together") == 0) unfilled_together();
   if (strcmp(argv[1], "missing") == 0) missing();
   if (strcmp(argv[1], "dimensions") == 0) dimensions();
+  if (strcmp(argv[1], "enormous") == 0) enormous();
   if (strcmp(argv[1], "copied") == 0) copied();
   if (strcmp(argv[1], "aligned") == 0) aligned();
   if (strcmp(argv[1], "elsewhere") == 0) elsewhere();

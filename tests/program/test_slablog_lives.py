@@ -161,6 +161,17 @@ def test_a_dataset_may_have_as_many_dimensions_as_hdf5_allows(lives):
     lives("dimensions")
 
 
+def test_a_dataset_may_have_more_bytes_than_63_bits_number(lives):
+    lives("enormous")
+
+
+@pytest.mark.parametrize("connector", [CONNECTOR, CANONICAL], ids=["log", "canonical"])
+def test_no_dataset_grows_beyond_what_63_bits_number(run, tmp_path, connector):
+    done = run("log_lives", ["enormous", "grown"], cwd=tmp_path, env={**os.environ, **connector})
+    assert "H5Dset_extent -1\nH5Dset_extent 0\nH5Dclose 0\nH5Fclose 0\n" in done.stdout
+    assert contents(tmp_path / "a.h5") == {"grown": [[0] * 8] * 8}
+
+
 def test_what_is_pending_in_another_file_is_copied_from_there(lives):
     lives("copied", layouts=[("canonical", CANONICAL)])  # a log refuses H5Ocopy
 

@@ -60,8 +60,10 @@ void* create_in_log(Object& mine, OpenLog& log, const H5VL_loc_params_t* place, 
     return nullptr;
   }
   auto& object = as_object(made);
-  object.creation = hdf5::own(H5Pcopy(creation), H5Pclose, "H5Pcopy", a_dataset);
-  object.dataset = log.log->add(log.location(), describe(number, type, space, creation));
+  or_close(object, [&] {
+    object.creation = hdf5::own(H5Pcopy(creation), H5Pclose, "H5Pcopy", a_dataset);
+    object.dataset = log.log->add(log.location(), describe(number, type, space, creation));
+  });
   return made;
 }
 
@@ -109,9 +111,12 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
                            idle_cache ? access_without_cache() : access, list, nullptr),
         mine, H5I_DATASET);
     if (made == nullptr) return nullptr;
-    as_object(made).mappings = mappings_in(creation);
-    take_created_dataset(as_object(made), type, space, creation);
-    if (idle_cache && is_canonical(as_object(made))) as_object(made).dataset->cache_left_out = true;
+    auto& dataset = as_object(made);
+    or_close(dataset, [&] {
+      dataset.mappings = mappings_in(creation);
+      take_created_dataset(dataset, type, space, creation);
+    });
+    if (idle_cache && is_canonical(dataset)) dataset.dataset->cache_left_out = true;
     return made;
   });
 }
@@ -302,6 +307,12 @@ herr_t set_extent(Object& mine, H5VL_dataset_specific_args_t& args, hid_t list) 
   }
   const auto* size = args.args.set_extent.size;
   const Extent extent(size, size + mine.dataset->extent().size());
+  const Extent chunk = is_canonical(mine) ? mine.log->canonical->chunk_of(*mine.dataset) : Extent();
+  if (!has_numbers_for_all(mine.dataset->element_bytes(), extent, chunk)) {
+    throw Refusal(H5E_DATASET, H5E_CANTSET,
+                  "slablog numbers bytes in 63 bits, and the dataset would have more; make it so "
+                  "large when it is created, or do without the connector");
+  }
   auto& file = *mine.log->file;
   std::optional<CanonicalFile::Cut> cut;
   if (is_canonical(mine)) cut = mine.log->canonical->cut(*mine.dataset, extent);

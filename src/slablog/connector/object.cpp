@@ -455,6 +455,15 @@ bool has_fixed_size(hid_t type) {
   return true;
 }
 
+/// Of a dataset in chunks, else none.
+Extent chunk_of(hid_t creation, std::size_t rank) {
+  if (H5Pget_layout(creation) != H5D_CHUNKED) return {};
+  std::vector<hsize_t> chunk(rank);
+  hdf5::check(H5Pget_chunk(creation, static_cast<int>(rank), chunk.data()), "H5Pget_chunk",
+              "a dataset");
+  return {chunk.begin(), chunk.end()};
+}
+
 void take(Object& object, hid_t type, hid_t space, hid_t creation, bool created, bool owned) {
   if (!belongs_into_log(type, space, creation)) return;
   const auto info = basic_info(object.under, self(object.type), object.connector);
@@ -467,10 +476,27 @@ void take(Object& object, hid_t type, hid_t space, hid_t creation, bool created,
 
 }  // namespace
 
+bool has_numbers_for_all(std::uint64_t element_bytes, const Extent& extent, const Extent& chunk) {
+  auto bytes = static_cast<std::int64_t>(element_bytes);
+  for (std::size_t d = 0; d < extent.size(); ++d) {
+    if (extent[d] == 0) return true;
+    const std::uint64_t length = chunk.empty() ? 1 : chunk[d];
+    const std::uint64_t chunks = (extent[d] - 1) / length + 1;
+    if (__builtin_mul_overflow(bytes, chunks, &bytes)) return false;
+    if (__builtin_mul_overflow(bytes, length, &bytes)) return false;
+  }
+  return true;
+}
+
 bool belongs_into_log(hid_t type, hid_t space, hid_t creation) {
   const auto layout = H5Pget_layout(creation);
-  return H5Sget_simple_extent_type(space) == H5S_SIMPLE && layout != H5D_COMPACT &&
-         layout != H5D_VIRTUAL && H5Pget_external_count(creation) == 0 && has_fixed_size(type);
+  if (H5Sget_simple_extent_type(space) != H5S_SIMPLE || layout == H5D_COMPACT ||
+      layout == H5D_VIRTUAL || H5Pget_external_count(creation) != 0 || !has_fixed_size(type)) {
+    return false;
+  }
+  const Extent extent =
+      hdf5::Space(hdf5::own(H5Scopy(space), H5Sclose, "H5Scopy", "a dataspace")).extent();
+  return has_numbers_for_all(H5Tget_size(type), extent, chunk_of(creation, extent.size()));
 }
 
 void take_created_dataset(Object& object, hid_t type, hid_t space, hid_t creation) {
@@ -515,11 +541,11 @@ void find_dataset(Object& object, bool owned) {
                                         describe(*number, type.get(), space.get(), creation.get()));
 }
 
-void find_opened_dataset(Object& object) {
+void or_close(Object& dataset, const std::function<void()>& act) {
   try {
-    find_dataset(object, true);
+    act();
   } catch (...) {
-    close_object(&object, H5VLdataset_close, H5P_DATASET_XFER_DEFAULT);
+    close_object(&dataset, H5VLdataset_close, H5P_DATASET_XFER_DEFAULT);
     throw;
   }
 }

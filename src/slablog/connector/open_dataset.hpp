@@ -30,7 +30,7 @@ void* open_object(const Object& parent, H5I_type_t& type, hid_t list, const Open
   }
   if (opened == nullptr || type != H5I_DATASET) return opened;
   auto& found = as_object(opened);
-  find_opened_dataset(found);
+  or_close(found, [&] { find_dataset(found, true); });
   if (!alone || found.dataset) return opened;
   H5VLdataset_close(found.under, found.connector, list, nullptr);
   found.under = open_below(type);

@@ -1,6 +1,7 @@
 #include "slablog/connector/object.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -494,9 +495,10 @@ bool belongs_into_log(hid_t type, hid_t space, hid_t creation) {
       layout == H5D_VIRTUAL || H5Pget_external_count(creation) != 0 || !has_fixed_size(type)) {
     return false;
   }
-  const Extent extent =
-      hdf5::Space(hdf5::own(H5Scopy(space), H5Sclose, "H5Scopy", "a dataspace")).extent();
-  return has_numbers_for_all(H5Tget_size(type), extent, chunk_of(creation, extent.size()));
+  std::array<hsize_t, H5S_MAX_RANK> extent;
+  const int rank = H5Sget_simple_extent_dims(space, extent.data(), nullptr);
+  return rank > 0 && has_numbers_for_all(H5Tget_size(type), {extent.begin(), extent.begin() + rank},
+                                         chunk_of(creation, static_cast<std::size_t>(rank)));
 }
 
 void take_created_dataset(Object& object, hid_t type, hid_t space, hid_t creation) {

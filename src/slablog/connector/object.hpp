@@ -203,11 +203,11 @@ struct OpeningFile {
 /// Recognises a dataset whose elements go past HDF5, and a virtual one of the program's own.
 /// `owned`: what is below is closed by closing the object.
 void find_dataset(Object& object, bool owned);
+/// The same of one that was created with these.
+void take_created_dataset(Object& object, hid_t type, hid_t space, hid_t creation);
 /// Closes a dataset that was just opened or created where `act` throws: HDF5 closes no file in
 /// which one is open.
 void or_close(Object& dataset, const std::function<void()>& act);
-/// The same of one that was created with these.
-void take_created_dataset(Object& object, hid_t type, hid_t space, hid_t creation);
 /// Whether 63 bits number all bytes of a dataset, in whole chunks if it has such. HDF5 makes sparse
 /// ones of more.
 bool has_numbers_for_all(std::uint64_t element_bytes, const Extent& extent, const Extent& chunk);

@@ -77,12 +77,7 @@ class PnetcdfReplay : public Replay {
 
   void open(const CapturedEvent& event, bool is_new) {
     const json& file = rank_.file(event.file);
-    mpiio::Hints hints;
-    for (const auto& [key, value] : file.value("hints", json::object()).items()) {
-      if (value.is_string()) hints.emplace_back(key, value.get<std::string>());
-    }
-    hints.insert(hints.end(), context_.settings.hints.begin(), context_.settings.hints.end());
-    const mpiio::Info info(hints);
+    const mpiio::Info info(hints_of(file, context_.settings));
     const int mode = file.value("mode", 0);
     const MPI_Comm comm = context_.comm_of(file).get();
     int id = -1;

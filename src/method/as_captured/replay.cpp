@@ -15,7 +15,9 @@ void Replay::refuse_unopened(std::uint64_t opening) const {
 mpiio::Hints hints_of(const nlohmann::json& file, const Settings& settings) {
   mpiio::Hints hints;
   if (file.contains("hints")) {
-    for (const auto& [key, value] : file["hints"].items()) hints.emplace_back(key, value);
+    for (const auto& [key, value] : file["hints"].items()) {
+      if (value.is_string()) hints.emplace_back(key, value.get<std::string>());
+    }
   }
   hints.insert(hints.end(), settings.hints.begin(), settings.hints.end());
   return hints;

@@ -1,7 +1,6 @@
 #include "slablog/canonical_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <set>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "slablog/plain_file.hpp"
 #include "slablog/transfer.hpp"
 #include "slablog/write_alone.hpp"
+#include "storage/hdf5/filter_pipeline.hpp"
 #include "storage/hdf5/space.hpp"
 #include "storage/posix/file_system.hpp"
 
@@ -76,11 +76,9 @@ bool CanonicalFile::takes(hid_t space, hid_t creation) const {
   // HDF5 2.2.0 writes beyond its memory when it selects points in so many dimensions.
   if (H5Sget_simple_extent_ndims(space) == H5S_MAX_RANK) return false;
   if (H5Pget_layout(creation) == H5D_CONTIGUOUS) return H5Sget_simple_extent_npoints(space) > 0;
-  std::array<hsize_t, H5S_MAX_RANK> chunk;
-  const auto rank = H5Pget_chunk(creation, H5S_MAX_RANK, chunk.data());
   // Chunks of one element are no units of the exchange.
   const auto is_one = [](hsize_t length) { return length == 1; };
-  if (std::all_of(chunk.begin(), chunk.begin() + std::max(0, rank), is_one)) return false;
+  if (std::ranges::all_of(hdf5::chunk_of(creation), is_one)) return false;
   return H5Pall_filters_avail(creation) > 0;
 }
 
@@ -88,10 +86,7 @@ std::shared_ptr<CanonicalDataset> CanonicalFile::described(const Opened& opened)
   const auto found = describe(opened.number, opened.type, opened.space, opened.creation);
   auto dataset = std::make_shared<CanonicalDataset>(std::move(*found));
   if (H5Pget_layout(opened.creation) == H5D_CHUNKED) {
-    std::vector<hsize_t> chunk(dataset->extent().size());
-    hdf5::check(H5Pget_chunk(opened.creation, static_cast<int>(chunk.size()), chunk.data()),
-                "H5Pget_chunk", path_);
-    dataset->chunk.assign(chunk.begin(), chunk.end());
+    dataset->chunk = hdf5::chunk_of(opened.creation);
     dataset->set_grid();
     if (H5Pget_nfilters(opened.creation) > 0) {
       dataset->creation = hdf5::own(H5Pcopy(opened.creation), H5Pclose, "H5Pcopy", path_);

@@ -67,7 +67,7 @@ class MooseFS:
         them are one."""
         # One copy of each chunk: what is asked is how data come there, not whether they survive.
         call("mfssetgoal", "-r", "1", self.folder)
-        size = servers * .9 * shutil.disk_usage(self._data).total
+        size = servers * 0.9 * shutil.disk_usage(self._data).total
         deadline = time.monotonic() + PATIENCE / 5
         for inside in ([], *(node.inside() for node in self.cluster.nodes)):
             while self._size_seen(inside) < size:

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "method/raw/raw_layout.hpp"
+#include "storage/hdf5/filter_pipeline.hpp"
 
 namespace slabmark {
 
@@ -50,13 +51,12 @@ std::string take_text(std::span<const std::uint64_t>& numbers) {
 
 /// The lengths of a chunk without that of time, which must be 1.
 Extent chunk_of(hid_t creation, const hdf5::Dataset& dataset, bool has_time) {
-  std::vector<hsize_t> lengths(H5S_MAX_RANK);
-  const int rank = H5Pget_chunk(creation, H5S_MAX_RANK, lengths.data());
-  hdf5::check(rank, "H5Pget_chunk", a_list);
+  Extent lengths = hdf5::chunk_of(creation);
   if (has_time && lengths.front() != 1) {
     dataset.refuse_layout("has chunks other than one step of its first dimension");
   }
-  return {lengths.begin() + (has_time ? 1 : 0), lengths.begin() + rank};
+  if (has_time) lengths.erase(lengths.begin());
+  return lengths;
 }
 
 }  // namespace

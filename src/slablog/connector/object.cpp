@@ -14,6 +14,7 @@
 #include "slablog/connector/virtual_dataset.hpp"
 #include "slablog/find_datasets.hpp"
 #include "slablog/journal/driver.hpp"
+#include "storage/hdf5/filter_pipeline.hpp"
 
 namespace slabmark::slablog {
 
@@ -456,15 +457,6 @@ bool has_fixed_size(hid_t type) {
   return true;
 }
 
-/// Of a dataset in chunks, else none.
-Extent chunk_of(hid_t creation, std::size_t rank) {
-  if (H5Pget_layout(creation) != H5D_CHUNKED) return {};
-  std::vector<hsize_t> chunk(rank);
-  hdf5::check(H5Pget_chunk(creation, static_cast<int>(rank), chunk.data()), "H5Pget_chunk",
-              "a dataset");
-  return {chunk.begin(), chunk.end()};
-}
-
 void take(Object& object, hid_t type, hid_t space, hid_t creation, bool created, bool owned) {
   if (!belongs_into_log(type, space, creation)) return;
   const auto info = basic_info(object.under, self(object.type), object.connector);
@@ -497,8 +489,9 @@ bool belongs_into_log(hid_t type, hid_t space, hid_t creation) {
   }
   std::array<hsize_t, H5S_MAX_RANK> extent;
   const int rank = H5Sget_simple_extent_dims(space, extent.data(), nullptr);
-  return rank > 0 && has_numbers_for_all(H5Tget_size(type), {extent.begin(), extent.begin() + rank},
-                                         chunk_of(creation, static_cast<std::size_t>(rank)));
+  return rank > 0 &&
+         has_numbers_for_all(H5Tget_size(type), {extent.begin(), extent.begin() + rank},
+                             layout == H5D_CHUNKED ? hdf5::chunk_of(creation) : Extent());
 }
 
 void take_created_dataset(Object& object, hid_t type, hid_t space, hid_t creation) {

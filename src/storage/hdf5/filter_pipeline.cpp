@@ -122,14 +122,14 @@ std::vector<Filter> filters_of(hid_t creation) {
   return filters;
 }
 
-std::vector<hsize_t> chunk_of(hid_t creation) {
+}  // namespace
+
+Extent chunk_of(hid_t creation) {
   std::array<hsize_t, H5S_MAX_RANK> lengths;
   const int rank = H5Pget_chunk(creation, H5S_MAX_RANK, lengths.data());
   check(rank, "H5Pget_chunk", name);
   return {lengths.begin(), lengths.begin() + rank};
 }
-
-}  // namespace
 
 bool filters_edges(hid_t creation) {
   unsigned options = 0;

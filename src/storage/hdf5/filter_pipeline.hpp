@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "geometry/extent.hpp"
 #include "storage/hdf5/handle.hpp"
 
 namespace slabmark::hdf5 {
@@ -15,6 +16,9 @@ namespace slabmark::hdf5 {
 /// One element as HDF5 stores it where nothing was written to a dataset in chunks: zeros where it
 /// would leave it to chance.
 std::vector<std::byte> stored_fill(hid_t type, hid_t creation);
+
+/// Lengths of the chunks of a dataset with chunks, by its creation list.
+Extent chunk_of(hid_t creation);
 
 /// Whether chunks that reach beyond the dataset go through the filters as well: not with
 /// H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS.

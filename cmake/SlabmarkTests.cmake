@@ -86,8 +86,9 @@ function(slabmark_program_tests room tests)
 endfunction()
 
 # Ranks that wait give way to those of tests beside them; Open MPI does so by itself only if one launch has more ranks than
-# cores, MPICH never.
-set(shared_cores_environment OMPI_MCA_mpi_yield_when_idle=1)
+# cores, MPICH never. On one node Open MPI ends up with ob1 anyway, after UCX has looked for networks and clocks, which takes a
+# fifth of a second at each start of a program, of which there are thousands.
+set(shared_cores_environment OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_pml=ob1)
 if(NOT SLABMARK_MPI_IS_OPEN_MPI AND NOT SLABMARK_SANITIZERS)
   add_library(slabmark_yield_when_idle SHARED ${PROJECT_SOURCE_DIR}/cmake/yield_when_idle.c)
   set_target_properties(slabmark_yield_when_idle PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)

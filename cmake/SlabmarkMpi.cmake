@@ -55,8 +55,8 @@ list(JOIN SLABMARK_MPI_EXPORTS "\n" SLABMARK_MPI_EXPORTS)
 find_program(SLABMARK_READELF NAMES ${CMAKE_READELF} readelf)
 function(slabmark_mpi_of library result)
   execute_process(COMMAND ${SLABMARK_READELF} -d ${library} OUTPUT_VARIABLE dynamic ERROR_QUIET)
-  # libmpi.so.40, libmpich.so.12, Cray's libmpi_gnu_91.so.12; not the bindings such as libmpi_cxx.so.40.
-  string(REGEX MATCH "NEEDED[^\n]*\\[(libmpi(ch|_(aocc|cray|gnu|intel|nvidia)[_0-9]*)?\\.so[.0-9]*)\\]" ignored "${dynamic}")
+  # libmpi.so.40, libmpich.so.12, the standard's libmpi_abi.so.1, Cray's libmpi_gnu_91.so.12; not the bindings such as libmpi_cxx.so.40.
+  string(REGEX MATCH "NEEDED[^\n]*\\[(libmpi(ch|_(abi|aocc|cray|gnu|intel|nvidia)[_0-9]*)?\\.so[.0-9]*)\\]" ignored "${dynamic}")
   set(${result} "${CMAKE_MATCH_1}" PARENT_SCOPE)
 endfunction()
 

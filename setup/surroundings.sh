@@ -67,11 +67,13 @@ mpi_identity() {
     $2 == "MPICH_VERSION" { mpich = $3 }
     $2 == "MVAPICH2_VERSION" { mvapich = $3 }
     $2 == "I_MPI_VERSION" { intel = $3 }
+    $2 == "MPI_ABI_VERSION" { abi = $3 }
     END {
       if (major != "") print "openmpi-" major "." minor "." release
       else if (intel != "") print "intelmpi-" intel
       else if (mvapich != "") print "mvapich2-" mvapich
       else if (mpich != "") print "mpich-" mpich
+      else if (abi != "") print "mpi-abi-" abi
       else exit 1
     }'
 }

@@ -28,6 +28,8 @@ std::string mpi_of_build() {
   return "MVAPICH2 " MVAPICH2_VERSION;
 #elif defined MPICH_VERSION
   return "MPICH " MPICH_VERSION;
+#elif defined MPI_ABI_VERSION
+  return fmt::format("any MPI with the standard ABI {}.{}", MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
 #else
   return fmt::format("MPI {}.{}", MPI_VERSION, MPI_SUBVERSION);
 #endif

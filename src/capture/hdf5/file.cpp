@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include <mpi.h>
@@ -19,6 +20,19 @@ namespace {
 std::map<unsigned long, Id>& openings() {
   static auto& all = *new std::map<unsigned long, Id>;  // HDF5 may end after static objects
   return all;
+}
+
+#ifdef MPI_ABI_VERSION
+constexpr bool for_standard_abi = true;
+#else
+constexpr bool for_standard_abi = false;
+#endif
+
+/// Whether MPI's functions in `library` take the handles of the standard ABI.
+bool has_standard_abi(void* library) {
+  Dl_info found{};
+  return dladdr(dlsym(library, "PMPI_Comm_size"), &found) != 0 && found.dli_fname != nullptr &&
+         std::string_view(found.dli_fname).find("libmpi_abi") != std::string_view::npos;
 }
 
 /// MPI's functions as HDF5 has them. A serial HDF5 has none, and nothing is loaded for it.
@@ -40,12 +54,13 @@ struct Mpi {
       found = reinterpret_cast<std::remove_reference_t<decltype(found)>>(address);
       return found != nullptr;
     };
-    // Open MPI's handles are addresses within it, others' are numbers. (Named by MPI's own words,
-    // they would tie this library to MPI.)
+    // Open MPI's handles are addresses within it, others' are numbers, and the standard ABI's others
+    // again. (Named by MPI's own words, they would tie this library to MPI.)
 #ifdef OPEN_MPI
     const bool is_ours = find("ompi_mpi_comm_world", world) && find("ompi_mpi_info_null", no_info);
 #else
-    const bool is_ours = dlsym(library, "ompi_mpi_comm_world") == nullptr;
+    const bool is_ours = dlsym(library, "ompi_mpi_comm_world") == nullptr &&
+                         has_standard_abi(library) == for_standard_abi;
     world = MPI_COMM_WORLD;
     no_info = MPI_INFO_NULL;
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
+#include "parallel/program.hpp"
 #include "storage/posix/file_system.hpp"
 
 namespace slabmark::mpiio {
@@ -134,8 +135,11 @@ std::string mpi_io_implementation(const std::string&) { return "ROMIO"; }
 
 #else
 
+// Of the standard ABI, say, so what it runs on counts.
 std::string mpi_io_implementation(const std::string&) {
-  return "unknown (neither Open MPI nor of MPICH's family)";
+  const std::string mpi = mpi_library_version();
+  const bool of_mpich = mpi.find("MPICH") != mpi.npos || mpi.starts_with("Intel");
+  return of_mpich ? "ROMIO" : "unknown (neither Open MPI nor of MPICH's family)";
 }
 
 #endif

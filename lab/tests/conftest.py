@@ -20,7 +20,7 @@ from slabmark import records  # noqa: E402
 _spec = importlib.util.spec_from_file_location("program_fixtures", LAB.parent / "tests" / "program" / "conftest.py")
 _fixtures = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_fixtures)
-run, sentence, real_data = _fixtures.run, _fixtures.sentence, _fixtures.real_data
+run, sentence, real_data, processes = _fixtures.run, _fixtures.sentence, _fixtures.real_data, _fixtures.processes
 
 
 needs_pnetcdf = pytest.mark.skipif(

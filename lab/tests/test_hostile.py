@@ -13,7 +13,7 @@ import sys
 import time
 
 import pytest
-from conftest import LAB, record, write_records
+from conftest import LAB, processes, record, write_records
 from slabmark import command_line, decomposition, errors
 from test_sweep import DIRECTLY, STUDY, write_study
 
@@ -247,9 +247,9 @@ def test_interrupted_advice_leaves_nothing_and_nobody(tmp_path, number):
         time.sleep(0.05)
     process.send_signal(number)
     process.communicate(timeout=60)
-    left = subprocess.run(["pgrep", "-f", str(tmp_path / "slabmark-bench")], capture_output=True, text=True).stdout.split()
+    left = processes(lambda words: str(tmp_path / "slabmark-bench") in words)
     for stubborn in left:
-        os.kill(int(stubborn), signal.SIGKILL)
+        os.kill(stubborn, signal.SIGKILL)
     assert process.returncode == 128 + number and not left
     assert list(output.iterdir()) == []
 

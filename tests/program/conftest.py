@@ -84,6 +84,19 @@ def on_ranks(cases, later=()):
     return [(case, 1) for case in names] + [(case, 4) for case in dict.fromkeys([names[0], *later])]
 
 
+def processes(matches):
+    """[id] of the processes here whose command line, a list of words, `matches`, in order. (pgrep is not everywhere.)"""
+    found = []
+    for place in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words = (place / "cmdline").read_text(errors="replace").split("\0")
+        except OSError:
+            continue  # it has ended
+        if matches(words):
+            found.append(int(place.name))
+    return sorted(found)
+
+
 WITHOUT_PNETCDF = os.environ.get("SLABMARK_WITH_PNETCDF") == "0"
 needs_pnetcdf = pytest.mark.skipif(WITHOUT_PNETCDF, reason="this build has no PnetCDF, and this test uses it or .nc maps")
 

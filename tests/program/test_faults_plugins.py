@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import OWN_TMPDIR
+from conftest import OWN_TMPDIR, processes
 from seism_core import lines, made, pnetcdf, slice_
 
 CODE = """
@@ -107,15 +107,14 @@ def test_a_rank_that_is_stopped_is_ended_by_the_deadline_of_the_others(tmp_path)
     program = pathlib.Path(os.environ["SLABMARK_BIN"]) / "seism-core-slice"
     launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
     (tmp_path / "long.in").write_text(lines(4, "never_fill", time=200000))
-    process = subprocess.Popen([OWN_TMPDIR, *launcher, "-n", "4", program, "--input", "long.in", "--deadline", "10"],
+    process = subprocess.Popen([OWN_TMPDIR, *launcher, "-n", "4", program, "--input", tmp_path / "long.in", "--deadline", "10"],
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                cwd=tmp_path, start_new_session=True)
     try:
         while not made(tmp_path) and process.poll() is None:
             time.sleep(0.02)
-        ranks = subprocess.run(["pgrep", "-s", str(process.pid), "seism-core-slic"], stdout=subprocess.PIPE,
-                               text=True).stdout.split()
-        os.kill(int(ranks[2]), signal.SIGSTOP)
+        ranks = processes(lambda words: words[0] == str(program) and str(tmp_path / "long.in") in words)
+        os.kill(ranks[2], signal.SIGSTOP)
         out, errors = process.communicate(timeout=120)
     finally:
         os.killpg(process.pid, signal.SIGKILL) if process.poll() is None else None

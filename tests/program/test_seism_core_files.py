@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import OWN_TMPDIR
+from conftest import OWN_TMPDIR, processes
 from seism_core import check, elements, gaussian, lines, made, pnetcdf, slice_, soon, value
 
 
@@ -82,17 +82,16 @@ def stopped(tmp_path):
         launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
         text = lines(4, "never_fill", *switches, time=200000)  # for longer than all this takes
         (tmp_path / "long.in").write_text(text)
-        process = subprocess.Popen([OWN_TMPDIR, *launcher, "-n", "4", program, "--input", "long.in"], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
-                                   start_new_session=True)
+        process = subprocess.Popen([OWN_TMPDIR, *launcher, "-n", "4", program, "--input", tmp_path / "long.in"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                   cwd=tmp_path, start_new_session=True)
         try:
             needed = 4 if switches else 1
             # How subfiles are called is known when they are there, so they are removed in an emergency from then on.
             while (len(made(tmp_path)) < needed or not has_data(tmp_path)) and process.poll() is None:
                 time.sleep(0.02)
             names = made(tmp_path)
-            ranks = [int(word) for word in subprocess.run(["pgrep", "-s", str(process.pid), "seism-core-slic"],
-                                                          stdout=subprocess.PIPE, text=True).stdout.split()]
+            ranks = processes(lambda words: words[0] == str(program) and str(tmp_path / "long.in") in words)
             how(process, ranks)
             _, errors = process.communicate(timeout=30)
         finally:

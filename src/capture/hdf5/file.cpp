@@ -22,6 +22,7 @@ std::map<unsigned long, Id>& openings() {
   return all;
 }
 
+#ifndef OPEN_MPI
 #ifdef MPI_ABI_VERSION
 constexpr bool for_standard_abi = true;
 #else
@@ -34,6 +35,7 @@ bool has_standard_abi(void* library) {
   return dladdr(dlsym(library, "PMPI_Comm_size"), &found) != 0 && found.dli_fname != nullptr &&
          std::string_view(found.dli_fname).find("libmpi_abi") != std::string_view::npos;
 }
+#endif
 
 /// MPI's functions as HDF5 has them. A serial HDF5 has none, and nothing is loaded for it.
 struct Mpi {
@@ -54,8 +56,8 @@ struct Mpi {
       found = reinterpret_cast<std::remove_reference_t<decltype(found)>>(address);
       return found != nullptr;
     };
-    // Open MPI's handles are addresses within it, others' are numbers, and the standard ABI's others
-    // again. (Named by MPI's own words, they would tie this library to MPI.)
+    // Open MPI's handles are addresses within it, others' are numbers, and the standard ABI's
+    // others again. (Named by MPI's own words, they would tie this library to MPI.)
 #ifdef OPEN_MPI
     const bool is_ours = find("ompi_mpi_comm_world", world) && find("ompi_mpi_info_null", no_info);
 #else

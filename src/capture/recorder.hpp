@@ -44,8 +44,12 @@ class Call {
   /// Whether the program itself makes it, not a library below another captured call; and recording
   /// is on.
   bool is_programs() const noexcept { return programs_; }
+  /// The same, also where recording was on and has ended early, as for want of space, which may be
+  /// on some ranks alone: what interposers ask the ranks together, all of them go on asking.
+  bool is_outermost() const noexcept { return outermost_; }
 
  private:
+  bool outermost_;
   bool programs_;
 };
 

@@ -423,6 +423,34 @@ def test_a_spool_without_space_is_told_once_and_the_program_goes_on(run, tmp_pat
     assert told.startswith("slabmark capture: ") and "No space left" in told
 
 
+EACH_ITS_OWN = """
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 0 ] || export SLABMARK_CAPTURE="$FULL"
+exec "$@"
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+@pytest.mark.parametrize("level", ["hdf5", "mpiio", "ordered"])
+def test_a_rank_without_space_for_its_spool_holds_up_no_other(run, tmp_path, level):
+    """What capture asks the ranks of a file together, it goes on asking where it no longer records on one of them."""
+    (tmp_path / "script").write_text(EACH_ITS_OWN)
+    full = tmp_path / "full.pattern"
+    spool = pathlib.Path(f"{full}.parts") / f"{os.uname().nodename}.spool"
+    spool.parent.mkdir()
+    spool.symlink_to("/dev/full")
+    settings = [f"{key}={value}" for key, value in environment(tmp_path / "run.pattern", FULL=str(full)).items()]
+    words = ["capture_mpiio", tmp_path / "f", 3, 30] if level == "ordered" else ["capture_beside", level, tmp_path / "f", tmp_path / "log", 3]
+    done = run("/usr/bin/env", [*settings, "sh", tmp_path / "script", BIN / words[0], *words[1:]], ranks=2)
+    assert done.returncode == 0, done.stderr
+    assert "No space left" in done.stderr
+    merge = ["merge", f"{tmp_path / 'run.pattern'}.parts", "-o", tmp_path / "run.pattern", "--allow-missing"]
+    run("slabmark-pattern", merge).check_returncode()
+    shown = run("slabmark-pattern", ["show", tmp_path / "run.pattern", "--rank", 1]).stdout.splitlines()
+    calls = collections.Counter(json.loads(line).get("call") for line in shown)
+    expected = {"hdf5": ("H5Dwrite", 3), "mpiio": ("MPI_File_write_at_all", 3), "ordered": ("MPI_File_write_ordered", 4)}[level]
+    assert calls[expected[0]] == expected[1]
+
+
 LIVES = [("closed-first", "0"), ("closed-first", "3"), ("left-open", "dataset"), ("left-open", "attribute", "flush"),
          ("left-open", "file"), ("twice", "open"), ("twice", "reopen"), ("mounted",), ("mounted", "closed", "stays"),
          ("external",), ("external", "open"), ("linked-first",), ("aligned", "65536", "1048576", "100000"), ("elsewhere",),

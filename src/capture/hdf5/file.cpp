@@ -185,7 +185,8 @@ template <class Open>
 void* opened(const Call& call, const char* function, const char* effect, const char* path,
              unsigned flags, hid_t creation, hid_t access, void** request, const Open& open) {
   nlohmann::json description;
-  if (call.is_programs()) description = describe_file(path, creation, access);
+  // Asks for the communicator, which HDF5 duplicates: one rank less, and the others would hang.
+  if (call.is_outermost()) description = describe_file(path, creation, access);
   const Lower lower(access);
   auto* under = open(lower.access());
   if (under == nullptr) {

@@ -78,6 +78,12 @@ MPI_Comm own_comm(MPI_File file, OpenFile& open) {
   return open.comm;
 }
 
+/// Whether this rank looks where a call begins. By Pointer::ordered the ranks do so together: all,
+/// also one whose recording has ended.
+bool takes_part(const Call& call, Pointer pointer) {
+  return pointer == Pointer::ordered ? call.is_outermost() : call.is_programs();
+}
+
 /// Makes the shared pointer this process's own until the file is closed: what lies between asking
 /// for it and the call that moves it is one step among all captured processes that see the lock.
 /// Negative where there can be none.
@@ -118,7 +124,7 @@ nlohmann::json hints_of(MPI_Info info) {
 
 void opened(const Call& call, MPI_Comm comm, const char* path, int mode, MPI_Info info, int error,
             MPI_File file) {
-  if (!call.is_programs()) return;
+  if (!call.is_outermost()) return;
   know_rank();
   const auto id = define_call("MPI_File_open", (mode & MPI_MODE_CREATE) != 0 ? "create" : "open");
   int ranks = 1;
@@ -136,7 +142,7 @@ void opened(const Call& call, MPI_Comm comm, const char* path, int mode, MPI_Inf
 }
 
 void closed(const Call& call, MPI_File file, int error) {
-  if (!call.is_programs()) return;
+  if (!call.is_outermost()) return;
   const std::lock_guard guard(state().mutex);
   const auto found = state().files.find(file);
   if (found == state().files.end()) return;
@@ -150,7 +156,7 @@ void closed(const Call& call, MPI_File file, int error) {
 
 void view_set(const Call& call, MPI_File file, MPI_Offset displacement, MPI_Datatype etype,
               MPI_Datatype filetype, const char* representation, int error) {
-  auto* const open = call.is_programs() ? find_file(file) : nullptr;
+  auto* const open = call.is_outermost() ? find_file(file) : nullptr;
   if (open == nullptr) return;
   MPI_Count etype_bytes = 1;
   TypeMap map;
@@ -197,7 +203,9 @@ void called(const Call& call, const char* name, const char* effect, MPI_File fil
 
 Transfer::Transfer(const Call& call, MPI_File file, Pointer pointer, MPI_Offset offset,
                    MPI_Count count, MPI_Datatype type)
-    : file_(call.is_programs() ? find_file(file) : nullptr), pointer_(pointer), count_(count) {
+    : file_(takes_part(call, pointer) ? find_file(file) : nullptr),
+      pointer_(pointer),
+      count_(count) {
   if (file_ == nullptr) return;
   is_apart_ = take_apart(type, memory_);
   offset_ = find_offset(file, pointer, offset, count * memory_.size / file_->view.etype_bytes());
@@ -242,7 +250,7 @@ void Transfer::done(const char* name, unsigned flags, int error, const MPI_Reque
     close(lock_);
     lock_ = -1;
   }
-  if (file_ == nullptr) return;
+  if (file_ == nullptr || !is_on()) return;
   if (!is_apart_ || !offset_ || !file_->view_problem.empty()) {
     count_uncaptured(std::string(name) + (!is_apart_ ? " with a type that MPI does not take apart"
                                           : !offset_ ? " at a place that could not be found out"

@@ -179,6 +179,8 @@ class Recorder {
   }
 
   bool on() const { return on_; }
+  /// Whether it was, at least at first.
+  bool was_on() const { return spool_ != nullptr; }
   /// The child of a fork: its threads and the spool are its parent's.
   bool is_child() const { return is_child_; }
   void count_of_child() {
@@ -467,7 +469,8 @@ class Recorder {
 }  // namespace
 
 Call::Call() noexcept
-    : programs_(depth++ == 0 && (Recorder::the().on() || Recorder::the().is_child())) {
+    : outermost_(depth++ == 0 && Recorder::the().was_on()),
+      programs_(outermost_ && (Recorder::the().on() || Recorder::the().is_child())) {
   if (programs_) call_began = Clock::now();
 }
 

@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 from slabmark import apply, files, launch, programs
 from slabmark.errors import InputError, LabError
@@ -72,10 +73,9 @@ def main(arguments, console):
     spool = make_room(output, arguments.overwrite)
     told, more = launch.forward(command, variables)
     status = run(program, told, apply.environment_of_user() | more)
-    if not any(spool.glob("*.spool")):
+    if not any(path.stat().st_size for path in spool.glob("*.spool")):
+        print(f"slabmark capture: nothing was captured: {why_nothing(spool, levels(arguments))}.", file=sys.stderr)
         shutil.rmtree(spool, ignore_errors=True)
-        print("slabmark capture: nothing was captured: the program opened no file through a library that was stood in for "
-              f"({', '.join(levels(arguments))}).", file=sys.stderr)
         return status or 1
     try:
         merge(spool, output, arguments, command)
@@ -176,6 +176,19 @@ def run(program, command, environment):
             if number != signal.SIGINT:  # which a terminal has sent to the command, too
                 process.send_signal(number)
     return 128 - status if status < 0 else status
+
+
+def why_nothing(spool, chosen):
+    """Of a program that left nothing: it did nothing of what is captured, or could not write it."""
+    try:
+        with tempfile.TemporaryFile(dir=spool) as probe:
+            probe.write(b"x")
+    except FileNotFoundError:
+        return f"'{spool}', to which the program wrote what it did, was removed"
+    except OSError as error:
+        return f"'{spool}' cannot be written: {error.strerror}"
+    return ("the program opened no file through a library that was stood in for "
+            f"({', '.join(chosen)}), or says above why it could not write to '{spool}'")
 
 
 def merge(spool, output, arguments, command):

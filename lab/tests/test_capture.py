@@ -1,5 +1,6 @@
 """slabmark capture: what is set, what is refused, and a program that is run and merged."""
 
+import errno
 import json
 import os
 import pathlib
@@ -66,6 +67,19 @@ def test_what_cannot_work_is_refused(built, arguments, monkeypatch, words, envir
         monkeypatch.setenv(name, value)
     with pytest.raises(InputError, match=reason):
         capture.settings(pathlib.Path("/r/run.pattern"), arguments(*words))
+
+
+def test_of_nothing_that_was_captured_it_is_said_why(tmp_path, monkeypatch):
+    spool = tmp_path / "run.pattern.parts"
+    assert capture.why_nothing(spool, ["posix"]).endswith("was removed")
+    spool.mkdir()
+    assert "opened no file through a library that was stood in for (posix), or says above" in capture.why_nothing(spool, ["posix"])
+
+    def full(**_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(capture.tempfile, "TemporaryFile", full)
+    assert capture.why_nothing(spool, ["posix"]) == f"'{spool}' cannot be written: No space left on device"
 
 
 def test_one_of_several_launches_is_chosen_where_they_are_merged_and_the_others_stay(tmp_path, arguments, monkeypatch):

@@ -423,6 +423,66 @@ def test_a_spool_without_space_is_told_once_and_the_program_goes_on(run, tmp_pat
     assert told.startswith("slabmark capture: ") and "No space left" in told
 
 
+FAILING_STORAGE = """
+import os, random, resource, shutil, sys
+
+how, parts, spool = sys.argv[1:]
+random.seed(1)
+
+
+def limit(what, number):
+    resource.setrlimit(what, (number, resource.getrlimit(what)[1]))
+
+
+if how == "folder":
+    os.makedirs(spool)
+elif how == "size":
+    limit(resource.RLIMIT_FSIZE, 16 * 1024)
+elif how == "disk":
+    with open(parts + "/others", "wb", buffering=0) as others:
+        while others.write(bytes(4096)) == 4096 and os.statvfs(parts).f_bavail > 3:
+            pass
+file = os.open("/dev/null", os.O_RDONLY)
+os.close(file)
+if how == "descriptors":
+    limit(resource.RLIMIT_NOFILE, file + 1)
+for step in range(20):
+    assert os.open("data", os.O_CREAT | os.O_RDWR, 0o666) == file
+    for _ in range(4000):
+        assert os.pwrite(file, b"x" * random.randrange(1, 300), random.randrange(10000))
+    os.close(file)
+    if how == "removed" and step == 10:
+        shutil.rmtree(parts)
+if how == "disk":
+    os.remove(parts + "/others")
+print("went on")
+"""
+STORAGE = {"folder": "Is a directory", "size": "File too large", "descriptors": "Too many open files",
+           "removed": "No such file or directory", "disk": "No space left on device"}
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+@pytest.mark.parametrize("how", STORAGE)
+def test_storage_of_the_spool_that_fails_is_told_once_and_the_program_goes_on(run, request, tmp_path, how):
+    (tmp_path / "script.py").write_text(FAILING_STORAGE)
+    parts, pattern = tmp_path / "disk/run.pattern.parts", tmp_path / "disk/run.pattern"
+    parts.parent.mkdir()
+    disk = {"preexec_fn": request.getfixturevalue("small_disk")(parts.parent)} if how == "disk" else {}
+    settings = [f"{key}={value}" for key, value in environment(pattern, SLABMARK_CAPTURE_POSIX="on").items()]
+    # What a disk of its own holds is seen by these processes alone.
+    script = f'mkdir "{parts}"; "$@"; status=$?; [ {how} != disk ] || "{BIN}/slabmark-pattern" merge "{parts}" -o "{pattern}"; exit $status'
+    done = run("/usr/bin/env", ["sh", "-c", script, "sh", "/usr/bin/env", *settings, sys.executable, "-B", tmp_path / "script.py", how, parts,
+                                parts / f"{os.uname().nodename}.spool"], cwd=tmp_path, **disk)
+    assert done.returncode == 0, done.stderr
+    assert "went on" in done.stdout
+    told = [line for line in done.stderr.splitlines() if line.startswith("slabmark capture: ")]
+    assert len(told) == 1 and STORAGE[how] in told[0], done.stderr
+    if how == "disk":
+        assert "ended early" in done.stdout, done.stdout + done.stderr
+    if how == "removed":
+        assert not parts.exists()
+
+
 EACH_ITS_OWN = """
 [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 0 ] || export SLABMARK_CAPTURE="$FULL"
 exec "$@"

@@ -4,6 +4,8 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
+#include <ctime>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -21,6 +23,47 @@ std::uint64_t draw_number() {
   if (getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number) return number;
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   return static_cast<std::uint64_t>(now) ^ static_cast<std::uint64_t>(getpid()) << 40;
+}
+
+/// While it lives, what goes beyond the process's limit for the size of a file (RLIMIT_FSIZE) fails
+/// as on a full disk: the signal that comes with it would end the program.
+class NoSignalOfSize {
+ public:
+  NoSignalOfSize() {
+    sigset_t pending;
+    sigpending(&pending);
+    is_programs_ = sigismember(&pending, SIGXFSZ) == 1;
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  ~NoSignalOfSize() {
+    const int kept = errno;
+    const timespec at_once{};
+    while (!is_programs_ && sigtimedwait(&signal_, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = kept;
+  }
+  NoSignalOfSize(const NoSignalOfSize&) = delete;
+  NoSignalOfSize& operator=(const NoSignalOfSize&) = delete;
+
+ private:
+  sigset_t signal_, before_;
+  bool is_programs_;  ///< one that waits already
+};
+
+/// In one write, since other processes of the node append to the same file. What that leaves goes
+/// in another, which says why. False, with errno.
+bool append(int file, std::span<const std::uint8_t> bytes) {
+  const NoSignalOfSize quiet;
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written > 0) bytes = bytes.subspan(static_cast<std::size_t>(written));
+    if (written == 0) errno = ENOSPC;
+    if (written == 0 || (written < 0 && errno != EINTR)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -59,10 +102,11 @@ bool Spool::write() {
   const bool is_there = file_ >= 0 && fstat(file_, &now) == 0 && now.st_ino == opened_.st_ino &&
                         now.st_dev == opened_.st_dev;
   if (!is_there && !open()) return false;
-  // One write for all: other processes of the node append to the same file.
-  const ssize_t written = ::write(file_, out_.data(), out_.size());
-  const bool whole = written == static_cast<ssize_t>(out_.size());
-  if (written >= 0 && !whole) errno = ENOSPC;
+  if (is_there && now.st_nlink == 0) {  // who removed it would not find what is written now
+    errno = ENOENT;
+    return false;
+  }
+  const bool whole = append(file_, out_);
   out_.clear();
   return whole;
 }
@@ -71,6 +115,7 @@ std::atomic<std::uint64_t>* Spool::calls_of_children() {
   using Count = std::atomic<std::uint64_t>;
   static_assert(Count::is_always_lock_free && sizeof(Count) == sizeof(std::uint64_t));
   if (!make_folder()) return nullptr;
+  const NoSignalOfSize quiet;
   const int file = ::open(path_of_children().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, file_mode);
   if (file < 0) return nullptr;
   // Space is taken now: a disk that is full later must not end the child by a signal.

@@ -6,6 +6,10 @@
  *
  * in runs FIRST-LAST. It knows nothing of capture.
  * With KILLED in its environment it waits a moment before the last call, and then ends by SIGKILL.
+ *
+ * capture_mpiio FILE refused|refused-empty: calls with arguments that are wrong, or seldom, of
+ * which it prints the class of the error that MPI returns. The latter with an etype without
+ * elements, too.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -78,8 +82,57 @@ static void print_bytes(const struct type* type, long first, long count, long di
   }
 }
 
+static void say(const char* call, int error) {
+  int class;
+  MPI_Error_class(error, &class);
+  printf("%s %d\n", call, class);
+}
+
+static void make_refused_calls(const char* path, int with_empty_etype) {
+  int data[64] = {0};
+  MPI_Datatype column, empty;
+  MPI_File file;
+  MPI_Request request;
+  MPI_Status* const none = MPI_STATUS_IGNORE;
+  MPI_Type_vector(4, 1, 3, MPI_INT, &column);
+  MPI_Type_contiguous(0, MPI_INT, &empty);
+  MPI_Type_commit(&column);
+  MPI_Type_commit(&empty);
+  say("two ways of opening",
+      MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+  MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  say("no type", MPI_File_write_at(file, 0, data, 1, MPI_DATATYPE_NULL, none));
+  say("no type, posted", MPI_File_iwrite_at(file, 0, data, 1, MPI_DATATYPE_NULL, &request));
+  say("no type, ordered", MPI_File_write_ordered(file, data, 1, MPI_DATATYPE_NULL, none));
+  say("negative count", MPI_File_write_at(file, 0, data, -1, column, none));
+  say("negative offset", MPI_File_write_at(file, -5, data, 1, MPI_INT, none));
+  say("view of no type",
+      MPI_File_set_view(file, 0, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, "native", MPI_INFO_NULL));
+  say("view", MPI_File_set_view(file, 0, MPI_INT, column, "native", MPI_INFO_NULL));
+  say("negative offset in a view", MPI_File_write_at(file, -5, data, 2, MPI_INT, none));
+  say("far negative offset in a view", MPI_File_write_at(file, -500000, data, 2, MPI_INT, none));
+  say("negative seek", MPI_File_seek(file, -100, MPI_SEEK_SET));
+  say("nothing", MPI_File_write_at(file, 0, data, 3, empty, none));
+  if (with_empty_etype) {
+    say("empty view", MPI_File_set_view(file, 0, empty, empty, "native", MPI_INFO_NULL));
+    say("nothing in an empty view", MPI_File_write_at(file, 0, data, 3, empty, none));
+    say("view again", MPI_File_set_view(file, 0, MPI_INT, column, "native", MPI_INFO_NULL));
+  }
+  say("posted", MPI_File_iwrite_at(file, 1, data, 3, MPI_INT, &request));
+  MPI_Wait(&request, none);
+  say("no file", MPI_File_write_at(MPI_FILE_NULL, 0, data, 3, MPI_INT, none));
+  MPI_File_close(&file);
+  MPI_Type_free(&column);
+  MPI_Type_free(&empty);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  if (strncmp(argv[2], "refused", 7) == 0) {
+    make_refused_calls(argv[1], strcmp(argv[2], "refused-empty") == 0);
+    MPI_Finalize();
+    return 0;
+  }
   int rank, ranks, i;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -172,6 +172,22 @@ def recorded_of_mpi_io(events):
     return recorded, shared
 
 
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+@pytest.mark.parametrize("words", ["refused", "refused-empty"])
+def test_what_mpi_refuses_it_refuses_with_the_same_codes(run, captured, tmp_path, words):
+    """By a code that the program gets, in Open MPI's own MPI-IO and in ROMIO; and the pattern is played."""
+    romio = {"OMPI_MCA_io": "^ompio"} if words == "refused-empty" else {}
+    native = run("/usr/bin/env", [*(f"{key}={value}" for key, value in romio.items()), BIN / "capture_mpiio", tmp_path / "own", words])
+    assert native.returncode == 0, native.stderr
+    done, [events] = captured("capture_mpiio", [tmp_path / "own", words], **romio)
+    assert done.stdout == native.stdout
+    failed = [event for event in events if "failed" in event.get("flags", ()) and "selection" in event]
+    assert len(failed) > 3 and {event["selection"] for event in failed} == {"nothing"}
+    assert [event["request"] for event in events if "request" in event] == [1]
+    [played] = play(run, tmp_path, "mpiio", 1)
+    assert played.stat().st_size == 40
+
+
 def recorded_of_posix(events):
     """In the words of the lines that capture_posix prints."""
     return [[event["call"], pathlib.Path(event["file"]).name, str(event["selection"]["starts"][0][0]),

@@ -240,6 +240,7 @@ bool is_known(int combiner) {
 }  // namespace
 
 bool take_apart(MPI_Datatype type, TypeMap& map) {
+  if (type == MPI_DATATYPE_NULL) return false;  // of which MPI is not to be asked: it may abort
   MPI_Count lower = 0, extent = 0, size = 0;
   if (PMPI_Type_get_extent_x(type, &lower, &extent) != MPI_SUCCESS ||
       PMPI_Type_size_x(type, &size) != MPI_SUCCESS) {

@@ -27,7 +27,8 @@ struct TypeMap {
   std::int64_t size = 1;     ///< bytes of all runs
 };
 
-/// Takes a datatype apart, whatever it was made by. False where MPI does not say how it was made.
+/// Takes a datatype apart, whatever it was made by. False where MPI does not say how it was made,
+/// and of none (MPI_DATATYPE_NULL).
 /// Asks MPI by the names of its profiling interface.
 bool take_apart(MPI_Datatype type, TypeMap& map);
 

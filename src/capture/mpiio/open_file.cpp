@@ -1,5 +1,6 @@
 #include "capture/mpiio/open_file.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -72,9 +73,13 @@ MPI_Comm own_comm(MPI_File file, OpenFile& open) {
   std::vector<int> in_world(ranks.size());
   PMPI_Comm_group(MPI_COMM_WORLD, &of_world);
   PMPI_Group_translate_ranks(of_file, size, ranks.data(), of_world, in_world.data());
-  PMPI_Group_incl(of_world, size, in_world.data(), &group);
-  PMPI_Comm_create_group(MPI_COMM_WORLD, group, tag, &open.comm);
-  for (MPI_Group* const each : {&of_file, &of_world, &group}) PMPI_Group_free(each);
+  // Not with processes that were spawned, which are in another world.
+  if (std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) == in_world.end()) {
+    PMPI_Group_incl(of_world, size, in_world.data(), &group);
+    PMPI_Comm_create_group(MPI_COMM_WORLD, group, tag, &open.comm);
+    PMPI_Group_free(&group);
+  }
+  for (MPI_Group* const each : {&of_file, &of_world}) PMPI_Group_free(each);
   return open.comm;
 }
 
@@ -163,6 +168,7 @@ void view_set(const Call& call, MPI_File file, MPI_Offset displacement, MPI_Data
   Boxes period;
   if (error == MPI_SUCCESS) {
     PMPI_Type_size_x(etype, &etype_bytes);
+    etype_bytes = std::max<MPI_Count>(etype_bytes, 1);  // ROMIO takes one without elements
     open->view_problem = "";
     if (!take_apart(filetype, map)) {
       open->view_problem = "MPI_File_set_view with a type that MPI does not take apart";
@@ -220,6 +226,7 @@ std::optional<MPI_Offset> Transfer::find_offset(MPI_File file, Pointer pointer, 
   MPI_Offset found = 0;
   switch (pointer) {
     case Pointer::explicitly:
+      if (offset < 0) return std::nullopt;  // OMPIO does not say that it has failed
       return offset;
     case Pointer::individual:
       if (PMPI_File_get_position(file, &found) != MPI_SUCCESS) return std::nullopt;
@@ -251,31 +258,35 @@ void Transfer::done(const char* name, unsigned flags, int error, const MPI_Reque
     lock_ = -1;
   }
   if (file_ == nullptr || !is_on()) return;
-  if (!is_apart_ || !offset_ || !file_->view_problem.empty()) {
+  const bool is_made = error == MPI_SUCCESS;  // else its arguments may be anything
+  if (is_made && (!is_apart_ || !offset_ || !file_->view_problem.empty())) {
     count_uncaptured(std::string(name) + (!is_apart_ ? " with a type that MPI does not take apart"
                                           : !offset_ ? " at a place that could not be found out"
                                                      : " through such a view"));
     return;
   }
-  const auto& view = file_->view;
-  const auto bytes = count_ * memory_.size;
   Boxes selection(1);
   Boxes memory(1);
-  to_boxes(view.bytes_of_file(*offset_ * view.etype_bytes(), bytes), selection);
-  const auto runs = repeated(memory_, count_);
-  const bool is_dense = runs.empty() || (runs.size() == 1 && runs[0].offset == 0);
-  if (!is_dense) to_boxes(runs, memory);
-  const std::int64_t arguments[] = {*offset_};
+  bool is_dense = true;
+  if (is_made) {
+    const auto& view = file_->view;
+    const auto bytes = count_ * memory_.size;
+    to_boxes(view.bytes_of_file(*offset_ * view.etype_bytes(), bytes), selection);
+    const auto runs = repeated(memory_, count_);
+    is_dense = runs.empty() || (runs.size() == 1 && runs[0].offset == 0);
+    if (!is_dense) to_boxes(runs, memory);
+  }
+  const std::int64_t arguments[] = {offset_.value_or(0)};
   const bool has_argument = pointer_ != Pointer::individual;
   const auto number = record({.call = define_call(name, (flags & writes) != 0 ? "write" : "read"),
                               .file = file_->opening,
                               .dataset = bytes_id(),
-                              .flags = flags | failed_if(error),
+                              .flags = is_made ? flags : (flags & ~nonblocking) | failed,
                               .selection = &selection,
                               .rank = 1,
                               .memory = is_dense ? nullptr : &memory,
                               .arguments = {arguments, has_argument ? std::size_t{1} : 0}});
-  if (request == nullptr || error != MPI_SUCCESS || *request == MPI_REQUEST_NULL) return;
+  if (request == nullptr || !is_made || *request == MPI_REQUEST_NULL) return;
   const std::lock_guard guard(state().mutex);
   state().requests[*request] = {number, file_->opening};
 }

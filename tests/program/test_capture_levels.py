@@ -330,6 +330,85 @@ def test_whatever_moves_bytes_of_a_descriptor_is_recorded_or_counted_by_name(cap
     assert [event.get("call") for event in events].count("posix_fallocate") == 1
 
 
+SELDOM = """
+import ctypes, os, sys
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.fopen.restype = ctypes.c_void_p
+libc.fread.restype = ctypes.c_size_t
+
+
+class Piece(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+
+
+file = os.open("data", os.O_CREAT | os.O_RDWR, 0o666)
+assert libc.dup2(999, file) == -1 and ctypes.get_errno() == 9
+assert libc.dup3(file, file, 0) == -1 and ctypes.get_errno() == 22
+data = ctypes.create_string_buffer(bytes(100000), 100000)
+pieces = (Piece * 3)(Piece(None, 0), Piece(ctypes.addressof(data), 10), Piece(ctypes.addressof(data) + 10, 5))
+assert libc.writev(file, pieces, 3) == 15
+assert libc.writev(file, None, 1) == -1 and ctypes.get_errno() == 14
+assert libc.pwrite(file, data, 100000, 0) == 100000
+copy = os.dup(file)
+os.dup2(copy, file, inheritable=False)
+assert os.write(file, b"x" * 3) == 3
+stream = ctypes.c_void_p(libc.fopen(b"data", b"r"))
+assert libc.fread(data, 700, 1000, stream) == 142  # and 600 bytes more, which are no element
+assert libc.fwrite(data, 1, 1, stream) == 0 and ctypes.get_errno() == 9
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_calls_of_the_c_library_that_fail_or_move_a_part_leave_the_others_as_they_are(captured, tmp_path):
+    (tmp_path / "script.py").write_text(SELDOM)
+    _, [events] = captured(sys.executable, ["-B", tmp_path / "script.py"], SLABMARK_CAPTURE_POSIX="on")
+    moved = [(event["call"], *event["selection"]["starts"][0], *event["selection"]["counts"][0], "memory" in event)
+             for event in events if event.get("selection", "nothing") != "nothing"]
+    assert moved == [("writev", 0, 15, False), ("pwrite", 0, 100000, False), ("write", 15, 3, False), ("fread", 0, 142 * 700, False)]
+    assert [event["call"] for event in events if event.get("call") == "close"] == []
+
+
+WHILE_OTHERS_OPEN = """
+import os, signal, sys, threading, time
+
+os.mkdir("below")
+os.chdir("below")
+ends = False
+
+
+def open_files():
+    while not ends:
+        os.close(os.open("a", os.O_CREAT | os.O_RDWR, 0o666))
+
+
+threads = [threading.Thread(target=open_files) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for _ in range(100):
+    child = os.fork()
+    if child == 0:
+        os.open("b", os.O_CREAT | os.O_RDWR, 0o666)
+        os.kill(os.getpid(), signal.SIGKILL)
+    begin = time.monotonic()
+    while os.waitpid(child, os.WNOHANG)[0] == 0:
+        time.sleep(0.0005)
+        ends = ends or time.monotonic() > begin + 1
+        if time.monotonic() > begin + 30:
+            print("hangs", flush=True)
+            os.kill(child, signal.SIGKILL)
+            os._exit(0)
+ends = True
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_the_child_of_a_fork_waits_for_no_thread_that_it_does_not_have(captured, tmp_path):
+    (tmp_path / "script.py").write_text(WHILE_OTHERS_OPEN)
+    done, _ = captured(sys.executable, ["-B", "-W", "ignore", tmp_path / "script.py"], SLABMARK_CAPTURE_POSIX="on")
+    assert done.stdout == ""
+
+
 FORKED = """
 import os, signal, sys, time
 

@@ -530,6 +530,7 @@ struct Renamed {
 }  // namespace
 
 unsigned times_renamed(const char* path) {
+  if (Recorder::the().is_child()) return 0;  // a thread that it does not have may hold the lock
   const std::lock_guard guard(Renamed::all().mutex);
   return Renamed::all().times.try_emplace(path_from_start(path), 0).first->second;
 }

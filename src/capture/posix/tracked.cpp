@@ -138,14 +138,15 @@ Id bytes_id() { return define(R"({"kind":"bytes"})"); }
 /// Memory of several pieces, from the first one's address on; false: they are one line.
 bool to_memory(std::span<const iovec> pieces, ssize_t bytes, Boxes& memory) {
   memory.clear(1);
-  if (pieces.empty()) return false;
-  const auto* const base = static_cast<const char*>(pieces.front().iov_base);
+  const char* base = nullptr;
   std::int64_t end = 0;
   bool is_dense = true;
   for (const auto& piece : pieces) {
-    const std::int64_t offset = static_cast<const char*>(piece.iov_base) - base;
     const auto length = std::min<std::int64_t>(bytes, static_cast<std::int64_t>(piece.iov_len));
-    if (length == 0) continue;
+    if (length == 0) continue;  // its address may be none
+    const auto* const address = static_cast<const char*>(piece.iov_base);
+    if (base == nullptr) base = address;
+    const std::int64_t offset = address - base;
     memory.add(&offset, &length);
     is_dense = is_dense && offset == end;
     end = offset + length;

@@ -124,11 +124,17 @@ int duplicate(int descriptor, int copy) {
   return copy;
 }
 
-/// Before a descriptor becomes another one.
+/// Where a descriptor becomes another one.
 void replacing(int descriptor) {
   if (!is_tracked(descriptor) || is_other_process()) return;
   const Call call;
   closing(call, "close", descriptor);
+}
+
+/// After `descriptor` became `copy`, too, in place of what had that number.
+int replaced(int descriptor, int copy) {
+  if (copy >= 0 && copy != descriptor) replacing(copy);
+  return duplicate(descriptor, copy);
 }
 
 /// `move` returns how many elements of `size` bytes it moved.
@@ -137,11 +143,15 @@ std::size_t move_in_stream(const char* name, unsigned direction, std::size_t siz
                            std::FILE* stream, const Move& move) {
   if (!is_tracked(stream)) return move();
   const Call call;
-  check(stream, ftello(stream));
+  const off_t begin = ftello(stream);
+  check(stream, begin);
   const std::size_t count = move();
+  const int kept = errno;
   const off_t end = ftello(stream);
+  errno = kept;
   const auto bytes = static_cast<ssize_t>(count * size);
-  moved(call, name, direction, fileno(stream), end - bytes, bytes);
+  // What is appended begins elsewhere, and what is read may end in a part of an element.
+  moved(call, name, direction, fileno(stream), direction == reads ? begin : end - bytes, bytes);
   expect(stream, end);
   return count;
 }
@@ -433,14 +443,11 @@ int dup(int descriptor) noexcept {
 }
 
 int dup2(int descriptor, int wanted) noexcept {
-  if (wanted != descriptor) replacing(wanted);
-  return duplicate(descriptor, SLABMARK_NEXT("dup2", int(int, int))(descriptor, wanted));
+  return replaced(descriptor, SLABMARK_NEXT("dup2", int(int, int))(descriptor, wanted));
 }
 
 int dup3(int descriptor, int wanted, int flags) noexcept {
-  if (wanted != descriptor) replacing(wanted);
-  return duplicate(descriptor,
-                   SLABMARK_NEXT("dup3", int(int, int, int))(descriptor, wanted, flags));
+  return replaced(descriptor, SLABMARK_NEXT("dup3", int(int, int, int))(descriptor, wanted, flags));
 }
 
 SLABMARK_FCNTL(fcntl)

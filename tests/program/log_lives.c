@@ -19,6 +19,7 @@
  *   aligned THRESHOLD ALIGNMENT ELEMENTS [parallel]   four flushes of an aligned file
  *   elsewhere [parallel]  the process goes to another folder while it has a file open
  *   old-format            a file in the format of HDF5 1.8
+ *   linked-together [parallel]   all ranks open by external links what another file has
  *   ended                 the program ends HDF5 by H5close, with a file open, and begins anew
  *   ended-twice [parallel]   H5close after each of two files, and before MPI ends
  *   forked                a child writes a file of its own while the parent has one open
@@ -493,6 +494,24 @@ static void of_old_format(void) {
   say("H5Fclose", H5Fclose(file));
 }
 
+static void linked_together(void) {
+  hid_t a, one;
+  make_with_one("b.h5", "d", 1);
+  a = create("a.h5", access_list());
+  H5Lcreate_external("b.h5", "/d", a, "l", H5P_DEFAULT, H5P_DEFAULT);
+  H5Lcreate_external("b.h5", "/", a, "root", H5P_DEFAULT, H5P_DEFAULT);
+  one = H5Dopen2(a, "l", H5P_DEFAULT);
+  say("H5Dopen works", one >= 0);
+  say("H5Dclose", H5Dclose(one));
+  one = H5Oopen(a, "root/d", H5P_DEFAULT);
+  say("H5Oopen works", one >= 0);
+  say("H5Oclose", H5Oclose(one));
+  one = dataset(a, "own", length);
+  say("H5Dwrite", write_from(one, 100));
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(a));
+}
+
 static void ended(void) {
   hid_t file = create("a.h5", H5P_DEFAULT), one = dataset(file, "d", length);
   say("H5Dwrite", write_from(one, 1));
@@ -582,6 +601,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "aligned") == 0) aligned();
   if (strcmp(argv[1], "elsewhere") == 0) elsewhere();
   if (strcmp(argv[1], "old-format") == 0) of_old_format();
+  if (strcmp(argv[1], "linked-together") == 0) linked_together();
   if (strcmp(argv[1], "ended") == 0) ended();
   if (strcmp(argv[1], "ended-twice") == 0) ended_twice();
   if (strcmp(argv[1], "forked") == 0) forked();

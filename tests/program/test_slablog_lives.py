@@ -185,6 +185,11 @@ def test_a_file_in_the_format_of_hdf5_1_8_is_made_without_a_log(lives):
     lives("old-format")
 
 
+@pytest.mark.parametrize("ranks, words", [(1, []), (2, ["parallel"])])
+def test_external_links_are_followed_by_all_ranks(lives, ranks, words):
+    lives("linked-together", *words, ranks=ranks)
+
+
 def test_the_documentations_example_compiles_with_its_command_and_writes_what_it_says(run, tmp_path):
     """HDF5 is taken from where the built programs have it."""
     h5py = pytest.importorskip("h5py")

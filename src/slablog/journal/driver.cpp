@@ -41,6 +41,8 @@ struct Pair {
 struct Information {
   const Pair* pair;
   Journal* journal;  ///< may be null
+  MPI_Comm comm;     ///< of the file whose list this is, MPI_COMM_NULL of one to open
+  MPI_Info info;
 };
 
 struct OpenFile {
@@ -60,9 +62,24 @@ auto find(const Journal& journal) {
                       [&](const auto& one) { return one.second.journal.get() == &journal; });
 }
 
+int& opening_alone() {
+  static int count = 0;
+  return count;
+}
+
+/// HDF5 puts these into the list with which it follows an external link, but not from a file that
+/// it takes for one of this process alone.
+herr_t give_ranks(hid_t access, Information from) {
+  if (H5Pset(access, "mpi_params_comm", &from.comm) < 0) return -1;
+  return from.info == MPI_INFO_NULL ? 0 : H5Pset(access, "mpi_params_info", &from.info);
+}
+
 H5FD_t* open(const char* name, unsigned flags, hid_t access, haddr_t most) {
   const auto* found = static_cast<const Information*>(H5Pget_driver_info(access));
   if (found == nullptr) return nullptr;
+  if (opening_alone() > 0 && found->comm != MPI_COMM_NULL && give_ranks(access, *found) < 0) {
+    return nullptr;
+  }
   // HDF5 opens what an external link or a virtual dataset leads to with the list of the file that
   // it found it in.
   OpenFile made{found->pair, journal_path(name), nullptr};
@@ -74,11 +91,25 @@ H5FD_t* open(const char* name, unsigned flags, hid_t access, haddr_t most) {
   return file;
 }
 
+/// What a driver for several ranks answers.
+template <class Answer>
+Answer ask(H5FD_t* file, const Pair& pair, std::uint64_t what, Answer otherwise) {
+  auto answer = otherwise;
+  auto* to = &answer;
+  if (!pair.parallel || pair.original.ctl == nullptr) return otherwise;
+  return pair.original.ctl(file, what, 0, nullptr, reinterpret_cast<void**>(&to)) < 0 ? otherwise
+                                                                                      : answer;
+}
+
 /// HDF5 frees it.
 void* information_of(H5FD_t* file) {
-  const auto& open_file = open_files().at(file);
+  const auto& [pair, path, journal] = open_files().at(file);
   auto* made = static_cast<Information*>(std::malloc(sizeof(Information)));
-  if (made != nullptr) *made = {open_file.pair, open_file.journal.get()};
+  if (made != nullptr) {
+    *made = {pair, journal.get(),
+             ask(file, *pair, H5FD_CTL_GET_MPI_COMMUNICATOR_OPCODE, MPI_COMM_NULL),
+             ask(file, *pair, H5FD_CTL_GET_MPI_INFO_OPCODE, MPI_INFO_NULL)};
+  }
   return made;
 }
 
@@ -198,7 +229,7 @@ void keep_journal(hid_t access, Journal* journal) {
   const bool parallel = H5Pget_driver(access) == H5FD_MPIO;
   const auto& pair = pair_for(parallel);
   keep_small_data_apart(access);
-  const Information information{&pair, journal};
+  const Information information{&pair, journal, MPI_COMM_NULL, MPI_INFO_NULL};
   check(H5Pset_driver(access, pair.id, &information), "H5Pset_driver", a_list);
 }
 
@@ -220,6 +251,7 @@ void take_journal(const std::shared_ptr<Journal>& journal) {
 }
 
 OpeningAlone::OpeningAlone() {
+  ++opening_alone();
   for (const auto& [file, open_file] : open_files()) {
     if ((file->feature_flags & H5FD_FEAT_HAS_MPI) == 0) continue;
     file->feature_flags &= ~static_cast<unsigned long>(H5FD_FEAT_HAS_MPI);
@@ -228,6 +260,7 @@ OpeningAlone::OpeningAlone() {
 }
 
 OpeningAlone::~OpeningAlone() {
+  --opening_alone();
   for (auto* const file : files_) {
     if (open_files().contains(file)) file->feature_flags |= H5FD_FEAT_HAS_MPI;
   }

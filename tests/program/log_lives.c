@@ -19,6 +19,7 @@
  *   aligned THRESHOLD ALIGNMENT ELEMENTS [parallel]   four flushes of an aligned file
  *   elsewhere [parallel]  the process goes to another folder while it has a file open
  *   old-format            a file in the format of HDF5 1.8
+ *   formats-later [parallel]   an open file is limited to the format of HDF5 1.8
  *   linked-together [parallel]   all ranks open by external links what another file has
  *   ended                 the program ends HDF5 by H5close, with a file open, and begins anew
  *   ended-twice [parallel]   H5close after each of two files, and before MPI ends
@@ -494,6 +495,21 @@ static void of_old_format(void) {
   say("H5Fclose", H5Fclose(file));
 }
 
+static void limited_later(void) {
+  hid_t file = create("a.h5", access_list()), one = dataset(file, "d", length), group, late;
+  say("H5Dwrite", write_from(one, 1));
+  say("H5Fset_libver_bounds", H5Fset_libver_bounds(file, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18));
+  group = H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  late = dataset(group, "late", length);
+  say("H5Dwrite", write_from(late, 10));
+  say("H5Dclose", H5Dclose(late));
+  say("H5Fflush", H5Fflush(file, H5F_SCOPE_GLOBAL));
+  say("H5Dwrite", write_from(one, 2));
+  say("H5Gclose", H5Gclose(group));
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(file));
+}
+
 static void linked_together(void) {
   hid_t a, one;
   make_with_one("b.h5", "d", 1);
@@ -601,6 +617,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "aligned") == 0) aligned();
   if (strcmp(argv[1], "elsewhere") == 0) elsewhere();
   if (strcmp(argv[1], "old-format") == 0) of_old_format();
+  if (strcmp(argv[1], "formats-later") == 0) limited_later();
   if (strcmp(argv[1], "linked-together") == 0) linked_together();
   if (strcmp(argv[1], "ended") == 0) ended();
   if (strcmp(argv[1], "ended-twice") == 0) ended_twice();

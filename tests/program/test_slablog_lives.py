@@ -186,6 +186,11 @@ def test_a_file_in_the_format_of_hdf5_1_8_is_made_without_a_log(lives):
 
 
 @pytest.mark.parametrize("ranks, words", [(1, []), (2, ["parallel"])])
+def test_a_file_may_be_limited_to_an_old_format_after_it_was_made(lives, ranks, words):
+    lives("formats-later", *words, ranks=ranks)
+
+
+@pytest.mark.parametrize("ranks, words", [(1, []), (2, ["parallel"])])
 def test_external_links_are_followed_by_all_ranks(lives, ranks, words):
     lives("linked-together", *words, ranks=ranks)
 

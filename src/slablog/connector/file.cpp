@@ -159,11 +159,14 @@ bool allows_log(hid_t access) { return formats(access).high >= H5F_LIBVER_V110; 
 
 /// HDF5's own data has checksums from the format of 1.8 on. No HDF5 that reads a log needs an older
 /// one. (Where the program allows no format of 1.10, the file is of a later one already.)
+Formats of_log(const Formats& wanted) {
+  const auto low = std::max(wanted.low, H5F_LIBVER_V18);
+  return {low, std::max({low, wanted.high, H5F_LIBVER_V110})};
+}
+
 void set_formats(hid_t access) {
-  const auto wanted = formats(access);
-  hdf5::check(H5Pset_libver_bounds(access, std::max(wanted.low, H5F_LIBVER_V18),
-                                   std::max(wanted.high, H5F_LIBVER_V110)),
-              "H5Pset_libver_bounds", "the access list");
+  const auto [low, high] = of_log(formats(access));
+  hdf5::check(H5Pset_libver_bounds(access, low, high), "H5Pset_libver_bounds", "the access list");
 }
 
 /// Why a new file cannot have a log; empty: it can.
@@ -426,6 +429,17 @@ herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void*
   });
 }
 
+/// The log of a file stays, whatever format the program wants later.
+herr_t set_formats_of_log(const Object& mine, const H5VL_optional_args_t& args, hid_t list) {
+  auto native = *static_cast<const H5VL_native_file_optional_args_t*>(args.args);
+  auto& bounds = native.set_libver_bounds;
+  const auto [low, high] = of_log({bounds.low, bounds.high});
+  bounds.low = low;
+  bounds.high = high;
+  H5VL_optional_args_t below{args.op_type, &native};
+  return H5VLfile_optional(mine.under, mine.connector, &below, list, nullptr);
+}
+
 herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
   return guarded("file optional", [&] {
     auto& mine = as_object(object);
@@ -434,6 +448,9 @@ herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
       throw Refusal(H5E_FILE, H5E_UNSUPPORTED,
                     "slablog makes what others see of a file when it is closed; close it, and take "
                     "the image of the file opened with H5F_ACC_RDONLY");
+    }
+    if (args->op_type == H5VL_NATIVE_FILE_SET_LIBVER_BOUNDS && has_log) {
+      return set_formats_of_log(mine, *args, list);
     }
     if (args->op_type != H5VL_NATIVE_FILE_POST_OPEN) {
       show_all(mine);

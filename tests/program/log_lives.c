@@ -20,6 +20,7 @@
  *   elsewhere [parallel]  the process goes to another folder while it has a file open
  *   old-format            a file in the format of HDF5 1.8
  *   formats-later [parallel]   an open file is limited to the format of HDF5 1.8
+ *   members [filtered] [parallel]   elements are read into larger ones, whose other members stay
  *   linked-together [parallel]   all ranks open by external links what another file has
  *   ended                 the program ends HDF5 by H5close, with a file open, and begins anew
  *   ended-twice [parallel]   H5close after each of two files, and before MPI ends
@@ -510,6 +511,50 @@ static void limited_later(void) {
   say("H5Fclose", H5Fclose(file));
 }
 
+typedef struct {
+  int first, other, last;
+} Triple;
+
+static void read_members(hid_t file, const char* name, hid_t creation) {
+  const hsize_t elements = length;
+  Triple values[length];
+  hid_t space = H5Screate_simple(1, &elements, NULL), one;
+  hid_t triple = H5Tcreate(H5T_COMPOUND, sizeof(Triple));
+  hid_t pair = H5Tcreate(H5T_COMPOUND, 2 * sizeof(int));
+  int i;
+  H5Tinsert(pair, "first", 0, H5T_NATIVE_INT);
+  H5Tinsert(pair, "last", sizeof(int), H5T_NATIVE_INT);
+  H5Tinsert(triple, "first", HOFFSET(Triple, first), H5T_NATIVE_INT);
+  H5Tinsert(triple, "other", HOFFSET(Triple, other), H5T_NATIVE_INT);
+  H5Tinsert(triple, "last", HOFFSET(Triple, last), H5T_NATIVE_INT);
+  for (i = 0; i < length; ++i) values[i].first = values[i].other = values[i].last = i;
+  one = H5Dcreate2(file, name, pair, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  say("H5Dwrite", H5Dwrite(one, triple, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+  for (i = 0; i < length; ++i) values[i].first = values[i].other = values[i].last = -1 - i;
+  say("H5Dread", H5Dread(one, triple, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+  for (i = 0; i < length; ++i)
+    printf(" %d %d %d", values[i].first, values[i].other, values[i].last);
+  printf("\n");
+  H5Dclose(one);
+  H5Tclose(pair);
+  H5Tclose(triple);
+  H5Sclose(space);
+}
+
+static void members(void) {
+  const hsize_t chunk = 4;
+  hid_t file = create("a.h5", access_list()), list = H5Pcreate(H5P_DATASET_CREATE);
+  read_members(file, "contiguous", list);
+  H5Pset_chunk(list, 1, &chunk);
+  read_members(file, "chunks", list);
+  if (asked("filtered")) {
+    H5Pset_deflate(list, 1);
+    read_members(file, "filtered", list);
+  }
+  say("H5Fclose", H5Fclose(file));
+  H5Pclose(list);
+}
+
 static void linked_together(void) {
   hid_t a, one;
   make_with_one("b.h5", "d", 1);
@@ -618,6 +663,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "elsewhere") == 0) elsewhere();
   if (strcmp(argv[1], "old-format") == 0) of_old_format();
   if (strcmp(argv[1], "formats-later") == 0) limited_later();
+  if (strcmp(argv[1], "members") == 0) members();
   if (strcmp(argv[1], "linked-together") == 0) linked_together();
   if (strcmp(argv[1], "ended") == 0) ended();
   if (strcmp(argv[1], "ended-twice") == 0) ended_twice();

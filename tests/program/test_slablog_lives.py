@@ -190,6 +190,19 @@ def test_a_file_may_be_limited_to_an_old_format_after_it_was_made(lives, ranks, 
     lives("formats-later", *words, ranks=ranks)
 
 
+def test_members_in_memory_that_the_file_does_not_have_stay(lives):
+    lives("members")
+
+
+@pytest.mark.parametrize("ranks, words", [(1, []), (2, ["parallel"])])
+def test_members_in_memory_stay_where_the_others_go_through_filters(run, tmp_path, ranks, words):
+    """HDF5 does not write them in parallel, and a log refuses filters."""
+    done = run("log_lives", ["members", "filtered", *words], ranks=ranks, cwd=tmp_path, env={**os.environ, **CANONICAL})
+    read = " " + " ".join(f"{i} {-1 - i} {i}" for i in range(10))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines().count(read) == 3 * ranks
+
+
 @pytest.mark.parametrize("ranks, words", [(1, []), (2, ["parallel"])])
 def test_external_links_are_followed_by_all_ranks(lives, ranks, words):
     lives("linked-together", *words, ranks=ranks)

@@ -167,6 +167,13 @@ bool is_misread_below(const Object& mine) {
   return is_canonical(mine) && mine.log->canonical->is_misread(*mine.dataset);
 }
 
+/// Whether the program reads elements of which only some members are in the file, and HDF5 has no
+/// space for them yet: it would put the fill value over the others in memory, too.
+bool spoils_members_below(const Object& mine, hid_t type) {
+  return is_canonical(mine) && mine.log->canonical->may_be_without_space(*mine.dataset) &&
+         H5Tdetect_class(type, H5T_COMPOUND) > 0 && H5Tequal(type, mine.dataset->type()) == 0;
+}
+
 /// show_all(), before HDF5 looks at this dataset alone: others may fail.
 void show_dataset(const Object& mine) {
   if (is_canonical(mine)) return mine.log->canonical->show(*mine.dataset);
@@ -180,12 +187,15 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
     std::vector<void*> targets;
     for (size_t i = 0; i < count; ++i) {
       auto& mine = as_object(objects[i]);
-      if (may_be_unreadable_below(mine)) show_dataset(mine);
-      if (is_logged(mine) || may_be_unreadable_below(mine) || is_misread_below(mine)) {
+      if (may_be_unreadable_below(mine) || spoils_members_below(mine, types[i])) {
+        show_dataset(mine);
+      }
+      const bool by_this_rank = is_misread_below(mine) || spoils_members_below(mine, types[i]);
+      if (is_logged(mine) || may_be_unreadable_below(mine) || by_this_rank) {
         read_elements(*mine.log->file, *mine.dataset, types[i],
                       elements_of(mine, memory[i], file[i]), list, buffers[i]);
-        if (!is_misread_below(mine) || !mine.log->file->is_parallel()) continue;
-        // A rank that has opened it anew reads it through HDF5, maybe together with all.
+        if (!by_this_rank || !mine.log->file->is_parallel()) continue;
+        // Another rank reads it through HDF5, maybe together with all.
         native.add_nothing(mine, types[i]);
         targets.push_back(buffers[i]);
         continue;

@@ -237,6 +237,17 @@ std::uint64_t record(const Event& event) noexcept;
 /// Counts a call that is not captured, such as one of a kind that the format does not have.
 void count_uncaptured(std::string_view name) noexcept;
 
+/// Does what an interposer does beside a call, of which nothing may reach the program: where there
+/// is no memory for it, the call is counted as one that is not captured.
+template <class Action>
+void quietly(const Action& action) noexcept {
+  try {
+    action();
+  } catch (...) {
+    count_uncaptured("calls for which capture had no memory");
+  }
+}
+
 /// Writes what is not written yet.
 void flush() noexcept;
 /// The process comes to its end. Called where it is by exit() or a return from main.

@@ -578,6 +578,42 @@ def test_storage_of_the_spool_that_fails_is_told_once_and_the_program_goes_on(ru
         assert not parts.exists()
 
 
+SHORT_OF_MEMORY = """
+import resource, sys
+import h5py, numpy
+
+count = 1 << 20
+with h5py.File(sys.argv[1], "w") as file:
+    dataset = file.create_dataset("x", (count,), "i4")
+    dataset[0] = 1
+    space, memory = dataset.id.get_space(), h5py.h5s.create_simple((count,))
+    space.select_elements(numpy.arange(count - 1, -1, -1).reshape(-1, 1))
+    values = numpy.arange(1, count + 1, dtype="i4")
+    with open("/proc/self/statm") as file_of_sizes:
+        used = int(file_of_sizes.read().split()[0]) * resource.getpagesize()
+    most = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (used + (12 << 20), most))
+    try:
+        dataset.id.write(memory, space, values)
+    except OSError as error:
+        print(error)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    dataset[5] = 7
+"""
+
+
+@pytest.mark.skipif(sanitized, reason="the sanitizers must be the first library of a program")
+def test_a_call_for_whose_record_there_is_no_memory_is_made_and_counted(run, captured, tmp_path):
+    """HDF5 has too little, too, which it says by a code."""
+    pytest.importorskip("h5py")
+    (tmp_path / "script.py").write_text(SHORT_OF_MEMORY)
+    native = run(sys.executable, [tmp_path / "script.py", tmp_path / "a.h5"])
+    done, [events] = captured(sys.executable, [tmp_path / "script.py", tmp_path / "a.h5"])
+    assert done.stdout == native.stdout
+    assert {"uncaptured": "calls for which capture had no memory", "count": 1} in events
+    assert [event.get("call") for event in events].count("H5Dwrite") == 2
+
+
 EACH_ITS_OWN = """
 [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 0 ] || export SLABMARK_CAPTURE="$FULL"
 exec "$@"

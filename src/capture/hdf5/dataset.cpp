@@ -172,20 +172,26 @@ class Transfer {
   Transfer(bool is_programs, std::size_t count, void* objects[], const hid_t types[],
            const hid_t memory[], const hid_t file[], hid_t list) {
     if (!is_programs) return;
-    parts_.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!describe_part(as_object(objects[i]), types[i], memory[i], file[i], parts_[i])) {
-        parts_.clear();
-        count_uncaptured("H5Dread or H5Dwrite with a selection of a kind that is not known");
-        return;
+    quietly([&] {
+      std::vector<Part> parts(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        if (!describe_part(as_object(objects[i]), types[i], memory[i], file[i], parts[i])) {
+          count_uncaptured("H5Dread or H5Dwrite with a selection of a kind that is not known");
+          return;
+        }
       }
-    }
-    list_ = transfer_list(list);
-    flags_ = is_collective(list);
+      list_ = transfer_list(list);
+      flags_ = is_collective(list);
+      parts_ = std::move(parts);
+    });
   }
 
   void record_as(unsigned direction, void* objects[], herr_t status) {
-    if (parts_.empty()) return;
+    if (!parts_.empty()) quietly([&] { record_parts(direction, objects, status); });
+  }
+
+ private:
+  void record_parts(unsigned direction, void* objects[], herr_t status) {
     const bool is_write = direction == writes;
     const auto* const name = parts_.size() > 1 ? (is_write ? "H5Dwrite_multi" : "H5Dread_multi")
                                                : (is_write ? "H5Dwrite" : "H5Dread");
@@ -219,7 +225,6 @@ class Transfer {
     }
   }
 
- private:
   std::vector<Part> parts_;
   Id list_ = no_id;
   unsigned flags_ = 0;

@@ -213,7 +213,7 @@ Transfer::Transfer(const Call& call, MPI_File file, Pointer pointer, MPI_Offset 
       pointer_(pointer),
       count_(count) {
   if (file_ == nullptr) return;
-  is_apart_ = take_apart(type, memory_);
+  quietly([&] { is_apart_ = take_apart(type, memory_); });
   offset_ = find_offset(file, pointer, offset, count * memory_.size / file_->view.etype_bytes());
 }
 
@@ -257,7 +257,10 @@ void Transfer::done(const char* name, unsigned flags, int error, const MPI_Reque
     close(lock_);
     lock_ = -1;
   }
-  if (file_ == nullptr || !is_on()) return;
+  if (file_ != nullptr && is_on()) quietly([&] { record_it(name, flags, error, request); });
+}
+
+void Transfer::record_it(const char* name, unsigned flags, int error, const MPI_Request* request) {
   const bool is_made = error == MPI_SUCCESS;  // else its arguments may be anything
   if (is_made && (!is_apart_ || !offset_ || !file_->view_problem.empty())) {
     count_uncaptured(std::string(name) + (!is_apart_ ? " with a type that MPI does not take apart"

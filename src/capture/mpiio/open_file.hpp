@@ -55,6 +55,7 @@ class Transfer {
   void done(const char* name, unsigned flags, int error, const MPI_Request* request);
 
  private:
+  void record_it(const char* name, unsigned flags, int error, const MPI_Request* request);
   std::optional<MPI_Offset> find_offset(MPI_File file, Pointer pointer, MPI_Offset offset,
                                         MPI_Offset etypes);
 

@@ -21,13 +21,4 @@ namespace slabmark::capture {
 int move_by_filetype(int ncid, const char* name, const dropin::Call& call, MPI_Datatype filetype,
                      unsigned flags, const std::function<int()>& native);
 
-/// Runs `action`, of what nothing may reach the program.
-template <class Action>
-void quietly(const Action& action) noexcept {
-  try {
-    action();
-  } catch (...) {  // no memory: this call is not recorded
-  }
-}
-
 }  // namespace slabmark::capture

@@ -155,6 +155,24 @@ bool to_memory(std::span<const iovec> pieces, ssize_t bytes, Boxes& memory) {
   return !is_dense;
 }
 
+/// Tracks a descriptor that was opened, and records that it was.
+void track(const char* name, int descriptor, const char* path, int flags, const std::string& how) {
+  nlohmann::json file{
+      {"kind", "file"}, {"level", "posix"}, {"path", own_path(path)}, {"flags", words_of(flags)}};
+  if (!how.empty()) file["mode"] = how;
+  if (choice() != "on") file["unasked"] = true;
+  const auto id = open_file(text_of(file));
+  if (id == no_id) return;
+  slot_of(descriptor).end = -1;
+  slot_of(descriptor).is_appended_to = (flags & O_APPEND) != 0;
+  slot_of(descriptor).opening = id + 1;
+  {
+    const std::lock_guard guard(state().mutex);
+    state().descriptors[id] = 1;
+  }
+  record({.call = define_call(name, (flags & O_CREAT) != 0 ? "create" : "open"), .file = id});
+}
+
 }  // namespace
 
 bool is_tracked(int descriptor) noexcept {
@@ -182,20 +200,7 @@ void opened(const Call& call, const char* name, int descriptor, const char* path
   // Of what could not be opened nothing says whether it was meant.
   if (descriptor < 0) return;
   if (!is_meant(descriptor, path, (flags & O_ACCMODE) != O_RDONLY)) return;
-  nlohmann::json file{
-      {"kind", "file"}, {"level", "posix"}, {"path", own_path(path)}, {"flags", words_of(flags)}};
-  if (!how.empty()) file["mode"] = how;
-  if (choice() != "on") file["unasked"] = true;
-  const auto id = open_file(text_of(file));
-  if (id == no_id) return;
-  slot_of(descriptor).end = -1;
-  slot_of(descriptor).is_appended_to = (flags & O_APPEND) != 0;
-  slot_of(descriptor).opening = id + 1;
-  {
-    const std::lock_guard guard(state().mutex);
-    state().descriptors[id] = 1;
-  }
-  record({.call = define_call(name, (flags & O_CREAT) != 0 ? "create" : "open"), .file = id});
+  quietly([&] { track(name, descriptor, path, flags, how); });
 }
 
 void duplicated(int descriptor, int copy) {

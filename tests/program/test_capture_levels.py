@@ -22,6 +22,8 @@ from test_slablog_lives import contents
 BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
 LIBRARIES = [BIN.parent / "lib" / f"libslabcapture_{level}.so" for level in ("mpiio", "posix")]
 SOURCES = pathlib.Path(__file__).parents[2]
+# What is preloaded with the sanitizers wants theirs before it: LD_PRELOAD="$(gcc -print-file-name=libasan.so):...". The programs below
+# and the scripts run so, by hand. As tests they would fail by leaks of others: of Python, ROMIO, PnetCDF's ncmpi_buffer_attach.
 sanitized = bool(os.environ.get("SLABMARK_SANITIZERS"))
 
 

@@ -167,12 +167,6 @@ bool CanonicalFile::may_be_unreadable(const LogDataset& dataset) const {
   return mine.never_filled && (is_parallel() ? mine.has_filters() : mine.has_pending());
 }
 
-// In a parallel file HDF5 gives space to all but filtered chunks when it creates a dataset.
-bool CanonicalFile::may_be_without_space(const LogDataset& dataset) const {
-  const auto& mine = *known_.at(dataset.number());
-  return mine.has_pending() && (!is_parallel() || mine.has_filters());
-}
-
 bool CanonicalFile::has_plain_edges(const LogDataset& dataset) const {
   const auto& mine = *known_.at(dataset.number());
   return mine.has_filters() && !hdf5::filters_edges(mine.creation.get());

@@ -70,8 +70,6 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   /// HDF5 may have no space for it yet, and then reads nothing at all, but read() does. Where
   /// several have the file open all get the same answer, since they may read together.
   bool may_be_unreadable(const LogDataset& dataset) const;
-  /// This process has elements of it for which HDF5 may have no space yet.
-  bool may_be_without_space(const LogDataset& dataset) const;
   /// Its filters leave out the chunks at the edge (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
   bool has_plain_edges(const LogDataset& dataset) const;
   const Extent& chunk_of(const LogDataset& dataset) const {

@@ -109,6 +109,23 @@ void add_box(const Extent& extent, const hsize_t* start, const hsize_t* count, s
   }
 }
 
+/// Those of `elements` that are pending.
+Elements pending_of(LogDataset& dataset, const Elements& elements) {
+  const auto& pending = dataset.pending();
+  RunList offsets;
+  RunList positions;
+  for (const auto& pair : paired(*elements.in_dataset, *elements.in_memory)) {
+    auto one = first_that_ends_after(pending.begin(), pending.end(), pair.offset);
+    for (; one != pending.end() && one->offset < pair.end(); ++one) {
+      const auto from = std::max(one->offset, pair.offset);
+      const auto length = std::min(one->end(), pair.end()) - from;
+      append(offsets, {from, length});
+      append(positions, {pair.position + (from - pair.offset), length});
+    }
+  }
+  return elements_of(std::move(offsets), std::move(positions));
+}
+
 }  // namespace
 
 Elements boxes(const LogDataset& dataset, std::size_t n, const hsize_t* const* starts,
@@ -203,24 +220,27 @@ LogRuns paired(const RunList& offsets, const RunList& positions) {
   return pairs;
 }
 
+std::vector<std::byte> kept_of_pending(LogDataset& dataset, hid_t memory_type,
+                                       const Elements& elements, const void* data) {
+  std::vector<std::byte> kept;
+  if (data == nullptr) return kept;
+  const auto pending = pending_of(dataset, elements);
+  const auto bytes = H5Tget_size(memory_type);
+  kept.resize(pending.count * bytes);
+  gather(*pending.in_memory, static_cast<const std::byte*>(data), bytes, kept.data());
+  return kept;
+}
+
 void read_pending(DataFile& file, LogDataset& dataset, hid_t memory_type, const Elements& elements,
-                  hid_t list, void* data) {
+                  hid_t list, void* data, const std::vector<std::byte>& kept) {
   if (!dataset.has_pending()) return;
-  const auto& pending = dataset.pending();
-  RunList offsets;
-  RunList positions;
-  for (const auto& pair : paired(*elements.in_dataset, *elements.in_memory)) {
-    auto one = first_that_ends_after(pending.begin(), pending.end(), pair.offset);
-    for (; one != pending.end() && one->offset < pair.end(); ++one) {
-      const auto from = std::max(one->offset, pair.offset);
-      const auto length = std::min(one->end(), pair.end()) - from;
-      append(offsets, {from, length});
-      append(positions, {pair.position + (from - pair.offset), length});
-    }
+  const auto pending = pending_of(dataset, elements);
+  if (pending.count == 0) return;
+  if (!kept.empty()) {
+    scatter(*pending.in_memory, kept.data(), H5Tget_size(memory_type),
+            static_cast<std::byte*>(data));
   }
-  if (offsets.empty()) return;
-  read_elements(file, dataset, memory_type, elements_of(std::move(offsets), std::move(positions)),
-                list, data);
+  read_elements(file, dataset, memory_type, pending, list, data);
 }
 
 }  // namespace slabmark::slablog

@@ -515,12 +515,19 @@ typedef struct {
   int first, other, last;
 } Triple;
 
+static int is_first_rank(void) {
+  int rank = 0;
+  if (asked("parallel")) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank == 0;
+}
+
+/* One rank writes them, and all read. */
 static void read_members(hid_t file, const char* name, hid_t creation) {
   const hsize_t elements = length;
   Triple values[length];
   hid_t space = H5Screate_simple(1, &elements, NULL), one;
   hid_t triple = H5Tcreate(H5T_COMPOUND, sizeof(Triple));
-  hid_t pair = H5Tcreate(H5T_COMPOUND, 2 * sizeof(int));
+  hid_t pair = H5Tcreate(H5T_COMPOUND, 2 * sizeof(int)), together = H5Pcreate(H5P_DATASET_XFER);
   int i;
   H5Tinsert(pair, "first", 0, H5T_NATIVE_INT);
   H5Tinsert(pair, "last", sizeof(int), H5T_NATIVE_INT);
@@ -529,12 +536,19 @@ static void read_members(hid_t file, const char* name, hid_t creation) {
   H5Tinsert(triple, "last", HOFFSET(Triple, last), H5T_NATIVE_INT);
   for (i = 0; i < length; ++i) values[i].first = values[i].other = values[i].last = i;
   one = H5Dcreate2(file, name, pair, space, H5P_DEFAULT, creation, H5P_DEFAULT);
-  say("H5Dwrite", H5Dwrite(one, triple, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+  if (is_first_rank()) {
+    say("H5Dwrite", H5Dwrite(one, triple, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+  }
   for (i = 0; i < length; ++i) values[i].first = values[i].other = values[i].last = -1 - i;
-  say("H5Dread", H5Dread(one, triple, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
-  for (i = 0; i < length; ++i)
-    printf(" %d %d %d", values[i].first, values[i].other, values[i].last);
-  printf("\n");
+  if (asked("parallel")) H5Pset_dxpl_mpio(together, H5FD_MPIO_COLLECTIVE);
+  say("H5Dread", H5Dread(one, triple, H5S_ALL, H5S_ALL, together, values));
+  if (is_first_rank()) {
+    for (i = 0; i < length; ++i) {
+      printf(" %d %d %d", values[i].first, values[i].other, values[i].last);
+    }
+    printf("\n");
+  }
+  H5Pclose(together);
   H5Dclose(one);
   H5Tclose(pair);
   H5Tclose(triple);
@@ -543,7 +557,9 @@ static void read_members(hid_t file, const char* name, hid_t creation) {
 
 static void members(void) {
   const hsize_t chunk = 4;
-  hid_t file = create("a.h5", access_list()), list = H5Pcreate(H5P_DATASET_CREATE);
+  hid_t access = access_list(), file, list = H5Pcreate(H5P_DATASET_CREATE);
+  if (asked("parallel")) H5Pset_all_coll_metadata_ops(access, 1);
+  file = create("a.h5", access);
   read_members(file, "contiguous", list);
   H5Pset_chunk(list, 1, &chunk);
   read_members(file, "chunks", list);

@@ -167,10 +167,9 @@ bool is_misread_below(const Object& mine) {
   return is_canonical(mine) && mine.log->canonical->is_misread(*mine.dataset);
 }
 
-/// Whether the program reads elements of which only some members are in the file, and HDF5 has no
-/// space for them yet: it would put the fill value over the others in memory, too.
-bool spoils_members_below(const Object& mine, hid_t type) {
-  return is_canonical(mine) && mine.log->canonical->may_be_without_space(*mine.dataset) &&
+/// Whether elements are pending of which the program may read only some members.
+bool has_pending_members(const Object& mine, hid_t type) {
+  return is_canonical(mine) && mine.dataset->has_pending() &&
          H5Tdetect_class(type, H5T_COMPOUND) > 0 && H5Tequal(type, mine.dataset->type()) == 0;
 }
 
@@ -185,22 +184,24 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
   return guarded("dataset read", [&]() -> herr_t {
     Natively native;
     std::vector<void*> targets;
+    std::vector<std::vector<std::byte>> kept(count);
     for (size_t i = 0; i < count; ++i) {
       auto& mine = as_object(objects[i]);
-      if (may_be_unreadable_below(mine) || spoils_members_below(mine, types[i])) {
-        show_dataset(mine);
-      }
-      const bool by_this_rank = is_misread_below(mine) || spoils_members_below(mine, types[i]);
-      if (is_logged(mine) || may_be_unreadable_below(mine) || by_this_rank) {
+      if (may_be_unreadable_below(mine)) show_dataset(mine);
+      if (is_logged(mine) || may_be_unreadable_below(mine) || is_misread_below(mine)) {
         read_elements(*mine.log->file, *mine.dataset, types[i],
                       elements_of(mine, memory[i], file[i]), list, buffers[i]);
-        if (!by_this_rank || !mine.log->file->is_parallel()) continue;
-        // Another rank reads it through HDF5, maybe together with all.
+        if (!is_misread_below(mine) || !mine.log->file->is_parallel()) continue;
+        // A rank that has opened it anew reads it through HDF5, maybe together with all.
         native.add_nothing(mine, types[i]);
         targets.push_back(buffers[i]);
         continue;
       }
       if (mine.mappings) show_all_files();
+      if (has_pending_members(mine, types[i])) {
+        kept[i] = kept_of_pending(*mine.dataset, types[i], elements_of(mine, memory[i], file[i]),
+                                  buffers[i]);
+      }
       native.add(mine, types[i], memory[i], file[i]);
       targets.push_back(buffers[i]);
     }
@@ -216,7 +217,7 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
         read_mapped(mine, types[i], memory[i], file[i], list, buffers[i]);
       } else if (is_canonical(mine) && mine.dataset->has_pending()) {
         read_pending(*mine.log->file, *mine.dataset, types[i],
-                     elements_of(mine, memory[i], file[i]), list, buffers[i]);
+                     elements_of(mine, memory[i], file[i]), list, buffers[i], kept[i]);
       }
     }
     return 0;

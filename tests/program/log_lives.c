@@ -22,6 +22,7 @@
  *   formats-later [parallel]   an open file is limited to the format of HDF5 1.8
  *   members [filtered] [parallel]   elements are read into larger ones, whose other members stay
  *   linked-together [parallel]   all ranks open by external links what another file has
+ *   refused-together      of two datasets to write in one call, the second one is refused
  *   ended                 the program ends HDF5 by H5close, with a file open, and begins anew
  *   ended-twice [parallel]   H5close after each of two files, and before MPI ends
  *   forked                a child writes a file of its own while the parent has one open
@@ -589,6 +590,30 @@ static void linked_together(void) {
   say("H5Fclose", H5Fclose(a));
 }
 
+static void refused_together(void) {
+  const hsize_t all = length, few = 3;
+  const int ones[length] = {1, 1, 1}, twos[length] = {2, 2, 2};
+  const void* values[] = {ones, twos};
+  hid_t file = create("a.h5", H5P_DEFAULT), both[2], types[2], memory[2], places[2];
+  int i;
+  both[0] = dataset(file, "first", length);
+  both[1] = dataset(file, "second", length);
+  for (i = 0; i < 2; ++i) {
+    types[i] = H5T_NATIVE_INT;
+    places[i] = H5Dget_space(both[i]);
+  }
+  memory[0] = H5Screate_simple(1, &all, NULL);
+  memory[1] = H5Screate_simple(1, &few, NULL);
+  say("H5Dwrite_multi", H5Dwrite_multi(2, both, types, memory, places, H5P_DEFAULT, values));
+  for (i = 0; i < 2; ++i) {
+    show("after", both[i]);
+    H5Sclose(memory[i]);
+    H5Sclose(places[i]);
+    say("H5Dclose", H5Dclose(both[i]));
+  }
+  say("H5Fclose", H5Fclose(file));
+}
+
 static void ended(void) {
   hid_t file = create("a.h5", H5P_DEFAULT), one = dataset(file, "d", length);
   say("H5Dwrite", write_from(one, 1));
@@ -681,6 +706,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "formats-later") == 0) limited_later();
   if (strcmp(argv[1], "members") == 0) members();
   if (strcmp(argv[1], "linked-together") == 0) linked_together();
+  if (strcmp(argv[1], "refused-together") == 0) refused_together();
   if (strcmp(argv[1], "ended") == 0) ended();
   if (strcmp(argv[1], "ended-twice") == 0) ended_twice();
   if (strcmp(argv[1], "forked") == 0) forked();

@@ -208,6 +208,10 @@ def test_external_links_are_followed_by_all_ranks(lives, ranks, words):
     lives("linked-together", *words, ranks=ranks)
 
 
+def test_of_several_datasets_in_one_call_none_is_written_where_one_is_refused(lives):
+    lives("refused-together")
+
+
 def test_the_documentations_example_compiles_with_its_command_and_writes_what_it_says(run, tmp_path):
     """HDF5 is taken from where the built programs have it."""
     h5py = pytest.importorskip("h5py")

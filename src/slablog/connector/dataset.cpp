@@ -227,14 +227,19 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
 herr_t write(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[], hid_t list,
              const void* buffers[], void**) {
   return guarded("dataset write", [&]() -> herr_t {
+    // What is refused is refused before anything is written.
+    std::vector<Elements> elements(count);
+    for (size_t i = 0; i < count; ++i) {
+      const auto& mine = as_object(objects[i]);
+      if (mine.dataset) elements[i] = elements_of(mine, memory[i], file[i]);
+    }
     Natively native;
     std::vector<const void*> sources;
     for (size_t i = 0; i < count; ++i) {
       auto& mine = as_object(objects[i]);
       if (mine.mappings) show_all_files();
       if (mine.dataset) {
-        write_elements(*mine.log->file, *mine.dataset, types[i],
-                       elements_of(mine, memory[i], file[i]), list, buffers[i]);
+        write_elements(*mine.log->file, *mine.dataset, types[i], elements[i], list, buffers[i]);
       } else if (!write_mapped(mine, types[i], memory[i], file[i], list, buffers[i])) {
         native.add(mine, types[i], memory[i], file[i]);
         sources.push_back(buffers[i]);

@@ -20,7 +20,13 @@ find_package(MPI REQUIRED COMPONENTS C)
 include(CheckSymbolExists)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
 check_symbol_exists(OPEN_MPI mpi.h SLABMARK_MPI_IS_OPEN_MPI)
+check_symbol_exists(MPI_ABI_VERSION mpi.h SLABMARK_MPI_IS_OF_STANDARD_ABI)
 unset(CMAKE_REQUIRED_LIBRARIES)
+if(SLABMARK_MPI_IS_OF_STANDARD_ABI)
+  # Its header has nothing of Fortran's: handles as numbers have other names there (MPI 5.0, MPI_Comm_fromint).
+  target_compile_definitions(MPI::MPI_C INTERFACE MPI_Fint=int MPI_Comm_f2c=MPI_Comm_fromint MPI_Comm_c2f=MPI_Comm_toint
+    MPI_Info_f2c=MPI_Info_fromint MPI_Info_c2f=MPI_Info_toint MPI_Type_c2f=MPI_Type_toint)
+endif()
 
 # A launcher of another MPI would start n programs of one rank each, and nothing would say so.
 execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE launcher ERROR_VARIABLE launcher)

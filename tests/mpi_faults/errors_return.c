@@ -1,9 +1,9 @@
 /* The library of the standard ABI of Intel MPI 2021.18.1 ends a program whose communicator has
  * MPI_ERRORS_RETURN; its own library returns the error, and so does MPICH 5.0.2 with either.
  *
- *   mpicc_abi errors_return.c -o errors_return                         # MPICH's wrapper
- *   mpiexec -n 1 ./errors_return                                       # MPICH: "returned"
- *   LD_LIBRARY_PATH=$I_MPI_ROOT/lib $I_MPI_ROOT/bin/mpiexec -n 1 ./errors_return    # Intel: "Abort"
+ *   mpicc_abi errors_return.c -o errors_return  # by the wrapper of MPICH
+ *   mpiexec -n 1 ./errors_return                # MPICH: "returned"
+ *   LD_LIBRARY_PATH=$I_MPI_ROOT/lib $I_MPI_ROOT/bin/mpiexec -n 1 ./errors_return  # Intel: "Abort"
  */
 #include <stdio.h>
 

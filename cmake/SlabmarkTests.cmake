@@ -56,7 +56,6 @@ function(slabmark_test folder)
   endif()
 endfunction()
 
-# slabmark_add_mpi_test(<name> <ranks> <target>)
 # On one node Open MPI ends up with ob1 anyway, after UCX has looked for networks and clocks, which takes a fifth of a second at
 # each launch, of which there are thousands. Not without a launcher: programs that are so quick crash in Open MPI 4.1.4, one in a
 # few hundred, as the thread of its component ess/singleton goes on in a library that is no longer there.
@@ -65,6 +64,7 @@ if(SLABMARK_MPI_IS_OPEN_MPI)
   list(APPEND test_launcher --mca pml ob1)
 endif()
 
+# slabmark_add_mpi_test(<name> <ranks> <target>)
 function(slabmark_add_mpi_test name ranks target)
   if(SLABMARK_TESTS AND "${name}" MATCHES "${SLABMARK_TESTS}")
     set_property(GLOBAL APPEND PROPERTY slabmark_wanted ${target})

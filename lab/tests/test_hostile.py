@@ -245,9 +245,14 @@ def test_interrupted_advice_leaves_nothing_and_nobody(tmp_path, number):
     while not list(output.glob("slabmark-advise-*/measured")):
         assert process.poll() is None and time.monotonic() < last, process.communicate()
         time.sleep(0.05)
+
+    def is_started(words):
+        return str(tmp_path / "slabmark-bench") in words
+
+    assert processes(is_started)
     process.send_signal(number)
     process.communicate(timeout=60)
-    left = processes(lambda words: str(tmp_path / "slabmark-bench") in words)
+    left = processes(is_started)
     for stubborn in left:
         os.kill(stubborn, signal.SIGKILL)
     assert process.returncode == 128 + number and not left

@@ -2,6 +2,7 @@
  *
  *     pnetcdf_cases <case> <file>
  */
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,22 @@ static void limit(const char* path) {
   printf("rank %d: %s %s\n", rank, ncmpi_strerrno(error), ncmpi_strerrno(status));
   ncmpi_close(ncid);
   free(values);
+}
+
+/* Numbers that no variable has; then one of a variable. */
+static void unknown(const char* path) {
+  create(path, MPI_INFO_NULL, 4);
+  const int id = variable("v", NC_INT, 1, &x);
+  check(ncmpi_enddef(ncid), "enddef");
+  const int numbers[] = {id + 1, 1 << 20, INT_MAX, INT_MIN, id};
+  const int value = 5;
+  MPI_Offset index = rank;
+  check(ncmpi_begin_indep_data(ncid), "begin_indep_data");
+  for (int i = 0; i < 5; ++i)
+    printf("rank %d: %s\n", rank,
+           ncmpi_strerrno(ncmpi_put_var1_int(ncid, numbers[i], &index, &value)));
+  check(ncmpi_end_indep_data(ncid), "end_indep_data");
+  ncmpi_close(ncid);
 }
 
 enum { kept_records = 3 };
@@ -353,6 +370,7 @@ int main(int argc, char** argv) {
   if (!strcmp(name, "keep")) keep(path);
   if (!strcmp(name, "seldom")) seldom(path);
   if (!strcmp(name, "leave")) leave(path);
+  if (!strcmp(name, "unknown")) unknown(path);
   MPI_Info_free(&info);
   MPI_Finalize();
   return 0;

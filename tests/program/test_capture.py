@@ -121,6 +121,16 @@ def test_variables_are_what_they_were_defined_as(capture, show, tmp_path):
                                 "format": "CDF-5", "hints": {}}]
 
 
+def test_what_names_no_variable_is_left_to_pnetcdf_whatever_the_number(capture, show, tmp_path):
+    pattern = tmp_path / "run.pattern"
+    done = capture(pattern, "pnetcdf_cases", ["unknown", tmp_path / "a.nc"], 2)
+    assert sorted(done.stdout.split("\n")[:-1]) == sorted(4 * ["rank 0: NC_ENOTVAR", "rank 1: NC_ENOTVAR"] + ["rank 0: NC_NOERR", "rank 1: NC_NOERR"])
+    for rank in range(2):
+        events = show(pattern, rank)
+        assert moved(events, "v") == [(rank,)]
+        assert not [event for event in events if "uncaptured" in event]
+
+
 def test_a_step_that_is_repeated_takes_less_than_a_byte_a_hyperslab(capture, tmp_path):
     sizes = {}
     for steps in (1, 2, 12):

@@ -287,6 +287,13 @@ os.write(pipe[1], b"x" * 1000)  # not what had the number before
 ended = made("ended", os.O_APPEND)
 os.write(ended, b"x" * 7)
 os.pwrite(ended, b"x" * 5, 100)  # goes to the end, too
+later = made("later")
+other = os.dup(later)
+fcntl.fcntl(other, fcntl.F_SETFL, os.O_APPEND)  # which all its numbers have now
+os.write(later, b"x" * 7)
+os.pwrite(later, b"x" * 5, 100)
+fcntl.fcntl(later, fcntl.F_SETFL, 0)
+os.pwrite(other, b"x" * 3, 100)
 pieces = made("pieces")
 os.pwritev(pieces, [b"x" * 6, b"x" * 3], 50, os.RWF_DSYNC)
 target = made("target")
@@ -325,6 +332,7 @@ def test_whatever_moves_bytes_of_a_descriptor_is_recorded_or_counted_by_name(cap
     written = [(event["call"], os.path.relpath(tmp_path / event["file"], tmp_path), event["selection"]["starts"][0][0],
                 event["selection"]["counts"][0][0]) for event in events if "writes" in event.get("flags", ())]
     assert written == [*(("write", "copies", 10 * i, 10) for i in range(4)), ("write", "ended", 0, 7), ("pwrite", "ended", 7, 5),
+                       ("write", "later", 0, 7), ("pwrite", "later", 7, 5), ("pwrite", "later", 100, 3),
                        ("pwritev", "pieces", 50, 9), ("write", "target", 530, 4), ("write", "below/copies", 0, 2),
                        ("fwrite", "below/one", 0, 8), ("fwrite", "below/two", 0, 9)]
     uncaptured = {event["uncaptured"].split(",")[0]: event["count"] for event in events if "uncaptured" in event}

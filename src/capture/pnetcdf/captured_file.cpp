@@ -189,9 +189,14 @@ CapturedVariable CapturedFile::inquire(int varid) const {
 const CapturedVariable* CapturedFile::variable(int varid) {
   if (varid < 0) return nullptr;
   const auto place = static_cast<std::size_t>(varid);
-  if (place >= variables_.size()) variables_.resize(place + 1);
-  if (variables_[place].dataset == no_id) variables_[place] = inquire(varid);
-  return variables_[place].dataset == no_id ? nullptr : &variables_[place];
+  const bool is_known = place < variables_.size() && variables_[place].dataset != no_id;
+  if (!is_known) {
+    const CapturedVariable found = inquire(varid);  // before there is room: it may be any number
+    if (found.dataset == no_id) return nullptr;
+    if (place >= variables_.size()) variables_.resize(place + 1);
+    variables_[place] = found;
+  }
+  return &variables_[place];
 }
 
 MPI_Offset CapturedFile::records() const {

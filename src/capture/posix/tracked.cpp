@@ -212,6 +212,15 @@ void duplicated(int descriptor, int copy) {
   ++state().descriptors[opening_of(descriptor)];
 }
 
+void flags_changed(int descriptor, int flags) {
+  const bool appends = (flags & O_APPEND) != 0;
+  if (!is_tracked(descriptor) || is_appended_to(descriptor) == appends) return;
+  const Id opening = opening_of(descriptor);
+  for (Slot& slot : slots) {
+    if (slot.opening == opening + 1) slot.is_appended_to = appends;
+  }
+}
+
 void closing(const Call& call, const char* name, int descriptor) {
   const auto id = opening_of(descriptor);
   slot_of(descriptor).opening = 0;

@@ -32,6 +32,8 @@ void opened(const Call& call, const char* name, int descriptor, const char* path
             const std::string& how = "");
 /// `copy` is `descriptor` under another number.
 void duplicated(int descriptor, int copy);
+/// The flags of the opening that `descriptor` belongs to are `flags` now, under all its numbers.
+void flags_changed(int descriptor, int flags);
 /// Whether this is not the process that tracks: the child of a vfork() has its memory, and closes
 /// and duplicates descriptors of its own.
 bool is_other_process() noexcept;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <dlfcn.h>
 #include <string>
 
 #include <mpi.h>
@@ -30,17 +29,6 @@ void know_rank() {
 }
 
 void wrap_init() {}
-
-namespace {
-
-// That of another interposer, or MPI's own.
-template <class Function>
-Function next(const char* name, Function of_mpi) {
-  const auto found = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-  return found == nullptr ? of_mpi : found;
-}
-
-}  // namespace
 
 }  // namespace slabmark::capture
 

@@ -1,6 +1,15 @@
 #pragma once
 
+#include <dlfcn.h>
+
 namespace slabmark::capture {
+
+/// The function `name` after ours: that of another interposer, or MPI's own, `of_mpi`.
+template <class Function>
+Function next(const char* name, Function of_mpi) {
+  const auto found = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+  return found == nullptr ? of_mpi : found;
+}
 
 /// Tells the recorder which rank of MPI_COMM_WORLD this process is. MPI must be running. Wrappers
 /// of MPI_Init and MPI_Init_thread, which come with this room, do so; programs whose MPI_Init is

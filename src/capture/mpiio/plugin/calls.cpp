@@ -1,21 +1,9 @@
 // MPI's calls on files, each with what follows it in a profiler that is preloaded after us, or
 // MPI's own.
-#include <dlfcn.h>
-
 #include "capture/mpiio/open_file.hpp"
 #include "capture/world/world.hpp"
 
 using namespace slabmark::capture;
-
-namespace {
-
-template <class Function>
-Function next(const char* name, Function of_mpi) {
-  const auto found = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-  return found == nullptr ? of_mpi : found;
-}
-
-}  // namespace
 
 // The function after ours, looked up once.
 #define SLABMARK_NEXT(name)                         \

@@ -1,18 +1,11 @@
 // MPI's calls that wait for requests: those of nonblocking reads and writes of files end there. A
 // program that has none of these waits as without us.
-#include <dlfcn.h>
-
 #include "capture/mpiio/open_file.hpp"
+#include "capture/world/world.hpp"
 
 using namespace slabmark::capture;
 
 namespace {
-
-template <class Function>
-Function next(const char* name, Function of_mpi) {
-  const auto found = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-  return found == nullptr ? of_mpi : found;
-}
 
 /// Waits by `wait` for `count` requests.
 template <class Wait>

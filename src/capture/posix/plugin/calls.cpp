@@ -390,6 +390,8 @@ ssize_t move_by_flags(const char* at_position, const char* at_offset, unsigned d
     va_end(list);                                                                               \
     const int result = SLABMARK_NEXT(#name, int(int, int, ...))(descriptor, command, argument); \
     const bool copies = command == F_DUPFD || command == F_DUPFD_CLOEXEC;                       \
+    if (command == F_SETFL && result == 0 && !is_other_process())                               \
+      flags_changed(descriptor, static_cast<int>(reinterpret_cast<std::intptr_t>(argument)));   \
     return copies ? duplicate(descriptor, result) : result;                                     \
   }
 // The attribute as C's headers write it: to clang [[noreturn]] is another one, which they lack.

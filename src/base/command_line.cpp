@@ -1,6 +1,7 @@
 #include "base/command_line.hpp"
 
 #include <cmath>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,16 +13,61 @@ namespace slabmark {
 
 namespace {
 
+/// "-n,--variables", or what stands for a value without one.
+std::string names_of(const CLI::Option& option) { return option.get_name(false, true); }
+
 /// An empty value is a script's unset variable, and would pass for an option that was not given.
 void refuse_empty_values(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& value : option->results()) {
       if (!value.empty()) continue;
       throw InputError(fmt::format("{} is given without a value; give it one, or leave it out.",
-                                   option->get_name()));
+                                   names_of(*option)));
     }
   }
   for (const CLI::App* command : app.get_subcommands()) refuse_empty_values(*command);
+}
+
+/// Flags are given or not: "--keep=false" is no way to say the latter.
+void refuse_values_of_flags(CLI::App& app) {
+  for (CLI::Option* option : app.get_options([](CLI::Option*) { return true; })) {
+    if (option->get_items_expected_max() == 0) option->disable_flag_override();
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    refuse_values_of_flags(*command);
+  }
+}
+
+/// What is wrong with the number of values of an option, in words for users; empty: something else.
+std::string wrong_count(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    if (auto found = wrong_count(*command); !found.empty()) return found;
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    const auto given = option->results().size();
+    if (option->get_required() && given == 0)
+      return fmt::format("{} is missing", names_of(*option));
+    if (option->get_items_expected_max() == 1 && given > 1)
+      return fmt::format("{} is given {} times; give it once", names_of(*option), given);
+  }
+  return "";
+}
+
+/// The sentence of the parser, which knows options by one name each, in our words.
+std::string reason_of(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string said = error.what();
+  if (const auto at = said.find(" was given a disallowed flag override"); at != said.npos) {
+    return "--" + said.substr(0, at) + " takes no value";  // short ones cannot be given any
+  }
+  const auto wrong = wrong_count(app);
+  return wrong.empty() ? said : wrong;
+}
+
+/// Of the program or of its subcommand that was given, which has the options.
+std::string help_of(const CLI::App& app) {
+  std::string name = app.get_name();
+  for (const CLI::App* command : app.get_subcommands()) name += " " + command->get_name();
+  return fmt::format("'{} --help' lists the options.", name);
 }
 
 std::string describe(CountRange range) {
@@ -43,6 +89,7 @@ std::string size_text(std::uint64_t bytes) {
 
 std::optional<std::string> parse_command_line(CLI::App& app, int argc, const char* const* argv) {
   app.add_flag("--version")->description("Print the versions of the program and its libraries");
+  refuse_values_of_flags(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -51,12 +98,10 @@ std::optional<std::string> parse_command_line(CLI::App& app, int argc, const cha
     return app.help("", CLI::AppFormatMode::All);
   } catch (const CLI::ExtrasError&) {  // whose own text lists them backwards
     const std::vector<std::string> extra = app.remaining(true);
-    throw InputError(fmt::format("'{}' {} not expected; '{} --help' lists the options.",
-                                 fmt::join(extra, "', '"), extra.size() == 1 ? "is" : "are",
-                                 app.get_name()));
+    throw InputError(fmt::format("'{}' {} not expected; {}", fmt::join(extra, "', '"),
+                                 extra.size() == 1 ? "is" : "are", help_of(app)));
   } catch (const CLI::ParseError& error) {
-    throw InputError(
-        fmt::format("{}; '{} --help' lists the options.", error.what(), app.get_name()));
+    throw InputError(fmt::format("{}; {}", reason_of(app, error), help_of(app)));
   }
   refuse_empty_values(app);
   return std::nullopt;
@@ -73,6 +118,24 @@ CLI::Option* add_parsed(
   const auto with_default =
       default_text.empty() ? help : fmt::format("{} (default {})", help, default_text);
   return app.add_option(names, callback, with_default)->type_name(takes);
+}
+
+CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::string>& values,
+                      const std::string& help) {
+  const auto split = [&values, names](const std::vector<std::string>& given) {
+    values.clear();
+    for (const std::string& text : given) {
+      for (const auto part : std::views::split(text, ',')) {
+        values.emplace_back(part.begin(), part.end());
+        if (!values.back().empty() || text.empty()) continue;  // else refused by the option's name
+        throw InputError(
+            fmt::format("'{}' of {} has nothing between two commas, or at an end; write the entry, "
+                        "or leave the comma out.",
+                        text, names));
+      }
+    }
+  };
+  return app.add_option_function<std::vector<std::string>>(names, split, help);
 }
 
 CLI::Option* add_count(CLI::App& app, const std::string& names, std::uint64_t& value,

@@ -52,6 +52,11 @@ CLI::Option* add_triple(CLI::App& app, const std::string& names,
                         std::array<std::uint64_t, 3>& value, const std::string& help,
                         bool has_default = true);
 
+/// An option that takes words with commas between them, or several of them. Parsing throws an
+/// InputError for an empty one.
+CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::string>& values,
+                      const std::string& help);
+
 /// One option as the functions around add it: `takes` is what --help shows behind its names, and
 /// `parse` gets its text and what to call it in a message.
 CLI::Option* add_parsed(

@@ -68,6 +68,8 @@ struct RunOptions {
   bool keep = false;    ///< leave the last trial's files
   bool overwrite = false;
   std::vector<std::string> inputs = {};  ///< files that the program reads: never an output
+  std::string records;                   ///< file that records are appended to; empty: none
+  std::string output_choice = "-o";      ///< with which the user names another place for files
   double deadline = 1800.0;  ///< seconds that one phase may take before it is taken to hang; 0: any
   std::uint64_t seed = 1;    ///< of the order in which cells take turns
   /// The first round takes the cells as they are given, so that reports of progress come in that

@@ -54,9 +54,10 @@ std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
   for (const Cell& cell : cells) {
     if (cell.existing || cell.after) continue;
     for (std::uint64_t i = 0; i < file_count(*cell.written); ++i) {
-      require_free_path(comm, file_path(*cell.written, cell.path, i),
-                        {options.overwrite, "-o", options.inputs},
-                        format_of(cell, *cell.written).companions);
+      require_free_path(
+          comm, file_path(*cell.written, cell.path, i),
+          {options.overwrite, options.output_choice, options.inputs, "", options.records},
+          format_of(cell, *cell.written).companions);
     }
   }
 

@@ -58,7 +58,8 @@ RunOptions one_trial() {
 }
 
 void add_output_arguments(CLI::App& app, CommonOptions& options) {
-  app.add_option("--json", options.json, "Append one record a method to this file (JSON Lines)");
+  app.add_option("--json", options.run.records,
+                 "Append one record a method to this file (JSON Lines)");
   add_settings_arguments(app, options.settings);
   app.add_flag("--keep", options.run.keep, "Leave the output files of the last trial");
   app.add_flag("--overwrite", options.run.overwrite, "Replace output files that exist already");

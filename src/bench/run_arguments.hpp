@@ -17,7 +17,6 @@ namespace slabmark {
 struct CommonOptions {
   RunOptions run;
   Settings settings;
-  std::string json;                     ///< file that records are appended to; empty: none
   nlohmann::json configuration;         ///< for the manifest; left to the program
   std::optional<std::uint64_t> trials;  ///< just so many, in place of the program's own rule
   bool no_warm_up = false;

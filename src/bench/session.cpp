@@ -12,7 +12,7 @@ Session::Session(const Comm& world, const char* program, const CommonOptions& op
     : world_(world), program_(program), options_(options), deadline_(options.run.deadline) {
   deadline_.watch("What comes before the first phase");
   agreed(world, [&] {
-    if (world.is_root() && !options.json.empty()) check_record_path(options.json);
+    if (world.is_root() && !options.run.records.empty()) check_record_path(options.run.records);
   });
   require_libraries(world);
 }
@@ -38,7 +38,7 @@ void Session::finish(const Comm& comm, std::span<CellRecord> records,
       record.setup = setup;
       record.manifest = manifest_;
       record.manifest["ended"] = utc_now();
-      if (!options_.json.empty()) append_record(options_.json, record);
+      if (!options_.run.records.empty()) append_record(options_.run.records, record);
     }
     report();
   });

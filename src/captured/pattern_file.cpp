@@ -38,7 +38,9 @@ hdf5::Handle open_file(const std::string& path) {
   hdf5::silence();
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    throw InputError(fmt::format("There is no pattern file '{}'.", path));
+    throw InputError(fmt::format(
+        "There is {} file '{}'; name one that 'slabmark capture' made.",
+        std::filesystem::exists(path, error) ? "something else than a regular" : "no", path));
   }
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (file < 0) {

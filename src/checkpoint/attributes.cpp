@@ -158,8 +158,9 @@ nlohmann::json as_plain(const CheckpointSettings& settings) {
 hdf5::File open_file(const Comm& comm, const std::string& path, hdf5::Access access) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    throw InputError(
-        fmt::format("There is no file '{}'; name one that seism-core-slice wrote.", path));
+    throw InputError(fmt::format(
+        "There is {} file '{}'; name one that seism-core-slice wrote.",
+        std::filesystem::exists(path, error) ? "something else than a regular" : "no", path));
   }
   if (is_subfiled(path)) {
     return hdf5::File::open(comm.get(), MPI_INFO_NULL, path, {.subfiling = true}, access);

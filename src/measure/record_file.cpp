@@ -127,9 +127,9 @@ void check_record_path(const std::string& path) {
       return;
     }
   }
-  throw InputError(
-      fmt::format("Records cannot be appended to '{}': {}. Name a record file that can be written.",
-                  path, reason(error)));
+  throw InputError(fmt::format(
+      "Records cannot be appended to '{}': {}. Name a record file that can be written.", path,
+      error == EEXIST ? "it is a symbolic link that leads nowhere" : reason(error)));
 }
 
 }  // namespace slabmark

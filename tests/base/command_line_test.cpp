@@ -51,6 +51,31 @@ TEST(CommandLines, NameWhatIsNotExpectedInItsOrder) {
   EXPECT_THAT(refusal({"one"}), testing::StartsWith("'one' is not expected"));
 }
 
+TEST(CommandLines, NameOptionsAsTheyAreTyped) {
+  std::vector<std::string> list;
+  const auto parse = [&](std::vector<const char*> words) {
+    CLI::App app("", "program");
+    int number = 0;
+    std::string file;
+    app.add_option("-n,--number", number);
+    app.add_flag("-k,--keep");
+    add_list(app, "-l,--list", list, "Words");
+    app.add_subcommand("run")->add_option("--file", file)->required();
+    return outcome(app, std::move(words));
+  };
+  EXPECT_EQ(parse({"-n", "1", "-n", "2"}),
+            "-n,--number is given 2 times; give it once; 'program --help' lists the options.");
+  EXPECT_EQ(parse({"run"}), "--file is missing; 'program run --help' lists the options.");
+  EXPECT_EQ(parse({"--keep=false"}), "--keep takes no value; 'program --help' lists the options.");
+  EXPECT_TRUE(parse({"-n", ""}).starts_with("-n,--number is given without a value"));
+  EXPECT_EQ(parse({"--keep", "-l", "a,b", "-l", "c"}), "taken");
+  EXPECT_THAT(list, testing::ElementsAre("a", "b", "c"));
+  for (const char* text : {"a,,b", ",a", "a,", ","}) {
+    EXPECT_THAT(parse({"-l", text}), testing::HasSubstr("of -l,--list has nothing")) << text;
+  }
+  EXPECT_TRUE(parse({"-l", ""}).starts_with("-l,--list is given without a value"));
+}
+
 using ::testing::HasSubstr;
 
 struct Values {

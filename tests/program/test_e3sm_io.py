@@ -139,6 +139,12 @@ def test_records_hold_every_phase_of_every_trial_and_phases_add_up(run, maps, tm
     assert "95 % interval" in done.stdout
 
 
+def test_records_never_go_into_a_file_that_the_run_writes(run, refused, maps, tmp_path):
+    words = ["-q", maps["single"], "--keep", "--overwrite", "-o", tmp_path / "a.nc", "--json", tmp_path / "a_vara.nc"]
+    assert "is the record file of --json" in refused(run("e3sm_io", words, ranks=2), "e3sm_io")
+    assert not list(tmp_path.glob("a*.nc"))
+
+
 def test_methods_of_other_libraries_print_a_block_too(run, maps, tmp_path):
     done = run("e3sm_io", ["-q", maps["many"], "--methods", "mpiio-collective,hdf5-slab", "--verify", "-o", tmp_path],
                ranks=2)

@@ -56,6 +56,24 @@ def test_what_is_no_hdf5_file_is_not_replaced(slice_, refused, tmp_path, ranks):
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.mark.parametrize("name", ["dangling", "loop", "link", "records.jsonl"])
+def test_neither_a_link_nor_the_record_file_is_replaced(slice_, refused, tmp_path, name):
+    (tmp_path / "dangling").symlink_to("nowhere")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "mine").write_bytes(b"")
+    (tmp_path / "link").symlink_to("mine")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    done = slice_(lines(4, f"filename {name}"), 4, ["--json", "records.jsonl"])
+    assert name in refused(done, "seism-core-slice")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_an_input_that_is_no_file_is_refused_at_once(slice_, refused, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    done = slice_("", 2, ["--input", "pipe"], timeout=soon())
+    assert "'pipe' cannot be read: it is no regular file" in refused(done, "seism-core-slice")
+
+
 def test_files_of_the_user_beside_the_output_stay(slice_, tmp_path):
     for name in ("seism-test.h5.partial", "seism-test.h5.partial-notes", f"seism-test.h5.partial-{os.getpid()}"):
         (tmp_path / name).write_text("precious")

@@ -197,6 +197,9 @@ WRONG_USAGE = {
     "nearly a case": (["e3sm", "--map", "MAP", "--case", "f-h", "--method", "posix"], "f-h0"),
     "real int32": (["e3sm", "--map", "MAP", "--case", "g", "--method", "posix", "--real", "int32"], "float32"),
     "rounds x": (["decomp", "--map", "MAP", "--method", "posix", "--rounds", "x"], "--rounds"),
+    "more rounds than can be looked at": (["decomp", "--map", "MAP", "--method", "posix", "--rounds", "9223372036854775808"], "1000000"),
+    "nothing between commas": (["decomp", "--map", "MAP", "--method", "posix,,mpiio"], "posix,,mpiio"),
+    "a value of a flag": (["decomp", "--map", "MAP", "--method", "posix", "--keep=false"], "--keep takes no value"),
     "records into a directory": (["decomp", "--map", "MAP", "--method", "posix", "--json", "/"], "/"),
 }
 

@@ -101,6 +101,14 @@ def test_the_folder_of_another_run_is_refused_and_only_taken_if_the_user_says_so
     assert run("slabmark-probe", [*words, "--overwrite"]).returncode == 2 and elsewhere.exists()
 
 
+@pytest.mark.parametrize("words", [["nodes", "--file-bytes", "900T", "--ranks-as-node", "1", "--bytes", "1K"],
+                                   ["files", "--files", "1000000", "--file-size", "1G"]], ids=["nodes", "files"])
+def test_what_no_disk_holds_is_not_begun(run, sentence, tmp_path, words):
+    done = run("slabmark-probe", [*words, "--trials", "1", "-o", tmp_path], ranks=2)
+    assert done.returncode == 1 and "its file system has only" in sentence(done, "slabmark-probe")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_file_that_cannot_be_written_is_one_sentence_and_status_1(run, sentence, file_size_limit, tmp_path):
     words = ["files", "--files", "1", "--file-size", "16M", "-o", tmp_path]
     done = run("slabmark-probe", words, preexec_fn=file_size_limit)

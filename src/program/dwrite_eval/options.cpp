@@ -122,11 +122,9 @@ Parsed<Options> parse(int argc, const char* const* argv) {
       ->required();
   app.add_option("-o,--output", options.output,
                  "Output directory name, made if missing (default ./)");
-  app.add_option(
-         "--methods", names,
-         "Methods, separated by commas (default hdf5-slab,hdf5-union-naive and, where there "
-         "is one, hdf5-log)")
-      ->delimiter(',');
+  add_list(app, "--methods", names,
+           "Methods, separated by commas (default hdf5-slab,hdf5-union-naive and, where there "
+           "is one, hdf5-log)");
   auto* together = app.add_flag("--collective", collective, "Collective H5Dwrite (default)");
   app.add_flag("--independent", independent, "Independent H5Dwrite")->excludes(together);
   add_word(app, "--connector", slablog, "HDF5 connector", {{"native", false}, {"slablog", true}});

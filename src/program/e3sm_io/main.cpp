@@ -82,8 +82,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   add_count(app, "--map", map_index,
             "Use only this map of a file with several; else variable i uses map i mod maps",
             {.min = 1});
-  app.add_option("--methods", names, "Methods, separated by commas (default vard,varn,vara)")
-      ->delimiter(',');
+  add_list(app, "--methods", names, "Methods, separated by commas (default vard,varn,vara)");
   add_verify_arguments(app, options, "Trust the library that it wrote what it said it wrote");
   add_common_arguments(app, options);
 

@@ -27,17 +27,15 @@ void add_options(CLI::App& app, Arguments& a, Options& options) {
   TransferGeometry& g = options.geometry;
   const CountRange up_to_a_million = {.min = 1, .max = 1'000'000};
   add_size(app, "-a,--align", options.align, "Alignment of objects in the HDF5 file");
-  app.add_option("-A,--api", a.apis, "APIs to test: phdf5, mpiio, posix (default all)")
-      ->delimiter(',');
+  add_list(app, "-A,--api", a.apis, "APIs to test: phdf5, mpiio, posix (default all)");
   add_size(app, "-B,--block-size", a.block, "Block size within the transfer buffer; 0: half of -e");
   app.add_flag("-c,--chunk", options.chunked, "Chunked HDF5 datasets; emulated for the other APIs");
   app.add_flag("-C,--collective", options.collective,
                "Collective MPI-IO and HDF5 (default independent)");
   add_count(app, "-d,--num-dsets", g.datasets, "Datasets in a file", up_to_a_million);
-  app.add_option("-D,--debug", a.debug,
-                 "Debugging flags, separated by commas: 1 to 4 (level), r (raw data throughput), t "
-                 "(times), v (verify, which is done anyway)")
-      ->delimiter(',');
+  add_list(app, "-D,--debug", a.debug,
+           "Debugging flags, separated by commas: 1 to 4 (level), r (raw data throughput), t "
+           "(times), v (verify, which is done anyway)");
   add_size(app, "-e,--num-bytes", a.bytes,
            "Bytes per process per dataset; 0: 256K, 2-D 8K; 2-D: the side of the square divided by "
            "the processes");
@@ -61,10 +59,9 @@ void add_options(CLI::App& app, Arguments& a, Options& options) {
            "Chunks of POSIX and MPI-IO: as HDF5 cuts the buffer, or the buffer in one piece, as "
            "h5perf of HDF5 did",
            {{"hdf5", false}, {"original", true}});
-  app.add_option("--contents", a.contents,
-                 "What is written, one kind a dataset in turn: position (the default), or for a "
-                 "look at kept files rank, request, buffer, which are neither verified nor read")
-      ->delimiter(',');
+  add_list(app, "--contents", a.contents,
+           "What is written, one kind a dataset in turn: position (the default), or for a "
+           "look at kept files rank, request, buffer, which are neither verified nor read");
   add_size(app, "--buffer-memory", options.buffer_memory,
            "Bytes of a rank that requests may take between two meetings");
   app.add_flag("--one-buffer", options.one_buffer,
@@ -253,6 +250,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   Arguments arguments;
   Options options;
   options.run = one_trial();
+  options.run.output_choice = "HDF5_PARAPREFIX";
   add_options(app, arguments, options);
   refuse_dashes(argc, argv);
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};

@@ -29,6 +29,7 @@
 #include "program/seism-core-slice/output_file.hpp"
 #include "program/seism-core-slice/report.hpp"
 #include "storage/hdf5/subfiles.hpp"
+#include "storage/posix/file.hpp"
 
 namespace slabmark::seism_core_slice {
 
@@ -36,12 +37,8 @@ namespace {
 
 std::string read_text(const Options& options) {
   if (options.input.empty()) return read_until_done(std::cin);
+  posix::File::open_input(options.input, "input");
   std::ifstream file(options.input);
-  // A directory opens, but holds no text.
-  if (!file || file.peek() == std::ifstream::traits_type::eof()) {
-    throw InputError(fmt::format(
-        "The input '{}' cannot be read, or is empty; name a file with keywords.", options.input));
-  }
   return read_until_done(file);
 }
 
@@ -114,7 +111,7 @@ ExitStatus run(const Comm& world, const Options& options) {
     deadline.watch("Loading the library of use_function_lib");
     agreed(world, [&] { pattern = make_checkpoint(world, settings); });
   }
-  cell.path = name_to_write(world, settings);
+  cell.path = name_to_write(world, settings, options.run.records);
   cell.settings = method_settings(settings, options.settings);
   cell.written = &pattern;
   const bool striped = world.broadcast(world.is_root() && can_stripe(settings) ? 1u : 0u) != 0;

@@ -11,6 +11,7 @@
 #include "storage/hdf5/file.hpp"
 #include "storage/hdf5/subfiles.hpp"
 #include "storage/posix/file_size_limit.hpp"
+#include "storage/posix/free_path.hpp"
 #include "storage/posix/unfinished_name.hpp"
 
 namespace slabmark::seism_core_slice {
@@ -24,15 +25,6 @@ std::uint64_t bytes_of(const CheckpointGrid& grid) {
   lengths.push_back(grid.steps);
   lengths.push_back(sizeof(float));
   return element_count(lengths);
-}
-
-void require_regular(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status) || fs::is_regular_file(status)) return;
-  throw InputError(fmt::format(
-      "'{}' exists and is not a regular file, so it is not replaced; give another filename.",
-      path));
 }
 
 /// An earlier file is replaced if it is a checkpoint or holds nothing; a mistaken name is not.
@@ -66,11 +58,13 @@ void require_room(const CheckpointSettings& settings) {
 
 }  // namespace
 
-std::string name_to_write(const Comm& comm, const CheckpointSettings& settings) {
+std::string name_to_write(const Comm& comm, const CheckpointSettings& settings,
+                          const std::string& records) {
   std::string name;
   agreed(comm, [&] {
     if (!comm.is_root()) return;
-    require_regular(settings.filename);
+    posix::require_replaceable(settings.filename,
+                               {.overwrite = true, .choice = "filename", .records = records});
     require_hdf5(settings.filename);
     require_room(settings);
     name = posix::unfinished_name(settings.filename, remove_left);

@@ -28,7 +28,7 @@ class CheckpointCommand : public PatternCommand {
     add_triple(app, "--domain", grid_.domain, "Elements that each process owns", false)->required();
     add_triple(app, "--chunk", grid_.chunk,
                "Chunk of the dataset, for HDF5 (default: one time step a chunk)", false);
-    add_count(app, "--time", grid_.steps, "Time steps", {.min = 1});
+    add_count(app, "--time", grid_.steps, "Time steps", rounds_of_pattern);
   }
 
   Pattern part(std::uint64_t rank, std::uint64_t ranks) override {

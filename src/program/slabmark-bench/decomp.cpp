@@ -20,7 +20,7 @@ class DecompCommand : public PatternCommand {
               {.min = 1, .max = 1'000'000});
     add_type(app, "--type", request_.type, "Element type");
     add_count(app, "--rounds", request_.rounds, "Time records to write; more give a time dimension",
-              {.min = 1});
+              rounds_of_pattern);
   }
 
   void check() override {

@@ -21,7 +21,7 @@ class E3smCommand : public PatternCommand {
         ->required();
     app.add_option("--map", request_.path, "Decomposition file with the maps of the case")
         ->required();
-    add_count(app, "--records", request_.records, "Time records to write", {.min = 1});
+    add_count(app, "--records", request_.records, "Time records to write", rounds_of_pattern);
     add_type(app, "--real", request_.real, "Type of real variables",
              {ElementType::float64, ElementType::float32});
   }

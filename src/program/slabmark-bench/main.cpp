@@ -138,7 +138,7 @@ void report(const Options& options, const LibraryEnvironment& environment,
   }
   fmt::print("{}", format_table(records));
   if (options.chart) fmt::print("\n{}", format_bars(records));
-  if (!options.json.empty()) fmt::print("Records appended to {}\n", options.json);
+  if (!options.run.records.empty()) fmt::print("Records appended to {}\n", options.run.records);
 }
 
 ExitStatus run(const Comm& world, const Options& options) {

@@ -13,9 +13,8 @@ namespace {
 
 /// What all subcommands take.
 void add_shared_options(CLI::App& app, Options& options, std::vector<std::string>& methods) {
-  app.add_option("--method", methods,
-                 "Methods, separated by commas; 'slabmark-bench methods' lists them")
-      ->delimiter(',')
+  add_list(app, "--method", methods,
+           "Methods, separated by commas; 'slabmark-bench methods' lists them")
       ->required();
   app.add_option("-o,--output-dir", options.directory, "Directory for the files that are written")
       ->capture_default_str();

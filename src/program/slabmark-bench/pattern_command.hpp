@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/command_line.hpp"
 #include "parallel/comm.hpp"
 #include "pattern/pattern.hpp"
 
@@ -21,6 +22,9 @@ struct BuiltPattern {
   std::optional<Pattern> read;          ///< another rank's part, where reading was asked for
   std::map<std::string, double> setup;  ///< seconds before the trials, for the record
 };
+
+/// Of a pattern: each is looked at before the space on the disk is.
+constexpr CountRange rounds_of_pattern{.min = 1, .max = 1'000'000};
 
 /// One kind of pattern as a subcommand: its options, and how they become a pattern. A new kind is
 /// one file that derives from this class and one line in pattern_commands().

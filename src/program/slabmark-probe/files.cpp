@@ -15,6 +15,7 @@
 #include "program/slabmark-probe/measure.hpp"
 #include "program/slabmark-probe/nodes.hpp"
 #include "storage/posix/file.hpp"
+#include "storage/posix/file_size_limit.hpp"
 
 namespace slabmark::probe {
 
@@ -123,11 +124,20 @@ class SmallFiles {
   ScratchFolder folder_;
 };
 
+/// As many as there can be, where that is more.
+std::uint64_t bytes_of_all(std::uint64_t files, const Options& options) {
+  std::uint64_t bytes = 0;
+  return __builtin_mul_overflow(files, options.file_size, &bytes) ? UINT64_MAX : bytes;
+}
+
 }  // namespace
 
 std::vector<CellRecord> probe_files(const Comm& comm, const Options& options) {
-  SmallFiles files(comm, options);
   const std::uint64_t many = options.files * static_cast<std::uint64_t>(comm.size());
+  agreed(comm, [&] {
+    if (comm.is_root()) posix::require_space(options.directory + "/", bytes_of_all(many, options));
+  });
+  SmallFiles files(comm, options);
   std::vector<Turn> turns;
   using Run = std::function<void(PhaseClock & clock, std::uint64_t trial, bool warm_up)>;
   const auto add = [&](const char* method, const char* summary, bool is_write, bool moves,

@@ -246,9 +246,10 @@ class Nodes {
 
   std::uint64_t bytes_of_files() const { return options_.file_bytes * nodes_.size(); }
 
-  /// Throws IoError if this rank may not write its part.
-  void require_file_allowed(const std::string& folder) const {
+  /// Throws IoError if this rank may not write its part, or the parts of all do not fit.
+  void require_room(const std::string& folder) const {
     posix::require_file_size_allowed(path_of(folder, comm_.rank()), file_bytes(mine_, local_));
+    if (comm_.is_root()) posix::require_space(folder, bytes_of_files());
   }
 
  private:
@@ -426,7 +427,7 @@ std::vector<CellRecord> probe_nodes(const Comm& comm, const Options& options) {
     meetings.push_back(std::move(pairs));
   };
   if (options.file_bytes > 0) {
-    agreed(comm, [&] { nodes.require_file_allowed(folder.path()); });
+    agreed(comm, [&] { nodes.require_room(folder.path()); });
     Turn& turn = turns.emplace_back();
     turn.record =
         nodes.begin("a file from each node", "file-a-node", "write", nodes.bytes_of_files());

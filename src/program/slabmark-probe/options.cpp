@@ -15,7 +15,8 @@ void add_shared(CLI::App& app, Options& options) {
             {.min = 1, .max = most});
   app.add_flag("--sync", options.run.sync, "Make what is written durable inside the times");
   add_count(app, "--seed", options.run.seed, "Of the order in which nodes meet");
-  app.add_option("--json", options.json, "Append a record for each thing measured (JSON Lines)");
+  app.add_option("--json", options.run.records,
+                 "Append a record for each thing measured (JSON Lines)");
   app.add_flag("--overwrite", options.run.overwrite,
                "Remove the folder slabmark-probe that a killed run left");
   app.add_flag("-q,--quiet", options.quiet, "Print no table");

@@ -58,8 +58,7 @@ void add_options(CLI::App& app, Arguments& a, Options& options) {
   add_count(app, "--fields", options.fields, "Number of fields", {.min = 1, .max = 1000});
   add_word(app, "--type", options.type, "Type in the files",
            {{"float32", ElementType::float32}, {"float64", ElementType::float64}});
-  app.add_option("-m,--methods", a.methods, "Methods, with commas (default: all of the library)")
-      ->delimiter(',');
+  add_list(app, "-m,--methods", a.methods, "Methods, with commas (default: all of the library)");
   add_count(app, "--outputs", options.outputs, "Outputs measured, after one warm-up",
             {.min = 1, .max = 1'000'000});
   app.add_flag("--compute-between", a.compute_between,

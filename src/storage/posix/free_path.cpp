@@ -32,9 +32,14 @@ std::string reason_against(const std::string& path) {
   return errno == ENOSPC || errno == EDQUOT ? "" : std::strerror(errno);
 }
 
+/// Whether both lead to one file, which need not be there yet.
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code missing;
-  return fs::equivalent(a, b, missing);
+  if (fs::equivalent(a, b, missing)) return true;
+  const auto whole = [&](const std::string& path) {
+    return fs::weakly_canonical(fs::absolute(path, missing), missing);
+  };
+  return whole(a) == whole(b);
 }
 
 /// Whether the file begins with the bytes `kind`.
@@ -56,13 +61,14 @@ bool require_output(const std::string& path, const Output& output) {
   };
   const fs::path directory = directory_of(path);
   std::error_code error;
-  if (!fs::is_directory(directory, error)) {
-    throw InputError(fmt::format("The output directory '{}' {}; create it or choose {}.",
-                                 directory.string(),
-                                 error && error != std::errc::no_such_file_or_directory
+  const fs::file_status of_directory = fs::status(directory, error);
+  if (!fs::is_directory(of_directory)) {
+    throw InputError(fmt::format("The output directory '{}' {}; {}choose {}.", directory.string(),
+                                 fs::exists(of_directory) ? "is no directory"
+                                 : error && error != std::errc::no_such_file_or_directory
                                      ? fmt::format("cannot be used ({})", error.message())
                                      : "does not exist",
-                                 another));
+                                 fs::exists(of_directory) ? "" : "create it or ", another));
   }
   const fs::file_status status = fs::status(path, error);
   if (error == std::errc::filename_too_long) refuse("has too long a name");
@@ -71,6 +77,8 @@ bool require_output(const std::string& path, const Output& output) {
   if (!exists && fs::is_symlink(path, error)) refuse("is a symbolic link that leads nowhere");
   if (exists && !fs::is_regular_file(status))
     refuse("exists and is not a regular file, so it is not overwritten");
+  if (!output.records.empty() && is_same_file(path, output.records))
+    refuse("is the record file of --json");
   for (const std::string& input : output.inputs) {
     if (exists && is_same_file(path, input)) refuse(fmt::format("is the input '{}'", input));
   }
@@ -88,13 +96,19 @@ bool require_output(const std::string& path, const Output& output) {
                                directory.string(), reason, another));
 }
 
-void require_free_path(const std::string& path, const Output& output) {
-  if (!require_output(path, output)) return;
+bool require_replaceable(const std::string& path, const Output& output) {
+  const bool exists = require_output(path, output);
   std::error_code error;
   if (fs::is_symlink(path, error)) {
     throw InputError(fmt::format(
         "The output file '{}' is a symbolic link; name the file that it leads to.", path));
   }
+  return exists;
+}
+
+void require_free_path(const std::string& path, const Output& output) {
+  if (!require_replaceable(path, output)) return;
+  std::error_code error;
   if (!fs::remove(path, error)) {
     throw IoError(fmt::format("The file '{}' could not be removed: {}.", path, error.message()));
   }

@@ -12,17 +12,20 @@ struct Output {
   std::vector<std::string> inputs = {};  ///< files that the run reads
   /// First bytes of the files that the program replaces without --overwrite, as its original did.
   std::string own_kind = "";
+  std::string records = "";  ///< file that the run appends its records to; empty: none
 };
 
 /// The one rule for output files, which docs/files.md tells users. What stands at `path` is
-/// refused unless `output` says that it may be replaced; an input, anything but a regular file, and
-/// a symbolic link that leads nowhere are refused always; so is a directory that is missing or not
-/// writable. Returns whether a file stands there (at the end of a symbolic link, it may be). Throws
-/// InputError.
+/// refused unless `output` says that it may be replaced; an input, the record file, anything but a
+/// regular file, and a symbolic link that leads nowhere are refused always; so is a directory that
+/// is missing or not writable. Returns whether a file stands there (at the end of a symbolic link,
+/// it may be). Throws InputError.
 bool require_output(const std::string& path, const Output& output);
 
-/// The same for those who need the path to be free: the file that stands there is removed, and a
-/// symbolic link is refused.
+/// The same for those who put another file in its place: a symbolic link is refused.
+bool require_replaceable(const std::string& path, const Output& output);
+
+/// The same for those who need the path to be free: the file that stands there is removed.
 void require_free_path(const std::string& path, const Output& output);
 
 }  // namespace slabmark::posix

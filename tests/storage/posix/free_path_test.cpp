@@ -68,6 +68,22 @@ TEST_F(FreePath, IsNeverWhereAnInputStandsWhateverItIsCalled) {
   EXPECT_EQ(fs::file_size(input), 4U);
 }
 
+TEST_F(FreePath, IsNeverWhereRecordsAreToGoThoughNoFileIsThereYet) {
+  const auto records = directory_ + "/new.jsonl";
+  fs::create_symlink(directory_, directory_ + "/folder");
+  for (const std::string output : {"/new.jsonl", "/./new.jsonl", "/folder/new.jsonl"}) {
+    const Output asked{.overwrite = true, .records = records};
+    EXPECT_THAT(refusal_of([&] { require_output(directory_ + output, asked); }),
+                HasSubstr("is the record file of --json"));
+  }
+  EXPECT_FALSE(require_output(directory_ + "/other", {.records = records}));
+}
+
+TEST_F(FreePath, IsNotInAFile) {
+  std::ofstream(directory_ + "/file") << "mine";
+  EXPECT_THAT(refusal(directory_ + "/file/new"), HasSubstr("is no directory"));
+}
+
 TEST_F(FreePath, IsNeverWhereSomethingElseThanAFileStands) {
   ASSERT_EQ(::mkfifo((directory_ + "/pipe").c_str(), 0600), 0);
   fs::create_directory(directory_ + "/folder");

@@ -76,13 +76,18 @@ void add_common_arguments(CLI::App& app, CommonOptions& options) {
 }
 
 void add_stopping_arguments(CLI::App& app, CommonOptions& options) {
+  CLI::Option* const just_many = app.get_option("--trials");
   add_count(app, "--min-trials", options.run.rule.min_trials, "Trials at least",
-            {.min = 1, .max = most_trials});
+            {.min = 1, .max = most_trials})
+      ->excludes(just_many);
   add_count(app, "--max-trials", options.run.rule.max_trials, "Trials at most",
-            {.min = 1, .max = most_trials});
+            {.min = 1, .max = most_trials})
+      ->excludes(just_many);
   add_real(app, "--precision", options.run.rule.precision,
-           "Stop when the interval's half-width is under this share of the median");
-  add_real(app, "--time-budget", options.run.rule.time_budget, "Seconds that one method may use");
+           "Stop when the interval's half-width is under this share of the median")
+      ->excludes(just_many);
+  add_real(app, "--time-budget", options.run.rule.time_budget, "Seconds that one method may use")
+      ->excludes(just_many);
   add_count(app, "--seed", options.run.seed, "Seed of the order in which methods take turns");
   app.add_flag("--no-warm-up", options.no_warm_up, "Measure from the first trial on");
 }

@@ -36,7 +36,7 @@ void add_common_arguments(CLI::App& app, CommonOptions& options);
 /// --verify, which is what the program does anyway, and --no-verify, which means `without`.
 void add_verify_arguments(CLI::App& app, CommonOptions& options, const std::string& without);
 
-/// Those of a program that runs until the median is known well enough.
+/// Those of a program that runs until the median is known well enough; after the common ones.
 void add_stopping_arguments(CLI::App& app, CommonOptions& options);
 
 /// What parsing left open: a number of trials becomes the rule, and the methods that are `chosen`,

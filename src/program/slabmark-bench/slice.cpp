@@ -95,7 +95,7 @@ class SliceCommand : public PatternCommand {
       const auto [axis, position] = parse_axis(text, "--plane");
       cuts_.push_back({axis, parse_count(position, "--plane", 0, field_.points[axis] - 1)});
     }
-    for (const std::string& text : ranges_) kept_.push_back(parse_range(text));
+    for (const std::string& text : ranges_) keep(text, parse_range(text));
   }
 
   Pattern part(std::uint64_t rank, std::uint64_t ranks) override {
@@ -104,6 +104,21 @@ class SliceCommand : public PatternCommand {
   }
 
  private:
+  void keep(const std::string& text, const AxisRange& range) {
+    const auto along_the_same = [&](const auto& other) { return other.axis == range.axis; };
+    if (std::any_of(kept_.begin(), kept_.end(), along_the_same)) {
+      throw InputError(
+          fmt::format("--range '{}' is the second one along its axis; give one for each.", text));
+    }
+    const auto normal_to_it = [&](const auto& cut) { return cut.normal == range.axis; };
+    if (std::any_of(cuts_.begin(), cuts_.end(), normal_to_it)) {
+      throw InputError(fmt::format(
+          "--range '{}' is along the normal of a --plane, which is one point there; leave one out.",
+          text));
+    }
+    kept_.push_back(range);
+  }
+
   static AxisRange parse_range(const std::string& text) {
     const auto [axis, range] = parse_axis(text, "--range");
     const auto colon = range.find(':');

@@ -13,7 +13,6 @@
 #include "method/as_captured/hdf5_refusal.hpp"
 #include "method/as_captured/hdf5_selections.hpp"
 #include "method/as_captured/replay.hpp"
-#include "storage/hdf5/older.hpp"
 #include "storage/hdf5/space.hpp"
 #include "storage/mpiio/info.hpp"
 

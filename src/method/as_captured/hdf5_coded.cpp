@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "storage/hdf5/older.hpp"
+
 namespace slabmark::hdf5_coded {
 
 using hdf5::Handle;

@@ -33,10 +33,10 @@ def add_arguments(parser):
 
 def main(arguments, console):
     source = pathlib.Path(arguments.map)
-    output = pathlib.Path(arguments.output or source.with_suffix(".svg").name)
+    files.open_regular(source).close()
+    output = pathlib.Path(source.with_suffix(".svg").name if arguments.output is None else arguments.output)
     if output.suffix not in (".svg", ".png"):
         raise InputError(f"The picture '{output}' is to be named .svg or .png.")
-    files.open_regular(source).close()
     files.check_output(output, [source], arguments.overwrite)
     described, numbers = chosen_maps(source, arguments.number)
     rows = [(described[number - 1], read_owners(source, number, described[number - 1])) for number in numbers]
@@ -54,7 +54,7 @@ def main(arguments, console):
 
 def chosen_maps(source, number=None):
     """(what slabmark-decomp says of the maps of a file, the numbers from 1 of all, or the one that is asked for)."""
-    described = programs.json_of([programs.find("slabmark-decomp"), "info", str(source), "--json"], timeout=600)["maps"]
+    described = programs.json_of([programs.find("slabmark-decomp"), "info", files.as_operand(source), "--json"], timeout=600)["maps"]
     numbers = range(1, len(described) + 1)
     if number is None:
         return described, numbers
@@ -80,7 +80,7 @@ def with_text(source, number, entry, use, done, what):
         if source.suffix == ".dat":
             text = source
         else:
-            words = ["convert", str(source), "-o", str(text), "--format", "dat", "--map", str(number)]
+            words = ["convert", files.as_operand(source), "-o", str(text), "--format", "dat", "--map", str(number)]
             programs.output_of([programs.find("slabmark-decomp"), *words], timeout=600)
             text = next(pathlib.Path(folder).glob("*.dat"))
         try:

@@ -7,7 +7,7 @@ import pathlib
 import stat
 import uuid
 
-from slabmark.errors import InputError, LabError
+from slabmark.errors import FAILED_IO, InputError, LabError
 
 # What stands in the beginning of files that `slabmark` made and may make again.
 REPORT = b'<meta name="generator" content="slabmark'
@@ -26,9 +26,14 @@ def open_regular(path):
     return open(descriptor, "rb")
 
 
-def check_output(path, inputs=(), overwrite=False, ours=None):
+def as_operand(path):
+    """For the command line of a program, to which what begins with a dash is an option."""
+    return f"./{path}" if str(path).startswith("-") else str(path)
+
+
+def check_output(path, inputs=(), overwrite=None, ours=None):
     """InputError unless `path` may be written: as a new file, or over one that begins with `ours`, or any other regular
-    file if `overwrite`; over one of the inputs never."""
+    file if `overwrite` (None: nobody can ask for that); over one of the inputs never."""
     path = pathlib.Path(path)
     if not path.parent.is_dir():
         raise InputError(f"'{path}' cannot be written: there is no folder '{path.parent}'.")
@@ -42,7 +47,8 @@ def check_output(path, inputs=(), overwrite=False, ours=None):
         if os.path.exists(other) and os.path.samefile(path, other):
             raise InputError(f"'{path}' is one of the inputs, and is not written over; name another output.")
     if not overwrite and not (ours and ours in beginning(path)):
-        raise InputError(f"'{path}' exists already; name another output, or allow this with --overwrite.")
+        remedy = "remove it" if overwrite is None else "allow this with --overwrite"
+        raise InputError(f"'{path}' exists already; name another output, or {remedy}.")
 
 
 def beginning(path):
@@ -51,15 +57,37 @@ def beginning(path):
 
 
 def write(path, data):
-    """Replaces a file by bytes. What was there stays until all of them are. LabError if that fails."""
+    """Replaces a file by bytes, durably. What was there stays until all of them are, and its mode is kept. LabError if that
+    fails: an InputError where the file may not be written at all."""
     path = os.path.realpath(path)
-    temporary = os.path.join(os.path.dirname(path), f".slabmark-{uuid.uuid4().hex}")
+    folder = os.path.dirname(path)
+    temporary = os.path.join(folder, f".slabmark-{uuid.uuid4().hex}")
     try:
         with open(temporary, "xb") as file:
+            with contextlib.suppress(OSError):  # nothing is there, or its file system has no modes
+                os.fchmod(file.fileno(), os.stat(path).st_mode & 0o777)
             file.write(data)
+            file.flush()
+            _make_durable(file.fileno())  # or after a crash of the machine the name may lead to an empty file
         os.replace(temporary, path)
+        with contextlib.suppress(PermissionError):  # a folder may be written and not be read
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                _make_durable(descriptor)
+            finally:
+                os.close(descriptor)
     except OSError as error:
-        raise LabError(f"'{path}' cannot be written: {error.strerror}.") from None
+        kind = LabError if error.errno in FAILED_IO else InputError
+        raise kind(f"'{path}' cannot be written: {error.strerror}.") from None
     finally:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+
+
+def _make_durable(descriptor):
+    """Where the file system can: some know no such thing, of folders above all."""
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno in FAILED_IO:
+            raise

@@ -18,7 +18,7 @@ def add_arguments(parser):
     parser.add_argument("--openmetrics", metavar="FILE", help="also write them as OpenMetrics text")
 
 
-def check(arguments, inputs, overwrite=False, others=()):
+def check(arguments, inputs, overwrite=None, others=()):
     """InputError unless what was asked for may be written, each to a file of its own; `others`: what else will be."""
     taken = {os.path.realpath(name) for name in others}
     for name, ours in ((arguments.junit, JUNIT), (arguments.openmetrics, OPENMETRICS)):

@@ -219,7 +219,8 @@ def _explained(errors, tables, what):
     """What pydantic finds wrong, in words of the file: first of all a key that is not known, which may be a missing one."""
     error = min(errors, key=lambda error: error["type"] != "extra_forbidden")
     table, *keys = error["loc"]
-    key = ".".join(str(key) for key in keys if key != "[key]")
+    # People count tables of a list from 1.
+    key = ".".join(str(key + 1) if isinstance(key, int) else str(key) for key in keys if key != "[key]")
     if error["type"] == "extra_forbidden":
         known = tables[table].model_fields if keys else tables
         wrong = error["loc"][-1]

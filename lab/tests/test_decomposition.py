@@ -47,3 +47,13 @@ def test_a_picture_is_drawn_with_the_programs_own_counts(run, tmp_path, suffix, 
 def test_a_missing_map_is_one_sentence(run, sentence, tmp_path):
     done = run("slabmark", ["decomp", "show", tmp_path / "absent.nc"])
     assert done.returncode == 2 and "absent.nc" in sentence(done, "slabmark")
+
+
+def test_a_map_whose_name_begins_with_a_dash_is_drawn_and_names_of_no_file_are_one_sentence(run, sentence, small_map):
+    folder = small_map.parent
+    small_map.rename(folder / "-m.dat")
+    done = run("slabmark", ["decomp", "show", "-o", "m.svg", "--", "-m.dat"], cwd=folder)
+    assert done.returncode == 0 and (folder / "m.svg").exists(), done.stderr
+    for words, culprit in (([""], "'.' is no regular file"), (["--out", "x.svg", "--", "-m.dat"], "--out")):
+        done = run("slabmark", ["decomp", "show", *words], cwd=folder)
+        assert done.returncode == 2 and culprit in sentence(done, "slabmark")

@@ -1,8 +1,10 @@
 """slabmark.pattern and slabmark describe: what is read back is what was said, and what cannot be meant is one sentence."""
 
 import json
+import os
 import pathlib
 import re
+import resource
 import sys
 
 import h5py
@@ -272,6 +274,11 @@ def test_what_is_no_sound_pattern_file_is_one_sentence(tmp_path, make, culprit):
         (lambda: pattern.owners([-1, -1]), "names no rank"),
         (lambda: pattern.owners([]), "is empty"),
         (lambda: pattern.owners([0, 3], ranks=3), "holds rank 3"),
+        (lambda: pattern.owners([0, 2**63 - 1]), f"on {2**63} ranks, and 16777216 are the most"),
+        (lambda: pattern.owners([0, 1 << 24]), "16777217 ranks"),
+        (lambda: pattern.owners(numpy.array([0, 2**64 - 2], "u8")), "less than 2.63, and 18446744073709551614"),
+        (lambda: pattern.blocks([2**32, 2], [2_000_000_000, 2]), "on 4000000000 ranks"),
+        (lambda: pattern.blocks([2**25], lengths=[numpy.ones(2**25, int)]), "on 33554432 ranks"),
         (lambda: pattern.offsets([4], [[0, 1], [2, 1]]), "Element 1 is owned by rank 0 and by rank 1"),
         (lambda: pattern.offsets([4], [[4]]), "Rank 0 has the offset 4"),
         (lambda: pattern.counts([0, 0]), "not 0 for all"),
@@ -298,6 +305,52 @@ def test_a_file_that_is_no_pattern_is_not_written_over(tmp_path):
     assert path.read_text() == "precious"
 
 
+def test_a_full_disk_and_a_folder_that_may_not_be_written_are_one_sentence(run, sentence, tmp_path):
+    text = '[[particles]]\nname = "g"\nmean = 9\ndistribution = "poisson"\nranks = 3000\n[[variable]]\nname = "v"\non = "g"\n'
+    (tmp_path / "d.toml").write_text(text)
+    words = ["describe", tmp_path / "d.toml", "-o", tmp_path / "d.pattern"]
+    for most in (512, 20 * 512):
+        limit = lambda most=most: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        done = run("slabmark", words, preexec_fn=limit)
+        assert done.returncode == 1 and "d.pattern' cannot be written: File too large." in sentence(done, "slabmark")
+    assert [path.name for path in tmp_path.iterdir()] == ["d.toml"]
+
+
+def test_nothing_is_written_over_what_it_is_made_from(tmp_path, small_map, run, sentence):
+    saved(tmp_path / "in.pattern")
+    make_mesh(tmp_path / "mesh.nc", "NETCDF3_CLASSIC")
+    on_pattern = '[[map]]\nname = "g"\nfile = "in.pattern"\n'
+    for text, name in (
+        (on_pattern, "in.pattern"),
+        ('[[mesh]]\nname = "g"\nowner = "mesh.nc"\nvariable = "owner"\n', "mesh.nc"),
+        (f'[[map]]\nname = "g"\nfile = "{small_map.name}"\n', small_map.name),
+    ):
+        (tmp_path / "d.toml").write_text(text + VARIABLE)
+        before = (tmp_path / name).read_bytes()
+        done = run("slabmark", ["describe", tmp_path / "d.toml", "--overwrite", "-o", tmp_path / name])
+        assert done.returncode == 2 and f"{name}' is one of the inputs" in sentence(done, "slabmark")
+        assert (tmp_path / name).read_bytes() == before
+    made = pattern.Pattern()
+    made.variable("v", pattern.counts([1]))
+    made.step()
+    made.sources = [tmp_path / "in.pattern"]
+    with pytest.raises(InputError, match="one of the inputs"):
+        made.save(tmp_path / "in.pattern", overwrite=True)
+
+
+def test_names_that_are_no_files_or_pipes_are_one_sentence_and_nobody_waits(run, sentence, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "d.toml").write_text(GRID + VARIABLE)
+    for words, culprit in (
+        (["d.toml", "-o", "pipe"], "'pipe' cannot be written: it is no regular file"),
+        (["d.toml", "-o", ""], "'.' cannot be written"),
+        ([""], "'.' is no regular file"),
+        (["."], "'.' is no regular file"),
+    ):
+        done = run("slabmark", ["describe", *words], cwd=tmp_path)
+        assert done.returncode == 2 and culprit in sentence(done, "slabmark")
+
+
 GRID = '[[grid]]\nname = "g"\nshape = [8, 6]\nprocesses = [2, 2]\ndimensions = ["y", "x"]\n'
 VARIABLE = '[[variable]]\nname = "v"\non = "g"\n'
 
@@ -317,7 +370,7 @@ VARIABLE = '[[variable]]\nname = "v"\non = "g"\n'
             ["do not tile", "3, 4 points long", "has 6"],
         ),
         (GRID.replace("processes = [2, 2]\n", "") + VARIABLE, ["lacks 'processes'"]),
-        (GRID + VARIABLE + 'type = "float16"\n', ["'0.type' of [variable]", "'float32'"]),
+        (GRID + VARIABLE + 'type = "float16"\n', ["'1.type' of [variable]", "'float32'"]),
         (GRID + VARIABLE + "chunk = [9, 1]\n", ["chunk [9, 1]", "8 x 6"]),
         (GRID + GRID + VARIABLE, ["called 'g'"]),
         (GRID + VARIABLE + VARIABLE, ["two variables called 'v'"]),
@@ -326,6 +379,8 @@ VARIABLE = '[[variable]]\nname = "v"\non = "g"\n'
         (GRID + VARIABLE + "[pattern]\nranks = 3\n", ["'g' is on 4 ranks", "ranks = 3"]),
         (GRID + VARIABLE + "[pattern]\nranks = 5\n", ["ranks = 5", "on 4"]),
         (GRID + VARIABLE + "[pattern]\nsteps = 0\n", ["'steps' of [pattern]"]),
+        (GRID + VARIABLE + "[pattern]\nranks = 17000000\n", ["'ranks' of [pattern]: it should be less than or equal to 16777216"]),
+        ('[[particles]]\nname = "g"\nmean = 5\nranks = 17000000\n' + VARIABLE, ["'1.ranks' of [particles]", "16777216"]),
         ('[[particles]]\nname = "g"\nmean = 5\n' + VARIABLE, ["lacks 'ranks'"]),
         ('[[particles]]\nname = "g"\nmean = 5\nranks = 2\ndeviation = 0.1\n' + VARIABLE, ["'equal' has no 'deviation'"]),
         ('[[mesh]]\nname = "g"\nowner = "absent.nc"\n' + VARIABLE, ["absent.nc", "No such file"]),
@@ -354,8 +409,11 @@ def make_mesh(path, format):
 
 @pytest.mark.parametrize("format", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF4"])
 def test_owners_are_read_from_netcdf_of_any_format_and_from_text(tmp_path, format):
+    folder = tmp_path / os.fsdecode(b"n\xff")
+    folder.mkdir()
     make_mesh(tmp_path / "mesh.nc", format)
-    assert describe.read_owners(tmp_path / "mesh.nc", "owner").tolist() == [0, 1, 2, 2, 1, 0]
+    (tmp_path / "mesh.nc").rename(folder / "mesh.nc")
+    assert describe.read_owners(folder / "mesh.nc", "owner").tolist() == [0, 1, 2, 2, 1, 0]
     (tmp_path / "mesh.part.3").write_text("0\n1\n2\n")
     assert describe.read_owners(tmp_path / "mesh.part.3").tolist() == [0, 1, 2]
 
@@ -512,6 +570,15 @@ def test_a_darshan_log_becomes_a_pattern_that_is_marked_as_a_guess(run, tmp_path
                 if event.writes:
                     moved[event.file["path"]] = moved.get(event.file["path"], 0) + int(event.boxes.counts.sum())
     assert moved and min(moved.values()) > 0
+
+
+@pytest.mark.parametrize("length, reason", [(0, "log"), (600, "unable to read"), (6000, "unable to read")])
+def test_a_darshan_log_that_is_cut_short_is_one_sentence_whatever_the_library_does(run, sentence, tmp_path, length, reason):
+    """Of 600 bytes it crashes, and of 6000 it makes a log in which nothing was written."""
+    (tmp_path / "a.darshan").write_bytes(log_of("dxt.darshan").read_bytes()[:length])
+    done = run("slabmark", ["describe", tmp_path / "a.darshan", "-o", tmp_path / "a.pattern"])
+    assert done.returncode == 2 and not (tmp_path / "a.pattern").exists()
+    assert "cannot be read as a Darshan log" in sentence(done, "slabmark") and reason in done.stderr
 
 
 def test_a_log_without_the_package_says_what_to_install(run, sentence, tmp_path, monkeypatch):

@@ -2,8 +2,13 @@
 reached the files, but no datasets and no selections. Needs the package `darshan` (pip install darshan)."""
 
 import collections
+import contextlib
 import dataclasses
+import os
 import pathlib
+import pickle
+import signal
+import tempfile
 
 import numpy
 
@@ -26,17 +31,7 @@ class Requests:
 def read(path, reads=False) -> making.Pattern:
     """What was written, or read: a step for each file, of its bytes. InputError for what is no log, or has none of it."""
     darshan = _library()
-    try:
-        report = darshan.DarshanReport(str(path), read_all=False, dtype="dict")
-        report.read_name_records()
-        job = report.metadata["job"]
-        ranks = max(1, int(job["nprocs"]))
-    except (RuntimeError, KeyError, ValueError, OSError) as error:
-        raise InputError(f"'{path}' cannot be read as a Darshan log: {error}.") from None
-    traced = "DXT_POSIX" in report.modules
-    if not traced and "POSIX" not in report.modules:
-        raise InputError(f"The Darshan log '{path}' has no records of POSIX: nothing says what went to files.")
-    found = _traced(report, reads) if traced else _counted(report, reads, ranks)
+    ranks, traced, by_mpi_io, found = _apart(path, lambda: _contents(darshan, path, reads))
     verb = "read" if reads else "written"
     if not found:
         raise InputError(f"By the Darshan log '{path}' nothing was {verb}." + ("" if reads else " Reading is taken by --read."))
@@ -46,9 +41,59 @@ def read(path, reads=False) -> making.Pattern:
         twice += lost
     ranks = max(ranks, *(int(requests.rank.max()) + 1 for requests in kept.values()))  # a log of no MPI says 1
     kept, alone = _put_together(kept)
-    made = making.Pattern(_sentence(traced, "MPI-IO" in report.modules, verb, twice, alone), "imported")
+    made = making.Pattern(_sentence(traced, by_mpi_io, verb, twice, alone), "imported")
     for name, requests in kept.items():
         made.step([made.file_bytes(name, layout_of(requests, ranks))], path=name)
+    return made
+
+
+def _contents(darshan, path, reads):
+    """(ranks, whether it was traced, whether MPI-IO was there, requests by file)."""
+    try:
+        report = darshan.DarshanReport(str(path), read_all=False, dtype="dict")
+        report.read_name_records()
+        ranks = max(1, int(report.metadata["job"]["nprocs"]))
+    except (RuntimeError, KeyError, ValueError, OSError) as error:
+        raise InputError(f"'{path}' cannot be read as a Darshan log: {str(error).rstrip('.')}.") from None
+    traced = "DXT_POSIX" in report.modules
+    if not traced and "POSIX" not in report.modules:
+        raise InputError(f"The Darshan log '{path}' has no records of POSIX: nothing says what went to files.")
+    found = _traced(report, reads) if traced else _counted(report, reads, ranks)
+    return ranks, traced, "MPI-IO" in report.modules, found
+
+
+def _apart(path, read):
+    """What read() returns, in a process of its own: over some damaged logs Darshan's library crashes, and of others it says what
+    is wrong on standard error alone, and goes on with what it has."""
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as answer:
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(BaseException):
+                os.dup2(said.fileno(), 2)
+                try:
+                    made = read()
+                except Exception as error:
+                    made = error
+                pickle.dump(made, answer)
+                answer.flush()
+            os._exit(0)
+        try:
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        except BaseException:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            raise
+        said.seek(0), answer.seek(0)
+        errors = [line for line in said.read().decode(errors="replace").splitlines() if line.startswith("Error: ")]
+        if status or errors:
+            reason = errors[0].removeprefix("Error: ").rstrip(".") if errors else "Darshan's library crashes over it"
+            raise InputError(f"'{path}' cannot be read as a Darshan log: {reason}.")
+        try:
+            made = pickle.load(answer)
+        except EOFError:
+            raise InputError(f"'{path}' cannot be read as a Darshan log: Darshan's library gives up.") from None
+    if isinstance(made, Exception):
+        raise made
     return made
 
 

@@ -17,6 +17,7 @@ MOST_WRITES = 10_000_000
 MOST_BYTES_OF_TEXT = 1 << 30  # of a list of owners
 Lengths = Annotated[list[Positive], Field(min_length=1), listed]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Ranks = Annotated[int, Field(ge=1, le=layouts.MOST_RANKS)]
 Share = Annotated[float, Field(ge=0, le=100)]
 
 
@@ -24,7 +25,7 @@ class PatternTable(Table):
     steps: Annotated[int, Field(ge=1, le=MOST_STEPS)] = 1
     files: Literal["one", "a step"] = "one"
     think: Annotated[float, Field(ge=0, le=1e6)] = 0.0
-    ranks: Positive | None = None
+    ranks: Ranks | None = None
     seed: Count = 1
 
 
@@ -42,7 +43,7 @@ class MeshTable(Table):
     owner: Line
     variable: Line | None = None
     first: Literal[0, 1] = 0
-    ranks: Positive | None = None
+    ranks: Ranks | None = None
     dimensions: Annotated[list[Line], Field(min_length=1), listed] | None = None
 
 
@@ -58,7 +59,7 @@ class ParticlesTable(Table):
     distribution: Literal["equal", "uniform", "normal", "lognormal", "poisson"] = "equal"
     deviation: Share | None = None
     moving: bool = False
-    ranks: Positive | None = None
+    ranks: Ranks | None = None
 
 
 class VariableTable(Table):
@@ -100,6 +101,7 @@ def _made(tables, path):
             raise InputError(f"Two of its grids, meshes, maps and particles are called '{table.name}'.")
         places[table.name] = _Place(table, tables.pattern, path.parent)
     made = making.Pattern()
+    made.sources = [path, *(source for place in places.values() if (source := place.source))]
     steps = tables.pattern.steps
     if (writes := steps * sum(table.number for table in tables.variable)) > MOST_WRITES:
         raise InputError(f"Its steps times its variables are {writes}; {MOST_WRITES} are the most.")
@@ -154,6 +156,7 @@ class _Place:
         self.table, self.made, self.names = table, {}, getattr(table, "dimensions", None)
         self.moving = getattr(table, "moving", False)
         self.settings = settings
+        self.source = None  # the file that it is read from
         where = f"'{table.name}'"
         try:
             if isinstance(table, GridTable):
@@ -162,12 +165,14 @@ class _Place:
                     raise InputError("It lacks 'processes', such as processes = [2, 2], or 'blocks'.")
                 self.base = layouts.blocks(table.shape, table.processes, table.blocks, halo)
             elif isinstance(table, MeshTable):
-                owner = read_owners(folder / table.owner, table.variable)
+                self.source = folder / table.owner
+                owner = layouts.integers(read_owners(self.source, table.variable), "owners")
                 self.base = layouts.owners(
                     numpy.where(owner < table.first, -1, owner - table.first), table.ranks or settings.ranks
                 )
             elif isinstance(table, MapTable):
-                self.base = layouts.offsets(*read_map(folder / table.file, table.number))
+                self.source = folder / table.file
+                self.base = layouts.offsets(*read_map(self.source, table.number))
             else:
                 self.base = self._particles(0)
             if self.names is not None and len(self.names) != len(self.base.shape):
@@ -240,15 +245,15 @@ def draw(generator, distribution, mean, deviation, ranks):
 def read_owners(path, variable=None):
     """Who owns each element: a variable of a NetCDF file of any format, or a text with a number for each, as METIS writes."""
     with files.open_regular(path) as file:
-        beginning = file.read(8)
-    if not beginning.startswith((b"CDF", b"\x89HDF")):
-        if variable is not None:
-            raise InputError(f"'{path}' is no NetCDF file, in which there could be a variable '{variable}'.")
-        return _owners_of_text(path)
-    try:
-        dataset = netCDF4.Dataset(path)
-    except (OSError, RuntimeError) as error:
-        raise InputError(f"'{path}' cannot be read as NetCDF: {error}.") from None
+        if not file.read(8).startswith((b"CDF", b"\x89HDF")):
+            if variable is not None:
+                raise InputError(f"'{path}' is no NetCDF file, in which there could be a variable '{variable}'.")
+            return _owners_of_text(path)
+        try:  # by its number, as netCDF4 opens no names that are not UTF-8
+            dataset = netCDF4.Dataset(f"/proc/self/fd/{file.fileno()}")
+        except (OSError, RuntimeError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"'{path}' cannot be read as NetCDF: {reason}.") from None
     with dataset:
         if variable is None:
             raise InputError(f"'{path}' is a NetCDF file: say which of its variables holds the owners, by variable = \"NAME\".")
@@ -297,16 +302,15 @@ def add_arguments(parser):
 
 def main(arguments, console):
     source = pathlib.Path(arguments.description)
-    output = pathlib.Path(arguments.output or source.with_suffix(".pattern").name)
-    files.check_output(output, [source], arguments.overwrite or making.is_pattern(output))
-    if is_log := darshan_log.is_log(source):
-        files.open_regular(source).close()
-    elif arguments.read:
+    files.open_regular(source).close()
+    output = pathlib.Path(source.with_suffix(".pattern").name if arguments.output is None else arguments.output)
+    files.check_output(output, [source], arguments.overwrite or making.is_pattern(output))  # before the work
+    if not (is_log := darshan_log.is_log(source)) and arguments.read:
         raise InputError(
             "'--read' is for logs of Darshan: what a text describes is written or read by slabmark-bench as it is told."
         )
     made = darshan_log.read(source, arguments.read) if is_log else read(source)
-    made.save(output, overwrite=True)
+    made.save(output, overwrite=arguments.overwrite)
     if made.guess:
         console.say(f"guess: {made.guess}")
     with reading.PatternFile(output) as made:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from slabmark.errors import InputError
 
 NOBODY = -1
+MOST_RANKS = 1 << 24  # of a pattern file
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,6 +71,7 @@ def blocks(
     if lengths is None and processes is not None:
         _positive(processes, "The number of processes")
         _as_many(processes, extent, "numbers of processes")
+        _few_enough(math.prod(processes))
         for count, length in zip(processes, extent):
             if count > length:
                 raise InputError(f"{count} processes along a dimension of {length} points leave some without a block.")
@@ -84,6 +86,7 @@ def blocks(
                 f"The blocks do not tile the grid: along dimension {dimension} they are {_some(listed)} points long, "
                 f"{sum(listed)} in all, and the grid has {length}."
             )
+    _few_enough(math.prod(map(len, lengths)))
     around = _halo(halo, extent)
     begins = [numpy.concatenate([[0], numpy.cumsum(listed)[:-1]]).astype(numpy.int64) for listed in lengths]
     counts = [len(listed) for listed in lengths]
@@ -105,12 +108,13 @@ def boxes(shape: Sequence[int], starts: ArrayLike, counts: ArrayLike, halo: int 
     """A box a rank: `starts` and `counts` have a row for each rank and a column for each dimension. Together they are the array:
     no element is left out, and none is of two ranks."""
     extent = _shape(shape)
-    begins, lengths = _integers(starts, "starts"), _integers(counts, "counts")
+    begins, lengths = integers(starts, "starts"), integers(counts, "counts")
     if begins.ndim != 2 or begins.shape != lengths.shape or begins.shape[1] != len(extent):
         raise InputError(
             f"The starts ({_shape_text(begins)}) and counts ({_shape_text(lengths)}) of boxes are to have a row for each rank and "
             f"{len(extent)} columns."
         )
+    _few_enough(len(begins))
     for rank, (start, count) in enumerate(zip(begins.tolist(), lengths.tolist())):
         if min(start) < 0 or min(count) < 0 or any(s + c > length for s, c, length in zip(start, count, extent)):
             raise InputError(f"The box of rank {rank}, {count} points from {start} on, lies outside the array of {_by(extent)}.")
@@ -128,7 +132,7 @@ def boxes(shape: Sequence[int], starts: ArrayLike, counts: ArrayLike, halo: int 
 def owners(owner: ArrayLike, ranks: int | None = None) -> Layout:
     """From an array of the array's own shape that holds the rank that owns each element, and -1 where nobody does: of an
     unstructured mesh the partition of its cells. A rank has its elements in ascending order. `ranks`: if the last own nothing."""
-    owning = _integers(owner, "owners")
+    owning = integers(owner, "owners")
     if owning.ndim == 0 or owning.size == 0:
         raise InputError("The array of owners is empty.")
     lowest, highest = int(owning.min()), int(owning.max())
@@ -139,6 +143,7 @@ def owners(owner: ArrayLike, ranks: int | None = None) -> Layout:
     if ranks is not None and highest >= ranks:
         raise InputError(f"The array of owners holds rank {highest}, and there are {ranks} ranks, from 0 on.")
     count, flat = ranks or highest + 1, owning.ravel()
+    _few_enough(count)
     order = numpy.argsort(flat, kind="stable")
     ends = numpy.searchsorted(flat[order], numpy.arange(-1, count), side="right")
     return Layout(owning.shape, count, lambda rank: _of_offsets(order[ends[rank] : ends[rank + 1]], owning.shape))
@@ -148,9 +153,10 @@ def offsets(shape: Sequence[int], lists: Sequence[ArrayLike]) -> Layout:
     """From a list for each rank: the offset in the array (C order, from 0) of each element of its memory, in the memory's order.
     Negative ones are places in memory that are not written. No element is of two ranks."""
     extent = _shape(shape)
-    given = [_integers(listed, f"offsets of rank {rank}").ravel() for rank, listed in enumerate(lists)]
+    given = [integers(listed, f"offsets of rank {rank}").ravel() for rank, listed in enumerate(lists)]
     if not given:
         raise InputError("Offsets are missing: there is to be a list for each rank.")
+    _few_enough(len(given))
     elements = math.prod(extent)
     for rank, listed in enumerate(given):
         if listed.size and listed.max() >= elements:
@@ -167,9 +173,10 @@ def offsets(shape: Sequence[int], lists: Sequence[ArrayLike]) -> Layout:
 
 def counts(number: ArrayLike) -> Layout:
     """From the number of elements of each rank, such as its particles, which lie one rank after another."""
-    own = _integers(number, "numbers of elements").ravel()
+    own = integers(number, "numbers of elements").ravel()
     if not own.size or own.min() < 0 or not own.sum():
         raise InputError("The numbers of elements are to be 0 or more for each rank, and not 0 for all.")
+    _few_enough(len(own))
     ends = numpy.cumsum(own)
 
     def part(rank):
@@ -271,6 +278,12 @@ def _overlapping(starts, counts, sizes):
         open_ones.append(rank)
 
 
+def _few_enough(ranks: int) -> None:
+    """Before anything of that length is made."""
+    if ranks > MOST_RANKS:
+        raise InputError(f"It is on {ranks} ranks, and {MOST_RANKS} are the most.")
+
+
 def _shape(shape: Sequence[int]) -> tuple[int, ...]:
     extent = tuple(int(length) for length in shape)
     if not extent:
@@ -301,12 +314,15 @@ def _as_many(given, shape, what):
         raise InputError(f"There are {len(given)} {what} for {len(shape)} dimensions ({_by(shape)}).")
 
 
-def _integers(values: ArrayLike, what: str) -> NDArray[numpy.int64]:
+def integers(values: ArrayLike, what: str) -> NDArray[numpy.int64]:
+    """InputError for what are no whole numbers of 8 bytes with a sign."""
     array = numpy.asarray(values)
     if array.size == 0:
         return array.astype(numpy.int64)
     if array.dtype.kind not in "iu":
         raise InputError(f"The {what} are to be whole numbers, and are of type {array.dtype}.")
+    if int(array.max()) >= 1 << 63:
+        raise InputError(f"The {what} are to be less than 2^63, and {array.max()} is not.")
     return array.astype(numpy.int64)
 
 

@@ -1,11 +1,8 @@
 """A pattern in the making, and the file that it becomes (docs/pattern-file.md)."""
 
-import contextlib
 import dataclasses
 import json
 import os
-import pathlib
-import uuid
 from collections.abc import Sequence
 
 import h5py
@@ -13,7 +10,7 @@ import numpy
 
 import slabmark
 from slabmark import files
-from slabmark.errors import InputError, LabError
+from slabmark.errors import InputError
 from slabmark.pattern import coding
 from slabmark.pattern.layouts import Layout, Part
 
@@ -82,6 +79,7 @@ class Pattern:
         self.variables: list[Variable] = []
         self._names: set[str] = set()
         self.steps: list[_Step] = []
+        self.sources: list[str | os.PathLike] = []  # files that it was made from, over which save() writes never
 
     @property
     def ranks(self) -> int:
@@ -131,10 +129,10 @@ class Pattern:
 
     def save(self, path: str | os.PathLike, overwrite: bool = False):
         """Writes the pattern file: whole or not at all. InputError where a file is there already, unless `overwrite` or it is a
-        pattern file; LabError if writing fails."""
+        pattern file, and always over one of the `sources`; LabError if writing fails."""
         if not self.steps or not any(step.variables for step in self.steps):
             raise InputError("The pattern has no step that writes anything; Pattern.step() adds one.")
-        files.check_output(path, overwrite=overwrite or is_pattern(path))
+        files.check_output(path, self.sources, overwrite or is_pattern(path))
         paths = list(dict.fromkeys(step.path for step in self.steps))
         definitions = [variable.definition() for variable in self.variables]
         definitions += [{"kind": "call", "name": name, "effect": name} for name in CALLS]
@@ -147,15 +145,16 @@ class Pattern:
         }
         made = [_Rank(self, rank, paths).streams() for rank in range(self.ranks)]
         whole = numpy.arange(len(definitions), dtype="u4"), numpy.arange(len(paths), dtype="u4")
-        _write(pathlib.Path(path), self, header, made, *whole)
+        files.write(path, _image(self, header, made, *whole))
 
 
 def is_pattern(path) -> bool:
     """Whether a file is there that is a pattern file, of whichever version."""
     try:
+        files.open_regular(path).close()  # HDF5 would wait for the other end of a pipe
         with h5py.File(path) as file:
             return "slabmark_pattern" in file.attrs
-    except OSError:
+    except (OSError, InputError):
         return False
 
 
@@ -291,27 +290,22 @@ class _Rank:
             self.events += coding.few(len(parameters)) + coding.column(parameters)
 
 
-def _write(path, pattern, header, made, definitions, openings):
-    path = pathlib.Path(os.path.realpath(path))
-    temporary = path.parent / f".slabmark-{uuid.uuid4().hex}"
+def _image(pattern, header, made, definitions, openings):
+    """The bytes of the file. HDF5 has it in memory: of a disk that becomes full it tells a hundred lines, and then crashes."""
     ranks = len(made)
-    try:
-        with h5py.File(temporary, "w", libver=("earliest", "v110")) as file:
-            file.attrs["slabmark_pattern"] = numpy.uint32(VERSION)
-            file.attrs["origin"] = pattern.origin
-            file.attrs["guess"] = pattern.guess
-            file.attrs["writer"] = f"slabmark {slabmark.__version__}"
-            _put(file, "header", [json.dumps(header).encode()], "u1")
-            _put(file, "events", [events for events, _ in made], "u1", begins=True)
-            _put(file, "lists", [lists for _, lists in made], "u1", begins=True)
-            _put(file, "files", [openings.tobytes()] * ranks, "u4", begins=True)
-            _put(file, "definitions", [definitions.tobytes()] * ranks, "u4", begins=True)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise LabError(f"'{path}' cannot be written: {error.strerror or error}.") from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+    name = os.path.join(os.devnull, "pattern")  # where nothing can be, which HDF5 would open
+    with h5py.File(name, "w", driver="core", backing_store=False, libver=("earliest", "v110")) as file:
+        file.attrs["slabmark_pattern"] = numpy.uint32(VERSION)
+        file.attrs["origin"] = pattern.origin
+        file.attrs["guess"] = pattern.guess
+        file.attrs["writer"] = f"slabmark {slabmark.__version__}"
+        _put(file, "header", [json.dumps(header).encode()], "u1")
+        _put(file, "events", [events for events, _ in made], "u1", begins=True)
+        _put(file, "lists", [lists for _, lists in made], "u1", begins=True)
+        _put(file, "files", [openings.tobytes()] * ranks, "u4", begins=True)
+        _put(file, "definitions", [definitions.tobytes()] * ranks, "u4", begins=True)
+        file.flush()
+        return file.id.get_file_image()
 
 
 def _put(file, name, parts, kind, begins=False):

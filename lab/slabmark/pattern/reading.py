@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from slabmark import files
 from slabmark.errors import InputError
 from slabmark.pattern import coding, making
+from slabmark.pattern.layouts import MOST_RANKS
 
 UNCAPTURED = 3  # the token; the others stand with what writes them
 WRITES, READS, IN_MEMORY, REQUESTS = 1, 2, 32, 64
 ALL, NOTHING, ONE_BOX = 0, 1, 2
 STRIDED, ORIGIN_GIVEN, EXTENT_GIVEN, A_MAP = 1, 2, 4, 8
-MOST_RANKS = 1 << 24
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,5 +1,30 @@
+"""The program `slabmark`: what is put in order before the lab is loaded, which takes a while."""
+
+import os
+import signal
 import sys
 
-from slabmark.command_line import main
 
-sys.exit(main())
+def main():
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the lab handles it: nothing is there to be cleaned yet
+    _open_streams()
+    from slabmark.command_line import main as of_lab
+
+    return of_lab()
+
+
+def _open_streams():
+    """Those that were closed lead nowhere: the next file to be opened would take their place, and get what is printed."""
+    for descriptor, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != descriptor:
+                os.dup2(nowhere, descriptor)
+                os.close(nowhere)
+            os.set_inheritable(descriptor, True)
+            setattr(sys, name, open(descriptor, mode, closefd=False))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

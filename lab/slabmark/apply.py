@@ -6,13 +6,12 @@ The drop-in for PnetCDF, or the connector of HDF5. The exit status is that of th
 import argparse
 import mmap
 import os
-import pathlib
 import shutil
 import signal
 import struct
 import sys
 
-from slabmark import launch, programs
+from slabmark import launch, programs, surroundings
 from slabmark.errors import InputError
 
 LIBRARY = "libslabmark_pnetcdf.so"
@@ -53,7 +52,10 @@ def main(arguments, console):
         raise InputError("A command is missing, such as 'slabmark apply -- mpiexec -n 4 ./model'.")
     if not (program := shutil.which(command[0])):
         raise InputError(f"The command '{command[0]}' is no program that can be run, here or in the PATH.")
-    variables = settings(arguments.way, arguments.report) | dict(arguments.env)
+    named = dict(arguments.env)
+    if arguments.way in LAYOUTS and CONNECTOR in named:
+        raise InputError(f"--with {arguments.way} sets {CONNECTOR} itself: leave it out of --env, or say --with {NOTHING}.")
+    variables = named | settings(arguments.way, arguments.report, os.environ | named)
     if arguments.way == PNETCDF:
         for word in command:
             check_program(word)
@@ -61,7 +63,7 @@ def main(arguments, console):
     sys.stdout.flush()
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and what it starts would, too
         signal.signal(number, signal.SIG_DFL)
-    os.execve(program, command, environment_of_user() | more)
+    os.execve(program, command, surroundings.environment_of_user() | more)
 
 
 def _variable(text):
@@ -71,50 +73,49 @@ def _variable(text):
     return name, value
 
 
-def settings(way=PNETCDF, report=False):
-    """The variables with which a program writes that way. InputError where they cannot work."""
+def settings(way=PNETCDF, report=False, before=None):
+    """The variables with which a program writes that way, where it would find those of `before` (default: of the environment).
+    InputError where they cannot work."""
+    before = os.environ if before is None else before
     if report and way != PNETCDF:
         raise InputError("--report is of the drop-in for PnetCDF.")
     if way == NOTHING:
         return {}
     if way in LAYOUTS:
         folder = os.path.dirname(programs.find_library(PLUGIN))
-        others = os.environ.get(PLUGINS)
+        others = before.get(PLUGINS)
         connector = f"slablog under_vol=0;under_info={{}};layout={way}"
         return {CONNECTOR: connector, PLUGINS: f"{folder}:{others}" if others else folder}
-    if os.environ.get(SWITCH) in ("off", "0", "disable"):
-        raise InputError(f"{SWITCH}={os.environ[SWITCH]} in the environment switches the drop-in off; unset it.")
+    if before.get(SWITCH) in ("off", "0", "disable"):
+        raise InputError(f"{SWITCH}={before[SWITCH]} switches the drop-in off; leave it out, or say --with {NOTHING}.")
     library = programs.find_library(LIBRARY)
     if any(c in library for c in " :,"):
         raise InputError(f"'{library}' cannot be preloaded: the dynamic linker takes blanks, colons and commas for ends of names. "
                          "Install Slabmark in another folder.")
-    others = os.environ.get(PRELOAD)
+    others = before.get(PRELOAD)
     return {PRELOAD: f"{library}:{others}" if others else library} | ({REPORT: "1"} if report else {})
-
-
-def environment_of_user():
-    """Without the folder of the lab, which our own wrapper put before what Python looks through."""
-    environment = dict(os.environ)
-    own = str(pathlib.Path(__file__).resolve().parents[1])
-    if own in (paths := environment.get("PYTHONPATH", "").split(os.pathsep)):
-        environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path != own)
-        if not environment["PYTHONPATH"]:
-            del environment["PYTHONPATH"]
-    return environment
 
 
 def check_program(word):
     """InputError if the word names a program in which nothing can stand in for PnetCDF: one that has it inside. Words that
-    name no program, and scripts, are good."""
+    name no program, or one that may be run and not read, and scripts, are good."""
     path = shutil.which(word)
-    if not path or os.path.getsize(path) == 0:
+    try:
+        if not path or os.path.getsize(path) == 0:
+            return
+        file = open(path, "rb")
+    except OSError:
         return
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
+    with file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
         if not image[:4] == b"\x7fELF" or image.find(TEXT_OF_PNETCDF) < 0:
             return
         if image.find(TEXT_OF_DROPIN) >= 0:
             raise InputError(f"'{word}' has the drop-in inside already: run it as it is.")
-        if not any(name.startswith("libpnetcdf.") for name in needed_libraries(image)):
+        try:
+            needed = needed_libraries(image)
+        except (struct.error, ValueError):
+            return  # cut short, or of another machine: the system says what is wrong with it
+        if not any(name.startswith("libpnetcdf.") for name in needed):
             raise InputError(
                 f"'{word}' is linked with a static PnetCDF (libpnetcdf.a), for which nothing that is preloaded can stand "
                 "in: link it with the shared library, or with libslabmark_pnetcdf_wrap.a (docs/pnetcdf-drop-in.md)."
@@ -122,20 +123,23 @@ def check_program(word):
 
 
 def needed_libraries(image):
-    """Of an ELF file of this machine: the names in its dynamic section."""
+    """Of an ELF file of this machine: the names in its dynamic section, found as the loader does, since sections may have been
+    stripped. ValueError or struct.error for what is none or is cut short."""
     if image[4:6] != bytes([2, 1 if sys.byteorder == "little" else 2]):
-        return []
+        raise ValueError("not of this machine")
     read = lambda form, at: struct.unpack_from("=" + form, image, at)
-    (sections,) = read("Q", 0x28)
-    size, count = read("HH", 0x3A)
-    found = []
-    for number in range(count):
-        _, kind, _, _, offset, length, link = read("IIQQQQI", sections + number * size)
-        if kind != 6:  # SHT_DYNAMIC
-            continue
-        (texts,) = read("Q", sections + link * size + 0x18)
-        for at in range(offset, offset + length, 16):
-            tag, value = read("QQ", at)
-            if tag == 1:  # DT_NEEDED
-                found.append(image[texts + value : image.find(b"\0", texts + value)].decode(errors="replace"))
-    return found
+    (first,) = read("Q", 0x20)
+    size, count = read("HH", 0x36)
+    segments = [read("IIQQQQ", first + number * size) for number in range(count)]  # kind, flags, offset, address, -, length
+    tags = []
+    for kind, _, offset, _, _, length in segments:
+        if kind == 2:  # PT_DYNAMIC
+            tags += [read("QQ", at) for at in range(offset, offset + length, 16)]
+    if not (names := [value for tag, value in tags if tag == 1]):  # DT_NEEDED
+        return []
+    texts = next((value for tag, value in tags if tag == 5), -1)  # DT_STRTAB, an address
+    for kind, _, offset, address, _, length in segments:
+        if kind == 1 and address <= texts < address + length:  # PT_LOAD
+            begins = [texts - address + offset + name for name in names]
+            return [image[begin : image.find(b"\0", begin)].decode(errors="replace") for begin in begins]
+    raise ValueError("its names are in none of its segments")

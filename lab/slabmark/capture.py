@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from slabmark import apply, files, launch, programs
+from slabmark import apply, files, launch, programs, surroundings
 from slabmark.errors import InputError, LabError
 
 PATTERN, POSIX, FILES = "SLABMARK_CAPTURE", "SLABMARK_CAPTURE_POSIX", "SLABMARK_CAPTURE_FILES"
@@ -72,7 +72,7 @@ def main(arguments, console):
         raise InputError(f"The command '{command[0]}' is no program that can be run, here or in the PATH.")
     spool = make_room(output, arguments.overwrite)
     told, more = launch.forward(command, variables)
-    status = run(program, told, apply.environment_of_user() | more)
+    status = run(program, told, surroundings.environment_of_user() | more)
     if not any(path.stat().st_size for path in spool.glob("*.spool")):
         print(f"slabmark capture: nothing was captured: {why_nothing(spool, levels(arguments))}.", file=sys.stderr)
         shutil.rmtree(spool, ignore_errors=True)

@@ -9,7 +9,7 @@ import signal
 import sys
 
 import slabmark
-from slabmark import launch
+from slabmark import launch, surroundings
 from slabmark.errors import InputError, did_you_mean, explained
 from slabmark.terminal import Terminal
 
@@ -31,6 +31,11 @@ COMMANDS = {
 
 
 class Parser(argparse.ArgumentParser):
+    """Also of a command's actions. No abbreviations, which a new option would make ambiguous."""
+
+    def __init__(self, **more):
+        super().__init__(**{"allow_abbrev": False} | more)
+
     def error(self, message):
         raise InputError(f"{message[0].upper()}{message[1:]}; '{self.prog} --help' says more.")
 
@@ -59,8 +64,9 @@ def add_launch(parser, what, ranks, how_many, **more):
 
 def loaded(name):
     """(module, parser) of a command."""
-    module = importlib.import_module(COMMANDS[name][0])
-    parser = Parser(prog=f"slabmark {name}", description=module.__doc__, allow_abbrev=False)
+    with surroundings.as_matplotlib_needs():
+        module = importlib.import_module(COMMANDS[name][0])
+    parser = Parser(prog=f"slabmark {name}", description=module.__doc__)
     module.add_arguments(parser)
     return module, parser
 
@@ -97,14 +103,15 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def main(arguments=None):
     if arguments is None:  # a program of its own, not a test
         arguments = sys.argv[1:]
+        surroundings.restore_variables()
         for number in SIGNALS:
-            signal.signal(number, _interrupt)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup would have it
+                signal.signal(number, _interrupt)
         for stream in (sys.stdout, sys.stderr):
             stream.reconfigure(errors="backslashreplace")  # names need not be UTF-8
     if arguments[:1] not in (["apply"], ["capture"]):  # whose command is to find the environment as it is
-        os.environ["MPLBACKEND"] = "agg"  # no windows; one that matplotlib does not know would end it, as would a date
         if not os.environ.get("SOURCE_DATE_EPOCH", "0").isdecimal():
-            del os.environ["SOURCE_DATE_EPOCH"]
+            del os.environ["SOURCE_DATE_EPOCH"]  # for which pictures cannot be written
     try:
         status = run(arguments)
         sys.stdout.flush()
@@ -135,6 +142,7 @@ def run(arguments):
     parsed, rest = overview.parse_known_args(arguments[:1])
     if parsed.command not in COMMANDS:
         raise InputError(f"'{parsed.command}' is no command of slabmark.{did_you_mean(parsed.command, COMMANDS)}")
+    surroundings.check_folder()
     module, parser = loaded(parsed.command)
     # Into a file or a log, tables take the width they need.
     return module.main(parser.parse_args(arguments[1:]), Terminal(width=None if sys.stdout.isatty() else 150))

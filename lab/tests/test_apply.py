@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import LAB
 from slabmark import apply, launch
 from slabmark.advise import candidates, command, ending
 
@@ -127,6 +128,8 @@ def test_a_program_with_a_static_pnetcdf_is_refused(library, sentence, tmp_path,
         (["--", "./absent"], {}, "'./absent'"),
         (["--", "true"], {"SLABMARK_DROPIN": "off"}, "SLABMARK_DROPIN=off"),
         (["--with", "canonical", "--report", "--", "true"], {}, "--report"),
+        (["--env", "SLABMARK_DROPIN=off", "--", "true"], {}, "SLABMARK_DROPIN=off"),
+        (["--with", "log", "--env", "HDF5_VOL_CONNECTOR=native", "--", "true"], {}, "HDF5_VOL_CONNECTOR itself"),
         (["--with", "canonical", "--", "true"], {"SLABMARK_BIN": "/absent/bin"}, apply.PLUGIN),
         (["--env", "MORE", "--", "true"], {}, "'MORE' is no variable"),
         (["--", "true"], {"SLABMARK_BIN": "/absent/bin"}, apply.LIBRARY),
@@ -154,6 +157,68 @@ def test_the_command_finds_its_environment_and_ends_as_it_would_alone(run):
     assert done.returncode in (-13, 128 + 13), "killed by a signal that Python would have it ignore"
     assert done.stdout.split() == [str(built_library()), "1", "none", "none"], done.stderr
     assert run("slabmark", ["apply", "--", "sh", "-c", "exit 7"]).returncode == 7
+
+
+def test_what_the_line_preloads_is_preloaded_beside_the_drop_in_and_plugins_beside_the_connector(run):
+    library = built_library()
+    clean = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "HDF5_PLUGIN_PATH")}
+    words = ["--env", "LD_PRELOAD=libm.so.6", "--", "sh", "-c", "echo $LD_PRELOAD"]
+    done = run("slabmark", ["apply", *words], env=clean)
+    assert done.stdout.split() == [f"{library}:libm.so.6"], done.stderr
+    words = ["--with", "canonical", "--env", "HDF5_PLUGIN_PATH=/filters", "--", "sh", "-c", "echo $HDF5_PLUGIN_PATH"]
+    done = run("slabmark", ["apply", *words], env=clean)
+    assert done.stdout.strip().endswith(":/filters") and not done.stdout.startswith("/filters"), done.stderr
+
+
+@pytest.mark.parametrize("command", [["apply", "--with", "nothing", "--"], ["capture", "--"]])
+def test_the_command_finds_the_variables_that_the_user_has_and_no_others_but_those_of_its_way(run, tmp_path, command):
+    """As setup/lab and Python would have it otherwise: LC_CTYPE where there is no locale, SLABMARK_BIN, PYTHONPATH."""
+    own = ("SLABMARK_CAPTURE", "LD_PRELOAD", "HDF5_")
+    given = {
+        "PATH": os.environ["PATH"],
+        "HOME": os.environ.get("HOME", "/"),
+        "PYTHONPATH": f"{LAB}:/other",
+        "PYTHONIOENCODING": "junk",
+        "MPLBACKEND": "junk",
+        "SOURCE_DATE_EPOCH": "junk",
+        "TWO": "lines\nof it",
+    }
+    done = run("slabmark", [*command, "env", "-0"], env=given, cwd=tmp_path)
+    found = dict(entry.split("=", 1) for entry in done.stdout.split("\0") if entry)
+    changing = ("_", "PWD", "SHLVL", "OLDPWD", "TMPDIR")  # by the shells in between, and by the fixture
+    more = {name for name in found if name not in given and not name.startswith(own) and name not in changing}
+    assert not more and given.items() <= found.items(), (found, done.stderr)
+    again = run("slabmark", [*command, "env", "-0"], env=given | {"SLABMARK_BIN": os.environ["SLABMARK_BIN"]}, cwd=tmp_path)
+    assert f"SLABMARK_BIN={os.environ['SLABMARK_BIN']}\0" in again.stdout
+
+
+def test_a_program_that_may_be_run_and_not_read_is_run(tmp_path, monkeypatch):
+    program = tmp_path / "model"
+    program.write_bytes(b"x")
+    program.chmod(0o711)
+
+    def refuse(path, *_):
+        raise PermissionError(13, "Permission denied", path)  # which root never gets
+
+    monkeypatch.setattr(apply, "open", refuse, raising=False)
+    apply.check_program(str(program))
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+def test_libraries_of_a_program_are_found_without_its_sections_and_of_half_a_program_nothing_is_said(tmp_path):
+    text = "int main(void) { return 0; }\nconst char* version = \"PnetCDF library version 1.2.3\";\n"
+    subprocess.run(["cc", "-shared", "-o", "libpnetcdf.so.9", "-x", "c", "-"], input="", text=True, check=True, cwd=tmp_path)
+    words = ["cc", "-o", "model", "-x", "c", "-", "-Wl,--no-as-needed", "-x", "none", "libpnetcdf.so.9"]
+    subprocess.run(words, input=text, text=True, check=True, cwd=tmp_path)
+    whole = (tmp_path / "model").read_bytes()
+    assert "libpnetcdf.so.9" in apply.needed_libraries(whole)
+    stripped = bytearray(whole)
+    stripped[0x28:0x30], stripped[0x3C:0x40] = bytes(8), bytes(4)  # where sections are, and how many
+    (tmp_path / "model").write_bytes(stripped)
+    apply.check_program(str(tmp_path / "model"))
+    for length in (16, 50, 100, 500):
+        (tmp_path / "model").write_bytes(whole[:length] + b"PnetCDF library version")
+        apply.check_program(str(tmp_path / "model"))
 
 
 def test_variables_of_the_line_reach_the_command_and_nothing_else_does_without_a_way(run):

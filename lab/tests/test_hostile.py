@@ -4,17 +4,19 @@ SLABMARK_FUZZ_SECONDS (default 3, for each of three inputs) and SLABMARK_FUZZ_SE
 """
 
 import copy
+import errno
 import json
 import os
 import random
 import signal
+import stat
 import subprocess
 import sys
 import time
 
 import pytest
 from conftest import LAB, processes, record, write_records
-from slabmark import command_line, decomposition, errors
+from slabmark import command_line, decomposition, errors, files
 from test_sweep import DIRECTLY, STUDY, write_study
 
 SECONDS = float(os.environ.get("SLABMARK_FUZZ_SECONDS", "3"))
@@ -216,6 +218,101 @@ def test_no_variable_of_the_environment_ends_it(tmp_path, name):
         python = [sys.executable]
     done = subprocess.run([*python, *words], env=surroundings, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_no_file_of_the_working_folder_is_run_or_changes_a_picture(run, small_map, tmp_path):
+    for name in ("numpy", "statistics", "slabmark/__init__", "slabmark/__main__"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(99)")
+    (tmp_path / "matplotlibrc").write_bytes(b"\xff")
+    done = run("slabmark", ["decomp", "show", small_map.name, "-o", "m.svg"], cwd=tmp_path)
+    assert done.returncode == 0 and not done.stderr and (tmp_path / "m.svg").exists(), (done.returncode, done.stderr)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_closed_streams_end_nothing_and_nothing_is_printed_into_a_file(run, tmp_path, closed):
+    path = write_records(tmp_path / "r.jsonl", [record([1.0] * 6)])
+    program = os.environ["SLABMARK_BIN"] + "/slabmark"
+    words = ["report", path, "-o", tmp_path / "r.html", "--csv", tmp_path]
+    done = run("/bin/sh", ["-c", f'"$0" --version {closed} && "$0" "$@" {closed}', program, *words])
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    assert (tmp_path / "r.html").read_text().rstrip().endswith("</html>")
+
+
+def test_an_interruption_while_the_lab_is_loaded_ends_it_without_a_traceback(tmp_path):
+    (tmp_path / "rich").mkdir()
+    (tmp_path / "rich/__init__.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    environment = os.environ | {"PYTHONPATH": f"{LAB}:{tmp_path}"}
+    done = subprocess.run([sys.executable, "-P", "-m", "slabmark", "--version"], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_signals_that_are_ignored_stay_so_as_nohup_wants_it():
+    script = """
+import signal
+from slabmark import command_line
+try:
+    command_line.main()
+except SystemExit:
+    print(*(getattr(signal.getsignal(number), "__name__", "ignored") for number in command_line.SIGNALS))
+"""
+
+    def ignore():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    done = subprocess.run([sys.executable, "-c", script, "--version"], env=os.environ | {"PYTHONPATH": str(LAB)}, capture_output=True, text=True, preexec_fn=ignore)
+    assert done.stdout.splitlines()[-1:] == ["_interrupt _interrupt ignored"], done.stdout + done.stderr
+
+
+def test_a_working_folder_that_is_gone_is_one_sentence(run, sentence, tmp_path):
+    program = os.environ["SLABMARK_BIN"] + "/slabmark"
+    script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
+    for command in ([program], [sys.executable, "-P", "-m", "slabmark"]):
+        done = run("/bin/sh", ["-c", script, "sh", *command, "describe", "x.toml"], cwd=tmp_path,
+                   env=os.environ | {"PYTHONPATH": str(LAB)})
+        assert done.returncode == 2 and "has been removed; change to another" in sentence(done, "slabmark")
+
+
+def test_a_file_that_is_replaced_keeps_its_mode_and_one_that_may_not_be_written_is_bad_input(tmp_path, monkeypatch):
+    path = tmp_path / "f"
+    files.write(path, b"one")
+    path.chmod(0o604)
+    files.write(path, b"two")
+    assert path.read_bytes() == b"two" and stat.S_IMODE(path.stat().st_mode) == 0o604
+
+    def refuse(number):
+        def replace(*_):
+            raise OSError(number, os.strerror(number))
+
+        return replace
+
+    for number, kind in ((errno.EACCES, 2), (errno.EPERM, 2), (errno.ENOSPC, 1), (errno.EROFS, 1)):
+        monkeypatch.setattr(files.os, "replace", refuse(number))
+        with pytest.raises(errors.LabError, match="cannot be written") as error:
+            files.write(path, b"three")
+        assert error.value.status == kind
+    assert path.read_bytes() == b"two" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_durable_before_it_replaces_another(tmp_path, monkeypatch):
+    done = []
+    monkeypatch.setattr(files.os, "fsync", lambda descriptor: done.append(stat.S_ISDIR(os.fstat(descriptor).st_mode)))
+    replace = os.replace
+    monkeypatch.setattr(files.os, "replace", lambda *names: (done.append("replaced"), replace(*names)))
+    files.write(tmp_path / "f", b"x")
+    assert done == [False, "replaced", True]
+
+
+def test_a_remedy_is_one_that_the_command_has(tmp_path, capsys):
+    path = tmp_path / "f"
+    path.touch()
+    for more, remedy in (({}, "or remove it."), ({"overwrite": False}, "allow this with --overwrite.")):
+        with pytest.raises(errors.InputError) as error:
+            files.check_output(path, **more)
+        assert str(error.value).endswith(remedy)
+    good = write_records(tmp_path / "good.jsonl", [record([1.0])])
+    status, error = told(capsys, "compare", good, good, "--junit", path)
+    assert status == 2 and "remove it" in error
 
 
 # Stands for slabmark-bench: says what there is to try, and never ends a launch, whatever it is told.

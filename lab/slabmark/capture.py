@@ -6,6 +6,7 @@ names, and then 'slabmark capture --merge run.pattern.parts'.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -17,13 +18,16 @@ import sys
 import tempfile
 
 from slabmark import apply, files, launch, programs, surroundings
-from slabmark.errors import InputError, LabError
+from slabmark.errors import InputError, LabError, printable
 
 PATTERN, POSIX, FILES = "SLABMARK_CAPTURE", "SLABMARK_CAPTURE_POSIX", "SLABMARK_CAPTURE_FILES"
 CONNECTOR, PLUGINS = "HDF5_VOL_CONNECTOR", "HDF5_PLUGIN_PATH"
 SPOOL_ENDING = ".parts"
+SPOOLS = "*.spool"  # in it
 LIBRARIES = {"pnetcdf": "libslabcapture_pnetcdf.so", "mpiio": "libslabcapture_mpiio.so", "posix": "libslabcapture_posix.so"}
 PLUGIN = "libslabcapture.so"
+# The last ones are what schedulers are asked to send before the time is over.
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 LEVELS = ("pnetcdf", "hdf5", "mpiio", "posix")
 # HDF5 names the connector below by its number: HDF5's own is 0.
 NUMBER_OF_SLABLOG = 6204
@@ -49,16 +53,16 @@ def add_arguments(parser):
 
 def main(arguments, console):
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
-    if arguments.merge:
+    if arguments.merge is not None:
         if command:
             raise InputError("--merge takes a folder and no command; to capture a program, leave --merge out.")
-        spool = arguments.merge.rstrip("/")
-        output = arguments.output or (spool.removesuffix(SPOOL_ENDING) if spool.endswith(SPOOL_ENDING) else "run.pattern")
-        merge(spool, pathlib.Path(output), arguments, [])
+        spool = arguments.merge.rstrip("/") or arguments.merge
+        named = spool.removesuffix(SPOOL_ENDING) if spool.endswith(SPOOL_ENDING) else "run.pattern"
+        merge(pathlib.Path(spool), pathlib.Path(named if arguments.output is None else arguments.output), arguments, [])
         return 0
     if arguments.run is not None:
         raise InputError("--run is for --merge: it says which of several launches becomes the pattern file.")
-    output = pathlib.Path(arguments.output or "run.pattern").absolute()
+    output = pathlib.Path("run.pattern" if arguments.output is None else arguments.output).absolute()
     variables = settings(output, arguments)
     if arguments.show:
         for name, value in variables.items():
@@ -70,20 +74,35 @@ def main(arguments, console):
         raise InputError(f"{PATTERN}='{others}' is set, so this runs in a captured program; unset the variable to capture anew.")
     if not (program := shutil.which(command[0])):
         raise InputError(f"The command '{command[0]}' is no program that can be run, here or in the PATH.")
-    spool = make_room(output, arguments.overwrite)
     told, more = launch.forward(command, variables)
-    status = run(program, told, surroundings.environment_of_user() | more)
-    if not any(path.stat().st_size for path in spool.glob("*.spool")):
+    spool = make_room(output, arguments.overwrite)
+    try:
+        status = run(program, told, surroundings.environment_of_user() | more)
+    except OSError as error:
+        clear(spool)  # in which there is nothing
+        raise InputError(f"'{command[0]}' cannot be started: {error.strerror}.") from None
+    merged = finish(spool, output, arguments, command)
+    return status or merged
+
+
+def finish(spool, output, arguments, command):
+    """The pattern file of what a command left. The exit status, if that of the command was 0."""
+    if not any(path.stat().st_size for path in spool.glob(SPOOLS)):
         print(f"slabmark capture: nothing was captured: {why_nothing(spool, levels(arguments))}.", file=sys.stderr)
-        shutil.rmtree(spool, ignore_errors=True)
-        return status or 1
+        with contextlib.suppress(OSError):  # which is the reason, and said
+            clear(spool)
+        return 1
     try:
         merge(spool, output, arguments, command)
     except (InputError, LabError) as error:
-        print(f"slabmark capture: error: {error} What was captured is in '{spool}': 'slabmark capture --merge {spool}' makes "
-              "the pattern file of it.", file=sys.stderr)
-        return status or 1
-    return status
+        print(f"slabmark capture: error: {printable(error)} What was captured is in '{printable(spool)}', and this makes the pattern "
+              f"file of it: {line_that_merges(spool)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def line_that_merges(spool):
+    return printable(shlex.join(["slabmark", "capture", "--merge", files.as_operand(spool)]))
 
 
 def levels(arguments):
@@ -99,6 +118,10 @@ def levels(arguments):
 def settings(output, arguments):
     """The variables with which a program is captured. InputError where they cannot work."""
     chosen = levels(arguments)
+    if (arguments.posix != "auto" or arguments.files) and "posix" not in chosen:
+        raise InputError(f"--posix and --files are of the level 'posix', which --levels {arguments.levels} leaves out.")
+    if arguments.posix == "off" and arguments.files:
+        raise InputError("--files says what is captured without a library, and --posix off that nothing is.")
     wanted = arguments.levels is not None
     libraries = [path for level, name in LIBRARIES.items() if level in chosen and (path := library(name, wanted))]
     plugin = plugin_path(wanted) if "hdf5" in chosen else None
@@ -148,33 +171,51 @@ def plugin_path(wanted):
 
 
 def make_room(output, overwrite):
-    """The spool's folder, empty."""
+    """The spool's folder, without spools. What else is in it stays: a folder of that name may be another's."""
     spool = pathlib.Path(f"{output}{SPOOL_ENDING}")
     files.check_output(output, overwrite=overwrite)
-    if spool.exists():
-        if not overwrite:
-            raise InputError(f"'{spool}' is there from an earlier capture: 'slabmark capture --merge {spool}' makes a pattern "
-                             "file of it; or remove it, or say --overwrite.")
-        shutil.rmtree(spool)
+    if any(spool.glob(SPOOLS)) and not overwrite:
+        raise InputError(f"'{spool}' is there from an earlier capture: remove it, say --overwrite, or make a pattern file of it: "
+                         f"{line_that_merges(spool)}")
     try:
-        spool.mkdir()
+        clear(spool)
+        spool.mkdir(exist_ok=True)
     except OSError as error:
         raise InputError(f"The folder '{spool}' cannot be made: {error.strerror}.") from None
     return spool
 
 
+def clear(spool):
+    """Removes what captured programs left, and the folder if it was there for nothing else."""
+    for path in spool.glob(SPOOLS):
+        path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        spool.rmdir()
+
+
 def run(program, command, environment):
-    """Runs the command to its end, whatever signals come: these go on to it, and what it did until then is merged."""
+    """Runs the command to its end, whatever signals come: these go on to it, and what it did until then is merged. OSError if it
+    cannot be started."""
     sys.stdout.flush()
-    process = subprocess.Popen(command, executable=program, env=environment)
-    while True:
-        try:
-            status = process.wait()
-            break
-        except KeyboardInterrupt as interruption:
-            number = (interruption.args or (signal.SIGINT,))[0]
-            if number != signal.SIGINT:  # which a terminal has sent to the command, too
-                process.send_signal(number)
+    taken = {number for number in FORWARDED if signal.getsignal(number) is not signal.SIG_IGN}
+    # Blocked and waited for: a handler would miss what comes just before the wait, or before there is a process.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, taken | {signal.SIGCHLD})
+
+    def as_before():
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    try:
+        process = subprocess.Popen(command, executable=program, env=environment, preexec_fn=as_before)
+        while process.poll() is None:
+            came = signal.sigwaitinfo(taken | {signal.SIGCHLD})
+            # What the kernel sends for a terminal, it has sent to the command, too.
+            if came.si_signo != signal.SIGCHLD and came.si_code <= 0:
+                process.send_signal(came.si_signo)
+        status = process.returncode
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return 128 - status if status < 0 else status
 
 
@@ -193,11 +234,16 @@ def why_nothing(spool, chosen):
 
 def merge(spool, output, arguments, command):
     files.check_output(output, overwrite=arguments.overwrite)
-    words = [programs.find("slabmark-pattern"), "merge", str(spool), "-o", str(output)]
+    if os.path.realpath(spool) in map(str, pathlib.Path(os.path.realpath(output)).parents):
+        raise InputError(f"'{output}' lies in '{spool}', the folder that is merged and then removed; name another output.")
+    words = [programs.find("slabmark-pattern"), "merge", files.as_operand(spool), "-o", files.as_operand(output)]
     words += ["--anonymous"] * arguments.anonymous + ["--allow-missing"] * arguments.allow_missing
     words += ["--overwrite"] * arguments.overwrite + [f"--run={arguments.run}"] * (arguments.run is not None)
     if command:  # names of files need not be UTF-8, JSON is
         words.append("--launch=" + json.dumps([os.fsencode(word).decode(errors="replace") for word in command]))
     print(programs.output_of(words, timeout=3600), end="", file=sys.stderr)
     if not arguments.keep_parts and arguments.run is None:
-        shutil.rmtree(spool)
+        try:
+            clear(spool)
+        except OSError as error:
+            print(f"slabmark capture: what is in '{printable(spool)}' cannot be removed: {error.strerror}.", file=sys.stderr)

@@ -4,6 +4,8 @@ import errno
 import json
 import os
 import pathlib
+import shlex
+import signal
 import stat
 import subprocess
 import sys
@@ -60,6 +62,9 @@ def test_the_connector_stands_above_slablog_and_before_other_plugins(built, argu
         (["--levels", "netcdf"], {}, "'netcdf' is no level"),
         (["--levels", "posix"], {}, "libslabcapture_posix.so"),
         ([], {"HDF5_VOL_CONNECTOR": "other x"}, "cannot stand above"),
+        (["--levels", "pnetcdf", "--posix", "on"], {}, "which --levels pnetcdf leaves out"),
+        (["--levels", "mpiio,hdf5", "--files", "*.nc"], {}, "which --levels mpiio,hdf5 leaves out"),
+        (["--posix", "off", "--files", "*.nc"], {}, "--posix off that nothing is"),
     ],
 )
 def test_what_cannot_work_is_refused(built, arguments, monkeypatch, words, environment, reason):
@@ -109,6 +114,90 @@ def test_a_spool_of_an_earlier_run_is_not_mixed_with_another(tmp_path):
     with pytest.raises(InputError, match="--merge"):
         capture.make_room(pattern, overwrite=False)
     assert not list(capture.make_room(pattern, overwrite=True).iterdir())
+
+
+@pytest.fixture
+def merged(monkeypatch):
+    """The words of each merge, which does nothing."""
+    asked = []
+    monkeypatch.setattr(programs, "find", lambda name: name)
+    monkeypatch.setattr(programs, "output_of", lambda words, **_: asked.append(words) or "")
+    return asked
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_a_folder_that_is_merged_keeps_what_is_no_spool(tmp_path, arguments, merged, link):
+    folder = tmp_path / "mydata"
+    (folder / "more").mkdir(parents=True)
+    (folder / "host.spool").write_bytes(b"x")
+    (folder / "precious.txt").write_text("precious")
+    named = tmp_path / "link" if link else folder
+    if link:
+        named.symlink_to(folder)
+    with pytest.raises(InputError, match="the folder that is merged and then removed"):
+        capture.main(arguments("--merge", str(named), "-o", str(folder / "more/run.pattern")), None)
+    assert not merged
+    capture.main(arguments("--merge", str(named), "-o", str(tmp_path / "run.pattern")), None)
+    assert merged and sorted(path.name for path in folder.iterdir()) == ["more", "precious.txt"]
+
+
+def test_a_folder_of_the_name_of_spools_keeps_what_is_none(tmp_path):
+    folder = tmp_path / "run.pattern.parts"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub/x.spool").write_text("precious")
+    (folder / "host.spool").write_bytes(b"x")
+    for overwrite in (True, False):
+        assert [path.name for path in capture.make_room(tmp_path / "run.pattern", overwrite).iterdir()] == ["sub"]
+    capture.clear(folder)
+    assert (folder / "sub/x.spool").read_text() == "precious"
+
+
+def test_names_with_a_dash_or_blanks_reach_the_program_and_the_line_to_type(tmp_path, arguments, merged, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    capture.main(arguments("--merge=-x.parts"), None)
+    [words] = merged
+    assert words[2:5] == ["./-x.parts", "-o", "./-x"]
+    output = tmp_path / "a b.pattern"
+    (capture.make_room(output, False) / "host.spool").touch()
+    with pytest.raises(InputError) as error:
+        capture.make_room(output, False)
+    line = str(error.value).partition("of it: ")[2]
+    assert shlex.split(line) == ["slabmark", "capture", "--merge", f"{output}.parts"]
+
+
+def test_a_command_that_cannot_be_started_leaves_no_folder(tmp_path, built, arguments, monkeypatch):
+    monkeypatch.delenv("SLABMARK_CAPTURE", raising=False)
+    script = tmp_path / "script"
+    script.write_text("true\n")  # and no line that says what is to run it
+    script.chmod(0o755)
+    for _ in range(2):
+        with pytest.raises(InputError, match="script' cannot be started: Exec format error"):
+            capture.main(arguments("-o", str(tmp_path / "run.pattern"), "--", str(script)), None)
+    assert not list(tmp_path.glob("run*"))
+
+
+def test_each_signal_goes_on_to_the_command_and_none_that_is_ignored():
+    """The command sends them to this process, as a batch system would, and ends when it has had them all back."""
+    script = """
+import os, signal, sys
+wanted = list(map(int, sys.argv[1:]))
+signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+for number in wanted * 2:
+    os.kill(os.getppid(), number)
+    if signal.sigtimedwait(wanted, 60).si_signo != number:
+        sys.exit(1)
+os.kill(os.getppid(), signal.SIGHUP)
+sys.exit(17)
+"""
+    wanted = [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2]
+    handlers = {number: signal.getsignal(number) for number in (*wanted, signal.SIGHUP)}
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        status = capture.run(sys.executable, ["python", "-c", script, *(str(int(number)) for number in wanted)], os.environ)
+    finally:
+        signal.signal(signal.SIGHUP, handlers[signal.SIGHUP])
+    assert status == 17 and {number: signal.getsignal(number) for number in handlers} == handlers
+    assert not signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 def slabmark(*words, **more):

@@ -1,5 +1,6 @@
 """The program `slabmark`: what is put in order before the lab is loaded, which takes a while."""
 
+import fcntl
 import os
 import signal
 import sys
@@ -15,9 +16,11 @@ def main():
 
 
 def _open_streams():
-    """Those that were closed lead nowhere: the next file to be opened would take their place, and get what is printed."""
+    """Those that were closed lead nowhere: the next file to be opened would take their place, and get what is printed. Bash
+    has opened the script of our wrapper there, which nobody can write."""
     for descriptor, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
-        if getattr(sys, name) is None:
+        wrong = os.O_WRONLY if mode == "r" else os.O_RDONLY
+        if getattr(sys, name) is None or fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == wrong:
             nowhere = os.open(os.devnull, os.O_RDWR)
             if nowhere != descriptor:
                 os.dup2(nowhere, descriptor)

@@ -200,10 +200,12 @@ def run(program, command, environment):
     taken = {number for number in FORWARDED if signal.getsignal(number) is not signal.SIG_IGN}
     # Blocked and waited for: a handler would miss what comes just before the wait, or before there is a process.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, taken | {signal.SIGCHLD})
+    of_children = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # one that is ignored never comes
 
     def as_before():
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGCHLD, of_children)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     try:
@@ -215,6 +217,7 @@ def run(program, command, environment):
                 process.send_signal(came.si_signo)
         status = process.returncode
     finally:
+        signal.signal(signal.SIGCHLD, of_children)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return 128 - status if status < 0 else status
 

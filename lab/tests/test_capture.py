@@ -176,28 +176,37 @@ def test_a_command_that_cannot_be_started_leaves_no_folder(tmp_path, built, argu
     assert not list(tmp_path.glob("run*"))
 
 
-def test_each_signal_goes_on_to_the_command_and_none_that_is_ignored():
-    """The command sends them to this process, as a batch system would, and ends when it has had them all back."""
-    script = """
+# Sends each signal to what captures it, as a batch system would, and ends when it has had them all back.
+SENDER = """
 import os, signal, sys
 wanted = list(map(int, sys.argv[1:]))
 signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
 for number in wanted * 2:
     os.kill(os.getppid(), number)
-    if signal.sigtimedwait(wanted, 60).si_signo != number:
+    came = signal.sigtimedwait(wanted, 60)
+    if not came or came.si_signo != number:
         sys.exit(1)
 os.kill(os.getppid(), signal.SIGHUP)
-sys.exit(17)
+sys.exit(17 if signal.getsignal(signal.SIGCHLD) == signal.getsignal(signal.SIGHUP) == signal.SIG_IGN else 2)
 """
+
+
+def test_each_signal_goes_on_to_the_command_and_none_that_is_ignored():
     wanted = [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2]
-    handlers = {number: signal.getsignal(number) for number in (*wanted, signal.SIGHUP)}
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        status = capture.run(sys.executable, ["python", "-c", script, *(str(int(number)) for number in wanted)], os.environ)
-    finally:
-        signal.signal(signal.SIGHUP, handlers[signal.SIGHUP])
-    assert status == 17 and {number: signal.getsignal(number) for number in handlers} == handlers
-    assert not signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    script = f"""
+import os, signal, sys
+from slabmark import capture
+for number in (signal.SIGHUP, signal.SIGCHLD):
+    signal.signal(number, signal.SIG_IGN)
+state = lambda: ([signal.getsignal(number) for number in signal.valid_signals()], signal.pthread_sigmask(signal.SIG_BLOCK, []))
+before = state()
+status = capture.run(sys.executable, ["python", "-c", {SENDER!r}, *{[str(int(number)) for number in wanted]}], os.environ)
+assert state() == before
+sys.exit(status)
+"""
+    done = subprocess.run([sys.executable, "-c", script], env=os.environ | {"PYTHONPATH": str(pathlib.Path(capture.__file__).parents[1])},
+                          capture_output=True, text=True, timeout=300)
+    assert done.returncode == 17, done.stderr
 
 
 def slabmark(*words, **more):

@@ -234,7 +234,8 @@ def test_closed_streams_end_nothing_and_nothing_is_printed_into_a_file(run, tmp_
     path = write_records(tmp_path / "r.jsonl", [record([1.0] * 6)])
     program = os.environ["SLABMARK_BIN"] + "/slabmark"
     words = ["report", path, "-o", tmp_path / "r.html", "--csv", tmp_path]
-    done = run("/bin/sh", ["-c", f'"$0" --version {closed} && "$0" "$@" {closed}', program, *words])
+    script = f'"$0" --version {closed} && "$0" "$@" {closed} || exit; "$0" absent {closed}; [ $? = 2 ]'
+    done = run("/bin/sh", ["-c", script, program, *words])
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     assert (tmp_path / "r.html").read_text().rstrip().endswith("</html>")
 
@@ -313,6 +314,20 @@ def test_a_remedy_is_one_that_the_command_has(tmp_path, capsys):
     good = write_records(tmp_path / "good.jsonl", [record([1.0])])
     status, error = told(capsys, "compare", good, good, "--junit", path)
     assert status == 2 and "remove it" in error
+
+
+def test_programs_of_a_launch_find_the_variables_that_the_user_has(run, tmp_path):
+    """What our wrapper, Python and Matplotlib need is for the lab alone."""
+    bench = tmp_path / "slabmark-bench"
+    bench.write_text(f"#!/bin/sh\nexec env -0 >'{tmp_path}/found'\n")
+    bench.chmod(0o755)
+    given = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SLABMARK_BIN": str(tmp_path), "PYTHONPATH": "/other", "MPLBACKEND": "junk"}
+    given |= {name: os.environ[name] for name in ("SLABMARK_PYTHON", "SLABMARK_CACHE") if name in os.environ}
+    given["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
+    done = run("slabmark", ["doctor"], env=given)
+    found = dict(entry.split("=", 1) for entry in (tmp_path / "found").read_text().split("\0") if entry)
+    assert given.items() <= found.items(), done.stderr
+    assert not {name for name in found if name.startswith(("PYTHON", "SLABMARK", "MPL", "LC_"))} - set(given)
 
 
 # Stands for slabmark-bench: says what there is to try, and never ends a launch, whatever it is told.

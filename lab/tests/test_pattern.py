@@ -305,7 +305,7 @@ def test_a_file_that_is_no_pattern_is_not_written_over(tmp_path):
     assert path.read_text() == "precious"
 
 
-def test_a_full_disk_and_a_folder_that_may_not_be_written_are_one_sentence(run, sentence, tmp_path):
+def test_a_full_disk_is_one_sentence_and_nothing_is_left(run, sentence, tmp_path):
     text = '[[particles]]\nname = "g"\nmean = 9\ndistribution = "poisson"\nranks = 3000\n[[variable]]\nname = "v"\non = "g"\n'
     (tmp_path / "d.toml").write_text(text)
     words = ["describe", tmp_path / "d.toml", "-o", tmp_path / "d.pattern"]

@@ -23,8 +23,14 @@ void check_mpi(int code, const char* call) {
   throw IoError(fmt::format("{} failed: {}.", call, mpi_error_text(code)));
 }
 
+// A duplicate would have what a program has attached to its communicator, by the program's own
+// functions to copy it and to free it, which may not work any more when ours goes.
 Comm::Comm(MPI_Comm other) {
-  check_mpi(MPI_Comm_dup(other, &comm_), "MPI_Comm_dup");
+  MPI_Group group = MPI_GROUP_NULL;
+  check_mpi(MPI_Comm_group(other, &group), "MPI_Comm_group");
+  const int code = MPI_Comm_create(other, group, &comm_);
+  MPI_Group_free(&group);
+  check_mpi(code, "MPI_Comm_create");
   look_up();
 }
 

@@ -16,7 +16,8 @@ std::string mpi_error_text(int code);
 /// Throws IoError with that text if `code` is not MPI_SUCCESS.
 void check_mpi(int code, const char* call);
 
-/// An owned duplicate of a communicator: what Slabmark sends never meets the messages of others.
+/// An owned communicator of the ranks of another: what Slabmark sends never meets the messages of
+/// others. It has none of the attributes of the other one.
 /// Errors are returned (MPI_ERRORS_RETURN) and thrown by check_mpi.
 class Comm {
  public:

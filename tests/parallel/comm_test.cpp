@@ -14,6 +14,23 @@ TEST(Comm, IsADuplicateOfWhatItIsGiven) {
   EXPECT_EQ(relation, MPI_CONGRUENT);
 }
 
+// The program's functions to free it may not work any more when ours goes.
+TEST(Comm, HasNothingOfWhatIsAttachedToTheOther) {
+  MPI_Comm other = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  int key = MPI_KEYVAL_INVALID, value = 1, is_there = 1;
+  MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key, nullptr);
+  MPI_Comm_set_attr(other, key, &value);
+  {
+    const Comm comm(other);
+    void* found = nullptr;
+    MPI_Comm_get_attr(comm.get(), key, &found, &is_there);
+  }
+  EXPECT_FALSE(is_there);
+  MPI_Comm_free(&other);
+  MPI_Comm_free_keyval(&key);
+}
+
 TEST(Comm, SumBeforeCountsTheLowerRanksOnly) {
   const Comm comm(MPI_COMM_WORLD);
   const auto rank = static_cast<std::uint64_t>(comm.rank());

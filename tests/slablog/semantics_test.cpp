@@ -15,6 +15,11 @@ extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
   return PMPI_Comm_dup(comm, made);
 }
 
+extern "C" int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made) {
+  ++duplicates;
+  return PMPI_Comm_create(comm, group, made);
+}
+
 namespace slabmark::slablog {
 namespace {
 

@@ -1,8 +1,10 @@
 #include "exchange/shared_staging.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <new>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <utility>
@@ -46,6 +48,15 @@ bool may_have_shared(std::uint64_t bytes) {
   }
   return statvfs(shared_memory_folder, &room) != 0 ||
          std::uint64_t{room.f_bavail} * room.f_frsize >= bytes;
+}
+
+/// Has memory that is promised be there. A page that is not to be had when it is touched ends the
+/// process by a signal, and what others were promised and have not touched counts as free room. A
+/// kernel before 5.14 cannot be asked.
+bool is_there(std::byte* memory, std::uint64_t bytes) {
+  constexpr int populate_write = 23;  // MADV_POPULATE_WRITE, which older headers do not have
+  const std::uint64_t before = reinterpret_cast<std::uintptr_t>(memory) % page;
+  return ::madvise(memory - before, before + bytes, populate_write) == 0 || errno == EINVAL;
 }
 
 std::byte* first_page(std::byte* base) {
@@ -108,7 +119,7 @@ bool SharedStaging::allocate_shared(std::uint64_t mine) {
   if (code != MPI_SUCCESS) return false;
   window_ = window;
   check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
-  return true;
+  return mine == 0 || is_there(static_cast<std::byte*>(base), mine);
 }
 
 void SharedStaging::find_nodes() {

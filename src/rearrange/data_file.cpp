@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 namespace slabmark::rearrange {
@@ -16,11 +17,29 @@ mpiio::Hints with_own_hints(const mpiio::Hints& user) {
 DataFile::DataFile(MPI_Comm ranks, const std::string& path, Access access, const mpiio::Hints& user)
     : file_(mpiio::File::open(ranks, path, access, with_own_hints(user))) {}
 
+/// Whether nothing was written to the array before; then something is.
+bool DataFile::take_fresh(const ArrayPlace& place) {
+  constexpr std::uint64_t little = 4096;  // an array in there is too small to be worth its holes
+  if (place.offset < fresh_from_) return false;
+  const std::uint64_t place_end = place.offset + place.bytes();
+  std::uint64_t begin = place.offset, end = place_end;
+  auto next = written_.lower_bound(begin);
+  if (next != written_.begin() && std::prev(next)->second + little >= begin) --next;
+  bool is_fresh = true;
+  while (next != written_.end() && next->first <= end + little) {
+    is_fresh = is_fresh && (next->first >= place_end || next->second <= place.offset);
+    begin = std::min(begin, next->first);
+    end = std::max(end, next->second);
+    next = written_.erase(next);
+  }
+  written_.emplace_hint(next, begin, end);
+  return is_fresh;
+}
+
 std::vector<bool> DataFile::take_fresh(const Region& region, bool writing) {
   std::vector<bool> fresh;
   for (const Region::Array& array : region.arrays()) {
-    const bool first = !writing || written_.insert(array.place.offset).second;
-    fresh.push_back(first && (!writing || array.place.offset >= fresh_from_));
+    fresh.push_back(!writing || take_fresh(array.place));
   }
   return fresh;
 }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,12 +52,15 @@ class DataFile {
   void close() { file_.close(); }
 
  private:
+  bool take_fresh(const ArrayPlace& place);
   std::vector<bool> take_fresh(const Region& region, bool writing);
 
   mpiio::File file_;
   std::uint64_t fresh_from_ = 0;
   bool end_is_zero_ = false;
-  std::set<std::uint64_t> written_;  ///< offsets of the arrays that were written to
+  /// Where arrays were written to that may have been fresh: end by beginning, with what little lies
+  /// between them, so that records of many variables are one.
+  std::map<std::uint64_t, std::uint64_t> written_;
 };
 
 }  // namespace slabmark::rearrange

@@ -134,10 +134,12 @@ std::optional<nc_type> predefined(MPI_Datatype type) {
   return std::nullopt;
 }
 
+/// Whether it is MPI's own, which nobody may free: also those that Fortran asks for by a range.
 bool is_predefined(MPI_Datatype type) {
   int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
   MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner == MPI_COMBINER_NAMED;
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+         combiner == MPI_COMBINER_F90_INTEGER || combiner == MPI_COMBINER_F90_COMPLEX;
 }
 
 }  // namespace

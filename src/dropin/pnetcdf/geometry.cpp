@@ -84,12 +84,14 @@ bool is_complete(const Access& access, std::size_t dims) {
 struct Side {
   MPI_Offset start, count, stride;
 
+  /// Of one that is within.
   MPI_Offset end() const { return count == 0 ? start : start + (count - 1) * stride + 1; }
 
   /// Whether PnetCDF takes it for a dimension of this length.
   bool is_within(MPI_Offset length) const {
     return start >= 0 && count >= 0 && stride > 0 && start <= length && count <= length &&
-           stride <= largest_record && end() <= length;
+           stride <= largest_record &&
+           (count == 0 || (start < length && count - 1 <= (length - 1 - start) / stride));
   }
 };
 
@@ -114,13 +116,13 @@ std::uint64_t Shape::elements() const {
   return product;
 }
 
-Demand GeometryTable::find(const Shape& shape, const Access& access, MPI_Offset records,
-                           bool grows) {
+Demand GeometryTable::find(const Shape& shape, const Access& access, MPI_Offset records, bool grows,
+                           std::uint64_t most_elements) {
   const std::size_t dims = shape.lengths.size();
   Demand demand;
   if (const Known known = find_called(shape, access)) {
     const MPI_Offset end = known->lowest_record_ + known->records_;
-    if (!shape.has_records || grows || end <= records) {
+    if ((!shape.has_records || grows || end <= records) && known->elements() <= most_elements) {
       demand.valid = true;
       demand.first_record = static_cast<std::uint64_t>(known->lowest_record_);
       demand.end_record = static_cast<std::uint64_t>(end);
@@ -133,7 +135,9 @@ Demand GeometryTable::find(const Shape& shape, const Access& access, MPI_Offset 
   numbers_.clear();
   Asked asked;
   for (int box = 0; box < access.boxes; ++box) {
-    if (!add_box(shape, access, box, records, asked)) return demand;
+    if (!add_box(shape, access, box, records, asked) || asked.elements > most_elements) {
+      return demand;
+    }
   }
   if (asked.records > std::max(most_records_of_request, MPI_Offset{access.boxes})) return demand;
   demand.valid = true;
@@ -154,7 +158,8 @@ bool GeometryTable::add_box(const Shape& shape, const Access& access, int box, M
   const std::size_t at = numbers_.size();
   numbers_.resize(at + (strided ? 3 : 2) * dims);
   MPI_Offset* const numbers = numbers_.data() + at;
-  bool empty = false;
+  std::uint64_t elements = 1;
+  bool is_huge = false;
   for (std::size_t d = 0; d < dims; ++d) {
     const bool of_records = d == 0 && shape.has_records;
     const MPI_Offset length = of_records ? records : shape.lengths[d];
@@ -162,19 +167,23 @@ bool GeometryTable::add_box(const Shape& shape, const Access& access, int box, M
     if (!side.is_within(length)) return false;
     // A box of nothing at the very end is for PnetCDF, which has a switch for it.
     if (side.start == length && access.kind != Access::Kind::var) return false;
-    empty |= side.count == 0;
+    is_huge |= __builtin_mul_overflow(elements, static_cast<std::uint64_t>(side.count), &elements);
     numbers[d] = side.start;
     numbers[dims + d] = side.count;
     if (strided) numbers[2 * dims + d] = side.stride;
-    if (of_records && !empty) {
-      asked.lowest_record = std::min(asked.lowest_record, side.start);
-      asked.end_record = std::max(asked.end_record, side.end());
-      asked.records += side.count;
-    }
   }
   if (access.boxes == 1) asked.counts.assign(numbers + dims, numbers + 2 * dims);
-  if (empty) numbers_.resize(at);
-  return true;
+  if (std::find(numbers + dims, numbers + 2 * dims, 0) != numbers + 2 * dims) {
+    numbers_.resize(at);
+    return true;
+  }
+  if (shape.has_records) {
+    const Side side = side_of(access, box, 0, records);
+    asked.lowest_record = std::min(asked.lowest_record, side.start);
+    asked.end_record = std::max(asked.end_record, side.end());
+    asked.records += side.count;
+  }
+  return !is_huge && !__builtin_add_overflow(asked.elements, elements, &asked.elements);
 }
 
 /// Of what was asked for lately, that which is asked for again word by word, in several boxes.

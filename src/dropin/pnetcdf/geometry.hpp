@@ -49,7 +49,7 @@ class Geometry {
     bool repeats = false;       ///< pieces have elements in common
   };
 
-  const std::vector<Part>& parts() const { return parts_; }
+  const std::vector<Part>& parts() const { return parts_; }  ///< by record, ascending
   bool has_records() const { return shape_.has_records; }
   std::uint64_t elements() const { return elements_; }  ///< also those asked for twice
   std::uint64_t pieces() const { return pieces_; }
@@ -102,8 +102,10 @@ struct Demand {
 class GeometryTable {
  public:
   /// `records`: how many there are; `grows`: the call may add some. What lies beyond the variable,
-  /// and all else that PnetCDF has an error code for, is not valid.
-  Demand find(const Shape& shape, const Access& access, MPI_Offset records, bool grows);
+  /// more than `most_elements`, and all else that PnetCDF has an error code for, is not valid, and
+  /// nothing is made of it.
+  Demand find(const Shape& shape, const Access& access, MPI_Offset records, bool grows,
+              std::uint64_t most_elements);
 
  private:
   using Known = std::shared_ptr<Geometry>;
@@ -111,6 +113,7 @@ class GeometryTable {
   struct Asked {
     MPI_Offset lowest_record = std::numeric_limits<MPI_Offset>::max(), end_record = 0;
     MPI_Offset records = 0;          ///< of all boxes together
+    std::uint64_t elements = 0;      ///< the same
     std::vector<MPI_Offset> counts;  ///< of the only box
   };
   bool add_box(const Shape& shape, const Access& access, int box, MPI_Offset records, Asked& asked);

@@ -270,7 +270,8 @@ OpenFile::Taken OpenFile::take(const Call& call) {
   const bool needs_records =
       variable->shape.has_records && (!puts || call.access.kind == Access::Kind::var);
   const auto found = engine_->geometries.find(
-      variable->shape, call.access, needs_records ? static_cast<MPI_Offset>(records()) : 0, puts);
+      variable->shape, call.access, needs_records ? static_cast<MPI_Offset>(records()) : 0, puts,
+      largest_request / size_of(*variable->type));
   if (!found.valid) return {};
   if (!found.geometry) {
     // Also of nothing, text is no number.
@@ -285,7 +286,6 @@ OpenFile::Taken OpenFile::take(const Call& call) {
   request->first_record = found.first_record;
   request->end_record = found.end_record;
   request->type = *variable->type;
-  if (request->bytes() > largest_request) return {};
   request->memory = UserMemory::of(call.memory, request->type, found.geometry->elements(),
                                    found.counts, call.access.imap);
   if (!request->memory) return {};

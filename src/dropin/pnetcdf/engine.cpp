@@ -1,5 +1,6 @@
 #include "dropin/pnetcdf/engine.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -74,6 +75,36 @@ std::shared_ptr<Engine> idle_one(MPI_Comm comm) {
 }
 
 }  // namespace
+
+bool Engine::may_be_kept() const {
+  if (is_kept_) return true;
+  const std::lock_guard lock(engines().mutex);
+  if (std::ranges::count(engines().all, true, [](const auto& one) {
+        return one->is_kept_.load();
+      }) >= static_cast<std::ptrdiff_t>(most_kept)) {
+    return false;
+  }
+  // Each rank looks at the next one, since to look for all takes some MPIs the square of the ranks:
+  // where there are several worlds, some rank has a neighbour from another one.
+  MPI_Group ours = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  MPI_Comm_group(comm.get(), &ours);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  const int next = (comm.rank() + 1) % comm.size();
+  int in_world = MPI_UNDEFINED;
+  MPI_Group_translate_ranks(ours, 1, &next, world, &in_world);
+  MPI_Group_free(&ours);
+  MPI_Group_free(&world);
+  return in_world != MPI_UNDEFINED;
+}
+
+void Engine::leave(std::shared_ptr<Engine> engine) {
+  {
+    const std::lock_guard lock(engines().mutex);
+    // The list has it, too.
+    if (engine->is_kept_ || engine.use_count() > 2) return;
+    std::erase(engines().all, engine);
+  }
+}
 
 std::shared_ptr<Engine> Engine::of(MPI_Comm comm) {
   static std::once_flag is_forgotten_at_end;

@@ -86,9 +86,15 @@ OpenFile* open_file(int ncid) {
 }
 
 void forget(int ncid) {
-  std::unique_ptr<OpenFile> file;  // it goes when others can go on
-  const std::lock_guard lock(files().mutex);
-  if (auto its = files().by_id.extract(ncid)) file = std::move(its.mapped());
+  std::unique_ptr<OpenFile> file;
+  {
+    const std::lock_guard lock(files().mutex);
+    if (auto its = files().by_id.extract(ncid)) file = std::move(its.mapped());
+  }
+  if (!file) return;
+  auto engine = file->shared_engine();
+  file.reset();  // others go on meanwhile
+  Engine::leave(std::move(engine));
 }
 
 void forget_open_files() { files().by_id.clear(); }
@@ -130,13 +136,14 @@ void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool creat
       MPI_Comm_test_inter(comm, &between_groups) != MPI_SUCCESS || between_groups) {
     return;
   }
-  const auto engine = Engine::of(comm);
+  auto engine = Engine::of(comm);
   // Ranks that disagree would wait for each other for ever.
   // All must choose the same, also where the file system looks different to them.
-  enum { taken, reported, aggregators, node_ranks, stripes, alignment, unlocked, numbers };
+  enum { taken, reported, aggregators, node_ranks, stripes, alignment, unlocked, kept, numbers };
   std::uint64_t agreed[numbers] = {};
   try {
     const Opened here(info, mode, error, ncid);
+    agreed[kept] = engine->may_be_kept();
     agreed[reported] = is_set("SLABMARK_REPORT");
     agreed[aggregators] = number_of(here.hints, "cb_nodes", 0);
     agreed[node_ranks] = number_of_variable("SLABMARK_DROPIN_NODE_RANKS");
@@ -148,7 +155,11 @@ void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool creat
   }
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, agreed, numbers, MPI_UINT64_T, MPI_MIN, engine->comm.get()),
             "MPI_Allreduce");
-  if (!agreed[taken]) return;
+  engine->keep(agreed[kept] != 0);
+  if (!agreed[taken]) {
+    Engine::leave(std::move(engine));
+    return;
+  }
   RearrangerSettings settings;
   settings.aggregators = agreed[aggregators];
   settings.node_ranks = agreed[node_ranks];

@@ -63,6 +63,7 @@ class OpenFile {
   OpenFile(std::shared_ptr<Engine> engine, Opening opening);
 
   Engine& engine() { return *engine_; }
+  const std::shared_ptr<Engine>& shared_engine() const { return engine_; }
   Mode mode() const { return mode_; }
   void enter(Mode mode);
 

@@ -240,7 +240,7 @@ int close(int ncid, const std::function<int()>& native) {
     if (file->report().wanted) file->report().print(file->engine().comm, file->path());
   } catch (const std::bad_alloc&) {  // no line
   }
-  const int own = file->data().close();
+  const int own = file->close();
   const int error = native();
   forget(ncid);
   return error != NC_NOERR ? error : own;

@@ -492,6 +492,16 @@ bool OpenFile::is_prepared() const {
          std::ranges::find(aggregators, engine_->comm.rank()) == aggregators.end();
 }
 
+int OpenFile::sync() {
+  const DataFile::InUse now(data_);
+  return data_.sync();
+}
+
+int OpenFile::close() {
+  const DataFile::InUse now(data_);
+  return data_.close();
+}
+
 // Others wait to hear of it, so nothing may be thrown.
 bool OpenFile::prepare_here() try {
   return is_prepared() ||

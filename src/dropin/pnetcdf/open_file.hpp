@@ -118,7 +118,9 @@ class OpenFile {
   /// Collective: the same on all ranks. False where it cannot be done on some rank.
   bool prepare();
   std::uint64_t alignment() const { return opening_.alignment; }
-  DataFile& data() { return data_; }
+  DataFile& data() { return data_; }  ///< for one that is in use
+  int sync();
+  int close();
   /// Collective: lets the file have so many records. Returns PnetCDF's error code.
   int grow(std::uint64_t records);
   std::uint64_t records();

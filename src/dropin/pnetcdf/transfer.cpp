@@ -247,6 +247,7 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   const bool is_work = common.pieces >= worth_a_plan && !brought.native_reason;
   if (brought.blocking && engine.unasked.next(is_work)) return natively(few_pieces);
   common.missed = engine.unasked.missed();
+  const DataFile::InUse now(file.data());
   // A file that is opened now takes no agreement of its own.
   const bool expects_plan = !brought.native_reason && (!brought.blocking || is_work);
   common.unprepared = expects_plan ? !file.prepare_here() : !file.is_prepared();

@@ -21,12 +21,14 @@ int change_mode(int ncid, OpenFile::Mode mode, int error) {
 extern "C" {
 
 int ncmpi_create(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* ncid) {
+  if (!inside_native()) DataFile::make_room();
   const int error = SLABMARK_NATIVE(ncmpi_create)(comm, path, mode, info, ncid);
   if (!inside_native()) opened(comm, path, info, mode, true, error, ncid);
   return error;
 }
 
 int ncmpi_open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* ncid) {
+  if (!inside_native()) DataFile::make_room();
   const int error = SLABMARK_NATIVE(ncmpi_open)(comm, path, mode, info, ncid);
   if (!inside_native()) opened(comm, path, info, mode, false, error, ncid);
   return error;
@@ -70,8 +72,7 @@ int ncmpi_end_indep_data(int ncid) {
 int ncmpi_sync(int ncid) {
   // PnetCDF's comes last: after it all ranks find on the disk what the others wrote.
   OpenFile* const file = file_of(ncid);
-  const int stored =
-      file && file->mode() != OpenFile::Mode::define ? file->data().sync() : NC_NOERR;
+  const int stored = file && file->mode() != OpenFile::Mode::define ? file->sync() : NC_NOERR;
   const int error = SLABMARK_NATIVE(ncmpi_sync)(ncid);
   return error != NC_NOERR ? error : stored;
 }

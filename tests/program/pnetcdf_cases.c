@@ -346,8 +346,62 @@ static void leave(const char* path) {
   printf("rank %d: close: %s\n", rank, ncmpi_strerrno(ncmpi_close(ncid)));
 }
 
+/* More elements than a request may have; nothing may be made of them. */
+static void huge(const char* path) {
+  signed char value = 1;
+  create(path, MPI_INFO_NULL, (MPI_Offset)1 << 40);
+  const int id = variable("v", NC_BYTE, 1, &x);
+  check(ncmpi_enddef(ncid), "enddef");
+  const MPI_Offset start = 0, stride = 2;
+  for (int shift = 32; shift <= 38; shift += 6) {
+    const MPI_Offset count = (MPI_Offset)1 << shift;
+    int request;
+    printf(
+        "rank %d: %s\n", rank,
+        ncmpi_strerrno(ncmpi_iput_vars_schar(ncid, id, &start, &count, &stride, &value, &request)));
+  }
+  check(ncmpi_close(ncid), "close");
+}
+
+/* Two files are open at once, which fill their memory later than they get it. */
+static void fills(const char* path) {
+  enum { files = 2, mine = 1 << 20 };
+  int ids[files], numbers_of_files[files], wrong = 0;
+  int *const values = malloc(mine * sizeof *values), *const back = malloc(mine * sizeof *back);
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "cb_nodes", "1");
+  for (int i = 0; i < mine; ++i) values[i] = 7 * i + rank;
+  for (int turn = 0; turn < 2; ++turn) {
+    for (int file = 0; file < files; ++file) {
+      const MPI_Offset start = (MPI_Offset)rank * mine, count = turn ? mine : 1;
+      char name[4096];
+      snprintf(name, sizeof name, "%s%d", path, file);
+      if (!turn) {
+        create(name, info, (MPI_Offset)mine * ranks);
+        ids[file] = variable("v", NC_INT, 1, &x);
+        check(ncmpi_enddef(ncid), "enddef");
+        numbers_of_files[file] = ncid;
+      }
+      ncid = numbers_of_files[file];
+      check(ncmpi_iput_vara_int(ncid, ids[file], &start, &count, values, NULL), "iput");
+      check(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL), "wait_all");
+      if (!turn) continue;
+      check(ncmpi_get_vara_int_all(ncid, ids[file], &start, &count, back), "get");
+      wrong += memcmp(values, back, mine * sizeof *back) != 0;
+      check(ncmpi_close(ncid), "close");
+    }
+  }
+  MPI_Info_free(&info);
+  free(values);
+  free(back);
+  printf("rank %d: wrong %d\n", rank, wrong);
+}
+
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int level = 0;
+  const int threaded = argc == 3 && !strcmp(argv[1], "fills"); /* each file has memory of its own */
+  MPI_Init_thread(&argc, &argv, threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc != 3) MPI_Abort(MPI_COMM_WORLD, 2);
@@ -371,6 +425,8 @@ int main(int argc, char** argv) {
   if (!strcmp(name, "seldom")) seldom(path);
   if (!strcmp(name, "leave")) leave(path);
   if (!strcmp(name, "unknown")) unknown(path);
+  if (!strcmp(name, "huge")) huge(path);
+  if (!strcmp(name, "fills")) fills(path);
   MPI_Info_free(&info);
   MPI_Finalize();
   return 0;

@@ -2,9 +2,10 @@
  * and what the files hold, the same with any library.
  *
  *     pnetcdf_lives <folder>             all but:
- *     pnetcdf_lives <folder> threads     two threads, each with a file of its own
+ *     pnetcdf_lives <folder> threads     two threads, each with a file of its own, and many files
+ *     pnetcdf_lives <folder> spawn       ranks have a file together with one that they start
  *
- * Lives of requests are in pnetcdf_lives_requests.c.
+ * Lives of requests are in pnetcdf_lives_requests.c, those beside others in pnetcdf_lives_beside.c.
  */
 #include "pnetcdf_lives.h"
 
@@ -422,6 +423,56 @@ static void threads(void) {
   }
 }
 
+/* More files are open at once than there are groups whose memory is kept. */
+static void many_at_once(void) {
+  enum { many = 20 };
+  int ids[many][3], files[many], back[length], wrong = 0;
+  char name[32];
+  for (int i = 0; i < many; ++i) {
+    snprintf(name, sizeof name, "at_once%d.nc", i);
+    files[i] = create(at(name), MPI_COMM_WORLD, MPI_INFO_NULL, ids[i]);
+  }
+  const MPI_Offset start = rank, count = length, stride = ranks;
+  for (int turn = 0; turn < 2; ++turn) {
+    for (int i = 0; i < many; ++i) {
+      const int* const values = numbers(1000 * turn + i);
+      put(files[i], ids[i][2 * turn], values);
+      wrong += wait_for_all(files[i]) != NC_NOERR;
+      wrong += ncmpi_get_vars_int_all(files[i], ids[i][2 * turn], &start, &count, &stride, back) !=
+               NC_NOERR;
+      wrong += memcmp(values, back, sizeof back) != 0;
+      if (turn) wrong += ncmpi_close(files[i]) != NC_NOERR;
+    }
+  }
+  say("wrong %d", wrong);
+}
+
+/* Of the ranks of a file one was started by the others, and ends before they do. */
+static void spawn(char* program, MPI_Comm parent) {
+  int ids[3], low = 0;
+  char* arguments[] = {(char*)folder, "spawn", NULL};
+  MPI_Comm others = parent, all;
+  setenv("SLABMARK_REPORT", "1", 1); /* which a process that is started may not have */
+  if (parent == MPI_COMM_NULL) {
+    MPI_Comm_spawn(program, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others,
+                   MPI_ERRCODES_IGNORE);
+  }
+  MPI_Intercomm_merge(others, parent != MPI_COMM_NULL, &all);
+  MPI_Comm_rank(all, &rank);
+  MPI_Comm_size(all, &ranks);
+  for (int i = 0; i < 2; ++i) {
+    const int file = create(at("spawn.nc"), all, MPI_INFO_NULL, ids);
+    put(file, ids[0], numbers(5));
+    low = wait_for_all(file);
+    if (low == NC_NOERR) low = ncmpi_close(file);
+  }
+  MPI_Comm_free(&all);
+  MPI_Comm_disconnect(&others);
+  if (parent != MPI_COMM_NULL) return;
+  while (access(at("spawn.ended"), F_OK)) usleep(10000);
+  say("wrote %d, and the one that was started has ended", low);
+}
+
 static void live(const struct life* one, const char* only) {
   if (only && strcmp(only, one->name)) return;
   life = one->name;
@@ -457,10 +508,20 @@ int main(int argc, char** argv) {
   folder = argv[1];
   if (threaded) {
     life = "threads";
-    if (level == MPI_THREAD_MULTIPLE)
+    if (level == MPI_THREAD_MULTIPLE) {
       threads();
-    else
+      many_at_once();
+    } else {
       say("MPI does without");
+    }
+  } else if (argc == 3 && !strcmp(argv[2], "spawn")) {
+    MPI_Comm parent;
+    MPI_Comm_get_parent(&parent);
+    life = "spawn";
+    spawn(argv[0], parent);
+    MPI_Finalize();
+    if (parent != MPI_COMM_NULL) put_text(at("spawn.ended"), "");
+    return 0;
   } else {
     /* A launcher may cut what ranks print anywhere, and put what another one prints there. */
     char said[4096];
@@ -468,6 +529,7 @@ int main(int argc, char** argv) {
     if (!freopen(said, "w", stdout)) MPI_Abort(MPI_COMM_WORLD, 2);
     const char* const only = argc > 2 ? argv[2] : NULL;
     for (const struct life* one = lives_of_requests; one->name; ++one) live(one, only);
+    for (const struct life* one = lives_beside; one->name; ++one) live(one, only);
     for (size_t i = 0; i < sizeof lives / sizeof *lives; ++i) live(&lives[i], only);
   }
   MPI_Finalize();

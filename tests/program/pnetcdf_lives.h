@@ -1,4 +1,4 @@
-/* What the lives of pnetcdf_lives.c and pnetcdf_lives_requests.c share. */
+/* What the lives of pnetcdf_lives.c, pnetcdf_lives_beside.c and pnetcdf_lives_requests.c share. */
 #pragma once
 
 #include <stdarg.h>
@@ -20,7 +20,7 @@ struct life {
   const char* name;
   void (*live)(void);
 };
-extern const struct life lives_of_requests[]; /* the last one has no name */
+extern const struct life lives_of_requests[], lives_beside[]; /* the last ones have no name */
 
 static inline const char* at(const char* name) {
   static char paths[4][4096];

@@ -111,7 +111,6 @@ int blocking(int ncid, const Call& call, const std::function<int()>& native) {
     const Outcome outcome = attempt(*file, brought);
     if (!outcome.native) return outcome.error;
   }
-  if (puts) file->written_natively(call.variable);
   return native();
 }
 
@@ -137,7 +136,6 @@ int several(int ncid, int count, const std::function<Call(int)>& call_of,
   if (count < 0) brought.native_reason = "for PnetCDF to judge or convert";
   const Outcome outcome = attempt(*file, brought);
   if (!outcome.native) return outcome.error;
-  file->not_fresh();  // ranks may put different variables
   return native();
 }
 
@@ -178,7 +176,6 @@ int wait_all(int ncid, int count, int* ids, int* statuses,
   });
   const Outcome outcome = attempt(*file, brought);
   if (outcome.native) {
-    file->not_fresh();
     file->hand_over();
     return natively();
   }

@@ -65,15 +65,8 @@ Files& files() {
   return all;
 }
 
-void remember(int ncid, std::unique_ptr<OpenFile> file, const std::optional<FileIdentity>& identity,
-              bool writes) {
+void remember(int ncid, std::unique_ptr<OpenFile> file) {
   const std::lock_guard lock(files().mutex);
-  for (const auto& [id, other] : files().by_id) {
-    if (!other->is(identity)) continue;
-    // What is written through one of them, the other does not see.
-    if (writes) other->not_fresh();
-    file->not_fresh();
-  }
   files().by_id[ncid] = std::move(file);
 }
 
@@ -166,27 +159,22 @@ void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool creat
   settings.stripes = agreed[stripes];
   settings.writers = agreed[unlocked] ? 0 : 1;
   const std::string place = absolute(path);
-  const auto identity = identity_of(place);
   const bool writes = created || (mode & NC_WRITE);
   remember(*ncid,
            std::make_unique<OpenFile>(
-               engine, OpenFile::Opening{*ncid, path, place, identity, writes, created,
-                                         agreed[reported] != 0, settings, agreed[alignment]}),
-           identity, writes);
+               engine, OpenFile::Opening{*ncid, path, place, identity_of(place), writes, created,
+                                         agreed[reported] != 0, settings, agreed[alignment]}));
 }
 
 OpenFile::OpenFile(std::shared_ptr<Engine> engine, Opening opening)
     : engine_(std::move(engine)),
       opening_(std::move(opening)),
-      mode_(opening_.created ? Mode::define : Mode::collective),
-      may_be_fresh_(opening_.created) {
+      mode_(opening_.created ? Mode::define : Mode::collective) {
   report_.wanted = opening_.reports;
 }
 
 void OpenFile::enter(Mode mode) {
   if (mode_ == Mode::define) header_known_ = false;
-  // What other ranks write there, this one does not see.
-  if (mode == Mode::independent) not_fresh();
   mode_ = mode;
 }
 
@@ -519,40 +507,32 @@ bool OpenFile::prepare() {
 }
 
 // PnetCDF enters the number of records into the header, on all ranks, when one is written: one
-// element does, that of the lowest place, lest the file grow beyond what will be written. A wait
-// enters it also where writing fails, so that lower records that could be written are there.
-int OpenFile::grow(std::uint64_t records) {
-  if (records <= this->records()) return NC_NOERR;
-  int lowest = -1;
-  for (int id = 0; id < static_cast<int>(variables_.size()); ++id) {
-    const Variable* const candidate = variable(id);
-    if (!candidate || !candidate->shape.has_records || !candidate->type ||
-        candidate->shape.elements() == 0) {
-      continue;
+// element does. It is one of those that this wait writes anyway, since all others of the record may
+// hold what was written through another handle of the file; and of one rank, since PnetCDF may read
+// and write again what lies between elements of several. A wait enters the number also where
+// writing fails, so that lower records that could be written are there.
+int OpenFile::grow(const Request* last) {
+  int id = NC_REQ_NULL, refused = NC_NOERR, status = NC_NOERR;
+  if (last) {
+    const auto& parts = last->geometry->parts();
+    const Geometry::Part& part = parts.back();
+    const Piece& piece = part.pieces.front();
+    const auto& lengths = variable(last->variable)->shape.lengths;
+    std::vector<MPI_Offset> index(lengths.size());
+    MPI_Offset element = static_cast<MPI_Offset>(piece.file);
+    for (std::size_t d = lengths.size(); d-- > 1; element /= lengths[d]) {
+      index[d] = element % lengths[d];
     }
-    if (lowest < 0 || candidate->offset < variable(lowest)->offset) lowest = id;
+    index[0] = static_cast<MPI_Offset>(last->first_record + part.record);
+    const std::byte* const value = last->posted().data + piece.buffer * size_of(last->type);
+    refused = SLABMARK_NATIVE(ncmpi_iput_var1)(opening_.ncid, last->variable, index.data(), value,
+                                               1, mpi_type_of(last->type), &id);
   }
-  const Variable& its = *variable(lowest);
-  std::vector<MPI_Offset> index(its.shape.lengths.size(), 0);
-  index[0] = static_cast<MPI_Offset>(records) - 1;
-  std::uint64_t nothing = 0;
-  int id = NC_REQ_NULL, status = NC_NOERR;
-  const int refused = SLABMARK_NATIVE(ncmpi_iput_var1)(opening_.ncid, lowest, index.data(),
-                                                       &nothing, 1, mpi_type_of(*its.type), &id);
   const int error =
       SLABMARK_NATIVE(ncmpi_wait_all)(opening_.ncid, id == NC_REQ_NULL ? 0 : 1, &id, &status);
-  return std::min({refused, error, status});
-}
-
-void OpenFile::written_natively(int variable) noexcept try {
-  native_variables_.insert(variable);
-} catch (...) {
-  not_fresh();
-}
-
-bool OpenFile::take_fresh(ArrayName array) {
-  const bool is_first = written_.insert(array).second;
-  return is_first && may_be_fresh_ && !native_variables_.contains(static_cast<int>(array.variable));
+  const int worst = std::min({refused, error, status});
+  if (last && worst == NC_NOERR) counted_twice_ += size_of(last->type);
+  return worst;
 }
 
 }  // namespace slabmark::dropin

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -121,20 +120,18 @@ class OpenFile {
   DataFile& data() { return data_; }  ///< for one that is in use
   int sync();
   int close();
-  /// Collective: lets the file have so many records. Returns PnetCDF's error code.
-  int grow(std::uint64_t records);
+  /// Collective: lets the file have the records that this wait writes. One rank brings a request
+  /// that ends with the last of them, the others null. Returns PnetCDF's error code.
+  int grow(const Request* last);
   std::uint64_t records();
 
-  /// Whether nothing was written to an array since the file was created; then it counts as written.
-  bool take_fresh(ArrayName array);
-  void written_natively(int variable) noexcept;
-  void not_fresh() { may_be_fresh_ = false; }
+  /// Bytes that were put beside those that PnetCDF counts.
+  MPI_Offset put_bytes() const {
+    return static_cast<MPI_Offset>(report_.put_bytes) - static_cast<MPI_Offset>(counted_twice_);
+  }
 
   Report& report() { return report_; }
   const std::string& path() const { return opening_.path; }
-  bool is(const std::optional<FileIdentity>& identity) const {
-    return identity && identity == opening_.identity;
-  }
 
  private:
   struct Variable {
@@ -182,9 +179,7 @@ class OpenFile {
   DataFile data_;
   bool no_data_file_ = false;
 
-  bool may_be_fresh_;
-  std::set<ArrayName> written_;
-  std::set<int> native_variables_;
+  std::uint64_t counted_twice_ = 0;  ///< bytes put by plan and by grow()
 
   Report report_;
 };

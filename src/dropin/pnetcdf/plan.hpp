@@ -80,7 +80,6 @@ class RequestPlan {
              Region& region) const;
 
   const FlushPlan& flush() const { return flush_; }
-  std::size_t array_of(std::size_t item) const { return items_[item].array; }
 
   /// Whether on some rank several requests share an item.
   bool some_rank_stages() const { return some_rank_stages_; }

@@ -32,9 +32,19 @@ struct Common {
   };
   using Shifts = std::array<Shift, Engine::most_plans>;
 
-  std::int64_t no_memory = 0, native = 0, puts = 0, gets = 0, end_record = 0, pieces = 0,
-               missed = 0, unprepared = 0;
-  Shifts put_shifts, get_shifts;  ///< of each plan that is kept
+  std::int64_t no_memory = 0, native = 0, puts = 0, gets = 0, last_put = 0, pieces = 0, missed = 0,
+               unprepared = 0;
+  std::int64_t minus_records = -largest;  ///< that PnetCDF has
+  Shifts put_shifts, get_shifts;          ///< of each plan that is kept
+
+  /// The end of the records that a rank puts; of several ranks that put as many, the lowest has the
+  /// largest number.
+  static constexpr std::int64_t ranks = std::int64_t{1} << 31;
+  void puts_up_to(std::uint64_t end_record, int rank) {
+    last_put = std::max(last_put, static_cast<std::int64_t>(end_record) * ranks + ranks - 1 - rank);
+  }
+  std::uint64_t end_record() const { return static_cast<std::uint64_t>(last_put / ranks); }
+  bool is_of(int rank) const { return last_put % ranks == ranks - 1 - rank; }
 
   void agree(const Comm& comm) {
     static_assert(sizeof *this % sizeof(std::int64_t) == 0);
@@ -107,9 +117,10 @@ class Transfer {
       no_memory = true;
     }
     if (plan.some_rank_stages() && engine_.comm.any(no_memory)) return NC_ENOMEM;
-    std::vector<bool> fresh(region.arrays().size(), true);
-    for (std::size_t i = 0; puts && i < arrays.size(); ++i) {
-      fresh[plan.array_of(i)] = file_.take_fresh(arrays[i]);
+    // Only aggregators know, and ask: each of its own range.
+    std::vector<bool> fresh;
+    for (const Region::Array& array : region.arrays()) {
+      fresh.push_back(!puts || file_.data().is_untouched(array.place.offset));
     }
     const int error = access(
         {region, plan.flush(), buffers, fresh, std::endian::native == std::endian::little}, puts);
@@ -195,12 +206,13 @@ std::int64_t pieces(const Brought& brought) {
 }
 
 /// What this rank says of what it brings.
-void say(const Brought& brought, Side& puts, Side& gets, Common& common) {
+void say(OpenFile& file, const Brought& brought, Side& puts, Side& gets, Common& common) {
   puts.posted = posted(brought.puts);
   gets.posted = posted(brought.gets);
   for (const Request* request : brought.puts) {
-    common.end_record = std::max(common.end_record, static_cast<std::int64_t>(request->end_record));
+    common.puts_up_to(request->end_record, file.engine().comm.rank());
   }
+  common.minus_records = -static_cast<std::int64_t>(file.records());
   say_shifts(puts);
   say_shifts(gets);
   const std::size_t requests = brought.puts.size() + brought.gets.size();
@@ -214,14 +226,18 @@ struct Shifted {
 };
 
 /// Collective: puts before gets. Returns the same error code on all ranks.
-int move_all(OpenFile& file, const Common& common, const Shifted& puts, const Shifted& gets) {
+int move_all(OpenFile& file, const Brought& brought, const Common& common, const Shifted& puts,
+             const Shifted& gets) {
   const Stopwatch watch(file.report().seconds);
   Transfer now(file);
   int error = NC_NOERR;
   if (common.puts) {
-    const auto end_record = static_cast<std::uint64_t>(common.end_record);
-    if (end_record > 0 && end_record > file.records()) {
-      error = file.grow(end_record);
+    const std::uint64_t end_record = common.end_record();
+    if (end_record > static_cast<std::uint64_t>(-common.minus_records)) {
+      const auto is_last = [&](const Request* put) { return put->end_record == end_record; };
+      error = file.grow(common.is_of(file.engine().comm.rank())
+                            ? *std::ranges::find_if(brought.puts, is_last)
+                            : nullptr);
       // Its element must be in the file before it is written over.
       file.engine().comm.barrier();
     }
@@ -258,7 +274,7 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   common.puts = !brought.puts.empty();
   common.gets = !brought.gets.empty();
   try {
-    say(brought, puts, gets, common);
+    say(file, brought, puts, gets, common);
   } catch (const std::bad_alloc&) {
     common.no_memory = 1;
   }
@@ -283,12 +299,16 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
     return natively("the file cannot be opened a second time");
   }
 
+  // Now all ranks are here, so what they wrote before is there. A rank that has gone on may write
+  // already and bring the end further on: then holes are left alone that might have been written.
+  if (common.puts) file.data().note_end();
+
   // With other settings the engine has dropped its plans.
   const auto still = [](const Side& side, std::int64_t shift) {
     return side.plans.empty() ? RequestPlan::none() : shift;
   };
-  const int error =
-      move_all(file, common, {puts, still(puts, put_shift)}, {gets, still(gets, get_shift)});
+  const int error = move_all(file, brought, common, {puts, still(puts, put_shift)},
+                             {gets, still(gets, get_shift)});
   ++report.waits;
   report.put_requests += brought.puts.size();
   report.get_requests += brought.gets.size();

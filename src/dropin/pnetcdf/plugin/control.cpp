@@ -102,7 +102,7 @@ int ncmpi_inq_put_size(int ncid, MPI_Offset* bytes) {
   const int error = SLABMARK_NATIVE(ncmpi_inq_put_size)(ncid, bytes);
   OpenFile* const file = file_of(ncid);
   if (file && bytes && error == NC_NOERR) {
-    *bytes += static_cast<MPI_Offset>(file->report().put_bytes);
+    *bytes += file->put_bytes();
   }
   return error;
 }
@@ -114,31 +114,6 @@ int ncmpi_inq_get_size(int ncid, MPI_Offset* bytes) {
     *bytes += static_cast<MPI_Offset>(file->report().get_bytes);
   }
   return error;
-}
-
-// What PnetCDF fills is not to be written over where nobody has an element.
-
-int ncmpi_set_fill(int ncid, int mode, int* old_mode) {
-  OpenFile* const file = file_of(ncid);
-  if (file && mode == NC_FILL) file->not_fresh();
-  return SLABMARK_NATIVE(ncmpi_set_fill)(ncid, mode, old_mode);
-}
-
-int ncmpi_def_var_fill(int ncid, int varid, int no_fill, const void* value) {
-  OpenFile* const file = file_of(ncid);
-  if (file && !no_fill) file->not_fresh();
-  return SLABMARK_NATIVE(ncmpi_def_var_fill)(ncid, varid, no_fill, value);
-}
-
-int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset record) {
-  if (OpenFile* const file = file_of(ncid)) file->written_natively(varid);
-  return SLABMARK_NATIVE(ncmpi_fill_var_rec)(ncid, varid, record);
-}
-
-int ncmpi_put_vard_all(int ncid, int varid, MPI_Datatype filetype, const void* buffer,
-                       MPI_Offset count, MPI_Datatype type) {
-  if (OpenFile* const file = file_of(ncid)) file->written_natively(varid);
-  return SLABMARK_NATIVE(ncmpi_put_vard_all)(ncid, varid, filetype, buffer, count, type);
 }
 
 }  // extern "C"

@@ -46,11 +46,11 @@ def check_folder():
 @contextlib.contextmanager
 def as_matplotlib_needs():
     """While it is loaded: the settings of a user, which are for other pictures, may end it. It opens no windows, and of the
-    places of its file of settings the working folder is the first; in ours there is an empty one."""
+    places of its file of settings the working folder is the first; in ours there is an empty one, and no module."""
     backend, folder = os.environ.get("MPLBACKEND"), os.open(".", os.O_PATH | os.O_DIRECTORY)
     try:
         os.environ["MPLBACKEND"] = "agg"
-        os.chdir(pathlib.Path(__file__).parent)
+        os.chdir(pathlib.Path(__file__).parent / "settings")
         yield
     finally:
         os.fchdir(folder)

@@ -229,7 +229,7 @@ def test_no_file_of_the_working_folder_is_run_or_changes_a_picture(run, small_ma
     assert done.returncode == 0 and not done.stderr and (tmp_path / "m.svg").exists(), (done.returncode, done.stderr)
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_end_nothing_and_nothing_is_printed_into_a_file(run, tmp_path, closed):
     path = write_records(tmp_path / "r.jsonl", [record([1.0] * 6)])
     program = os.environ["SLABMARK_BIN"] + "/slabmark"

@@ -114,7 +114,7 @@ def test_every_round_has_each_cell_once_in_an_order_of_its_own(fake):
         (STUDY.replace("[axes]", "[axis]").replace("axes.options", "axis.options"), 'Did you mean "axes"'),
         (STUDY.replace("launches = 3", "launches = 0"), "'launches' of [study]: it should be greater than or equal to 1"),
         (STUDY.replace("launches = 3", 'launches = "3"'), "'launches' of [study]: it should be a valid integer"),
-        (STUDY.replace("ranks = [1, 2]", "ranks = [1, 0]"), "'ranks.1' of [axes]: it should be greater than or equal to 1"),
+        (STUDY.replace("ranks = [1, 2]", "ranks = [1, 0]"), "'ranks.2' of [axes]: it should be greater than or equal to 1"),
         (STUDY.replace("ranks = [1, 2]", "ranks = []"), "at least 1 item"),
         (STUDY.replace("{command}", "{comand}"), "{comand}"),
         (STUDY.replace(" {ranks} {command}", " {command}"), "lacks {ranks}"),

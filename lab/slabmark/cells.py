@@ -194,7 +194,7 @@ def _described(settings):
     elsewhere = {*OF_THE_WAY, *(name for name, value in UNSAID.items() if settings.get(name) == value)}
     elsewhere |= {*OF_FILES, "variables"} if map_name(settings) else set()
     return {
-        name: units.size(int(value)) if name in ("bytes", "block", "buffer") and value.isdigit() else value
+        name: units.size(number) if name in ("bytes", "block", "buffer") and (number := units.whole(value)) is not None else value
         for name, value in settings.items()
         if name not in elsewhere
     }

@@ -39,7 +39,7 @@ def check(template):
         found = fields(template)
         if found <= set(FIELDS):
             fill(template, ["program"], 1)
-    except (ValueError, IndexError) as error:
+    except (ValueError, LookupError, AttributeError, TypeError) as error:
         raise InputError(f"The launch template '{template}' cannot be read ({error}).") from None
     if unknown := found - set(FIELDS):
         raise InputError(

@@ -1,5 +1,6 @@
 """Finds and runs the programs that measure."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -13,10 +14,10 @@ from slabmark.errors import InputError, LabError
 def find(name):
     """Path of a program: in the folder SLABMARK_BIN, which the wrapper of the build sets, or in the PATH."""
     folder = os.environ.get("SLABMARK_BIN")
-    if folder and (path := pathlib.Path(folder) / name).is_file():
-        return str(path)
-    if path := shutil.which(name):
+    if folder and os.path.isfile(path := os.path.abspath(os.path.join(folder, name))):  # it may be started in another folder
         return path
+    if path := shutil.which(name):
+        return os.path.abspath(path)
     raise InputError(
         f"The program '{name}' is neither in SLABMARK_BIN ({folder or 'not set'}) nor in the PATH; build it "
         f"with 'make {name}'."
@@ -54,19 +55,24 @@ def output_of(command, timeout=120, environment=None):
     return text
 
 
-def json_of(command, timeout=120, environment=None):
-    """What a program prints as JSON, between what its launcher may print. LabError if it fails."""
+def json_of(command, timeout=120, environment=None, member=""):
+    """What a program prints as JSON: the first object with this member, or with any, in what its launcher prints beside it,
+    and ranks that do not know of each other print again. LabError if it fails."""
     text = output_of(command, timeout, environment)
-    begin, end = text.find("{"), text.rfind("}")
-    if begin < 0 or end < begin:
-        raise LabError(f"'{' '.join(command)}' printed no JSON.")
-    return json.loads(text[begin : end + 1])
+    begin, decoder = text.find("{"), json.JSONDecoder()
+    while begin >= 0:
+        with contextlib.suppress(ValueError, RecursionError):
+            found, _ = decoder.raw_decode(text, begin)
+            if member in found if member else found:
+                return found
+        begin = text.find("{", begin + 1)
+    raise LabError(f"'{' '.join(command)}' printed no JSON" + (f" with '{member}'." if member else "."))
 
 
 def environment(folder, template="{command}", ranks=1, variables=None):
     """What slabmark-bench says of this build and machine, where files lie in the folder; with more variables set."""
     program = [find("slabmark-bench"), "environment", "--output-dir", folder]
-    return json_of(launch.fill(template, program, ranks, environment=variables), environment=variables)
+    return json_of(launch.fill(template, program, ranks, environment=variables), environment=variables, member="methods")
 
 
 def host_state():

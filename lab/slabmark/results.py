@@ -16,6 +16,7 @@ import contextlib
 import fcntl
 import json
 import os
+import shlex
 import time
 
 import pydantic_core
@@ -34,12 +35,25 @@ class Results:
         self.launches = self.folder / "launches"
         self.records = self.folder / "records.jsonl"
         self.failures = self.folder / "failures.jsonl"
-        self.lock = None
+        self.lock, self.launching = None, False
 
-    def open(self):
-        """Takes the folder for this process and what it starts. InputError if another sweep works in it."""
+    def check_there(self):
+        """InputError if nothing was ever launched from here."""
+        if not self.folder.is_dir():
+            raise InputError(f"There is no folder of results '{self.folder}', from which --collect could gather records.")
+
+    @property
+    def is_untouched(self):
+        """Whether no launch has left anything yet."""
+        return not (self.records.exists() or self.failures.exists() or any(self.launches.iterdir()))
+
+    def open(self, launching=True):
+        """Takes the folder for this process and what it starts. InputError if another sweep works in it. Who launches
+        nothing leaves the scratch folder to the job that may be at work in it."""
+        if launching:
+            self.study.scratch.mkdir(parents=True, exist_ok=True)  # first: where it cannot be, nothing is left here
         self.launches.mkdir(parents=True, exist_ok=True)
-        self.study.scratch.mkdir(parents=True, exist_ok=True)
+        self.launching = launching
         self.lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
         last = time.monotonic() + SECONDS_TO_WAIT_FOR_LOCK
         while True:
@@ -49,6 +63,7 @@ class Results:
             except BlockingIOError:
                 # A sweep that was just killed has launches that still end.
                 if time.monotonic() > last:
+                    os.close(self.lock)
                     raise InputError(
                         f"Another sweep, or a launch that one left behind, still works in '{self.folder}'; wait "
                         "for it, or end it."
@@ -57,8 +72,9 @@ class Results:
 
     def close(self):
         """The scratch folder goes if nothing is in it: launches remove what they write."""
-        with contextlib.suppress(OSError):
-            self.study.scratch.rmdir()
+        if self.launching:
+            with contextlib.suppress(OSError):
+                self.study.scratch.rmdir()
         os.close(self.lock)
 
     def file(self, launch, ending):
@@ -142,7 +158,7 @@ class Results:
             "cell": launch.cell.label,
             "cell_id": launch.cell.id,
             "launch": launch.number,
-            "command": " ".join(self.command(launch)),
+            "command": shlex.join(self.command(launch)),
             "status": status,
             "reason": reason,
         }

@@ -57,7 +57,8 @@ launch() {{
   shift
   [ ! -e "$stem.status" ] || return 0
   rm -f "$stem.jsonl"
-  timeout --signal=TERM --kill-after=30 {timeout:.0f} "$@" >"$stem.log" 2>&1 </dev/null
+  mkdir -p {scratch}
+  timeout --signal=TERM --kill-after=30 {timeout} "$@" >"$stem.log" 2>&1 </dev/null
   echo $? >"$stem.status"
 }}
 
@@ -78,7 +79,7 @@ def hosts_of_job():
     if listed := os.environ.get("SLURM_JOB_NODELIST"):
         return programs.output_of(["scontrol", "show", "hostnames", listed]).split()
     if name := os.environ.get("PBS_NODEFILE"):
-        with open(name, encoding="utf-8") as lines:
+        with open(name, encoding="utf-8", errors="surrogateescape") as lines:
             return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if os.environ.get("FLUX_ENCLOSING_ID"):
         return programs.output_of(["flux", "hostlist", "--expand", "local"]).split()
@@ -114,7 +115,8 @@ def script(results, scheduler, launches):
             raise InputError(f"No line of a job script can hold '{values[key]}'; rename the study or the results.")
     place = list(SCHEDULERS).index(scheduler)
     of_this = {key: lines[place] for key, lines in DIRECTIVES.items() if values[key]}
-    lines = [line.format(**values) for line in of_this.values() if line] + job.directives
+    quoted = {key: shlex.quote(str(value)) for key, value in values.items() if key not in ("preamble", "directives")}
+    lines = [line.format(**quoted) for line in of_this.values() if line] + job.directives
     preamble = "\n".join(job.preamble).rstrip()
     hosts = study.tables.launch.hosts
     rotation = ROTATION.format(
@@ -135,9 +137,14 @@ def script(results, scheduler, launches):
         preamble=preamble + "\n" if preamble else "",
         launches=shlex.quote(str(results.launches)),
         scratch=shlex.quote(str(study.scratch)),
-        timeout=study.tables.study.timeout,
+        timeout=_seconds(study.tables.study.timeout),
         launches_text="\n".join(_launch(results, one) for one in launches),
     )
+
+
+def _seconds(timeout):
+    """For the command `timeout`, which takes 0 for no limit at all."""
+    return f"{max(timeout, 0.001):.3f}".rstrip("0").rstrip(".")
 
 
 def _launch(results, one):

@@ -19,6 +19,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from slabmark import files, launch, programs, units
 from slabmark.errors import InputError, did_you_mean, printable
 
+BENCH = "slabmark-bench"
 DEFAULT = "default"  # as a value of an axis: the option, hint or variable is not given
 MOST_CELLS, MOST_LAUNCHES = 100_000, 1_000_000
 MOST_BYTES, MOST_DOTS = 1 << 20, 1000  # of a study and of a line of it: tomllib takes hours over a key of 100,000 parts
@@ -53,7 +54,7 @@ Axis = Annotated[list[Value], Field(min_length=1), listed]
 
 
 class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class StudyTable(Table):
@@ -85,7 +86,7 @@ class JobTable(Table):
 
 class PatternTable(Table):
     name: str | None = None
-    program: str = "slabmark-bench"
+    program: str = BENCH
     command: str | None = None
     options: dict[Line, Axis] = {}
     arguments: list[Value] = []
@@ -117,9 +118,22 @@ ADVICE = {
 }
 
 
+class Scratch(NamedTuple):
+    """Where the measured files lie: two folders of results, and so two sweeps at a time, never have the same."""
+
+    folder: pathlib.Path
+    name: str  # of it without the place of the results, which may be moved
+
+    @classmethod
+    def of(cls, output, results):
+        place = hashlib.sha256(os.fsencode(os.path.realpath(results))).hexdigest()[:8]
+        return cls(output / f"{results.name}-{place}-scratch", str(output / f"{results.name}-scratch"))
+
+
 @dataclasses.dataclass(frozen=True)
 class StudyCell:
-    """One cell to be launched. `id` follows from what is run alone, so an edited study finds its old cells again."""
+    """One cell to be launched. `id` follows from what is run alone, so an edited study finds its old cells again, as do
+    results that were moved."""
 
     pattern: str
     program: str
@@ -127,10 +141,13 @@ class StudyCell:
     ranks: int
     environment: tuple  # of (name, value)
     label: str
+    scratch: Scratch
 
-    @property
+    @functools.cached_property
     def id(self):
-        text = json.dumps([self.program, self.arguments, self.ranks, self.environment])
+        plain = lambda words: [word.replace(str(self.scratch.folder), self.scratch.name) for word in words]
+        environment = [plain(pair) for pair in self.environment]
+        text = json.dumps([self.program, plain(self.arguments), self.ranks, environment])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -195,16 +212,26 @@ def read(path, results=None):
 
 def parse(path, model, tables, make, what="study"):
     """make(a TOML file as `model`, its absolute path). `tables`: the model of each table, for what is said of errors."""
-    path = pathlib.Path(path)
+    return parse_text(text_of(path, what), path, model, tables, make, what)
+
+
+def text_of(path, what):
+    """Of a TOML file, which is UTF-8 wherever it is read."""
     with files.open_regular(path) as file:
         data = file.read(MOST_BYTES + 1)
     try:
         text = data.decode()
-        if len(data) > MOST_BYTES or any(line.count(".") > MOST_DOTS for line in text.splitlines()):
-            raise InputError(f"It is too large for a {what}, or a line of it has too many dots.")
-        return make(model.model_validate(tomllib.loads(text)), pathlib.Path(os.path.realpath(path)))
     except UnicodeDecodeError:
         raise InputError(f"The {what} '{path}' is no text.") from None
+    if len(data) > MOST_BYTES or any(line.count(".") > MOST_DOTS for line in text.splitlines()):
+        raise InputError(f"{path}: It is too large for a {what}, or a line of it has too many dots.")
+    return text
+
+
+def parse_text(text, path, model, tables, make, what):
+    """As `parse`, of the text of the file."""
+    try:
+        return make(model.model_validate(tomllib.loads(text)), pathlib.Path(os.path.realpath(path)))
     except RecursionError:
         raise InputError(f"The {what} '{path}' is not TOML: it is nested too deeply.") from None
     except tomllib.TOMLDecodeError as error:
@@ -217,27 +244,40 @@ def parse(path, model, tables, make, what="study"):
 
 def _explained(errors, tables, what):
     """What pydantic finds wrong, in words of the file: first of all a key that is not known, which may be a missing one."""
-    error = min(errors, key=lambda error: error["type"] != "extra_forbidden")
+    error = first_of(errors)
     table, *keys = error["loc"]
-    # People count tables of a list from 1.
-    key = ".".join(str(key + 1) if isinstance(key, int) else str(key) for key in keys if key != "[key]")
+    key = key_of(keys)
     if error["type"] == "extra_forbidden":
         known = tables[table].model_fields if keys else tables
         wrong = error["loc"][-1]
         return f"'{wrong}' is no key of {f'[{table}]' if keys else f'a {what}'}.{did_you_mean(wrong, known)}"
     where = f"'{key}' of [{table}]" if keys else f"[{table}]"
-    text = error["msg"].removeprefix("Value error, ").replace("Input should", "it should")
+    text = message_of(error)
     is_advised = tables is TABLES and table in ADVICE and (len(keys) < 2 or error["type"] == "missing")
     advice = f" ({ADVICE[table]})" if is_advised else ""
     return f"{where}: {text[0].lower()}{text[1:]}{advice}."
+
+
+def first_of(errors):
+    """Of what pydantic finds wrong, what is told: a key that is not known explains others."""
+    return min(errors, key=lambda error: error["type"] != "extra_forbidden")
+
+
+def key_of(place):
+    """Of a place in tables: people count those of a list from 1."""
+    return ".".join(str(key + 1) if isinstance(key, int) else str(key) for key in place if key != "[key]")
+
+
+def message_of(error):
+    return error["msg"].removeprefix("Value error, ").replace("Input should", "it should")
 
 
 def _study(tables, path, results):
     settings = tables.study
     name = settings.name or printable(path.stem)
     results = pathlib.Path(os.path.realpath(results)) if results else path.parent / (settings.results or f"{name}-results")
-    scratch = path.parent / settings.output / f"{results.name}-scratch"
-    study = Study(tables, name, path, results, scratch, _cells(tables, scratch))
+    scratch = Scratch.of(path.parent / settings.output, results)
+    study = Study(tables, name, path, results, scratch.folder, _cells(tables, scratch))
     if len(study.cells) * settings.launches > MOST_LAUNCHES:
         raise InputError(
             f"It asks for {len(study.cells)} cells of {settings.launches} launches; {MOST_LAUNCHES} launches are the most."
@@ -260,7 +300,14 @@ def _cells(tables, scratch):
     axes = tables.axes
     combined = map(_combinations, (axes.options, axes.hints, axes.environment))
     shared = [axes.direction, *combined, axes.ranks]
-    own_options = _own_options() if axes.method and axes.options else {}
+    own_options = {}
+    if axes.method and any(pattern.program == BENCH for pattern in tables.pattern):
+        own_options = options_of_methods()
+        check_methods(axes.method, own_options, "'method' of [axes]")
+        known = {option for method in axes.method for option in own_options[method]}
+        for name in axes.options:
+            if name not in known:
+                raise InputError(f"'{name}' of [axes.options] is an option of none of its methods.{did_you_mean(name, known)}")
     found = {}
     for number, pattern in enumerate(tables.pattern, start=1):
         cells = _cells_of(pattern, number, tables, scratch, shared, own_options)
@@ -268,15 +315,22 @@ def _cells(tables, scratch):
     return list(found.values())
 
 
-def _own_options():
+def options_of_methods():
     """The options of each method, as this machine's slabmark-bench has them."""
-    methods = programs.json_of([programs.find("slabmark-bench"), "methods", "--json"])["methods"]
+    methods = programs.json_of([programs.find(BENCH), "methods", "--json"], member="methods")["methods"]
     return {method["name"]: [option["name"] for option in method["options"]] for method in methods}
+
+
+def check_methods(chosen, known, where):
+    """InputError for a method that slabmark-bench does not know: better than launch by launch."""
+    for method in chosen:
+        if method not in known:
+            raise InputError(f"'{method}' of {where} is no method of {BENCH}.{did_you_mean(method, known)}")
 
 
 def _cells_of(pattern, number, tables, scratch, shared, own_options):
     settings, axes, program = tables.study, tables.axes, pattern.program
-    is_bench = program == "slabmark-bench"
+    is_bench = program == BENCH
     name = pattern.name or pattern.command or program
     if is_bench and not pattern.command:
         raise InputError(
@@ -302,7 +356,7 @@ def _cells_of(pattern, number, tables, scratch, shared, own_options):
                 *("--method", method),
                 *(["--read"] if direction == "read" else []),
                 *([] if settings.bound else ["--no-bound"]),
-                *("--quiet", "--overwrite", "--output-dir", str(scratch)),
+                *("--quiet", "--overwrite", "--output-dir", str(scratch.folder)),
             ]
         arguments += ["--trials", str(settings.trials), *(["--sync"] if settings.sync else [])]
         for flag, pairs in (("--set", chosen), ("--hint", hint)):
@@ -312,4 +366,4 @@ def _cells_of(pattern, number, tables, scratch, shared, own_options):
         label = [name, method or program, units.counted(count, "rank"), *(["read"] if direction == "read" else [])]
         label += [f"{key}={value}" for key, value in varied if key != "map"]
         label = printable(", ".join(label))
-        yield StudyCell(name, program, tuple(arguments), count, tuple(environment.items()), label)
+        yield StudyCell(name, program, tuple(arguments), count, tuple(environment.items()), label, scratch)

@@ -6,7 +6,7 @@ import shlex
 import time
 
 from slabmark import files, launch, schedulers, study, units
-from slabmark.errors import InputError
+from slabmark.errors import InputError, printable
 from slabmark.results import Results
 
 
@@ -26,13 +26,29 @@ def add_arguments(parser):
     parser.add_argument("--retry", action="store_true", help="run launches that failed once more")
 
 
+def check(arguments):
+    """InputError for arguments of which one makes another do nothing, or undoes it."""
+    if arguments.job is not None:
+        schedulers.check(arguments.job)
+    if arguments.collect and (arguments.job is not None or arguments.retry):
+        other = "--job" if arguments.job is not None else "--retry"
+        raise InputError(f"--collect launches nothing, so it does not go with {other}; give them one after the other.")
+
+
+def opened(plan, arguments):
+    """The results of a plan, to be closed."""
+    results = Results(plan)
+    if arguments.collect:
+        results.check_there()
+    return contextlib.closing(results.open(launching=not (arguments.collect or arguments.job)))
+
+
 def main(arguments, console):
+    check(arguments)
     plan = study.read(arguments.study, arguments.results)
     if arguments.dry_run:
         return dry_run(plan, console)
-    if arguments.job is not None:
-        schedulers.check(arguments.job)
-    with contextlib.closing(Results(plan).open()) as results:
+    with opened(plan, arguments) as results:
         if arguments.retry:
             results.forget_failures()
         remaining = settle(results)
@@ -53,18 +69,23 @@ def dry_run(plan, console):
         "order; the first round:"
     )
     for one in order[: len(plan.cells)]:
-        console.say(f"  {one.cell.label}\n    {' '.join(plan.command(one, 'RECORDS'))}")
+        console.say(f"  {one.cell.label}\n    {shlex.join(plan.command(one, 'RECORDS'))}")
     return 0
 
 
 def settle(results):
-    """Gathers what earlier runs left, and returns the launches that are still to do."""
+    """Gathers what earlier runs left, and returns the launches that are still to do. What has no exit status may be at work
+    in a job, and is touched by nobody but a sweep that is to launch it itself."""
     done, failed = results.done(), results.failed()
     remaining = []
     for one in results.study.plan():
-        if one.key in done:
+        status = results.read_status(one)
+        if status is None and not results.launching:
+            if one.key not in done and one.key not in failed:
+                remaining.append(one)
+        elif one.key in done:
             results.discard(one)
-        elif one.key not in failed and not results.collect(one, results.read_status(one))[1]:
+        elif one.key not in failed and not results.collect(one, status)[1]:
             remaining.append(one)
     return remaining
 
@@ -79,7 +100,7 @@ def write_job(results, scheduler, remaining, console):
     files.write(path, os.fsencode(text))
     path.chmod(0o755)
     console.say(
-        f"{path} holds {units.counted(len(remaining), 'launch')}.\n"
+        f"{printable(path)} holds {units.counted(len(remaining), 'launch')}.\n"
         f"Read it, then: {schedulers.SCHEDULERS[scheduler][1]} {shlex.quote(str(path))}\n"
         f"Afterwards:    {schedulers.collect_command(results.study)}"
     )
@@ -150,10 +171,10 @@ def summary(results, console):
     done, failed = results.done(), results.failed()
     mine = {one.key for one in results.study.plan()}
     kept, lost = len(done & mine), {key: reason for key, reason in failed.items() if key in mine and key not in done}
-    text = f"{kept} of {len(mine)} launches are recorded in {results.records}"
+    text = f"{kept} of {len(mine)} launches are recorded in {printable(results.records)}"
     if lost:
-        text += f"; {len(lost)} failed, with their reasons in {results.failures} (run them again with --retry)"
+        text += f"; {len(lost)} failed, with their reasons in {printable(results.failures)} (run them again with --retry)"
     console.say(text + ".")
     if kept:
-        console.say(f"Next: slabmark report {results.folder} -o report.html")
+        console.say(f"Next: {shlex.join(['slabmark', 'report', str(results.folder), '-o', 'report.html'])}")
     return 1 if lost else 0

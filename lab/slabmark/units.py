@@ -1,5 +1,6 @@
 """Numbers as people read them. Sizes are powers of 1024, as in the tables of slabmark-bench."""
 
+import math
 import re
 
 
@@ -30,6 +31,11 @@ def parse_size(text):
     return float(found[1]) * 1024 ** " KMGT".index(found[2] or " ")
 
 
+def whole(text):
+    """The number that a text of digits is; None of what is none, or is beyond 64 bits."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else None
+
+
 def rate(value):
     """Bytes per second as MiB/s, three significant digits."""
     return "-" if value is None else f"{three_digits(value / 2**20)} MiB/s"
@@ -49,7 +55,11 @@ def three_digits(value):
     if value == 0:
         return "0"
     magnitude = abs(value)
-    digits = 0 if magnitude >= 99.95 else 1 if magnitude >= 9.995 else 2 if magnitude >= 0.0995 else 4
+    if magnitude < 1e-6 or not math.isfinite(value):
+        return f"{value:.2e}"
+    if magnitude < 0.0995:  # as many digits as three that count take
+        return f"{value:.{2 - math.floor(math.log10(float(f'{magnitude:.2e}')))}f}"
+    digits = 0 if magnitude >= 99.95 else 1 if magnitude >= 9.995 else 2
     return f"{value:.{digits}f}"
 
 

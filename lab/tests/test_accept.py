@@ -75,6 +75,10 @@ class Cluster:
         self.commands = []
 
     def run(self, command, timeout, environment, out, err=None, folder=None, descriptors=()):
+        if "methods" in command:
+            names = ("posix", "pnetcdf-varn", "hdf5-log", "hdf5-slab")
+            out.write(json.dumps({"methods": [{"name": name, "options": []} for name in names]}).encode())
+            return 0
         self.commands.append(command)
         if "generate" in command:
             pathlib.Path(command[command.index("-o") + 1]).write_text("a map")
@@ -144,7 +148,7 @@ def target(**members):
     return "[[target]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in members.items())
 
 
-def test_the_standard_suite_is_read_and_every_case_runs_on_all_nodes_or_from_one_to_all(tmp_path):
+def test_the_standard_suite_is_read_and_every_case_runs_on_all_nodes_or_from_one_to_all(run, tmp_path):
     path = tmp_path / "site.toml"
     assert command_line.main(["accept", "--new", str(path)]) == 0
     chosen = suite.read(path)
@@ -521,6 +525,19 @@ def test_hosts_of_a_job_are_asked_of_its_scheduler_and_too_few_are_refused(clust
         (SUITE + target(case="map", nodes=2, limit=0.5), "map on 2 nodes"),
         (SUITE + target(case="map", limit=0.5, rate="1G"), "one of 'limit'"),
         (SUITE.replace("{ranks}", ""), "lacks {ranks}"),
+        (SUITE + target(nodes=3, limit=0.5), "about 3 nodes, and"),
+        (SUITE + target(case="map", method="posx", limit=0.5), 'Did you mean "posix"'),
+        (SUITE.replace('"hdf5-log"', '"hdf5-lgo"'), 'Did you mean "hdf5-log"'),
+        (SUITE.replace('bytes = "64K"\nnodes', "bytes = 0\nnodes"), "'1.bytes' of [case]"),
+        (SUITE.replace('bytes = "64K"\nnodes', "bytes = nan\nnodes"), "'1.bytes' of [case]"),
+        (SUITE.replace('memory = "1M"', "memory = inf"), "'memory' of [machine]"),
+        (SUITE.replace("f --ne 4", "f --ne '4"), "is no line of words"),
+        (SUITE.replace('method = "posix"', 'method = "posix"\ntiny = { bytes_of_all = 5 }'), "'tiny' of the case 'transfer'"),
+        (SUITE.replace("tiny = { options", "tiny = { optoins"), 'Did you mean "options"'),
+        (SUITE.replace("tiny = {", 'tiny = { direction = "x",'), "'direction.1' in 'tiny' of the case 'map'"),
+        (SUITE.replace("tiny = {", 'tiny = { grow = "x",'), "'grow' in 'tiny'"),
+        (SUITE.replace("{ranks}", "{ranks:{x}}"), "cannot be read"),
+        (SUITE.replace("{ranks}", "{ranks:{nodes.q}}"), "cannot be read"),
         ("[suite", "not TOML"),
     ],
 )
@@ -531,12 +548,30 @@ def test_a_wrong_suite_is_one_sentence_that_names_the_culprit(cluster, wrong, cu
     assert culprit in str(error.value) and "site.toml" in str(error.value)
 
 
+def test_a_suite_that_is_changed_before_anything_is_launched_is_unchanged(cluster, capsys):
+    _, path = cluster(SUITE.replace("launches = 8", "launches = 1") + target(case="map", limit=0.1))
+    assert accept(path, "--job", "slurm") == 0
+    path.write_text(path.read_text().replace("spread = 0.5", "spread = 0.6"))
+    found = answer(path, capsys)[1]
+    assert "unchanged" not in broken(found)
+    path.write_text(path.read_text().replace("spread = 0.6", "spread = 0.7"))
+    assert "unchanged" in broken(answer(path, capsys)[1])
+
+
+def test_a_suite_is_utf_8_wherever_it_is_read(cluster, tmp_path):
+    _, path = cluster(SUITE.replace('name = "test"', 'name = "Größe"'))
+    chosen = suite.read(path)
+    path.write_bytes(b"\xff")
+    assert "Größe" in chosen.text and chosen.tables.suite.name == "Größe"
+
+
 def test_wrong_usage_writes_nothing(cluster, tmp_path, capsys):
     _, path = cluster()
     assert command_line.main(["accept"]) == 2 and "--new FILE" in capsys.readouterr().err
     assert command_line.main(["accept", "--new", str(path)]) == 2, "it is there"
     assert accept(path, "--fail-on", "fial") == 2 and 'Did you mean "fail"' in capsys.readouterr().err
-    assert accept(path, "--collect") == 2 and "Nothing is recorded" in capsys.readouterr().err
+    assert accept(path, "--collect") == 2 and "no folder of results" in capsys.readouterr().err
+    assert accept(path, "--collect", "--retry") == 2 and "--retry" in capsys.readouterr().err
     assert not (tmp_path / "accept.html").exists()
 
 

@@ -40,10 +40,12 @@ method = ["pnetcdf-varn", "hdf5-union"]
 FAKE = f"""#!{sys.executable}
 import json, os, sys, time, uuid
 if "methods" in sys.argv:
-    own = {{"pnetcdf-varn": ["pnetcdf.blocking"], "hdf5-union": ["hdf5.collective"], "hdf5-log": ["hdf5.log_view"]}}
+    own = {{"pnetcdf-varn": ["pnetcdf.blocking"], "hdf5-union": ["hdf5.collective"], "hdf5-log": ["hdf5.log_view"], "broken": [], "hanging": []}}
     print(json.dumps({{"methods": [{{"name": m, "options": [{{"name": n}} for n in own[m]]}} for m in own]}}))
     sys.exit()
 argument = lambda name: sys.argv[sys.argv.index(name) + 1]
+if not os.path.isdir(argument("--output-dir")):
+    sys.exit("rank 0: error: There is no folder.")
 time.sleep(float(os.environ.get("FAKE_SECONDS", "0.02")))
 if argument("--method") == "broken":
     print("rank 3: error: The disk of node7 is full.", file=sys.stderr)
@@ -58,6 +60,8 @@ for method in ("", "posix"):
         made["pattern"]["name"], made["method"] = "bound", method
     with open(argument("--json"), "a") as file:
         file.write(json.dumps(made) + "\\n")
+    while not os.path.exists(os.environ.get("FAKE_GATE", "/")):
+        time.sleep(0.01)
 """
 
 
@@ -237,6 +241,60 @@ def test_the_collect_line_works_as_it_is_printed(fake, capsys):
     assert shlex.join(line) in script.read_text() and "FAKE_SECONDS=0.01\nexport OTHER=1\n" in script.read_text()
     subprocess.run(["bash", str(script)], check=True)
     assert command_line.main(line[1:]) == 0 and "36 of 36" in capsys.readouterr().out
+
+
+def test_to_collect_while_a_job_runs_takes_only_what_has_ended(fake, capsys):
+    path = write_study(fake, STUDY.replace("launches = 3", "launches = 1").replace("[1, 2]", "[1]"))
+    assert sweep(path, "--job", "slurm") == 0
+    folder, gate = fake / "s-results", fake / "gate"
+    job = subprocess.Popen(["bash", str(folder / "job.sh")], env=os.environ | {"FAKE_GATE": str(gate)})
+    last = time.monotonic() + 60
+    while not any(file.stat().st_size for file in folder.glob("launches/*.jsonl")):
+        assert job.poll() is None and time.monotonic() < last
+        time.sleep(0.01)
+    assert sweep(path, "--collect") == 1 and "3 launches not ended yet" in capsys.readouterr().out
+    assert not (folder / "records.jsonl").exists() and sorted(p.suffix for p in folder.glob("launches/*")) == [".jsonl", ".log"]
+    gate.touch()
+    assert job.wait() == 0
+    assert sweep(path, "--collect") == 0 and len(lines(fake)) == 3 * 2
+
+
+def test_results_of_one_name_measure_in_folders_of_their_own_and_may_be_moved(fake):
+    path = write_study(fake)
+    first, second = (study.read(path, fake / place / "r") for place in ("one", "two"))
+    assert first.scratch != second.scratch and str(second.scratch) in second.cells[0].arguments
+    assert [cell.id for cell in first.cells] == [cell.id for cell in second.cells]
+
+
+def test_an_output_that_cannot_be_made_leaves_nothing(fake, capsys):
+    (fake / "file").touch()
+    assert sweep(write_study(fake, STUDY.replace("[launch]", 'output = "file"\n[launch]'))) == 2
+    assert not (fake / "s-results").exists()
+
+
+@pytest.mark.parametrize("more", [["--collect", "--retry"], ["--job", "slurm", "--collect"], ["--dry-run", "--job", "nosuch"]])
+def test_what_contradicts_itself_is_refused_and_touches_nothing(fake, capsys, more):
+    path = write_study(fake)
+    (fake / "s-results").mkdir()
+    (fake / "s-results" / "failures.jsonl").write_text("mine\n")
+    assert sweep(path, *more) == 2 and "--" in capsys.readouterr().err
+    assert [p.name for p in (fake / "s-results").iterdir()] == ["failures.jsonl"]
+
+
+def test_to_collect_where_nothing_was_launched_leaves_nothing(fake, capsys):
+    assert sweep(write_study(fake), "--collect") == 2 and "no folder of results" in capsys.readouterr().err
+    assert not (fake / "s-results").exists()
+
+
+@pytest.mark.parametrize("scheduler", ["slurm", "pbs", "flux"])
+def test_directives_are_one_word_each_and_a_short_timeout_is_one(fake, scheduler):
+    text = STUDY.replace('name = "s"', 'name = "my study"\ntimeout = 0.25') + '[job]\naccount = "a # b"\n'
+    assert sweep(write_study(fake, text), "--job", scheduler, "-r", str(fake / "a b")) == 0
+    script = (fake / "a b" / "job.sh").read_text()
+    words = shlex.split(script.partition("#\n")[0], comments=False)
+    assert {"slurm": "--job-name=my study", "pbs": "my study", "flux": "--job-name=my study"}[scheduler] in words
+    assert any(word.endswith(f"{fake}/a b/job.log") for word in words) and any(word.endswith("a # b") for word in words)
+    assert "--kill-after=30 0.25 " in script
 
 
 def test_a_job_script_of_somebody_else_stays(fake, capsys):

@@ -1,18 +1,17 @@
 """Runs the suite of an acceptance, and says whether a file system meets what was agreed: pass, fail or inconclusive for each
 target, the rules that the result breaks, nodes that are slow, and a report to hand in. docs/accept.md tells how."""
 
-import contextlib
 import json
 import pathlib
+import shlex
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from slabmark import compare, files, gates, programs, records, schedulers, statistics, sweep, units
+from slabmark import compare, files, gates, programs, records, statistics, sweep, units
 from slabmark.accept import judge, nodes, page, suite
-from slabmark.errors import InputError
-from slabmark.results import Results
+from slabmark.errors import InputError, printable
 from slabmark.terminal import Terminal
 
 OUTCOMES = (judge.FAIL, judge.MISSING, judge.INVALID, judge.SLOW_NODE, judge.INCONCLUSIVE)
@@ -53,22 +52,23 @@ def main(arguments, console):
     if arguments.new is not None:
         files.check_output(arguments.new, (), arguments.overwrite)
         files.write(pathlib.Path(arguments.new), suite.standard().encode())
-        console.say(f"{arguments.new}: complete [machine], [launch] and the targets, then: slabmark accept {arguments.new}")
+        then = shlex.join(["slabmark", "accept", arguments.new])
+        console.say(f"{printable(arguments.new)}: complete [machine], [launch] and the targets, then: {then}")
         return 0
     if arguments.suite is None:
         raise InputError("No suite was named; 'slabmark accept --new FILE' writes the standard one, to be completed.")
+    sweep.check(arguments)
     chosen = suite.read(arguments.suite, arguments.results, arguments.tiny)
     if arguments.dry_run:
         return sweep.dry_run(chosen.plan, console)
-    if arguments.job is not None:
-        schedulers.check(arguments.job)
-    else:
+    if arguments.job is None:
         files.check_output(arguments.output, [arguments.suite], arguments.overwrite, files.REPORT)
         gates.check(arguments, [arguments.suite], arguments.overwrite, [arguments.output])
     told = Terminal(stderr=True) if arguments.json else console
-    with contextlib.closing(Results(chosen.plan).open()) as results:
+    with sweep.opened(chosen.plan, arguments) as results:
         identity = suite.Identity(chosen)
-        identity.keep()
+        if not arguments.collect:
+            identity.keep(results)
         if arguments.retry:
             results.forget_failures()
         remaining = sweep.settle(results)
@@ -135,7 +135,7 @@ def show(chosen, outcome, arguments, failed, console):
             + ("; ..." if len(rule.broken) > 5 else "")
         )
     console.say(page.answer(outcome))
-    console.say(f"{arguments.output}: the report to hand in.")
+    console.say(f"{printable(arguments.output)}: the report to hand in.")
     if failed:
         console.say(f"Exit status 1, because of --fail-on {','.join(arguments.fail_on)}: {', '.join(failed)}.")
 

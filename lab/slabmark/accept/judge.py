@@ -27,7 +27,8 @@ class Measured:
     def files(self):
         """How many a trial makes, or None."""
         found = self.cell.first.pattern["settings"].get("files", "")
-        return int(found) if found.isdigit() and int(found) > 1 else None
+        number = units.whole(found)
+        return number if number is not None and number > 1 else None
 
 
 @dataclasses.dataclass(frozen=True)

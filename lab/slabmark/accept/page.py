@@ -75,5 +75,5 @@ def make(suite, outcome, collection, hashes, failed, arguments):
         recipe=report.recipe(collection.records),
         collection=collection,
         hashes=hashes,
-        text=suite.plan.file.read_text(),
+        text=suite.text,
     )

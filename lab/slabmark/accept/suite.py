@@ -14,6 +14,7 @@ import shlex
 import tomllib
 from typing import Annotated, ClassVar, Literal
 
+import pydantic
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from slabmark import files, programs, study, units
@@ -26,7 +27,11 @@ MAPS = "maps"  # folder of generated decompositions, in that of the results
 # In the values of options, arguments and variables.
 PLACE = re.compile(r"\{(?:(?:(\d+)\*)?(ranks)|(map)|(output))\}")
 
-Size = Annotated[float, BeforeValidator(lambda value: units.parse_size(value) if isinstance(value, (str, int)) else value)]
+Size = Annotated[
+    float,
+    BeforeValidator(lambda value: units.parse_size(value) if isinstance(value, (str, int)) else value),
+    Field(ge=1, le=2**63),
+]
 Directions = Annotated[list[Literal["write", "read"]], Field(min_length=1), listed]
 
 
@@ -45,7 +50,7 @@ class SuiteTable(Table):
 class MachineTable(Table):
     nodes: Positive
     ranks_per_node: Positive = 1
-    memory: Annotated[Size, Field(gt=0)]
+    memory: Size
     output: Value = "."
     file_systems: list[str] = []
 
@@ -54,14 +59,14 @@ class CaseTable(Table):
     """`bytes`: what a rank, or `bytes_of_all`: what all of them move for each 1 of the option `grow`."""
 
     name: Line
-    program: str = "slabmark-bench"
+    program: str = study.BENCH
     command: str | None = None
     options: dict[Line, Value] = {}
     arguments: list[Value] = []
     environment: dict[Variable, Value] = {}
     method: Annotated[list[str], Field(min_length=1), listed] | None = None
     direction: Directions = ["write"]
-    map: str | None = None
+    map: Annotated[str, AfterValidator(lambda text: text if _words(text) else "")] | None = None
     grow: Line | Positive | None = None
     bytes: Size | None = None
     bytes_of_all: Size | None = None
@@ -70,11 +75,29 @@ class CaseTable(Table):
 
     @model_validator(mode="after")
     def _whole(self):
-        if self.program == "slabmark-bench" and not (self.command and self.method):
+        if self.program == study.BENCH and not (self.command and self.method):
             raise ValueError(f"the case '{self.name}' needs 'command', a subcommand of slabmark-bench, and 'method'")
         if isinstance(self.grow, str) and (self.bytes is None) == (self.bytes_of_all is None):
             raise ValueError(f"the case '{self.name}' has 'grow', so it needs 'bytes' or 'bytes_of_all' of each 1 of it")
+        if self.tiny:
+            self._check_tiny()
         return self
+
+    def _check_tiny(self):
+        """Before anything is run, whether or not it is run so."""
+        where = f"'tiny' of the case '{self.name}'"
+        grown = self.tiny.get("grow", 1)
+        if not isinstance(grown, int) or grown < 1:
+            raise ValueError(f"'grow' in {where} is to be a number from 1 on")
+        try:
+            self.small()
+        except pydantic.ValidationError as invalid:
+            error = study.first_of(invalid.errors(include_url=False))
+            key = study.key_of(error["loc"])
+            if error["type"] == "extra_forbidden":
+                raise ValueError(f"'{key}' is no key of {where}.{did_you_mean(key, CaseTable.model_fields)}".rstrip(".")) from None
+            place = f"'{key}' in {where}" if key else where
+            raise ValueError(f"{place}: {study.message_of(error)}") from None
 
     def small(self):
         """The case as --tiny runs it: what `tiny` says instead, where `grow` is a number."""
@@ -93,7 +116,7 @@ class TargetTable(Table):
     direction: Literal["write", "read"] | None = None
     nodes: Positive | None = None
     limit: Annotated[float, Field(gt=0, le=100)] | None = None
-    rate: Annotated[Size, Field(gt=0)] | None = None
+    rate: Size | None = None
     files: Annotated[float, Field(gt=0)] | None = None
 
     @model_validator(mode="after")
@@ -120,6 +143,17 @@ class SuiteFile(Table):
     job: JobTable = JobTable()
 
 
+def _words(text):
+    """Of a command line; ValueError if it is none."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"'{text}' is no line of words ({error})") from None
+    if not words:
+        raise ValueError("it is to name a decomposition, such as \"f --ne 30\"")
+    return words
+
+
 def _named_once(cases):
     names = [case.name for case in cases]
     for name in names:
@@ -141,6 +175,7 @@ TABLES = {
 @dataclasses.dataclass
 class Suite:
     tables: SuiteFile
+    text: str  # of its file
     tiny: bool
     plan: study.Study
     of_cell: dict  # (CaseTable, nodes) by the id of a cell
@@ -166,12 +201,14 @@ class Suite:
 
 def standard():
     """Text of the suite that is shipped."""
-    return importlib.resources.files("slabmark.accept").joinpath(STANDARD).read_text()
+    return importlib.resources.files("slabmark.accept").joinpath(STANDARD).read_text(encoding="utf-8")
 
 
 def read(path, results=None, tiny=False):
     """InputError with the culprit for whatever cannot be meant."""
-    return study.parse(path, SuiteFile, TABLES, lambda tables, file: _suite(tables, file, results, tiny), "suite")
+    text = study.text_of(path, "suite")
+    make = lambda tables, file: _suite(tables, text, file, results, tiny)
+    return study.parse_text(text, path, SuiteFile, TABLES, make, "suite")
 
 
 def digest(path):
@@ -180,10 +217,10 @@ def digest(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _suite(tables, path, results, tiny):
+def _suite(tables, text, path, results, tiny):
     name = f"{printable(path.stem)}{'-tiny' * tiny}"
     folder = pathlib.Path(os.path.realpath(results)) if results else path.parent / f"{name}-results"
-    scratch = path.parent / tables.machine.output / f"{folder.name}-scratch"
+    scratch = study.Scratch.of(path.parent / tables.machine.output, folder)
     chosen, machine = tables.suite, tables.machine
     how = tables.launch.model_copy(update={"ranks_per_node": machine.ranks_per_node})
     of_study = study.StudyTable(
@@ -197,19 +234,27 @@ def _suite(tables, path, results, tiny):
     )
     patterns = [study.PatternTable(name=case.name, program=case.program, command=case.command) for case in tables.case]
     as_study = study.StudyFile(launch=how, pattern=patterns, study=of_study, job=tables.job)
+    known_methods = study.options_of_methods() if any(case.program == study.BENCH for case in tables.case) else {}
     made, maps = {}, {}
     for case in tables.case:
+        if case.program == study.BENCH:
+            study.check_methods(case.method, known_methods, f"the case '{case.name}'")
         for nodes in [machine.nodes] if case.nodes == "all" else one_to_all(machine.nodes):
             for cell in _cells(case.small() if tiny else case, nodes, tables, folder, scratch, maps):
                 made[cell] = case, nodes
-    plan = study.Study(as_study, name, path, folder, scratch, list(made), "accept")
-    suite = Suite(tables, tiny, plan, {cell.id: found for cell, found in made.items()}, maps)
+    plan = study.Study(as_study, name, path, folder, scratch.folder, list(made), "accept")
+    suite = Suite(tables, text, tiny, plan, {cell.id: found for cell, found in made.items()}, maps)
     for target in tables.target:
         known = {case.name for case in tables.case}
         if target.case is not None and target.case not in known:
             raise InputError(f"'{target.case}' of [target] is no case.{did_you_mean(target.case, known)}")
-        if not suite.matching(target):
-            raise InputError(f"A target is about {target.case} on {target.nodes} nodes, and no cell is.")
+        matching = suite.matching(target)
+        if not matching:
+            named = filter(None, (target.case, target.nodes and units.counted(target.nodes, "node")))
+            raise InputError(f"A target is about {' on '.join(named)}, and no cell is.")
+        # What other programs call their methods, only their records say.
+        if target.method is not None and all(suite.of_cell[id][0].program == study.BENCH for id in matching):
+            study.check_methods([target.method], known_methods, "[target]")
     return suite
 
 
@@ -227,7 +272,7 @@ def _cells(case, nodes, tables, folder, scratch, maps):
         options[case.grow] = str(max(1, math.ceil(chosen.memory * machine.memory * nodes / unit)))
     file = None
     if case.map is not None:
-        words = [*shlex.split(case.map), "--ranks", str(ranks)]
+        words = [*_words(case.map), "--ranks", str(ranks)]
         of_words = hashlib.sha256(shlex.join(words).encode()).hexdigest()[:8]
         file = folder / MAPS / f"{words[0]}-{ranks}-{of_words}.nc"
         maps[file] = words
@@ -235,7 +280,7 @@ def _cells(case, nodes, tables, folder, scratch, maps):
     def filled(text):
         def value(found):
             factor, is_ranks, is_map, _ = found.groups()
-            return str(int(factor or 1) * ranks if is_ranks else file if is_map else scratch)
+            return str(int(factor or 1) * ranks if is_ranks else file if is_map else scratch.folder)
 
         return PLACE.sub(value, text)
 
@@ -247,11 +292,11 @@ def _cells(case, nodes, tables, folder, scratch, maps):
     for method in case.method or [None]:
         for direction in case.direction if case.command else ["write"]:
             own = [case.command] if case.command else []
-            if case.program == "slabmark-bench":
+            if case.program == study.BENCH:
                 own += ["--method", method, *(["--read"] if direction == "read" else [])]
-                own += ["--quiet", "--overwrite", "--output-dir", str(scratch)]
+                own += ["--quiet", "--overwrite", "--output-dir", str(scratch.folder)]
             label = [case.name, method or case.program, units.counted(nodes, "node"), *(["read"] if direction == "read" else [])]
-            yield StudyCell(case.name, case.program, (*own, *words), ranks, environment, printable(", ".join(label)))
+            yield StudyCell(case.name, case.program, (*own, *words), ranks, environment, printable(", ".join(label)), scratch)
 
 
 class Identity:
@@ -263,10 +308,9 @@ class Identity:
         self.now = {"suite": digest(suite.plan.file), "tiny": suite.tiny}
         self.now |= {name: digest(programs.find(name)) for name in suite.programs}
 
-    def keep(self):
-        """Written once."""
-        if not self.file.exists():
-            self.file.parent.mkdir(parents=True, exist_ok=True)
+    def keep(self, results):
+        """Written once, but for that what is changed before anything is launched changes nothing."""
+        if not self.file.exists() or results.is_untouched:
             files.write(self.file, json.dumps(self.now, indent=2).encode() + b"\n")
 
     def changed(self):

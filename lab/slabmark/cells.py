@@ -101,6 +101,8 @@ class Workload:
         return self.cells + self.bounds
 
 
+# Before the names of what a study's authors may call as they like, or as we call our own: else one hides the other.
+HINT, VARIABLE = "hint ", "variable "
 # Settings of a pattern that say how a program moved it, not which bytes: h5perf's API, and what it has for chunks.
 OF_THE_WAY = ("api", "storage")
 OF_FILES = ("map", "pattern")  # settings that name the file that a pattern is made from
@@ -125,8 +127,8 @@ def attributes(record):
     found = {"ranks": str(record.pattern["ranks"]), "nodes": str(len(manifest.get("hosts", [])) or 1)}
     found |= {name: value for name, value in record.pattern["settings"].items() if name == "storage"}
     found |= {name: str(value) for name, value in sorted(record.settings.get("options", {}).items())}
-    found |= {f"hint {name}": str(value) for name, value in sorted(record.settings.get("hints", {}).items())}
-    found |= {name: str(value) for name, value in sorted(record.study.get("environment", {}).items())}
+    found |= {HINT + name: str(value) for name, value in sorted(record.settings.get("hints", {}).items())}
+    found |= {VARIABLE + name: str(value) for name, value in sorted(record.study.get("environment", {}).items())}
     libraries = manifest.get("libraries", {})
     found |= {
         "MPI": str(manifest.get("mpi", "")).split(",")[0],
@@ -230,18 +232,22 @@ def _varying(cells):
     the environment that one cell of a method lacks varies, too."""
     values, optional = {}, set()
     for cell in cells:
-        environment = cell.first.study.get("environment", {})
-        optional |= {name for name in cell.attributes if name.startswith("hint ") or name in environment}
+        optional |= {name for name in cell.attributes if name.startswith((HINT, VARIABLE))}
         for name, value in cell.attributes.items():
             values.setdefault(name, []).append(value)
     return [n for n, found in values.items() if len(set(found)) > 1 or (n in optional and len(found) < len(cells))]
+
+
+def plain(name):
+    """Of an attribute, as labels have it."""
+    return name.removeprefix(HINT).removeprefix(VARIABLE)
 
 
 def _label(cell, varying):
     parts = [printable(cell.method) + (" (limit)" if cell.is_bound else "")]
     for name in varying:
         if (value := cell.attributes.get(name)) not in (None, ""):
-            parts.append(counted(value, "rank") if name == "ranks" else f"{name.removeprefix('hint ')}={value}")
+            parts.append(counted(value, "rank") if name == "ranks" else f"{plain(name)}={value}")
     return ", ".join(parts)
 
 

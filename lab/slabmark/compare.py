@@ -145,9 +145,11 @@ def main(arguments, console):
 
 
 def core(cell):
-    """What makes two cells the same question: pattern, method and direction, but not where the map lies."""
+    """What makes two cells the same question: pattern, method and direction, but not where the map, or the pattern's file,
+    lies. Stores of `slabmark track` hold it as it is made here: 'map' always."""
     settings = cell.first.pattern["settings"]
-    settings = settings | {"map": cells.map_name(settings)}
+    name = cells.map_name(settings)
+    settings = settings | {"map": name} | {key: name for key in cells.OF_FILES if key in settings}
     return cell.first.pattern["name"], cells.frozen(settings), cell.method, cell.first.direction
 
 
@@ -170,13 +172,13 @@ def match(base, new, accepted=()):
     pairs, refused = [], []
     for key in (lambda cell: (core(cell), asked(cell)), lambda cell: (core(cell), cell.ranks), core):
         base_by, new_by = _unique(base, key), _unique(new, key)
-        for name in base_by.keys() & new_by.keys():
+        for name in (name for name in base_by if name in new_by):  # in the order of BASE
             pair = base_by[name], new_by[name]
             difference = differences(*pair, accepted)
             refused.append((*pair, difference)) if difference else pairs.append(pair)
             base = [cell for cell in base if cell is not pair[0]]
             new = [cell for cell in new if cell is not pair[1]]
-    pairs.sort(key=lambda pair: (core(pair[0]), pair[0].ranks, pair[0].label))
+    pairs.sort(key=lambda pair: (pair[0].title, core(pair[0]), pair[0].ranks, pair[0].label))
     return Matching(pairs, base, new, refused)
 
 
@@ -278,8 +280,14 @@ COLUMNS = [  # between the cell and its verdict
 ]
 
 
+# As many of them as leave room for the names of the cells, by the width from which on there is.
+ALL_COLUMNS = tuple(name for name, _ in COLUMNS)
+FITTING = [(100, ALL_COLUMNS), (72, ALL_COLUMNS[:4]), (56, ALL_COLUMNS[2:4]), (0, ("ratio",))]
+
+
 def show(found, matching, arguments, console):
-    columns = COLUMNS if console.width >= 100 else [column for column in COLUMNS if column[0] not in ("values", "finds")]
+    fit = next((names for width, names in FITTING if console.width >= width), FITTING[-1][1])
+    columns = [column for column in COLUMNS if column[0] in fit]
     for heading, comparisons in itertools.groupby(found, lambda c: c.base.title):
         table = Table(title=Text(heading), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
         table.add_column("cell", overflow="fold", min_width=12)
@@ -307,7 +315,7 @@ def show(found, matching, arguments, console):
         "'base' and 'new' are medians of open-to-close seconds. 'ratio' is no quotient of these two, but the median of the "
         f"quotients of each new value by each base value; {units.counted(len(found), 'interval')} with 95 %, {scope}; "
         f"tolerance {units.percent(arguments.tolerance)}."
-        + ("\n'finds' is the slowdown that would be called slower 8 times in 10." if columns is COLUMNS else "")
+        + ("\n'finds' is the slowdown that would be called slower 8 times in 10." if "finds" in fit else "")
     )
     counts = {name: sum(c.verdict == name for c in found) for name in COLOURS} | {MISSING: len(matching.missing)}
     console.say("Verdicts: " + ", ".join(f"{count} {name}" for name, count in counts.items() if count) + ".")

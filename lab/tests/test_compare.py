@@ -123,6 +123,39 @@ def test_80_columns_hold_the_verdict_and_the_screen_explains_the_ratio(tmp_path,
     assert "'ratio' is no quotient of these two" in shown
 
 
+@pytest.mark.parametrize("width", [40, 60, 79, 120])
+def test_the_names_of_cells_are_there_on_any_screen(tmp_path, width):
+    base, new = (records.read([side(tmp_path / f"{n}.jsonl", n, launches=6)]) for n in (1, 2))
+    pairs = compare.match(*([c for load in cells.workloads(s.records) for c in load.cells] for s in (base, new)))
+    console = Terminal(width=width, file=io.StringIO())
+    compare.show(compare.compare(pairs.pairs), pairs, argparse.Namespace(tolerance=0.05, per_cell=False), console)
+    rows = [line.split() for line in console.file.getvalue().splitlines()]
+    assert {row[0] for row in rows if row and row[-1] in ("same", "inconclusive", "slower", "faster")} == set(METHODS)
+
+
+def test_the_file_of_a_captured_pattern_may_lie_elsewhere(tmp_path, capsys):
+    of = lambda folder: {"pattern__settings": {"pattern": f"{folder}/run.pattern"}, "pattern__name": "captured"}
+    status, told = compared(capsys, side(tmp_path / "1.jsonl", 1, **of("/here")), side(tmp_path / "2.jsonl", 2, **of("/there/x")))
+    assert status == 0 and "missing" not in told.out
+
+
+def test_a_workload_has_one_heading(tmp_path, capsys):
+    sizes = [{"map": "f.nc", "variables": "3"}, {"map": "g.nc", "variables": "3"}]
+    made = [record([1.0, 1.1], method=m, pattern__settings=dict(s)) for m in METHODS for s in sizes]
+    files = [str(write_records(tmp_path / f"{n}.jsonl", made)) for n in (1, 2)]
+    _, told = compared(capsys, *files)
+    headings = [line for line in told.out.splitlines() if line.startswith("Writing")]
+    assert len(headings) == len(set(headings)) == 2
+
+
+def test_which_cell_is_named_follows_from_the_records(tmp_path, capsys):
+    """Not from how names are hashed, which differs from run to run."""
+    made = [record([1.0, 1.1], method=f"m{number}") for number in range(20)]
+    base = str(write_records(tmp_path / "1.jsonl", made))
+    new = str(write_records(tmp_path / "2.jsonl", [one | {"sync": False} for one in made]))
+    assert compared(capsys, base, new)[1].err.startswith("slabmark: error: Nothing can be compared: m0 ")
+
+
 def test_launches_are_the_values_where_there_are_enough(tmp_path, capsys):
     base, new = (side(tmp_path / f"{n}.jsonl", n, launches=6, trials=3) for n in (1, 2))
     _, told = compared(capsys, base, new)

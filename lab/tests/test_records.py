@@ -5,7 +5,7 @@ import json
 
 import pytest
 from conftest import read_record, record, write_records
-from slabmark import cells, records
+from slabmark import cells, records, units
 from slabmark.errors import InputError
 from slabmark.terminal import Terminal
 
@@ -71,6 +71,26 @@ def test_several_results_are_told_apart_and_those_of_one_are_launches(tmp_path):
     assert [cell.seconds for cell in load.cells] == [[1.0, 2.0]] * 2
     [load] = cells.workloads(records.read(paths).records)
     assert [cell.seconds for cell in load.cells] == [[1.0, 2.0] * 2] and load.cells[0].label == "pnetcdf-varn"
+
+
+@pytest.mark.parametrize("name", ["build", "MPI", "HDF5", "program", "results", "mount", "ranks", "nodes", "pnetcdf_x"])
+def test_a_variable_of_any_name_makes_cells_and_hides_nothing(name):
+    made = [read_record(record([1.0], study={"environment": {name: value}})) for value in ("one", "two")]
+    [load] = cells.workloads(made)
+    assert [cell.label for cell in load.cells] == [f"pnetcdf-varn, {name}={value}" for value in ("one", "two")]
+    assert {cell.attributes["ranks"] for cell in load.cells} == {"2"}
+
+
+@pytest.mark.parametrize("text", ["²", "9" * 5000, "٣"])
+def test_a_setting_that_is_no_number_is_shown_as_it_is(text):
+    [load] = cells.workloads([read_record(record([1.0], pattern__settings={"bytes": text}))])
+    assert text in load.subtitle
+
+
+def test_numbers_have_three_digits_that_count():
+    assert [units.three_digits(value) for value in (0.0995, 0.01234, 0.009999, 1e-6, 9.54e-7)] == [
+        "0.10", "0.0123", "0.0100", "0.00000100", "9.54e-07"]
+    assert units.rate(1000) == "0.000954 MiB/s" and units.rate(1) == "9.54e-07 MiB/s"
 
 
 def test_control_characters_of_names_reach_no_terminal():

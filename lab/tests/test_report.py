@@ -163,6 +163,17 @@ def test_a_report_is_made_again_over_an_earlier_one_and_over_nothing_else(result
     assert "is one of the inputs" in capsys.readouterr().err
 
 
+def test_two_outputs_of_one_name_are_refused(results, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert command_line.main(["report", str(results), "-o", "cells.csv", "--csv", "."]) == 2
+    assert "two outputs" in capsys.readouterr().err and not (tmp_path / "cells.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "a\0b"])
+def test_a_map_whose_name_no_file_has_ends_no_report(tmp_path, name):
+    assert report_of(tmp_path, record([1.0], pattern__settings={"map": name, "variables": "1"}))
+
+
 def test_an_earlier_report_stays_whole_where_the_new_one_does_not_fit(results, tmp_path):
     report(tmp_path, results)
     before = (tmp_path / "report.html").read_bytes()

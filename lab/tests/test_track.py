@@ -206,6 +206,33 @@ def test_a_cell_that_is_not_measured_any_more_or_was_wrong_fails_as_missing(year
     assert status == 1 and "wrong" in of(found, METHODS[1])["why"] and of(found, METHODS[1])["nights"] == 60
 
 
+def test_a_store_of_wrong_data_only_says_so(tmp_path, capsys):
+    wrong = {"state": "no", "elements": 1, "by": "plain reader", "mismatch": "element 7 is 0"}
+    store_of = tmp_path / "u.db"
+    track(capsys, "add", store_of, nights(tmp_path / "n.jsonl", 0, 2, verified=wrong))
+    status, found = told(capsys, store_of)
+    assert status == 1 and found["newest"] == "2026-01-02" and {one["verdict"] for one in found["cells"]} == {"missing"}
+    assert track(capsys, "query", store_of)[0] == 0 and track(capsys, "report", store_of, "-o", tmp_path / "t.html")[0] == 1
+
+
+@pytest.mark.parametrize(
+    "words", [["--json", "--csv", "q.csv"], ["--since", "2026-02-01", "--until", "2026-01-01"]]
+)
+def test_a_query_that_contradicts_itself_is_refused(year, capsys, words):
+    status, said = track(capsys, "query", year, *words)
+    assert status == 2 and words[0] in said.err
+
+
+def test_a_variable_of_a_study_hides_nothing_of_the_environment(tmp_path, capsys):
+    store_of = tmp_path / "v.db"
+    study = {"environment": {"kernel": "mine", "OMPI_MCA_io": "ompio"}}
+    more = {"study": study, "manifest__environment": {"OMPI_MCA_io": "ompio"}}
+    track(capsys, "add", store_of, nights(tmp_path / "n.jsonl", 0, 1, **more))
+    pairs = dict(sqlite3.connect(store_of).execute("SELECT name, value FROM attribute").fetchall())
+    assert pairs["kernel"] == "Linux" and pairs["variable kernel"] == "mine"
+    assert pairs["OMPI_MCA_io"] == "ompio" and "variable OMPI_MCA_io" not in pairs
+
+
 def test_the_tolerance_makes_a_change_the_same_and_a_night_may_begin_at_noon(year, capsys):
     status, found = told(capsys, year, "--tolerance", "0.5")
     assert status == 0 and of(found, METHODS[1])["verdict"] == "same"
@@ -495,6 +522,17 @@ def test_the_page_stands_alone_and_names_cannot_break_it(tmp_path, capsys):
     anchors = re.findall(r'href="#([^"]*)"', text)
     assert set(anchors) <= set(page.ids) and len(page.ids) == len(set(page.ids))
     assert text.count("<table") == text.count("<caption>")
+
+
+def test_a_title_or_a_page_may_begin_with_a_dash(year, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert command_line.main(["report", "--track", str(year), "--title=-x", "-o=-g.html"]) in (0, 1), capsys.readouterr()
+    assert "<h1>-x" in (tmp_path / "-g.html").read_text()
+
+
+def test_a_link_to_nothing_is_called_one(tmp_path, capsys):
+    (tmp_path / "dn.db").symlink_to("absent.db")
+    assert "is a link to 'absent.db'" in track(capsys, "query", tmp_path / "dn.db")[1].err
 
 
 def test_report_makes_the_same_page(year, tmp_path, capsys):

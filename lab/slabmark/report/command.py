@@ -3,10 +3,11 @@
 import csv
 import gc
 import io
+import os
 import pathlib
 
 from slabmark import cells, files, records
-from slabmark.errors import InputError
+from slabmark.errors import InputError, printable
 from slabmark.report import page
 
 
@@ -35,7 +36,9 @@ def main(arguments, console):
 
     def add(path, data, ours):
         files.check_output(path, inputs, arguments.overwrite, ours)
-        outputs[path] = data
+        if (place := os.path.realpath(path)) in outputs:
+            raise InputError(f"'{path}' is the name of two outputs; give each its own.")
+        outputs[place] = data
 
     files.check_output(arguments.output, inputs, arguments.overwrite, files.REPORT)  # before the work
     loads = cells.workloads(collection.records)
@@ -56,7 +59,7 @@ def main(arguments, console):
         console.say(f"The {len(arguments.results)} results {how}.")
     counts = f"{sum(len(load.cells) for load in loads)} cells from {len(collection.records)} records"
     failed = f", {len(collection.failures)} failed launches" if collection.failures else ""
-    console.say(f"{arguments.output}: {counts}{failed}.")
+    console.say(f"{printable(arguments.output)}: {counts}{failed}.")
     return 0
 
 
@@ -66,7 +69,7 @@ def _of_store(arguments, console):
         raise InputError("--track takes -o, --title and --overwrite only; 'slabmark track report' and 'track query' have more.")
     from slabmark.command_line import loaded
 
-    words = ["report", "-o", arguments.output, *(["--title", arguments.title] if arguments.title else [])]
+    words = ["report", f"--output={arguments.output}", *([f"--title={arguments.title}"] if arguments.title else [])]
     track, parser = loaded("track")
     return track.main(parser.parse_args([*words, *["--overwrite"] * arguments.overwrite, "--", arguments.track]), console)
 

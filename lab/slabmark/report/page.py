@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import os
 import pathlib
 
 from slabmark import cells, compare, findings, programs, units
@@ -264,4 +265,4 @@ def find_map(name, record_file):
     """A map is named as its command named it: from the folder of that command, which may be that of the records, or one
     above."""
     folders = [pathlib.Path("."), *list(pathlib.Path(record_file).resolve().parents)[:3]]
-    return next((folder / name for folder in folders if (folder / name).is_file()), None)
+    return next((folder / name for folder in folders if os.path.isfile(folder / name)), None)

@@ -6,6 +6,7 @@ import gc
 import io
 import itertools
 import json
+import math
 import pathlib
 
 from rich import box
@@ -14,7 +15,7 @@ from rich.text import Text
 
 from slabmark import compare, files, gates, records, units
 from slabmark.command_line import a_number
-from slabmark.errors import InputError
+from slabmark.errors import InputError, printable
 from slabmark.track import history, page, store
 
 BATCH = 2000  # launches a transaction: another writer waits no longer than for these
@@ -124,7 +125,7 @@ def add(arguments, console):
     parts += [f"{units.counted(counts['limits'], 'record')} of a limit stay with their cells"] * bool(counts["limits"])
     parts += [f"{units.counted(counts['failures'], 'failed launch')} left out"] * bool(counts["failures"])
     parts += [f"{units.counted(len(skipped), 'line')} skipped"] * bool(skipped)
-    console.say(f"{arguments.store}: {'; '.join(parts)}.")
+    console.say(f"{printable(arguments.store)}: {'; '.join(parts)}.")
     return 0
 
 
@@ -193,7 +194,7 @@ def show(past, current, arguments, failed, console):
                 console.say(f"    {line}")
     counts = {name: sum(one.verdict == name for one in current) for name in history.ORDER}
     console.say(
-        f"{arguments.output}: {units.counted(len(current), 'cell')}, {past.count['launches']} launches, "
+        f"{printable(arguments.output)}: {units.counted(len(current), 'cell')}, {past.count['launches']} launches, "
         f"{past.count['trials']} trials to {history.date(past.newest)}; at most {arguments.false_alarms:g} false alarms a year."
     )
     console.say("Verdicts: " + ", ".join(f"{count} {name}" for name, count in counts.items() if count) + ".")
@@ -369,12 +370,17 @@ QUERIES = {"cells": _cells, "nights": _nights, "trials": _trials, "changes": _ch
 
 
 def query(arguments, console):
+    if arguments.csv is not None and arguments.json:
+        raise InputError("--csv and --json are two ways to have the same rows; give one of them.")
+    if None not in (arguments.since, arguments.until) and arguments.since > arguments.until:
+        since, until = history.date(arguments.since), history.date(arguments.until)
+        raise InputError(f"No day is from --since {since} on and to --until {until}.")
     if arguments.csv is not None:
         files.check_output(arguments.csv, [arguments.store], arguments.overwrite, files.TABLE)
     with store.opened(arguments.store) as opened:
         past = _judged(arguments, opened)
-    first = arguments.since if arguments.since is not None else past.newest - 10**6
-    last = arguments.until if arguments.until is not None else past.newest
+    first = arguments.since if arguments.since is not None else -math.inf
+    last = arguments.until if arguments.until is not None else math.inf
     rows = QUERIES[arguments.what](past, lambda night: first <= night.day <= last)
     if arguments.csv is not None:
         rows = list(rows)
@@ -383,7 +389,7 @@ def query(arguments, console):
         table.writeheader()
         table.writerows(rows)
         files.write(arguments.csv, text.getvalue().encode("utf-8", "backslashreplace"))
-        console.say(f"{arguments.csv}: {units.counted(len(rows), 'row')}.")
+        console.say(f"{printable(arguments.csv)}: {units.counted(len(rows), 'row')}.")
     elif arguments.json:
         for row in rows:
             print(json.dumps(row))
@@ -413,7 +419,7 @@ def prune(arguments, console):
         else:
             many, done = opened.prune(before, arguments.trials_only), "were"
     console.say(
-        f"{arguments.store}: {of_what}{units.counted(many, 'launch')} before {history.date(arguments.before)} {done} removed."
+        f"{printable(arguments.store)}: {of_what}{units.counted(many, 'launch')} before {history.date(arguments.before)} {done} removed."
     )
     return 0
 
@@ -426,7 +432,7 @@ def copy(arguments, console):
             pass
     with store.opened(arguments.store) as opened:
         opened.copy(target)
-    console.say(f"{target}: a copy of {arguments.store}.")
+    console.say(f"{printable(target)}: a copy of {printable(arguments.store)}.")
     return 0
 
 

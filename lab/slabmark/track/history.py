@@ -11,7 +11,7 @@ import typing
 
 import numpy
 
-from slabmark import compare, statistics, units
+from slabmark import cells, compare, statistics, units
 from slabmark.compare import FASTER, INCONCLUSIVE, MISSING, SAME, SLOWER
 from slabmark.track import changes
 
@@ -122,7 +122,7 @@ class Past:
     histories: list
     environments: dict
     hosts: dict
-    newest: int | None  # day
+    newest: int | None  # day of the latest night, or of the latest launch where all had wrong data; None of an empty store
     count: dict  # of cells, launches, trials
 
 
@@ -161,7 +161,8 @@ def read(store, day_starts=0):
     _label(histories)
     histories.sort(key=lambda history: (history.title, history.label))
     trials = sum(len(one.trials or b"") // (8 * len(one.columns)) for found in launches.values() for one in found)
-    newest = max((night.day for history in histories for night in history.nights), default=None)
+    good = [night.day for history in histories for night in history.nights]
+    newest = max(good or ((found[-1].started - day_starts) // DAY for found in launches.values() if found), default=None)
     count = {"cells": len(histories), "launches": sum(map(len, launches.values())), "trials": trials}
     return Past(histories, environments, hosts, newest, count)
 
@@ -204,7 +205,7 @@ def _label(histories):
         for history in same:
             method, ranks = history.described["method"], history.described["ranks"]
             differing = [
-                f"{name.removeprefix('hint ')}={value}"
+                f"{cells.plain(name)}={value}"
                 for name, value in history.described["settings"].items()
                 if value and name != "ranks" and any(_differs(name, value, other.described["settings"]) for other in same)
             ]

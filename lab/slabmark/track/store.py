@@ -150,6 +150,7 @@ def _environment(cell):
     record, manifest = cell.first, cell.first.manifest
     program, output = manifest.get("program", {}), manifest.get("output", {})
     found = {name: value for name, value in cell.attributes.items() if name not in ("results", "MPI")}
+    found = {name: value for name, value in found.items() if not name.startswith(cells.VARIABLE)}
     found["MPI"] = manifest.get("mpi", "")
     found |= {
         f"library {name}": value for name, value in manifest.get("libraries", {}).items() if name not in ("hdf5", "pnetcdf")
@@ -160,7 +161,9 @@ def _environment(cell):
     found["striping"] = (output.get("lustre") or {}).get("striping")
     found |= {f"hint {name} in effect": value for name, value in record.effective.get("hints", {}).items()}
     found["not collective because of"] = record.effective.get("no_collective_cause") or None
-    found |= {name: value for name, value in manifest.get("environment", {}).items() if not OF_A_JOB.match(name)}
+    variables = {name: value for name, value in manifest.get("environment", {}).items() if not OF_A_JOB.match(name)}
+    variables |= record.study.get("environment", {})
+    found |= {cells.VARIABLE * (name in found) + name: value for name, value in variables.items()}
     texts = ((printable(name), printable(value)) for name, value in found.items() if value not in (None, ""))
     return [(name, value) for name, value in texts if value]
 
@@ -239,7 +242,9 @@ class Store:
                     self.connection.execute("INSERT OR IGNORE INTO pruned SELECT digest FROM launch WHERE started < ?", (before,))
                     change = "DELETE FROM launch WHERE started < ?"
                 many = self.connection.execute(change, (before,)).rowcount
-            self.connection.execute("VACUUM")  # or the file stays as long as it was
+            # Or the file stays as long as it was; where there is no room for a copy of it, that is all that is lost.
+            with contextlib.suppress(sqlite3.OperationalError):
+                self.connection.execute("VACUUM")
             return many
 
     def pruned_at(self, before, only_trials=False):
@@ -303,7 +308,9 @@ def check(path, make):
     """Whether there is none yet. InputError for what is no store at all: it is not even opened by SQLite."""
     path = pathlib.Path(path)
     if not path.exists():
-        if path.is_symlink() or not path.absolute().parent.is_dir():
+        if path.is_symlink():
+            raise InputError(f"'{path}' is a link to '{os.readlink(path)}', which is not there.")
+        if not path.absolute().parent.is_dir():
             raise InputError(f"'{path}' cannot be made: there is no folder '{path.absolute().parent}'.")
         if not make:
             raise InputError(f"There is no store '{path}'; 'slabmark track add' makes one.")

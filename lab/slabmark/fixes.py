@@ -87,7 +87,8 @@ def _fewer_ranks(machine):
 def _own_launcher(machine):
     """Launchers of this machine under other names than that of PATH."""
     first, *rest = machine.template.split()
-    folders = dict.fromkeys([*os.environ.get("PATH", "").split(":"), "/usr/lib64/openmpi/bin", "/usr/lib64/mpich/bin"])
+    folders = [*os.environ.get("PATH", "").split(":"), "/usr/lib64/openmpi/bin", "/usr/lib64/mpich/bin"]
+    folders = filter(os.path.isabs, dict.fromkeys(folders))  # others are of where somebody stands
     names = ("mpiexec.openmpi", "mpiexec.mpich", "mpiexec.hydra", "mpirun.openmpi", "mpiexec", "srun")
     for path in (os.path.join(folder, name) for folder in folders for name in names):
         if os.access(path, os.X_OK) and os.path.realpath(path) != os.path.realpath(first):
@@ -106,7 +107,10 @@ def _quiet(machine):
 
 def _sync(machine):
     def check():
-        subprocess.run(["sync"], check=True, timeout=600)
+        try:
+            subprocess.run(["sync"], check=True, timeout=600)
+        except (OSError, subprocess.SubprocessError) as error:
+            return f"it failed: {error}"
         return machine.again()
 
     return [Fix("sync", check)]

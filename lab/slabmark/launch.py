@@ -14,6 +14,7 @@ from slabmark.errors import InputError
 STARTERS = {"mpiexec": "mpiexec", "srun": "srun", "jsrun": "jsrun", "aprun": "aprun", "flux": "flux run"}
 TEMPLATES = {name: f"{starter} -n {{ranks}} {{command}}" for name, starter in STARTERS.items()}
 PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
+INTERRUPTING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SECONDS_TO_END = 5  # that a launcher has to end its ranks before all is killed
 FIELDS = ("ranks", "ranks_per_node", "nodes", "hostfile", "command")
 # How a launcher gives one variable to ranks on any node, by its name or, where several have the same name, by what it
@@ -29,6 +30,14 @@ WORDS_FOR_A_VARIABLE = {
     "Intel(R) MPI": ("-genv", "{name}", "{value}"),
     "PALS": ("--env", "{name}={value}"),
 }
+# Options of srun(1): what is none of these has a value, which may be the next word. After them comes the program.
+SRUN_WITHOUT_VALUE = frozenset(
+    "bcast compress contiguous disable-status exact exclusive external external-launcher help hold immediate interactive "
+    "kill-on-bad-exit label multi-prog nice no-allocate no-kill overcommit overlap oversubscribe preserve-env propagate pty "
+    "quiet quit-on-interrupt reboot resv-ports send-libs share spread-job stepmgr test-only unbuffered usage use-min-nodes "
+    "verbose version x11".split()
+)
+SRUN_SHORT_WITH_VALUE = "ABCDFGJLMNSTWbcdeimnopqrtwx"
 SEVERAL_PROGRAMS = ":"  # stands between the programs of one mpiexec
 
 
@@ -85,7 +94,7 @@ def forward(command, variables):
     launcher, or one that nobody knows, gets them in its environment, which its children have, too."""
     launcher = os.path.basename(command[0])
     if launcher == "srun":
-        return _forward_by_srun(command, variables), {}
+        return _forward_by_srun(command, variables)
     says = _version_of(command[0]) if launcher.startswith(("mpiexec", "mpirun", "orterun", "prterun")) else launcher
     for known, words in WORDS_FOR_A_VARIABLE.items():
         if known != says and (known in STARTERS or known not in says):
@@ -108,12 +117,32 @@ def _version_of(launcher):
 
 
 def _forward_by_srun(command, variables):
-    """Slurm exports all variables, or those that the user names; more of them can be named there."""
-    more = "".join(f",{name}={value}" for name, value in variables.items())
-    for i, word in enumerate(command):
-        if word.startswith("--export=") or (i > 0 and command[i - 1] == "--export"):
-            return [*command[:i], word + more, *command[i + 1 :]]
-    return [command[0], f"--export={os.environ.get('SLURM_EXPORT_ENV', 'ALL')}{more}", *command[1:]]
+    """(words, environment): Slurm exports all variables, or those that the user names; more of them can be named there. It
+    splits what it is told at commas, so values that it would take apart are in its own environment, and only named."""
+    environment = {name: value for name, value in variables.items() if set(value) & set(",'\"\\\n")}
+    more = ",".join(name if name in environment else f"{name}={value}" for name, value in variables.items())
+    if not more:
+        return list(command), {}
+    with_more = lambda given: more if given.upper() in ("", "NONE", "NIL") else f"{given},{more}"  # a list ends NONE
+    place = 1
+    while place < len(command) and command[place].startswith("-") and command[place] != "--":
+        word = command[place]
+        if word.startswith("--export="):
+            word = f"--export={with_more(word.partition('=')[2])}"
+            return [*command[:place], word, *command[place + 1 :]], environment
+        if word == "--export" and place + 1 < len(command):
+            return [*command[: place + 1], with_more(command[place + 1]), *command[place + 2 :]], environment
+        place += 2 if _takes_next(word) else 1
+    given = os.environ.get("SLURM_EXPORT_ENV", "ALL")
+    return [command[0], f"--export={with_more(given)}", *command[1:]], environment
+
+
+def _takes_next(word):
+    """Whether the value of an option of srun is the word after it."""
+    if word.startswith("--"):
+        return "=" not in word and word[2:] not in SRUN_WITHOUT_VALUE
+    values = [place for place, letter in enumerate(word) if place and letter in SRUN_SHORT_WITH_VALUE]
+    return bool(values) and values[0] == len(word) - 1  # else the rest of the word is its value
 
 
 def end_with_parent():
@@ -128,6 +157,13 @@ def run(command, timeout, environment, out, err=subprocess.STDOUT, folder=None, 
         # docs/building.md says why. Other launchers hand their environment to nodes that have no such folder.
         if os.path.basename(command[0]).startswith(("mpiexec", "mpirun")):
             environment = environment | {"TMPDIR": own}
+        # Who is interrupted between its start and the `finally` that ends it would leave it alone.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING)
+
+        def prepare():
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            end_with_parent()
+
         try:
             process = subprocess.Popen(
                 command,
@@ -138,16 +174,19 @@ def run(command, timeout, environment, out, err=subprocess.STDOUT, folder=None, 
                 env=os.environ | environment,
                 start_new_session=True,
                 pass_fds=descriptors,
-                preexec_fn=end_with_parent,
+                preexec_fn=prepare,
             )
+            try:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+                return process.wait(timeout=timeout)
+            except subprocess.TimeoutExpired:
+                return None
+            finally:
+                end(process)
         except (OSError, ValueError) as error:
             raise InputError(f"'{command[0]}' cannot be started: {getattr(error, 'strerror', error)}.") from None
-        try:
-            return process.wait(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            return None
         finally:
-            end(process)
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def end(process):

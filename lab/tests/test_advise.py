@@ -13,8 +13,9 @@ import types
 import h5py
 import numpy
 import pytest
-from slabmark import pattern
-from slabmark.advise import candidates, code, command, ending, halving
+from conftest import record
+from slabmark import pattern, programs
+from slabmark.advise import candidates, chunks_command, code, command, ending, halving
 from slabmark.statistics import Ratio
 
 METHODS = """
@@ -173,6 +174,7 @@ def test_the_words_follow_from_the_interval():
         for middle, low, high in ((0.5, 0.4, 0.6), (1.0, 0.9, 1.1), (2.0, 1.5, 2.5))
     ]
     begins = ("Use hdf5-union", "Either will do", "Stay with hdf5-slab")
+    assert "too few for an interval" in command.conclusion(winner, today, Ratio(0.5, None, None, 1, 1))
     assert all(text.startswith(begin) for text, begin in zip(told, begins, strict=True))
 
 
@@ -182,6 +184,31 @@ def test_what_is_slower_than_today_is_not_what_the_lines_at_the_end_are_of(secon
     confirmed = command.Confirmed({today: [1.0] * 6, winner: [seconds] * 6}, {})
     bench = types.SimpleNamespace(cell=lambda way: None)
     assert command.report(winner, today, confirmed, bench, lambda *told: None) == (winner if is_better else today)
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ("", "left no record"),
+        (json.dumps(record([1.0], pattern__name="bound")) + "\n", "no record but that of a limit"),
+        ('{"slabmark_record":1}\n', "cannot be read"),
+        (json.dumps(record([])) + "\n", "no measured trial"),
+    ],
+)
+def test_a_launch_without_a_record_of_its_own_is_a_way_that_failed(tmp_path, monkeypatch, text, told):
+    def run(command, limit, environment):
+        pathlib.Path(command[command.index("--json") + 1]).write_text(text)
+        return 0, "", ""
+
+    monkeypatch.setattr(programs, "find", lambda name: name)
+    monkeypatch.setattr(programs, "run", run)
+    arguments = types.SimpleNamespace(launch="mpiexec", pattern="decomp --map x", time=10, ranks=1, read=False, sync=False)
+    assert told in command.Bench(arguments, tmp_path).seconds(candidates.Candidate("hdf5-slab"), 1)
+    assert told in chunks_command.Bench(arguments, ["decomp"], tmp_path).seconds("hdf5-slab", {}, 1)
+
+
+def test_a_pattern_may_be_longer_than_the_name_of_a_file():
+    assert command.pattern_words("decomp --map " + "x" * 5000)[0] == "decomp"
 
 
 def test_each_method_of_the_build_is_a_candidate_with_lines_of_c_or_named_as_none(run):
@@ -225,6 +252,8 @@ def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, sma
         (["decomp --map x"], "'x'"),
         (["decomp --map x", "--json", "study.nc"], "no file of records"),
         (["decomp --map 'x"], "quotation"),
+        (["decomp --map x", "--json", "absent/r.jsonl"], "there is no folder"),
+        (["decomp --map x", "--pio", "--chunks"], "--chunks"),
     ],
 )
 def test_wrong_usage_is_one_sentence(run, sentence, tmp_path, arguments, culprit):
@@ -322,4 +351,5 @@ def test_what_a_captured_program_gains_unchanged_is_said_with_its_evidence_or_th
     assert "may be chance" in tell({own: [1.0, 2.0, 3.0, 4.0], better: [1.1, 2.1, 2.9, 3.9]})
     assert tell({own: [1.0, 1.1, 1.2, 1.3], better: [4.0, 4.1, 4.2, 4.3]}).startswith("Nothing was found")
     assert "It cannot." in tell({own: [], better: []}, {better: "It cannot."})
+    assert "It cannot." in tell({own: [1.0, 1.1], better: [2.0]}, {better: "It cannot."}), "it failed after a launch"
     assert command.in_captured_program(captured, None, own, command.Confirmed({own: []}, {})).endswith("without a change of it.")

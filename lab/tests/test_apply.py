@@ -51,6 +51,11 @@ def fake(tmp_path, monkeypatch):
         ("", "srun -n 2 ./p", "srun --export=ALL,LD_PRELOAD=/opt/lib/libx.so,SLABMARK_REPORT=1 -n 2 ./p"),
         ("", "srun --export HOME ./p", "srun --export HOME,LD_PRELOAD=/opt/lib/libx.so,SLABMARK_REPORT=1 ./p"),
         ("", "srun --export=HOME -n 2 ./p", "srun --export=HOME,LD_PRELOAD=/opt/lib/libx.so,SLABMARK_REPORT=1 -n 2 ./p"),
+        ("", "srun --label --export NONE ./p", "srun --label --export LD_PRELOAD=/opt/lib/libx.so,SLABMARK_REPORT=1 ./p"),
+        *(
+            ("", f"srun {own} ./p --export=csv", f"srun --export=ALL,LD_PRELOAD=/opt/lib/libx.so,SLABMARK_REPORT=1 {own} ./p --export=csv")
+            for own in ("-n 2", "-n2 --label", "--ntasks 2 -l", "--mem=1 -lu", "-ln 2 --pty", "--")
+        ),
     ],
 )
 def test_a_launcher_is_told_in_its_own_words(fake, monkeypatch, version, given, told):
@@ -58,6 +63,14 @@ def test_a_launcher_is_told_in_its_own_words(fake, monkeypatch, version, given, 
     words = given.split()
     fake(words[0], version)
     assert launch.forward(words, VARIABLES) == (told.split(), {})
+
+
+@pytest.mark.parametrize("given, told", [("ALL", "ALL,"), ("NONE", ""), ("HOME", "HOME,")])
+def test_srun_is_only_told_the_names_of_values_that_it_would_split(monkeypatch, given, told):
+    monkeypatch.setenv("SLURM_EXPORT_ENV", given)
+    variables = {"OMPI_MCA_btl": "tcp,self", "A": "x"}
+    expected = ["srun", f"--export={told}OMPI_MCA_btl,A=x", "-n", "2", "./p"]
+    assert launch.forward(["srun", "-n", "2", "./p"], variables) == (expected, {"OMPI_MCA_btl": "tcp,self"})
 
 
 @pytest.mark.parametrize("given", ["./p a", "mpiexec -n 2 ./p", "sh run.sh", "flux-like run ./p"])

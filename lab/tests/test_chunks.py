@@ -37,7 +37,7 @@ def test_a_reader_touches_the_chunks_of_its_shape(shape, chunk, many):
     assert all(at % step == 0 for corner in corners for at, step in zip(corner, chunk))
 
 
-@pytest.mark.parametrize("text", ["", "write", "write=x", "write=-1,level=2", "read=1", "write=0"])
+@pytest.mark.parametrize("text", ["", "write", "write=x", "write=-1,level=2", "read=1", "write=0", "write=nan", "level=inf"])
 def test_a_mix_that_is_none_is_refused(text):
     with pytest.raises(ValueError):
         chunks_command._mix(text)

@@ -140,11 +140,10 @@ def test_the_file_of_a_captured_pattern_may_lie_elsewhere(tmp_path, capsys):
 
 
 def test_a_workload_has_one_heading(tmp_path, capsys):
-    sizes = [{"map": "f.nc", "variables": "3"}, {"map": "g.nc", "variables": "3"}]
-    made = [record([1.0, 1.1], method=m, pattern__settings=dict(s)) for m in METHODS for s in sizes]
+    made = [record([1.0, 1.1], method=method, direction=way) for method in METHODS for way in ("write", "read")]
     files = [str(write_records(tmp_path / f"{n}.jsonl", made)) for n in (1, 2)]
     _, told = compared(capsys, *files)
-    headings = [line for line in told.out.splitlines() if line.startswith("Writing")]
+    headings = [line for line in told.out.splitlines() if line.startswith(("Writing", "Reading"))]
     assert len(headings) == len(set(headings)) == 2
 
 

@@ -77,6 +77,12 @@ def test_the_doctor_tells_what_the_programs_tell(run, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_ranks_that_do_not_know_of_each_other_are_a_foreign_launcher(run, tmp_path):
+    twice = """sh -c 'echo "module {{x}} loaded"; shift; "$@"; "$@"' x {ranks} {command}"""
+    done = run("slabmark", ["doctor", "--launch", twice, "-n", "2", "-o", tmp_path])
+    assert done.returncode == 1 and "foreign-launcher: " in done.stdout, done.stderr
+
+
 @pytest.mark.parametrize(
     "arguments, culprit",
     [

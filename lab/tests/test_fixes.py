@@ -40,6 +40,23 @@ def test_every_finding_of_the_doctor_has_a_line_and_no_line_is_without_a_finding
     assert set(fixes.FIXES) == of_doctor >= set(WRONG)
 
 
+def test_a_fix_that_cannot_be_tried_says_why(machine, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    [(line, how)] = fixes.of("dirty-pages", machine("dirty-pages"), ".")
+    assert line == "sync" and "does NOT help: it failed" in how
+
+
+def test_no_launcher_of_the_working_folder_is_run(machine, monkeypatch, tmp_path):
+    (tmp_path / "mpiexec").write_text("#!/bin/sh\n")
+    (tmp_path / "mpiexec").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", ":.:relative")
+    tried = []
+    wrong = machine("foreign-launcher", lambda template, **rest: tried.append(template))
+    fixes.of("foreign-launcher", wrong, ".", "srun -n {ranks} {command}", 2)
+    assert all(os.path.isabs(template.split()[0]) for template in tried)
+
+
 def test_a_line_that_helps_is_told_from_one_that_does_not(machine):
     wrong = machine("slow-mpi-io", lambda variables, **rest: variables == {"OMPI_MCA_io": "^ompio"})
     assert fixes.of("slow-mpi-io", wrong, ".", "mpiexec -n {ranks} {command}", 2) == [

@@ -16,7 +16,7 @@ import time
 
 import pytest
 from conftest import LAB, processes, record, write_records
-from slabmark import command_line, decomposition, errors, files
+from slabmark import command_line, decomposition, errors, files, launch
 from test_sweep import DIRECTLY, STUDY, write_study
 
 SECONDS = float(os.environ.get("SLABMARK_FUZZ_SECONDS", "3"))
@@ -340,6 +340,29 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 open(sys.argv[sys.argv.index("--output-dir") + 1] + "/measured", "w").close()
 time.sleep(1000)
 """
+
+
+def test_an_interruption_while_a_launch_begins_ends_it(monkeypatch):
+    started, popen = [], subprocess.Popen
+
+    def interrupt(*_):
+        raise command_line.Interrupted(signal.SIGTERM)
+
+    def begin(*words, **more):
+        started.append(popen(*words, **more))
+        os.kill(os.getpid(), signal.SIGTERM)
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", begin)
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        with pytest.raises(command_line.Interrupted):
+            launch.run(["sleep", "1000"], 1000, {}, subprocess.DEVNULL)
+        is_ended = started[0].poll() is not None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        started[0].kill()
+    assert is_ended
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

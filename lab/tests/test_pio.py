@@ -128,6 +128,7 @@ def test_the_command_prints_a_table_of_all_and_lines_to_paste(run, tmp_path):
         (["--pio"], "MAP-OR-PATTERN"),
         (["--pio", "MAP", "--io-tasks", "99"], "more I/O tasks than the map has ranks (4)"),
         (["--pio", "MAP", "--map", "7"], "there is no map 7"),
+        (["--pio", "MAP", "--root", "100"], "no rank of the map, which has 4"),
         (["MAP"], "--launch"),
     ],
 )

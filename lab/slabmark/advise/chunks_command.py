@@ -6,14 +6,13 @@ import os
 import pathlib
 import statistics
 import tempfile
-import time
 
 import h5py
 from rich import box
 from rich.table import Table
 
-from slabmark import launch, programs, records, units
-from slabmark.advise import chunks
+from slabmark import units
+from slabmark.advise import bench, chunks
 from slabmark.errors import InputError, LabError
 
 TRIALS = 3
@@ -40,7 +39,7 @@ def _mix(text):
     if not named or not set(named) <= set(MIX):
         raise ValueError
     found = {name: float(count) for name, count in named.items()}
-    if min(found.values()) < 0 or max(found.values()) == 0:
+    if not all(0 <= count < math.inf for count in found.values()) or max(found.values()) == 0:
         raise ValueError
     return found
 
@@ -61,33 +60,18 @@ class Cost:
         return sum(count * self.seconds[name] for name, count in mix.items())
 
 
-class Bench:
-    """Launches of slabmark-bench on one pattern."""
-
-    def __init__(self, arguments, words, scratch):
-        self.arguments, self.words, self.scratch = arguments, words, pathlib.Path(scratch)
-        self.template = launch.check(arguments.launch)
-        self.lines = []
-        self.started = time.monotonic()
-
-    def left(self):
-        return self.arguments.time - (time.monotonic() - self.started)
+class Bench(bench.Bench):
+    """Launches for layouts."""
 
     def seconds(self, method, settings, ranks, *more):
         """Median from open to close, or why there is none."""
-        file = self.scratch / "records.jsonl"
-        file.unlink(missing_ok=True)
-        command = [programs.find("slabmark-bench"), *self.words, "--method", method, "--no-bound", "--quiet", "--overwrite"]
+        flags = ["--method", method, "--no-bound", *more]
         for name, value in settings.items():
-            command += ["--set", f"{name}={value}"]
-        command += ["--trials", str(TRIALS), "--output-dir", str(self.scratch), "--json", str(file), *more]
-        status, output, errors = programs.run(launch.fill(self.template, command, ranks), max(10, self.left()), {})
-        if status is None:
-            return "the time is up"
-        if status or not file.exists():
-            return programs.reason_in(output + errors)
-        lines = file.read_bytes().splitlines(keepends=True)
-        record = records.parse_line(lines[0], "records.jsonl", 1)
+            flags += ["--set", f"{name}={value}"]
+        lines = self.launch(flags, TRIALS, max(10, self.left()), ranks)
+        record = lines if isinstance(lines, str) else bench.record_of(lines)
+        if isinstance(record, str):
+            return record
         if record.unsupported:
             return record.unsupported
         self.lines += lines
@@ -135,8 +119,8 @@ def first_variable(file):
 
 def main(arguments, words, console):
     with tempfile.TemporaryDirectory(prefix="slabmark-advise-", dir=arguments.output_dir) as scratch:
-        bench = Bench(arguments, words, scratch)
-        outcome = bench.seconds("hdf5-union", {}, arguments.ranks, "--keep")
+        launched = Bench(arguments, words, scratch)
+        outcome = launched.seconds("hdf5-union", {}, arguments.ranks, "--keep")
         if isinstance(outcome, str):
             raise InputError(f"Nothing can be tried here: {outcome.rstrip('.:')}.")
         kept = pathlib.Path(scratch) / "slabmark-hdf5-union.h5"
@@ -152,17 +136,14 @@ def main(arguments, words, console):
         )
         costs, failed, untried = {}, {}, []
         for layout in candidates:
-            if costs and bench.left() < 0:
+            if costs and launched.left() < 0:
                 untried.append(layout)
                 continue
-            outcome = bench.cost(layout)
+            outcome = launched.cost(layout)
             if isinstance(outcome, str):
                 failed[layout] = outcome
             else:
                 costs[layout] = outcome
-        if arguments.json:
-            with open(arguments.json, "ab") as file:
-                file.writelines(bench.lines)
     if not costs:
         raise LabError(f"No layout could be had. The first reason: {next(iter(failed.values()))}")
     ranking = sorted(costs, key=lambda layout: costs[layout].total(arguments.mix))
@@ -172,6 +153,7 @@ def main(arguments, words, console):
     if untried:
         console.say(f"No time was left for {units.counted(len(untried), 'layout')} more (--time).")
     console.say("\n" + advice(ranking[0], costs, arguments.mix, len(extent), extent, item_bytes))
+    launched.keep()
     return 0
 
 

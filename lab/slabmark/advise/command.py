@@ -3,15 +3,15 @@ and prints the setting as flags and as lines of C."""
 
 import dataclasses
 import json
+import os
 import pathlib
 import shlex
 import statistics as standard
 import tempfile
 import textwrap
-import time
 
-from slabmark import apply, cells, file_systems, files, findings, launch, programs, records, statistics, units
-from slabmark.advise import candidates, chunks_command, ending, halving, pio_command
+from slabmark import apply, cells, file_systems, findings, programs, statistics, units
+from slabmark.advise import bench, candidates, chunks_command, ending, halving, pio_command
 from slabmark.command_line import a_number, add_launch
 from slabmark.errors import InputError, LabError
 from slabmark.pattern import making, reading
@@ -63,12 +63,14 @@ def add_arguments(parser):
 
 
 def main(arguments, console):
+    if arguments.pio and arguments.chunks:
+        raise InputError("--pio and --chunks are two kinds of advice; ask for one of them.")
     if arguments.pio:
         return pio_command.main(arguments, console)
     if arguments.launch is None:
         raise InputError("The following arguments are required: --launch; 'slabmark advise --help' says more.")
     tell = console.say
-    check_records(arguments.json)
+    bench.check_records(arguments.json)
     if arguments.chunks:
         _existing(arguments.output_dir)
         return chunks_command.main(arguments, pattern_words(arguments.pattern), console)
@@ -76,8 +78,8 @@ def main(arguments, console):
     captured = Captured.of(arguments.pattern).in_build(environment)
     choice = choose(arguments, environment, captured)
     with tempfile.TemporaryDirectory(prefix="slabmark-advise-", dir=_existing(arguments.output_dir)) as scratch:
-        bench = Bench(arguments, scratch)
-        bench.check()
+        launched = Bench(arguments, scratch)
+        launched.check()
         what = "files of any kind" if choice.format == "any" else f"{choice.format} files"
         tell(
             f"Trying {units.counted(len(choice.first), 'way')} to {'read' if arguments.read else 'write'} {what} on "
@@ -88,8 +90,8 @@ def main(arguments, console):
             tell(f"The pattern is a guess: {captured.guess}")
         found = halving.search(
             choice.first,
-            bench.seconds,
-            lambda: bench.left() - (1 - SHARE_OF_SEARCH) * arguments.time,
+            launched.seconds,
+            lambda: launched.left() - (1 - SHARE_OF_SEARCH) * arguments.time,
             expand=lambda survivors: [more for best in survivors[:2] for more in best.variants()],
         )
         if not found.seconds:
@@ -97,18 +99,16 @@ def main(arguments, console):
         show_search(found, choice.untried, tell)
         winner, today = found.ranking[0], choice.today
         unchanged = captured.unchanged(found.ranking) if captured.level else ending.unchanged_program(winner)
-        confirmed = confirm(bench, winner, today, unchanged)
-        if arguments.json:
-            with open(arguments.json, "ab") as file:
-                file.writelines(bench.lines)
-        advised = report(winner, today, confirmed, bench, tell)
+        confirmed = confirm(launched, winner, today, unchanged)
+        advised = report(winner, today, confirmed, launched, tell)
         if captured.level:
             tell(in_captured_program(captured, unchanged, today, confirmed))
         elif unchanged:
             tell(in_unchanged_program(unchanged, today, confirmed))
         if captured.guess:
             tell("All of this is of a pattern that is a guess.")
-        end(advised, (winner, today), bench, tell)
+        end(advised, (winner, today), launched, tell)
+        launched.keep()  # after the answer, which is not to be lost where there is no room for them
     for lines in file_systems.advice(environment, arguments.output_dir):
         tell(lines)
     return 0
@@ -160,17 +160,6 @@ def choose(arguments, environment, captured):
     return choice
 
 
-def check_records(path):
-    """InputError unless records may be appended to the file: a new or empty one, or one of records."""
-    if path and pathlib.Path(path).exists():
-        with files.open_regular(path) as file:
-            line = file.readline()
-        try:
-            line and records.parse_line(line, path, 1)
-        except records.Unreadable as reason:
-            raise InputError(f"'{path}' is no file of records, to which --json could add: {reason}.") from None
-
-
 def _existing(folder):
     if not pathlib.Path(folder).is_dir():
         raise InputError(f"The folder '{folder}' of --output-dir does not exist.")
@@ -179,7 +168,7 @@ def _existing(folder):
 
 def pattern_words(text):
     """A file is a pattern or a decomposition; anything else is words of slabmark-bench."""
-    if pathlib.Path(text).is_file():
+    if os.path.isfile(text):  # which may be longer than any name of a file
         return ["captured", "--pattern", text] if is_pattern_file(text) else ["decomp", "--map", text]
     try:
         words = shlex.split(text)
@@ -193,23 +182,15 @@ def pattern_words(text):
 
 
 def is_pattern_file(text):
-    return pathlib.Path(text).is_file() and making.is_pattern(text)
+    return os.path.isfile(text) and making.is_pattern(text)
 
 
-class Bench:
-    """Launches of slabmark-bench, and their records."""
+class Bench(bench.Bench):
+    """Launches of candidates."""
 
     def __init__(self, arguments, scratch):
-        self.arguments, self.scratch = arguments, pathlib.Path(scratch)
-        self.template = launch.check(arguments.launch)
-        self.words = pattern_words(arguments.pattern)
-        self.started = time.monotonic()
-        self.lines = []  # of records
+        super().__init__(arguments, pattern_words(arguments.pattern), scratch)
         self.records = {}  # by candidate
-
-    def left(self):
-        """Seconds of the time that was given."""
-        return self.arguments.time - (time.monotonic() - self.started)
 
     def check(self):
         """InputError if the pattern, the launcher or the folder is no good: what moves nothing runs with it."""
@@ -222,13 +203,13 @@ class Bench:
         more than this share of the time that is left is too slow to be advised."""
         limit = max(LEAST_SECONDS, self.arguments.time * LEAST_SHARE, self.left() * share_of_time)
         lines = self._launch(candidate, trials, bound, limit)
-        if isinstance(lines, str):
-            return lines
+        record = lines if isinstance(lines, str) else bench.record_of(lines)
+        if isinstance(record, str):
+            return record
         if candidate.variables:  # what tells these records from others of the method
             lines = [_with_environment(line, candidate.variables) for line in lines]
+            record = bench.record_of(lines)
         self.lines += lines
-        found = [records.parse_line(line, "records.jsonl", number) for number, line in enumerate(lines, start=1)]
-        record = next(record for record in found if not record.is_bound)
         if record.unsupported:
             return record.unsupported
         self.records.setdefault(candidate, []).append(record)
@@ -236,25 +217,9 @@ class Bench:
 
     def _launch(self, candidate, trials, bound, limit):
         """Lines of records, or why there are none."""
-        file = self.scratch / "records.jsonl"
-        file.unlink(missing_ok=True)
-        command = [
-            programs.find("slabmark-bench"),
-            *self.words,
-            *candidate.flags,
-            *("--trials", str(trials), "--quiet", "--overwrite", "--output-dir", str(self.scratch), "--json", str(file)),
-            *([] if bound else ["--no-bound"]),
-            *(["--read"] if self.arguments.read else []),
-            *(["--sync"] if self.arguments.sync else []),
-        ]
-        environment = candidate.variables
-        command = launch.fill(self.template, command, self.arguments.ranks, environment=environment)
-        status, output, errors = programs.run(command, limit, environment)
-        if status is None:
-            return f"It took more than {units.duration(limit)}."
-        if status or not file.exists():
-            return programs.reason_in(output + errors)
-        return file.read_bytes().splitlines(keepends=True)
+        flags = [*candidate.flags, *([] if bound else ["--no-bound"])]
+        flags += [*(["--read"] if self.arguments.read else []), *(["--sync"] if self.arguments.sync else [])]
+        return self.launch(flags, trials, limit, variables=candidate.variables)
 
     def cell(self, candidate):
         return cells.workloads(self.records[candidate])[0].cells[0] if candidate in self.records else None
@@ -327,7 +292,7 @@ def report(winner, today, confirmed, bench, tell):
     else:
         ratio = statistics.ratio(confirmed.medians[today], confirmed.medians[winner])
         tell(conclusion(winner, today, ratio))
-        if ratio.low > 1:
+        if is_longer(ratio):
             return today
     cell = bench.cell(winner)
     if cell and cell.share is not None:
@@ -351,13 +316,13 @@ def in_captured_program(captured, unchanged, today, confirmed):
     nothing = "Nothing was found that would make the captured program faster without a change of it"
     if unchanged is None:
         return f"{nothing}."
-    if not confirmed.medians[today] or not confirmed.medians[unchanged]:
+    if unchanged in confirmed.failed or not confirmed.medians[today] or not confirmed.medians[unchanged]:
         why = confirmed.failed.get(unchanged) or confirmed.failed.get(today) or "the time was over."
         return f"{unchanged.label}, which leaves the captured program as it is, could not be confirmed: {why}"
     ratio = statistics.ratio(confirmed.medians[today], confirmed.medians[unchanged])
-    if ratio.low > 1:
+    if is_longer(ratio):
         return f"{nothing}: {unchanged.label} takes {evidence(ratio, today)}."
-    chance = "" if ratio.high < 1 else ", which may be chance"
+    chance = "" if is_shorter(ratio) else ", which may be chance"
     lines = textwrap.indent(ending.applied(unchanged, captured.command or ("./program",), captured.level), "  ")
     return (
         f"Without a change of the captured program, {unchanged.label} takes {evidence(ratio, today)}{chance}.\n\n"
@@ -376,17 +341,24 @@ def end(advised, compared, bench, tell):
         tell(f"\n{finding.code} ({candidate.label}): {finding.cause}\n    {finding.remedy}")
 
 
+def is_shorter(ratio):
+    """Beyond doubt; without an interval nothing is."""
+    return ratio.high is not None and ratio.high < 1
+
+
+def is_longer(ratio):
+    return ratio.low is not None and ratio.low > 1
+
+
 def evidence(ratio, today):
-    return (
-        f"{ratio.median:.3g} times the seconds of {today.label} (95 % interval {ratio.low:.3g} to {ratio.high:.3g}, "
-        f"{ratio.base}+{ratio.new} launches)"
-    )
+    interval = "too few for an interval" if ratio.low is None else f"95 % interval {ratio.low:.3g} to {ratio.high:.3g}"
+    return f"{ratio.median:.3g} times the seconds of {today.label} ({interval}, {ratio.base}+{ratio.new} launches)"
 
 
 def conclusion(winner, today, ratio):
     found = evidence(ratio, today)
-    if ratio.high < 1:
+    if is_shorter(ratio):
         return f"Use {winner.label}: it takes {found}."
-    if ratio.low > 1:
+    if is_longer(ratio):
         return f"Stay with {today.label}: what looked fastest, {winner.label}, takes {found}."
     return f"Either will do: {winner.label} takes {found}, which may be chance. More --time tells more."

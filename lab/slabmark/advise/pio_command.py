@@ -54,6 +54,8 @@ def main(arguments, console):
     files.open_regular(source).close()
     described, numbers = decomposition.chosen_maps(source, arguments.number)
     maps = [_read(source, number, described[number - 1]) for number in numbers]
+    if arguments.root >= (fewest := min(made.ranks for made in maps)):
+        raise InputError(f"'--root {arguments.root}' is no rank of the map, which has {fewest}, counted from 0.")
     size, largest = SIZES[arguments.type], max(maps, key=lambda made: made.elements)
     nodes = -(-largest.ranks // (arguments.ranks_per_node or largest.ranks))
     for made in maps:

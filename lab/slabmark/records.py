@@ -188,7 +188,7 @@ def entries(paths, tell_apart=False):
                         try:
                             yield parse_line(line, str(file), number, source)
                         except Unreadable as reason:
-                            yield f"{file}, line {number}: skipped, because {reason}"
+                            yield f"{printable(file)}, line {number}: skipped, because {reason}"
 
 
 def record_files(path):

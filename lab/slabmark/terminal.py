@@ -7,5 +7,6 @@ from slabmark.errors import printable
 
 class Terminal(Console):
     def say(self, text=""):
-        """Text as it is: no colours of rich's own, no lines broken that a user may want to copy."""
+        """Text as it is: no colours of rich's own, no lines broken that a user may want to copy. Its own line breaks stay:
+        those of a name are made printable by who puts it in, or quoted where it is in a line to type."""
         self.print(printable(text, keep="\n"), highlight=False, markup=False, soft_wrap=True)

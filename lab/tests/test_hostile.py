@@ -118,7 +118,8 @@ def toml(value):
 
 def test_no_study_ends_in_a_traceback(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("SLABMARK_BIN", str(tmp_path))
-    (tmp_path / "slabmark-bench").touch()
+    (tmp_path / "slabmark-bench").write_text("""#!/bin/sh\necho '{"methods":[{"name":"a","options":[{"name":"o"}]}]}'\n""")
+    (tmp_path / "slabmark-bench").chmod(0o755)
     generator = random.Random(SEED)
     good = {
         "study": {"name": "s", "launches": 3, "trials": 2, "output": ".", "results": "r", "timeout": 3, "bound": True},
@@ -193,6 +194,23 @@ def test_a_culprit_is_named_on_one_line_without_control_characters_and_not_at_le
     for command in ("report", "sweep", name):
         status, error = told(capsys, command, name)
         assert status == 2 and error.count("\n") == 1 and error.isascii() == ("é" not in name) and len(error) < 700
+
+
+def test_a_line_break_in_a_name_breaks_no_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = "x\nslabmark: error: y"
+    good = str(write_records(tmp_path / name, [record([1.0], started="2026-01-01T00:00:00Z"), {"odd": 1}]))
+    for words in (
+        ["report", good, "-o", f"{name}.html"],
+        ["track", "add", f"{name}.db", good],
+        ["track", "query", f"{name}.db", "--csv", f"{name}.csv"],
+        ["track", "copy", f"{name}.db", f"{name}.copy"],
+        ["track", "prune", f"{name}.db", "--before", "2026-01-01"],
+        ["track", "report", f"{name}.db", "-o", f"{name}.track.html"],
+    ):
+        assert command_line.main(words) == 0
+        out = capsys.readouterr().out
+        assert "x\\nslabmark" in out and not any(line.startswith("slabmark: error") for line in out.splitlines()), out
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,9 @@ method = ["pnetcdf-varn", "hdf5-union"]
 "hdf5.collective" = [true, "default"]
 """
 
+# A method that has no option beside one that works.
+LAME = STUDY.replace('"hdf5-union"', '"broken"').replace('"hdf5.collective" = [true, "default"]', "")
+
 # Stands for slabmark-bench: a record after a moment; what it is told to do wrong is in its method's name.
 FAKE = f"""#!{sys.executable}
 import json, os, sys, time, uuid
@@ -125,6 +128,9 @@ def test_every_round_has_each_cell_once_in_an_order_of_its_own(fake):
         (STUDY.replace("template =", "#"), "how ranks are started"),
         (STUDY.replace('method = ["pnetcdf-varn", "hdf5-union"]', ""), "lacks 'method'"),
         (STUDY.replace("[[pattern]]", "[nothing]"), "'nothing'"),
+        (STUDY.replace("hdf5.collective", "hdf5.colective"), 'Did you mean "hdf5.collective"'),
+        (STUDY.replace("pnetcdf-varn", "pnetcdf-vran"), 'Did you mean "pnetcdf-varn"'),
+        (STUDY.replace('name = "f"', "name = 1"), "'name' of [pattern] number 1"),
         ("[study", "not TOML"),
     ],
 )
@@ -200,7 +206,7 @@ def test_what_others_left_unterminated_stays(fake):
 
 
 def test_retry_forgets_the_failures_of_this_study_only(fake):
-    path = write_study(fake, STUDY.replace('"hdf5-union"', '"broken"').replace("[1, 2]", "[1]"))
+    path = write_study(fake, LAME.replace("[1, 2]", "[1]"))
     assert sweep(path) == 1
     file = fake / "s-results" / "failures.jsonl"
     foreign = file.read_bytes().splitlines()[0].replace(b'"cell_id":"', b'"cell_id":"x') + b"\nmine\n"
@@ -266,6 +272,20 @@ def test_results_of_one_name_measure_in_folders_of_their_own_and_may_be_moved(fa
     assert [cell.id for cell in first.cells] == [cell.id for cell in second.cells]
 
 
+def test_what_is_printed_to_be_typed_is_quoted_and_the_programs_may_be_named_from_here(fake, capsys, monkeypatch):
+    monkeypatch.chdir(fake)
+    monkeypatch.setenv("SLABMARK_BIN", "bin")  # launches are started in the folder of the study
+    (fake / "elsewhere").mkdir()
+    text = LAME.replace("launches = 3", "launches = 1").replace("[1, 2]", "[1]")
+    path = write_study(fake / "elsewhere", text + "[axes.hints]\nh = \"a b\"\n")
+    assert sweep(path, "-r", str(fake / "a b")) == 1
+    line = capsys.readouterr().out.partition("Next: ")[2]
+    assert shlex.split(line) == ["slabmark", "report", str(fake / "a b"), "-o", "report.html"]
+    [failure] = records.read([fake / "a b"]).failures
+    assert failure.reason == "The disk of node7 is full." and "h=a b" in shlex.split(failure.command)
+    assert sweep(path, "--dry-run") == 0 and "'h=a b'" in capsys.readouterr().out
+
+
 def test_an_output_that_cannot_be_made_leaves_nothing(fake, capsys):
     (fake / "file").touch()
     assert sweep(write_study(fake, STUDY.replace("[launch]", 'output = "file"\n[launch]'))) == 2
@@ -305,7 +325,7 @@ def test_a_job_script_of_somebody_else_stays(fake, capsys):
 
 
 def test_a_failed_cell_is_kept_with_its_reason_and_stops_nothing(fake, capsys):
-    path = write_study(fake, STUDY.replace('"hdf5-union"', '"broken"'))
+    path = write_study(fake, LAME)
     assert sweep(path) == 1
     assert len(lines(fake)) == 4 * 3 * 2
     found = records.read([fake / "s-results"])
@@ -318,7 +338,7 @@ def test_a_failed_cell_is_kept_with_its_reason_and_stops_nothing(fake, capsys):
 
 def test_a_launch_that_hangs_is_ended_and_the_rest_goes_on(fake):
     text = (
-        STUDY.replace('"hdf5-union"', '"hanging"')
+        LAME.replace('"broken"', '"hanging"')
         .replace("launches = 3", "launches = 1\ntimeout = 3")
         .replace("[1, 2]", "[1]")
     )
@@ -413,9 +433,11 @@ def test_a_job_script_runs_under_a_real_slurm(fake, slurm):
         .replace("launches = 3", "launches = 1")
         .replace("ranks = [1, 2]", "ranks = 1")
     )
-    path = write_study(fake, text + '[job]\nqueue = "test"\ntime = "00:05:00"\n')
-    assert sweep(path, "--job", "slurm") == 0
-    done = slurm("sbatch", "--wait", fake / "s-results" / "job.sh")
-    assert done.returncode == 0, done.stderr + (fake / "s-results" / "job.log").read_text()
-    assert sweep(path, "--collect") == 0
-    assert len(lines(fake)) == 6 * 2
+    text = text.replace('name = "s"', 'name = "my study"')
+    path, results = write_study(fake, text + '[job]\nqueue = "test"\ntime = "00:05:00"\n'), fake / "a 'b # c"
+    assert sweep(path, "--job", "slurm", "-r", str(results)) == 0
+    done = slurm("sbatch", "--wait", results / "job.sh")
+    assert done.returncode == 0, done.stderr
+    assert (results / "job.log").exists(), "the directives were understood"
+    assert sweep(path, "--collect", "-r", str(results)) == 0
+    assert len((results / "records.jsonl").read_text().splitlines()) == 6 * 2

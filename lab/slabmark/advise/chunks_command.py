@@ -13,7 +13,7 @@ from rich.table import Table
 
 from slabmark import units
 from slabmark.advise import bench, chunks
-from slabmark.errors import InputError, LabError
+from slabmark.errors import InputError, LabError, printable
 
 TRIALS = 3
 MIX = {"write": 1.0, "series": 10.0, "level": 10.0, "field": 1.0}
@@ -131,7 +131,7 @@ def main(arguments, words, console):
         names = [name for name in chunks.FILTERS if "zstd" not in name or os.environ.get("HDF5_PLUGIN_PATH")]
         candidates = chunks.layouts(extent, names)
         console.say(
-            f"Trying {units.counted(len(candidates), 'layout')} of '{name}' ({' x '.join(map(str, extent))}, time first) for "
+            f"Trying {units.counted(len(candidates), 'layout')} of '{printable(name)}' ({' x '.join(map(str, extent))}, time first) for "
             f"{units.duration(arguments.time)}: written on {units.counted(arguments.ranks, 'rank')}, read by one from cold pages."
         )
         costs, failed, untried = {}, {}, []

@@ -13,7 +13,7 @@ import textwrap
 from slabmark import apply, cells, file_systems, findings, programs, statistics, units
 from slabmark.advise import bench, candidates, chunks_command, ending, halving, pio_command
 from slabmark.command_line import a_number, add_launch
-from slabmark.errors import InputError, LabError
+from slabmark.errors import InputError, LabError, printable
 from slabmark.pattern import making, reading
 
 SHARE_OF_SEARCH = 0.6  # of the time; the rest is for the confirmation
@@ -87,7 +87,7 @@ def main(arguments, console):
             f"{choice.today.label}."
         )
         if captured.guess:
-            tell(f"The pattern is a guess: {captured.guess}")
+            tell(f"The pattern is a guess: {printable(captured.guess)}")
         found = halving.search(
             choice.first,
             launched.seconds,

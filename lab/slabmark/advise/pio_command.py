@@ -10,7 +10,7 @@ from rich.text import Text
 from slabmark import decomposition, files, units
 from slabmark.advise import pio
 from slabmark.command_line import a_number
-from slabmark.errors import InputError
+from slabmark.errors import InputError, printable
 
 SIZES = {"float32": 4, "float64": 8, "int32": 4, "int64": 8}
 AGGREGATORS_OF_A_NODE = 4  # of the drop-in, at most
@@ -113,7 +113,7 @@ def recommended(rows, size, variables, tasks=None):
 def show(made, rows, nodes, size, variables, console):
     unowned = made.elements - len(made.offsets)
     console.say(
-        f"{made.name}: {' x '.join(map(str, made.dims))}, {units.counted(made.ranks, 'rank')}, "
+        f"{printable(made.name)}: {' x '.join(map(str, made.dims))}, {units.counted(made.ranks, 'rank')}, "
         f"{units.size(made.elements * size)} a variable" + (f", {unowned} elements that nobody owns" if unowned else "")
     )
     table = Table(box=box.SIMPLE_HEAD)
@@ -153,7 +153,7 @@ def advice(chosen, made, several, size, variables, per_node):
     each = int(chosen.length.max()) * size * variables
     why = "one a node" if per_node else f"the most that write {units.size(STRIPE)} at a time each, or the fewest that there are"
     lines = [
-        f"Recommended{f' (by {made.name}, the largest map)' if several else ''}: {chosen.rearranger.upper()} with "
+        f"Recommended{f' (by {printable(made.name)}, the largest map)' if several else ''}: {chosen.rearranger.upper()} with "
         f"{units.counted(place.tasks, 'I/O task')} ({why}): "
         f"{units.counted(chosen.calls * variables, 'call')} a write, {chosen.messages} messages, at most "
         f"{int(chosen.received.max())} to one task, which holds {units.size(each)}.",

@@ -54,7 +54,7 @@ Axis = Annotated[list[Value], Field(min_length=1), listed]
 
 
 class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class StudyTable(Table):

@@ -117,7 +117,7 @@ class TargetTable(Table):
     nodes: Positive | None = None
     limit: Annotated[float, Field(gt=0, le=100)] | None = None
     rate: Size | None = None
-    files: Annotated[float, Field(gt=0)] | None = None
+    files: Annotated[float, Field(gt=0, le=1e18)] | None = None
 
     @model_validator(mode="after")
     def _one(self):

@@ -404,6 +404,34 @@ TEST_P(RearrangeIoRanks, KeepApartWhatIsPutToTwoFilesInTurnAndLeaveOutWhatIsRefu
   });
 }
 
+TEST_P(RearrangeIoRanks, WriteTheLaterOfTwoCallsForOneArrayAndNoneWhereOneRanksIsRefused) {
+  with_io_ranks([&] {
+    const int file = open("a"), decomp = decomposition(cards);
+    define(file);
+    for (int flush = 0; flush < 6; ++flush) {
+      const bool refuses = flush == 3;
+      for (int call = 0; call < 3; ++call) {
+        auto data = values(cards, 1000.0 * flush + 100 * call);
+        const bool refused = refuses && call == 0 && rank == size - 1;
+        EXPECT_EQ(slabmark_set_frame(file, 0, flush), SLABMARK_OK);
+        EXPECT_EQ(slabmark_write_darray(file, 0, decomp, count(data) - (refused ? 1 : 0),
+                                        data.data(), nullptr),
+                  refused ? SLABMARK_ELENGTH : SLABMARK_OK);
+        data.assign(data.size(), -1);
+      }
+      EXPECT_EQ(slabmark_flush(file), refuses ? SLABMARK_ELENGTH : SLABMARK_OK)
+          << slabmark_message();
+    }
+    EXPECT_EQ(slabmark_close(file), SLABMARK_OK) << slabmark_message();
+    const auto all = contents("a");
+    for (std::size_t flush = 0; flush < 6; ++flush) {
+      if (flush == 3) continue;
+      expect_counted(all, flush * elements, 1000.0 * static_cast<double>(flush) + 200);
+    }
+    EXPECT_EQ(all[3 * elements + 5], 0);
+  });
+}
+
 TEST_P(RearrangeIoRanks, FillWhatNobodyHasWhileTheProgramGoesOn) {
   with_io_ranks([&] {
     std::vector<std::int64_t> low;

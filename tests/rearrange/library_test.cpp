@@ -19,6 +19,7 @@
 namespace slabmark {
 namespace {
 
+using testing::AnyOf;
 using testing::Each;
 using testing::HasSubstr;
 
@@ -309,6 +310,48 @@ TEST_F(RearrangeLibrary, ACallRefusedOnOneRankIsACodeOnAllAtTheFlushAndNothingIs
             SLABMARK_OK);
   EXPECT_EQ(slabmark_close(file), SLABMARK_OK);
   expect_counted(contents("a"), 0, 0);
+}
+
+TEST_F(RearrangeLibrary, ACallRefusedOnOneRankIsToldBeforeItsArrayIsWrittenAgain) {
+  const int decomp = decomposition(cards);
+  const int file = open("a", SLABMARK_CREATE);
+  const int variable = define(file);
+  const auto buffer = values(cards, 0);
+  const bool mine = rank == size - 1;
+  const auto put = [&](bool refused) {
+    return slabmark_write_darray(file, variable, decomp, count(buffer) - (refused ? 1 : 0),
+                                 buffer.data(), nullptr);
+  };
+  EXPECT_EQ(put(mine), mine ? SLABMARK_ELENGTH : SLABMARK_OK);
+  EXPECT_EQ(put(false), SLABMARK_OK);
+  EXPECT_EQ(put(false), SLABMARK_OK);
+  EXPECT_EQ(slabmark_flush(file), SLABMARK_ELENGTH);
+  EXPECT_EQ(put(false), SLABMARK_OK);
+  EXPECT_EQ(slabmark_close(file), SLABMARK_OK) << slabmark_message();
+  expect_counted(contents("a"), 0, 0);
+}
+
+TEST_F(RearrangeLibrary, RanksFlushTogetherForWhatIsHeldAlsoWhereOnesCallsAreRefused) {
+  ASSERT_EQ(slabmark_set_option(system, "held", "10000"), SLABMARK_OK);
+  const int decomp = decomposition(cards);
+  const int file = open("a", SLABMARK_CREATE);
+  const int variable = define(file, 0, elements * 8);
+  const auto buffer = values(cards, 0);
+  const bool mine = rank == size - 1;
+  bool told = false;
+  for (int record = 0; record < 16 * size; ++record) {
+    EXPECT_EQ(slabmark_set_frame(file, variable, record), SLABMARK_OK);
+    const bool refused = mine && record == 0;
+    const int code = slabmark_write_darray(file, variable, refused ? 777 : decomp, count(buffer),
+                                           buffer.data(), nullptr);
+    told |= code == SLABMARK_EHANDLE && !refused;
+    if (!refused) {
+      EXPECT_THAT(code, AnyOf(SLABMARK_OK, SLABMARK_EHANDLE));
+    }
+  }
+  EXPECT_TRUE(told) << "by the call that flushed";
+  EXPECT_EQ(slabmark_close(file), SLABMARK_OK) << slabmark_message();
+  expect_counted(contents("a"), static_cast<std::size_t>((16 * size - 1) * elements), 0);
 }
 
 TEST_F(RearrangeLibrary, RanksThatMakeDifferentCallsAreTold) {

@@ -16,6 +16,12 @@ typedef struct slabmark_array {
   int has_records;
 } slabmark_array;
 
+/* One that is about to be written: its place in its record, and its value, of the array's type. */
+typedef struct slabmark_element {
+  int64_t index;
+  const void* value;
+} slabmark_element;
+
 /* Functions return a code, by slabmark_fail() where they fail. Those that are not needed may be
  * null. */
 typedef struct slabmark_format {
@@ -26,11 +32,17 @@ typedef struct slabmark_format {
 
   /* Not collective. */
   int (*inq_varid)(void* context, const char* name, int* variable);
+  /* Asked for each call, and again when it is moved. */
   int (*inq_array)(void* context, int variable, int64_t frame, int writing, slabmark_array* array);
-  /* Collective. Records up to `records` are about to be written. */
-  int (*grow)(void* context, int64_t records);
-  /* Collective. Data have been written; `durable`: the disk is to store what this writes. */
-  int (*sync)(void* context, int durable);
+  /* How many records there are, as far as this rank knows. Needed with grow(). */
+  int64_t (*inq_records)(void* context);
+  /* Collective. A rank knows of less than `records`, the last of which is about to be written, of
+   * `variable` at least: `rank` has an element of that, the others null. */
+  int (*grow)(void* context, int64_t records, int variable, int rank,
+              const slabmark_element* element);
+  /* Collective. So many records have been written, as far as is known on the lowest rank;
+   * `durable`: the disk is to store what this writes. */
+  int (*sync)(void* context, int64_t records, int durable);
   /* Collective. The data are written and the file is closed here. Frees the context. */
   int (*close)(void* context);
 } slabmark_format;

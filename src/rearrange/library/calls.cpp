@@ -155,6 +155,7 @@ int init_decomp(int system, slabmark_type type, int dimensions, const int64_t* e
     auto made = std::make_shared<Decomposition>(
         of->comm(), of->next_number(), type,
         std::span(extents, static_cast<std::size_t>(dimensions)), runs);
+    of->has_buffers_of(made->most_bytes());
     *decomp = new_handle(DecompositionOf{of, std::move(made)});
   });
 }
@@ -179,13 +180,18 @@ int move(Verb verb, int file, int variable, int decomp, std::int64_t count, void
          const void* fill, std::optional<slabmark_type> type) {
   return guarded([&] {
     OpenFile& its = file_of(file);
+    const bool copies = verb == Verb::write;
     const auto failure = caught([&] {
-      const auto& decomposition = object<DecompositionOf>(decomp, "decomposition").decomposition;
-      if (type) check_type(*decomposition, *type);
-      its.post({verb == Verb::write || verb == Verb::iput, verb == Verb::write, variable,
-                decomposition, count, static_cast<std::byte*>(data), fill});
+      const DecompositionOf& named = object<DecompositionOf>(decomp, "decomposition");
+      if (named.system.get() != &its.system()) {
+        throw Failure(SLABMARK_EARGUMENT, "The decomposition is of another system than the file.");
+      }
+      if (type) check_type(*named.decomposition, *type);
+      its.post({copies || verb == Verb::iput, copies, variable, named.decomposition, count,
+                static_cast<std::byte*>(data), fill});
     });
-    if (failure) its.refuse(failure);
+    if (failure) its.refuse(failure, copies);
+    if (copies) its.bound_copies();
     if (verb == Verb::read) its.flush();  // told to all ranks there
     if (failure) std::rethrow_exception(failure);
   });

@@ -185,7 +185,32 @@ void FileData::hand_over(const Moved& moved, const std::vector<std::uint64_t>& p
   add_parts(words, moved);
   words.insert(words.end(), positions.begin(), positions.end());
   system_.order(words);
+  handed_over(moved.records);
+}
+
+void FileData::handed_over(std::int64_t records) {
+  if (system_.comm().is_root()) unanswered_.push_back(records);
   system_.handed_over();
+}
+
+void FileData::answered(const std::exception_ptr& failure) {
+  const std::int64_t records = unanswered_.front();
+  unanswered_.pop_front();
+  if (failure) {
+    breaks(failure);
+  } else {
+    written(records);
+  }
+}
+
+std::int64_t FileData::records() {
+  const std::lock_guard lock(mutex_);
+  return records_;
+}
+
+void FileData::written(std::int64_t records) {
+  const std::lock_guard lock(mutex_);
+  records_ = std::max(records_, records);
 }
 
 void FileData::write_copies(const Words& words) {
@@ -248,8 +273,9 @@ void FileData::move_by(const Way& way, const Moved& moved) {
   const auto failure = transfer(*engine_, way, moved);
   if (!way.later) {
     agree(engine_->comm(), failure, SLABMARK_EIO);
+    written(moved.records);
   } else if (!system_.accesses_files()) {
-    system_.handed_over();
+    handed_over(moved.records);
     if (failure) breaks(failure);
   } else {
     answer(caught([&] { agree(system_.comm(), failure, SLABMARK_EIO); }));

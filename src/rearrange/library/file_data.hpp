@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -36,6 +37,7 @@ class FileData {
   struct Moved {
     std::vector<Part> parts;
     std::vector<std::int64_t> pieces, variables;
+    std::int64_t records = 0;  ///< that the file has when it is written, see records()
   };
   static std::string name_of(int variable);  ///< for messages
 
@@ -44,6 +46,12 @@ class FileData {
   /// Collective: has I/O ranks write what was copied for them: of each part the position there. See
   /// Handover and broken().
   void hand_over(const Moved& moved, const std::vector<std::uint64_t>& positions);
+  /// Of what is known to be in the file: of what I/O ranks write later, the root alone knows.
+  std::int64_t records();
+  void written(std::int64_t records);
+  /// What I/O ranks say of the oldest that they were to write later; null: it is in the file.
+  void answered(const std::exception_ptr& failure);
+
   void sync();   ///< collective
   void close();  ///< collective
 
@@ -63,6 +71,7 @@ class FileData {
   void open(const Opening& opening);
   void follow(const IoRanks::Words& words);
   void write_copies(const IoRanks::Words& words);
+  void handed_over(std::int64_t records);
   void answer(const std::exception_ptr& failure);
   Region region_of(const Moved& moved) const;
   Way way_of(const Engine& engine, const Comm& ranks, const Moved& moved, bool writing) const;
@@ -80,6 +89,8 @@ class FileData {
 
   std::mutex mutex_;
   std::exception_ptr broken_;
+  std::int64_t records_ = 0;
+  std::deque<std::int64_t> unanswered_;  ///< records of what I/O ranks write later; on the root
 };
 
 }  // namespace slabmark::rearrange

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,6 +30,8 @@ std::uint64_t bytes_of(const Decomposition& decomposition) {
   return decomposition.count() * size_of(decomposition.type());
 }
 
+constexpr std::int64_t no_offer = std::numeric_limits<std::int64_t>::min();
+
 /// See FileData::Moved.
 std::int64_t number_of_pieces(const Decomposition& decomposition, bool holes) {
   return 2 * decomposition.number() + (holes ? 1 : 0);
@@ -47,6 +51,7 @@ OpenFile::OpenFile(std::shared_ptr<System> system, const std::string& path, int 
     if (mode >= SLABMARK_READ && mode <= SLABMARK_CREATE) return;
     throw Failure(SLABMARK_EARGUMENT, fmt::format("{} is no mode to open a file in.", mode));
   });
+  may_copy_ = system_->held();
   data_ = std::make_unique<FileData>(*system_, number_,
                                      FileData::Opening{path, mode, hints, format.fresh_from,
                                                        format.padding, format.swaps_bytes != 0});
@@ -105,7 +110,7 @@ OpenFile::Request OpenFile::request_of(const Call& call) {
   }
   const Variable& variable = this->variable(call.variable);
   const std::int64_t frame = variable.frame;
-  const slabmark_array array = array_of(call.variable, frame, call.writes);
+  const slabmark_array array = array_of(call.variable, frame, call.writes || frame < put_records_);
   if (!are_alike(array.type, decomposition.type())) {
     throw Failure(
         SLABMARK_ETYPE,
@@ -120,6 +125,7 @@ OpenFile::Request OpenFile::request_of(const Call& call) {
   }
   Request request{
       call.writes,
+      0,
       call.variable,
       array.has_records ? frame : -1,
       call.decomposition,
@@ -167,32 +173,65 @@ void OpenFile::copy_apart(Request& request) {
 }
 
 void OpenFile::post(const Call& call) {
-  // All ranks count alike, also one whose call fails, so that they flush together.
+  Request request = request_of(call);
+  if (request.place.elements > 0) {
+    const std::tuple array(call.writes, call.variable, request.frame);
+    if (!in_round_.insert(array).second) {
+      ++round_;
+      in_round_ = {array};
+    }
+  }
+  request.round = round_;
+  if (call.copies) copy(request);
   if (call.copies) held_ += call.decomposition->most_bytes();
-  const auto failure = caught([&] {
-    Request request = request_of(call);
-    auto& pending = call.writes ? puts_ : gets_;
-    if (request.place.elements > 0 && pending.contains(request.place.offset)) flush();
-    if (call.copies) copy(request);
-    pending.insert(request.place.offset);
-    requests_.push_back(std::move(request));
-  });
-  if (failure) refuse(failure);  // before the flush
-  if (system_->held() > 0 && held_ > system_->held()) flush();
-  if (failure) std::rethrow_exception(failure);
+  if (call.writes) put_records_ = std::max(put_records_, request.frame + 1);
+  requests_.push_back(std::move(request));
 }
 
 // As if it had left a copy: ranks must choose alike.
-void OpenFile::refuse(const std::exception_ptr& failure) {
-  if (system_->handover()) system_->handover()->claim(number_);
+void OpenFile::refuse(const std::exception_ptr& failure, bool copies) {
+  if (copies && system_->handover()) system_->handover()->claim(number_);
   if (!refused_) refused_ = failure;
 }
 
-std::int64_t OpenFile::digest(Operation operation) const {
+// A rank whose call was refused does not know what the others have copied in it, nor do they know
+// of that. So each call is taken for the largest, which all count alike; when that reaches the
+// bound, ranks ask each other how much it really is.
+void OpenFile::bound_copies() {
+  const std::uint64_t most = system_->held(), next = system_->largest_buffer();
+  if (most == 0) return;
+  if (next <= may_copy_) {
+    may_copy_ -= next;
+    return;
+  }
+  std::int64_t held[] = {static_cast<std::int64_t>(held_)};
+  agree(system_->comm(), nullptr, SLABMARK_EARGUMENT, held);
+  const auto all = static_cast<std::uint64_t>(held[0]);
+  may_copy_ = most - std::min(all, most);
+  if (all > most) flush();
+}
+
+/// Finds where the arrays lie by now: what the program does in its file library may have moved
+/// them.
+void OpenFile::locate(Requests& requests) {
+  for (Request& request : requests) {
+    // That there is such a record, or will be, was asked in the call.
+    const slabmark_array array =
+        array_of(request.variable, std::max<std::int64_t>(request.frame, 0), true);
+    if (static_cast<std::uint64_t>(array.elements) != request.place.elements) {
+      throw Failure(SLABMARK_ELENGTH,
+                    fmt::format("Variable {} has {} elements, and had {} when it was named.",
+                                request.variable, array.elements, request.place.elements));
+    }
+    request.place.offset = static_cast<std::uint64_t>(array.offset);
+  }
+}
+
+std::int64_t OpenFile::digest(Operation operation, const Requests& requests) {
   Checksum digest;
   const auto add = [&](auto value) { digest.add(static_cast<std::uint64_t>(value)); };
   add(operation);
-  for (const Request& request : requests_) {
+  for (const Request& request : requests) {
     add(request.variable);
     add(request.frame);
     add(request.decomposition->number());
@@ -203,51 +242,100 @@ std::int64_t OpenFile::digest(Operation operation) const {
   return static_cast<std::int64_t>(digest.value() >> 1);  // ranks compare it by its negative, too
 }
 
+/// Those that write records, the last record first, and of that the last call, whose elements stay:
+/// the same on all ranks.
+std::vector<const OpenFile::Request*> OpenFile::growing(const Requests& requests) const {
+  std::vector<const Request*> growing;
+  if (!format_.grow) return growing;
+  for (auto request = requests.rbegin(); request != requests.rend(); ++request) {
+    if (request->writes && request->frame >= 0 && request->place.elements > 0) {
+      growing.push_back(&*request);
+    }
+  }
+  std::ranges::stable_sort(growing, std::ranges::greater(), &Request::frame);
+  return growing;
+}
+
+/// The first of them of which this rank has an element, as a number that is greater for an earlier
+/// one, and then for a lower rank; the root also has the holes, where they are filled and no rank
+/// has an element.
+std::int64_t OpenFile::offer(const std::vector<const Request*>& growing) const {
+  const std::int64_t voices = system_->comm().size() + 1;
+  for (std::size_t i = 0; i < growing.size(); ++i) {
+    const std::int64_t first = -static_cast<std::int64_t>(i) * voices;
+    if (!growing[i]->decomposition->pieces()->empty()) return first - system_->comm().rank();
+    if (growing[i]->has_fill && system_->comm().is_root()) return first - (voices - 1);
+  }
+  return no_offer;
+}
+
+OpenFile::Growth OpenFile::growth(const std::vector<const Request*>& growing,
+                                  std::int64_t offer) const {
+  if (offer == no_offer) return {};
+  const std::int64_t voices = system_->comm().size() + 1;
+  const Request& request = *growing[static_cast<std::size_t>(-offer / voices)];
+  const auto voice = static_cast<int>(-offer % voices);
+  const bool fills = voice == voices - 1;
+  Growth growth{request.frame + 1, request.variable, fills ? 0 : voice, std::nullopt};
+  if (system_->comm().rank() != growth.rank) return growth;
+  if (fills) {
+    growth.element = {0, request.fill.data()};
+  } else {
+    const Piece& piece = request.decomposition->pieces()->front();
+    growth.element = {static_cast<std::int64_t>(piece.file),
+                      request.data + piece.buffer * request.place.element_bytes};
+  }
+  return growth;
+}
+
 void OpenFile::flush_as(Operation operation) {
-  const std::int64_t all = digest(operation);
   Requests requests = std::exchange(requests_, {});
-  puts_.clear();
-  gets_.clear();
+  round_ = 0;
+  in_round_.clear();
+  put_records_ = 0;
   std::exception_ptr failure = std::exchange(refused_, nullptr);
   held_ = 0;
+  may_copy_ = system_->held();
   if (operation == Operation::flush) {
     system_->make_room();
   } else {
     system_->wait_for_background();
   }
-  std::int64_t end_record = 0;
-  bool reads = false;
-  for (const Request& request : requests) {
-    if (request.writes) end_record = std::max(end_record, request.frame + 1);
-    reads |= !request.writes;
-  }
+  const bool reads = !std::ranges::all_of(requests, &Request::writes);
   const bool later = system_->writes_in_background() && !reads && operation == Operation::flush;
   const bool by_thread = later && !system_->io_ranks();
   Handover* const handover = system_->handover();
   const Dropped dropped{handover, number_};
   if (!failure) failure = data_->broken();
+  if (!failure) failure = caught([&] { locate(requests); });
   if (!failure && by_thread) {
     failure = caught([&] {
       for (Request& request : requests) prepare_copy(request);
     });
   }
+  const std::int64_t all = digest(operation, requests);
+  const auto growing = this->growing(requests);
+  const std::int64_t records = format_.grow ? format_.inq_records(context_) : 0;
   const auto written = static_cast<std::int64_t>(handover ? handover->written() : 0);
-  std::int64_t common[] = {all, -all, end_record, -written};
+  std::int64_t common[] = {all, -all, offer(growing), -records, -written};
   agree(system_->comm(), failure, SLABMARK_EARGUMENT, common);
   if (common[0] != -common[1]) {
     throw Failure(SLABMARK_ERANKS,
                   "Ranks made different calls before this one, or another one than this; nothing "
                   "of them was moved.");
   }
-  if (handover) handover->know_written(static_cast<std::uint64_t>(-common[3]));
-  if (format_.grow && end_record > records_) {
-    const auto grow = [&] { check(format_.grow(context_, end_record)); };
+  if (handover) handover->know_written(static_cast<std::uint64_t>(-common[4]));
+  const Growth growth = this->growth(growing, common[2]);
+  if (growth.records > -common[3]) {
+    const auto grow = [&] {
+      check(format_.grow(context_, growth.records, growth.variable, growth.rank,
+                         growth.element ? &*growth.element : nullptr));
+    };
     if (later) {  // nobody waits for the others to hear of it
-      if (const auto failed = caught(grow)) refuse(failed);
+      if (const auto failed = caught(grow)) refuse(failed, false);
     } else {
       agreed(system_->comm(), SLABMARK_EARGUMENT, grow);
     }
-    records_ = end_record;
   }
   for (const Request& request : requests) {
     if (request.has_fill) request.decomposition->holes();
@@ -255,17 +343,27 @@ void OpenFile::flush_as(Operation operation) {
   if (by_thread) {
     // Behind the agreement, so that nobody waits for the others to copy.
     for (Request& request : requests) copy_apart(request);
-    move_by_thread(std::move(requests));
+    move_by_thread(std::move(requests), growth.records);
     return;
   }
   if (!later) system_->wait_for_background();
-  if (later && handover && hand_over(requests)) return;
-  move(requests, true, later);
-  move(requests, false);
+  if (later && handover && hand_over(requests, growth.records)) return;
+  move_rounds(requests, growth.records, later);
 }
 
-void OpenFile::move(const Requests& requests, bool writing, bool later) {
+void OpenFile::move_rounds(const Requests& requests, std::int64_t records, bool later) {
+  const int last = requests.empty() ? 0 : requests.back().round;
+  for (int round = 0; round <= last; ++round) {
+    if (later && round > 0) system_->make_room();
+    move(requests, round, true, round == last ? records : 0, later);
+    move(requests, round, false, 0, false);
+  }
+}
+
+void OpenFile::move(const Requests& requests, int round, bool writing, std::int64_t records,
+                    bool later) {
   FileData::Moved moved;
+  moved.records = records;
   const auto add = [&](const Request& request, const PiecesPtr& pieces, bool holes,
                        std::byte* buffer) {
     moved.parts.push_back({request.place, pieces, buffer, *request.name});
@@ -273,7 +371,9 @@ void OpenFile::move(const Requests& requests, bool writing, bool later) {
     moved.variables.push_back(request.variable);
   };
   for (const Request& request : requests) {
-    if (request.writes != writing || request.place.elements == 0) continue;
+    if (request.writes != writing || request.round != round || request.place.elements == 0) {
+      continue;
+    }
     add(request, request.decomposition->pieces(), false, request.data);
     if (request.has_fill) {
       add(request, request.decomposition->holes(), true,
@@ -283,16 +383,16 @@ void OpenFile::move(const Requests& requests, bool writing, bool later) {
   if (!moved.parts.empty()) data_->move(moved, writing, later);
 }
 
-void OpenFile::move_by_thread(Requests requests) {
+void OpenFile::move_by_thread(Requests requests, std::int64_t records) {
   std::uint64_t bytes = 0;
   for (const Request& request : requests) bytes += request.decomposition->most_bytes();
   const auto shared = std::make_shared<const Requests>(std::move(requests));
-  const auto work = [this, shared] {
+  const auto work = [this, shared, records] {
     if (data_->broken()) return;  // on all ranks, since what failed did so on all
     const auto failure = caught([&] {
       // Asleep until all have come that far, lest it take a core from the program.
       sleeping_barrier(data_->movers(), std::chrono::microseconds(200));
-      move(*shared, true);
+      move_rounds(*shared, records, false);
     });
     if (failure) data_->breaks(failure);
   };
@@ -317,11 +417,13 @@ bool OpenFile::widen_handover(std::uint64_t bytes, Requests& requests) {
 }
 
 // All ranks have agreed that they have the same requests, so they come to the same.
-bool OpenFile::hand_over(Requests& requests) {
+bool OpenFile::hand_over(Requests& requests, std::int64_t records) {
   Handover& handover = *system_->handover();
   if (!handover.claim(number_)) return false;
   std::erase_if(requests, [](const Request& request) { return request.place.elements == 0; });
   if (requests.empty()) return true;
+  // What is handed over is written at once.
+  if (requests.back().round > 0) return false;
   std::uint64_t bytes = 0;
   const auto count = [&](const Request& request, const PiecesPtr& pieces, bool holes,
                          std::uint64_t elements) {
@@ -346,6 +448,7 @@ bool OpenFile::hand_over(Requests& requests) {
   if (bytes == 0) return true;
   if (bytes > handover.bytes() && !widen_handover(bytes, requests)) return false;
   FileData::Moved moved;
+  moved.records = records;
   std::vector<std::uint64_t> positions;
   const auto add = [&](const Request& request, bool holes, std::uint64_t position) {
     moved.parts.push_back({request.place, nullptr, nullptr, *request.name});
@@ -367,25 +470,27 @@ bool OpenFile::hand_over(Requests& requests) {
   return true;
 }
 
-void OpenFile::sync() {
-  flush_as(Operation::sync);
-  data_->sync();
+void OpenFile::enter_records(bool durable) {
   agreed(system_->comm(), SLABMARK_EIO, [&] {
-    if (format_.sync) check(format_.sync(context_, 1));
+    if (format_.sync && writable_) check(format_.sync(context_, data_->records(), durable));
   });
 }
 
+void OpenFile::sync() {
+  flush_as(Operation::sync);
+  data_->sync();
+  enter_records(true);
+}
+
+// What was flushed before stays, whatever fails at last.
 void OpenFile::close() {
   const auto flushed = caught([&] { flush_as(Operation::close); });
-  const auto closed = caught([&] {
-    data_->close();
-    agreed(system_->comm(), SLABMARK_EIO, [&] {
-      if (format_.sync && writable_ && !flushed) check(format_.sync(context_, 0));
-    });
-  });
+  const auto closed = caught([&] { data_->close(); });
+  const auto entered = caught([&] { enter_records(false); });
   const int code = format_.close ? format_.close(std::exchange(context_, nullptr)) : SLABMARK_OK;
-  if (flushed) std::rethrow_exception(flushed);
-  if (closed) std::rethrow_exception(closed);
+  for (const auto& failure : {flushed, closed, entered}) {
+    if (failure) std::rethrow_exception(failure);
+  }
   check(code);
 }
 

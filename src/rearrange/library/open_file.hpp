@@ -5,10 +5,11 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "rearrange/api/rearrange_format.h"
@@ -45,11 +46,12 @@ class OpenFile {
     std::byte* data;
     const void* fill;
   };
-  /// Collective where all ranks flush: before an array that is pending already, so that the later
-  /// call wins, and where more than the system's held() is copied.
   void post(const Call& call);
   /// A call of this rank was refused, which the next flush tells all ranks.
-  void refuse(const std::exception_ptr& failure);
+  void refuse(const std::exception_ptr& failure, bool copies);
+  /// Collective, after each call that copies, also where it was refused: all ranks flush where one
+  /// has more than the system's held().
+  void bound_copies();
 
   // Collective.
   void flush() { flush_as(Operation::flush); }
@@ -63,9 +65,11 @@ class OpenFile {
     std::int64_t frame = 0;  ///< that the next calls mean
     std::string name;        ///< for messages
   };
-  /// What is to be moved.
+  /// What is to be moved. A flush has as many rounds as it takes to move no array twice in one: the
+  /// later call stays. No rank needs to know of the others' calls for that.
   struct Request {
     bool writes;
+    int round;
     int variable;
     std::int64_t frame;  ///< -1: the variable has no records
     std::shared_ptr<Decomposition> decomposition;
@@ -78,6 +82,13 @@ class OpenFile {
     const std::string* name;      ///< of the variable
   };
   using Requests = std::vector<Request>;
+  /// What the file has when all of it is written.
+  struct Growth {
+    std::int64_t records = 0;
+    int variable = 0;
+    int rank = 0;
+    std::optional<slabmark_element> element;  ///< of the last, on this rank
+  };
 
   Variable& variable(int number);
   slabmark_array array_of(int variable, std::int64_t frame, bool writes);
@@ -85,12 +96,18 @@ class OpenFile {
   void copy(Request& request);
   void prepare_copy(Request& request);
   void copy_apart(Request& request);
-  std::int64_t digest(Operation operation) const;
+  void locate(Requests& requests);
+  static std::int64_t digest(Operation operation, const Requests& requests);
+  std::vector<const Request*> growing(const Requests& requests) const;
+  std::int64_t offer(const std::vector<const Request*>& growing) const;
+  Growth growth(const std::vector<const Request*>& growing, std::int64_t offer) const;
   void flush_as(Operation operation);
-  void move(const Requests& requests, bool writing, bool later = false);
-  void move_by_thread(Requests requests);
+  void move_rounds(const Requests& requests, std::int64_t records, bool later);
+  void move(const Requests& requests, int round, bool writing, std::int64_t records, bool later);
+  void move_by_thread(Requests requests, std::int64_t records);
   bool widen_handover(std::uint64_t bytes, Requests& requests);
-  bool hand_over(Requests& requests);
+  bool hand_over(Requests& requests, std::int64_t records);
+  void enter_records(bool durable);
   void check(int code) const;
 
   std::shared_ptr<System> system_;
@@ -102,10 +119,12 @@ class OpenFile {
 
   std::unordered_map<int, Variable> variables_;
   Requests requests_;
-  std::unordered_set<std::uint64_t> puts_, gets_;  ///< offsets of their arrays
+  int round_ = 0;                                           ///< of the next calls
+  std::set<std::tuple<bool, int, std::int64_t>> in_round_;  ///< writes, variable, frame
+  std::int64_t put_records_ = 0;                            ///< in requests_
   std::exception_ptr refused_;  ///< the first call of this rank that failed since the last flush
-  std::uint64_t held_ = 0;      ///< bytes of copies, of the rank that has most in each
-  std::int64_t records_ = 0;    ///< that the format was told of
+  std::uint64_t held_ = 0;      ///< bytes of copies in requests_, of the rank that has most in each
+  std::uint64_t may_copy_ = 0;  ///< bytes before ranks must ask each other, the same on all
 };
 
 }  // namespace slabmark::rearrange

@@ -171,9 +171,11 @@ void System::make_room() {
 
 void System::take(const IoRanks::Answer& answer) {
   --handed_over_;
-  if (answer.code == SLABMARK_OK) return;
-  files_.at(answer.file)
-      ->breaks(std::make_exception_ptr(Failure(static_cast<int>(answer.code), answer.message)));
+  std::exception_ptr failure;
+  if (answer.code != SLABMARK_OK) {
+    failure = std::make_exception_ptr(Failure(static_cast<int>(answer.code), answer.message));
+  }
+  files_.at(answer.file)->answered(failure);
 }
 
 PiecesPtr System::no_pieces(std::int64_t number) {

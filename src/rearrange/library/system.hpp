@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -70,6 +71,10 @@ class System {
   /// A number for what all ranks make together.
   std::int64_t next_number() { return ++number_; }
 
+  /// Most bytes of a rank's buffer in any decomposition, the same on all ranks.
+  std::uint64_t largest_buffer() const { return largest_buffer_; }
+  void has_buffers_of(std::uint64_t bytes) { largest_buffer_ = std::max(largest_buffer_, bytes); }
+
   bool writes_in_background() const { return in_flight_ > 0; }
   /// Has `work`, which does not throw, done by the thread, one after another. Waits while more than
   /// in_flight of them, or more than held() bytes, would be under way.
@@ -104,6 +109,7 @@ class System {
   std::uint64_t in_flight_ = 0;
   bool options_agreed_ = false, options_shared_ = false;
   std::int64_t number_ = 0;
+  std::uint64_t largest_buffer_ = 0;
   std::vector<std::unique_ptr<Engine>> engines_;
   bool handover_prepared_ = false;
   std::unique_ptr<Handover> handover_;

@@ -12,7 +12,6 @@ enum { most_dims = 1024 };
 
 typedef struct variable {
   slabmark_array first; /* its first record, if it has records */
-  int is_text;
   char name[NC_MAX_NAME + 1];
 } variable;
 
@@ -22,14 +21,13 @@ typedef struct header {
   int64_t records;
   int format; /* as ncmpi_inq_format() says */
   int count;
-  int lowest; /* record variable that begins first; -1: none */
 } header;
 
 typedef struct context {
   header header;
-  variable* variables;
-  int64_t records; /* also those that the header does not know of yet */
-  int ncid;        /* -1: no rank has it open */
+  variable* variables; /* of a file that no rank has open; else PnetCDF is asked each time */
+  int64_t records;     /* also those that the header does not know of yet */
+  int ncid;            /* -1: no rank has it open */
   MPI_Comm comm;
   char* path;
 } context;
@@ -93,7 +91,6 @@ static int inquire_variable(int ncid, int number, int unlimited, variable* its) 
   if (!type_of(type, &its->first.type)) {
     return slabmark_fail(SLABMARK_EFORMAT, "Variable '%s' is of an unknown type.", its->name);
   }
-  its->is_text = type == NC_CHAR;
   its->first.offset = (int64_t)offset;
   its->first.elements = 1;
   its->first.has_records = dims > 0 && dim_ids[0] == unlimited;
@@ -106,43 +103,55 @@ static int inquire_variable(int ncid, int number, int unlimited, variable* its) 
   return SLABMARK_OK;
 }
 
-/* Asks PnetCDF for all. */
-static int inquire(int ncid, context* its) {
-  int unlimited = -1, dims = 0, attributes = 0;
+/* A call that is refused for its variable, if not before for the mode. */
+static int is_in_define_mode(int ncid) {
+  const MPI_Offset first = 0;
+  signed char value = 0;
+  return ncmpi_get_var1_schar(ncid, NC_GLOBAL, &first, &value) == NC_EINDEFINE;
+}
+
+static int inquire_header(int ncid, header* all, int* unlimited) {
+  int dims = 0, attributes = 0;
   MPI_Offset record_bytes = 0, records = 0;
-  header* const all = &its->header;
-  int error = ncmpi_inq(ncid, &dims, &all->count, &attributes, &unlimited);
+  if (is_in_define_mode(ncid)) {
+    return slabmark_fail(SLABMARK_EFORMAT,
+                         "Nobody knows where variables of a file in define mode lie; call "
+                         "ncmpi_enddef before.");
+  }
+  int error = ncmpi_inq(ncid, &dims, &all->count, &attributes, unlimited);
   if (error == NC_NOERR) error = ncmpi_inq_format(ncid, &all->format);
   if (error == NC_NOERR) error = ncmpi_inq_recsize(ncid, &record_bytes);
-  if (error == NC_NOERR && unlimited >= 0) error = ncmpi_inq_dimlen(ncid, unlimited, &records);
+  if (error == NC_NOERR && *unlimited >= 0) error = ncmpi_inq_dimlen(ncid, *unlimited, &records);
   if (error != NC_NOERR) return refused("ncmpi_inq", error);
-  if (all->format != NC_FORMAT_CLASSIC && all->format != NC_FORMAT_CDF2 &&
-      all->format != NC_FORMAT_CDF5) {
-    return slabmark_fail(SLABMARK_EFORMAT,
-                         "Only the classic formats of netCDF, CDF-1, 2 and 5, "
-                         "are written by a plan.");
-  }
   all->record_bytes = (int64_t)record_bytes;
   all->records = (int64_t)records;
-  all->lowest = -1;
-  its->variables = calloc((size_t)all->count + 1, sizeof *its->variables);
-  if (!its->variables) return slabmark_fail(SLABMARK_ENOMEM, "Memory is exhausted.");
-  for (int v = 0; v < all->count; ++v) {
-    const int code = inquire_variable(ncid, v, unlimited, &its->variables[v]);
-    if (code != SLABMARK_OK) return code;
-    const slabmark_array* const first = &its->variables[v].first;
-    if (first->has_records && first->elements > 0 &&
-        (all->lowest < 0 || first->offset < its->variables[all->lowest].first.offset)) {
-      all->lowest = v;
-    }
+  if (all->format == NC_FORMAT_CLASSIC || all->format == NC_FORMAT_CDF2 ||
+      all->format == NC_FORMAT_CDF5) {
+    return SLABMARK_OK;
   }
-  its->records = all->records;
-  return SLABMARK_OK;
+  return slabmark_fail(
+      SLABMARK_EFORMAT,
+      "Only the classic formats of netCDF, CDF-1, 2 and 5, are written by a plan.");
+}
+
+/* Asks PnetCDF for all. */
+static int inquire(int ncid, context* its) {
+  int unlimited = -1;
+  int code = inquire_header(ncid, &its->header, &unlimited);
+  if (code != SLABMARK_OK) return code;
+  its->variables = calloc((size_t)its->header.count + 1, sizeof *its->variables);
+  if (!its->variables) return slabmark_fail(SLABMARK_ENOMEM, "Memory is exhausted.");
+  for (int v = 0; code == SLABMARK_OK && v < its->header.count; ++v) {
+    code = inquire_variable(ncid, v, unlimited, &its->variables[v]);
+  }
+  its->records = its->header.records;
+  return code;
 }
 
 static int inq_varid(void* given, const char* name, int* number) {
   const context* const its = given;
-  for (int v = 0; v < its->header.count; ++v) {
+  if (its->ncid >= 0 && ncmpi_inq_varid(its->ncid, name, number) == NC_NOERR) return SLABMARK_OK;
+  for (int v = 0; its->variables && v < its->header.count; ++v) {
     if (strcmp(its->variables[v].name, name) != 0) continue;
     *number = v;
     return SLABMARK_OK;
@@ -150,25 +159,25 @@ static int inq_varid(void* given, const char* name, int* number) {
   return slabmark_fail(SLABMARK_EVARIABLE, "The file has no variable '%s'.", name);
 }
 
-/* What was written through PnetCDF since. */
-static void learn_records(context* its) {
-  int unlimited = -1;
-  MPI_Offset records = 0;
-  if (its->ncid < 0 || ncmpi_inq_unlimdim(its->ncid, &unlimited) != NC_NOERR || unlimited < 0 ||
-      ncmpi_inq_dimlen(its->ncid, unlimited, &records) != NC_NOERR) {
-    return;
-  }
-  if ((int64_t)records > its->records) its->records = (int64_t)records;
-}
-
+/* In a file that the program has open, its variables may have moved, and records, or variables,
+ * come since. */
 static int inq_array(void* given, int number, int64_t frame, int writing, slabmark_array* array) {
   context* const its = given;
-  if (number < 0 || number >= its->header.count) {
-    return slabmark_fail(SLABMARK_EVARIABLE, "The file has no variable %d.", number);
+  if (its->ncid < 0) {
+    if (number < 0 || number >= its->header.count) {
+      return slabmark_fail(SLABMARK_EVARIABLE, "The file has no variable %d.", number);
+    }
+    *array = its->variables[number].first;
+  } else {
+    int unlimited = -1;
+    variable found;
+    int code = inquire_header(its->ncid, &its->header, &unlimited);
+    if (code == SLABMARK_OK) code = inquire_variable(its->ncid, number, unlimited, &found);
+    if (code != SLABMARK_OK) return code;
+    its->records = its->header.records;
+    *array = found.first;
   }
-  *array = its->variables[number].first;
   if (!array->has_records) return SLABMARK_OK;
-  if (!writing && frame >= its->records) learn_records(its);
   if (!writing && frame >= its->records) {
     return slabmark_fail(SLABMARK_EFRAME, "The file has %lld records, so none of number %lld.",
                          (long long)its->records, (long long)frame);
@@ -177,35 +186,95 @@ static int inq_array(void* given, int number, int64_t frame, int writing, slabma
   return SLABMARK_OK;
 }
 
+static int64_t inq_records(void* given) {
+  const context* const its = given;
+  int unlimited = -1;
+  MPI_Offset records = 0;
+  if (its->ncid < 0) return its->records;
+  if (ncmpi_inq_unlimdim(its->ncid, &unlimited) == NC_NOERR && unlimited >= 0) {
+    ncmpi_inq_dimlen(its->ncid, unlimited, &records);
+  }
+  return (int64_t)records;
+}
+
+static MPI_Datatype type_in_memory(nc_type type) {
+  switch (type) {
+    case NC_BYTE:
+      return MPI_SIGNED_CHAR;
+    case NC_CHAR:
+      return MPI_CHAR;
+    case NC_UBYTE:
+      return MPI_UNSIGNED_CHAR;
+    case NC_SHORT:
+      return MPI_SHORT;
+    case NC_USHORT:
+      return MPI_UNSIGNED_SHORT;
+    case NC_INT:
+      return MPI_INT;
+    case NC_UINT:
+      return MPI_UNSIGNED;
+    case NC_INT64:
+      return MPI_LONG_LONG_INT;
+    case NC_UINT64:
+      return MPI_UNSIGNED_LONG_LONG;
+    case NC_FLOAT:
+      return MPI_FLOAT;
+    default:
+      return MPI_DOUBLE;
+  }
+}
+
 /* PnetCDF enters the number of records into the header, and into all that it knows, when one is
- * written: one element does, that of the lowest place. */
-static int grow(void* given, int64_t records) {
+ * written. One element does: one that the plan writes too, so that nobody's is changed, and it is
+ * all the same which of the two comes first. All ranks put it, for PnetCDF 1.15.0 does not count
+ * records with ranks that put nothing. */
+static int grow(void* given, int64_t records, int number, int rank,
+                const slabmark_element* element) {
   context* const its = given;
-  const int lowest = its->header.lowest;
-  learn_records(its);
-  if (records <= its->records) return SLABMARK_OK;
-  its->records = records;
-  if (its->ncid < 0 || lowest < 0) return SLABMARK_OK;
-  const MPI_Offset index[most_dims] = {(MPI_Offset)records - 1};
-  const int error =
-      its->variables[lowest].is_text
-          ? ncmpi_put_var1_text_all(its->ncid, lowest, index, "")
-          : ncmpi_put_var1_schar_all(its->ncid, lowest, index, (const signed char*)"");
-  /* The element must be in the file before it is written over. */
-  MPI_Barrier(its->comm);
-  return error == NC_NOERR ? SLABMARK_OK : refused("ncmpi_put_var1", error);
+  if (its->ncid < 0) {
+    if (records > its->records) its->records = records;
+    return SLABMARK_OK;
+  }
+  struct {
+    int64_t index;
+    unsigned char value[8];
+  } told = {0};
+  int dims = 0, bytes = 0, dim_ids[most_dims];
+  MPI_Offset start[most_dims] = {0}, count[most_dims] = {0};
+  nc_type type = NC_NAT;
+  int error = ncmpi_inq_vartype(its->ncid, number, &type);
+  if (error == NC_NOERR) error = ncmpi_inq_varndims(its->ncid, number, &dims);
+  if (error == NC_NOERR) error = ncmpi_inq_vardimid(its->ncid, number, dim_ids);
+  MPI_Type_size(type_in_memory(type), &bytes);
+  if (element) {
+    told.index = element->index;
+    memcpy(told.value, element->value, (size_t)bytes);
+  }
+  MPI_Bcast(&told, (int)sizeof told, MPI_BYTE, rank, its->comm);
+  for (int d = dims - 1; error == NC_NOERR && d > 0; --d) {
+    MPI_Offset length = 1;
+    error = ncmpi_inq_dimlen(its->ncid, dim_ids[d], &length);
+    start[d] = (MPI_Offset)told.index % length;
+    told.index /= (int64_t)length;
+  }
+  for (int d = 0; error == NC_NOERR && d < dims; ++d) count[d] = 1;
+  start[0] = (MPI_Offset)records - 1;
+  const int put =
+      ncmpi_put_vara_all(its->ncid, number, start, count, told.value, 1, type_in_memory(type));
+  if (error == NC_NOERR) error = put;
+  return error == NC_NOERR ? SLABMARK_OK : refused("ncmpi_put_vara_all", error);
 }
 
 /* Of a file that no rank has open: after the four bytes of its kind the header has the number of
  * records, big-endian, in 4 bytes, or in 8 in CDF-5. */
-static int enter_records(context* its, int durable) {
+static int enter_records(context* its, int64_t records, int durable) {
   const int bytes = its->header.format == NC_FORMAT_CDF5 ? 8 : 4;
   unsigned char number[8];
   MPI_File file = MPI_FILE_NULL;
   MPI_Status status;
   int written = 0;
   for (int b = 0; b < bytes; ++b) {
-    number[b] = (unsigned char)((uint64_t)its->records >> (8 * (bytes - 1 - b)));
+    number[b] = (unsigned char)((uint64_t)records >> (8 * (bytes - 1 - b)));
   }
   int error = MPI_File_open(MPI_COMM_SELF, its->path, MPI_MODE_RDWR, MPI_INFO_NULL, &file);
   if (error == MPI_SUCCESS) {
@@ -219,16 +288,16 @@ static int enter_records(context* its, int durable) {
     return slabmark_fail(SLABMARK_EIO, "The number of records could not be written to '%s'.",
                          its->path);
   }
-  its->header.records = its->records;
+  its->header.records = records;
   return SLABMARK_OK;
 }
 
-static int sync_file(void* given, int durable) {
+static int sync_file(void* given, int64_t records, int durable) {
   context* const its = given;
   int rank = 0;
   MPI_Comm_rank(its->comm, &rank);
-  if (its->ncid >= 0 || rank != 0 || its->records <= its->header.records) return SLABMARK_OK;
-  return enter_records(its, durable);
+  if (its->ncid >= 0 || rank != 0 || records <= its->header.records) return SLABMARK_OK;
+  return enter_records(its, records, durable);
 }
 
 static int close_file(void* given) {
@@ -245,12 +314,15 @@ static slabmark_format format_of(const context* its) {
   slabmark_format format;
   memset(&format, 0, sizeof format);
   format.swaps_bytes = *(const unsigned char*)&one == 1;
-  /* Variables begin at multiples of 4, but records of a single variable stand close together. */
-  format.padding = its->header.record_bytes % 4 == 0 ? 3 : 0;
+  /* Variables begin at multiples of 4, but records of a single variable stand close together; where
+   * PnetCDF has the file open, that one may come yet. */
+  const int may_come = its->ncid >= 0 && its->header.record_bytes == 0;
+  format.padding = its->header.record_bytes % 4 == 0 && !may_come ? 3 : 0;
   /* What the program writes through PnetCDF is not seen here. */
   format.fresh_from = its->ncid >= 0 ? INT64_MAX : -1;
   format.inq_varid = inq_varid;
   format.inq_array = inq_array;
+  format.inq_records = inq_records;
   format.grow = grow;
   format.sync = sync_file;
   format.close = close_file;
@@ -357,8 +429,9 @@ int slabmark_adopt_pnetcdf(int system, int ncid, int mode, MPI_Info info, int* f
              ncmpi_inq_path(ncid, NULL, path) != NC_NOERR || !(its = new_context(system, path))) {
     code = slabmark_fail(SLABMARK_ENOMEM, "Memory is exhausted.");
   } else {
+    int unlimited = -1;
     its->ncid = ncid;
-    code = inquire(ncid, its);
+    code = inquire_header(ncid, &its->header, &unlimited);
   }
   code = slabmark_agree(system, code);
   if (code == SLABMARK_OK) {

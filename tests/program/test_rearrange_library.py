@@ -45,7 +45,14 @@ def fortran_compiler():
 def examples(prefix, tmp_path_factory):
     folder = shutil.copytree(prefix / "share/slabmark/examples/rearrange", tmp_path_factory.mktemp("examples") / "rearrange")
     cmake, fortran = os.environ["SLABMARK_CMAKE"], fortran_compiler()
-    with_fortran = ["-DWITH_FORTRAN=ON", f"-DCMAKE_Fortran_COMPILER={fortran}"] if fortran else []
+    stack = ["-DCMAKE_Fortran_FLAGS=-fstack-arrays"] if "gfortran" in str(fortran) else []  # as -Ofast has it
+    with_fortran = ["-DWITH_FORTRAN=ON", f"-DCMAKE_Fortran_COMPILER={fortran}", *stack] if fortran else []
+    with (folder / "CMakeLists.txt").open("a") as lists:
+        lists.write(f"""
+            if(WITH_FORTRAN)
+              add_executable(cases_fortran {checkout}/tests/program/rearrange_cases.f90)
+              target_link_libraries(cases_fortran PRIVATE slabmark::rearrange_fortran MPI::MPI_Fortran)
+            endif()""")
     build([cmake, "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
            f"-DMPI_C_COMPILER={os.environ['SLABMARK_MPICC']}", *with_fortran])
     build([cmake, "--build", folder / "build"])
@@ -73,6 +80,14 @@ def test_the_examples_are_built_outside_and_write_what_pnetcdf_writes(run, examp
     if program == "example_fortran" and not fortran_compiler():
         pytest.skip("no compiler of Fortran here: install gfortran")
     check_example(run, examples / "build" / program, tmp_path / "a.nc", native, ranks, io_ranks)
+
+
+def test_fortran_is_told_what_cannot_be_on_all_ranks_and_needs_no_stack(run, examples, tmp_path):
+    if not fortran_compiler():
+        pytest.skip("no compiler of Fortran here: install gfortran")
+    done = run(examples / "build/cases_fortran", [tmp_path / "a"], ranks=2, launch=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(done.stdout.splitlines()) == [f"rank {rank}: -5 0 -3 -2 -2 -2 -2 0 and 0 wrong" for rank in range(2)]
 
 
 def test_pkg_config_knows_it(run, prefix, examples, native, tmp_path):

@@ -37,8 +37,8 @@ module slabmark_rearrange
   interface slabmark_read_darray
     procedure :: read_real32, read_real64, read_int32, read_int64
   end interface
-  !> As slabmark_write_darray, but data are not copied: a contiguous array that is a target (or
-  !> asynchronous) in the caller and stays as it is until slabmark_flush().
+  !> As slabmark_write_darray, but data are not copied: a target (or asynchronous) in the caller that
+  !> stays as it is until slabmark_flush(). A section that is not contiguous is refused.
   interface slabmark_iput_darray
     procedure :: iput_real32, iput_real64, iput_int32, iput_int64
   end interface
@@ -48,7 +48,7 @@ module slabmark_rearrange
   end interface
 
   !> The verbs of slabmark_fortran_move().
-  integer(c_int), parameter :: writes = 0, reads = 1, iputs = 2, igets = 3
+  integer(c_int), parameter :: writes = 0, reads = 1, iputs = 2, igets = 3, scattered = -1
 
   interface
     integer(c_int) function c_init(comm, system) bind(c, name="slabmark_fortran_init")
@@ -71,16 +71,17 @@ module slabmark_rearrange
       import :: c_int
       integer(c_int), value :: system
     end function
-    integer(c_int) function c_init_decomp_runs(system, kind, ndims, extents, runs, starts, lengths, &
-                                               decomp) bind(c, name="slabmark_init_decomp_runs")
+    integer(c_int) function c_init_decomp_runs(system, kind, ndims, extents, runs, starts, &
+                                               number_of_lengths, lengths, decomp) &
+        bind(c, name="slabmark_fortran_init_decomp_runs")
       import :: c_int, c_int64_t
       integer(c_int), value :: system, kind, ndims
-      integer(c_int64_t), value :: runs
+      integer(c_int64_t), value :: runs, number_of_lengths
       integer(c_int64_t), intent(in) :: extents(*), starts(*), lengths(*)
       integer(c_int), intent(out) :: decomp
     end function
     integer(c_int) function c_init_decomp(system, kind, ndims, extents, number, offsets, decomp) &
-        bind(c, name="slabmark_init_decomp")
+        bind(c, name="slabmark_fortran_init_decomp")
       import :: c_int, c_int64_t
       integer(c_int), value :: system, kind, ndims
       integer(c_int64_t), value :: number
@@ -180,7 +181,7 @@ contains
     integer(int64), intent(in) :: extents(:), offsets(:)
     integer, intent(out) :: decomp
     code = c_init_decomp(system, kind, size(extents), extents(size(extents):1:-1), &
-                         size(offsets, kind=int64), offsets - 1, decomp)
+                         size(offsets, kind=int64), offsets, decomp)
   end function
 
   !> The same as runs: where each begins, from 1 (0: nowhere), and its elements.
@@ -189,10 +190,9 @@ contains
     integer, intent(in) :: system, kind
     integer(int64), intent(in) :: extents(:), starts(:), lengths(:)
     integer, intent(out) :: decomp
-    code = slabmark_elength
-    if (size(starts) /= size(lengths)) return
     code = c_init_decomp_runs(system, kind, size(extents), extents(size(extents):1:-1), &
-                              size(starts, kind=int64), starts - 1, lengths, decomp)
+                              size(starts, kind=int64), starts, size(lengths, kind=int64), &
+                              lengths, decomp)
   end function
 
   integer function slabmark_free_decomp(decomp) result(code)
@@ -315,45 +315,49 @@ contains
 
   integer function iput_real32(file, variable, decomp, data, fill) result(code)
     integer, intent(in) :: file, variable, decomp
-    real(real32), intent(in), contiguous, target :: data(..)
+    real(real32), intent(in), target :: data(..)
     real(real32), intent(in), optional, target :: fill
     type(c_ptr) :: filler
     filler = c_null_ptr
     if (present(fill)) filler = c_loc(fill)
-    code = c_move(iputs, file, variable - 1, decomp, slabmark_float32, &
+    code = c_move(merge(iputs, scattered, is_contiguous(data) .or. size(data, kind=int64) < 2), &
+                  file, variable - 1, decomp, slabmark_float32, &
                   size(data, kind=c_int64_t), c_loc(data), filler)
   end function
 
   integer function iput_real64(file, variable, decomp, data, fill) result(code)
     integer, intent(in) :: file, variable, decomp
-    real(real64), intent(in), contiguous, target :: data(..)
+    real(real64), intent(in), target :: data(..)
     real(real64), intent(in), optional, target :: fill
     type(c_ptr) :: filler
     filler = c_null_ptr
     if (present(fill)) filler = c_loc(fill)
-    code = c_move(iputs, file, variable - 1, decomp, slabmark_float64, &
+    code = c_move(merge(iputs, scattered, is_contiguous(data) .or. size(data, kind=int64) < 2), &
+                  file, variable - 1, decomp, slabmark_float64, &
                   size(data, kind=c_int64_t), c_loc(data), filler)
   end function
 
   integer function iput_int32(file, variable, decomp, data, fill) result(code)
     integer, intent(in) :: file, variable, decomp
-    integer(int32), intent(in), contiguous, target :: data(..)
+    integer(int32), intent(in), target :: data(..)
     integer(int32), intent(in), optional, target :: fill
     type(c_ptr) :: filler
     filler = c_null_ptr
     if (present(fill)) filler = c_loc(fill)
-    code = c_move(iputs, file, variable - 1, decomp, slabmark_int32, &
+    code = c_move(merge(iputs, scattered, is_contiguous(data) .or. size(data, kind=int64) < 2), &
+                  file, variable - 1, decomp, slabmark_int32, &
                   size(data, kind=c_int64_t), c_loc(data), filler)
   end function
 
   integer function iput_int64(file, variable, decomp, data, fill) result(code)
     integer, intent(in) :: file, variable, decomp
-    integer(int64), intent(in), contiguous, target :: data(..)
+    integer(int64), intent(in), target :: data(..)
     integer(int64), intent(in), optional, target :: fill
     type(c_ptr) :: filler
     filler = c_null_ptr
     if (present(fill)) filler = c_loc(fill)
-    code = c_move(iputs, file, variable - 1, decomp, slabmark_int64, &
+    code = c_move(merge(iputs, scattered, is_contiguous(data) .or. size(data, kind=int64) < 2), &
+                  file, variable - 1, decomp, slabmark_int64, &
                   size(data, kind=c_int64_t), c_loc(data), filler)
   end function
 
@@ -387,29 +391,33 @@ contains
 
   integer function iget_real32(file, variable, decomp, data) result(code)
     integer, intent(in) :: file, variable, decomp
-    real(real32), intent(inout), contiguous, target :: data(..)
-    code = c_move(igets, file, variable - 1, decomp, slabmark_float32, &
+    real(real32), intent(inout), target :: data(..)
+    code = c_move(merge(igets, scattered, is_contiguous(data) .or. size(data, kind=int64) < 2), &
+                  file, variable - 1, decomp, slabmark_float32, &
                   size(data, kind=c_int64_t), c_loc(data), c_null_ptr)
   end function
 
   integer function iget_real64(file, variable, decomp, data) result(code)
     integer, intent(in) :: file, variable, decomp
-    real(real64), intent(inout), contiguous, target :: data(..)
-    code = c_move(igets, file, variable - 1, decomp, slabmark_float64, &
+    real(real64), intent(inout), target :: data(..)
+    code = c_move(merge(igets, scattered, is_contiguous(data) .or. size(data, kind=int64) < 2), &
+                  file, variable - 1, decomp, slabmark_float64, &
                   size(data, kind=c_int64_t), c_loc(data), c_null_ptr)
   end function
 
   integer function iget_int32(file, variable, decomp, data) result(code)
     integer, intent(in) :: file, variable, decomp
-    integer(int32), intent(inout), contiguous, target :: data(..)
-    code = c_move(igets, file, variable - 1, decomp, slabmark_int32, &
+    integer(int32), intent(inout), target :: data(..)
+    code = c_move(merge(igets, scattered, is_contiguous(data) .or. size(data, kind=int64) < 2), &
+                  file, variable - 1, decomp, slabmark_int32, &
                   size(data, kind=c_int64_t), c_loc(data), c_null_ptr)
   end function
 
   integer function iget_int64(file, variable, decomp, data) result(code)
     integer, intent(in) :: file, variable, decomp
-    integer(int64), intent(inout), contiguous, target :: data(..)
-    code = c_move(igets, file, variable - 1, decomp, slabmark_int64, &
+    integer(int64), intent(inout), target :: data(..)
+    code = c_move(merge(igets, scattered, is_contiguous(data) .or. size(data, kind=int64) < 2), &
+                  file, variable - 1, decomp, slabmark_int64, &
                   size(data, kind=c_int64_t), c_loc(data), c_null_ptr)
   end function
 

@@ -133,31 +133,24 @@ MPI_Comm comm_for_program(const Comm& comm, MPI_Comm like) {
   return own;
 }
 
-int init_decomp(int system, slabmark_type type, int dimensions, const int64_t* extents,
-                std::int64_t count,
-                const std::function<Decomposition::BufferRun(std::int64_t)>& run, bool has_runs,
-                int* decomp) {
-  return guarded([&] {
-    const auto of = system_of(system);
-    std::vector<Decomposition::BufferRun> runs;
-    const auto failure = caught([&] {
-      refuse_null(decomp, "The place for the decomposition");
-      if (dimensions < 0 || (dimensions > 0 && !extents)) {
-        throw Failure(SLABMARK_EARGUMENT, "An array has no negative number of extents.");
-      }
-      if (count < 0 || (count > 0 && !has_runs)) {
-        throw Failure(SLABMARK_EARGUMENT, "A decomposition has no negative number of elements.");
-      }
-      runs.reserve(static_cast<std::size_t>(count));
-      for (std::int64_t i = 0; i < count; ++i) runs.push_back(run(i));
-    });
-    agree(of->comm(), failure, SLABMARK_EARGUMENT);
-    auto made = std::make_shared<Decomposition>(
-        of->comm(), of->next_number(), type,
-        std::span(extents, static_cast<std::size_t>(dimensions)), runs);
-    of->has_buffers_of(made->most_bytes());
-    *decomp = new_handle(DecompositionOf{of, std::move(made)});
-  });
+std::vector<Decomposition::BufferRun> runs_of(const Named& named) {
+  if (named.count < 0 ||
+      (named.count > 0 && !(named.starts && (named.lengths || !named.are_runs)))) {
+    throw Failure(SLABMARK_EARGUMENT, "A decomposition has no negative number of elements.");
+  }
+  if (named.are_runs && named.count_of_lengths != named.count) {
+    throw Failure(SLABMARK_ELENGTH, fmt::format("There are {} runs, and lengths of {}.",
+                                                named.count, named.count_of_lengths));
+  }
+  constexpr std::int64_t outside = -2;
+  std::vector<Decomposition::BufferRun> runs;
+  runs.reserve(static_cast<std::size_t>(named.count));
+  for (std::int64_t i = 0; i < named.count; ++i) {
+    const std::int64_t start = named.starts[i];
+    const std::int64_t from_0 = start < 0 && named.first > 0 ? outside : start - named.first;
+    runs.push_back({from_0, named.are_runs ? named.lengths[i] : 1});
+  }
+  return runs;
 }
 
 mpiio::Hints hints_of(MPI_Info info) {
@@ -175,6 +168,37 @@ void check_type(const Decomposition& decomposition, slabmark_type type) {
 }
 
 }  // namespace
+
+int init_decomp(int system, slabmark_type type, int dimensions, const std::int64_t* extents,
+                const Named& named, int* decomp) {
+  return guarded([&] {
+    const auto of = system_of(system);
+    std::vector<Decomposition::BufferRun> runs;
+    agreed(of->comm(), SLABMARK_EARGUMENT, [&] {
+      refuse_null(decomp, "The place for the decomposition");
+      if (dimensions < 0 || (dimensions > 0 && !extents)) {
+        throw Failure(SLABMARK_EARGUMENT, "An array has no negative number of extents.");
+      }
+      runs = runs_of(named);
+    });
+    auto made = std::make_shared<Decomposition>(
+        of->comm(), of->next_number(), type,
+        std::span(extents, static_cast<std::size_t>(dimensions)), runs);
+    of->has_buffers_of(made->most_bytes());
+    *decomp = new_handle(DecompositionOf{of, std::move(made)});
+  });
+}
+
+int refuse_scattered(int file) {
+  return guarded([&] {
+    OpenFile& its = file_of(file);
+    const Failure failure(SLABMARK_EARGUMENT,
+                          "What is moved without a copy stands together in memory; give a whole "
+                          "array, or a section that is contiguous.");
+    its.refuse(std::make_exception_ptr(failure), false);
+    throw failure;
+  });
+}
 
 int move(Verb verb, int file, int variable, int decomp, std::int64_t count, void* data,
          const void* fill, std::optional<slabmark_type> type) {
@@ -293,23 +317,13 @@ int slabmark_finalize(int system) {
 
 int slabmark_init_decomp(int system, slabmark_type type, int ndims, const int64_t* extents,
                          int64_t count, const int64_t* offsets, int* decomp) {
-  return init_decomp(
-      system, type, ndims, extents, count,
-      [&](std::int64_t i) {
-        return Decomposition::BufferRun{offsets[i], 1};
-      },
-      offsets != nullptr, decomp);
+  return init_decomp(system, type, ndims, extents, {count, offsets, false, 0, nullptr, 0}, decomp);
 }
 
 int slabmark_init_decomp_runs(int system, slabmark_type type, int ndims, const int64_t* extents,
                               int64_t runs, const int64_t* starts, const int64_t* lengths,
                               int* decomp) {
-  return init_decomp(
-      system, type, ndims, extents, runs,
-      [&](std::int64_t i) {
-        return Decomposition::BufferRun{starts[i], lengths[i]};
-      },
-      starts != nullptr && lengths != nullptr, decomp);
+  return init_decomp(system, type, ndims, extents, {runs, starts, true, runs, lengths, 0}, decomp);
 }
 
 int slabmark_free_decomp(int decomp) {

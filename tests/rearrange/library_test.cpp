@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -354,6 +355,31 @@ TEST_F(RearrangeLibrary, RanksFlushTogetherForWhatIsHeldAlsoWhereOnesCallsAreRef
   expect_counted(contents("a"), static_cast<std::size_t>((16 * size - 1) * elements), 0);
 }
 
+TEST_F(RearrangeLibrary, OptionsThatAreRefusedStayAsTheyWere) {
+  if (rank == size - 1) {
+    EXPECT_EQ(slabmark_set_option(system, "window", "6G"), SLABMARK_EARGUMENT);
+  }
+  EXPECT_EQ(slabmark_close(open("a", SLABMARK_CREATE)), SLABMARK_OK) << "not the same on all ranks";
+}
+
+TEST_F(RearrangeLibrary, HintsThatMpiWouldNotTakeAreLeftOutAndThoseOfTheRootAreTaken) {
+  const auto open_with = [&](const char* name, const std::string& hint, const std::string& value) {
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Info_create(&info);
+    if (!value.empty()) MPI_Info_set(info, hint.c_str(), value.c_str());
+    int file = 0;
+    EXPECT_EQ(slabmark_open_raw(system, scratch.file(name).c_str(), SLABMARK_CREATE, info, &file),
+              SLABMARK_OK)
+        << slabmark_message();
+    MPI_Info_free(&info);
+    EXPECT_EQ(slabmark_close(file), SLABMARK_OK);
+  };
+  open_with("a", "cb_buffer_size", "2048");
+  open_with("b", "cb_nodes", rank == size - 1 ? "many" : "1");
+  open_with("c", "cb_nodes", rank == 0 ? "1" : "");
+  open_with("d", "cb_nodes", rank == size - 1 ? "1" : "");
+}
+
 TEST_F(RearrangeLibrary, RanksThatMakeDifferentCallsAreTold) {
   if (size == 1) GTEST_SKIP() << "one rank agrees with itself";
   const int decomp = decomposition(cards);
@@ -428,6 +454,16 @@ TEST_F(RearrangeLibrary, WhatCannotBeIsACodeWithASentence) {
   EXPECT_EQ(slabmark_flush(file), SLABMARK_EFRAME);
   EXPECT_EQ(slabmark_finalize(system), SLABMARK_EARGUMENT) << "a file is open";
   EXPECT_EQ(slabmark_set_option(system, "window", "2M"), SLABMARK_EARGUMENT) << "too late";
+  EXPECT_EQ(slabmark_set_frame(file, 5, 0), SLABMARK_EVARIABLE);
+  int other = 0;
+  EXPECT_EQ(slabmark_init(MPI_COMM_WORLD, &other), SLABMARK_OK);
+  std::swap(system, other);
+  const int of_other = decomposition(cards);
+  std::swap(system, other);
+  EXPECT_EQ(slabmark_set_frame(file, variable, 0), SLABMARK_OK);
+  EXPECT_EQ(put(file, variable, of_other), SLABMARK_EARGUMENT);
+  EXPECT_EQ(slabmark_finalize(other), SLABMARK_OK);
+  EXPECT_EQ(slabmark_flush(file), SLABMARK_EARGUMENT);
   EXPECT_EQ(slabmark_close(file), SLABMARK_OK);
   EXPECT_EQ(slabmark_close(file), SLABMARK_EHANDLE);
   EXPECT_THAT(slabmark_message(), HasSubstr("closed"));

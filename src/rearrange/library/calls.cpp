@@ -22,6 +22,7 @@
 #include "rearrange/library/open_file.hpp"
 #include "rearrange/library/raw_format.hpp"
 #include "rearrange/library/system.hpp"
+#include "storage/mpiio/info.hpp"
 
 namespace slabmark::rearrange {
 namespace {
@@ -85,18 +86,6 @@ void refuse_null(Pointer pointer, const char* what) {
   if (!pointer) throw Failure(SLABMARK_EARGUMENT, fmt::format("{} is a null pointer.", what));
 }
 
-/// A system of the ranks of `comm`, where it is one that can have such.
-std::shared_ptr<System> new_system(MPI_Comm comm, int io_ranks) {
-  int initialized = 0, between_groups = 0;
-  MPI_Initialized(&initialized);
-  if (!initialized || comm == MPI_COMM_NULL ||
-      MPI_Comm_test_inter(comm, &between_groups) != MPI_SUCCESS || between_groups) {
-    throw Failure(SLABMARK_EARGUMENT,
-                  "A system needs MPI, initialized, and a communicator of one group.");
-  }
-  return std::make_shared<System>(comm, io_ranks);
-}
-
 struct BelongsTo {
   const System* system;
   bool operator()(const std::shared_ptr<System>& its) const { return its.get() == system; }
@@ -112,14 +101,36 @@ void end(const System& system) {
   });
 }
 
-/// A program that ends MPI before its systems must not leave I/O ranks behind.
-void end_those_with_io_ranks() {
+/// A program that ends MPI before its systems must leave no I/O ranks behind, and no threads that
+/// still call MPI.
+void end_what_works_for_systems() {
   std::map<int, std::shared_ptr<System>> left;  // in the same order on all ranks
   for (const auto& [number, handle] : handles()) {
     const auto* const system = std::get_if<std::shared_ptr<System>>(&handle);
-    if (system && (*system)->io_ranks()) left.emplace(number, *system);
+    if (system) left.emplace(number, *system);
   }
-  for (const auto& [number, system] : left) end(*system);
+  for (const auto& [number, system] : left) {
+    if (system->io_ranks()) {
+      end(*system);
+    } else {
+      system->end_thread();
+    }
+  }
+}
+
+/// A system of the ranks of `comm`, where it is one that can have such.
+std::shared_ptr<System> new_system(MPI_Comm comm, int io_ranks) {
+  int initialized = 0, between_groups = 0;
+  MPI_Initialized(&initialized);
+  if (!initialized || comm == MPI_COMM_NULL ||
+      MPI_Comm_test_inter(comm, &between_groups) != MPI_SUCCESS || between_groups) {
+    throw Failure(SLABMARK_EARGUMENT,
+                  "A system needs MPI, initialized, and a communicator of one group.");
+  }
+  auto made = std::make_shared<System>(comm, io_ranks);
+  static bool is_registered = false;
+  if (!std::exchange(is_registered, true)) at_end_of_mpi(end_what_works_for_systems);
+  return made;
 }
 
 /// A communicator of the program's own, which treats errors as `like` does.
@@ -153,10 +164,13 @@ std::vector<Decomposition::BufferRun> runs_of(const Named& named) {
   return runs;
 }
 
+/// MPI-IO is free to leave out any hint, so those that it had better not see are left out.
 mpiio::Hints hints_of(MPI_Info info) {
-  if (info == MPI_INFO_NULL) return {};
-  const auto entries = mpiio::entries_of(info);
-  return {entries.begin(), entries.end()};
+  mpiio::Hints hints;
+  for (const auto& entry : mpiio::entries_of(info)) {
+    if (!caught([&] { mpiio::check_hints({entry}); })) hints.push_back(entry);
+  }
+  return hints;
 }
 
 void check_type(const Decomposition& decomposition, slabmark_type type) {
@@ -283,10 +297,6 @@ int slabmark_init_io(MPI_Comm comm, int io_ranks, MPI_Comm* program_comm, int* s
     } else {
       *program_comm = comm_for_program(made->comm(), comm);
       *system = new_handle(made);
-      static bool is_registered = false;
-      if (made->io_ranks() && !std::exchange(is_registered, true)) {
-        slabmark::at_end_of_mpi(end_those_with_io_ranks);
-      }
     }
   });
 }

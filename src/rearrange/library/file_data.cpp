@@ -34,11 +34,7 @@ FileData::Opening shared(const Comm& all, FileData::Opening opening) {
   share(opening.fresh_from);
   share(opening.padding);
   share(opening.swaps_bytes);
-  opening.hints.resize(all.broadcast(static_cast<std::uint64_t>(opening.hints.size())));
-  for (auto& [name, value] : opening.hints) {
-    name = all.broadcast(name);
-    value = all.broadcast(value);
-  }
+  opening.hints = FileData::of_root(all, opening.hints);
   return opening;
 }
 
@@ -87,6 +83,15 @@ struct FileData::Way {
   bool writing = false, later = false;
 };
 
+mpiio::Hints FileData::of_root(const Comm& ranks, mpiio::Hints hints) {
+  hints.resize(ranks.broadcast(static_cast<std::uint64_t>(hints.size())));
+  for (auto& [name, value] : hints) {
+    name = ranks.broadcast(name);
+    value = ranks.broadcast(value);
+  }
+  return hints;
+}
+
 std::string FileData::name_of(int variable) { return fmt::format("variable {}", variable); }
 
 FileData::FileData(System& system, std::int64_t number, const Opening& opening)
@@ -108,26 +113,29 @@ void FileData::open(const Opening& opening) {
     if (opening.mode != SLABMARK_CREATE || !mine || !system_.comm().is_root()) return;
     mpiio::File::create(MPI_COMM_SELF, opening.path, with_own_hints(opening.hints)).close();
   });
+  RearrangerSettings settings;
   agreed(all, SLABMARK_EARGUMENT, [&] {
-    if (!mine) return;
-    const auto access =
-        opening.mode == SLABMARK_READ ? DataFile::Access::read : DataFile::Access::write;
-    data_ = DataFile(system_.comm().get(), opening.path, access, opening.hints);
-    data_.end_is_zero();
-    data_.fresh_from(opening.fresh_from < 0 ? data_.size()
-                                            : static_cast<std::uint64_t>(opening.fresh_from));
+    if (mine) {
+      const auto access =
+          opening.mode == SLABMARK_READ ? DataFile::Access::read : DataFile::Access::write;
+      data_ = DataFile(system_.comm().get(), opening.path, access, opening.hints);
+      data_.end_is_zero();
+      data_.fresh_from(opening.fresh_from < 0 ? data_.size()
+                                              : static_cast<std::uint64_t>(opening.fresh_from));
+    }
+    const Choices choices(system_.options(), opening.hints, opening.path,
+                          mine ? data_.hints() : std::map<std::string, std::string>());
+    settings = choices.for_rearranger();
+    alignment_ = choices.alignment().value;
   });
   // All ranks must choose the same, also where the file system looks different to them.
-  const Choices choices(system_.options(), opening.hints, opening.path,
-                        mine ? data_.hints() : std::map<std::string, std::string>());
   const auto least = [&](std::uint64_t value) {
     return all.min(mine ? value : std::numeric_limits<std::uint64_t>::max());
   };
-  RearrangerSettings settings = choices.for_rearranger();
   settings.stripes = least(settings.stripes);
   settings.writers = least(settings.writers);
   settings.aggregators = least(settings.aggregators);
-  alignment_ = least(choices.alignment().value);
+  alignment_ = least(alignment_);
   if (const IoRanks* const io = system_.io_ranks()) {
     if (system_.prepare_handover() && system_.is_io_rank()) {
       RearrangerSettings own = settings;

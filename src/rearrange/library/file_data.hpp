@@ -39,7 +39,8 @@ class FileData {
     std::vector<std::int64_t> pieces, variables;
     std::int64_t records = 0;  ///< that the file has when it is written, see records()
   };
-  static std::string name_of(int variable);  ///< for messages
+  static std::string name_of(int variable);                            ///< for messages
+  static mpiio::Hints of_root(const Comm& ranks, mpiio::Hints hints);  ///< collective
 
   /// Collective. Returns when all is moved; with `later` when I/O ranks have it, see broken().
   void move(const Moved& moved, bool writing, bool later);

@@ -32,6 +32,15 @@ std::uint64_t bytes_of(const Decomposition& decomposition) {
 
 constexpr std::int64_t no_offer = std::numeric_limits<std::int64_t>::min();
 
+std::int64_t digest_of(const mpiio::Hints& hints) {
+  Checksum digest;
+  for (const auto& [name, value] : hints) {
+    digest.add(std::hash<std::string>()(name));
+    digest.add(std::hash<std::string>()(value));
+  }
+  return static_cast<std::int64_t>(digest.value() >> 1);
+}
+
 /// See FileData::Moved.
 std::int64_t number_of_pieces(const Decomposition& decomposition, bool holes) {
   return 2 * decomposition.number() + (holes ? 1 : 0);
@@ -47,13 +56,22 @@ OpenFile::OpenFile(std::shared_ptr<System> system, const std::string& path, int 
       writable_(mode != SLABMARK_READ),
       number_(system_->next_number()) {
   system_->agree_on_options();
-  agreed(system_->comm(), SLABMARK_EARGUMENT, [&] {
+  const auto failure = caught([&] {
     if (mode >= SLABMARK_READ && mode <= SLABMARK_CREATE) return;
     throw Failure(SLABMARK_EARGUMENT, fmt::format("{} is no mode to open a file in.", mode));
   });
+  const std::int64_t text = digest_of(hints);
+  std::int64_t common[] = {mode, -mode, text, -text};
+  agree(system_->comm(), failure, SLABMARK_EARGUMENT, common);
+  if (common[0] != -common[1]) {
+    throw Failure(SLABMARK_ERANKS, "Ranks open a file in different modes; name the same on all.");
+  }
+  // MPI-IO may wait for ranks that have no such hint.
+  const bool are_same = common[2] == -common[3];
+  const mpiio::Hints of_all = are_same ? hints : FileData::of_root(system_->comm(), hints);
   may_copy_ = system_->held();
   data_ = std::make_unique<FileData>(*system_, number_,
-                                     FileData::Opening{path, mode, hints, format.fresh_from,
+                                     FileData::Opening{path, mode, of_all, format.fresh_from,
                                                        format.padding, format.swaps_bytes != 0});
 }
 
@@ -77,6 +95,9 @@ void OpenFile::set_frame(int variable, std::int64_t frame) {
   if (frame < 0) {
     throw Failure(SLABMARK_EFRAME, fmt::format("There is no record {}; they count from 0.", frame));
   }
+  slabmark_array array{};
+  const int code = format_.inq_array(context_, variable, 0, 1, &array);
+  if (code == SLABMARK_EVARIABLE) check(code);
   this->variable(variable).frame = frame;
 }
 

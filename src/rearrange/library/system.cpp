@@ -46,6 +46,15 @@ System::System(MPI_Comm comm, int io_ranks) : all_(comm) {
 
 System::~System() = default;
 
+void System::refuse_without_threads(std::uint64_t in_flight) const {
+  int level = MPI_THREAD_MULTIPLE;
+  if (in_flight > 0 && !io_ranks_) MPI_Query_thread(&level);
+  if (level == MPI_THREAD_MULTIPLE) return;
+  throw Failure(SLABMARK_ETHREADS,
+                "A thread can write only where MPI_Init_thread was asked for, and gave, "
+                "MPI_THREAD_MULTIPLE; I/O ranks need no thread.");
+}
+
 void System::set_option(const std::string& name, const std::string& value) {
   if (options_agreed_) {
     throw Failure(SLABMARK_EARGUMENT, "Options are set before the first file is opened.");
@@ -55,8 +64,9 @@ void System::set_option(const std::string& name, const std::string& value) {
     if (name == "aggregators") {
       options_.aggregators = size_or_auto(value, what);
     } else if (name == "window") {
-      options_.window = size_or_auto(value, what);
-      if (options_.window > largest_window) throw InputError(what + " is at most 1G.");
+      const auto window = size_or_auto(value, what);
+      if (window > largest_window) throw InputError(what + " is at most 1G.");
+      options_.window = window;
     } else if (name == "align") {
       options_.align = size_or_auto(value, what);
     } else if (name == "writers") {
@@ -68,7 +78,9 @@ void System::set_option(const std::string& name, const std::string& value) {
     } else if (name == "held") {
       held_ = parse_size(value, what);
     } else if (name == "in_flight") {
-      in_flight_ = parse_size(value, what);
+      const std::uint64_t in_flight = parse_size(value, what);
+      refuse_without_threads(in_flight);
+      in_flight_ = in_flight;
     } else {
       throw InputError(fmt::format(
           "There is no option '{}', but aggregators, window, align, writers, holes, node_ranks, "
@@ -77,14 +89,6 @@ void System::set_option(const std::string& name, const std::string& value) {
     }
   } catch (const InputError& error) {
     throw Failure(SLABMARK_EARGUMENT, error.what());
-  }
-  int level = MPI_THREAD_MULTIPLE;
-  if (in_flight_ > 0 && !io_ranks_) MPI_Query_thread(&level);
-  if (level < MPI_THREAD_MULTIPLE) {
-    in_flight_ = 0;
-    throw Failure(SLABMARK_ETHREADS,
-                  "A thread can write only where MPI_Init_thread was asked for, and gave, "
-                  "MPI_THREAD_MULTIPLE; I/O ranks need no thread.");
   }
   set_options_.emplace_back(name, value);
 }

@@ -80,6 +80,8 @@ class System {
   /// in_flight of them, or more than held() bytes, would be under way.
   void submit(std::function<void()> work, std::uint64_t bytes);
   void wait_for_background();
+  /// After the work that it has.
+  void end_thread() { thread_.reset(); }
 
   /// A flush was handed over to the I/O ranks.
   void handed_over();
@@ -94,6 +96,7 @@ class System {
   PiecesPtr no_pieces(std::int64_t number);
 
  private:
+  void refuse_without_threads(std::uint64_t in_flight) const;
   void wait_for_oldest();
   void take(const IoRanks::Answer& answer);
 

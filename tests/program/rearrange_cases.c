@@ -77,33 +77,43 @@ static void write_records(int file, int t) {
   }
 }
 
+static int count_wrong(int record) {
+  int wrong = 0;
+  for (int i = 0; i < own * levels; ++i) wrong += t_data[i] != (float)(1000 * record + offsets[i]);
+  return wrong;
+}
+
 static int read_wrong(int file, int t) {
   int wrong = 0;
   for (int record = records - 1; record >= 0; --record) {
     must(slabmark_set_frame(file, t, record), "slabmark_set_frame");
     must(slabmark_read_darray(file, t, t_decomp, own * levels, t_data), "T");
-    for (int i = 0; i < own * levels; ++i)
-      wrong += t_data[i] != (float)(1000 * record + offsets[i]);
+    wrong += count_wrong(record);
   }
   return wrong;
 }
 
-/* By all ranks. */
-static int create_netcdf(const char* path) {
+/* In define mode. */
+static int define_netcdf(MPI_Comm comm, const char* path) {
   int ncid, time, lev, ncol, area, t;
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "nc_var_align_size", "1");
-  must_native(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, info, &ncid),
-              "create");
+  must_native(ncmpi_create(comm, path, NC_CLOBBER | NC_64BIT_DATA, info, &ncid), "create");
   ncmpi_def_dim(ncid, "time", NC_UNLIMITED, &time);
   ncmpi_def_dim(ncid, "lev", levels, &lev);
   ncmpi_def_dim(ncid, "ncol", columns, &ncol);
   ncmpi_def_var(ncid, "area", NC_DOUBLE, 1, (int[]){ncol}, &area);
   ncmpi_def_var(ncid, "T", NC_FLOAT, 3, (int[]){time, lev, ncol}, &t);
   ncmpi_put_att_text(ncid, t, "units", 1, "K");
-  must_native(ncmpi_enddef(ncid), "enddef");
   MPI_Info_free(&info);
+  return ncid;
+}
+
+/* By all ranks. */
+static int create_netcdf(const char* path) {
+  const int ncid = define_netcdf(MPI_COMM_WORLD, path);
+  must_native(ncmpi_enddef(ncid), "enddef");
   return ncid;
 }
 
@@ -157,14 +167,120 @@ static void adopt(const char* path) {
   printf("rank %d: %d records, %d wrong, beyond them %d\n", rank, (int)length, wrong, code);
 }
 
-/* `layout`: 'c' contiguous, 't' one chunk a step, 'z' with a filter, 'l' no space yet, 'b' the
- * other byte order. */
+/* What a record has for PnetCDF. */
+static int wrong_natively(int ncid, int variable, int record) {
+  static float all[levels * columns];
+  const MPI_Offset start[] = {record, 0, 0}, count[] = {1, levels, columns};
+  must_native(ncmpi_get_vara_float_all(ncid, variable, start, count, all), "get_vara");
+  for (int i = 0; i < own * levels; ++i) t_data[i] = all[offsets[i]];
+  return count_wrong(record);
+}
+
+/* Defined by one rank, which leaves it in define mode, under a path of the folder it is in. `how`:
+ * "take elsewhere" closes it in another folder, "take refused" with a call that is refused. */
+static void take(const char* how, char* path) {
+  int file = 0, area = -1, t = -1, ncid = -1;
+  char* const name = strrchr(path, '/') + 1;
+  name[-1] = 0;
+  must_native(chdir(path), "chdir");
+  if (rank == 0) ncid = define_netcdf(MPI_COMM_SELF, name);
+  init();
+  const int other = slabmark_take_pnetcdf(decomposed, "/dev/null", ncid, MPI_INFO_NULL, &file);
+  must(slabmark_take_pnetcdf(decomposed, name, ncid, MPI_INFO_NULL, &file), "take");
+  must(slabmark_inq_varid(file, "area", &area), "area");
+  must(slabmark_inq_varid(file, "T", &t), "T");
+  must(slabmark_write_darray(file, area, area_decomp, own, area_data, NULL), "area");
+  write_records(file, t);
+  if (strcmp(how, "take elsewhere") == 0) must_native(chdir("/"), "chdir");
+  if (strcmp(how, "take refused") == 0) {
+    must(slabmark_set_frame(file, t, records), "slabmark_set_frame");
+    slabmark_write_darray(file, t, t_decomp, own * levels - (rank == 0), t_data, NULL);
+  }
+  printf("rank %d: %d %d\n", rank, other, slabmark_close(file));
+}
+
+static void write_pending(int file, int variable, int record) {
+  make_record(record);
+  must(slabmark_set_frame(file, variable, record), "slabmark_set_frame");
+  must(slabmark_write_darray(file, variable, t_decomp, own * levels, t_data, NULL), "write");
+}
+
+/* Of a record that is there because holes are filled. */
+static int wrong_of_filled(int file, int ncid, int variable) {
+  static float all[levels * columns];
+  const int64_t extents[] = {levels, columns};
+  const MPI_Offset start[] = {4, 0, 0}, count[] = {1, levels, columns};
+  const float fill = 9.5F;
+  int none = 0, wrong = 0;
+  must(slabmark_init_decomp(decomposed, SLABMARK_FLOAT32, 2, extents, 0, NULL, &none),
+       "slabmark_init_decomp");
+  must(slabmark_set_frame(file, variable, start[0]), "slabmark_set_frame");
+  must(slabmark_write_darray(file, variable, none, 0, NULL, &fill), "write");
+  must(slabmark_flush(file), "slabmark_flush");
+  must_native(ncmpi_get_vara_float_all(ncid, variable, start, count, all), "get_vara");
+  for (int i = 0; i < levels * columns; ++i) wrong += all[i] != fill;
+  return wrong;
+}
+
+/* PnetCDF is in a mode in which it counts no records; then variables move, and one comes, while a
+ * record is pending; and then the file is open there once more, and knows of no record that is new.
+ */
+static void changed(const char* path) {
+  static const char text[8192];
+  int file = 0, again = 0, dims[3], u = -1, other = -1, wrong = 0;
+  const int ncid = create_netcdf(path), t = 1;
+  init();
+  must(slabmark_adopt_pnetcdf(decomposed, ncid, SLABMARK_WRITE, MPI_INFO_NULL, &file), "adopt");
+  ncmpi_begin_indep_data(ncid);
+  write_pending(file, t, 0);
+  const int independent = slabmark_flush(file);
+  ncmpi_end_indep_data(ncid);
+  write_pending(file, t, 0);
+  must(slabmark_flush(file), "slabmark_flush");
+  wrong += wrong_natively(ncid, t, 0);
+  write_pending(file, t, 1);
+  must_native(ncmpi_redef(ncid), "redef");
+  const int defining =
+      slabmark_adopt_pnetcdf(decomposed, ncid, SLABMARK_WRITE, MPI_INFO_NULL, &again);
+  ncmpi_inq_vardimid(ncid, t, dims);
+  ncmpi_def_var(ncid, "U", NC_FLOAT, 3, dims, &u);
+  ncmpi_put_att_text(ncid, NC_GLOBAL, "history", sizeof text, text);
+  must_native(ncmpi_enddef(ncid), "enddef");
+  write_pending(file, u, 1);
+  must(slabmark_flush(file), "slabmark_flush");
+  wrong += wrong_natively(ncid, t, 0) + wrong_natively(ncid, t, 1) + wrong_natively(ncid, u, 1);
+  /* A record that is pending can be read. */
+  write_pending(file, u, 2);
+  must(slabmark_read_darray(file, u, t_decomp, own * levels, t_data), "read");
+  wrong += count_wrong(2);
+  must(slabmark_close(file), "slabmark_close");
+  must_native(ncmpi_sync(ncid), "sync");
+
+  must_native(ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, MPI_INFO_NULL, &other), "open");
+  make_record(3);
+  put_natively(ncid, t, 3, 3, own * levels, t_data, MPI_FLOAT);
+  must_native(ncmpi_sync(ncid), "sync");
+  must(slabmark_adopt_pnetcdf(decomposed, other, SLABMARK_WRITE, MPI_INFO_NULL, &file), "adopt");
+  write_pending(file, u, 3);
+  must(slabmark_flush(file), "slabmark_flush");
+  wrong += wrong_of_filled(file, other, u);
+  must(slabmark_close(file), "slabmark_close");
+  must_native(ncmpi_close(other), "close");
+  wrong += wrong_natively(ncid, t, 3) + wrong_natively(ncid, u, 3);
+  must_native(ncmpi_close(ncid), "close");
+  printf("rank %d: %d %d, %d wrong\n", rank, independent, defining, wrong);
+}
+
+/* `layout`: 'c' contiguous, 't' one chunk a step, 'g' of a single step that more may follow, 'z'
+ * with a filter, 's' smaller chunks. */
 static void make_dataset(hid_t hdf5, const char* name, hid_t type, char layout) {
-  const hsize_t extent[] = {records, levels, columns};
+  const hsize_t extent[] = {layout == 'g' ? 1 : records, levels, columns};
+  const hsize_t most[] = {H5S_UNLIMITED, levels, columns};
   const hsize_t chunk[] = {1, layout == 's' ? 1 : levels, columns};
   const int fixed = layout == 'c';
   const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-  const hid_t space = H5Screate_simple(fixed ? 1 : 3, fixed ? extent + 2 : extent, NULL);
+  const hid_t space =
+      H5Screate_simple(fixed ? 1 : 3, fixed ? extent + 2 : extent, layout == 'g' ? most : NULL);
   H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
   H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
   if (!fixed) H5Pset_chunk(creation, 3, chunk);
@@ -174,6 +290,17 @@ static void make_dataset(hid_t hdf5, const char* name, hid_t type, char layout) 
   H5Dclose(dataset);
   H5Sclose(space);
   H5Pclose(creation);
+}
+
+/* A file of this rank alone, of which HDF5 keeps bytes in memory. */
+static int adopt_without_mpio(const char* path, hid_t access) {
+  char own_path[4096];
+  int file = 0;
+  snprintf(own_path, sizeof own_path, "%s.%d", path, rank);
+  const hid_t id = H5Fcreate(own_path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  const int code = slabmark_adopt_hdf5(decomposed, id, SLABMARK_WRITE, MPI_INFO_NULL, &file);
+  H5Fclose(id);
+  return code;
 }
 
 static void hdf5(const char* path) {
@@ -186,14 +313,27 @@ static void hdf5(const char* path) {
   make_dataset(id, "filtered", H5T_NATIVE_FLOAT, 'z');
   make_dataset(id, "small", H5T_NATIVE_FLOAT, 's');
   make_dataset(id, "big", H5T_IEEE_F32BE, 't');
+  make_dataset(id, "grows", H5T_NATIVE_FLOAT, 'g');
   init();
   must(slabmark_adopt_hdf5(decomposed, id, SLABMARK_WRITE, MPI_INFO_NULL, &file), "adopt");
   must(slabmark_inq_varid(file, "area", &area), "area");
   must(slabmark_inq_varid(file, "T", &t), "T");
   must(slabmark_write_darray(file, area, area_decomp, own, area_data, NULL), "area");
   write_records(file, t);
+  must(slabmark_inq_varid(file, "grows", &t), "grows");
+  const hid_t grows = H5Dopen2(id, "grows", H5P_DEFAULT);
+  const hsize_t extent[] = {records, levels, columns};
+  H5Dset_extent(grows, extent);
+  H5Dclose(grows);
+  must(slabmark_inq_varid(file, "grows", &number), "grows");
+  write_records(file, number);
   must(slabmark_close(file), "slabmark_close");
   H5Fclose(id);
+  H5Pclose(access);
+  access = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_fapl_core(access, 1 << 16, 1);
+  printf("rank %d: %d %d %d\n", rank, number - t, adopt_without_mpio(path, access),
+         adopt_without_mpio(path, H5P_DEFAULT));
   H5Pclose(access);
 
   must(slabmark_open_hdf5(decomposed, path, SLABMARK_READ, MPI_INFO_NULL, &file), "open");
@@ -223,10 +363,24 @@ static int init_with_io_ranks(int io_ranks, const char* in_flight) {
   return 1;
 }
 
-/* The program ends with a system, and a file, that it has forgotten. */
+/* The program ends with a system, and a file, that it has forgotten, while records are under way.
+ */
 static void forget(const char* path) {
-  int file = 0;
+  const int64_t share = 1 << 19, elements = share * ranks, start = rank * share;
+  int file = 0, variable = -1, decomp = 0;
+  float* const data = calloc((size_t)share, sizeof *data);
+  must(slabmark_init_decomp_runs(decomposed, SLABMARK_FLOAT32, 1, &elements, 1, &start, &share,
+                                 &decomp),
+       "slabmark_init_decomp_runs");
   must(slabmark_open_raw(decomposed, path, SLABMARK_CREATE, MPI_INFO_NULL, &file), path);
+  must(slabmark_def_raw(file, SLABMARK_FLOAT32, elements, 0, elements * 4, &variable),
+       "slabmark_def_raw");
+  for (int record = 0; record < 4; ++record) {
+    must(slabmark_set_frame(file, variable, record), "slabmark_set_frame");
+    must(slabmark_iput_darray(file, variable, decomp, share, data, NULL), "iput");
+    must(slabmark_flush(file), "slabmark_flush");
+  }
+  free(data);
   decomposed = 0;
 }
 
@@ -313,6 +467,8 @@ int main(int argc, char** argv) {
   deal_out();
   if (strcmp(argv[1], "native") == 0) native(argv[2]);
   if (strcmp(argv[1], "adopt") == 0) adopt(argv[2]);
+  if (strcmp(argv[1], "changed") == 0) changed(argv[2]);
+  if (strncmp(argv[1], "take", 4) == 0) take(argv[1], argv[2]);
   if (strcmp(argv[1], "hdf5") == 0) hdf5(argv[2]);
   if (argc > 4 && init_with_io_ranks(atoi(argv[4]), argv[3])) {
     deal_out();

@@ -123,16 +123,32 @@ def test_a_file_that_pnetcdf_has_open_can_be_written_by_both(run, native, tmp_pa
     assert (tmp_path / "a.nc").read_bytes() == native
 
 
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_what_pnetcdf_changes_in_a_file_that_both_have_open_is_seen(run, tmp_path, ranks):
+    done = run("rearrange_cases", ["changed", tmp_path / "a.nc"], ranks=ranks, launch=True)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == [f"rank {rank}: -12 -13, 0 wrong" for rank in range(ranks)]
+
+
+@pytest.mark.parametrize("how, closed", [("take", 0), ("take elsewhere", 0), ("take refused", -5)])
+def test_records_of_a_file_that_one_rank_has_defined_are_there_however_it_is_closed(run, native, tmp_path, how, closed):
+    done = run("rearrange_cases", [how, tmp_path / "a.nc"], ranks=4, launch=True)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == [f"rank {rank}: -2 {closed}" for rank in range(4)]
+    assert (tmp_path / "a.nc").read_bytes() == native
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_datasets_of_hdf5_are_written_where_they_lie_and_others_are_refused_on_all_ranks(run, tmp_path, ranks):
     done = run("rearrange_cases", ["hdf5", tmp_path / "a.h5"], ranks=ranks, launch=True)
     assert done.returncode == 0, done.stderr
-    lines = [f"rank {rank}: {text}" for rank in range(ranks) for text in ("-12 -12", "0 wrong -13 -13 -13 -7 -8")]
+    lines = [f"rank {rank}: {text}" for rank in range(ranks) for text in ("0 -13 -13", "-12 -12", "0 wrong -13 -13 -13 -7 -8")]
     assert sorted(done.stdout.splitlines()) == sorted(lines)
     with h5py.File(tmp_path / "a.h5") as file:
         assert np.array_equal(file["area"][:], 0.5 * np.arange(96))
         expected = np.arange(480).reshape(5, 96) + 1000 * np.arange(3)[:, None, None]
         assert np.array_equal(file["T"][:], expected.astype(np.float32))
+        assert np.array_equal(file["grows"][:], expected.astype(np.float32))
 
 
 @pytest.mark.parametrize("ends", ["file size limit", "full disk"])
@@ -158,9 +174,11 @@ def test_memory_that_one_rank_lacks_for_a_plan_is_a_code_on_all(run, tmp_path, i
     assert sorted(done.stdout.splitlines()) == [f"rank {rank}: -11 -11, then 0" for rank in range(4 - io_ranks)]
 
 
-def test_a_program_that_forgets_its_system_leaves_no_io_rank_waiting(run, tmp_path):
-    done = run("rearrange_cases", ["forget", tmp_path / "a", "0", 2], ranks=4, launch=True)
+@pytest.mark.parametrize("in_flight, io_ranks", [("0", 2), ("2", 0), ("2", 2)])
+def test_a_program_that_forgets_its_system_ends_with_what_works_for_it(run, tmp_path, in_flight, io_ranks):
+    done = run("rearrange_cases", ["forget", tmp_path / "a", in_flight, io_ranks], ranks=4, launch=True)
     assert done.returncode == 0, done.stderr
+    assert (tmp_path / "a").stat().st_size == 4 * (4 - io_ranks) * (4 << 19)
 
 
 @pytest.mark.parametrize("who", ["killed", "killed io"])

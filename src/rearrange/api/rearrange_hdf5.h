@@ -19,9 +19,10 @@ extern "C" {
  * of HDF5, and its names may have groups ("atm/T"). */
 int slabmark_open_hdf5(int system, const char* path, int mode, MPI_Info info, int* file);
 
-/* Collective. A file that all ranks of the system have open through MPI-IO, and go on using; with
- * SLABMARK_WRITE it must be open for writing there. slabmark_close() leaves it open there, and must
- * come before H5Fclose(). */
+/* Collective. A file that all ranks of the system have open through MPI-IO (H5Pset_fapl_mpio), and
+ * go on using; with SLABMARK_WRITE it must be open for writing there. Where a dataset has been
+ * given more records, slabmark_inq_varid() learns of them. slabmark_close() leaves the file open
+ * there, and must come before H5Fclose(). */
 int slabmark_adopt_hdf5(int system, hid_t hdf5_file, int mode, MPI_Info info, int* file);
 
 #ifdef __cplusplus

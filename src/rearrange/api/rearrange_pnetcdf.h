@@ -16,14 +16,15 @@ extern "C" {
 int slabmark_open_pnetcdf(int system, const char* path, int mode, MPI_Info info, int* file);
 
 /* Collective. The same to write a file that rank 0 alone (on MPI_COMM_SELF) has made and still has
- * open in data mode: PnetCDF closes it here, and need not read the header again. `ncid` counts on
- * rank 0 only. */
+ * open by this path: PnetCDF ends the definition if it must, and closes it here, and need not read
+ * the header again. `ncid` counts on rank 0 only. */
 int slabmark_take_pnetcdf(int system, const char* path, int ncid, MPI_Info info, int* file);
 
 /* Collective. A file that all ranks of the system have open in data mode, and go on using through
  * PnetCDF; with SLABMARK_WRITE it must be open for writing there. `info`: hints for the data, such
  * as cb_nodes. slabmark_close() leaves it open there; it must come before ncmpi_close(). What is
- * pending in one library is not seen by the other: flush here, or wait there, first. */
+ * pending in one library is not seen by the other: flush here, or wait there, first. It may be
+ * defined further; what moves there must not be in flight here: slabmark_sync() before. */
 int slabmark_adopt_pnetcdf(int system, int ncid, int mode, MPI_Info info, int* file);
 
 #ifdef __cplusplus

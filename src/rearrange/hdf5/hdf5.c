@@ -160,12 +160,14 @@ static int share(context* its, variable* found) {
   return code;
 }
 
-/* Collective. */
+/* Collective. Where the program has the file open, a dataset may have grown since it was asked for.
+ */
 static int inq_varid(void* given, const char* name, int* number) {
   context* const its = given;
-  for (int v = 0; v < its->count; ++v) {
-    if (strcmp(its->variables[v].name, name) != 0) continue;
-    *number = v;
+  int known = 0;
+  while (known < its->count && strcmp(its->variables[known].name, name) != 0) ++known;
+  if (known < its->count && !its->adopted) {
+    *number = known;
     return SLABMARK_OK;
   }
   variable found;
@@ -186,8 +188,13 @@ static int inq_varid(void* given, const char* name, int* number) {
     forget(&found);
     return code;
   }
-  *number = its->count;
-  its->variables[its->count++] = found;
+  *number = known;
+  if (known < its->count) {
+    forget(&its->variables[known]);
+  } else {
+    ++its->count;
+  }
+  its->variables[known] = found;
   return SLABMARK_OK;
 }
 
@@ -243,6 +250,20 @@ static int check(const context* its, const char* path, int mode) {
                        "SLABMARK_WRITE.");
 }
 
+/* Other drivers keep the bytes of a file, or some of them, in memory or in places of their own, and
+ * without MPI-IO's HDF5 itself keeps chunks. */
+static int check_driver(hid_t file) {
+  hid_t driver = H5I_INVALID_HID;
+  const hid_t access = H5Fget_access_plist(file);
+  if (access >= 0) driver = H5Pget_driver(access);
+  if (access >= 0) H5Pclose(access);
+  if (driver >= 0 && driver == H5FD_MPIO) return SLABMARK_OK;
+  return slabmark_fail(
+      SLABMARK_EFORMAT,
+      "Only a file that HDF5 has open by MPI-IO can be written by a plan beside it; "
+      "see H5Pset_fapl_mpio.");
+}
+
 static context* new_context(int system, MPI_Comm comm) {
   context* const its = calloc(1, sizeof *its);
   if (!its) return NULL;
@@ -287,6 +308,9 @@ int slabmark_adopt_hdf5(int system, hid_t hdf5_file, int mode, MPI_Info info, in
     H5Fget_name(hdf5_file, path, (size_t)length + 1);
     code = check(its, path, mode);
   }
+  /* All ranks or none: HDF5 duplicates the communicator. */
+  code = slabmark_agree(system, code);
+  if (code == SLABMARK_OK) code = check_driver(hdf5_file);
   if (code == SLABMARK_OK) {
     its->file = hdf5_file;
     its->adopted = 1;

@@ -2,6 +2,7 @@
  * stays its own, but for the number of records in a file that no rank has open there. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <pnetcdf.h>
 
@@ -369,9 +370,43 @@ static int refuse_mode(void) {
       "SLABMARK_WRITE.");
 }
 
-/* Rank 0 asks PnetCDF, by `ncid` if it has the file open already, and tells the others. */
-static int open_through_root(int system, const char* path, int ncid, int mode, MPI_Info info,
-                             int* file) {
+/* The number of records is entered when the program may have gone elsewhere. A path that stands for
+ * itself no more, but for a prefix of MPI-IO's, stays. */
+static void make_absolute(context* its) {
+  char* const there = realpath(its->path, NULL);
+  if (!there) return;
+  free(its->path);
+  its->path = there;
+}
+
+/* The file that a rank has defined becomes one to open. */
+static int end_definition(int ncid, const char* path) {
+  struct stat named, its;
+  int length = 0;
+  int error = ncmpi_inq_path(ncid, &length, NULL);
+  if (error != NC_NOERR) {
+    return slabmark_fail(SLABMARK_EHANDLE, "PnetCDF knows no open file %d: %s.", ncid,
+                         ncmpi_strerror(error));
+  }
+  char* const own = calloc((size_t)length + 1, 1);
+  if (!own) return slabmark_fail(SLABMARK_ENOMEM, "Memory is exhausted.");
+  ncmpi_inq_path(ncid, NULL, own);
+  const int differs = stat(own, &its) == 0 && stat(path, &named) == 0 &&
+                      (its.st_dev != named.st_dev || its.st_ino != named.st_ino);
+  const int code = !differs
+                       ? SLABMARK_OK
+                       : slabmark_fail(SLABMARK_EARGUMENT,
+                                       "PnetCDF's file %d is '%s', and not '%s'.", ncid, own, path);
+  free(own);
+  if (code != SLABMARK_OK) return code;
+  error = ncmpi_enddef(ncid);
+  return error == NC_NOERR || error == NC_ENOTINDEFINE ? SLABMARK_OK
+                                                       : refused("ncmpi_enddef", error);
+}
+
+/* Rank 0 asks PnetCDF, by `ncid` if it `takes` a file that it has open, and tells the others. */
+static int open_through_root(int system, const char* path, int takes, int ncid, int mode,
+                             MPI_Info info, int* file) {
   MPI_Comm comm = MPI_COMM_NULL;
   int code = slabmark_inq_comm(system, &comm);
   if (code != SLABMARK_OK) return code;
@@ -385,15 +420,20 @@ static int open_through_root(int system, const char* path, int ncid, int mode, M
   MPI_Comm_rank(comm, &rank);
   if (code == SLABMARK_OK && rank == 0) {
     int error = NC_NOERR;
-    if (ncid < 0) error = ncmpi_open(MPI_COMM_SELF, path, NC_NOWRITE, info, &ncid);
+    if (takes) {
+      code = end_definition(ncid, path);
+    } else {
+      error = ncmpi_open(MPI_COMM_SELF, path, NC_NOWRITE, info, &ncid);
+    }
     if (error != NC_NOERR) {
       code =
           slabmark_fail(SLABMARK_EIO, "PnetCDF cannot open '%s': %s.", path, ncmpi_strerror(error));
-    } else {
+    } else if (code == SLABMARK_OK) {
       code = inquire(ncid, its);
       error = ncmpi_close(ncid);
       if (code == SLABMARK_OK && error != NC_NOERR) code = refused("ncmpi_close", error);
     }
+    make_absolute(its);
   }
   code = slabmark_agree(system, code);
   if (code == SLABMARK_OK) code = share(system, its);
@@ -406,11 +446,11 @@ static int open_through_root(int system, const char* path, int ncid, int mode, M
 }
 
 int slabmark_open_pnetcdf(int system, const char* path, int mode, MPI_Info info, int* file) {
-  return open_through_root(system, path, -1, mode, info, file);
+  return open_through_root(system, path, 0, -1, mode, info, file);
 }
 
 int slabmark_take_pnetcdf(int system, const char* path, int ncid, MPI_Info info, int* file) {
-  return open_through_root(system, path, ncid, SLABMARK_WRITE, info, file);
+  return open_through_root(system, path, 1, ncid, SLABMARK_WRITE, info, file);
 }
 
 int slabmark_adopt_pnetcdf(int system, int ncid, int mode, MPI_Info info, int* file) {

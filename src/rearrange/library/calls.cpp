@@ -347,13 +347,14 @@ int slabmark_open_format(int system, const char* path, int mode, MPI_Info info,
                          const slabmark_format* format, void* context, int* file) {
   const int code = guarded([&] {
     const auto of = system_of(system);
+    slabmark::mpiio::Hints hints;
     agreed(of->comm(), SLABMARK_EARGUMENT, [&] {
       refuse_null(path, "The path");
       refuse_null(format, "The format");
       refuse_null(file, "The place for the file");
+      hints = hints_of(info);
     });
-    *file =
-        new_handle(std::make_shared<OpenFile>(of, path, mode, hints_of(info), *format, context));
+    *file = new_handle(std::make_shared<OpenFile>(of, path, mode, hints, *format, context));
   });
   if (code != SLABMARK_OK && format && format->close) {
     const std::string message = last_message;

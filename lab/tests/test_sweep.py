@@ -130,7 +130,7 @@ def test_every_round_has_each_cell_once_in_an_order_of_its_own(fake):
         (STUDY.replace("[[pattern]]", "[nothing]"), "'nothing'"),
         (STUDY.replace("hdf5.collective", "hdf5.colective"), 'Did you mean "hdf5.collective"'),
         (STUDY.replace("pnetcdf-varn", "pnetcdf-vran"), 'Did you mean "pnetcdf-varn"'),
-        (STUDY.replace('name = "f"', "name = 1"), "'name' of [pattern] number 1"),
+        (STUDY.replace('name = "f"', "name = 1"), "'1.name' of [pattern]"),
         ("[study", "not TOML"),
     ],
 )

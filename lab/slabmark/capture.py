@@ -24,6 +24,7 @@ PATTERN, POSIX, FILES = "SLABMARK_CAPTURE", "SLABMARK_CAPTURE_POSIX", "SLABMARK_
 CONNECTOR, PLUGINS = "HDF5_VOL_CONNECTOR", "HDF5_PLUGIN_PATH"
 SPOOL_ENDING = ".parts"
 SPOOLS = "*.spool"  # in it
+BESIDE_SPOOLS = ("[0-9]*.children", "shared-pointer.lock")  # of programs that fork, and of MPI-IO's shared pointers
 LIBRARIES = {"pnetcdf": "libslabcapture_pnetcdf.so", "mpiio": "libslabcapture_mpiio.so", "posix": "libslabcapture_posix.so"}
 PLUGIN = "libslabcapture.so"
 # The last ones are what schedulers are asked to send before the time is over.
@@ -187,7 +188,7 @@ def make_room(output, overwrite):
 
 def clear(spool):
     """Removes what captured programs left, and the folder if it was there for nothing else."""
-    for path in spool.glob(SPOOLS):
+    for path in (path for names in (SPOOLS, *BESIDE_SPOOLS) for path in spool.glob(names)):
         path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         spool.rmdir()

@@ -141,6 +141,14 @@ def test_a_folder_that_is_merged_keeps_what_is_no_spool(tmp_path, arguments, mer
     assert merged and sorted(path.name for path in folder.iterdir()) == ["more", "precious.txt"]
 
 
+def test_what_captured_programs_leave_beside_spools_goes_with_them(tmp_path):
+    for name in ("node1.spool", "node2.spool", "7034318.children", "shared-pointer.lock"):
+        (tmp_path / "a.parts" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "a.parts" / name).touch()
+    capture.clear(tmp_path / "a.parts")
+    assert not (tmp_path / "a.parts").exists()
+
+
 def test_a_folder_of_the_name_of_spools_keeps_what_is_none(tmp_path):
     folder = tmp_path / "run.pattern.parts"
     (folder / "sub").mkdir(parents=True)

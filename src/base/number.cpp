@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -116,6 +117,12 @@ std::string format_bytes(std::uint64_t bytes) {
   return fmt::format("{:.2f} {}",
                      std::ldexp(static_cast<double>(bytes), -10 * static_cast<int>(power)),
                      units[power]);
+}
+
+std::uint64_t product_or_most(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max()
+                                                : product;
 }
 
 }  // namespace slabmark

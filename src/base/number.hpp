@@ -18,6 +18,9 @@ std::uint64_t parse_count(std::string_view text, std::string_view what, std::uin
 /// 2^10, 2^20, 2^30, 2^40. Throws InputError as parse_count does, and on overflow.
 std::uint64_t parse_size(std::string_view text, std::string_view what);
 
+/// a * b, or the largest number there is where that is more.
+std::uint64_t product_or_most(std::uint64_t a, std::uint64_t b);
+
 /// Parses three whole numbers with commas between them, each at least `min`, for example "2,1,4".
 /// Throws InputError.
 std::array<std::uint64_t, 3> parse_triple(std::string_view text, std::string_view what,

@@ -54,10 +54,12 @@ std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
   for (const Cell& cell : cells) {
     if (cell.existing || cell.after) continue;
     for (std::uint64_t i = 0; i < file_count(*cell.written); ++i) {
-      require_free_path(
-          comm, file_path(*cell.written, cell.path, i),
-          {options.overwrite, options.output_choice, options.inputs, "", options.records},
-          format_of(cell, *cell.written).companions);
+      require_free_path(comm, file_path(*cell.written, cell.path, i),
+                        {.overwrite = options.overwrite,
+                         .choice = options.output_choice,
+                         .inputs = options.inputs,
+                         .records = options.records},
+                        format_of(cell, *cell.written).companions);
     }
   }
 

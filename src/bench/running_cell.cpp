@@ -112,7 +112,8 @@ std::string RunningCell::path_of(std::uint64_t i) const {
 // job's: it came after this one had looked, and would be removed with the file of this trial.
 void RunningCell::make_file(std::uint64_t i) {
   agreed(comm_, [&] {
-    if (comm_.is_root()) posix::require_free_path(path_of(i), {.choice = "-o"});
+    if (comm_.is_root())
+      posix::require_free_path(path_of(i), {.choice = shared_.options.output_choice});
   });
   require_space(comm_, cell_, file_part(*cell_.written, i), path_of(i));
   files_.emplace_back(comm_, path_of(i), &format_);

@@ -102,4 +102,12 @@ TEST(FormattedBytes, UseTheLargestUnitOfAtLeastOne) {
 }
 
 }  // namespace
+TEST(Products, StopAtTheLargestNumber) {
+  constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(product_or_most(std::uint64_t{1} << 32, std::uint64_t{1} << 31),
+            std::uint64_t{1} << 63);
+  EXPECT_EQ(product_or_most(std::uint64_t{1} << 63, 2), most);
+  EXPECT_EQ(product_or_most(most, 0), 0u);
+}
+
 }  // namespace slabmark

@@ -101,7 +101,7 @@ def test_the_folder_of_another_run_is_refused_and_only_taken_if_the_user_says_so
     assert run("slabmark-probe", [*words, "--overwrite"]).returncode == 2 and elsewhere.exists()
 
 
-@pytest.mark.parametrize("words", [["nodes", "--file-bytes", "900T", "--ranks-as-node", "1", "--bytes", "1K"],
+@pytest.mark.parametrize("words", [["nodes", "--file-bytes", "8388608T", "--ranks-as-node", "1", "--bytes", "1K"],
                                    ["files", "--files", "1000000", "--file-size", "1G"]], ids=["nodes", "files"])
 def test_what_no_disk_holds_is_not_begun(run, sentence, tmp_path, words):
     done = run("slabmark-probe", [*words, "--trials", "1", "-o", tmp_path], ranks=2)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "capture/spool_frame.hpp"
 #include "capture/world/world.hpp"
 
 namespace slabmark::capture {
@@ -95,10 +96,9 @@ bool takes_part(const Call& call, Pointer pointer) {
 int lock_shared_pointer() {
   const char* const pattern = std::getenv(pattern_variable);
   if (pattern == nullptr) return -1;
-  const auto folder = std::string(pattern) + ".parts";
+  const auto folder = std::string(pattern) + spool_folder_ending;
   mkdir(folder.c_str(), 0777);
-  const int lock =
-      open((folder + "/shared-pointer.lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+  const int lock = open((folder + "/" + spool_lock).c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
   if (lock >= 0 && flock(lock, LOCK_EX) == 0) return lock;
   if (lock >= 0) close(lock);
   return -1;

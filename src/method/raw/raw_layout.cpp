@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 
 namespace slabmark {
 
@@ -14,21 +15,12 @@ namespace {
 constexpr auto largest_file = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
 std::uint64_t dataset_bytes(const Dataset& dataset) {
-  std::uint64_t bytes = 0;
-  if (__builtin_mul_overflow(element_count(dataset.extent()), size_of(dataset.type), &bytes)) {
-    return largest_file + 1;
-  }
-  return bytes;
+  return product_or_most(element_count(dataset.extent()), size_of(dataset.type));
 }
 
-// Sum and product that stop at "too large" instead of wrapping round.
+// Stops at "too large" instead of wrapping round.
 std::uint64_t plus(std::uint64_t a, std::uint64_t b) {
   return a > largest_file - std::min(b, largest_file) ? largest_file + 1 : a + b;
-}
-
-std::uint64_t times(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? largest_file + 1 : product;
 }
 
 }  // namespace
@@ -54,7 +46,7 @@ RawLayout::RawLayout(const Pattern& pattern) {
     has_time_.push_back(dataset.has_time);
     end = plus(end, dataset_bytes(dataset));
   }
-  bytes_ = plus(record_begin_, times(record_bytes_, record_count(pattern)));
+  bytes_ = plus(record_begin_, product_or_most(record_bytes_, record_count(pattern)));
   if (bytes_ > largest_file) {
     throw InputError(fmt::format(
         "The datasets of pattern '{}' need a file beyond 2^63 bytes; make them smaller.",

@@ -42,7 +42,9 @@ class Output {
  public:
   explicit Output(const Options& options) : path_(options.output) {
     if (path_.empty()) return;
-    posix::require_output(path_, {options.run.overwrite, "-o", {}, "", options.run.records});
+    posix::require_output(
+        path_,
+        {.overwrite = options.run.overwrite, .choice = "-o", .records = options.run.records});
     file_.reset(std::fopen(path_.c_str(), "w"));
     if (file_) return;
     throw InputError(
@@ -209,9 +211,10 @@ ExitStatus run(const Comm& world, Options options) {
   Shared shared{options, session, choose_directory(world, options.environment, made), nullptr};
   for (const Api api : options.apis) {
     for (const std::string& path : paths_of(options, api, shared.directory)) {
-      require_free_path(
-          world, path,
-          {options.run.overwrite, options.run.output_choice, {}, "", options.run.records});
+      require_free_path(world, path,
+                        {.overwrite = options.run.overwrite,
+                         .choice = options.run.output_choice,
+                         .records = options.run.records});
     }
   }
   std::optional<Output> output;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/stopwatch.hpp"
 #include "parallel/agree.hpp"
 #include "program/slabmark-probe/measure.hpp"
@@ -124,18 +125,13 @@ class SmallFiles {
   ScratchFolder folder_;
 };
 
-/// As many as there can be, where that is more.
-std::uint64_t bytes_of_all(std::uint64_t files, const Options& options) {
-  std::uint64_t bytes = 0;
-  return __builtin_mul_overflow(files, options.file_size, &bytes) ? UINT64_MAX : bytes;
-}
-
 }  // namespace
 
 std::vector<CellRecord> probe_files(const Comm& comm, const Options& options) {
   const std::uint64_t many = options.files * static_cast<std::uint64_t>(comm.size());
   agreed(comm, [&] {
-    if (comm.is_root()) posix::require_space(options.directory + "/", bytes_of_all(many, options));
+    const std::uint64_t bytes = product_or_most(many, options.file_size);
+    if (comm.is_root()) posix::require_space(options.directory + "/", bytes);
   });
   SmallFiles files(comm, options);
   std::vector<Turn> turns;

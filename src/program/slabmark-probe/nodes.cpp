@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/host_name.hpp"
+#include "base/number.hpp"
 #include "measure/order.hpp"
 #include "parallel/agree.hpp"
 #include "program/slabmark-probe/measure.hpp"
@@ -244,7 +245,9 @@ class Nodes {
     return of_nodes;
   }
 
-  std::uint64_t bytes_of_files() const { return options_.file_bytes * nodes_.size(); }
+  std::uint64_t bytes_of_files() const {
+    return product_or_most(options_.file_bytes, nodes_.size());
+  }
 
   /// Throws IoError if this rank may not write its part, or the parts of all do not fit.
   void require_room(const std::string& folder) const {

@@ -36,6 +36,14 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **more):
         super().__init__(**{"allow_abbrev": False} | more)
 
+    def parse_known_args(self, args=None, namespace=None):
+        found, rest = super().parse_known_args(args, namespace)
+        for action in self._actions:
+            given = getattr(found, action.dest, None)
+            if action.option_strings and "" in (given if isinstance(given, list) else [given]):
+                self.error(f"{'/'.join(action.option_strings)} is given without a value; give it one, or leave it out")
+        return found, rest
+
     def error(self, message):
         raise InputError(f"{message[0].upper()}{message[1:]}; '{self.prog} --help' says more.")
 

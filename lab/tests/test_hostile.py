@@ -196,6 +196,15 @@ def test_a_culprit_is_named_on_one_line_without_control_characters_and_not_at_le
         assert status == 2 and error.count("\n") == 1 and error.isascii() == ("é" not in name) and len(error) < 700
 
 
+@pytest.mark.parametrize("words", ("report --png", "report -o", "report --csv", "track report -o", "sweep -r", "capture -o"))
+def test_an_option_without_a_value_is_not_taken_for_one_that_was_left_out(tmp_path, capsys, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    write_records(tmp_path / "records.jsonl", [record([1.0, 1.1])])
+    status, err = told(capsys, *words.split(), "", "records.jsonl")
+    assert status == 2 and words.split()[-1] in err and "is given without a value" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["records.jsonl"]
+
+
 def test_a_line_break_in_a_name_breaks_no_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     name = "x\nslabmark: error: y"

@@ -272,11 +272,17 @@ def message_of(error):
     return error["msg"].removeprefix("Value error, ").replace("Input should", "it should")
 
 
+def places(path, named, usual, output):
+    """(folder of the results, Scratch) of a study's or suite's file. What is `named` on the command line is relative to the
+    working folder, else `usual` and `output` to the file's."""
+    folder = pathlib.Path(os.path.realpath(named)) if named else path.parent / usual
+    return folder, Scratch.of(path.parent / output, folder)
+
+
 def _study(tables, path, results):
     settings = tables.study
     name = settings.name or printable(path.stem)
-    results = pathlib.Path(os.path.realpath(results)) if results else path.parent / (settings.results or f"{name}-results")
-    scratch = Scratch.of(path.parent / settings.output, results)
+    results, scratch = places(path, results, settings.results or f"{name}-results", settings.output)
     study = Study(tables, name, path, results, scratch.folder, _cells(tables, scratch))
     if len(study.cells) * settings.launches > MOST_LAUNCHES:
         raise InputError(

@@ -7,8 +7,6 @@ import hashlib
 import importlib.resources
 import json
 import math
-import os
-import pathlib
 import re
 import shlex
 import tomllib
@@ -219,8 +217,7 @@ def digest(path):
 
 def _suite(tables, text, path, results, tiny):
     name = f"{printable(path.stem)}{'-tiny' * tiny}"
-    folder = pathlib.Path(os.path.realpath(results)) if results else path.parent / f"{name}-results"
-    scratch = study.Scratch.of(path.parent / tables.machine.output, folder)
+    folder, scratch = study.places(path, results, f"{name}-results", tables.machine.output)
     chosen, machine = tables.suite, tables.machine
     how = tables.launch.model_copy(update={"ranks_per_node": machine.ranks_per_node})
     of_study = study.StudyTable(

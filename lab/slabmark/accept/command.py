@@ -9,8 +9,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from slabmark import compare, files, gates, programs, records, statistics, sweep, units
-from slabmark.accept import judge, nodes, page, suite
+from slabmark import compare, files, gates, programs, records, sweep
+from slabmark.accept import judge, page, suite
 from slabmark.errors import InputError, printable
 from slabmark.terminal import Terminal
 
@@ -125,10 +125,10 @@ def show(chosen, outcome, arguments, failed, console):
     if outcome.verdicts:
         console.print(table)
     for one in outcome.verdicts:
-        if words := words_of(one):
-            console.say(f"{one.verdict}: {one.label}: {words}")
+        if one.words:
+            console.say(f"{one.verdict}: {one.label}: {one.words}")
     for slow in outcome.search.slow:
-        console.say(slow_words(slow))
+        console.say(slow.words)
     for rule in outcome.broken:
         console.say(
             f"not valid: {rule.name}: {rule.meaning}; but {'; '.join(rule.broken[:5])}"
@@ -138,32 +138,6 @@ def show(chosen, outcome, arguments, failed, console):
     console.say(f"{printable(arguments.output)}: the report to hand in.")
     if failed:
         console.say(f"Exit status 1, because of --fail-on {','.join(arguments.fail_on)}: {', '.join(failed)}.")
-
-
-def words_of(one):
-    """What follows a verdict that is none yet."""
-    parts = [one.note] if one.note else []
-    if one.verdict == judge.INCONCLUSIVE:
-        about = f"about {one.needed}" if one.needed else f"more than {statistics.MOST_NEEDED}"
-        parts.append(f"a verdict takes {about} launches, if they are like these {one.launches}")
-    return "; ".join(parts)
-
-
-def slow_words(slow):
-    chance = f"by chance so often once in {1 / slow.probability:.3g} searches" if slow.probability else "never so often by chance"
-    times = f"{units.three_digits(slow.factor)} times as long as" if slow.factor else ""
-    if slow.by == nodes.LIMIT:
-        what = (
-            f"slow node: {slow.host}"
-            if slow.is_node
-            else f"slow node or rank: {slow.host}, or what it did: it held the same ranks each time"
-        )
-        factor = f", {times} a typical rank" if times else ""
-        return f"{what}: slowest in {slow.times} of {slow.launches} launches{factor} ({chance})"
-    what = "messages" if slow.by == nodes.MESSAGES else "a file of its own"
-    return (
-        f"slow node: {slow.host}: {what} took {times} on other nodes; too long in {slow.times} of {slow.launches} launches ({chance})"
-    )
 
 
 def as_json(chosen, outcome, hashes, skipped, failed):
@@ -213,7 +187,7 @@ def _tests(outcome, fail_on):
         words = f"agreed {one.shown(one.target.least)}, measured {one.shown(one.value)}"
         if one.low is not None:
             words += f", {one.shown(one.low)} to {one.shown(one.high)}"
-        words = "; ".join(filter(None, (words, words_of(one))))
+        words = "; ".join(filter(None, (words, one.words)))
         seconds = one.measured.cell.summary.median if one.measured else None
         status = "passed" if one.verdict == judge.PASS else state(one.verdict)
         rows.append(("targets", f"{one.label}: {one.target.kind}", seconds, one.verdict, words, status))
@@ -222,7 +196,7 @@ def _tests(outcome, fail_on):
         rows.append(("rules", rule.name, None, verdict, words, "passed" if rule.is_met else state(judge.INVALID)))
     for slow in outcome.search.slow:
         verdict = judge.SLOW_NODE if slow.is_node else judge.INCONCLUSIVE
-        rows.append(("nodes", f"{slow.host}, by {slow.by}", None, verdict, slow_words(slow), state(verdict)))
+        rows.append(("nodes", f"{slow.host}, by {slow.by}", None, verdict, slow.words, state(verdict)))
     return rows
 
 

@@ -57,6 +57,15 @@ class Verdict:
             return units.percent(value)
         return units.rate(value) if self.target.kind == "rate" else f"{units.three_digits(value)} files/s"
 
+    @property
+    def words(self):
+        """What follows a verdict that is none yet."""
+        parts = [self.note] if self.note else []
+        if self.verdict == INCONCLUSIVE:
+            about = f"about {self.needed}" if self.needed else f"more than {statistics.MOST_NEEDED}"
+            parts.append(f"a verdict takes {about} launches, if they are like these {self.launches}")
+        return "; ".join(parts)
+
 
 @dataclasses.dataclass
 class Outcome:

@@ -22,6 +22,8 @@ import statistics as standard
 
 import numpy
 
+from slabmark import units
+
 ALPHA = 0.05
 TOLERANCE = 0.10  # by which a node may be slower than the others, unless the suite says otherwise
 LIMIT, MESSAGES, FILES = "limit", "messages", "file-a-node"  # the latter two as slabmark-probe calls them
@@ -37,6 +39,24 @@ class Slow:
     factor: float | None  # its seconds, or those of its slowest rank / those of a typical one
     probability: float  # of so many by chance, of any host
     is_node: bool  # False: it held the same ranks each time
+
+    @property
+    def words(self):
+        chance = f"by chance so often once in {1 / self.probability:.3g} searches" if self.probability else "never so often by chance"
+        times = f"{units.three_digits(self.factor)} times as long as" if self.factor else ""
+        if self.by == LIMIT:
+            what = (
+                f"slow node: {self.host}"
+                if self.is_node
+                else f"slow node or rank: {self.host}, or what it did: it held the same ranks each time"
+            )
+            factor = f", {times} a typical rank" if times else ""
+            return f"{what}: slowest in {self.times} of {self.launches} launches{factor} ({chance})"
+        what = "messages" if self.by == MESSAGES else "a file of its own"
+        return (
+            f"slow node: {self.host}: {what} took {times} on other nodes; too long in {self.times} of {self.launches} launches "
+            f"({chance})"
+        )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -38,8 +38,6 @@ def answer(outcome):
 
 def make(suite, outcome, collection, hashes, failed, arguments):
     """The page as text."""
-    from slabmark.accept import command  # whose words it repeats
-
     loads = cells.workloads([record for record in collection.records if record.study.get("cell_id") in suite.of_cell])
     shown = sorted(loads, key=lambda load: -len(load.cells))[: report.MOST_DRAWN_WORKLOADS]
     scaling = collections.defaultdict(list)
@@ -63,8 +61,6 @@ def make(suite, outcome, collection, hashes, failed, arguments):
         outcome=outcome,
         answer=answer(outcome),
         styles_of=STYLES,
-        words_of=command.words_of,
-        slow_words=command.slow_words,
         most_nodes=MOST_NODES_SHOWN,
         per_target=arguments.per_target,
         failed=failed,

@@ -73,7 +73,7 @@ bool has_chunks(void* dataset, hid_t connector);
 std::optional<StoredChunk> stored_chunk(void* dataset, hid_t connector,
                                         const std::vector<hsize_t>& first);
 /// Collective: gives a chunk space for so many bytes, enters it into the index, and returns its
-/// address; the file is open through leave_out_placeholders_together().
+/// address; the file is open through hdf5::leave_out_placeholders().
 std::uint64_t allocate_chunk(void* dataset, hid_t connector, const std::vector<hsize_t>& first,
                              std::uint64_t bytes, std::uint32_t mask);
 

@@ -10,12 +10,12 @@
 
 #include <fmt/format.h>
 
-#include "slablog/chunk_driver.hpp"
 #include "slablog/connector/object.hpp"
 #include "slablog/journal/appends.hpp"
 #include "slablog/journal/driver.hpp"
 #include "slablog/journal/format.hpp"
 #include "slablog/journal/rollback.hpp"
+#include "storage/hdf5/placeholder.hpp"
 #include "storage/mpiio/info.hpp"
 
 namespace slabmark::slablog {
@@ -205,7 +205,7 @@ bool keeps_elements(unsigned flags, hid_t access) {
 /// hold elements, too, that change in the file without it.
 void prepare_canonical(Below& low, Opener opener) {
   // Readers have that driver, too: HDF5 takes files of different drivers for different files.
-  if (is_parallel(low.access.get())) leave_out_placeholders_together(low.access.get());
+  if (is_parallel(low.access.get())) hdf5::leave_out_placeholders(low.access.get());
   if (opener == Opener::reader) return;
   WantedBuffers wanted;
   int unused = 0;
@@ -379,7 +379,7 @@ herr_t get(void* object, H5VL_file_get_args_t* args, hid_t list, void**) {
     const auto status = H5VLfile_get(mine.under, mine.connector, args, list, nullptr);
     if (status >= 0 && args->op_type == H5VL_FILE_GET_FAPL) {
       forget_journal(args->args.get_fapl.fapl_id);
-      forget_placeholders(args->args.get_fapl.fapl_id);
+      hdf5::forget_placeholders(args->args.get_fapl.fapl_id);
       if (mine.log && mine.log->canonical) {
         H5Pset_sieve_buf_size(args->args.get_fapl.fapl_id, mine.log->wanted.sieve_bytes);
       }

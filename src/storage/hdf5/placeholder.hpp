@@ -21,8 +21,11 @@ bool takes_placeholder(const void* data, haddr_t address);
 /// knows of.
 haddr_t placeholder_address();
 
-/// Makes files that are opened with `access` without MPI leave placeholders out. Nothing else about
-/// them changes.
+/// Makes files that are opened with `access`, which has the POSIX or the MPI-IO driver, leave
+/// placeholders out. Nothing else about them changes. Throws IoError.
 void leave_out_placeholders(hid_t access);
+
+/// Changes the driver of `access` back.
+void forget_placeholders(hid_t access);
 
 }  // namespace slabmark::hdf5

@@ -207,6 +207,26 @@ TEST_F(Semantics, WhatALogCannotAnswerIsRefusedWithItsReason) {
   EXPECT_THAT(reason(), ::testing::HasSubstr("when it is closed"));
 }
 
+TEST_F(Semantics, ReadersBesideTheWriterAreNotPromisedALog) {
+  if (rank() != 0) return;  // HDF5 has no such writers in parallel
+  const auto list = access("", false);
+  H5Pset_libver_bounds(list.get(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+  const auto made = [&](const char* name, unsigned flags) {
+    return handle(H5Fcreate(path(name).c_str(), flags, H5P_DEFAULT, list.get()), H5Fclose);
+  };
+  made("swmr.h5", H5F_ACC_TRUNC | H5F_ACC_SWMR_WRITE);
+  EXPECT_EQ(H5Lexists(open_plainly("swmr.h5").get(), "_slablog", H5P_DEFAULT), 0);
+  {
+    const auto file = made("a.h5", H5F_ACC_TRUNC);
+    dataset(file, "d", {3});
+    EXPECT_LT(H5Fstart_swmr_write(file.get()), 0);
+    EXPECT_THAT(reason(), ::testing::HasSubstr("nobody can read while it is written"));
+  }
+  EXPECT_LT(H5Fopen(path("a.h5").c_str(), H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, list.get()), 0);
+  EXPECT_THAT(reason(), ::testing::HasSubstr("nobody can read while it is written"));
+  EXPECT_GE(opened(open_plainly("a.h5"), "d").get(), 0);
+}
+
 TEST_F(Semantics, AFullBufferSpillsAndIsReadAndFlushedAllTheSame) {
   const hsize_t n = 3000;
   const auto count = static_cast<hsize_t>(ranks());

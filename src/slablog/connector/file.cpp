@@ -33,6 +33,7 @@ struct Opening {
   std::optional<WantedBuffers> canonical_buffers;  ///< it may be written so
   CanonicalFile::Hints hints;
   H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
+  bool swmr_write = false;
 };
 
 std::map<void*, Opening>& openings() {
@@ -50,6 +51,7 @@ struct Below {
   std::optional<WantedBuffers> canonical_buffers;
   CanonicalFile::Hints hints;
   H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
+  bool swmr_write = false;
 };
 
 Below below(hid_t access) {
@@ -170,7 +172,10 @@ void set_formats(hid_t access) {
 }
 
 /// Why a new file cannot have a log; empty: it can.
-std::string why_no_log(hid_t creation, hid_t access) {
+std::string why_no_log(unsigned flags, hid_t creation, hid_t access) {
+  if ((flags & H5F_ACC_SWMR_WRITE) != 0) {
+    return "since nobody can read that while it is written, as H5F_ACC_SWMR_WRITE promises";
+  }
   if (!allows_log(access)) {
     return "which needs the format of HDF5 1.10, but H5Pset_libver_bounds allows no more than that "
            "of "
@@ -265,8 +270,9 @@ void* opened(void* under, Below& low, const char* name, bool created) {
   if (under == nullptr) return nullptr;
   auto* object = new Object(under, low.connector, H5I_FILE, nullptr);
   if (low.may_hold_log) {
-    openings()[object] = {whole_path(name), std::move(low.ranks),  low.config, created,
-                          low.journal,      low.canonical_buffers, low.hints,  low.degree};
+    openings()[object] = {whole_path(name), std::move(low.ranks), low.config,
+                          created,          low.journal,          low.canonical_buffers,
+                          low.hints,        low.degree,           low.swmr_write};
   }
   return object;
 }
@@ -276,7 +282,7 @@ void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid
     std::optional<KeptErrors> errors;
     auto low = below(access);
     const bool log = low.config.layout == Layout::log;
-    const auto why = log && may_hold_log(access) ? why_no_log(creation, access) : "";
+    const auto why = log && may_hold_log(access) ? why_no_log(flags, creation, access) : "";
     if (!why.empty()) {
       warn_of_no_log(access, name, why);
     } else if (log || !keeps_elements(flags, access)) {
@@ -292,6 +298,7 @@ void* open(const char* name, unsigned flags, hid_t access, hid_t list, void**) {
   return guarded_object("file open", [&] {
     std::optional<KeptErrors> errors;
     auto low = below(access);
+    low.swmr_write = (flags & H5F_ACC_SWMR_WRITE) != 0;
     const bool log = low.config.layout == Layout::log;
     if (log || !keeps_elements(flags, access))
       prepare(low, access, name, (flags & H5F_ACC_RDWR) != 0 ? Opener::writer : Opener::reader);
@@ -330,6 +337,13 @@ void start_canonical(Object& object, Opening& opening, unsigned long number) {
   object.join(log);
 }
 
+Refusal no_swmr(const std::string& path) {
+  return {H5E_FILE, H5E_UNSUPPORTED,
+          fmt::format("'{}' has a log, which nobody can read while it is written; write it without "
+                      "SWMR, or make an ordinary file of it with slablog-canonical",
+                      path)};
+}
+
 void start_log(Object& object) {
   const auto found = openings().extract(&object);
   if (found.empty()) return;
@@ -347,6 +361,7 @@ void start_log(Object& object) {
   } else if (!link_exists(file, log_group)) {
     return;
   }
+  if (opening.swmr_write) throw no_swmr(opening.path);
   if (opening.journal) take_journal(opening.journal);
   auto log = std::make_shared<OpenLog>(std::make_unique<LogFile>(
       opening.path, std::move(opening.ranks), opening.config, opening.journal));
@@ -448,6 +463,9 @@ herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
       throw Refusal(H5E_FILE, H5E_UNSUPPORTED,
                     "slablog makes what others see of a file when it is closed; close it, and take "
                     "the image of the file opened with H5F_ACC_RDONLY");
+    }
+    if (args->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE && has_log) {
+      throw no_swmr(mine.log->log->path());
     }
     if (args->op_type == H5VL_NATIVE_FILE_SET_LIBVER_BOUNDS && has_log) {
       return set_formats_of_log(mine, *args, list);

@@ -45,6 +45,12 @@ def test_programs_do_not_see_the_connectors_group_among_the_links(calls, words):
     calls("links", *words)
 
 
+def test_a_driver_of_the_environment_that_names_no_communicator_is_left_to_hdf5(calls, monkeypatch):
+    pytest.importorskip("h5py")  # begins HDF5 here, before that finds the variable
+    monkeypatch.setenv("HDF5_DRIVER", "mpio")
+    calls("links")
+
+
 @pytest.mark.parametrize("words", [["NAME", "INC"], ["NAME", "DEC"], ["tracked", "CRT_ORDER", "INC"],
                                    ["tracked", "CRT_ORDER", "DEC"]])
 def test_links_are_deleted_by_the_number_that_a_program_sees(calls, words):

@@ -93,12 +93,14 @@ struct Openers {
   CanonicalFile::Hints hints;
 };
 
-Openers openers_of(hid_t access, const std::string& path) {
-  if (!is_parallel(access)) return {Ranks(), {}};
+/// Nothing where the list does not say who: HDF5 has begun MPI itself then (HDF5_DRIVER=mpio).
+std::optional<Openers> openers_of(hid_t access, const std::string& path) {
+  if (!is_parallel(access)) return Openers{Ranks(), {}};
   close_all_before_mpi_ends();
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Info info = MPI_INFO_NULL;
   hdf5::check(H5Pget_fapl_mpio(access, &comm, &info), "H5Pget_fapl_mpio", path);
+  if (comm == MPI_COMM_NULL) return std::nullopt;
   Openers openers{Ranks(Comm::taking_over(comm)), {}};
   if (info != MPI_INFO_NULL) {
     openers.hints = mpiio::entries_of(info);
@@ -192,7 +194,8 @@ std::string why_no_log(unsigned flags, hid_t creation, hid_t access) {
 }
 
 void warn_of_no_log(hid_t access, const char* name, const std::string& why) {
-  if (!openers_of(access, name).ranks.is_root()) return;
+  const auto openers = openers_of(access, name);
+  if (openers && !openers->ranks.is_root()) return;
   fmt::print(stderr, "slablog: warning: '{}' is made without a log, {}.\n", name, why);
 }
 
@@ -235,11 +238,12 @@ void refuse_second_opening(const char* name) {
 /// Makes ready what is to be known of a file, and done to it, before it is opened.
 void prepare(Below& low, hid_t access, const char* name, Opener opener) {
   if (!may_hold_log(access)) return;
+  auto openers = openers_of(access, name);
+  if (!openers) return;
   low.may_hold_log = true;
   low.degree = close_degree(access);
-  auto openers = openers_of(access, name);
-  low.ranks = std::move(openers.ranks);
-  low.hints = std::move(openers.hints);
+  low.ranks = std::move(openers->ranks);
+  low.hints = std::move(openers->hints);
   // Before any rank opens the file, rank 0 undoes what a writer left undone.
   bool left = false;
   low.ranks.agreed([&] {

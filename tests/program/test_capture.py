@@ -91,7 +91,9 @@ def scattered(make_dat, tmp_path_factory):
 
 
 @pytest.mark.parametrize("method", ["pnetcdf-varn", "pnetcdf-vara", "pnetcdf-vard", "blocking"])
-def test_what_the_bench_writes_is_captured_element_by_element(capture, show, tmp_path, scattered, method):
+def test_what_the_bench_writes_is_captured_element_by_element(capture, show, tmp_path, scattered, method, has_vard):
+    if method == "pnetcdf-vard" and not has_vard:
+        pytest.skip("this PnetCDF has no vard calls any more")
     path, owned = scattered
     more = ["--set", "pnetcdf.blocking=on"] if method == "blocking" else []
     name = "pnetcdf-varn" if method == "blocking" else method

@@ -57,6 +57,12 @@ def with_dropin(run):
     return start
 
 
+@pytest.fixture(scope="session")
+def is_newer(pnetcdf_version):
+    """Whether PnetCDF is newer than that of Debian 12, which differs in some answers."""
+    return pnetcdf_version > (1, 12)
+
+
 def reports(done):
     return [line for line in done.stderr.splitlines() if line.startswith("slabmark: ")]
 
@@ -167,14 +173,14 @@ def test_however_little_memory_a_rank_has_no_call_hangs_and_the_file_goes_on(wit
 @pytest.mark.parametrize("ranks", [1, 4])
 @pytest.mark.parametrize("ends", ["file size limit", "full disk"])
 def test_a_file_that_may_not_grow_is_an_error_code_on_all_ranks(run, with_dropin, tmp_path, file_size_limit, small_disk, romio,
-                                                                ranks, ends):
+                                                                ranks, ends, is_newer):
     before = file_size_limit if ends == "file size limit" else small_disk(tmp_path)
     done = run("pnetcdf_cases", ["limit", tmp_path / "a"], ranks=ranks, launch=True, preexec_fn=before)
     native = set(re.findall(r"rank \d: (NC_\w+)", done.stdout)) - {"NC_NOERR"}
     done = with_dropin("pnetcdf_cases_linked", ["limit", tmp_path / "b"], ranks, preload=False, preexec_fn=before)
     lines = re.findall(r"rank \d: (NC_\w+) (NC_\w+)", done.stdout)
     assert len(lines) == ranks and len(set(lines)) == 1, done.stdout + done.stderr
-    if other_pnetcdf and native in ({"NC_EFILE"}, {"NC_ENO_SPACE"}):
+    if is_newer and native in ({"NC_EFILE"}, {"NC_ENO_SPACE"}):
         native = {"NC_EWRITE"}  # what ROMIO says, and not the driver GIO of 1.15
     assert native and set(lines[0]) == native, (lines, native)
 
@@ -256,15 +262,15 @@ def test_a_value_beyond_memory_and_a_request_left_behind_are_what_pnetcdf_makes_
     assert "rank 0: NC_ERANGE NC_ERANGE 1 2 3" in done.stdout and "rank 1: close: NC_EPENDING" in done.stdout
 
 
-def said(folder, ranks):
+def said(folder, ranks, is_newer):
     """By the program: PnetCDF itself prints how calls of MPI failed. 1.15 keeps a failure to write from its ranks, at times."""
-    left_out = "MPI error|wait fails" if other_pnetcdf else "MPI error"
+    left_out = "MPI error|wait fails" if is_newer else "MPI error"
     return [[line for line in pathlib.Path(f"{folder}.said.{rank}").read_text().splitlines() if not re.search(left_out, line)]
             for rank in range(ranks)]
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_files_ids_and_requests_end_in_unusual_lives_as_without_it(run, with_dropin, tmp_path, romio, ranks):
+def test_files_ids_and_requests_end_in_unusual_lives_as_without_it(run, with_dropin, tmp_path, romio, ranks, is_newer):
     """Files that are renamed, deleted or open twice, requests over changes of mode and definition, errors on one rank, buffers,
     cancelled and unknown ids, text and values that do not fit, maps, datatypes, hints, older formats, child processes, other
     handles and groups of ranks, few descriptors, ..."""
@@ -274,8 +280,9 @@ def test_files_ids_and_requests_end_in_unusual_lives_as_without_it(run, with_dro
     assert native.returncode == 0, native.stderr
     done = with_dropin("pnetcdf_lives_linked", [tmp_path / "b"], ranks, preload=False)
     assert done.returncode == 0, done.stderr
-    assert said(tmp_path / "b", ranks) == said(tmp_path / "a", ranks)
-    assert all(len(lines) > 400 for lines in said(tmp_path / "a", ranks))
+    native = said(tmp_path / "a", ranks, is_newer)
+    assert said(tmp_path / "b", ranks, is_newer) == native
+    assert all(len(lines) > 400 for lines in native)
     assert by_plan(done) >= 50, done.stderr
 
 
@@ -301,8 +308,8 @@ def test_ranks_that_were_started_later_may_end_before_the_others(with_dropin, tm
     assert by_plan(done) == 2, done.stderr
 
 
-def test_more_than_a_request_may_have_is_refused_before_anything_is_made_of_it(run, with_dropin, tmp_path):
-    if other_pnetcdf:
+def test_more_than_a_request_may_have_is_refused_before_anything_is_made_of_it(run, with_dropin, tmp_path, is_newer):
+    if is_newer:
         pytest.skip("newer ones take it, and read memory that the program does not have")
     native = run("pnetcdf_cases", ["huge", tmp_path / "a"], ranks=1, launch=True)
     done = with_dropin("pnetcdf_cases_linked", ["huge", tmp_path / "b"], 1, preload=False)
@@ -357,6 +364,11 @@ def native_library():
     return re.search(r"PnetCDF_LIBRARY:FILEPATH=(.*)", (built / "CMakeCache.txt").read_text())[1]
 
 
+def with_pnetcdf():
+    """Flags to link a program that finds it wherever it is."""
+    return [native_library(), f"-Wl,-rpath,{pathlib.Path(native_library()).parent}"]
+
+
 def compiled(compiler, source, *flags):
     """A program of this folder that is built here, as users build theirs; its folder has what `flags` name."""
     done = subprocess.run([compiler, pathlib.Path(__file__).parent / source, *flags], capture_output=True, text=True)
@@ -373,7 +385,7 @@ def fortran(tmp_path_factory):
     if not modules:
         pytest.skip("PnetCDF's module for Fortran is not here (pnetcdf.mod)")
     folder = tmp_path_factory.mktemp("fortran")
-    compiled("mpif90", "pnetcdf_records.f90", f"-I{modules[0]}", f"-J{folder}", "-o", folder / "program", native_library())
+    compiled("mpif90", "pnetcdf_records.f90", f"-I{modules[0]}", f"-J{folder}", "-o", folder / "program", *with_pnetcdf())
     return Fortran(folder / "program", modules[0])
 
 
@@ -395,7 +407,7 @@ def test_a_program_in_fortran_has_it_too(run, with_dropin, fortran, tmp_path, ra
 
 
 def test_a_module_of_python_that_loads_pnetcdf_later_has_it_too(with_dropin, tmp_path):
-    compiled("mpicc", "pnetcdf_cases.c", "-shared", "-fPIC", "-Dmain=run_case", "-o", tmp_path / "cases.so", native_library())
+    compiled("mpicc", "pnetcdf_cases.c", "-shared", "-fPIC", "-Dmain=run_case", "-o", tmp_path / "cases.so", *with_pnetcdf())
     script = "import ctypes, sys; cases = ctypes.CDLL(sys.argv[1]); words = [b'', b'overlap', sys.argv[2].encode(), None]; "
     script += "sys.exit(cases.run_case(3, (ctypes.c_char_p * 4)(*words)))"
     done = with_dropin(sys.executable, ["-c", script, tmp_path / "cases.so", tmp_path / "a"], 2)

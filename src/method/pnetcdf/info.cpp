@@ -87,4 +87,12 @@ MethodInfo pnetcdf_info(std::string name, std::string summary, std::vector<Optio
   return info;
 }
 
+void refuse_more(MethodInfo& info, decltype(MethodInfo::supports) refuses) {
+  info.supports = [before = std::move(info.supports), refuses = std::move(refuses)](
+                      const Pattern& pattern, const Settings& settings) {
+    auto reason = refuses(pattern, settings);
+    return reason ? reason : before(pattern, settings);
+  };
+}
+
 }  // namespace slabmark

@@ -30,4 +30,7 @@ std::vector<std::string> netcdf_names(const Pattern& pattern);
 /// whether this build has PnetCDF at all.
 MethodInfo pnetcdf_info(std::string name, std::string summary, std::vector<OptionInfo> options);
 
+/// Also refuses what `refuses` has a reason for.
+void refuse_more(MethodInfo& info, decltype(MethodInfo::supports) refuses);
+
 }  // namespace slabmark

@@ -148,6 +148,15 @@ class PnetcdfRequests : public PnetcdfMethod {
   RoundMaxima maxima_;
 };
 
+// Ranks that have nothing to put leave out the reduction of the number of records, for which the
+// others wait for ever.
+std::optional<std::string> may_hang(const Pattern& pattern, const Settings& settings) {
+  const bool has_records = std::ranges::any_of(pattern.datasets, &Dataset::has_time);
+  if (!has_records || pnetcdf::library_version() != "1.15.0") return std::nullopt;
+  if (!pnetcdf_options("any").read(settings).blocking) return std::nullopt;
+  return "PnetCDF 1.15.0 hangs in blocking calls of record variables where a rank has nothing";
+}
+
 }  // namespace
 #endif
 
@@ -156,6 +165,7 @@ MethodInfo pnetcdf_varn_method() {
                            pnetcdf_options("ncmpi_put_varn_all per variable"));
 #if SLABMARK_WITH_PNETCDF
   info.make = make_pnetcdf<PnetcdfRequests<Calls::varn>>;
+  refuse_more(info, may_hang);
 #endif
   return info;
 }
@@ -166,6 +176,7 @@ MethodInfo pnetcdf_vara_method() {
       pnetcdf_options("ncmpi_put_vara_all per hyperslab, ranks padded to equal counts"));
 #if SLABMARK_WITH_PNETCDF
   info.make = make_pnetcdf<PnetcdfRequests<Calls::vara>>;
+  refuse_more(info, may_hang);
 #endif
   return info;
 }

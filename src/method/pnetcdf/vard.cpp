@@ -148,7 +148,7 @@ class PnetcdfVard : public PnetcdfMethod {
 };
 
 // Its release notes call the vard calls deprecated; they return NC_ENOTSUPPORT whatever they get.
-std::optional<std::string> without_vard() {
+std::optional<std::string> without_vard(const Pattern&, const Settings&) {
   int major = 0;
   int minor = 0;
   const std::string version = pnetcdf::library_version();
@@ -166,11 +166,7 @@ MethodInfo pnetcdf_vard_method() {
                            pnetcdf_options());
 #if SLABMARK_WITH_PNETCDF
   info.make = make_pnetcdf<PnetcdfVard>;
-  const auto supports = info.supports;
-  info.supports = [supports](const Pattern& pattern, const Settings& settings) {
-    auto reason = without_vard();
-    return reason ? reason : supports(pattern, settings);
-  };
+  refuse_more(info, without_vard);
 #endif
   return info;
 }

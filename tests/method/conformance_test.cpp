@@ -16,6 +16,9 @@
 #include "storage/hdf5/dataset.hpp"
 #include "storage/hdf5/subfiles.hpp"
 #include "storage/mpiio/implementation.hpp"
+#if SLABMARK_WITH_PNETCDF
+#include "storage/pnetcdf/file.hpp"
+#endif
 
 namespace slabmark {
 namespace {
@@ -114,8 +117,8 @@ std::vector<Case> cases() {
   return all;
 }
 
-/// What the HDF5 of this build lacks for a case; but for faults of PnetCDF 1.15 nothing else may
-/// keep one from a pattern.
+/// What the HDF5 of this build lacks for a case; nothing else may keep one from a pattern, but what
+/// PnetCDF 1.15 does not do.
 std::string lacking_for(const Case& c) {
   if (c.method == "hdf5-subfiling") return hdf5::no_subfiling_cause();
   if (c.options.contains("hdf5.deflate") && !hdf5::has_deflate()) return "HDF5 has no deflate";
@@ -130,11 +133,19 @@ const std::vector<Pattern>& patterns_of(int rank, int ranks) {
   return patterns;
 }
 
+std::string refusal(const Case& c, const Pattern& pattern) {
+  return find_method(c.method).supports(pattern, {c.options, {}}).value_or("");
+}
+
+bool is_of_pnetcdf(const std::string& refusal) { return refusal.starts_with("PnetCDF 1.15"); }
+
 class Conformance : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
     const auto lacking = lacking_for(GetParam());
     if (!lacking.empty()) GTEST_SKIP() << lacking;
+    const auto refused = refusal(GetParam(), patterns_of(comm.rank(), comm.size()).front());
+    if (is_of_pnetcdf(refused)) GTEST_SKIP() << refused;
     if (GetParam().options.count("hdf5.deflate") == 0 || comm.size() == 1) return;
     if (GetParam().method == "hdf5-rearranged") return;
     if (mpiio::mpi_io_implementation(scratch.file("").c_str()) == "OMPIO") {
@@ -153,8 +164,8 @@ class Conformance : public testing::TestWithParam<Case> {
     const auto& others = patterns_of(next_rank(), comm.size());
     for (std::size_t i = 0; i < mine.size(); ++i) {
       SCOPED_TRACE(mine[i].name);
-      const auto refused = method().supports(mine[i], settings()).value_or("");
-      if (refused.starts_with("PnetCDF 1.15")) continue;
+      const auto refused = refusal(GetParam(), mine[i]);
+      if (is_of_pnetcdf(refused)) continue;
       ASSERT_EQ(refused, "") << "no method may refuse";
       // To open and close subfiles takes HDF5 2.2.0 tenths of a second, so a sample must do.
       if (method().file().companions && i % 6 != 0) continue;
@@ -249,6 +260,11 @@ TEST_P(Conformance, AFileThatIsMissingIsAnErrorThatNamesIt) {
 }
 
 TEST_P(Conformance, ADirectoryThatIsMissingIsAnErrorThatNamesTheFile) {
+#if SLABMARK_WITH_PNETCDF
+  if (method().format == FileFormat::netcdf && pnetcdf::library_version() == "1.15.0") {
+    GTEST_SKIP() << "ncmpi_create of PnetCDF 1.15.0 crashes where it cannot make the file";
+  }
+#endif
   const auto mine = patterns_of(comm.rank(), comm.size()).front();
   const auto path = scratch.file("nowhere/file");
   try {

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 
@@ -91,9 +92,7 @@ def scattered(make_dat, tmp_path_factory):
 
 
 @pytest.mark.parametrize("method", ["pnetcdf-varn", "pnetcdf-vara", "pnetcdf-vard", "blocking"])
-def test_what_the_bench_writes_is_captured_element_by_element(capture, show, tmp_path, scattered, method, has_vard):
-    if method == "pnetcdf-vard" and not has_vard:
-        pytest.skip("this PnetCDF has no vard calls any more")
+def test_what_the_bench_writes_is_captured_element_by_element(capture, show, tmp_path, scattered, method):
     path, owned = scattered
     more = ["--set", "pnetcdf.blocking=on"] if method == "blocking" else []
     name = "pnetcdf-varn" if method == "blocking" else method
@@ -101,6 +100,8 @@ def test_what_the_bench_writes_is_captured_element_by_element(capture, show, tmp
     pattern = tmp_path / "run.pattern"
     done = capture(pattern, "slabmark-bench", ["decomp", "--map", path, "--method", name, *more, "--rounds", "3", "--variables",
                                                str(len(variables)), "--trials", "1", "--no-bound", "-o", tmp_path], 4)
+    if refused := re.search("not run: (PnetCDF 1.15.*)", done.stdout):
+        pytest.skip(refused[1])
     assert "yes" in done.stdout
     for rank in range(4):
         written = [event for event in show(pattern, rank) if event["opening"] == 0]

@@ -14,7 +14,7 @@
 #include "base/stopwatch.hpp"
 #include "parallel/agree.hpp"
 #include "program/slabmark-probe/measure.hpp"
-#include "program/slabmark-probe/nodes.hpp"
+#include "program/slabmark-probe/topology.hpp"
 #include "storage/posix/file.hpp"
 #include "storage/posix/file_size_limit.hpp"
 
@@ -29,15 +29,15 @@ class SmallFiles {
   SmallFiles(const Comm& comm, const Options& options)
       : comm_(comm),
         options_(options),
-        nodes_(find_nodes(comm, 0)),
-        looked_at_(rank_to_look_at(comm, nodes_)),
+        topology_(comm, 0),
+        looked_at_(topology_.rank_to_look_at()),
         folder_(comm, options.directory, options.run.overwrite) {
     agreed(comm, [&] {
       if (options.own_folders) fs::create_directory(folder_of(comm.rank()));
     });
   }
 
-  bool is_one_node() const { return nodes_.size() == 1; }
+  bool is_one_node() const { return topology_.is_one_node(); }
 
   void create(PhaseClock& clock, std::uint64_t trial) {
     clock.time(Phase::create, [&] {
@@ -120,7 +120,7 @@ class SmallFiles {
 
   const Comm& comm_;
   const Options& options_;
-  std::vector<Node> nodes_;
+  Topology topology_;
   int looked_at_;
   ScratchFolder folder_;
 };

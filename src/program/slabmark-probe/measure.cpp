@@ -1,5 +1,6 @@
 #include "program/slabmark-probe/measure.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -56,6 +57,17 @@ std::vector<std::byte> content(std::uint64_t seed, std::uint64_t bytes) {
 
 void stamp(std::span<std::byte> block, std::uint64_t number) {
   std::memcpy(block.data(), &number, std::min(sizeof number, block.size()));
+}
+
+std::uint64_t seed_of(int rank, std::uint64_t trial) {
+  return static_cast<std::uint64_t>(rank) << 32 ^ trial;
+}
+
+void require_same(std::span<const std::byte> expected, std::span<const std::byte> found, int writer,
+                  const char* what) {
+  if (std::equal(found.begin(), found.end(), expected.begin())) return;
+  throw IoError(
+      fmt::format("{} of rank {} did not arrive as it was; no figure is given.", what, writer));
 }
 
 CellRecord begin_record(const Comm& comm, const Options& options, const std::string& pattern,

@@ -37,6 +37,13 @@ class ScratchFolder {
 std::vector<std::byte> content(std::uint64_t seed, std::uint64_t bytes);
 void stamp(std::span<std::byte> block, std::uint64_t number);
 
+/// Of what a rank sends or writes in a trial.
+std::uint64_t seed_of(int rank, std::uint64_t trial);
+
+/// Throws IoError unless `found`, which was `what` of the rank `writer`, is as expected.
+void require_same(std::span<const std::byte> expected, std::span<const std::byte> found, int writer,
+                  const char* what);
+
 /// One thing that is measured turn by turn with others: its record, and what a trial of it does on
 /// this rank.
 struct Turn {

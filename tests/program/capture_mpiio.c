@@ -120,7 +120,9 @@ static void make_refused_calls(const char* path, int with_empty_etype) {
   }
   say("posted", MPI_File_iwrite_at(file, 1, data, 3, MPI_INT, &request));
   MPI_Wait(&request, none);
+#ifndef MPI_ABI_VERSION /* MPICH 5.0.2's library of the standard ABI ends the program there */
   say("no file", MPI_File_write_at(MPI_FILE_NULL, 0, data, 3, MPI_INT, none));
+#endif
   MPI_File_close(&file);
   MPI_Type_free(&column);
   MPI_Type_free(&empty);

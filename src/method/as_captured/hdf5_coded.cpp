@@ -1,5 +1,6 @@
 #include "method/as_captured/hdf5_coded.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -33,6 +34,17 @@ std::vector<unsigned char> decoded(const std::string& text) {
   return bytes;
 }
 
+/// A program with a newer HDF5 may ask for formats that this one does not have.
+void clamp_formats(hid_t access) {
+  H5F_libver_t low = H5F_LIBVER_EARLIEST;
+  H5F_libver_t high = H5F_LIBVER_LATEST;
+  hdf5::check(H5Pget_libver_bounds(access, &low, &high), "H5Pget_libver_bounds", "");
+  if (std::max(low, high) <= H5F_LIBVER_LATEST) return;
+  hdf5::check(H5Pset_libver_bounds(access, std::min(low, H5F_LIBVER_LATEST),
+                                   std::min(high, H5F_LIBVER_LATEST)),
+              "H5Pset_libver_bounds", "");
+}
+
 }  // namespace
 
 std::string code_of(const nlohmann::json& of, const char* key) {
@@ -44,7 +56,9 @@ std::string code_of(const nlohmann::json& of, const char* key) {
 
 Handle list_of(const std::string& code, hid_t kind) {
   if (code.empty()) return own(H5Pcreate(kind), H5Pclose, "H5Pcreate", "");
-  return own(H5Pdecode(decoded(code).data()), H5Pclose, "H5Pdecode", "");
+  auto list = own(H5Pdecode(decoded(code).data()), H5Pclose, "H5Pdecode", "");
+  if (kind == H5P_FILE_ACCESS) clamp_formats(list.get());
+  return list;
 }
 
 Handle type_of(const nlohmann::json& of) {

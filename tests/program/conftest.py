@@ -132,6 +132,15 @@ def pnetcdf_version(run):
     return tuple(map(int, found.groups())) if found else (0, 0)
 
 
+@pytest.fixture
+def as_pnetcdf_1_15(tmp_path):
+    """Environment of a program that takes its PnetCDF for 1.15.0."""
+    source, library = tmp_path / "later.c", tmp_path / "later.so"
+    source.write_text('const char* ncmpi_inq_libvers(void) { return "version = 1.15.0 of March 19, 2026"; }')
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    return {**os.environ, "LD_PRELOAD": str(library)}
+
+
 @pytest.fixture(scope="session")
 def has_vard(pnetcdf_version):
     """Whether PnetCDF has these calls still."""

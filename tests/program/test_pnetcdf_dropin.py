@@ -114,9 +114,10 @@ def test_random_calls_return_read_and_write_the_same(run, with_dropin, each, rom
 
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_random_collective_calls_do_the_same_through_whatever_mpi_io_there_is(run, with_dropin, each, ranks, pnetcdf_version):
-    if ranks == 4 and pnetcdf_version == (1, 14):
-        pytest.skip("with seed 2 PnetCDF 1.14.1 itself reads another value through OMPIO than 1.12.3, which the drop-in agrees with")
-    random_calls(run, with_dropin, each, seeds(few=True), ranks, 0, "collective")
+    chosen = seeds(few=True)
+    if ranks == 4 and pnetcdf_version == (1, 14):  # 1.14.1 itself reads a value through OMPIO that is not that of 1.12.3
+        chosen = [seed for seed in chosen if seed != 2]
+    random_calls(run, with_dropin, each, chosen, ranks, 0, "collective")
 
 
 def random_calls(run, with_dropin, each, seeds, ranks, node_ranks, *more):

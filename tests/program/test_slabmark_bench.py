@@ -47,6 +47,16 @@ def test_every_method_reads_what_another_rank_wrote(run, map_file, tmp_path, ran
     assert done.stdout.count(" yes") == len(methods) + 2
 
 
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_calls_in_which_pnetcdf_1_15_0_hangs_are_a_row_of_the_table(run, map_file, tmp_path, ranks, as_pnetcdf_1_15):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    methods = ["--method", "pnetcdf-varn,pnetcdf-vara", "--set", "pnetcdf.blocking=on", "--trials", "1", "--rounds", "2"]
+    done = bench(run, map_file, folder, *methods, ranks=ranks, env=as_pnetcdf_1_15)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("not run: PnetCDF 1.15.0 hangs in blocking calls of record variables") == 2
+
+
 def test_stops_at_six_trials_with_an_interval_and_appends_records(run, map_file, tmp_path):
     path = tmp_path / "records.jsonl"
     args = ["--method", "posix,mpiio-collective", "--min-trials", "6", "--max-trials", "6", "--json", path]

@@ -100,12 +100,13 @@ std::optional<Openers> openers_of(hid_t access, const std::string& path) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Info info = MPI_INFO_NULL;
   hdf5::check(H5Pget_fapl_mpio(access, &comm, &info), "H5Pget_fapl_mpio", path);
-  if (comm == MPI_COMM_NULL) return std::nullopt;
-  Openers openers{Ranks(Comm::taking_over(comm)), {}};
+  Openers openers;
+  if (comm != MPI_COMM_NULL) openers.ranks = Ranks(Comm::taking_over(comm));
   if (info != MPI_INFO_NULL) {
     openers.hints = mpiio::entries_of(info);
     MPI_Info_free(&info);
   }
+  if (comm == MPI_COMM_NULL) return std::nullopt;
   return openers;
 }
 

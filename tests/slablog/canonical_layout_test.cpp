@@ -308,6 +308,12 @@ std::size_t flip(unsigned flags, std::size_t, const unsigned*, std::size_t bytes
   return bytes;
 }
 
+TEST_F(CanonicalLayout, AParallelFileSaysThatItIsOpenThroughMpiIo) {
+  const auto file = create("a.h5", "layout=canonical");
+  const auto list = handle(H5Fget_access_plist(file.get()), H5Pclose);
+  EXPECT_EQ(H5Pget_driver(list.get()), H5FD_MPIO);
+}
+
 TEST_F(CanonicalLayout, AMandatoryFilterThatFailsKeepsNothingButItsChunksFromTheFile) {
   register_filter(flipping_filter, "flipping", flip);
   const hsize_t chunk = 2;

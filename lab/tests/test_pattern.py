@@ -343,7 +343,8 @@ def test_names_that_are_no_files_or_pipes_are_one_sentence_and_nobody_waits(run,
     (tmp_path / "d.toml").write_text(GRID + VARIABLE)
     for words, culprit in (
         (["d.toml", "-o", "pipe"], "'pipe' cannot be written: it is no regular file"),
-        (["d.toml", "-o", ""], "'.' cannot be written"),
+        (["d.toml", "-o", "."], "'.' cannot be written"),
+        (["d.toml", "-o", ""], "-o/--output is given without a value"),
         ([""], "'.' is no regular file"),
         (["."], "'.' is no regular file"),
     ):

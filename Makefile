@@ -1,4 +1,4 @@
-# Everything that a user or developer starts. `make help` lists it; docs/building.md explains it.
+# Everything that a user or developer starts. `make help` lists it; docs/building.md and docs/proving.md explain it.
 # The work is in setup/ and in CMake; variables such as MPICC=... or PRESET=... reach them through the environment.
 
 PRESET ?= release
@@ -101,7 +101,7 @@ help:
 	@echo 'make cluster         build, and run tests between nodes that are namespaces of this machine, as root (docs/cluster.md)'
 	@echo 'make bare            the two commands of the README in fresh Debian roots, as root, and what they say without root'
 	@echo 'make deb             Debian packages in build/deb, tried in an empty root'
-	@echo 'make matrix          all tests with each MPI, HDF5, PnetCDF and compiler of a table (docs/building.md)'
+	@echo 'make matrix          all tests with each MPI, HDF5, PnetCDF and compiler of a table (docs/proving.md)'
 	@echo 'make docs            the documentation as a site that opens offline, in build/site, with all options of each program'
 	@echo 'make format          clang-format; make check-format only looks'
 	@echo 'make lint            clang-format, ruff, mypy and reuse, in pinned versions; clang-tidy on sources that changed'
@@ -109,4 +109,4 @@ help:
 	@echo
 	@echo 'PRESET=release|debug|asan|tsan   JOBS=n   WERROR=1'
 	@echo 'MPICC=... MPIEXEC=... CC=... CXX=... HDF5_ROOT=... HDF5_SOURCE=... PNETCDF_DIR=... name what to build with'
-	@echo 'All of them are explained in docs/building.md'
+	@echo 'docs/building.md explains them; docs/proving.md those that test'

@@ -59,6 +59,9 @@ def test_whole_files_by_all_ways_of_writing_are_right_element_by_element(bench, 
     "test_slablog_canonical.py",
     "test_slice_library.py",
     "test_capture_levels.py",
+    "test_capture_lives.py",
+    "test_capture_methods.py",
+    "test_capture_played.py",
 ])
 def test_programs_pass_their_own_tests_with_ranks_on_three_nodes(cluster, folder, tests):
     file, *options = shlex.split(tests)

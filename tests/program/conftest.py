@@ -11,6 +11,7 @@ Others may set
 
 import concurrent.futures
 import ctypes
+import itertools
 import json
 import os
 import pathlib
@@ -253,3 +254,30 @@ def small_disk(tmp_path):
     except subprocess.SubprocessError:
         pytest.skip("mounting a small disk is not permitted here")
     return disk
+
+
+@pytest.fixture
+def captured(run, tmp_path):
+    """captured(program, args, ranks, **environment) -> (the finished process, the events of each rank)
+
+    With KILLED in the environment it is killed, and what is returned is what was seen until then."""
+    from capturing import BIN, environment  # not found by the tests of the lab, which take other fixtures of this file
+
+    numbers = itertools.count()
+
+    def capture(program, args, ranks=1, launch=None, input=None, **more):
+        pattern = tmp_path / f"{next(numbers)}.pattern"
+        settings = [f"{name}={value}" for name, value in environment(pattern, **more).items()]
+        words = [*settings, program if str(program).startswith("/") else BIN / program, *args]
+        done = run("/usr/bin/env", words, ranks=ranks, launch=launch, input=input, cwd=tmp_path)
+        assert (done.returncode != 0) == ("KILLED" in more), done.stderr
+        merged = run("slabmark-pattern", ["merge", f"{pattern}.parts", "-o", pattern])
+        assert merged.returncode == 0, merged.stderr
+        shown = [run("slabmark-pattern", ["show", pattern, "--rank", rank]) for rank in range(ranks)]
+        events = [[json.loads(line) for line in one.stdout.splitlines()] for one in shown]
+        for of_rank in events:
+            assert ("KILLED" in more) == ({"ended": "early"} in of_rank), merged.stdout
+            of_rank[:] = [event for event in of_rank if "ended" not in event]
+        return done, events
+
+    return capture

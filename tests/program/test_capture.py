@@ -18,7 +18,7 @@ built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
 library = built / "lib/libslabcapture_pnetcdf.so"
 MAGIC = b"SLABSPL1"
 
-# test_capture_levels.py says why, and how to run them so by hand.
+# capturing.py says why, and how to run them so by hand.
 pytestmark = pytest.mark.skipif(bool(os.environ.get("SLABMARK_SANITIZERS")),
                                 reason="the sanitizers must be the first library of a program")
 

@@ -10,6 +10,9 @@
  * capture_mpiio FILE refused|refused-empty: calls with arguments that are wrong, or seldom, of
  * which it prints the class of the error that MPI returns. The latter with an etype without
  * elements, too.
+ *
+ * capture_mpiio FILE sessions: writes without MPI_Init, by a session of MPI. Status 77 where MPI
+ * has none, or not for files.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +24,10 @@
 
 #if MPI_VERSION >= 4
 #define MPI_File_write_at MPI_File_write_at_c /* the same call, of a larger count */
+#define MPI_Type_create_resized MPI_Type_create_resized_c
+#endif
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define HAS_SESSIONS
 #endif
 
 enum { most_runs = 4096, buffer_bytes = 1 << 16 };
@@ -128,7 +135,38 @@ static void make_refused_calls(const char* path, int with_empty_etype) {
   MPI_Type_free(&empty);
 }
 
+/* Each rank writes eight numbers, to the end of those of the rank before. */
+static int write_by_session(const char* path) {
+  enum { has_none = 77 };
+#ifdef HAS_SESSIONS
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Comm comm;
+  MPI_File file;
+  int rank, numbers[8] = {0};
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, "capture", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+  MPI_Comm_rank(comm, &rank);
+  const int error =
+      MPI_File_open(comm, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+  if (error == MPI_SUCCESS) {
+    MPI_File_write_at_all(file, rank * (int)sizeof numbers, numbers, 8, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_write_ordered(file, numbers, 0, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+  }
+  MPI_Group_free(&group);
+  MPI_Comm_free(&comm);
+  MPI_Session_finalize(&session);
+  return error == MPI_SUCCESS ? 0 : has_none;
+#else
+  (void)path;
+  return has_none;
+#endif
+}
+
 int main(int argc, char** argv) {
+  if (strcmp(argv[2], "sessions") == 0) return write_by_session(argv[1]);
   MPI_Init(&argc, &argv);
   if (strncmp(argv[2], "refused", 7) == 0) {
     make_refused_calls(argv[1], strcmp(argv[2], "refused-empty") == 0);

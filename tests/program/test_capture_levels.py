@@ -75,6 +75,19 @@ def test_random_calls_of_mpi_io_are_recorded_byte_by_byte(captured, tmp_path, ra
 
 
 @preloads
+def test_calls_of_mpi_io_are_recorded_in_programs_that_never_make_a_world(run, captured, tmp_path):
+    """They speak to MPI by a session (MPI 4) alone."""
+    if run("capture_mpiio", [tmp_path / "own", "sessions"], 2).returncode != 0:
+        pytest.skip("this MPI has no sessions, or MPI-IO does not do with them alone")
+    _, events = captured("capture_mpiio", [tmp_path / "own", "sessions"], 2)
+    for rank in range(2):
+        written = [event["selection"] for event in events[rank] if "writes" in event.get("flags", ())]
+        assert written == [{"starts": [[32 * rank]], "counts": [[32]]}]
+        uncaptured = [event["uncaptured"] for event in events[rank] if "uncaptured" in event]
+        assert uncaptured == ["MPI_File_write_ordered at a place that could not be found out"]
+
+
+@preloads
 @pytest.mark.parametrize("seed", range(2))
 def test_calls_of_the_c_library_are_recorded_in_programs_that_use_no_other(captured, tmp_path, seed):
     done, [events] = captured("capture_posix", [tmp_path, seed])
@@ -199,6 +212,17 @@ def test_whatever_moves_bytes_of_a_descriptor_is_recorded_or_counted_by_name(cap
     uncaptured = {event["uncaptured"].split(",")[0]: event["count"] for event in events if "uncaptured" in event}
     assert uncaptured == {"sendfile": 1, "copy_file_range": 1, "splice": 1, "mmap for reading": 1, "fprintf": 1}
     assert [event.get("call") for event in events].count("posix_fallocate") == 1
+
+
+@preloads
+def test_what_is_only_read_is_data_unless_it_is_code(captured, tmp_path):
+    """By the ends of names: not every ".so" in one is that of a library."""
+    data, code = ("flow.solution", "x.python.dat", "a.so.bin"), ("libx.so", "libx.so.6.1", "m.py", "m.pyc")
+    for name in data + code:
+        (tmp_path / name).write_bytes(bytes(100000))
+    (tmp_path / "script.py").write_text("import sys\nfor name in sys.argv[1:]:\n    open(name, 'rb').read()\n")
+    _, [events] = captured(sys.executable, ["-B", tmp_path / "script.py", *data, *code], SLABMARK_CAPTURE_POSIX="on")
+    assert {event["file"] for event in events if "reads" in event.get("flags", ())} == set(data)
 
 
 SELDOM = """

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "parallel/type_contents.hpp"
+
 namespace slabmark::capture {
 
 void append(ByteRuns& runs, ByteRun run) {
@@ -28,42 +30,6 @@ void append(Runs& runs, const TypeMap& part, std::int64_t at, std::int64_t count
   for (std::int64_t i = 0; i < count; ++i) {
     for (const auto& run : part.runs) append(runs, {at + i * part.extent + run.offset, run.bytes});
   }
-}
-
-/// How a datatype was made.
-struct Contents {
-  int combiner = MPI_COMBINER_NAMED;
-  std::vector<int> integers;
-  std::vector<MPI_Aint> addresses;
-  std::vector<MPI_Datatype> types;
-
-  ~Contents() {
-    for (auto& type : types) {
-      int integers_of = 0, addresses_of = 0, types_of = 0, by = MPI_COMBINER_NAMED;
-      PMPI_Type_get_envelope(type, &integers_of, &addresses_of, &types_of, &by);
-      const bool is_predefined = by == MPI_COMBINER_NAMED || by == MPI_COMBINER_F90_REAL ||
-                                 by == MPI_COMBINER_F90_COMPLEX || by == MPI_COMBINER_F90_INTEGER;
-      if (!is_predefined) PMPI_Type_free(&type);
-    }
-  }
-};
-
-bool find_contents(MPI_Datatype type, Contents& contents) {
-  int integers = 0, addresses = 0, types = 0;
-  if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &contents.combiner) !=
-      MPI_SUCCESS) {
-    return false;
-  }
-  if (types == 0) return true;
-  contents.integers.resize(static_cast<std::size_t>(integers));
-  contents.addresses.resize(static_cast<std::size_t>(addresses));
-  std::vector<MPI_Datatype> found(static_cast<std::size_t>(types));
-  if (PMPI_Type_get_contents(type, integers, addresses, types, contents.integers.data(),
-                             contents.addresses.data(), found.data()) != MPI_SUCCESS) {
-    return false;
-  }
-  contents.types = std::move(found);
-  return true;
 }
 
 /// Types of MPI's own: all are contiguous but the pairs of MINLOC and MAXLOC.
@@ -120,7 +86,7 @@ void append_array(Runs& runs, const TypeMap& element, const std::vector<std::int
 }
 
 Runs runs_of_array(const TypeMap& element, std::vector<std::int64_t> sizes,
-                   std::vector<Indices> indices, int order) {
+                   std::vector<Indices> indices, std::int64_t order) {
   if (order == MPI_ORDER_FORTRAN) {
     std::reverse(sizes.begin(), sizes.end());
     std::reverse(indices.begin(), indices.end());
@@ -130,20 +96,19 @@ Runs runs_of_array(const TypeMap& element, std::vector<std::int64_t> sizes,
   return runs;
 }
 
-Runs runs_of_subarray(const Contents& contents, const TypeMap& element) {
-  const auto* integers = contents.integers.data();
-  const int rank = integers[0];
-  std::vector<std::int64_t> sizes(integers + 1, integers + 1 + rank);
+Runs runs_of_subarray(const std::vector<std::int64_t>& numbers, const TypeMap& element) {
+  const auto rank = static_cast<std::size_t>(numbers[0]);
+  const auto* sizes = numbers.data() + 1;
+  const auto* parts = sizes + rank;
+  const auto* starts = parts + rank;
   std::vector<Indices> indices;
-  for (int d = 0; d < rank; ++d) {
-    indices.push_back({{integers[1 + 2 * rank + d], integers[1 + rank + d]}});
-  }
-  return runs_of_array(element, std::move(sizes), std::move(indices), integers[1 + 3 * rank]);
+  for (std::size_t d = 0; d < rank; ++d) indices.push_back({{starts[d], parts[d]}});
+  return runs_of_array(element, {sizes, sizes + rank}, std::move(indices), starts[rank]);
 }
 
 /// What process `place` of `places` has of a dimension of `size`.
-Indices distributed(int distribution, std::int64_t argument, std::int64_t size, std::int64_t places,
-                    std::int64_t place) {
+Indices distributed(std::int64_t distribution, std::int64_t argument, std::int64_t size,
+                    std::int64_t places, std::int64_t place) {
   if (distribution == MPI_DISTRIBUTE_NONE) return {{0, size}};
   const bool is_default = argument == MPI_DISTRIBUTE_DFLT_DARG;
   const bool is_block = distribution == MPI_DISTRIBUTE_BLOCK;
@@ -156,15 +121,14 @@ Indices distributed(int distribution, std::int64_t argument, std::int64_t size, 
   return indices;
 }
 
-Runs runs_of_darray(const Contents& contents, const TypeMap& element) {
-  const auto* integers = contents.integers.data();
-  const auto rank = static_cast<std::size_t>(integers[2]);
-  const auto* sizes = integers + 3;
+Runs runs_of_darray(const std::vector<std::int64_t>& numbers, const TypeMap& element) {
+  const auto rank = static_cast<std::size_t>(numbers[2]);
+  const auto* sizes = numbers.data() + 3;
   const auto* distributions = sizes + rank;
   const auto* arguments = distributions + rank;
   const auto* places = arguments + rank;
   std::vector<Indices> indices(rank);
-  std::int64_t left = integers[1];
+  std::int64_t left = numbers[1];
   for (auto d = rank; d-- > 0;) {  // processes are numbered as in C, whatever the array's order
     indices[d] = distributed(distributions[d], arguments[d], sizes[d], places[d], left % places[d]);
     left /= places[d];
@@ -172,47 +136,43 @@ Runs runs_of_darray(const Contents& contents, const TypeMap& element) {
   return runs_of_array(element, {sizes, sizes + rank}, std::move(indices), places[rank]);
 }
 
-Runs runs_of_made(const Contents& contents, const std::vector<TypeMap>& parts) {
-  const auto& integers = contents.integers;
-  const auto& addresses = contents.addresses;
+Runs runs_of_made(const TypeContents& contents, const std::vector<TypeMap>& parts) {
+  const auto& numbers = contents.numbers();
   const auto& part = parts.front();
-  const auto count = integers.empty() ? 0 : static_cast<std::size_t>(integers[0]);
+  const auto count = numbers.empty() ? 0 : static_cast<std::size_t>(numbers[0]);
   Runs runs;
-  switch (contents.combiner) {
+  switch (contents.combiner()) {
     case MPI_COMBINER_CONTIGUOUS:
-      append(runs, part, 0, integers[0]);
+      append(runs, part, 0, numbers[0]);
       break;
     case MPI_COMBINER_VECTOR:
     case MPI_COMBINER_HVECTOR: {
-      const auto stride = contents.combiner == MPI_COMBINER_VECTOR ? integers[2] * part.extent
-                                                                   : std::int64_t{addresses[0]};
-      for (int i = 0; i < integers[0]; ++i) append(runs, part, i * stride, integers[1]);
+      const bool is_in_bytes = contents.combiner() == MPI_COMBINER_HVECTOR;
+      const auto stride = numbers[2] * (is_in_bytes ? 1 : part.extent);
+      for (std::int64_t i = 0; i < numbers[0]; ++i) append(runs, part, i * stride, numbers[1]);
       break;
     }
-    case MPI_COMBINER_INDEXED:
-      for (std::size_t i = 0; i < count; ++i) {
-        append(runs, part, integers[1 + count + i] * part.extent, integers[1 + i]);
-      }
-      break;
     case MPI_COMBINER_INDEXED_BLOCK:
-      for (std::size_t i = 0; i < count; ++i) {
-        append(runs, part, integers[2 + i] * part.extent, integers[1]);
-      }
+    case MPI_COMBINER_HINDEXED_BLOCK: {
+      const bool is_in_bytes = contents.combiner() == MPI_COMBINER_HINDEXED_BLOCK;
+      const auto unit = is_in_bytes ? 1 : part.extent;
+      for (std::size_t i = 0; i < count; ++i) append(runs, part, numbers[2 + i] * unit, numbers[1]);
       break;
-    case MPI_COMBINER_HINDEXED_BLOCK:
-      for (std::size_t i = 0; i < count; ++i) append(runs, part, addresses[i], integers[1]);
-      break;
+    }
     case MPI_COMBINER_SUBARRAY:
-      return runs_of_subarray(contents, part);
+      return runs_of_subarray(numbers, part);
     case MPI_COMBINER_DARRAY:
-      return runs_of_darray(contents, part);
+      return runs_of_darray(numbers, part);
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED:
       return part.runs;
-    default:  // hindexed and struct
+    default: {  // indexed, hindexed and struct
+      const auto unit = contents.combiner() == MPI_COMBINER_INDEXED ? part.extent : 1;
       for (std::size_t i = 0; i < count; ++i) {
-        append(runs, parts.size() > 1 ? parts[i] : part, addresses[i], integers[1 + i]);
+        append(runs, parts.size() > 1 ? parts[i] : part, numbers[1 + count + i] * unit,
+               numbers[1 + i]);
       }
+    }
   }
   return runs;
 }
@@ -248,18 +208,18 @@ bool take_apart(MPI_Datatype type, TypeMap& map) {
   }
   map.extent = extent;
   map.size = size;
-  Contents contents;
-  if (!find_contents(type, contents)) return false;
-  if (contents.types.empty()) {
+  const auto contents = TypeContents::of(type);
+  if (!contents) return false;
+  if (contents->types().empty()) {
     map.runs = runs_of_named(type, size);
     return true;
   }
-  if (!is_known(contents.combiner)) return false;
-  std::vector<TypeMap> parts(contents.types.size());
+  if (!is_known(contents->combiner())) return false;
+  std::vector<TypeMap> parts(contents->types().size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (!take_apart(contents.types[i], parts[i])) return false;
+    if (!take_apart(contents->types()[i], parts[i])) return false;
   }
-  map.runs = runs_of_made(contents, parts);
+  map.runs = runs_of_made(*contents, parts);
   return true;
 }
 

@@ -62,7 +62,7 @@ void to_boxes(const ByteRuns& runs, Boxes& boxes) {
 
 /// A communicator of the file's ranks for what capture asks itself; all of them call this.
 MPI_Comm own_comm(MPI_File file, OpenFile& open) {
-  if (open.comm != MPI_COMM_NULL) return open.comm;
+  if (open.comm != MPI_COMM_NULL || !has_world()) return open.comm;
   MPI_Group of_file = MPI_GROUP_NULL, of_world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
   constexpr int tag = 6205;
   if (PMPI_File_get_group(file, &of_file) != MPI_SUCCESS) return open.comm;

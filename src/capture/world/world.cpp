@@ -11,14 +11,22 @@
 
 namespace slabmark::capture {
 
+bool has_world() {
+  int is_initialized = 0;
+  PMPI_Initialized(&is_initialized);
+  return is_initialized != 0;
+}
+
 void know_rank() {
   static std::atomic<bool> known = false;
   if (!is_on() || known.exchange(true)) return;
-  int rank = 0;
-  int ranks = 1;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  set_rank(rank, ranks);
+  if (has_world()) {  // else the launcher has said it
+    int rank = 0;
+    int ranks = 1;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    set_rank(rank, ranks);
+  }
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   PMPI_Get_library_version(text.data(), &length);

@@ -11,6 +11,9 @@ Function next(const char* name, Function of_mpi) {
   return found == nullptr ? of_mpi : found;
 }
 
+/// Whether there is an MPI_COMM_WORLD: not in a program that speaks to MPI by sessions alone.
+bool has_world();
+
 /// Tells the recorder which rank of MPI_COMM_WORLD this process is. MPI must be running. Wrappers
 /// of MPI_Init and MPI_Init_thread, which come with this room, do so; programs whose MPI_Init is
 /// not seen (in Fortran, say) are known by their first file.

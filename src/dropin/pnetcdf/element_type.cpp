@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "parallel/type_contents.hpp"
+
 namespace slabmark::dropin {
 
 namespace {
@@ -134,14 +136,6 @@ std::optional<nc_type> predefined(MPI_Datatype type) {
   return std::nullopt;
 }
 
-/// Whether it is MPI's own, which nobody may free: also those that Fortran asks for by a range.
-bool is_predefined(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-  MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-         combiner == MPI_COMBINER_F90_INTEGER || combiner == MPI_COMBINER_F90_COMPLEX;
-}
-
 }  // namespace
 
 std::uint64_t size_of(nc_type type) {
@@ -159,19 +153,11 @@ MPI_Datatype mpi_type_of(nc_type type) {
 
 std::optional<nc_type> element_type_of(MPI_Datatype type) {
   if (is_predefined(type)) return predefined(type);
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  std::vector<int> integer(static_cast<std::size_t>(integers) + 1);
-  std::vector<MPI_Aint> address(static_cast<std::size_t>(addresses) + 1);
-  std::vector<MPI_Datatype> parts(static_cast<std::size_t>(types));
-  if (types == 0 || MPI_Type_get_contents(type, integers, addresses, types, integer.data(),
-                                          address.data(), parts.data()) != MPI_SUCCESS) {
-    return std::nullopt;
-  }
-  auto common = element_type_of(parts.front());
-  for (MPI_Datatype& part : parts) {
-    if (element_type_of(part) != common) common.reset();
-    if (!is_predefined(part)) MPI_Type_free(&part);
+  const auto contents = TypeContents::of(type);
+  if (!contents || contents->types().empty()) return std::nullopt;
+  const auto common = element_type_of(contents->types().front());
+  for (MPI_Datatype part : contents->types()) {
+    if (element_type_of(part) != common) return std::nullopt;
   }
   return common;
 }

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <limits>
 
+#include "parallel/type_contents.hpp"
+
 namespace slabmark::dropin {
 
 namespace {
@@ -28,12 +30,6 @@ bool is_contiguous(std::span<const MPI_Offset> counts, const MPI_Offset* imap) {
   return true;
 }
 
-bool is_derived(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-  MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner != MPI_COMBINER_NAMED;
-}
-
 }  // namespace
 
 std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, nc_type external,
@@ -54,7 +50,7 @@ std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, nc_type
       return std::nullopt;
     }
     memory.type_ = *type;
-    memory.derived_ = is_derived(argument.type);
+    memory.derived_ = combiner_of(argument.type) != MPI_COMBINER_NAMED;
     if (argument.count == -1) {
       if (memory.derived_) return std::nullopt;
       memory.argument_.count = expected;

@@ -10,6 +10,22 @@
 namespace slabmark::capture {
 namespace {
 
+using Numbers = std::vector<MPI_Count>;
+
+template <class Number>
+std::vector<Number> as(const Numbers& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+// By the constructor of large counts (MPI 4), if `is_large`: MPI tells how those were made apart.
+#if MPI_VERSION >= 4
+#define SLABMARK_MAKE(is_large, constructor, small, large) \
+  ((is_large) ? constructor##_c large : constructor small)
+#else
+#define SLABMARK_MAKE(is_large, constructor, small, large) \
+  (static_cast<void>(is_large), constructor small)
+#endif
+
 class RandomTypes {
  public:
   explicit RandomTypes(unsigned seed) : random_(seed) {}
@@ -31,53 +47,73 @@ class RandomTypes {
     MPI_Type_get_true_extent(child, &lower, &extent);
     MPI_Datatype type = MPI_DATATYPE_NULL;
     const int count = number(0, 4);
-    std::vector<int> lengths;
-    std::vector<int> places;
-    std::vector<MPI_Aint> addresses;
+    Numbers lengths, places, addresses;
     for (int i = 0; i < count; ++i) {
       lengths.push_back(number(0, 3));
       places.push_back(number(0, 12));
       addresses.push_back(number(0, 40));
     }
+    const int length = number(0, 3);
+    const bool large = number(0, 1) == 0;
     switch (number(0, 12)) {
       case 0:
-        MPI_Type_contiguous(count, child, &type);
+        SLABMARK_MAKE(large, MPI_Type_contiguous, (count, child, &type), (count, child, &type));
         break;
-      case 1:
-        MPI_Type_vector(count, number(0, 3), number(0, 5), child, &type);
+      case 1: {
+        const int stride = number(0, 5);
+        SLABMARK_MAKE(large, MPI_Type_vector, (count, length, stride, child, &type),
+                      (count, length, stride, child, &type));
         break;
-      case 2:
-        MPI_Type_create_hvector(count, number(0, 3), number(0, 50), child, &type);
+      }
+      case 2: {
+        const int stride = number(0, 50);
+        SLABMARK_MAKE(large, MPI_Type_create_hvector, (count, length, stride, child, &type),
+                      (count, length, stride, child, &type));
         break;
+      }
       case 3:
-        MPI_Type_indexed(count, lengths.data(), places.data(), child, &type);
+        SLABMARK_MAKE(large, MPI_Type_indexed,
+                      (count, as<int>(lengths).data(), as<int>(places).data(), child, &type),
+                      (count, lengths.data(), places.data(), child, &type));
         break;
       case 4:
-        MPI_Type_create_hindexed(count, lengths.data(), addresses.data(), child, &type);
+        SLABMARK_MAKE(
+            large, MPI_Type_create_hindexed,
+            (count, as<int>(lengths).data(), as<MPI_Aint>(addresses).data(), child, &type),
+            (count, lengths.data(), addresses.data(), child, &type));
         break;
       case 5:
-        MPI_Type_create_indexed_block(count, number(0, 3), places.data(), child, &type);
+        SLABMARK_MAKE(large, MPI_Type_create_indexed_block,
+                      (count, length, as<int>(places).data(), child, &type),
+                      (count, length, places.data(), child, &type));
         break;
       case 6:
-        MPI_Type_create_hindexed_block(count, number(0, 3), addresses.data(), child, &type);
+        SLABMARK_MAKE(large, MPI_Type_create_hindexed_block,
+                      (count, length, as<MPI_Aint>(addresses).data(), child, &type),
+                      (count, length, addresses.data(), child, &type));
         break;
       case 7: {
         std::vector<MPI_Datatype> children;
         for (int i = 0; i < count; ++i) children.push_back(make(depth - 1));
-        MPI_Type_create_struct(count, lengths.data(), addresses.data(), children.data(), &type);
+        SLABMARK_MAKE(large, MPI_Type_create_struct,
+                      (count, as<int>(lengths).data(), as<MPI_Aint>(addresses).data(),
+                       children.data(), &type),
+                      (count, lengths.data(), addresses.data(), children.data(), &type));
         break;
       }
       case 8:
-        make_subarray(child, type);
+        make_subarray(child, large, type);
         break;
       case 9:
       case 10:
-        make_darray(child, type);
+        make_darray(child, large, type);
         break;
-      case 11:
-        MPI_Type_create_resized(child, 0, std::clamp<MPI_Aint>(extent, 0, 4096) + number(0, 9),
-                                &type);
+      case 11: {
+        const MPI_Aint longer = std::clamp<MPI_Aint>(extent, 0, 4096) + number(0, 9);
+        SLABMARK_MAKE(large, MPI_Type_create_resized, (child, 0, longer, &type),
+                      (child, 0, longer, &type));
         break;
+      }
       default:
         MPI_Type_dup(child, &type);
     }
@@ -91,37 +127,49 @@ class RandomTypes {
  private:
   int order() { return number(0, 1) == 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN; }
 
-  void make_subarray(MPI_Datatype child, MPI_Datatype& type) {
+  void make_subarray(MPI_Datatype child, bool large, MPI_Datatype& type) {
     const int rank = number(1, 3);
-    std::vector<int> sizes, parts, starts;
+    Numbers sizes, parts, starts;
     for (int d = 0; d < rank; ++d) {
-      sizes.push_back(number(1, 5));
-      parts.push_back(number(1, sizes.back()));
-      starts.push_back(number(0, sizes.back() - parts.back()));
+      const int size = number(1, 5);
+      const int part = number(1, size);
+      sizes.push_back(size);
+      parts.push_back(part);
+      starts.push_back(number(0, size - part));
     }
-    MPI_Type_create_subarray(rank, sizes.data(), parts.data(), starts.data(), order(), child,
-                             &type);
+    const int by = order();
+    SLABMARK_MAKE(large, MPI_Type_create_subarray,
+                  (rank, as<int>(sizes).data(), as<int>(parts).data(), as<int>(starts).data(), by,
+                   child, &type),
+                  (rank, sizes.data(), parts.data(), starts.data(), by, child, &type));
   }
 
-  void make_darray(MPI_Datatype child, MPI_Datatype& type) {
+  void make_darray(MPI_Datatype child, bool large, MPI_Datatype& type) {
     const int rank = number(1, 3);
-    std::vector<int> sizes, kinds, arguments, places;
+    Numbers sizes;
+    std::vector<int> kinds, arguments, places;
     for (int d = 0; d < rank; ++d) {
       const int kind = number(0, 2);
-      sizes.push_back(number(1, 6));
+      const int size = number(1, 6);
+      sizes.push_back(size);
       places.push_back(kind == 0 ? 1 : number(1, 3));
       kinds.push_back(kind == 0   ? MPI_DISTRIBUTE_NONE
                       : kind == 1 ? MPI_DISTRIBUTE_BLOCK
                                   : MPI_DISTRIBUTE_CYCLIC);
-      const int enough = (sizes.back() + places.back() - 1) / places.back();
+      const int enough = (size + places.back() - 1) / places.back();
       const bool is_default = kind == 0 || number(0, 1) == 0;
       arguments.push_back(is_default  ? MPI_DISTRIBUTE_DFLT_DARG
                           : kind == 1 ? enough + number(0, 1)
                                       : number(1, 3));
     }
     const int size = std::accumulate(places.begin(), places.end(), 1, std::multiplies<>());
-    MPI_Type_create_darray(size, number(0, size - 1), rank, sizes.data(), kinds.data(),
-                           arguments.data(), places.data(), order(), child, &type);
+    const int process = number(0, size - 1);
+    const int by = order();
+    SLABMARK_MAKE(large, MPI_Type_create_darray,
+                  (size, process, rank, as<int>(sizes).data(), kinds.data(), arguments.data(),
+                   places.data(), by, child, &type),
+                  (size, process, rank, sizes.data(), kinds.data(), arguments.data(), places.data(),
+                   by, child, &type));
   }
 
   std::mt19937 random_;

@@ -99,6 +99,17 @@ bool is_named(const char* path, const char* patterns) {
   }
 }
 
+/// Of a library (libm.so.6, too) or of Python.
+bool is_code(std::string_view path) {
+  const auto name = path.substr(path.rfind('/') + 1);
+  for (const std::string_view ending : {".so", ".py", ".pyc"}) {
+    if (name.ends_with(ending)) return true;
+  }
+  const auto version = name.rfind(".so.");
+  return version != name.npos &&
+         name.find_first_not_of("0123456789.", version + std::strlen(".so.")) == name.npos;
+}
+
 /// Devices, programs and their libraries, what Python compiles, MPI's and capture's own files, and
 /// small ones that are only read are not data of the program.
 bool is_meant(int descriptor, const char* path, bool is_written) {
@@ -114,9 +125,7 @@ bool is_meant(int descriptor, const char* path, bool is_written) {
     return false;
   }
   if (is_written) return true;
-  if (has_beginning(name, {"/usr/", "/lib", "/bin/", "/opt/"}) || contains(name, {".so", ".py"})) {
-    return false;
-  }
+  if (has_beginning(name, {"/usr/", "/lib", "/bin/", "/opt/"}) || is_code(name)) return false;
   return status.st_size >= least_read_bytes;
 }
 

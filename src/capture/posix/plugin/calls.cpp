@@ -429,7 +429,9 @@ int close(int descriptor) {
 }
 
 int close_range(unsigned first, unsigned last, int flags) noexcept {
-  for (unsigned i = first; flags == 0 && i <= last && i < most_descriptors; ++i) {
+  constexpr int only_in_exec = 1 << 2;  // CLOSE_RANGE_CLOEXEC, which older headers lack
+  const bool closes = (flags & only_in_exec) == 0;
+  for (unsigned i = first; closes && i <= last && i < most_descriptors; ++i) {
     replacing(static_cast<int>(i));
   }
   return SLABMARK_NEXT("close_range", int(unsigned, unsigned, int))(first, last, flags);

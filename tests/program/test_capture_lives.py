@@ -278,6 +278,12 @@ def test_a_rank_without_space_for_its_spool_holds_up_no_other(run, tmp_path, lev
     assert calls[expected[0]] == expected[1]
 
 
+def test_a_driver_of_the_environment_that_names_no_communicator_is_hdf5_s_own(captured):
+    """HDF5 begins MPI itself then."""
+    _, [events] = captured("log_calls", ["links"], HDF5_DRIVER="mpio")
+    assert "H5Fcreate" in {event.get("call") for event in events}
+
+
 LIVES = [("closed-first", "0"), ("closed-first", "3"), ("left-open", "dataset"), ("left-open", "attribute", "flush"),
          ("left-open", "file"), ("twice", "open"), ("twice", "reopen"), ("mounted",), ("mounted", "closed", "stays"),
          ("external",), ("external", "open"), ("linked-first",), ("aligned", "65536", "1048576", "100000"), ("elsewhere",),

@@ -39,6 +39,7 @@ bool has_standard_abi(void* library) {
 
 /// MPI's functions as HDF5 has them. A serial HDF5 has none, and nothing is loaded for it.
 struct Mpi {
+  decltype(&MPI_Initialized) initialized = nullptr;
   decltype(&MPI_Comm_size) comm_size = nullptr;
   decltype(&MPI_Comm_rank) comm_rank = nullptr;
   decltype(&MPI_Comm_free) comm_free = nullptr;
@@ -59,20 +60,24 @@ struct Mpi {
     // Open MPI's handles are addresses within it, others' are numbers, and the standard ABI's
     // others again. (Named by MPI's own words, they would tie this library to MPI.)
 #ifdef OPEN_MPI
-    const bool is_ours = find("ompi_mpi_comm_world", world) && find("ompi_mpi_info_null", no_info);
+    const bool is_ours = find("ompi_mpi_comm_world", world) &&
+                         find("ompi_mpi_comm_null", no_comm) && find("ompi_mpi_info_null", no_info);
 #else
     const bool is_ours = dlsym(library, "ompi_mpi_comm_world") == nullptr &&
                          has_standard_abi(library) == for_standard_abi;
     world = MPI_COMM_WORLD;
+    no_comm = MPI_COMM_NULL;
     no_info = MPI_INFO_NULL;
 #endif
-    is_there = is_ours && find("PMPI_Comm_size", comm_size) && find("PMPI_Comm_rank", comm_rank) &&
+    is_there = is_ours && find("PMPI_Initialized", initialized) &&
+               find("PMPI_Comm_size", comm_size) && find("PMPI_Comm_rank", comm_rank) &&
                find("PMPI_Comm_free", comm_free) && find("PMPI_Info_free", info_free) &&
                find("PMPI_Info_get_nkeys", info_size) && find("PMPI_Info_get_nthkey", info_key) &&
                find("PMPI_Info_get", info_get);
   }
 
   MPI_Comm world{};
+  MPI_Comm no_comm{};
   MPI_Info no_info{};
   bool is_there = false;  ///< and of the kind that this was compiled with
 };
@@ -103,13 +108,19 @@ void describe_communicator(hid_t access, nlohmann::json& file) {
     const QuietErrors quiet;  // of a list of another driver
     if (hdf5().H5Pget_fapl_mpio(access, &comm, &info) < 0) return;
   }
-  int ranks = 1;
-  mpi.comm_size(comm, &ranks);
-  file["ranks"] = ranks;
   file["hdf5"]["driver"] = "mpio";
   if (auto hints = hints_of(mpi, info); !hints.empty()) file["hints"] = std::move(hints);
-  mpi.comm_free(&comm);
   if (info != mpi.no_info) mpi.info_free(&info);
+  // Of the driver alone (HDF5_DRIVER=mpio) the list says not who: HDF5 takes all ranks, and begins
+  // MPI itself where the program has not.
+  const bool is_said = comm != mpi.no_comm;
+  int is_initialized = 1;
+  if (!is_said) mpi.initialized(&is_initialized);
+  if (is_initialized == 0) return;
+  int ranks = 1;
+  mpi.comm_size(is_said ? comm : mpi.world, &ranks);
+  file["ranks"] = ranks;
+  if (is_said) mpi.comm_free(&comm);
   int rank = 0;
   mpi.comm_rank(mpi.world, &rank);
   mpi.comm_size(mpi.world, &ranks);

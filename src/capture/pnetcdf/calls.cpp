@@ -179,7 +179,7 @@ int move_now(int ncid, const dropin::Call& call, const Manner& manner,
   const Call guard;
   const int error = native();
   if (!guard.is_programs()) return error;
-  quietly([&] {
+  noted([&] {
     if (CapturedFile* const file = captured_file(ncid)) record_move(*file, call, manner, error);
   });
   return error;
@@ -190,7 +190,7 @@ int move_several(int ncid, int count, const std::function<dropin::Call(int)>& ca
   const Call guard;
   const int error = native();
   if (!guard.is_programs()) return error;
-  quietly([&] {
+  noted([&] {
     CapturedFile* const file = captured_file(ncid);
     if (file && count == 0 && all) {  // other ranks may have parts, and wait for this one
       const Boxes nothing(0);
@@ -334,7 +334,7 @@ int move_by_filetype(int ncid, const char* name, const dropin::Call& call, MPI_D
   const Call guard;
   const int error = native();
   if (!guard.is_programs()) return error;
-  quietly([&] {
+  noted([&] {
     CapturedFile* const file = captured_file(ncid);
     const CapturedVariable* const variable = file ? file->variable(call.variable) : nullptr;
     if (!variable) return;
@@ -385,7 +385,7 @@ int wait_for(int ncid, const char* name, unsigned flags, int count, const int* i
   if (file && count > 0 && ids) asked.assign(ids, ids + count);
   const int error = native();
   if (!file) return error;
-  quietly([&] {
+  noted([&] {
     using Which = Requests::Which;
     std::vector<std::uint64_t> listed;
     Event event;
@@ -421,7 +421,7 @@ int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int
   const capture::Call guard;
   const int error = native(id);
   if (!guard.is_programs()) return error;
-  quietly([&] {
+  noted([&] {
     CapturedFile* const file = captured_file(ncid);
     if (!file) return;
     const Verb verb = call.buffered                      ? Verb::bput

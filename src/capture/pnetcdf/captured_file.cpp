@@ -296,7 +296,13 @@ std::vector<std::uint64_t> CapturedFile::take_requests(std::span<const int> nati
   return found;
 }
 
+std::recursive_mutex& files_mutex() {
+  static auto& mutex = *new std::recursive_mutex;  // programs may write while static objects end
+  return mutex;
+}
+
 CapturedFile* captured_file(int ncid) {
+  const std::lock_guard lock(files_mutex());
   const auto found = open_files().find(ncid);
   return found == open_files().end() ? nullptr : found->second.get();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -60,8 +61,20 @@ class CapturedFile {
   std::unordered_map<int, std::uint64_t> requests_;
 };
 
-/// The file of that number, or null. Files are made and removed by one thread at a time, as
-/// PnetCDF wants it.
+/// Held by a thread that looks at what is known of files, or records a call: of several threads
+/// each may have files of its own. Not while PnetCDF makes a call, which may wait for other ranks.
+std::recursive_mutex& files_mutex();
+
+/// Calls note(), which records a call that PnetCDF has made.
+template <class Note>
+void noted(const Note& note) noexcept {
+  quietly([&] {
+    const std::lock_guard lock(files_mutex());
+    note();
+  });
+}
+
+/// The file of that number, or null.
 CapturedFile* captured_file(int ncid);
 void add_captured_file(int ncid, MPI_Comm comm, const char* path, int mode, MPI_Info info,
                        bool is_new);

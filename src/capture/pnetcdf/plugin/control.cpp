@@ -14,7 +14,7 @@ int marked(int ncid, const Native& native, const Record& record) {
   const Call guard;
   CapturedFile* const file = guard.is_programs() ? captured_file(ncid) : nullptr;
   const int error = native();
-  if (file && error == NC_NOERR) quietly([&] { record(*file); });
+  if (file && error == NC_NOERR) noted([&] { record(*file); });
   return error;
 }
 
@@ -26,7 +26,7 @@ int opening(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* ncid,
   // A file is opened also where PnetCDF warns, and then has a number.
   if (guard.is_programs() &&
       (error == NC_NOERR || error == NC_EMULTIDEFINE_OMODE || error == NC_EMULTIDEFINE_CMODE)) {
-    quietly([&] { add_captured_file(*ncid, comm, path, mode, info, is_new); });
+    noted([&] { add_captured_file(*ncid, comm, path, mode, info, is_new); });
   }
   return error;
 }
@@ -37,7 +37,7 @@ int closing(int ncid, const char* name, const Native& native) {
   CapturedFile* const file = guard.is_programs() ? captured_file(ncid) : nullptr;
   const int error = native();
   if (file) {
-    quietly([&] {
+    noted([&] {
       file->mark(name, "close", error == NC_NOERR ? collective : collective | failed);
       remove_captured_file(ncid);
     });

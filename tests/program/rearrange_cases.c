@@ -456,6 +456,18 @@ static void killed(const char* path, int64_t victim) {
   }
 }
 
+/* What objects of a program do that live longer than main(). */
+static void late(const char* path) {
+  int file = 0, other = 0;
+  must(slabmark_init(MPI_COMM_WORLD, &decomposed), "slabmark_init");
+  must(slabmark_open_raw(decomposed, path, SLABMARK_CREATE, MPI_INFO_NULL, &file), path);
+  MPI_Finalize();
+  const int closed = slabmark_close(file), ended = slabmark_finalize(decomposed);
+  const int begun = slabmark_init(MPI_COMM_WORLD, &other);
+  printf("rank %d: %d %d %d\n", rank, closed, ended, begun);
+  exit(0);
+}
+
 int main(int argc, char** argv) {
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
@@ -470,6 +482,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "changed") == 0) changed(argv[2]);
   if (strncmp(argv[1], "take", 4) == 0) take(argv[1], argv[2]);
   if (strcmp(argv[1], "hdf5") == 0) hdf5(argv[2]);
+  if (strcmp(argv[1], "late") == 0) late(argv[2]);
   if (argc > 4 && init_with_io_ranks(atoi(argv[4]), argv[3])) {
     deal_out();
     if (strcmp(argv[1], "killed") == 0) killed(argv[2], 0);

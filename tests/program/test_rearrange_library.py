@@ -151,6 +151,12 @@ def test_datasets_of_hdf5_are_written_where_they_lie_and_others_are_refused_on_a
         assert np.array_equal(file["grows"][:], expected.astype(np.float32))
 
 
+def test_calls_after_mpi_has_ended_are_codes(run, tmp_path):
+    done = run("rearrange_cases", ["late", tmp_path / "a"], ranks=2, launch=True)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == [f"rank {rank}: -1 -1 -1" for rank in range(2)]
+
+
 @pytest.mark.parametrize("ends", ["file size limit", "full disk"])
 @pytest.mark.parametrize("in_flight, io_ranks", [("0", 0), ("2", 0), ("0", 1), ("2", 1), ("2", 2)])
 def test_a_file_that_may_not_grow_is_a_code_on_all_ranks(run, tmp_path, file_size_limit, small_disk, monkeypatch, in_flight,

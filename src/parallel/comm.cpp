@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "parallel/end_of_mpi.hpp"
 
 namespace slabmark {
 
@@ -47,7 +48,9 @@ void Comm::look_up() {
   check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
 }
 
-Comm::~Comm() { MPI_Comm_free(&comm_); }
+Comm::~Comm() {
+  if (!mpi_has_ended()) MPI_Comm_free(&comm_);
+}
 
 void Comm::barrier() const { check_mpi(MPI_Barrier(comm_), "MPI_Barrier"); }
 

@@ -12,9 +12,7 @@ class Datatype {
   Datatype() = default;
   /// Commits `type` and takes it over.
   explicit Datatype(MPI_Datatype type);
-  ~Datatype() {
-    if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
-  }
+  ~Datatype();
   Datatype(Datatype&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
   Datatype& operator=(Datatype&& other) noexcept {
     std::swap(type_, other.type_);

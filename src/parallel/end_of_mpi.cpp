@@ -18,9 +18,7 @@ class Calls {
   Calls& operator=(const Calls&) = delete;
   ~Calls() {
     const auto keys = std::exchange(keys_, {});
-    int has_ended = 0;
-    MPI_Finalized(&has_ended);
-    if (has_ended != 0) return;
+    if (mpi_has_ended()) return;
     for (const int key : keys) MPI_Comm_delete_attr(MPI_COMM_SELF, key);
   }
 
@@ -50,6 +48,12 @@ void at_end_of_mpi(void (*call)()) {
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, make, &key, nullptr);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, reinterpret_cast<void*>(call));
   calls().add(key);
+}
+
+bool mpi_has_ended() {
+  int has_ended = 0;
+  MPI_Finalized(&has_ended);
+  return has_ended != 0;
 }
 
 }  // namespace slabmark

@@ -6,4 +6,8 @@ namespace slabmark {
 /// first. MPI must be initialized. Not made where the library that asks is unloaded before.
 void at_end_of_mpi(void (*call)());
 
+/// Objects of a program may live longer than MPI, which ends a process that still calls it. Then
+/// there is nothing left to be given back.
+bool mpi_has_ended();
+
 }  // namespace slabmark

@@ -4,13 +4,17 @@
 #include <deque>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/stopwatch.hpp"
 #include "parallel/agree.hpp"
+#include "parallel/end_of_mpi.hpp"
 #include "slice/cut_output.hpp"
+#include "storage/hdf5/file.hpp"
 
 namespace slabmark::slice {
 
@@ -89,7 +93,10 @@ void check(const Declaration& declaration, std::uint64_t ranks) {
 class Output::Work {
  public:
   Work(MPI_Comm comm, const Declaration& declaration) : comm_(comm) {
-    agreed(comm_, [&] { check(declaration, static_cast<std::uint64_t>(comm_.size())); });
+    agreed(comm_, [&] {
+      check(declaration, static_cast<std::uint64_t>(comm_.size()));
+      hdf5::start();  // on all ranks, before end_before_mpi()
+    });
     agreed(comm_, [&] {
       for (std::size_t i = 0; i < declaration.cuts.size(); ++i) {
         cuts_.emplace_back(comm_, declaration, i);
@@ -109,14 +116,12 @@ class Output::Work {
     const bool writes =
         std::any_of(cuts_.begin(), cuts_.end(), [](const auto& cut) { return cut.writes(); });
     if (declaration.waiting > 0 && writes) thread_.emplace();
+    end_before_mpi();
   }
 
   ~Work() {
-    try {
-      end(false);
-    } catch (const std::exception&) {
-      // close() is there for those who want to know.
-    }
+    std::erase(living(), this);
+    end_quietly();
   }
 
   void set_block(const std::string& field, const void* data) {
@@ -163,6 +168,31 @@ class Output::Work {
   }
 
  private:
+  static std::vector<Work*>& living() {
+    static auto& all = *new std::vector<Work*>;  // an output may live longer than static objects
+    return all;
+  }
+
+  /// HDF5 closes all files when MPI ends, with what they hold then. It has asked for that as it
+  /// started, and what was asked for last comes first.
+  void end_before_mpi() {
+    static bool is_asked_for = false;
+    if (!std::exchange(is_asked_for, true)) {
+      at_end_of_mpi([] {
+        for (auto* work : living()) work->end_quietly();
+      });
+    }
+    living().push_back(this);
+  }
+
+  void end_quietly() {
+    try {
+      end(false);
+    } catch (const std::exception&) {
+      // close() is there for those who want to know.
+    }
+  }
+
   WorkerThread* thread() { return thread_ ? &*thread_ : nullptr; }
 
   void require_open() const {

@@ -95,7 +95,9 @@ class Output {
  public:
   /// Makes the files of appended outputs, and checks that no others are in the way.
   Output(MPI_Comm comm, const Declaration& declaration);
-  ~Output();  ///< closes the files, but keeps silent about what fails then
+  /// Closes the files, but keeps silent about what fails then. If MPI_Finalize comes first, they
+  /// are closed there.
+  ~Output();
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 

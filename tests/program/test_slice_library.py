@@ -73,6 +73,17 @@ def test_the_example_of_the_documentation_is_built_outside_and_writes_its_slices
     with h5py.File(tmp_path / "out/run_x20.vtkhdf") as file:
         assert file["VTKHDF/PointData/rho"].shape == (100, 6, 7)
 
+    # An output that lives longer than MPI.
+    longer = re.sub(r"^  [{}]\n", "", smaller, flags=re.M).replace("output.close();", "")
+    assert len(longer) < len(smaller) - 16
+    (tmp_path / "simulation.cpp").write_text(longer.replace("out/run", "out/late"))
+    build([os.environ["SLABMARK_CMAKE"], "--build", tmp_path / "build"])
+    done = run(tmp_path / "build/simulation", [], ranks=2, cwd=tmp_path)
+    assert done.returncode == 0 and done.stderr == ""
+    for name, outputs in (("late_z15", 1000), ("late_x20", 100)):
+        with h5py.File(tmp_path / f"out/{name}.vtkhdf") as file:
+            assert file["VTKHDF/PointData/rho"].shape[0] == outputs
+
 
 def test_a_project_in_c_finds_the_package_and_the_header_of_the_connector(prefix, tmp_path):
     """The header needs HDF5, which the project finds for itself; the compiler is only asked whether it sees it."""

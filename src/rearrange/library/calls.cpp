@@ -38,10 +38,7 @@ int fail(int code, std::string message) {
 template <class Call>
 int guarded(const Call& call) noexcept {
   try {
-    // Objects of a program may close files after main(). MPI would end the process.
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized) {
+    if (mpi_has_ended()) {
       throw Failure(SLABMARK_EHANDLE, "MPI has been finalized, and all systems ended with it.");
     }
     call();

@@ -64,6 +64,23 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return code;
 }
 
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+// How a program without MPI_Init begins: the files that MPI makes for itself are none of its own.
+int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  static const auto init = slabmark::capture::next("MPI_Session_init", PMPI_Session_init);
+  const slabmark::capture::Call below;
+  return init(info, handler, session);
+}
+
+int MPI_Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info,
+                               MPI_Errhandler handler, MPI_Comm* comm) {
+  static const auto create =
+      slabmark::capture::next("MPI_Comm_create_from_group", PMPI_Comm_create_from_group);
+  const slabmark::capture::Call below;
+  return create(group, tag, info, handler, comm);
+}
+#endif
+
 // It ends the process by a signal or _exit().
 int MPI_Abort(MPI_Comm comm, int code) {
   static const auto end = slabmark::capture::next("MPI_Abort", PMPI_Abort);

@@ -1,7 +1,7 @@
 #include "parallel/type_contents.hpp"
 
-#include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace slabmark {
 

@@ -104,10 +104,12 @@ class RandomTypes {
       case 8:
         make_subarray(child, large, type);
         break;
+#ifndef I_MPI_VERSION  // packs some of them wrong: tests/mpi_faults/distributed_array.c
       case 9:
       case 10:
         make_darray(child, large, type);
         break;
+#endif
       case 11: {
         const MPI_Aint longer = std::clamp<MPI_Aint>(extent, 0, 4096) + number(0, 9);
         SLABMARK_MAKE(large, MPI_Type_create_resized, (child, 0, longer, &type),
@@ -144,7 +146,7 @@ class RandomTypes {
                   (rank, sizes.data(), parts.data(), starts.data(), by, child, &type));
   }
 
-  void make_darray(MPI_Datatype child, bool large, MPI_Datatype& type) {
+  [[maybe_unused]] void make_darray(MPI_Datatype child, bool large, MPI_Datatype& type) {
     const int rank = number(1, 3);
     Numbers sizes;
     std::vector<int> kinds, arguments, places;

@@ -37,7 +37,7 @@ fresh_base() {
     done
   fi
   settings="Acquire::Retries \"5\"; $(apt-config dump | grep -iE '^Acquire::(https?::|Check-|Retries)' || true)"
-  say "making a root of ${2:-Debian $release}"
+  say "making a root of ${2:-$ID $release}"
   for attempt in 1 2 3; do
     mmdebstrap --quiet --dpkgopt=force-unsafe-io --variant=minbase --include="apt,$1" --aptopt="$settings" "${trust[@]}" \
       "$release" "$place/base" "${lists[@]}" >"$place/log" 2>&1 && break

@@ -47,8 +47,9 @@ first_new_enough() {
 }
 
 # The crate with the source of HDF5 is of Rust's edition 2024, which older ones cannot read.
+needed_cargo=1.85
 # Ubuntu has newer ones beside its own, each under a name with its version.
-new_enough_cargo() { first_new_enough 1.85 cargo "$HOME/.cargo/bin/cargo" /usr/bin/cargo /usr/bin/cargo-1.*; }
+new_enough_cargo() { first_new_enough "$needed_cargo" cargo "$HOME/.cargo/bin/cargo" /usr/bin/cargo /usr/bin/cargo-1.*; }
 
 # A CMake of at least this version: the system's, else the one of our Python environment.
 find_cmake() {

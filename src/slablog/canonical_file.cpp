@@ -69,8 +69,11 @@ void CanonicalDataset::set_grid() {
   grid = ChunkGrid(std::move(of_parts), std::move(chunk_of_parts));
 }
 
-CanonicalFile::CanonicalFile(std::string path, Ranks ranks, const Config& config, Hints hints)
-    : DataFile(std::move(path), std::move(ranks), config, true), hints_(std::move(hints)) {}
+CanonicalFile::CanonicalFile(std::string path, Ranks ranks, const Config& config, Hints hints,
+                             std::uint64_t left_out)
+    : DataFile(std::move(path), std::move(ranks), config, true),
+      hints_(std::move(hints)),
+      left_out_(left_out) {}
 
 bool CanonicalFile::takes(hid_t space, hid_t creation) const {
   // HDF5 2.2.0 writes beyond its memory when it selects points in so many dimensions.
@@ -289,7 +292,7 @@ std::vector<FilteredArray> CanonicalFile::arrays(
                          dataset.parts(), pipeline,   &dataset.misread};
     }
   });
-  if (!chunks_) chunks_ = std::make_unique<ChunkFile>(*ranks_.comm(), files_.hdf5);
+  if (!chunks_) chunks_ = std::make_unique<ChunkFile>(*ranks_.comm(), files_.hdf5, left_out_);
   chunks_->set(std::move(chunked));
   return found;
 }

@@ -45,7 +45,9 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
  public:
   using Hints = std::map<std::string, std::string>;  ///< of MPI-IO
 
-  CanonicalFile(std::string path, Ranks ranks, const Config& config, Hints hints);
+  /// `left_out`: see left_out_of_chunk_addresses().
+  CanonicalFile(std::string path, Ranks ranks, const Config& config, Hints hints,
+                std::uint64_t left_out);
 
   /// What is to be known of a dataset that was just opened below the connector.
   struct Opened {
@@ -129,6 +131,7 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   void settle_settings(const Comm& comm);
 
   Hints hints_;
+  std::uint64_t left_out_;
   hid_t connector_ = H5I_INVALID_HID;
   std::map<std::uint64_t, std::shared_ptr<CanonicalDataset>> known_;  ///< by number
   bool abandoned_ = false;

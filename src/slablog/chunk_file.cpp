@@ -23,7 +23,7 @@ void ChunkFile::look_up(std::vector<FilteredChunk>& chunks) {
     for (auto& chunk : all) {
       const auto its = find(chunk);
       const auto found = stored_chunk(its.dataset.under, its.dataset.connector, its.first);
-      if (found) chunk = {chunk.place, found->address, found->bytes, found->mask};
+      if (found) chunk = {chunk.place, found->address + left_out_, found->bytes, found->mask};
     }
   });
 }

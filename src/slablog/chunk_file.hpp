@@ -35,8 +35,9 @@ struct Chunked {
 /// step; the bytes go past HDF5.
 class ChunkFile : public ChunkStore {
  public:
-  /// Both must live as long.
-  ChunkFile(const Comm& comm, posix::File& file) : comm_(comm), file_(file) {}
+  /// Both must live as long. `left_out`: see left_out_of_chunk_addresses().
+  ChunkFile(const Comm& comm, posix::File& file, std::uint64_t left_out)
+      : comm_(comm), file_(file), left_out_(left_out) {}
 
   void set(std::map<std::uint64_t, Chunked> datasets) { datasets_ = std::move(datasets); }
 
@@ -63,6 +64,7 @@ class ChunkFile : public ChunkStore {
 
   const Comm& comm_;
   posix::File& file_;
+  std::uint64_t left_out_;
   std::map<std::uint64_t, Chunked> datasets_;  ///< by offset
 };
 

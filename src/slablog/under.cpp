@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <H5VLconnector.h>
@@ -221,6 +222,22 @@ std::optional<StoredChunk> stored_chunk(void* dataset, hid_t connector,
         "H5Dget_chunk_info_by_coord", a_file);
   if (address == HADDR_UNDEF) return std::nullopt;
   return StoredChunk{address, bytes, mask};
+}
+
+std::uint64_t left_out_of_chunk_addresses(void* file, hid_t connector) {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  check(H5get_libversion(&major, &minor, &release), "H5get_libversion", a_file);
+  if (std::tuple(major, minor, release) >= std::tuple(1U, 14U, 4U)) return 0;
+  H5VL_file_get_args_t args{};
+  args.op_type = H5VL_FILE_GET_FCPL;
+  check(H5VLfile_get(file, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
+        "H5Fget_create_plist", a_file);
+  const Handle creation(args.args.get_fcpl.fcpl_id, H5Pclose);
+  hsize_t user_block = 0;
+  check(H5Pget_userblock(creation.get(), &user_block), "H5Pget_userblock", a_file);
+  return user_block;
 }
 
 std::uint64_t allocate_chunk(void* dataset, hid_t connector, const std::vector<hsize_t>& first,

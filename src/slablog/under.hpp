@@ -72,6 +72,9 @@ struct StoredChunk {
 bool has_chunks(void* dataset, hid_t connector);
 std::optional<StoredChunk> stored_chunk(void* dataset, hid_t connector,
                                         const std::vector<hsize_t>& first);
+/// What the addresses of stored_chunk() lack in this file, in bytes: HDF5 before 1.14.4 leaves the
+/// user block out (its issue 3003).
+std::uint64_t left_out_of_chunk_addresses(void* file, hid_t connector);
 /// Collective: gives a chunk space for so many bytes, enters it into the index, and returns its
 /// address; the file is open through hdf5::leave_out_placeholders().
 std::uint64_t allocate_chunk(void* dataset, hid_t connector, const std::vector<hsize_t>& first,

@@ -272,17 +272,20 @@ static void changed(const char* path) {
 }
 
 /* `layout`: 'c' contiguous, 't' one chunk a step, 'g' of a single step that more may follow, 'z'
- * with a filter, 's' smaller chunks. */
+ * with a filter, 's' smaller chunks, 'l' contiguous without space, 'e' in another file, 'n' of no
+ * extent. */
 static void make_dataset(hid_t hdf5, const char* name, hid_t type, char layout) {
   const hsize_t extent[] = {layout == 'g' ? 1 : records, levels, columns};
   const hsize_t most[] = {H5S_UNLIMITED, levels, columns};
   const hsize_t chunk[] = {1, layout == 's' ? 1 : levels, columns};
-  const int fixed = layout == 'c';
+  const int fixed = strchr("clen", layout) != NULL;
   const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-  const hid_t space =
-      H5Screate_simple(fixed ? 1 : 3, fixed ? extent + 2 : extent, layout == 'g' ? most : NULL);
+  const hid_t space = layout == 'n' ? H5Screate(H5S_NULL)
+                                    : H5Screate_simple(fixed ? 1 : 3, fixed ? extent + 2 : extent,
+                                                       layout == 'g' ? most : NULL);
   H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
-  H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+  if (!strchr("le", layout)) H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+  if (layout == 'e') H5Pset_external(creation, "beside", 0, H5F_UNLIMITED);
   if (!fixed) H5Pset_chunk(creation, 3, chunk);
   if (layout == 'z') H5Pset_fletcher32(creation);
   const hid_t dataset = H5Dcreate2(hdf5, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
@@ -303,17 +306,22 @@ static int adopt_without_mpio(const char* path, hid_t access) {
   return code;
 }
 
-static void hdf5(const char* path) {
+static void hdf5(const char* path, hsize_t user_block) {
   int file = 0, area = -1, t = -1, number = -1;
+  const hid_t creation = H5Pcreate(H5P_FILE_CREATE);
+  H5Pset_userblock(creation, user_block);
   hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
-  const hid_t id = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  const hid_t id = H5Fcreate(path, H5F_ACC_TRUNC, creation, access);
+  H5Pclose(creation);
   make_dataset(id, "area", H5T_NATIVE_DOUBLE, 'c');
   make_dataset(id, "T", H5T_NATIVE_FLOAT, 't');
   make_dataset(id, "filtered", H5T_NATIVE_FLOAT, 'z');
   make_dataset(id, "small", H5T_NATIVE_FLOAT, 's');
   make_dataset(id, "big", H5T_IEEE_F32BE, 't');
   make_dataset(id, "grows", H5T_NATIVE_FLOAT, 'g');
+  make_dataset(id, "outside", H5T_NATIVE_FLOAT, 'e');
+  make_dataset(id, "null", H5T_NATIVE_FLOAT, 'n');
   init();
   must(slabmark_adopt_hdf5(decomposed, id, SLABMARK_WRITE, MPI_INFO_NULL, &file), "adopt");
   must(slabmark_inq_varid(file, "area", &area), "area");
@@ -330,6 +338,12 @@ static void hdf5(const char* path) {
   must(slabmark_close(file), "slabmark_close");
   H5Fclose(id);
   H5Pclose(access);
+  if (rank == 0) { /* through MPI-IO HDF5 gives all of them space at once */
+    const hid_t alone = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    make_dataset(alone, "late", H5T_NATIVE_FLOAT, 'l');
+    H5Fclose(alone);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
   access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fapl_core(access, 1 << 16, 1);
   printf("rank %d: %d %d %d\n", rank, number - t, adopt_without_mpio(path, access),
@@ -340,8 +354,8 @@ static void hdf5(const char* path) {
   must(slabmark_inq_varid(file, "T", &t), "T");
   const int wrong = read_wrong(file, t);
   printf("rank %d: %d wrong", rank, wrong);
-  const char* const names[] = {"filtered", "small", "big", "none"};
-  for (int n = 0; n < 4; ++n) printf(" %d", slabmark_inq_varid(file, names[n], &number));
+  const char* const names[] = {"filtered", "small", "big", "late", "outside", "null", "none"};
+  for (int n = 0; n < 7; ++n) printf(" %d", slabmark_inq_varid(file, names[n], &number));
   must(slabmark_set_frame(file, t, records), "slabmark_set_frame");
   printf(" %d\n", slabmark_read_darray(file, t, t_decomp, own * levels, t_data));
   must(slabmark_close(file), "slabmark_close");
@@ -481,7 +495,8 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "adopt") == 0) adopt(argv[2]);
   if (strcmp(argv[1], "changed") == 0) changed(argv[2]);
   if (strncmp(argv[1], "take", 4) == 0) take(argv[1], argv[2]);
-  if (strcmp(argv[1], "hdf5") == 0) hdf5(argv[2]);
+  if (strcmp(argv[1], "hdf5") == 0) hdf5(argv[2], 0);
+  if (strcmp(argv[1], "hdf5 after a user block") == 0) hdf5(argv[2], 2048);
   if (strcmp(argv[1], "late") == 0) late(argv[2]);
   if (argc > 4 && init_with_io_ranks(atoi(argv[4]), argv[3])) {
     deal_out();

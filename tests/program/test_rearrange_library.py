@@ -139,10 +139,12 @@ def test_records_of_a_file_that_one_rank_has_defined_are_there_however_it_is_clo
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_datasets_of_hdf5_are_written_where_they_lie_and_others_are_refused_on_all_ranks(run, tmp_path, ranks):
-    done = run("rearrange_cases", ["hdf5", tmp_path / "a.h5"], ranks=ranks, launch=True)
+@pytest.mark.parametrize("where", ["hdf5", "hdf5 after a user block"])
+def test_datasets_of_hdf5_are_written_where_they_lie_and_others_are_refused_on_all_ranks(run, tmp_path, where, ranks):
+    done = run("rearrange_cases", [where, tmp_path / "a.h5"], ranks=ranks, launch=True)
     assert done.returncode == 0, done.stderr
-    lines = [f"rank {rank}: {text}" for rank in range(ranks) for text in ("0 -13 -13", "-12 -12", "0 wrong -13 -13 -13 -7 -8")]
+    lines = [f"rank {rank}: {text}" for rank in range(ranks)
+             for text in ("0 -13 -13", "-12 -12", "0 wrong -13 -13 -13 -13 -13 0 -7 -8")]
     assert sorted(done.stdout.splitlines()) == sorted(lines)
     with h5py.File(tmp_path / "a.h5") as file:
         assert np.array_equal(file["area"][:], 0.5 * np.arange(96))

@@ -193,29 +193,48 @@ TEST_F(CanonicalLayout, APlanServesAgainWhereTheSameIsWrittenElsewhereInMemory) 
 }
 
 TEST_F(CanonicalLayout, AnOrdinaryFileIsWrittenIntoAndWhatNobodyWritesStays) {
-  if (rank() == 0) {
-    const auto list = access(nullptr, false);
-    const auto file =
-        handle(H5Fcreate(path("a.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, list.get()), H5Fclose);
-    ASSERT_GE(put(dataset(file, "written", {12}), 0, std::vector<int>(12, 5)), 0);
-    const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    const int fill = 9;
-    H5Pset_fill_value(creation.get(), H5T_NATIVE_INT, &fill);
-    dataset(file, "unwritten", {12}, H5T_NATIVE_INT, creation.get());
-  }
-  world_.barrier();
-  {
-    const auto file = open("a.h5", H5F_ACC_RDWR, canonical);
-    const auto written = opened(file, "written");
-    const auto unwritten = opened(file, "unwritten");
-    if (rank() == ranks() - 1) {
-      ASSERT_GE(put(written, 3, {1, 2}), 0);
-      ASSERT_GE(put(unwritten, 3, {1, 2}), 0);
-      EXPECT_THAT(all(unwritten), ElementsAre(9, 9, 9, 1, 2, 9, 9, 9, 9, 9, 9, 9));
+  const std::vector<int> all_written = {5, 5, 5, 1, 2, 5, 5, 5, 5, 5, 5, 5};
+  const std::vector<int> only_written = {9, 9, 9, 1, 2, 9, 9, 9, 9, 9, 9, 9};
+  for (const hsize_t user_block : {0, 512}) {
+    if (rank() == 0) {
+      const auto list = access(nullptr, false);
+      const auto properties = handle(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+      H5Pset_userblock(properties.get(), user_block);
+      const auto file = handle(
+          H5Fcreate(path("a.h5").c_str(), H5F_ACC_TRUNC, properties.get(), list.get()), H5Fclose);
+      const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+      const auto make = [&](const char* name) {
+        return dataset(file, name, {12}, H5T_NATIVE_INT, creation.get());
+      };
+      const std::vector<int> before(12, 5);
+      ASSERT_GE(put(make("written"), 0, before), 0);
+      const int fill = 9;
+      H5Pset_fill_value(creation.get(), H5T_NATIVE_INT, &fill);
+      make("unwritten");
+      const hsize_t chunk = 5;
+      H5Pset_chunk(creation.get(), 1, &chunk);
+      ASSERT_GE(put(make("chunked"), 0, before), 0);
+      H5Pset_deflate(creation.get(), 1);
+      ASSERT_GE(put(make("filtered"), 0, before), 0);
     }
+    world_.barrier();
+    {
+      const auto file = open("a.h5", H5F_ACC_RDWR, canonical);
+      for (const char* name : {"written", "unwritten", "chunked", "filtered"}) {
+        const auto d = opened(file, name);
+        if (rank() != ranks() - 1) continue;
+        ASSERT_GE(put(d, 3, {1, 2}), 0);
+        if (name == std::string("unwritten")) {
+          EXPECT_EQ(all(d), only_written);
+        }
+      }
+    }
+    for (const char* name : {"written", "chunked", "filtered"}) {
+      EXPECT_EQ(all_plainly("a.h5", name), all_written) << name << " behind " << user_block;
+    }
+    EXPECT_EQ(all_plainly("a.h5", "unwritten"), only_written);
+    world_.barrier();
   }
-  EXPECT_THAT(all_plainly("a.h5", "written"), ElementsAre(5, 5, 5, 1, 2, 5, 5, 5, 5, 5, 5, 5));
-  EXPECT_THAT(all_plainly("a.h5", "unwritten"), ElementsAre(9, 9, 9, 1, 2, 9, 9, 9, 9, 9, 9, 9));
 }
 
 TEST_F(CanonicalLayout, AFileWithALogIsNotWrittenAndSaysWhatToDo) {

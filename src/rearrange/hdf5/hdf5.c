@@ -61,6 +61,7 @@ static int type_of(hid_t dataset_id, slabmark_type* found) {
 typedef struct chunks {
   int64_t* offsets;
   int64_t records, found;
+  hsize_t left_out; /* of the addresses */
 } chunks;
 
 static int take_chunk(const hsize_t* offset, unsigned filter_mask, haddr_t address, hsize_t size,
@@ -69,32 +70,57 @@ static int take_chunk(const hsize_t* offset, unsigned filter_mask, haddr_t addre
   (void)filter_mask;
   (void)size;
   if ((int64_t)offset[0] >= all->records || address == HADDR_UNDEF) return H5_ITER_CONT;
-  all->offsets[offset[0]] = (int64_t)address;
+  all->offsets[offset[0]] = (int64_t)(address + all->left_out);
   ++all->found;
   return H5_ITER_CONT;
+}
+
+/* HDF5 before 1.14.4 says where a chunk lies without the user block (its issue 3003). */
+static int inquire_left_out(hid_t dataset_id, const char* name, hsize_t* bytes) {
+  unsigned major = 0, minor = 0, release = 0;
+  *bytes = 0;
+  H5get_libversion(&major, &minor, &release);
+  if (major > 1 || minor > 14 || (minor == 14 && release >= 4)) return SLABMARK_OK;
+  const hid_t file = H5Iget_file_id(dataset_id);
+  const hid_t creation = file < 0 ? H5I_INVALID_HID : H5Fget_create_plist(file);
+  const herr_t status = creation < 0 ? -1 : H5Pget_userblock(creation, bytes);
+  if (creation >= 0) H5Pclose(creation);
+  if (file >= 0) H5Fclose(file);
+  return status < 0 ? refused("H5Pget_userblock", name) : SLABMARK_OK;
+}
+
+/* (In a file with a user block H5Dget_offset has an address for one without space.) */
+static haddr_t offset_of(hid_t dataset_id) {
+  H5D_space_status_t status = H5D_SPACE_STATUS_ERROR;
+  if (H5Dget_space_status(dataset_id, &status) < 0) return HADDR_UNDEF;
+  return status == H5D_SPACE_STATUS_NOT_ALLOCATED ? HADDR_UNDEF : H5Dget_offset(dataset_id);
 }
 
 static int inquire_layout(hid_t dataset_id, hid_t creation, const char* name, variable* found) {
   hsize_t extent[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
   const hid_t space = H5Dget_space(dataset_id);
   const int dims = space < 0 ? -1 : H5Sget_simple_extent_dims(space, extent, NULL);
+  const int is_null = space >= 0 && H5Sget_simple_extent_type(space) == H5S_NULL;
   if (space >= 0) H5Sclose(space);
   if (dims < 0) return refused("H5Dget_space", name);
   const H5D_layout_t layout = H5Pget_layout(creation);
   const int chunked = layout == H5D_CHUNKED;
   dataset* const its = &found->its;
   its->array.has_records = chunked;
-  its->array.elements = 1;
+  its->array.elements = !is_null;
   for (int d = chunked; d < dims; ++d) its->array.elements *= (int64_t)extent[d];
   its->records = chunked ? (int64_t)extent[0] : 1;
-  if (H5Pget_nfilters(creation) != 0 || (layout != H5D_CONTIGUOUS && !chunked)) {
+  if (H5Pget_nfilters(creation) != 0 || H5Pget_external_count(creation) != 0 ||
+      (layout != H5D_CONTIGUOUS && !chunked)) {
     return slabmark_fail(SLABMARK_EFORMAT,
-                         "Dataset '%s' is neither contiguous nor chunked, or has filters.", name);
+                         "Dataset '%s' is neither contiguous nor chunked, has filters, or lies in "
+                         "other files.",
+                         name);
   }
   found->offsets = malloc(((size_t)its->records + 1) * sizeof *found->offsets);
   if (!found->offsets) return out_of_memory();
   if (!chunked) {
-    const haddr_t address = H5Dget_offset(dataset_id);
+    const haddr_t address = offset_of(dataset_id);
     found->offsets[0] = (int64_t)address;
     if (address != HADDR_UNDEF || its->array.elements == 0) return SLABMARK_OK;
   } else {
@@ -105,7 +131,9 @@ static int inquire_layout(hid_t dataset_id, hid_t creation, const char* name, va
       return slabmark_fail(SLABMARK_EFORMAT,
                            "A chunk of dataset '%s' is not one step of its first dimension.", name);
     }
-    chunks all = {found->offsets, its->records, 0};
+    chunks all = {found->offsets, its->records, 0, 0};
+    const int code = inquire_left_out(dataset_id, name, &all.left_out);
+    if (code != SLABMARK_OK) return code;
     if (H5Dchunk_iter(dataset_id, H5P_DEFAULT, take_chunk, &all) < 0) {
       return refused("H5Dchunk_iter", name);
     }

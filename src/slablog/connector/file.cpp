@@ -333,10 +333,10 @@ void start_canonical(Object& object, Opening& opening, unsigned long number) {
   const auto hints = opening.ranks.comm() == nullptr
                          ? CanonicalFile::Hints()
                          : with_stripes(opening.hints, object, opening.path);
-  const auto log =
-      std::make_shared<OpenLog>(std::make_unique<CanonicalFile>(
-                                    opening.path, std::move(opening.ranks), opening.config, hints),
-                                *opening.canonical_buffers);
+  const auto log = std::make_shared<OpenLog>(
+      std::make_unique<CanonicalFile>(opening.path, std::move(opening.ranks), opening.config, hints,
+                                      left_out_of_chunk_addresses(object.under, object.connector)),
+      *opening.canonical_buffers);
   log->degree = opening.degree;
   open_logs()[number] = log;
   object.join(log);

@@ -23,12 +23,7 @@ void DataFile::added(std::uint64_t bytes) {
 }
 
 void DataFile::spill() {
-  if (!files_.spill.is_open()) {
-    const auto name = fmt::format("{}.spill-{}", path_, ranks_.rank());
-    posix::unlink(name);
-    files_.spill = posix::File::create(name);
-    posix::unlink(name);  // it lives as long as it is open, also if this process is killed
-  }
+  if (!files_.spill.is_open()) files_.spill = posix::File::create_unnamed(path_ + ".spill");
   for (auto* dataset : datasets()) {
     if (dataset->pending_bytes() == 0) continue;
     auto runs = dataset->pending();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <string_view>
@@ -74,6 +75,15 @@ std::string explain(int error) {
 
 File File::create(const std::string& path) {
   return {open_retrying(path, O_RDWR | O_CREAT | O_EXCL), path};
+}
+
+File File::create_unnamed(const std::string& beside) {
+  std::string name = beside + ".XXXXXX";
+  const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor < 0) fail_on(name, "mkostemp", errno);
+  File file(descriptor, name);
+  posix::unlink(name);
+  return file;
 }
 
 File File::open(const std::string& path, Access access) {

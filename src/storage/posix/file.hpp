@@ -45,6 +45,9 @@ class File {
 
   File() = default;
   static File create(const std::string& path);  ///< the file must not exist yet
+  /// A new one in the folder of `beside`, without a name: it is gone when it is closed, also where
+  /// the process is killed.
+  static File create_unnamed(const std::string& beside);
   static File open(const std::string& path, Access access);
   /// Past the page cache (O_DIRECT): offsets, lengths and memory must be whole blocks. Throws
   /// InputError where the file system has no direct I/O.

@@ -69,6 +69,20 @@ TEST_F(PosixFiles, AFileThatExistsIsNotCreatedAgain) {
   EXPECT_NE(message.find("remove it or choose another name"), std::string::npos) << message;
 }
 
+TEST_F(PosixFiles, AFileWithoutANameIsHeldUntilItIsClosedAndLeavesItsFolderAsItWas) {
+  const auto data = pattern_of(1000);
+  File::create(path("f.XXXXXX")).close();
+  auto file = File::create_unnamed(path("f"));
+  auto another = File::create_unnamed(path("f"));
+  file.write_at(5, data.data(), data.size());
+  EXPECT_EQ(another.size(), 0u);
+  std::vector<std::byte> found(data.size());
+  file.read_at(5, found.data(), found.size());
+  EXPECT_EQ(found, data);
+  const std::filesystem::directory_iterator all(std::filesystem::path(path("f")).parent_path());
+  EXPECT_EQ(std::distance(begin(all), end(all)), 1);
+}
+
 TEST_F(PosixFiles, AnInputIsARegularFileThatIsThere) {
   std::filesystem::create_directory(path("folder"));
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);

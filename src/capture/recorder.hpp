@@ -237,6 +237,12 @@ std::uint64_t record(const Event& event) noexcept;
 /// Counts a call that is not captured, such as one of a kind that the format does not have.
 void count_uncaptured(std::string_view name) noexcept;
 
+/// The connector that captures HDF5 is in it.
+void hdf5_is_captured() noexcept;
+/// To be told the address from which a file is opened that the program opens itself: counts HDF5
+/// where it was to be captured and its connector is not in it, as in one before 1.14.
+void count_hdf5_without_connector(const void* caller) noexcept;
+
 /// Does what an interposer does beside a call, of which nothing may reach the program: where there
 /// is no memory for it, the call is counted as one that is not captured.
 template <class Action>

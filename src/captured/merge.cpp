@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
@@ -86,7 +88,7 @@ class Definitions {
       capture::put_varint(process.children, capture::Token::uncaptured);
       capture::put_varint(process.children, process.definitions.size());
       capture::put_varint(process.children, frames.calls_of_children);
-      add(process, R"({"effect":"other","kind":"call","name":"calls of the child of a fork"})",
+      add(process, R"({"effect":"uncaptured","kind":"call","name":"calls of the child of a fork"})",
           reader);
     }
     return process;
@@ -355,6 +357,16 @@ void note_gaps(const Gaps& gaps, std::uint64_t damaged, std::vector<std::string>
   }
 }
 
+void note_uncaptured(const json& definitions, std::vector<std::string>& notes) {
+  std::set<std::string> names;
+  for (const json& one : definitions) {
+    if (one.value("effect", "") == "uncaptured") names.insert(one.value("name", "?"));
+  }
+  if (names.empty()) return;
+  notes.push_back(
+      fmt::format("Not captured, and so not in the pattern: {}.", fmt::join(names, "; ")));
+}
+
 /// Returns the bytes that the ranks' events and lists had in the spool. All of the file is there,
 /// or none.
 std::uint64_t write_pattern(const SpoolReader& spool, const std::vector<const Process*>& ranks,
@@ -434,6 +446,7 @@ MergeResult merge_spool(const MergeRequest& request) {
 
   header["files"] = definitions.files.take();
   header["definitions"] = definitions.definitions.take();
+  note_uncaptured(header["definitions"], result.notes);
   if (!request.launch.empty()) header["launch"] = request.launch;
   if (request.anonymous) Anonymiser().apply(header);
 

@@ -260,7 +260,7 @@ def small_disk(tmp_path):
 def captured(run, tmp_path):
     """captured(program, args, ranks, **environment) -> (the finished process, the events of each rank)
 
-    With KILLED in the environment it is killed, and what is returned is what was seen until then."""
+    `notes` of the process is what is said when the pattern is made. With KILLED in the environment it is killed, and what is returned is what was seen until then."""
     from capturing import BIN, environment  # not found by the tests of the lab, which take other fixtures of this file
 
     numbers = itertools.count()
@@ -278,6 +278,7 @@ def captured(run, tmp_path):
         for of_rank in events:
             assert ("KILLED" in more) == ({"ended": "early"} in of_rank), merged.stdout
             of_rank[:] = [event for event in of_rank if "ended" not in event]
+        done.notes = merged.stdout
         return done, events
 
     return capture

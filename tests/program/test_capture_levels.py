@@ -212,7 +212,30 @@ def test_whatever_moves_bytes_of_a_descriptor_is_recorded_or_counted_by_name(cap
                        ("fwrite", "below/one", 0, 8), ("fwrite", "below/two", 0, 9)]
     uncaptured = {event["uncaptured"].split(",")[0]: event["count"] for event in events if "uncaptured" in event}
     assert uncaptured == {"sendfile": 1, "copy_file_range": 1, "splice": 1, "mmap for reading": 1, "fprintf": 1}
+    assert "Not captured, and so not in the pattern: copy_file_range; fprintf" in done.notes
     assert [event.get("call") for event in events].count("posix_fallocate") == 1
+
+
+OLD_HDF5 = """
+#include <fcntl.h>
+#include <unistd.h>
+int old_create(const char* path) { return open(path, O_CREAT | O_WRONLY, 0600); }
+"""
+
+
+@preloads
+@pytest.mark.parametrize("name, connector", [("libhdf5_old.so.103", "slabcapture"), ("libhdf5_old.so.103", "native"),
+                                             ("libother.so", "slabcapture")])
+def test_an_hdf5_that_takes_no_connector_is_named_wherever_it_comes_from(captured, tmp_path, name, connector):
+    """As that of a module of Python, with which no program is linked."""
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / name, "-x", "c", "-"], input=OLD_HDF5, text=True, check=True)
+    script = "import ctypes, os, sys; os.write(ctypes.CDLL(sys.argv[1]).old_create(b'data'), b'1234567')"
+    done, [events] = captured(sys.executable, ["-B", "-c", script, tmp_path / name],
+                              HDF5_VOL_CONNECTOR=f"{connector} under_vol=0;under_info={{}}", SLABMARK_CAPTURE_POSIX="on")
+    assert [event["selection"]["counts"][0][0] for event in events if "writes" in event.get("flags", ())] == [7]
+    is_named = (name, connector) == ("libhdf5_old.so.103", "slabcapture")
+    assert (f"Not captured, and so not in the pattern: HDF5 ({name}), which took no connector." in done.notes) == is_named
+    assert len([event for event in events if "uncaptured" in event]) == is_named
 
 
 @preloads

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <string>
 
+#include "capture/recorder.hpp"
+
 namespace slabmark::capture {
 
 namespace {
@@ -59,6 +61,7 @@ bool find_hdf5(const void* caller) {
   functions.H5get_libversion(&version[0], &version[1], &version[2]);
   if (version[0] == 1 && version[1] < 14) return refuse(info.dli_fname, "it is older than 1.14");
   base = info.dli_fbase;
+  hdf5_is_captured();
   return true;
 }
 

@@ -8,12 +8,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <pthread.h>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <unordered_map>
 #include <utility>
@@ -253,7 +255,7 @@ class Recorder {
 
   void count_uncaptured(std::string_view name, std::uint64_t more = 1) {
     Uncaptured& counted = uncaptured_[std::string(name)];
-    if (counted.call == no_id) counted.call = define_call(name, "other");
+    if (counted.call == no_id) counted.call = define_call(name, "uncaptured");
     counted.more += more;
   }
 
@@ -574,6 +576,30 @@ void count_uncaptured(std::string_view name) noexcept {
   if (Recorder::the().is_child()) Recorder::the().count_of_child();
   Recorder::the().guarded(0, [&] {
     Recorder::the().count_uncaptured(name);
+    return 0;
+  });
+}
+
+namespace {
+
+std::atomic<bool> is_hdf5_captured = false;
+
+}  // namespace
+
+void hdf5_is_captured() noexcept { is_hdf5_captured = true; }
+
+void count_hdf5_without_connector(const void* caller) noexcept {
+  static const bool is_wanted = [] {
+    const char* const connector = std::getenv("HDF5_VOL_CONNECTOR");
+    return connector != nullptr && std::string_view(connector).starts_with("slabcapture");
+  }();
+  Dl_info from{};
+  if (!is_wanted || is_hdf5_captured || dladdr(caller, &from) == 0) return;
+  const std::string_view path = from.dli_fname;
+  const auto name = path.substr(path.rfind('/') + 1);
+  if (!name.starts_with("libhdf5")) return;
+  Recorder::the().guarded(0, [&] {
+    Recorder::the().count_uncaptured("HDF5 (" + std::string(name) + "), which took no connector");
     return 0;
   });
 }

@@ -95,6 +95,7 @@ int MPI_File_open(MPI_Comm comm, const char* path, int mode, MPI_Info info, MPI_
   const Call call;
   const int error = SLABMARK_NEXT(MPI_File_open)(comm, path, mode, info, file);
   opened(call, comm, path, mode, info, error, error == MPI_SUCCESS ? *file : MPI_FILE_NULL);
+  if (call.is_programs()) count_hdf5_without_connector(__builtin_return_address(0));
   return error;
 }
 

@@ -171,10 +171,11 @@ std::span<const iovec> pieces_of(const iovec* pieces, int count) {
   return {pieces, count > 0 ? static_cast<std::size_t>(count) : 0};
 }
 
-int open_by(const char* name, const char* path, int flags, mode_t mode) {
+int open_by(const char* name, const char* path, int flags, mode_t mode, const void* caller) {
   const Call call;
   const int descriptor = find<int(const char*, int, ...)>(name)(path, flags, mode);
   opened(call, "open", descriptor, path, flags);
+  if (is_tracked(descriptor)) count_hdf5_without_connector(caller);
   return descriptor;
 }
 
@@ -239,19 +240,19 @@ ssize_t move_by_flags(const char* at_position, const char* at_offset, unsigned d
     va_end(list);                                                   \
   }
 
-#define SLABMARK_OPEN(name)                    \
-  int name(const char* path, int flags, ...) { \
-    SLABMARK_MODE(flags)                       \
-    return open_by(#name, path, flags, mode);  \
+#define SLABMARK_OPEN(name)                                                \
+  int name(const char* path, int flags, ...) {                             \
+    SLABMARK_MODE(flags)                                                   \
+    return open_by(#name, path, flags, mode, __builtin_return_address(0)); \
   }
 #define SLABMARK_OPENAT(name)                              \
   int name(int folder, const char* path, int flags, ...) { \
     SLABMARK_MODE(flags)                                   \
     return openat_by(#name, folder, path, flags, mode);    \
   }
-#define SLABMARK_CREAT(name)                                          \
-  int name(const char* path, mode_t mode) {                           \
-    return open_by("open", path, O_CREAT | O_WRONLY | O_TRUNC, mode); \
+#define SLABMARK_CREAT(name)                                                                       \
+  int name(const char* path, mode_t mode) {                                                        \
+    return open_by("open", path, O_CREAT | O_WRONLY | O_TRUNC, mode, __builtin_return_address(0)); \
   }
 #define SLABMARK_PWRITE(name)                                                                      \
   ssize_t name(int descriptor, const void* data, std::size_t size, off_t offset) {                 \
@@ -411,8 +412,12 @@ SLABMARK_OPENAT(openat64)
 SLABMARK_CREAT(creat)
 SLABMARK_CREAT(creat64)
 
-int __open_2(const char* path, int flags) { return open_by("open", path, flags, 0); }
-int __open64_2(const char* path, int flags) { return open_by("open", path, flags, 0); }
+int __open_2(const char* path, int flags) {
+  return open_by("open", path, flags, 0, __builtin_return_address(0));
+}
+int __open64_2(const char* path, int flags) {
+  return open_by("open", path, flags, 0, __builtin_return_address(0));
+}
 int __openat_2(int folder, const char* path, int flags) {
   return openat_by("openat", folder, path, flags, 0);
 }

@@ -4,22 +4,18 @@ The drop-in for PnetCDF, or the connector of HDF5. The exit status is that of th
 """
 
 import argparse
-import mmap
 import os
 import shutil
 import signal
-import struct
 import sys
 
-from slabmark import launch, programs, surroundings
+from slabmark import launch, linked, programs, surroundings
 from slabmark.errors import InputError
 
 LIBRARY = "libslabmark_pnetcdf.so"
 PRELOAD, REPORT, SWITCH = "LD_PRELOAD", "SLABMARK_REPORT", "SLABMARK_DROPIN"
 PLUGIN, CONNECTOR, PLUGINS = "libslablog.so", "HDF5_VOL_CONNECTOR", "HDF5_PLUGIN_PATH"
 PNETCDF, LAYOUTS, NOTHING = "pnetcdf", ("canonical", "log"), "nothing"  # what can be in a program
-# What a file has in it that PnetCDF, or the drop-in, is linked into, whatever else was stripped from it.
-TEXT_OF_PNETCDF, TEXT_OF_DROPIN = b"PnetCDF library version", SWITCH.encode()
 
 
 def add_arguments(parser):
@@ -56,9 +52,8 @@ def main(arguments, console):
     if arguments.way in LAYOUTS and CONNECTOR in named:
         raise InputError(f"--with {arguments.way} sets {CONNECTOR} itself: leave it out of --env, or say --with {NOTHING}.")
     variables = named | settings(arguments.way, arguments.report, os.environ | named)
-    if arguments.way == PNETCDF:
-        for word in command:
-            check_program(word)
+    if arguments.way != NOTHING:
+        check_programs(command, arguments.way, surroundings.environment_of_user() | named)
     command, more = launch.forward(command, variables)
     sys.stdout.flush()
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and what it starts would, too
@@ -96,50 +91,15 @@ def settings(way=PNETCDF, report=False, before=None):
     return {PRELOAD: f"{library}:{others}" if others else library} | ({REPORT: "1"} if report else {})
 
 
-def check_program(word):
-    """InputError if the word names a program in which nothing can stand in for PnetCDF: one that has it inside. Words that
-    name no program, or one that may be run and not read, and scripts, are good."""
-    path = shutil.which(word)
-    try:
-        if not path or os.path.getsize(path) == 0:
-            return
-        file = open(path, "rb")
-    except OSError:
-        return
-    with file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
-        if not image[:4] == b"\x7fELF" or image.find(TEXT_OF_PNETCDF) < 0:
-            return
-        if image.find(TEXT_OF_DROPIN) >= 0:
-            raise InputError(f"'{word}' has the drop-in inside already: run it as it is.")
-        try:
-            needed = needed_libraries(image)
-        except (struct.error, ValueError):
-            return  # cut short, or of another machine: the system says what is wrong with it
-        if not any(name.startswith("libpnetcdf.") for name in needed):
-            raise InputError(
-                f"'{word}' is linked with a static PnetCDF (libpnetcdf.a), for which nothing that is preloaded can stand "
-                "in: link it with the shared library, or with libslabmark_pnetcdf_wrap.a (docs/pnetcdf-drop-in.md)."
-            )
-
-
-def needed_libraries(image):
-    """Of an ELF file of this machine: the names in its dynamic section, found as the loader does, since sections may have been
-    stripped. ValueError or struct.error for what is none or is cut short."""
-    if image[4:6] != bytes([2, 1 if sys.byteorder == "little" else 2]):
-        raise ValueError("not of this machine")
-    read = lambda form, at: struct.unpack_from("=" + form, image, at)
-    (first,) = read("Q", 0x20)
-    size, count = read("HH", 0x36)
-    segments = [read("IIQQQQ", first + number * size) for number in range(count)]  # kind, flags, offset, address, -, length
-    tags = []
-    for kind, _, offset, _, _, length in segments:
-        if kind == 2:  # PT_DYNAMIC
-            tags += [read("QQ", at) for at in range(offset, offset + length, 16)]
-    if not (names := [value for tag, value in tags if tag == 1]):  # DT_NEEDED
-        return []
-    texts = next((value for tag, value in tags if tag == 5), -1)  # DT_STRTAB, an address
-    for kind, _, offset, address, _, length in segments:
-        if kind == 1 and address <= texts < address + length:  # PT_LOAD
-            begins = [texts - address + offset + name for name in names]
-            return [image[begin : image.find(b"\0", begin)].decode(errors="replace") for begin in begins]
-    raise ValueError("its names are in none of its segments")
+def check_programs(words, way, environment):
+    """InputError if one of the words names a program into which this way cannot be put."""
+    own = programs.find_library(LIBRARY if way == PNETCDF else PLUGIN)
+    ours = linked.libraries(own, environment)
+    for word in words:
+        theirs = linked.libraries(shutil.which(word), environment)
+        if way == PNETCDF:
+            linked.check_pnetcdf(word)
+        elif other := linked.other_hdf5(word, theirs, own, ours):
+            raise InputError(f"{other}: HDF5 takes connectors of its own library alone. Build one of them with the shared HDF5 of the other, "
+                             "1.14 or newer (docs/building.md).")
+        linked.check_mpi(word, theirs, own, ours)

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from slabmark import apply, files, launch, programs, surroundings
+from slabmark import apply, files, launch, linked, programs, surroundings
 from slabmark.errors import InputError, LabError, printable
 
 PATTERN, POSIX, FILES = "SLABMARK_CAPTURE", "SLABMARK_CAPTURE_POSIX", "SLABMARK_CAPTURE_FILES"
@@ -75,6 +75,7 @@ def main(arguments, console):
         raise InputError(f"{PATTERN}='{others}' is set, so this runs in a captured program; unset the variable to capture anew.")
     if not (program := shutil.which(command[0])):
         raise InputError(f"The command '{command[0]}' is no program that can be run, here or in the PATH.")
+    variables = fitting(variables, command, arguments)
     told, more = launch.forward(command, variables)
     spool = make_room(output, arguments.overwrite)
     try:
@@ -149,6 +150,26 @@ def settings(output, arguments):
         number = NUMBER_OF_SLABLOG if name == "slablog" else 0
         folders = [str(pathlib.Path(plugin).parent), *filter(None, [os.environ.get(PLUGINS)])]
         variables |= {CONNECTOR: f"slabcapture under_vol={number};under_info={{{info}}}", PLUGINS: ":".join(folders)}
+    return variables
+
+
+def fitting(variables, command, arguments):
+    """Those of the variables that go with the programs that the command names: not the connector, which goes with any HDF5 that has
+    connectors, if one has none, which is said. InputError where nothing goes."""
+    environment = surroundings.environment_of_user()
+    preloaded = next((path for name in LIBRARIES.values() if (path := library(name, wanted=False))), None)
+    ours = linked.libraries(preloaded, environment)
+    for word in command:
+        theirs = linked.libraries(shutil.which(word), environment)
+        if preloaded:
+            linked.check_mpi(word, theirs, preloaded, ours)
+        if CONNECTOR not in variables or not (old := linked.hdf5_before_1_14(word, theirs)):
+            continue
+        which = f"'{word}' is linked with {old}, an HDF5 before 1.14, of which the calls cannot be captured"
+        if arguments.levels is not None:
+            raise InputError(f"{which}: leave hdf5 out of --levels, or link it with a newer one.")
+        print(f"slabmark capture: {which}, only what it asks of MPI-IO and of the system.", file=sys.stderr)
+        variables = {name: value for name, value in variables.items() if name not in (CONNECTOR, PLUGINS)}
     return variables
 
 

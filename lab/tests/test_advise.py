@@ -126,7 +126,7 @@ def test_rearranged_methods_have_lines_of_fortran_that_compile(tmp_path):
 
 def build(mpi_io="ROMIO", missing=()):
     kinds = dict.fromkeys(METHODS, "general") | {"floor": "yardstick", "blob": "yardstick", "append": "slices"}
-    return {"mpi_io": mpi_io, "methods": [described(n, kind, "no" if n in missing else None) for n, kind in kinds.items()]}
+    return {"mpi_io": mpi_io, "libraries": {}, "methods": [described(n, kind, "no" if n in missing else None) for n, kind in kinds.items()]}
 
 
 def described(name, kind="general", missing=None):
@@ -353,3 +353,14 @@ def test_what_a_captured_program_gains_unchanged_is_said_with_its_evidence_or_th
     assert "It cannot." in tell({own: [], better: []}, {better: "It cannot."})
     assert "It cannot." in tell({own: [1.0, 1.1], better: [2.0]}, {better: "It cannot."}), "it failed after a launch"
     assert command.in_captured_program(captured, None, own, command.Confirmed({own: []}, {})).endswith("without a change of it.")
+
+
+@pytest.mark.parametrize("theirs, ours, told", [("1.14.5", "2.2.0", True), ("1.14.3", "1.14.6", False), ("2.0.0", "2.2.0", False), ("", "2.2.0", False)])
+def test_advice_for_a_program_with_another_hdf5_says_what_the_connector_wants(theirs, ours, told):
+    own = candidates.as_captured("hdf5")
+    better = dataclasses.replace(own, way="canonical")
+    methods = [{"name": own.method, "missing": ""}]
+    captured = command.Captured("hdf5", ("./p",), hdf5=theirs).in_build({"methods": methods, "libraries": {"hdf5": ours}})
+    confirmed = command.Confirmed({own: [4.0, 4.1, 4.2, 4.3], better: [1.0, 1.1, 1.2, 1.3]}, {})
+    text = command.in_captured_program(captured, better, own, confirmed)
+    assert ("HDF5 1.14.5, and this Slabmark, with its connector, 2.2.0" in text) == told and "--with canonical -- ./p" in text

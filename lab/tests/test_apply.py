@@ -205,35 +205,6 @@ def test_the_command_finds_the_variables_that_the_user_has_and_no_others_but_tho
     assert f"SLABMARK_BIN={os.environ['SLABMARK_BIN']}\0" in again.stdout
 
 
-def test_a_program_that_may_be_run_and_not_read_is_run(tmp_path, monkeypatch):
-    program = tmp_path / "model"
-    program.write_bytes(b"x")
-    program.chmod(0o711)
-
-    def refuse(path, *_):
-        raise PermissionError(13, "Permission denied", path)  # which root never gets
-
-    monkeypatch.setattr(apply, "open", refuse, raising=False)
-    apply.check_program(str(program))
-
-
-@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
-def test_libraries_of_a_program_are_found_without_its_sections_and_of_half_a_program_nothing_is_said(tmp_path):
-    text = "int main(void) { return 0; }\nconst char* version = \"PnetCDF library version 1.2.3\";\n"
-    subprocess.run(["cc", "-shared", "-o", "libpnetcdf.so.9", "-x", "c", "-"], input="", text=True, check=True, cwd=tmp_path)
-    words = ["cc", "-o", "model", "-x", "c", "-", "-Wl,--no-as-needed", "-x", "none", "libpnetcdf.so.9"]
-    subprocess.run(words, input=text, text=True, check=True, cwd=tmp_path)
-    whole = (tmp_path / "model").read_bytes()
-    assert "libpnetcdf.so.9" in apply.needed_libraries(whole)
-    stripped = bytearray(whole)
-    stripped[0x28:0x30], stripped[0x3C:0x40] = bytes(8), bytes(4)  # where sections are, and how many
-    (tmp_path / "model").write_bytes(stripped)
-    apply.check_program(str(tmp_path / "model"))
-    for length in (16, 50, 100, 500):
-        (tmp_path / "model").write_bytes(whole[:length] + b"PnetCDF library version")
-        apply.check_program(str(tmp_path / "model"))
-
-
 def test_variables_of_the_line_reach_the_command_and_nothing_else_does_without_a_way(run):
     clean = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     script = "echo $A; echo ${LD_PRELOAD-none}; echo ${HDF5_VOL_CONNECTOR-none}"

@@ -121,6 +121,8 @@ class Captured:
     level: str = ""  # whose calls were captured
     command: tuple = ()
     guess: str = ""
+    hdf5: str = ""  # version
+    our_hdf5: str = ""
 
     LEVELS = ("pnetcdf", "hdf5", "mpiio", "posix")  # what stands above another first: a program may look at its file by that, too
     FORMATS = {"pnetcdf": "netcdf", "hdf5": "hdf5"}  # by level; other programs write files without a header
@@ -133,12 +135,16 @@ class Captured:
             asked_for = [opened for opened in file.files if not opened.get("unasked")] or file.files
             there = {opened.get("level", "") for opened in asked_for} if file.origin == "captured" else set()
             level = next((level for level in cls.LEVELS if level in there), "")
-            return cls(level, tuple(file.command), file.guess)
+            return cls(level, tuple(file.command), file.guess, file.hdf5)
 
     def in_build(self, environment):
-        """Without its level where this build cannot make the program's own calls."""
+        """Beside this build, and without its level where that cannot make the program's own calls."""
         there = any(m["name"] == candidates.as_captured(self.level).method and not m["missing"] for m in environment["methods"])
-        return self if there else dataclasses.replace(self, level="")
+        return dataclasses.replace(self, level=self.level if there else "", our_hdf5=environment["libraries"].get("hdf5", ""))
+
+    def takes_no_connector(self):
+        """Of this build, since HDF5 1 and 2 are not the same library to a program."""
+        return bool(self.hdf5 and self.our_hdf5) and self.hdf5.split(".")[0] != self.our_hdf5.split(".")[0]
 
     def unchanged(self, ranking):
         """The best of the ways that leave the program as it is; None if that is what it does today, or none was measured."""
@@ -323,10 +329,14 @@ def in_captured_program(captured, unchanged, today, confirmed):
     if is_longer(ratio):
         return f"{nothing}: {unchanged.label} takes {evidence(ratio, today)}."
     chance = "" if is_shorter(ratio) else ", which may be chance"
+    foreign = ""
+    if unchanged.way in apply.LAYOUTS and captured.takes_no_connector():
+        foreign = (f"\nThe program has HDF5 {captured.hdf5}, and this Slabmark, with its connector, {captured.our_hdf5}: build one of them with "
+                   "the HDF5 of the other before.")
     lines = textwrap.indent(ending.applied(unchanged, captured.command or ("./program",), captured.level), "  ")
     return (
         f"Without a change of the captured program, {unchanged.label} takes {evidence(ratio, today)}{chance}.\n\n"
-        f"The captured program, unchanged:\n{lines}"
+        f"The captured program, unchanged:\n{lines}{foreign}"
     )
 
 

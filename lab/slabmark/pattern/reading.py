@@ -121,6 +121,12 @@ class PatternFile:
         return [str(word) for word in self.header.get("launch") or ()]
 
     @property
+    def hdf5(self) -> str:
+        """Version of the HDF5 of the captured program; empty where its calls were not captured."""
+        libraries = self.header.get("libraries")
+        return str(libraries.get("hdf5", "")) if isinstance(libraries, dict) else ""
+
+    @property
     def ended_early(self) -> int:
         """How many ranks did, or left nothing."""
         return sum(rank.get("state") != "finished" for rank in self.header["ranks"])

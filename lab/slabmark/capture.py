@@ -157,12 +157,12 @@ def fitting(variables, command, arguments):
     """Those of the variables that go with the programs that the command names: not the connector, which goes with any HDF5 that has
     connectors, if one has none, which is said. InputError where nothing goes."""
     environment = surroundings.environment_of_user()
-    preloaded = next((path for name in LIBRARIES.values() if (path := library(name, wanted=False))), None)
-    ours = linked.libraries(preloaded, environment)
+    preloaded = [path for path in variables.get(apply.PRELOAD, "").split(":") if os.path.basename(path) in LIBRARIES.values()]
+    ours = {own: linked.libraries(own, environment) for own in preloaded}
     for word in command:
         theirs = linked.libraries(shutil.which(word), environment)
-        if preloaded:
-            linked.check_mpi(word, theirs, preloaded, ours)
+        for own in preloaded:
+            linked.check_mpi(word, theirs, own, ours[own])
         if CONNECTOR not in variables or not (old := linked.hdf5_before_1_14(word, theirs)):
             continue
         which = f"'{word}' is linked with {old}, an HDF5 before 1.14, of which the calls cannot be captured"

@@ -114,11 +114,17 @@ def test_of_a_program_with_an_old_hdf5_all_but_its_hdf5_is_captured(build, capfd
 
 
 @needs_compiler
-def test_a_program_of_another_mpi_is_not_captured(build):
-    build("lib/" + capture.LIBRARIES["posix"], "libmpi.so.40")
-    arguments = argparse.Namespace(levels=None, posix="auto", files=None)
-    with pytest.raises(InputError, match="libmpi.so.12, and libslabcapture_posix.so with libmpi.so.40"):
-        capture.fitting(capture.settings("/out/run.pattern", arguments), [build("model", "libmpi.so.12")], arguments)
+@pytest.mark.parametrize("levels, refused", [(None, True), ("mpiio,posix", True), ("posix", False)])
+def test_a_program_of_another_mpi_is_captured_only_by_what_needs_none(build, levels, refused):
+    build("lib/" + capture.LIBRARIES["mpiio"], "libmpi.so.40")
+    build("lib/" + capture.LIBRARIES["posix"])
+    arguments = argparse.Namespace(levels=levels, posix="auto", files=None)
+    variables, model = capture.settings("/out/run.pattern", arguments), build("model", "libmpi.so.12")
+    if not refused:
+        assert capture.fitting(variables, [model], arguments) == variables
+        return
+    with pytest.raises(InputError, match="libmpi.so.12, and libslabcapture_mpiio.so with libmpi.so.40"):
+        capture.fitting(variables, [model], arguments)
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"#!/bin/sh\n", b"\x7fELF", None])

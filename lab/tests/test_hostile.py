@@ -361,7 +361,8 @@ def test_programs_of_a_launch_find_the_variables_that_the_user_has(run, tmp_path
 STUBBORN = f"""#!{sys.executable}
 import json, signal, sys, time
 if "environment" in sys.argv:
-    print(json.dumps({{"mpi_io": "ROMIO", "methods": [{{"name": "hdf5-slab", "kind": "general", "format": "hdf5", "missing": None}}]}}))
+    method = {{"name": "hdf5-slab", "kind": "general", "format": "hdf5", "missing": None}}
+    print(json.dumps({{"mpi_io": "ROMIO", "libraries": {{"hdf5": "2.2.0"}}, "methods": [method]}}))
     sys.exit()
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 open(sys.argv[sys.argv.index("--output-dir") + 1] + "/measured", "w").close()

@@ -248,6 +248,16 @@ def test_one_plan_serves_all_records_and_the_next_file(run, with_dropin, tmp_pat
         assert (tmp_path / f"a{number}").read_bytes() == (tmp_path / f"b{number}").read_bytes()
 
 
+def test_it_works_in_a_folder_whose_path_is_too_long_for_ompio(with_dropin, tmp_path, monkeypatch):
+    """OMPIO crashes on paths of more than 230 bytes; the program's own is short."""
+    monkeypatch.setenv("OMPI_MCA_io", "ompio")
+    folder = tmp_path / ("d" * 120) / ("e" * 120)
+    folder.mkdir(parents=True)
+    done = with_dropin("pnetcdf_cases_linked", ["records", "a"], 2, preload=False, cwd=folder)
+    assert done.returncode == 0 and by_plan(done) == 10, done.stderr
+    assert sorted(done.stdout.splitlines()) == sorted(2 * [f"rank {rank}: 5 records, 0 wrong" for rank in range(2)])
+
+
 def test_what_was_put_without_a_plan_stays_in_its_holes(with_dropin, tmp_path):
     done = with_dropin("pnetcdf_cases_linked", ["keep", tmp_path / "a"], 2, preload=False)
     assert done.returncode == 0, done.stderr

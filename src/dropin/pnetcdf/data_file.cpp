@@ -4,13 +4,13 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <mutex>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
+#include "storage/mpiio/file_name.hpp"
 #include "storage/mpiio/info.hpp"
 #include "storage/posix/file_system.hpp"
 
@@ -39,13 +39,6 @@ int code_of(int mpi_error, int otherwise) {
     default:
       return otherwise;
   }
-}
-
-/// Letters of a name that are for MPI: "ufs:" in "ufs:f.nc", where no file is called all of that.
-std::size_t prefix_of(const std::string& path) {
-  const std::size_t colon = path.find(':');
-  const bool may_be = colon < path.find('/') && ::access(path.c_str(), F_OK) != 0;
-  return may_be ? colon + 1 : 0;
 }
 
 /// Files that are open and not in use, the one that was used least lately first. Threads may use
@@ -103,15 +96,8 @@ void DataFile::make_room() {
 
 std::optional<FileIdentity> identity_of(const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str() + prefix_of(path), &status) != 0) return std::nullopt;
+  if (::stat(path.c_str() + mpiio::prefix_in_effect(path), &status) != 0) return std::nullopt;
   return FileIdentity{status.st_dev, status.st_ino};
-}
-
-std::string absolute(const std::string& path) {
-  const std::size_t prefix = prefix_of(path);
-  std::error_code ignored;
-  const auto found = std::filesystem::absolute(path.substr(prefix), ignored);
-  return ignored ? path : path.substr(0, prefix) + found.string();
 }
 
 // Transfers are large and contiguous, so data sieving is in the way.
@@ -126,7 +112,7 @@ int DataFile::open(const std::string& path, const std::optional<FileIdentity>& m
     MPI_File_close(&file_);
     return NC_ENOENT;
   }
-  tells_end_ = posix::name_if_appends_get_lost(path.substr(prefix_of(path))).empty();
+  tells_end_ = posix::name_if_appends_get_lost(path.substr(mpiio::prefix_in_effect(path))).empty();
   return NC_NOERR;
 }
 

@@ -27,9 +27,6 @@ struct FileIdentity {
 };
 std::optional<FileIdentity> identity_of(const std::string& path);
 
-/// The same name wherever the program goes.
-std::string absolute(const std::string& path);
-
 /// The file beside PnetCDF's own handle of it: for the data that go there by plan. Each rank that
 /// moves some opens it for itself. Failures to move throw PnetcdfError. Where the process runs
 /// short of descriptors those that are not in use are closed, the one that was used least lately

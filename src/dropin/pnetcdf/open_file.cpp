@@ -13,6 +13,8 @@
 #include "base/has_memory.hpp"
 #include "base/number.hpp"
 #include "dropin/pnetcdf/native.hpp"
+#include "storage/mpiio/file_name.hpp"
+#include "storage/mpiio/implementation.hpp"
 #include "storage/mpiio/info.hpp"
 #include "storage/posix/file_system.hpp"
 
@@ -158,7 +160,7 @@ void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool creat
   settings.node_ranks = agreed[node_ranks];
   settings.stripes = agreed[stripes];
   settings.writers = agreed[unlocked] ? 0 : 1;
-  const std::string place = absolute(path);
+  const std::string place = mpiio::absolute(path);
   const bool writes = created || (mode & NC_WRITE);
   remember(*ncid,
            std::make_unique<OpenFile>(
@@ -492,9 +494,13 @@ int OpenFile::close() {
 
 // Others wait to hear of it, so nothing may be thrown.
 bool OpenFile::prepare_here() try {
-  return is_prepared() ||
-         (engine_->is_prepared(opening_.settings) &&
-          data_.open(opening_.place, opening_.identity, opening_.writable) == NC_NOERR);
+  if (is_prepared()) return true;
+  if (!engine_->is_prepared(opening_.settings)) return false;
+  // While it leads there the program's own name is taken, which may be much shorter.
+  const bool leads_there = identity_of(opening_.path) == opening_.identity;
+  const std::string& name = leads_there ? opening_.path : opening_.place;
+  mpiio::require_length_for_mpi_io(name);
+  return data_.open(name, opening_.identity, opening_.writable) == NC_NOERR;
 } catch (...) {
   return false;
 }

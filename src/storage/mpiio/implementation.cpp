@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "parallel/program.hpp"
+#include "storage/mpiio/file_name.hpp"
 #include "storage/posix/file_system.hpp"
 
 namespace slabmark::mpiio {
@@ -144,19 +145,9 @@ std::string mpi_io_implementation(const std::string&) {
 
 #endif
 
-void require_path_for_mpi_io(const std::string& path) {
-  // Those of ROMIO and of PnetCDF; any other name with a colon, such as a time of day, is one.
-  static const std::set<std::string> file_systems = {
-      "bglockless", "daos", "ftp",   "gpfs", "gsiftp", "hfs", "ime",    "lustre", "nfs",
-      "panfs",      "pfs",  "piofs", "pvfs", "pvfs2",  "sfs", "testfs", "ufs",    "xfs"};
-  const std::size_t colon = path.find(':');
-  if (colon != std::string::npos && file_systems.contains(path.substr(0, colon))) {
-    throw InputError(fmt::format(
-        "MPI-IO takes the beginning of '{}' for the type of a file system; choose another name.",
-        path));
-  }
-  // Open MPI 4.1.4 prints path and rank into 256 bytes when it looks for shared file pointers, and
-  // makes a file of the name with some 20 bytes more in its session folder.
+// Open MPI 4.1.4 prints path and rank into 256 bytes when it looks for shared file pointers, and
+// makes a file of the name with some 20 bytes more in its session folder.
+void require_length_for_mpi_io(const std::string& path) {
   constexpr std::size_t longest_for_ompio = 230;
   if (path.size() <= longest_for_ompio) return;
   if (mpi_io_implementation(directory_of(path)) != "OMPIO") return;
@@ -164,6 +155,15 @@ void require_path_for_mpi_io(const std::string& path) {
       "The path '{}' is longer than {} bytes, and Open MPI's OMPIO crashes on such; go "
       "nearer to the file, choose a shorter name, or select ROMIO (OMPI_MCA_io=^ompio).",
       path, longest_for_ompio));
+}
+
+void require_path_for_mpi_io(const std::string& path) {
+  if (prefix_of(path) > 0) {
+    throw InputError(fmt::format(
+        "MPI-IO takes the beginning of '{}' for the type of a file system; choose another name.",
+        path));
+  }
+  require_length_for_mpi_io(path);
 }
 
 }  // namespace slabmark::mpiio

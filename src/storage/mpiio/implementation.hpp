@@ -11,9 +11,12 @@ namespace slabmark::mpiio {
 /// its variables.
 std::string mpi_io_implementation(const std::string& directory);
 
-/// Throws InputError where the MPI-IO in effect would crash on `path` because of its length, or
-/// take "ufs:NAME" and the like for NAME. Not collective. To be asked of every path from outside
-/// before a library opens it by MPI-IO.
+/// Throws InputError where the MPI-IO in effect would crash on `path` because of its length. Not
+/// collective.
+void require_length_for_mpi_io(const std::string& path);
+
+/// The same, and where MPI-IO would take "ufs:NAME" and the like for NAME. To be asked of every
+/// path from outside before a library opens it by MPI-IO.
 void require_path_for_mpi_io(const std::string& path);
 
 /// What Open MPI chooses by, as its MCA variables tell.

@@ -307,6 +307,7 @@ static int adopt_without_mpio(const char* path, hid_t access) {
 }
 
 static void hdf5(const char* path, hsize_t user_block) {
+  char beside[4096];
   int file = 0, area = -1, t = -1, number = -1;
   const hid_t creation = H5Pcreate(H5P_FILE_CREATE);
   H5Pset_userblock(creation, user_block);
@@ -341,6 +342,11 @@ static void hdf5(const char* path, hsize_t user_block) {
   if (rank == 0) { /* through MPI-IO HDF5 gives all of them space at once */
     const hid_t alone = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
     make_dataset(alone, "late", H5T_NATIVE_FLOAT, 'l');
+    snprintf(beside, sizeof beside, "%s.beside", path);
+    const hid_t other = H5Fcreate(beside, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    make_dataset(other, "T", H5T_NATIVE_FLOAT, 't');
+    H5Fclose(other);
+    H5Lcreate_external(beside, "T", alone, "linked", H5P_DEFAULT, H5P_DEFAULT);
     H5Fclose(alone);
   }
   MPI_Barrier(MPI_COMM_WORLD);
@@ -354,14 +360,55 @@ static void hdf5(const char* path, hsize_t user_block) {
   must(slabmark_inq_varid(file, "T", &t), "T");
   const int wrong = read_wrong(file, t);
   printf("rank %d: %d wrong", rank, wrong);
-  const char* const names[] = {"filtered", "small", "big", "late", "outside", "null", "none"};
-  for (int n = 0; n < 7; ++n) printf(" %d", slabmark_inq_varid(file, names[n], &number));
+  const char* const names[] = {"filtered", "small",  "big",  "late",
+                               "outside",  "linked", "null", "none"};
+  for (int n = 0; n < 8; ++n) printf(" %d", slabmark_inq_varid(file, names[n], &number));
   must(slabmark_set_frame(file, t, records), "slabmark_set_frame");
   printf(" %d\n", slabmark_read_darray(file, t, t_decomp, own * levels, t_data));
   must(slabmark_close(file), "slabmark_close");
   printf("rank %d: %d %d\n", rank,
          slabmark_open_hdf5(decomposed, "/nowhere/a.h5", SLABMARK_READ, MPI_INFO_NULL, &file),
          slabmark_open_pnetcdf(decomposed, path, SLABMARK_READ, MPI_INFO_NULL, &file));
+}
+
+static void must_go(const char* folder) {
+  if (chdir(folder) != 0) must_native(-1, "chdir");
+}
+
+/* The program goes to another directory when it has files open by their names alone. */
+static void leave(const char* folder) {
+  int file = 0, hdf5 = 0, pnetcdf = 0;
+  must_go(folder);
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
+  const hid_t id = H5Fcreate("a.h5", H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  const int ncid = create_netcdf("a.nc");
+  init();
+  must_go("beside");
+  hdf5 = slabmark_adopt_hdf5(decomposed, id, SLABMARK_WRITE, MPI_INFO_NULL, &file);
+  pnetcdf = slabmark_adopt_pnetcdf(decomposed, ncid, SLABMARK_WRITE, MPI_INFO_NULL, &file);
+  printf("rank %d: %d %d\n", rank, hdf5, pnetcdf);
+  must_go("..");
+  must(slabmark_adopt_hdf5(decomposed, id, SLABMARK_WRITE, MPI_INFO_NULL, &file), "a.h5");
+  must(slabmark_close(file), "slabmark_close");
+  must(slabmark_adopt_pnetcdf(decomposed, ncid, SLABMARK_WRITE, MPI_INFO_NULL, &file), "a.nc");
+  must(slabmark_close(file), "slabmark_close");
+  must_native(ncmpi_close(ncid), "close");
+  H5Fclose(id);
+  H5Pclose(access);
+}
+
+/* Where the ranks for I/O alone never were. */
+static void write_elsewhere(const char* folder) {
+  const int64_t extent = columns;
+  int file = 0, variable = -1, decomp = 0;
+  must_go(folder);
+  must(slabmark_open_raw(decomposed, "a.raw", SLABMARK_CREATE, MPI_INFO_NULL, &file), "a.raw");
+  must(slabmark_def_raw(file, SLABMARK_FLOAT64, columns, 0, 0, &variable), "slabmark_def_raw");
+  must(slabmark_init_decomp(decomposed, SLABMARK_FLOAT64, 1, &extent, own, offsets, &decomp),
+       "slabmark_init_decomp");
+  must(slabmark_write_darray(file, variable, decomp, own, area_data, NULL), "write");
+  must(slabmark_close(file), "slabmark_close");
 }
 
 /* On the ranks of the program, that is. False on those for I/O alone, when all is done. */
@@ -498,6 +545,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "hdf5") == 0) hdf5(argv[2], 0);
   if (strcmp(argv[1], "hdf5 after a user block") == 0) hdf5(argv[2], 2048);
   if (strcmp(argv[1], "late") == 0) late(argv[2]);
+  if (strcmp(argv[1], "leave") == 0) leave(argv[2]);
   if (argc > 4 && init_with_io_ranks(atoi(argv[4]), argv[3])) {
     deal_out();
     if (strcmp(argv[1], "killed") == 0) killed(argv[2], 0);
@@ -505,6 +553,7 @@ int main(int argc, char** argv) {
     if (strcmp(argv[1], "forget") == 0) forget(argv[2]);
     if (strcmp(argv[1], "limit") == 0) limit(argv[2]);
     if (strcmp(argv[1], "memory") == 0) memory(argv[2]);
+    if (strcmp(argv[1], "elsewhere") == 0) write_elsewhere(argv[2]);
   }
   if (decomposed) must(slabmark_finalize(decomposed), "slabmark_finalize");
   MPI_Finalize();

@@ -144,13 +144,33 @@ def test_datasets_of_hdf5_are_written_where_they_lie_and_others_are_refused_on_a
     done = run("rearrange_cases", [where, tmp_path / "a.h5"], ranks=ranks, launch=True)
     assert done.returncode == 0, done.stderr
     lines = [f"rank {rank}: {text}" for rank in range(ranks)
-             for text in ("0 -13 -13", "-12 -12", "0 wrong -13 -13 -13 -13 -13 0 -7 -8")]
+             for text in ("0 -13 -13", "-12 -12", "0 wrong -13 -13 -13 -13 -13 -13 0 -7 -8")]
     assert sorted(done.stdout.splitlines()) == sorted(lines)
     with h5py.File(tmp_path / "a.h5") as file:
         assert np.array_equal(file["area"][:], 0.5 * np.arange(96))
         expected = np.arange(480).reshape(5, 96) + 1000 * np.arange(3)[:, None, None]
         assert np.array_equal(file["T"][:], expected.astype(np.float32))
         assert np.array_equal(file["grows"][:], expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_file_is_not_taken_for_one_of_its_name_elsewhere(run, tmp_path, ranks):
+    (tmp_path / "beside").mkdir()
+    others = [tmp_path / "beside/a.h5", tmp_path / "beside/a.nc"]
+    for other in others:
+        other.write_text("another's")
+    done = run("rearrange_cases", ["leave", tmp_path], ranks=ranks, launch=True)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == [f"rank {rank}: -2 -2" for rank in range(ranks)]
+    assert {other.read_text() for other in others} == {"another's"}
+
+
+@pytest.mark.parametrize("in_flight, io_ranks", [("0", 0), ("0", 1), ("2", 2)])
+def test_ranks_for_io_write_where_the_program_has_gone(run, tmp_path, in_flight, io_ranks):
+    (tmp_path / "there").mkdir()
+    done = run("rearrange_cases", ["elsewhere", tmp_path / "there", in_flight, io_ranks], ranks=4, launch=True)
+    assert done.returncode == 0, done.stderr
+    assert np.array_equal(np.fromfile(tmp_path / "there/a.raw"), 0.5 * np.arange(96))
 
 
 def test_calls_after_mpi_has_ended_are_codes(run, tmp_path):

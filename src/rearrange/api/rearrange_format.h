@@ -55,6 +55,10 @@ int slabmark_open_format(int system, const char* path, int mode, MPI_Info info,
 /* The communicator of a system: of the ranks that call it, without I/O ranks. */
 int slabmark_inq_comm(int system, MPI_Comm* comm);
 
+/* Collective. SLABMARK_EARGUMENT where a file that the program has open as `path` cannot be opened
+ * by that name once more, since the program has gone to another directory. */
+int slabmark_check_adopted(int system, const char* path);
+
 /* Makes the sentence that slabmark_message() returns, as printf does, and returns `code`. */
 int slabmark_fail(int code, const char* format, ...)
 #ifdef __GNUC__

@@ -143,6 +143,14 @@ static int inquire_layout(hid_t dataset_id, hid_t creation, const char* name, va
                        "Dataset '%s' has no space yet; create it with H5D_ALLOC_TIME_EARLY.", name);
 }
 
+/* Not one that is mounted there, or that a link leads to. */
+static int lies_in(hid_t file, hid_t dataset_id) {
+  H5O_info2_t of_root, of_dataset;
+  return H5Oget_info3(file, &of_root, H5O_INFO_BASIC) >= 0 &&
+         H5Oget_info3(dataset_id, &of_dataset, H5O_INFO_BASIC) >= 0 &&
+         of_root.fileno == of_dataset.fileno;
+}
+
 static int inquire(hid_t file, const char* name, variable* found) {
   hid_t id = H5I_INVALID_HID;
   H5E_BEGIN_TRY { id = H5Dopen2(file, name, H5P_DEFAULT); }
@@ -154,6 +162,9 @@ static int inquire(hid_t file, const char* name, variable* found) {
   const hid_t creation = H5Dget_create_plist(id);
   if (creation < 0) {
     code = refused("H5Dget_create_plist", name);
+  } else if (!lies_in(file, id)) {
+    code =
+        slabmark_fail(SLABMARK_EFORMAT, "Dataset '%s' lies in another file; open that one.", name);
   } else if (!type_of(id, &found->its.array.type)) {
     code = slabmark_fail(SLABMARK_EFORMAT,
                          "Dataset '%s' does not hold numbers as this machine does, and nothing is "
@@ -344,6 +355,7 @@ int slabmark_adopt_hdf5(int system, hid_t hdf5_file, int mode, MPI_Info info, in
     its->adopted = 1;
   }
   code = slabmark_agree(system, code);
+  if (code == SLABMARK_OK) code = slabmark_check_adopted(system, path);
   if (code == SLABMARK_OK) {
     code = start(its, path, mode, info, file);
   } else {

@@ -15,6 +15,7 @@
 
 #include "parallel/end_of_mpi.hpp"
 #include "rearrange/api/rearrange_format.h"
+#include "rearrange/library/adopted.hpp"
 #include "rearrange/library/decomposition.hpp"
 #include "rearrange/library/element_type.hpp"
 #include "rearrange/library/failure.hpp"
@@ -437,6 +438,10 @@ int slabmark_inq_comm(int system, MPI_Comm* comm) {
     refuse_null(comm, "The place for the communicator");
     *comm = system_of(system)->comm().get();
   });
+}
+
+int slabmark_check_adopted(int system, const char* path) {
+  return guarded([&] { require_same_place(system_of(system)->comm(), path); });
 }
 
 int slabmark_fail(int code, const char* format, ...) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <utility>
@@ -10,6 +11,8 @@
 
 #include "rearrange/api/rearrange.h"
 #include "rearrange/library/failure.hpp"
+#include "storage/mpiio/file_name.hpp"
+#include "storage/mpiio/implementation.hpp"
 
 namespace slabmark::rearrange {
 
@@ -23,6 +26,12 @@ constexpr std::uint64_t window_of_io_rank = 256u << 20;
 
 std::int64_t word(Order order) { return static_cast<std::int64_t>(order); }
 
+/// The directory that relative paths start from; empty where it is no more.
+std::string current_directory() {
+  std::error_code ignored;
+  return std::filesystem::current_path(ignored).string();
+}
+
 /// Collective: what the root was given.
 FileData::Opening shared(const Comm& all, FileData::Opening opening) {
   const auto share = [&](auto& value) {
@@ -30,6 +39,10 @@ FileData::Opening shared(const Comm& all, FileData::Opening opening) {
         all.broadcast(static_cast<std::uint64_t>(value)));
   };
   opening.path = all.broadcast(opening.path);
+  // The program may have gone elsewhere since I/O ranks were parted from it. Where it has not,
+  // names stay short: OMPIO crashes on long ones.
+  const std::string directory = all.broadcast(current_directory());
+  if (directory != current_directory()) opening.path = mpiio::absolute(opening.path, directory);
   share(opening.mode);
   share(opening.fresh_from);
   share(opening.padding);
@@ -110,6 +123,7 @@ void FileData::open(const Opening& opening) {
   const Comm& all = system_.all();
   const bool mine = system_.accesses_files();
   agreed(all, SLABMARK_EARGUMENT, [&] {
+    if (mine) mpiio::require_length_for_mpi_io(opening.path);
     if (opening.mode != SLABMARK_CREATE || !mine || !system_.comm().is_root()) return;
     mpiio::File::create(MPI_COMM_SELF, opening.path, with_own_hints(opening.hints)).close();
   });

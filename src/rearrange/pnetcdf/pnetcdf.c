@@ -474,6 +474,7 @@ int slabmark_adopt_pnetcdf(int system, int ncid, int mode, MPI_Info info, int* f
     code = inquire_header(ncid, &its->header, &unlimited);
   }
   code = slabmark_agree(system, code);
+  if (code == SLABMARK_OK) code = slabmark_check_adopted(system, path);
   if (code == SLABMARK_OK) {
     const slabmark_format format = format_of(its);
     code = slabmark_open_format(system, path, mode, info, &format, its, file);

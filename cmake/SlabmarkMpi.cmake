@@ -1,4 +1,5 @@
 # Finds MPI and the launcher that belongs to it. Sets
+#   SLABMARK_OPEN_MPI_MAJOR   4 or 5; 0 if it is another MPI
 #   SLABMARK_MPI_SONAME       the shared library of this MPI, such as libmpi.so.40 (empty if linked statically)
 #   SLABMARK_MPIEXEC          launcher with its flags, one string; SLABMARK_MPIEXEC_FLAGS are the flags alone
 #   SLABMARK_MPI_ENVIRONMENT  list of NAME=VALUE that runs on this machine need
@@ -38,7 +39,11 @@ if((SLABMARK_MPI_IS_OPEN_MPI AND launcher MATCHES "HYDRA|MPICH|Intel")
 endif()
 
 set(SLABMARK_MPI_ENVIRONMENT "")
+set(SLABMARK_OPEN_MPI_MAJOR 0)
 if(SLABMARK_MPI_IS_OPEN_MPI)
+  if(launcher MATCHES "\\) ([0-9]+)[.]")
+    set(SLABMARK_OPEN_MPI_MAJOR ${CMAKE_MATCH_1})
+  endif()
   # Tests run more ranks than a small machine has cores, which Open MPI refuses unless told: by the flag, or by the
   # variable where somebody types `mpiexec -n 8` without it (Open MPI up to 4, and 5).
   set(flags --oversubscribe)

@@ -23,7 +23,7 @@ OVER_NETWORK_WITHOUT_COHERENCE = ("nfs", "nfs4", "cifs", "smb3")
 # By code, in the order of a report.
 REMEDIES = {
     "slow-mpi-io": "Select ROMIO: mpiexec --mca io romio321 (Open MPI 4) or --mca io romio341 (Open MPI 5), or "
-    "OMPI_MCA_io=^ompio in the environment.",
+    "OMPI_MCA_io=^ompio in the environment; with the hint romio_ds_write=disable, without which it can lose data (docs/methods.md).",
     "memory-file-system": "Name a folder on the file system in question with -o.",
     "layered-file-system": "Name a folder on a mounted volume with -o; inside a container, one that is bound from the host.",
     "incoherent-file-system": "Use a parallel file system for shared files; on NFS, mount with noac and locks, or run on one "
@@ -43,6 +43,7 @@ REMEDIES = {
     "against effective. Data conversion, filters on old versions and point selections are the usual ones.",
     "setting-not-in-effect": "Look up the hint's name and values in your MPI-IO's documentation; ROMIO and OMPIO know "
     "different ones.",
+    "hint-was-needed": "A program of your own needs the hint as well where ROMIO carries out its calls (docs/methods.md).",
     "ranks-disagree": "Give all ranks the same hints and environment.",
     "fill-written-twice": "H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER): --set hdf5.fill=never.",
     "chunk-mismatch": "Take chunks that end where ranks' parts end (--set hdf5.chunk=...), or none.",
@@ -152,6 +153,8 @@ def _of_access(cell):
         yield "collective-was-not", f"Collective HDF5 calls were carried out independently{': ' + why if why else ''}."
     if notes := effective.get("notes"):
         yield "setting-not-in-effect", " ".join(notes)
+    for hint, cause in (effective.get("added_hints") or {}).items():
+        yield "hint-was-needed", f"The file has the hint {hint}, since nobody gave it: {cause[0].lower()}{cause[1:]}"
     if hint := next((one for one in record.differences if one["path"].startswith("/hints")), None):
         name = hint["path"].rpartition("/")[2]
         yield "ranks-disagree", f"Rank {hint['rank']} has {name} = {hint['value']}, other than rank 0."

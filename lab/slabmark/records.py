@@ -65,6 +65,7 @@ Effective = _open(
     "Effective",
     {},
     hints=dict[str, Plain],
+    added_hints=dict[str, str] | None,
     notes=list[str] | None,
     no_collective_cause=list[str] | str | None,
     io_mode=dict[str, Count] | None,

@@ -307,10 +307,20 @@ def test_a_captured_program_is_tried_as_it_is_with_all_that_leaves_it_so(tmp_pat
     assert choice.today == own[0] == candidates.as_captured(level) and len(set(choice.first)) == len(choice.first)
     assert {way.way for way in own} == ways | {"nothing"} and ("OMPI_MCA_io", "^ompio") in own[-1].environment or level == "posix"
     assert any(way.hints for way in own) == (level != "posix")
+    switched = [way for way in own if way.environment and way.way not in ("canonical", "log")]  # which see to it themselves
+    assert all(("romio_ds_write", "disable") in way.hints for way in switched), "ROMIO can lose data"
     formats = {"pnetcdf": {"pnetcdf"}, "hdf5": {"hdf5"}}.get(level, {"pnetcdf", "hdf5", "mpiio", "posix"})
     assert {candidates.library(way.method) for way in choice.first if way not in own} == formats
     monkeypatch.setenv("SLABMARK_BIN", "/absent")
     assert len(candidates.of_captured(environment, level)[1]) == len(ways), "what is not built is said"
+
+
+def test_hints_that_a_method_gave_its_file_by_itself_are_in_its_flags_and_code():
+    way = candidates.Candidate("hdf5-slab", hints=(("cb_nodes", "1"),))
+    added = way.with_added_hints({"romio_ds_write=disable": "In some calls a rank may have nothing."})
+    assert added.flags[-4:] == ["--hint", "cb_nodes=1", "--hint", "romio_ds_write=disable"]
+    assert 'MPI_Info_set(info, "romio_ds_write", "disable");' in code.for_candidate(added)
+    assert way.with_added_hints({}) == way
 
 
 @pytest.mark.parametrize(
@@ -321,8 +331,9 @@ def test_a_captured_program_is_tried_as_it_is_with_all_that_leaves_it_so(tmp_pat
         (
             dict(environment=(("OMPI_MCA_io", "^ompio"),), hints=(("cb_nodes", "1"), ("romio_ds_write", "disable"))),
             "pnetcdf",
-            ["slabmark apply --with nothing --env 'OMPI_MCA_io=^ompio' --env 'PNETCDF_HINTS=cb_nodes=1;romio_ds_write=disable' "
-             "-- mpiexec -n 2 ./model 'a b'"],
+            ["printf '%s\\n' 'romio_ds_write disable' > romio-hints  # where all nodes see it; what the program sets itself stays",
+             "slabmark apply --with nothing --env 'OMPI_MCA_io=^ompio' --env 'PNETCDF_HINTS=cb_nodes=1;romio_ds_write=disable' "
+             '--env ROMIO_HINTS="$PWD/romio-hints" -- mpiexec -n 2 ./model \'a b\''],
         ),
         (
             dict(hints=(("cb_nodes", "1"), ("romio_ds_write", "disable"))),

@@ -23,6 +23,7 @@ BAD = {
         "effective": {"no_collective_cause": ["datatype conversion"]},
     },
     "setting-not-in-effect": {"effective": {"notes": ["The hint x is not in effect."]}},
+    "hint-was-needed": {"effective": {"added_hints": {"romio_ds_write=disable": "In some calls a rank has nothing."}}},
     "ranks-disagree": {"differences": [{"path": "/hints/cb_nodes", "rank": 1, "value": "2"}]},
     "fill-written-twice": {"settings": {"options": {"hdf5.fill": "alloc"}}},
     "chunk-mismatch": {"effective": {"layout": {"chunked": 1}, "storage_bytes": 2 << 20}},

@@ -54,7 +54,7 @@ struct MethodContext {
 
 /// One way to move a pattern through one library. One object serves one trial. The calls come in
 /// this order, each on all ranks together:
-///   - writing: create define prepare (post.. flush).. [sync] [inspect] close
+///   - writing: choose_hints create define prepare (post.. flush).. [sync] [inspect] close
 ///   - reading: open prepare (post.. flush).. [inspect] close
 ///
 /// Buffers handed to post() stay untouched until flush() returns. Failures throw; they need not be
@@ -65,6 +65,8 @@ class Method {
   explicit Method(const MethodContext& context) : context_(context) {}
   virtual ~Method() = default;
 
+  /// Finds the hints that follow from the pattern. The clock stands still: a program knows its own.
+  virtual void choose_hints() {}
   virtual void create(const std::string& path) = 0;  ///< `path` does not exist yet
   virtual void define() {}
   virtual void open(const std::string& path) = 0;

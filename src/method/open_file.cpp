@@ -14,6 +14,7 @@ void OpenFile::begin(const std::string& path, const std::function<void()>& creat
   if (direction_ == Direction::read) {
     clock_.time(Phase::open, [&] { method_->open(path); });
   } else {
+    clock_.pause([&] { method_->choose_hints(); });
     clock_.time(Phase::create, [&] { method_->create(path); });
     if (created) clock_.pause(created);
     clock_.time(Phase::define, [&] { method_->define(); });

@@ -42,6 +42,10 @@ class Effective : public testing::Test {
     return write_file(find_method(method), comm, uneven(comm), settings, scratch.file("f"))
         .effective;
   }
+  /// Whether it says that ROMIO is kept from data sieving.
+  bool writes_unsieved(const std::string& method, const Settings& settings = {}) {
+    return write(method, settings)["added_hints"].contains("romio_ds_write=disable");
+  }
   std::uint64_t runs() const { return static_cast<std::uint64_t>(comm.rank()) + 1; }
   std::uint64_t most_runs() const { return static_cast<std::uint64_t>(comm.size()); }
   static bool lacks_pnetcdf() {
@@ -68,16 +72,26 @@ TEST_F(Effective, MpiioWithoutViewMakesOneCallAPiece) {
 }
 
 TEST_F(Effective, IndependentCallsOfWhichOnlySomeHaveHolesAreWrittenWithoutDataSieving) {
-  const auto notes = [&](const Settings& settings) {
-    const auto all = write("mpiio-independent", settings).value("notes", nlohmann::json::array());
-    return std::count_if(all.begin(), all.end(), [](const std::string& note) {
-      return note.find("romio_ds_write=disable") != std::string::npos;
-    });
-  };
-  EXPECT_EQ(notes({}), 0);  // all have some
-  EXPECT_EQ(notes({{{"mpiio.call_bytes", "10"}}, {}}), 1);
-  EXPECT_EQ(notes({{{"mpiio.call_bytes", "10"}, {"mpiio.view", "off"}}, {}}), 0);  // none has any
-  EXPECT_EQ(notes({{{"mpiio.call_bytes", "10"}}, {{"romio_ds_write", "automatic"}}}), 0);
+  const std::map<std::string, std::string> small = {{"mpiio.call_bytes", "10"}};
+  EXPECT_FALSE(writes_unsieved("mpiio-independent"));  // all have some
+  EXPECT_TRUE(writes_unsieved("mpiio-independent", {small, {}}));
+  EXPECT_FALSE(writes_unsieved("mpiio-independent", {small, {{"romio_ds_write", "automatic"}}}));
+  EXPECT_FALSE(writes_unsieved("mpiio-independent",  // none has any
+                               {{{"mpiio.call_bytes", "10"}, {"mpiio.view", "off"}}, {}}));
+}
+
+TEST_F(Effective, CollectiveCallsInWhichARankHasNothingAreWrittenWithoutDataSieving) {
+  const bool may_have_nothing_between_others = comm.size() > 2;
+  const std::map<std::string, std::string> small = {{"mpiio.call_bytes", "10"}};
+  EXPECT_FALSE(writes_unsieved("mpiio-collective"));
+  EXPECT_EQ(writes_unsieved("mpiio-collective", {small, {}}), may_have_nothing_between_others);
+  EXPECT_FALSE(writes_unsieved("mpiio-collective", {small, {{"romio_ds_write", "automatic"}}}));
+  EXPECT_FALSE(writes_unsieved("hdf5-union"));
+  EXPECT_EQ(writes_unsieved("hdf5-slab"), may_have_nothing_between_others);
+  EXPECT_FALSE(writes_unsieved("hdf5-slab", {{}, {{"romio_ds_write", "automatic"}}}));
+  EXPECT_FALSE(writes_unsieved("hdf5-slab", {{{"hdf5.collective", "off"}}, {}}));
+  EXPECT_EQ(writes_unsieved("hdf5-union", {{{"hdf5.chunk", "7"}, {"hdf5.shuffle", "on"}}, {}}),
+            may_have_nothing_between_others);
 }
 
 TEST_F(Effective, RanksWithLessDataMakeAsManyCollectiveCallsAsTheOthers) {

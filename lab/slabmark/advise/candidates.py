@@ -36,6 +36,7 @@ NO_CANDIDATES = {
 # What users do who never thought about it, the commonest first.
 PLAINEST = ("hdf5-slab", "pnetcdf-vara", "mpiio-independent", "posix")
 ROMIO = {"OMPI_MCA_io": "^ompio"}
+LOSSLESS = {"romio_ds_write": "disable"}  # without which ROMIO loses what some programs write (docs/methods.md)
 # What can be put into a program that stays as it is, by the level at which its calls were captured.
 UNCHANGED = {"pnetcdf": [apply.PNETCDF], "hdf5": list(apply.LAYOUTS)}
 HINTS = [{"romio_cb_write": "enable", "romio_ds_write": "disable"}, {"cb_nodes": "1"}]  # that the environment can give it
@@ -76,6 +77,11 @@ class Candidate:
         settings = [*self.options, *self.hints, *self.environment]
         way = "" if self.way == apply.NOTHING else f" by 'slabmark apply --with {self.way}'"
         return self.method + way + "".join(f", {name}={value}" for name, value in settings)
+
+    def with_added_hints(self, added):
+        """The same with hints that the method gave its file by itself, as its record names them."""
+        hints = dict(name.split("=", 1) for name in added) | dict(self.hints)
+        return dataclasses.replace(self, hints=tuple(sorted(hints.items())))
 
     def variants(self):
         """The same with one setting more each."""
@@ -128,12 +134,14 @@ def of_captured(environment, level):
     were captured."""
     own, untried = as_captured(level), {}
     ways, change = [own], dataclasses.replace
-    romio = tuple(ROMIO.items()) if environment["mpi_io"] == "OMPIO" else ()
+    under_ompio = environment["mpi_io"] == "OMPIO"
+    romio, lossless = (tuple(ROMIO.items()), LOSSLESS) if under_ompio else ((), {})
     if level != "posix":
-        ways += [change(own, environment=romio)] * bool(romio)
-        ways += [change(own, hints=tuple(sorted(hints.items())), environment=romio) for hints in HINTS]
+        given = [lossless] * under_ompio + [lossless | hints for hints in HINTS]
+        ways += [change(own, hints=tuple(sorted(hints.items())), environment=romio) for hints in given]
     for way in UNCHANGED.get(level, ()):
-        candidate = change(own, environment=romio, way=way)
+        hints = lossless if way == apply.PNETCDF else {}  # the connector gives its files the hint itself
+        candidate = change(own, hints=tuple(hints.items()), environment=romio, way=way)
         try:
             candidate.variables  # noqa: B018, which fails where there are none
             ways.append(candidate)

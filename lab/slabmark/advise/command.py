@@ -341,6 +341,8 @@ def in_captured_program(captured, unchanged, today, confirmed):
 
 
 def end(advised, compared, bench, tell):
+    if measured := bench.cell(advised):
+        advised = advised.with_added_hints(measured.first.effective.get("added_hints") or {})
     for heading, lines in ending.parts(advised, bench.template, bench.arguments.ranks).items():
         tell(f"\n{heading}:\n{textwrap.indent(lines, '  ', lambda line: True)}")
     warnings = {}

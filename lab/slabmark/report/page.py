@@ -14,7 +14,7 @@ MOST_DRAWN_WORKLOADS = 8
 MOST_OPEN_ROWS = 40
 MOST_CELLS_NAMED = 4
 MOST_ANSWERS, MOST_SIDE_BY_SIDE = 12, 12
-NOT_SHOWN = ("hints", "notes", "library bytes", "library bytes total")  # of what is in effect; the first two stand elsewhere
+NOT_SHOWN = ("hints", "added hints", "notes", "library bytes", "library bytes total")  # of what is in effect; the first two stand elsewhere
 
 
 def make(loads, collection, title, sources):
@@ -179,8 +179,13 @@ def _settings(load):
         shown = [*_hints(effective), *((name.replace("_", " "), value) for name, value in effective.items())]
         got = [pair for pair in shown if pair[0] not in NOT_SHOWN and pair[1] not in ({}, [], None)]
         asked = [*settings.get("options", {}).items(), *_hints(settings)]
-        rows.setdefault((_pairs(asked), _pairs(got), tuple(effective.get("notes") or ())), cell.label)
+        rows.setdefault((_pairs(asked), _pairs(got), _notes(effective)), cell.label)
     return [(label, *row) for row, label in rows.items()]
+
+
+def _notes(effective):
+    added = (effective.get("added_hints") or {}).items()
+    return (*(effective.get("notes") or ()), *(f"Added: {hint}. {cause}" for hint, cause in added))
 
 
 def _hints(settings):

@@ -7,6 +7,7 @@
 
 #include "method/hdf5/options.hpp"
 #include "method/method.hpp"
+#include "method/shared/data_sieving.hpp"
 #include "storage/hdf5/file.hpp"
 
 namespace slabmark {
@@ -44,6 +45,7 @@ class Hdf5Method : public Method {
  public:
   Hdf5Method(const MethodContext& context, Hdf5Options options);
 
+  void choose_hints() override;
   void create(const std::string& path) override;
   void define() override;
   void open(const std::string& path) override;
@@ -57,6 +59,12 @@ class Hdf5Method : public Method {
  protected:
   bool fixed_time() const { return options_.fixed_time; }
   bool collective() const { return options_.collective; }
+
+  /// Calls that a rank with data makes for a transfer. For collective ones the others take part
+  /// with empty selections.
+  virtual std::uint64_t calls_for(const Transfer& transfer) const {
+    return transfer.file->element_count() > 0 ? 1 : 0;
+  }
 
   /// File space of a dataset, large enough for `time`. When writing, collective: the dataset grows
   /// where it must.
@@ -93,6 +101,7 @@ class Hdf5Method : public Method {
     std::uint64_t records;
   };
 
+  bool a_rank_has_nothing() const;  ///< of some call; collective
   void precreate(const std::string& path);
   hdf5::Dataset create_dataset(hdf5::File& file, const Dataset& dataset) const;
   void open_dataset(const Dataset& dataset);
@@ -105,6 +114,7 @@ class Hdf5Method : public Method {
   hdf5::TransferList transfer_;
   hdf5::File file_;  // before datasets_, which must be closed first
   std::vector<OpenDataset> datasets_;
+  DataSieving sieving_;
   double seconds_in_calls_ = 0.0;  ///< in the round being posted
   std::map<hdf5::TransferOutcome, std::uint64_t> outcomes_;
   nlohmann::json at_close_;

@@ -33,19 +33,21 @@ class Hdf5Slab : public Hdf5Method {
   void prepare() override {
     if (!collective()) return;
     most_slabs_ =
-        RoundMaxima(context_.comm, context_.pattern, [](const auto& transfers, auto& numbers) {
-          for (const auto& transfer : transfers) {
-            numbers.push_back(transfer.file->hyperslab_count());
-          }
+        RoundMaxima(context_.comm, context_.pattern, [this](const auto& transfers, auto& numbers) {
+          for (const auto& transfer : transfers) numbers.push_back(calls_for(transfer));
         });
   }
 
  private:
+  std::uint64_t calls_for(const Transfer& transfer) const override {
+    return transfer.file->hyperslab_count();
+  }
+
   void move_round(std::uint64_t round, std::span<std::byte* const> buffers) override {
     const auto transfers = context_.pattern.transfers(round);
     for (std::size_t i = 0; i < transfers.size(); ++i) {
       move_transfer(transfers[i], buffers[i],
-                    collective() ? most_slabs_.at(round, i) : transfers[i].file->hyperslab_count());
+                    collective() ? most_slabs_.at(round, i) : calls_for(transfers[i]));
     }
     paired_.next_round();
     runs_.next_round();

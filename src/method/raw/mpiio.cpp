@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "method/options.hpp"
 #include "method/raw/mpi_order.hpp"
 #include "method/raw/raw_layout.hpp"
+#include "method/shared/data_sieving.hpp"
 #include "method/shared/effective.hpp"
 #include "method/shared/round_maxima.hpp"
 #include "method/shared/typed_memory.hpp"
@@ -52,8 +54,14 @@ class Mpiio : public Method {
   explicit Mpiio(const MethodContext& context)
       : Method(context), options_(options().read(context.settings)), layout_(context.pattern) {}
 
+  void choose_hints() override {
+    if (in_pieces()) return;
+    calls == Calls::independent ? choose_for_independent_calls() : choose_for_collective_calls();
+  }
+
   void create(const std::string& path) override {
-    file_ = mpiio::File::create(context_.comm.get(), path, context_.settings.hints);
+    file_ =
+        mpiio::File::create(context_.comm.get(), path, sieving_.added_to(context_.settings.hints));
   }
 
   void define() override { file_.resize(layout_.bytes()); }
@@ -69,16 +77,9 @@ class Mpiio : public Method {
     round_needs_ = RoundMaxima(
         context_.comm, context_.pattern,
         [this](const std::vector<Transfer>& transfers, std::vector<std::uint64_t>& out) {
-          std::uint64_t bytes = 0;
-          for (const auto& transfer : transfers) {
-            bytes += moved_bytes(transfer, context_.pattern.datasets[transfer.dataset]);
-          }
-          out.push_back(bytes / options_.call_bytes + (bytes % options_.call_bytes != 0));
+          out.push_back(calls_for(transfers));
           out.push_back(options_.view || !is_one_run(transfers));
         });
-    if (calls == Calls::independent && writing() && !user_says(sieving) && mixes_holes()) {
-      view_hints_ = {{sieving, "disable"}};
-    }
     if (context_.pattern.rounds == 0) return;
     const auto transfers = context_.pattern.transfers(0);
     file_types_.prepare(transfers, order(transfers), MPI_BYTE);
@@ -109,28 +110,38 @@ class Mpiio : public Method {
     nlohmann::json effective = {
         {"calls", {{call + (calls == Calls::collective ? "_all" : ""), calls_}}}};
     report_hints(effective, context_.settings, hints_);
-    if (!view_hints_.empty()) {
-      effective["notes"].push_back(fmt::format(
-          "The views have the hint {}=disable: some calls have holes in the file and some have "
-          "none, which ROMIO would lose elements of.",
-          sieving));
-    }
+    sieving_.report(effective);
     return effective;
   }
 
  private:
-  static constexpr const char* sieving = "romio_ds_write";
-
-  bool user_says(const std::string& hint) const {
-    const auto& hints = context_.settings.hints;
-    return std::any_of(hints.begin(), hints.end(),
-                       [&](const auto& given) { return given.first == hint; });
+  /// Those with holes in the file take a lock for what ROMIO makes of them, those without take none
+  /// (tests/mpi_faults/data_sieving.c). Collective.
+  void choose_for_independent_calls() {
+    const auto [with, without] = holes_in_calls();
+    if (!with || !without) return;
+    sieving_.leave_out(context_.settings, "Some calls have holes in the file and some none");
   }
 
-  /// Whether independent calls, of any rank and round, have holes in the file and others have none.
-  /// ROMIO reads and writes the holes again, under a lock that calls without holes do not take:
-  /// what these write there meanwhile is lost (tests/mpi_faults/data_sieving.c). Collective.
-  bool mixes_holes() {
+  /// Where a rank between others has nothing, ROMIO may have these write by themselves
+  /// (tests/mpi_faults/collective_data_sieving.c). Collective.
+  void choose_for_collective_calls() {
+    if (context_.comm.size() < 3) return;
+    const RoundMaxima most(
+        context_.comm, context_.pattern,
+        [this](const auto& transfers, auto& out) { out.push_back(calls_for(transfers)); });
+    bool has_nothing = false;
+    for (std::uint64_t round = 0; round < context_.pattern.rounds; ++round) {
+      has_nothing = has_nothing || calls_for(context_.pattern.transfers(round)) < most.at(round, 0);
+    }
+    if (!context_.comm.any(has_nothing) || !holes_in_calls().first) return;
+    sieving_.leave_out(context_.settings,
+                       "In some calls a rank has nothing, and some have holes in the file");
+  }
+
+  /// Whether calls of any rank and round have holes in the file, and whether others have none.
+  /// Collective.
+  std::pair<bool, bool> holes_in_calls() {
     bool with = false, without = false;
     for (std::uint64_t round = 0; round < context_.pattern.rounds; ++round) {
       const auto ordered = order(context_.pattern.transfers(round));
@@ -141,7 +152,15 @@ class Mpiio : public Method {
       without = without || ordered.contiguous() || ordered.bytes() > options_.call_bytes;
     }
     const bool with_anywhere = context_.comm.any(with);
-    return context_.comm.any(without) && with_anywhere;
+    return {with_anywhere, context_.comm.any(without)};
+  }
+
+  std::uint64_t calls_for(const std::vector<Transfer>& transfers) const {
+    std::uint64_t bytes = 0;
+    for (const auto& transfer : transfers) {
+      bytes += moved_bytes(transfer, context_.pattern.datasets[transfer.dataset]);
+    }
+    return bytes / options_.call_bytes + (bytes % options_.call_bytes != 0);
   }
 
   bool in_pieces() const { return calls == Calls::independent && !options_.view; }
@@ -193,21 +212,20 @@ class Mpiio : public Method {
       });
       set_view(blocks);
     } else {
-      file_.set_view(0, MPI_BYTE, file_types_.of_all(transfers, order, MPI_BYTE).get(),
-                     view_hints_);
+      file_.set_view(0, MPI_BYTE, file_types_.of_all(transfers, order, MPI_BYTE).get());
     }
   }
 
   // Bytes are the etype on all ranks, as MPI requires; the file types may differ.
   void set_view(const mpiio::BlockList& blocks) {
     if (blocks.size() > 1) {
-      file_.set_view(0, MPI_BYTE, blocks.datatype().get(), view_hints_);
+      file_.set_view(0, MPI_BYTE, blocks.datatype().get());
       return;
     }
     // A derived type of one block keeps both implementations from their contiguous path, and one of
     // none is not for all of them.
     const auto begin = blocks.empty() ? 0 : static_cast<std::uint64_t>(blocks.first_offset());
-    file_.set_view(begin, MPI_BYTE, MPI_BYTE, view_hints_);
+    file_.set_view(begin, MPI_BYTE, MPI_BYTE);
   }
 
   void move_memory(const mpiio::BlockList& blocks, std::byte* base, std::uint64_t offset) {
@@ -230,7 +248,7 @@ class Mpiio : public Method {
   MpiioOptions options_;
   RawLayout layout_;
   mpiio::File file_;
-  mpiio::Hints view_hints_;
+  DataSieving sieving_;
   bool viewed_ = false;  ///< the file has another view than it was opened with
   SelectionCache<FilePieces> pieces_;
   FileTypes file_types_;

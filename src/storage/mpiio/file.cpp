@@ -36,11 +36,9 @@ void File::resize(std::uint64_t bytes) {
   check(MPI_File_set_size(file_, static_cast<MPI_Offset>(bytes)), "MPI_File_set_size", path_);
 }
 
-void File::set_view(std::uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                    const Hints& hints) {
-  const Info info(hints);
+void File::set_view(std::uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype) {
   check(MPI_File_set_view(file_, static_cast<MPI_Offset>(displacement), etype, filetype, "native",
-                          info.get()),
+                          MPI_INFO_NULL),
         "MPI_File_set_view", path_);
 }
 

@@ -45,8 +45,7 @@ class File {
 
   // Collective.
   void resize(std::uint64_t bytes);
-  void set_view(std::uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                const Hints& hints = {});
+  void set_view(std::uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype);
   void write_at_all(std::uint64_t offset, const Memory& memory);
   void read_at_all(std::uint64_t offset, const Memory& memory);
   void sync();

@@ -44,6 +44,8 @@ REMEDIES = {
     "setting-not-in-effect": "Look up the hint's name and values in your MPI-IO's documentation; ROMIO and OMPIO know "
     "different ones.",
     "hint-was-needed": "A program of your own needs the hint as well where ROMIO carries out its calls (docs/methods.md).",
+    "program-may-lose-data": "Give the program the hint: in its MPI_Info, or, as it is, in a file that the variable ROMIO_HINTS names "
+    "(docs/methods.md).",
     "ranks-disagree": "Give all ranks the same hints and environment.",
     "fill-written-twice": "H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER): --set hdf5.fill=never.",
     "chunk-mismatch": "Take chunks that end where ranks' parts end (--set hdf5.chunk=...), or none.",
@@ -155,6 +157,11 @@ def _of_access(cell):
         yield "setting-not-in-effect", " ".join(notes)
     for hint, cause in (effective.get("added_hints") or {}).items():
         yield "hint-was-needed", f"The file has the hint {hint}, since nobody gave it: {cause[0].lower()}{cause[1:]}"
+    if (hint := effective.get("lacks_hint")) and is_write and record.manifest.get("mpi_io") == "ROMIO":
+        yield (
+            "program-may-lose-data",
+            f"In some collective calls of the program a rank has nothing; without the hint {hint} ROMIO can lose what others write then.",
+        )
     if hint := next((one for one in record.differences if one["path"].startswith("/hints")), None):
         name = hint["path"].rpartition("/")[2]
         yield "ranks-disagree", f"Rank {hint['rank']} has {name} = {hint['value']}, other than rank 0."

@@ -66,6 +66,7 @@ Effective = _open(
     {},
     hints=dict[str, Plain],
     added_hints=dict[str, str] | None,
+    lacks_hint=str | None,
     notes=list[str] | None,
     no_collective_cause=list[str] | str | None,
     io_mode=dict[str, Count] | None,

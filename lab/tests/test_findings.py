@@ -24,6 +24,7 @@ BAD = {
     },
     "setting-not-in-effect": {"effective": {"notes": ["The hint x is not in effect."]}},
     "hint-was-needed": {"effective": {"added_hints": {"romio_ds_write=disable": "In some calls a rank has nothing."}}},
+    "program-may-lose-data": {"effective": {"lacks_hint": "romio_ds_write=disable"}, "manifest__mpi_io": "ROMIO"},
     "ranks-disagree": {"differences": [{"path": "/hints/cb_nodes", "rank": 1, "value": "2"}]},
     "fill-written-twice": {"settings": {"options": {"hdf5.fill": "alloc"}}},
     "chunk-mismatch": {"effective": {"layout": {"chunked": 1}, "storage_bytes": 2 << 20}},
@@ -50,6 +51,10 @@ def test_a_good_record_raises_nothing():
 @pytest.mark.parametrize("code", BAD)
 def test_a_rule_speaks_on_what_it_is_for(code):
     assert code in codes(**BAD[code])
+
+
+def test_ompio_loses_nothing_of_a_program():
+    assert "program-may-lose-data" not in codes(**BAD["program-may-lose-data"] | {"manifest__mpi_io": "OMPIO"})
 
 
 def test_rules_about_trials_look_at_all_of_them():

@@ -1,5 +1,6 @@
 """The calls of captured programs, made again as they were (as-captured), leave the same files."""
 
+import json
 import pathlib
 import sys
 
@@ -33,6 +34,16 @@ def test_the_calls_of_hdf5_made_again_leave_the_same_file(run, captured, tmp_pat
     captured("scattered", [tmp_path / "own.h5", 10, 4, 3], ranks, launch=True)
     [played] = play(run, tmp_path, "hdf5", ranks)
     assert structure(played) == structure(tmp_path / "own.h5")
+
+
+@pytest.mark.parametrize("ranks, hint, lacks", [(3, [], True), (2, [], False), (3, ["romio_ds_write", "disable"], False),
+                                                (3, ["romio_cb_write", "enable"], False), (3, ["romio_cb_write", "automatic"], True)])
+def test_a_program_whose_files_romio_may_damage_is_named(run, captured, tmp_path, ranks, hint, lacks):
+    """A rank between others takes part in a collective write with nothing."""
+    captured("idle_rank", [tmp_path / "own.h5", *hint], ranks, launch=True)
+    bench(run, tmp_path / "0.pattern", ["as-captured"], "--json", tmp_path / "r.jsonl", ranks=ranks, launch=True)
+    [record] = map(json.loads, (tmp_path / "r.jsonl").read_text().splitlines())
+    assert record["effective"].get("lacks_hint") == ("romio_ds_write=disable" if lacks else None)
 
 
 @pytest.mark.parametrize("seed", [2, 3])

@@ -86,6 +86,7 @@ class CapturedFilesWriter : public Method {
     }
   }
 
+  void choose_hints() override { each(&Method::choose_hints); }
   void create(const std::string& path) override {
     const std::vector<std::string> files = captured_files(context_.pattern, path);
     for (std::size_t f = 0; f < files.size(); ++f) methods_[f]->create(files[f]);

@@ -239,7 +239,15 @@ class AsCaptured : public Method {
     replay_.reset();
   }
 
-  nlohmann::json effective() const override { return {{"calls", counts_}}; }
+  void inspect() override {
+    may_lose_ = context_.comm.size() > 2 && context_.comm.any(takes_part_with_nothing_);
+  }
+
+  nlohmann::json effective() const override {
+    nlohmann::json effective = {{"calls", counts_}};
+    if (may_lose_) effective["lacks_hint"] = "romio_ds_write=disable";
+    return effective;
+  }
 
  private:
   struct Round {
@@ -336,6 +344,23 @@ class AsCaptured : public Method {
     }
     replay_->make(events, memory);
     ++counts_[call.name];
+    takes_part_with_nothing_ = takes_part_with_nothing_ || takes_part_with_nothing(call);
+  }
+
+  /// Whether the call is a collective write of nothing, to a file whose hints leave ROMIO data
+  /// sieving (docs/methods.md).
+  bool takes_part_with_nothing(const CapturedCall& call) const {
+    const auto& parts = call.parts;
+    const bool nothing = std::all_of(parts.begin(), parts.end(), [](const auto& part) {
+      return part.event.has(capture::collective) && part.event.has(capture::writes) &&
+             part.elements == 0;
+    });
+    if (!nothing || parts.empty()) return false;
+    const auto hints = hints_of(calls_->rank().file(parts.front().event.file), context_.settings);
+    return std::none_of(hints.begin(), hints.end(), [](const auto& hint) {
+      const auto& [name, value] = hint;
+      return name == "romio_ds_write" || (name == "romio_cb_write" && value == "enable");
+    });
   }
 
   std::size_t element_bytes(const CapturedCall::Part& part) const {
@@ -465,6 +490,8 @@ class AsCaptured : public Method {
   std::vector<std::pair<LaidOut*, std::byte*>> to_empty_;
   std::vector<std::function<void()>> to_scatter_;
   std::map<std::string, std::uint64_t> counts_;
+  bool takes_part_with_nothing_ = false;  ///< this rank, in some call
+  bool may_lose_ = false;                 ///< any rank does
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ void for_each_line(const void* source, const Points& points, ElementType type, V
     const auto begin = first + row * points.row_stride * element;
     const auto end = begin + span;
     for (auto at = std::max(begin / line_bytes * line_bytes, seen); at < end; at += line_bytes) {
-      visit_at(at);
+      visit_at(std::max(at, begin));  // the line may begin before the memory does
       seen = at + line_bytes;
     }
   }

@@ -101,6 +101,16 @@ Answer ask(H5FD_t* file, const Pair& pair, std::uint64_t what, Answer otherwise)
                                                                                       : answer;
 }
 
+// HDF5 has it from 1.14.4 on.
+MPI_Info hints_of(H5FD_t* file, const Pair& pair) {
+#ifdef H5FD_CTL_GET_MPI_INFO_OPCODE
+  return ask(file, pair, H5FD_CTL_GET_MPI_INFO_OPCODE, MPI_INFO_NULL);
+#else
+  static_cast<void>(file), static_cast<void>(pair);
+  return MPI_INFO_NULL;
+#endif
+}
+
 /// HDF5 frees it.
 void* information_of(H5FD_t* file) {
   const auto& [pair, path, journal] = open_files().at(file);
@@ -108,7 +118,7 @@ void* information_of(H5FD_t* file) {
   if (made != nullptr) {
     *made = {pair, journal.get(),
              ask(file, *pair, H5FD_CTL_GET_MPI_COMMUNICATOR_OPCODE, MPI_COMM_NULL),
-             ask(file, *pair, H5FD_CTL_GET_MPI_INFO_OPCODE, MPI_INFO_NULL)};
+             hints_of(file, *pair)};
   }
   return made;
 }

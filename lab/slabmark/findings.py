@@ -156,7 +156,7 @@ def _of_access(cell):
     if notes := effective.get("notes"):
         yield "setting-not-in-effect", " ".join(notes)
     for hint, cause in (effective.get("added_hints") or {}).items():
-        yield "hint-was-needed", f"The file has the hint {hint}, since nobody gave it: {cause[0].lower()}{cause[1:]}"
+        yield "hint-was-needed", f"The method gave its file the hint {hint}: {cause[0].lower()}{cause[1:]}"
     if (hint := effective.get("lacks_hint")) and is_write and record.manifest.get("mpi_io") == "ROMIO":
         yield (
             "program-may-lose-data",

@@ -14,7 +14,8 @@ MOST_DRAWN_WORKLOADS = 8
 MOST_OPEN_ROWS = 40
 MOST_CELLS_NAMED = 4
 MOST_ANSWERS, MOST_SIDE_BY_SIDE = 12, 12
-NOT_SHOWN = ("hints", "added hints", "lacks hint", "notes", "library bytes", "library bytes total")  # of what is in effect; the first two stand elsewhere
+# Of what is in effect; all but the bytes stand elsewhere.
+NOT_SHOWN = ("hints", "added hints", "lacks hint", "notes", "library bytes", "library bytes total")
 
 
 def make(loads, collection, title, sources):

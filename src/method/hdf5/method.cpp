@@ -86,22 +86,12 @@ Hdf5Method::Hdf5Method(const MethodContext& context, Hdf5Options options)
 // HDF5 itself decides.
 void Hdf5Method::choose_hints() {
   if (!collective() || options_.connector || options_.subfiling || context_.comm.size() < 3) return;
-  if (!options_.has_filters() && !a_rank_has_nothing()) return;
-  sieving_.leave_out(context_.settings, "In some calls a rank may have nothing");
-}
-
-bool Hdf5Method::a_rank_has_nothing() const {
-  const RoundMaxima most(context_.comm, context_.pattern, [this](const auto& transfers, auto& out) {
-    for (const auto& transfer : transfers) out.push_back(calls_for(transfer));
-  });
-  bool has_nothing = false;
-  for (std::uint64_t round = 0; round < context_.pattern.rounds; ++round) {
-    const auto transfers = context_.pattern.transfers(round);
-    for (std::size_t i = 0; i < transfers.size(); ++i) {
-      has_nothing = has_nothing || calls_for(transfers[i]) < most.at(round, i);
-    }
+  const auto calls = [this](const auto& transfers, auto& numbers) {
+    for (const auto& transfer : transfers) numbers.push_back(calls_for(transfer));
+  };
+  if (options_.has_filters() || some_rank_has_less(context_.comm, context_.pattern, calls)) {
+    sieving_.leave_out(context_.settings, "In some calls a rank may have nothing");
   }
-  return context_.comm.any(has_nothing);
 }
 
 void Hdf5Method::create(const std::string& path) {

@@ -101,7 +101,6 @@ class Hdf5Method : public Method {
     std::uint64_t records;
   };
 
-  bool a_rank_has_nothing() const;  ///< of some call; collective
   void precreate(const std::string& path);
   hdf5::Dataset create_dataset(hdf5::File& file, const Dataset& dataset) const;
   void open_dataset(const Dataset& dataset);

@@ -126,15 +126,13 @@ class Mpiio : public Method {
   /// Where a rank between others has nothing, ROMIO may have these write by themselves
   /// (tests/mpi_faults/collective_data_sieving.c). Collective.
   void choose_for_collective_calls() {
-    if (context_.comm.size() < 3) return;
-    const RoundMaxima most(
-        context_.comm, context_.pattern,
-        [this](const auto& transfers, auto& out) { out.push_back(calls_for(transfers)); });
-    bool has_nothing = false;
-    for (std::uint64_t round = 0; round < context_.pattern.rounds; ++round) {
-      has_nothing = has_nothing || calls_for(context_.pattern.transfers(round)) < most.at(round, 0);
+    const auto number = [this](const auto& transfers, auto& numbers) {
+      numbers.push_back(calls_for(transfers));
+    };
+    if (context_.comm.size() < 3 || !some_rank_has_less(context_.comm, context_.pattern, number) ||
+        !holes_in_calls().first) {
+      return;
     }
-    if (!context_.comm.any(has_nothing) || !holes_in_calls().first) return;
     sieving_.leave_out(context_.settings,
                        "In some calls a rank has nothing, and some have holes in the file");
   }

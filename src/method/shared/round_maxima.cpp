@@ -31,4 +31,16 @@ RoundMaxima::RoundMaxima(const Comm& comm, const Pattern& pattern, const Measure
   }
 }
 
+bool some_rank_has_less(const Comm& comm, const Pattern& pattern,
+                        const RoundMaxima::Measure& measure) {
+  const RoundMaxima most(comm, pattern, measure);
+  bool has_less = false;
+  for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
+    std::vector<std::uint64_t> own;
+    measure(pattern.transfers(round), own);
+    for (std::size_t i = 0; i < own.size(); ++i) has_less = has_less || own[i] < most.at(round, i);
+  }
+  return comm.any(has_less);
+}
+
 }  // namespace slabmark

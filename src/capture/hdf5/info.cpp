@@ -79,10 +79,11 @@ herr_t info_from_text(const char* text, void** result) {
   }
   const auto under = hdf5().H5VLregister_connector_by_value(value, H5P_DEFAULT);
   if (under < 0) {
-    std::fprintf(stderr,
-                 "slabcapture: HDF5 finds no connector of number %d (under_vol) to capture the "
-                 "program above; is its folder in HDF5_PLUGIN_PATH?\n",
-                 value);
+    // In one piece, as all sentences that several ranks may say at once.
+    const std::string sentence =
+        "slabcapture: HDF5 finds no connector of number " + std::to_string(value) +
+        " (under_vol) to capture the program above; is its folder in HDF5_PLUGIN_PATH?\n";
+    std::fputs(sentence.c_str(), stderr);
     return -1;
   }
   auto* info = new Info{under, nullptr};

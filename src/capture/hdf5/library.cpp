@@ -14,10 +14,11 @@ Hdf5 functions;
 const void* base = nullptr;  // of the library that they were found in
 
 bool refuse(const char* path, const std::string& reason) {
-  std::fprintf(stderr,
-               "slabcapture: the HDF5 library '%s' cannot be captured: %s; run the program without "
-               "HDF5_VOL_CONNECTOR.\n",
-               path, reason.c_str());
+  // In one piece, as all sentences that several ranks may say at once.
+  const std::string sentence = std::string("slabcapture: the HDF5 library '") + path +
+                               "' cannot be captured: " + reason +
+                               "; run the program without HDF5_VOL_CONNECTOR.\n";
+  std::fputs(sentence.c_str(), stderr);
   return false;
 }
 

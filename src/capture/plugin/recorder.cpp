@@ -82,7 +82,7 @@ struct HashOfText : std::hash<std::string_view> {
   using is_transparent = void;
 };
 
-void append_quoted(std::string& json, std::string_view text) {
+void append_json(std::string& json, std::string_view text) {
   json += '"';
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -99,9 +99,9 @@ void append_quoted(std::string& json, std::string_view text) {
   json += '"';
 }
 
-std::string quoted(std::string_view text) {
+std::string as_json(std::string_view text) {
   std::string json;
-  append_quoted(json, text);
+  append_json(json, text);
   return json;
 }
 
@@ -121,7 +121,7 @@ std::string environment_json() {
   }
   std::string json;
   for (const auto& [name, value] : found) {
-    json += (json.empty() ? "" : ",") + quoted(name) + ":" + quoted(value);
+    json += (json.empty() ? "" : ",") + as_json(name) + ":" + as_json(value);
   }
   return "{" + json + "}";
 }
@@ -131,7 +131,7 @@ std::string command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string json = "[";
   for (std::string word; std::getline(file, word, '\0');) {
-    json += (json.size() > 1 ? "," : "") + quoted(word);
+    json += (json.size() > 1 ? "," : "") + as_json(word);
   }
   return json + "]";
 }
@@ -140,11 +140,11 @@ std::string command_line() {
 /// where the launcher says nothing of the kind.
 std::string launch_json() {
   if (const char* const name = std::getenv("PMIX_NAMESPACE")) {
-    return ",\"launch\":" + quoted(name);
+    return ",\"launch\":" + as_json(name);
   }
   const char* const job = std::getenv("SLURM_JOB_ID");
   const char* const step = std::getenv("SLURM_STEP_ID");
-  return job && step ? ",\"launch\":" + quoted(std::string(job) + "." + step) : "";
+  return job && step ? ",\"launch\":" + as_json(std::string(job) + "." + step) : "";
 }
 
 std::string process_json() {
@@ -153,9 +153,9 @@ std::string process_json() {
   // A whole number: the program's locale may write others with a comma.
   const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::system_clock::now().time_since_epoch());
-  std::string json = "{\"kind\":\"process\",\"host\":" + quoted(host) +
+  std::string json = "{\"kind\":\"process\",\"host\":" + as_json(host) +
                      ",\"pid\":" + std::to_string(getpid()) +
-                     ",\"program\":" + quoted(program_invocation_short_name) +
+                     ",\"program\":" + as_json(program_invocation_short_name) +
                      ",\"command\":" + command_line() + ",\"environment\":" + environment_json() +
                      launch_json() + ",\"started\":" + std::to_string(now.count());
   // What launchers tell a process of itself, for programs without MPI.
@@ -232,7 +232,7 @@ class Recorder {
 
   Id define_call(std::string_view name, std::string_view effect) {
     call_text_.assign("{\"effect\":\"").append(effect).append("\",\"kind\":\"call\",\"name\":");
-    append_quoted(call_text_, name);
+    append_json(call_text_, name);
     call_text_ += '}';
     const Id id = define(call_text_);
     // After a flush, a close and such, a program may come back with the same calls.
@@ -429,11 +429,11 @@ class Recorder {
 
   void give_up(const char* reason) {
     on_ = false;
-    std::fprintf(
-        stderr,
-        "slabmark capture: %s cannot be written (%s); the program goes on, what it does from "
-        "here on is not captured.\n",
-        spool_->path().c_str(), reason);
+    // Several ranks may say it at once, and fprintf of newer glibc writes a long line in pieces.
+    const std::string sentence =
+        "slabmark capture: " + spool_->path() + " cannot be written (" + reason +
+        "); the program goes on, what it does from here on is not captured.\n";
+    std::fputs(sentence.c_str(), stderr);
   }
 
   std::atomic<bool> on_ = false;

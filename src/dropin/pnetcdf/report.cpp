@@ -40,7 +40,7 @@ void Report::print(const Comm& comm, const std::string& path) const {
     text += fmt::format("{}{} calls ({})", separator, calls, reason);
     separator = ", ";
   }
-  std::fprintf(stderr, "%s\n", text.c_str());
+  std::fputs((text + "\n").c_str(), stderr);
 }
 
 }  // namespace slabmark::dropin

@@ -41,7 +41,10 @@ endif()
 set(SLABMARK_MPI_ENVIRONMENT "")
 set(SLABMARK_OPEN_MPI_MAJOR 0)
 if(SLABMARK_MPI_IS_OPEN_MPI)
-  if(launcher MATCHES "\\) ([0-9]+)[.]")
+  # Of its header: a launcher may tell the version of PRRTE (Ubuntu 26.04's).
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/open-mpi-version.c "#include <mpi.h>\nmajor: OMPI_MAJOR_VERSION\n")
+  execute_process(COMMAND ${MPI_C_COMPILER} -E ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/open-mpi-version.c OUTPUT_VARIABLE header)
+  if(header MATCHES "\nmajor: ([0-9]+)")
     set(SLABMARK_OPEN_MPI_MAJOR ${CMAKE_MATCH_1})
   endif()
   # Tests run more ranks than a small machine has cores, which Open MPI refuses unless told: by the flag, or by the
@@ -49,6 +52,10 @@ if(SLABMARK_MPI_IS_OPEN_MPI)
   set(flags --oversubscribe)
   list(APPEND SLABMARK_MPI_ENVIRONMENT
     OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
+  if(SLABMARK_OPEN_MPI_MAJOR GREATER_EQUAL 5)
+    # From a machine with an IPv4 and an IPv6 address 5.0.7 finds no way to itself (open-mpi/ompi#14079); this is what Open MPI 4 does.
+    list(APPEND SLABMARK_MPI_ENVIRONMENT OMPI_MCA_reachable=weighted)
+  endif()
   execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(user STREQUAL "0")  # a container: Open MPI runs as root only if told twice
     list(APPEND SLABMARK_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)

@@ -160,7 +160,7 @@ def _of_access(cell):
     if (hint := effective.get("lacks_hint")) and is_write and record.manifest.get("mpi_io") == "ROMIO":
         yield (
             "program-may-lose-data",
-            f"In some collective calls of the program a rank has nothing; without the hint {hint} ROMIO can lose what others write then.",
+            f"In some collective calls a rank has nothing; without the hint {hint} ROMIO can lose what others write then.",
         )
     if hint := next((one for one in record.differences if one["path"].startswith("/hints")), None):
         name = hint["path"].rpartition("/")[2]

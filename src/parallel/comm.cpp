@@ -1,6 +1,7 @@
 #include "parallel/comm.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -63,6 +64,16 @@ T reduce_everywhere(T value, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   return result;
 }
 
+/// In parts, since MPI counts in int.
+template <typename T>
+void reduce_each(std::span<T> values, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  constexpr std::size_t most = std::numeric_limits<int>::max();
+  for (std::size_t first = 0; first < values.size(); first += most) {
+    const auto part = static_cast<int>(std::min(most, values.size() - first));
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &values[first], part, type, op, comm), "MPI_Allreduce");
+  }
+}
+
 template <typename T>
 std::vector<T> gather_on_root(T value, MPI_Datatype type, const Comm& comm) {
   std::vector<T> all(comm.is_root() ? comm.size() : 0);
@@ -89,6 +100,13 @@ double Comm::min(double value) const {
 }
 bool Comm::any(bool value) const {
   return reduce_everywhere(value ? 1 : 0, MPI_INT, MPI_MAX, comm_) != 0;
+}
+
+void Comm::max(std::span<std::uint64_t> values) const {
+  reduce_each(values, MPI_UINT64_T, MPI_MAX, comm_);
+}
+void Comm::bitwise_or(std::span<std::uint8_t> bytes) const {
+  reduce_each(bytes, MPI_UINT8_T, MPI_BOR, comm_);
 }
 
 std::uint64_t Comm::sum_before(std::uint64_t value) const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,10 @@ class Comm {
   double max(double value) const;
   double min(double value) const;
   bool any(bool value) const;
+  /// Of each value the largest, and of each byte the bits that any rank has; equally many on all
+  /// ranks.
+  void max(std::span<std::uint64_t> values) const;
+  void bitwise_or(std::span<std::uint8_t> bytes) const;
   /// Sum over the ranks before this one (0 on rank 0).
   std::uint64_t sum_before(std::uint64_t value) const;
   /// Every rank's value, in rank order, on root only (empty elsewhere).

@@ -37,6 +37,18 @@ TEST(Comm, SumBeforeCountsTheLowerRanksOnly) {
   EXPECT_EQ(comm.sum_before(10), 10 * rank);
 }
 
+TEST(Comm, ReducesEachOfManyValuesByItself) {
+  const Comm comm(MPI_COMM_WORLD);
+  const auto rank = static_cast<std::uint64_t>(comm.rank());
+  const auto last = static_cast<std::uint64_t>(comm.size()) - 1;
+  std::vector<std::uint64_t> values = {rank, 100 - rank};
+  comm.max(std::span(values));
+  EXPECT_EQ(values, (std::vector<std::uint64_t>{last, 100}));
+  std::vector<std::uint8_t> bytes = {static_cast<std::uint8_t>(1 << rank), 0};
+  comm.bitwise_or(bytes);
+  EXPECT_EQ(bytes, (std::vector<std::uint8_t>{static_cast<std::uint8_t>((2 << last) - 1), 0}));
+}
+
 TEST(Comm, ReductionsKeep64Bits) {
   const Comm comm(MPI_COMM_WORLD);
   const std::uint64_t large = 1ull << 60;

@@ -1,7 +1,10 @@
-/* Ranks write every other of their columns by one collective call, and rank 1 nothing.
+/* Ranks write every other of their columns by one collective call of HDF5; in it rank 1 has
+ * nothing, or in another one before it all have nothing.
  *
- *     idle_rank <file> [<hint> <value>]
+ *     idle_rank <file> one|all [<hint> <value>]
  */
+#include <string.h>
+
 #include <hdf5.h>
 #include <mpi.h>
 
@@ -15,9 +18,10 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   for (int i = 0; i < rows * columns_a_rank / 2; ++i) data[i] = 100 * rank + i;
-  if (argc > 3) {
+  const int all = argc > 2 && strcmp(argv[2], "all") == 0;
+  if (argc > 4) {
     MPI_Info_create(&info);
-    MPI_Info_set(info, argv[2], argv[3]);
+    MPI_Info_set(info, argv[3], argv[4]);
   }
   const hsize_t extent[] = {rows, columns_a_rank * (hsize_t)ranks};
   const hsize_t start[] = {0, columns_a_rank * (hsize_t)rank}, stride[] = {1, 2};
@@ -30,10 +34,17 @@ int main(int argc, char** argv) {
   const hid_t memory = H5Screate_simple(1, &elements, NULL);
   const hid_t dataset =
       H5Dcreate2(file, "T", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, NULL);
-  if (rank == 1) H5Sselect_none(space);
-  if (rank == 1) H5Sselect_none(memory);
-  const herr_t status = H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, transfer, data);
+  herr_t status = 0;
+  if (all || rank == 1) {
+    H5Sselect_none(space);
+    H5Sselect_none(memory);
+  }
+  if (all) {
+    status = H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, transfer, data);
+    H5Sselect_all(memory);
+  }
+  if (all || rank != 1) H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, NULL);
+  if (status >= 0) status = H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, transfer, data);
   H5Dclose(dataset);
   H5Sclose(memory);
   H5Sclose(space);

@@ -36,14 +36,45 @@ def test_the_calls_of_hdf5_made_again_leave_the_same_file(run, captured, tmp_pat
     assert structure(played) == structure(tmp_path / "own.h5")
 
 
-@pytest.mark.parametrize("ranks, hint, lacks", [(3, [], True), (2, [], False), (3, ["romio_ds_write", "disable"], False),
-                                                (3, ["romio_cb_write", "enable"], False), (3, ["romio_cb_write", "automatic"], True)])
-def test_a_program_whose_files_romio_may_damage_is_named(run, captured, tmp_path, ranks, hint, lacks):
-    """A rank between others takes part in a collective write with nothing."""
-    captured("idle_rank", [tmp_path / "own.h5", *hint], ranks, launch=True)
+def lacks_hint(run, tmp_path, ranks):
+    """What its own calls are said to lack of the captured program, and the versions that said so."""
     bench(run, tmp_path / "0.pattern", ["as-captured"], "--json", tmp_path / "r.jsonl", ranks=ranks, launch=True)
     [record] = map(json.loads, (tmp_path / "r.jsonl").read_text().splitlines())
-    assert record["effective"].get("lacks_hint") == ("romio_ds_write=disable" if lacks else None)
+    lacking = record["effective"].get("lacks_hint")
+    assert lacking in (None, "romio_ds_write=disable")
+    return lacking is not None, record["manifest"]
+
+
+@pytest.mark.parametrize("ranks, idle, hint, lacks", [(3, "one", [], True), (3, "all", [], False), (2, "one", [], False),
+                                                      (3, "one", ["romio_ds_write", "disable"], False),
+                                                      (3, "one", ["romio_cb_write", "enable"], False),
+                                                      (3, "one", ["romio_cb_write", "automatic"], True)])
+def test_a_program_whose_files_romio_may_damage_is_named(run, captured, tmp_path, ranks, idle, hint, lacks):
+    """A rank between others takes part in a collective write with nothing."""
+    captured("idle_rank", [tmp_path / "own.h5", idle, *hint], ranks, launch=True)
+    said, manifest = lacks_hint(run, tmp_path, ranks)
+    unheard = ranks > 2 and idle == "one" and manifest["mpi"].startswith("Open MPI v5")
+    assert said == (lacks or unheard)
+
+
+@pytest.mark.parametrize("line, lacks", [("romio_ds_write disable", False), ("romio_cb_write automatic", True)])
+def test_a_file_of_hints_keeps_romio_from_damage(run, captured, tmp_path, monkeypatch, line, lacks):
+    captured("idle_rank", [tmp_path / "own.h5", "one"], 3, launch=True)
+    (tmp_path / "hints").write_text(f"{line}\n")
+    monkeypatch.setenv("ROMIO_HINTS", str(tmp_path / "hints"))
+    assert lacks_hint(run, tmp_path, 3)[0] == lacks
+
+
+@preloads
+@needs_pnetcdf
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_a_wait_in_which_a_rank_has_no_request_is_such_a_write(run, captured, tmp_path, ranks):
+    """PnetCDF before 1.15 has it write under a lock, too."""
+    library = BIN.parent / "lib/libslabcapture_pnetcdf.so"
+    captured("idle_waiter", [tmp_path / "own.nc"], ranks, launch=True, LD_PRELOAD=str(library))
+    said, manifest = lacks_hint(run, tmp_path, ranks)
+    major, minor = map(int, manifest["libraries"]["pnetcdf"].split(".")[:2])
+    assert said == (ranks > 2 and (major, minor) >= (1, 15))
 
 
 @pytest.mark.parametrize("seed", [2, 3])

@@ -12,9 +12,12 @@
 #include "base/error.hpp"
 #include "capture/recorder.hpp"
 #include "captured/captured_pattern.hpp"
+#include "method/as_captured/collective_writes.hpp"
 #include "method/as_captured/files.hpp"
 #include "method/as_captured/replay.hpp"
 #include "method/registry.hpp"
+#include "method/shared/data_sieving.hpp"
+#include "storage/mpiio/romio_hints.hpp"
 
 namespace slabmark {
 
@@ -240,12 +243,12 @@ class AsCaptured : public Method {
   }
 
   void inspect() override {
-    may_lose_ = context_.comm.size() > 2 && context_.comm.any(takes_part_with_nothing_);
+    may_lose_ = context_.comm.size() > 2 && collective_writes_.some_rank_is_idle(context_.comm);
   }
 
   nlohmann::json effective() const override {
     nlohmann::json effective = {{"calls", counts_}};
-    if (may_lose_) effective["lacks_hint"] = "romio_ds_write=disable";
+    if (may_lose_) effective["lacks_hint"] = hint_against_sieving();
     return effective;
   }
 
@@ -344,23 +347,25 @@ class AsCaptured : public Method {
     }
     replay_->make(events, memory);
     ++counts_[call.name];
-    takes_part_with_nothing_ = takes_part_with_nothing_ || takes_part_with_nothing(call);
+    note_for_idle_ranks(call);
   }
 
-  /// Whether the call is a collective write of nothing, to a file whose hints leave ROMIO data
-  /// sieving (docs/methods.md).
-  bool takes_part_with_nothing(const CapturedCall& call) const {
-    const auto& parts = call.parts;
-    const bool nothing = std::all_of(parts.begin(), parts.end(), [](const auto& part) {
-      return part.event.has(capture::collective) && part.event.has(capture::writes) &&
-             part.elements == 0;
-    });
-    if (!nothing || parts.empty()) return false;
-    const auto hints = hints_of(calls_->rank().file(parts.front().event.file), context_.settings);
-    return std::none_of(hints.begin(), hints.end(), [](const auto& hint) {
-      const auto& [name, value] = hint;
-      return name == "romio_ds_write" || (name == "romio_cb_write" && value == "enable");
-    });
+  void note_for_idle_ranks(const CapturedCall& call) {
+    const CapturedEvent& event = call.parts.front().event;
+    const bool has_elements = std::any_of(call.parts.begin(), call.parts.end(),
+                                          [](const auto& part) { return part.elements > 0; });
+    const bool in_collective = call.is_made_by_all && event.has(capture::collective);
+    if (event.requests != CapturedEvent::Requests::none) {
+      const bool writes = pending_.take(event);
+      if (in_collective && replay_->waits_write_together()) note_collective_write(event, writes);
+    } else if (event.has(capture::writes)) {
+      if (event.request != 0 && has_elements) pending_.add(event);
+      if (in_collective) note_collective_write(event, has_elements);
+    }
+  }
+  void note_collective_write(const CapturedEvent& event, bool has_elements) {
+    const auto hints = hints_of(calls_->rank().file(event.file), context_.settings);
+    if (may_be_sieved(mpiio::heard_by_romio(hints))) collective_writes_.add(has_elements);
   }
 
   std::size_t element_bytes(const CapturedCall::Part& part) const {
@@ -490,8 +495,9 @@ class AsCaptured : public Method {
   std::vector<std::pair<LaidOut*, std::byte*>> to_empty_;
   std::vector<std::function<void()>> to_scatter_;
   std::map<std::string, std::uint64_t> counts_;
-  bool takes_part_with_nothing_ = false;  ///< this rank, in some call
-  bool may_lose_ = false;                 ///< any rank does
+  PendingWrites pending_;
+  CollectiveWrites collective_writes_;
+  bool may_lose_ = false;  ///< what some rank writes, to ROMIO
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 #if SLABMARK_WITH_PNETCDF
 #include <algorithm>
 #include <map>
+#include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <pnetcdf.h>
@@ -52,6 +54,16 @@ class PnetcdfReplay : public Replay {
     } else {
       control(name, event);
     }
+  }
+
+  // Those before 1.15 have ranks without requests write under a lock, too.
+  bool waits_write_together() const override {
+    constexpr std::pair first{1, 15};
+    std::istringstream version(pnetcdf::library_version());
+    int major = 0, minor = 0;
+    char point = 0;
+    version >> major >> point >> minor;
+    return std::pair{major, minor} >= first;
   }
 
   void sync() override {

@@ -55,6 +55,10 @@ class Replay {
   /// are waited for. Throws IoError.
   virtual void make(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) = 0;
 
+  /// Whether what ranks have posted is written by one collective call of MPI-IO when they wait for
+  /// it, in which a rank without requests takes part with nothing, and no rank takes a lock.
+  virtual bool waits_write_together() const { return false; }
+
   virtual void sync() = 0;  ///< makes the files durable
   /// Frees what is left open, where the program did not close it.
   virtual void end() = 0;

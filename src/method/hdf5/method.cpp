@@ -12,6 +12,7 @@
 #include "method/shared/round_maxima.hpp"
 #include "parallel/agree.hpp"
 #include "storage/mpiio/file.hpp"
+#include "storage/mpiio/romio_hints.hpp"
 
 namespace slabmark {
 
@@ -79,7 +80,8 @@ Hdf5Method::Hdf5Method(const MethodContext& context, Hdf5Options options)
       options_(std::move(options)),
       all_records_(record_count(context.pattern)),
       transfer_(options_.collective ? hdf5::TransferList::Mode::collective
-                                    : hdf5::TransferList::Mode::independent) {}
+                                    : hdf5::TransferList::Mode::independent),
+      sieving_(mpiio::romio_hears_hints_of_opening()) {}
 
 // Where a rank between others has nothing in a collective call, ROMIO may have these write by
 // themselves (tests/mpi_faults/collective_data_sieving.c). Which rank writes a compressed chunk
@@ -275,7 +277,7 @@ nlohmann::json Hdf5Method::effective() const {
     if (collective()) no_collective.merge(as_set(hdf5::no_collective_causes(outcome)));
     no_selection.merge(as_set(hdf5::no_selection_causes(outcome)));
   }
-  sieving_.report(effective);
+  sieving_.report(effective, context_.settings);
   if (calls > 0) effective["calls"] = {{call_name(), calls}};
   effective["io_mode"] = modes;
   effective["no_collective_cause"] = no_collective;

@@ -113,7 +113,7 @@ class Hdf5Method : public Method {
   hdf5::TransferList transfer_;
   hdf5::File file_;  // before datasets_, which must be closed first
   std::vector<OpenDataset> datasets_;
-  DataSieving sieving_;
+  DataSieving sieving_;            // HDF5 opens the file
   double seconds_in_calls_ = 0.0;  ///< in the round being posted
   std::map<hdf5::TransferOutcome, std::uint64_t> outcomes_;
   nlohmann::json at_close_;

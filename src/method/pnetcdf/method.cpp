@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "method/shared/effective.hpp"
 #include "storage/mpiio/info.hpp"
+#include "storage/mpiio/romio_hints.hpp"
 
 namespace slabmark {
 
@@ -52,6 +53,7 @@ mpiio::Hints with_original_hints(const mpiio::Hints& users) {
                         {"romio_no_indep_rw", "true"},
                         {"nc_var_align_size", "1"},
                         {"nc_in_place_swap", "enable"}};
+  hints = mpiio::without_unheard(std::move(hints));
   hints.insert(hints.end(), users.begin(), users.end());
   return hints;
 }

@@ -110,7 +110,7 @@ class Mpiio : public Method {
     nlohmann::json effective = {
         {"calls", {{call + (calls == Calls::collective ? "_all" : ""), calls_}}}};
     report_hints(effective, context_.settings, hints_);
-    sieving_.report(effective);
+    sieving_.report(effective, context_.settings);
     return effective;
   }
 
@@ -246,8 +246,8 @@ class Mpiio : public Method {
   MpiioOptions options_;
   RawLayout layout_;
   mpiio::File file_;
-  DataSieving sieving_;
-  bool viewed_ = false;  ///< the file has another view than it was opened with
+  DataSieving sieving_{true};  // mpiio::File sees to it
+  bool viewed_ = false;        ///< the file has another view than it was opened with
   SelectionCache<FilePieces> pieces_;
   FileTypes file_types_;
   RoundMaxima round_needs_;  ///< calls; whether a rank needs a view

@@ -1,8 +1,5 @@
 #include "method/shared/round_maxima.hpp"
 
-#include <algorithm>
-#include <limits>
-
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -23,12 +20,7 @@ RoundMaxima::RoundMaxima(const Comm& comm, const Pattern& pattern, const Measure
                     "without data empty selections.",
                     pattern.name, comm.rank(), count));
   }
-  constexpr std::size_t most = std::numeric_limits<int>::max();
-  for (std::size_t first = 0; first < maxima_.size(); first += most) {
-    const auto part = static_cast<int>(std::min(most, maxima_.size() - first));
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &maxima_[first], part, MPI_UINT64_T, MPI_MAX, comm.get()),
-              "MPI_Allreduce");
-  }
+  comm.max(std::span(maxima_));
 }
 
 bool some_rank_has_less(const Comm& comm, const Pattern& pattern,

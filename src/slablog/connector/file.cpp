@@ -17,6 +17,7 @@
 #include "slablog/journal/rollback.hpp"
 #include "storage/hdf5/placeholder.hpp"
 #include "storage/mpiio/info.hpp"
+#include "storage/mpiio/romio_hints.hpp"
 
 namespace slabmark::slablog {
 
@@ -115,6 +116,7 @@ std::optional<Openers> openers_of(hid_t access, const std::string& path) {
 void write_only_pieces(hid_t access, const std::string& path) {
   constexpr const char* property = "mpi_params_info";  // H5Pset_fapl_mpio would wait for all ranks
   constexpr const char* hint = "romio_ds_write";
+  if (!mpiio::romio_hears_hints_of_opening()) return;  // it would but hide the user's file of hints
   MPI_Info info = MPI_INFO_NULL;
   hdf5::check(H5Pget(access, property, &info), "H5Pget", path);
   if (info == MPI_INFO_NULL) check_mpi(MPI_Info_create(&info), "MPI_Info_create");

@@ -4,28 +4,39 @@
 
 #include "base/error.hpp"
 #include "storage/mpiio/error.hpp"
+#include "storage/mpiio/romio_hints.hpp"
 #include "storage/posix/file_system.hpp"
 
 namespace slabmark::mpiio {
 
 namespace {
 
-MPI_File open_with(MPI_Comm comm, const std::string& path, int mode, const Hints& hints) {
-  const Info info(hints);
-  MPI_File file = MPI_FILE_NULL;
-  check(MPI_File_open(comm, path.c_str(), mode, info.get(), &file), "MPI_File_open", path);
-  return file;
+void set_view_of(MPI_File file, std::uint64_t displacement, MPI_Datatype etype,
+                 MPI_Datatype filetype, MPI_Info info, const std::string& path) {
+  check(MPI_File_set_view(file, static_cast<MPI_Offset>(displacement), etype, filetype, "native",
+                          info),
+        "MPI_File_set_view", path);
 }
 
 }  // namespace
 
+File File::open_with(MPI_Comm comm, const std::string& path, int mode, const Hints& hints) {
+  const Info info(hints);
+  File file(MPI_FILE_NULL, path);
+  check(MPI_File_open(comm, path.c_str(), mode, info.get(), &file.file_), "MPI_File_open", path);
+  // The view that a file has anyway, for the hints.
+  if (!romio_hears_hints_of_opening() && !hints.empty()) {
+    set_view_of(file.file_, 0, MPI_BYTE, MPI_BYTE, info.get(), path);
+  }
+  return file;
+}
+
 File File::create(MPI_Comm comm, const std::string& path, const Hints& hints) {
-  return {open_with(comm, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_EXCL, hints), path};
+  return open_with(comm, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_EXCL, hints);
 }
 
 File File::open(MPI_Comm comm, const std::string& path, Access access, const Hints& hints) {
-  const int mode = access == Access::write ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
-  return {open_with(comm, path, mode, hints), path};
+  return open_with(comm, path, access == Access::write ? MPI_MODE_RDWR : MPI_MODE_RDONLY, hints);
 }
 
 File::~File() {
@@ -37,9 +48,7 @@ void File::resize(std::uint64_t bytes) {
 }
 
 void File::set_view(std::uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype) {
-  check(MPI_File_set_view(file_, static_cast<MPI_Offset>(displacement), etype, filetype, "native",
-                          MPI_INFO_NULL),
-        "MPI_File_set_view", path_);
+  set_view_of(file_, displacement, etype, filetype, MPI_INFO_NULL, path_);
 }
 
 template <class Call>

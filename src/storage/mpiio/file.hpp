@@ -63,6 +63,7 @@ class File {
 
  private:
   File(MPI_File file, std::string path) : file_(file), path_(std::move(path)) {}
+  static File open_with(MPI_Comm comm, const std::string& path, int mode, const Hints& hints);
   template <class Call>
   void move(const char* name, Call call, std::uint64_t offset, const Memory& memory) const;
 

@@ -23,6 +23,7 @@ METHODS = """
     hdf5-slab hdf5-union hdf5-points hdf5-multi hdf5-contiguous hdf5-subfiling hdf5-log
     mpiio-rearranged pnetcdf-rearranged hdf5-rearranged
 """.split()
+NEWEST = {"pnetcdf": "99.0", "hdf5": "99.0"}  # versions of libraries
 
 
 class Machine:
@@ -89,7 +90,7 @@ def test_every_candidate_has_lines_of_c_that_compile():
     headers += [name for name in there if not refusal(f"#include <{name}>\n", *flags)]
     made = 0
     for candidate in [
-        c for method in METHODS for c in (candidates.Candidate(method), *candidates.Candidate(method).variants())
+        c for method in METHODS for c in (candidates.Candidate(method), *candidates.Candidate(method).variants(NEWEST))
     ]:
         family = candidates.family(candidate.method)
         needed = {"hdf5": "slablog.h", "pnetcdf": "pnetcdf.h", "rearranged": "rearrange_hdf5.h"}
@@ -113,7 +114,7 @@ def test_rearranged_methods_have_lines_of_fortran_that_compile(tmp_path):
     text = "".join((sources / f"{name}.f90").read_text() for name in modules)
     for number, method in enumerate(m for m in METHODS if m.endswith("-rearranged")):
         first = candidates.Candidate(method)
-        for index, candidate in enumerate((first, *first.variants(), dataclasses.replace(first, hints=(("cb_nodes", "1"),)))):
+        for index, candidate in enumerate((first, *first.variants(NEWEST), dataclasses.replace(first, hints=(("cb_nodes", "1"),)))):
             uses = "".join(f"use {name}\n" for name in ("mpi", *modules))
             uses += "use, intrinsic :: iso_fortran_env, only: int64, real64\nimplicit none\n"
             body = f"{code.FORTRAN_CONTEXT}{code.in_fortran(candidate)}"
@@ -216,13 +217,25 @@ def test_each_method_of_the_build_is_a_candidate_with_lines_of_c_or_named_as_non
     for name in (method["name"] for method in built if method["kind"] == "general"):
         assert name in METHODS and code.for_candidate(candidates.Candidate(name)), name
     first = candidates.choose({"mpi_io": "ROMIO", "methods": built}, format="any").first
-    none = {"floor", "whole", "blob", "null", "hdf5-union-naive", "append", "files-one", "copy-plane", "gatherv", "touch"}
+    none = {"floor", "whole", "blob", "null", "hdf5-union-naive", "pnetcdf-varn-mpiio", "append", "files-one", "copy-plane", "gatherv", "touch"}
     assert not none & {candidate.method for candidate in first}
 
 
 def test_variants_of_a_rearranged_method_have_the_options_of_its_library(run):
-    for candidate in candidates.Candidate("pnetcdf-rearranged").variants():
+    for candidate in candidates.Candidate("pnetcdf-rearranged").variants(NEWEST):
         assert all(name.startswith("pnetcdf.") for name, _ in candidate.options), candidate.label
+
+
+@pytest.mark.parametrize("version, known", [("1.12.3", set()), ("1.14.1", {"nc_num_aggrs_per_node"}),
+                                            ("1.15.0", {"nc_num_aggrs_per_node", "nc_driver"}), (None, set())])
+def test_hints_are_tried_with_libraries_that_know_them(version, known):
+    libraries = {"pnetcdf": version, "hdf5": "2.2.0"}
+    variants = candidates.Candidate("pnetcdf-varn").variants(libraries)
+    assert {name for way in variants for name, _ in way.hints if name.startswith("nc_")} == known
+    ways, _ = candidates.of_captured({"mpi_io": "ROMIO", "libraries": libraries}, "pnetcdf")
+    assert {name for way in ways for name, _ in way.hints if name.startswith("nc_")} == known
+    assert not any(name.startswith("nc_") for way in candidates.of_captured({"mpi_io": "ROMIO", "libraries": libraries}, "hdf5")[0]
+                   for name, _ in way.hints)
 
 
 def test_romio_is_tried_where_ompio_is_in_effect():
@@ -332,7 +345,7 @@ def test_hints_that_a_method_gave_its_file_by_itself_are_in_its_flags_and_code()
             dict(environment=(("OMPI_MCA_io", "^ompio"),), hints=(("cb_nodes", "1"), ("romio_ds_write", "disable"))),
             "pnetcdf",
             ["printf '%s\\n' 'romio_ds_write disable' > romio-hints  # where all nodes see it; what the program sets itself stays",
-             "slabmark apply --with nothing --env 'OMPI_MCA_io=^ompio' --env 'PNETCDF_HINTS=cb_nodes=1;romio_ds_write=disable' "
+             "slabmark apply --with nothing --env 'OMPI_MCA_io=^ompio' --env PNETCDF_HINTS=cb_nodes=1 "
              '--env ROMIO_HINTS="$PWD/romio-hints" -- mpiexec -n 2 ./model \'a b\''],
         ),
         (

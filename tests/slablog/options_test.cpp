@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "log_file_fixture.hpp"
+#include "storage/mpiio/romio_hints.hpp"
 
 namespace slabmark::slablog {
 namespace {
@@ -109,8 +110,10 @@ TEST_F(Options, LeaveMpiIoTheProgramsHintsAndForbidDataSievingWhereThereIsNone) 
   MPI_Info own = MPI_INFO_NULL;
   MPI_Info_create(&own);
   MPI_Info_set(own, "romio_ds_write", "enable");
+  // Of Open MPI 5 it would not be heard, and hide what the user's file of hints says.
+  const std::string given = mpiio::romio_hears_hints_of_opening() ? "disable" : "none";
   for (const char* options : {"", "layout=canonical"}) {
-    EXPECT_EQ(hint(create("a.h5", options).get()), "disable") << options;
+    EXPECT_EQ(hint(create("a.h5", options).get()), given) << options;
     world_.barrier();
     const auto list = access(options);
     H5Pset_fapl_mpio(list.get(), world_.get(), own);

@@ -2,6 +2,7 @@
 
 import dataclasses
 import fnmatch
+import re
 
 from slabmark import apply
 from slabmark.errors import InputError, did_you_mean
@@ -16,7 +17,12 @@ VARIANTS = {
     "mpiio-independent": [{"hints": {"romio_ds_write": "disable"}}, {"options": {"mpiio.view": "off"}}],
     "pnetcdf-vara": [{"options": {"pnetcdf.blocking": "on"}}],
     "pnetcdf-varn": [{"options": {"pnetcdf.blocking": "on"}}],
-    "pnetcdf": [{"hints": {"cb_nodes": "1"}}, {"hints": {"cb_buffer_size": "67108864"}}],
+    "pnetcdf": [
+        {"hints": {"cb_nodes": "1"}},
+        {"hints": {"cb_buffer_size": "67108864"}},
+        {"hints": {"nc_num_aggrs_per_node": "1"}},
+        {"hints": {"nc_driver": "mpiio"}},
+    ],
     "hdf5": [
         {"options": {"hdf5.collective": "off"}},
         {"options": {"hdf5.collective_metadata": "off"}},
@@ -40,6 +46,14 @@ LOSSLESS = {"romio_ds_write": "disable"}  # without which ROMIO loses what some 
 # What can be put into a program that stays as it is, by the level at which its calls were captured.
 UNCHANGED = {"pnetcdf": [apply.PNETCDF], "hdf5": list(apply.LAYOUTS)}
 HINTS = [{"romio_cb_write": "enable"} | LOSSLESS, {"cb_nodes": "1"}]  # that the environment can give it
+# Hints that a library knows since a version; by an older one they would be dropped without a word.
+SINCE = {"nc_num_aggrs_per_node": ("pnetcdf", (1, 14)), "nc_driver": ("pnetcdf", (1, 15))}
+
+
+def knows(libraries, hint):
+    """Whether the library whose hint it is, of those with their versions, is new enough for it."""
+    name, since = SINCE.get(hint, (None, ()))
+    return tuple(int(part) for part in re.findall(r"\d+", libraries.get(name) or "")[:2]) >= since
 
 
 def library(method):
@@ -83,9 +97,10 @@ class Candidate:
         hints = dict(name.split("=", 1) for name in added) | dict(self.hints)
         return dataclasses.replace(self, hints=tuple(sorted(hints.items())))
 
-    def variants(self):
-        """The same with one setting more each."""
+    def variants(self, libraries):
+        """The same with one setting more each, of those that these versions of libraries have."""
         found = [variant for key in (self.method, family(self.method)) for variant in VARIANTS.get(key, [])]
+        found = [variant for variant in found if all(knows(libraries, hint) for hint in variant.get("hints", {}))]
         changed = lambda variant: {kind: self._with(getattr(self, kind), variant.get(kind, {})) for kind in ("options", "hints")}
         return [dataclasses.replace(self, **changed(variant)) for variant in found]
 
@@ -137,7 +152,9 @@ def of_captured(environment, level):
     under_ompio = environment["mpi_io"] == "OMPIO"
     romio, lossless = (tuple(ROMIO.items()), LOSSLESS) if under_ompio else ((), {})
     if level != "posix":
-        given = [lossless] * under_ompio + [lossless | hints for hints in HINTS]
+        newer = [variant["hints"] for variant in VARIANTS.get(level, []) if variant.get("hints", {}).keys() & SINCE.keys()]
+        known = [hints for hints in HINTS + newer if all(knows(environment["libraries"], hint) for hint in hints)]
+        given = [lossless] * under_ompio + [lossless | hints for hints in known]
         ways += [change(own, hints=tuple(sorted(hints.items())), environment=romio) for hints in given]
     for way in UNCHANGED.get(level, ()):
         hints = lossless if way == apply.PNETCDF else {}  # the connector gives its files the hint itself

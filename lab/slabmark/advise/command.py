@@ -92,7 +92,7 @@ def main(arguments, console):
             choice.first,
             launched.seconds,
             lambda: launched.left() - (1 - SHARE_OF_SEARCH) * arguments.time,
-            expand=lambda survivors: [more for best in survivors[:2] for more in best.variants()],
+            expand=lambda survivors: [more for best in survivors[:2] for more in best.variants(environment["libraries"])],
         )
         if not found.seconds:
             raise LabError(f"No way worked. The first reason: {next(iter(found.failed.values()), 'there was none')}")

@@ -31,12 +31,12 @@ def unchanged_program(winner):
 def applied(way, command, level):
     """The lines of shell that run a captured command, unchanged, as a candidate did; `level`: whose calls were captured."""
     given, lines = dict(way.environment), []
-    if way.hints and level == "pnetcdf":
-        given["PNETCDF_HINTS"] = ";".join(f"{name}={value}" for name, value in way.hints)
+    # Those of ROMIO's are in its file: Open MPI 5 hands it none of PnetCDF's, and they would hide the file's.
+    in_file = [hint for hint in way.hints if level != "pnetcdf" or hint[0].startswith("romio_")]
+    if of_pnetcdf := [hint for hint in way.hints if hint not in in_file]:
+        given["PNETCDF_HINTS"] = ";".join(f"{name}={value}" for name, value in of_pnetcdf)
     words = [word for name, value in given.items() for word in ("--env", f"{name}={value}")]
     line = shlex.join(["slabmark", "apply", "--with", way.way, *words])
-    # Open MPI 5 hands ROMIO no hint of PnetCDF's.
-    in_file = [hint for hint in way.hints if level != "pnetcdf" or hint[0].startswith("romio_")]
     if in_file:
         pairs = shlex.join(f"{name} {value}" for name, value in in_file)
         lines.append(f"printf '%s\\n' {pairs} > romio-hints  # where all nodes see it; what the program sets itself stays")

@@ -364,8 +364,12 @@ class AsCaptured : public Method {
     }
   }
   void note_collective_write(const CapturedEvent& event, bool has_elements) {
-    const auto hints = hints_of(calls_->rank().file(event.file), context_.settings);
-    if (may_be_sieved(mpiio::heard_by_romio(hints))) collective_writes_.add(has_elements);
+    const auto [opening, is_new] = sieved_.try_emplace(event.file, false);
+    if (is_new) {
+      const auto hints = hints_of(calls_->rank().file(event.file), context_.settings);
+      opening->second = may_be_sieved(mpiio::heard_by_romio(hints));
+    }
+    if (opening->second) collective_writes_.add(has_elements);
   }
 
   std::size_t element_bytes(const CapturedCall::Part& part) const {
@@ -497,6 +501,8 @@ class AsCaptured : public Method {
   std::map<std::string, std::uint64_t> counts_;
   PendingWrites pending_;
   CollectiveWrites collective_writes_;
+  std::map<std::uint64_t, bool>
+      sieved_;             ///< by opening: whether ROMIO may read and write its holes
   bool may_lose_ = false;  ///< what some rank writes, to ROMIO
 };
 

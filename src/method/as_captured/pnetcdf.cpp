@@ -3,7 +3,6 @@
 #if SLABMARK_WITH_PNETCDF
 #include <algorithm>
 #include <map>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -57,14 +56,7 @@ class PnetcdfReplay : public Replay {
   }
 
   // Those before 1.15 have ranks without requests write under a lock, too.
-  bool waits_write_together() const override {
-    constexpr std::pair first{1, 15};
-    std::istringstream version(pnetcdf::library_version());
-    int major = 0, minor = 0;
-    char point = 0;
-    version >> major >> point >> minor;
-    return std::pair{major, minor} >= first;
-  }
+  bool waits_write_together() const override { return pnetcdf::library_is_since({1, 15}); }
 
   void sync() override {
     for (const auto& [opening, file] : files_) {

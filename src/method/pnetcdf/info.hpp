@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "method/options.hpp"
@@ -10,6 +11,8 @@ namespace slabmark {
 // PnetCDF 1.12.3 refuses more than INT_MAX bytes of pending requests a rank (NC_EMAX_REQ) unless it
 // was built with large single requests, and packs buffers with gaps through int positions.
 inline constexpr std::uint64_t largest_pnetcdf_call = std::uint64_t{1} << 30;
+
+using PnetcdfVersion = std::pair<int, int>;  ///< such as {1, 15}
 
 struct PnetcdfOptions {
   std::uint64_t call_bytes = largest_pnetcdf_call;

@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "method/shared/effective.hpp"
-#include "storage/mpiio/info.hpp"
 #include "storage/mpiio/romio_hints.hpp"
 
 namespace slabmark {
@@ -44,18 +43,6 @@ TypePair types_of(ElementType type) {
       return {NC_CHAR, MPI_CHAR};
   }
   return {NC_NAT, MPI_DATATYPE_NULL};
-}
-
-// The hints of the original e3sm_io; those of the user come later and so win.
-mpiio::Hints with_original_hints(const mpiio::Hints& users) {
-  mpiio::Hints hints = {{"romio_ds_write", "disable"},
-                        {"romio_cb_write", "enable"},
-                        {"romio_no_indep_rw", "true"},
-                        {"nc_var_align_size", "1"},
-                        {"nc_in_place_swap", "enable"}};
-  hints = mpiio::without_unheard(std::move(hints));
-  hints.insert(hints.end(), users.begin(), users.end());
-  return hints;
 }
 
 /// Dimensions defined so far, by name.
@@ -140,7 +127,7 @@ std::vector<int> find_variables(pnetcdf::File& file, const Pattern& pattern) {
 }
 
 void PnetcdfMethod::create(const std::string& path) {
-  const mpiio::Info info(with_original_hints(context_.settings.hints));
+  const mpiio::Info info(hints());
   file_ =
       pnetcdf::File::create(context_.comm.get(), path, NC_NOCLOBBER | NC_64BIT_DATA, info.get());
 }
@@ -151,9 +138,21 @@ void PnetcdfMethod::define() {
 }
 
 void PnetcdfMethod::open(const std::string& path) {
-  const mpiio::Info info(with_original_hints(context_.settings.hints));
+  const mpiio::Info info(hints());
   file_ = pnetcdf::File::open(context_.comm.get(), path, NC_NOWRITE, info.get());
   variables_ = find_variables(file(), context_.pattern);
+}
+
+// The hints of the original e3sm_io; those that come later win.
+mpiio::Hints PnetcdfMethod::hints() const {
+  mpiio::Hints all = mpiio::without_unheard({{"romio_ds_write", "disable"},
+                                             {"romio_cb_write", "enable"},
+                                             {"romio_no_indep_rw", "true"},
+                                             {"nc_var_align_size", "1"},
+                                             {"nc_in_place_swap", "enable"}});
+  all.insert(all.end(), own_hints_.begin(), own_hints_.end());
+  all.insert(all.end(), context_.settings.hints.begin(), context_.settings.hints.end());
+  return all;
 }
 
 void PnetcdfMethod::sync() { file().sync(); }

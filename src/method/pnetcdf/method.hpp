@@ -9,6 +9,7 @@
 
 #include "method/pnetcdf/info.hpp"
 #include "method/shared/typed_memory.hpp"
+#include "storage/mpiio/info.hpp"
 #include "storage/pnetcdf/file.hpp"
 
 namespace slabmark {
@@ -30,8 +31,9 @@ std::vector<int> find_variables(pnetcdf::File& file, const Pattern& pattern);
 /// (it swaps them back), so the buffers of one flush must not overlap.
 class PnetcdfMethod : public Method {
  public:
-  PnetcdfMethod(const MethodContext& context, PnetcdfOptions options)
-      : Method(context), options_(options) {}
+  /// `hints` are those of the method, which the user's override.
+  PnetcdfMethod(const MethodContext& context, PnetcdfOptions options, mpiio::Hints hints = {})
+      : Method(context), options_(options), own_hints_(std::move(hints)) {}
 
   void create(const std::string& path) override;
   void define() override;
@@ -63,6 +65,9 @@ class PnetcdfMethod : public Method {
   const PnetcdfOptions options_;
 
  private:
+  mpiio::Hints hints() const;
+
+  const mpiio::Hints own_hints_;
   std::optional<pnetcdf::File> file_;
   std::vector<int> variables_;
   std::map<std::string, std::uint64_t> calls_;

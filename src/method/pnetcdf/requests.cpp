@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include "method/pnetcdf/info.hpp"
+#include "storage/mpiio/info.hpp"
 
 #if SLABMARK_WITH_PNETCDF
 #include <algorithm>
@@ -160,6 +163,34 @@ std::optional<std::string> may_hang(const Pattern& pattern, const Settings& sett
 }  // namespace
 #endif
 
+namespace {
+
+/// pnetcdf-varn with a hint that PnetCDF knows since a version: beside what the library does by
+/// itself, in one table. Advice tries the hint with each method.
+MethodInfo varn_with_hint(const std::string& name, const std::string& summary,
+                          [[maybe_unused]] const mpiio::Hints& hints,
+                          [[maybe_unused]] const PnetcdfVersion& since) {
+  auto info = pnetcdf_info(name, summary, pnetcdf_options("ncmpi_put_varn_all per variable"));
+  info.kind = MethodKind::yardstick;  // pnetcdf-varn makes the same file
+#if SLABMARK_WITH_PNETCDF
+  info.make = [hints](const MethodContext& context) {
+    return std::make_unique<PnetcdfRequests<Calls::varn>>(
+        context, pnetcdf_options("any").read(context.settings), hints);
+  };
+  refuse_more(info, may_hang);
+  refuse_more(info,
+              [hint = hints.front().first, since](const Pattern&,
+                                                  const Settings&) -> std::optional<std::string> {
+                if (pnetcdf::library_is_since(since)) return std::nullopt;
+                return fmt::format("PnetCDF {} does not know the hint {}, {}.{} and newer do",
+                                   pnetcdf::library_version(), hint, since.first, since.second);
+              });
+#endif
+  return info;
+}
+
+}  // namespace
+
 MethodInfo pnetcdf_varn_method() {
   auto info = pnetcdf_info("pnetcdf-varn", "one ncmpi_iput_varn per variable, then ncmpi_wait_all",
                            pnetcdf_options("ncmpi_put_varn_all per variable"));
@@ -168,6 +199,19 @@ MethodInfo pnetcdf_varn_method() {
   refuse_more(info, may_hang);
 #endif
   return info;
+}
+
+MethodInfo pnetcdf_varn_aggregated_method() {
+  return varn_with_hint("pnetcdf-varn-aggregated",
+                        "the same, through one rank a node (nc_num_aggrs_per_node=1)",
+                        {{"nc_num_aggrs_per_node", "1"}}, {1, 14});
+}
+
+MethodInfo pnetcdf_varn_mpiio_method() {
+  return varn_with_hint(
+      "pnetcdf-varn-mpiio",
+      "the same, through MPI-IO where PnetCDF has an exchange of its own (nc_driver=mpiio)",
+      {{"nc_driver", "mpiio"}}, {1, 15});
 }
 
 MethodInfo pnetcdf_vara_method() {

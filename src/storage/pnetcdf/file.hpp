@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +41,13 @@ inline std::string library_version() {
   const std::size_t first = text.find_first_of("0123456789");
   if (first == std::string::npos) return text;
   return text.substr(first, text.find(' ', first) - first);
+}
+
+/// Whether it is of that major and minor version or newer.
+inline bool library_is_since(std::pair<int, int> version) {
+  int major = 0, minor = 0;
+  std::sscanf(library_version().c_str(), "%d.%d", &major, &minor);
+  return std::pair{major, minor} >= version;
 }
 
 /// Most heap memory that the library has held so far on this rank, in bytes. Nothing where it was

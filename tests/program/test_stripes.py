@@ -9,7 +9,6 @@ import pytest
 
 BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
 UNIT = 48 << 10
-pytestmark = pytest.mark.skipif(bool(os.environ.get("SLABMARK_SANITIZERS")), reason="the sanitizers must be the first library")
 
 
 @pytest.fixture

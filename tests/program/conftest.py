@@ -6,7 +6,7 @@ They run the built programs as a user does. ctest sets
   SLABMARK_TEST_DATA  a folder with real decompositions; tests that need them are skipped without it
   SLABMARK_WITH_PNETCDF  0 if this build has no PnetCDF
 Others may set
-  SLABMARK_TEST_PATIENCE  how many times longer than on one node a command may take
+  SLABMARK_TEST_PATIENCE  how many times longer a command may take, with sanitizers or between nodes
 """
 
 import concurrent.futures
@@ -47,12 +47,13 @@ def run():
         stdin = subprocess.DEVNULL if input is None else subprocess.PIPE
         process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    start_new_session=True, **popen)
+        timeout *= patience
         try:
-            out, err = process.communicate(input, timeout=timeout * patience)
+            out, err = process.communicate(input, timeout=timeout)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
-            pytest.fail(f"{shlex.join(command)} was still running after {timeout} s\n{out}\n{err}")
+            pytest.fail(f"{shlex.join(command)} was still running after {timeout:g} s\n{out}\n{err}")
         return subprocess.CompletedProcess(command, process.returncode, out, err)
 
     return run_program

@@ -70,6 +70,62 @@ std::string help_of(const CLI::App& app) {
   return fmt::format("'{} --help' lists the options.", name);
 }
 
+/// What an option takes, and what it goes with.
+std::string takes_of(const CLI::Option& option) {
+  std::string text;
+  if (option.get_type_size() != 0) {
+    if (!option.get_type_name().empty()) text = " " + option.get_type_name();
+    if (!option.get_default_str().empty()) text += "=" + option.get_default_str();
+    if (option.get_expected_max() == CLI::detail::expected_max_vector_size) text += " ...";
+    if (option.get_required()) text += " REQUIRED";
+  }
+  if (!option.get_excludes().empty()) text += " Excludes:";
+  for (const CLI::Option* other : option.get_excludes()) text += " " + other->get_name();
+  return text;
+}
+
+/// An option or a subcommand in the help text.
+std::string entry(const std::string& what, const std::string& text) {
+  constexpr std::size_t width = 28;  // setup/command_lines.py knows this column
+  if (what.size() >= width) return fmt::format("  {}\n  {:{}}{}\n", what, "", width, text);
+  return fmt::format("  {:{}}{}\n", what, width, text);
+}
+
+/// The text of --help for the program of this name, or for its subcommand that was given. Not
+/// CLI11's, whose form changed with its versions: manual pages and completions are made of it.
+std::string help_text(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    return help_text(*command, name + " " + command->get_name());
+  }
+  std::string usage, positionals, options, subcommands;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) {
+      options += entry(names_of(*option) + takes_of(*option), option->get_description());
+      continue;
+    }
+    const std::string word = option->get_name(true);
+    const bool several = option->get_expected_max() == CLI::detail::expected_max_vector_size;
+    const std::string shown = word + (several ? "..." : "");
+    usage += option->get_required() ? " " + shown : " [" + shown + "]";
+    positionals += entry(word + takes_of(*option), option->get_description());
+  }
+  const auto all = [](const CLI::App*) { return true; };
+  for (const CLI::App* command : app.get_subcommands(all)) {
+    subcommands += entry(command->get_name(), command->get_description());
+  }
+  if (!subcommands.empty()) {
+    usage += app.get_require_subcommand_min() == 0 ? " [SUBCOMMAND]" : " SUBCOMMAND";
+  }
+  std::string text = fmt::format("{}\nUsage: {} [OPTIONS]{}\n", app.get_description(), name, usage);
+  const auto add = [&text](const char* heading, const std::string& entries) {
+    if (!entries.empty()) text += fmt::format("\n{}:\n{}", heading, entries);
+  };
+  add("Positionals", positionals);
+  add("Options", options);
+  add("Subcommands", subcommands);
+  return text + "\n";
+}
+
 std::string describe(CountRange range) {
   if (range.max != CountRange{}.max) return fmt::format("{} to {}", range.min, range.max);
   return range.min == 0 ? "COUNT" : fmt::format("COUNT from {}", range.min);
@@ -93,9 +149,7 @@ std::optional<std::string> parse_command_line(CLI::App& app, int argc, const cha
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return app.help();
-  } catch (const CLI::CallForAllHelp&) {
-    return app.help("", CLI::AppFormatMode::All);
+    return help_text(app, app.get_name());
   } catch (const CLI::ExtrasError&) {  // whose own text lists them backwards
     const std::vector<std::string> extra = app.remaining(true);
     throw InputError(fmt::format("'{}' {} not expected; {}", fmt::join(extra, "', '"),

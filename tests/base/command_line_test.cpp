@@ -1,5 +1,6 @@
 #include "base/command_line.hpp"
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,37 @@ std::string outcome(CLI::App& app, std::vector<const char*> words) {
     return error.what();
   }
   return "taken";
+}
+
+// CLI11 2.1 prints it so; later versions otherwise.
+TEST(CommandLines, AreExplainedInTheFormThatManualPagesAreMadeOf) {
+  CLI::App app("Does it.", "program");
+  std::string file;
+  bool keeps = false, drops = false, hurries = false;
+  std::vector<std::string> more;
+  app.add_option("-f,--file", file, "What to read")->required();
+  auto* const keep = app.add_flag("--keep", keeps, "Leaves it");
+  app.add_flag("--drop", drops, "Does not")->excludes(keep);
+  app.add_option("more", more, "Others");
+  app.add_subcommand("run", "Runs")->add_flag("--fast", hurries, "At once");
+  const std::array words = {"program", "--help"};
+  EXPECT_EQ(parse_command_line(app, static_cast<int>(words.size()), words.data()).value_or(""),
+            "Does it.\n"
+            "Usage: program [OPTIONS] [more...] [SUBCOMMAND]\n"
+            "\n"
+            "Positionals:\n"
+            "  more TEXT ...               Others\n"
+            "\n"
+            "Options:\n"
+            "  -h,--help                   Print this help message and exit\n"
+            "  -f,--file TEXT REQUIRED     What to read\n"
+            "  --keep Excludes: --drop     Leaves it\n"
+            "  --drop Excludes: --keep     Does not\n"
+            "  --version                   Print the versions of the program and its libraries\n"
+            "\n"
+            "Subcommands:\n"
+            "  run                         Runs\n"
+            "\n");
 }
 
 TEST(CommandLines, RefuseAnEmptyValueByTheOptionsName) {

@@ -10,15 +10,19 @@ namespace slabmark::mpiio {
 
 namespace {
 
-/// A line is a name and a value; one that begins with '#' is none, and the first of a name holds.
+/// As ROMIO reads it: a line of other than two words, or one that begins with '#', is none, and the
+/// first of a name holds.
 std::map<std::string, std::string> hints_of_environment() {
   const char* const named = std::getenv("ROMIO_HINTS");
-  std::ifstream file(named != nullptr ? named : "/etc/romio-hints");
+  std::ifstream file;
+  if (named != nullptr) file.open(named);
+  if (!file.is_open()) file.open("/etc/romio-hints");
   std::map<std::string, std::string> hints;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
-    std::string name, value;
-    if (words >> name >> value && !name.starts_with('#')) hints.emplace(name, value);
+    std::string name, value, more;
+    if (line.starts_with('#') || !(words >> name >> value) || words >> more) continue;
+    hints.emplace(name, value);
   }
   return hints;
 }

@@ -16,8 +16,9 @@ bool romio_hears_hints_of_opening();
 Hints without_unheard(Hints hints);
 
 /// What ROMIO goes by where a library opens a file with the hints `given`: these, where it hears
-/// them, and those of the file that the variable ROMIO_HINTS names (else of /etc/romio-hints), as
-/// far as the same is not given. Not collective; ROMIO reads that file on one rank.
+/// them, and those of the file that the variable ROMIO_HINTS names (of /etc/romio-hints, if that
+/// cannot be opened), as far as the same is not given. Not collective; ROMIO reads that file on one
+/// rank.
 std::map<std::string, std::string> heard_by_romio(const Hints& given);
 
 }  // namespace slabmark::mpiio

@@ -16,7 +16,8 @@ class RomioHints : public testing::Test {
  protected:
   RomioHints() {
     std::ofstream(path_)
-        << "# a_comment 1\nromio_ds_write disable\nromio_ds_write enable\n\ncb_nodes 2\nlonely\n";
+        << "# a_comment 1\nromio_ds_write disable\nromio_ds_write enable\n\ncb_nodes 2\nlonely\n"
+           "cb_buffer_size 4096 # of which ROMIO takes no notice\n";
     setenv("ROMIO_HINTS", path_.c_str(), 1);
   }
   ~RomioHints() override { unsetenv("ROMIO_HINTS"); }

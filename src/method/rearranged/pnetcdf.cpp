@@ -4,6 +4,7 @@
 #if SLABMARK_WITH_PNETCDF
 #include <algorithm>
 #include <bit>
+#include <memory>
 
 #include "method/pnetcdf/method.hpp"
 #include "method/raw/raw_layout.hpp"
@@ -26,7 +27,8 @@ class NetcdfHeader : public CanonicalHeader {
     mpiio::Hints all = {{"nc_var_align_size", "1"}};
     all.insert(all.end(), hints.begin(), hints.end());
     const mpiio::Info info(all);
-    file_ = pnetcdf::File::create(MPI_COMM_SELF, path, NC_NOCLOBBER | NC_64BIT_DATA, info.get());
+    file_ = std::make_unique<pnetcdf::File>(pnetcdf::File::create(
+        MPI_COMM_SELF, path, NC_NOCLOBBER | NC_64BIT_DATA, info.get()));
     hints_ = hints;
   }
 
@@ -43,7 +45,7 @@ class NetcdfHeader : public CanonicalHeader {
   }
 
   std::vector<std::uint64_t> read(const std::string& path) override {
-    file_ = pnetcdf::File::open(MPI_COMM_SELF, path);
+    file_ = std::make_unique<pnetcdf::File>(pnetcdf::File::open(MPI_COMM_SELF, path));
     const auto numbers = inquire(find_variables(*file_, pattern_));
     file_->close();
     return numbers;
@@ -99,7 +101,7 @@ class NetcdfHeader : public CanonicalHeader {
 
   const Pattern& pattern_;
   mpiio::Hints hints_;
-  std::optional<pnetcdf::File> file_;
+  std::unique_ptr<pnetcdf::File> file_;
 };
 
 }  // namespace

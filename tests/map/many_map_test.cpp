@@ -88,11 +88,8 @@ TEST_F(ManyMaps, CountsThatDoNotAddUpAreErrors) {
 }
 
 TEST_F(ManyMaps, FillStartsOutsideTheRequestsOfARankAreErrors) {
-  HandMadeMap map;
-  map.fill_starts = {2, 0, 4};
-  expect_bad(map, {"rank 2", "start at 4", "has 3"});
-  map.fill_starts = {-1, 0, 3};
-  expect_bad(map, {"rank 0", "start at -1"});
+  expect_bad({.fill_starts = {{2, 0, 4}}}, {"rank 2", "start at 4", "has 3"});
+  expect_bad({.fill_starts = {{-1, 0, 3}}}, {"rank 0", "start at -1"});
 }
 
 TEST_F(ManyMaps, DimensionsMustBePositive) {

@@ -1,6 +1,10 @@
 #include "storage/posix/file_system.hpp"
 
-#include <cstring>
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <vector>
 
@@ -25,8 +29,9 @@ class Layout {
  public:
   template <class Number>
   Layout& put(std::size_t at, Number value) {
-    if (bytes_.size() < at + sizeof value) bytes_.resize(at + sizeof value);
-    std::memcpy(bytes_.data() + at, &value, sizeof value);
+    const auto bytes = std::bit_cast<std::array<std::byte, sizeof value>>(value);
+    if (bytes_.size() < at + bytes.size()) bytes_.resize(at + bytes.size());
+    std::ranges::copy(bytes, bytes_.begin() + static_cast<std::ptrdiff_t>(at));
     return *this;
   }
   Layout& component(std::size_t at, std::uint32_t magic, std::uint32_t unit, std::uint16_t count) {

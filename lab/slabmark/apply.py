@@ -99,6 +99,9 @@ def check_programs(words, way, environment):
         theirs = linked.libraries(shutil.which(word), environment)
         if way == PNETCDF:
             linked.check_pnetcdf(word)
+            if bound := linked.bound_pnetcdf(word, theirs):
+                raise InputError(f"'{word}' calls PnetCDF from Fortran, and '{bound}' was linked so that nothing can stand in for what it calls "
+                                 "inside (-Bsymbolic-functions, as in Ubuntu): have it find another of that version (docs/pnetcdf-drop-in.md).")
         elif other := linked.other_hdf5(word, theirs, own, ours):
             raise InputError(f"{other}: HDF5 takes connectors of its own library alone. Build one of them with the shared HDF5 of the other, "
                              "1.14 or newer (docs/building.md).")

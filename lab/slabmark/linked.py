@@ -18,6 +18,7 @@ FIRST_OF_1_14 = 310  # the number that HDF5 1.14.0 has there; 1.12 has 200
 # What a file has in it that one of these is linked into, whatever else was stripped from it.
 TEXT_OF_PNETCDF, TEXT_OF_DROPIN = b"PnetCDF library version", b"SLABMARK_DROPIN"
 TEXT_OF_HDF5 = re.compile(rb"HDF5 library version: (\d+\.\d+[.\d]*)")
+CALLS_FROM_FORTRAN = b"nfmpi_", b"nf90mpi_"  # in the names of PnetCDF's functions for Fortran 77 and 90
 
 
 def check_pnetcdf(word):
@@ -37,6 +38,21 @@ def check_pnetcdf(word):
             f"'{word}' is linked with a static PnetCDF (libpnetcdf.a), for which nothing that is preloaded can stand "
             "in: link it with the shared library, or with libslabmark_pnetcdf_wrap.a (docs/pnetcdf-drop-in.md)."
         )
+
+
+def bound_pnetcdf(word, theirs):
+    """Path of the PnetCDF that the program of this word, which is linked with `theirs`, calls from Fortran, if that was linked so
+    that its functions for Fortran call those for C without the dynamic linker (-Bsymbolic-functions, as Ubuntu's packages are):
+    nothing that is preloaded can stand in for these. Else nothing."""
+    pnetcdf = next((path for name, path in theirs.items() if name.startswith("libpnetcdf.")), None)
+    own = [shutil.which(word), *(path for path in theirs.values() if path != pnetcdf)]
+    if not pnetcdf or not any(image_of(path).find(text) >= 0 for path in own for text in CALLS_FROM_FORTRAN):
+        return None
+    try:
+        bound = not any(name.startswith("ncmpi_put_") for name in _Dynamic(image_of(pnetcdf)).asked_of_linker())
+    except (struct.error, ValueError):
+        return None
+    return pnetcdf if bound else None
 
 
 def check_mpi(word, theirs, own, ours):
@@ -80,16 +96,17 @@ def _other(kind, theirs, ours):
 
 
 def libraries(path, environment):
-    """Names of the shared libraries that the system loads with a program or a library; none where it does not say, as of
-    scripts, of what is linked statically and of what is of another machine."""
+    """The shared libraries that the system loads with a program or a library, paths by their names; none where it does not say,
+    as of scripts, of what is linked statically and of what is of another machine."""
     if not image_of(path):
-        return set()
+        return {}
     try:
         said = subprocess.run(["ldd", os.path.abspath(path)], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, errors="replace", timeout=60)
     except (OSError, subprocess.TimeoutExpired):
-        return set()
-    return {os.path.basename(line.split()[0]) for line in said.stdout.splitlines() if line.strip()}
+        return {}
+    lines = [line.split() for line in said.stdout.splitlines() if line.strip()]  # name => path (address), or path (address)
+    return {os.path.basename(words[0]): words[2] if words[1:2] == ["=>"] else words[0] for words in lines}
 
 
 def image_of(path):
@@ -105,23 +122,52 @@ def image_of(path):
 
 
 def needed_libraries(image):
-    """Of an ELF file of this machine: the names in its dynamic section, found as the loader does, since sections may have been
-    stripped. ValueError or struct.error for what is none or is cut short."""
-    if image[4:6] != bytes([2, 1 if sys.byteorder == "little" else 2]):
-        raise ValueError("not of this machine")
-    read = lambda form, at: struct.unpack_from("=" + form, image, at)
-    (first,) = read("Q", 0x20)
-    size, count = read("HH", 0x36)
-    segments = [read("IIQQQQ", first + number * size) for number in range(count)]  # kind, flags, offset, address, -, length
-    tags = []
-    for kind, _, offset, _, _, length in segments:
-        if kind == 2:  # PT_DYNAMIC
-            tags += [read("QQ", at) for at in range(offset, offset + length, 16)]
-    if not (names := [value for tag, value in tags if tag == 1]):  # DT_NEEDED
-        return []
-    texts = next((value for tag, value in tags if tag == 5), -1)  # DT_STRTAB, an address
-    for kind, _, offset, address, _, length in segments:
-        if kind == 1 and address <= texts < address + length:  # PT_LOAD
-            begins = [texts - address + offset + name for name in names]
-            return [image[begin : image.find(b"\0", begin)].decode(errors="replace") for begin in begins]
-    raise ValueError("its names are in none of its segments")
+    """Of an ELF file of this machine: the names in its dynamic section. ValueError or struct.error for what is none or is cut
+    short."""
+    return _Dynamic(image).needed()
+
+
+class _Dynamic:
+    """The dynamic section of an ELF file of this machine, found as the loader does, since sections may have been stripped."""
+
+    NEEDED, PLT_BYTES, TEXTS, SYMBOLS, RELOCATIONS, RELOCATIONS_BYTES, PLT = 1, 2, 5, 6, 7, 8, 23  # tags of elf.h (DT_*)
+
+    def __init__(self, image):
+        if image[4:6] != bytes([2, 1 if sys.byteorder == "little" else 2]):
+            raise ValueError("not of this machine")
+        self.image = image
+        (first,) = self._read("Q", 0x20)
+        size, count = self._read("HH", 0x36)
+        # kind, flags, offset, address, -, length
+        self.segments = [self._read("IIQQQQ", first + number * size) for number in range(count)]
+        self.tags = []
+        for kind, _, offset, _, _, length in self.segments:
+            if kind == 2:  # PT_DYNAMIC
+                self.tags += [self._read("QQ", at) for at in range(offset, offset + length, 16)]
+
+    def needed(self):
+        return [self._text(value) for tag, value in self.tags if tag == self.NEEDED]
+
+    def asked_of_linker(self):
+        """Names of symbols for which the dynamic linker looks when the file is loaded."""
+        value = {tag: value for tag, value in self.tags}
+        for table, length in ((self.PLT, self.PLT_BYTES), (self.RELOCATIONS, self.RELOCATIONS_BYTES)):
+            first = self._place(value[table]) if table in value else 0
+            for at in range(first, first + value.get(length, 0), 24):
+                if symbol := self._read("QQq", at)[1] >> 32:
+                    (name,) = self._read("I", self._place(value[self.SYMBOLS]) + 24 * symbol)
+                    yield self._text(name)
+
+    def _read(self, form, at):
+        return struct.unpack_from("=" + form, self.image, at)
+
+    def _place(self, address):
+        """Where in the file stands what is loaded to that address."""
+        for kind, _, offset, begin, _, length in self.segments:
+            if kind == 1 and begin <= address < begin + length:  # PT_LOAD
+                return address - begin + offset
+        raise ValueError("an address is in none of the segments")
+
+    def _text(self, at):
+        begin = self._place(next((value for tag, value in self.tags if tag == self.TEXTS), -1)) + at
+        return self.image[begin : self.image.find(b"\0", begin)].decode(errors="replace")

@@ -33,21 +33,21 @@ def test_libraries_go_together_where_they_are_of_one_abi(kind, theirs, ours, oth
 
 @pytest.fixture
 def build(tmp_path, monkeypatch):
-    """build(name, *libraries, text): a program of that name in this folder, or a shared library where it has such a name,
-    linked with these, which are built, and with a text in it. Its path."""
+    """build(name, *libraries, text, source, flags): a program of that name in this folder, or a shared library where it has such a
+    name, linked with these, which are built or are there, and with a text and lines of C in it. Its path."""
     monkeypatch.setenv("SLABMARK_BIN", str(tmp_path / "bin"))
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
     for name in ("bin", "lib", "plugins"):
         (tmp_path / name).mkdir()
     (tmp_path / "bin" / "slabmark-bench").touch(mode=0o755)
 
-    def make(name, *libraries, text=""):
-        source = f'const char* text(void) {{ return "{text}"; }}\n'
+    def make(name, *libraries, text="", source="", flags=()):
+        source += f'const char* text(void) {{ return "{text}"; }}\n'
         words = ["-shared", "-fPIC", f"-Wl,-soname,{os.path.basename(name)}"] if ".so" in name else []
         if not words:
             source += "int main(void) { return 0; }\n"
-        needs = [make(library) for library in libraries]
-        subprocess.run(["cc", *words, "-o", name, "-x", "c", "-", "-Wl,--no-as-needed", "-x", "none", *needs], input=source, text=True,
+        needs = [library if os.path.isabs(library) else make(library) for library in libraries]
+        subprocess.run(["cc", *words, *flags, "-o", name, "-x", "c", "-", "-Wl,--no-as-needed", "-x", "none", *needs], input=source, text=True,
                        check=True, cwd=tmp_path)
         return str(tmp_path / name)
 
@@ -127,13 +127,41 @@ def test_a_program_of_another_mpi_is_captured_only_by_what_needs_none(build, lev
         capture.fitting(variables, [model], arguments)
 
 
+BINDING = """
+int ncmpi_put_vara_all(int id) { return id + 1; }
+int nfmpi_put_vara_all_(const int* id) { return ncmpi_put_vara_all(*id); }
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("text", ["nfmpi_put_vara_all_", "__pnetcdf_MOD_nf90mpi_put_var", "ncmpi_put_vara_all"])
+@pytest.mark.parametrize("flag", ["-Wl,-z,lazy", "-Wl,-z,now", "-fno-plt", "-Wl,-Bsymbolic-functions", "-Wl,-Bsymbolic"])
+@pytest.mark.parametrize("place", ["in the program", "in a library of it"])
+def test_calls_from_fortran_that_pnetcdf_binds_inside_are_said(build, capsys, text, flag, place):
+    build("lib/" + apply.LIBRARY)
+    build("lib/" + capture.LIBRARIES["pnetcdf"])
+    pnetcdf = build("libpnetcdf.so.9", source=BINDING, flags=["-O0", flag])
+    model = build("libphysics.so", pnetcdf, text=text) if place != "in the program" else pnetcdf
+    model = build("model", pnetcdf, model, text=text if place == "in the program" else "")
+    arguments = argparse.Namespace(levels="pnetcdf", posix="auto", files=None)
+    variables, words = capture.settings("/out/run.pattern", arguments), ["env", model]
+    assert capture.fitting(variables, words, arguments) == variables
+    said = capsys.readouterr().err
+    if "symbolic" not in flag or text.startswith("ncmpi"):
+        assert said == ""
+        return apply.check_programs(words, apply.PNETCDF, dict(os.environ))
+    assert f"'{model}' calls PnetCDF from Fortran, and '{pnetcdf}'" in said
+    with pytest.raises(InputError, match=f"'{model}' calls PnetCDF from Fortran, and '{pnetcdf}'"):
+        apply.check_programs(words, apply.PNETCDF, dict(os.environ))
+
+
 @pytest.mark.parametrize("content", [b"", b"x", b"#!/bin/sh\n", b"\x7fELF", None])
 def test_what_is_no_program_of_this_machine_is_linked_with_nothing(tmp_path, content):
     path = tmp_path / "model"
     if content is not None:
         path.write_bytes(content)
         path.chmod(0o755)
-    assert linked.libraries(str(path), dict(os.environ)) == set() == linked.libraries(None, dict(os.environ))
+    assert linked.libraries(str(path), dict(os.environ)) == {} == linked.libraries(None, dict(os.environ))
     linked.check_pnetcdf(str(path))
 
 

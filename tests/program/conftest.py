@@ -161,6 +161,12 @@ def methods_that_keep_data(run, subfiling_runs, pnetcdf_version, has_vard):
 
 
 @pytest.fixture(scope="session")
+def was_killed():
+    """was_killed(done): whether a launcher says of a rank that it was. One that does not find its messages says it by its status."""
+    return lambda done: done.returncode == 128 + 9 or (done.returncode not in (0, 1) and "ignal 9" in done.stdout + done.stderr)
+
+
+@pytest.fixture(scope="session")
 def sentence():
     """sentence(done, program) -> the program's one message, without its prefix, among what the launcher prints."""
 

@@ -226,14 +226,14 @@ with h5py.File(sys.argv[1], "w") as file:
     space.select_elements(numpy.arange(count - 1, -1, -1).reshape(-1, 1))
     values = numpy.arange(1, count + 1, dtype="i4")
     with open("/proc/self/statm") as file_of_sizes:
-        used = int(file_of_sizes.read().split()[0]) * resource.getpagesize()
-    most = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (used + (12 << 20), most))
+        used = int(file_of_sizes.read().split()[5]) * resource.getpagesize()
+    most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (used + (12 << 20), most))  # of addresses there may be reserved ones
     try:
         dataset.id.write(memory, space, values)
     except OSError as error:
         print(error)
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     dataset[5] = 7
 """
 

@@ -188,10 +188,9 @@ def test_a_file_that_may_not_grow_is_an_error_code_on_all_ranks(run, with_dropin
     assert native and set(lines[0]) == native, (lines, native)
 
 
-def test_a_rank_that_dies_ends_the_others_and_leaves_what_was_synchronized(run, with_dropin, tmp_path, romio):
+def test_a_rank_that_dies_ends_the_others_and_leaves_what_was_synchronized(run, with_dropin, was_killed, tmp_path, romio):
     done = with_dropin("pnetcdf_cases_linked", ["killed", tmp_path / "a"], 3, preload=False)
-    # Launchers that do not find their messages say it by their status alone.
-    assert done.returncode == 128 + 9 or (done.returncode not in (0, 1) and "ignal 9" in done.stdout + done.stderr), done.stderr
+    assert was_killed(done), done.stderr
     done = run("pnetcdf_cases", ["survives", tmp_path / "a"], ranks=2, launch=True)
     assert sorted(done.stdout.splitlines()) == ["rank 0: 0 wrong of 60", "rank 1: 0 wrong of 60"], done.stderr
 
@@ -416,6 +415,10 @@ def test_a_program_in_fortran_has_it_too(run, with_dropin, fortran, tmp_path, ra
     assert sorted(done.stdout.splitlines()) == expected
     done = with_dropin(fortran.program, [tmp_path / "b"], ranks)
     assert sorted(done.stdout.splitlines()) == expected, done.stderr
+    if by_plan(done) == 0:
+        refused = run("slabmark", ["apply", "--", fortran.program, tmp_path / "c"])
+        assert refused.returncode == 2 and "-Bsymbolic-functions" in refused.stderr, done.stderr
+        pytest.skip("this PnetCDF binds its calls from Fortran inside, which slabmark apply says")
     assert by_plan(done) == 4, done.stderr
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 

@@ -132,7 +132,8 @@ def _file_pointers(machine):
 
 
 def _no_plugins(machine):
-    template = f"env -u HDF5_PLUGIN_PATH {machine.template}"
+    # env -u would take a launcher with a "=" in its path for a variable.
+    template = f"""sh -c 'unset HDF5_PLUGIN_PATH; exec "$0" "$@"' {machine.template}"""
 
     def check():
         try:

@@ -72,7 +72,8 @@ def fill(template, program, ranks, ranks_per_node=None, environment=None, hostfi
     """The command as a list of words. Variables go before the program, too: launchers do not forward all of them to
     other nodes."""
     if environment:
-        program = ["env", *(f"{name}={value}" for name, value in environment.items()), *program]
+        shell = ["sh", "-c", 'exec "$0" "$@"'] if "=" in program[0] else []  # which env would take for one more variable
+        program = ["env", *(f"{name}={value}" for name, value in environment.items()), *shell, *program]
     per_node = ranks_per_node or ranks
     text = template.format(
         ranks=ranks,

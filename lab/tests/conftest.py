@@ -122,12 +122,21 @@ def noise(generator: random.Random, count, scale=1.0):
 
 
 @pytest.fixture
-def small_map(run, tmp_path):
-    """A decomposition of 4 ranks as PIO text, which every build reads; alone in tmp_path."""
-    options = ["--ne", "2", "--ranks", "4", "--map", "1", "--format", "dat"]
-    run("slabmark-decomp", ["generate", "f", *options, "-o", tmp_path / "f"]).check_returncode()
-    [path] = tmp_path.glob("*.dat")
-    return path
+def text_map(run, tmp_path):
+    """text_map(number): one of the maps of an F case of 4 ranks as PIO text, which every build reads; alone in tmp_path."""
+
+    def make(number):
+        options = ["--ne", "2", "--ranks", "4", "--map", str(number), "--format", "dat"]
+        run("slabmark-decomp", ["generate", "f", *options, "-o", tmp_path / "f"]).check_returncode()
+        [path] = tmp_path.glob("*.dat")
+        return path
+
+    return make
+
+
+@pytest.fixture
+def small_map(text_map):
+    return text_map(1)
 
 
 @pytest.fixture

@@ -92,6 +92,15 @@ def library(tmp_path, monkeypatch):
     return path
 
 
+@pytest.mark.parametrize("name", ["plain", "a=b"])
+def test_variables_reach_a_program_of_any_path(tmp_path, name):
+    program = tmp_path / name
+    program.write_text('#!/bin/sh\necho "$GIVEN" "$1"\n')
+    program.chmod(0o755)
+    words = launch.fill("nice -n {ranks} {command}", [str(program), "first word"], 1, environment={"GIVEN": "its value"})
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "its value first word\n"
+
+
 def test_what_is_preloaded_already_stays(library, monkeypatch):
     assert apply.settings() == {"LD_PRELOAD": str(library)}
     monkeypatch.setenv("LD_PRELOAD", "libother.so")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import needs_pnetcdf
 from slabmark import capture, programs
 from slabmark.errors import InputError
 
@@ -222,6 +223,7 @@ def slabmark(*words, **more):
                           env=os.environ | {"PYTHONPATH": str(pathlib.Path(capture.__file__).parents[1])}, **more)
 
 
+@needs_pnetcdf
 def test_a_program_is_captured_and_its_status_is_that_of_the_command(tmp_path):
     if not os.environ.get("SLABMARK_BIN"):
         pytest.skip("no programs are built")

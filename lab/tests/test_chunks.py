@@ -43,9 +43,8 @@ def test_a_mix_that_is_none_is_refused(text):
         chunks_command._mix(text)
 
 
-def test_layouts_are_measured_and_the_mix_decides(run, tmp_path):
-    run("slabmark-decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "-o", tmp_path / "f.nc"]).check_returncode()
-    pattern = f"decomp --map {tmp_path / 'f.nc'} --map-index 3 --rounds 3 --type float32 --content smooth"
+def test_layouts_are_measured_and_the_mix_decides(run, text_map, tmp_path):
+    pattern = f"decomp --map {text_map(3)} --rounds 3 --type float32 --content smooth"
     done = run("slabmark", ["advise", "--chunks", pattern, "-n", "2", "--launch", LAUNCHER,
                             "--time", "4", "-o", tmp_path, "--mix", "write=1,level=3", "--json", tmp_path / "r.jsonl"])
     assert done.returncode == 0, done.stderr
@@ -53,12 +52,11 @@ def test_layouts_are_measured_and_the_mix_decides(run, tmp_path):
     assert "series: s" not in done.stdout
     assert "For 1 write, 3 level: chunks of" in done.stdout and "H5Pset_chunk(creation, 3, chunk);" in done.stdout
     assert '"read_shape":"level"' in (tmp_path / "r.jsonl").read_text()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["f.nc", "r.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["f.dat", "r.jsonl"]
 
 
-def test_a_pattern_without_time_has_no_series(run, tmp_path):
-    run("slabmark-decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "-o", tmp_path / "f.nc"]).check_returncode()
-    done = run("slabmark", ["advise", "--chunks", str(tmp_path / "f.nc"), "-n", "1", "--launch", LAUNCHER, "-o", tmp_path])
+def test_a_pattern_without_time_has_no_series(run, small_map, tmp_path):
+    done = run("slabmark", ["advise", "--chunks", small_map, "-n", "1", "--launch", LAUNCHER, "-o", tmp_path])
     assert done.returncode == 2 and "--rounds" in done.stderr
 
 

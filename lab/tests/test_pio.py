@@ -11,6 +11,7 @@ import pathlib
 
 import numpy
 import pytest
+from conftest import needs_pnetcdf
 from slabmark.advise import pio, pio_command
 
 RECORDED = json.loads((pathlib.Path(__file__).parent / "scorpio.json").read_text())
@@ -137,6 +138,7 @@ def test_wrong_usage_is_one_sentence(run, sentence, small_map, arguments, culpri
     assert done.returncode == 2 and culprit in sentence(done, "slabmark")
 
 
+@needs_pnetcdf
 def test_real_maps_are_looked_at(run, real_data):
     done = run("slabmark", ["advise", "--pio", real_data / "map_f_case_16p.nc"])
     assert done.returncode == 0 and done.stdout.count("drop-in  ") == 3 and "by D3, the largest map" in done.stdout, done.stdout

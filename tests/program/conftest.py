@@ -103,13 +103,6 @@ WITHOUT_PNETCDF = os.environ.get("SLABMARK_WITH_PNETCDF") == "0"
 needs_pnetcdf = pytest.mark.skipif(WITHOUT_PNETCDF, reason="this build has no PnetCDF, and this test uses it or .nc maps")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def pnetcdf():
-    """Nearly every test here works on .nc maps, so without PnetCDF (an MPICH build on Debian, say) all are skipped."""
-    if WITHOUT_PNETCDF:
-        pytest.skip("this build has no PnetCDF, and these tests use .nc maps")
-
-
 @pytest.fixture(scope="session")
 def subfiling_runs(run, make_dat, tmp_path_factory):
     """Whether HDF5's subfiling driver does: it may not be built, or MPI gives it no threads or hangs in it."""

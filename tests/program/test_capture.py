@@ -13,6 +13,9 @@ import struct
 import h5py
 import numpy
 import pytest
+from conftest import needs_pnetcdf
+
+pytestmark = needs_pnetcdf
 
 built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
 library = built / "lib/libslabcapture_pnetcdf.so"

@@ -25,11 +25,6 @@ from conftest import needs_pnetcdf
 from seism_core import lines
 
 
-@pytest.fixture(scope="session", autouse=True)
-def pnetcdf():
-    """Those tests that need PnetCDF say so."""
-
-
 @pytest.mark.parametrize("ranks, seeds", [(1, range(1, 4)), (3, range(6, 7))])
 def test_random_calls_of_hdf5_are_recorded_element_by_element(run, captured, tmp_path, ranks, seeds):
     for number, seed in enumerate(seeds):

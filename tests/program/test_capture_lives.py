@@ -25,11 +25,6 @@ from capturing import (
 from test_slablog_lives import contents
 
 
-@pytest.fixture(scope="session", autouse=True)
-def pnetcdf():
-    """Those tests that need PnetCDF say so."""
-
-
 WHILE_OTHERS_OPEN = """
 import os, signal, sys, threading, time
 

@@ -9,11 +9,6 @@ from capturing import BIN, LIBRARIES, bench, play, preloads, sanitized, structur
 from conftest import needs_pnetcdf
 
 
-@pytest.fixture(scope="session", autouse=True)
-def pnetcdf():
-    """Those tests that need PnetCDF say so."""
-
-
 @pytest.mark.parametrize("level", ["hdf5", "mpiio", "posix", "defined"])
 def test_what_a_program_moves_beside_its_library_is_not_what_is_played(run, captured, tmp_path, level):
     """All are linked with HDF5 and write a log by POSIX; two look by MPI-IO at a file that was there, and at what they have made of it."""

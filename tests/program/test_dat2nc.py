@@ -3,7 +3,9 @@
 import netCDF4
 import numpy as np
 import pytest
-from conftest import on_ranks
+from conftest import needs_pnetcdf, on_ranks
+
+pytestmark = needs_pnetcdf
 
 F_CASE = ["piodecomp16tasks16io01dims_ioid_514.dat", "piodecomp16tasks16io01dims_ioid_516.dat",
           "piodecomp16tasks16io02dims_ioid_548.dat"]

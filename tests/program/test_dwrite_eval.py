@@ -5,7 +5,9 @@ import json
 import re
 
 import pytest
-from conftest import on_ranks
+from conftest import needs_pnetcdf, on_ranks
+
+pytestmark = needs_pnetcdf
 
 SLAB = "H5Dwrite per hyper-slab"
 NAIVE = "H5S_SELECT_OR and single H5Dwrite"

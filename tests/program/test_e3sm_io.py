@@ -4,7 +4,9 @@ import json
 import re
 
 import pytest
-from conftest import on_ranks
+from conftest import needs_pnetcdf, on_ranks
+
+pytestmark = needs_pnetcdf
 
 
 @pytest.fixture(scope="module")

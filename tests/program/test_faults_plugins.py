@@ -9,7 +9,7 @@ import time
 
 import pytest
 from conftest import OWN_TMPDIR, processes
-from seism_core import lines, made, pnetcdf, slice_
+from seism_core import lines, made, slice_
 
 CODE = """
 #include <stdint.h>

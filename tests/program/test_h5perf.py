@@ -16,11 +16,6 @@ MAPS = ["-d", "3", "--contents", "rank,request,buffer", "-w"]
 FILES = {"posix": "#pio_tmp_1.posix", "mpiio": "#pio_tmp_1.mpio", "phdf5": "#pio_tmp_1.h5"}
 
 
-@pytest.fixture(scope="session", autouse=True)
-def pnetcdf():
-    """Nothing here works on .nc maps, so these tests also run where the build has no PnetCDF."""
-
-
 @pytest.fixture
 def h5perf(run, tmp_path):
     """h5perf(args, ranks=1, env={}) in a folder of its own."""

@@ -4,7 +4,9 @@ import os
 import struct
 
 import pytest
-from conftest import on_ranks
+from conftest import needs_pnetcdf, on_ranks
+
+pytestmark = needs_pnetcdf
 
 DIMS = [6, 2]
 ROWS = [[3, 2, 1, 0, 7], [], [8, 9, 10, 11, 4, 5, 6]]

@@ -13,6 +13,9 @@ import subprocess
 import tempfile
 
 import pytest
+from conftest import needs_pnetcdf
+
+pytestmark = needs_pnetcdf
 
 checkout = pathlib.Path(__file__).resolve().parents[2]
 built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent

@@ -12,6 +12,9 @@ import sys
 import typing
 
 import pytest
+from conftest import needs_pnetcdf
+
+pytestmark = needs_pnetcdf
 
 built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
 library = built / "lib/libslabmark_pnetcdf.so"

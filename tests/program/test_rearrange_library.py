@@ -9,6 +9,9 @@ import subprocess
 import h5py
 import numpy as np
 import pytest
+from conftest import needs_pnetcdf
+
+pytestmark = needs_pnetcdf
 
 checkout = pathlib.Path(__file__).resolve().parents[2]
 sanitized = bool(os.environ.get("SLABMARK_SANITIZERS"))

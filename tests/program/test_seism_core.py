@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 import pytest
-from seism_core import GRIDS, SWITCHES, check, elements, gaussian, lines, pnetcdf, slice_, value
+from seism_core import GRIDS, SWITCHES, check, elements, gaussian, lines, slice_, value
 
 
 @pytest.mark.parametrize("ranks", [1, 4, 8])

@@ -13,7 +13,7 @@ import time
 
 import pytest
 from conftest import OWN_TMPDIR, processes
-from seism_core import check, elements, gaussian, lines, made, pnetcdf, slice_, soon, value
+from seism_core import check, elements, gaussian, lines, made, slice_, soon, value
 
 
 def skip_without_subfiling(done):

@@ -4,7 +4,7 @@ import pathlib
 import subprocess
 
 import pytest
-from seism_core import GRIDS, check, gaussian, lines, pnetcdf, slice_, soon, value
+from seism_core import GRIDS, check, gaussian, lines, slice_, soon, value
 
 
 @pytest.mark.parametrize("ranks", [1, 4, 8])

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from conftest import OWN_TMPDIR
-from seism_core import check, gaussian, lines, pnetcdf, slice_, soon, value
+from seism_core import check, gaussian, lines, slice_, soon, value
 
 
 def test_input_comes_in_any_order_with_comments_blank_lines_and_crlf(slice_, check):

@@ -10,7 +10,9 @@ import subprocess
 import time
 
 import pytest
-from conftest import OWN_TMPDIR, on_ranks
+from conftest import OWN_TMPDIR, needs_pnetcdf, on_ranks
+
+pytestmark = needs_pnetcdf
 
 
 @pytest.fixture(scope="module")

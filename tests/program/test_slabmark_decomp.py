@@ -4,7 +4,9 @@ import json
 
 import netCDF4
 import pytest
-from conftest import on_ranks
+from conftest import needs_pnetcdf, on_ranks
+
+pytestmark = needs_pnetcdf
 
 F_CASE = {
     "D1": "piodecomp16tasks16io01dims_ioid_514.dat",

@@ -6,6 +6,9 @@ import os
 import pathlib
 
 import pytest
+from conftest import needs_pnetcdf
+
+pytestmark = needs_pnetcdf
 
 BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
 UNIT = 48 << 10

@@ -15,15 +15,14 @@ import numpy
 import pytest
 from conftest import needs_pnetcdf
 
-pytestmark = needs_pnetcdf
-
 built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
 library = built / "lib/libslabcapture_pnetcdf.so"
 MAGIC = b"SLABSPL1"
 
 # capturing.py says why, and how to run them so by hand.
-pytestmark = pytest.mark.skipif(bool(os.environ.get("SLABMARK_SANITIZERS")),
-                                reason="the sanitizers must be the first library of a program")
+without_sanitizers = pytest.mark.skipif(bool(os.environ.get("SLABMARK_SANITIZERS")),
+                                        reason="the sanitizers must be the first library of a program")
+pytestmark = [needs_pnetcdf, without_sanitizers]
 
 
 @pytest.fixture(scope="session")

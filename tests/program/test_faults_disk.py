@@ -5,6 +5,7 @@ import os
 import subprocess
 
 import pytest
+from conftest import needs_pnetcdf
 
 MPI_IO = {"OMPIO": "ompio", "ROMIO": "^ompio"}
 
@@ -66,6 +67,7 @@ def test_a_disk_that_fills_while_ranks_write_ends_them_all(run, small_disk, lyin
     each(itertools.product(["hdf5-slab", "hdf5-contiguous"], MPI_IO, [1, 4, 16]), check)
 
 
+@needs_pnetcdf
 def test_what_mpi_io_loses_without_a_word_is_no_figure(run, sentence, small_disk, lying, map_file, tmp_path):
     done = run("e3sm_io", [map_file, "-n", "10", "--no-verify", "-o", tmp_path], ranks=4, preexec_fn=small_disk(tmp_path),
                env=environment("OMPIO", LD_PRELOAD=str(lying)), timeout=120)

@@ -15,8 +15,6 @@ import tempfile
 import pytest
 from conftest import needs_pnetcdf
 
-pytestmark = needs_pnetcdf
-
 checkout = pathlib.Path(__file__).resolve().parents[2]
 built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
 cache = pathlib.Path(os.environ.get("SLABMARK_CACHE")
@@ -122,6 +120,7 @@ def test_each_program_has_a_manual_page_and_completions_with_all_of_its_options(
     assert completed.stdout.split() == ["encounter", "lowest"]
 
 
+@needs_pnetcdf
 def test_a_pattern_is_written_through_every_library_and_the_connector_beside_the_programs(use):
     use(["slabmark-decomp", "generate", "f", "--ne", "2", "--levels", "4", "--ranks", "4", "-o", "map.nc"])
     out = use(["slabmark-bench", "decomp", "--map", "map.nc", "--method", "pnetcdf-varn,hdf5-union,hdf5-log,mpiio-rearranged",
@@ -143,6 +142,7 @@ def test_each_program_says_what_it_was_built_with(use, prefix):
 
 
 @whole
+@needs_pnetcdf
 def test_the_programs_of_the_readme_run_and_their_records_become_a_report(use):
     use(["slabmark-decomp", "generate", "f", "--ne", "4", "--ranks", "16", "-o", "f.nc"])
     use(["e3sm_io", "-n", "2", "-o", "e3sm.nc", "--json", "report.jsonl", "f.nc"], ranks=4)
@@ -154,6 +154,7 @@ def test_the_programs_of_the_readme_run_and_their_records_become_a_report(use):
 
 
 @whole
+@needs_pnetcdf
 def test_an_unchanged_program_writes_through_the_drop_in(use, prefix):
     library = next(prefix.glob("lib*/libslabmark_pnetcdf.so"))
     use(["slabmark-decomp", "generate", "f", "--ne", "2", "--levels", "4", "--ranks", "4", "-o", "drop.nc"])

@@ -7,6 +7,8 @@ import os
 import pathlib
 import re
 
+from conftest import needs_pnetcdf
+
 checkout = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -49,6 +51,7 @@ def faults(named, top=checkout):
             yield f"{folder} names {room} and never includes it"
 
 
+@needs_pnetcdf
 def test_each_folder_names_the_rooms_that_it_includes_and_no_others():
     assert list(faults(read_rooms())) == []
 

@@ -24,7 +24,6 @@ from capturing import (
 )
 from test_slablog_lives import contents
 
-
 WHILE_OTHERS_OPEN = """
 import os, signal, sys, threading, time
 

@@ -27,8 +27,8 @@ class NetcdfHeader : public CanonicalHeader {
     mpiio::Hints all = {{"nc_var_align_size", "1"}};
     all.insert(all.end(), hints.begin(), hints.end());
     const mpiio::Info info(all);
-    file_ = std::make_unique<pnetcdf::File>(pnetcdf::File::create(
-        MPI_COMM_SELF, path, NC_NOCLOBBER | NC_64BIT_DATA, info.get()));
+    file_ = std::make_unique<pnetcdf::File>(
+        pnetcdf::File::create(MPI_COMM_SELF, path, NC_NOCLOBBER | NC_64BIT_DATA, info.get()));
     hints_ = hints;
   }
 

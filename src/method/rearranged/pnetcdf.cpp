@@ -66,6 +66,7 @@ class NetcdfHeader : public CanonicalHeader {
  private:
   std::vector<std::uint64_t> inquire(const std::vector<int>& variables) const {
     std::vector<std::uint64_t> numbers;
+    numbers.reserve(variables.size() + 1);
     for (const int variable : variables) numbers.push_back(file_->inq_varoffset(variable));
     numbers.push_back(file_->inq_recsize());
     return numbers;

@@ -163,9 +163,9 @@ def fitting(variables, command, arguments):
         theirs = linked.libraries(shutil.which(word), environment)
         for own in preloaded:
             linked.check_mpi(word, theirs, own, ours[own])
-            if os.path.basename(own) == LIBRARIES.get("pnetcdf") and (bound := linked.bound_pnetcdf(word, theirs)):
+            if os.path.basename(own) == LIBRARIES["pnetcdf"] and (bound := linked.bound_pnetcdf(word, theirs)):
                 print(f"slabmark capture: '{word}' calls PnetCDF from Fortran, and '{bound}' was linked so that these calls cannot be captured "
-                      "(docs/pnetcdf-drop-in.md), only what they ask of MPI-IO.", file=sys.stderr)
+                      "(docs/pnetcdf-drop-in.md), at most what they ask of MPI-IO.", file=sys.stderr)
         if CONNECTOR not in variables or not (old := linked.hdf5_before_1_14(word, theirs)):
             continue
         which = f"'{word}' is linked with {old}, an HDF5 before 1.14, of which the calls cannot be captured"

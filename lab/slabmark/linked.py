@@ -140,22 +140,23 @@ class _Dynamic:
         size, count = self._read("HH", 0x36)
         # kind, flags, offset, address, -, length
         self.segments = [self._read("IIQQQQ", first + number * size) for number in range(count)]
-        self.tags = []
+        self.needs, self.values = [], {}
         for kind, _, offset, _, _, length in self.segments:
             if kind == 2:  # PT_DYNAMIC
-                self.tags += [self._read("QQ", at) for at in range(offset, offset + length, 16)]
+                for tag, value in (self._read("QQ", at) for at in range(offset, offset + length, 16)):
+                    self.values[tag] = value
+                    self.needs += [value] * (tag == self.NEEDED)
 
     def needed(self):
-        return [self._text(value) for tag, value in self.tags if tag == self.NEEDED]
+        return [self._text(at) for at in self.needs]
 
     def asked_of_linker(self):
         """Names of symbols for which the dynamic linker looks when the file is loaded."""
-        value = {tag: value for tag, value in self.tags}
         for table, length in ((self.PLT, self.PLT_BYTES), (self.RELOCATIONS, self.RELOCATIONS_BYTES)):
-            first = self._place(value[table]) if table in value else 0
-            for at in range(first, first + value.get(length, 0), 24):
+            first = self._place(self.values[table]) if table in self.values else 0
+            for at in range(first, first + self.values.get(length, 0), 24):
                 if symbol := self._read("QQq", at)[1] >> 32:
-                    (name,) = self._read("I", self._place(value[self.SYMBOLS]) + 24 * symbol)
+                    (name,) = self._read("I", self._place(self.values.get(self.SYMBOLS, -1)) + 24 * symbol)
                     yield self._text(name)
 
     def _read(self, form, at):
@@ -169,5 +170,5 @@ class _Dynamic:
         raise ValueError("an address is in none of the segments")
 
     def _text(self, at):
-        begin = self._place(next((value for tag, value in self.tags if tag == self.TEXTS), -1)) + at
+        begin = self._place(self.values.get(self.TEXTS, -1)) + at
         return self.image[begin : self.image.find(b"\0", begin)].decode(errors="replace")

@@ -21,11 +21,7 @@ _spec = importlib.util.spec_from_file_location("program_fixtures", LAB.parent / 
 _fixtures = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_fixtures)
 run, sentence, real_data, processes = _fixtures.run, _fixtures.sentence, _fixtures.real_data, _fixtures.processes
-
-
-needs_pnetcdf = pytest.mark.skipif(
-    os.environ.get("SLABMARK_WITH_PNETCDF") == "0", reason="this build has no PnetCDF, and this test uses its methods or .nc maps"
-)
+needs_pnetcdf = _fixtures.needs_pnetcdf
 
 
 def over_ranks(value):

@@ -96,9 +96,14 @@ def test_what_cannot_be_checked_says_why(machine, code):
         assert line and checked.startswith("not checked here: ") and len(checked) > 30
 
 
-def test_the_lines_help_on_this_machine(run, tmp_path):
-    """Each is run with the real programs: what the doctor then says is looked at."""
-    launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
+@pytest.mark.parametrize("folder", ["plain", "a=b"])
+def test_the_lines_help_on_this_machine(run, tmp_path, tmp_path_factory, folder):
+    """Each is run with the real programs and a launcher of any path: what the doctor then says is looked at."""
+    own = tmp_path_factory.mktemp("launcher") / folder
+    own.mkdir()
+    (own / "mpiexec").write_text(f'#!/bin/sh\nexec {os.environ.get("SLABMARK_MPIEXEC", "mpiexec")} "$@"\n')
+    (own / "mpiexec").chmod(0o755)
+    launcher = f"{own}/mpiexec -n {{ranks}} {{command}}"
     environment = {name: value for name, value in os.environ.items() if name != "OMPI_MCA_io"} | {"HDF5_PLUGIN_PATH": "/nowhere"}
     ranks = (os.cpu_count() or 1) + 1
     done = run("slabmark", ["doctor", "--launch", launcher, "-n", ranks, "-o", tmp_path, "--fix-hints"], env=environment)

@@ -16,9 +16,9 @@ def lines(ranks=1, *more, chunk="9 8 8", domain="18 8 8", time=5):
 
 
 def soon():
-    """Wrong input must be refused within 5 seconds, of a machine that has nothing else to do; what hangs takes longer than this.
-    The launcher takes most of them: Open MPI 4.1.4 may wait 2 seconds after a process ended with another status than 0."""
-    return 15 * max(1.0, os.getloadavg()[0] / os.cpu_count())
+    """Wrong input must be refused within 5 seconds, of a machine that has nothing else to do. The launcher takes most
+    of them: Open MPI 4.1.4 may wait 2 seconds after a process ended with another status than 0."""
+    return 5 * max(1.0, os.getloadavg()[0] / os.cpu_count())
 
 
 def elements(ranks, domain=(18, 8, 8), time=5):

@@ -13,16 +13,14 @@ import struct
 import h5py
 import numpy
 import pytest
+from capturing import preloads
 from conftest import needs_pnetcdf
 
 built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
 library = built / "lib/libslabcapture_pnetcdf.so"
 MAGIC = b"SLABSPL1"
 
-# capturing.py says why, and how to run them so by hand.
-without_sanitizers = pytest.mark.skipif(bool(os.environ.get("SLABMARK_SANITIZERS")),
-                                        reason="the sanitizers must be the first library of a program")
-pytestmark = [needs_pnetcdf, without_sanitizers]
+pytestmark = [needs_pnetcdf, preloads]
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ ctest sets the same variables as for those; the programs are needed only by test
 
 import importlib.util
 import json
-import os
 import pathlib
 import random
 import sys

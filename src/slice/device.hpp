@@ -12,8 +12,7 @@
 namespace slabmark::slice {
 
 /// A device, such as a GPU, whose memory holds the fields. It does what it is asked in that order,
-/// but gathers and copies maybe after the call has returned: only wait() is sure. Failures throw
-/// IoError.
+/// but gathers maybe after the call has returned: only wait() is sure. Failures throw IoError.
 class Device {
  public:
   virtual ~Device() = default;
@@ -24,13 +23,9 @@ class Device {
   virtual std::byte* allocate_pinned(std::uint64_t bytes) = 0;
   virtual void release_pinned(std::byte* memory) noexcept = 0;
 
-  /// gather() on the device: source and target are its memory, and the rows of the target are
-  /// dense.
+  /// gather() of what is in the device's memory into the host's, which allocate_pinned() gave.
   virtual void gather(const void* source, ElementType from, const Points& points, std::byte* target,
-                      ElementType to) = 0;
-  /// Copies dense rows of the device to rows of the host that begin `pitch` bytes apart.
-  virtual void copy_out(const std::byte* from, std::uint64_t row_bytes, std::uint64_t rows,
-                        std::byte* to, std::uint64_t pitch) = 0;
+                      ElementType to, std::uint64_t pitch) = 0;
   /// Copies from the host to the device.
   virtual void copy_in(const std::byte* from, std::uint64_t bytes, std::byte* to) = 0;
 
@@ -40,10 +35,13 @@ class Device {
   virtual void wait(std::uint64_t mark) = 0;
 };
 
-/// The GPU that this rank uses: the ranks of a node take those there in turns. Throws InputError
-/// where this build has no CUDA or the node no GPU. What the caller has begun on CUDA's default
-/// stream is waited for; of its other streams it must know that the fields are complete.
+/// The GPU that is current in the calling thread (cudaSetDevice), where the fields must be. Throws
+/// InputError where this build has no CUDA or the node no GPU. What the caller has begun on CUDA's
+/// default stream is waited for; of its other streams it must know that the fields are complete.
 std::shared_ptr<Device> cuda_device();
+/// The node's GPU of this number, counted round: ranks that take turns give theirs on the node.
+/// The current one stays so.
+std::shared_ptr<Device> cuda_device(std::uint64_t number);
 
 /// Memory of the host, zeroed; pinned if it is for a device.
 using Buffer = std::unique_ptr<std::byte[], std::function<void(std::byte*)>>;

@@ -7,20 +7,6 @@
 
 namespace slabmark::slice {
 
-namespace {
-
-std::uint64_t row_bytes(const Gathering& one, ElementType type) {
-  return one.points.columns * size_of(type);
-}
-
-std::uint64_t dense_bytes(const Plan& plan, ElementType type) {
-  std::uint64_t bytes = 0;
-  for (const auto& one : plan.gatherings) bytes += one.points.rows * row_bytes(one, type);
-  return bytes;
-}
-
-}  // namespace
-
 Gatherer::Gatherer(std::shared_ptr<Device> device, const Plan& plan, std::vector<Field> fields,
                    ElementType type)
     : device_(std::move(device)),
@@ -32,12 +18,6 @@ Gatherer::Gatherer(std::shared_ptr<Device> device, const Plan& plan, std::vector
     const auto& field = fields_[one.field];
     bytes_touched_ += bytes_touched(field.data, one.points, field.type);
   }
-  const auto bytes = dense_bytes(plan, type);
-  if (device_ && bytes > 0) staging_ = device_->allocate(bytes);
-}
-
-Gatherer::~Gatherer() {
-  if (staging_ != nullptr) device_->release(staging_);
 }
 
 bool Gatherer::set_block(const std::string& name, const void* data) {
@@ -49,20 +29,16 @@ bool Gatherer::set_block(const std::string& name, const void* data) {
 }
 
 void Gatherer::begin(std::byte* written, Tally& tally) {
-  auto* staging = staging_;
   tally.bytes_touched += bytes_touched_;
   for (const auto& one : plan_.gatherings) {
     const auto& field = fields_[one.field];
     auto* target = (one.to_own_part ? written : outgoing_.get()) + one.offset;
-    if (!device_) {
+    if (device_) {
+      device_->gather(field.data, field.type, one.points, target, type_, one.pitch);
+      tally.bytes_from_device += one.points.rows * one.points.columns * size_of(type_);
+    } else {
       gather(field.data, field.type, one.points, target, type_, one.pitch);
-      continue;
     }
-    const auto width = row_bytes(one, type_);
-    device_->gather(field.data, field.type, one.points, staging, type_);
-    device_->copy_out(staging, width, one.points.rows, target, one.pitch);
-    staging += width * one.points.rows;
-    tally.bytes_from_device += width * one.points.rows;
   }
   if (device_) mark_ = device_->mark();
 }

@@ -17,9 +17,6 @@ class Gatherer {
   /// `device` is null for fields in the host's memory. The plan outlives it.
   Gatherer(std::shared_ptr<Device> device, const Plan& plan, std::vector<Field> fields,
            ElementType type);
-  ~Gatherer();
-  Gatherer(const Gatherer&) = delete;
-  Gatherer& operator=(const Gatherer&) = delete;
 
   /// See Output. False if there is no such field.
   bool set_block(const std::string& field, const void* data);
@@ -38,7 +35,6 @@ class Gatherer {
   std::vector<Field> fields_;
   ElementType type_;
   Buffer outgoing_;
-  std::byte* staging_ = nullptr;  ///< on the device: the points of all gatherings, dense
   std::uint64_t mark_ = 0;
   std::uint64_t bytes_touched_ = 0;  ///< of the fields, by an output
 };

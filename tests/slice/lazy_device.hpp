@@ -37,18 +37,9 @@ class LazyDevice : public Device {
   void release_pinned(std::byte* memory) noexcept override { delete[] memory; }
 
   void gather(const void* source, ElementType from, const Points& points, std::byte* target,
-              ElementType to) override {
-    work_.push_back(
-        [=] { slice::gather(source, from, points, target, to, points.columns * size_of(to)); });
-  }
-  void copy_out(const std::byte* from, std::uint64_t row_bytes, std::uint64_t rows, std::byte* to,
-                std::uint64_t pitch) override {
-    bytes_out += row_bytes * rows;
-    work_.push_back([=] {
-      for (std::uint64_t row = 0; row < rows; ++row) {
-        std::memcpy(to + row * pitch, from + row * row_bytes, row_bytes);
-      }
-    });
+              ElementType to, std::uint64_t pitch) override {
+    bytes_out += points.rows * points.columns * size_of(to);
+    work_.push_back([=] { slice::gather(source, from, points, target, to, pitch); });
   }
   void copy_in(const std::byte* from, std::uint64_t bytes, std::byte* to) override {
     touch(PROT_READ | PROT_WRITE);

@@ -39,6 +39,15 @@ CellRecord write_regular(const Comm& world, const Options& options) {
   return run_cells(world, {&cell, 1}, run).front();
 }
 
+/// The ranks of a node take its GPUs in turns.
+std::shared_ptr<slice::Device> gpu_of(const Comm& world) {
+  MPI_Comm shared = MPI_COMM_NULL;
+  check_mpi(
+      MPI_Comm_split_type(world.get(), MPI_COMM_TYPE_SHARED, world.rank(), MPI_INFO_NULL, &shared),
+      "MPI_Comm_split_type");
+  return slice::cuda_device(static_cast<std::uint64_t>(Comm::taking_over(shared)->rank()));
+}
+
 void check_sizes(const Comm& world, const Options& options) {
   agreed(world, [&] {
     check_field(options.grid, static_cast<std::uint64_t>(world.size()));
@@ -55,7 +64,7 @@ ExitStatus run(const Comm& world, Options options) {
   Session session(world, "slice_eval", options);
   std::shared_ptr<slice::Device> device;
   agreed(world, [&] {
-    if (options.on_gpu) device = slice::cuda_device();
+    if (options.on_gpu) device = gpu_of(world);
   });
   session.begin(options.directory, options.configuration);
   std::optional<CellRecord> regular;

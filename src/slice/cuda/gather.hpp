@@ -8,6 +8,7 @@ namespace slabmark::slice {
 
 /// Starts the kernel that does what Device::gather() says.
 cudaError_t launch_gather(const void* source, ElementType from, const Points& points,
-                          std::byte* target, ElementType to, cudaStream_t stream);
+                          std::byte* target, ElementType to, std::uint64_t pitch,
+                          cudaStream_t stream);
 
 }  // namespace slabmark::slice

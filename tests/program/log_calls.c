@@ -549,10 +549,8 @@ static void see_refused(void) {
 }
 
 int main(int argc, char** argv) {
-  argument_count = argc;
-  arguments = argv;
   if (argc < 2) return 2;
-  if (asked("parallel")) MPI_Init(&argc, &argv);
+  begin(argc, argv);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   if (strcmp(argv[1], "links") == 0) see_links();
   if (strcmp(argv[1], "unlink") == 0) unlink_by_number();

@@ -679,10 +679,8 @@ static void unclosed(void) {
 }
 
 int main(int argc, char** argv) {
-  argument_count = argc;
-  arguments = argv;
   if (argc < 2) return 2;
-  if (asked("parallel")) MPI_Init(&argc, &argv);
+  begin(argc, argv);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   if (strcmp(argv[1], "closed-first") == 0) closed_first();
   if (strcmp(argv[1], "left-open") == 0) left_open();

@@ -402,6 +402,8 @@ int main(int argc, char** argv) {
   int level = 0;
   const int threaded = argc == 3 && !strcmp(argv[1], "fills"); /* each file has memory of its own */
   MPI_Init_thread(&argc, &argv, threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+  static char lines[BUFSIZ]; /* go out whole; MPICH has taken the buffer away */
+  setvbuf(stdout, lines, _IOLBF, sizeof lines);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc != 3) MPI_Abort(MPI_COMM_WORLD, 2);

@@ -532,6 +532,8 @@ static void late(const char* path) {
 int main(int argc, char** argv) {
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  static char lines[BUFSIZ]; /* go out whole; MPICH has taken the buffer away */
+  setvbuf(stdout, lines, _IOLBF, sizeof lines);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc < 3) MPI_Abort(MPI_COMM_WORLD, 2);

@@ -12,9 +12,10 @@ namespace {
 constexpr std::uint64_t most_subfiles = 1'000'000;
 
 Hdf5Reason unmet(const Pattern&, const Hdf5Options& options) {
-  if (auto cause = hdf5::no_subfiling_cause(); !cause.empty()) return cause;
+  // What is wrong anywhere comes first, so that it is found before a job goes elsewhere.
   if (options.precreate) return "subfiles cannot be made by rank 0 alone; leave precreate out";
   if (options.replace) return "subfiles cannot go into a file that exists";
+  if (auto cause = hdf5::no_subfiling_cause(); !cause.empty()) return cause;
   return std::nullopt;
 }
 

@@ -37,10 +37,11 @@ std::string mpi_of_build() {
 
 ExitStatus print_versions(const char* name, const Comm& world) {
   if (!world.is_root()) return ExitStatus::good;
-  const std::string mpi = mpi_library_version();
+  std::string mpi = mpi_library_version();
+  mpi.resize(std::min(mpi.find_first_of(",\n"), mpi.size()));
+  std::replace(mpi.begin(), mpi.end(), '\t', ' ');  // of MPICH: "MPICH Version:\t4.0.2"
   fmt::print("{} of Slabmark {}, revision {}\n{}, {}\nbuilt by {}, {}, for {}\n", name, version(),
-             git_revision(), mpi.substr(0, mpi.find_first_of(",\n")), libraries(), compiler(),
-             build_type(), mpi_of_build());
+             git_revision(), mpi, libraries(), compiler(), build_type(), mpi_of_build());
   return ExitStatus::good;
 }
 

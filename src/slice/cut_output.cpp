@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -80,7 +81,7 @@ CutOutput::CutOutput(const Comm& comm, const Declaration& declaration, std::size
           declaration.type,
           writers_of(declaration, description_, index, static_cast<std::uint64_t>(comm.size())),
           static_cast<std::uint64_t>(comm.rank()))),
-      exchange_(comm, plan_.sent, plan_.received),
+      exchange_(std::in_place, comm, plan_.sent, plan_.received),
       gatherer_(declaration.device, plan_, fields_of(declaration, declaration.cuts[index]),
                 declaration.type) {
   if (!writes()) return;
@@ -224,7 +225,7 @@ void CutOutput::finish(std::uint64_t step, double time, WorkerThread* thread, At
     });
   });
   timed(tally.exchange, [&] {
-    exchange_.run(gatherer_.outgoing(), writes() ? slot()->buffer.get() + front_ : nullptr);
+    exchange_->run(gatherer_.outgoing(), writes() ? slot()->buffer.get() + front_ : nullptr);
   });
   timed(tally.write, [&] { attempt.run([&] { hand_over(step, time, thread, tally); }); });
   ++count_;
@@ -256,6 +257,7 @@ void CutOutput::note_count() {
 }
 
 void CutOutput::close(std::uint64_t outputs) {
+  exchange_.reset();
   if (writes()) file_.close();
   if (series_) {
     series_->close(outputs);

@@ -55,7 +55,7 @@ class CutOutput {
 
   /// The file says that it has all outputs so far. Only the keeper does anything.
   void note_count();
-  /// Completes the files with `outputs` outputs. Only the keeper does anything.
+  /// Completes the files with `outputs` outputs. Nothing is begun after it.
   void close(std::uint64_t outputs);
 
   const std::vector<std::string>& files() const { return files_; }
@@ -91,7 +91,7 @@ class CutOutput {
   std::uint64_t every_;
   Description description_;
   Plan plan_;
-  RowExchange exchange_;
+  std::optional<RowExchange> exchange_;  ///< none after close(): an Output may live longer than MPI
   Gatherer gatherer_;
 
   std::vector<Slot> slots_;

@@ -34,8 +34,10 @@ static void must(int good, const char* what, int stage) {
   if (good) return;
   fprintf(stderr, "log_sessions: stage %d: %s failed\n", stage, what);
   H5Eprint2(H5E_DEFAULT, stderr);
-  /* The others would wait for this rank for ever. */
+  /* The others would wait for this rank for ever. What MPICH's launcher has not read when a rank
+   * aborts is lost, and all ranks may come here together. */
   if (serial || ranks == 1) exit(1);
+  sleep(1);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 

@@ -160,6 +160,24 @@ def was_killed():
 
 
 @pytest.fixture(scope="session")
+def others_are_told(run, tmp_path_factory):
+    """Whether the launcher tells the other ranks to end (SIGTERM) where one is killed, so that they can remove what they
+    have made. Open MPI's does; MPICH's kills them, too, with all processes of their groups."""
+    folder = tmp_path_factory.mktemp("told")
+    script = """
+        if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ]; then
+          trap 'touch told; exit 1' TERM
+          touch ready
+          while true; do sleep 0.1; done
+        fi
+        until [ -e ready ]; do sleep 0.1; done
+        kill -KILL $$"""
+    done = run("/bin/sh", ["-c", script], ranks=2, cwd=folder)
+    assert (folder / "ready").exists(), done.stderr
+    return (folder / "told").exists()
+
+
+@pytest.fixture(scope="session")
 def sentence():
     """sentence(done, program) -> the program's one message, without its prefix, among what the launcher prints."""
 

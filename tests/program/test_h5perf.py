@@ -598,12 +598,16 @@ ssize_t pwrite(int fd, const void* data, size_t bytes, off_t at) { return pwrite
 """
 
 
-def test_a_killed_rank_ends_the_job_without_figures_or_files(h5perf, tmp_path):
+def test_a_killed_rank_ends_the_job_without_figures_or_files(h5perf, others_are_told, tmp_path):
     compiler = shutil.which("cc") or pytest.skip("no C compiler")
     library = tmp_path / "kill.so"
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, "-xc", "-"], input=KILL, text=True, check=True)
-    done = h5perf(["-A", "posix", "-e", "4K", "-p", "4"], ranks=4, env={"LD_PRELOAD": str(library)})
+    args = ["-A", "posix", "-e", "4K", "-p", "4"]
+    done = h5perf(args, ranks=4, env={"LD_PRELOAD": str(library)})
     assert done.returncode not in (0, 2)
     assert "Throughput" not in done.stdout
     library.unlink()
+    if not others_are_told:  # nobody was left to remove the file
+        assert [path.name for path in tmp_path.iterdir()] == [FILES["posix"]]
+        assert h5perf([*args, "--overwrite"], ranks=4).returncode == 0
     assert list(tmp_path.iterdir()) == []

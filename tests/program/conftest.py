@@ -101,6 +101,26 @@ def processes(matches):
 
 WITHOUT_PNETCDF = os.environ.get("SLABMARK_WITH_PNETCDF") == "0"
 needs_pnetcdf = pytest.mark.skipif(WITHOUT_PNETCDF, reason="this build has no PnetCDF, and this test uses it or .nc maps")
+# Of maps of which each hyperslab is moved by a collective call: MPICH, which has no PnetCDF, takes 10 ms for one on more ranks
+# than cores.
+LEVELS = 8 if WITHOUT_PNETCDF else 72
+
+
+@pytest.fixture(scope="session")
+def make_map(run):
+    """make_map(folder, ne=2, ranks=16, map=1) -> a file of this map of an F case, or of all three if none is named.
+
+    Without PnetCDF it is text, which holds one map: the third, that with levels, if none is named."""
+
+    def make(folder, **options):
+        if WITHOUT_PNETCDF:
+            options.setdefault("map", 3)
+        path = folder / ("f.dat" if WITHOUT_PNETCDF else "f.nc")
+        words = [f"--{name}={value}" for name, value in options.items()]
+        run("slabmark-decomp", ["generate", "f", *words, "-o", path]).check_returncode()
+        return path
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -4,13 +4,13 @@ import os
 import struct
 
 import pytest
-from conftest import needs_pnetcdf, on_ranks
-
-pytestmark = needs_pnetcdf
+from conftest import WITHOUT_PNETCDF, needs_pnetcdf, on_ranks
 
 DIMS = [6, 2]
 ROWS = [[3, 2, 1, 0, 7], [], [8, 9, 10, 11, 4, 5, 6]]
 ESC = "\x1b[31m"
+PNETCDF_REARRANGED = pytest.param("pnetcdf-rearranged", marks=needs_pnetcdf)
+WAYS = ["--methods", "hdf5-slab"] if WITHOUT_PNETCDF else []  # of e3sm_io, whose defaults are PnetCDF's
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ READERS = {
     "decomp info": lambda path: ["slabmark-decomp", "info", path],
     "decomp check": lambda path: ["slabmark-decomp", "check", path],
     "decomp convert": lambda path: ["slabmark-decomp", "convert", path, "-o", "out.nc"],
-    "e3sm_io": lambda path: ["e3sm_io", path, "-o", "out.nc"],
+    "e3sm_io": lambda path: ["e3sm_io", path, "-o", "out.nc", *WAYS],
     "dwrite_eval": lambda path: ["dwrite_eval", "-c", path, "-o", "out"],
     "bench decomp": lambda path: ["slabmark-bench", "decomp", "--map", path, "--method", "posix"],
     "blob convert": lambda path: ["slabmark-blob", "convert", path, "-o", "out.nc"],
@@ -88,22 +88,27 @@ def test_an_input_that_is_no_file_is_one_sentence_and_status_2(run, refused, eac
     each(READERS if kind != "empty" else [r for r in READERS if r != "dat2nc -i"], check)
 
 
-# What writes a file `out`, made from the map `a.dat`, and whether --overwrite is an option of it.
+GENERATE = ["slabmark-decomp", "generate", "f", "--ne", "1", "--ranks", "2", "--levels", "2", "--map", "1", "--format"]
+# What writes a file `out`, made from the map `a.dat`, and has the option --overwrite.
 WRITERS = {
-    "dat2nc": lambda out: ["dat2nc", "-q", "a.dat", "-o", out],
+    "dat2nc to NetCDF": lambda out: ["dat2nc", "-q", "a.dat", "-o", out],
     "decomp convert to text": lambda out: ["slabmark-decomp", "convert", "a.dat", "-o", out, "--format", "dat"],
     "decomp convert to NetCDF": lambda out: ["slabmark-decomp", "convert", "a.dat", "-o", out, "--format", "nc"],
-    "decomp generate": lambda out: ["slabmark-decomp", "generate", "f", "--ne", "1", "--ranks", "2", "--levels", "2",
-                                    "--map", "1", "--format", "nc", "-o", out],
+    "decomp generate text": lambda out: [*GENERATE, "dat", "-o", out],
+    "decomp generate NetCDF": lambda out: [*GENERATE, "nc", "-o", out],
     "h5perf": lambda out: ["h5perf", "-A", "posix", "-e", "1K", "-B", "512", "-x", "1K", "-X", "1K", "-o", out],
 }
+
+
+each_writer = pytest.mark.parametrize(
+    "writer", [pytest.param(writer, marks=needs_pnetcdf if "NetCDF" in writer else ()) for writer in WRITERS])
 
 
 def output_name(writer):
     return "out.dat" if "text" in writer else "out.nc"
 
 
-@pytest.mark.parametrize("writer", WRITERS)
+@each_writer
 def test_what_exists_is_replaced_only_with_overwrite(run, refused, maps, writer):
     out = maps / output_name(writer)
     out.write_text("thesis")
@@ -116,7 +121,7 @@ def test_what_exists_is_replaced_only_with_overwrite(run, refused, maps, writer)
     assert not out.read_bytes().startswith(b"thesis")
 
 
-@pytest.mark.parametrize("writer", WRITERS)
+@each_writer
 def test_what_is_no_file_and_links_that_lead_nowhere_are_never_replaced(run, refused, maps, each, writer):
     name = output_name(writer)
 
@@ -138,11 +143,13 @@ def test_what_is_no_file_and_links_that_lead_nowhere_are_never_replaced(run, ref
     each(["directory", "pipe", "circular link", "dangling link"], check)
 
 
+@needs_pnetcdf
 def test_dat2nc_replaces_a_netcdf_file_as_it_always_did(run, maps):
     for _ in range(2):
         assert run("dat2nc", ["-q", "a.dat"], cwd=maps).returncode == 0
 
 
+@needs_pnetcdf
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_an_output_that_is_an_input_is_refused_and_the_input_stays(run, refused, blob, each, ranks):
     cases = {
@@ -175,6 +182,19 @@ def test_an_output_that_is_an_input_is_refused_and_the_input_stays(run, refused,
     each(cases, check)
 
 
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_a_text_map_that_is_also_an_output_is_refused_and_stays(run, refused, maps, ranks):
+    (maps / "link.dat").symlink_to(maps / "a.dat")
+    before = (maps / "a.dat").read_bytes()
+    for command in (["slabmark-decomp", "convert", "a.dat", "-o", "a.dat", "--overwrite"],
+                    ["slabmark-decomp", "convert", "a.dat", "-o", "link.dat", "--overwrite"],
+                    ["slabmark-bench", "decomp", "--map", "a.dat", "--method", "posix", "--json", "a.dat"]):
+        program, *args = command
+        refused(run(program, args, ranks=ranks, cwd=maps), program)
+        assert (maps / "a.dat").read_bytes() == before
+        assert sorted(os.listdir(maps)) == ["a.dat", "link.dat"]
+
+
 @pytest.mark.parametrize("program, args", [
     ("e3sm_io", ["a.dat", "--trials", ""]),
     ("e3sm_io", ["a.dat", "--json", ""]),
@@ -191,7 +211,7 @@ def test_an_empty_value_is_not_taken_for_none(run, refused, maps, program, args)
 def test_records_go_only_where_records_belong_and_that_is_asked_first(run, sentence, maps, tmp_path, place):
     os.mkfifo(tmp_path / "pipe")
     before = (maps / "a.dat").read_bytes()
-    done = run("e3sm_io", ["in/a.dat", "-o", "out.nc", "--json", place], cwd=tmp_path, timeout=30)
+    done = run("e3sm_io", ["in/a.dat", "-o", "out.nc", "--json", place, *WAYS], cwd=tmp_path, timeout=30)
     assert done.returncode == 2 and done.stdout == "", (done.stdout, done.stderr)
     assert place in sentence(done, "e3sm_io")
     assert (maps / "a.dat").read_bytes() == before
@@ -203,6 +223,7 @@ def test_a_huge_culprit_is_cut_and_the_remedy_stays(run, refused, maps):
     assert len(message) < 2200 and message.startswith("--ranks is") and "give a whole number" in message
 
 
+@needs_pnetcdf
 @pytest.mark.parametrize("bytes_of_name", [231, 240, 252])
 def test_a_long_name_is_a_sentence_not_a_crash(run, refused, blob, each, bytes_of_name):
     """OMPIO aborts on them."""
@@ -229,11 +250,13 @@ def test_a_long_name_is_a_sentence_not_a_crash(run, refused, blob, each, bytes_o
     each(cases, check)
 
 
-def test_a_name_that_mpi_io_would_cut_is_refused(run, refused, maps):
+@pytest.mark.parametrize("program, option, name", [
+    pytest.param("dat2nc", "-q", "ufs:out.nc", marks=needs_pnetcdf), ("e3sm_io", "--methods=hdf5-slab", "ufs:out_hdf5-slab.h5")])
+def test_a_name_that_mpi_io_would_cut_is_refused(run, refused, maps, program, option, name):
     """ROMIO takes ufs:out.nc for out.nc on a Unix file system."""
     environment = {**os.environ, "OMPI_MCA_io": "^ompio"}
-    done = run("dat2nc", ["-q", "a.dat", "-o", "ufs:out.nc"], cwd=maps, env=environment)
-    assert "ufs:out.nc" in refused(done, "dat2nc")
+    done = run(program, ["a.dat", option, "-o", "ufs:out.nc"], cwd=maps, env=environment)
+    assert name in refused(done, program)
     assert os.listdir(maps) == ["a.dat"]
 
 
@@ -306,6 +329,7 @@ ON_SEVERAL_RANKS = ["ranks 0x2000000000000000", "bytes of the description 0x2000
                     "round of an entry 0x2000000000000000", "count of maps 0x100000", "a run at 0x8000000000000000", "cut"]
 
 
+@needs_pnetcdf
 def test_a_damaged_file_of_the_private_layout_is_one_sentence_and_status_2(run, refused, blob, each):
     sound = blob.read_bytes()
 
@@ -321,6 +345,7 @@ def test_a_damaged_file_of_the_private_layout_is_one_sentence_and_status_2(run, 
     each(on_ranks(DAMAGES, later=ON_SEVERAL_RANKS), check)
 
 
+@needs_pnetcdf
 def test_rounds_that_hold_nothing_take_no_time(run, blob, tmp_path):
     (tmp_path / "in.blob").write_bytes(patch(blob.read_bytes(), 24, 2**62))
     done = run("slabmark-blob", ["convert", "in.blob", "-o", "out.nc"], cwd=tmp_path, timeout=30)
@@ -329,6 +354,7 @@ def test_rounds_that_hold_nothing_take_no_time(run, blob, tmp_path):
     assert (tmp_path / "out.nc").read_bytes() == (tmp_path / "sound.nc").read_bytes()
 
 
+@needs_pnetcdf
 def test_a_map_of_no_ranks_is_refused(run, refused, tmp_path):
     netCDF4 = pytest.importorskip("netCDF4")
     with netCDF4.Dataset(tmp_path / "none.nc", "w", format="NETCDF3_CLASSIC") as file:
@@ -345,32 +371,32 @@ def test_a_map_of_no_ranks_is_refused(run, refused, tmp_path):
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_a_huge_map_of_which_little_is_owned_is_written_at_once(run, tmp_path, ranks):
+@pytest.mark.parametrize("method", ["mpiio-rearranged", PNETCDF_REARRANGED])
+def test_a_huge_map_of_which_little_is_owned_is_written_at_once(run, tmp_path, method, ranks):
     rows = [[1, 2**20], [2**39, 2**39 + 1], [2**40 - 1], [2**40]]
     lines = ["version 2001 npes 4 ndims 1 ", f"{2**40} "]
     for rank, entries in enumerate(rows):
         lines += [f"{rank} {len(entries)}", "".join(f"{entry} " for entry in entries)]
     (tmp_path / "huge.dat").write_text("\n".join(lines) + "\n\n")
-    done = run("slabmark-bench", ["decomp", "--map", "huge.dat", "--method", "pnetcdf-rearranged", "--trials", "1",
+    done = run("slabmark-bench", ["decomp", "--map", "huge.dat", "--method", method, "--trials", "1",
                                   "--no-verify", "--no-bound", "--keep"], ranks=ranks, cwd=tmp_path, timeout=60)
     if "File too large" in done.stderr or done.returncode == 1:
         pytest.skip("the file system takes no file of 8 TiB: " + done.stderr.strip())
     assert done.returncode == 0, done.stderr
-    (tmp_path / "slabmark-pnetcdf-rearranged.nc").unlink()
+    [path] = tmp_path.glob("slabmark-*")
+    path.unlink()
 
 
-@pytest.mark.parametrize("method", ["posix", "blob", "floor", "mpiio-independent", "mpiio-rearranged",
-                                    "pnetcdf-rearranged"])
-def test_a_rank_that_alone_cannot_write_is_one_sentence_and_no_abort(run, sentence, tmp_path, method):
+@pytest.mark.parametrize("method", ["posix", "blob", "floor", "mpiio-independent", "mpiio-rearranged", PNETCDF_REARRANGED])
+def test_a_rank_that_alone_cannot_write_is_one_sentence_and_no_abort(run, sentence, make_map, tmp_path, method):
     script = tmp_path / "limit-rank-2"
-    script.write_text('#!/bin/bash\n[ "$OMPI_COMM_WORLD_RANK" = 2 ] && ulimit -f 8192\nexec "$@"\n')
+    script.write_text('#!/bin/bash\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 2 ] && ulimit -f 8192\nexec "$@"\n')
     script.chmod(0o755)
-    made = run("slabmark-decomp", ["generate", "f", "--ne", "4", "--ranks", "4", "--map", "3", "-o", tmp_path / "f.nc"])
-    assert made.returncode == 0, made.stderr
+    map_file = make_map(tmp_path, ne=4, ranks=4, map=3)
     out = tmp_path / "out"
     out.mkdir()
     bench = os.path.join(os.environ["SLABMARK_BIN"], "slabmark-bench")
-    done = run(script, [bench, "decomp", "--map", tmp_path / "f.nc", "--variables", "40", "--method", method, "--trials",
+    done = run(script, [bench, "decomp", "--map", map_file, "--variables", "40", "--method", method, "--trials",
                         "1", "--no-bound", "-o", out], ranks=4)
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert sentence(done, "slabmark-bench").startswith("rank 2 on host")

@@ -4,9 +4,7 @@ import json
 
 import netCDF4
 import pytest
-from conftest import needs_pnetcdf, on_ranks
-
-pytestmark = needs_pnetcdf
+from conftest import WITHOUT_PNETCDF, needs_pnetcdf, on_ranks
 
 F_CASE = {
     "D1": "piodecomp16tasks16io01dims_ioid_514.dat",
@@ -26,12 +24,13 @@ def up_to_trailer(path):
 
 @pytest.fixture(scope="module")
 def f_case(tmp_path_factory, run):
-    """The maps of ne 4 on 16 ranks: three text files, one file of many maps, D3 in the single layout."""
+    """The maps of ne 4 on 16 ranks: three text files and, with PnetCDF, one file of many maps and D3 in the single layout."""
     folder = tmp_path_factory.mktemp("f")
     generate = ["generate", "f", "--ne", "4", "--ranks", "16", "-o"]
     run("slabmark-decomp", [*generate, folder / "f"]).check_returncode()
-    run("slabmark-decomp", [*generate, folder / "f.nc"]).check_returncode()
-    run("slabmark-decomp", [*generate, folder / "single.nc", "--map", "3"]).check_returncode()
+    if not WITHOUT_PNETCDF:
+        run("slabmark-decomp", [*generate, folder / "f.nc"]).check_returncode()
+        run("slabmark-decomp", [*generate, folder / "single.nc", "--map", "3"]).check_returncode()
     return folder
 
 
@@ -42,17 +41,20 @@ def info(run, path, *args, ranks=1):
 
 
 def test_generated_ne4_on_16_ranks_equals_the_real_files_byte_for_byte(f_case, real_data):
-    assert names(f_case) == ["f.nc", "f_D1.dat", "f_D2.dat", "f_D3.dat", "single.nc"]
+    texts = ["f_D1.dat", "f_D2.dat", "f_D3.dat"]
+    assert names(f_case) == (texts if WITHOUT_PNETCDF else ["f.nc", *texts, "single.nc"])
     for name, real in F_CASE.items():
         assert up_to_trailer(f_case / f"f_{name}.dat") == up_to_trailer(real_data / real)
 
 
+@needs_pnetcdf
 def test_the_generated_file_of_many_maps_equals_the_real_one(f_case, real_data):
     with netCDF4.Dataset(f_case / "f.nc") as ours, netCDF4.Dataset(real_data / "f_case_866x72_16p.nc") as real:
         for name in real.variables:
             assert (ours[name][:] == real[name][:]).all(), name
 
 
+@needs_pnetcdf
 def test_ne30_on_64_ranks_has_the_published_request_counts(run, tmp_path):
     path = tmp_path / "48602x72_64p.nc"
     run("slabmark-decomp", ["generate", "f", "--ne", "30", "--ranks", "64", "--tie-break", "lowest", "--map", "3",
@@ -64,6 +66,7 @@ def test_ne30_on_64_ranks_has_the_published_request_counts(run, tmp_path):
     assert (requests["min"], requests["max"]) == (11134, 22144)
 
 
+@needs_pnetcdf
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_info_has_the_statistics_of_the_real_ocean_case(run, real_data, ranks):
     found = info(run, real_data / "g_case_cmpaso_16p.nc", ranks=ranks)
@@ -78,11 +81,13 @@ def test_info_has_the_statistics_of_the_real_ocean_case(run, real_data, ranks):
     assert sum(bucket["runs"] for bucket in edges["run_length_histogram"]) == 62606
 
 
-def test_info_in_words(run, f_case):
-    done = run("slabmark-decomp", ["info", f_case / "f.nc", "--map", "3"])
+@pytest.mark.parametrize("file, number, layout", [
+    pytest.param("f.nc", 3, "many-map NetCDF, 3 maps", marks=needs_pnetcdf), ("f_D3.dat", 1, "PIO text, 1 map")])
+def test_info_in_words(run, f_case, file, number, layout):
+    done = run("slabmark-decomp", ["info", f_case / file, "--map", number])
     assert done.stdout.splitlines() == [
-        f"{f_case / 'f.nc'}: many-map NetCDF, 3 maps",
-        "D3: 72 x 866, 62352 elements, 16 recorded ranks",
+        f"{f_case / file}: {layout}",
+        f"D{number}: 72 x 866, 62352 elements, 16 recorded ranks",
         "  owned              62352 (100.00 %), by no rank 0, by several 0",
         "  elements per rank  min 3744, median 3924, max 4032 on 16 ranks",
         "  requests per rank  min 936, median 1944, max 2808, total 29304",
@@ -91,22 +96,21 @@ def test_info_in_words(run, f_case):
     ]
 
 
-def test_info_on_more_ranks_than_recorded_counts_ranks_with_nothing(run, f_case):
-    found = info(run, f_case / "f.nc", "--ranks", "20", ranks=4)["maps"][0]
+@pytest.mark.parametrize("file", [pytest.param("f.nc", marks=needs_pnetcdf), "f_D1.dat"])
+def test_info_on_more_ranks_than_recorded_counts_ranks_with_nothing(run, f_case, file):
+    found = info(run, f_case / file, "--ranks", "20", ranks=4)["maps"][0]
     assert found["ranks"] == 20
     assert found["requests_per_rank"]["min"] == 0
     assert found["requests_per_rank"]["total"] == 47
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_check_finds_sound_maps_good(run, f_case, ranks):
-    done = run("slabmark-decomp", ["check", f_case / "f.nc"], ranks=ranks)
+@pytest.mark.parametrize("file, elements", [pytest.param("f.nc", [866, 866, 62352], marks=needs_pnetcdf), ("f_D3.dat", [62352])])
+def test_check_finds_sound_maps_good(run, f_case, file, elements, ranks):
+    done = run("slabmark-decomp", ["check", f_case / file], ranks=ranks)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [
-        "D1: good, 866 of 866 elements owned, none twice",
-        "D2: good, 866 of 866 elements owned, none twice",
-        "D3: good, 62352 of 62352 elements owned, none twice",
-    ]
+    assert done.stdout.splitlines() == [f"D{number}: good, {count} of {count} elements owned, none twice"
+                                        for number, count in enumerate(elements, 1)]
 
 
 FAULTS = {
@@ -126,6 +130,7 @@ def test_check_names_a_fault_and_exits_with_1(run, make_dat, tmp_path, case, ran
     assert len(done.stdout.splitlines()) == 1
 
 
+@needs_pnetcdf
 def test_text_to_netcdf_and_back_keeps_who_owns_what(run, f_case, tmp_path):
     rows = info(run, f_case / "f_D3.dat")["maps"]
     assert run("slabmark-decomp", ["convert", f_case / "f_D3.dat", "-o", tmp_path / "a.nc"]).returncode == 0
@@ -138,6 +143,7 @@ def test_text_to_netcdf_and_back_keeps_who_owns_what(run, f_case, tmp_path):
         assert (a["offsets"][:] == single["offsets"][:]).all(), "model order is kept"
 
 
+@needs_pnetcdf
 def test_one_map_of_many_becomes_text(run, f_case, tmp_path):
     assert run("slabmark-decomp", ["convert", f_case / "f.nc", "--map", "2", "-o", tmp_path / "d2.dat"]).returncode == 0
     assert run("slabmark-decomp", ["convert", f_case / "f.nc", "-o", tmp_path / "f"]).returncode == 0
@@ -145,34 +151,36 @@ def test_one_map_of_many_becomes_text(run, f_case, tmp_path):
     assert (tmp_path / "d2.dat").read_text() == (tmp_path / "f_D2.dat").read_text()
 
 
-def test_land_and_ocean_are_generated(run, tmp_path):
-    run("slabmark-decomp", ["generate", "i", "--nlat", "24", "--nlon", "36", "--ranks", "4", "-o", tmp_path / "i.nc"]
-        ).check_returncode()
-    land = info(run, tmp_path / "i.nc")["maps"]
+@pytest.mark.parametrize("form", [pytest.param("nc", marks=needs_pnetcdf), "dat"])
+def test_land_and_ocean_are_generated(run, tmp_path, form):
+    def maps(case, *args):
+        run("slabmark-decomp", ["generate", case, *args, "--ranks", "4", "-o", tmp_path / f"{case}.{form}"]).check_returncode()
+        return [found for path in sorted(tmp_path.glob(f"{case}*")) for found in info(run, path)["maps"]]
+
+    land = maps("i", "--nlat", "24", "--nlon", "36")
     assert [m["dims"] for m in land] == [[24, 36], [15, 24, 36], [10, 24, 36], [9, 24, 36], [17, 24, 36]]
     assert all(m["owned_by_several"] == 0 and m["owned"] < m["elements"] for m in land)
-    run("slabmark-decomp", ["generate", "g", "--cells", "500", "--levels", "7", "--ranks", "4", "-o", tmp_path / "g.nc"]
-        ).check_returncode()
-    ocean = info(run, tmp_path / "g.nc")["maps"]
+    ocean = maps("g", "--cells", "500", "--levels", "7")
     assert [m["dims"][1:] for m in ocean] == [[], [], [7], [7], [7], [8]]
     assert all(m["owned_by_several"] == 0 and m["owned"] == m["elements"] for m in ocean)
 
 
+MAP, OTHER = ("f_D3.dat", "f_D1.dat") if WITHOUT_PNETCDF else ("f.nc", "single.nc")
 WRONG_USAGE = {
     "no command": ([], "info, check, convert or generate"),
-    "unknown command": (["destroy", "f.nc"], "destroy"),
-    "unknown option": (["info", "f.nc", "--frobnicate"], "frobnicate"),
+    "unknown command": (["destroy", MAP], "destroy"),
+    "unknown option": (["info", MAP, "--frobnicate"], "frobnicate"),
     "no file": (["info"], "map_file"),
     "missing file": (["info", "none.nc"], "none.nc"),
-    "--map 0": (["info", "f.nc", "--map", "0"], "--map"),
-    "--map 4": (["info", "f.nc", "--map", "4"], "number 4"),
-    "--ranks x": (["info", "f.nc", "--ranks", "x"], "--ranks"),
-    "--ranks beyond MPI": (["info", "f.nc", "--ranks", "3000000000"], "3000000000"),
-    "convert without output": (["convert", "f.nc"], "-o"),
-    "convert many to single": (["convert", "f.nc", "--layout", "single", "-o", "x.nc"], "--map"),
-    "convert to a missing folder": (["convert", "f.nc", "--map", "1", "-o", "none/x.dat"], "none"),
-    "convert over a file": (["convert", "f.nc", "-o", "single.nc"], "--overwrite"),
-    "unknown format": (["convert", "f.nc", "-o", "x", "--format", "xml"], "xml"),
+    "--map 0": (["info", MAP, "--map", "0"], "--map"),
+    "--map 4": (["info", MAP, "--map", "4"], "number 4"),
+    "--ranks x": (["info", MAP, "--ranks", "x"], "--ranks"),
+    "--ranks beyond MPI": (["info", MAP, "--ranks", "3000000000"], "3000000000"),
+    "convert without output": (["convert", MAP], "-o"),
+    **({} if WITHOUT_PNETCDF else {"convert many to single": (["convert", MAP, "--layout", "single", "-o", "x.nc"], "--map")}),
+    "convert to a missing folder": (["convert", MAP, "--map", "1", "-o", "none/x.dat"], "none"),
+    "convert over a file": (["convert", MAP, "-o", OTHER], "--overwrite"),
+    "unknown format": (["convert", MAP, "-o", "x", "--format", "xml"], "xml"),
     "generate nothing": (["generate"], "f (atmosphere)"),
     "generate something else": (["generate", "x", "-o", "y"], "x"),
     "--ne 7": (["generate", "f", "--ne", "7", "--ranks", "4", "-o", "x"], "7"),
@@ -210,6 +218,7 @@ def spoiled(sound, case):
     raise KeyError(case)
 
 
+@needs_pnetcdf
 @pytest.mark.parametrize("ranks", [1, 4])
 @pytest.mark.parametrize("command", ["info", "check"])
 @pytest.mark.parametrize("file", ["f.nc", "single.nc"])
@@ -224,6 +233,7 @@ def test_an_unreadable_map_is_one_sentence_and_status_2(run, refused, f_case, tm
     assert done.stdout == ""
 
 
+@needs_pnetcdf
 @pytest.mark.parametrize("value, part", [(10**6, "1000000"), (-5, "-5")])
 @pytest.mark.parametrize("file, variable", [("f.nc", "D3.offsets"), ("single.nc", "offsets")])
 @pytest.mark.parametrize("ranks", [1, 4])
@@ -237,7 +247,8 @@ def test_an_offset_outside_the_array_is_named(run, refused, f_case, tmp_path, fi
     assert run("slabmark-decomp", ["check", tmp_path / "bad.nc"], ranks=ranks).returncode == 1
 
 
-@pytest.mark.parametrize("output", [["big"], ["big.nc", "--map", "3", "--layout", "single"]])
+@pytest.mark.parametrize("output", [
+    ["big"], pytest.param(["big.nc", "--map", "3", "--layout", "single"], marks=needs_pnetcdf)])
 def test_a_file_size_limit_is_one_sentence_and_leaves_nothing(run, sentence, tmp_path, file_size_limit, output):
     done = run("slabmark-decomp", ["generate", "f", "--ne", "30", "--ranks", "64", "-o", *output], cwd=tmp_path,
                preexec_fn=file_size_limit)
@@ -247,10 +258,11 @@ def test_a_file_size_limit_is_one_sentence_and_leaves_nothing(run, sentence, tmp
     assert names(tmp_path) == [], "also those of the set that were complete are removed"
 
 
-def test_overwrite_replaces(run, f_case, tmp_path):
-    (tmp_path / "x.nc").write_text("earlier")
-    assert run("slabmark-decomp", ["convert", f_case / "f.nc", "--overwrite", "-o", tmp_path / "x.nc"]).returncode == 0
-    assert (tmp_path / "x.nc").read_bytes().startswith(b"CDF")
+@pytest.mark.parametrize("file, start", [pytest.param("f.nc", b"CDF", marks=needs_pnetcdf), ("f_D3.dat", b"version")])
+def test_overwrite_replaces(run, f_case, tmp_path, file, start):
+    (tmp_path / file).write_text("earlier")
+    assert run("slabmark-decomp", ["convert", f_case / file, "--overwrite", "-o", tmp_path / file]).returncode == 0
+    assert (tmp_path / file).read_bytes().startswith(start)
 
 
 @pytest.mark.parametrize("ranks", [1, 4])

@@ -387,7 +387,6 @@ def test_a_huge_map_of_which_little_is_owned_is_written_at_once(run, tmp_path, m
     path.unlink()
 
 
-@pytest.mark.usefixtures("file_size_limit")  # for the skip where several ranks do not start with one
 @pytest.mark.parametrize("method", ["posix", "blob", "floor", "mpiio-independent", "mpiio-rearranged", PNETCDF_REARRANGED])
 def test_a_rank_that_alone_cannot_write_is_one_sentence_and_no_abort(run, sentence, make_map, tmp_path, method):
     script = tmp_path / "limit-rank-2"

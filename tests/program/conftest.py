@@ -11,6 +11,7 @@ Others may set
 
 import concurrent.futures
 import ctypes
+import functools
 import itertools
 import json
 import os
@@ -27,6 +28,10 @@ import pytest
 OWN_TMPDIR = str(pathlib.Path(__file__).resolve().parents[2] / "setup/own-tmpdir")
 
 
+def lower_the_limit():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 20, 8 << 20))
+
+
 @pytest.fixture(scope="session")
 def run():
     """run(program, args, ranks=1, timeout=60, launch=None, input=None, **popen) -> subprocess.CompletedProcess
@@ -39,7 +44,13 @@ def run():
     launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
     patience = float(os.environ.get("SLABMARK_TEST_PATIENCE", 1))
 
+    @functools.cache
+    def several_start_with_the_limit():
+        return run_program("h5perf", ["--version"], ranks=2, preexec_fn=lambda: lower_the_limit()).returncode == 0
+
     def run_program(program, args, ranks=1, timeout=60, launch=None, input=None, **popen):
+        if popen.get("preexec_fn") is lower_the_limit and ranks > 1 and not several_start_with_the_limit():
+            pytest.skip("the shared memory of this MPI does not fit into files of 8 MiB, so that several ranks do not start")
         command = [str(folder / program), *map(str, args)]
         if launch or (launch is None and ranks > 1):
             command = [*launcher, "-n", str(ranks), *command]
@@ -262,26 +273,13 @@ def write_log(run):
     return write
 
 
-def lower_the_limit():
-    """As with `ulimit -f`: no file may grow beyond 8 MiB."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 20, 8 << 20))
-
-
 @pytest.fixture(scope="session")
-def several_start_with_the_limit(run):
-    return run("h5perf", ["--version"], ranks=2, preexec_fn=lower_the_limit).returncode == 0
-
-
-@pytest.fixture
-def file_size_limit(request, several_start_with_the_limit):
-    """For run(..., preexec_fn=file_size_limit): no file may grow beyond 8 MiB.
+def file_size_limit():
+    """For run(..., preexec_fn=file_size_limit): no file may grow beyond 8 MiB, as with `ulimit -f`.
 
     It applies to the launcher too, and Open MPI does not start where its shared memory files of 4 MiB do not fit. Those
-    of Intel MPI are larger.
+    of Intel MPI are larger: run() skips the test then.
     """
-    ranks = request.node.callspec.params.get("ranks", 2) if hasattr(request.node, "callspec") else 2
-    if ranks > 1 and not several_start_with_the_limit:
-        pytest.skip("the shared memory of this MPI does not fit into files of 8 MiB, so that several ranks do not start")
     return lower_the_limit
 
 

@@ -90,8 +90,8 @@ static hid_t make(hid_t place, const char* name, hid_t type, hsize_t length) {
     H5Pset_deflate(creation, 1);
     H5Pset_fletcher32(creation);
   }
-  /* What nobody writes of a dataset with space is else what lies there: Intel MPI leaves what its buffer
-   * held where collective writes of metadata have gaps. */
+  /* What nobody writes of a dataset with space is else what lies there: Intel MPI leaves what its
+   * buffer held where collective writes of metadata have gaps. */
   if (H5Tget_class(type) == H5T_REFERENCE) H5Pset_fill_time(creation, H5D_FILL_TIME_ALLOC);
   made = H5Dcreate2(place, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
   must(made >= 0, name, 0);

@@ -31,6 +31,7 @@ std::uint64_t growth(std::uint64_t capacity, std::uint64_t bytes_an_output) {
 std::vector<Field> fields_of(const Declaration& declaration, const Cut& cut) {
   if (cut.fields.empty()) return declaration.fields;
   std::vector<Field> fields;
+  fields.reserve(cut.fields.size());
   for (const auto& name : cut.fields) {
     fields.push_back(*std::find_if(declaration.fields.begin(), declaration.fields.end(),
                                    [&](const Field& field) { return field.name == name; }));

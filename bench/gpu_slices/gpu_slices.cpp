@@ -3,6 +3,7 @@
 // beside other ways. See README.md for the command.
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <cuda_runtime_api.h>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/number.hpp"
@@ -30,16 +32,12 @@ void must(cudaError_t status) {
   if (status != cudaSuccess) throw IoError(cudaGetErrorString(status));
 }
 
-struct Study {
-  const char* name;
+struct Size {
   std::array<std::uint64_t, 3> points;
-  std::array<std::uint64_t, 3> stride;
+  std::uint64_t stride;
 };
 
-// The sizes of the study, as slice_eval has them.
-constexpr Study studies[] = {{"seed-180b", {180, 170, 150}, {2, 2, 2}},
-                             {"seed-360", {360, 340, 300}, {4, 4, 4}},
-                             {"seed-650", {650, 610, 520}, {5, 5, 5}}};
+constexpr Size sizes[] = {{{180, 170, 150}, 2}, {{360, 340, 300}, 4}, {{650, 610, 520}, 5}};
 
 struct Way {
   std::string name;
@@ -94,11 +92,11 @@ void copy_rows(const std::byte* from, const slice::Points& points, std::byte* to
                          cudaMemcpyDeviceToHost, cudaStreamPerThread));
 }
 
-void measure(slice::Device& gpu, const Study& study, std::size_t normal, bool strided,
+void measure(slice::Device& gpu, const Size& size, std::size_t normal, bool strided,
              const Block& block, const BlockedField& field, std::uint64_t trials) {
   auto kept = whole_field(field);
   if (strided) {
-    for (std::size_t axis = 0; axis < 3; ++axis) kept.ranges[axis].stride = study.stride[axis];
+    for (std::size_t axis = 0; axis < 3; ++axis) kept.ranges[axis].stride = size.stride;
   }
   const auto plane = plane_of(kept, normal, field.points[normal] / 2);
   const auto plan = slice::make_plan(field, plane, 1, ElementType::float64, {0}, 0);
@@ -174,8 +172,9 @@ void measure(slice::Device& gpu, const Study& study, std::size_t normal, bool st
       }
     }
   }
-  fmt::print("{:10} {} {:8} {:8.3f} MB", study.name, axis_names[normal],
-             strided ? "strided" : "plain", static_cast<double>(bytes) / 1e6);
+  fmt::print("{} {} {:10} {:8.3f} MB", fmt::join(size.points, "x"), axis_names[normal],
+             strided ? fmt::format("stride {}", size.stride) : "plain",
+             static_cast<double>(bytes) / 1e6);
   for (const auto& way : ways) {
     const auto summary = summarise_trials(way.seconds);
     fmt::print("  {} {:.1f} [{:.1f}, {:.1f}]", way.name, 1e6 * summary.median, 1e6 * summary.low,
@@ -208,14 +207,14 @@ int main(int argc, char** argv) try {
   cudaDeviceProp properties{};
   must(cudaGetDeviceProperties(&properties, 0));
   fmt::print("{}; one rank; microseconds, median [95 % interval] of {}\n", properties.name, trials);
-  for (const auto& study : studies) {
+  for (const auto& size : sizes) {
     BlockedField field;
-    field.points = study.points;
+    field.points = size.points;
     field.halo = 5;
     const Block block(*gpu, field);
     for (const std::size_t normal : {2, 1, 0}) {
       for (const bool strided : {false, true}) {
-        measure(*gpu, study, normal, strided, block, field, trials);
+        measure(*gpu, size, normal, strided, block, field, trials);
       }
     }
   }

@@ -66,7 +66,7 @@ bool is_a_copy(const Points& points, ElementType from, ElementType to) {
 }
 
 /// Its stream waits for the default one, as CUDA's blocking streams do. The kernel writes to pinned
-/// memory of the host by itself: a copy after it, out of memory of the GPU, takes 1.1 to 1.5 times
+/// memory of the host by itself: a copy after it, out of memory of the GPU, takes 1.1 to 1.7 times
 /// as long. Rows that only have to be copied are left to CUDA, whose copy saves the kernel's start.
 /// See bench/gpu_slices.
 class CudaDevice : public Device {

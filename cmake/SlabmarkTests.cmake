@@ -124,4 +124,14 @@ if(SLABMARK_SANITIZERS)
     "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/leaks-of-others.txt:print_suppressions=0"
     "UBSAN_OPTIONS=print_stacktrace=1"
     TSAN_OPTIONS=ignore_noninstrumented_modules=1)  # whose atomics it does not see
+  # Clang's sanitizers ask another program for the names by which leaks of others are known. Debian's looks only for that of its own
+  # version, which is in a package of its own.
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    string(REGEX MATCH "^[0-9]+" clang_version "${CMAKE_CXX_COMPILER_VERSION}")
+    find_program(SLABMARK_SYMBOLIZER NAMES llvm-symbolizer-${clang_version} llvm-symbolizer addr2line)
+    mark_as_advanced(SLABMARK_SYMBOLIZER)
+    if(SLABMARK_SYMBOLIZER)
+      list(APPEND sanitizer_environment ASAN_OPTIONS=external_symbolizer_path=${SLABMARK_SYMBOLIZER})
+    endif()
+  endif()
 endif()

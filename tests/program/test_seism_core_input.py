@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shlex
 import subprocess
 
 import pytest
@@ -87,6 +88,14 @@ FAULTS = {
 }
 
 
+def launcher_tells_where_the_input_ends():
+    launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
+    try:
+        return subprocess.run([OWN_TMPDIR, *launcher, "-n", "1", "cat"], stdin=subprocess.DEVNULL, timeout=10).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
 def test_wrong_input_is_one_sentence_within_5_seconds_and_leaves_no_file(slice_, sentence, each):
     def check(fault, folder):
         text, culprit = FAULTS[fault]
@@ -96,7 +105,10 @@ def test_wrong_input_is_one_sentence_within_5_seconds_and_leaves_no_file(slice_,
         assert "throughput" not in done.stdout
         assert list(folder.iterdir()) == []
 
-    each(FAULTS, check)
+    unended = [] if launcher_tells_where_the_input_ends() else [fault for fault in FAULTS if FAULTS[fault][1] == "without DONE"]
+    each([fault for fault in FAULTS if fault not in unended], check)
+    if unended:
+        pytest.skip(f"this launcher does not tell programs where their input ends (docs/building.md, Open MPI 5): {unended}")
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -148,6 +148,7 @@ TEST_F(CanonicalLayout, APlanServesAgainWhereTheSameIsWrittenElsewhereInMemory) 
       const auto file = create_canonical();
       const std::vector<std::string> names = {"a", "b", "c"};
       std::vector<hdf5::Handle> datasets;
+      datasets.reserve(names.size());
       for (const auto& name : names) datasets.push_back(dataset(file, name.c_str(), {n}));
       const auto space = handle(H5Dget_space(datasets[0].get()), H5Sclose);
       const hsize_t start = mine();

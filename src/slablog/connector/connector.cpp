@@ -31,7 +31,8 @@ Operations& operations() {
 // program that has chosen no connector cannot open a file, HDF5 tries each that it finds, and this
 // one must not clear the reason.
 herr_t initialize(hid_t) {
-  const KeptErrors errors;
+  KeptErrors errors;
+  errors.keep();
   operations() = {operation(SLABLOG_WRITE_N), operation(SLABLOG_READ_N)};
   close_all_at_exit();
   return 0;

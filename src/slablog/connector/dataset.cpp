@@ -48,7 +48,7 @@ void* create_in_log(Object& mine, OpenLog& log, const H5VL_loc_params_t* place, 
                     hid_t links, hid_t type, hid_t space, hid_t creation, hid_t access,
                     hid_t list) {
   refuse_filters(creation);
-  std::optional<KeptErrors> errors;
+  KeptErrors errors;
   const auto number = log.log->new_number(log.location());
   const auto below = stand_in(creation, space, number);
   const OpeningAlone alone;
@@ -56,7 +56,7 @@ void* create_in_log(Object& mine, OpenLog& log, const H5VL_loc_params_t* place, 
                                           space, below.get(), access, list, nullptr),
                        mine, H5I_DATASET);
   if (made == nullptr) {
-    errors.emplace();
+    errors.keep();
     return nullptr;
   }
   auto& object = as_object(made);

@@ -56,7 +56,8 @@ struct Below {
 };
 
 Below below(hid_t access) {
-  const KeptErrors errors;
+  KeptErrors errors;
+  errors.keep();
   Below result;
   void* found = nullptr;
   if (H5Pget_vol_info(access, &found) >= 0 && found != nullptr) {
@@ -286,7 +287,7 @@ void* opened(void* under, Below& low, const char* name, bool created) {
 
 void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid_t list, void**) {
   return guarded_object("file create", [&] {
-    std::optional<KeptErrors> errors;
+    KeptErrors errors;
     auto low = below(access);
     const bool log = low.config.layout == Layout::log;
     const auto why = log && may_hold_log(access) ? why_no_log(flags, creation, access) : "";
@@ -296,21 +297,21 @@ void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid
       prepare(low, access, name, Opener::maker);
     }
     auto* under = H5VLfile_create(name, flags, creation, low.access.get(), list, nullptr);
-    if (under == nullptr) errors.emplace();
+    if (under == nullptr) errors.keep();
     return opened(under, low, name, true);
   });
 }
 
 void* open(const char* name, unsigned flags, hid_t access, hid_t list, void**) {
   return guarded_object("file open", [&] {
-    std::optional<KeptErrors> errors;
+    KeptErrors errors;
     auto low = below(access);
     low.swmr_write = (flags & H5F_ACC_SWMR_WRITE) != 0;
     const bool log = low.config.layout == Layout::log;
     if (log || !keeps_elements(flags, access))
       prepare(low, access, name, (flags & H5F_ACC_RDWR) != 0 ? Opener::writer : Opener::reader);
     auto* under = H5VLfile_open(name, flags, low.access.get(), list, nullptr);
-    if (under == nullptr) errors.emplace();
+    if (under == nullptr) errors.keep();
     return opened(under, low, name, false);
   });
 }
@@ -429,11 +430,11 @@ herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void*
   return guarded("file specific", [&] {
     auto below_args = *args;
     if (args->op_type == H5VL_FILE_IS_ACCESSIBLE) {
-      std::optional<KeptErrors> errors;
+      KeptErrors errors;
       const auto low = below(args->args.is_accessible.fapl_id);
       below_args.args.is_accessible.fapl_id = low.access.get();
       const auto status = H5VLfile_specific(nullptr, low.connector, &below_args, list, nullptr);
-      errors.emplace();
+      errors.keep();
       return status;
     }
     if (args->op_type == H5VL_FILE_DELETE) {

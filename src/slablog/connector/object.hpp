@@ -129,19 +129,23 @@ void* wrapped(void* under, const Object& parent, H5I_type_t type);
 /// The same where it is in the file of `parent`, which need not be asked then.
 void* wrapped_beside(void* under, const Object& parent, H5I_type_t type);
 
-/// What HDF5 has said of a call below that has failed. It is put back when this goes, since the
-/// calls in between, which only tidy up, clear it; so this must be the first that was declared.
+/// What HDF5 has said of a call below that has failed, once keep() was called. It is put back when
+/// this goes, since the calls in between, which only tidy up, clear it; so this must be the first
+/// that was declared.
 class KeptErrors {
  public:
-  KeptErrors() : stack_(H5Eget_current_stack()) {}
+  KeptErrors() = default;
   ~KeptErrors() {
     if (stack_ >= 0) H5Eset_current_stack(stack_);
   }
   KeptErrors(const KeptErrors&) = delete;
   KeptErrors& operator=(const KeptErrors&) = delete;
 
+  /// To be called once.
+  void keep() { stack_ = H5Eget_current_stack(); }
+
  private:
-  hid_t stack_;
+  hid_t stack_ = H5I_INVALID_HID;
 };
 
 /// Puts an exception onto HDF5's error stack; exceptions must not go through HDF5.

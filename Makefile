@@ -13,8 +13,8 @@ sources = $(shell find src tests bench plugins -name '*.[ch]pp' -o -name '*.[ch]
 .NOTPARALLEL:
 .PHONY: all demo check-slice check-pnetcdf check-h5py cluster test coverage install test-installed bare docs deb matrix $(programs) format check-format lint clean distclean help
 
-# In the top folder too, where the users of the originals look for them.
-link = $(foreach program,$(1),ln -sfn $(build)/bin/$(program) $(program);)
+# Those that are built, in the top folder too, where the users of the originals look for them.
+link = $(foreach program,$(1),[ ! -e $(build)/bin/$(program) ] || ln -sfn $(build)/bin/$(program) $(program);)
 
 all:
 	@setup/build build all
@@ -24,11 +24,9 @@ $(programs):
 	@setup/build build $@
 	@$(call link,$@)
 
-# Only what it shows: it is the first that many see.
-shown := dat2nc dwrite_eval e3sm_io h5perf seism-core-slice slabmark slabmark-bench slabmark-decomp
 demo:
-	@setup/build build $(shown)
-	@$(call link,$(shown))
+	@setup/build build shown
+	@$(call link,$(programs))
 	@. $(build)/environment.sh && demo/run
 
 check-slice: seism-core-slice seism-core-check

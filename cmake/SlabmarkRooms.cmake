@@ -76,7 +76,8 @@ function(slabmark_dropin name folder)
   cmake_parse_arguments(DROPIN "" "" "DEPENDS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
   add_library(${name} SHARED ${sources})
-  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib INSTALL_RPATH $ORIGIN)
+  # Their sources have macros of the same names, by which they write hundreds of functions.
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib INSTALL_RPATH $ORIGIN UNITY_BUILD OFF)
   slabmark_use_rooms(${name} PRIVATE src/${folder} ${DROPIN_DEPENDS})
   set(symbols ${PROJECT_SOURCE_DIR}/src/${folder}/symbols.map)
   target_link_options(${name} PRIVATE -Wl,--version-script,${symbols})
@@ -143,8 +144,9 @@ function(slabmark_use_rooms target scope folder)
   file(APPEND ${PROJECT_BINARY_DIR}/rooms "${folder}: ${rooms}\n")
 endfunction()
 
-# slabmark_precompile(<target> <kind> <headers>...) compiles large headers once for all targets of a kind: parsing them
-# is a third of what compiling takes. The preset debug does without, so that it finds sources that do not include what they use.
+# slabmark_precompile(<target> <kind> <headers>...) compiles large headers once for all targets of a kind, as parsing them is a third of
+# what compiling takes. The preset debug does without, and compiles each source by itself, so that it finds those that do not include
+# what they use.
 function(slabmark_precompile target kind)
   get_property(owner GLOBAL PROPERTY slabmark_precompiled_for_${kind})
   if(owner)

@@ -10,8 +10,8 @@ namespace slabmark {
 
 namespace {
 
-constexpr std::uint64_t most_rank = 1024;                       // of NetCDF; HDF5 has 32
-constexpr std::uint64_t most_numbers = std::uint64_t{1} << 30;  // of a list's starts
+constexpr std::uint64_t most_rank = 1024;                      // of NetCDF; HDF5 has 32
+constexpr std::uint64_t most_listed = std::uint64_t{1} << 30;  // of a list's starts
 
 std::vector<std::int64_t> all_columns(ByteReader& reader, const BoxArray& boxes) {
   std::vector<std::int64_t> numbers(boxes.rank * boxes.count);
@@ -77,7 +77,7 @@ BoxArray BoxLists::get(std::uint64_t i) const {
   BoxArray boxes;
   boxes.rank = reader.varint_up_to(most_rank, "rank of a list");
   boxes.count =
-      reader.varint_up_to(most_numbers / std::max<std::size_t>(boxes.rank, 1), "number of boxes");
+      reader.varint_up_to(most_listed / std::max<std::size_t>(boxes.rank, 1), "number of boxes");
   boxes.is_map = (flags & capture::list_is_map) != 0;
   if (flags & capture::list_has_extent) {
     for (std::size_t d = 0; d < boxes.rank; ++d) {

@@ -12,7 +12,7 @@ using capture::Token;
 
 namespace {
 
-constexpr std::uint64_t most_numbers = 4096;  // dimensions or arguments of an event
+constexpr std::uint64_t most_event_numbers = 4096;  // dimensions or arguments of an event
 constexpr std::uint64_t most_requests = std::uint64_t{1} << 32;
 constexpr std::uint64_t most_definitions = ~std::uint32_t{0};
 
@@ -134,8 +134,8 @@ void EventReader::define_track(ByteReader& body) {
   };
   common.type = optional("number of a type");
   common.details = optional("number of details");
-  common.rank = body.varint_up_to(most_numbers, "number of dimensions");
-  track.arguments = body.varint_up_to(most_numbers, "number of arguments");
+  common.rank = body.varint_up_to(most_event_numbers, "number of dimensions");
+  track.arguments = body.varint_up_to(most_event_numbers, "number of arguments");
   track.last.resize(common.rank + track.arguments);
   if (layout_) {
     const auto& places = layout_->places[tracks_.size()];

@@ -8,7 +8,7 @@ namespace slabmark {
 
 namespace {
 
-constexpr int tag = 1;
+constexpr int message_tag = 1;
 
 // Whoever packs elements from a buffer, or unpacks them into it, swaps them.
 ElementForm without_swap(ElementForm form) {
@@ -220,10 +220,10 @@ MPI_Request Rearranger::Messages::start(bool sends, std::byte* memory, std::uint
   MPI_Comm const comm = mine_.comm_.get();
   MPI_Request request = MPI_REQUEST_NULL;
   if (sends) {
-    check_mpi(MPI_Isend(memory, count, MPI_BYTE, rank, tag, comm, &request), "MPI_Isend");
+    check_mpi(MPI_Isend(memory, count, MPI_BYTE, rank, message_tag, comm, &request), "MPI_Isend");
     ++mine_.tally_.messages;
   } else {
-    check_mpi(MPI_Irecv(memory, count, MPI_BYTE, rank, tag, comm, &request), "MPI_Irecv");
+    check_mpi(MPI_Irecv(memory, count, MPI_BYTE, rank, message_tag, comm, &request), "MPI_Irecv");
   }
   return request;
 }

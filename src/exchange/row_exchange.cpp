@@ -10,7 +10,7 @@ namespace slabmark {
 
 namespace {
 
-constexpr int tag = 7;
+constexpr int row_tag = 7;
 
 int as_count(std::uint64_t value) {
   if (value > std::numeric_limits<int>::max()) {
@@ -69,13 +69,13 @@ RowExchange::RowExchange(const Comm& comm, std::span<const SentRows> sent,
 void RowExchange::run(const std::byte* outgoing, std::byte* incoming) {
   requests_.clear();
   for (const auto& message : received_) {
-    check_mpi(MPI_Irecv(incoming + message.offset, 1, message.type.get(), message.rank, tag, comm_,
-                        &requests_.emplace_back()),
+    check_mpi(MPI_Irecv(incoming + message.offset, 1, message.type.get(), message.rank, row_tag,
+                        comm_, &requests_.emplace_back()),
               "MPI_Irecv");
   }
   for (const auto& message : sent_) {
-    check_mpi(MPI_Isend(outgoing + message.offset, 1, message.type.get(), message.rank, tag, comm_,
-                        &requests_.emplace_back()),
+    check_mpi(MPI_Isend(outgoing + message.offset, 1, message.type.get(), message.rank, row_tag,
+                        comm_, &requests_.emplace_back()),
               "MPI_Isend");
   }
   check_mpi(MPI_Waitall(as_count(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),

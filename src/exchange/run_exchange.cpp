@@ -9,7 +9,7 @@ namespace {
 
 static_assert(sizeof(Run) == 2 * sizeof(std::uint64_t));
 
-constexpr int tag = 0;
+constexpr int run_tag = 0;
 
 /// Calls `start(begin, length)` for each message that `count` runs take.
 template <class Start>
@@ -42,7 +42,7 @@ std::vector<RunList> exchange_runs(const Comm& comm, const std::vector<RunList>&
   for (int r = 0; r < comm.size(); ++r) {
     if (r == comm.rank()) continue;
     in_messages(incoming[r].size(), most_per_message, [&](std::uint64_t begin, int count) {
-      check_mpi(MPI_Irecv(&incoming[r][begin], count, type.get(), r, tag, comm.get(),
+      check_mpi(MPI_Irecv(&incoming[r][begin], count, type.get(), r, run_tag, comm.get(),
                           &requests.emplace_back()),
                 "MPI_Irecv");
     });
@@ -51,7 +51,7 @@ std::vector<RunList> exchange_runs(const Comm& comm, const std::vector<RunList>&
     // Everyone begins with another receiver, lest all send to rank 0 at once.
     const int r = (comm.rank() + step) % comm.size();
     in_messages(outgoing[r].size(), most_per_message, [&](std::uint64_t begin, int count) {
-      check_mpi(MPI_Isend(&outgoing[r][begin], count, type.get(), r, tag, comm.get(),
+      check_mpi(MPI_Isend(&outgoing[r][begin], count, type.get(), r, run_tag, comm.get(),
                           &requests.emplace_back()),
                 "MPI_Isend");
     });

@@ -11,7 +11,7 @@
 namespace slabmark {
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+constexpr std::size_t written_at_once = std::size_t{1} << 20;
 constexpr std::size_t entry_bytes = 21;  // 20 digits of 2^64 - 1 and a blank
 
 /// `at` has room for entry_bytes. Returns the end of what was written.
@@ -26,7 +26,7 @@ char* format_entry(char* at, std::uint64_t entry) {
 PioTextWriter::PioTextWriter(const std::string& path, const Extent& dims, std::uint64_t ranks)
     : target_(path, 0),
       file_(posix::File::open(target_.written_as(), posix::File::Access::write)),
-      buffer_(std::make_unique<char[]>(buffer_bytes)) {
+      buffer_(std::make_unique<char[]>(written_at_once)) {
   std::string header = fmt::format("version 2001 npes {} ndims {} \n", ranks, dims.size());
   for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) header += fmt::format("{} ", *dim);
   header += '\n';
@@ -40,7 +40,7 @@ void PioTextWriter::write_out() {
 }
 
 char* PioTextWriter::reserve(std::size_t bytes) {
-  if (filled_ + bytes > buffer_bytes) write_out();
+  if (filled_ + bytes > written_at_once) write_out();
   return buffer_.get() + filled_;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using Triple = std::array<std::uint64_t, 3>;
 
-constexpr std::array<const char*, 3> axes = {"x", "y", "z"};
+constexpr std::array<const char*, 3> axis_names = {"x", "y", "z"};
 
 std::string text_of(const Triple& triple) {
   return fmt::format("{} x {} x {}", triple[0], triple[1], triple[2]);
@@ -23,7 +23,7 @@ void require_positive(const Triple& triple, const char* what) {
   for (std::size_t d = 0; d < 3; ++d) {
     if (triple[d] > 0) continue;
     throw InputError(
-        fmt::format("The {} is 0 in {}; give at least 1 in each direction.", what, axes[d]));
+        fmt::format("The {} is 0 in {}; give at least 1 in each direction.", what, axis_names[d]));
   }
 }
 
@@ -47,7 +47,7 @@ void check(const CheckpointGrid& grid) {
     throw InputError(fmt::format(
         "The chunk is {}, but the dataset is only {} in {}; make the chunk at most as long, or the "
         "domain longer.",
-        text_of(grid.chunk), extent[d], axes[d]));
+        text_of(grid.chunk), extent[d], axis_names[d]));
   }
 }
 

@@ -11,16 +11,16 @@ namespace slabmark {
 
 namespace {
 
-constexpr double mean = 250.0;
-constexpr double wave = 0.1 * mean;
-constexpr double noise = 0.01 * mean;
+constexpr double mean_value = 250.0;
+constexpr double wave_height = 0.1 * mean_value;
+constexpr double noise_height = 0.01 * mean_value;
 
 /// A number in [0, 1).
 double fraction(std::uint64_t hash) { return std::ldexp(static_cast<double>(hash >> 11), -53); }
 
 template <class T>
 T smooth_value(double value, std::uint64_t hash) {
-  const double rough = value + noise * (2 * fraction(hash) - 1);
+  const double rough = value + noise_height * (2 * fraction(hash) - 1);
   if constexpr (std::is_same_v<T, char>) {
     return static_cast<char>('0' + static_cast<int>(rough) % 64);
   } else if constexpr (std::is_same_v<T, std::uint8_t>) {
@@ -83,7 +83,7 @@ class SmoothContent : public RowContent {
  private:
   void fill_row(std::size_t dataset, std::uint64_t time, const Extent& at, Run row,
                 std::byte* out) const override {
-    double slow = mean;
+    double slow = mean_value;
     for (std::size_t d = 0; d + 1 < at.size(); ++d) slow += wave_at(dataset, time, d, at[d]);
     const std::uint64_t key = content_key(dataset, time);
     with_type(datasets_[dataset].type, [&]<class T>(T) {
@@ -104,7 +104,7 @@ class SmoothContent : public RowContent {
     const double place =
         static_cast<double>(index) / static_cast<double>(datasets_[dataset].dimensions[d].length);
     const double turn = waves * place + fraction(hash) + 0.01 * static_cast<double>(time);
-    return wave * std::sin(2 * std::numbers::pi * turn);
+    return wave_height * std::sin(2 * std::numbers::pi * turn);
   }
 };
 

@@ -29,8 +29,8 @@ bool is_zero(const std::vector<std::byte>& bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte one) { return one == std::byte{0}; });
 }
 
-std::uint64_t number_of(const CanonicalFile::Hints& hints, const char* name,
-                        std::uint64_t otherwise) {
+std::uint64_t hint_number(const CanonicalFile::Hints& hints, const char* name,
+                          std::uint64_t otherwise) {
   const auto found = hints.find(name);
   if (found == hints.end()) return otherwise;
   try {
@@ -401,10 +401,11 @@ void CanonicalFile::flush(const Location& file) {
 // All ranks must choose the same, also where the file system looks different to them.
 void CanonicalFile::settle_settings(const Comm& comm) {
   if (alignment_ > 0) return;
-  settings_.aggregators = comm.min(number_of(hints_, "cb_nodes", 0));
-  settings_.stripes = comm.min(std::max<std::uint64_t>(number_of(hints_, "striping_factor", 1), 1));
+  settings_.aggregators = comm.min(hint_number(hints_, "cb_nodes", 0));
+  settings_.stripes =
+      comm.min(std::max<std::uint64_t>(hint_number(hints_, "striping_factor", 1), 1));
   settings_.writers = comm.any(posix::locks_file_to_write(path_)) ? 1 : 0;
-  alignment_ = comm.min(std::max(number_of(hints_, "striping_unit", page), page));
+  alignment_ = comm.min(std::max(hint_number(hints_, "striping_unit", page), page));
 }
 
 Posting CanonicalFile::posting_of(CanonicalDataset& dataset, const std::byte* spilled) const {

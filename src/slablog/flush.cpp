@@ -11,7 +11,7 @@ namespace slabmark::slablog {
 
 namespace {
 
-constexpr std::uint64_t window_bytes = 1 << 20;
+constexpr std::uint64_t flush_window_bytes = 1 << 20;
 
 /// What every rank must know of a dataset before its segment can be made.
 std::vector<std::byte> described(const LogDataset& dataset) {
@@ -33,7 +33,7 @@ class LineWriter {
         size_(dataset.element_bytes()),
         address_(address),
         left_(elements),
-        most_(std::max<std::uint64_t>(1, window_bytes / size_)) {}
+        most_(std::max<std::uint64_t>(1, flush_window_bytes / size_)) {}
 
   void add(const LogRun& run) {
     if (run.source == in_memory && run.length >= most_ / 8) {

@@ -19,7 +19,7 @@ const std::string a_space = "a dataspace";
 
 // Fewer are walked as fast as they are compared.
 constexpr hssize_t least_elements = 64;
-constexpr std::size_t most_kept = 16;
+constexpr std::size_t most_kept_selections = 16;
 
 Space copy_of(hid_t space) { return Space(own(H5Scopy(space), H5Sclose, "H5Scopy", a_space)); }
 
@@ -122,7 +122,7 @@ void SelectionCache::keep(Space space, const RunsPtr& runs) {
   auto extent = space.extent();
   auto bounds = bounds_of(space.get(), extent.size());
   if (bounds.empty()) return;
-  if (kept_.size() == most_kept) kept_.pop_back();
+  if (kept_.size() == most_kept_selections) kept_.pop_back();
   kept_.push_front({std::move(space), std::move(extent), elements, std::move(bounds), runs});
 }
 
@@ -145,8 +145,8 @@ RunsPtr in_file(const Extent& extent, hid_t given, SelectionCache* kept) {
   return runs ? runs : runs_and_keep(file_selection(given, extent), kept);
 }
 
-RunsPtr in_memory(hid_t given, hid_t given_file, const RunsPtr& file, std::uint64_t elements,
-                  SelectionCache* kept) {
+RunsPtr runs_in_memory(hid_t given, hid_t given_file, const RunsPtr& file, std::uint64_t elements,
+                       SelectionCache* kept) {
   if (given == H5S_BLOCK || (given == H5S_ALL && given_file == H5S_ALL)) return line(elements);
   if (given == H5S_ALL) return file;
   if (static_cast<std::uint64_t>(std::max<hssize_t>(0, H5Sget_select_npoints(given))) != elements) {
@@ -169,7 +169,7 @@ Elements selected(const Extent& extent, hid_t memory, hid_t file, SelectionCache
   elements.in_dataset = in_file(extent, file, kept);
   elements.count = file == H5S_ALL ? element_count(extent)
                                    : static_cast<std::uint64_t>(H5Sget_select_npoints(file));
-  elements.in_memory = in_memory(memory, file, elements.in_dataset, elements.count, kept);
+  elements.in_memory = runs_in_memory(memory, file, elements.in_dataset, elements.count, kept);
   elements.ascending = file == H5S_ALL || H5Sget_select_type(file) != H5S_SEL_POINTS;
   return elements;
 }

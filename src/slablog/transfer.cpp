@@ -18,18 +18,18 @@ namespace {
 
 using hdf5::check;
 
-const std::string a_dataset = "a dataset";
+const std::string some_dataset = "a dataset";
 
 /// How elements in memory become elements of the file, and back.
-struct Conversion {
-  Conversion(hid_t memory_type, const LogDataset& dataset, hid_t transfer_list)
+struct TypeConversion {
+  TypeConversion(hid_t memory_type, const LogDataset& dataset, hid_t transfer_list)
       : memory(memory_type),
         file(dataset.type()),
         memory_bytes(H5Tget_size(memory_type)),
         file_bytes(dataset.element_bytes()),
         list(transfer_list) {
     const auto equal = H5Tequal(memory, file);
-    check(equal, "H5Tequal", a_dataset);
+    check(equal, "H5Tequal", some_dataset);
     needed = equal == 0;
     // Where only some members move, the others keep what they are.
     needs_background = needed && H5Tdetect_class(file, H5T_COMPOUND) > 0;
@@ -141,7 +141,7 @@ void write_elements(DataFile& file, LogDataset& dataset, hid_t memory_type,
                     const Elements& elements, hid_t list, const void* data) {
   if (!file.writable()) throw Refusal(H5E_ARGS, H5E_BADVALUE, "no write intent on file");
   check_list(list);
-  const Conversion conversion(memory_type, dataset, list);
+  const TypeConversion conversion(memory_type, dataset, list);
   const auto total = elements.count;
   if (total == 0) return;
   check_memory(data);
@@ -157,7 +157,7 @@ void write_elements(DataFile& file, LogDataset& dataset, hid_t memory_type,
     gather(*elements.in_memory, source, conversion.memory_bytes, converted.get());
     check(H5Tconvert(conversion.memory, conversion.file, total, converted.get(), background.get(),
                      conversion.list),
-          "H5Tconvert", a_dataset);
+          "H5Tconvert", some_dataset);
   }
   auto* buffer = dataset.buffer(total);
   if (conversion.needed) {
@@ -176,7 +176,7 @@ void write_elements(DataFile& file, LogDataset& dataset, hid_t memory_type,
 void read_elements(DataFile& file, LogDataset& dataset, hid_t memory_type, const Elements& elements,
                    hid_t list, void* data) {
   check_list(list);
-  const Conversion conversion(memory_type, dataset, list);
+  const TypeConversion conversion(memory_type, dataset, list);
   const auto total = elements.count;
   if (total == 0) return;
   check_memory(data);
@@ -196,7 +196,7 @@ void read_elements(DataFile& file, LogDataset& dataset, hid_t memory_type, const
     }
     check(H5Tconvert(conversion.file, conversion.memory, total, dense.get(), background.get(),
                      conversion.list),
-          "H5Tconvert", a_dataset);
+          "H5Tconvert", some_dataset);
   }
   scatter(*elements.in_memory, dense.get(), conversion.memory_bytes, target);
 }

@@ -12,6 +12,9 @@
 
 namespace slabmark::slablog {
 
+/// A place that is the object itself.
+H5VL_loc_params_t self(H5I_type_t type);
+
 /// Where the log of a file is found: its group below this connector, or the file, which must not be
 /// mounted, for absolute names then begin in the parent's.
 struct Location {

@@ -21,7 +21,7 @@ constexpr std::size_t few_hyperslabs = 1024;
 
 // Some 40 MB, as each hyperslab takes HDF5 400 bytes; programs have fewer maps.
 constexpr std::uint64_t most_kept_hyperslabs = 100'000;
-constexpr std::size_t most_kept = 16;
+constexpr std::size_t most_kept_views = 16;
 
 RunList coalesced(const LogRuns& runs) {
   auto result = elements_of(runs);
@@ -168,7 +168,7 @@ void VirtualViews::map_all(const Handle& list, LogDataset& dataset) {
 void VirtualViews::keep(Known known) {
   kept_hyperslabs_ += known.writes.hyperslabs();
   known_.push_back(std::move(known));
-  while (known_.size() > most_kept || kept_hyperslabs_ > most_kept_hyperslabs) {
+  while (known_.size() > most_kept_views || kept_hyperslabs_ > most_kept_hyperslabs) {
     kept_hyperslabs_ -= known_.front().writes.hyperslabs();
     known_.pop_front();
   }

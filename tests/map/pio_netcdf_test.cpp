@@ -11,8 +11,8 @@ namespace {
 using Row = std::vector<long long>;
 
 /// The decomposition of pio_text_test: 3 ranks of a 2 x 6 array, entries from 1, 0 is a hole.
-const std::vector<Row> sound = {{3, 2, 1, 0, 7}, {0, 0, 0}, {8, 9, 10, 11, 4, 5, 6}};
-const std::vector<RunList> expected_rows = {{{0, 3}, {6, 1}}, {}, {{3, 3}, {7, 4}}};
+const std::vector<Row> sound_rows = {{3, 2, 1, 0, 7}, {0, 0, 0}, {8, 9, 10, 11, 4, 5, 6}};
+const std::vector<RunList> merged_rows = {{{0, 3}, {6, 1}}, {}, {{3, 3}, {7, 4}}};
 
 void put(pnetcdf::File& file, int variable, const Row& values, const Row& shape) {
   const std::vector<MPI_Offset> start(shape.size());
@@ -95,29 +95,29 @@ class PioNetcdfMaps : public testing::TestWithParam<Layout> {
 };
 
 TEST_P(PioNetcdfMaps, RowsAreThoseOfTheSameMapAsText) {
-  const auto file = open(sound);
+  const auto file = open(sound_rows);
   EXPECT_EQ(file->layout(), GetParam().name);
   EXPECT_EQ(file->maps().at(0).array_dims(), (Extent{2, 6}));
-  EXPECT_EQ(rows_of(*file, 0), expected_rows);
+  EXPECT_EQ(rows_of(*file, 0), merged_rows);
   const MapPart whole = file->read(0, 0, 1);
   EXPECT_EQ(whole.runs, (RunList{{0, 6}, {6, 5}}));
   EXPECT_EQ(whole.raw_requests, 4 + 7);
 }
 
 TEST_P(PioNetcdfMaps, FaultsNameTheRankAndTheValue) {
-  std::vector<Row> rows = sound;
+  std::vector<Row> rows = sound_rows;
   rows[2][1] = 99;
   expect_bad(rows, 0, {path_, "rank 2", GetParam().entry_99, "12 elements"});
   rows[2][1] = -3;
   expect_bad(rows, 0, {"rank 2", "outside"});
   rows[2][1] = 8;
   expect_bad(rows, 0, {"Element 7", "rank 2"});
-  expect_bad(sound, 3, {"rank 2 announces 10 entries"});
-  expect_bad(sound, -8, {"rank 2 announces -1 entries"});
+  expect_bad(sound_rows, 3, {"rank 2 announces 10 entries"});
+  expect_bad(sound_rows, -8, {"rank 2 announces -1 entries"});
 }
 
 TEST_P(PioNetcdfMaps, AFileCutOffAnywhereIsAnErrorAndNobodyHangs) {
-  open(sound);
+  open(sound_rows);
   comm_.barrier();
   const std::string whole = content_of(path_);
   for (std::size_t bytes = 4; bytes < whole.size(); bytes += 8) {

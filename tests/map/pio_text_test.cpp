@@ -6,7 +6,7 @@ namespace slabmark {
 namespace {
 
 /// Three ranks of a 2 x 6 array in C order: 12 elements, of which number 12 is nobody's.
-const std::string sound =
+const std::string sound_text =
     "version 2001 npes 3 ndims 2 \n6 2 \n"
     "0 5\n3 2 1 0 7 \n"
     "1 3\n0 0 0 \n"
@@ -29,7 +29,7 @@ class PioTextMaps : public testing::Test {
     comm_.barrier();
   }
   std::string replaced(const std::string& from, const std::string& to) const {
-    std::string text = sound;
+    std::string text = sound_text;
     return text.replace(text.find(from), from.size(), to);
   }
 
@@ -39,7 +39,7 @@ class PioTextMaps : public testing::Test {
 };
 
 TEST_F(PioTextMaps, DimensionsAreReversedAndRunsSortedMergedAndCutAtColumns) {
-  const auto file = open(sound);
+  const auto file = open(sound_text);
   EXPECT_EQ(file->layout(), "PIO text");
   ASSERT_EQ(file->maps().size(), 1);
   EXPECT_EQ(file->maps()[0].dims, (Extent{2, 6}));
@@ -49,14 +49,14 @@ TEST_F(PioTextMaps, DimensionsAreReversedAndRunsSortedMergedAndCutAtColumns) {
 }
 
 TEST_F(PioTextMaps, ARankStandsForItsBlockOfRecordedRanks) {
-  const auto file = open(sound);
+  const auto file = open(sound_text);
   const MapPart part = file->read(0, 0, 1);
   EXPECT_EQ(part.runs, (RunList{{0, 6}, {6, 5}}));  // merged across ranks, cut at the row of 6
   EXPECT_EQ(part.raw_requests, 4 + 7);
 }
 
 TEST_F(PioTextMaps, MoreRanksThanRecordedLeaveSomeWithNothing) {
-  const auto file = open(sound);
+  const auto file = open(sound_text);
   EXPECT_EQ(file->read(0, 2, 5).runs, (RunList{{3, 3}, {7, 4}}));
   EXPECT_TRUE(file->read(0, 4, 5).runs.empty());
 }
@@ -79,7 +79,7 @@ TEST_F(PioTextMaps, ALineOfManyMegabytesIsRead) {
 }
 
 TEST_F(PioTextMaps, AFileWithoutTrailerIsSound) {
-  EXPECT_EQ(open(sound.substr(0, sound.find("\nObtained")))->maps()[0].recorded_ranks, 3);
+  EXPECT_EQ(open(sound_text.substr(0, sound_text.find("\nObtained")))->maps()[0].recorded_ranks, 3);
 }
 
 TEST_F(PioTextMaps, AnOffsetBeyondTheArrayIsAnErrorThatNamesRankAndValue) {
@@ -125,10 +125,10 @@ TEST_F(PioTextMaps, ARankThatIsThereTwiceOrUnknownIsAnError) {
 
 TEST_F(PioTextMaps, AFileCutOffAnywhereIsAnError) {
   // The last byte that matters ends the entries of the last rank.
-  const std::size_t needed = sound.find("\n\nObtained") + 1;
+  const std::size_t needed = sound_text.find("\n\nObtained") + 1;
   for (std::size_t bytes = 0; bytes < needed; ++bytes) {
     SCOPED_TRACE(bytes);
-    expect_bad(sound.substr(0, bytes), {path_});
+    expect_bad(sound_text.substr(0, bytes), {path_});
   }
 }
 

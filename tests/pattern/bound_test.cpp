@@ -3,15 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "pattern/runs_of.hpp"
 
 namespace slabmark {
 namespace {
-
-RunList runs_of(const SelectionPtr& selection) {
-  RunList runs;
-  selection->for_each_run([&](Run run) { runs.push_back(run); });
-  return runs;
-}
 
 TEST(Bounds, AreOneRunOfBytesARound) {
   const Pattern bound =

@@ -9,7 +9,7 @@
 namespace slabmark {
 namespace {
 
-std::vector<Dataset> all_types() {
+std::vector<Dataset> datasets_of_all_types() {
   std::vector<Dataset> datasets;
   for (const auto type : {ElementType::uint8, ElementType::int32, ElementType::int64,
                           ElementType::float32, ElementType::float64, ElementType::character}) {
@@ -22,7 +22,7 @@ std::vector<Dataset> all_types() {
 
 class ContentKinds : public testing::TestWithParam<ContentKind> {
  protected:
-  const std::vector<Dataset> datasets = all_types();
+  const std::vector<Dataset> datasets = datasets_of_all_types();
   const std::shared_ptr<const Content> content = make_content(GetParam(), datasets);
 };
 

@@ -3,15 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "pattern/runs_of.hpp"
 
 namespace slabmark {
 namespace {
-
-RunList runs_of(const SelectionPtr& selection) {
-  RunList runs;
-  selection->for_each_run([&](Run run) { runs.push_back(run); });
-  return runs;
-}
 
 std::vector<Hyperslab> hyperslabs_of(const SelectionPtr& selection) {
   std::vector<Hyperslab> slabs(selection->hyperslab_count());

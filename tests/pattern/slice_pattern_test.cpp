@@ -15,7 +15,7 @@ namespace slabmark {
 namespace {
 
 using testing::HasSubstr;
-using Point = std::array<std::uint64_t, 3>;  // x y z
+using Coordinates = std::array<std::uint64_t, 3>;  // x y z
 
 std::uint64_t ranks_of(const BlockedField& field) {
   return field.processes[0] * field.processes[1] * field.processes[2];
@@ -26,8 +26,8 @@ Pattern pattern_of(const BlockedField& field, const Slice& slice, std::uint64_t 
 }
 
 /// First point of a rank's block, found by handing out points one by one.
-Point block_begin(const BlockedField& field, std::uint64_t rank) {
-  Point begin{};
+Coordinates block_begin(const BlockedField& field, std::uint64_t rank) {
+  Coordinates begin{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const auto place = rank % field.processes[axis];
     rank /= field.processes[axis];
@@ -38,10 +38,10 @@ Point block_begin(const BlockedField& field, std::uint64_t rank) {
 }
 
 /// The field's point at an element of a rank's memory, whose shape includes the halos.
-Point point_in_memory(const BlockedField& field, std::uint64_t rank, const Extent& shape,
-                      std::uint64_t element) {
+Coordinates point_in_memory(const BlockedField& field, std::uint64_t rank, const Extent& shape,
+                            std::uint64_t element) {
   const auto begin = block_begin(field, rank);
-  Point point{};
+  Coordinates point{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     point[axis] = begin[axis] + element % shape[2 - axis] - field.halo;
     element /= shape[2 - axis];
@@ -50,8 +50,8 @@ Point point_in_memory(const BlockedField& field, std::uint64_t rank, const Exten
 }
 
 /// The field's points that a slice keeps, in the order of the file: by definition, point by point.
-std::vector<Point> kept_points(const BlockedField& field, const Slice& slice) {
-  std::vector<Point> points;
+std::vector<Coordinates> kept_points(const BlockedField& field, const Slice& slice) {
+  std::vector<Coordinates> points;
   const auto keeps = [&](std::size_t axis, std::uint64_t at) {
     const auto& range = slice.ranges[axis];
     return at >= range.begin && at < range.end && (at - range.begin) % range.stride == 0;
@@ -71,7 +71,7 @@ std::vector<Point> kept_points(const BlockedField& field, const Slice& slice) {
 /// Every element of the file must come from the point of the field that stands there, once.
 void expect_all_points(const BlockedField& field, const Slice& slice) {
   const auto expected = kept_points(field, slice);
-  std::map<std::uint64_t, Point> found;
+  std::map<std::uint64_t, Coordinates> found;
   for (std::uint64_t rank = 0; rank < ranks_of(field); ++rank) {
     const auto pattern = pattern_of(field, slice, rank);
     ASSERT_EQ(element_count(pattern.datasets.at(0).extent()), expected.size());

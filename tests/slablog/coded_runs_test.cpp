@@ -6,11 +6,11 @@
 
 #include "base/error.hpp"
 #include "scratch.hpp"
+#include "slablog/element_size.hpp"
 
 namespace slabmark::slablog {
 namespace {
 
-constexpr std::size_t size = 4;  // bytes of an element
 constexpr std::uint64_t first = 1000;
 
 /// An entry of one index with `count` runs, and what it must hold.
@@ -24,7 +24,7 @@ class Entry {
       // Most numbers take a byte of the index, some take more.
       at += random() % (random() % 50 == 0 ? 100'000 : 20);
       const auto length = 1 + random() % (random() % 50 == 0 ? 1000 : 4);
-      runs.push_back({at, length, position * size, in_segment});
+      runs.push_back({at, length, position * element_size, in_segment});
       at += length;
       position += length;
     }
@@ -33,7 +33,7 @@ class Entry {
     for_each_entry(index_, "index", [&](const IndexEntry& entry) { found_ = entry; });
   }
 
-  CodedRuns coded() const { return {found_, 0, size, "index"}; }
+  CodedRuns coded() const { return {found_, 0, element_size, "index"}; }
   IndexEntry& entry() { return found_; }
   const IndexEntry& entry() const { return found_; }
 
@@ -44,7 +44,7 @@ class Entry {
     auto entry = found_;
     entry.coded = marks;
     entry.file = &file;
-    return {entry, 0, size, "index"};
+    return {entry, 0, element_size, "index"};
   }
 
   LogRuns runs;
@@ -142,7 +142,7 @@ TEST(CodedRuns, EndWhereTheDatasetWasCut) {
       auto coded = entry.coded();
       coded.limit(limit);
       coded.limit(entry.extent[0]);  // what grows again does not bring it back
-      EXPECT_EQ(coded.decoded(), reshaped(entry.runs, entry.extent, {limit}, size));
+      EXPECT_EQ(coded.decoded(), reshaped(entry.runs, entry.extent, {limit}, element_size));
     }
   }
 }
@@ -160,7 +160,7 @@ TEST(CodedRuns, KnowWherePartsOfTheDatasetAreInTheSegment) {
       const auto from = std::max(run.offset, wanted.offset);
       const auto to = std::min(run.end(), wanted.end());
       if (from >= to) continue;
-      const auto at = run.position / size + (from - run.offset);
+      const auto at = run.position / element_size + (from - run.offset);
       ASSERT_GE(at, part.offset);
       ASSERT_LE(at + (to - from), part.end());
       inside += to - from;

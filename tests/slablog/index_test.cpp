@@ -119,7 +119,7 @@ TEST(Index, ElementsKeepTheirCoordinatesWhereTheExtentChanges) {
           found[run.offset + i] = run.position + i * 2;
         }
       }
-      EXPECT_EQ(found, expected) << to_string(from) << " to " << to_string(to);
+      EXPECT_EQ(found, expected) << slabmark::to_string(from) << " to " << slabmark::to_string(to);
     }
   }
 }

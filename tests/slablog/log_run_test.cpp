@@ -5,20 +5,21 @@
 
 #include <gmock/gmock.h>
 
+#include "slablog/element_size.hpp"
+
 namespace slabmark::slablog {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr std::size_t size = 4;  // bytes of an element
-
 /// Where each element's bytes are; the plainest thing that runs can be compared with.
 using Model = std::vector<std::optional<std::uint64_t>>;
 
 void put(Model& model, const LogRuns& runs) {
   for (const auto& run : runs) {
-    for (std::uint64_t i = 0; i < run.length; ++i) model[run.offset + i] = run.position + i * size;
+    for (std::uint64_t i = 0; i < run.length; ++i)
+      model[run.offset + i] = run.position + i * element_size;
   }
 }
 
@@ -39,11 +40,11 @@ class RandomRuns {
       const auto offset = below(elements_);
       const auto length = std::min(1 + below(6), elements_ - offset);
       runs.push_back({offset, length, place_, in_memory});
-      place_ += (length + below(2)) * size;
+      place_ += (length + below(2)) * element_size;
     }
     return runs;
   }
-  LogRuns ascending(std::size_t count) { return last_wins(any(count), size); }
+  LogRuns ascending(std::size_t count) { return last_wins(any(count), element_size); }
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
 
  private:
@@ -54,10 +55,10 @@ class RandomRuns {
 
 TEST(LogRun, RunsThatContinueEachOtherInTheDatasetAndInTheirPlaceBecomeOne) {
   LogRuns runs;
-  append(runs, {10, 2, 100, in_memory}, size);
-  append(runs, {12, 3, 108, in_memory}, size);
-  append(runs, {15, 1, 200, in_memory}, size);  // elsewhere
-  append(runs, {16, 1, 204, in_spill}, size);
+  append(runs, {10, 2, 100, in_memory}, element_size);
+  append(runs, {12, 3, 108, in_memory}, element_size);
+  append(runs, {15, 1, 200, in_memory}, element_size);  // elsewhere
+  append(runs, {16, 1, 204, in_spill}, element_size);
   EXPECT_THAT(runs, ElementsAre(LogRun{10, 5, 100, in_memory}, LogRun{15, 1, 200, in_memory},
                                 LogRun{16, 1, 204, in_spill}));
 }
@@ -65,19 +66,19 @@ TEST(LogRun, RunsThatContinueEachOtherInTheDatasetAndInTheirPlaceBecomeOne) {
 TEST(LogRun, OverlayKeepsTheNewerRunsAndWhatTheyLeaveOfTheOlder) {
   const LogRuns older = {{0, 10, 0, in_segment}, {20, 5, 400, in_segment}};
   const LogRuns newer = {{2, 3, 1000, in_memory}, {8, 14, 2000, in_memory}};
-  EXPECT_THAT(overlay(older, newer, size),
+  EXPECT_THAT(overlay(older, newer, element_size),
               ElementsAre(LogRun{0, 2, 0, in_segment}, LogRun{2, 3, 1000, in_memory},
                           LogRun{5, 3, 20, in_segment}, LogRun{8, 14, 2000, in_memory},
                           LogRun{22, 3, 408, in_segment}));
-  EXPECT_EQ(overlay({}, newer, size), newer);
-  EXPECT_EQ(overlay(older, {}, size), older);
+  EXPECT_EQ(overlay({}, newer, element_size), newer);
+  EXPECT_EQ(overlay(older, {}, element_size), older);
 }
 
 TEST(LogRun, TheLastRunWinsInWhateverOrderTheyWereWritten) {
   RandomRuns random(60);
   for (int round = 0; round < 500; ++round) {
     const auto written = random.any(random.below(20));
-    const auto kept = last_wins(written, size);
+    const auto kept = last_wins(written, element_size);
     EXPECT_TRUE(is_sorted_apart(kept));
     ASSERT_EQ(model_of(kept, 60), model_of(written, 60)) << "round " << round;
   }
@@ -85,7 +86,7 @@ TEST(LogRun, TheLastRunWinsInWhateverOrderTheyWereWritten) {
 
 TEST(LogRun, LayersHoldWhatTheirListsHoldOneOverAnother) {
   RandomRuns random(80);
-  Layers layers(size);
+  Layers layers(element_size);
   Model expected(80);
   std::size_t added = 0;
   for (int round = 0; round < 200; ++round) {
@@ -115,7 +116,7 @@ TEST(LogRun, ThePartsWithinSomeRunsAreTheElementsThatBothHave) {
       while (at != wanted.end() && at->end() <= i) ++at;
       if (at == wanted.end() || i < at->offset) expected[i].reset();
     }
-    const auto parts = parts_within(list, wanted, size);
+    const auto parts = parts_within(list, wanted, element_size);
     EXPECT_TRUE(is_sorted_apart(parts));
     ASSERT_EQ(model_of(parts, 60), expected) << "round " << round;
   }

@@ -54,7 +54,7 @@ std::vector<Group> groups_of(const RunList& runs, const Extent& extent) {
 }
 
 /// Coalesced, as those of a log are.
-RunList random_runs(std::uint64_t elements, std::uint64_t seed) {
+RunList random_offsets(std::uint64_t elements, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   RunList runs;
   for (std::uint64_t at = random() % 3; at < elements; at += 1 + random() % 3) {
@@ -65,7 +65,7 @@ RunList random_runs(std::uint64_t elements, std::uint64_t seed) {
 }
 
 TEST(MappingGroups, HyperslabsAreDividedIntoGroupsOfAtMost128) {
-  const auto runs = random_runs(5000, 1);
+  const auto runs = random_offsets(5000, 1);
   const auto groups = groups_of(runs, {5000});
   EXPECT_EQ(groups.size(), (runs.size() + 127) / 128);
   RunList all;
@@ -104,7 +104,8 @@ TEST(MappingGroups, TheGroupsOfAnyRunsHoldEachElementOnce) {
   for (const auto& extent :
        {Extent{1500}, Extent{5, 300}, Extent{30, 50}, Extent{10, 5, 30}, Extent{1500, 1}}) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      const auto runs = seed % 2 == 0 ? random_runs(1500, seed) : repeated(random_runs(300, seed));
+      const auto runs =
+          seed % 2 == 0 ? random_offsets(1500, seed) : repeated(random_offsets(300, seed));
       RunList all;
       for (const auto& group : groups_of(runs, extent)) {
         EXPECT_TRUE(std::is_sorted(group.runs.begin(), group.runs.end()));
@@ -112,7 +113,7 @@ TEST(MappingGroups, TheGroupsOfAnyRunsHoldEachElementOnce) {
       }
       sort_runs(all);
       coalesce(all);
-      ASSERT_EQ(all, runs) << "seed " << seed << " in " << to_string(extent);
+      ASSERT_EQ(all, runs) << "seed " << seed << " in " << slabmark::to_string(extent);
     }
   }
 }

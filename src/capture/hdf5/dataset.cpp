@@ -51,8 +51,9 @@ void enter(Object& dataset, hid_t type, hid_t space, hid_t creation) {
   }
 }
 
-void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid_t links,
-             hid_t type, hid_t space, hid_t creation, hid_t access, hid_t list, void** request) {
+void* create_dataset(void* object, const H5VL_loc_params_t* place, const char* name, hid_t links,
+                     hid_t type, hid_t space, hid_t creation, hid_t access, hid_t list,
+                     void** request) {
   const Call call;
   const auto& mine = as_object(object);
   auto* made = wrapped(hdf5().H5VLdataset_create(mine.under, place, mine.connector, name, links,
@@ -71,8 +72,8 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
   return made;
 }
 
-void* open(void* object, const H5VL_loc_params_t* place, const char* name, hid_t access, hid_t list,
-           void** request) {
+void* open_dataset(void* object, const H5VL_loc_params_t* place, const char* name, hid_t access,
+                   hid_t list, void** request) {
   const Call call;
   const auto& mine = as_object(object);
   auto* opened = wrapped(
@@ -254,7 +255,8 @@ herr_t move(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
 constexpr auto* read = move<&Hdf5::H5VLdataset_read, reads, void**>;
 constexpr auto* write = move<&Hdf5::H5VLdataset_write, writes, const void**>;
 
-herr_t specific(void* object, H5VL_dataset_specific_args_t* args, hid_t list, void** request) {
+herr_t dataset_specific(void* object, H5VL_dataset_specific_args_t* args, hid_t list,
+                        void** request) {
   const Call call;
   if (call.is_programs()) identify(as_object(object));
   const auto mine = as_object(object);  // a refresh may end the object
@@ -301,7 +303,7 @@ void record_n(Object& mine, const slablog_n_args& args, bool is_write, hid_t lis
           .rank = rank});
 }
 
-herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void** request) {
+herr_t dataset_optional(void* object, H5VL_optional_args_t* args, hid_t list, void** request) {
   const Call call;
   auto& mine = as_object(object);
   const bool is_n = call.is_programs() && args->op_type >= H5VL_RESERVED_NATIVE_OPTIONAL;
@@ -321,7 +323,7 @@ herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void** req
   return status;
 }
 
-herr_t close(void* object, hid_t list, void** request) {
+herr_t close_dataset(void* object, hid_t list, void** request) {
   const Call call;
   const auto mine = as_object(object);
   const auto status = close_through<&Hdf5::H5VLdataset_close>(object, list, request);
@@ -371,6 +373,7 @@ void record_opened(Object& dataset) {
 }
 
 const H5VL_dataset_class_t dataset_callbacks = {
-    create, open, read, write, forward<&Hdf5::H5VLdataset_get>, specific, optional, close};
+    create_dataset,   open_dataset,     read,         write, forward<&Hdf5::H5VLdataset_get>,
+    dataset_specific, dataset_optional, close_dataset};
 
 }  // namespace slabmark::capture

@@ -245,7 +245,7 @@ herr_t reopen(const Call& call, Object& mine, H5VL_file_specific_args_t* args, h
   return status;
 }
 
-herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void** request) {
+herr_t file_specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void** request) {
   const Call call;
   if (args->op_type == H5VL_FILE_IS_ACCESSIBLE || args->op_type == H5VL_FILE_DELETE) {
     auto below = *args;
@@ -269,7 +269,7 @@ herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void*
 }
 
 /// The native connector finishes opening here, and can say which file it is.
-herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void** request) {
+herr_t file_optional(void* object, H5VL_optional_args_t* args, hid_t list, void** request) {
   const Call call;
   auto& mine = as_object(object);
   const auto status = hdf5().H5VLfile_optional(mine.under, mine.connector, args, list, request);
@@ -280,7 +280,7 @@ herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void** req
   return status;
 }
 
-herr_t close(void* object, hid_t list, void** request) {
+herr_t close_file(void* object, hid_t list, void** request) {
   const Call call;
   const auto file = as_object(object).file;
   const auto status = close_through<&Hdf5::H5VLfile_close>(object, list, request);
@@ -316,7 +316,7 @@ Id file_of(unsigned long number, const Object& object) {
   return openings()[number] = file;
 }
 
-const H5VL_file_class_t file_callbacks = {create,   open,     forward<&Hdf5::H5VLfile_get>,
-                                          specific, optional, close};
+const H5VL_file_class_t file_callbacks = {
+    create, open, forward<&Hdf5::H5VLfile_get>, file_specific, file_optional, close_file};
 
 }  // namespace slabmark::capture

@@ -81,7 +81,7 @@ bool is_complete(const Access& access, std::size_t dims) {
 }
 
 /// One dimension of a box, as a call states it.
-struct Side {
+struct BoxSide {
   MPI_Offset start, count, stride;
 
   /// Of one that is within.
@@ -96,7 +96,7 @@ struct Side {
 };
 
 /// That of a box of a call, for a dimension of this length.
-Side side_of(const Access& access, int box, std::size_t dimension, MPI_Offset length) {
+BoxSide side_of(const Access& access, int box, std::size_t dimension, MPI_Offset length) {
   if (access.kind == Access::Kind::var) return {0, length, 1};
   const bool several = access.kind == Access::Kind::varn;
   const MPI_Offset* const start = several ? access.starts[box] : access.start;
@@ -163,7 +163,7 @@ bool GeometryTable::add_box(const Shape& shape, const Access& access, int box, M
   for (std::size_t d = 0; d < dims; ++d) {
     const bool of_records = d == 0 && shape.has_records;
     const MPI_Offset length = of_records ? records : shape.lengths[d];
-    const Side side = side_of(access, box, d, length);
+    const BoxSide side = side_of(access, box, d, length);
     if (!side.is_within(length)) return false;
     // A box of nothing at the very end is for PnetCDF, which has a switch for it.
     if (side.start == length && access.kind != Access::Kind::var) return false;
@@ -178,7 +178,7 @@ bool GeometryTable::add_box(const Shape& shape, const Access& access, int box, M
     return true;
   }
   if (shape.has_records) {
-    const Side side = side_of(access, box, 0, records);
+    const BoxSide side = side_of(access, box, 0, records);
     asked.lowest_record = std::min(asked.lowest_record, side.start);
     asked.end_record = std::max(asked.end_record, side.end());
     asked.records += side.count;

@@ -55,7 +55,7 @@ struct Common {
 };
 
 /// The requests of one direction.
-struct Side {
+struct OneWay {
   std::vector<Posted> posted;
   Engine::Plans& plans;
   Common::Shifts& shifts;
@@ -67,7 +67,7 @@ std::vector<Posted> posted(const std::vector<Request*>& requests) {
   return all;
 }
 
-void say_shifts(Side& side) {
+void say_shifts(OneWay& side) {
   const RequestKey key(side.posted);
   std::size_t i = 0;
   for (const auto& plan : side.plans) {
@@ -83,7 +83,7 @@ void say_shifts(Side& side) {
 
 /// Brings the plan that serves all ranks to the front, and returns by how many records requests
 /// are further on now; none() where no plan serves.
-std::int64_t bring_fitting_to_front(Side& side) {
+std::int64_t bring_fitting_to_front(OneWay& side) {
   std::size_t i = 0;
   for (auto plan = side.plans.begin(); plan != side.plans.end(); ++plan, ++i) {
     const auto [highest, minus_lowest] = side.shifts[i];
@@ -100,7 +100,7 @@ class Transfer {
   explicit Transfer(OpenFile& file) : file_(file), engine_(file.engine()) {}
 
   /// Collective. Returns the error code of this rank.
-  int move(Side& side, bool puts, std::int64_t shift) {
+  int move(OneWay& side, bool puts, std::int64_t shift) {
     Region region;
     std::vector<ArrayName> arrays;
     if (!use_again(side, shift, arrays, region)) {
@@ -137,7 +137,7 @@ class Transfer {
 
  private:
   /// Whether the latest plan serves, with requests so many records further on.
-  bool use_again(const Side& side, std::int64_t shift, std::vector<ArrayName>& arrays,
+  bool use_again(const OneWay& side, std::int64_t shift, std::vector<ArrayName>& arrays,
                  Region& region) {
     if (shift == RequestPlan::none()) return false;
     arrays = side.plans.front()->arrays(shift);
@@ -147,7 +147,7 @@ class Transfer {
   }
 
   /// Collective. Returns the same error code on all ranks.
-  int make_plan(Side& side, bool puts, std::vector<ArrayName>& arrays, Region& region) {
+  int make_plan(OneWay& side, bool puts, std::vector<ArrayName>& arrays, Region& region) {
     Report& report = file_.report();
     const Stopwatch watch(report.plan_seconds);
     const auto& aggregators = engine_.rearranger->aggregators();
@@ -181,7 +181,7 @@ class Transfer {
     return failure.code;
   }
 
-  static std::uint64_t pieces_of(const Side& side) {
+  static std::uint64_t pieces_of(const OneWay& side) {
     std::set<const Geometry*> geometries;
     std::uint64_t pieces = 0;
     for (const Posted& one : side.posted) {
@@ -206,7 +206,7 @@ std::int64_t pieces(const Brought& brought) {
 }
 
 /// What this rank says of what it brings.
-void say(OpenFile& file, const Brought& brought, Side& puts, Side& gets, Common& common) {
+void say(OpenFile& file, const Brought& brought, OneWay& puts, OneWay& gets, Common& common) {
   puts.posted = posted(brought.puts);
   gets.posted = posted(brought.gets);
   for (const Request* request : brought.puts) {
@@ -221,7 +221,7 @@ void say(OpenFile& file, const Brought& brought, Side& puts, Side& gets, Common&
 
 /// A side and by how many records a plan for it is to be used further on.
 struct Shifted {
-  Side& side;
+  OneWay& side;
   std::int64_t shift;
 };
 
@@ -267,8 +267,8 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   // A file that is opened now takes no agreement of its own.
   const bool expects_plan = !brought.native_reason && (!brought.blocking || is_work);
   common.unprepared = expects_plan ? !file.prepare_here() : !file.is_prepared();
-  Side puts{{}, engine.put_plans, common.put_shifts};
-  Side gets{{}, engine.get_plans, common.get_shifts};
+  OneWay puts{{}, engine.put_plans, common.put_shifts};
+  OneWay gets{{}, engine.get_plans, common.get_shifts};
   common.no_memory = brought.no_memory ? 1 : 0;
   common.native = brought.native_reason ? 1 : 0;
   common.puts = !brought.puts.empty();
@@ -304,7 +304,7 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   if (common.puts) file.data().note_end();
 
   // With other settings the engine has dropped its plans.
-  const auto still = [](const Side& side, std::int64_t shift) {
+  const auto still = [](const OneWay& side, std::int64_t shift) {
     return side.plans.empty() ? RequestPlan::none() : shift;
   };
   const int error = move_all(file, brought, common, {puts, still(puts, put_shift)},

@@ -12,23 +12,23 @@ namespace slabmark {
 namespace {
 
 /// What of a pattern goes to one of the program's files, as a pattern of one file.
-struct FilePart {
+struct CapturedFile {
   std::uint64_t number = 0;  ///< of the path
   Pattern pattern;
   std::vector<std::size_t> datasets;  ///< of the whole pattern
 };
 
-bool is_in(const FilePart& part, std::size_t dataset, const CapturedRun& run) {
+bool is_in(const CapturedFile& part, std::size_t dataset, const CapturedRun& run) {
   return run.dataset_paths[dataset] == part.number;
 }
 
 /// Empty where all is one file. `pattern` outlives them.
-std::vector<FilePart> parts_of(const Pattern& pattern) {
+std::vector<CapturedFile> parts_of(const Pattern& pattern) {
   const CapturedRun& run = *pattern.captured;
-  std::vector<FilePart> parts;
+  std::vector<CapturedFile> parts;
   if (run.dataset_paths.empty()) return parts;
   for (const std::uint64_t number : run.files) {
-    FilePart& part = parts.emplace_back();
+    CapturedFile& part = parts.emplace_back();
     part.number = number;
     part.pattern = pattern;
     part.pattern.datasets.clear();
@@ -59,7 +59,7 @@ class CapturedFilesReader : public PlainReader {
       : parts_(parts_of(pattern)), places_(pattern.datasets.size()) {
     const std::vector<std::string> files = captured_files(pattern, path);
     for (std::size_t f = 0; f < parts_.size(); ++f) {
-      const FilePart& part = parts_[f];
+      const CapturedFile& part = parts_[f];
       readers_.push_back(info_of(format).open(comm, part.pattern, files[f]));
       for (std::size_t i = 0; i < part.datasets.size(); ++i) places_[part.datasets[i]] = {f, i};
     }
@@ -71,7 +71,7 @@ class CapturedFilesReader : public PlainReader {
   }
 
  private:
-  const std::vector<FilePart> parts_;
+  const std::vector<CapturedFile> parts_;
   std::vector<std::unique_ptr<PlainReader>> readers_;
   std::vector<std::pair<std::size_t, std::size_t>> places_;  ///< file, dataset there
 };
@@ -80,7 +80,7 @@ class CapturedFilesWriter : public Method {
  public:
   CapturedFilesWriter(const MethodInfo& plain, const MethodContext& context)
       : Method(context), parts_(parts_of(context.pattern)) {
-    for (const FilePart& part : parts_) {
+    for (const CapturedFile& part : parts_) {
       methods_.push_back(plain.make({context.comm, part.pattern, context.direction,
                                      context.settings, context.clock, nullptr}));
     }
@@ -119,7 +119,7 @@ class CapturedFilesWriter : public Method {
     for (const auto& method : methods_) (method.get()->*call)();
   }
 
-  const std::vector<FilePart> parts_;
+  const std::vector<CapturedFile> parts_;
   std::vector<std::unique_ptr<Method>> methods_;
 };
 

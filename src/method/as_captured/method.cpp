@@ -50,9 +50,9 @@ struct CapturedCall {
 };
 
 /// Goes through the calls of a rank that are about some files.
-class Calls {
+class CallsOfFile {
  public:
-  Calls(const CapturedRun& run, std::set<std::uint64_t> paths)
+  CallsOfFile(const CapturedRun& run, std::set<std::uint64_t> paths)
       : walk_(run.walk(*run.recorded_rank)), paths_(std::move(paths)) {
     has_event_ = find();
   }
@@ -299,7 +299,7 @@ class AsCaptured : public Method {
   /// header through an opening of its own: who makes the call in an earlier phase would wait for it
   /// for ever.
   CommonCalls common_calls(const std::set<std::uint64_t>& paths) const {
-    Calls calls(run_, paths);
+    CallsOfFile calls(run_, paths);
     CommonCalls mine;
     bool is_created = false;
     while (const CapturedCall* const call = calls.ahead()) {
@@ -489,7 +489,7 @@ class AsCaptured : public Method {
   MakeReplay make_;
   const Comm alone_;
   std::map<RoundKey, std::uint64_t> numbers_;
-  std::optional<Calls> calls_;
+  std::optional<CallsOfFile> calls_;
   CommonCalls common_;
   std::uint64_t made_together_ = 0;  ///< of the file at hand
   std::unique_ptr<Replay> replay_;

@@ -17,13 +17,13 @@ namespace slabmark {
 #if SLABMARK_WITH_PNETCDF
 namespace {
 
-enum class Calls { varn, vara };
+enum class RequestCalls { varn, vara };
 
 /// One varn call per variable, which takes all its hyperslabs, or one vara call per hyperslab.
 /// Nonblocking requests of all posted rounds are completed by one ncmpi_wait_all at flush; a rank
 /// that would hold more than pnetcdf.call_bytes by then waits earlier, inside post, together with
 /// all others.
-template <Calls calls>
+template <RequestCalls calls>
 class PnetcdfRequests : public PnetcdfMethod {
  public:
   using PnetcdfMethod::PnetcdfMethod;
@@ -79,7 +79,7 @@ class PnetcdfRequests : public PnetcdfMethod {
     MemoryCursor memory(buffer, memory_runs_.of(transfer),
                         mpi_type_of(context_.pattern.datasets[transfer.dataset].type));
     const bool blocking = options_.blocking && list.dims() > 0;
-    if (blocking && calls == Calls::vara && most(parts_number) > 0) {
+    if (blocking && calls == RequestCalls::vara && most(parts_number) > 0) {
       move_all_boxes(target, list, memory, most(boxes_number));
       return;
     }
@@ -99,7 +99,7 @@ class PnetcdfRequests : public PnetcdfMethod {
   }
 
   void post_part(int target, const Boxes& list, const Boxes::Part& part, MemoryCursor& memory) {
-    if (calls == Calls::varn) {
+    if (calls == RequestCalls::varn) {
       move_part(&File::iput_varn, &File::iget_varn, target, list, part, memory);
       count_calls("ncmpi_iput_varn", "ncmpi_iget_varn");
       return;
@@ -174,7 +174,7 @@ MethodInfo varn_with_hint(const std::string& name, const std::string& summary,
   info.kind = MethodKind::yardstick;  // pnetcdf-varn makes the same file
 #if SLABMARK_WITH_PNETCDF
   info.make = [hints](const MethodContext& context) {
-    return std::make_unique<PnetcdfRequests<Calls::varn>>(
+    return std::make_unique<PnetcdfRequests<RequestCalls::varn>>(
         context, pnetcdf_options("any").read(context.settings), hints);
   };
   refuse_more(info, may_hang);
@@ -195,7 +195,7 @@ MethodInfo pnetcdf_varn_method() {
   auto info = pnetcdf_info("pnetcdf-varn", "one ncmpi_iput_varn per variable, then ncmpi_wait_all",
                            pnetcdf_options("ncmpi_put_varn_all per variable"));
 #if SLABMARK_WITH_PNETCDF
-  info.make = make_pnetcdf<PnetcdfRequests<Calls::varn>>;
+  info.make = make_pnetcdf<PnetcdfRequests<RequestCalls::varn>>;
   refuse_more(info, may_hang);
 #endif
   return info;
@@ -219,7 +219,7 @@ MethodInfo pnetcdf_vara_method() {
       "pnetcdf-vara", "one ncmpi_iput_vara per hyperslab and variable, then ncmpi_wait_all",
       pnetcdf_options("ncmpi_put_vara_all per hyperslab, ranks padded to equal counts"));
 #if SLABMARK_WITH_PNETCDF
-  info.make = make_pnetcdf<PnetcdfRequests<Calls::vara>>;
+  info.make = make_pnetcdf<PnetcdfRequests<RequestCalls::vara>>;
   refuse_more(info, may_hang);
 #endif
   return info;

@@ -25,7 +25,7 @@ struct MpiioOptions {
   std::uint64_t call_bytes = largest_call;
 };
 
-OptionTable<MpiioOptions> options() {
+OptionTable<MpiioOptions> mpiio_options() {
   OptionTable<MpiioOptions> table;
   table.add("mpiio.view", &MpiioOptions::view,
             "off: no file view; independent: one call per contiguous piece; collective: only where "
@@ -52,7 +52,9 @@ template <Calls calls>
 class Mpiio : public Method {
  public:
   explicit Mpiio(const MethodContext& context)
-      : Method(context), options_(options().read(context.settings)), layout_(context.pattern) {}
+      : Method(context),
+        options_(mpiio_options().read(context.settings)),
+        layout_(context.pattern) {}
 
   void choose_hints() override {
     if (in_pieces()) return;
@@ -262,7 +264,7 @@ MethodInfo mpiio_collective_method() {
       .name = "mpiio-collective",
       .summary = "one MPI_File_write_at_all a round over a view of all datasets, headerless file",
       .format = FileFormat::raw,
-      .options = options(),
+      .options = mpiio_options(),
       .supports = fits_raw,
       .make = make_method<Mpiio<Calls::collective>>};
 }
@@ -271,7 +273,7 @@ MethodInfo mpiio_independent_method() {
   return {.name = "mpiio-independent",
           .summary = "one MPI_File_write_at a round over a view of all datasets, headerless file",
           .format = FileFormat::raw,
-          .options = options(),
+          .options = mpiio_options(),
           .supports = fits_raw,
           .make = make_method<Mpiio<Calls::independent>>};
 }

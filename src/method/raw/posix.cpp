@@ -14,7 +14,7 @@ struct PosixOptions {
   bool direct = false;
 };
 
-OptionTable<PosixOptions> options() {
+OptionTable<PosixOptions> posix_options() {
   return OptionTable<PosixOptions>().add(
       "posix.direct", &PosixOptions::direct,
       "on: whole blocks of 4096 bytes move past the page cache (O_DIRECT), what a piece begins and "
@@ -28,7 +28,7 @@ class Posix : public PosixFileMethod {
   explicit Posix(const MethodContext& context)
       : PosixFileMethod(context),
         layout_(context.pattern),
-        options_(options().read(context.settings)) {}
+        options_(posix_options().read(context.settings)) {}
 
   void create(const std::string& path) override {
     PosixFileMethod::create(path);
@@ -90,7 +90,7 @@ MethodInfo posix_method() {
   return {.name = "posix",
           .summary = "one pwrite or pread per contiguous piece of a headerless file",
           .format = FileFormat::raw,
-          .options = options(),
+          .options = posix_options(),
           .supports = fits_raw,
           .make = make_method<Posix>};
 }

@@ -272,7 +272,7 @@ class Hdf5Header : public CanonicalHeader {
   nlohmann::json report_;
 };
 
-Hdf5Reason unmet(const Pattern& pattern, const Settings& settings) {
+Hdf5Reason unmet_by_hdf5(const Pattern& pattern, const Settings& settings) {
   return beyond_hdf5(pattern, completed(file_options().read(settings)));
 }
 
@@ -285,7 +285,7 @@ MethodInfo hdf5_rearranged_method() {
           .summary = "data put together by a plan, datasets by HDF5, large writes",
           .format = FileFormat::hdf5,
           .options = std::move(options),
-          .supports = unmet,
+          .supports = unmet_by_hdf5,
           .make = [](const MethodContext& context) -> std::unique_ptr<Method> {
             return std::make_unique<RearrangedMethod>(context, "hdf5",
                                                       std::make_unique<Hdf5Header>(context));

@@ -177,7 +177,7 @@ class SliceCopying : public SliceMethod {
   slice::Tally copying_;
 };
 
-std::optional<std::string> reason_against(const Pattern& pattern, const Settings&) {
+std::optional<std::string> reason_against_copying(const Pattern& pattern, const Settings&) {
   if (auto reason = reason_against_host_slices(pattern)) return reason;
   if (!is_plane_of_whole_field(*pattern.slices))
     return "it copies for one plane through the whole field";
@@ -190,7 +190,7 @@ std::optional<std::string> reason_against(const Pattern& pattern, const Settings
 MethodInfo copying_info(std::string name, std::string summary, bool whole) {
   auto info = slice_info(std::move(name), std::move(summary), FileFormat::vtkhdf);
   info.options = copy_options();
-  info.supports = reason_against;
+  info.supports = reason_against_copying;
   info.make = [whole](const MethodContext& context) {
     return std::make_unique<SliceCopying>(context, whole);
   };

@@ -22,7 +22,7 @@ struct NullOptions {
   bool peers_wait = false;
 };
 
-OptionTable<NullOptions> options() {
+OptionTable<NullOptions> null_options() {
   OptionTable<NullOptions> table;
   Words<std::optional<Phase>> phases{{{"", std::nullopt}}};
   for (const auto phase : all_phases) {
@@ -49,7 +49,7 @@ OptionTable<NullOptions> options() {
 class Null : public Method {
  public:
   explicit Null(const MethodContext& context)
-      : Method(context), options_(options().read(context.settings)) {
+      : Method(context), options_(null_options().read(context.settings)) {
     if (!options_.slow_rank || !is_rank(*options_.slow_rank)) return;
     for (auto& seconds : options_.delay) seconds *= options_.slow_factor;
   }
@@ -92,7 +92,7 @@ MethodInfo null_method() {
   return {.name = "null",
           .summary = "moves nothing; delays and failures at will, to test what measures methods",
           .kind = MethodKind::yardstick,
-          .options = options(),
+          .options = null_options(),
           .supports = [](const Pattern&, const Settings&) { return std::nullopt; },
           .make = make_method<Null>};
 }

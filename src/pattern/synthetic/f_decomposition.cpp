@@ -70,25 +70,25 @@ std::vector<std::uint32_t> rank_of_columns(const CubedSphere& mesh,
 }
 
 /// What the three maps share.
-struct Model {
+struct AtmosphereModel {
   CubedSphere mesh;
   ChunkDeal deal;
   RankLists elements;
   RankLists chunks;
 };
 
-std::shared_ptr<const Model> build_model(std::uint64_t ne, std::uint64_t ranks,
-                                         TieBreak tie_break) {
+std::shared_ptr<const AtmosphereModel> build_model(std::uint64_t ne, std::uint64_t ranks,
+                                                   TieBreak tie_break) {
   const CubedSphere mesh(ne);
   const ChunkDeal deal(mesh.column_count(), ranks);
   const auto element_rank = rank_of_elements(mesh, ranks);
   const auto column_rank = rank_of_columns(mesh, element_rank);
   const auto chunk_rank = assign_chunks(deal, column_rank, ranks, tie_break);
-  return std::make_shared<const Model>(
-      Model{mesh, deal, RankLists(element_rank, ranks), RankLists(chunk_rank, ranks)});
+  return std::make_shared<const AtmosphereModel>(
+      AtmosphereModel{mesh, deal, RankLists(element_rank, ranks), RankLists(chunk_rank, ranks)});
 }
 
-void visit_elements(const Model& model, std::uint64_t rank, const EntryVisitor& visit) {
+void visit_elements(const AtmosphereModel& model, std::uint64_t rank, const EntryVisitor& visit) {
   constexpr std::uint64_t side = CubedSphere::nodes_per_side;
   for (const std::uint32_t element : model.elements.items(rank)) {
     const CubedSphere::Owned owned = model.mesh.owned(element);
@@ -101,7 +101,7 @@ void visit_elements(const Model& model, std::uint64_t rank, const EntryVisitor& 
   }
 }
 
-void visit_chunks(const Model& model, std::uint64_t levels, std::uint64_t rank,
+void visit_chunks(const AtmosphereModel& model, std::uint64_t levels, std::uint64_t rank,
                   const EntryVisitor& visit) {
   const std::uint64_t columns = model.mesh.column_count();
   for (const std::uint32_t chunk : model.chunks.items(rank)) {
@@ -117,7 +117,7 @@ void visit_chunks(const Model& model, std::uint64_t levels, std::uint64_t rank,
   }
 }
 
-SyntheticMap dynamics_map(std::shared_ptr<const Model> model) {
+SyntheticMap dynamics_map(std::shared_ptr<const AtmosphereModel> model) {
   return {"D1",
           {model->mesh.column_count()},
           model->elements.ranks(),
@@ -130,7 +130,7 @@ SyntheticMap dynamics_map(std::shared_ptr<const Model> model) {
 }
 
 SyntheticMap physics_map(std::string name, Extent dims, std::uint64_t levels,
-                         std::shared_ptr<const Model> model) {
+                         std::shared_ptr<const AtmosphereModel> model) {
   return {std::move(name), std::move(dims), model->chunks.ranks(),
           [model, levels](std::uint64_t rank) {
             return model->chunks.items(rank).size() * levels * ChunkDeal::slots;

@@ -27,7 +27,7 @@ struct Items {
   std::vector<std::uint32_t> number;   ///< by mesh index; of cells that is the number
 };
 
-struct Model {
+struct OceanModel {
   HexMesh mesh;
   RankLists cells_of_rank;
   Items cells;
@@ -68,8 +68,8 @@ Items number_items(Kind kind, const HexMesh& mesh, const std::vector<std::uint32
   return items;
 }
 
-std::shared_ptr<const Model> build_model(std::uint64_t cells, std::uint64_t ranks,
-                                         const OceanOptions& options) {
+std::shared_ptr<const OceanModel> build_model(std::uint64_t cells, std::uint64_t ranks,
+                                              const OceanOptions& options) {
   RandomStream random(options.seed);
   HexMesh mesh(cells, random.next());
   mesh.renumber(order_cells(points_of(mesh), options.locality, random));
@@ -80,13 +80,13 @@ std::shared_ptr<const Model> build_model(std::uint64_t cells, std::uint64_t rank
   Items on_cells = number(Kind::cell);
   Items edges = number(Kind::edge);
   Items vertices = number(Kind::vertex);
-  return std::make_shared<const Model>(Model{std::move(mesh), RankLists(cell_rank, ranks),
-                                             std::move(on_cells), std::move(edges),
-                                             std::move(vertices)});
+  return std::make_shared<const OceanModel>(OceanModel{std::move(mesh), RankLists(cell_rank, ranks),
+                                                       std::move(on_cells), std::move(edges),
+                                                       std::move(vertices)});
 }
 
 /// Visits a row of `row_length` entries for each of the rank's items.
-void visit_items(const Model& model, const Items& items, std::uint64_t row_length,
+void visit_items(const OceanModel& model, const Items& items, std::uint64_t row_length,
                  std::uint64_t rank, const EntryVisitor& visit) {
   std::vector<std::uint64_t> row(row_length);
   for (const std::uint32_t cell : model.cells_of_rank.items(rank)) {
@@ -99,8 +99,8 @@ void visit_items(const Model& model, const Items& items, std::uint64_t row_lengt
 }
 
 /// A map over `items`, with `levels` of each or, for 0, without such a dimension.
-SyntheticMap ocean_map(std::string name, Items Model::*items, std::uint64_t levels,
-                       std::shared_ptr<const Model> model) {
+SyntheticMap ocean_map(std::string name, Items OceanModel::*items, std::uint64_t levels,
+                       std::shared_ptr<const OceanModel> model) {
   Extent dims = {((*model).*items).count};
   if (levels > 0) dims.push_back(levels);
   element_count(dims);  // throws if offsets would not fit
@@ -144,10 +144,11 @@ SyntheticDecomposition make_g_decomposition(std::uint64_t cells, std::uint64_t r
   return {
       fmt::format("G {} cells", cells),
       ranks,
-      {ocean_map("D1", &Model::cells, 0, model), ocean_map("D2", &Model::edges, 0, model),
-       ocean_map("D3", &Model::cells, levels, model), ocean_map("D4", &Model::edges, levels, model),
-       ocean_map("D5", &Model::vertices, levels, model),
-       ocean_map("D6", &Model::cells, levels + 1, model)}};
+      {ocean_map("D1", &OceanModel::cells, 0, model), ocean_map("D2", &OceanModel::edges, 0, model),
+       ocean_map("D3", &OceanModel::cells, levels, model),
+       ocean_map("D4", &OceanModel::edges, levels, model),
+       ocean_map("D5", &OceanModel::vertices, levels, model),
+       ocean_map("D6", &OceanModel::cells, levels + 1, model)}};
 }
 
 }  // namespace slabmark

@@ -16,7 +16,7 @@ constexpr double row_distance = 0.8660254037844386;  // sqrt(3) / 2
 // follow from coasts of dimension 1.3, which a roughness of 2^-0.7 makes if the hills go down to
 // the size of a cell.
 constexpr double hills_per_width = 2.0;
-constexpr double roughness = 0.62;
+constexpr double sea_roughness = 0.62;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ HexMesh::HexMesh(std::uint64_t cells, std::uint64_t seed) {
   width_ = inner_width + 2;
 
   const int octaves = static_cast<int>(std::bit_width(inner_width));
-  const FractalNoise noise(seed, octaves, roughness);
+  const FractalNoise noise(seed, octaves, sea_roughness);
   const double scale = hills_per_width / inner_width;
   std::vector<float> depth;
   depth.reserve(std::uint64_t{inner_width} * inner_rows);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t segments_per_clump = 20;
 
 /// Cells of the grid by clump, and which clumps a rank has: r, r + ranks, r + 2 ranks, ...
-struct Model {
+struct LandModel {
   std::uint64_t grid_cells;
   std::uint64_t ranks;
   std::vector<std::uint32_t> land;  ///< grid cells that are land, ascending
@@ -48,7 +48,7 @@ std::vector<std::uint32_t> clump_of_land_cells(std::uint64_t n, std::uint64_t cl
   return clump;
 }
 
-void visit_land(const Model& model, std::uint64_t levels, std::uint64_t rank,
+void visit_land(const LandModel& model, std::uint64_t levels, std::uint64_t rank,
                 const EntryVisitor& visit) {
   std::vector<std::uint64_t> entries;
   entries.reserve(model.cells_of(rank));
@@ -64,7 +64,7 @@ void visit_land(const Model& model, std::uint64_t levels, std::uint64_t rank,
 }
 
 SyntheticMap land_map(std::string name, Extent dims, std::uint64_t levels,
-                      std::shared_ptr<const Model> model) {
+                      std::shared_ptr<const LandModel> model) {
   element_count(dims);  // throws if offsets would not fit
   return {std::move(name), std::move(dims), model->ranks,
           [model, levels](std::uint64_t rank) { return model->cells_of(rank) * levels; },
@@ -108,8 +108,8 @@ SyntheticDecomposition make_i_decomposition(const LandMask& mask, std::uint64_t 
   require_cells(land.size(), ranks, options.clumps_per_rank);
   const std::uint64_t clumps = ranks * options.clumps_per_rank;
   RankLists lists(clump_of_land_cells(land.size(), clumps), clumps);
-  const auto model = std::make_shared<const Model>(
-      Model{mask.land.size(), ranks, std::move(land), std::move(lists)});
+  const auto model = std::make_shared<const LandModel>(
+      LandModel{mask.land.size(), ranks, std::move(land), std::move(lists)});
 
   SyntheticDecomposition result;
   result.name = fmt::format("I {}x{}", mask.nlat, mask.nlon);

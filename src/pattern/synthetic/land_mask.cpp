@@ -15,8 +15,8 @@ namespace {
 // Fitted to the number of requests that real land masks give (see the test): continents as large as
 // Africa, and coasts ragged enough for 3.5 stretches of land in a row of 144 cells.
 constexpr double hills_per_radius = 1.6;
-constexpr int octaves = 6;
-constexpr double roughness = 0.5;
+constexpr int land_octaves = 6;
+constexpr double land_roughness = 0.5;
 
 }  // namespace
 
@@ -40,7 +40,7 @@ LandMask make_land_mask(std::uint64_t nlat, std::uint64_t nlon, double fraction,
         fraction, nlat, nlon));
   }
 
-  const FractalNoise noise(seed, octaves, roughness);
+  const FractalNoise noise(seed, land_octaves, land_roughness);
   std::vector<float> height(cells);
   for (std::uint64_t row = 0; row < nlat; ++row) {
     const double latitude =

@@ -5,17 +5,10 @@
 #include <cmath>
 #include <functional>
 
+#include "pattern/content_hash.hpp"
+
 namespace slabmark {
 namespace {
-
-constexpr std::uint64_t golden_step = 0x9e3779b97f4a7c15;
-
-/// The output function of splitmix64: every bit of the result depends on every bit of `value`.
-std::uint64_t mix(std::uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
 
 /// One axis of the lattice: the lower of the two lattice points around a coordinate and the weight
 /// of the upper one, flat at both so that the height has no creases.
@@ -31,9 +24,9 @@ Between lattice(double coordinate) {
 }
 
 double height_at_point(std::uint64_t seed, std::int64_t x, std::int64_t y, std::int64_t z) {
-  std::uint64_t hash = mix(seed + golden_step * static_cast<std::uint64_t>(x));
-  hash = mix(hash + golden_step * static_cast<std::uint64_t>(y));
-  hash = mix(hash + golden_step * static_cast<std::uint64_t>(z));
+  std::uint64_t hash = mix(seed + golden_gamma * static_cast<std::uint64_t>(x));
+  hash = mix(hash + golden_gamma * static_cast<std::uint64_t>(y));
+  hash = mix(hash + golden_gamma * static_cast<std::uint64_t>(z));
   return static_cast<double>(hash >> 11) * 0x1p-53;
 }
 
@@ -57,7 +50,7 @@ double value_noise(std::uint64_t seed, double x, double y, double z) {
 }  // namespace
 
 std::uint64_t RandomStream::next() {
-  state_ += golden_step;
+  state_ += golden_gamma;
   return mix(state_);
 }
 

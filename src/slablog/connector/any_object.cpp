@@ -35,8 +35,8 @@ herr_t copy(void* from, const H5VL_loc_params_t* from_place, const char* from_na
   });
 }
 
-herr_t specific(void* object, const H5VL_loc_params_t* place, H5VL_object_specific_args_t* args,
-                hid_t list, void**) {
+herr_t object_specific(void* object, const H5VL_loc_params_t* place,
+                       H5VL_object_specific_args_t* args, hid_t list, void**) {
   return guarded("object specific", [&] {
     const auto& mine = as_object(object);
     if (args->op_type == H5VL_OBJECT_VISIT) return visit_objects(mine, *place, *args, list);
@@ -56,8 +56,8 @@ herr_t get(void* object, const H5VL_loc_params_t* place, H5VL_object_get_args_t*
   });
 }
 
-herr_t optional(void* object, const H5VL_loc_params_t* place, H5VL_optional_args_t* args,
-                hid_t list, void**) {
+herr_t object_optional(void* object, const H5VL_loc_params_t* place, H5VL_optional_args_t* args,
+                       hid_t list, void**) {
   return guarded("object optional", [&] {
     const auto& mine = as_object(object);
     if (args->op_type == H5VL_NATIVE_OBJECT_GET_NATIVE_INFO) show_all(mine);
@@ -68,6 +68,6 @@ herr_t optional(void* object, const H5VL_loc_params_t* place, H5VL_optional_args
 
 }  // namespace
 
-const H5VL_object_class_t object_callbacks = {open, copy, get, specific, optional};
+const H5VL_object_class_t object_callbacks = {open, copy, get, object_specific, object_optional};
 
 }  // namespace slabmark::slablog

@@ -154,7 +154,7 @@ struct Natively {
   }
 };
 
-Elements elements_of(const Object& mine, hid_t memory, hid_t file) {
+Elements selected_elements(const Object& mine, hid_t memory, hid_t file) {
   return selected(mine.dataset->extent(), memory, file, &mine.log->file->selections());
 }
 
@@ -190,7 +190,7 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
       if (may_be_unreadable_below(mine)) show_dataset(mine);
       if (is_logged(mine) || may_be_unreadable_below(mine) || is_misread_below(mine)) {
         read_elements(*mine.log->file, *mine.dataset, types[i],
-                      elements_of(mine, memory[i], file[i]), list, buffers[i]);
+                      selected_elements(mine, memory[i], file[i]), list, buffers[i]);
         if (!is_misread_below(mine) || !mine.log->file->is_parallel()) continue;
         // A rank that has opened it anew reads it through HDF5, maybe together with all.
         native.add_nothing(mine, types[i]);
@@ -199,8 +199,8 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
       }
       if (mine.mappings) show_all_files();
       if (has_pending_members(mine, types[i])) {
-        kept[i] = kept_of_pending(*mine.dataset, types[i], elements_of(mine, memory[i], file[i]),
-                                  buffers[i]);
+        kept[i] = kept_of_pending(*mine.dataset, types[i],
+                                  selected_elements(mine, memory[i], file[i]), buffers[i]);
       }
       native.add(mine, types[i], memory[i], file[i]);
       targets.push_back(buffers[i]);
@@ -217,7 +217,7 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
         read_mapped(mine, types[i], memory[i], file[i], list, buffers[i]);
       } else if (is_canonical(mine) && mine.dataset->has_pending()) {
         read_pending(*mine.log->file, *mine.dataset, types[i],
-                     elements_of(mine, memory[i], file[i]), list, buffers[i], kept[i]);
+                     selected_elements(mine, memory[i], file[i]), list, buffers[i], kept[i]);
       }
     }
     return 0;
@@ -231,7 +231,7 @@ herr_t write(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t
     std::vector<Elements> elements(count);
     for (size_t i = 0; i < count; ++i) {
       const auto& mine = as_object(objects[i]);
-      if (mine.dataset) elements[i] = elements_of(mine, memory[i], file[i]);
+      if (mine.dataset) elements[i] = selected_elements(mine, memory[i], file[i]);
     }
     Natively native;
     std::vector<const void*> sources;
@@ -347,7 +347,7 @@ herr_t set_extent(Object& mine, H5VL_dataset_specific_args_t& args, hid_t list) 
   return status;
 }
 
-herr_t specific(void* object, H5VL_dataset_specific_args_t* args, hid_t list, void**) {
+herr_t dataset_specific(void* object, H5VL_dataset_specific_args_t* args, hid_t list, void**) {
   return guarded("dataset specific", [&]() -> herr_t {
     auto& mine = as_object(object);
     if (mine.dataset && (args->op_type == H5VL_DATASET_FLUSH || moves_elements(mine, *args))) {
@@ -371,7 +371,7 @@ bool asks_for_chunks(int operation) {
          operation == H5VL_NATIVE_DATASET_CHUNK_ITER;
 }
 
-herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
+herr_t dataset_optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
   return guarded("dataset optional", [&]() -> herr_t {
     auto& mine = as_object(object);
     if (is_logged(mine) && asks_for_chunks(args->op_type)) {
@@ -410,7 +410,13 @@ herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
 
 void forget_access_lists() { kept_access_without_cache() = H5I_INVALID_HID; }
 
-const H5VL_dataset_class_t dataset_callbacks = {
-    create, open, read, write, get, specific, optional, close_through<H5VLdataset_close>};
+const H5VL_dataset_class_t dataset_callbacks = {create,
+                                                open,
+                                                read,
+                                                write,
+                                                get,
+                                                dataset_specific,
+                                                dataset_optional,
+                                                close_through<H5VLdataset_close>};
 
 }  // namespace slabmark::slablog

@@ -426,7 +426,7 @@ herr_t flush(const Object& mine, H5VL_file_specific_args_t* args, hid_t list) {
   return status;
 }
 
-herr_t specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void**) {
+herr_t file_specific(void* object, H5VL_file_specific_args_t* args, hid_t list, void**) {
   return guarded("file specific", [&] {
     auto below_args = *args;
     if (args->op_type == H5VL_FILE_IS_ACCESSIBLE) {
@@ -463,7 +463,7 @@ herr_t set_formats_of_log(const Object& mine, const H5VL_optional_args_t& args, 
   return H5VLfile_optional(mine.under, mine.connector, &below, list, nullptr);
 }
 
-herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
+herr_t file_optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
   return guarded("file optional", [&] {
     auto& mine = as_object(object);
     const bool has_log = mine.log && mine.log->log;
@@ -498,6 +498,6 @@ herr_t close(void* object, hid_t list, void**) {
 
 }  // namespace
 
-const H5VL_file_class_t file_callbacks = {create, open, get, specific, optional, close};
+const H5VL_file_class_t file_callbacks = {create, open, get, file_specific, file_optional, close};
 
 }  // namespace slabmark::slablog

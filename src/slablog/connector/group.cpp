@@ -24,7 +24,7 @@ herr_t get(void* object, H5VL_group_get_args_t* args, hid_t list, void**) {
   });
 }
 
-herr_t optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
+herr_t group_optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
   return guarded("group optional", [&] {
     const auto& mine = as_object(object);
     if (args->op_type != H5VL_NATIVE_GROUP_ITERATE_OLD) {
@@ -59,7 +59,7 @@ herr_t unmount(const Object& mine, H5VL_group_specific_args_t& args, hid_t list)
   return status;
 }
 
-herr_t specific(void* object, H5VL_group_specific_args_t* args, hid_t list, void**) {
+herr_t group_specific(void* object, H5VL_group_specific_args_t* args, hid_t list, void**) {
   return guarded("group specific", [&] {
     const auto& mine = as_object(object);
     if (args->op_type == H5VL_GROUP_MOUNT) return mount(mine, *args, list);
@@ -73,8 +73,8 @@ herr_t specific(void* object, H5VL_group_specific_args_t* args, hid_t list, void
 const H5VL_group_class_t group_callbacks = {forward_new<H5VLgroup_create, H5I_GROUP>,
                                             forward_object<H5VLgroup_open, H5I_GROUP>,
                                             get,
-                                            specific,
-                                            optional,
+                                            group_specific,
+                                            group_optional,
                                             close_through<H5VLgroup_close>};
 
 }  // namespace slabmark::slablog

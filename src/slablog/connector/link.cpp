@@ -59,8 +59,8 @@ herr_t get(void* object, const H5VL_loc_params_t* place, H5VL_link_get_args_t* a
   });
 }
 
-herr_t specific(void* object, const H5VL_loc_params_t* place, H5VL_link_specific_args_t* args,
-                hid_t list, void**) {
+herr_t link_specific(void* object, const H5VL_loc_params_t* place, H5VL_link_specific_args_t* args,
+                     hid_t list, void**) {
   return guarded("link specific", [&] {
     const auto& mine = as_object(object);
     if (args->op_type == H5VL_LINK_ITER) return iterate_links(mine, *place, *args, list);
@@ -72,7 +72,7 @@ herr_t specific(void* object, const H5VL_loc_params_t* place, H5VL_link_specific
 
 }  // namespace
 
-const H5VL_link_class_t link_callbacks = {create, copy,     move,
-                                          get,    specific, forward<H5VLlink_optional>};
+const H5VL_link_class_t link_callbacks = {create, copy,          move,
+                                          get,    link_specific, forward<H5VLlink_optional>};
 
 }  // namespace slabmark::slablog

@@ -141,13 +141,6 @@ void check_view(const Object& dataset, std::uint64_t number) {
 
 }  // namespace
 
-H5VL_loc_params_t self(H5I_type_t type) {
-  H5VL_loc_params_t place{};
-  place.obj_type = type;
-  place.type = H5VL_OBJECT_BY_SELF;
-  return place;
-}
-
 H5VL_loc_params_t named(H5I_type_t type, const char* name) {
   auto place = self(type);
   place.type = H5VL_OBJECT_BY_NAME;

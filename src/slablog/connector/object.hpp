@@ -15,6 +15,7 @@
 #include "slablog/canonical_file.hpp"
 #include "slablog/log_file.hpp"
 #include "slablog/refusal.hpp"
+#include "slablog/under.hpp"
 
 namespace slabmark::slablog {
 
@@ -110,8 +111,7 @@ std::shared_ptr<Object> parent_of(Object& place, const char* name);
 /// any, comes to lie: the root of a mounted file is that of the file it is mounted in.
 std::shared_ptr<OpenLog> log_at(const Object& place, const char* name);
 
-/// An object itself, and what a name leads to from it.
-H5VL_loc_params_t self(H5I_type_t type);
+/// What a name leads to from an object; self() is the object itself.
 H5VL_loc_params_t named(H5I_type_t type, const char* name);
 /// Nothing where there is no such object.
 std::optional<H5O_info2_t> basic_info(void* under, const H5VL_loc_params_t& place, hid_t connector);

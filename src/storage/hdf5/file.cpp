@@ -80,11 +80,11 @@ Handle parallel_access(MPI_Comm comm, MPI_Info info, const std::string& path,
 // for broken after a crash.
 const AccessSettings compact_groups = {.low = H5F_LIBVER_V18};
 
-using Memory = std::unique_ptr<void, decltype(&std::free)>;
+using Image = std::unique_ptr<void, decltype(&std::free)>;
 
-// Hands the memory of the driver "core" to the Memory that is the callbacks' user data when the
+// Hands the memory of the driver "core" to the Image that is the callbacks' user data when the
 // file is closed.
-H5FD_file_image_callbacks_t keep_at_close(Memory& memory) {
+H5FD_file_image_callbacks_t keep_at_close(Image& memory) {
   using Op = H5FD_file_image_op_t;
   return {.image_malloc = [](std::size_t bytes, Op, void*) { return std::malloc(bytes); },
           .image_memcpy = [](void* to, const void* from, std::size_t bytes, Op,
@@ -92,8 +92,8 @@ H5FD_file_image_callbacks_t keep_at_close(Memory& memory) {
           .image_realloc = [](void* old, std::size_t bytes, Op,
                               void*) { return std::realloc(old, bytes); },
           .image_free = [](void* bytes, Op op, void* keeper) -> herr_t {
-            Memory all(bytes, &std::free);
-            if (op == H5FD_FILE_IMAGE_OP_FILE_CLOSE) static_cast<Memory*>(keeper)->swap(all);
+            Image all(bytes, &std::free);
+            if (op == H5FD_FILE_IMAGE_OP_FILE_CLOSE) static_cast<Image*>(keeper)->swap(all);
             return 0;
           },
           .udata_copy = [](void* keeper) { return keeper; },
@@ -165,7 +165,7 @@ File File::create_serial(const std::string& path) {
 std::vector<std::byte> File::image(const std::function<void(File&)>& build) {
   constexpr std::size_t growth = 64 << 10;
   const std::string name = "an image in memory";
-  Memory memory(nullptr, &std::free);
+  Image memory(nullptr, &std::free);
   auto callbacks = keep_at_close(memory);
   const auto access = access_list(name, compact_groups);
   check(H5Pset_fapl_core(access.get(), growth, false), "H5Pset_fapl_core", name);

@@ -17,7 +17,7 @@ namespace slabmark::hdf5 {
 
 namespace {
 
-const std::string name = "a chunk in memory";
+const std::string chunk_in_memory = "a chunk in memory";
 
 /// What the driver takes of the chunk that is being written, or hands out of the one being read.
 struct Exchange {
@@ -41,12 +41,12 @@ class Intercept {
   Exchange exchange_;
 };
 
-struct Memory {
+struct MemoryDriver {
   H5FD_class_t original;
   hid_t id;
 };
 
-const Memory& memory();
+const MemoryDriver& memory();
 
 herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t address, std::size_t bytes,
              const void* data) {
@@ -76,15 +76,15 @@ herr_t read(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t address, std::siz
 
 Handle memory_access() {
   constexpr std::size_t growth = 16 << 10;
-  auto access = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "H5Pcreate", name);
-  check(H5Pset_fapl_core(access.get(), growth, false), "H5Pset_fapl_core", name);
-  check(H5Pset_vol(access.get(), H5VL_NATIVE, nullptr), "H5Pset_vol", name);
+  auto access = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "H5Pcreate", chunk_in_memory);
+  check(H5Pset_fapl_core(access.get(), growth, false), "H5Pset_fapl_core", chunk_in_memory);
+  check(H5Pset_vol(access.get(), H5VL_NATIVE, nullptr), "H5Pset_vol", chunk_in_memory);
   return access;
 }
 
 // Never unregistered: see placeholder.cpp.
-const Memory& memory() {
-  static const Memory made = [] {
+const MemoryDriver& memory() {
+  static const MemoryDriver made = [] {
     const auto original = driver_class(memory_access().get());
     auto ours = original;
     ours.name = "slabmark_core";
@@ -93,8 +93,8 @@ const Memory& memory() {
     ours.write = write;
     ours.read = read;
     const hid_t id = H5FDregister(&ours);
-    if (id < 0) fail("H5FDregister", name);
-    return Memory{original, id};
+    if (id < 0) fail("H5FDregister", chunk_in_memory);
+    return MemoryDriver{original, id};
   }();
   return made;
 }
@@ -114,7 +114,7 @@ std::vector<Filter> filters_of(hid_t creation) {
       unsigned configuration = 0;
       number =
           H5Pget_filter2(creation, i, &flags, &count, values.data(), 0, nullptr, &configuration);
-      check(number, "H5Pget_filter2", name);
+      check(number, "H5Pget_filter2", chunk_in_memory);
       if (count <= values.size()) break;
       values.resize(count);
     }
@@ -127,13 +127,13 @@ std::vector<Filter> filters_of(hid_t creation) {
 Extent chunk_of(hid_t creation) {
   std::array<hsize_t, H5S_MAX_RANK> lengths;
   const int rank = H5Pget_chunk(creation, H5S_MAX_RANK, lengths.data());
-  check(rank, "H5Pget_chunk", name);
+  check(rank, "H5Pget_chunk", chunk_in_memory);
   return {lengths.begin(), lengths.begin() + rank};
 }
 
 bool filters_edges(hid_t creation) {
   unsigned options = 0;
-  check(H5Pget_chunk_opts(creation, &options), "H5Pget_chunk_opts", name);
+  check(H5Pget_chunk_opts(creation, &options), "H5Pget_chunk_opts", chunk_in_memory);
   return (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0;
 }
 
@@ -141,10 +141,10 @@ std::vector<std::byte> stored_fill(hid_t type, hid_t creation) {
   std::vector<std::byte> fill(H5Tget_size(type));
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
   H5D_fill_time_t time = H5D_FILL_TIME_NEVER;
-  check(H5Pfill_value_defined(creation, &defined), "H5Pfill_value_defined", name);
-  check(H5Pget_fill_time(creation, &time), "H5Pget_fill_time", name);
+  check(H5Pfill_value_defined(creation, &defined), "H5Pfill_value_defined", chunk_in_memory);
+  check(H5Pget_fill_time(creation, &time), "H5Pget_fill_time", chunk_in_memory);
   if (defined == H5D_FILL_VALUE_UNDEFINED || time == H5D_FILL_TIME_NEVER) return fill;
-  check(H5Pget_fill_value(creation, type, fill.data()), "H5Pget_fill_value", name);
+  check(H5Pget_fill_value(creation, type, fill.data()), "H5Pget_fill_value", chunk_in_memory);
   return fill;
 }
 
@@ -152,19 +152,19 @@ class FilterPipeline::File {
  public:
   File(hid_t type, hid_t creation)
       : chunk_(chunk_of(creation)),
-        type_(own(H5Tcopy(type), H5Tclose, "H5Tcopy", name)),
+        type_(own(H5Tcopy(type), H5Tclose, "H5Tcopy", chunk_in_memory)),
         space_(own(H5Screate_simple(static_cast<int>(chunk_.size()), chunk_.data(), nullptr),
-                   H5Sclose, "H5Screate_simple", name)) {
+                   H5Sclose, "H5Screate_simple", chunk_in_memory)) {
     silence();
     const auto access = memory_access();
     check(H5Pset_driver(access.get(), memory().id, H5Pget_driver_info(access.get())),
-          "H5Pset_driver", name);
+          "H5Pset_driver", chunk_in_memory);
     check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST),
-          "H5Pset_libver_bounds", name);
+          "H5Pset_libver_bounds", chunk_in_memory);
     static std::uint64_t made = 0;  // HDF5 tells files in memory apart by name
-    const auto of_its_own = fmt::format("{} ({})", name, ++made);
+    const auto of_its_own = fmt::format("{} ({})", chunk_in_memory, ++made);
     file_ = own(H5Fcreate(of_its_own.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose,
-                "H5Fcreate", name);
+                "H5Fcreate", chunk_in_memory);
     make_dataset(creation);
   }
 
@@ -180,13 +180,13 @@ class FilterPipeline::File {
     // HDF5 2.2.0 enters a mask only where the size is another than before.
     enter(1);
     check(H5Dwrite(dataset_.get(), type_.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, chunk), "H5Dwrite",
-          name);
+          chunk_in_memory);
     const std::vector<hsize_t> first(chunk_.size(), 0);
     unsigned mask = 0;
     haddr_t address = HADDR_UNDEF;
     hsize_t bytes = 0;
     check(H5Dget_chunk_info_by_coord(dataset_.get(), first.data(), &mask, &address, &bytes),
-          "H5Dget_chunk_info_by_coord", name);
+          "H5Dget_chunk_info_by_coord", chunk_in_memory);
     return {intercept.written(), mask};
   }
 
@@ -194,15 +194,15 @@ class FilterPipeline::File {
     const Intercept intercept({nullptr, filtered});
     enter(filtered.size());
     check(H5Dread(dataset_.get(), type_.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, chunk), "H5Dread",
-          name);
+          chunk_in_memory);
   }
 
  private:
   void make_dataset(hid_t creation) {
-    const auto ours = own(H5Pcopy(creation), H5Pclose, "H5Pcopy", name);
-    check(H5Pset_alloc_time(ours.get(), H5D_ALLOC_TIME_INCR), "H5Pset_alloc_time", name);
+    const auto ours = own(H5Pcopy(creation), H5Pclose, "H5Pcopy", chunk_in_memory);
+    check(H5Pset_alloc_time(ours.get(), H5D_ALLOC_TIME_INCR), "H5Pset_alloc_time", chunk_in_memory);
     if (makes_same_values(ours.get())) return;
-    dataset_ = own(make(ours.get()), H5Dclose, "H5Dcreate_anon", name);
+    dataset_ = own(make(ours.get()), H5Dclose, "H5Dcreate_anon", chunk_in_memory);
   }
 
   // A filter may change its values when a dataset is made; mostly it takes those that it has made
@@ -214,10 +214,10 @@ class FilterPipeline::File {
       const auto& [number, flags, values] = filters[i];
       if (number < H5Z_FILTER_RESERVED) continue;
       for (std::size_t left_out = 1; left_out <= values.size() && !made; ++left_out) {
-        const auto list = own(H5Pcopy(ours), H5Pclose, "H5Pcopy", name);
+        const auto list = own(H5Pcopy(ours), H5Pclose, "H5Pcopy", chunk_in_memory);
         check(H5Pmodify_filter(list.get(), number, flags, values.size() - left_out,
                                values.data() + left_out),
-              "H5Pmodify_filter", name);
+              "H5Pmodify_filter", chunk_in_memory);
         made = makes_same(list.get(), ours);
       }
     }
@@ -234,15 +234,15 @@ class FilterPipeline::File {
 
   // Without a cache of chunks HDF5 filters a chunk at once.
   hid_t make(hid_t list) {
-    const auto access = own(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "H5Pcreate", name);
-    check(H5Pset_chunk_cache(access.get(), 0, 0, 1), "H5Pset_chunk_cache", name);
+    const auto access = own(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "H5Pcreate", chunk_in_memory);
+    check(H5Pset_chunk_cache(access.get(), 0, 0, 1), "H5Pset_chunk_cache", chunk_in_memory);
     return H5Dcreate_anon(file_.get(), type_.get(), space_.get(), list, access.get());
   }
 
   void enter(std::size_t bytes) {
     const std::vector<hsize_t> first(chunk_.size(), 0);
     check(H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, first.data(), bytes, placeholder()),
-          "H5Dwrite_chunk", name);
+          "H5Dwrite_chunk", chunk_in_memory);
   }
 
   std::vector<hsize_t> chunk_;
@@ -250,12 +250,12 @@ class FilterPipeline::File {
 };
 
 FilterPipeline::FilterPipeline(hid_t type, hid_t creation)
-    : type_(own(H5Tcopy(type), H5Tclose, "H5Tcopy", name)),
-      creation_(own(H5Pcopy(creation), H5Pclose, "H5Pcopy", name)),
+    : type_(own(H5Tcopy(type), H5Tclose, "H5Tcopy", chunk_in_memory)),
+      creation_(own(H5Pcopy(creation), H5Pclose, "H5Pcopy", chunk_in_memory)),
       fill_(stored_fill(type, creation)),
       filters_edges_(hdf5::filters_edges(creation)) {
   const int filters = H5Pget_nfilters(creation);
-  check(filters, "H5Pget_nfilters", name);
+  check(filters, "H5Pget_nfilters", chunk_in_memory);
   filters_ = static_cast<unsigned>(filters);
   const auto chunk = chunk_of(creation);
   chunk_bytes_ = std::accumulate(chunk.begin(), chunk.end(), fill_.size(), std::multiplies<>());
@@ -291,13 +291,13 @@ void FilterPipeline::undo(std::span<const std::byte> filtered, std::uint32_t mas
 FilterPipeline::File& FilterPipeline::reader(std::uint32_t mask) {
   auto& file = readers_[mask];
   if (file) return *file;
-  const auto creation = own(H5Pcopy(creation_.get()), H5Pclose, "H5Pcopy", name);
-  check(H5Premove_filter(creation.get(), H5Z_FILTER_ALL), "H5Premove_filter", name);
+  const auto creation = own(H5Pcopy(creation_.get()), H5Pclose, "H5Pcopy", chunk_in_memory);
+  check(H5Premove_filter(creation.get(), H5Z_FILTER_ALL), "H5Premove_filter", chunk_in_memory);
   auto rest = mask;
   for (const auto& [number, flags, values] : filters_of(creation_.get())) {
     if ((rest & 1) == 0) {
       check(H5Pset_filter(creation.get(), number, flags, values.size(), values.data()),
-            "H5Pset_filter", name);
+            "H5Pset_filter", chunk_in_memory);
     }
     rest >>= 1;
   }

@@ -11,7 +11,7 @@ namespace slabmark::hdf5 {
 
 namespace {
 
-const std::string in_memory = "a transfer property list";
+const std::string transfer_list = "a transfer property list";
 
 using Cause = std::pair<std::uint32_t, const char*>;
 constexpr std::array<Cause, 9> collective_causes = {{
@@ -53,26 +53,27 @@ std::vector<std::string> names_of(std::uint32_t bits, std::span<const Cause> kno
 }  // namespace
 
 TransferList::TransferList(Mode mode)
-    : handle_(own(H5Pcreate(H5P_DATASET_XFER), H5Pclose, "H5Pcreate", in_memory)) {
+    : handle_(own(H5Pcreate(H5P_DATASET_XFER), H5Pclose, "H5Pcreate", transfer_list)) {
   if (mode == Mode::serial) return;
   check(H5Pset_dxpl_mpio(get(),
                          mode == Mode::collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT),
-        "H5Pset_dxpl_mpio", in_memory);
+        "H5Pset_dxpl_mpio", transfer_list);
 }
 
 TransferOutcome TransferList::outcome() const {
   TransferOutcome outcome;
-  check(H5Pget_mpio_actual_io_mode(get(), &outcome.mode), "H5Pget_mpio_actual_io_mode", in_memory);
+  check(H5Pget_mpio_actual_io_mode(get(), &outcome.mode), "H5Pget_mpio_actual_io_mode",
+        transfer_list);
   std::uint32_t local = 0;
   std::uint32_t global = 0;
   check(H5Pget_mpio_no_collective_cause(get(), &local, &global), "H5Pget_mpio_no_collective_cause",
-        in_memory);
+        transfer_list);
   outcome.no_collective_cause = local | global;
 #if H5_VERSION_GE(1, 14, 3)
   check(H5Pget_actual_selection_io_mode(get(), &outcome.selection_mode),
-        "H5Pget_actual_selection_io_mode", in_memory);
+        "H5Pget_actual_selection_io_mode", transfer_list);
   check(H5Pget_no_selection_io_cause(get(), &outcome.no_selection_cause),
-        "H5Pget_no_selection_io_cause", in_memory);
+        "H5Pget_no_selection_io_cause", transfer_list);
 #endif
   return outcome;
 }

@@ -13,22 +13,21 @@ function(slabmark_only_for_tests target)
   endif()
 endfunction()
 
-# slabmark_write_wanted() makes the target wanted_tests of what the wanted tests need, and notes for setup/build in the file `wanted` what
-# to build: that, and all, if they run programs.
+# slabmark_write_wanted() notes for setup/build in the file `wanted` what the wanted tests need, a target a line: all, if they run
+# programs, and what is left out of that, but a test of another name needs; the latter are the target wanted_tests.
 function(slabmark_write_wanted)
   get_property(wanted GLOBAL PROPERTY slabmark_wanted)
-  set(lines wanted_tests)
-  if(NOT SLABMARK_TESTS OR all IN_LIST wanted)
-    list(APPEND lines all)
+  if(NOT SLABMARK_TESTS)
+    set(wanted all)
   endif()
   list(REMOVE_DUPLICATES wanted)
+  list(JOIN wanted "\n" lines)
+  file(WRITE ${PROJECT_BINARY_DIR}/wanted "${lines}\n")
   list(REMOVE_ITEM wanted all)
   add_custom_target(wanted_tests)  # of nothing where no test has such a name, which ctest says
   if(wanted)
     add_dependencies(wanted_tests ${wanted})
   endif()
-  list(JOIN lines "\n" lines)
-  file(WRITE ${PROJECT_BINARY_DIR}/wanted "${lines}\n")
 endfunction()
 
 # slabmark_test(<folder of tests> [MPI_RANKS <n>...] [DEPENDS <rooms>...])

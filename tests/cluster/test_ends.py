@@ -46,7 +46,9 @@ def test_a_cluster_with_a_job_leaves_no_process_and_no_file(cluster, whom, how):
     place.mkdir()
     mark = f"SLABMARK_TEST_MARK={place}".encode()
     entered = subprocess.Popen([here / "enter", sys.executable, "-c", JOB], stdin=subprocess.DEVNULL, start_new_session=True,
-                               env={**os.environ, "TMPDIR": str(place), "SLABMARK_TEST_MARK": str(place)})
+                               env={**os.environ, "TMPDIR": str(place), "SLABMARK_TEST_MARK": str(place)},
+                               # A shell has what it starts in the background ignore it, and so would all of these.
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     try:
         wait_until(lambda: list(processes(mark).values()).count(b"sleep\x003600\x00") == 2, lambda: "the job does not run")
         (os.killpg if whom == "all" else os.kill)(entered.pid, how)

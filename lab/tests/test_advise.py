@@ -271,7 +271,8 @@ def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, sma
 )
 def test_wrong_usage_is_one_sentence(run, sentence, tmp_path, arguments, culprit):
     (tmp_path / "study.nc").write_bytes(b"CDF\1")
-    done = run("slabmark", ["advise", "--launch", "mpiexec", "-n", "1", *arguments], cwd=tmp_path)
+    launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
+    done = run("slabmark", ["advise", "--launch", launcher, "-n", "1", *arguments], cwd=tmp_path)
     assert done.returncode == 2 and culprit in sentence(done, "slabmark")
     assert [path.name for path in tmp_path.iterdir()] == ["study.nc"]
 

@@ -18,6 +18,8 @@ from slabmark import pattern, programs
 from slabmark.advise import candidates, chunks_command, code, command, ending, halving
 from slabmark.statistics import Ratio
 
+LAUNCHER = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
+
 METHODS = """
     posix mpiio-independent mpiio-collective pnetcdf-vard pnetcdf-varn pnetcdf-vara
     hdf5-slab hdf5-union hdf5-points hdf5-multi hdf5-contiguous hdf5-subfiling hdf5-log
@@ -245,8 +247,7 @@ def test_romio_is_tried_where_ompio_is_in_effect():
 
 
 def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, small_map, tmp_path):
-    launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
-    how = ["-n", "2", "--launch", launcher, "--time", "20", "--method", "hdf5-slab,hdf5-union"]
+    how = ["-n", "2", "--launch", LAUNCHER, "--time", "20", "--method", "hdf5-slab,hdf5-union"]
     done = run("slabmark", ["advise", small_map, *how, "-o", tmp_path, "--json", tmp_path / "a.jsonl"], timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"Use hdf5|Either will do|Stay with|Nothing was found|not compared", done.stdout), done.stdout
@@ -271,8 +272,7 @@ def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, sma
 )
 def test_wrong_usage_is_one_sentence(run, sentence, tmp_path, arguments, culprit):
     (tmp_path / "study.nc").write_bytes(b"CDF\1")
-    launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
-    done = run("slabmark", ["advise", "--launch", launcher, "-n", "1", *arguments], cwd=tmp_path)
+    done = run("slabmark", ["advise", "--launch", LAUNCHER, "-n", "1", *arguments], cwd=tmp_path)
     assert done.returncode == 2 and culprit in sentence(done, "slabmark")
     assert [path.name for path in tmp_path.iterdir()] == ["study.nc"]
 

@@ -10,6 +10,9 @@
 
 namespace slabmark::slablog {
 
+/// What is read, put together or written of a log at once.
+constexpr std::uint64_t window_bytes = 4 << 20;
+
 /// Where bytes of a run lie: in this process, in its spill file, or in a segment of the log.
 constexpr std::uint32_t in_memory = 0;  ///< position is an address
 constexpr std::uint32_t in_spill = 1;   ///< position counts bytes of the spill file

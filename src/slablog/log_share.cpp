@@ -12,8 +12,6 @@ namespace slabmark::slablog {
 namespace {
 
 // Large enough for a file system, small enough for what is kept of each hyperslab in it.
-constexpr std::uint64_t share_window_bytes = 4 << 20;
-
 Run common(Run a, Run b) {
   const auto from = std::max(a.offset, b.offset);
   return {from, std::max(from, std::min(a.end(), b.end())) - from};
@@ -118,7 +116,7 @@ void LogShare::assemble(const LogDataset& dataset, posix::File& target, std::uin
   const auto size = dataset.element_bytes();
   const RangePlan plan(ranks_.comm(), elements_of(runs), element_count(dataset.extent()));
   plan.move(
-      dataset.fill(), share_window_bytes,
+      dataset.fill(), window_bytes,
       [&](std::span<const Run> wanted, std::byte* packed) {
         Gathering gathering(files_, *part, std::numeric_limits<std::size_t>::max());
         for (const auto& one : parts_within(runs, wanted, size)) {

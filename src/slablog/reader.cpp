@@ -10,8 +10,6 @@ namespace {
 
 // Pieces that lie so near each other are read together: a call costs as much as some 30 KB.
 constexpr std::uint64_t gap_bytes = 32 << 10;
-constexpr std::uint64_t read_window_bytes = 4 << 20;
-
 // So many that a list of small ones is worth a call, and few enough for the cache.
 constexpr std::size_t most_pieces = 4096;
 
@@ -173,7 +171,7 @@ void Gathering::read(posix::File& file, std::vector<Piece>& pieces) {
     auto end = begin + pieces[first].bytes;
     auto last = first + 1;
     while (last < pieces.size() && pieces[last].address <= end + gap_bytes &&
-           pieces[last].address + pieces[last].bytes <= begin + read_window_bytes) {
+           pieces[last].address + pieces[last].bytes <= begin + window_bytes) {
       end = std::max(end, pieces[last].address + pieces[last].bytes);
       ++last;
     }

@@ -15,8 +15,6 @@ namespace {
 
 // A call takes as long as copying some 16 KB.
 constexpr std::uint64_t bridged_bytes = 16 << 10;
-constexpr std::uint64_t alone_window_bytes = 4 << 20;
-
 /// What lies beyond the end is zero.
 void read_before_end(posix::File& file, std::uint64_t offset, std::vector<std::byte>& bytes) {
   const auto end = std::max(offset, std::min(file.size(), offset + bytes.size()));
@@ -121,7 +119,7 @@ class ChunkInMemory {
 
 void write_alone(ElementFiles& files, LogDataset& dataset, std::uint64_t address) {
   const auto size = dataset.element_bytes();
-  const auto most = std::max<std::uint64_t>(1, alone_window_bytes / size);
+  const auto most = std::max<std::uint64_t>(1, window_bytes / size);
   const auto runs = cut(dataset.pending(), most, size);
   std::vector<std::byte> window;
   for (std::size_t first = 0; first < runs.size();) {

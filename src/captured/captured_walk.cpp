@@ -211,17 +211,17 @@ void CapturedWalk::add_fragment(const PlacedBoxes& placed, std::uint64_t element
 }
 
 std::uint64_t CapturedWalk::elements() {
-  using Selection = CapturedEvent::Selection;
+  using Selected = CapturedEvent::Selection;
   std::uint64_t all = 1;
   switch (event_.selection) {
-    case Selection::nothing:
+    case Selected::nothing:
       return 0;
-    case Selection::list:
+    case Selected::list:
       return list(event_.list).boxes.elements();
-    case Selection::box:
+    case Selected::box:
       for (const std::uint64_t count : event_.counts) all *= count;
       return all;
-    case Selection::all:
+    case Selected::all:
       break;
   }
   if (!rank_.definition(event_.dataset).contains("extent")) return 0;
@@ -252,10 +252,10 @@ std::uint64_t CapturedWalk::place_of(std::int64_t start) const {
 }
 
 void CapturedWalk::place_in(const DatasetShapes::Shape& shape, std::uint64_t definition) {
-  using Selection = CapturedEvent::Selection;
-  if (event_.selection == Selection::list) {
+  using Selected = CapturedEvent::Selection;
+  if (event_.selection == Selected::list) {
     place_list(shape, definition);
-  } else if (event_.selection == Selection::all) {
+  } else if (event_.selection == Selected::all) {
     place_all(shape, definition);
   } else {
     box_.start = event_.origin;

@@ -186,16 +186,16 @@ void EventReader::read_event(ByteReader& body, CapturedEvent& event) {
 }
 
 void EventReader::read_selection(ByteReader& body, Track& track, CapturedEvent& event) {
-  using Selection = CapturedEvent::Selection;
+  using Selected = CapturedEvent::Selection;
   const std::uint64_t code = body.varint();
   event.counts.clear();
   event.origin.clear();
-  event.selection = code == capture::select_all_code    ? Selection::all
-                    : code == capture::select_none_code ? Selection::nothing
-                    : code == capture::select_box_code  ? Selection::box
-                                                        : Selection::list;
+  event.selection = code == capture::select_all_code    ? Selected::all
+                    : code == capture::select_none_code ? Selected::nothing
+                    : code == capture::select_box_code  ? Selected::box
+                                                        : Selected::list;
   if (code < capture::select_box_code) return;
-  if (event.selection == Selection::box) {
+  if (event.selection == Selected::box) {
     for (std::size_t d = 0; d < event.rank; ++d) {
       event.counts.push_back(body.varint());
       if (!is_near(static_cast<std::int64_t>(event.counts.back())) ||

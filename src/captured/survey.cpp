@@ -226,15 +226,15 @@ void Survey::note_path(const CapturedEvent& event, const RankReader& reader, std
 void Survey::add_move(const CapturedEvent& event, const RankReader& reader, std::size_t rank,
                       std::map<std::uint64_t, std::vector<std::uint64_t>>& of_lists,
                       std::uint64_t* of_dataset) {
-  using Selection = CapturedEvent::Selection;
-  if (event.selection == Selection::nothing) return;
+  using Selected = CapturedEvent::Selection;
+  if (event.selection == Selected::nothing) return;
   of_dataset[event.flags & capture::writes ? written : read] = 1;
-  if (event.selection == Selection::all) {
+  if (event.selection == Selected::all) {
     of_dataset[whole] = 1;
     return;
   }
   if (event.origin.size() != rank) return;  // told when it is placed
-  if (event.selection == Selection::box) {
+  if (event.selection == Selected::box) {
     for (std::size_t d = 0; d < rank; ++d) {
       reach(of_dataset[ends + d], event.origin[d] + static_cast<std::int64_t>(event.counts[d]));
     }

@@ -82,10 +82,10 @@ Space file_selection(hid_t given, const Extent& extent) {
   return space;
 }
 
-Elements elements_of(RunList in_dataset, RunList in_memory) {
+Elements elements_of(RunList in_dataset, RunList in_buffer) {
   const auto count = total_length(in_dataset);
   return {std::make_shared<const RunList>(std::move(in_dataset)),
-          std::make_shared<const RunList>(std::move(in_memory)), count};
+          std::make_shared<const RunList>(std::move(in_buffer)), count};
 }
 
 SelectionCache::Bounds SelectionCache::bounds_of(hid_t space, std::size_t rank) {

@@ -11,7 +11,7 @@
 namespace slabmark::slablog {
 namespace {
 
-constexpr std::uint64_t first = 1000;
+constexpr std::uint64_t first_position = 1000;
 
 /// An entry of one index with `count` runs, and what it must hold.
 class Entry {
@@ -19,7 +19,7 @@ class Entry {
   Entry(std::uint64_t seed, std::size_t count) {
     std::mt19937_64 random(seed);
     std::uint64_t at = 0;
-    std::uint64_t position = first;
+    std::uint64_t position = first_position;
     for (std::size_t i = 0; i < count; ++i) {
       // Most numbers take a byte of the index, some take more.
       at += random() % (random() % 50 == 0 ? 100'000 : 20);
@@ -29,7 +29,7 @@ class Entry {
       position += length;
     }
     extent = {at + 7};
-    append_entry(index_, 0, extent, first, runs);
+    append_entry(index_, 0, extent, first_position, runs);
     for_each_entry(index_, "index", [&](const IndexEntry& entry) { found_ = entry; });
   }
 

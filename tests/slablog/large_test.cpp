@@ -11,8 +11,8 @@ namespace {
 
 constexpr hsize_t slabs = 2304;
 constexpr hsize_t step = (hsize_t{1} << 20) + 1;
-constexpr hsize_t most = slabs * step;  // elements of a byte, of rank 0: 2.25 GiB
-constexpr hsize_t few = 1000;           // of the last rank
+constexpr hsize_t most_elements = slabs * step;  // elements of a byte, of rank 0: 2.25 GiB
+constexpr hsize_t few = 1000;                    // of the last rank
 
 struct LargeCase {
   const char* name;
@@ -41,7 +41,7 @@ class LargeLogs : public LogFileTest, public testing::WithParamInterface<LargeCa
   bool is_last() const { return rank() == ranks() - 1; }
 
   static bool left_out(hsize_t offset) {
-    return GetParam().boxes && offset < most && offset % step == step - 1;
+    return GetParam().boxes && offset < most_elements && offset % step == step - 1;
   }
 
   static signed char value_of(hsize_t offset) {
@@ -59,11 +59,11 @@ class LargeLogs : public LogFileTest, public testing::WithParamInterface<LargeCa
   }
 
   static hsize_t wrong_of_all(const hdf5::Handle& dataset) {
-    const auto elements = std::make_unique_for_overwrite<signed char[]>(most + few);
-    std::fill_n(elements.get(), most + few, -1);
+    const auto elements = std::make_unique_for_overwrite<signed char[]>(most_elements + few);
+    std::fill_n(elements.get(), most_elements + few, -1);
     EXPECT_GE(
         H5Dread(dataset.get(), H5T_NATIVE_SCHAR, H5S_ALL, H5S_ALL, H5P_DEFAULT, elements.get()), 0);
-    return wrong(elements, 0, most + few);
+    return wrong(elements, 0, most_elements + few);
   }
 
   static hdf5::Handle line(hsize_t length) {
@@ -74,7 +74,7 @@ class LargeLogs : public LogFileTest, public testing::WithParamInterface<LargeCa
   template <typename Move>
   static void in_one_piece(hsize_t first, hsize_t count, const Move& move) {
     const auto memory = line(count);
-    const auto file = line(most + few);
+    const auto file = line(most_elements + few);
     H5Sselect_hyperslab(file.get(), H5S_SELECT_SET, &first, nullptr, &count, nullptr);
     EXPECT_GE(move(memory.get(), file.get()), 0);
   }
@@ -95,9 +95,9 @@ class LargeLogs : public LogFileTest, public testing::WithParamInterface<LargeCa
   }
 
   static void write_most(const hdf5::Handle& dataset) {
-    const auto elements = std::make_unique_for_overwrite<signed char[]>(most);
+    const auto elements = std::make_unique_for_overwrite<signed char[]>(most_elements);
     hsize_t filled = 0;
-    for (hsize_t offset = 0; offset < most; ++offset) {
+    for (hsize_t offset = 0; offset < most_elements; ++offset) {
       if (!left_out(offset)) elements[filled++] = value_of(offset);
     }
     if (GetParam().boxes) {
@@ -106,7 +106,7 @@ class LargeLogs : public LogFileTest, public testing::WithParamInterface<LargeCa
                           elements.get());
       });
     } else {
-      write_piece(dataset, 0, most, elements);
+      write_piece(dataset, 0, most_elements, elements);
     }
   }
 
@@ -119,19 +119,19 @@ class LargeLogs : public LogFileTest, public testing::WithParamInterface<LargeCa
 
   static void write_few(const hdf5::Handle& dataset) {
     const auto elements = std::make_unique<signed char[]>(few);
-    for (hsize_t i = 0; i < few; ++i) elements[i] = value_of(most + i);
-    write_piece(dataset, most, few, elements);
+    for (hsize_t i = 0; i < few; ++i) elements[i] = value_of(most_elements + i);
+    write_piece(dataset, most_elements, few, elements);
   }
 
   /// What rank 0 reads of its own by the call with which it wrote.
   static hsize_t wrong_of_most(const hdf5::Handle& dataset) {
-    const auto elements = std::make_unique_for_overwrite<signed char[]>(most);
-    std::fill_n(elements.get(), most, -1);
+    const auto elements = std::make_unique_for_overwrite<signed char[]>(most_elements);
+    std::fill_n(elements.get(), most_elements, -1);
     if (!GetParam().boxes) {
-      in_one_piece(0, most, [&](hid_t memory, hid_t file) {
+      in_one_piece(0, most_elements, [&](hid_t memory, hid_t file) {
         return H5Dread(dataset.get(), H5T_NATIVE_SCHAR, memory, file, H5P_DEFAULT, elements.get());
       });
-      return wrong(elements, 0, most);
+      return wrong(elements, 0, most_elements);
     }
     in_boxes([&](hsize_t** starts, hsize_t** counts) {
       return H5Dread_n(dataset.get(), H5T_NATIVE_SCHAR, slabs, starts, counts, H5P_DEFAULT,
@@ -139,7 +139,7 @@ class LargeLogs : public LogFileTest, public testing::WithParamInterface<LargeCa
     });
     hsize_t found = 0;
     hsize_t at = 0;
-    for (hsize_t offset = 0; offset < most; ++offset) {
+    for (hsize_t offset = 0; offset < most_elements; ++offset) {
       if (!left_out(offset)) found += elements[at++] != value_of(offset);
     }
     return found;
@@ -149,7 +149,7 @@ class LargeLogs : public LogFileTest, public testing::WithParamInterface<LargeCa
 TEST_P(LargeLogs, HoldMoreThan2GiBOfOneCall) {
   {
     const auto file = create("a.h5", GetParam().options);
-    const auto d = dataset(file, "d", {most + few}, H5T_NATIVE_SCHAR);
+    const auto d = dataset(file, "d", {most_elements + few}, H5T_NATIVE_SCHAR);
     if (rank() == 0) write_most(d);
     if (is_last()) write_few(d);
     if (rank() == 0) {

@@ -9,7 +9,7 @@
 namespace slabmark::slablog {
 namespace {
 
-constexpr int fill = -5;
+constexpr int fill_value = -5;
 
 class Reads : public LogFileTest {
  protected:
@@ -19,11 +19,11 @@ class Reads : public LogFileTest {
     const auto creation = handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     const Dims chunk(dims.size(), 8);
     H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data());
-    H5Pset_fill_value(creation.get(), H5T_NATIVE_INT, &fill);
+    H5Pset_fill_value(creation.get(), H5T_NATIVE_INT, &fill_value);
     dataset_ =
         dataset(file_, "d", dims, H5T_NATIVE_INT, creation.get(), Dims(dims.size(), H5S_UNLIMITED));
     dims_ = dims;
-    expected_.assign(elements(), fill);
+    expected_.assign(elements(), fill_value);
   }
 
   std::size_t elements() const {
@@ -71,7 +71,7 @@ class Reads : public LogFileTest {
     std::vector<int> values;
     const auto row = dims_.back();
     const auto of = [&](hsize_t r, hsize_t c) {
-      return r * row + c < expected_.size() && c < row ? expected_[r * row + c] : fill;
+      return r * row + c < expected_.size() && c < row ? expected_[r * row + c] : fill_value;
     };
     const auto rows = dims.size() == 1 ? 1 : dims[0];
     for (hsize_t r = 0; r < rows; ++r) {

@@ -30,7 +30,7 @@ struct Keyword {
 };
 
 // The attributes of the file hold these numbers as the original did, in 32 bits with a sign.
-constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+constexpr std::uint64_t most_in_attribute = std::numeric_limits<std::int32_t>::max();
 
 Keyword triple(const std::string& name, std::array<std::uint64_t, 3> CheckpointGrid::*member) {
   return {name, 3, [=](CheckpointSettings& settings, const Words& words) {
@@ -45,7 +45,7 @@ Keyword flag(const std::string& name, bool CheckpointSettings::*member) {
 }
 
 Keyword count(const std::string& name, std::uint64_t CheckpointSettings::*member,
-              std::uint64_t largest = most) {
+              std::uint64_t largest = most_in_attribute) {
   return {name, 1, [=](CheckpointSettings& settings, const Words& words) {
             settings.*member = parse_count(words[0], name, 0, largest);
           }};
@@ -63,7 +63,7 @@ const std::vector<Keyword>& keywords() {
       triple("domain", &CheckpointGrid::domain),
       {"time", 1,
        [](CheckpointSettings& settings, const Words& words) {
-         settings.grid.steps = parse_count(words[0], "time", 1, most);
+         settings.grid.steps = parse_count(words[0], "time", 1, most_in_attribute);
        }},
       text("filename", &CheckpointSettings::filename),
       flag("precreate", &CheckpointSettings::precreate),

@@ -51,14 +51,14 @@ class LeftJournal {
     std::vector<Saved> found;
     std::map<std::uint32_t, std::uint32_t> numbers;
     for (auto at = sizeof(JournalHeader); at + sizeof(JournalRecord) <= text_.size();) {
-      const auto record = whole_record(at, epoch);
-      if (!record) {
+      const auto saved = whole_record(at, epoch);
+      if (!saved) {
         ++at;
         continue;
       }
-      if (record->number != numbers[record->rank]++) refuse("is damaged");
-      found.push_back({record->offset, content(at, *record)});
-      at += sizeof *record + record->bytes;
+      if (saved->number != numbers[saved->rank]++) refuse("is damaged");
+      found.push_back({saved->offset, content(at, *saved)});
+      at += sizeof *saved + saved->bytes;
     }
     return found;
   }
@@ -71,16 +71,16 @@ class LeftJournal {
   }
 
  private:
-  std::span<const std::byte> content(std::size_t at, const JournalRecord& record) const {
-    return std::span(text_).subspan(at + sizeof record, record.bytes);
+  std::span<const std::byte> content(std::size_t at, const JournalRecord& saved) const {
+    return std::span(text_).subspan(at + sizeof saved, saved.bytes);
   }
 
   std::optional<JournalRecord> whole_record(std::size_t at, std::uint64_t epoch) const {
-    JournalRecord record;
-    std::memcpy(&record, text_.data() + at, sizeof record);
-    if (record.bytes > text_.size() - at - sizeof record) return std::nullopt;
-    if (record.checksum != record.right_checksum(epoch, content(at, record))) return std::nullopt;
-    return record;
+    JournalRecord saved;
+    std::memcpy(&saved, text_.data() + at, sizeof saved);
+    if (saved.bytes > text_.size() - at - sizeof saved) return std::nullopt;
+    if (saved.checksum != saved.right_checksum(epoch, content(at, saved))) return std::nullopt;
+    return saved;
   }
 
   const std::string& path_;

@@ -126,7 +126,7 @@ endfunction()
 set(test_timeout 600)  # a rank that left a test early may leave its peers waiting
 if(SLABMARK_SANITIZERS)
   # OMPIO makes its lists longer by one element at a time, and AddressSanitizer copies them each time: irregular writes take minutes.
-  set(test_timeout 2400)
+  set(test_timeout 1200)
   # The connector's random operations are as many as stay within a minute; the plain run has all of them.
   set(sanitizer_environment
     SLABLOG_OPERATIONS=600

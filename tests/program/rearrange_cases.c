@@ -11,6 +11,7 @@
 #include <mpi.h>
 #include <pnetcdf.h>
 
+#include "rearrange/api/rearrange_format.h"
 #include "rearrange/api/rearrange_hdf5.h"
 #include "rearrange/api/rearrange_pnetcdf.h"
 
@@ -69,11 +70,16 @@ static void init(void) {
 }
 
 static void write_records(int file, int t) {
+  static float back[levels * columns];
   for (int record = 0; record < records; ++record) {
     make_record(record);
     must(slabmark_set_frame(file, t, record), "slabmark_set_frame");
     must(slabmark_write_darray(file, t, t_decomp, own * levels, t_data, NULL), "T");
+    /* More gets than puts: the record counts. */
+    for (int gets = 0; gets < 2; ++gets)
+      must(slabmark_iget_darray(file, t, t_decomp, own * levels, back), "T");
     must(slabmark_flush(file), "slabmark_flush");
+    must_native(memcmp(back, t_data, (size_t)(own * levels) * sizeof *back) ? -1 : 0, "iget");
   }
 }
 
@@ -517,6 +523,72 @@ static void killed(const char* path, int64_t victim) {
   }
 }
 
+/* Right after a flush the file's own library puts the same elements, on other ranks; `hdf5` says
+ * which library. */
+static void put_after_flush(const char* path, int in_hdf5) {
+  enum { share = 100000, turns = 4 };
+  const int64_t elements = (int64_t)share * ranks;
+  int64_t* const places = malloc(share * sizeof *places);
+  int* const values = malloc(share * sizeof *values);
+  int ncid = -1, dim, variable, file = 0, decomp = 0, wrong = 0;
+  hid_t h5 = -1, dataset = -1, memory = -1, space = -1, transfer = -1;
+  const MPI_Offset start = (MPI_Offset)(ranks - 1 - rank) * share, count = share;
+  MPI_Comm comm = MPI_COMM_NULL;
+  must(slabmark_inq_comm(decomposed, &comm), "slabmark_inq_comm");
+  if (in_hdf5) {
+    const hsize_t extent = (hsize_t)elements, first = (hsize_t)start, some = share;
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL);
+    H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+    h5 = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    space = H5Screate_simple(1, &extent, NULL);
+    memory = H5Screate_simple(1, &some, NULL);
+    dataset = H5Dcreate2(h5, "x", H5T_NATIVE_INT, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &some, NULL);
+    transfer = H5Pcreate(H5P_DATASET_XFER);
+    H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
+    H5Pclose(access);
+    H5Pclose(creation);
+    must(slabmark_adopt_hdf5(decomposed, h5, SLABMARK_WRITE, MPI_INFO_NULL, &file), "adopt");
+  } else {
+    must_native(ncmpi_create(comm, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &ncid),
+                "create");
+    ncmpi_def_dim(ncid, "x", elements, &dim);
+    ncmpi_def_var(ncid, "x", NC_INT, 1, &dim, &variable);
+    must_native(ncmpi_enddef(ncid), "enddef");
+    must(slabmark_adopt_pnetcdf(decomposed, ncid, SLABMARK_WRITE, MPI_INFO_NULL, &file), "adopt");
+  }
+  for (int i = 0; i < share; ++i) places[i] = (int64_t)i * ranks + rank;
+  must(slabmark_init_decomp(decomposed, SLABMARK_INT32, 1, &elements, share, places, &decomp),
+       "slabmark_init_decomp");
+  must(slabmark_inq_varid(file, "x", &variable), "x");
+  for (int turn = 0; turn < turns; ++turn) {
+    for (int i = 0; i < share; ++i) values[i] = 2 * turn;
+    must(slabmark_write_darray(file, variable, decomp, share, values, NULL), "write");
+    must(slabmark_flush(file), "slabmark_flush");
+    for (int i = 0; i < share; ++i) values[i] = 2 * turn + 1;
+    must_native(in_hdf5 ? H5Dwrite(dataset, H5T_NATIVE_INT, memory, space, transfer, values)
+                        : ncmpi_put_vara_int_all(ncid, variable, &start, &count, values),
+                "put");
+    MPI_Barrier(comm);
+    must(slabmark_read_darray(file, variable, decomp, share, values), "read");
+    for (int i = 0; i < share; ++i) wrong += values[i] != 2 * turn + 1;
+  }
+  must(slabmark_close(file), "slabmark_close");
+  if (in_hdf5) {
+    H5Pclose(transfer);
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Dclose(dataset);
+    H5Fclose(h5);
+  } else {
+    must_native(ncmpi_close(ncid), "close");
+  }
+  printf("rank %d: %d wrong\n", rank, wrong);
+  free(places);
+  free(values);
+}
+
 /* What objects of a program do that live longer than main(). */
 static void late(const char* path) {
   int file = 0, other = 0;
@@ -556,6 +628,8 @@ int main(int argc, char** argv) {
     if (strcmp(argv[1], "limit") == 0) limit(argv[2]);
     if (strcmp(argv[1], "memory") == 0) memory(argv[2]);
     if (strcmp(argv[1], "elsewhere") == 0) write_elsewhere(argv[2]);
+    if (strcmp(argv[1], "after pnetcdf") == 0) put_after_flush(argv[2], 0);
+    if (strcmp(argv[1], "after hdf5") == 0) put_after_flush(argv[2], 1);
   }
   if (decomposed) must(slabmark_finalize(decomposed), "slabmark_finalize");
   MPI_Finalize();

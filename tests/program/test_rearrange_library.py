@@ -133,6 +133,14 @@ def test_what_pnetcdf_changes_in_a_file_that_both_have_open_is_seen(run, tmp_pat
     assert sorted(done.stdout.splitlines()) == [f"rank {rank}: -12 -13, 0 wrong" for rank in range(ranks)]
 
 
+@pytest.mark.parametrize("case", ["after pnetcdf", "after hdf5"])
+@pytest.mark.parametrize("io_ranks", [0, 1])
+def test_what_a_file_library_puts_after_a_flush_stays_also_with_flushes_in_flight(run, tmp_path, case, io_ranks):
+    done = run("rearrange_cases", [case, tmp_path / "a", "2", io_ranks], ranks=3, launch=True)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(3 - io_ranks)]
+
+
 @pytest.mark.parametrize("how, closed", [("take", 0), ("take elsewhere", 0), ("take refused", -5)])
 def test_records_of_a_file_that_one_rank_has_defined_are_there_however_it_is_closed(run, native, tmp_path, how, closed):
     done = run("rearrange_cases", [how, tmp_path / "a.nc"], ranks=4, launch=True)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <unistd.h>
 #include <utility>
@@ -210,6 +211,39 @@ TEST_F(RearrangeLibrary, OfTwoCallsForOneArrayTheLaterStays) {
   expect_counted(contents("a"), 0, 7);
 }
 
+TEST_F(RearrangeLibrary, AGetBringsWhatTheLastPutOfItsFlushLeftWhateverTheirOrder) {
+  const int decomp = decomposition(cards);
+  const int file = open("a", SLABMARK_CREATE);
+  const int x = define(file), y = define(file, elements * 8);
+  std::vector<std::vector<double>> puts;
+  puts.reserve(10);  // they stay where they are
+  const auto put = [&](int variable, double first) {
+    const auto& data = puts.emplace_back(values(cards, first));
+    EXPECT_EQ(slabmark_iput_darray(file, variable, decomp, count(data), data.data(), nullptr),
+              SLABMARK_OK);
+  };
+  std::vector<double> back(cards.size());
+  const auto get = [&] {
+    EXPECT_EQ(slabmark_iget_darray(file, y, decomp, count(back), back.data()), SLABMARK_OK);
+  };
+  const auto flush = [&] { EXPECT_EQ(slabmark_flush(file), SLABMARK_OK) << slabmark_message(); };
+  put(y, 1);
+  flush();
+  get();
+  put(x, 1);
+  put(x, 2);
+  put(y, 3);
+  flush();
+  EXPECT_EQ(back, values(cards, 3));
+  put(y, 1);
+  get();
+  get();
+  put(y, 2);
+  flush();
+  EXPECT_EQ(back, values(cards, 2));
+  EXPECT_EQ(slabmark_close(file), SLABMARK_OK);
+}
+
 TEST_F(RearrangeLibrary, WhatLiesBeyondTheEndOfTheFileReadsAsZero) {
   const int file = open("a", SLABMARK_CREATE);
   std::vector<double> buffer(cards.size(), 7);
@@ -406,6 +440,17 @@ TEST_F(RearrangeLibrary, ADecompositionThatIsWrongOnOneRankIsMadeOnNone) {
   EXPECT_EQ(make({rank, mine ? rank : 10 + rank}), SLABMARK_EDECOMP);
   EXPECT_THAT(slabmark_message(), HasSubstr("twice"));
   EXPECT_EQ(make({rank}, static_cast<slabmark_type>(mine ? 99 : 1)), SLABMARK_EARGUMENT);
+  const std::int64_t first = rank;
+  int none = 0;
+  EXPECT_EQ(
+      slabmark_init_decomp(system, SLABMARK_INT32, 1, &extent,
+                           mine ? std::numeric_limits<std::int64_t>::max() : 1, &first, &none),
+      SLABMARK_EARGUMENT);
+  EXPECT_THAT(slabmark_message(), HasSubstr("cannot name 9223372036854775807 elements"));
+  EXPECT_EQ(slabmark_init_decomp(system, SLABMARK_INT32, mine ? 2000000000 : 1, &extent, 1, &first,
+                                 &none),
+            SLABMARK_EARGUMENT);
+  EXPECT_THAT(slabmark_message(), HasSubstr("0 to 1024 extents, and not 2000000000"));
   if (size > 1) {
     EXPECT_EQ(make({rank}, mine ? SLABMARK_INT32 : SLABMARK_INT16), SLABMARK_ERANKS);
   }

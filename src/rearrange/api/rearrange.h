@@ -134,7 +134,8 @@ int slabmark_write_darray(int file, int variable, int decomp, int64_t count, con
 int slabmark_read_darray(int file, int variable, int decomp, int64_t count, void* data);
 
 /* As above, but nothing is copied or read before slabmark_flush(): `data` stays as it is until
- * then. Puts of a flush go before its gets. */
+ * then. All puts of a flush go before its gets, whatever their order: a get brings what the last
+ * put of an element left. */
 int slabmark_iput_darray(int file, int variable, int decomp, int64_t count, const void* data,
                          const void* fill);
 int slabmark_iget_darray(int file, int variable, int decomp, int64_t count, void* data);
@@ -142,7 +143,8 @@ int slabmark_iget_darray(int file, int variable, int decomp, int64_t count, void
 /* Collective. Moves all that is pending. Where a call before it was refused on a rank, every rank
  * gets that code here, and nothing is moved. With the option in_flight, what is put is copied, or
  * handed over to the I/O ranks, and written later; a failure is then told by a later call, at the
- * latest by slabmark_close(). */
+ * latest by slabmark_close(). Not so in a file that was adopted, which another library may write
+ * next: there all is in the file when the flush returns. */
 int slabmark_flush(int file);
 
 /* Collective. Flushes, waits for what is in flight, and has the file system store it. */

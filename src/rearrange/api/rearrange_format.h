@@ -29,6 +29,9 @@ typedef struct slabmark_format {
   int64_t padding; /* most bytes between two arrays that are nobody's */
   int64_t
       fresh_from; /* nothing was written yet to what lies beyond this byte; -1: beyond the end */
+  /* The program writes the file through its own library, too: a flush returns when its data are in
+   * the file, also with the option in_flight. */
+  int is_shared;
 
   /* Not collective. */
   int (*inq_varid)(void* context, const char* name, int* variable);

@@ -20,9 +20,10 @@ extern "C" {
 int slabmark_open_hdf5(int system, const char* path, int mode, MPI_Info info, int* file);
 
 /* Collective. A file that all ranks of the system have open through MPI-IO (H5Pset_fapl_mpio), and
- * go on using; with SLABMARK_WRITE it must be open for writing there. Where a dataset has been
- * given more records, slabmark_inq_varid() learns of them. slabmark_close() leaves the file open
- * there, and must come before H5Fclose(). */
+ * go on using; with SLABMARK_WRITE it must be open for writing there. A flush returns when the data
+ * are in the file, also with the option in_flight, so HDF5 may write the same elements next. Where
+ * a dataset has been given more records, slabmark_inq_varid() learns of them. slabmark_close()
+ * leaves the file open there, and must come before H5Fclose(). */
 int slabmark_adopt_hdf5(int system, hid_t hdf5_file, int mode, MPI_Info info, int* file);
 
 #ifdef __cplusplus

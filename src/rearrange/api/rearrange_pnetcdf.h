@@ -23,8 +23,9 @@ int slabmark_take_pnetcdf(int system, const char* path, int ncid, MPI_Info info,
 /* Collective. A file that all ranks of the system have open in data mode, and go on using through
  * PnetCDF; with SLABMARK_WRITE it must be open for writing there. `info`: hints for the data, such
  * as cb_nodes. slabmark_close() leaves it open there; it must come before ncmpi_close(). What is
- * pending in one library is not seen by the other: flush here, or wait there, first. It may be
- * defined further; what moves there must not be in flight here: slabmark_sync() before. */
+ * pending in one library is not seen by the other: flush here, or wait there, first. A flush
+ * returns when the data are in the file, also with the option in_flight, so PnetCDF may write the
+ * same elements next. It may be defined further: flush here before. */
 int slabmark_adopt_pnetcdf(int system, int ncid, int mode, MPI_Info info, int* file);
 
 #ifdef __cplusplus

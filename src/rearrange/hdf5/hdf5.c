@@ -274,6 +274,7 @@ static int start(context* its, const char* path, int mode, MPI_Info info, int* f
   memset(&format, 0, sizeof format);
   /* What the program writes through HDF5 is not seen here. */
   format.fresh_from = INT64_MAX;
+  format.is_shared = its->adopted;
   format.inq_varid = inq_varid;
   format.inq_array = inq_array;
   format.close = close_file;

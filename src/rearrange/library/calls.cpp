@@ -159,6 +159,12 @@ std::vector<Decomposition::BufferRun> runs_of(const Named& named) {
   }
   constexpr std::int64_t outside = -2;
   std::vector<Decomposition::BufferRun> runs;
+  if (static_cast<std::uint64_t>(named.count) > runs.max_size()) {
+    throw Failure(SLABMARK_EARGUMENT,
+                  fmt::format("A decomposition cannot name {} elements or runs: no memory holds so "
+                              "many; check the count.",
+                              named.count));
+  }
   runs.reserve(static_cast<std::size_t>(named.count));
   for (std::int64_t i = 0; i < named.count; ++i) {
     const std::int64_t start = named.starts[i];
@@ -194,9 +200,12 @@ int init_decomp(int system, slabmark_type type, int dimensions, const std::int64
     std::vector<Decomposition::BufferRun> runs;
     agreed(of->comm(), SLABMARK_EARGUMENT, [&] {
       refuse_null(decomp, "The place for the decomposition");
-      if (dimensions < 0 || (dimensions > 0 && !extents)) {
-        throw Failure(SLABMARK_EARGUMENT, "An array has no negative number of extents.");
+      constexpr int most_dimensions = 1024;  // of netCDF; HDF5 has fewer
+      if (dimensions < 0 || dimensions > most_dimensions) {
+        throw Failure(SLABMARK_EARGUMENT, fmt::format("An array has 0 to {} extents, and not {}.",
+                                                      most_dimensions, dimensions));
       }
+      if (dimensions > 0) refuse_null(extents, "The list of extents");
       runs = runs_of(named);
     });
     auto made = std::make_shared<Decomposition>(

@@ -193,16 +193,18 @@ void OpenFile::copy_apart(Request& request) {
   request.data = copy;
 }
 
+int OpenFile::Rounds::round_of(const Request& request) {
+  const std::pair array(request.variable, request.frame);
+  if (request.place.elements > 0 && !arrays.insert(array).second) {
+    ++round;
+    arrays = {array};
+  }
+  return round;
+}
+
 void OpenFile::post(const Call& call) {
   Request request = request_of(call);
-  if (request.place.elements > 0) {
-    const std::tuple array(call.writes, call.variable, request.frame);
-    if (!in_round_.insert(array).second) {
-      ++round_;
-      in_round_ = {array};
-    }
-  }
-  request.round = round_;
+  request.round = (call.writes ? put_rounds_ : get_rounds_).round_of(request);
   if (call.copies) copy(request);
   if (call.copies) held_ += call.decomposition->most_bytes();
   if (call.writes) put_records_ = std::max(put_records_, request.frame + 1);
@@ -311,8 +313,7 @@ OpenFile::Growth OpenFile::growth(const std::vector<const Request*>& growing,
 
 void OpenFile::flush_as(Operation operation) {
   Requests requests = std::exchange(requests_, {});
-  round_ = 0;
-  in_round_.clear();
+  put_rounds_ = get_rounds_ = {};
   put_records_ = 0;
   std::exception_ptr failure = std::exchange(refused_, nullptr);
   held_ = 0;
@@ -323,7 +324,8 @@ void OpenFile::flush_as(Operation operation) {
     system_->wait_for_background();
   }
   const bool reads = !std::ranges::all_of(requests, &Request::writes);
-  const bool later = system_->writes_in_background() && !reads && operation == Operation::flush;
+  const bool later = system_->writes_in_background() && !reads && !format_.is_shared &&
+                     operation == Operation::flush;
   const bool by_thread = later && !system_->io_ranks();
   Handover* const handover = system_->handover();
   const Dropped dropped{handover, number_};
@@ -373,12 +375,13 @@ void OpenFile::flush_as(Operation operation) {
 }
 
 void OpenFile::move_rounds(const Requests& requests, std::int64_t records, bool later) {
-  const int last = requests.empty() ? 0 : requests.back().round;
-  for (int round = 0; round <= last; ++round) {
+  int puts = 0, gets = 0;
+  for (const Request& request : requests) (request.writes ? puts : gets) = request.round + 1;
+  for (int round = 0; round < puts; ++round) {
     if (later && round > 0) system_->make_room();
-    move(requests, round, true, round == last ? records : 0, later);
-    move(requests, round, false, 0, false);
+    move(requests, round, true, round == puts - 1 ? records : 0, later);
   }
+  for (int round = 0; round < gets; ++round) move(requests, round, false, 0, false);
 }
 
 void OpenFile::move(const Requests& requests, int round, bool writing, std::int64_t records,

@@ -8,8 +8,8 @@
 #include <set>
 #include <span>
 #include <string>
-#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "rearrange/api/rearrange_format.h"
@@ -65,8 +65,9 @@ class OpenFile {
     std::int64_t frame = 0;  ///< that the next calls mean
     std::string name;        ///< for messages
   };
-  /// What is to be moved. A flush has as many rounds as it takes to move no array twice in one: the
-  /// later call stays. No rank needs to know of the others' calls for that.
+  /// What is to be moved. A flush has as many rounds of puts, and then of gets, as it takes to move
+  /// no array twice in one: the later call stays. No rank needs to know of the others' calls for
+  /// that.
   struct Request {
     bool writes;
     int round;
@@ -82,6 +83,13 @@ class OpenFile {
     const std::string* name;      ///< of the variable
   };
   using Requests = std::vector<Request>;
+  /// The round of the next calls of one direction.
+  struct Rounds {
+    int round = 0;
+    std::set<std::pair<int, std::int64_t>> arrays;  ///< in it: variable, frame
+
+    int round_of(const Request& request);
+  };
   /// What the file has when all of it is written.
   struct Growth {
     std::int64_t records = 0;
@@ -119,10 +127,9 @@ class OpenFile {
 
   std::unordered_map<int, Variable> variables_;
   Requests requests_;
-  int round_ = 0;                                           ///< of the next calls
-  std::set<std::tuple<bool, int, std::int64_t>> in_round_;  ///< writes, variable, frame
-  std::int64_t put_records_ = 0;                            ///< in requests_
-  std::exception_ptr refused_;  ///< the first call of this rank that failed since the last flush
+  Rounds put_rounds_, get_rounds_;
+  std::int64_t put_records_ = 0;  ///< in requests_
+  std::exception_ptr refused_;    ///< the first call of this rank that failed since the last flush
   std::uint64_t held_ = 0;      ///< bytes of copies in requests_, of the rank that has most in each
   std::uint64_t may_copy_ = 0;  ///< bytes before ranks must ask each other, the same on all
 };

@@ -321,6 +321,7 @@ static slabmark_format format_of(const context* its) {
   format.padding = its->header.record_bytes % 4 == 0 && !may_come ? 3 : 0;
   /* What the program writes through PnetCDF is not seen here. */
   format.fresh_from = its->ncid >= 0 ? INT64_MAX : -1;
+  format.is_shared = its->ncid >= 0;
   format.inq_varid = inq_varid;
   format.inq_array = inq_array;
   format.inq_records = inq_records;

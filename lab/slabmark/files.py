@@ -2,12 +2,15 @@
 no file that Slabmark did not make, unless told to; and it is there whole or not at all."""
 
 import contextlib
+import errno
+import fcntl
 import os
 import pathlib
 import stat
+import sys
 import uuid
 
-from slabmark.errors import FAILED_IO, InputError, LabError
+from slabmark.errors import FAILED_IO, InputError, LabError, printable
 
 # What stands in the beginning of files that `slabmark` made and may make again.
 REPORT = b'<meta name="generator" content="slabmark'
@@ -82,6 +85,32 @@ def write(path, data):
     finally:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+
+
+def take_lock(lock, path):
+    """True once `lock()` has returned. False, and one line says so, where the file system of the path has no locks: any refusal
+    means that, whatever its number, except that another process holds one. That is a BlockingIOError."""
+    try:
+        lock()
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES):  # flock() and lockf() each have their own
+            raise BlockingIOError(*error.args) from None
+        print(f"slabmark: '{printable(path)}' is on a file system without locks ({error.strerror}), so two runs at once cannot be told "
+              "apart there: start one at a time.", file=sys.stderr)
+        return False
+    return True
+
+
+def has_record_locks(path, make=False):
+    """Whether the file's system has the locks of fcntl(), by which SQLite keeps writers apart; `make`: an empty file if there is
+    none. To be asked before SQLite opens the file, as a process that closes a file gives back all its locks on that."""
+    descriptor = os.open(path, os.O_RDONLY | (os.O_CREAT if make else 0), 0o644)
+    try:
+        return take_lock(lambda: fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, 1), path)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
 
 
 def _make_durable(descriptor):

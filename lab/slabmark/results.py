@@ -58,7 +58,7 @@ class Results:
         last = time.monotonic() + SECONDS_TO_WAIT_FOR_LOCK
         while True:
             try:
-                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                files.take_lock(lambda: fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB), self.folder)
                 return self
             except BlockingIOError:
                 # A sweep that was just killed has launches that still end.

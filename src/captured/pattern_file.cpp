@@ -42,7 +42,7 @@ hdf5::Handle open_file(const std::string& path) {
         "There is {} file '{}'; name one that 'slabmark capture' made.",
         std::filesystem::exists(path, error) ? "something else than a regular" : "no", path));
   }
-  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, hdf5::without_locks(path).get());
   if (file < 0) {
     throw InputError(fmt::format(
         "'{}' is no pattern file, or a damaged or truncated one: HDF5 cannot open it.", path));
@@ -250,8 +250,9 @@ class PatternWriter::Stream {
 
 PatternWriter::PatternWriter(const std::string& path) : path_(path) {
   hdf5::silence();
-  file_ = hdf5::own(H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT), H5Fclose,
-                    "H5Fcreate", path);
+  file_ =
+      hdf5::own(H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, hdf5::without_locks(path).get()),
+                H5Fclose, "H5Fcreate", path);
   events_ = std::make_unique<Stream>(file_, "events", path_, std::uint8_t{});
   lists_ = std::make_unique<Stream>(file_, "lists", path_, std::uint8_t{});
   files_ = std::make_unique<Stream>(file_, "files", path_, std::uint32_t{});

@@ -27,6 +27,11 @@ hdf5::Handle open_plainly(const std::string& path, unsigned flags, Journal* jour
   // What tools read that people have installed, in object headers too.
   check(H5Pset_libver_bounds(list.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST),
         "H5Pset_libver_bounds", path);
+  // HDF5 goes on without a lock where errno is ENOSYS, and fails with all others.
+  if (posix::File::open(path, posix::File::Access::read).try_lock(true) ==
+      posix::File::Lock::unsupported) {
+    check(H5Pset_file_locking(list.get(), false, true), "H5Pset_file_locking", path);
+  }
   // A writer that was killed leaves the mark of an open file, which would keep us out for ever.
   const bool clear = true;
   check(H5Pset(list.get(), "clear_status_flags", &clear), "H5Pset", path);

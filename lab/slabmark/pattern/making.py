@@ -152,7 +152,7 @@ def is_pattern(path) -> bool:
     """Whether a file is there that is a pattern file, of whichever version."""
     try:
         files.open_regular(path).close()  # HDF5 would wait for the other end of a pipe
-        with h5py.File(path) as file:
+        with h5py.File(path, locking=False) as file:
             return "slabmark_pattern" in file.attrs
     except (OSError, InputError):
         return False

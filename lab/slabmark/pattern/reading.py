@@ -89,7 +89,7 @@ class PatternFile:
         self.path = pathlib.Path(path)
         files.open_regular(path).close()
         try:
-            self._file = h5py.File(path)
+            self._file = h5py.File(path, locking=False)
         except OSError as error:
             raise InputError(f"'{path}' is no pattern file: HDF5 cannot open it ({_short(error)}).") from None
         version = self._file.attrs.get("slabmark_pattern")

@@ -272,7 +272,7 @@ class Store:
         path = os.path.realpath(path)
         temporary = os.path.join(os.path.dirname(path), f".slabmark-{uuid.uuid4().hex}")
         try:
-            with _sentences(path), contextlib.closing(sqlite3.connect(temporary)) as target:
+            with _sentences(path), contextlib.closing(_connect(temporary, "rwc&nolock=1")) as target:
                 self.connection.backup(target)
             os.replace(temporary, path)
         finally:
@@ -285,11 +285,14 @@ class Store:
 def opened(path, make=False):
     """A Store; a new one if `make` and there is no file. InputError unless it is a store that this version reads."""
     path = pathlib.Path(path)
-    is_new = check(path, make)
+    check(path, make)
+    is_new = not path.exists()
     mode = "rwc" if make else "rw"  # SQLite opens a file that may not be written for reading only
     try:
+        with contextlib.suppress(OSError):  # SQLite says what is wrong
+            mode += "" if files.has_record_locks(path, make) else "&nolock=1"
         with _sentences(path):
-            connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=SECONDS_TO_WAIT)
+            connection = _connect(path, mode)
         with contextlib.closing(connection):
             with _sentences(path):
                 connection.isolation_level = None  # transactions begin where they are meant to
@@ -304,8 +307,12 @@ def opened(path, make=False):
                 path.stat().st_size or path.unlink()
 
 
+def _connect(path, mode):
+    return sqlite3.connect(f"{pathlib.Path(path).absolute().as_uri()}?mode={mode}", uri=True, timeout=SECONDS_TO_WAIT)
+
+
 def check(path, make):
-    """Whether there is none yet. InputError for what is no store at all: it is not even opened by SQLite."""
+    """InputError for what is no store at all, which is not even opened by SQLite, or if there is none and none is to be made."""
     path = pathlib.Path(path)
     if not path.exists():
         if path.is_symlink():
@@ -314,13 +321,12 @@ def check(path, make):
             raise InputError(f"'{path}' cannot be made: there is no folder '{path.absolute().parent}'.")
         if not make:
             raise InputError(f"There is no store '{path}'; 'slabmark track add' makes one.")
-        return True
+        return
     with files.open_regular(path) as file:
         beginning = file.read(len(MAGIC))
     # Nothing yet: another writer is making it, or was killed.
     if beginning != MAGIC and beginning:
         raise InputError(_foreign(path))
-    return not beginning
 
 
 def _foreign(path):

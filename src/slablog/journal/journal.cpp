@@ -1,6 +1,7 @@
 #include "slablog/journal/journal.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <random>
@@ -25,6 +26,16 @@ std::map<std::string, std::weak_ptr<Journal>>& journals() {
 std::uint64_t random_number() {
   std::random_device random;
   return std::uniform_int_distribution<std::uint64_t>(1)(random);
+}
+
+/// Once per process: a program may write many files on one file system.
+void warn_of_missing_locks(const std::string& path) {
+  static bool warned = false;
+  if (std::exchange(warned, true)) return;
+  fmt::print(stderr,
+             "slablog: warning: '{}' lies on a file system without locks, where two writers of one "
+             "log cannot be told apart; let one program at a time write it.\n",
+             path);
 }
 
 template <class Struct>
@@ -55,10 +66,12 @@ void Journal::start(std::uint64_t mark) {
   const auto name = journal_path(path_);
   for (;;) {
     auto journal = posix::File::open_to_append(name);
-    if (journal.try_lock(false) == posix::File::Lock::held_by_another) {
+    const auto lock = journal.try_lock(false);
+    if (lock == posix::File::Lock::held_by_another) {
       throw IoError(fmt::format(
           "'{}' is being written by another process; wait until that has closed it.", path_));
     }
+    if (lock == posix::File::Lock::unsupported) warn_of_missing_locks(path_);
     if (!journal.is_at_its_name()) continue;  // a writer has just ended, and removed it
     journal.resize(0);
     file_ = posix::File::open(path_, posix::File::Access::write);

@@ -23,7 +23,7 @@ Handle property_list(hid_t kind, const std::string& path) {
 
 Handle access_list(const std::string& path, const AccessSettings& settings) {
   silence();
-  auto list = property_list(H5P_FILE_ACCESS, path);
+  auto list = without_locks(path);
   check(H5Pset_libver_bounds(list.get(), settings.low, settings.high), "H5Pset_libver_bounds",
         path);
   if (settings.metadata_block > 0) {
@@ -102,6 +102,12 @@ H5FD_file_image_callbacks_t keep_at_close(Image& memory) {
 }
 
 }  // namespace
+
+Handle without_locks(const std::string& path) {
+  auto list = property_list(H5P_FILE_ACCESS, path);
+  check(H5Pset_file_locking(list.get(), false, true), "H5Pset_file_locking", path);
+  return list;
+}
 
 bool is_hdf5(const std::string& path) {
   silence();
@@ -183,7 +189,8 @@ std::vector<std::byte> File::image(const std::function<void(File&)>& build) {
 
 File File::open_serial(const std::string& path, Access access) {
   silence();
-  return {own(H5Fopen(path.c_str(), flags_of(access), H5P_DEFAULT), H5Fclose, "H5Fopen", path),
+  return {own(H5Fopen(path.c_str(), flags_of(access), without_locks(path).get()), H5Fclose,
+              "H5Fopen", path),
           path};
 }
 

@@ -48,6 +48,10 @@ enum class Access { read, read_write };
 /// Chunks that fill the first node of a dataset's index in a file of File::create_serial().
 inline constexpr unsigned chunks_a_node = 48;
 
+/// An access list for a file of our own, which needs none of HDF5's locks: who makes one makes it
+/// new, and readers come after that. HDF5 fails on most file systems that have no locks.
+Handle without_locks(const std::string& path);
+
 /// True if `path` is a file that HDF5 can open.
 bool is_hdf5(const std::string& path);
 

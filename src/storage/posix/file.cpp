@@ -219,9 +219,9 @@ File::Lock File::try_lock(bool shared) {
   while (::flock(descriptor_, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno == EWOULDBLOCK) return Lock::held_by_another;
-    // Lustre without the mount option flock, for one.
-    if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK) return Lock::unsupported;
-    fail("flock", errno);
+    // File systems say it in many ways: ENOSYS and ENOLCK (Lustre without the mount option flock),
+    // EOPNOTSUPP, or numbers that the C library has no name for, such as 524 of Cray's DVS.
+    return Lock::unsupported;
   }
   return Lock::taken;
 }

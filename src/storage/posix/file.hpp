@@ -90,7 +90,8 @@ class File {
   void reserve(std::uint64_t offset, std::uint64_t bytes);
   void sync();  ///< fsync
   /// Takes a lock that lasts as long as the file is open (flock), where nobody has one, or, if all
-  /// that hold one share it, shares it. It says nothing to those who do not ask for one.
+  /// that hold one share it, shares it. It says nothing to those who do not ask for one. A file
+  /// system that refuses for any other reason than a holder has no locks (`unsupported`).
   Lock try_lock(bool shared);
   /// Whether its name still leads to this file.
   bool is_at_its_name() const;

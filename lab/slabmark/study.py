@@ -39,6 +39,12 @@ def _line(value):
     return value
 
 
+def _not_empty(value):
+    if not value:
+        raise ValueError("a name is empty")
+    return value
+
+
 def _variable(value):
     if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", value):
         raise ValueError(f"'{value}' is no name of a variable")
@@ -48,6 +54,7 @@ def _variable(value):
 Positive = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Value = Annotated[str, BeforeValidator(_text)]
 Line = Annotated[str, BeforeValidator(_line)]  # of a script
+Name = Annotated[Line, AfterValidator(_not_empty)]
 Variable = Annotated[str, BeforeValidator(_variable)]
 listed = BeforeValidator(lambda value: value if isinstance(value, list) else [value])  # one value is a list of it
 Axis = Annotated[list[Value], Field(min_length=1), listed]

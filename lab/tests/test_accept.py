@@ -152,6 +152,10 @@ def test_the_standard_suite_is_read_and_every_case_runs_on_all_nodes_or_from_one
     path = tmp_path / "site.toml"
     assert command_line.main(["accept", "--new", str(path)]) == 0
     chosen = suite.read(path)
+    with pytest.raises(InputError, match="still the template"):
+        suite.check_completed(chosen)  # its nodes are nobody's
+    path.write_text(path.read_text().replace('memory = "512G"', 'memory = "256G"'))
+    suite.check_completed(suite.read(path))
     assert chosen.is_standard and {case.name for case in chosen.tables.case} >= {
         "checkpoint",
         "decomposition",

@@ -374,6 +374,7 @@ VARIABLE = '[[variable]]\nname = "v"\non = "g"\n'
         (GRID + VARIABLE + 'type = "float16"\n', ["'1.type' of [variable]", "'float32'"]),
         (GRID + VARIABLE + "chunk = [9, 1]\n", ["chunk [9, 1]", "8 x 6"]),
         (GRID + GRID + VARIABLE, ["called 'g'"]),
+        (GRID + VARIABLE.replace('"v"', '""'), ["'1.name' of [variable]", "a name is empty"]),
         (GRID + VARIABLE + VARIABLE, ["two variables called 'v'"]),
         (GRID + VARIABLE + "number = 11\n[pattern]\nsteps = 1000000\n", ["11000000", "10000000 are the most"]),
         (GRID + VARIABLE + "[pattern]\nthink = nan\n", ["'think' of [pattern]: it should be less than or equal to 1000000."]),

@@ -206,6 +206,24 @@ def test_a_cell_that_is_not_measured_any_more_or_was_wrong_fails_as_missing(year
     assert status == 1 and "wrong" in of(found, METHODS[1])["why"] and of(found, METHODS[1])["nights"] == 60
 
 
+def test_a_change_between_the_phases_is_not_said_to_be_in_one(tmp_path, capsys):
+    made = [one for number in range(40) for one in night(number)]
+    for one in made[len(made) // 2 :]:
+        for trial in one["trials"]:
+            trial["open_to_close"] += 0.5
+    assert track(capsys, "add", tmp_path / "s.db", write_records(tmp_path / "r.jsonl", made))[0] == 0
+    _, said = track(capsys, "report", tmp_path / "s.db", "-o", tmp_path / "s.html")
+    assert re.search(r"most of it outside of the phases: [\d.]+ ms before, [56]\d\d ms after", said.out), said.out
+
+
+def test_an_empty_file_is_no_store_yet_and_stays(tmp_path, capsys):
+    path = tmp_path / "s.db"
+    path.touch()
+    status, said = track(capsys, "query", path)
+    assert status == 2 and "is empty; 'slabmark track add' fills it" in said.err and path.exists()
+    assert track(capsys, "add", path, write_records(tmp_path / "r.jsonl", night(0)))[0] == 0 and rows(path) == [(12,)]
+
+
 def test_a_store_of_wrong_data_only_says_so(tmp_path, capsys):
     wrong = {"state": "no", "elements": 1, "by": "plain reader", "mismatch": "element 7 is 0"}
     store_of = tmp_path / "u.db"

@@ -61,6 +61,8 @@ def main(arguments, console):
     chosen = suite.read(arguments.suite, arguments.results, arguments.tiny)
     if arguments.dry_run:
         return sweep.dry_run(chosen.plan, console)
+    if not arguments.collect:
+        suite.check_completed(chosen)
     if arguments.job is None:
         files.check_output(arguments.output, [arguments.suite], arguments.overwrite, files.REPORT)
         gates.check(arguments, [arguments.suite], arguments.overwrite, [arguments.output])

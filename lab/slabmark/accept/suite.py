@@ -209,6 +209,15 @@ def read(path, results=None, tiny=False):
     return study.parse_text(text, path, SuiteFile, TABLES, make, "suite")
 
 
+def check_completed(chosen):
+    """InputError while the machine and the launcher are still those of the template, which are nobody's."""
+    template = tomllib.loads(standard())
+    is_of_template = lambda table, name: table.model_dump(exclude_unset=True) == type(table).model_validate(template[name]).model_dump(exclude_unset=True)
+    if is_of_template(chosen.tables.machine, "machine") and is_of_template(chosen.tables.launch, "launch"):
+        raise InputError(f"'{chosen.plan.file}' is still the template of 'slabmark accept --new': write your own nodes, memory, output and "
+                         "launcher into [machine] and [launch].")
+
+
 def digest(path):
     """SHA-256 of a file, in hexadecimal."""
     with files.open_regular(path) as file:

@@ -10,7 +10,7 @@ from pydantic import Field
 from slabmark import decomposition, files, study, units
 from slabmark.errors import InputError, did_you_mean
 from slabmark.pattern import darshan_log, layouts, making, reading
-from slabmark.study import Line, Positive, Table, listed
+from slabmark.study import Line, Name, Positive, Table, listed
 
 MOST_STEPS, MOST_VARIABLES = 1_000_000, 100_000
 MOST_WRITES = 10_000_000
@@ -30,31 +30,31 @@ class PatternTable(Table):
 
 
 class GridTable(Table):
-    name: Line
+    name: Name
     shape: Lengths
-    dimensions: Annotated[list[Line], Field(min_length=1), listed] | None = None
+    dimensions: Annotated[list[Name], Field(min_length=1), listed] | None = None
     processes: Lengths | None = None
     blocks: list[Lengths] | None = None
     halo: Annotated[list[Count], Field(min_length=1), listed] = [0]
 
 
 class MeshTable(Table):
-    name: Line
+    name: Name
     owner: Line
     variable: Line | None = None
     first: Literal[0, 1] = 0
     ranks: Ranks | None = None
-    dimensions: Annotated[list[Line], Field(min_length=1), listed] | None = None
+    dimensions: Annotated[list[Name], Field(min_length=1), listed] | None = None
 
 
 class MapTable(Table):
-    name: Line
+    name: Name
     file: Line
     number: Positive = 1
 
 
 class ParticlesTable(Table):
-    name: Line
+    name: Name
     mean: Positive
     distribution: Literal["equal", "uniform", "normal", "lognormal", "poisson"] = "equal"
     deviation: Share | None = None
@@ -63,7 +63,7 @@ class ParticlesTable(Table):
 
 
 class VariableTable(Table):
-    name: Line
+    name: Name
     on: Line
     number: Annotated[int, Field(ge=1, le=MOST_VARIABLES)] = 1
     type: Literal[making.TYPES] = "float64"  # type: ignore[valid-type]  # they are listed once, there

@@ -16,6 +16,7 @@ from slabmark.compare import FASTER, INCONCLUSIVE, MISSING, SAME, SLOWER
 from slabmark.track import changes
 
 UNCHANGED, SHORT = "unchanged", "too few nights"  # no change was found; none can be, yet
+OUTSIDE = "outside of the phases"  # the rest of open_to_close
 DAY = 86_400_000  # milliseconds
 # Nights on either side of a change that its ratio is made of.
 MOST_COMPARED = changes.BASELINE
@@ -262,7 +263,7 @@ def _beside(nights, first, place, last):
 
 
 def _phase(before, after):
-    """The phase whose median seconds changed most, as far as trials are still there."""
+    """The phase whose median seconds changed most, as far as trials are still there; OUTSIDE where more came from between them."""
     sides = [_phases(side) for side in (before, after)]
     if not all(sides):
         return None
@@ -284,6 +285,7 @@ def _phases(nights):
         table = numpy.frombuffer(b"".join(blobs), dtype="<f8").reshape(-1, len(columns))
         for number, name in enumerate(columns[2:], start=2):
             found[name].append(table[:, number])
+        found[OUTSIDE].append(table[:, 0] - table[:, 2:].sum(axis=1))
     many = sum(len(b"".join(blobs)) // 8 // len(columns) for columns, blobs in tables.items())
     # A trial without the phase spent no time in it.
     return {
@@ -351,7 +353,7 @@ def told(change):
     yield f"changed on {change.date} ({compare.interval_words(change.ratio)}; found on {change.found})"
     if change.phase:
         name, before, after = change.phase
-        yield f"most of it in {name}: {units.seconds(before)} before, {units.seconds(after)} after"
+        yield f"most of it {'' if name == OUTSIDE else 'in '}{name}: {units.seconds(before)} before, {units.seconds(after)} after"
     if change.limit:
         yield f"the limit beside it: {compare.interval_words(change.limit)}"
     for date, what, before, after in change.changed:

@@ -4,9 +4,12 @@ The drop-in for PnetCDF, or the connector of HDF5. The exit status is that of th
 """
 
 import argparse
+import itertools
 import os
+import re
 import shutil
 import signal
+import stat
 import sys
 
 from slabmark import launch, linked, programs, surroundings
@@ -19,20 +22,33 @@ PNETCDF, LAYOUTS, NOTHING = "pnetcdf", ("canonical", "log"), "nothing"  # what c
 
 
 def add_arguments(parser):
-    parser.usage = "slabmark apply [--with WHAT] [--env NAME=VALUE] [--report] -- COMMAND ..."
+    parser.usage = "slabmark apply [--with WHAT] [--env NAME=VALUE] [--report] [--check [--files FOLDER]] -- COMMAND ..."
     parser.add_argument(
         "--with",
         dest="way",
-        choices=[PNETCDF, *LAYOUTS, NOTHING],
+        type=_way,
         default=PNETCDF,
+        metavar="WHAT",
         help="pnetcdf: the drop-in (default); canonical or log: the connector of HDF5 with that layout (docs/slablog.md); "
-        "nothing: only what --env says",
+        "pnetcdf,canonical or pnetcdf,log: both; nothing: only what --env says",
     )
     parser.add_argument(
         "--env", action="append", type=_variable, default=[], metavar="NAME=VALUE", help="a variable of all ranks; may be repeated"
     )
     parser.add_argument(
-        "--report", action="store_true", help="print for each file what was moved by plan, and what not and why"
+        "--report", action="store_true",
+        help="of the drop-in for PnetCDF: print for each file what was moved by plan, and what not and why"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="run the command natively, too, and compare each dataset that the two leave in files of HDF5 and classic netCDF; "
+        "what differs is told, with exit status 1",
+    )
+    parser.add_argument(
+        "--files", action="append", default=[], metavar="FOLDER",
+        help="with --check: where the program has its files, what it changes included (default: the working folder, and paths that the "
+        "command names); may be repeated",
     )
     parser.add_argument(
         "command",
@@ -49,16 +65,58 @@ def main(arguments, console):
     if not (program := shutil.which(command[0])):
         raise InputError(f"The command '{command[0]}' is no program that can be run, here or in the PATH.")
     named = dict(arguments.env)
-    if arguments.way in LAYOUTS and CONNECTOR in named:
+    if layout_of(arguments.way) and CONNECTOR in named:
         raise InputError(f"--with {arguments.way} sets {CONNECTOR} itself: leave it out of --env, or say --with {NOTHING}.")
+    if arguments.files and not arguments.check:
+        raise InputError("--files says what --check compares: add --check, or leave it out.")
+    if arguments.check and arguments.way == NOTHING:
+        raise InputError(f"--check compares a run with what --with puts into the program to one without, and --with {NOTHING} puts nothing.")
     variables = named | settings(arguments.way, arguments.report, os.environ | named)
     if arguments.way != NOTHING:
         check_programs(command, arguments.way, surroundings.environment_of_user() | named)
+    if arguments.check:
+        return check_files(program, command, arguments, variables, named)
     command, more = launch.forward(command, variables)
     sys.stdout.flush()
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and what it starts would, too
         signal.signal(number, signal.SIG_DFL)
     os.execve(program, command, surroundings.environment_of_user() | more)
+
+
+def check_files(program, command, arguments, variables, named):
+    """The exit status of --check."""
+    environment = surroundings.environment_of_user()
+    native = {name: value for name, value in environment.items() if name != CONNECTOR or not value.startswith("slablog")}
+    preloaded = [path for path in re.split("[ :]", native.pop(PRELOAD, "")) if path and os.path.basename(path) != LIBRARY]
+    native |= {PRELOAD: ":".join(preloaded)} if preloaded else {}
+    # HDF5's own variable would have the reader go through a connector, too.
+    os.environ.pop(CONNECTOR, None)
+    from slabmark import capture, check  # which takes a while, and the first takes this module
+
+    place = os.lseek(0, 0, os.SEEK_CUR) if stat.S_ISREG(os.fstat(0).st_mode) else None
+
+    def run(natively):
+        words, more = launch.forward(command, {SWITCH: "off"} | named if natively else variables)
+        if place is not None:
+            os.lseek(0, place, os.SEEK_SET)  # each run reads the same
+        return capture.run(program, words, (native if natively else environment) | more)
+
+    return check.main(run, command, arguments.files, arguments.way)
+
+
+def _way(text):
+    ways = text.split(",")
+    known = [PNETCDF, *LAYOUTS, NOTHING]
+    if unknown := [way for way in ways if way not in known]:
+        raise argparse.ArgumentTypeError(f"'{unknown[0]}' is none of {', '.join(known)}")
+    if len(ways) != len(set(ways)) or len(set(ways) & set(LAYOUTS)) > 1 or len(ways) > 1 and NOTHING in ways:
+        raise argparse.ArgumentTypeError(f"'{text}' cannot be had together: of two, one is {PNETCDF}, and one of {', '.join(LAYOUTS)}")
+    return ",".join(sorted(ways, key=known.index))
+
+
+def layout_of(way):
+    """The connector's layout that is in it, if one is."""
+    return next((one for one in way.split(",") if one in LAYOUTS), None)
 
 
 def _variable(text):
@@ -72,15 +130,18 @@ def settings(way=PNETCDF, report=False, before=None):
     """The variables with which a program writes that way, where it would find those of `before` (default: of the environment).
     InputError where they cannot work."""
     before = os.environ if before is None else before
-    if report and way != PNETCDF:
-        raise InputError("--report is of the drop-in for PnetCDF.")
-    if way == NOTHING:
-        return {}
-    if way in LAYOUTS:
+    has_dropin = PNETCDF in way.split(",")
+    if report and not has_dropin:
+        raise InputError(f"--report prints what the drop-in for PnetCDF did, which --with {way} leaves out: leave out --report, or have both "
+                         f"by --with {PNETCDF},{layout_of(way) or LAYOUTS[0]}.")
+    found = {}
+    if layout := layout_of(way):
         folder = os.path.dirname(programs.find_library(PLUGIN))
         others = before.get(PLUGINS)
-        connector = f"slablog under_vol=0;under_info={{}};layout={way}"
-        return {CONNECTOR: connector, PLUGINS: f"{folder}:{others}" if others else folder}
+        connector = f"slablog under_vol=0;under_info={{}};layout={layout}"
+        found = {CONNECTOR: connector, PLUGINS: f"{folder}:{others}" if others else folder}
+    if not has_dropin:
+        return found
     if before.get(SWITCH) in ("off", "0", "disable"):
         raise InputError(f"{SWITCH}={before[SWITCH]} switches the drop-in off; leave it out, or say --with {NOTHING}.")
     library = programs.find_library(LIBRARY)
@@ -88,21 +149,21 @@ def settings(way=PNETCDF, report=False, before=None):
         raise InputError(f"'{library}' cannot be preloaded: the dynamic linker takes blanks, colons and commas for ends of names. "
                          "Install Slabmark in another folder.")
     others = before.get(PRELOAD)
-    return {PRELOAD: f"{library}:{others}" if others else library} | ({REPORT: "1"} if report else {})
+    return found | {PRELOAD: f"{library}:{others}" if others else library} | ({REPORT: "1"} if report else {})
 
 
 def check_programs(words, way, environment):
     """InputError if one of the words names a program into which this way cannot be put."""
-    own = programs.find_library(LIBRARY if way == PNETCDF else PLUGIN)
-    ours = linked.libraries(own, environment)
-    for word in words:
+    owns = [programs.find_library(LIBRARY if one == PNETCDF else PLUGIN) for one in way.split(",")]
+    ours = {own: linked.libraries(own, environment) for own in owns}
+    for word, own in itertools.product(words, owns):
         theirs = linked.libraries(shutil.which(word), environment)
-        if way == PNETCDF:
+        if os.path.basename(own) == LIBRARY:
             linked.check_pnetcdf(word)
             if bound := linked.bound_pnetcdf(word, theirs):
                 raise InputError(f"'{word}' calls PnetCDF from Fortran, and '{bound}' was linked so that nothing can stand in for what it calls "
                                  "inside (-Bsymbolic-functions, as in Ubuntu): have it find another of that version (docs/pnetcdf-drop-in.md).")
-        elif other := linked.other_hdf5(word, theirs, own, ours):
+        elif other := linked.other_hdf5(word, theirs, own, ours[own]):
             raise InputError(f"{other}: HDF5 takes connectors of its own library alone. Build one of them with the shared HDF5 of the other, "
                              "1.14 or newer (docs/building.md).")
-        linked.check_mpi(word, theirs, own, ours)
+        linked.check_mpi(word, theirs, own, ours[own])

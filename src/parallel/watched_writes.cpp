@@ -18,10 +18,12 @@ void watch_writes() {}
 
 namespace {
 
-// A tool's function, such as a profiler's that is preloaded, or MPI's own.
+// A tool's function, such as a profiler's that is preloaded, or the original. In a library, which
+// shows no such name, the tool may stand before it or behind it.
 template <class Function>
-Function next(const char* name, Function of_mpi) {
-  const auto found = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+Function other_than(Function own, const char* name, Function of_mpi = nullptr) {
+  auto found = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+  if (found == own) found = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
   return found == nullptr ? of_mpi : found;
 }
 
@@ -52,7 +54,8 @@ extern "C" {
 
 int MPI_File_write_at_all(MPI_File file, MPI_Offset offset, const void* data, int count,
                           MPI_Datatype type, MPI_Status* status) {
-  static const auto write = slabmark::next("MPI_File_write_at_all", PMPI_File_write_at_all);
+  static const auto write = slabmark::other_than(&MPI_File_write_at_all, "MPI_File_write_at_all",
+                                                 &PMPI_File_write_at_all);
   ++slabmark::collective_writes;
   const int code = write(file, offset, data, count, type, status);
   --slabmark::collective_writes;
@@ -60,7 +63,7 @@ int MPI_File_write_at_all(MPI_File file, MPI_Offset offset, const void* data, in
 }
 
 ssize_t pwrite(int file, const void* data, size_t bytes, off_t offset) {
-  static const auto write = reinterpret_cast<decltype(&pwrite)>(dlsym(RTLD_NEXT, "pwrite"));
+  static const auto write = slabmark::other_than(&pwrite, "pwrite");
   const ssize_t written = write(file, data, bytes, offset);
   if (written < 0 && slabmark::collective_writes > 0 && slabmark::is_lack_of_room(errno)) {
     const int error = errno;
@@ -72,17 +75,19 @@ ssize_t pwrite(int file, const void* data, size_t bytes, off_t offset) {
 
 int MPI_File_write_at(MPI_File file, MPI_Offset offset, const void* data, int count,
                       MPI_Datatype type, MPI_Status* status) {
-  static const auto write = slabmark::next("MPI_File_write_at", PMPI_File_write_at);
+  static const auto write =
+      slabmark::other_than(&MPI_File_write_at, "MPI_File_write_at", &PMPI_File_write_at);
   return slabmark::watched("MPI_File_write_at", write(file, offset, data, count, type, status));
 }
 
 int MPI_File_set_size(MPI_File file, MPI_Offset size) {
-  static const auto set_size = slabmark::next("MPI_File_set_size", PMPI_File_set_size);
+  static const auto set_size =
+      slabmark::other_than(&MPI_File_set_size, "MPI_File_set_size", &PMPI_File_set_size);
   return slabmark::watched("MPI_File_set_size", set_size(file, size));
 }
 
 int MPI_File_sync(MPI_File file) {
-  static const auto sync = slabmark::next("MPI_File_sync", PMPI_File_sync);
+  static const auto sync = slabmark::other_than(&MPI_File_sync, "MPI_File_sync", &PMPI_File_sync);
   return slabmark::watched("MPI_File_sync", sync(file));
 }
 

@@ -3,6 +3,7 @@
  *     pnetcdf_cases <case> <file>
  */
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,8 +119,8 @@ static void overlap(const char* path) {
   check(ncmpi_close(ncid), "close");
 }
 
-/* A rank puts the same elements in several requests, one of them out of range, for PnetCDF to
- * judge. */
+/* A rank puts the same elements in several requests; `out_of_range` for PnetCDF to judge: 1, one
+ * put of another variable; 2, one of this. */
 static void later(const char* path, int out_of_range) {
   short first[10], second[4], third[1] = {30};
   double wild[1] = {1e9};
@@ -134,7 +135,8 @@ static void later(const char* path, int out_of_range) {
   check(ncmpi_iput_vara_short(ncid, id, &start, &count, second, NULL), "iput");
   if (out_of_range && rank == 0) {
     int request = NC_REQ_NULL;
-    const int error = ncmpi_iput_var1_double(ncid, other, &start, wild, &request);
+    const int error =
+        ncmpi_iput_var1_double(ncid, out_of_range == 1 ? other : id, &start, wild, &request);
     printf("%s %s\n", ncmpi_strerrno(error), request == NC_REQ_NULL ? "null" : "pending");
   }
   start += 2, count = 1;
@@ -398,6 +400,129 @@ static void fills(const char* path) {
   printf("rank %d: wrong %d\n", rank, wrong);
 }
 
+/* One rank puts infinities and 1e40 into a variable of floats, in waits that name all, puts, or
+ * requests one by one; all others and all other variables are good. */
+static void infinite(const char* path) {
+  enum { mine = 40, variables = 4 };
+  const double bad[] = {INFINITY, -INFINITY, 1e40};
+  double values[variables][mine], back[mine];
+  int ids[variables], wrong = 0, many = 0;
+  create(path, MPI_INFO_NULL, mine * ranks);
+  const int dims[] = {time_dim, x};
+  for (int v = 0; v < variables; ++v) {
+    const char name[] = {(char)('a' + v), 0};
+    ids[v] = variable(name, v < 2 ? NC_FLOAT : NC_DOUBLE, 1 + v % 2, v % 2 ? dims : dims + 1);
+  }
+  check(ncmpi_enddef(ncid), "enddef");
+  for (int turn = 0; turn < 6; ++turn) {
+    int requests[variables], statuses[variables], posted = 0;
+    for (int v = 0; v < variables; ++v) {
+      const MPI_Offset start[] = {turn, rank}, count[] = {1, mine}, stride[] = {1, ranks};
+      const int plain = 1 - v % 2;
+      for (int i = 0; i < mine; ++i) values[v][i] = 1000 * turn + 100 * v + i;
+      if (v == turn / 3 && rank == ranks - 1) values[v][7] = bad[turn % 3];
+      const int error = ncmpi_iput_vars_double(ncid, ids[v], start + plain, count + plain,
+                                               stride + plain, values[v], &requests[posted++]);
+      if (v == turn / 3) printf("rank %d: turn %d: %s", rank, turn, ncmpi_strerrno(error));
+    }
+    check(ncmpi_inq_nreqs(ncid, &many), "inq_nreqs");
+    int error;
+    if (turn % 3 == 2) {
+      error = ncmpi_wait_all(ncid, turn == 2 ? NC_REQ_ALL : NC_PUT_REQ_ALL, NULL, NULL);
+    } else {
+      error = ncmpi_wait_all(ncid, posted, requests, statuses);
+      for (int i = 0; i < posted; ++i) wrong += statuses[i] != 0 || requests[i] != NC_REQ_NULL;
+    }
+    printf(" %d pending, wait %s", many, ncmpi_strerrno(error));
+    check(ncmpi_inq_nreqs(ncid, &many), "inq_nreqs");
+    printf(" %d left\n", many);
+    for (int v = 0; v < variables; ++v) {
+      const MPI_Offset start[] = {turn, rank}, count[] = {1, mine}, stride[] = {1, ranks};
+      const int plain = 1 - v % 2;
+      check(ncmpi_get_vars_double_all(ncid, ids[v], start + plain, count + plain, stride + plain,
+                                      back),
+            "get");
+      for (int i = 0; i < mine; ++i) {
+        if (v == turn / 3 && i == 7 && rank == ranks - 1)
+          printf("rank %d: turn %d: %g\n", rank, turn, back[i]);
+        else
+          wrong += back[i] != values[v][i];
+      }
+    }
+  }
+  printf("rank %d: %d wrong\n", rank, wrong);
+  check(ncmpi_close(ncid), "close");
+}
+
+/* One buffer for put after put, of few elements and of many, before one wait. */
+static void reused(const char* path) {
+  enum { puts = 4, few = 40, many = 20000 };
+  int* const values = calloc(many, sizeof *values);
+  create(path, MPI_INFO_NULL, many * ranks);
+  int ids[2 * puts];
+  for (int v = 0; v < 2 * puts; ++v) ids[v] = variable((char[]){(char)('a' + v), 0}, NC_INT, 1, &x);
+  check(ncmpi_enddef(ncid), "enddef");
+  for (int large = 0; large < 2; ++large) {
+    const MPI_Offset count = large ? many : few, start = rank * count;
+    for (int v = 0; v < puts; ++v) {
+      /* The later ones begin elsewhere in the buffer. */
+      int* const from = values + (large ? 0 : v);
+      for (MPI_Offset i = 0; i < count; ++i) from[i] = 100 * (v + 1) + (int)(i % 50);
+      check(ncmpi_iput_vara_int(ncid, ids[large * puts + v], &start, &count, from, NULL), "iput");
+    }
+    check(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL), "wait_all");
+    for (int v = 0; v < puts; ++v) {
+      int wrong = 0;
+      check(ncmpi_get_vara_int_all(ncid, ids[large * puts + v], &start, &count, values), "get");
+      for (MPI_Offset i = 0; i < count; ++i) wrong += values[i] != 100 * (v + 1) + i % 50;
+      printf("rank %d: %s put %d: %d wrong\n", rank, large ? "large" : "small", v, wrong);
+    }
+  }
+  check(ncmpi_close(ncid), "close");
+  free(values);
+}
+
+static void print_sizes(const char* what, MPI_Offset* before) {
+  MPI_Offset now[2] = {0, 0};
+  check(ncmpi_inq_put_size(ncid, &now[0]), "inq_put_size");
+  check(ncmpi_inq_get_size(ncid, &now[1]), "inq_get_size");
+  printf("rank %d: %s: put %lld, got %lld\n", rank, what, (long long)(now[0] - before[0]),
+         (long long)(now[1] - before[1]));
+  memcpy(before, now, sizeof now);
+}
+
+/* Elements that a rank puts, or gets, several times in one wait, and what is said to have moved. */
+static void twice(const char* path) {
+  enum { boxes = 40 };
+  MPI_Offset place[boxes], *starts[boxes], before[2] = {0, 0};
+  double values[boxes], back[2][boxes];
+  create(path, MPI_INFO_NULL, 3 * boxes * ranks);
+  const int id = variable("v", NC_DOUBLE, 1, &x), scalar = variable("s", NC_DOUBLE, 0, NULL);
+  check(ncmpi_enddef(ncid), "enddef");
+  print_sizes("definition", before);
+  for (int i = 0; i < boxes; ++i) {
+    place[i] = 3 * (boxes * rank + i);
+    starts[i] = &place[i];
+    values[i] = i;
+  }
+  for (int turn = 0; turn < 2; ++turn) {
+    if (rank == 0) check(ncmpi_iput_var_double(ncid, scalar, values, NULL), "iput");
+    if (rank == 0 && turn) check(ncmpi_iput_var_double(ncid, scalar, values, NULL), "iput");
+    check(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL), "wait_all");
+    print_sizes("scalar", before);
+    for (int i = 0; i < 1 + turn; ++i)
+      check(ncmpi_iput_varn_double(ncid, id, boxes - 10 * i, starts + 10 * i, NULL, values, NULL),
+            "iput");
+    check(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL), "wait_all");
+    print_sizes("boxes", before);
+    for (int i = 0; i < 1 + turn; ++i)
+      check(ncmpi_iget_varn_double(ncid, id, boxes, starts, NULL, back[i], NULL), "iget");
+    check(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL), "wait_all");
+    print_sizes("gets", before);
+  }
+  check(ncmpi_close(ncid), "close");
+}
+
 int main(int argc, char** argv) {
   int level = 0;
   const int threaded = argc == 3 && !strcmp(argv[1], "fills"); /* each file has memory of its own */
@@ -418,6 +543,10 @@ int main(int argc, char** argv) {
   if (!strcmp(name, "overlap")) overlap(path);
   if (!strcmp(name, "later")) later(path, 0);
   if (!strcmp(name, "range")) later(path, 1);
+  if (!strcmp(name, "range of the same")) later(path, 2);
+  if (!strcmp(name, "infinite")) infinite(path);
+  if (!strcmp(name, "reused")) reused(path);
+  if (!strcmp(name, "twice")) twice(path);
   if (!strcmp(name, "records")) records(path, MPI_INFO_NULL, 0);
   if (!strcmp(name, "holes")) records(path, MPI_INFO_NULL, 1);
   if (!strcmp(name, "off")) records(path, info, 0);

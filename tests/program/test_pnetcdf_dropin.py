@@ -43,10 +43,10 @@ def run(run):
 
 @pytest.fixture(scope="session")
 def with_dropin(run):
-    """with_dropin(program, args, ranks, ...): preloads the drop-in, where a program does not link it."""
+    """with_dropin(program, args, ranks, ...): preloads the drop-in, or a list of libraries, where a program does not link it."""
 
     def start(program, args, ranks, preload=True, settings=(), **more):
-        libraries = [library] if preload or other_pnetcdf else []
+        libraries = (preload if isinstance(preload, list) else [library]) if preload or other_pnetcdf else []
         if other_pnetcdf:
             program = str(program).removesuffix("_linked")
             libraries.append(other_pnetcdf)
@@ -212,12 +212,48 @@ def test_of_a_rank_the_later_request_wins(with_dropin, tmp_path):
     assert values.split() == 2 * [*3 * ["10"], "20", "20", "30", "20", *3 * ["10"]]
 
 
-def test_a_request_that_pnetcdf_judges_takes_those_before_it_along(run, with_dropin, tmp_path):
-    native = run("pnetcdf_cases", ["range", tmp_path / "a"], ranks=2, launch=True)
+def test_a_put_out_of_range_takes_those_of_its_variable_along_and_no_others(run, with_dropin, tmp_path):
+    native = run("pnetcdf_cases", ["range of the same", tmp_path / "a"], ranks=2, launch=True)
+    done = with_dropin("pnetcdf_cases_linked", ["range of the same", tmp_path / "b"], 2, preload=False)
+    of_native, of_done = native.stdout.split(), done.stdout.split()
+    assert of_done[:4] == of_native[:4] == ["NC_ERANGE", "pending", "4", "pending"], done.stderr
+    assert of_done[4:14] == of_native[4:14], "rank 0, which has the value, in PnetCDF's order"
+    assert by_plan(done) == 1 and "values out of range" in done.stderr, done.stderr
     done = with_dropin("pnetcdf_cases_linked", ["range", tmp_path / "b"], 2, preload=False)
-    assert done.stdout == native.stdout, done.stderr
-    assert done.stdout.startswith("NC_ERANGE pending\n4 pending\n")
-    assert "PnetCDF converts or refuses" in done.stderr, done.stderr
+    assert done.stdout.split() == ["NC_ERANGE", "pending", "4", "pending",
+                                   *2 * [*3 * ["10"], "20", "20", "30", "20", *3 * ["10"]]], done.stderr
+    assert by_plan(done) == 1 and "values out of range" in done.stderr, done.stderr
+
+
+def test_an_infinity_costs_its_own_variable_alone_and_has_the_codes_of_pnetcdf(run, with_dropin, tmp_path, romio):
+    ranks = 3
+    native = run("pnetcdf_cases", ["infinite", tmp_path / "a"], ranks=ranks, launch=True)
+    done = with_dropin("pnetcdf_cases_linked", ["infinite", tmp_path / "b"], ranks, preload=False)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == sorted(native.stdout.splitlines())
+    assert done.stdout.count("NC_ERANGE") == 6 and done.stdout.count(" 0 wrong") == ranks
+    assert re.search(r"by plan (\d+) calls, (\d+) put requests", done.stderr)[2] == str(6 * (4 * ranks - 1))
+
+
+def test_a_buffer_may_be_used_again_where_pnetcdf_copies_and_is_told_of_where_it_does_not(with_dropin, tmp_path):
+    def puts(setting):
+        done = with_dropin("pnetcdf_cases_linked", ["reused", tmp_path / "a"], 2, preload=False,
+                           settings=[f"SLABMARK_DROPIN_COPY={setting}"] if setting else [])
+        assert done.returncode == 0, done.stderr
+        right = {line.split(": ")[1] for line in done.stdout.splitlines() if line.endswith(" 0 wrong")}
+        wrong = {line.split(": ")[1] for line in done.stdout.splitlines()} - right
+        return wrong, done.stderr.count("the memory of a put of 'e' was changed before ncmpi_wait_all")
+
+    assert puts(None) == ({"large put 0"}, 1)
+    assert puts("always") == (set(), 0)
+    assert puts("never") == ({f"{size} put {number}" for size in ("small", "large") for number in range(3)}, 0)
+
+
+def test_an_element_that_is_moved_twice_in_a_wait_counts_as_in_pnetcdf(run, with_dropin, tmp_path, romio):
+    native = run("pnetcdf_cases", ["twice", tmp_path / "a"], ranks=2, launch=True)
+    done = with_dropin("pnetcdf_cases_linked", ["twice", tmp_path / "b"], 2, preload=False)
+    assert sorted(done.stdout.splitlines()) == sorted(native.stdout.splitlines()), done.stderr
+    assert by_plan(done) == 6, done.stderr
 
 
 def test_the_same_boxes_again_are_known_again_and_changed_ones_are_not_taken_for_them(run, with_dropin, tmp_path):
@@ -374,6 +410,22 @@ def test_no_function_of_pnetcdf_that_moves_data_is_passed_by_unnoticed():
                  if "vard" not in name and (name.endswith("_all") or not re.match(r"ncmpi_m?(put|get)_", name))}
     assert passed_by == set()
     assert ours <= set(re.findall(r"\b(ncmpi_\w+)\(", header))
+
+
+def test_a_profiler_sees_what_is_written_wherever_it_is_preloaded(run, with_dropin, tmp_path):
+    (tmp_path / "profiler.c").write_text("""
+        #include <mpi.h>
+        #include <stdio.h>
+        int MPI_File_write_at(MPI_File file, MPI_Offset at, const void* data, int count, MPI_Datatype type, MPI_Status* status) {
+          int bytes; MPI_Type_size(type, &bytes); printf("%d bytes\\n", bytes * count); fflush(stdout);
+          return PMPI_File_write_at(file, at, data, count, type, status);
+        }""")
+    profiler = tmp_path / "profiler.so"
+    compiled("mpicc", tmp_path / "profiler.c", "-shared", "-fPIC", "-o", profiler)
+    for libraries in ([profiler, library], [library, profiler]):
+        done = with_dropin("pnetcdf_cases", ["again", tmp_path / "a"], 1, preload=libraries)
+        assert done.returncode == 0 and by_plan(done) == 24, done.stderr
+        assert sum(int(line.split()[0]) for line in done.stdout.splitlines()) >= 24 * 20 * 4
 
 
 def native_library():

@@ -63,6 +63,23 @@ Outcome attempt(OpenFile& file, const Brought& brought) {
   }
 }
 
+/// Of the ids of a wait, those that PnetCDF has.
+struct NativeIds {
+  std::vector<int> ids, statuses, places;
+
+  void add(int id, int place) {
+    ids.push_back(id);
+    places.push_back(place);
+    statuses.push_back(NC_NOERR);
+  }
+  void tell(int* all_ids, int* all_statuses) const {
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      all_ids[places[i]] = ids[i];
+      if (all_statuses) all_statuses[places[i]] = statuses[i];
+    }
+  }
+};
+
 /// A collective call brings what `collect` adds to it, even if that is too much for this rank.
 template <class Collect>
 void bring(Brought& brought, const Collect& collect) {
@@ -79,15 +96,19 @@ int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int
   OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
   if (!file) return native(id);
   const bool full = file->held_bytes() > memory_limit();
+  bool alone = false;  // only its variable becomes PnetCDF's
   if (file->mode() == OpenFile::Mode::collective && !file->has_native_pending() && !full) {
     OpenFile::Taken taken = file->take(call);
     if (taken.request && (!call.buffered || file->has_buffer_for(*taken.request))) {
       const int own = file->post(std::move(taken.request));
+      // Of a variable that it has puts of, PnetCDF gets the later ones, too.
+      if (file->has_native_puts_of(call.variable)) file->hand_over(call.variable);
       if (id) *id = own;
       return NC_NOERR;
     }
+    alone = taken.out_of_range;
   }
-  return file->post_natively(call.buffered, id, native);
+  return file->post_natively(call, alone, id, native);
 } catch (...) {
   return code_of_exception();
 }
@@ -148,6 +169,7 @@ int wait_all(int ncid, int count, int* ids, int* statuses,
 
   Brought brought;
   std::vector<Request*> requests;
+  NativeIds native_ids;
   if (file->has_native_pending())
     brought.native_reason = "requests that PnetCDF converts or refuses";
   bring(brought, [&] {
@@ -155,6 +177,7 @@ int wait_all(int ncid, int count, int* ids, int* statuses,
       brought.native_reason = "for PnetCDF to judge";
     } else if (count < 0) {
       requests = file->pending_of(count);
+      brought.native_puts = file->has_native_puts() && count != NC_GET_REQ_ALL;
     } else {
       std::set<int> seen;
       for (int i = 0; i < count; ++i) {
@@ -162,6 +185,9 @@ int wait_all(int ncid, int count, int* ids, int* statuses,
         Request* const request = file->pending(ids[i]);
         if (request && seen.insert(ids[i]).second) {
           requests.push_back(request);
+        } else if (file->has_native_puts() && file->is_with_pnetcdf(ids[i])) {
+          native_ids.add(ids[i], i);
+          brought.native_puts = true;
         } else if (!brought.native_reason) {
           brought.native_reason = "ids that are not pending";
         }
@@ -173,7 +199,15 @@ int wait_all(int ncid, int count, int* ids, int* statuses,
     for (Request* request : requests) {
       (request->direction == Direction::put ? brought.puts : brought.gets).push_back(request);
     }
+    file->check_memory(brought.puts);
   });
+  int native_error = NC_NOERR;
+  const auto wait_natively = [&] {
+    const int number =
+        count < 0 && brought.native_puts ? NC_PUT_REQ_ALL : static_cast<int>(native_ids.ids.size());
+    native_error = file->wait_natively(number, native_ids.ids.data(), native_ids.statuses.data());
+  };
+  brought.wait_natively = std::cref(wait_natively);
   const Outcome outcome = attempt(*file, brought);
   if (outcome.native) {
     file->hand_over();
@@ -188,7 +222,8 @@ int wait_all(int ncid, int count, int* ids, int* statuses,
     if (statuses) statuses[i] = ids[i] == NC_REQ_NULL ? NC_NOERR : outcome.error;
     ids[i] = NC_REQ_NULL;
   }
-  return outcome.error;
+  native_ids.tell(ids, statuses);
+  return outcome.error == NC_NOERR ? native_error : outcome.error;
 } catch (...) {
   return code_of_exception();
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/checksum.hpp"
 #include "parallel/type_contents.hpp"
 
 namespace slabmark::dropin {
@@ -78,6 +79,37 @@ std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, nc_type
   }
   memory.plain_ = memory.type_ == external && !memory.derived_ && memory.imap_.empty();
   return memory;
+}
+
+std::pair<const std::byte*, const std::byte*> UserMemory::range() const {
+  auto size = static_cast<MPI_Count>(size_of(type_));
+  MPI_Count low = 0, high = 0;  // where the first and the last of what follow begin
+  if (derived_) {
+    MPI_Count lower_bound = 0, extent = 0;
+    MPI_Type_get_extent_x(argument_.type, &lower_bound, &extent);
+    MPI_Count& last = extent < 0 ? low : high;
+    last = extent * (argument_.count - 1);
+    MPI_Type_get_true_extent_x(argument_.type, &lower_bound, &size);
+    low += lower_bound;
+    high += lower_bound;
+  } else if (imap_.empty()) {
+    high = size * (static_cast<MPI_Count>(elements_) - 1);
+  } else {
+    for (std::size_t d = 0; d < imap_.size(); ++d) {
+      (imap_[d] < 0 ? low : high) += size * imap_[d] * (counts_[d] - 1);
+    }
+  }
+  return {address() + low, address() + high + size};
+}
+
+std::uint64_t UserMemory::sample() const {
+  constexpr std::uint64_t samples = 32;
+  Checksum digest;
+  const std::uint64_t last = elements_ * size_of(type_) - sizeof digest.value();
+  for (std::uint64_t i = 0; i <= samples; ++i) {
+    digest.add(std::span(address() + last / samples * i, sizeof digest.value()));
+  }
+  return digest.value();
 }
 
 /// Calls move(byte offset in the caller's memory), element after element.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <mpi.h>
@@ -35,6 +36,10 @@ class UserMemory {
   /// Whether the elements stand there just as they are to be moved.
   bool is_plain() const { return plain_; }
   std::byte* address() const { return static_cast<std::byte*>(argument_.address); }
+  /// From the first byte of the elements to behind the last one, with what lies between them.
+  std::pair<const std::byte*, const std::byte*> range() const;
+  /// Of plain memory: a digest of some of its bytes, which tells whether it was filled anew.
+  std::uint64_t sample() const;
 
   /// Puts all elements at `packed`. False where a value does not fit.
   bool pack(std::byte* packed) const;

@@ -1,7 +1,10 @@
 #include "dropin/pnetcdf/open_file.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <mutex>
@@ -50,11 +53,33 @@ std::uint64_t number_of_variable(const char* name) {
   return value ? number_in(value, 0) : 0;
 }
 
+bool is_put_of(const Request& request, int variable) {
+  return request.direction == Direction::put && request.variable == variable;
+}
+
 bool is_off(std::string_view word) { return word == "off" || word == "0" || word == "disable"; }
 
 bool is_set(const char* variable) {
   const char* const value = std::getenv(variable);
   return value && *value && !is_off(value);
+}
+
+// PnetCDF copies up to 4 KiB of what it must convert to the file's byte order. A copy of 16 KiB
+// takes 0.5 us, as long as looking at larger memory twice; to move it takes 3.
+constexpr std::uint64_t most_small = 16u << 10;
+
+/// Some rank of this process has changed the memory of a pending put.
+std::atomic<bool> copies_from_now_on = false;
+
+/// What this file is to do. PnetCDF copies all that it must convert where it may not convert it in
+/// the program's memory.
+CopyPolicy copy_policy(const std::map<std::string, std::string>& in_effect) {
+  const char* const set = std::getenv("SLABMARK_DROPIN_COPY");
+  const std::string_view word = set ? set : "";
+  if (word == "never") return CopyPolicy::never;
+  const auto in_place = in_effect.find("nc_in_place_swap");
+  const bool may_not = in_place != in_effect.end() && in_place->second == "disable";
+  return word == "always" || may_not ? CopyPolicy::always : CopyPolicy::overlap;
 }
 
 struct Files {
@@ -134,10 +159,12 @@ void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool creat
   auto engine = Engine::of(comm);
   // Ranks that disagree would wait for each other for ever.
   // All must choose the same, also where the file system looks different to them.
+  CopyPolicy copies = CopyPolicy::overlap;  // which is each rank's own
   enum { taken, reported, aggregators, node_ranks, stripes, alignment, unlocked, kept, numbers };
   std::uint64_t agreed[numbers] = {};
   try {
     const Opened here(info, mode, error, ncid);
+    copies = copy_policy(here.in_effect);
     agreed[kept] = engine->may_be_kept();
     agreed[reported] = is_set("SLABMARK_REPORT");
     agreed[aggregators] = number_of(here.hints, "cb_nodes", 0);
@@ -162,10 +189,10 @@ void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool creat
   settings.writers = agreed[unlocked] ? 0 : 1;
   const std::string place = mpiio::absolute(path);
   const bool writes = created || (mode & NC_WRITE);
-  remember(*ncid,
-           std::make_unique<OpenFile>(
-               engine, OpenFile::Opening{*ncid, path, place, identity_of(place), writes, created,
-                                         agreed[reported] != 0, settings, agreed[alignment]}));
+  remember(*ncid, std::make_unique<OpenFile>(
+                      engine, OpenFile::Opening{*ncid, path, place, identity_of(place), writes,
+                                                created, agreed[reported] != 0, settings,
+                                                agreed[alignment], copies}));
 }
 
 OpenFile::OpenFile(std::shared_ptr<Engine> engine, Opening opening)
@@ -293,12 +320,68 @@ OpenFile::Taken OpenFile::take(const Call& call) {
   if (!puts && !always_fits(request->type, request->memory->type())) return {};
   if (!request->memory->is_plain() || call.buffered) {
     request->packed = std::make_unique_for_overwrite<std::byte[]>(request->bytes());
-    if (puts && !request->memory->pack(request->packed.get())) return {};
+    if (puts && !request->memory->pack(request->packed.get())) return {false, nullptr, true};
   }
   return {true, std::move(request)};
 }
 
+void OpenFile::copy(Request& request) {
+  request.packed = std::make_unique_for_overwrite<std::byte[]>(request.bytes());
+  request.memory->pack(request.packed.get());
+}
+
+// Programs use one buffer for put after put, and PnetCDF lets that pass where it copies. Once one
+// did, each put of the file is copied.
+void OpenFile::keep_apart(Request& request) {
+  if (opening_.copies == CopyPolicy::never) return;
+  const auto [begin, end] = request.memory->range();
+  // No two of them have memory in common, so their ends ascend, too.
+  auto next = in_place_.upper_bound(begin);
+  if (next != in_place_.begin()) --next;
+  while (next != in_place_.end() && std::less()(next->first, end)) {
+    Request& pending = *next->second;
+    if (!std::less()(begin, pending.memory->range().second)) {
+      ++next;
+      continue;
+    }
+    check_memory({&pending});
+    copy(pending);
+    held_bytes_ += pending.bytes();
+    next = in_place_.erase(next);
+    opening_.copies = CopyPolicy::always;
+  }
+  if (request.direction == Direction::get || request.packed) return;
+  if (opening_.copies == CopyPolicy::always || copies_from_now_on ||
+      request.bytes() <= most_small) {
+    copy(request);
+  } else {
+    request.sample = request.memory->sample();
+    in_place_.emplace(begin, &request);
+  }
+}
+
+void OpenFile::check_memory(const std::vector<Request*>& puts) {
+  for (const Request* put : puts) {
+    const bool is_watched = !put->packed && opening_.copies != CopyPolicy::never;
+    if (is_watched && put->memory->sample() != put->sample) changed_variable_ = put->variable;
+  }
+}
+
+void OpenFile::copy_from_now_on(int variable) {
+  changed_variable_ = none_changed;
+  if (copies_from_now_on.exchange(true) || !engine_->comm.is_root()) return;
+  char name[NC_MAX_NAME + 1] = "";
+  SLABMARK_NATIVE(ncmpi_inq_varname)(opening_.ncid, variable, name);
+  std::fprintf(
+      stderr,
+      "slabmark: %s: the memory of a put of '%s' was changed before ncmpi_wait_all, and the "
+      "file holds what it was changed to. PnetCDF does not allow that; leave the memory "
+      "alone until the wait, or set SLABMARK_DROPIN_COPY=always.\n",
+      opening_.path.c_str(), name);
+}
+
 int OpenFile::post(std::unique_ptr<Request> request) {
+  keep_apart(*request);
   if (pending_.empty() && handed_over_.empty()) next_id_ = 0;
   request->id = first_id + 2 * next_id_++ + (request->direction == Direction::get ? 1 : 0);
   if (request->packed) held_bytes_ += request->bytes();
@@ -307,19 +390,33 @@ int OpenFile::post(std::unique_ptr<Request> request) {
   return pending_.back()->id;
 }
 
-int OpenFile::post_natively(bool buffered, int* id, const std::function<int(int*)>& call) {
+int OpenFile::post_natively(const Call& call, bool alone, int* id,
+                            const std::function<int(int*)>& native) {
   // The attached buffer holds what is pending here, too, as far as PnetCDF is to know.
-  if (buffered && !buffered_.empty()) hand_over();
+  if (call.buffered && !buffered_.empty()) hand_over();
+  const auto goes_before = [&](const auto& request) {
+    return !alone || is_put_of(*request, call.variable);
+  };
   int native_id = NC_REQ_NULL;
-  int error = call(&native_id);
-  if (native_id != NC_REQ_NULL && !pending_.empty()) {
+  int error = native(&native_id);
+  if (native_id != NC_REQ_NULL && std::ranges::any_of(pending_, goes_before)) {
     SLABMARK_NATIVE(ncmpi_cancel)(opening_.ncid, 1, &native_id, static_cast<int*>(nullptr));
-    hand_over();
-    error = call(&native_id);
+    hand_over(alone ? call.variable : every_variable);
+    error = native(&native_id);
   }
-  if (native_id != NC_REQ_NULL) native_pending_ = true;
+  if (native_id != NC_REQ_NULL) mark_native(alone ? call.variable : every_variable);
   if (id) *id = native_id;
   return error;
+}
+
+// Without memory to know the variable by, all go the same way.
+void OpenFile::mark_native(int variable) noexcept {
+  try {
+    if (variable != every_variable) native_variables_.insert(variable);
+    native_pending_ |= variable == every_variable;
+  } catch (...) {
+    native_pending_ = true;
+  }
 }
 
 int OpenFile::repost(const Request& request, int* id) {
@@ -364,20 +461,32 @@ int OpenFile::repost(const Request& request, int* id) {
                                           from.count, from.type, id);
 }
 
-void OpenFile::hand_over() noexcept {
+void OpenFile::hand_over(int puts_of) noexcept {
   for (auto& request : pending_) {
+    if (puts_of != every_variable && !is_put_of(*request, puts_of)) continue;
+    release(*request);
+    std::erase_if(buffered_, [&](const Buffered& one) { return one.id == request->id; });
     try {
       HandedOver& its = handed_over_[request->id];
       its.error = repost(*request, &its.native_id);
       its.request = std::move(request);  // PnetCDF may write from the copy
     } catch (...) {
       lost_ = NC_ENOMEM;
+      request.reset();
     }
-    native_pending_ = true;
+    mark_native(puts_of);
   }
-  pending_.clear();
-  buffered_.clear();
-  held_bytes_ = 0;
+  std::erase(pending_, nullptr);
+  free_buffered();
+}
+
+bool OpenFile::is_with_pnetcdf(int id) const { return id < first_id || handed_over_.contains(id); }
+
+int OpenFile::wait_natively(int count, int* ids, int* statuses) {
+  const auto native = [&](int* native_ids) {
+    return SLABMARK_NATIVE(ncmpi_wait_all)(opening_.ncid, count, native_ids, statuses);
+  };
+  return with_native_ids(count, ids, std::cref(native));
 }
 
 std::uint64_t OpenFile::buffered_bytes() const {
@@ -429,10 +538,23 @@ void OpenFile::drop(int count, const int* ids) {
 void OpenFile::drop_done() {
   std::erase_if(pending_, [&](const auto& request) {
     const bool is_done = request->id == NC_REQ_NULL;
-    if (is_done && request->packed) held_bytes_ -= request->bytes();
+    if (is_done) release(*request);
     return is_done;
   });
+  free_buffered();
+}
+
+void OpenFile::free_buffered() {
   while (!buffered_.empty() && !pending(buffered_.back().id)) buffered_.pop_back();
+}
+
+/// Of one that will not be pending any more.
+void OpenFile::release(const Request& request) {
+  if (request.packed) {
+    held_bytes_ -= request.bytes();
+  } else if (request.direction == Direction::put) {
+    in_place_.erase(request.memory->address());
+  }
 }
 
 int OpenFile::with_native_ids(int count, int* ids, const std::function<int(int*)>& call) {
@@ -455,9 +577,11 @@ int OpenFile::with_native_ids(int count, int* ids, const std::function<int(int*)
   }
   int left = 0;
   SLABMARK_NATIVE(ncmpi_inq_nreqs)(opening_.ncid, &left);
-  native_pending_ = left > 0;
-  // Until then PnetCDF may need their memory.
-  if (left == 0) handed_over_.clear();
+  if (left == 0) {
+    native_pending_ = false;
+    native_variables_.clear();
+    handed_over_.clear();  // until now PnetCDF may have needed their memory
+  }
   if (lost != NC_NOERR) return lost;
   return error == NC_NOERR ? refused : error;
 }

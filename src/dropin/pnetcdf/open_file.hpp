@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,13 @@
 
 namespace slabmark::dropin {
 
+/// Which puts are copied when they are posted, of those that are moved as they stand in memory.
+enum class CopyPolicy {
+  never,
+  overlap,  ///< small ones, and from the first on whose memory another pending request has, all
+  always
+};
+
 /// A request that was taken and is pending, or part of a blocking call.
 struct Request {
   int id = NC_REQ_NULL;
@@ -33,6 +41,7 @@ struct Request {
   std::optional<UserMemory> memory;
   nc_type type = NC_CHAR;               ///< of the variable
   std::unique_ptr<std::byte[]> packed;  ///< null where elements move from or to the caller's memory
+  std::uint64_t sample = 0;             ///< of the caller's memory, where a put moves from there
 
   /// Whether one of NC_REQ_ALL, NC_GET_REQ_ALL and NC_PUT_REQ_ALL means it.
   bool is_of(int kind) const {
@@ -57,6 +66,7 @@ class OpenFile {
     bool writable, created, reports;
     RearrangerSettings settings;
     std::uint64_t alignment;  ///< of aggregators' ranges
+    CopyPolicy copies;
   };
 
   OpenFile(std::shared_ptr<Engine> engine, Opening opening);
@@ -71,6 +81,7 @@ class OpenFile {
   struct Taken {
     bool taken = false;                ///< else PnetCDF judges the call
     std::unique_ptr<Request> request;  ///< null for no elements
+    bool out_of_range = false;         ///< not taken, since a value does not fit into the variable
   };
   Taken take(const Call& call);
   /// More pieces than these a call does not ask for.
@@ -79,14 +90,25 @@ class OpenFile {
   /// Keeps a request and returns its id.
   int post(std::unique_ptr<Request> request);
   /// Makes a nonblocking call of PnetCDF's own. If that leaves a request there, those pending here
-  /// go to PnetCDF before it, so that their order stays.
-  int post_natively(bool buffered, int* id, const std::function<int(int*)>& call);
-  /// Hands all pending requests to PnetCDF. Where memory is short for one it is lost, and the next
-  /// wait says so: other ranks may be in a collective call already, so nothing is thrown.
-  void hand_over() noexcept;
+  /// go to PnetCDF before it, so that their order stays; `alone`: the puts of its variable only.
+  int post_natively(const Call& call, bool alone, int* id, const std::function<int(int*)>& native);
+  /// Hands pending requests to PnetCDF, all or the puts of a variable. Where memory is short for
+  /// one it is lost, and the next wait says so: other ranks may be in a collective call already, so
+  /// nothing is thrown.
+  static constexpr int every_variable = -1;
+  void hand_over(int puts_of = every_variable) noexcept;
 
   bool has_pending() const { return !pending_.empty(); }
+  /// PnetCDF has requests with which all others must go.
   bool has_native_pending() const { return native_pending_; }
+  /// PnetCDF has puts of these variables, which a wait makes before those by plan, and nothing
+  /// else.
+  bool has_native_puts() const { return !native_pending_ && !native_variables_.empty(); }
+  bool has_native_puts_of(int variable) const { return native_variables_.contains(variable); }
+  /// Whether an id that is no pending one here is PnetCDF's, or for it to judge.
+  bool is_with_pnetcdf(int id) const;
+  /// Collective: PnetCDF's own wait, for ids that is_with_pnetcdf().
+  int wait_natively(int count, int* ids, int* statuses);
   int count_pending() const { return static_cast<int>(pending_.size()); }
   /// What pending bputs take of the attached buffer. As in PnetCDF, what one leaves between two
   /// others is not free before the later one is done.
@@ -94,6 +116,13 @@ class OpenFile {
   bool has_buffer_for(const Request& request) const;
   /// Bytes of the copies that pending requests have.
   std::uint64_t held_bytes() const { return held_bytes_; }
+  /// Looks whether the memory of these puts is as it was posted, where it was not copied.
+  void check_memory(const std::vector<Request*>& puts);
+  /// A variable of whose pending puts the memory was changed; none_changed where that was not seen.
+  int changed_variable() const { return changed_variable_; }
+  static constexpr int none_changed = -1;
+  /// Some rank has changed such memory: from now on all puts are copied. Rank 0 says so, once.
+  void copy_from_now_on(int variable);
 
   /// Pending requests of a kind, see Request::is_of().
   std::vector<Request*> pending_of(int kind) const;
@@ -125,10 +154,13 @@ class OpenFile {
   int grow(const Request* last);
   std::uint64_t records();
 
-  /// Bytes that were put beside those that PnetCDF counts.
+  /// Bytes that were moved beside those that PnetCDF counts; as there, an element that a rank names
+  /// twice in a wait counts once.
   MPI_Offset put_bytes() const {
-    return static_cast<MPI_Offset>(report_.put_bytes) - static_cast<MPI_Offset>(counted_twice_);
+    return static_cast<MPI_Offset>(put_bytes_) - static_cast<MPI_Offset>(counted_twice_);
   }
+  MPI_Offset got_bytes() const { return static_cast<MPI_Offset>(got_bytes_); }
+  void count_moved(bool puts, std::uint64_t bytes) { (puts ? put_bytes_ : got_bytes_) += bytes; }
 
   Report& report() { return report_; }
   const std::string& path() const { return opening_.path; }
@@ -144,7 +176,12 @@ class OpenFile {
   const Variable* variable(int id);
   void know_header();
   int repost(const Request& request, int* id);
+  void keep_apart(Request& request);
+  void copy(Request& request);
+  void mark_native(int variable) noexcept;
   void drop_done();
+  void release(const Request& request);
+  void free_buffered();
 
   std::shared_ptr<Engine> engine_;
   Opening opening_;
@@ -167,9 +204,14 @@ class OpenFile {
   };
   std::map<int, HandedOver> handed_over_;  ///< by our id
   bool native_pending_ = false;
+  std::set<int> native_variables_;
   int lost_ = NC_NOERR;  ///< a request was, which no wait has said yet
   int next_id_ = 0;
   std::uint64_t held_bytes_ = 0;
+  /// Pending puts that are moved from the program's memory, by where that begins, where others must
+  /// not have it, too.
+  std::map<const std::byte*, Request*> in_place_;
+  int changed_variable_ = none_changed;
   struct Buffered {
     int id;
     std::uint64_t bytes;
@@ -179,7 +221,8 @@ class OpenFile {
   DataFile data_;
   bool no_data_file_ = false;
 
-  std::uint64_t counted_twice_ = 0;  ///< bytes put by plan and by grow()
+  std::uint64_t put_bytes_ = 0, got_bytes_ = 0;  ///< by plan
+  std::uint64_t counted_twice_ = 0;              ///< bytes put by plan and by grow()
 
   Report report_;
 };

@@ -135,6 +135,9 @@ RequestPlan::RequestPlan(const Comm& comm, std::span<const Posted> posted, bool 
       item.sources = std::move(found->second);
     }
     stage(item, puts);
+    for (const Piece& piece : pieces(item)) {
+      distinct_bytes_ += piece.length * lies_[item.array].place.element_bytes;
+    }
     items_.push_back(std::move(item));
   }
   some_rank_stages_ = comm.any(

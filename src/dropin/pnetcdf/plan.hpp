@@ -92,6 +92,9 @@ class RequestPlan {
   void distribute(std::span<const Posted> posted, const Region& region,
                   std::vector<std::byte>& staging) const;
 
+  /// Bytes of the elements that this rank asks for, each of which counts once.
+  std::uint64_t distinct_bytes() const { return distinct_bytes_; }
+
   std::uint64_t memory() const;
 
  private:
@@ -125,6 +128,7 @@ class RequestPlan {
   std::vector<Item> items_;              ///< one for each of them
   std::vector<Region::Array> lies_;      ///< as the arrays lay when the plan was made
   bool some_rank_stages_ = false;
+  std::uint64_t distinct_bytes_ = 0;
   FlushPlan flush_;
 };
 

@@ -32,8 +32,8 @@ struct Common {
   };
   using Shifts = std::array<Shift, Engine::most_plans>;
 
-  std::int64_t no_memory = 0, native = 0, puts = 0, gets = 0, last_put = 0, pieces = 0, missed = 0,
-               unprepared = 0;
+  std::int64_t no_memory = 0, native = 0, puts = 0, gets = 0, native_puts = 0, last_put = 0,
+               pieces = 0, missed = 0, unprepared = 0, changed_variable = OpenFile::none_changed;
   std::int64_t minus_records = -largest;  ///< that PnetCDF has
   Shifts put_shifts, get_shifts;          ///< of each plan that is kept
 
@@ -125,6 +125,7 @@ class Transfer {
     const int error = access(
         {region, plan.flush(), buffers, fresh, std::endian::native == std::endian::little}, puts);
     if (error == NC_NOERR && !puts) plan.distribute(side.posted, region, staging);
+    file_.count_moved(puts, plan.distinct_bytes());
     return error;
   }
 
@@ -213,6 +214,7 @@ void say(OpenFile& file, const Brought& brought, OneWay& puts, OneWay& gets, Com
     common.puts_up_to(request->end_record, file.engine().comm.rank());
   }
   common.minus_records = -static_cast<std::int64_t>(file.records());
+  common.changed_variable = file.changed_variable();
   say_shifts(puts);
   say_shifts(gets);
   const std::size_t requests = brought.puts.size() + brought.gets.size();
@@ -273,6 +275,7 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   common.native = brought.native_reason ? 1 : 0;
   common.puts = !brought.puts.empty();
   common.gets = !brought.gets.empty();
+  common.native_puts = brought.native_puts;
   try {
     say(file, brought, puts, gets, common);
   } catch (const std::bad_alloc&) {
@@ -280,6 +283,9 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   }
   common.agree(engine.comm);
 
+  if (common.changed_variable != OpenFile::none_changed) {
+    file.copy_from_now_on(static_cast<int>(common.changed_variable));
+  }
   const auto heard = [&](bool was_left) {
     if (brought.blocking) engine.unasked.heard(was_left, common.missed);
   };
@@ -287,8 +293,18 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
     heard(true);
     return natively("as another rank asked for");
   }
-  if (common.no_memory) return {false, NC_ENOMEM};
-  if (!common.puts && !common.gets) return {};
+  // Before what goes by plan: what PnetCDF reads around its elements and writes again is in the
+  // file then, and gets find all puts.
+  const auto put_natively = [&] {
+    if (!common.native_puts) return;
+    brought.wait_natively();
+    engine.comm.barrier();
+    report.count_native("values out of range, with the puts of their variables alone");
+  };
+  if (common.no_memory || (!common.puts && !common.gets)) {
+    put_natively();
+    return {false, common.no_memory ? NC_ENOMEM : NC_NOERR};
+  }
   const std::int64_t put_shift = common.puts ? bring_fitting_to_front(puts) : 0;
   const std::int64_t get_shift = common.gets ? bring_fitting_to_front(gets) : 0;
   const bool has_plan = put_shift != RequestPlan::none() && get_shift != RequestPlan::none();
@@ -298,6 +314,7 @@ Outcome transfer(OpenFile& file, const Brought& brought) {
   if (common.unprepared && !file.prepare()) {
     return natively("the file cannot be opened a second time");
   }
+  put_natively();
 
   // Now all ranks are here, so what they wrote before is there. A rank that has gone on may write
   // already and bring the end further on: then holes are left alone that might have been written.

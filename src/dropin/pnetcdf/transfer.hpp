@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "dropin/pnetcdf/open_file.hpp"
@@ -12,6 +13,8 @@ struct Brought {
   const char* native_reason = nullptr;  ///< it wants PnetCDF to make the call
   bool blocking = false;                ///< not worth a plan if there are but a few pieces
   bool no_memory = false;               ///< to hold all of it
+  bool native_puts = false;             ///< PnetCDF has some of what is waited for
+  std::function<void()> wait_natively;  ///< collective: waits for these, where some rank has any
 };
 
 struct Outcome {

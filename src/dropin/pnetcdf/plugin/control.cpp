@@ -111,7 +111,7 @@ int ncmpi_inq_get_size(int ncid, MPI_Offset* bytes) {
   const int error = SLABMARK_NATIVE(ncmpi_inq_get_size)(ncid, bytes);
   OpenFile* const file = file_of(ncid);
   if (file && bytes && error == NC_NOERR) {
-    *bytes += static_cast<MPI_Offset>(file->report().get_bytes);
+    *bytes += file->got_bytes();
   }
   return error;
 }

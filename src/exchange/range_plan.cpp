@@ -4,9 +4,9 @@
 #include <cstring>
 #include <exception>
 #include <limits>
-#include <queue>
 #include <utility>
 
+#include "exchange/last_writer.hpp"
 #include "exchange/move_elements.hpp"
 #include "exchange/run_exchange.hpp"
 #include "parallel/agree.hpp"
@@ -47,34 +47,11 @@ std::uint64_t take(const RunList& runs, Cursor& cursor, std::uint64_t most, std:
 
 /// Leaves each element to the highest rank that has it.
 std::vector<RunList> highest_wins(const std::vector<RunList>& held) {
-  struct Held {
-    Run run;
-    std::size_t rank;
-  };
-  std::vector<Held> all;
+  std::vector<HeldRun> all;
   for (std::size_t r = 0; r < held.size(); ++r) {
-    for (const auto run : held[r]) all.push_back({run, r});
+    for (const auto run : held[r]) all.push_back({run, r, {}});
   }
-  std::sort(all.begin(), all.end(),
-            [](const Held& a, const Held& b) { return a.run.offset < b.run.offset; });
-  const auto is_lower = [](const Held& a, const Held& b) { return a.rank < b.rank; };
-  std::priority_queue<Held, std::vector<Held>, decltype(is_lower)> begun(is_lower);
-  std::vector<RunList> result(held.size());
-  std::uint64_t at = 0;
-  for (std::size_t next = 0; next < all.size() || !begun.empty();) {
-    if (begun.empty()) at = std::max(at, all[next].run.offset);
-    while (next < all.size() && all[next].run.offset <= at) begun.push(all[next++]);
-    const auto top = begun.top();
-    if (top.run.end() <= at) {
-      begun.pop();
-      continue;
-    }
-    const auto end =
-        next < all.size() ? std::min(top.run.end(), all[next].run.offset) : top.run.end();
-    append(result[top.rank], {at, end - at});
-    at = end;
-  }
-  return result;
+  return last_written(std::move(all), held.size());
 }
 
 /// Counts and displacements of a call of MPI_Alltoallv.

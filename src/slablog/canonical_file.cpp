@@ -9,6 +9,7 @@
 #include "base/number.hpp"
 #include "exchange/chunk_order.hpp"
 #include "slablog/find_datasets.hpp"
+#include "slablog/overlaps.hpp"
 #include "slablog/plain_file.hpp"
 #include "slablog/transfer.hpp"
 #include "slablog/write_alone.hpp"
@@ -98,10 +99,10 @@ std::shared_ptr<CanonicalDataset> CanonicalFile::described(const Opened& opened)
                              hdf5::stored_fill(dataset->type(), opened.creation));
       dataset->pipeline = &*dataset->plain;
     }
-    dataset->fresh = opened.created;
+    dataset->fresh = opened.created && !is_strict();  // ranks may write it through HDF5
   } else {
     dataset->address = allocated_address(opened.under, opened.connector);
-    dataset->fresh = opened.created && is_zero(dataset->fill());
+    dataset->fresh = opened.created && !is_strict() && is_zero(dataset->fill());
   }
   H5D_fill_value_t filled = H5D_FILL_VALUE_DEFAULT;
   hdf5::check(H5Pfill_value_defined(opened.creation, &filled), "H5Pfill_value_defined", path_);
@@ -226,6 +227,7 @@ std::optional<CanonicalFile::Cut> CanonicalFile::cut(LogDataset& dataset, const 
 }
 
 void CanonicalFile::restore(const Location& file, LogDataset& dataset, const Cut& cut) {
+  begin_write(true);
   ranks_.agreed([&] {
     write_elements(
         *this, dataset, dataset.type(),
@@ -388,6 +390,7 @@ void CanonicalFile::read_by_hdf5(const CanonicalDataset& dataset,
 
 void CanonicalFile::flush(const Location& file) {
   if (abandoned_) return;
+  check_creations();
   file_ = file;
   if (const auto* comm = ranks_.comm()) {
     flush_together(*comm);
@@ -437,7 +440,15 @@ Posting CanonicalFile::posting_of(CanonicalDataset& dataset, const std::byte* sp
   for (const auto& run : pending) {
     // Memory and spill file keep to multiples of the part: see DataFile::spill().
     const auto distance = static_cast<std::uint64_t>(address_of(run) - posting.data);
-    posting.pieces.push_back({run.offset * scale, distance / part, run.length * scale});
+    const Piece piece{run.offset * scale, distance / part, run.length * scale};
+    if (!posting.pieces.empty()) {  // the calls of runs that touch do not matter any more
+      auto& last = posting.pieces.back();
+      if (last.file + last.length == piece.file && last.buffer + last.length == piece.buffer) {
+        last.length += piece.length;
+        continue;
+      }
+    }
+    posting.pieces.push_back(piece);
   }
   if (dataset.in_chunks()) posting.pieces = in_chunk_order(posting.pieces, dataset.grid);
   return posting;
@@ -447,21 +458,34 @@ void CanonicalFile::flush_together(const Comm& comm) {
   settle_settings(comm);
   if (!writer_) writer_ = InPlaceWriter::of(comm.get());
   posix::Mapping spilled;
-  std::vector<Posting> mine;
   const LibraryContext context;  // filters are HDF5's own, on files in memory
-  ranks_.agreed([&] {
-    if (files_.spill.is_open()) spilled = files_.spill.map(spilled_bytes_);
+  const auto write = [&] {
+    std::vector<Posting> mine;
+    ranks_.agreed([&] {
+      if (files_.spill.is_open()) spilled = files_.spill.map(spilled_bytes_);
+      for (const auto& [number, dataset] : known_) {
+        if (dataset->has_pending()) mine.push_back(posting_of(*dataset, spilled.data()));
+      }
+    });
+    return writer_->write(
+        mine, settings_, alignment_,
+        [&](std::uint64_t at, std::byte* memory, std::uint64_t bytes) {
+          files_.hdf5.write_at(at, memory, bytes);
+        },
+        *this);
+  };
+  std::vector<ArrayName> arrays;
+  try {
+    arrays = write();
+  } catch (const ElementsOfSeveral&) {  // on all ranks, before anything was written
+    std::vector<LogDataset*> pending;
     for (const auto& [number, dataset] : known_) {
-      if (dataset->has_pending()) mine.push_back(posting_of(*dataset, spilled.data()));
+      if (dataset->has_pending()) pending.push_back(dataset.get());
     }
-  });
+    resolve_overlaps(comm, pending, calls_);
+    arrays = write();
+  }
   std::set<std::pair<std::uint64_t, std::uint64_t>> written;
-  const auto arrays = writer_->write(
-      mine, settings_, alignment_,
-      [&](std::uint64_t at, std::byte* memory, std::uint64_t bytes) {
-        files_.hdf5.write_at(at, memory, bytes);
-      },
-      *this);
   for (const auto& array : arrays) written.insert({array.chunked, array.number});
   for (const auto& [number, dataset] : known_) {
     const bool chunked = dataset->in_chunks();

@@ -74,6 +74,9 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   bool may_be_unreadable(const LogDataset& dataset) const;
   /// Its filters leave out the chunks at the edge (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
   bool has_plain_edges(const LogDataset& dataset) const;
+  bool has_filters(const LogDataset& dataset) const {
+    return known_.at(dataset.number())->has_filters();
+  }
   const Extent& chunk_of(const LogDataset& dataset) const {
     return known_.at(dataset.number())->chunk;
   }

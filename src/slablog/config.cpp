@@ -24,6 +24,9 @@ constexpr std::array<std::pair<std::string_view, View>, 3> views = {
 constexpr std::array<std::pair<std::string_view, Writing>, 2> writings = {
     {{"independent", Writing::independent}, {"collective", Writing::collective}}};
 
+constexpr std::array<std::pair<std::string_view, Visibility>, 2> visibilities = {
+    {{"reads", Visibility::reads}, {"strict", Visibility::strict}}};
+
 template <class Value, std::size_t count>
 Value value_of(std::string_view word, const char* option,
                const std::array<std::pair<std::string_view, Value>, count>& choices) {
@@ -52,6 +55,8 @@ void set(Config& config, std::string_view name, std::string_view value) {
     config.view = value_of(value, "view", views);
   } else if (name == "write") {
     config.writing = value_of(value, "write", writings);
+  } else if (name == "visibility") {
+    config.visibility = value_of(value, "visibility", visibilities);
   } else if (name == "buffer") {
     config.buffer_bytes = parse_size(std::string(value), "The connector's buffer");
   } else if (name == "cap") {
@@ -72,6 +77,7 @@ Config parse_config(std::string_view text) {
   set_from(config, "SLABLOG_LAYOUT", "layout");
   set_from(config, "SLABLOG_VIEW", "view");
   set_from(config, "SLABLOG_WRITE", "write");
+  set_from(config, "SLABLOG_VISIBILITY", "visibility");
   set_from(config, "SLABLOG_BUFFER", "buffer");
   set_from(config, "SLABLOG_CAP", "cap");
   while (!text.empty()) {
@@ -86,8 +92,9 @@ Config parse_config(std::string_view text) {
 }
 
 std::string to_string(const Config& config) {
-  return fmt::format("layout={};view={};write={};buffer={};cap={}", name_of(config.layout, layouts),
-                     name_of(config.view, views), name_of(config.writing, writings),
+  return fmt::format("layout={};view={};write={};visibility={};buffer={};cap={}",
+                     name_of(config.layout, layouts), name_of(config.view, views),
+                     name_of(config.writing, writings), name_of(config.visibility, visibilities),
                      config.buffer_bytes, config.most_hyperslabs);
 }
 

@@ -1,13 +1,27 @@
 #include "slablog/data_file.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/checksum.hpp"
 #include "base/error.hpp"
+#include "parallel/node_clock.hpp"
 
 namespace slabmark::slablog {
+
+namespace {
+
+std::uint64_t hash_of(const std::vector<std::string>& words) {
+  Checksum all;
+  for (const auto& word : words) all.add(word.size()).add(std::as_bytes(std::span(word)));
+  return all.value();
+}
+
+}  // namespace
 
 DataFile::DataFile(std::string path, Ranks ranks, const Config& config, bool writable)
     : path_(std::move(path)),
@@ -16,6 +30,61 @@ DataFile::DataFile(std::string path, Ranks ranks, const Config& config, bool wri
       files_{posix::File::open(path_,
                                writable ? posix::File::Access::write : posix::File::Access::read),
              {}} {}
+
+void DataFile::begin_write(bool collective) {
+  if (!has_other_ranks()) return;
+  if (collective) ++collective_writes_;
+  // What a rank writes by itself comes after the collective call that it made before.
+  order_ = collective ? WriteOrder{2 * collective_writes_, 0}
+                      : WriteOrder{2 * collective_writes_ + 1, node_time()};
+  order_is_kept_ = false;
+}
+
+std::uint32_t DataFile::call() {
+  if (!has_other_ranks()) return 0;
+  if (!order_is_kept_) {
+    if (calls_.size() > std::numeric_limits<std::uint32_t>::max()) {
+      throw IoError(fmt::format("'{}' has 2^32 writes that are not flushed; flush it (H5Fflush).",
+                                path_));
+    }
+    calls_.push_back(order_);
+    order_is_kept_ = true;
+  }
+  return static_cast<std::uint32_t>(calls_.size() - 1);
+}
+
+void DataFile::note_creation(std::string path) {
+  if (has_other_ranks()) created_.push_back(std::move(path));
+}
+
+void DataFile::check_creations() {
+  if (!has_other_ranks()) return;
+  const auto& comm = *ranks_.comm();
+  const auto are_alike = [&](std::uint64_t value) {
+    std::array<std::uint64_t, 2> range = {value, ~value};
+    comm.max(std::span(range));
+    return range[0] == ~range[1];
+  };
+  if (are_alike(hash_of(created_))) {
+    created_.clear();
+    return;
+  }
+  std::size_t first = 0;
+  const auto path = [&] { return first < created_.size() ? created_[first] : "none"; };
+  while (are_alike(hash_of({path()}))) ++first;
+  const auto paths = comm.gather(path());
+  std::string message;
+  if (comm.is_root()) {
+    const auto other = std::find_if(paths.begin(), paths.end(),
+                                    [&](const auto& one) { return one != paths.front(); });
+    message = fmt::format(
+        "Ranks created different datasets in '{}', or in different orders: number {} since the "
+        "last flush is {} on rank 0 and {} on rank {}. HDF5 mixes up their elements. Create the "
+        "same datasets in the same order on all ranks.",
+        path_, first + 1, paths.front(), *other, other - paths.begin());
+  }
+  throw IoError(comm.broadcast(message));
+}
 
 void DataFile::added(std::uint64_t bytes) {
   pending_bytes_ += bytes;
@@ -53,6 +122,8 @@ void DataFile::drop_pending() {
   pending_bytes_ = 0;
   files_.spill = {};
   spilled_bytes_ = 0;
+  calls_ = {};
+  order_is_kept_ = false;
 }
 
 void DataFile::drop_pending(LogDataset& dataset) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "exchange/last_writer.hpp"
 #include "slablog/config.hpp"
 #include "slablog/log_dataset.hpp"
 #include "slablog/ranks.hpp"
@@ -16,7 +17,7 @@ namespace slabmark::slablog {
 
 /// The elements of one open file, which go past HDF5: what this rank wrote stays in memory, and
 /// beyond a bound in a spill file, until a flush, which all ranks make, puts it where the file's
-/// layout says. Between two flushes no rank needs another one.
+/// layout says. Between two flushes no rank needs another one, but in reads that are collective.
 class DataFile {
  public:
   virtual ~DataFile() = default;
@@ -31,6 +32,21 @@ class DataFile {
   /// Whether what HDF5 reads is all that this process knows of.
   virtual bool shows_all() const = 0;
   SelectionCache& selections() { return selections_; }
+  /// Whether this process has something that is not flushed.
+  bool has_pending() const;
+  bool is_strict() const { return config_.visibility == Visibility::strict; }
+
+  /// To be called for each call of the program that writes, before anything of it can fail, since
+  /// all ranks count the `collective` ones. What ranks write of the same elements is ordered by
+  /// that count, and between two such calls by time.
+  void begin_write(bool collective);
+  /// The number of that call for what is pending.
+  std::uint32_t call();
+
+  /// Collective.
+  bool on_any_rank(bool value) const { return ranks_.any(value); }
+  /// A dataset, of whatever kind, was created at `path`.
+  void note_creation(std::string path);
 
   /// To be called after `bytes` were added to a dataset: spills where the buffer is full.
   void added(std::uint64_t bytes);
@@ -58,9 +74,11 @@ class DataFile {
 
   /// Those that may have something pending.
   virtual std::vector<LogDataset*> datasets() const = 0;
-  bool has_pending() const;
   void drop_pending();
   void drop_pending(LogDataset& dataset);
+  /// Collective, before anything else of a flush: throws on all ranks where they have created other
+  /// datasets, or in another order, since their numbers do not mean the same then.
+  void check_creations();
   /// Throws on all ranks where `check` throws on one or HDF5's `call` has failed there. HDF5 may
   /// have failed on this rank while the others wait for it, inside HDF5.
   void check_all(bool well, const char* call, const std::function<void()>& check) const;
@@ -70,9 +88,15 @@ class DataFile {
   Config config_;
   ElementFiles files_;
   std::uint64_t spilled_bytes_ = 0;
+  std::vector<WriteOrder> calls_;  ///< by the number that call() gives; none where nobody else is
 
  private:
   void spill();
+
+  std::uint64_t collective_writes_ = 0;
+  std::vector<std::string> created_;  ///< since all ranks last had the same ones
+  WriteOrder order_;            ///< of the call that was begun last
+  bool order_is_kept_ = false;  ///< as the last of calls_
 
   SelectionCache selections_;
   std::uint64_t pending_bytes_ = 0;

@@ -218,7 +218,8 @@ void Flush::write(const Location& location, ElementFiles& files, LogWriter& writ
   const auto segments = make_segments(location, flush);
   for (const auto& one : segments) {
     const auto& dataset = *one.dataset;
-    append_entry(entries_, dataset.number(), dataset.extent(), one.first, one.dataset->pending());
+    append_entry(entries_, dataset.number(), dataset.extent(), one.first,
+                 without_calls(one.dataset->pending(), dataset.element_bytes()));
   }
   const auto first = ranks_.sum_before({entries_.size()})[0];
   const auto all =

@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "exchange/chunk_order.hpp"
-#include "exchange/highest_rank.hpp"
 #include "exchange/union_of_ranks.hpp"
 #include "parallel/agree.hpp"
 
@@ -62,21 +61,15 @@ InPlacePlan::InPlacePlan(const Comm& comm, const Region& region, Mine mine,
     }
     items_.push_back(std::move(item));
   }
-  if (comm.size() == 1) {
-    flush_ = plan(comm, region, aggregation, false);
-    return;
-  }
   try {
-    flush_ = plan(comm, region, aggregation, true);
-  } catch (const InputError&) {  // thrown on all ranks: some have the same element
-    serves_again_ = false;
-    leave_to_highest_rank(comm, region);
-    flush_ = plan(comm, region, aggregation, false);
+    flush_ = plan(comm, region, aggregation);
+  } catch (const InputError& error) {  // on all ranks: no rank has an element twice itself
+    throw ElementsOfSeveral(error.what());
   }
 }
 
-FlushPlan InPlacePlan::plan(const Comm& comm, const Region& region, const Aggregation& aggregation,
-                            bool refuse_overlaps) const {
+FlushPlan InPlacePlan::plan(const Comm& comm, const Region& region,
+                            const Aggregation& aggregation) const {
   std::map<std::pair<const std::vector<Piece>*, std::uint64_t>, std::size_t> first_with;
   std::vector<std::size_t> first_alike;
   for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -93,18 +86,7 @@ FlushPlan InPlacePlan::plan(const Comm& comm, const Region& region, const Aggreg
   }
   return FlushPlan(comm, region, std::move(maps), std::move(items),
                    region.cut(aggregation.ranks.size(), aggregation.alignment), aggregation.ranks,
-                   refuse_overlaps);
-}
-
-void InPlacePlan::leave_to_highest_rank(const Comm& comm, const Region& region) {
-  std::vector<HeldArray> held;
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    held.push_back({*items_[i].pieces, region.arrays()[i].place.elements});
-  }
-  auto counting = pieces_that_count(comm, held);
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    items_[i].pieces = std::make_shared<std::vector<Piece>>(std::move(counting[i]));
-  }
+                   comm.size() > 1);
 }
 
 bool InPlacePlan::fits(const Region& region, Mine mine) const {
@@ -247,19 +229,12 @@ std::vector<ArrayName> InPlaceWriter::write(std::span<Posting> mine, RearrangerS
   }
   InPlacePlan& plan = plan_for(region, postings, alignment);
   const Rearranger::Flush flush{region, plan.flush(), buffers, fresh};
-  const bool serves_again = plan.serves_again();
-  try {
-    if (arrays.empty()) {
-      agreed(comm_, [&] { rearranger_->write(flush, access); });
-    } else {
-      FilteredFlush filters(comm_, chunked.store());
-      agreed(comm_, [&] { filters.write(*rearranger_, flush, arrays, access); });
-    }
-  } catch (...) {
-    if (!serves_again) plans_.pop_front();
-    throw;
+  if (arrays.empty()) {
+    agreed(comm_, [&] { rearranger_->write(flush, access); });
+  } else {
+    FilteredFlush filters(comm_, chunked.store());
+    agreed(comm_, [&] { filters.write(*rearranger_, flush, arrays, access); });
   }
-  if (!serves_again) plans_.pop_front();
   return names;
 }
 

@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 
+#include "base/error.hpp"
 #include "chunked/filtered_flush.hpp"
 #include "exchange/rearranger.hpp"
 #include "parallel/comm.hpp"
@@ -57,6 +58,11 @@ class ChunkedDatasets {
   virtual ChunkStore& store() = 0;
 };
 
+/// Some ranks have the same elements, and nothing was written. Thrown on all ranks.
+struct ElementsOfSeveral : InputError {
+  using InputError::InputError;
+};
+
 /// How what all ranks have goes to its places. It serves again where all ranks have the same of
 /// arrays that lie alike.
 class InPlacePlan {
@@ -68,13 +74,11 @@ class InPlacePlan {
     std::uint64_t alignment;  ///< of their ranges, in bytes
   };
 
-  /// Collective. Of an element that several ranks have, the highest rank's stays.
+  /// Collective. Throws ElementsOfSeveral.
   InPlacePlan(const Comm& comm, const Region& region, Mine mine, const Aggregation& aggregation);
 
   /// Whether it would serve this rank.
   bool fits(const Region& region, Mine mine) const;
-  /// Whether it serves other elements than those that it was made for.
-  bool serves_again() const { return serves_again_; }
   /// Takes the places in memory from `mine`, which fits.
   void take(Mine mine);
   const FlushPlan& flush() const { return flush_; }
@@ -86,14 +90,11 @@ class InPlacePlan {
     Extent extent, chunk;  ///< of an array in chunks
     std::shared_ptr<std::vector<Piece>> pieces;
   };
-  FlushPlan plan(const Comm& comm, const Region& region, const Aggregation& aggregation,
-                 bool refuse_overlaps) const;
-  void leave_to_highest_rank(const Comm& comm, const Region& region);
+  FlushPlan plan(const Comm& comm, const Region& region, const Aggregation& aggregation) const;
 
   std::vector<Region::Array> lies_;
   std::vector<Item> items_;  ///< by array
   FlushPlan flush_;
-  bool serves_again_ = true;
 };
 
 /// What the files of a group of ranks have in common: a communicator, the memory to exchange data
@@ -109,7 +110,7 @@ class InPlaceWriter {
 
   /// Collective: writes what any rank has. `access` writes bytes into the file; `settings` and
   /// `alignment` are the same on all ranks. Returns the arrays of all ranks. All ranks throw the
-  /// same IoError where one could not write.
+  /// same IoError where one could not write, and ElementsOfSeveral where ranks have the same ones.
   std::vector<ArrayName> write(std::span<Posting> mine, RearrangerSettings settings,
                                std::uint64_t alignment, const Rearranger::FileAccess& access,
                                ChunkedDatasets& chunked);

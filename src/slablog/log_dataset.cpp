@@ -45,24 +45,25 @@ std::byte* LogDataset::buffer(std::uint64_t elements) {
   return std::exchange(free_, free_ + bytes);
 }
 
-void LogDataset::add_pending(RunsPtr runs, const std::byte* data) {
-  if (has_pending()) return add_pending(std::span(*runs), data);
-  only_ = {std::move(runs), data};
+void LogDataset::add_pending(RunsPtr runs, const std::byte* data, std::uint32_t call) {
+  if (has_pending()) return add_pending(std::span(*runs), data, call);
+  only_ = {std::move(runs), data, call};
 }
 
 void LogDataset::expand_only() {
   if (!only_.runs) return;
-  const auto [runs, data] = std::exchange(only_, {});
-  add_pending(std::span(*runs), data);
+  const auto [runs, data, call] = std::exchange(only_, {});
+  add_pending(std::span(*runs), data, call);
 }
 
-void LogDataset::add_pending(std::span<const Run> runs, const std::byte* data) {
+void LogDataset::add_pending(std::span<const Run> runs, const std::byte* data,
+                             std::uint32_t call) {
   expand_only();
   // A call of many runs gets just the room it needs; many calls of few do not move all each time.
   const auto needed = tail_.size() + runs.size();
   if (needed > tail_.capacity()) tail_.reserve(std::max(needed, tail_.size() / 2 * 3));
   for (const auto run : runs) {
-    append(tail_, {run.offset, run.length, address(data), in_memory}, element_bytes_);
+    append(tail_, {run.offset, run.length, address(data), in_memory, call}, element_bytes_);
     data += run.length * element_bytes_;
   }
 }
@@ -80,6 +81,13 @@ const LogRuns& LogDataset::pending() {
 
 void LogDataset::moved(LogRuns runs) {
   drop_pending();
+  pending_.add(std::move(runs));
+}
+
+void LogDataset::keep_pending(LogRuns runs) {
+  only_ = {};
+  tail_ = {};
+  pending_.clear();
   pending_.add(std::move(runs));
 }
 

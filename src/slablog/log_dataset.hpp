@@ -35,23 +35,27 @@ class LogDataset {
 
   /// Room for `elements` whose runs are added next.
   std::byte* buffer(std::uint64_t elements);
-  /// Says what the bytes at `data`, which buffer() returned, are: the runs one after another.
-  void add_pending(std::span<const Run> runs, const std::byte* data);
+  /// Says what the bytes at `data`, which buffer() returned, are: the runs one after another, which
+  /// `call` of the program writes.
+  void add_pending(std::span<const Run> runs, const std::byte* data, std::uint32_t call);
   /// The same for runs that ascend without overlap, and that others may have too: they are not
   /// copied as long as nobody asks for the elements one by one.
-  void add_pending(RunsPtr runs, const std::byte* data);
+  void add_pending(RunsPtr runs, const std::byte* data, std::uint32_t call);
   std::uint64_t pending_bytes() const { return pending_bytes_; }  ///< in memory
   bool has_pending() const { return only_.runs || !tail_.empty() || !pending_.empty(); }
   /// All that is pending, where that is what was added as shared runs once; else none.
   struct Post {
     RunsPtr runs;
     const std::byte* data = nullptr;  ///< of their elements, one run after another
+    std::uint32_t call = 0;
   };
   const Post& only_post() const { return only_; }
   /// All that is pending, ascending, without overlap.
   const LogRuns& pending();
   /// The bytes that were in memory are now where `runs` says.
   void moved(LogRuns runs);
+  /// Only `runs`, parts of what was, are still pending. The memory of the others stays.
+  void keep_pending(LogRuns runs);
   void drop_pending();
 
   /// Calls `sink.add(part, target)` for what is wanted of that which is pending and was flushed,

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "slablog/journal/driver.hpp"
+#include "slablog/overlaps.hpp"
 #include "slablog/view.hpp"
 #include "slablog/write_views.hpp"
 
@@ -127,8 +128,45 @@ void LogFile::read(LogDataset& dataset, std::vector<ReadRun> reads) {
   read_log(files_, dataset, std::move(reads));
 }
 
+// The index of a flush holds the entries of a later rank over those of an earlier one. That is
+// right where all ranks wrote a dataset in the same collective call, and where none begins before
+// those before it have ended: only what is left is looked at run by run.
+void LogFile::leave_to_last_writers() {
+  if (!has_other_ranks()) return;
+  const auto count = dataset_count_;
+  std::map<std::uint64_t, PendingBounds> bounds;
+  for (const auto& [number, dataset] : datasets_) {
+    if (dataset->has_pending()) bounds[number] = pending_bounds(*dataset);
+  }
+  std::vector<std::uint64_t> ends(count, 0);
+  for (const auto& [number, one] : bounds) ends[number] = one.end;
+  const auto before = ranks_.max_before(ends);
+  // Whether it may meet others, then the latest number, then the complement of the earliest.
+  std::vector<std::uint64_t> all(3 * count, 0);
+  for (const auto& [number, one] : bounds) {
+    all[number] = one.begin < before[number] ? 1 : 0;
+    all[count + number] = calls_[one.last_call].number;
+    all[2 * count + number] = ~calls_[one.first_call].number;
+  }
+  ranks_.comm()->max(std::span(all));
+  const auto may_be_wrong = [&](std::uint64_t number) {
+    const auto latest = all[count + number];
+    return all[number] > 0 && (latest % 2 != 0 || latest != ~all[2 * count + number]);
+  };
+  bool any = false;
+  for (std::uint64_t number = 0; number < count; ++number) any = any || may_be_wrong(number);
+  if (!any) return;
+  std::vector<LogDataset*> mine;
+  for (const auto& [number, one] : bounds) {
+    if (may_be_wrong(number)) mine.push_back(datasets_.at(number).get());
+  }
+  if (ranks_overlap(*ranks_.comm(), mine)) resolve_overlaps(*ranks_.comm(), mine, calls_);
+}
+
 void LogFile::flush(const Location& file) {
   if (!writable() || abandoned_) return;
+  check_creations();
+  leave_to_last_writers();
   Flush flush(ranks_, datasets_, dataset_count_, cuts_);
   if (flush.is_empty()) return;
   mark_open(file);

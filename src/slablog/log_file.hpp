@@ -68,6 +68,7 @@ class LogFile : public DataFile {
   void mark_open(const Location& file);
   void start_journal(const Location& file);
   void commit(std::uint64_t end);
+  void leave_to_last_writers();
 
   std::shared_ptr<Journal> journal_;
   IndexStore index_;

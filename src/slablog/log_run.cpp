@@ -8,7 +8,7 @@ namespace slabmark::slablog {
 void append(LogRuns& runs, const LogRun& run, std::size_t element_bytes) {
   if (!runs.empty()) {
     auto& last = runs.back();
-    if (last.end() == run.offset && last.source == run.source &&
+    if (last.end() == run.offset && last.source == run.source && last.call == run.call &&
         last.position + last.length * element_bytes == run.position) {
       last.length += run.length;
       return;
@@ -21,6 +21,15 @@ RunList elements_of(std::span<const LogRun> runs) {
   RunList result;
   result.reserve(runs.size());
   for (const auto& run : runs) result.push_back({run.offset, run.length});
+  return result;
+}
+
+LogRuns without_calls(std::span<const LogRun> runs, std::size_t element_bytes) {
+  LogRuns result;
+  for (auto run : runs) {
+    run.call = 0;
+    append(result, run, element_bytes);
+  }
   return result;
 }
 

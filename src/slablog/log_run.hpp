@@ -26,6 +26,7 @@ struct LogRun {
   std::uint64_t length = 0;
   std::uint64_t position = 0;
   std::uint32_t source = in_memory;
+  std::uint32_t call = 0;  ///< which one wrote it, of a pending run: see DataFile::begin_write()
 
   std::uint64_t end() const { return offset + length; }
   bool operator==(const LogRun&) const = default;
@@ -36,8 +37,8 @@ using LogRuns = std::vector<LogRun>;
 /// Which elements these are.
 RunList elements_of(std::span<const LogRun> runs);
 
-/// Appends a run, or makes the last one longer where this one continues it in the dataset and in
-/// its place.
+/// Appends a run, or makes the last one longer where this one is of the same call and continues it
+/// in the dataset and in its place.
 void append(LogRuns& runs, const LogRun& run, std::size_t element_bytes);
 
 /// True if the runs ascend without overlap.
@@ -46,7 +47,8 @@ bool is_sorted_apart(std::span<const LogRun> runs);
 /// The part [from, to) of `run`, in elements of the dataset.
 inline LogRun part_of(const LogRun& run, std::uint64_t from, std::uint64_t to,
                       std::size_t element_bytes) {
-  return {from, to - from, run.position + (from - run.offset) * element_bytes, run.source};
+  return {from, to - from, run.position + (from - run.offset) * element_bytes, run.source,
+          run.call};
 }
 
 /// Of what ascends without overlap, the first that ends after `offset`: mostly one of the next few.
@@ -59,6 +61,9 @@ Iterator first_that_ends_after(Iterator first, Iterator last, std::uint64_t offs
   return std::lower_bound(first, last, offset,
                           [](const auto& one, std::uint64_t at) { return one.end() <= at; });
 }
+
+/// The same without their calls, so that there are fewer of them.
+LogRuns without_calls(std::span<const LogRun> runs, std::size_t element_bytes);
 
 /// Both lists ascend without overlap; where they overlap, `newer` holds. Neighbours whose bytes are
 /// neighbours too come back as one. Linear.

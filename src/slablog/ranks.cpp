@@ -17,10 +17,19 @@ std::vector<std::uint64_t> Ranks::sum(std::vector<std::uint64_t> values) const {
 }
 
 std::vector<std::uint64_t> Ranks::sum_before(const std::vector<std::uint64_t>& values) const {
+  return reduce_before(values, MPI_SUM);
+}
+
+std::vector<std::uint64_t> Ranks::max_before(const std::vector<std::uint64_t>& values) const {
+  return reduce_before(values, MPI_MAX);
+}
+
+std::vector<std::uint64_t> Ranks::reduce_before(const std::vector<std::uint64_t>& values,
+                                                MPI_Op operation) const {
   std::vector<std::uint64_t> before(values.size(), 0);
   if (!comm_) return before;
   check_mpi(MPI_Exscan(values.data(), before.data(), static_cast<int>(values.size()), MPI_UINT64_T,
-                       MPI_SUM, comm_->get()),
+                       operation, comm_->get()),
             "MPI_Exscan");
   if (comm_->is_root()) std::fill(before.begin(), before.end(), 0);
   return before;

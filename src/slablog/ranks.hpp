@@ -28,8 +28,9 @@ class Ranks {
     return comm_ ? comm_->broadcast(value) : value;
   }
   std::vector<std::uint64_t> sum(std::vector<std::uint64_t> values) const;
-  /// Of the ranks before this one.
+  /// Of the ranks before this one; 0 where there are none.
   std::vector<std::uint64_t> sum_before(const std::vector<std::uint64_t>& values) const;
+  std::vector<std::uint64_t> max_before(const std::vector<std::uint64_t>& values) const;
   /// Runs `stage` and agrees on its outcome, as slabmark::agreed() does.
   void agreed(const std::function<void()>& stage) const;
   /// The same where no rank waits for another within `stage`, so that a failure ends nobody's job
@@ -38,6 +39,9 @@ class Ranks {
   void agreed_at_leisure(const std::function<void()>& stage) const;
 
  private:
+  std::vector<std::uint64_t> reduce_before(const std::vector<std::uint64_t>& values,
+                                           MPI_Op operation) const;
+
   std::unique_ptr<Comm> comm_;
 };
 

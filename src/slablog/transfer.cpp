@@ -166,9 +166,9 @@ void write_elements(DataFile& file, LogDataset& dataset, hid_t memory_type,
     gather(*elements.in_memory, source, conversion.memory_bytes, buffer);
   }
   if (elements.ascending) {
-    dataset.add_pending(elements.in_dataset, buffer);
+    dataset.add_pending(elements.in_dataset, buffer, file.call());
   } else {
-    dataset.add_pending(std::span(*elements.in_dataset), buffer);
+    dataset.add_pending(std::span(*elements.in_dataset), buffer, file.call());
   }
   file.added(total * conversion.file_bytes);
 }

@@ -38,9 +38,10 @@ class CanonicalLayout : public LogFileTest {
     return offset == HADDR_UNDEF ? "" : bytes_of(name).substr(offset, n);
   }
 
-  static herr_t put(const hdf5::Handle& dataset, hsize_t first, std::vector<int> values) {
+  static herr_t put(const hdf5::Handle& dataset, hsize_t first, std::vector<int> values,
+                    hid_t list = H5P_DEFAULT) {
     const auto n = values.size();
-    return write_n(dataset, {{first}}, {{n}}, std::move(values));
+    return write_n(dataset, {{first}}, {{n}}, std::move(values), list);
   }
 };
 
@@ -117,15 +118,15 @@ TEST_P(CanonicalElements, OfAnySizeGoToTheirPlaces) {
   }
 }
 
-TEST_F(CanonicalLayout, TheHighestRankHoldsWhereRanksOverlapInAFlushAndTheLaterFlushOverIt) {
+TEST_F(CanonicalLayout, TheHighestRankHoldsWhereRanksOverlapInACallAndTheLaterFlushOverIt) {
   {
     const auto file = create_canonical();
     const auto d = dataset(file, "d", {8});
     const auto e = dataset(file, "e", {8});
     // Also when the same comes again: the plan for it must not be used for the next.
     for (int flush = 0; flush < 3; ++flush) {
-      ASSERT_GE(put(d, 1, {10 * flush + rank(), 10 * flush + rank()}), 0);
-      ASSERT_GE(put(d, 5, {rank()}), 0);
+      ASSERT_GE(put(d, 1, {10 * flush + rank(), 10 * flush + rank()}, together().get()), 0);
+      ASSERT_GE(put(d, 5, {rank()}, together().get()), 0);
       if (rank() == 0) {
         ASSERT_GE(put(e, 0, std::vector<int>(8, flush)), 0);
       }

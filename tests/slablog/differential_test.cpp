@@ -1,7 +1,7 @@
 // The same random operations through the connector and on HDF5's own datasets, which must agree
 // after each. Each rank keeps its own native file in memory: with its own writes at once, and those
-// of the others since the last flush applied at the next, in the order of the ranks. Where nobody
-// wrote to a dataset without a fill value anything may be: a dataset of marks says where.
+// of all since the last flush applied at the next, in the order in which they were made. Where
+// nobody wrote to a dataset without a fill value anything may be: a dataset of marks says where.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -213,6 +213,7 @@ class Differential : public LogFileTest {
   void write(Random& random) {
     Written write;
     write.rank = static_cast<int>(below(random, static_cast<std::uint64_t>(ranks())));
+    take_turn(write.rank);
     write.dataset = below(random, logged_.size());
     write.type = any_type(random);
     write.file = random_selection(random, extents_[write.dataset]);
@@ -231,6 +232,7 @@ class Differential : public LogFileTest {
 
   void write_boxes(Random& random) {
     const auto who = static_cast<int>(below(random, static_cast<std::uint64_t>(ranks())));
+    take_turn(who);
     const auto which = below(random, logged_.size());
     const auto& dims = extents_[which];
     const auto n = below(random, 6);
@@ -280,9 +282,13 @@ class Differential : public LogFileTest {
               0);
   }
 
+  /// A rank writes after another one has.
+  void take_turn(int who) {
+    if (who != writer_) world_.barrier();
+    writer_ = who;
+  }
+
   void everyone_applies() {
-    std::stable_sort(epoch_.begin(), epoch_.end(),
-                     [](const Written& a, const Written& b) { return a.rank < b.rank; });
     for (const auto& write : epoch_) apply(write);
     epoch_.clear();
   }
@@ -351,6 +357,7 @@ class Differential : public LogFileTest {
   std::vector<hdf5::Handle> known_;  ///< 1 where the oracle holds more than chance
   std::vector<Dims> extents_;
   std::vector<Written> epoch_;
+  int writer_ = 0;  ///< the last one
 };
 
 void Differential::check_closed(bool is_log) {

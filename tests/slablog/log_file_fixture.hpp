@@ -102,15 +102,23 @@ class LogFileTest : public ::testing::Test {
     return all(opened(file, which));
   }
 
+  /// For calls that all ranks make together.
+  static hdf5::Handle together() {
+    auto list = handle(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
+    H5Pset_dxpl_mpio(list.get(), H5FD_MPIO_COLLECTIVE);
+    return list;
+  }
+
   /// H5Dwrite_n of boxes.
   static herr_t write_n(const hdf5::Handle& dataset, std::vector<Dims> starts,
-                        std::vector<Dims> counts, std::vector<int> values) {
+                        std::vector<Dims> counts, std::vector<int> values,
+                        hid_t list = H5P_DEFAULT) {
     std::vector<hsize_t*> start;
     std::vector<hsize_t*> count;
     for (auto& one : starts) start.push_back(one.data());
     for (auto& one : counts) count.push_back(one.data());
     return H5Dwrite_n(dataset.get(), H5T_NATIVE_INT, static_cast<int>(starts.size()), start.data(),
-                      count.data(), H5P_DEFAULT, values.data());
+                      count.data(), list, values.data());
   }
 
   static std::vector<int> read_n(const hdf5::Handle& dataset, std::vector<Dims> starts,

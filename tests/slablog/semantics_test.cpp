@@ -98,11 +98,11 @@ TEST_F(Semantics, TheLastWriteWinsWithinARankAndAcrossFlushes) {
   EXPECT_THAT(all_plainly("a.h5", "d"), ElementsAre(3, 2, 4, 4, 4, 0));
 }
 
-TEST_F(Semantics, WhereRanksOverlapWithinAFlushTheHighestRankHolds) {
+TEST_F(Semantics, WhereRanksOverlapWithinACollectiveCallTheHighestRankHolds) {
   {
     const auto file = create("a.h5");
     const auto d = dataset(file, "d", {static_cast<hsize_t>(ranks()) + 1});
-    ASSERT_GE(write_n(d, {{mine()}}, {{2}}, {rank(), rank()}), 0);
+    ASSERT_GE(write_n(d, {{mine()}}, {{2}}, {rank(), rank()}, together().get()), 0);
   }
   auto values = all_plainly("a.h5", "d");
   EXPECT_EQ(values.back(), ranks() - 1);

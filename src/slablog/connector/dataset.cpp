@@ -2,11 +2,14 @@
 // scalars, compact, external and virtual ones, and those of variable length or of references, stay
 // HDF5's own, in the same file.
 #include <algorithm>
+#include <exception>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "parallel/agree.hpp"
 #include "slablog/api/slablog.h"
 #include "slablog/connector/forward.hpp"
 #include "slablog/connector/open_dataset.hpp"
@@ -44,6 +47,27 @@ hdf5::Handle stand_in(hid_t creation, hid_t space, std::uint64_t number) {
   return list;
 }
 
+/// So that the ranks can find out whether they created the same.
+void note_creation(const Object& made) {
+  if (!made.log || !made.log->file->has_other_ranks()) return;
+  std::string path(255, '\0');
+  std::size_t length = 0;
+  const auto get_path = [&] {
+    H5VL_object_get_args_t args{};
+    args.op_type = H5VL_OBJECT_GET_NAME;
+    args.args.get_name = {path.size() + 1, path.data(), &length};
+    const auto itself = self(H5I_DATASET);
+    hdf5::check(H5VLobject_get(made.under, &itself, made.connector, &args,
+                               H5P_DATASET_XFER_DEFAULT, nullptr),
+                "H5Iget_name", a_dataset);
+  };
+  get_path();
+  const bool fits = length <= path.size();
+  path.resize(length);
+  if (!fits) get_path();
+  made.log->file->note_creation(path.empty() ? "one without a name" : fmt::format("'{}'", path));
+}
+
 void* create_in_log(Object& mine, OpenLog& log, const H5VL_loc_params_t* place, const char* name,
                     hid_t links, hid_t type, hid_t space, hid_t creation, hid_t access,
                     hid_t list) {
@@ -63,6 +87,7 @@ void* create_in_log(Object& mine, OpenLog& log, const H5VL_loc_params_t* place, 
   or_close(object, [&] {
     object.creation = hdf5::own(H5Pcopy(creation), H5Pclose, "H5Pcopy", a_dataset);
     object.dataset = log.log->add(log.location(), describe(number, type, space, creation));
+    note_creation(object);
   });
   return made;
 }
@@ -115,6 +140,7 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
     or_close(dataset, [&] {
       dataset.mappings = mappings_in(creation);
       take_created_dataset(dataset, type, space, creation);
+      note_creation(dataset);
     });
     if (idle_cache && is_canonical(dataset)) dataset.dataset->cache_left_out = true;
     return made;
@@ -130,6 +156,82 @@ void* open(void* object, const H5VL_loc_params_t* place, const char* name, hid_t
       return H5VLdataset_open(mine.under, place, mine.connector, name, access, list, nullptr);
     });
   });
+}
+
+/// Whether all ranks make a transfer together.
+bool is_collective(hid_t list) {
+  if (list == H5P_DATASET_XFER_DEFAULT || list == H5P_DEFAULT) return false;
+  H5FD_mpio_xfer_t mode = H5FD_MPIO_INDEPENDENT;
+  hdf5::check(H5Pget_dxpl_mpio(list, &mode), "H5Pget_dxpl_mpio", "the transfer list");
+  return mode == H5FD_MPIO_COLLECTIVE;
+}
+
+/// The files of several ranks among those that a transfer goes to.
+std::vector<std::shared_ptr<OpenLog>> shared_files(std::span<void* const> objects) {
+  std::vector<std::shared_ptr<OpenLog>> files;
+  for (void* const object : objects) {
+    const auto& log = as_object(object).log;
+    if (!log || !log->file->has_other_ranks()) continue;
+    if (std::find(files.begin(), files.end(), log) == files.end()) files.push_back(log);
+  }
+  return files;
+}
+
+/// Collective: flushes a file where something of `objects` is pending on any rank.
+void flush_where_pending(const OpenLog& log, std::span<void* const> objects) {
+  const bool pending = std::any_of(objects.begin(), objects.end(), [&](void* object) {
+    const auto& mine = as_object(object);
+    if (mine.log.get() != &log) return false;
+    return mine.dataset ? mine.dataset->has_pending() : mine.mappings && log.file->has_pending();
+  });
+  if (log.file->on_any_rank(pending)) log.file->flush(log.location());
+}
+
+/// Where ranks read together, each sees what the others wrote.
+void show_to_all(std::span<void* const> objects, hid_t list) {
+  const auto files = shared_files(objects);
+  if (files.empty() || !is_collective(list)) return;
+  for (const auto& log : files) {
+    if (log->file->writable()) flush_where_pending(*log, objects);
+  }
+}
+
+/// The same where ranks write together, and one of them only some members of compounds: the others
+/// may be pending on another rank.
+void show_other_members(const OpenLog& log, std::span<void* const> objects, const hid_t* types) {
+  bool has_compounds = false;
+  bool leaves_members = false;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const auto& mine = as_object(objects[i]);
+    if (mine.log.get() != &log || !mine.dataset) continue;
+    if (H5Tdetect_class(mine.dataset->type(), H5T_COMPOUND) <= 0) continue;
+    has_compounds = true;
+    leaves_members = leaves_members || H5Tequal(types[i], mine.dataset->type()) == 0;
+  }
+  if (!has_compounds || !log.file->on_any_rank(leaves_members)) return;
+  flush_where_pending(log, objects);
+}
+
+/// A call that writes elements: counted in each file before `act`, and seen by all ranks after it
+/// where they make it together and want that.
+template <class Act>
+herr_t write_call(std::span<void* const> objects, const hid_t* types, hid_t list, const Act& act) {
+  const auto files = shared_files(objects);
+  const bool collective = !files.empty() && is_collective(list);
+  for (const auto& log : files) {
+    if (collective && log->file->writable()) show_other_members(*log, objects, types);
+    log->file->begin_write(collective);
+  }
+  herr_t status = -1;
+  Attempt attempt;  // a call that fails on one rank is flushed by all the same
+  attempt.run([&] { status = act(collective); });
+  for (const auto& log : files) {
+    if (collective && log->file->is_strict() && log->file->writable()) {
+      log->file->flush(log->location());
+    }
+  }
+  if (attempt.failure()) std::rethrow_exception(attempt.failure());
+  return status;
 }
 
 /// What of a call goes to HDF5, in one call: with several ranks all must make the same ones.
@@ -182,6 +284,7 @@ void show_dataset(const Object& mine) {
 herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[], hid_t list,
             void* buffers[], void**) {
   return guarded("dataset read", [&]() -> herr_t {
+    show_to_all({objects, count}, list);
     Natively native;
     std::vector<void*> targets;
     std::vector<std::vector<std::byte>> kept(count);
@@ -224,9 +327,16 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
   });
 }
 
+/// Whether HDF5 shall write at once what a rank writes by itself, so that others see it.
+bool goes_to_hdf5_at_once(const Object& mine, bool collective) {
+  return !collective && is_canonical(mine) && mine.log->file->has_other_ranks() &&
+         mine.log->file->is_strict() && !mine.log->canonical->has_filters(*mine.dataset) &&
+         !mine.dataset->has_pending();
+}
+
 herr_t write(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[], hid_t list,
              const void* buffers[], void**) {
-  return guarded("dataset write", [&]() -> herr_t {
+  const auto act = [&](bool collective) -> herr_t {
     // What is refused is refused before anything is written.
     std::vector<Elements> elements(count);
     for (size_t i = 0; i < count; ++i) {
@@ -238,7 +348,10 @@ herr_t write(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t
     for (size_t i = 0; i < count; ++i) {
       auto& mine = as_object(objects[i]);
       if (mine.mappings) show_all_files();
-      if (mine.dataset) {
+      if (goes_to_hdf5_at_once(mine, collective)) {
+        native.add(mine, types[i], memory[i], file[i]);
+        sources.push_back(buffers[i]);
+      } else if (mine.dataset) {
         write_elements(*mine.log->file, *mine.dataset, types[i], elements[i], list, buffers[i]);
       } else if (!write_mapped(mine, types[i], memory[i], file[i], list, buffers[i])) {
         native.add(mine, types[i], memory[i], file[i]);
@@ -249,7 +362,8 @@ herr_t write(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t
     return H5VLdataset_write(sources.size(), native.objects.data(), native.connector,
                              native.types.data(), native.memory.data(), native.file.data(), list,
                              sources.data(), nullptr);
-  });
+  };
+  return guarded("dataset write", [&] { return write_call({objects, count}, types, list, act); });
 }
 
 /// The creation list as the user knows it, not that of the stand-in.
@@ -393,16 +507,24 @@ herr_t dataset_optional(void* object, H5VL_optional_args_t* args, hid_t list, vo
       return H5VLdataset_optional(mine.under, mine.connector, args, list, nullptr);
     }
     auto& call = *static_cast<slablog_n_args*>(args->args);
-    call.taken = mine.dataset ? 1 : 0;
-    if (!mine.dataset) return 0;
-    const auto elements = boxes(*mine.dataset, call.n, call.starts, call.counts);
+    const bool at_once = writes && goes_to_hdf5_at_once(mine, is_collective(list));
+    call.taken = mine.dataset && !at_once ? 1 : 0;
+    if (call.taken == 0) return 0;
     auto& log = *mine.log->file;
+    const auto move = [&]() -> herr_t {
+      const auto elements = boxes(*mine.dataset, call.n, call.starts, call.counts);
+      if (writes) {
+        write_elements(log, *mine.dataset, call.mem_type, elements, list, call.buf);
+      } else {
+        read_elements(log, *mine.dataset, call.mem_type, elements, list, call.buf);
+      }
+      return 0;
+    };
     if (writes) {
-      write_elements(log, *mine.dataset, call.mem_type, elements, list, call.buf);
-    } else {
-      read_elements(log, *mine.dataset, call.mem_type, elements, list, call.buf);
+      return write_call({&object, 1}, &call.mem_type, list, [&](bool) { return move(); });
     }
-    return 0;
+    show_to_all({&object, 1}, list);
+    return move();
   });
 }
 

@@ -287,6 +287,7 @@ bool write_mapped(Object& mine, hid_t type, hid_t memory, hid_t file, hid_t list
                   "of slablog's log; write the others in a call of their own");
   }
   for (const auto& part : parts) {
+    if (part.source->log != mine.log) part.source->log->file->begin_write(false);
     write_elements(*part.source->log->file, *part.source->dataset, type, part.elements, list, data);
   }
   return true;

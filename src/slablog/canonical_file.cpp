@@ -155,6 +155,12 @@ void CanonicalFile::release(bool only_without_pending) {
   });
 }
 
+void CanonicalFile::become_strict(const Location& file) {
+  flush(file);
+  config_.visibility = Visibility::strict;
+  for (const auto& [number, dataset] : known_) dataset->fresh = false;
+}
+
 std::string CanonicalFile::abandon() {
   abandoned_ = true;
   drop_pending();

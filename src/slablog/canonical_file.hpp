@@ -67,6 +67,9 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   /// The same where HDF5 itself closes what is below.
   void leave(LogDataset& dataset) { --known_.at(dataset.number())->users; }
 
+  /// Collective: from now on as with visibility=strict, since the file is open a second time.
+  void become_strict(const Location& file);
+
   bool writable() const override { return true; }
   bool shows_all() const override { return !has_pending(); }
   /// HDF5 may have no space for it yet, and then reads nothing at all, but read() does. Where

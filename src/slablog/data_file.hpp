@@ -35,6 +35,8 @@ class DataFile {
   /// Whether this process has something that is not flushed.
   bool has_pending() const;
   bool is_strict() const { return config_.visibility == Visibility::strict; }
+  /// Whether `ranks` are those who have it open.
+  bool is_open_by(const Ranks& ranks) const { return ranks_.are_as(ranks); }
 
   /// To be called for each call of the program that writes, before anything of it can fail, since
   /// all ranks count the `collective` ones. What ranks write of the same elements is ordered by

@@ -88,6 +88,23 @@ class LineWriter {
   std::uint64_t room_ = 0;
 };
 
+/// Entries of the index do not name calls: runs that touch are one there.
+void append_pending_entry(std::vector<std::byte>& entries, LogDataset& dataset,
+                          std::uint64_t first) {
+  const auto& pending = dataset.pending();
+  const auto touch = [](const LogRun& a, const LogRun& b) {
+    return a.end() == b.offset && a.call != b.call;
+  };
+  const auto append = [&](std::span<const LogRun> runs) {
+    append_entry(entries, dataset.number(), dataset.extent(), first, runs);
+  };
+  if (std::adjacent_find(pending.begin(), pending.end(), touch) == pending.end()) {
+    append(pending);
+  } else {
+    append(without_calls(pending, dataset.element_bytes()));
+  }
+}
+
 void write_pending(LineWriter line, LogDataset& dataset) {
   LogRun stretch;  // of memory: what one call wrote in ascending order lies there together
   for (const auto& run : dataset.pending()) {
@@ -217,9 +234,7 @@ void Flush::write(const Location& location, ElementFiles& files, LogWriter& writ
   const auto flush = index.flushes();
   const auto segments = make_segments(location, flush);
   for (const auto& one : segments) {
-    const auto& dataset = *one.dataset;
-    append_entry(entries_, dataset.number(), dataset.extent(), one.first,
-                 without_calls(one.dataset->pending(), dataset.element_bytes()));
+    append_pending_entry(entries_, *one.dataset, one.first);
   }
   const auto first = ranks_.sum_before({entries_.size()})[0];
   const auto all =

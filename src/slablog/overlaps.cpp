@@ -131,19 +131,20 @@ void resolve_overlaps(const Comm& comm, std::span<LogDataset* const> mine,
         held_by.push_back(run.call);
       }
     }
-    const auto lost = overwritten_by_others(comm, held, end, [&](std::span<const std::size_t> runs) {
+    const auto orders = [&](std::span<const std::size_t> runs) {
       // Times as rank 0 has them; another node may have started earlier.
       const auto ahead = static_cast<std::uint64_t>(clock_ahead_of_root(comm));
       constexpr auto middle = std::uint64_t{1} << 63;
-      std::vector<WriteOrder> orders;
-      orders.reserve(runs.size());
+      std::vector<WriteOrder> found;
+      found.reserve(runs.size());
       for (const auto run : runs) {
         auto order = calls[held_by[run]];
         if (order.time != 0) order.time += middle - ahead;
-        orders.push_back(order);
+        found.push_back(order);
       }
-      return orders;
-    });
+      return found;
+    };
+    const auto lost = overwritten_by_others(comm, held, end, orders);
     for (std::size_t i = 0; i < datasets.size(); ++i) {
       const auto found = known.find(datasets[i]);
       if (found != known.end()) drop(*found->second, {begins[i], datasets[i].elements}, lost);

@@ -8,6 +8,13 @@
 
 namespace slabmark::slablog {
 
+bool Ranks::are_as(const Ranks& others) const {
+  if (!comm_ || !others.comm_) return !comm_ && !others.comm_;
+  int same = MPI_UNEQUAL;
+  check_mpi(MPI_Comm_compare(comm_->get(), others.comm_->get(), &same), "MPI_Comm_compare");
+  return same == MPI_IDENT || same == MPI_CONGRUENT;
+}
+
 std::vector<std::uint64_t> Ranks::sum(std::vector<std::uint64_t> values) const {
   if (!comm_) return values;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()),

@@ -21,6 +21,8 @@ class Ranks {
   int rank() const { return comm_ ? comm_->rank() : 0; }
   int size() const { return comm_ ? comm_->size() : 1; }
   bool is_root() const { return rank() == 0; }
+  /// Whether they are the same processes in the same order.
+  bool are_as(const Ranks& others) const;
 
   // All below are collective.
   bool any(bool value) const { return comm_ ? comm_->any(value) : value; }

@@ -64,11 +64,11 @@ def test_random_programs_find_the_right_values_without_a_connector(run, tmp_path
     random_programs(run, tmp_path / "a.h5", 3)
 
 
-@pytest.mark.skip(reason="the connector does not yet keep the order of collective calls")
 @pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.parametrize("layout", ["log", "canonical"])
 def test_random_programs_find_the_right_values_through_the_connector(run, tmp_path, layout, ranks):
-    random_programs(run, tmp_path / "a.h5", ranks, f"layout={layout}", f"layout={layout};buffer=200")
+    options = [f"layout={layout}{more}" for more in ["", ";buffer=200", ";visibility=strict"]]
+    random_programs(run, tmp_path / "a.h5", ranks, *options)
 
 
 @pytest.mark.parametrize("degree", ["0", "1", "2", "3"])

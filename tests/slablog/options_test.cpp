@@ -126,7 +126,8 @@ TEST_F(Options, LeaveMpiIoTheProgramsHintsAndForbidDataSievingWhereThereIsNone) 
 }
 
 TEST_F(Options, ThatMakeNoSenseAreRefusedBeforeAFileIsMade) {
-  for (const char* options : {"view=some", "write=all", "buffer=big", "cap=-1"}) {
+  for (const char* options :
+       {"view=some", "write=all", "visibility=some", "buffer=big", "cap=-1"}) {
     const auto list = handle(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     EXPECT_LT(slablog_set(list.get(), options), 0) << options;
   }

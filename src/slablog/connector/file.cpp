@@ -325,6 +325,23 @@ void warn_of_unclosed(const LogFile& log) {
              log.state() == LogState::open ? "not closed by its writer" : "closed without a view");
 }
 
+/// HDF5 takes a file that it has open through MPI-IO for another one when it is opened again. So
+/// what these ranks write through either must be in the file for the other. Collective. Returns
+/// whether it is open already.
+bool show_to_second_opening(const Opening& opening) {
+  bool found = false;
+  std::error_code none;
+  for (const auto& [number, open] : open_logs()) {
+    const auto log = open.lock();
+    if (!log || !log->canonical || log->objects.empty()) continue;
+    if (!log->file->is_open_by(opening.ranks)) continue;
+    if (!std::filesystem::equivalent(log->file->path(), opening.path, none)) continue;
+    log->canonical->become_strict(log->location());
+    found = true;
+  }
+  return found;
+}
+
 void start_canonical(Object& object, Opening& opening, unsigned long number) {
   const Location file{object.under, H5I_FILE, object.connector};
   if (!opening.created && link_exists(file, log_group)) {
@@ -363,6 +380,7 @@ void start_log(Object& object) {
   }
   const Location file{object.under, H5I_FILE, object.connector};
   std::erase_if(open_logs(), [](const auto& one) { return one.second.expired(); });
+  if (show_to_second_opening(opening)) opening.config.visibility = Visibility::strict;
   if (opening.canonical_buffers) return start_canonical(object, opening, number);
   if (opening.config.layout == Layout::log && opening.created) {
     create_log_group(file);

@@ -59,11 +59,14 @@ PatternFile::PatternFile(const std::string& path) : path_(path), file_(open_file
     if (H5Aread(attribute.get(), H5T_NATIVE_UINT64, &version) < 0) version = 0;
   }
   if (version == 0) {
-    throw InputError(
-        fmt::format("'{}' is an HDF5 file, but no pattern file: it has no attribute {}. 'slabmark "
-                    "capture' makes pattern files; an HDF5 or NetCDF-4 file with a decomposition "
-                    "is to be converted with 'nccopy -k cdf5'.",
-                    path, version_attribute));
+    const bool is_netcdf = H5Aexists(file_.get(), "_NCProperties") > 0;
+    const std::string cdf5 = std::filesystem::path(path).replace_extension("cdf5.nc");
+    throw InputError(fmt::format(
+        "'{}' is {} file, but no pattern file: it has no attribute {}. 'slabmark capture' makes "
+        "pattern files. If it is a decomposition map, convert it: {}",
+        path, is_netcdf ? "a NetCDF-4" : "an HDF5", version_attribute,
+        is_netcdf ? fmt::format("nccopy -k cdf5 '{}' '{}'.", path, cdf5)
+                  : fmt::format("decomp_copy -a cdf5 -i '{}' -o '{}' (of E3SM-IO).", path, cdf5)));
   }
   if (version > version_of_format) {
     throw InputError(fmt::format(
@@ -85,6 +88,7 @@ PatternFile::PatternFile(const std::string& path) : path_(path), file_(open_file
     *begins = read_all<std::uint64_t>((std::string(name) + "_begin").c_str());
     check_begins(name, *begins);
   }
+  datasets_.clear();  // what was read whole is not needed again
 }
 
 void PatternFile::check_begins(const char* name, const std::vector<std::uint64_t>& begins) const {
@@ -127,12 +131,23 @@ std::uint64_t PatternFile::length(const char* name) const {
       fmt::format("'{}' is damaged: it has no dataset '{}' of one dimension.", path_, name));
 }
 
+const hdf5::Handle& PatternFile::opened(const char* name) const {
+  hdf5::Handle& dataset = datasets_[name];
+  if (!dataset.is_open()) {
+    const hdf5::Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+    H5Pset_chunk_cache(access.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, 2 * chunk_bytes,
+                       H5D_CHUNK_CACHE_W0_DEFAULT);
+    dataset = {H5Dopen2(file_.get(), name, access.get()), H5Dclose};
+  }
+  return dataset;
+}
+
 template <class Number>
 std::vector<Number> PatternFile::read(const char* name, std::uint64_t begin,
                                       std::uint64_t end) const {
   std::vector<Number> numbers(end - begin);
   if (numbers.empty()) return numbers;
-  const hdf5::Handle dataset(H5Dopen2(file_.get(), name, H5P_DEFAULT), H5Dclose);
+  const hdf5::Handle& dataset = opened(name);
   const hdf5::Handle space(H5Dget_space(dataset.get()), H5Sclose);
   const hsize_t start = begin;
   const hsize_t count = numbers.size();

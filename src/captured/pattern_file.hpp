@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,6 +48,8 @@ class PatternFile {
   std::string text_attribute(const char* name) const;
   void check_begins(const char* name, const std::vector<std::uint64_t>& begins) const;
   std::uint64_t length(const char* name) const;
+  /// Stays open: a chunk holds the parts of many ranks, and HDF5 keeps it in memory until then.
+  const hdf5::Handle& opened(const char* name) const;
 
   std::string path_;
   hdf5::Handle file_;
@@ -54,6 +57,7 @@ class PatternFile {
   std::uint64_t ranks_ = 0;
   std::string origin_, guess_;
   std::vector<std::uint64_t> events_begin_, lists_begin_, files_begin_, definitions_begin_;
+  mutable std::map<std::string, hdf5::Handle> datasets_;  ///< closed before the file
   mutable std::shared_ptr<const RankPart> last_;
   mutable std::uint64_t last_rank_ = 0;
 };

@@ -48,7 +48,7 @@ TEST_F(MapOpening, Hdf5FilesThatAreNoPatternFilesAreNamedAsSuch) {
   if (comm_.is_root()) H5Fclose(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
   comm_.barrier();
   expect_bad_input([&] { open_map(comm_, path_); },
-                   {"no pattern file", "HDF5 or NetCDF-4", "nccopy"});
+                   {"an HDF5 file, but no pattern file", "decomp_copy -a cdf5 -i "});
   comm_.barrier();
 }
 

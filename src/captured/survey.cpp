@@ -16,13 +16,14 @@ using nlohmann::json;
 // More records than that in one call, and the dimension is none of time but one that grows.
 constexpr std::uint64_t most_records_a_call = 256;
 
+bool is_bytes(const json& definition) { return definition.value("kind", "") == "bytes"; }
+
 bool is_dataset(const json& definition) {
-  const std::string kind = definition.value("kind", "");
-  return kind == "dataset" || kind == "bytes";
+  return is_bytes(definition) || definition.value("kind", "") == "dataset";
 }
 
 bool grows(const json& definition, std::size_t dimension) {
-  if (definition.value("kind", "") == "bytes") return true;
+  if (is_bytes(definition)) return true;
   if (!definition.contains("maximum") || dimension >= definition["maximum"].size()) return false;
   const json& most = definition["maximum"][dimension];
   return most.is_null() || most != definition["extent"][dimension];
@@ -30,7 +31,7 @@ bool grows(const json& definition, std::size_t dimension) {
 
 std::size_t rank_of(std::uint64_t definition, const PatternFile& file) {
   const json& text = file.definitions()[definition];
-  return text.value("kind", "") == "bytes" ? 1 : text["extent"].size();
+  return is_bytes(text) ? 1 : text["extent"].size();
 }
 
 void reach(std::uint64_t& end, std::int64_t value) {
@@ -68,10 +69,8 @@ Survey::Survey(const PatternFile& file, const Paths& paths, const DatasetNumbers
   const json& definitions = file.definitions();
   for (std::uint64_t i = 0; i < definitions.size(); ++i) {
     if (!is_dataset(definitions[i]) || datasets[i] != i) continue;
-    const std::size_t rank =
-        definitions[i].value("kind", "") == "bytes" ? 1 : definitions[i]["extent"].size();
     begins_[i] = numbers_.size();
-    numbers_.resize(numbers_.size() + ends + rank);
+    numbers_.resize(numbers_.size() + ends + rank_of(i, file));
   }
   for (std::uint64_t i = 0; i < definitions.size(); ++i) {  // as it was when it was opened again
     if (!is_dataset(definitions[i]) || datasets[i] == i) continue;
@@ -110,6 +109,11 @@ void Survey::add(const PatternFile& file, const Paths& paths, std::uint64_t reco
     if (!event.moves()) {
       if (reader.definition(event.call).value("effect", "") != "extent") continue;
       const std::size_t rank = rank_of(begin->first, file);
+      // The bytes of all files have one definition, also of those in which MPI shares memory.
+      if (is_bytes(file.definitions()[begin->first])) {
+        if (!event.arguments.empty()) reach(number(path, path_length), event.arguments[0]);
+        continue;
+      }
       for (std::size_t d = 0; d < std::min(rank, event.arguments.size()); ++d) {
         reach(of_dataset[ends + d], event.arguments[d]);
       }
@@ -168,6 +172,10 @@ DatasetShapes Survey::shapes(const PatternFile& file, std::uint32_t direction) {
                      of_dataset[records] <= most_records_a_call;
     for (std::size_t d = 0; d < extent.size(); ++d) {
       if (grows(text, d)) extent[d] = std::max(extent[d], of_dataset[ends + d]);
+    }
+    if (is_bytes(text)) {
+      for (const std::uint64_t path : all.moved_paths)
+        extent[0] = std::max(extent[0], number(path, path_length));
     }
     if (shape.has_time) extent.erase(extent.begin());
     shape.extent = extent;

@@ -62,6 +62,7 @@ class Survey {
     path_read,
     path_created,
     path_creations,  ///< by one rank
+    path_length,     ///< of a file of bytes, as the program set it
     first_opener,    ///< ranks less its number
     last_opener,     ///< its number and 1
     of_path

@@ -1,6 +1,6 @@
 /* capture_beside LEVEL FILE LOG [STEPS]: each rank writes its 64 of `ranks * 64` doubles to FILE by
  * LEVEL (hdf5, mpiio, posix, or defined: as hdf5, but rank 0 makes the file by itself and all open
- * it), after rank 0 has looked whether there is such a file, by MPI-IO. Beside it rank 0 writes
+ * it; or window: as mpiio, beside memory that the ranks share), after rank 0 has looked whether there is such a file, by MPI-IO. Beside it rank 0 writes
  * 1000 bytes to LOG by the C library, and at last looks at FILE by MPI-IO again, as programs do
  * that ask for its size. With STEPS it writes FILE as often by hdf5 or mpiio, each time as
  * FILE.tmp, which rank 0 then renames to FILE.0, FILE.1, ... It knows nothing of capture.
@@ -114,6 +114,13 @@ int main(int argc, char** argv) {
     write_hdf5(argv[2], rank, ranks, values, is_defined);
   }
   if (well && strcmp(argv[1], "mpiio") == 0) write_mpiio(argv[2], rank, ranks, values);
+  if (well && strcmp(argv[1], "window") == 0) {
+    void* memory;
+    MPI_Win window;
+    MPI_Win_allocate_shared(1 << 21, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    write_mpiio(argv[2], rank, ranks, values);
+    MPI_Win_free(&window);
+  }
   if (by_posix) well = write_posix(argv[2], (off_t)(rank * sizeof values), values, sizeof values);
   MPI_Barrier(MPI_COMM_WORLD);
   if (well && rank == 0 && !by_posix) look(argv[2]);

@@ -1,6 +1,7 @@
 """Capture of HDF5, MPI-IO and POSIX: what is recorded is what the program asked for, element by element."""
 
 import collections
+import json
 import os
 import pathlib
 import subprocess
@@ -98,6 +99,14 @@ def test_calls_of_the_c_library_are_recorded_in_programs_that_use_no_other(captu
 
 
 @preloads
+def test_memory_that_ranks_share_has_no_part_in_the_length_of_a_file(run, captured, tmp_path):
+    """MPI has it in a file, which gets its length by ftruncate."""
+    captured("capture_beside", ["window", tmp_path / "f", tmp_path / "log"], 2)
+    [pattern] = tmp_path.glob("*.pattern")
+    [found] = json.loads(run("slabmark-decomp", ["info", pattern, "--json"]).stdout)["maps"]
+    assert found["elements"] == (tmp_path / "f").stat().st_size == (2 * 64 + 1) * 8
+
+
 @pytest.mark.parametrize("program", ["capture_hdf5", "capture_mpiio", "capture_posix"])
 def test_names_that_are_no_utf8_neither_end_the_program_nor_spoil_the_pattern(captured, tmp_path, program):
     folder = tmp_path / os.fsdecode(b"caf\xe9")

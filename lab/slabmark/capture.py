@@ -30,6 +30,7 @@ PLUGIN = "libslabcapture.so"
 # The last ones are what schedulers are asked to send before the time is over.
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 LEVELS = ("pnetcdf", "hdf5", "mpiio", "posix")
+NOTHING = "Nothing was recorded"  # begins a sentence of slabmark-pattern, too
 # HDF5 names the connector below by its number: HDF5's own is 0.
 NUMBER_OF_SLABLOG = 6204
 
@@ -59,7 +60,7 @@ def main(arguments, console):
             raise InputError("--merge takes a folder and no command; to capture a program, leave --merge out.")
         spool = arguments.merge.rstrip("/") or arguments.merge
         named = spool.removesuffix(SPOOL_ENDING) if spool.endswith(SPOOL_ENDING) else "run.pattern"
-        merge(pathlib.Path(spool), pathlib.Path(named if arguments.output is None else arguments.output), arguments, [])
+        merge(pathlib.Path(spool), pathlib.Path(named if arguments.output is None else arguments.output), arguments)
         return 0
     if arguments.run is not None:
         raise InputError("--run is for --merge: it says which of several launches becomes the pattern file.")
@@ -83,20 +84,26 @@ def main(arguments, console):
     except OSError as error:
         clear(spool)  # in which there is nothing
         raise InputError(f"'{command[0]}' cannot be started: {error.strerror}.") from None
-    merged = finish(spool, output, arguments, command)
+    merged = finish(spool, output, arguments, command, status)
     return status or merged
 
 
-def finish(spool, output, arguments, command):
-    """The pattern file of what a command left. The exit status, if that of the command was 0."""
-    if not any(path.stat().st_size for path in spool.glob(SPOOLS)):
-        print(f"slabmark capture: nothing was captured: {why_nothing(spool, levels(arguments))}.", file=sys.stderr)
+def finish(spool, output, arguments, command, status):
+    """The pattern file of what a command left that ended with `status`. The exit status, if that was 0."""
+
+    def nothing(sentence):
+        print(f"slabmark capture: error: {printable(sentence)}", file=sys.stderr)
         with contextlib.suppress(OSError):  # which is the reason, and said
             clear(spool)
         return 1
+
+    if not any(path.stat().st_size for path in spool.glob(SPOOLS)):
+        return nothing(f"{NOTHING}: {why_nothing(spool, levels(arguments), status)}.")
     try:
-        merge(spool, output, arguments, command)
+        merge(spool, output, arguments, command, status)
     except (InputError, LabError) as error:
+        if str(error).startswith(NOTHING):
+            return nothing(str(error))
         print(f"slabmark capture: error: {printable(error)} What was captured is in '{printable(spool)}', and this makes the pattern "
               f"file of it: {line_that_merges(spool)}", file=sys.stderr)
         return 1
@@ -247,7 +254,7 @@ def run(program, command, environment):
     return 128 - status if status < 0 else status
 
 
-def why_nothing(spool, chosen):
+def why_nothing(spool, chosen, status=0):
     """Of a program that left nothing: it did nothing of what is captured, or could not write it."""
     try:
         with tempfile.TemporaryFile(dir=spool) as probe:
@@ -256,17 +263,19 @@ def why_nothing(spool, chosen):
         return f"'{spool}', to which the program wrote what it did, was removed"
     except OSError as error:
         return f"'{spool}' cannot be written: {error.strerror}"
+    if status:
+        return f"the program ended with status {status} before its first call"
     return ("the program opened no file through a library that was stood in for "
             f"({', '.join(chosen)}), or says above why it could not write to '{spool}'")
 
 
-def merge(spool, output, arguments, command):
+def merge(spool, output, arguments, command=(), status=0):
     files.check_output(output, overwrite=arguments.overwrite)
     if os.path.realpath(spool) in map(str, pathlib.Path(os.path.realpath(output)).parents):
         raise InputError(f"'{output}' lies in '{spool}', the folder that is merged and then removed; name another output.")
     words = [programs.find("slabmark-pattern"), "merge", files.as_operand(spool), "-o", files.as_operand(output)]
     words += ["--anonymous"] * arguments.anonymous + ["--allow-missing"] * arguments.allow_missing
-    words += ["--overwrite"] * arguments.overwrite + [f"--run={arguments.run}"] * (arguments.run is not None)
+    words += ["--overwrite"] * arguments.overwrite + [f"--status={status}"] + [f"--run={arguments.run}"] * (arguments.run is not None)
     if command:  # names of files need not be UTF-8, JSON is
         words.append("--launch=" + json.dumps([os.fsencode(word).decode(errors="replace") for word in command]))
     print(programs.output_of(words, timeout=3600), end="", file=sys.stderr)

@@ -240,4 +240,11 @@ def test_a_program_is_captured_and_its_status_is_that_of_the_command(tmp_path):
     assert pattern.exists() and not pathlib.Path(f"{pattern}.parts").exists()
     assert "run.pattern: 1 rank" in done.stderr
     done = slabmark("capture", "-o", tmp_path / "nothing.pattern", "--", "sh", "-c", "exit 7")
-    assert done.returncode == 7 and "nothing was captured" in done.stderr
+    assert done.returncode == 7
+    assert done.stderr == "slabmark capture: error: Nothing was recorded: the program ended with status 7 before its first call.\n"
+    ranks = [*shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec")), "-n", "2", programs.find("h5perf"), "--nothing-like-it"]
+    done = slabmark("capture", "-o", pattern, "--overwrite", "--", *ranks)
+    assert done.returncode == 2 and "Nothing was recorded: the program ended with status 2 before its first call." in done.stderr
+    assert pattern.exists() and not pathlib.Path(f"{pattern}.parts").exists(), "what an earlier run recorded stays"
+    done = slabmark("capture", "-o", pattern, "--", "true")
+    assert done.returncode == 2 and "allow this with --overwrite" in done.stderr

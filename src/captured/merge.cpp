@@ -367,6 +367,17 @@ void note_uncaptured(const json& definitions, std::vector<std::string>& notes) {
       fmt::format("Not captured, and so not in the pattern: {}.", fmt::join(names, "; ")));
 }
 
+void refuse_nothing(const json& definitions, const MergeRequest& request) {
+  const auto is_call = [](const json& one) { return one.value("kind", "") == "call"; };
+  if (std::any_of(definitions.begin(), definitions.end(), is_call)) return;
+  if (request.status.value_or(0) != 0) {
+    throw InputError(
+        fmt::format("Nothing was recorded: the program ended with status {} before its first call.",
+                    *request.status));
+  }
+  throw InputError("Nothing was recorded: the program called no library that is captured.");
+}
+
 /// Returns the bytes that the ranks' events and lists had in the spool. All of the file is there,
 /// or none.
 std::uint64_t write_pattern(const SpoolReader& spool, const std::vector<const Process*>& ranks,
@@ -446,6 +457,7 @@ MergeResult merge_spool(const MergeRequest& request) {
 
   header["files"] = definitions.files.take();
   header["definitions"] = definitions.definitions.take();
+  refuse_nothing(header["definitions"], request);
   note_uncaptured(header["definitions"], result.notes);
   if (!request.launch.empty()) header["launch"] = request.launch;
   if (request.anonymous) Anonymiser().apply(header);

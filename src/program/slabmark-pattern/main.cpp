@@ -43,6 +43,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
                   "Ranks that left nothing did nothing");
   add_count(*merge, "--run", options.merge.run,
             "Of several launches that left something there, the one of this number");
+  add_count(*merge, "--status", options.merge.status, "With which the captured command ended");
   merge->add_flag("--overwrite", options.rules.overwrite, "Replace the pattern file");
   merge->add_option_function<std::string>(
       "--launch",
@@ -65,7 +66,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
 }
 
 void merge(const Options& options) {
-  posix::require_free_path(options.merge.output, options.rules);
+  posix::require_replaceable(options.merge.output, options.rules);  // once the new one is whole
   const MergeResult result = merge_spool(options.merge);
   for (const std::string& note : result.notes) fmt::print("{}\n", note);
   fmt::print("{}: {} rank{}, {} bytes of events and lists\n", printable(options.merge.output),

@@ -552,6 +552,21 @@ def test_overlapping_requests_of_a_log_are_left_out_once_and_counted():
     assert layout.shape == (100,) and [layout.part(rank).elements for rank in range(4)] == [60, 40, 0, 0]
 
 
+def test_what_ranks_did_in_a_file_by_turns_is_no_overlap():
+    """Darshan has the last byte and the number of bytes of each, so all seem to be at the end."""
+    rows = [(numpy.full(3, rank), 40 + 10 * numpy.arange(3), numpy.full(3, 10)) for rank in range(2)]
+    made = darshan_log._without_rows_that_overlap(rows)
+    assert made.rank.tolist() == [0, 1] * 3 and made.begin.tolist() == [10, 20, 30, 40, 50, 60]
+    apart = [(numpy.full(1, rank), numpy.full(1, 30 * rank), numpy.full(1, 30)) for rank in range(2)]
+    assert darshan_log._without_rows_that_overlap(apart).begin.tolist() == [0, 30]
+
+
+def test_a_log_is_no_pattern_where_much_would_be_missing():
+    darshan_log._check_share("a.darshan", "read", 96, [(4, "by STDIO")])
+    with pytest.raises(InputError, match="would have 90 of 100 bytes read; it would lack 4 by STDIO, 6 of overlapping requests"):
+        darshan_log._check_share("a.darshan", "read", 90, [(4, "by STDIO"), (6, "of overlapping requests")])
+
+
 COUNTED = "shane_macsio_id29959_5-22-32552-7035573431850780836_1590156158.darshan"
 
 
@@ -560,18 +575,26 @@ def log_of(name):
     return pathlib.Path(darshan.__file__).parent / "examples/example_logs" / name
 
 
+@pytest.mark.parametrize("reads", [False, True])
 @pytest.mark.parametrize("name, words", [("dxt.darshan", "tracing saw"), (COUNTED, "made up")])
-def test_a_darshan_log_becomes_a_pattern_that_is_marked_as_a_guess(run, tmp_path, name, words):
-    done = run("slabmark", ["describe", log_of(name), "-o", tmp_path / "log.pattern"])
+def test_a_darshan_log_becomes_a_pattern_that_is_marked_as_a_guess(run, tmp_path, name, words, reads):
+    done = run("slabmark", ["describe", log_of(name), *["--read"] * reads, "-o", tmp_path / "log.pattern"])
     assert done.returncode == 0 and words in done.stdout, done.stderr
     with pattern.PatternFile(tmp_path / "log.pattern") as file:
         assert file.origin == "imported" and words in file.guess and file.guess.endswith(".")
         moved = {}
         for rank in range(file.ranks):
             for event in file.events(rank):
-                if event.writes:
+                assert event.reads <= reads and event.writes <= (not reads)
+                if event.writes or event.reads:
                     moved[event.file["path"]] = moved.get(event.file["path"], 0) + int(event.boxes.counts.sum())
     assert moved and min(moved.values()) > 0
+
+
+def test_a_log_of_what_went_past_posix_says_how(run, sentence, tmp_path):
+    done = run("slabmark", ["describe", log_of("noposix.darshan"), "-o", tmp_path / "log.pattern"])
+    assert done.returncode == 2 and not (tmp_path / "log.pattern").exists()
+    assert "it would lack 29562779 by STDIO" in sentence(done, "slabmark")
 
 
 @pytest.mark.parametrize("length, reason", [(0, "log"), (600, "unable to read"), (6000, "unable to read")])

@@ -21,10 +21,9 @@ MOST_DIMENSIONS = 32  # of HDF5
 STREAMS = ("events", "lists", "files", "definitions")
 CHUNK = 1 << 20  # bytes
 BLOCK, AGAIN, END = 1, 2, 4  # tokens
-WRITES, COLLECTIVE, IN_MEMORY = 1, 4, 32  # flags of events
+WRITES, READS, COLLECTIVE, IN_MEMORY = 1, 2, 4, 32  # flags of events
 EXTENT_GIVEN, ORIGIN_GIVEN = 4, 2  # flags of lists
 NOTHING, ONE_BOX, FIRST_LIST = 1, 2, 3  # selections
-CALLS = ("create", "write", "step", "close")  # whose effects are their names
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -59,7 +58,7 @@ class _Step:
 
 
 class Pattern:
-    """What ranks write, step by step, where no program says it.
+    """What ranks write or read, step by step, where no program says it.
 
         from slabmark import pattern
 
@@ -73,9 +72,9 @@ class Pattern:
     Variables that lie alike are to share a layout: it is stored once.
     """
 
-    def __init__(self, guess: str = "", origin: str = "described"):
-        """`guess`: why it is no more than one, as a sentence, which every table shows."""
-        self.guess, self.origin = guess, origin
+    def __init__(self, guess: str = "", origin: str = "described", reads: bool = False):
+        """`guess`: why it is no more than one, as a sentence, which every table shows. `reads`: the steps read what is there."""
+        self.guess, self.origin, self.reads = guess, origin, reads
         self.variables: list[Variable] = []
         self._names: set[str] = set()
         self.steps: list[_Step] = []
@@ -84,6 +83,11 @@ class Pattern:
     @property
     def ranks(self) -> int:
         return max((variable.layout.ranks for variable in self.variables), default=0)
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """Their names are their effects."""
+        return ("open", "read", "step", "close") if self.reads else ("create", "write", "step", "close")
 
     def variable(
         self,
@@ -135,7 +139,7 @@ class Pattern:
         files.check_output(path, self.sources, overwrite or is_pattern(path))
         paths = list(dict.fromkeys(step.path for step in self.steps))
         definitions = [variable.definition() for variable in self.variables]
-        definitions += [{"kind": "call", "name": name, "effect": name} for name in CALLS]
+        definitions += [{"kind": "call", "name": name, "effect": name} for name in self.calls]
         level = {"level": "described", "ranks": self.ranks}
         header = {
             "files": [level | {"path": name} for name in paths],
@@ -180,7 +184,7 @@ class _Rank:
         self.pattern, self.rank = pattern, rank
         self.openings = {path: number for number, path in enumerate(paths)}
         self.definitions = {id(variable): number for number, variable in enumerate(pattern.variables)}
-        self.call = {name: len(pattern.variables) + number for number, name in enumerate(CALLS)}
+        self.call = {name: len(pattern.variables) + number for number, name in enumerate(pattern.calls)}
         self.events, self.lists = bytearray(), bytearray()
         self.list_numbers, self.parts, self.blocks, self.made = {}, {}, {}, {}
 
@@ -191,7 +195,7 @@ class _Rank:
             opening = self.openings[step.path]
             if step.path not in records:
                 records[step.path] = {}
-                self._block(self._call("create"), numpy.array([opening]), 0)
+                self._block(self._call("open" if self.pattern.reads else "create"), numpy.array([opening]), 0)
             of_file = records[step.path]
             written = tuple(variable for variable in step.variables if variable.time or variable not in of_file)
             if written not in self.made:
@@ -211,7 +215,7 @@ class _Rank:
         """(the block of a step that writes these, those of them whose record is a parameter of it)."""
         body, origins = bytearray(), []
         for track, variable in enumerate(written):
-            event, origin = self._write_event(variable, track)
+            event, origin = self._move_event(variable, track)
             body += event
             origins.append(origin)
         body += self._call("step", len(written))
@@ -232,11 +236,12 @@ class _Rank:
         """An event on a new track, with neither dataset nor selection."""
         return coding.few(2 if track else 0, 0, 0, self.call[name], COLLECTIVE, 0, 0, 0, 0)
 
-    def _write_event(self, variable, track):
+    def _move_event(self, variable, track):
         """(event, origin, less the record): all differences are 0, as the origin is a parameter of the block."""
         part = self._part(variable.layout)
-        flags = WRITES | COLLECTIVE | (IN_MEMORY if part.buffer else 0)
-        head = (2 if track else 0, 0, track + 1, self.call["write"], flags, 0, 0)
+        name, direction = ("read", READS) if self.pattern.reads else ("write", WRITES)
+        flags = direction | COLLECTIVE | (IN_MEMORY if part.buffer else 0)
+        head = (2 if track else 0, 0, track + 1, self.call[name], flags, 0, 0)
         if not part.elements:
             return coding.few(*head, 0, 0, NOTHING), []
         d = len(variable.layout.shape) + variable.time

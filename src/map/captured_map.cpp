@@ -113,15 +113,7 @@ std::map<Place, FirstMoves> first_moves(const CapturedRun& run, std::uint64_t ra
   for (auto& [place, moves] : found) {
     moves.requests = moves.runs.size();
     sort_runs(moves.runs);
-    RunList united;
-    for (const Run& part : moves.runs) {
-      if (!united.empty() && part.offset <= united.back().end()) {
-        united.back().length = std::max(united.back().end(), part.end()) - united.back().offset;
-      } else if (part.length > 0) {
-        united.push_back(part);
-      }
-    }
-    moves.runs = std::move(united);
+    unite(moves.runs);
   }
   return found;
 }
@@ -159,7 +151,7 @@ class CapturedMap final : public MapFile {
   MapPart read(std::size_t k, int as_rank, int size) override {
     const MapHeader& header = maps_.at(k);
     const Run block = recorded_block(header.recorded_ranks, as_rank, size);
-    PartBuilder builder(header, fmt::format("map D{} of \"{}\"", k + 1, path_), block);
+    PartBuilder builder(header, fmt::format("map D{} of \"{}\"", k + 1, path_));
     MapPart part;
     agreed(comm_, [&] {
       for (std::uint64_t rank = block.offset; rank < block.end(); ++rank) {

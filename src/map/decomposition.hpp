@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +32,7 @@ struct MapHeader {
 /// What one rank owns of a map.
 struct MapPart {
   RunList runs;                    ///< sorted, coalesced, cut at rows; without overlaps
+  bool is_shared = false;          ///< several of its recorded ranks own an element
   std::uint64_t raw_requests = 0;  ///< entries read, before coalescing
   double read_seconds = 0.0;       ///< this rank's time in reading and parsing
   double sort_seconds = 0.0;       ///< sorting, coalescing, cutting at rows
@@ -54,8 +57,8 @@ class MapFile {
 
   /// Collective. Reads the part of map `k` that belongs to rank `as_rank` of `size` (any rank may
   /// read any part; verification reads its neighbour's). Sorted, coalesced and checked: an offset
-  /// out of range, an overlap or a truncated file is an InputError that names file, map, recorded
-  /// rank and value, agreed by all ranks.
+  /// out of range, an element that one recorded rank lists twice or a truncated file is an
+  /// InputError that names file, map, recorded rank and value, agreed by all ranks.
   virtual MapPart read(std::size_t k, int as_rank, int size) = 0;
 
  protected:
@@ -77,5 +80,20 @@ struct Coverage {
   std::uint64_t first_overlap = 0;
 };
 Coverage coverage(const Comm& comm, const MapHeader& header, const RunList& runs);
+
+/// Collective. Calls `visit` with each of `ranks` ranks that falls to this process, and its part.
+void for_each_part(const Comm& comm, MapFile& file, std::size_t k, std::uint64_t ranks,
+                   const std::function<void(std::uint64_t rank, const MapPart&)>& visit);
+
+/// Collective. The coverage of map `k`, each recorded rank by itself.
+Coverage find_coverage(const Comm& comm, MapFile& file, std::size_t k);
+
+/// Collective. The two lowest recorded ranks that own an element of map `k`.
+std::array<std::uint64_t, 2> owners_of(const Comm& comm, MapFile& file, std::size_t k,
+                                       std::uint64_t element);
+
+/// Collective. "5 of its 8 elements are owned by more than one rank; the first is ..."
+std::string describe_overlaps(const Comm& comm, MapFile& file, std::size_t k,
+                              const Coverage& found);
 
 }  // namespace slabmark

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -13,7 +14,19 @@ namespace slabmark {
 
 namespace {
 
+/// ADIOS makes files or folders. No library of ours reads them.
+void refuse_adios(const std::string& path) {
+  std::string name = path;
+  while (name.size() > 1 && name.back() == '/') name.pop_back();
+  if (!name.ends_with(".bp") || !std::filesystem::exists(name)) return;
+  throw InputError(fmt::format(
+      "'{}' is a decomposition map in ADIOS's format, which cannot be read here. Convert it with "
+      "E3SM-IO's program: decomp_copy -a cdf5 -i '{}' -o '{}'.",
+      path, name, std::filesystem::path(name).replace_extension("nc").string()));
+}
+
 std::string first_bytes(const std::string& path) {
+  refuse_adios(path);
   posix::File file = posix::File::open_input(path, "decomposition file");
   std::string bytes(std::min<std::uint64_t>(file.size(), 16), '\0');
   if (bytes.empty()) {

@@ -35,7 +35,7 @@ class ManyMap final : public MapFile {
     const MapHeader& header = maps_.at(k);
     const Requests& requests = requests_[k];
     const Run block = recorded_block(header.recorded_ranks, as_rank, size);
-    PartBuilder builder(header, fmt::format("map {} of \"{}\"", requests.name, path_), block);
+    PartBuilder builder(header, fmt::format("map {} of \"{}\"", requests.name, path_));
     const std::uint64_t first = requests.starts[block.offset];
     const std::uint64_t count = requests.starts[block.end()] - first;
     const std::vector<long long> offsets = input_->read_range(requests.offsets, first, count);

@@ -17,7 +17,7 @@ namespace {
 /// The requests of a rank as this layout has them: sorted, merged, cut at rows.
 RunList requests_of(const MapSource& source, std::uint64_t rank) {
   const MapHeader header{.dims = source.dims, .recorded_ranks = source.ranks};
-  PartBuilder builder(header, source.name, {rank, 1});
+  PartBuilder builder(header, source.name);
   RunList row = source.row(rank);
   builder.add_row(rank, row, row.size());
   return builder.finish().runs;

@@ -8,6 +8,8 @@
 
 #include "base/error.hpp"
 #include "base/stopwatch.hpp"
+#include "exchange/ranges.hpp"
+#include "map/part_builder.hpp"
 #include "pattern/decomposition_pattern.hpp"
 #include "pattern/output_table.hpp"
 
@@ -18,7 +20,8 @@ namespace {
 /// The maps of a file, and what reading them takes.
 class Maps {
  public:
-  Maps(const Comm& comm, const std::string& path) : comm_(comm) {
+  Maps(const Comm& comm, const std::string& path, bool for_reading)
+      : comm_(comm), for_reading_(for_reading) {
     comm.barrier();
     timed(open_seconds_, [&] { file_ = open_map(comm, path); });
   }
@@ -31,7 +34,7 @@ class Maps {
 
   /// Makes the patterns of this rank and, if that is wanted, of the next.
   using Make = std::function<Pattern(int rank)>;
-  MapPattern patterns(bool with_neighbours, const Make& make) {
+  MapPattern patterns(const Make& make) {
     MapPattern result;
     result.layout = file_->layout();
     result.mine = make(comm_.rank());
@@ -39,18 +42,24 @@ class Maps {
                     {"map_read", comm_.max(read_seconds_)},
                     {"map_sort", comm_.max(sort_seconds_)}};
     result.max_requests = comm_.max(max_requests_);
+    result.is_shared = is_shared_;
     is_checked_ = true;
-    if (with_neighbours) result.neighbours = make((comm_.rank() + 1) % comm_.size());
+    if (for_reading_) result.neighbours = make((comm_.rank() + 1) % comm_.size());
     return result;
   }
 
-  /// Collective: what `rank` owns of map `k`. That no rank owns what another does is checked once.
+  /// Collective: what `rank` owns of map `k`. Ranks may read an element together. The first parts
+  /// are written, by each rank its own, and have each element once.
   SelectionPtr read(std::size_t k, int rank) {
     MapPart part = file_->read(k, rank, comm_.size());
     read_seconds_ += part.read_seconds;
     sort_seconds_ += part.sort_seconds;
     max_requests_ = std::max<std::uint64_t>(max_requests_, part.runs.size());
-    if (!is_checked_) refuse_overlaps(k, part.runs);
+    if (!is_checked_ && overlaps(k, part)) {
+      if (!for_reading_) refuse_overlaps(k);
+      is_shared_ = true;
+      part.runs = equal_share(k, part.runs);
+    }
     return select_row_runs(file_->maps()[k].dims, std::move(part.runs));
   }
 
@@ -62,23 +71,37 @@ class Maps {
   }
 
  private:
-  void refuse_overlaps(std::size_t k, const RunList& runs) const {
-    const Coverage found = coverage(comm_, file_->maps()[k], runs);
-    if (found.overlaps == 0) return;
+  bool overlaps(std::size_t k, const MapPart& part) const {
+    const bool within = comm_.any(part.is_shared);
+    return coverage(comm_, file_->maps()[k], part.runs).overlaps > 0 || within;
+  }
+
+  [[noreturn]] void refuse_overlaps(std::size_t k) const {
     throw InputError(fmt::format(
-        "Map D{} of '{}' gives {} elements to more than one rank, the first of them element {}; "
-        "writing it would leave to chance whose value stays. 'slabmark-decomp check' lists the "
-        "faults of a map.",
-        k + 1, file_->path(), found.overlaps, found.first_overlap));
+        "Map D{} of '{}' cannot be written, since chance would decide whose values stay: {}. Make "
+        "the map again, or measure reading, in which ranks may share elements: 'slabmark-bench "
+        "decomp --read'.",
+        k + 1, file_->path(),
+        describe_overlaps(comm_, *file_, k, find_coverage(comm_, *file_, k))));
+  }
+
+  /// This rank's share of all that some rank owns.
+  RunList equal_share(std::size_t k, const RunList& runs) const {
+    const Extent& dims = file_->maps()[k].dims;
+    RunList mine = runs_in_my_range(comm_, runs, element_count(dims));
+    unite(mine);
+    return split_at_rows(mine, dims.back());
   }
 
   const Comm& comm_;
+  bool for_reading_;
   std::unique_ptr<MapFile> file_;
   double open_seconds_ = 0.0;
   double read_seconds_ = 0.0;
   double sort_seconds_ = 0.0;
   std::uint64_t max_requests_ = 0;
   bool is_checked_ = false;
+  bool is_shared_ = false;
 };
 
 std::vector<Dimension> dimensions_of(const MapHeader& header, std::size_t k, bool single) {
@@ -94,7 +117,7 @@ std::vector<Dimension> dimensions_of(const MapHeader& header, std::size_t k, boo
 }  // namespace
 
 MapPattern make_map_pattern(const Comm& comm, const MapPatternRequest& request) {
-  Maps maps(comm, request.path);
+  Maps maps(comm, request.path, request.with_neighbours);
   if (request.only_map && *request.only_map >= maps.count()) {
     throw InputError(
         fmt::format("{}, so there is no map {}.", maps.count_text(), *request.only_map + 1));
@@ -102,7 +125,7 @@ MapPattern make_map_pattern(const Comm& comm, const MapPatternRequest& request) 
   const std::size_t first = request.only_map.value_or(0);
   const std::size_t used =
       request.only_map ? 1 : std::min<std::size_t>(maps.count(), request.variables);
-  return maps.patterns(request.with_neighbours, [&](int rank) {
+  return maps.patterns([&](int rank) {
     std::vector<DecompositionMap> parts;
     for (std::size_t k = first; k < first + used; ++k) {
       parts.push_back(
@@ -125,12 +148,12 @@ MapPattern make_map_pattern(const Comm& comm, const MapPatternRequest& request) 
 
 MapPattern make_output_map_pattern(const Comm& comm, const OutputPatternRequest& request) {
   const OutputTable table = find_output_table(request.output);
-  Maps maps(comm, request.path);
+  Maps maps(comm, request.path, request.with_neighbours);
   if (maps.count() != table.maps.size()) {
     throw InputError(fmt::format("{}, but the output file {} needs {}.", maps.count_text(),
                                  table.name, table.maps.size()));
   }
-  return maps.patterns(request.with_neighbours, [&](int rank) {
+  return maps.patterns([&](int rank) {
     OutputShare share;
     share.is_first = rank == 0;
     share.real = request.real;

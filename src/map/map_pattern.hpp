@@ -34,16 +34,17 @@ struct OutputPatternRequest {
 struct MapPattern {
   Pattern mine;
   std::optional<Pattern> neighbours;  ///< what rank (r + 1) mod size owns
-  std::string layout;                 ///< of the file, as MapFile::layout()
-  std::uint64_t max_requests = 0;     ///< coalesced requests of one variable on the busiest rank
+  bool is_shared = false;  ///< ranks own elements together, and `mine` has each of them once
+  std::string layout;      ///< of the file, as MapFile::layout()
+  std::uint64_t max_requests = 0;  ///< coalesced requests of one variable on the busiest rank
   std::map<std::string, double>
       setup;  ///< slowest rank's seconds: "map_open", "map_read", "map_sort"
 };
 
 /// Reads the maps in use and makes variables of them; their dimensions are dim_len_0, dim_len_1,
 /// ... for a file of one map, D<k>.dim_len_0, ... for several. Collective. Throws an agreed
-/// InputError where open_map() or MapFile::read() do, where ranks own the same element, or where
-/// `only_map` names a map that is not there.
+/// InputError where open_map() or MapFile::read() do, where ranks own the same element and nothing
+/// is read, or where `only_map` names a map that is not there.
 MapPattern make_map_pattern(const Comm& comm, const MapPatternRequest& request);
 
 /// Collective. Map k of the file is map k of the table. Throws an agreed InputError where

@@ -56,7 +56,7 @@ class PioNetcdfMap : public MapFile {
     return owned;
   }
 
-  PartBuilder builder(Run block) const { return {maps_[0], fmt::format("\"{}\"", path_), block}; }
+  PartBuilder builder() const { return {maps_[0], fmt::format("\"{}\"", path_)}; }
 
   std::unique_ptr<NetcdfInput> input_;
   std::vector<long long> counts_;
@@ -83,7 +83,7 @@ class ParallelIoMap final : public PioNetcdfMap {
 
   MapPart read(std::size_t k, int as_rank, int size) override {
     const Run block = recorded_block(maps_.at(k).recorded_ranks, as_rank, size);
-    PartBuilder made = builder(block);
+    PartBuilder made = builder();
     RunList row;
     std::uint64_t owned = 0;
     input_->read_rows(
@@ -142,7 +142,7 @@ class ScorpioMap final : public PioNetcdfMap {
 
   MapPart read(std::size_t k, int as_rank, int size) override {
     const Run block = recorded_block(maps_.at(k).recorded_ranks, as_rank, size);
-    PartBuilder made = builder(block);
+    PartBuilder made = builder();
     const std::uint64_t first = starts_[block.offset];
     const std::vector<long long> entries =
         input_->read_range(entries_, first, starts_[block.end()] - first);

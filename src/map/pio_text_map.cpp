@@ -42,7 +42,7 @@ class PioTextMap final : public MapFile {
 
  private:
   MapPart read_alone(const MapHeader& header, Run block) const {
-    PartBuilder builder(header, fmt::format("\"{}\"", path_), block);
+    PartBuilder builder(header, fmt::format("\"{}\"", path_));
     for (std::uint64_t rank = block.offset; rank < block.end(); ++rank) {
       PioEntries entries = read_pio_row(text_, rank);
       builder.add_row(rank, entries.runs, entries.elements);

@@ -34,7 +34,7 @@ class SingleMap final : public MapFile {
     const MapHeader& header = maps_.at(k);
     const Run block = recorded_block(header.recorded_ranks, as_rank, size);
     const std::uint64_t elements = element_count(header.dims);
-    PartBuilder builder(header, fmt::format("\"{}\"", path_), block);
+    PartBuilder builder(header, fmt::format("\"{}\"", path_));
     RunList row;
     input_->read_rows(
         offsets_, block,

@@ -102,10 +102,14 @@ TEST_F(PioTextMaps, AnElementTwiceInARankIsAnErrorThatNamesBoth) {
   expect_bad(replaced("11 4", "4 4"), {"Element 3", "recorded rank 2"});
 }
 
-TEST_F(PioTextMaps, AnElementOfTwoRanksIsAnErrorForWhomOwnsBoth) {
+TEST_F(PioTextMaps, AnElementOfTwoRanksIsReadOnceByWhomOwnsBoth) {
   const auto file = open(replaced("11 4", "11 7"));
   EXPECT_NO_THROW(rows_of(*file, 0));
-  expect_bad_input([&] { file->read(0, 0, 1); }, {"Element 6", "ranks 0 to 2"});
+  const MapPart whole = file->read(0, 0, 1);
+  EXPECT_TRUE(whole.is_shared);
+  EXPECT_EQ(find_overlap(whole.runs), std::nullopt);
+  EXPECT_FALSE(file->read(0, 0, 3).is_shared);
+  EXPECT_EQ(owners_of(comm_, *file, 0, 6), (std::array<std::uint64_t, 2>{0, 2}));
 }
 
 TEST_F(PioTextMaps, FewerOrMoreEntriesThanAnnouncedAreErrors) {

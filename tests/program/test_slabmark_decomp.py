@@ -114,7 +114,8 @@ def test_check_finds_sound_maps_good(run, f_case, file, elements, ranks):
 
 
 FAULTS = {
-    "overlap of two ranks": ([[1, 2, 3], [3, 4]], "1 of its 6 elements are owned by more than one rank"),
+    "overlap of two ranks": ([[1, 2, 3], [3, 4]], "1 of its 6 elements are owned by more than one rank; the first is element 2 (counted from 0), "
+                             "of rank 0 and rank 1.\n"),
     "overlap within a rank": ([[1, 2, 2], [3, 4]], "Element 1"),
     "out of range": ([[1, 2], [3, 7]], "offset 7"),
 }
@@ -128,6 +129,34 @@ def test_check_names_a_fault_and_exits_with_1(run, make_dat, tmp_path, case, ran
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert done.stdout.startswith("D1: bad: ") and part in done.stdout
     assert len(done.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_info_names_two_ranks_that_own_one_element(run, make_dat, tmp_path, ranks):
+    path = make_dat(tmp_path / "a.dat", [8], [[1], [2, 3], [4, 5], [3, 5], [3]])
+    for more in ([], ["--ranks", "2"]):
+        [found] = info(run, path, *more, ranks=ranks)["maps"]
+        assert found["owned_by_several"] == 2 and found["first_owned_by_several"] == {"element": 2, "ranks": [1, 3]}
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_ranks_may_share_elements_that_they_read(run, refused, make_dat, tmp_path, ranks):
+    """Writing them is refused, on however many ranks they meet."""
+    path = make_dat(tmp_path / "a.dat", [4, 3], [[1, 2, 3, 4], [3, 4, 5], [9, 3], [10, 11]])
+    words = ["decomp", "--map", path, "-o", tmp_path, "--trials", "1", "--method", "posix,mpiio-independent,hdf5-rearranged"]
+    message = refused(run("slabmark-bench", words, ranks=ranks), "slabmark-bench")
+    assert "2 of its 12 elements" in message and "element 2 (counted from 0), of rank 0 and rank 1" in message
+    assert "--read" in message
+    done = run("slabmark-bench", [*words, "--read"], ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" yes") == 5, done.stdout
+
+
+@pytest.mark.parametrize("name", ["a.bp", "a.bp/"])
+def test_a_map_of_adios_is_refused_with_the_command_that_converts_it(run, refused, tmp_path, name):
+    (tmp_path / "a.bp").mkdir() if name.endswith("/") else (tmp_path / "a.bp").write_bytes(b"BP")
+    message = refused(run("slabmark-decomp", ["info", tmp_path / name]), "slabmark-decomp")
+    assert f"decomp_copy -a cdf5 -i '{tmp_path}/a.bp' -o '{tmp_path}/a.nc'" in message
 
 
 @needs_pnetcdf

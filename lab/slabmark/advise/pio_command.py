@@ -68,6 +68,14 @@ def main(arguments, console):
 
 
 def _read(source, number, entry):
+    if shared := entry["first_owned_by_several"]:
+        first, second = shared["ranks"]
+        raise InputError(
+            f"SCORPIO cannot write map {printable(entry['map'])} of '{source}': {entry['owned_by_several']} of its "
+            f"{entry['elements']} elements are owned by more than one rank; the first is element {shared['element']} (counted "
+            f"from 0), of rank {first} and rank {second}. Make the map again."
+        )
+
     def use(text):
         rows = list(decomposition.rows_of(text))
         owner = numpy.repeat(numpy.arange(len(rows)), [len(row) for row in rows])

@@ -36,7 +36,8 @@ class DecompCommand : public PatternCommand {
       request_.variables = open_map(comm, request_.path)->maps().size();
     }
     MapPattern pattern = make_map_pattern(comm, request_);
-    return {std::move(pattern.mine), std::move(pattern.neighbours), std::move(pattern.setup)};
+    return {std::move(pattern.mine), std::move(pattern.neighbours), std::move(pattern.setup),
+            pattern.is_shared};
   }
 
  private:

@@ -31,7 +31,8 @@ class E3smCommand : public PatternCommand {
   BuiltPattern build(const Comm& comm, bool for_reading) override {
     request_.with_neighbours = for_reading;
     MapPattern pattern = make_output_map_pattern(comm, request_);
-    return {std::move(pattern.mine), std::move(pattern.neighbours), std::move(pattern.setup)};
+    return {std::move(pattern.mine), std::move(pattern.neighbours), std::move(pattern.setup),
+            pattern.is_shared};
   }
 
  private:

@@ -4,6 +4,7 @@
 ///
 /// docs/slabmark-bench.md has the options and explains the table.
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <unistd.h>
@@ -60,9 +61,11 @@ Patterns build_patterns(const Comm& world, const Options& options) {
   set_content(options.content, patterns.built.written);
   if (patterns.built.read) set_content(options.content, *patterns.built.read);
   if (options.bounds) {
-    patterns.bound = bound_of(world, patterns.built.written);
+    const bool reads_more = patterns.built.is_shared && patterns.built.read;
+    const Pattern& bounded = reads_more ? *patterns.built.read : patterns.built.written;
+    patterns.bound = bound_of(world, bounded);
     // Reading back what the next rank wrote: ranks' bytes differ, so the parts are the next rank's.
-    if (options.read) patterns.bound_read = bound_of(world, patterns.built.written, true);
+    if (options.read) patterns.bound_read = bound_of(world, bounded, true);
   }
   return patterns;
 }
@@ -111,13 +114,25 @@ std::vector<Cell> make_cells(const Options& options, const Patterns& patterns) {
   return cells;
 }
 
-/// One line on standard error that is written over while trials run; silent where nobody watches.
-Progress progress_on_terminal(bool quiet) {
-  if (quiet || isatty(STDERR_FILENO) == 0) return {};
-  return {[](const Cell& cell, std::uint64_t trial, bool warm_up) {
-    fmt::print(stderr, "\r\033[K{} {}{}", warm_up ? "warm-up" : fmt::format("trial {}", trial),
-               cell.method->name, cell.is_bound ? " (limit)" : "");
-    std::fflush(stderr);
+/// One line on standard error that is written over while trials run. Launchers hand on what ranks
+/// print, so there is mostly no terminal: a line now and then says that the run goes on.
+Progress make_progress(bool quiet) {
+  if (quiet) return {};
+  const auto text = [](const Cell& cell, std::uint64_t trial, bool warm_up) {
+    return fmt::format("{} {}{}", warm_up ? "warm-up" : fmt::format("trial {}", trial),
+                       cell.method->name, cell.is_bound ? " (limit)" : "");
+  };
+  if (isatty(STDERR_FILENO) != 0) {
+    return {[text](const Cell& cell, std::uint64_t trial, bool warm_up) {
+      fmt::print(stderr, "\r\033[K{}", text(cell, trial, warm_up));
+      std::fflush(stderr);
+    }};
+  }
+  using Clock = std::chrono::steady_clock;
+  return {[text, last = Clock::now()](const Cell& cell, std::uint64_t trial, bool warm_up) mutable {
+    if (Clock::now() - last < std::chrono::seconds(30)) return;
+    last = Clock::now();
+    fmt::print(stderr, "slabmark-bench: {}\n", text(cell, trial, warm_up));
   }};
 }
 
@@ -153,8 +168,7 @@ ExitStatus run(const Comm& world, const Options& options) {
   session.begin(options.directory, options.configuration);
   RunOptions how = options.run;
   how.verify = how.verify && can_be_verified(world, options, patterns.built);
-  std::vector<CellRecord> records =
-      run_cells(world, cells, how, progress_on_terminal(options.quiet));
+  std::vector<CellRecord> records = run_cells(world, cells, how, make_progress(options.quiet));
   session.finish(
       world, records, [&] { report(options, session.environment(), records); },
       patterns.built.setup);

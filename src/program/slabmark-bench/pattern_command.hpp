@@ -21,6 +21,7 @@ struct BuiltPattern {
   Pattern written;
   std::optional<Pattern> read;          ///< another rank's part, where reading was asked for
   std::map<std::string, double> setup;  ///< seconds before the trials, for the record
+  bool is_shared = false;               ///< ranks read elements together, so more than is written
 };
 
 /// Of a pattern: each is looked at before the space on the disk is.

@@ -19,9 +19,7 @@ std::optional<std::string> fault_of(const Comm& comm, MapFile& file, std::size_t
     return error.what();
   }
   if (found.overlaps > 0) {
-    return fmt::format(
-        "{} of its {} elements are owned by more than one rank, the first is element {}.",
-        found.overlaps, found.elements, found.first_overlap);
+    return describe_overlaps(comm, file, k, found) + ".";
   }
   if (comm.is_root()) {
     fmt::print("D{}: good, {} of {} elements owned, none twice\n", k + 1, found.covered,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <functional>
 
 #include <fmt/format.h>
 
@@ -23,28 +22,6 @@ Occurrences gather(const Comm& comm, const Occurrences& mine) {
     }
   }
   return all;
-}
-
-/// Calls `visit` with the part of each of `ranks` ranks that falls to this process. MapFile::read
-/// is collective, so a process whose share is smaller reads empty parts along with the others.
-void for_each_part(const Comm& comm, MapFile& file, std::size_t k, std::uint64_t ranks,
-                   const std::function<void(const MapPart&)>& visit) {
-  const Run share = recorded_block(ranks, comm.rank(), comm.size());
-  const std::uint64_t calls = comm.max(share.length);
-  const auto size = static_cast<int>(ranks);
-  const auto recorded = static_cast<int>(file.maps().at(k).recorded_ranks);
-  for (std::uint64_t i = 0; i < calls; ++i) {
-    if (i < share.length) {
-      visit(file.read(k, static_cast<int>(share.offset + i), size));
-    } else {
-      file.read(k, recorded, recorded + 1);
-    }
-  }
-}
-
-Coverage coverage_of(const Comm& comm, const MapHeader& header, RunList runs) {
-  sort_runs(runs);
-  return coverage(comm, header, runs);
 }
 
 /// Number of lengths in [2^i, 2^(i+1)), by i.
@@ -101,15 +78,6 @@ Spread spread_of(const Occurrences& occurrences) {
   return spread;
 }
 
-Coverage find_coverage(const Comm& comm, MapFile& file, std::size_t k) {
-  const MapHeader& header = file.maps().at(k);
-  RunList runs;
-  for_each_part(comm, file, k, header.recorded_ranks, [&](const MapPart& part) {
-    runs.insert(runs.end(), part.runs.begin(), part.runs.end());
-  });
-  return coverage_of(comm, header, std::move(runs));
-}
-
 MapStatistics gather_statistics(const Comm& comm, MapFile& file, std::size_t k,
                                 std::uint64_t ranks) {
   MapStatistics map;
@@ -122,17 +90,20 @@ MapStatistics gather_statistics(const Comm& comm, MapFile& file, std::size_t k,
   Occurrences elements;
   Occurrences requests;
   Occurrences lengths;
+  const bool as_recorded = map.ranks == map.header.recorded_ranks;
   RunList runs;
-  for_each_part(comm, file, k, map.ranks, [&](const MapPart& part) {
+  for_each_part(comm, file, k, map.ranks, [&](std::uint64_t, const MapPart& part) {
     ++elements[total_length(part.runs)];
     ++requests[part.runs.size()];
     for (const Run& run : part.runs) ++lengths[run.length];
-    runs.insert(runs.end(), part.runs.begin(), part.runs.end());
+    if (as_recorded) runs.insert(runs.end(), part.runs.begin(), part.runs.end());
   });
   map.elements = spread_of(gather(comm, elements));
   map.requests = spread_of(gather(comm, requests));
   map.run_lengths = gather(comm, lengths);
-  map.coverage = coverage_of(comm, map.header, std::move(runs));
+  sort_runs(runs);
+  map.coverage = as_recorded ? coverage(comm, map.header, runs) : find_coverage(comm, file, k);
+  if (map.coverage.overlaps > 0) map.owners = owners_of(comm, file, k, map.coverage.first_overlap);
   return map;
 }
 
@@ -146,6 +117,11 @@ std::string to_text(const MapStatistics& map, const std::string& name) {
       "  owned              {} ({:.2f} %), by no rank {}, by several {}\n", cover.covered,
       100.0 * static_cast<double>(cover.covered) / static_cast<double>(cover.elements),
       cover.elements - cover.covered, cover.overlaps);
+  if (cover.overlaps > 0) {
+    text.pop_back();
+    text += fmt::format(" (the first is element {}, of rank {} and rank {})\n", cover.first_overlap,
+                        map.owners[0], map.owners[1]);
+  }
   text += fmt::format("  elements per rank  min {}, median {}, max {} on {} ranks\n",
                       map.elements.min, map.elements.median, map.elements.max, map.ranks);
   text += fmt::format("  requests per rank  min {}, median {}, max {}, total {}\n",
@@ -168,6 +144,9 @@ nlohmann::ordered_json to_json(const MapStatistics& map, const std::string& name
     if (buckets[i] > 0)
       histogram.push_back({{"from", from}, {"to", 2 * from - 1}, {"runs", buckets[i]}});
   }
+  nlohmann::ordered_json shared;
+  if (map.coverage.overlaps > 0)
+    shared = {{"element", map.coverage.first_overlap}, {"ranks", map.owners}};
   return {{"map", name},
           {"dims", map.header.dims},
           {"recorded_ranks", map.header.recorded_ranks},
@@ -175,6 +154,7 @@ nlohmann::ordered_json to_json(const MapStatistics& map, const std::string& name
           {"elements", map.coverage.elements},
           {"owned", map.coverage.covered},
           {"owned_by_several", map.coverage.overlaps},
+          {"first_owned_by_several", shared},
           {"elements_per_rank", to_json(map.elements)},
           {"requests_per_rank", to_json(map.requests)},
           {"run_length", to_json(spread_of(map.run_lengths))},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -27,9 +28,10 @@ Spread spread_of(const std::map<std::uint64_t, std::uint64_t>& occurrences);
 struct MapStatistics {
   MapHeader header;
   Coverage coverage;
-  std::uint64_t ranks = 0;  ///< that the requests are counted for
-  Spread elements;          ///< per rank
-  Spread requests;          ///< per rank, sorted, merged and cut at rows
+  std::array<std::uint64_t, 2> owners{};  ///< of the first element that several ranks own
+  std::uint64_t ranks = 0;                ///< that the requests are counted for
+  Spread elements;                        ///< per rank
+  Spread requests;                        ///< per rank, sorted, merged and cut at rows
   /// How many runs have which length, in elements.
   std::map<std::uint64_t, std::uint64_t> run_lengths;
 };
@@ -38,9 +40,6 @@ struct MapStatistics {
 /// recorded ranks in contiguous blocks. Valid on rank 0. Each rank holds its share of the map.
 MapStatistics gather_statistics(const Comm& comm, MapFile& file, std::size_t k,
                                 std::uint64_t ranks);
-
-/// Collective. The coverage of map `k`, each recorded rank by itself.
-Coverage find_coverage(const Comm& comm, MapFile& file, std::size_t k);
 
 std::string to_text(const MapStatistics& map, const std::string& name);
 nlohmann::ordered_json to_json(const MapStatistics& map, const std::string& name);

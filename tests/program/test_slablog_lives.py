@@ -56,7 +56,7 @@ def lives(run, tmp_path):
 def random_programs(run, path, ranks, *options):
     """Programs of hdf5_random.cpp. OMPIO loses elements that several ranks access in one call."""
     environment = {**os.environ, "HDF5_PLUGIN_PATH": CONNECTOR["HDF5_PLUGIN_PATH"], "OMPI_MCA_io": "^ompio"}
-    done = run("hdf5_random", [path, 1, 40, *options], ranks=ranks, env=environment)
+    done = run("hdf5_random", [path, 1, 25, *options], ranks=ranks, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

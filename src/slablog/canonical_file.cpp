@@ -71,10 +71,12 @@ void CanonicalDataset::set_grid() {
 }
 
 CanonicalFile::CanonicalFile(std::string path, Ranks ranks, const Config& config, Hints hints,
-                             std::uint64_t left_out)
+                             std::uint64_t left_out,
+                             std::shared_ptr<hdf5::DeferredError> deferred)
     : DataFile(std::move(path), std::move(ranks), config, true),
       hints_(std::move(hints)),
-      left_out_(left_out) {}
+      left_out_(left_out),
+      deferred_(std::move(deferred)) {}
 
 bool CanonicalFile::takes(hid_t space, hid_t creation) const {
   // HDF5 2.2.0 writes beyond its memory when it selects points in so many dimensions.
@@ -168,8 +170,14 @@ std::string CanonicalFile::abandon() {
   return "has lost what was written since its last flush";
 }
 
+void CanonicalFile::check_written(bool well, const char* call) const {
+  check_all(well, call, [this] {
+    if (deferred_) deferred_->check();
+  });
+}
+
 void CanonicalFile::after_close(bool well) {
-  if (!abandoned_) check_all(well, "H5Fclose", {});
+  if (!abandoned_) check_written(well, "H5Fclose");
 }
 
 bool CanonicalFile::may_be_unreadable(const LogDataset& dataset) const {

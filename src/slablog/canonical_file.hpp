@@ -10,6 +10,7 @@
 #include "slablog/chunk_file.hpp"
 #include "slablog/data_file.hpp"
 #include "slablog/in_place.hpp"
+#include "storage/hdf5/placeholder.hpp"
 
 namespace slabmark::slablog {
 
@@ -45,9 +46,9 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
  public:
   using Hints = std::map<std::string, std::string>;  ///< of MPI-IO
 
-  /// `left_out`: see left_out_of_chunk_addresses().
+  /// `left_out`: see left_out_of_chunk_addresses(); `deferred`: null for this process alone.
   CanonicalFile(std::string path, Ranks ranks, const Config& config, Hints hints,
-                std::uint64_t left_out);
+                std::uint64_t left_out, std::shared_ptr<hdf5::DeferredError> deferred);
 
   /// What is to be known of a dataset that was just opened below the connector.
   struct Opened {
@@ -109,7 +110,7 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   void restore(const Location& file, LogDataset& dataset, const Cut& cut);
 
   void prepare_close(const Location& file) override { flush(file); }
-  void after_flush(bool well) override { check_all(well, "H5Fflush", {}); }
+  void after_flush(bool well) override { check_written(well, "H5Fflush"); }
   bool is_open_below() const override { return false; }
   std::string abandon() override;
   void after_close(bool well) override;
@@ -120,6 +121,7 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
  private:
   std::vector<FilteredArray> arrays(const std::map<std::uint64_t, std::uint64_t>& offsets) override;
   ChunkStore& store() override { return *chunks_; }
+  void check_written(bool well, const char* call) const;
   bool takes(hid_t space, hid_t creation) const;
   bool is_unreadable(const CanonicalDataset& dataset) const;
   CanonicalDataset& known(std::uint64_t number);
@@ -138,6 +140,7 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
 
   Hints hints_;
   std::uint64_t left_out_;
+  std::shared_ptr<hdf5::DeferredError> deferred_;
   hid_t connector_ = H5I_INVALID_HID;
   std::map<std::uint64_t, std::shared_ptr<CanonicalDataset>> known_;  ///< by number
   bool abandoned_ = false;

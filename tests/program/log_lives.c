@@ -28,11 +28,14 @@
  *   forked                a child writes a file of its own while the parent has one open
  *   chosen                a file of the connector that the program chooses, HDF5's own
  *   unclosed              a close fails, since it would end the file with what is in it
+ *   full-disk parallel [unfilled]   files on a disk with ever more KiB left, and how they close
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -678,6 +681,73 @@ static void unclosed(void) {
   say("H5Fclose", H5Fclose(file));
 }
 
+/* Rank 0 leaves so many bytes of the disk that the working folder is on. */
+static void leave(long long bytes) {
+  int rank, ballast;
+  struct statvfs disk;
+  struct stat old;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    ballast = open("ballast", O_CREAT | O_RDWR, 0600);
+    fstatvfs(ballast, &disk);
+    fstat(ballast, &old);
+    ftruncate(ballast, 0);
+    posix_fallocate(ballast, 0, old.st_size + (long long)disk.f_bavail * (long long)disk.f_bsize - bytes);
+    close(ballast);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Each rank has a column of an array of 96 KiB. Files that cannot be closed stay open. */
+static void full_disk(void) {
+  enum { rows = 1024, columns = 12 };
+  static int values[rows * columns];
+  static const char* const kinds[] = {"contiguous", "chunked", "deflate", "groups"};
+  const hsize_t chunk[] = {rows / 8, columns / 2};
+  int rank, ranks, kib, kind, i, disagree = 0, failed = 0, closed = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (i = 0; i < rows * columns; ++i) values[i] = i * 40503 + rank;
+  for (kib = 0; kib <= 120; kib += 20) {
+    for (kind = 0; kind < 4; ++kind) {
+      const hsize_t size[] = {rows, columns}, first[] = {0, (hsize_t)(columns * rank / ranks)};
+      const hsize_t count[] = {rows, (hsize_t)(columns * (rank + 1) / ranks) - first[1]};
+      int status, all[2];
+      hid_t access = access_list(), creation = H5Pcreate(H5P_DATASET_CREATE);
+      hid_t file, one, place = H5Screate_simple(2, size, NULL);
+      hid_t memory = H5Screate_simple(2, count, NULL);
+      char name[20];
+      sprintf(name, "%s%d.h5", kinds[kind], kib);
+      leave(1 << 20);
+      file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+      leave((long long)kib << 10);
+      if (kind == 1 || kind == 2) H5Pset_chunk(creation, 2, chunk);
+      if (kind == 2) H5Pset_deflate(creation, 1);
+      if (asked("unfilled")) H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
+      one = H5Dcreate2(file, "d", H5T_NATIVE_INT, place, H5P_DEFAULT, creation, H5P_DEFAULT);
+      for (i = 0; kind == 3 && i < 100; ++i) {
+        sprintf(name, "g%d", i);
+        H5Gclose(H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+      }
+      H5Sselect_hyperslab(place, H5S_SELECT_SET, first, NULL, count, NULL);
+      H5Dwrite(one, H5T_NATIVE_INT, memory, place, H5P_DEFAULT, values);
+      H5Dclose(one);
+      H5Sclose(memory);
+      H5Sclose(place);
+      H5Pclose(creation);
+      H5Pclose(access);
+      if (kib % 40 == 0) H5Fflush(file, H5F_SCOPE_GLOBAL);
+      status = H5Fclose(file) < 0 ? -1 : 0;
+      MPI_Allreduce(&status, &all[0], 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+      MPI_Allreduce(&status, &all[1], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+      disagree += all[0] != all[1];
+      failed += all[0] < 0;
+      closed += all[0] == 0;
+    }
+  }
+  if (rank == 0) printf("%d failed, %d closed, ranks disagree on %d\n", failed, closed, disagree);
+}
+
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   begin(argc, argv);
@@ -710,6 +780,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "forked") == 0) forked();
   if (strcmp(argv[1], "chosen") == 0) chosen();
   if (strcmp(argv[1], "unclosed") == 0) unclosed();
+  if (strcmp(argv[1], "full-disk") == 0) full_disk();
   if (asked("parallel")) MPI_Finalize();
   return 0;
 }

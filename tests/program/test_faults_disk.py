@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import pathlib
 import subprocess
 
 import pytest
@@ -80,3 +81,20 @@ def test_of_ranks_that_end_the_job_at_the_same_moment_one_speaks(run, sentence):
     done = run("end_together", [], ranks=4, launch=True, timeout=60)
     assert done.returncode == 1
     assert sentence(done, "end_together").count("the disk is full") == 1, done.stderr
+
+
+def test_a_connector_without_space_fails_on_all_ranks_and_ends(run, small_disk, each):
+    """OMPIO leaves ranks waiting where a collective write of HDF5's own fails, which is how it fills chunks."""
+    plugins = pathlib.Path(os.environ["SLABMARK_BIN"], "..", "plugins")
+
+    def check(case, folder):
+        layout, (mpi_io, ranks, words) = case
+        done = run("log_lives", ["full-disk", "parallel", *words], ranks=ranks, launch=True, cwd=folder, timeout=120,
+                   preexec_fn=lambda: (small_disk(folder)(), os.chdir(folder)),
+                   env=environment(mpi_io, HDF5_PLUGIN_PATH=str(plugins),
+                                   HDF5_VOL_CONNECTOR=f"slablog under_vol=0;under_info={{}};layout={layout}"))
+        assert done.returncode == 0, (done.stdout, done.stderr)
+        failed, closed, disagreed = (int(word) for word in done.stdout.split() if word.isdigit())
+        assert min(failed, closed) > 0 and disagreed == 0, done.stdout
+
+    each(itertools.product(["canonical", "log"], [("ROMIO", 1, []), ("ROMIO", 4, []), ("OMPIO", 3, ["unfilled"])]), check)

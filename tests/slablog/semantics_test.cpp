@@ -449,5 +449,27 @@ TEST_F(Semantics, WhereAFileCannotBeOpenedHdf5SaysWhy) {
   }
 }
 
+// HDF5 would duplicate a communicator on the rank that writes, and wait for the others.
+TEST_F(Semantics, WhatAnExternalLinkLeadsToInAClosedLogIsRefusedToOneRankWithAReason) {
+  {
+    const auto other = create("b.h5");
+    const auto d = dataset(other, "d", {3});
+    ASSERT_GE(write_n(d, {{0}}, {{3}}, {1, 2, 3}), 0);
+  }
+  const auto file = create("a.h5");
+  ASSERT_GE(H5Lcreate_external(path("b.h5").c_str(), "/d", file.get(), "l", H5P_DEFAULT,
+                               H5P_DEFAULT),
+            0);
+  const auto linked = opened(file, "l");
+  if (rank() == 0) {
+    std::vector<int> values(3, 9);
+    EXPECT_LT(H5Dwrite(linked.get(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+              0);
+    EXPECT_THAT(reason(), ::testing::HasSubstr("open that file itself"));
+    EXPECT_LT(H5Dread(linked.get(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+              0);
+  }
+}
+
 }  // namespace
 }  // namespace slabmark::slablog

@@ -15,7 +15,9 @@
 #include "slablog/connector/open_dataset.hpp"
 #include "slablog/connector/virtual_dataset.hpp"
 #include "slablog/find_datasets.hpp"
+#include "slablog/journal/driver.hpp"
 #include "slablog/transfer.hpp"
+#include "storage/hdf5/placeholder.hpp"
 #include "storage/hdf5/space.hpp"
 
 namespace slabmark::slablog {
@@ -281,6 +283,18 @@ void show_dataset(const Object& mine) {
   show_all(mine);
 }
 
+/// HDF5 reads and writes no virtual datasets of parallel files. One rank that tries it alone waits
+/// for the others for ever.
+void refuse_closed_log(const Object& mine) {
+  if (!mine.is_closed_log) return;
+  const auto path = file_name(mine.under, mine.type, mine.connector);
+  if (!is_open_together(path) && !hdf5::is_open_together(path)) return;
+  throw Refusal(H5E_DATASET, H5E_UNSUPPORTED,
+                fmt::format("the elements are in the log of '{}', to which an external link leads; "
+                            "open that file itself before you open the dataset",
+                            path));
+}
+
 herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[], hid_t list,
             void* buffers[], void**) {
   return guarded("dataset read", [&]() -> herr_t {
@@ -290,6 +304,7 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
     std::vector<std::vector<std::byte>> kept(count);
     for (size_t i = 0; i < count; ++i) {
       auto& mine = as_object(objects[i]);
+      refuse_closed_log(mine);
       if (may_be_unreadable_below(mine)) show_dataset(mine);
       if (is_logged(mine) || may_be_unreadable_below(mine) || is_misread_below(mine)) {
         read_elements(*mine.log->file, *mine.dataset, types[i],
@@ -341,6 +356,7 @@ herr_t write(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t
     std::vector<Elements> elements(count);
     for (size_t i = 0; i < count; ++i) {
       const auto& mine = as_object(objects[i]);
+      refuse_closed_log(mine);
       if (mine.dataset) elements[i] = selected_elements(mine, memory[i], file[i]);
     }
     Natively native;
@@ -465,7 +481,7 @@ herr_t dataset_specific(void* object, H5VL_dataset_specific_args_t* args, hid_t 
   return guarded("dataset specific", [&]() -> herr_t {
     auto& mine = as_object(object);
     if (mine.dataset && (args->op_type == H5VL_DATASET_FLUSH || moves_elements(mine, *args))) {
-      mine.log->file->flush(mine.log->location());
+      mine.log->attempt(&DataFile::flush);
     }
     if (!mine.dataset || args->op_type != H5VL_DATASET_SET_EXTENT) {
       return H5VLdataset_specific(mine.under, mine.connector, args, list, nullptr);

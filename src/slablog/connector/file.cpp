@@ -32,6 +32,7 @@ struct Opening {
   bool created = false;
   std::shared_ptr<Journal> journal;                ///< null if it is only read, or canonical
   std::optional<WantedBuffers> canonical_buffers;  ///< it may be written so
+  std::shared_ptr<hdf5::DeferredError> deferred;   ///< of a parallel one
   CanonicalFile::Hints hints;
   H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
   bool swmr_write = false;
@@ -50,6 +51,7 @@ struct Below {
   bool may_hold_log = false;
   std::shared_ptr<Journal> journal;
   std::optional<WantedBuffers> canonical_buffers;
+  std::shared_ptr<hdf5::DeferredError> deferred;
   CanonicalFile::Hints hints;
   H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
   bool swmr_write = false;
@@ -215,10 +217,12 @@ bool keeps_elements(unsigned flags, hid_t access) {
 
 /// The same for a file that is to be written in the canonical layout. HDF5's sieve buffer would
 /// hold elements, too, that change in the file without it.
-void prepare_canonical(Below& low, Opener opener) {
+void prepare_canonical(Below& low, const char* name, Opener opener) {
   // Readers have that driver, too: HDF5 takes files of different drivers for different files.
-  if (is_parallel(low.access.get())) hdf5::leave_out_placeholders(low.access.get());
+  const bool parallel = is_parallel(low.access.get());
+  if (parallel) hdf5::leave_out_placeholders(low.access.get());
   if (opener == Opener::reader) return;
+  if (parallel) low.deferred = hdf5::DeferredError::of(name);
   WantedBuffers wanted;
   int unused = 0;
   hdf5::check(H5Pget_sieve_buf_size(low.access.get(), &wanted.sieve_bytes), "H5Pget_sieve_buf_size",
@@ -261,7 +265,7 @@ void prepare(Below& low, hid_t access, const char* name, Opener opener) {
   }
   if (is_parallel(low.access.get())) write_only_pieces(low.access.get(), name);
   if (low.config.layout == Layout::canonical) {
-    return prepare_canonical(low, opener);
+    return prepare_canonical(low, name, opener);
   }
   // Readers have that driver, too: HDF5 takes files of different drivers for different files.
   if (opener == Opener::reader) {
@@ -278,9 +282,16 @@ void* opened(void* under, Below& low, const char* name, bool created) {
   if (under == nullptr) return nullptr;
   auto* object = new Object(under, low.connector, H5I_FILE, nullptr);
   if (low.may_hold_log) {
-    openings()[object] = {whole_path(name), std::move(low.ranks), low.config,
-                          created,          low.journal,          low.canonical_buffers,
-                          low.hints,        low.degree,           low.swmr_write};
+    openings()[object] = {whole_path(name),
+                          std::move(low.ranks),
+                          low.config,
+                          created,
+                          low.journal,
+                          low.canonical_buffers,
+                          low.deferred,
+                          low.hints,
+                          low.degree,
+                          low.swmr_write};
   }
   return object;
 }
@@ -355,7 +366,8 @@ void start_canonical(Object& object, Opening& opening, unsigned long number) {
                          : with_stripes(opening.hints, object, opening.path);
   const auto log = std::make_shared<OpenLog>(
       std::make_unique<CanonicalFile>(opening.path, std::move(opening.ranks), opening.config, hints,
-                                      left_out_of_chunk_addresses(object.under, object.connector)),
+                                      left_out_of_chunk_addresses(object.under, object.connector),
+                                      opening.deferred),
       *opening.canonical_buffers);
   log->degree = opening.degree;
   open_logs()[number] = log;
@@ -438,7 +450,7 @@ herr_t reopen(Object& mine, H5VL_file_specific_args_t* args, hid_t list) {
 herr_t flush(const Object& mine, H5VL_file_specific_args_t* args, hid_t list) {
   auto logs = mounted_together(mine.log);
   if (args->args.flush.scope == H5F_SCOPE_LOCAL && mine.log) logs = {mine.log};
-  for (const auto& log : logs) log->file->flush(log->location());
+  for (const auto& log : logs) log->attempt(&DataFile::flush);
   const auto status = H5VLfile_specific(mine.under, mine.connector, args, list, nullptr);
   for (const auto& log : logs) log->file->after_flush(status >= 0);
   return status;

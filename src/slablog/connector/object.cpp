@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include "base/error.hpp"
 #include "parallel/end_of_mpi.hpp"
 #include "slablog/connector/virtual_dataset.hpp"
 #include "slablog/find_datasets.hpp"
@@ -51,10 +52,12 @@ void give_up(OpenLog& log, const std::exception& error) {
              error.what());
 }
 
-/// Returns whether it is well.
+/// Returns whether it is well. What has failed before is not tried again as the program ends: ranks
+/// may come here one by one.
 bool prepare_close(OpenLog& log, bool may_be_tried_again) {
   try {
-    log.file->prepare_close(log.location());
+    if (ending() && !log.failure.empty()) throw IoError(log.failure);
+    log.attempt(&DataFile::prepare_close);
     return true;
   } catch (const std::exception& error) {
     if (may_be_tried_again) throw;
@@ -211,6 +214,16 @@ void OpenLog::open_group(const Object& object) {
   root_ = basic_info(object.under, self(object.type), object.connector).value().token;
 }
 
+void OpenLog::attempt(void (DataFile::*flush)(const Location&)) {
+  try {
+    (file.get()->*flush)(location());
+    failure.clear();
+  } catch (const std::exception& error) {
+    failure = error.what();
+    throw;
+  }
+}
+
 void OpenLog::close_group() {
   if (group_ == nullptr) return;
   H5VLgroup_close(std::exchange(group_, nullptr), H5VL_NATIVE, H5P_DATASET_XFER_DEFAULT, nullptr);
@@ -311,6 +324,23 @@ std::shared_ptr<OpenLog> log_at(const Object& place, const char* name) {
   const auto info =
       basic_info(place.under, named(place.type, from_root ? "/" : "."), place.connector);
   return info ? log_of_file(info->fileno) : nullptr;
+}
+
+std::string file_name(void* under, H5I_type_t type, hid_t connector) {
+  std::size_t length = 0;
+  H5VL_file_get_args_t args{};
+  args.op_type = H5VL_FILE_GET_NAME;
+  args.args.get_name = {type, 0, nullptr, &length};
+  const auto call = [&] {
+    hdf5::check(H5VLfile_get(under, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
+                "H5Fget_name", "a file");
+  };
+  call();
+  std::string name(length, '\0');
+  args.args.get_name.buf = name.data();
+  args.args.get_name.buf_size = length + 1;
+  call();
+  return name;
 }
 
 unsigned long file_number(void* under, H5I_type_t type, hid_t connector) {
@@ -521,7 +551,8 @@ void find_dataset(Object& object, bool owned) {
     object.mappings = mappings_in(creation.get());
     if (object.mappings || !object.log || !object.log->canonical) return;
   } else {
-    if (!object.log || !object.log->log) return check_view(object, *number);
+    object.is_closed_log = !object.log || !object.log->log;
+    if (object.is_closed_log) return check_view(object, *number);
     object.dataset = object.log->log->known(*number);
     if (object.dataset) return;
   }

@@ -51,9 +51,13 @@ struct OpenLog {
   /// HDF5's. To ask for it copies the access list, and a communicator with that.
   H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
   bool closing = false;  ///< HDF5 closes the file, maybe with what is open in it
+  std::string failure;   ///< of the last flush; empty: there was none
   std::unique_ptr<DataFile> file;
   std::set<Object*> objects;
   std::weak_ptr<OpenLog> mounted_in;
+
+  /// Collective: makes this flush, and keeps its failure.
+  void attempt(void (DataFile::*flush)(const Location&));
 
   /// The log's group, which is open below as long as there are objects; else one of these.
   Location location() const;
@@ -93,6 +97,7 @@ struct Object {
   std::shared_ptr<LogDataset> dataset;  ///< of a dataset whose elements go past HDF5
   hdf5::Handle creation;                ///< as the user gave it, of a dataset made in this session
   Mappings mappings;                    ///< of a virtual dataset of the program's own
+  bool is_closed_log = false;  ///< its elements are in the log of a file that is not open itself
 };
 
 /// `object` is a dataset in the log's layout, or in the canonical one.
@@ -116,6 +121,8 @@ H5VL_loc_params_t named(H5I_type_t type, const char* name);
 /// Nothing where there is no such object.
 std::optional<H5O_info2_t> basic_info(void* under, const H5VL_loc_params_t& place, hid_t connector);
 
+/// HDF5's name of the file that an object below is in.
+std::string file_name(void* under, H5I_type_t type, hid_t connector);
 /// HDF5's own number of the file that an object below is in.
 unsigned long file_number(void* under, H5I_type_t type, hid_t connector);
 /// The open logs by that number.

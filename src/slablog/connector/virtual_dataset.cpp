@@ -79,20 +79,7 @@ std::string prefix_of(const Object& mine) {
 }
 
 fs::path folder_of(const Object& mine) {
-  std::size_t length = 0;
-  H5VL_file_get_args_t args{};
-  args.op_type = H5VL_FILE_GET_NAME;
-  args.args.get_name = {mine.type, 0, nullptr, &length};
-  const auto call = [&] {
-    check(H5VLfile_get(mine.under, mine.connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
-          "H5Fget_name", a_virtual);
-  };
-  call();
-  std::string name(length, '\0');
-  args.args.get_name.buf = name.data();
-  args.args.get_name.buf_size = length + 1;
-  call();
-  return fs::path(name).parent_path();
+  return fs::path(file_name(mine.under, mine.type, mine.connector)).parent_path();
 }
 
 /// Where HDF5 looks for the file of a source, in its order: as it is where that is absolute, in the

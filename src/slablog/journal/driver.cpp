@@ -17,6 +17,7 @@
 #include "base/error.hpp"
 #include "slablog/journal/format.hpp"
 #include "storage/hdf5/handle.hpp"
+#include "storage/hdf5/placeholder.hpp"
 
 namespace slabmark::slablog {
 
@@ -141,6 +142,15 @@ herr_t not_written(const OpenFile& file) {
   return -1;
 }
 
+/// The same of one that could not be made, and has returned `status`.
+herr_t passed(H5FD_t* file, const OpenFile& open_file, herr_t status) {
+  if (status >= 0 || !open_file.journal || !open_file.pair->parallel) return status;
+  open_file.journal->set_deferred_error(
+      hdf5::failure_of("H5FDwrite", open_file.journal->path()));
+  hdf5::reset_view(open_file.pair->original, file);
+  return 0;
+}
+
 // Also elements (H5FD_MEM_DRAW): HDF5 says so of global heaps, too. Where ranks write elements
 // together, neither offset nor bytes tell where; those that it keeps itself go past the journal.
 herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t offset, std::size_t bytes,
@@ -149,7 +159,8 @@ herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t offset, std::siz
   if (open_file.journal && !open_file.journal->try_protect(offset, bytes)) {
     return not_written(open_file);
   }
-  return open_file.pair->original.write(file, type, list, offset, bytes, data);
+  return passed(file, open_file,
+                open_file.pair->original.write(file, type, list, offset, bytes, data));
 }
 
 // Where a size is 0, the one before holds for all that follow.
@@ -163,8 +174,15 @@ herr_t write_vector(H5FD_t* file, hid_t list, std::uint32_t count, H5FD_mem_t ty
     well = open_file.journal->try_protect(offsets[i], sizes[size]) && well;
   }
   // Others may wait for this rank in a collective write.
-  return open_file.pair->original.write_vector(file, list, well ? count : 0, types, offsets, sizes,
-                                               data);
+  return passed(file, open_file, open_file.pair->original.write_vector(file, list, well ? count : 0, types,
+                                                                 offsets, sizes, data));
+}
+
+herr_t write_selection(H5FD_t* file, H5FD_mem_t type, hid_t list, std::size_t count, hid_t memory[],
+                       hid_t places[], haddr_t offsets[], std::size_t sizes[], const void* data[]) {
+  const auto& open_file = open_files().at(file);
+  return passed(file, open_file, open_file.pair->original.write_selection(
+                               file, type, list, count, memory, places, offsets, sizes, data));
 }
 
 // HDF5 would give the end of the file out once more, and cut the file, while a crash still goes
@@ -215,6 +233,7 @@ Pair make_pair_of(bool parallel) {
   ours.free = release;
   ours.write = write;
   if (ours.write_vector != nullptr) ours.write_vector = write_vector;
+  if (ours.write_selection != nullptr) ours.write_selection = write_selection;
   // A global heap that is freed must not become elements, which may go past the journal.
   ours.fl_map[H5FD_MEM_GHEAP] = H5FD_MEM_SUPER;
   pair.id = H5FDregister(&ours);
@@ -277,6 +296,13 @@ OpeningAlone::~OpeningAlone() {
 }
 
 bool is_open(const Journal& journal) { return find(journal) != open_files().end(); }
+
+bool is_open_together(const std::string& path) {
+  const auto wanted = journal_path(path);
+  return std::any_of(open_files().begin(), open_files().end(), [&](const auto& one) {
+    return one.second.pair->parallel && one.second.journal_path == wanted;
+  });
+}
 
 std::uint64_t end_of_space(const Journal& journal) {
   const auto found = find(journal);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <hdf5.h>
@@ -38,6 +39,9 @@ class OpeningAlone {
 
 /// Whether HDF5 has the file of this journal open.
 bool is_open(const Journal& journal);
+
+/// Whether several ranks may have that file open together, through such a list.
+bool is_open_together(const std::string& path);
 
 /// Where the space ends that HDF5 has given out in the file of this journal. Throws IoError if it
 /// is not open through keep_journal().

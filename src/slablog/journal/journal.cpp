@@ -150,6 +150,10 @@ bool Journal::try_protect(std::uint64_t offset, std::uint64_t bytes) {
   }
 }
 
+void Journal::set_deferred_error(const std::string& failure) {
+  if (failure_.empty()) failure_ = failure;
+}
+
 void Journal::check() const {
   if (!failure_.empty()) throw IoError(failure_);
 }

@@ -54,6 +54,8 @@ class Journal : public std::enable_shared_from_this<Journal> {
   /// The same for HDF5's driver. Returns false if the bytes must not be written; then check()
   /// throws from now on.
   bool try_protect(std::uint64_t offset, std::uint64_t bytes);
+  /// Also for the driver: HDF5 could not write something, and was told that it is done.
+  void set_deferred_error(const std::string& failure);
   /// Throws IoError if something that HDF5 wrote is not in the file.
   void check() const;
 

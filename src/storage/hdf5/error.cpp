@@ -26,17 +26,19 @@ herr_t note(unsigned depth, const H5E_error2_t* entry, void* data) {
 
 }  // namespace
 
-void fail(const char* call, const std::string& path) {
+std::string failure_of(const char* call, const std::string& path) {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, note, &reason);
   H5Eclear2(H5E_DEFAULT);
   while (!reason.empty() && (reason.back() == '.' || reason.back() == '\n')) reason.pop_back();
   if (reason.empty()) reason = "HDF5 gives no reason";
-  throw IoError(fmt::format(
+  return fmt::format(
       "{} failed on '{}': {}; check that the file can be used and that its directory has space, "
       "quota and no file size limit (ulimit -f).",
-      call, path, reason));
+      call, path, reason);
 }
+
+void fail(const char* call, const std::string& path) { throw IoError(failure_of(call, path)); }
 
 void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 

@@ -6,7 +6,10 @@
 
 namespace slabmark::hdf5 {
 
-/// Throws IoError with call, file and the innermost entry of HDF5's error stack.
+/// A sentence with call, file and the innermost entry of HDF5's error stack, which it clears.
+std::string failure_of(const char* call, const std::string& path);
+
+/// Throws it as an IoError.
 [[noreturn]] void fail(const char* call, const std::string& path);
 
 /// Calls fail() for a negative status.

@@ -1,13 +1,16 @@
 #include "storage/hdf5/placeholder.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <sys/mman.h>
-#include <utility>
 
 #include <mpi.h>
 
 #include "base/error.hpp"
+#include "storage/hdf5/error.hpp"
 #include "storage/hdf5/handle.hpp"
 
 namespace slabmark::hdf5 {
@@ -45,11 +48,70 @@ herr_t forget() {
   return 0;
 }
 
+std::string key_of(const std::string& path) { return std::filesystem::absolute(path).string(); }
+
+// Neither is ever destroyed, as `made`.
+std::map<std::string, std::weak_ptr<DeferredError>>& deferred_errors() {
+  static auto& all = *new std::map<std::string, std::weak_ptr<DeferredError>>;
+  return all;
+}
+
+struct SharedFile {
+  std::string key;
+  std::shared_ptr<DeferredError> deferred;  ///< null where nobody asks for it
+};
+
+/// Those of the driver for several ranks.
+std::map<H5FD_t*, SharedFile>& shared_files() {
+  static auto& all = *new std::map<H5FD_t*, SharedFile>;
+  return all;
+}
+
+herr_t passed(H5FD_t* file, herr_t status) {
+  if (status >= 0) return status;
+  const auto found = shared_files().find(file);
+  if (found == shared_files().end() || !found->second.deferred) return status;
+  found->second.deferred->note();
+  reset_view(made<Kind::mpiio>()->original, file);
+  return 0;
+}
+
+template <Kind kind>
+H5FD_t* open(const char* name, unsigned flags, hid_t access, haddr_t most) {
+  auto* file = made<kind>()->original.open(name, flags, access, most);
+  if (file == nullptr || kind == Kind::posix) return file;
+  const auto key = key_of(name);
+  const auto found = deferred_errors().find(key);
+  shared_files()[file] = {key, found == deferred_errors().end() ? nullptr : found->second.lock()};
+  return file;
+}
+
+template <Kind kind>
+herr_t close(H5FD_t* file) {
+  shared_files().erase(file);
+  return made<kind>()->original.close(file);
+}
+
 template <Kind kind>
 herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t address, std::size_t bytes,
              const void* data) {
   if (takes_placeholder(data, address)) return 0;
-  return made<kind>()->original.write(file, type, list, address, bytes, data);
+  return passed(file, made<kind>()->original.write(file, type, list, address, bytes, data));
+}
+
+template <Kind kind>
+herr_t write_vector(H5FD_t* file, hid_t list, std::uint32_t count, H5FD_mem_t types[],
+                    haddr_t addresses[], std::size_t sizes[], const void* data[]) {
+  return passed(file, made<kind>()->original.write_vector(file, list, count, types, addresses,
+                                                          sizes, data));
+}
+
+template <Kind kind>
+herr_t write_selection(H5FD_t* file, H5FD_mem_t type, hid_t list, std::size_t count,
+                       hid_t memory[], hid_t places[], haddr_t offsets[], std::size_t sizes[],
+                       const void* data[]) {
+  return passed(file, made<kind>()->original.write_selection(file, type, list, count, memory,
+                                                             places, offsets, sizes, data));
 }
 
 template <Kind kind>
@@ -66,7 +128,11 @@ const Driver& driver() {
   ours.name = kind == Kind::posix ? "slabmark_sec2" : "slabmark_mpio";
   ours.value = kind == Kind::posix ? 6206 : 6208;
   ours.terminate = forget<kind>;
+  ours.open = open<kind>;
+  ours.close = close<kind>;
   ours.write = write<kind>;
+  if (ours.write_vector != nullptr) ours.write_vector = write_vector<kind>;
+  if (ours.write_selection != nullptr) ours.write_selection = write_selection<kind>;
   const hid_t id = H5FDregister(&ours);
   if (id < 0) fail("H5FDregister", a_list);
   return made<kind>().emplace(Driver{original, H5Pget_driver(access.get()), id});
@@ -81,6 +147,35 @@ H5FD_class_t driver_class(hid_t access) {
   const auto found = *file->cls;
   check(H5FDclose(file), "H5FDclose", nothing);
   return found;
+}
+
+// It sets no view but for collective writes, which begin at another byte than 0.
+void reset_view(const H5FD_class_t& driver, H5FD_t* file) {
+  void* handle = nullptr;
+  if (driver.get_handle(file, H5P_DEFAULT, &handle) < 0) return;
+  const MPI_File opened = *static_cast<MPI_File*>(handle);
+  MPI_Offset offset = 0;
+  MPI_Datatype element = MPI_BYTE;
+  MPI_Datatype pattern = MPI_BYTE;
+  char representation[MPI_MAX_DATAREP_STRING];
+  if (MPI_File_get_view(opened, &offset, &element, &pattern, representation) != MPI_SUCCESS) return;
+  const auto is_derived = [](MPI_Datatype type) {
+    int integers = 0;
+    int addresses = 0;
+    int types = 0;
+    int combiner = MPI_COMBINER_NAMED;
+    MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    return combiner != MPI_COMBINER_NAMED;
+  };
+  const bool is_set = offset != 0 || is_derived(pattern);
+  for (auto* type : {&element, &pattern}) {
+    if (is_derived(*type)) MPI_Type_free(type);
+  }
+  if (!is_set) return;
+  MPI_Info hints = MPI_INFO_NULL;
+  MPI_File_get_info(opened, &hints);
+  MPI_File_set_view(opened, 0, MPI_BYTE, MPI_BYTE, "native", hints);
+  if (hints != MPI_INFO_NULL) MPI_Info_free(&hints);
 }
 
 const void* placeholder() {
@@ -108,6 +203,29 @@ void leave_out_placeholders(hid_t access) {
   const bool is_parallel = H5Pget_driver(access) == H5FD_MPIO;
   const auto& ours = is_parallel ? driver<Kind::mpiio>() : driver<Kind::posix>();
   check(H5Pset_driver(access, ours.id, nullptr), "H5Pset_driver", a_list);
+}
+
+std::shared_ptr<DeferredError> DeferredError::of(const std::string& path) {
+  std::erase_if(deferred_errors(), [](const auto& one) { return one.second.expired(); });
+  auto& known = deferred_errors()[key_of(path)];
+  if (auto error = known.lock()) return error;
+  auto made = std::make_shared<DeferredError>(path);
+  known = made;
+  return made;
+}
+
+void DeferredError::note() {
+  const auto failure = failure_of("H5FDwrite", path_);
+  if (failure_.empty()) failure_ = failure;
+}
+
+void DeferredError::check() const {
+  if (!failure_.empty()) throw IoError(failure_);
+}
+
+bool is_open_together(const std::string& path) {
+  return std::any_of(shared_files().begin(), shared_files().end(),
+                     [&](const auto& one) { return one.second.key == key_of(path); });
 }
 
 void forget_placeholders(hid_t access) {

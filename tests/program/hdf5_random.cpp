@@ -7,8 +7,9 @@
 //   * collective calls happen in their order, and so do the calls of one rank;
 //   * a barrier separates independent calls that have an element in common;
 //   * ranks that write one element in one call write the same value;
-//   * a rank sees what it wrote itself. A collective read also shows what others wrote
-//     collectively, and after a flush each read shows everything. Other elements are not compared.
+//   * a collective read shows all that was written before. An independent one shows what the rank
+//     wrote itself, and what was flushed; natively everything, and through the connector what
+//     docs/slablog.md promises of visibility=strict. Other elements are not compared.
 // MPI-IO must be ROMIO or as good: OMPIO loses elements that several ranks access in one call
 // (docs/methods.md). With HDF5_RANDOM_SHOWS in the environment the calls are printed.
 #include <algorithm>
@@ -111,7 +112,6 @@ class Random {
 struct Element {
   int value = 0;
   unsigned seen_by = ~0U;  ///< the ranks whose independent reads bring it
-  bool shared = true;      ///< the collective reads of all ranks do
   unsigned writers = 0;    ///< independent ones since the last barrier
   unsigned readers = 0;
   int written_in = -1;  ///< operation
@@ -367,6 +367,7 @@ class Program {
   /// conversion: it refuses other writes, and other reads bring what its cache of chunks held
   /// before. It hangs where ranks read together what was never written and one selects nothing.
   bool native_ = true;
+  bool is_strict_ = false;
   bool has_filters_ = true;     ///< a log takes none
   bool were_together_ = false;  ///< in a call that may go on elsewhere, since the last barrier
   bool good_ = true;
@@ -386,6 +387,7 @@ Program::Program(std::string path, std::uint64_t from, const std::vector<const c
   if (!native_) {
     const auto* const chosen = options[random_.below(options.size())];
     has_filters_ = std::strstr(chosen, "layout=canonical") != nullptr;
+    is_strict_ = std::strstr(chosen, "visibility=strict") != nullptr;
     CHECK(slablog_set(access_.get(), chosen));
     show("%s", chosen);
   }
@@ -496,7 +498,7 @@ void Program::compare(const Dataset& dataset, const Selection& selection, const 
                       bool together, const char* call) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto& element = dataset.elements[selection.elements[i]];
-    const bool known = (element.seen_by >> rank & 1U) != 0 || (together && element.shared);
+    const bool known = together || (element.seen_by >> rank & 1U) != 0;
     if (!known || found[i] == element.value) continue;
     if (good_) {
       std::fprintf(
@@ -573,10 +575,14 @@ void Program::note(const Access& access) {
       element.readers |= self;
       return;
     }
-    element.seen_by = element.written_in == operation ? element.seen_by | self : self;
+    const bool is_seen =
+        native_ || (is_strict_ && (access.together || (has_filters_ && !dataset.filtered)));
+    element.seen_by = is_seen                           ? ~0U
+                      : element.written_in == operation ? element.seen_by | self
+                                                        : self;
     element.value = new_value(access, at, r);
+    dataset.written = true;
     element.written_in = operation;
-    element.shared = access.together;
     if (!access.together) element.writers |= self;
   });
 }
@@ -629,7 +635,6 @@ void Program::access_elements(bool writes, bool together) {
   }
   if (access.by(rank)) transfer(access);
   note(access);
-  for (const auto i : access.datasets) datasets_[i].written = datasets_[i].written || writes;
   were_together_ = were_together_ || (together && writes);
 }
 
@@ -646,7 +651,6 @@ void Program::all_is_seen() {
   for (auto& dataset : datasets_) {
     for (auto& element : dataset.elements) {
       element.seen_by = ~0U;
-      element.shared = true;
     }
   }
   were_together_ = true;

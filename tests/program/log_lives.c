@@ -13,6 +13,7 @@
  *   unfilled              a dataset without a fill value, which cannot get another extent
  *   unfilled-chunks       chunks without a fill value of which some elements are written
  *   unfilled-together     all ranks read such chunks, filtered, that one has just written
+ *   rewritten nbit|blosc2 [parallel]   parts of chunks that are in the file are written again
  *   missing               the reason why a file cannot be opened
  *   dimensions            a dataset of as many dimensions as there may be
  *   copied                what is written in a file that is mounted, or linked to, is copied
@@ -375,6 +376,57 @@ static void unfilled_together(void) {
   say("H5Fclose", H5Fclose(file));
 }
 
+/* Elements [start, start + count) become `value` and what follows it, by all ranks together. */
+static void rewrite(hid_t one, hid_t type, hid_t together, hsize_t start, hsize_t count,
+                    int value) {
+  int pairs[2 * 64], i;
+  const hid_t space = H5Dget_space(one), memory = H5Screate_simple(1, &count, NULL);
+  for (i = 0; i < 2 * (int)count; ++i) pairs[i] = (value + i) % 500;
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL);
+  if (count == 0) H5Sselect_none(space), H5Sselect_none(memory);
+  say("H5Dwrite", H5Dwrite(one, type, memory, space, together, pairs));
+  H5Sclose(memory);
+  H5Sclose(space);
+}
+
+/* Pairs of integers of 12 bits through n-bit, or whole ones through Blosc2 and a checksum. */
+static void rewritten(void) {
+  const hsize_t elements = 60, chunk = 16;
+  const unsigned blosc2[7] = {0, 0, 0, 0, 5, 1, 1};
+  int values[2 * 60] = {0}, rank = 0, ranks = 1, i;
+  long long sum = 0;
+  hid_t part = H5Tcopy(H5T_NATIVE_INT), type = H5Tcreate(H5T_COMPOUND, 2 * sizeof(int)), file, one;
+  hid_t list = H5Pcreate(H5P_DATASET_CREATE), together = H5Pcreate(H5P_DATASET_XFER);
+  hid_t space = H5Screate_simple(1, &elements, NULL);
+  if (asked("nbit")) H5Tset_precision(part, 12);
+  H5Tinsert(type, "a", 0, part);
+  H5Tinsert(type, "b", sizeof(int), part);
+  H5Pset_chunk(list, 1, &chunk);
+  if (asked("nbit")) say("H5Pset_nbit", H5Pset_nbit(list));
+  if (asked("blosc2"))
+    say("H5Pset_filter", H5Pset_filter(list, 32026, H5Z_FLAG_MANDATORY, 7, blosc2));
+  if (asked("blosc2")) H5Pset_fletcher32(list);
+  if (asked("parallel")) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    H5Pset_dxpl_mpio(together, H5FD_MPIO_COLLECTIVE);
+  }
+  file = create("a.h5", access_list());
+  one = H5Dcreate2(file, "d", type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+  say("H5Dcreate2", one < 0 ? -1 : 0);
+  rewrite(one, type, together, (hsize_t)(rank * 60 / ranks), (hsize_t)(60 / ranks), 100 * rank);
+  say("H5Fflush", H5Fflush(file, H5F_SCOPE_GLOBAL));
+  rewrite(one, type, together, 13, rank == 0 ? 6 : 0, 300);
+  rewrite(one, type, together, 17, rank == ranks - 1 ? 40 : 0, 200);
+  say("H5Fflush", H5Fflush(file, H5F_SCOPE_GLOBAL));
+  rewrite(one, type, together, 59, rank == 0 ? 1 : 0, 400);
+  say("H5Dread", H5Dread(one, type, H5S_ALL, H5S_ALL, together, values));
+  for (i = 0; i < 2 * 60; ++i) sum += (i + 1) * values[i];
+  say("sum", sum);
+  say("H5Dclose", H5Dclose(one));
+  say("H5Fclose", H5Fclose(file));
+}
+
 static herr_t find_reason(unsigned n, const H5E_error2_t* error, void* found) {
   (void)n;
   if (strstr(error->desc, "errno = 2") != NULL) *(int*)found = 1;
@@ -692,7 +744,8 @@ static void leave(long long bytes) {
     fstatvfs(ballast, &disk);
     fstat(ballast, &old);
     ftruncate(ballast, 0);
-    posix_fallocate(ballast, 0, old.st_size + (long long)disk.f_bavail * (long long)disk.f_bsize - bytes);
+    posix_fallocate(ballast, 0,
+                    old.st_size + (long long)disk.f_bavail * (long long)disk.f_bsize - bytes);
     close(ballast);
   }
   MPI_Barrier(MPI_COMM_WORLD);
@@ -764,6 +817,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "unfilled") == 0) unfilled();
   if (strcmp(argv[1], "unfilled-chunks") == 0) unfilled_chunks();
   if (strcmp(argv[1], "unfilled-together") == 0) unfilled_together();
+  if (strcmp(argv[1], "rewritten") == 0) rewritten();
   if (strcmp(argv[1], "missing") == 0) missing();
   if (strcmp(argv[1], "dimensions") == 0) dimensions();
   if (strcmp(argv[1], "enormous") == 0) enormous();

@@ -171,6 +171,19 @@ def test_all_ranks_read_together_what_one_has_written(lives):
     lives("unfilled-together", "parallel", ranks=3, layouts=[("canonical", CANONICAL)])  # a log refuses filters
 
 
+def test_parts_of_chunks_of_n_bit_compounds_are_written_again(lives):
+    lives("rewritten", "nbit", "parallel", ranks=3, layouts=[("canonical", CANONICAL)])
+
+
+def test_parts_of_chunks_with_blosc2_and_a_checksum_are_written_again(lives, tmp_path, monkeypatch):
+    package = pytest.importorskip("hdf5plugin")
+    (tmp_path / "filters").mkdir()
+    (tmp_path / "filters/libh5blosc2.so").symlink_to(pathlib.Path(package.__file__).parent / "plugins/libh5blosc2.so")
+    folders = f"{tmp_path / 'filters'}:{CONNECTOR['HDF5_PLUGIN_PATH']}"
+    monkeypatch.setenv("HDF5_PLUGIN_PATH", folders)
+    lives("rewritten", "blosc2", "parallel", ranks=3, layouts=[("canonical", {**CANONICAL, "HDF5_PLUGIN_PATH": folders})])
+
+
 def test_why_a_file_cannot_be_opened_is_said(lives):
     plugins = {"HDF5_PLUGIN_PATH": CONNECTOR["HDF5_PLUGIN_PATH"]}  # HDF5 tries all connectors that it finds
     lives("missing", layouts=[("plugins", plugins), ("slablog", CONNECTOR), ("canonical", CANONICAL)])

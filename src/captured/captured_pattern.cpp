@@ -84,7 +84,7 @@ struct Target {
 class Maker {
  public:
   Maker(const Comm& comm, const CapturedPatternRequest& request)
-      : comm_(comm), request_(request), run_(open(comm, request.path)) {}
+      : comm_(comm), request_(request), run_(open(comm, request)) {}
 
   CapturedPattern make() {
     std::optional<Survey> first(surveyed());
@@ -126,9 +126,10 @@ class Maker {
   }
 
  private:
-  static std::shared_ptr<CapturedRun> open(const Comm& comm, const std::string& path) {
+  static std::shared_ptr<CapturedRun> open(const Comm& comm,
+                                           const CapturedPatternRequest& request) {
     std::shared_ptr<CapturedRun> run;
-    agreed(comm, [&] { run = std::make_shared<CapturedRun>(path); });
+    agreed(comm, [&] { run = std::make_shared<CapturedRun>(request.path, request.choice); });
     return run;
   }
 
@@ -376,6 +377,11 @@ class Maker {
                         {"origin", run_->file.origin()},
                         {"levels", run_->level},
                         {"moves", run_->direction == capture::writes ? "writes" : "reads"}};
+    const FileChoice& choice = request_.choice;
+    if (!choice.library.empty()) pattern.settings["library"] = choice.library;
+    if (!choice.paths.empty()) {
+      pattern.settings["files"] = fmt::format("{}", fmt::join(choice.paths, ", "));
+    }
     if (!run_->file.guess().empty()) pattern.settings["guess"] = run_->file.guess();
     if (const std::string text = caveats(); !text.empty()) pattern.settings["caveats"] = text;
     std::set<std::string> names;

@@ -20,6 +20,7 @@ struct CapturedPatternRequest {
   enum class Moves { automatic, writes, reads };
 
   std::string path;
+  FileChoice choice = {};
   Moves moves =
       Moves::automatic;          ///< automatic: what the program wrote, or read if it wrote nothing
   bool with_neighbours = false;  ///< also the pattern of the next rank, for reading back
@@ -33,7 +34,8 @@ struct CapturedPattern {
 
 /// What Pattern::captured holds: the program's own calls, for who makes the same.
 struct CapturedRun {
-  CapturedRun(const std::string& path) : file(path), paths(file), numbers(file) {}
+  CapturedRun(const std::string& path, const FileChoice& choice)
+      : file(path, choice), paths(file), numbers(file) {}
 
   /// The calls of a recorded rank.
   CapturedWalk walk(std::uint64_t rank) const {

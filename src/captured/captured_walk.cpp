@@ -20,6 +20,7 @@ bool ranks_meet(const std::string& effect, bool collective) {
 std::string highest_level(const PatternFile& file) {
   std::set<std::string> asked_for, all;
   for (const nlohmann::json& entry : file.files()) {
+    if (!file.takes(entry)) continue;
     all.insert(entry.value("level", ""));
     if (!entry.value("unasked", false)) asked_for.insert(entry.value("level", ""));
   }
@@ -77,7 +78,7 @@ CapturedWalk::CapturedWalk(const PatternFile& file, const Paths& paths,
 void CapturedWalk::find_cancelled(const PatternFile& file, std::uint64_t recorded_rank) {
   RankReader reader(file, recorded_rank);
   std::map<std::uint64_t, std::set<std::uint64_t>> pending;  // by opening
-  for (CapturedEvent event; reader.events.next(event);) {
+  for (CapturedEvent event; reader.next(event);) {
     std::set<std::uint64_t>& mine = pending[event.file];
     if (event.request > 0) mine.insert(event.request);
     if (event.requests == CapturedEvent::Requests::none) continue;
@@ -97,7 +98,7 @@ void CapturedWalk::find_cancelled(const PatternFile& file, std::uint64_t recorde
 const std::string& CapturedWalk::effect() const { return effects_.at(event_.call); }
 
 bool CapturedWalk::next() {
-  if (!rank_.events.next(event_)) return false;
+  if (!rank_.next(event_)) return false;
   auto known = effects_.find(event_.call);
   if (known == effects_.end()) {
     known =

@@ -52,7 +52,8 @@ hdf5::Handle open_file(const std::string& path) {
 
 }  // namespace
 
-PatternFile::PatternFile(const std::string& path) : path_(path), file_(open_file(path)) {
+PatternFile::PatternFile(const std::string& path, FileChoice choice)
+    : path_(path), file_(open_file(path)), choice_(std::move(choice)) {
   std::uint64_t version = 0;
   if (H5Aexists(file_.get(), version_attribute) > 0) {
     const hdf5::Handle attribute(H5Aopen(file_.get(), version_attribute, H5P_DEFAULT), H5Aclose);
@@ -88,7 +89,26 @@ PatternFile::PatternFile(const std::string& path) : path_(path), file_(open_file
     *begins = read_all<std::uint64_t>((std::string(name) + "_begin").c_str());
     check_begins(name, *begins);
   }
+  if (!choice_.is_everything()) choose_ranks();
   datasets_.clear();  // what was read whole is not needed again
+}
+
+void PatternFile::choose_ranks() {
+  const std::vector<std::uint32_t> all = read_all<std::uint32_t>("files");
+  const auto is_chosen = [&](std::uint32_t number) {
+    return number < files().size() && takes(files()[number]);
+  };
+  for (std::uint64_t rank = 0; rank < ranks_; ++rank) {
+    const auto place = [&](std::uint64_t at) {
+      return all.begin() + static_cast<std::ptrdiff_t>(files_begin_[at]);
+    };
+    if (std::any_of(place(rank), place(rank + 1), is_chosen)) chosen_ranks_.push_back(rank);
+  }
+  if (chosen_ranks_.empty()) {
+    throw InputError(fmt::format(
+        "In '{}' no rank opened a file of --library and --file; leave them out.", path_));
+  }
+  ranks_ = chosen_ranks_.size();
 }
 
 void PatternFile::check_begins(const char* name, const std::vector<std::uint64_t>& begins) const {
@@ -167,6 +187,7 @@ std::vector<Number> PatternFile::read_all(const char* name) const {
 }
 
 std::shared_ptr<const RankPart> PatternFile::read(std::uint64_t rank) const {
+  if (!chosen_ranks_.empty()) rank = chosen_ranks_[rank];
   if (last_ && last_rank_ == rank) return last_;
   RankPart part;
   part.events = read<std::uint8_t>("events", events_begin_[rank], events_begin_[rank + 1]);
@@ -181,6 +202,13 @@ std::shared_ptr<const RankPart> PatternFile::read(std::uint64_t rank) const {
 
 std::string PatternFile::place(const char* what, std::uint64_t rank) const {
   return fmt::format("The {} of rank {} in '{}'", what, rank, path_);
+}
+
+bool RankReader::next(CapturedEvent& event) {
+  while (events.next(event)) {
+    if (file_.takes_all() || file_.takes(file(event.file))) return true;
+  }
+  return false;
 }
 
 std::uint32_t RankReader::file_number(std::uint64_t opening) const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,17 +22,33 @@ struct RankPart {
   std::vector<std::uint32_t> files, definitions;
 };
 
-/// A pattern file (docs/pattern-file.md), open for reading by this process alone.
+/// Which of a program's files are looked at, such as those of one of several coupled programs.
+struct FileChoice {
+  std::string library;          ///< through which they were opened; empty: any
+  std::set<std::string> paths;  ///< as they were recorded; empty: all
+
+  bool is_everything() const { return library.empty() && paths.empty(); }
+  bool takes(const nlohmann::json& file) const {
+    return (library.empty() || file.value("level", "") == library) &&
+           (paths.empty() || paths.contains(file.value("path", "")));
+  }
+};
+
+/// A pattern file (docs/pattern-file.md), open for reading by this process alone. Of a choice of
+/// files it has the ranks that opened one, in order, and what they did with these.
 class PatternFile {
  public:
-  /// Throws InputError where it is none, or is damaged or of a newer version.
-  explicit PatternFile(const std::string& path);
+  /// Throws InputError where it is none, or is damaged or of a newer version, and where no rank
+  /// opened a file of the choice.
+  explicit PatternFile(const std::string& path, FileChoice choice = {});
 
   const std::string& path() const { return path_; }
   const nlohmann::json& header() const { return header_; }
   const nlohmann::json& files() const { return header_["files"]; }
   const nlohmann::json& definitions() const { return header_["definitions"]; }
   std::uint64_t ranks() const { return ranks_; }
+  bool takes(const nlohmann::json& file) const { return choice_.takes(file); }
+  bool takes_all() const { return choice_.is_everything(); }
   const std::string& origin() const { return origin_; }
   const std::string& guess() const { return guess_; }  ///< empty: it is none
 
@@ -46,6 +63,7 @@ class PatternFile {
   template <class Number>
   std::vector<Number> read_all(const char* name) const;
   std::string text_attribute(const char* name) const;
+  void choose_ranks();
   void check_begins(const char* name, const std::vector<std::uint64_t>& begins) const;
   std::uint64_t length(const char* name) const;
   /// Stays open: a chunk holds the parts of many ranks, and HDF5 keeps it in memory until then.
@@ -54,7 +72,9 @@ class PatternFile {
   std::string path_;
   hdf5::Handle file_;
   nlohmann::json header_;
+  FileChoice choice_;
   std::uint64_t ranks_ = 0;
+  std::vector<std::uint64_t> chosen_ranks_;  ///< their numbers in the file; empty: all
   std::string origin_, guess_;
   std::vector<std::uint64_t> events_begin_, lists_begin_, files_begin_, definitions_begin_;
   mutable std::map<std::string, hdf5::Handle> datasets_;  ///< closed before the file
@@ -73,8 +93,10 @@ class RankReader {
 
   const std::shared_ptr<const RankPart> part;
   const BoxLists lists;
-  EventReader events;
+  EventReader events;  ///< of all files
 
+  /// The next one of a file of the choice; false where none is left.
+  bool next(CapturedEvent& event);
   // What the rank's numbers mean. Throw InputError for numbers that are none.
   std::uint32_t file_number(std::uint64_t opening) const;
   std::uint32_t definition_number(std::uint64_t definition) const;

@@ -117,7 +117,7 @@ void show_pattern(const std::string& path, std::optional<std::uint64_t> rank) {
         fmt::format("'{}' is of {} ranks, so there is no rank {}.", path, file.ranks(), *rank));
   }
   RankReader reader(file, *rank);
-  for (CapturedEvent event; reader.events.next(event);) print(described(event, reader));
+  for (CapturedEvent event; reader.next(event);) print(described(event, reader));
   for (const auto& [call, count] : reader.events.uncaptured()) {
     print({{"uncaptured", reader.definition(call).value("name", "")}, {"count", count}});
   }

@@ -88,7 +88,7 @@ void Survey::add(const PatternFile& file, const Paths& paths, std::uint64_t reco
   Pending pending;
   std::map<std::uint64_t, std::uint64_t> creations;              // by path
   std::map<std::uint64_t, std::vector<std::uint64_t>> of_lists;  // ends, and most records of a box
-  for (CapturedEvent event; reader.events.next(event);) {
+  for (CapturedEvent event; reader.next(event);) {
     const bool waits = event.requests != CapturedEvent::Requests::none;
     if ((event.flags & capture::failed) && !waits) continue;
     note_meeting(event, reader, paths, pending);

@@ -24,6 +24,17 @@ def test_what_a_program_moves_beside_its_library_is_not_what_is_played(run, capt
         assert {file.stat().st_size for file in played} == ({1000, 1024} if level == "posix" else {1032})
 
 
+def test_the_parts_of_a_coupled_program_are_played_on_as_many_ranks_as_opened_their_files(run, captured, tmp_path):
+    captured("coupled", [tmp_path], 3, launch=True)
+    for name, ranks in (("ocean.h5", 2), ("both.h5", 3)):
+        choice = ["--library", "hdf5", "--file", tmp_path / name]
+        bench(run, tmp_path / "0.pattern", ["as-captured"], *choice, "--json", tmp_path / "r.jsonl", ranks=ranks, launch=True)
+    done = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    assert [(one["unsupported"], one["verified"]["state"], one["pattern"]["ranks"], one["pattern"]["bytes"]) for one in done] == [
+        (None, "yes", 2, 80), (None, "yes", 3, 120)
+    ]
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_the_calls_of_hdf5_made_again_leave_the_same_file(run, captured, tmp_path, ranks):
     captured("scattered", [tmp_path / "own.h5", 10, 4, 3], ranks, launch=True)

@@ -24,6 +24,16 @@ class CapturedCommand : public PatternCommand {
 
   void add_options(CLI::App& app) override {
     app.add_option("--pattern", request_.path, "Pattern file")->required();
+    add_word(app, "--library", request_.choice.library,
+             "Only the files that the program opened through this library, and the ranks that "
+             "opened one",
+             {{"any", ""},
+              {"pnetcdf", "pnetcdf"},
+              {"hdf5", "hdf5"},
+              {"mpiio", "mpiio"},
+              {"posix", "posix"}});
+    app.add_option("--file", paths_,
+                   "Only this file of the program, as it named it; may be repeated");
     add_word(
         app, "--moves", request_.moves,
         "What of it: what the program wrote, or what it read (automatic: what it wrote, or read "
@@ -37,6 +47,7 @@ class CapturedCommand : public PatternCommand {
   }
 
   void check() override {
+    request_.choice.paths = {paths_.begin(), paths_.end()};
     if (think_text_ == "keep") {
       think_ = 1;
     } else if (think_text_ != "none") {
@@ -48,7 +59,7 @@ class CapturedCommand : public PatternCommand {
 
   std::string method_name(const std::string& name) const override {
     if (name != "as-captured") return name;
-    const PatternFile file(request_.path);
+    const PatternFile file(request_.path, request_.choice);
     const std::string level = highest_level(file);
     if (!level.empty()) return "as-captured-" + level;
     if (file.origin() == "captured") {
@@ -84,6 +95,7 @@ class CapturedCommand : public PatternCommand {
   using Moves = CapturedPatternRequest::Moves;
 
   CapturedPatternRequest request_;
+  std::vector<std::string> paths_;
   std::string think_text_ = "none";
   double think_ = 0;
   std::vector<double> thought_;  ///< seconds before each round

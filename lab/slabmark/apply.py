@@ -166,4 +166,7 @@ def check_programs(words, way, environment):
         elif other := linked.other_hdf5(word, theirs, own, ours[own]):
             raise InputError(f"{other}: HDF5 takes connectors of its own library alone. Build one of them with the shared HDF5 of the other, "
                              "1.14 or newer (docs/building.md).")
+        elif not linked.is_signed(own) and (signing := linked.hdf5_of_signed_plugins(word, theirs)):
+            raise InputError(f"'{signing}', the HDF5 of '{word}', takes signed plugins only, and '{own}' is not signed: sign it with a key "
+                             "that this HDF5 trusts, after anything that strips it (docs/slablog.md).")
         linked.check_mpi(word, theirs, own, ours[own])

@@ -173,11 +173,18 @@ def fitting(variables, command, arguments):
             if os.path.basename(own) == LIBRARIES["pnetcdf"] and (bound := linked.bound_pnetcdf(word, theirs)):
                 print(f"slabmark capture: '{word}' calls PnetCDF from Fortran, and '{bound}' was linked so that these calls cannot be captured "
                       "(docs/pnetcdf-drop-in.md), at most what they ask of MPI-IO.", file=sys.stderr)
-        if CONNECTOR not in variables or not (old := linked.hdf5_before_1_14(word, theirs)):
+        if CONNECTOR not in variables:
             continue
-        which = f"'{word}' is linked with {old}, an HDF5 before 1.14, of which the calls cannot be captured"
+        plugin = plugin_path(False)
+        if old := linked.hdf5_before_1_14(word, theirs):
+            which, remedy = f"'{word}' is linked with {old}, an HDF5 before 1.14, of which the calls cannot be captured", "link it with a newer one"
+        elif plugin and not linked.is_signed(plugin) and (signing := linked.hdf5_of_signed_plugins(word, theirs)):
+            which = f"'{signing}', the HDF5 of '{word}', takes signed plugins only, so its calls cannot be captured by '{plugin}', which is not"
+            remedy = "sign that (docs/slablog.md)"
+        else:
+            continue
         if arguments.levels is not None:
-            raise InputError(f"{which}: leave hdf5 out of --levels, or link it with a newer one.")
+            raise InputError(f"{which}: leave hdf5 out of --levels, or {remedy}.")
         print(f"slabmark capture: {which}, only what it asks of MPI-IO and of the system.", file=sys.stderr)
         variables = {name: value for name, value in variables.items() if name not in (CONNECTOR, PLUGINS)}
     return variables

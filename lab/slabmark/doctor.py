@@ -3,13 +3,15 @@
 Exit status 1 if something is wrong.
 """
 
+import contextlib
+import os
 import pathlib
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from slabmark import file_systems, findings, fixes, launch, programs, units
+from slabmark import apply, capture, file_systems, findings, fixes, launch, linked, programs, units
 from slabmark.command_line import add_launch
 from slabmark.errors import InputError, printable
 
@@ -30,7 +32,7 @@ def main(arguments, console):
     if not pathlib.Path(arguments.output_dir).is_dir():
         raise InputError(f"There is no folder '{arguments.output_dir}'; name one that is there with -o.")
     started = (launch.check(arguments.launch), arguments.ranks) if arguments.launch else ()
-    found = programs.environment(arguments.output_dir, *started) | {"host": programs.host_state()}
+    found = programs.environment(arguments.output_dir, *started) | {"host": programs.host_state() | {"unsigned": unsigned_plugins()}}
     console.print(facts_table(found))
     wrong = findings.of_manifest(found) + findings.of_host(found, arguments.ranks if arguments.launch else 1)
     for finding in wrong:
@@ -41,6 +43,18 @@ def main(arguments, console):
         console.say(lines)
     console.say(f"{units.counted(len(wrong), 'thing')} to look at." if wrong else "Nothing wrong was found.")
     return 1 if wrong else 0
+
+
+def unsigned_plugins():
+    """Our connectors that the HDF5 of this build does not take, as it wants signed ones."""
+    bench = programs.find("slabmark-bench")
+    if not linked.hdf5_of_signed_plugins(bench, linked.libraries(bench, dict(os.environ))):
+        return []
+    with contextlib.suppress(InputError):  # there is none
+        folder = os.path.dirname(programs.find_library(apply.PLUGIN))
+        plugins = (os.path.join(folder, name) for name in (apply.PLUGIN, capture.PLUGIN))
+        return [plugin for plugin in plugins if os.path.exists(plugin) and not linked.is_signed(plugin)]
+    return []
 
 
 def facts_table(manifest):

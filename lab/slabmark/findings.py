@@ -36,6 +36,7 @@ REMEDIES = {
     "busy-machine": "Wait until the machine is quiet, or take more trials.",
     "dirty-pages": "Run sync first.",
     "no-shared-memory": "OMPI_MCA_sharedfp=^sm in the environment avoids it.",
+    "unsigned-plugins": "Sign them with a key that this HDF5 trusts, after anything that strips them (docs/slablog.md).",
     "foreign-plugins": "Unset it, unless the plugins were built with this HDF5.",
     "not-verified": "Find the first wrong element in the record's 'verified'; run again with another --hint or library "
     "before any number is used.",
@@ -129,6 +130,8 @@ def of_host(manifest, ranks):
         yield "dirty-pages", f"{units.size(host['dirty'])} wait to be written, and will be while you measure."
     if not host["shared_memory"]:
         yield "no-shared-memory", "/dev/shm is not writable; Open MPI's MPI-IO opens no file then."
+    if host.get("unsigned"):
+        yield "unsigned-plugins", f"HDF5 takes signed plugins only, and these are not: {', '.join(host['unsigned'])}."
     if host["plugins"]:
         yield "foreign-plugins", f"HDF5_PLUGIN_PATH is {host['plugins']}: plugins of another HDF5 may be loaded."
 

@@ -18,6 +18,9 @@ FIRST_OF_1_14 = 310  # the number that HDF5 1.14.0 has there; 1.12 has 200
 # What a file has in it that one of these is linked into, whatever else was stripped from it.
 TEXT_OF_PNETCDF, TEXT_OF_DROPIN = b"PnetCDF library version", b"SLABMARK_DROPIN"
 TEXT_OF_HDF5 = re.compile(rb"HDF5 library version: (\d+\.\d+[.\d]*)")
+# What is in an HDF5 that was built with HDF5_REQUIRE_SIGNED_PLUGINS (H5PLsig.c), and the end of a plugin that is signed, of which
+# bytes 5 to 12 say so (H5PLsig.h).
+TEXT_OF_SIGNING, SIGNED, BYTES_AT_THE_END = b"revoked_signatures.txt", b"\x89HPS\r\n\x1a\n", 14
 CALLS_FROM_FORTRAN = b"nfmpi_", b"nf90mpi_"  # in the names of PnetCDF's functions for Fortran 77 and 90
 
 
@@ -69,6 +72,16 @@ def other_hdf5(word, theirs, own, ours):
         theirs = {"libhdf5.a"}
     other = _other(HDF5, theirs, ours)
     return f"'{word}' is linked with {other[0]}, and the connector {os.path.basename(own)} with {other[1]}" if other else None
+
+
+def hdf5_of_signed_plugins(word, theirs):
+    """Path of the HDF5 of the program of this word, which is linked with `theirs`, if it takes signed plugins only. Else nothing."""
+    places = [shutil.which(word), *(path for name, path in theirs.items() if HDF5.fullmatch(name))]
+    return next((path for path in places if path and image_of(path).find(TEXT_OF_SIGNING) >= 0), None)
+
+
+def is_signed(plugin):
+    return image_of(plugin)[-BYTES_AT_THE_END:][5:13] == SIGNED
 
 
 def hdf5_before_1_14(word, theirs):

@@ -26,6 +26,7 @@ WRONG = {
     "busy-machine": {"host": HEALTHY["host"] | {"load": 7.0}},
     "dirty-pages": {"host": HEALTHY["host"] | {"dirty": 1 << 33}},
     "no-shared-memory": {"host": HEALTHY["host"] | {"shared_memory": False}},
+    "unsigned-plugins": {"host": HEALTHY["host"] | {"unsigned": ["/opt/lib/libslablog.so"]}},
     "foreign-plugins": {"host": HEALTHY["host"] | {"plugins": "/usr/lib"}},
 }
 

@@ -2,11 +2,12 @@
 
 import argparse
 import os
+import pathlib
 import shutil
 import subprocess
 
 import pytest
-from slabmark import apply, capture, linked
+from slabmark import apply, capture, doctor, linked
 from slabmark.errors import InputError
 
 needs_compiler = pytest.mark.skipif(not shutil.which("cc") or not shutil.which("ldd"), reason="no C compiler, or no ldd")
@@ -72,6 +73,26 @@ def test_a_program_of_another_hdf5_or_mpi_is_refused_where_the_connector_would_n
         return apply.check_programs(words, "canonical", dict(os.environ))
     with pytest.raises(InputError, match="/model' is " + culprit):
         apply.check_programs(words, "canonical", dict(os.environ))
+
+
+@needs_compiler
+def test_an_hdf5_that_takes_signed_plugins_only_gets_no_others(build, capfd):
+    """It refuses them by itself, with ten lines of its own; a capture would keep the program from running."""
+    plugin = build("plugins/" + apply.PLUGIN, "libhdf5.so.320")
+    shutil.copy(plugin, pathlib.Path(plugin).with_name(capture.PLUGIN))
+    build("libhdf5.so.320", text="revoked_signatures.txt")
+    model = build("model", os.path.abspath(os.path.join(os.path.dirname(plugin), "../libhdf5.so.320")))
+    with pytest.raises(InputError, match="libhdf5.so.320', the HDF5 of '.*/model', takes signed plugins only, and '.*libslablog.so' is not signed"):
+        apply.check_programs([model], "canonical", dict(os.environ))
+    variables, arguments = {capture.CONNECTOR: "slabcapture", "OTHER": "1"}, argparse.Namespace(levels=None)
+    assert capture.fitting(variables, [model], arguments) == {"OTHER": "1"} and "takes signed plugins only" in capfd.readouterr().err
+    shutil.copy(model, os.path.join(os.path.dirname(plugin), "../bin/slabmark-bench"))
+    assert doctor.unsigned_plugins() == [plugin, plugin.replace(apply.PLUGIN, capture.PLUGIN)]
+    for name in (apply.PLUGIN, capture.PLUGIN):
+        with open(pathlib.Path(plugin).with_name(name), "ab") as file:
+            file.write(b"signature" + b"\x03" + (9).to_bytes(4, "little") + b"\x89HPS\r\n\x1a\n" + b"\x01")
+    apply.check_programs([model], "canonical", dict(os.environ))
+    assert capture.fitting(variables, [model], arguments) == variables and doctor.unsigned_plugins() == []
 
 
 @needs_compiler

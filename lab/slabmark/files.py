@@ -87,6 +87,21 @@ def write(path, data):
             os.unlink(temporary)
 
 
+def append(path, data):
+    """All of it, or nothing. LabError if that fails."""
+    end = None
+    try:
+        with open(path, "ab") as file:
+            end = file.tell()
+            file.write(data)
+    except OSError as error:
+        if end is not None:
+            with contextlib.suppress(OSError):
+                os.truncate(path, end)
+                end or os.unlink(path)
+        raise LabError(f"'{path}' cannot be written: {error.strerror}. Nothing was added to it; name a file on another disk.") from None
+
+
 def take_lock(lock, path):
     """True once `lock()` has returned. False, and one line says so, where the file system of the path has no locks: any refusal
     means that, whatever its number, except that another process holds one. That is a BlockingIOError."""

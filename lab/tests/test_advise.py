@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import shutil
 import subprocess
 import types
@@ -14,8 +15,9 @@ import h5py
 import numpy
 import pytest
 from conftest import record
-from slabmark import pattern, programs
-from slabmark.advise import candidates, chunks_command, code, command, ending, halving
+from slabmark import files, pattern, programs
+from slabmark.advise import bench, candidates, chunks_command, code, command, ending, halving
+from slabmark.errors import LabError
 from slabmark.statistics import Ratio
 
 LAUNCHER = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
@@ -99,7 +101,7 @@ def test_every_candidate_has_lines_of_c_that_compile():
         if needed.get(family, "mpi.h") not in headers:
             continue
         source = "".join(f"#include <{header}>\n" for header in headers)
-        source += f"void f(void) {{\n{code.CONTEXT[family]}\n{code.for_candidate(candidate)}}}\n"
+        source += f"void f(void) {{\n{code.CONTEXT[family].replace('{c}', code.TYPES['float64'][0])}\n{code.for_candidate(candidate)}}}\n"
         assert not (told := refusal(source, *flags)), (candidate.label, told, source)
         for name, value in candidate.hints:
             assert f'MPI_Info_set(info, "{name}", "{value}");' in source
@@ -119,7 +121,7 @@ def test_rearranged_methods_have_lines_of_fortran_that_compile(tmp_path):
         for index, candidate in enumerate((first, *first.variants(NEWEST), dataclasses.replace(first, hints=(("cb_nodes", "1"),)))):
             uses = "".join(f"use {name}\n" for name in ("mpi", *modules))
             uses += "use, intrinsic :: iso_fortran_env, only: int64, real64\nimplicit none\n"
-            body = f"{code.FORTRAN_CONTEXT}{code.in_fortran(candidate)}"
+            body = f"{code.FORTRAN_CONTEXT.format(fortran=code.TYPES['float64'][1])}{code.in_fortran(candidate)}"
             text += f"subroutine f{number}_{index}\n{uses}{body}end subroutine\n"
     (tmp_path / "all.f90").write_text(text)
     done = subprocess.run(["mpifort", "-c", "all.f90"], cwd=tmp_path, capture_output=True, text=True)
@@ -359,7 +361,7 @@ def test_hints_that_a_method_gave_its_file_by_itself_are_in_its_flags_and_code()
     ],
 )  # fmt: skip
 def test_the_line_that_applies_a_way_is_of_the_very_command_that_was_captured(way, level, lines):
-    found = ending.applied(candidates.Candidate("as-captured-hdf5", **way), ("mpiexec", "-n", "2", "./model", "a b"), level)
+    found = ending.applied([(candidates.Candidate("as-captured-hdf5", **way), level)], ("mpiexec", "-n", "2", "./model", "a b"))
     assert found.splitlines() == lines
     subprocess.run(["sh", "-n"], input=found, text=True, check=True)
 
@@ -370,14 +372,129 @@ def test_what_a_captured_program_gains_unchanged_is_said_with_its_evidence_or_th
     captured = command.Captured("hdf5", ("mpiexec", "./p"))
     assert captured.unchanged([candidates.Candidate("hdf5-union"), better, own]) == better
     assert captured.unchanged([own, better]) is None and captured.unchanged([candidates.Candidate("hdf5-union")]) is None
-    tell = lambda medians, failed={}: command.in_captured_program(captured, better, own, command.Confirmed(medians, failed))
+    tell = lambda medians, failed={}: command.in_captured_program(captured, answer(own, better, command.Confirmed(medians, failed)))
     gained = tell({own: [4.0, 4.1, 4.2, 4.3], better: [1.0, 1.1, 1.2, 1.3]})
     assert "0.2" in gained and "times the seconds of as-captured-hdf5" in gained and gained.endswith("-- mpiexec ./p")
     assert "may be chance" in tell({own: [1.0, 2.0, 3.0, 4.0], better: [1.1, 2.1, 2.9, 3.9]})
     assert tell({own: [1.0, 1.1, 1.2, 1.3], better: [4.0, 4.1, 4.2, 4.3]}).startswith("Nothing was found")
     assert "It cannot." in tell({own: [], better: []}, {better: "It cannot."})
     assert "It cannot." in tell({own: [1.0, 1.1], better: [2.0]}, {better: "It cannot."}), "it failed after a launch"
-    assert command.in_captured_program(captured, None, own, command.Confirmed({own: []}, {})).endswith("without a change of it.")
+    assert command.in_captured_program(captured, answer(own, None, command.Confirmed({own: []}, {}))).endswith("without a change of it.")
+
+
+def answer(own, unchanged, confirmed, untried=(), failed=None):
+    return command.Answer(unchanged or own, own, unchanged, confirmed, halving.Search({}, failed or {}, list(untried), []), unchanged or own)
+
+
+def test_what_the_time_did_not_reach_is_not_said_to_bring_nothing():
+    own, captured = candidates.as_captured("pnetcdf"), command.Captured("pnetcdf", ("./p",))
+    door = dataclasses.replace(own, way="pnetcdf")
+    nothing = command.Confirmed({own: []}, {})
+    text = command.in_captured_program(captured, answer(own, None, nothing, untried=[door, candidates.Candidate("pnetcdf-vara")]))
+    assert text.startswith("The time was over before 1 way could be tried") and "--with pnetcdf" in text and "vara" not in text
+    text = command.in_captured_program(captured, answer(own, None, nothing, failed={door: "It cannot.", own: "x"}))
+    assert text.startswith("Nothing was found") and text.endswith("by 'slabmark apply --with pnetcdf': It cannot.")
+
+
+class Launches:
+    """A Bench that takes so many seconds for a trial of each way, and one more for the rest of a launch."""
+
+    def __init__(self, seconds, limit):
+        self.takes, self.limit, self.too_long, self.beside, self.records = seconds, limit, {}, {}, {}
+
+    left = lambda self: 10.0
+    at_least = command.Bench.at_least
+
+    def seconds(self, way, trials, bound=False, share_of_time=1 / 3):
+        if self.takes[way] + 1 > self.limit:
+            self.too_long[way] = self.limit
+            return bench.TooLong(self.limit)
+        self.beside[way], self.records[way] = 1.0, [types.SimpleNamespace(measured=[types.SimpleNamespace(open_to_close=self.takes[way])])]
+        return [self.takes[way]] * trials
+
+
+@pytest.mark.parametrize("tried_before", [True, False])
+def test_a_program_that_takes_too_long_is_a_lower_bound(tried_before):
+    own, captured = candidates.as_captured("pnetcdf"), command.Captured("pnetcdf", ("./p",))
+    door, told = dataclasses.replace(own, way="pnetcdf"), []
+    launches = Launches({own: 60.0, door: 0.7}, 22.0)
+    found = halving.search([own, door], launches.seconds, lambda: 1, in_order=True)
+    assert found.ranking == [door] and "more than 22 s" in found.failed[own]
+    if not tried_before:
+        launches.too_long.clear()
+    confirmed = command.confirm(launches, door, own, door, told.append)
+    assert len(confirmed.medians[door]) >= 4 and confirmed.at_least == {own: 21.0}
+    assert command.report(door, own, confirmed, types.SimpleNamespace(cell=lambda way: None), lambda text="": told.append(text)) == door
+    assert "it takes 700 ms (10 launches), and as-captured-pnetcdf more than 21.0 s: at least 30.0 times as long." in told[-1]
+    text = command.in_captured_program(captured, answer(own, door, confirmed))
+    assert "at least 30.0 times as long" in text and text.splitlines()[-1] == "  slabmark apply --with pnetcdf -- ./p"
+    slower = command.Confirmed({own: [], door: [30.0]}, {}, {own: 21.0})
+    assert command.compared(door, own, slower)[0] is None
+
+
+def test_a_longer_trial_that_does_not_end_leaves_the_shorter_ones():
+    outcomes = iter([[1.0], [2.0], bench.TooLong(5), [2.0, 2.0]])
+    found = halving.search(["a", "b"], lambda way, trials: next(outcomes), lambda: 1, expand=lambda survivors: ["b"], in_order=True)
+    assert found.seconds["a"] == [1.0] and not found.failed
+
+
+def test_a_captured_program_is_tried_first_as_it_is_then_with_what_helps_most():
+    found = Machine(3).search([3, 1, 2], in_order=True)
+    assert list(found.seconds) == [3] and found.untried == [1, 2]
+
+
+def coupled(path):
+    """A pattern file of two ranks with PnetCDF, three with HDF5 of which one has a file for itself, too, and a last one with neither."""
+    made = pattern.Pattern()
+    made.variable("v", pattern.blocks([12], [6]), time=False, type="float32")
+    made.step()
+    made.save(path)
+    with h5py.File(path, "r+") as file:
+        header = json.loads(file["header"][()].tobytes())
+        header["launch"] = ["mpiexec", "-n", "2", "./a", ":", "-n", "3", "./o"]
+        header["files"] = [{"kind": "file", "path": name, "level": level, "ranks": ranks, "unasked": level == "posix"}
+                           for name, level, ranks in (("a.nc", "pnetcdf", 2), ("o.h5", "hdf5", 3), ("own.h5", "hdf5", 1), ("log", "posix", 1))]
+        del file["header"], file["files"], file["files_begin"]
+        file["header"] = numpy.frombuffer(json.dumps(header).encode(), "u1")
+        file["files"], file["files_begin"] = numpy.array([0, 3, 0, 1, 1, 2, 1, 3], "u4"), numpy.array([0, 2, 3, 4, 6, 7, 8], "u8")
+        file.attrs["origin"] = "captured"
+    return path
+
+
+def test_a_coupled_program_has_a_part_for_each_library_and_communicator(tmp_path):
+    parts = command.Captured.parts_of(coupled(tmp_path / "run.pattern"))
+    assert [(part.name, part.choice, part.type) for part in parts] == [
+        ("PnetCDF on 2 ranks", ("--library", "pnetcdf"), "float32"), ("HDF5 on 3 ranks", ("--library", "hdf5"), "float32"),
+        ("POSIX on 1 rank", ("--library", "posix"), "float32"),
+    ]
+    [one] = command.Captured.parts_of(pattern_of(tmp_path / "one.pattern"))
+    assert one.choice == () and command.Captured.parts_of("decomp --map f.nc") == [command.Captured()]
+    ways = [(candidates.Candidate("as-captured-hdf5", way="canonical", environment=(("OMPI_MCA_io", "^ompio"),)), "hdf5"),
+            (candidates.Candidate("as-captured-posix"), "posix"),
+            (candidates.Candidate("as-captured-pnetcdf", way="pnetcdf", hints=(("cb_nodes", "1"),)), "pnetcdf")]
+    assert ending.applied(ways, parts[0].command) == ("slabmark apply --with pnetcdf,canonical --env 'OMPI_MCA_io=^ompio' --env PNETCDF_HINTS=cb_nodes=1 "
+                                                      "-- mpiexec -n 2 ./a : -n 3 ./o")
+
+
+@pytest.mark.parametrize("words, type", [(["decomp", "--type", "int32"], "int32"), (["e3sm", "--real=float32"], "float32"), (["decomp"], "float64")])
+def test_lines_of_code_have_the_type_of_the_variables(words, type):
+    assert command.type_in_words(words) == type
+    lines = code.for_candidate(candidates.Candidate("hdf5-union"), type) + code.for_candidate(candidates.Candidate("mpiio-rearranged"), type)
+    assert code.TYPES[type][3] in lines and f"SLABMARK_{type.upper()}" in lines and ("DOUBLE" in lines) == (type == "float64")
+
+
+def test_records_that_find_no_room_are_not_kept_in_part(tmp_path):
+    path = tmp_path / "r.jsonl"
+    for before in (b"", b"before\n"):
+        path.write_bytes(before) if before else path.unlink(missing_ok=True)
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+        try:
+            with pytest.raises(LabError, match=f"'{path}' cannot be written"):
+                files.append(path, b"x" * 200)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert (path.read_bytes() if before else b"") == before and path.exists() == bool(before)
 
 
 @pytest.mark.parametrize("theirs, ours, told", [("1.14.5", "2.2.0", True), ("1.14.3", "1.14.6", False), ("2.0.0", "2.2.0", False), ("", "2.2.0", False)])
@@ -387,5 +504,5 @@ def test_advice_for_a_program_with_another_hdf5_says_what_the_connector_wants(th
     methods = [{"name": own.method, "missing": ""}]
     captured = command.Captured("hdf5", ("./p",), hdf5=theirs).in_build({"methods": methods, "libraries": {"hdf5": ours}})
     confirmed = command.Confirmed({own: [4.0, 4.1, 4.2, 4.3], better: [1.0, 1.1, 1.2, 1.3]}, {})
-    text = command.in_captured_program(captured, better, own, confirmed)
-    assert ("HDF5 1.14.5, and this Slabmark, with its connector, 2.2.0" in text) == told and "--with canonical -- ./p" in text
+    text = command.in_captured_program(captured, answer(own, better, confirmed))
+    assert ("HDF5 1.14.5, and this Slabmark, with its connector, 2.2.0" in text) == told and text.endswith("--with canonical -- ./p")

@@ -89,11 +89,12 @@ def test_a_captured_program_is_played_better_ways_are_confirmed_and_applied_to_i
     confirmed = command.confirm(bench, winner, own, unchanged)  # the search is left out: what wins is not for a test to say
     assert not confirmed.failed and min(map(len, confirmed.medians.values())) >= 4
     assert all(record.verified["state"] == "yes" for records in bench.records.values() for record in records)
-    told = command.in_captured_program(of_file, unchanged, own, confirmed)
+    answer = command.Answer(winner, own, unchanged, confirmed, None, winner)
+    told = command.in_captured_program(of_file, answer)
     assert "times the seconds of as-captured-hdf5" in told
 
     (tmp_path / "out.h5").unlink()
-    line = ending.applied(unchanged, of_file.command, of_file.level)
+    line = ending.applied([(unchanged, of_file.level)], of_file.command)
     environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run([LAB.parent / "setup/own-tmpdir", "sh", "-c", line], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -27,6 +27,15 @@ def check_records(path):
         raise InputError(f"'{path}' of --json may not be written.")
 
 
+class TooLong(str):
+    """Why a launch left no record: it took more than so many `seconds`."""
+
+    def __new__(cls, seconds):
+        made = super().__new__(cls, f"It took more than {units.duration(seconds)}.")
+        made.seconds = seconds
+        return made
+
+
 class Bench:
     def __init__(self, arguments, words, scratch):
         self.arguments, self.words, self.scratch = arguments, words, pathlib.Path(scratch)
@@ -47,7 +56,7 @@ class Bench:
         command = launch.fill(self.template, command, ranks or self.arguments.ranks, environment=variables)
         status, output, errors = programs.run(command, limit, variables or {})
         if status is None:
-            return f"It took more than {units.duration(limit)}."
+            return TooLong(limit)
         if status:
             return programs.reason_in(output + errors)
         lines = file.read_bytes().splitlines(keepends=True) if file.exists() else []
@@ -56,8 +65,7 @@ class Bench:
     def keep(self):
         """Appends the records to the file of --json, if there is one."""
         if self.arguments.json:
-            with open(self.arguments.json, "ab") as file:
-                file.writelines(self.lines)
+            files.append(self.arguments.json, b"".join(self.lines))
 
 
 def record_of(lines):

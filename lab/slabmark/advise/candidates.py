@@ -145,10 +145,10 @@ def as_captured(level):
 
 
 def of_captured(environment, level):
-    """(ways to have a program's own calls done without a change of it, reasons why some are not tried). `level`: whose calls
-    were captured."""
+    """(ways to have a program's own calls done without a change of it, its own first, then what mostly helps most, reasons why some
+    are not tried). `level`: whose calls were captured."""
     own, untried = as_captured(level), {}
-    ways, change = [own], dataclasses.replace
+    ways, change = [], dataclasses.replace
     under_ompio = environment["mpi_io"] == "OMPIO"
     romio, lossless = (tuple(ROMIO.items()), LOSSLESS) if under_ompio else ((), {})
     if level != "posix":
@@ -164,7 +164,7 @@ def of_captured(environment, level):
             ways.append(candidate)
         except InputError as error:
             untried[candidate.label] = str(error).rstrip(".")
-    return ways, untried
+    return [own, *(way for way in ways if way.way != apply.NOTHING), *(way for way in ways if way.way == apply.NOTHING)], untried
 
 
 def choose(environment, patterns=None, today=None, format=None):

@@ -28,34 +28,42 @@ def unchanged_program(winner):
     )
 
 
-def applied(way, command, level):
-    """The lines of shell that run a captured command, unchanged, as a candidate did; `level`: whose calls were captured."""
-    given, lines = dict(way.environment), []
-    # Those of ROMIO's are in its file: Open MPI 5 hands it none of PnetCDF's, and they would hide the file's.
-    in_file = [hint for hint in way.hints if level != "pnetcdf" or hint[0].startswith("romio_")]
-    if of_pnetcdf := [hint for hint in way.hints if hint not in in_file]:
-        given["PNETCDF_HINTS"] = ";".join(f"{name}={value}" for name, value in of_pnetcdf)
+def applied(ways, command):
+    """The lines of shell that run a captured command, unchanged, as candidates did. `ways`: of each part of the program, its
+    candidate and the level at which its calls were captured."""
+    given, of_pnetcdf, in_file, doors = {}, {}, {}, {}
+    for way, level in ways:
+        given |= dict(way.environment)
+        for name, value in way.hints:
+            # Those of ROMIO's are in its file: Open MPI 5 hands it none of PnetCDF's, and they would hide the file's.
+            (of_pnetcdf if level == "pnetcdf" and not name.startswith("romio_") else in_file).setdefault(name, value)
+        if way.way != apply.NOTHING:
+            doors.setdefault("hdf5" if way.way in apply.LAYOUTS else way.way, way.way)
+    if of_pnetcdf:
+        given["PNETCDF_HINTS"] = ";".join(f"{name}={value}" for name, value in of_pnetcdf.items())
     words = [word for name, value in given.items() for word in ("--env", f"{name}={value}")]
-    line = shlex.join(["slabmark", "apply", "--with", way.way, *words])
+    door = ",".join(sorted(doors.values(), key=lambda door: door != apply.PNETCDF)) or apply.NOTHING
+    line, lines = shlex.join(["slabmark", "apply", "--with", door, *words]), []
     if in_file:
-        pairs = shlex.join(f"{name} {value}" for name, value in in_file)
+        pairs = shlex.join(f"{name} {value}" for name, value in in_file.items())
         lines.append(f"printf '%s\\n' {pairs} > romio-hints  # where all nodes see it; what the program sets itself stays")
         line += ' --env ROMIO_HINTS="$PWD/romio-hints"'
     return "\n".join([*lines, f"{line} -- {shlex.join(command)}"])
 
 
-def parts(winner, template, ranks):
-    """{heading: lines} of all ways to use the winner; `template` and `ranks` say how programs are started."""
+def parts(winner, template, ranks, command=(), type="float64"):
+    """{heading: lines} of all ways to use the winner, in code for variables of this type. `command` is the user's, if it is known;
+    else `template` and `ranks` say how programs are started."""
     exports = [f"export {name}={shlex.quote(value)}" for name, value in winner.variables.items()]
     found = {
         "Environment": "\n".join(exports),
         "Flags of slabmark-bench": shlex.join(winner.flags),
         "A program that uses PnetCDF, unchanged": "",
-        "In C": code.for_candidate(winner),
-        "In Fortran": code.in_fortran(winner),
+        "In C": code.for_candidate(winner, type),
+        "In Fortran": code.in_fortran(winner, type),
     }
     if unchanged := unchanged_program(winner):
-        command = launch.fill(template, ["./program"], ranks)
+        command = command or launch.fill(template, ["./program"], ranks)
         hints = "".join(f"\n# hint in the MPI_Info of ncmpi_create: {name}={value}" for name, value in unchanged.hints)
         preload = shlex.quote(dict(unchanged.environment)[apply.PRELOAD])
         found["A program that uses PnetCDF, unchanged"] = (

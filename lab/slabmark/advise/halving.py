@@ -6,6 +6,8 @@ import math
 import random
 import statistics
 
+from slabmark.advise.bench import TooLong
+
 
 @dataclasses.dataclass
 class Search:
@@ -29,20 +31,25 @@ class Search:
         return sorted(self.seconds, key=lambda candidate: (-survived.get(candidate, last), self.median(candidate)))
 
 
-def search(candidates, measure, seconds_left, expand=None, seed=1):
+def search(candidates, measure, seconds_left, expand=None, seed=1, in_order=False):
     """`measure(candidate, trials)` returns seconds, or a text with the reason of a failure. `seconds_left()` is asked
     before each measurement. `expand(survivors)` adds candidates after the first round. At least one candidate is
-    measured, however little time there is."""
+    measured, however little time there is. `in_order`: as the candidates stand, and then the best first, so that what the time
+    does not reach is what promised least; else in random order."""
     found = Search({}, {}, [], [])
     members, trials = list(candidates), 1
     order = random.Random(seed)
     while members:
-        order.shuffle(members)
-        ran = []
+        if not in_order:
+            order.shuffle(members)
+        ran, late = [], 0
         for candidate in members:
             if found.seconds and seconds_left() <= 0:
                 break
             outcome = measure(candidate, trials)
+            if isinstance(outcome, TooLong) and candidate in found.seconds:
+                late += 1  # with more trials than before, which stand
+                continue
             if isinstance(outcome, str):
                 found.failed[candidate] = outcome
                 found.seconds.pop(candidate, None)
@@ -54,7 +61,7 @@ def search(candidates, measure, seconds_left, expand=None, seed=1):
         if not ran:
             break
         # A round that the end of the time cut short ranks only what it measured against what it did not.
-        complete = len(ran) + sum(candidate in found.failed for candidate in members) == len(members)
+        complete = len(ran) + late + sum(candidate in found.failed for candidate in members) == len(members)
         if complete or not found.rounds:
             found.rounds.append((ran, trials))
         if not complete:

@@ -80,7 +80,10 @@ def main(arguments, console):
     sys.stdout.flush()
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and what it starts would, too
         signal.signal(number, signal.SIG_DFL)
-    os.execve(program, command, surroundings.environment_of_user() | more)
+    try:
+        os.execve(program, command, surroundings.environment_of_user() | more)
+    except OSError as error:
+        raise InputError(f"'{command[0]}' cannot be started: {error.strerror}.") from None
 
 
 def check_files(program, command, arguments, variables, named):

@@ -467,6 +467,11 @@ def test_a_coupled_program_has_a_part_for_each_library_and_communicator(tmp_path
         ("PnetCDF on 2 ranks", ("--library", "pnetcdf"), "float32"), ("HDF5 on 3 ranks", ("--library", "hdf5"), "float32"),
         ("POSIX on 1 rank", ("--library", "posix"), "float32"),
     ]
+    with h5py.File(tmp_path / "run.pattern", "r+") as file:  # without PnetCDF and the log
+        file["files"][...] = [1, 1, 1, 1, 1, 2, 1, 2]
+        file["files_begin"][...] = [0, 0, 0, 4, 6, 8, 8]
+    [one] = command.Captured.parts_of(tmp_path / "run.pattern")
+    assert (one.name, one.choice) == ("HDF5 on 3 ranks", ("--library", "hdf5"))
     [one] = command.Captured.parts_of(pattern_of(tmp_path / "one.pattern"))
     assert one.choice == () and command.Captured.parts_of("decomp --map f.nc") == [command.Captured()]
     ways = [(candidates.Candidate("as-captured-hdf5", way="canonical", environment=(("OMPI_MCA_io", "^ompio"),)), "hdf5"),

@@ -162,6 +162,12 @@ def test_what_cannot_work_is_one_sentence(run, sentence, arguments, settings, cu
     assert done.returncode == 2 and culprit in sentence(done, "slabmark")
 
 
+def test_a_command_that_cannot_be_started_is_one_sentence(run, sentence, fake, tmp_path):
+    fake("model").write_text("#!/absent/interpreter\n")
+    done = run("slabmark", ["apply", "--with", "nothing", "--", tmp_path / "model"])
+    assert done.returncode == 2 and "/model' cannot be started: No such file or directory." in sentence(done, "slabmark")
+
+
 def built_library():
     if os.environ.get("SLABMARK_SANITIZERS"):
         pytest.skip("the sanitizers must be the first library of a program")

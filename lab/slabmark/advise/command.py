@@ -86,7 +86,8 @@ def main(arguments, console):
     ways = [choose(arguments, environment, part) for part in parts]
     with tempfile.TemporaryDirectory(prefix="slabmark-advise-", dir=_existing(arguments.output_dir)) as scratch:
         if len(parts) == 1:
-            launched = Bench(arguments, scratch)
+            arguments.ranks = parts[0].ranks or arguments.ranks
+            launched = Bench(arguments, scratch, parts[0].choice)
             launched.check()
             tell_of(busy, tell)
             advise(arguments, environment, parts[0], ways[0], launched, tell)
@@ -255,7 +256,8 @@ class Captured:
                 of_level = [key for key in groups if key[0] == level]
                 key = next((key for key in of_level if ranks <= key[1]), None) or (level, frozenset())
                 groups[key].append(path_of)
-        if len(groups) < 2:
+            of_all = frozenset(range(file.ranks))
+        if len(groups) < 2 and all(ranks in (frozenset(), of_all) for _, ranks in groups):
             return [whole]
         many = collections.Counter(level for level, _ in groups)
         made = []

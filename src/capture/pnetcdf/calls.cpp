@@ -377,12 +377,16 @@ int move_by_filetype(int ncid, const char* name, const dropin::Call& call, MPI_D
 
 namespace {
 
+// Other ranks wait for this one in it, so it makes the call also where memory is short: a
+// std::function could need some.
+template <class Native>
 int wait_for(int ncid, const char* name, unsigned flags, int count, const int* ids,
-             const std::function<int()>& native) {
+             const Native& native) {
   const Call guard;
   CapturedFile* const file = guard.is_programs() ? captured_file(ncid) : nullptr;
   thread_local std::vector<int> asked;  // waiting overwrites them
-  if (file && count > 0 && ids) asked.assign(ids, ids + count);
+  asked.clear();
+  if (file && count > 0 && ids) noted([&] { asked.assign(ids, ids + count); });
   const int error = native();
   if (!file) return error;
   noted([&] {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -523,6 +524,53 @@ static void twice(const char* path) {
   check(ncmpi_close(ncid), "close");
 }
 
+/* Whether all ranks have the same code. */
+static int same(int code) {
+  int most[] = {code, -code};
+  MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return most[0] == -most[1];
+}
+
+/* A file on a disk that is full at one call after another. Each rank prints how many calls failed,
+ * and in how many of those by plan ranks were told different codes. PnetCDF itself hangs where there
+ * is no room for its header. */
+static void small_disk(const char* path) {
+  enum { step = 40 << 10, steps = 5, elements = 4096, ballast_size = 8 << 20 };
+  const MPI_Offset mine = elements / ranks;
+  char* const block = calloc(1, ballast_size);
+  char name[4096];
+  snprintf(name, sizeof name, "%s.ballast", path);
+  for (int room = step; room <= steps * step; room += step) {
+    if (rank == 0) {
+      unlink(path);
+      FILE* const ballast = fopen(name, "w");
+      setvbuf(ballast, NULL, _IONBF, 0);
+      const off_t all = (off_t)fwrite(block, 1, ballast_size, ballast);
+      fclose(ballast);
+      if (truncate(name, all - room)) check(NC_EFILE, "truncate");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    int failed = 0, differing = 0;
+    double values[elements] = {0};
+    create(path, MPI_INFO_NULL, mine * ranks);
+    const int dims[] = {time_dim, x};
+    const int fixed = variable("f", NC_DOUBLE, 1, &x), recorded = variable("r", NC_DOUBLE, 2, dims);
+    check(ncmpi_enddef(ncid), "enddef");
+    for (int record = 0; record < 3; ++record) {
+      const MPI_Offset start[] = {record, rank}, count[] = {1, mine}, stride[] = {1, ranks};
+      ncmpi_iput_vars_double(ncid, recorded, start, count, stride, values, NULL);
+      const int waited = ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL);
+      const int put =
+          ncmpi_put_vars_double_all(ncid, fixed, start + 1, count + 1, stride + 1, values);
+      differing += !same(waited) + !same(put);
+      failed += (waited != NC_NOERR) + (put != NC_NOERR) + (ncmpi_sync(ncid) != NC_NOERR);
+    }
+    failed += ncmpi_close(ncid) != NC_NOERR;
+    printf("rank %d: %d KiB: %d failed, %d differ\n", rank, room >> 10, failed, differing);
+  }
+  free(block);
+}
+
 int main(int argc, char** argv) {
   int level = 0;
   const int threaded = argc == 3 && !strcmp(argv[1], "fills"); /* each file has memory of its own */
@@ -547,6 +595,7 @@ int main(int argc, char** argv) {
   if (!strcmp(name, "infinite")) infinite(path);
   if (!strcmp(name, "reused")) reused(path);
   if (!strcmp(name, "twice")) twice(path);
+  if (!strcmp(name, "small disk")) small_disk(path);
   if (!strcmp(name, "records")) records(path, MPI_INFO_NULL, 0);
   if (!strcmp(name, "holes")) records(path, MPI_INFO_NULL, 1);
   if (!strcmp(name, "off")) records(path, info, 0);

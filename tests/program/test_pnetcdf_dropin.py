@@ -3,6 +3,7 @@
 SLABMARK_OTHER_PNETCDF=/opt/pnetcdf-1.15/lib/libpnetcdf.so preloads another PnetCDF than that of the build into all programs,
 after the drop-in, which none of them then has linked in."""
 
+import functools
 import os
 import pathlib
 import re
@@ -149,6 +150,26 @@ def random_calls(run, with_dropin, each, seeds, ranks, node_ranks, *more):
     each(seeds, check)
 
 
+@pytest.mark.parametrize("ranks, node_ranks", [(3, 0), (4, 1)])
+def test_programs_whose_order_matters_read_and_leave_what_is_right(run, with_dropin, romio, tmp_path, ranks, node_ranks):
+    """Programs of pnetcdf_order.cpp, which knows what is right: the list of them, and random ones; by PnetCDF alone, too.
+    SLABMARK_DROPIN_PROGRAMS=1000-10000 has the seeds of others."""
+    first, _, last = os.environ.get("SLABMARK_DROPIN_PROGRAMS", "0-12").partition("-")
+
+    def start(run_it, seed, *more):
+        programs = int(last) + 1 - seed
+        done = run_it("pnetcdf_order", [tmp_path / "a", seed, programs, *more], ranks=ranks)
+        assert done.returncode == 0 and done.stdout == f"{programs} programs, 0 wrong\n", done.stdout + done.stderr
+        return done
+
+    for more in ([], ["overlaps"]):
+        done = start(functools.partial(with_dropin, settings=[f"SLABMARK_DROPIN_NODE_RANKS={node_ranks}"]),
+                     int(first) + len(more), *more)
+        assert by_plan(done) > 30, "it was not there"
+    if ranks == 3:
+        start(run, int(first))
+
+
 def test_memory_that_one_rank_lacks_is_an_error_code_on_all(with_dropin, tmp_path):
     if sanitized:
         pytest.skip("the sanitizers need all addresses")
@@ -189,6 +210,15 @@ def test_a_file_that_may_not_grow_is_an_error_code_on_all_ranks(run, with_dropin
     if is_newer and native in ({"NC_EFILE"}, {"NC_ENO_SPACE"}):
         native = {"NC_EWRITE"}  # what ROMIO says, and not the driver GIO of 1.15
     assert native and set(lines[0]) == native, (lines, native)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_disk_that_is_full_at_any_call_is_the_same_code_on_all_ranks_and_no_hang(with_dropin, tmp_path, small_disk, romio, ranks):
+    done = with_dropin("pnetcdf_cases_linked", ["small disk", tmp_path / "a"], ranks, preload=False, preexec_fn=small_disk(tmp_path))
+    assert done.returncode == 0, done.stderr
+    failed = {(int(kib), int(calls)) for kib, calls in re.findall(r"rank \d: (\d+) KiB: (\d+) failed, 0 differ", done.stdout)}
+    assert done.stdout.count("0 differ") == 5 * ranks and len({kib for kib, _ in failed}) == 5, done.stdout
+    assert all((calls > 0) == (kib < 120) for kib, calls in failed if kib != 120), done.stdout
 
 
 def test_a_rank_that_dies_ends_the_others_and_leaves_what_was_synchronized(run, with_dropin, was_killed, tmp_path, romio):

@@ -27,9 +27,9 @@ class Log:
 
     ranks: int
     traced: bool
-    by_mpi_io: bool  # too
+    by_mpi_io: bool  # at the level above POSIX
     partial: list[str]  # modules for which Darshan's memory did not suffice
-    counted: int  # bytes of the files that requests are of
+    counted: int  # bytes by the counters of POSIX
     beside: dict[str, int]  # bytes by module, or none
     requests: dict[str, "Requests"]  # by file
 

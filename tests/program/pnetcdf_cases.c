@@ -408,6 +408,7 @@ static void infinite(const char* path) {
   const double bad[] = {INFINITY, -INFINITY, 1e40};
   double values[variables][mine], back[mine];
   int ids[variables], wrong = 0, many = 0;
+  MPI_Offset used = 0;
   create(path, MPI_INFO_NULL, mine * ranks);
   const int dims[] = {time_dim, x};
   for (int v = 0; v < variables; ++v) {
@@ -415,6 +416,7 @@ static void infinite(const char* path) {
     ids[v] = variable(name, v < 2 ? NC_FLOAT : NC_DOUBLE, 1 + v % 2, v % 2 ? dims : dims + 1);
   }
   check(ncmpi_enddef(ncid), "enddef");
+  check(ncmpi_buffer_attach(ncid, 2 * variables * mine * (MPI_Offset)sizeof(double)), "attach");
   for (int turn = 0; turn < 6; ++turn) {
     int requests[variables], statuses[variables], posted = 0;
     for (int v = 0; v < variables; ++v) {
@@ -422,11 +424,13 @@ static void infinite(const char* path) {
       const int plain = 1 - v % 2;
       for (int i = 0; i < mine; ++i) values[v][i] = 1000 * turn + 100 * v + i;
       if (v == turn / 3 && rank == ranks - 1) values[v][7] = bad[turn % 3];
-      const int error = ncmpi_iput_vars_double(ncid, ids[v], start + plain, count + plain,
-                                               stride + plain, values[v], &requests[posted++]);
+      const int error = (turn == 1 ? ncmpi_bput_vars_double : ncmpi_iput_vars_double)(
+          ncid, ids[v], start + plain, count + plain, stride + plain, values[v],
+          &requests[posted++]);
       if (v == turn / 3) printf("rank %d: turn %d: %s", rank, turn, ncmpi_strerrno(error));
     }
     check(ncmpi_inq_nreqs(ncid, &many), "inq_nreqs");
+    check(ncmpi_inq_buffer_usage(ncid, &used), "inq_buffer_usage");
     int error;
     if (turn % 3 == 2) {
       error = ncmpi_wait_all(ncid, turn == 2 ? NC_REQ_ALL : NC_PUT_REQ_ALL, NULL, NULL);
@@ -434,7 +438,7 @@ static void infinite(const char* path) {
       error = ncmpi_wait_all(ncid, posted, requests, statuses);
       for (int i = 0; i < posted; ++i) wrong += statuses[i] != 0 || requests[i] != NC_REQ_NULL;
     }
-    printf(" %d pending, wait %s", many, ncmpi_strerrno(error));
+    printf(" %d pending, %lld bytes, wait %s", many, (long long)used, ncmpi_strerrno(error));
     check(ncmpi_inq_nreqs(ncid, &many), "inq_nreqs");
     printf(" %d left\n", many);
     for (int v = 0; v < variables; ++v) {
@@ -452,6 +456,7 @@ static void infinite(const char* path) {
     }
   }
   printf("rank %d: %d wrong\n", rank, wrong);
+  check(ncmpi_buffer_detach(ncid), "detach");
   check(ncmpi_close(ncid), "close");
 }
 
@@ -532,8 +537,8 @@ static int same(int code) {
 }
 
 /* A file on a disk that is full at one call after another. Each rank prints how many calls failed,
- * and in how many of those by plan ranks were told different codes. PnetCDF itself hangs where there
- * is no room for its header. */
+ * and in how many of those by plan ranks were told different codes. PnetCDF itself hangs where
+ * there is no room for its header. */
 static void small_disk(const char* path) {
   enum { step = 40 << 10, steps = 5, elements = 4096, ballast_size = 8 << 20 };
   const MPI_Offset mine = elements / ranks;

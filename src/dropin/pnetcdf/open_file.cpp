@@ -320,7 +320,9 @@ OpenFile::Taken OpenFile::take(const Call& call) {
   if (!puts && !always_fits(request->type, request->memory->type())) return {};
   if (!request->memory->is_plain() || call.buffered) {
     request->packed = std::make_unique_for_overwrite<std::byte[]>(request->bytes());
-    if (puts && !request->memory->pack(request->packed.get())) return {false, nullptr, true};
+    if (puts && !request->memory->pack(request->packed.get())) {
+      return {false, nullptr, !call.buffered};
+    }
   }
   return {true, std::move(request)};
 }
@@ -461,7 +463,13 @@ int OpenFile::repost(const Request& request, int* id) {
                                           from.count, from.type, id);
 }
 
+// Where a bput is among them all go: of two parties with parts of a buffer none knows when which
+// part is free again.
 void OpenFile::hand_over(int puts_of) noexcept {
+  const auto is_bput = [&](const auto& request) {
+    return is_put_of(*request, puts_of) && request->buffered;
+  };
+  if (std::ranges::any_of(pending_, is_bput)) puts_of = every_variable;
   for (auto& request : pending_) {
     if (puts_of != every_variable && !is_put_of(*request, puts_of)) continue;
     release(*request);

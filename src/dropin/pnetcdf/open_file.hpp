@@ -81,7 +81,9 @@ class OpenFile {
   struct Taken {
     bool taken = false;                ///< else PnetCDF judges the call
     std::unique_ptr<Request> request;  ///< null for no elements
-    bool out_of_range = false;         ///< not taken, since a value does not fit into the variable
+    /// Not taken since a value does not fit into the variable. Not of a bput, since only PnetCDF
+    /// knows when which part of its buffer is free again.
+    bool out_of_range = false;
   };
   Taken take(const Call& call);
   /// More pieces than these a call does not ask for.

@@ -112,6 +112,12 @@ def of_manifest(manifest):
         yield "unoptimised-build", f"The program is a {build} build; its own work takes part in the seconds."
 
 
+def busy(load, cores):
+    """[(code, cause)] if other processes disturb what is measured now."""
+    if load > BUSY * (cores or 1):
+        yield "busy-machine", f"Other processes are running (load {load:.2f} on {units.counted(cores, 'core')})."
+
+
 @_findings
 def of_host(manifest, ranks):
     """What only the present state of a machine shows, where `ranks` were started."""
@@ -124,8 +130,7 @@ def of_host(manifest, ranks):
         )
     if not manifest["libraries"].get("pnetcdf"):
         yield "no-pnetcdf", "This build has no PnetCDF, so its methods and .nc maps are off."
-    if host["load"] > BUSY * (cores or 1):
-        yield "busy-machine", f"Other processes are running (load {host['load']:.2f} on {units.counted(cores, 'core')})."
+    yield from busy(host["load"], cores)
     if host["dirty"] > DIRTY * host["memory"]:
         yield "dirty-pages", f"{units.size(host['dirty'])} wait to be written, and will be while you measure."
     if not host["shared_memory"]:

@@ -428,6 +428,10 @@ def test_a_program_that_takes_too_long_is_a_lower_bound(tried_before):
     assert "it takes 700 ms (10 launches), and as-captured-pnetcdf more than 21.0 s: at least 30.0 times as long." in told[-1]
     text = command.in_captured_program(captured, answer(own, door, confirmed))
     assert "at least 30.0 times as long" in text and text.splitlines()[-1] == "  slabmark apply --with pnetcdf -- ./p"
+    assert answer(own, door, confirmed).gains
+    assert [answer(own, door, command.Confirmed({own: [1.0, 2.0], door: medians}, {})).gains for medians in ([1.1, 1.2], [2.1, 1.9], [])] == [
+        True, False, False
+    ]
     slower = command.Confirmed({own: [], door: [30.0]}, {}, {own: 21.0})
     assert command.compared(door, own, slower)[0] is None
 

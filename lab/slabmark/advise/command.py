@@ -80,8 +80,7 @@ def main(arguments, console):
         return chunks_command.main(arguments, pattern_words(arguments.pattern), console)
     environment = programs.environment(arguments.output_dir)
     parts = [part.in_build(environment) for part in Captured.parts_of(arguments.pattern)]
-    busy = [finding for finding in findings.of_host(environment | {"host": programs.host_state()}, environment["ranks"])
-            if finding.code == "busy-machine"]
+    busy = list(findings.busy(programs.host_state()["load"], environment.get("cores")))
     # Whatever the user mistyped comes before anything is launched.
     ways = [choose(arguments, environment, part) for part in parts]
     with tempfile.TemporaryDirectory(prefix="slabmark-advise-", dir=_existing(arguments.output_dir)) as scratch:
@@ -101,8 +100,8 @@ def main(arguments, console):
 
 
 def tell_of(busy, tell):
-    for finding in busy:
-        tell(f"{finding.code}: {finding.cause} What follows is uncertain. {finding.remedy}")
+    for code_of, cause in busy:
+        tell(f"{code_of}: {cause} What follows is uncertain. {findings.REMEDIES[code_of]}")
 
 
 def advise(arguments, environment, captured, choice, launched, tell):
@@ -126,20 +125,20 @@ def advise_coupled(arguments, environment, parts, scratch, tell):
         given = argparse.Namespace(**vars(arguments) | {"ranks": part.ranks, "time": arguments.time / len(parts)})
         launched = Bench(given, folder, part.choice)
         try:
-            launched.check()
-            ready.append((part, given, choice, launched))
+            [line] = launched.check()
+            ready.append((part, given, choice, launched, json.loads(line)["pattern"]["bytes"]))
         except InputError as error:
             skipped.append(f"{part.name} cannot be played: {error}")
     if not ready:
         raise InputError(" ".join(skipped))
-    ready.sort(key=lambda one: -one[-1].bytes)
-    total = sum(launched.bytes for *_, launched in ready)
+    ready.sort(key=lambda one: -one[-1])
+    total = sum(moved for *_, moved in ready)
     tell("The program has several parts, each with a library and ranks of its own: " + "; ".join(
-        f"{part.name} {units.size(launched.bytes)} ({units.percent(launched.bytes / (total or 1))})" for part, *_, launched in ready) + ".")
+        f"{part.name} {units.size(moved)} ({units.percent(moved / (total or 1))})" for part, *_, moved in ready) + ".")
     for sentence in skipped:
         tell(sentence)
     answers, lines = [], []
-    for part, given, choice, launched in ready:
+    for part, given, choice, launched, _ in ready:
         tell(f"\n{part.name}:")
         launched.started = time.monotonic()
         try:
@@ -173,9 +172,13 @@ class Answer:
 
     @property
     def gains(self):
-        if self.unchanged is None or not self.confirmed.medians.get(self.unchanged) or self.unchanged in self.confirmed.failed:
+        """Whether the program is faster without a change, be it by chance."""
+        confirmed = self.confirmed
+        if self.unchanged is None or self.unchanged in confirmed.failed or not is_measured(self.unchanged, self.today, confirmed):
             return False
-        return compared(self.unchanged, self.today, self.confirmed)[0] is not False
+        if self.today in confirmed.at_least:
+            return True
+        return statistics.ratio(confirmed.medians[self.today], confirmed.medians[self.unchanged]).median < 1
 
 
 def compare_ways(arguments, environment, captured, choice, launched, tell):
@@ -358,14 +361,13 @@ class Bench(bench.Bench):
         self.records = {}  # by candidate
         self.beside = {}  # by candidate, the seconds of a launch in which it did not move data
         self.too_long = {}  # by candidate, the seconds that its launch took more than
-        self.bytes = 0  # of a trial
 
     def check(self):
-        """InputError if the pattern, the launcher or the folder is no good: what moves nothing runs with it."""
+        """The lines of a record of what moves nothing. InputError if the pattern, the launcher or the folder is no good for that."""
         outcome = self._launch(candidates.Candidate("null"), 1, False, self.arguments.time)
         if isinstance(outcome, str):
             raise InputError(f"Nothing can be tried here: {outcome.rstrip('.:')}.")
-        self.bytes = json.loads(outcome[0])["pattern"]["bytes"]
+        return outcome
 
     def at_least(self, candidate, other):
         """Seconds that a trial of a candidate takes at least whose launch took too long: all but what a launch of another one takes

@@ -29,15 +29,23 @@ def watched(command, named):
     if missing := next((name for name in named if not os.path.isdir(name)), None):
         raise InputError(f"There is no folder '{missing}', which --files names.")
     folders, beginnings = [os.path.realpath(name) for name in named or ["."]], []
+    if shared := next(filter(_is_shared, folders), None):
+        raise InputError(f"'{shared}' is a folder in which all users write, and files that others make during a run would be taken for the "
+                         "program's: run it in a folder of its own, or name one with --files.")
     for word in [] if named else command[1:]:
         path = os.path.realpath(word.rpartition("=")[2]) if "/" in word else ""
         if not path or os.path.isfile(path) and os.access(path, os.X_OK):
             continue  # no path, or a program
         if os.path.isdir(path):
-            folders.append(path)
+            folders += [] if _is_shared(path) else [path]
         elif os.path.isdir(os.path.dirname(path)):
             beginnings.append(path)
     return folders, beginnings
+
+
+def _is_shared(folder):
+    """Such as /tmp."""
+    return bool(os.stat(folder).st_mode & stat.S_ISVTX)
 
 
 @dataclasses.dataclass
@@ -64,7 +72,8 @@ class Files:
             _copy(path, place)
 
     def _found(self):
-        """{path: what lstat() says} of files and symbolic links. `seen`: the folders, those that links lead to, too."""
+        """{path: what lstat() says} of files and symbolic links, and of files that these lead to. `seen`: the folders. Those that
+        links lead to are not looked into: they may be anybody's."""
         folders, beginnings = self.watched
         found, self.seen, left = {}, set(), list(folders)
         for beginning in beginnings:
@@ -81,8 +90,8 @@ class Files:
                     left += [os.path.join(path, name) for name in _names(path)]
                 elif stat.S_ISLNK(says.st_mode):
                     found[path] = says
-                    left.append(os.path.realpath(path))
-                elif stat.S_ISREG(says.st_mode):
+                    left += [os.path.realpath(path)] * os.path.isfile(path)
+                elif stat.S_ISREG(says.st_mode) and os.access(path, os.R_OK):  # others are not this user's to change
                     found[path] = says
             if len(found) > MOST_FILES:
                 raise InputError(f"There are more than {MOST_FILES:,} files in {', '.join(map(repr, folders + beginnings))}: name the folder of "
@@ -122,6 +131,13 @@ class Files:
                 os.unlink(path)
             else:
                 _put(place, path)
+
+    def put_what_is_new(self, outputs):
+        """Files that no other run has made, so that nothing gets lost that was not the program's."""
+        for path, place in outputs.files.items():
+            if place and not os.path.lexists(path):
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                shutil.move(place, path)
 
     def after(self, outputs, path):
         """Where the file of this path is as it was after a run; None if it was not there."""
@@ -204,10 +220,12 @@ def _runs(run, files, names):
         return native, native, Outcome(files=1)
     tell(f"--check: the run {names[0]} begins.")
     door = files.take("door", run(False))
-    outcome = compare(files, [door, native], names)
+    others = [native]
+    outcome = compare(files, [door, *others], names)
     if outcome.differs:
         tell("--check: something differs, so a second native run begins, to tell what differs each time.")
-        outcome = compare(files, [door, native, files.take("again", run(True))], names)
+        others.append(files.take("again", run(True)))
+        outcome = compare(files, [door, *others], names)
     files.put(door)
     for text in outcome.lines[:MOST_LINES]:
         tell(text)
@@ -216,6 +234,9 @@ def _runs(run, files, names):
     if door.status != native.status:
         tell(f"differs: the command ended with status {door.status} {names[0]}, and {native.status} {names[1]}.")
         outcome.differs = True
+    if not outcome.differs:
+        for one in others:
+            files.put_what_is_new(one)
     if not outcome.files:
         tell(f"The program left no file of HDF5 or classic netCDF in {', '.join(map(repr, files.watched[0]))}, so nothing was compared: name "
              "the folder of its output with --files.")

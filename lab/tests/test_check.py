@@ -132,14 +132,17 @@ def test_both_runs_begin_with_the_files_that_were_there(check):
     (check.work / "starts").write_text("0")
     (check.work / "input").write_text("all of it")
     (check.work / "log").write_text("begin\n")
-    os.symlink(check.files, check.work / "there")
+    elsewhere = check.files / "linked.h5"
+    hdf5(elsewhere, [3.0])
+    os.symlink(elsewhere, check.work / "link.h5")
+    os.symlink(check.files, check.work / "there")  # into which nobody looks
     script = """n=$(($(cat starts) + 1)); echo $n > starts; [ "$(cat input)" = "all of it" ] || exit 9; rm input
-        mkdir out || exit 8; cp $FILES/$n.h5 out/tmp; mv out/tmp out/o.h5; cp out/o.h5 there/linked.h5; echo $RUN >> log"""
+        mkdir out || exit 8; cp $FILES/$n.h5 out/tmp; mv out/tmp out/o.h5; cat $FILES/$n.h5 > link.h5; echo $RUN >> log"""
     status, said = check(script)
     assert status == 0 and said[-1].endswith("equal: 2 files, 2 datasets, 2 elements are the same with pnetcdf and natively."), said
     assert [line for line in said if "not compared" in line] == ["slabmark apply: not compared: 'log' is no file of HDF5 or netCDF; its bytes differ."]
     assert (check.work / "starts").read_text() == "1\n" and (check.work / "log").read_text() == "begin\ndoor\n"
-    assert sorted(path.name for path in check.work.iterdir()) == ["log", "out", "starts", "there"]
+    assert sorted(path.name for path in check.work.iterdir()) == ["link.h5", "log", "out", "starts", "there"]
 
 
 def test_what_differs_is_told_with_status_1_and_the_native_file_is_kept(check):
@@ -158,6 +161,7 @@ def test_what_differs_is_told_with_status_1_and_the_native_file_is_kept(check):
     [
         ("cp $FILES/native.h5 $RUN.h5", 1, "'native.h5' is not there with pnetcdf, a file of HDF5 natively"),
         ("cp $FILES/native.h5 $NUMBER-a.h5; cp $FILES/1.h5 $NUMBER-b.h5", 0, "equal: 2 files, 2 datasets, 4 elements"),
+        ("cp $FILES/native.h5 $NUMBER.h5; touch $NUMBER.txt; [ -e 1.txt ] && [ $NUMBER != 1 ] && exit 5; exit 0", 0, "equal: 1 file"),
         ("cp $FILES/$RUN.h5 run-$NUMBER.h5", 1, "'run-2.h5 and run-1.h5', /d: dataset: 1 of 2"),
         ("cp $FILES/$NUMBER.h5 o.h5", 0, "not the same in two native runs: 'o.h5', /:when"),
         ("cp $FILES/native.h5 o.h5; [ $RUN = native ] || head -c 600 $FILES/native.h5 > o.h5", 1, "'o.h5'"),
@@ -173,6 +177,8 @@ def test_the_status_says_how_it_went(check, script, status, words):
         hdf5(check.files / f"{number}.h5", when=number)
     found, said = check(script)
     assert found == status and any(words in line for line in said), said
+    if "touch" in script:
+        assert {path.name for path in check.work.iterdir()} >= {"1.txt", "2.txt"}, "a file of one run alone may be another program's"
 
 
 def test_what_words_of_the_command_name_elsewhere_is_watched_and_files_names_it_instead(check, tmp_path):
@@ -191,6 +197,7 @@ def test_what_words_of_the_command_name_elsewhere_is_watched_and_files_names_it_
         (["--check", "--with", "nothing"], "--with nothing"),
         (["--files", "."], "--check"),
         (["--check", "--files", "absent"], "'absent'"),
+        (["--check", "--files", "/tmp"], "all users write"),
         (["--with", "canonical,log"], "canonical,log"),
         (["--with", "pnetcdf,other"], "'other'"),
         (["--with", "canonical", "--report"], "--with pnetcdf,canonical"),

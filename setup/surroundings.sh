@@ -18,6 +18,18 @@ make_cache() {
     give_up "'$cache', where HDF5 and the Python environment are kept, cannot be written: name another folder by SLABMARK_CACHE=..."
 }
 
+# take_lock <words>: the lock of descriptor 9; the words are said before it is waited for. A file system may have no locks, which
+# flock tells from a held one by its status alone.
+take_lock() {
+  local status=0
+  flock -n -E 75 9 2>/dev/null || status=$?
+  case $status in
+    0) ;;
+    75) say "$1" && flock 9 ;;
+    *) say "'$cache' is on a file system without locks, so two builds at once cannot be told apart there: start one at a time" ;;
+  esac
+}
+
 # Tests start programs that they have made, which a folder mounted with noexec, as /tmp is on some clusters, does not run.
 take_tmpdir_that_runs_programs() {
   local probe

@@ -6,6 +6,7 @@ import pathlib
 import pytest
 
 BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
+TOP = pathlib.Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -16,6 +17,16 @@ def without_locks(request, run, tmp_path):
         "LD_PRELOAD": str(BIN / "no_locks.so"), "NO_LOCKS_FOLDER": str(tmp_path), "NO_LOCKS_ERRNO": str(request.param)
     }
     return lambda program, words, **more: run(program, words, cwd=tmp_path, env=environment | more.pop("env", {}), **more)
+
+
+@pytest.mark.parametrize("without_locks", [524, 37], indirect=True)
+def test_set_up_goes_on(without_locks, tmp_path):
+    script = f"set -e; . {TOP}/setup/surroundings.sh; exec 9>lock; take_lock waiting; echo it goes on"
+    done = without_locks("/bin/bash", ["-c", script])
+    assert done.stdout == "it goes on\n" and done.stderr.count("without locks") == 1 and "waiting" not in done.stderr
+    holder = "exec 8>lock 2>said; flock 8; (until grep -q waiting said; do sleep 0.05; done; flock -u 8) &"
+    done = without_locks("/bin/bash", ["-c", f"{holder} {script}"], env={"NO_LOCKS_FOLDER": "/absent"})
+    assert done.stdout == "it goes on\n" and (tmp_path / "said").read_text() == "slabmark: waiting\n"
 
 
 @pytest.mark.parametrize("without_locks", [37], indirect=True)  # ENOLCK, for which SQLite waits

@@ -20,7 +20,8 @@ def test_input_comes_in_any_order_with_comments_blank_lines_and_crlf(slice_, che
 
 
 def test_input_comes_from_a_file_too(slice_, tmp_path):
-    (tmp_path / "check.in").write_text(lines(4, "filename out.h5"))
+    """Of blocks so small that the original's hint for their size would be no buffer."""
+    (tmp_path / "check.in").write_text(lines(4, "filename out.h5", "collective_write", chunk="4 4 4", domain="4 4 4"))
     done = slice_("", 4, ["--input", "check.in"])
     assert done.returncode == 0 and (tmp_path / "out.h5").exists(), done.stderr
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "checkpoint/attributes.hpp"
 #include "method/registry.hpp"
+#include "storage/mpiio/info.hpp"
 
 namespace slabmark::seism_core_slice {
 
@@ -18,10 +18,10 @@ std::vector<std::pair<std::string, std::string>> hints_of(const CheckpointSettin
   if (!checkpoint.collective_write) return {};
   const auto& domain = checkpoint.grid.domain;
   const std::uint64_t bytes = element_count(Extent{domain[0], domain[1], domain[2], sizeof(float)});
-  const std::uint64_t most = std::numeric_limits<std::int32_t>::max();
   return {{"romio_cb_write", "enable"},
           {"romio_ds_write", "disable"},
-          {"cb_buffer_size", fmt::to_string(std::min(bytes, most))}};
+          {"cb_buffer_size",
+           fmt::to_string(std::clamp(bytes, mpiio::least_buffer_bytes, mpiio::largest_number))}};
 }
 
 const char* on_off(bool value) { return value ? "on" : "off"; }

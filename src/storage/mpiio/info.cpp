@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -21,15 +20,12 @@ struct Numeric {
   std::uint64_t least;
 };
 
-// A buffer of some bytes is a call for each of them: minutes for what takes a second. OMPIO divides
-// by cb_nodes, ROMIO by cb_buffer_size. MPI-IO keeps them in an int.
-constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t most = std::numeric_limits<int>::max();
+// OMPIO divides by cb_nodes, ROMIO by cb_buffer_size.
 constexpr std::array<Numeric, 5> numeric = {{
-    {"cb_buffer_size", page},
+    {"cb_buffer_size", least_buffer_bytes},
     {"cb_nodes", 1},
-    {"ind_rd_buffer_size", page},
-    {"ind_wr_buffer_size", page},
+    {"ind_rd_buffer_size", least_buffer_bytes},
+    {"ind_wr_buffer_size", least_buffer_bytes},
     {"striping_unit", 1},
 }};
 
@@ -46,7 +42,7 @@ void check_hints(const Hints& hints) {
     const auto known = std::find_if(numeric.begin(), numeric.end(),
                                     [&](const Numeric& hint) { return hint.key == key; });
     if (known != numeric.end()) {
-      parse_count(value, fmt::format("The hint {}", key), known->least, most);
+      parse_count(value, fmt::format("The hint {}", key), known->least, largest_number);
     }
   }
 }

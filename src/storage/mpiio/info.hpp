@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -8,6 +10,11 @@
 #include <mpi.h>
 
 namespace slabmark::mpiio {
+
+/// Bounds of what check_hints() accepts: a smaller buffer is a call for each of its bytes, minutes
+/// for what takes a second, and MPI-IO keeps numbers in an int.
+inline constexpr std::uint64_t least_buffer_bytes = 4096;
+inline constexpr std::uint64_t largest_number = std::numeric_limits<int>::max();
 
 using Hints = std::vector<std::pair<std::string, std::string>>;
 

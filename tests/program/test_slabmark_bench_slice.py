@@ -38,6 +38,11 @@ def test_the_slice_library_runs_as_methods_beside_the_others(run, tmp_path, rank
     assert {path.name for path in tmp_path.iterdir()} == kept
 
 
+def test_processes_are_along_axes_that_have_points_for_them(run, tmp_path):
+    done = bench(run, tmp_path, "--grid", "1,1,50", "--method", "posix")
+    assert done.returncode == 0 and done.stdout.count(" yes") == 1, done.stderr
+
+
 def test_the_file_has_the_points_that_the_stride_keeps(run, tmp_path):
     done = bench(run, tmp_path, *FIELD, "--plane", "z=4", "--stride", "5,5,1", "--range", "x=1:12", "--method",
                  "hdf5-union", "--keep")

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <mpi.h>
 
 #include "base/command_line.hpp"
 #include "base/error.hpp"
@@ -42,18 +43,29 @@ struct AxisRange {
   std::uint64_t end;
 };
 
-/// As equal factors as there are, the greatest for the axis with the most points.
-std::array<std::uint64_t, 3> balanced_processes(int ranks,
+/// As equal factors as there are, the greatest for the axis with the most points, and none larger
+/// than the points of its axis. Where there are none of these, all ranks are along x.
+std::array<std::uint64_t, 3> balanced_processes(std::uint64_t ranks,
                                                 const std::array<std::uint64_t, 3>& points) {
-  std::array<int, 3> factors{};
-  MPI_Dims_create(ranks, 3, factors.data());  // descending
-  std::array<std::size_t, 3> axes = {0, 1, 2};
-  std::stable_sort(axes.begin(), axes.end(), [&](auto a, auto b) { return points[a] > points[b]; });
-  std::array<std::uint64_t, 3> processes{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    processes[axes[i]] = static_cast<std::uint64_t>(factors[i]);
+  using Processes = std::array<std::uint64_t, 3>;
+  const auto descending = [](Processes factors) {
+    std::sort(factors.begin(), factors.end(), std::greater<>());
+    return factors;
+  };
+  const auto fit = [&](const Processes& one) {
+    return std::inner_product(one.begin(), one.end(), points.begin(), std::uint64_t{0});
+  };
+  std::optional<Processes> best;
+  for (std::uint64_t x = std::min(ranks, points[0]); x > 0; --x) {
+    if (ranks % x != 0) continue;
+    for (std::uint64_t y = std::min(ranks / x, points[1]); y > 0; --y) {
+      const Processes one{x, y, ranks / x / y};
+      if (ranks / x % y != 0 || one[2] > points[2]) continue;
+      const auto order = best ? descending(one) <=> descending(*best) : std::strong_ordering::less;
+      if (order < 0 || (order == 0 && fit(one) > fit(*best))) best = one;
+    }
   }
-  return processes;
+  return best.value_or(Processes{ranks, 1, 1});
 }
 
 /// Planes or boxes of a field, every so many points.
@@ -99,7 +111,7 @@ class SliceCommand : public PatternCommand {
   }
 
   Pattern part(std::uint64_t rank, std::uint64_t ranks) override {
-    if (balanced_) field_.processes = balanced_processes(static_cast<int>(ranks), field_.points);
+    if (balanced_) field_.processes = balanced_processes(ranks, field_.points);
     return make_slice_pattern(field_, slices(), element_, field_count_, output_count_, rank, ranks);
   }
 

@@ -33,6 +33,11 @@ std::string dataset_text(const Options& options, int processes) {
   return g.two_dimensional ? side + "x" + side : side;
 }
 
+/// Bytes of a process in a 2-D dataset.
+std::string square_text(const TransferGeometry& g, int processes) {
+  return size_text(g.bytes * g.bytes * static_cast<std::uint64_t>(processes));
+}
+
 std::string buffer_text(const Options& options, std::uint64_t buffer) {
   const TransferGeometry& g = options.geometry;
   const std::string block = size_text(g.block);
@@ -79,7 +84,9 @@ std::string format_parameters(const Options& options, const std::string& hdf5_ve
   add("Number of datasets", std::to_string(g.datasets));
   add("Number of iterations", std::to_string(options.iterations));
   add("Number of processes", fmt::format("{}:{}", least, most));
-  add("Number of bytes per process per dataset", size_text(g.bytes));
+  add("Number of bytes per process per dataset",
+      g.two_dimensional ? fmt::format("{}:{}", square_text(g, least), square_text(g, most))
+                        : size_text(g.bytes));
   add("Size of dataset(s)",
       fmt::format("{}:{}", dataset_text(options, least), dataset_text(options, most)));
   add("File size", fmt::format("{}:{}", file_text(options, least), file_text(options, most)));

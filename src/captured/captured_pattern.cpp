@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/stopwatch.hpp"
 #include "capture/recorder.hpp"
+#include "captured/overlaps.hpp"
 #include "captured/recorded_moves.hpp"
 #include "captured/round_order.hpp"
 #include "captured/survey.hpp"
@@ -115,6 +117,7 @@ class Maker {
       if (survey.is_shared(path)) run_->shared_paths.insert(path);
     }
     find_repeats(schedule, *moved);
+    find_overlaps_of(schedule, *moved);
     run_->why_not = why_not(survey);
 
     CapturedPattern made{pattern_of(schedule, *moved), std::nullopt, {}};
@@ -167,6 +170,7 @@ class Maker {
     const bool writes = request_.moves == Moves::writes || (request_.moves == Moves::automatic &&
                                                             survey.directions() & capture::writes);
     run_->direction = writes ? capture::writes : capture::reads;
+    run_->reads_too = writes && (survey.directions() & capture::reads) != 0;
     if (survey.directions() & run_->direction) return;
     throw InputError(fmt::format("In '{}' the program {} nothing, so there is nothing to play.",
                                  run_->file.path(),
@@ -258,6 +262,49 @@ class Maker {
     repeats_ = comm_.any(!run_->repeats.empty());
   }
 
+  /// Collective. Where ranks move the same elements, and what of a call is moved again later.
+  void find_overlaps_of(const Schedule& schedule, const RecordedMoves& moved) {
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> epochs;  // by file and phase
+    for (const auto& [round, place] : run_->places) {
+      std::uint64_t& epoch = epochs.try_emplace({round.file, round.phase}, place).first->second;
+      epoch = std::min(epoch, place);
+    }
+    using Record = std::tuple<std::uint64_t, std::size_t, std::uint64_t>;  // file, dataset, time
+    std::map<Record, std::size_t> known;
+    std::vector<std::vector<MovedStream>> targets;
+    std::vector<std::uint64_t> elements;
+    std::vector<std::vector<std::pair<std::size_t, std::size_t>>> moves;  // rounds and transfers
+    for (std::size_t r = 0; r < schedule.moves.size(); ++r) {
+      for (std::size_t i = 0; i < schedule.moves[r].size(); ++i) {
+        const Move& move = schedule.moves[r][i];
+        const auto [target, is_new] =
+            known.try_emplace({move.path, places_.at(target_of(move)), move.time}, targets.size());
+        if (is_new) {
+          targets.emplace_back();
+          moves.emplace_back();
+          elements.push_back(element_count(selections_->extent_of(move.definition)));
+        }
+        MovedStream stream = moved.stream(move);
+        // Ranks that opened a file each for itself have met nowhere.
+        const bool have_met = !run_->paths.is_private(move.path);
+        for (auto& [stamp, count] : stream.calls) {
+          stamp.epoch = have_met ? epochs.at({move.round.file, move.round.phase}) : 0;
+          count *= std::max<std::uint64_t>(elements_.at(move.definition).bytes, 1);
+        }
+        targets[target->second].push_back(std::move(stream));
+        moves[target->second].emplace_back(r, i);
+      }
+    }
+    Overlaps found = find_overlaps(comm_, targets, elements);
+    ranks_overlap_ = found.of_ranks;
+    run_->overlaps_in_a_call = found.in_a_call;
+    if (run_->direction != capture::writes) return;
+    rewritten_ = found.moved;
+    for (auto& [stream, runs] : found.superseded)
+      run_->superseded[moves[stream.first][stream.second]] = std::move(runs);
+    rewrites_ = comm_.any(!run_->superseded.empty());
+  }
+
   std::string why_not(Survey& survey) {
     const std::uint64_t ranks = run_->file.ranks();
     if (!run_->recorded_rank) {
@@ -309,6 +356,12 @@ class Maker {
           "The program {} some elements more than once in a round; methods other than as-captured "
           "move them once, and all bytes are counted so.",
           did));
+    }
+    if (rewritten_ > 0) {
+      all.push_back(fmt::format(
+          "Different ranks write {} of the elements in different calls, so what stays depends on "
+          "the order of calls; methods other than as-captured write the same from each rank.",
+          rewritten_));
     }
     std::set<std::string> addresses;
     for (const std::uint64_t definition : run_->datasets) {
@@ -383,6 +436,7 @@ class Maker {
       pattern.settings["files"] = fmt::format("{}", fmt::join(choice.paths, ", "));
     }
     if (!run_->file.guess().empty()) pattern.settings["guess"] = run_->file.guess();
+    if (rewritten_ > 0) pattern.settings["rewritten_elements"] = std::to_string(rewritten_);
     if (const std::string text = caveats(); !text.empty()) pattern.settings["caveats"] = text;
     std::set<std::string> names;
     for (const auto& [target, place] : places_)
@@ -390,6 +444,8 @@ class Maker {
     pattern.rounds = schedule.rounds.size();
     pattern.file_policy = file_a_round_ ? FilePolicy::a_round : FilePolicy::one;
     pattern.captured = run_;
+    pattern.ranks_overlap = ranks_overlap_;
+    pattern.rewrites = rewrites_;
     auto rounds = std::make_shared<std::vector<std::vector<Transfer>>>();
     for (const auto& moves : schedule.moves) {
       rounds->emplace_back();
@@ -412,7 +468,10 @@ class Maker {
   std::map<Target, std::size_t> places_;
   bool file_a_round_ = false;
   bool tells_files_apart_ = false;
-  bool repeats_ = false;  ///< some rank moves an element more than once in a round
+  bool ranks_overlap_ = false;   ///< see Pattern
+  bool rewrites_ = false;        ///< see Pattern
+  std::uint64_t rewritten_ = 0;  ///< elements that different ranks write in different calls
+  bool repeats_ = false;         ///< some rank moves an element more than once in a round
 };
 
 }  // namespace

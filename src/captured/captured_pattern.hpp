@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "captured/captured_walk.hpp"
+#include "geometry/run.hpp"
 #include "parallel/comm.hpp"
 #include "pattern/pattern.hpp"
 #include "pattern/piece.hpp"
@@ -64,6 +65,12 @@ struct CapturedRun {
   /// By round and transfer: where in its buffer the elements of this rank's calls are, if these
   /// move some more than once and the transfer does not. Else there is nothing.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<Piece>> repeats;
+  /// By round and transfer: positions, in the order of this rank's calls, of the elements that a
+  /// later call writes again, sorted.
+  std::map<std::pair<std::size_t, std::size_t>, RunList> superseded;
+  /// Ranks move the same element in one collective call.
+  bool overlaps_in_a_call = false;
+  bool reads_too = false;       ///< what is written is played, and the program also read
   std::vector<double> thought;  ///< seconds before each round, of the longest thinker
   /// Why the program's own calls cannot be made again; empty: they can.
   std::string why_not;

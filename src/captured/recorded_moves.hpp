@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "captured/captured_pattern.hpp"
+#include "captured/overlaps.hpp"
 #include "captured/round_order.hpp"
 #include "captured/selections.hpp"
 
@@ -36,6 +37,12 @@ class RecordedMoves {
     const auto found = parts_.find(move);
     return found == parts_.end() ? nullptr : &selections_.together(found->second);
   }
+  /// Its parts in the order of calls. The epochs of calls are left to the caller: what they share
+  /// is the round.
+  MovedStream stream(const Move& move) const {
+    const auto found = parts_.find(move);
+    return found == parts_.end() ? MovedStream{} : MovedStream{found->second, calls_.at(move)};
+  }
   /// From which round it came to which, in the order in which that first was so.
   const std::vector<RoundStep>& steps() const { return steps_; }
   /// Numbers that all recorded ranks have in common if their common calls are in the same rounds.
@@ -58,6 +65,7 @@ class RecordedMoves {
   }
 
   void add(CapturedWalk& walk, const PlacedBoxes& placed);
+  void note_call(const Move& move, const CallStamp& stamp, std::uint64_t elements);
 
   void finish();
 
@@ -66,6 +74,8 @@ class RecordedMoves {
   std::vector<Move> order_;
   std::map<Move, Pending> pending_;
   std::map<Move, std::vector<SelectionPtr>> parts_;
+  std::map<Move, std::vector<std::pair<CallStamp, std::uint64_t>>> calls_;
+  std::uint64_t collective_calls_ = 0;  ///< of the recorded rank at hand
   std::map<RoundKey, double> thought_;
   std::vector<RoundStep> steps_;
   std::set<RoundStep> known_steps_;

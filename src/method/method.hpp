@@ -114,6 +114,8 @@ struct MethodInfo {
   /// caller.
   std::function<std::optional<std::string>(const Pattern&, const Settings&)> supports;
   std::function<std::unique_ptr<Method>(const MethodContext&)> make = nullptr;
+  /// True if elements that ranks share may meet in one collective call of MPI-IO; null: never.
+  std::function<bool(const Pattern&, const Settings&)> overlaps_in_mpiio = nullptr;
   /// True if a file may be smaller than what is written to it; null: never.
   std::function<bool(const Settings&)> compresses = nullptr;
   /// Why the method is not in this build ("PnetCDF was not found at configure time"); empty: it is.
@@ -121,6 +123,9 @@ struct MethodInfo {
 
   const FormatInfo& file() const { return info_of(format); }
 };
+
+/// MethodInfo::overlaps_in_mpiio of what hands over to MPI-IO what ranks ask for.
+inline bool has_overlaps(const Pattern& pattern, const Settings&) { return pattern.ranks_overlap; }
 
 /// MethodInfo::make of a class that takes nothing else.
 template <class Class>

@@ -61,6 +61,8 @@ std::string text_of(const std::byte* in) {
   return fmt::format("{}", value);
 }
 
+constexpr std::byte outdated_bit{1};
+
 /// Compares the elements `part` bit for bit and notes what is wrong.
 template <class T>
 void compare(Run part, const std::byte* found, const std::byte* expected, Mismatch& mismatch) {
@@ -71,6 +73,9 @@ void compare(Run part, const std::byte* found, const std::byte* expected, Mismat
     mismatch.element = part.offset + i;
     mismatch.expected = text_of<T>(expected + at);
     mismatch.found = text_of<T>(found + at);
+    mismatch.is_outdated =
+        std::equal(found + at, found + at + sizeof(T), expected + at,
+                   [](std::byte a, std::byte b) { return (a ^ b) == outdated_bit; });
   }
 }
 
@@ -191,6 +196,10 @@ void fill_buffer(const Pattern& pattern, const Transfer& transfer, std::byte* bu
   });
 }
 
+void make_outdated(std::span<std::byte> contents) {
+  for (std::byte& byte : contents) byte ^= outdated_bit;
+}
+
 std::optional<Mismatch> check_buffer(const Pattern& pattern, const Transfer& transfer,
                                      const std::byte* buffer) {
   const Dataset& dataset = pattern.datasets[transfer.dataset];
@@ -215,9 +224,13 @@ std::string describe(const Mismatch& mismatch, const Pattern& pattern) {
   const std::string rest =
       mismatch.count == 1 ? "it is the only wrong element"
                           : fmt::format("it is the first of {} wrong elements", mismatch.count);
-  return fmt::format("Dataset \"{}\" holds {} instead of {} at element {}{}; {}.", dataset.name,
+  const char* const cause =
+      pattern.rewrites && mismatch.is_outdated
+          ? " An earlier call wrote what it holds, so the order of calls was lost."
+          : "";
+  return fmt::format("Dataset \"{}\" holds {} instead of {} at element {}{}; {}.{}", dataset.name,
                      mismatch.found, mismatch.expected,
-                     indices_of(mismatch.element, dataset.extent()), where, rest);
+                     indices_of(mismatch.element, dataset.extent()), where, rest, cause);
 }
 
 }  // namespace slabmark

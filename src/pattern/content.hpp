@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "pattern/pattern.hpp"
@@ -22,7 +23,8 @@ struct Mismatch {
   std::uint64_t element = 0;  ///< row-major
   std::string expected;
   std::string found;
-  std::uint64_t count = 0;  ///< number of wrong elements in all, this being the first
+  std::uint64_t count = 0;   ///< number of wrong elements in all, this being the first
+  bool is_outdated = false;  ///< it holds what make_outdated() makes of what is expected
 };
 
 /// Contents of a pattern's own, in place of the hashes: those of a program that has always written
@@ -56,6 +58,11 @@ std::optional<Mismatch> check_run(const Pattern& pattern, std::size_t dataset, s
 /// Fills the buffer behind `transfer` with the expected contents; bytes of the buffer that do not
 /// move get gap_byte, so that a gap which does reach the file shows.
 void fill_buffer(const Pattern& pattern, const Transfer& transfer, std::byte* buffer);
+
+/// Makes contents into those of an earlier call, whose elements a later one writes again: they tell
+/// whether the order of calls was kept. Each byte changes in its lowest bit, so that numbers stay
+/// finite and texts printable.
+void make_outdated(std::span<std::byte> contents);
 
 /// Checks a buffer that was read. Bytes outside the selection are not looked at.
 std::optional<Mismatch> check_buffer(const Pattern& pattern, const Transfer& transfer,

@@ -58,6 +58,12 @@ struct Pattern {
   /// of partial requests.
   std::function<std::vector<Transfer>(std::uint64_t round)> transfers;
 
+  /// Several ranks move the same element, which MPI-IO may not bear in collective calls.
+  bool ranks_overlap = false;
+  /// A captured program writes elements again in later calls, other ranks' ones among them: what
+  /// its earlier calls write there is outdated (pattern/content.hpp).
+  bool rewrites = false;
+
   /// What the elements hold; null: the hashes of pattern/content.hpp.
   std::shared_ptr<const Content> content;
 

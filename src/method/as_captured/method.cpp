@@ -17,6 +17,7 @@
 #include "method/as_captured/replay.hpp"
 #include "method/registry.hpp"
 #include "method/shared/data_sieving.hpp"
+#include "pattern/content.hpp"
 #include "storage/mpiio/romio_hints.hpp"
 
 namespace slabmark {
@@ -438,12 +439,31 @@ class AsCaptured : public Method {
     const std::size_t i = round.places.at({dataset, placed.time});
     const std::uint64_t first = round.done[i];
     round.done[i] += fragment.elements;
-    const auto repeats = run_.repeats.find({numbers_.at(placed.round), i});
-    if (repeats == run_.repeats.end()) return round.buffers[i] + first * bytes;
     const std::uint64_t unit = size_of(context_.pattern.datasets[dataset].type);
     const Run taken{first * bytes / unit, fragment.elements * bytes / unit};
-    return repeated(repeats->second, taken, unit, round.buffers[i],
-                    (part.event.flags & capture::writes) != 0);
+    const bool writes = (part.event.flags & capture::writes) != 0;
+    const std::pair<std::size_t, std::size_t> transfer{numbers_.at(placed.round), i};
+    const auto repeats = run_.repeats.find(transfer);
+    std::byte* const own = repeats == run_.repeats.end()
+                               ? round.buffers[i] + taken.offset * unit
+                               : repeated(repeats->second, taken, unit, round.buffers[i], writes);
+    const auto superseded = run_.superseded.find(transfer);
+    if (!writes || superseded == run_.superseded.end()) return own;
+    return outdated(superseded->second, taken, unit, own);
+  }
+
+  /// The elements, outdated where a later call writes them again.
+  std::byte* outdated(const RunList& superseded, Run taken, std::uint64_t unit, std::byte* own) {
+    auto run = std::upper_bound(superseded.begin(), superseded.end(), taken.offset,
+                                [](std::uint64_t at, const Run& of) { return at < of.end(); });
+    if (run == superseded.end() || run->offset >= taken.end()) return own;
+    std::byte* const elements = allocate(taken.length * unit);
+    std::memcpy(elements, own, taken.length * unit);
+    for (; run != superseded.end() && run->offset < taken.end(); ++run) {
+      const Run part = common_part(*run, taken);
+      make_outdated({elements + (part.offset - taken.offset) * unit, part.length * unit});
+    }
+    return elements;
   }
 
   /// Elements of a buffer that has each once, as the program's call has them.
@@ -522,6 +542,11 @@ MethodInfo as_captured_info(const std::string& level, FileFormat format, const c
     if (pattern.captured->level != level)
       return fmt::format("the program spoke through {}", pattern.captured->level);
     return reason_against ? reason_against(*pattern.captured) : std::nullopt;
+  };
+  info.overlaps_in_mpiio = [plain](const Pattern& pattern, const Settings& settings) {
+    if (pattern.captured->overlaps_in_a_call) return true;
+    const auto& of_plain = find_method(plain).overlaps_in_mpiio;
+    return pattern.captured->direction == capture::reads && of_plain && of_plain(pattern, settings);
   };
   if (make == nullptr) return info;
   info.make = [make, plain](const MethodContext& context) -> std::unique_ptr<Method> {

@@ -1,6 +1,9 @@
 #include "bench/cell_record.hpp"
 
+#include <filesystem>
+
 #include "measure/record_gather.hpp"
+#include "storage/mpiio/implementation.hpp"
 
 namespace slabmark {
 
@@ -25,10 +28,26 @@ std::string lowest_of(const Comm& comm, const std::string& mine) {
   return speaker == size ? "" : comm.broadcast(mine, static_cast<int>(speaker));
 }
 
+std::string reason_against(const Cell& cell, const Pattern& moved) {
+  if (!cell.reason.empty()) return cell.reason;
+  const MethodInfo& method = *cell.method;
+  if (const auto reason = method.supports(moved, cell.settings)) return *reason;
+  const auto overlaps = [&](const Pattern* pattern) {
+    return pattern != nullptr && method.overlaps_in_mpiio(*pattern, cell.settings);
+  };
+  // What is read is written by the same method, unless it is there.
+  const bool is_written = cell.direction == Direction::write || !cell.existing;
+  if (!method.overlaps_in_mpiio || !(overlaps(&moved) || (is_written && overlaps(cell.written))))
+    return "";
+  const std::string directory = std::filesystem::path(cell.path).parent_path();
+  if (!mpiio::fails_on_overlaps_in(directory.empty() ? "." : directory)) return "";
+  return "ranks move the same elements in one collective call, in which OMPIO of Open MPI 4.1.1 to "
+         "4.1.4 crashes or moves wrong bytes; select ROMIO (OMPI_MCA_io=^ompio)";
+}
+
 // Ranks may see different reasons, or only some of them one.
 std::string agreed_reason(const Comm& comm, const Cell& cell, const Pattern& moved) {
-  const auto supports = [&] { return cell.method->supports(moved, cell.settings); };
-  return lowest_of(comm, cell.reason.empty() ? supports().value_or("") : cell.reason);
+  return lowest_of(comm, reason_against(cell, moved));
 }
 
 std::string describe_files(const Pattern& pattern) {

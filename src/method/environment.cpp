@@ -4,6 +4,7 @@
 
 #include "method/format.hpp"
 #include "parallel/agree.hpp"
+#include "parallel/program.hpp"
 #include "storage/mpiio/implementation.hpp"
 
 namespace slabmark {
@@ -15,15 +16,21 @@ nlohmann::json LibraryEnvironment::to_json() const {
     for (char& c : member) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (!version.empty()) versions[member] = version;
   }
-  return {{"mpi_io", mpi_io}, {"libraries", versions}};
+  nlohmann::json faults = nlohmann::json::array();
+  if (fails_on_overlaps) faults.push_back("collective-overlaps");
+  return {{"mpi_io", mpi_io}, {"mpi_io_faults", faults}, {"libraries", versions}};
 }
 
 std::string LibraryEnvironment::warning() const {
   if (mpi_io != "OMPIO") return "";
-  return "The MPI-IO in effect is Open MPI's OMPIO, which is many times slower than ROMIO on "
-         "irregular "
-         "requests; 'mpiexec --mca io romio321' (Open MPI 4) or '--mca io romio341' (Open MPI 5) "
-         "selects ROMIO.";
+  return std::string(
+             "The MPI-IO in effect is Open MPI's OMPIO, which is many times slower than ROMIO on "
+             "irregular requests") +
+         (fails_on_overlaps ? " and, in this version, crashes or moves wrong bytes where ranks "
+                              "share elements in a collective call"
+                            : "") +
+         "; 'mpiexec --mca io romio321' (Open MPI 4) or '--mca io romio341' (Open MPI 5) selects "
+         "ROMIO.";
 }
 
 void require_libraries(const Comm& comm) {
@@ -43,6 +50,8 @@ LibraryEnvironment library_environment(const Comm& comm, const std::string& dire
     if (comm.is_root()) environment.mpi_io = mpiio::mpi_io_implementation(directory);
   });
   environment.mpi_io = comm.broadcast(environment.mpi_io);
+  environment.fails_on_overlaps =
+      mpiio::fails_on_overlaps(environment.mpi_io, mpi_library_version());
   return environment;
 }
 

@@ -13,13 +13,14 @@ namespace slabmark {
 struct LibraryEnvironment {
   /// "OMPIO", "ROMIO", or "unknown (reason)" for files in the output directory.
   std::string mpi_io;
+  bool fails_on_overlaps = false;  ///< see mpiio::fails_on_overlaps()
   /// Version at run time of each library of a format, by its name; empty: not in this build.
   std::map<std::string, std::string> libraries;
 
-  /// Members "mpi_io" and "libraries", of those in this build, for the manifest.
+  /// Members "mpi_io", "mpi_io_faults" and "libraries", of those in this build, for the manifest.
   nlohmann::json to_json() const;
 
-  /// One sentence with the remedy if this MPI-IO is known to be slow for irregular requests.
+  /// With the remedy, if this MPI-IO is known to be slow for irregular requests, or to fail.
   std::string warning() const;
 };
 

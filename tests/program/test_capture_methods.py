@@ -117,7 +117,9 @@ with h5py.File(sys.argv[1], "w", driver="mpio", comm=MPI.COMM_WORLD) as file:
 
 
 @preloads
-def test_elements_that_several_ranks_write_are_written_by_all_methods(run, captured, tmp_path):
+def test_elements_that_several_ranks_write_are_written_by_all_methods(run, captured, tmp_path, monkeypatch):
+    """Through ROMIO: OMPIO is not given them in the versions that fail there (test_capture_played.py)."""
+    monkeypatch.setenv("OMPI_MCA_io", "^ompio")
     (tmp_path / "script.py").write_text(MOVED_BY_ALL)
     captured(h5py_of_the_connector(), [tmp_path / "script.py", tmp_path / "own.h5"], 3)
     methods = ["hdf5-union", "hdf5-log", "hdf5-rearranged", "mpiio-independent", "mpiio-rearranged", "posix"]

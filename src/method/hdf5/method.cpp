@@ -68,6 +68,13 @@ MethodInfo hdf5_info(std::string name, std::string summary, Hdf5Make make, Hdf5T
         return reason ? reason : beyond_hdf5(pattern, options);
       },
       .make = [=](const MethodContext& context) { return make(context, read(context.settings)); },
+      .overlaps_in_mpiio =
+          [=](const Pattern& pattern, const Settings& settings) {
+            const Hdf5Options options = read(settings);
+            // Logs and subfiles take the parts of each rank for themselves.
+            return pattern.ranks_overlap && options.collective && !options.logged &&
+                   !options.subfiling;
+          },
       .compresses =
           [=](const Settings& settings) {
             const Hdf5Options options = read(settings);

@@ -80,7 +80,8 @@ MethodInfo pnetcdf_info(std::string name, std::string summary, std::vector<Optio
                   .summary = std::move(summary),
                   .format = FileFormat::netcdf,
                   .options = std::move(options),
-                  .supports = beyond_cdf5};
+                  .supports = beyond_cdf5,
+                  .overlaps_in_mpiio = has_overlaps};
 #if !SLABMARK_WITH_PNETCDF
   info.missing = "PnetCDF was not found at configure time";
 #endif

@@ -266,7 +266,8 @@ MethodInfo mpiio_collective_method() {
       .format = FileFormat::raw,
       .options = mpiio_options(),
       .supports = fits_raw,
-      .make = make_method<Mpiio<Calls::collective>>};
+      .make = make_method<Mpiio<Calls::collective>>,
+      .overlaps_in_mpiio = has_overlaps};
 }
 
 MethodInfo mpiio_independent_method() {

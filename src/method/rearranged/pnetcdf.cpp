@@ -112,6 +112,7 @@ MethodInfo pnetcdf_rearranged_method() {
   auto info = pnetcdf_info("pnetcdf-rearranged",
                            "data put together by a plan, header by PnetCDF, large writes",
                            rearranged_options("pnetcdf"));
+  info.overlaps_in_mpiio = nullptr;  // each element comes from one rank
 #if SLABMARK_WITH_PNETCDF
   info.make = [](const MethodContext& context) -> std::unique_ptr<Method> {
     return std::make_unique<RearrangedMethod>(context, "pnetcdf",

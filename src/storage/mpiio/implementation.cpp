@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -144,6 +146,19 @@ std::string mpi_io_implementation(const std::string&) {
 }
 
 #endif
+
+bool fails_on_overlaps(const std::string& implementation, const std::string& mpi) {
+  static const std::regex failing("Open MPI v4\\.1\\.[1-4]([^0-9].*)?");
+  return implementation == "OMPIO" && std::regex_match(mpi, failing);
+}
+
+bool fails_on_overlaps_in(const std::string& directory) {
+  static std::map<std::string, bool> known;
+  const auto [place, is_new] = known.try_emplace(directory);
+  if (is_new)
+    place->second = fails_on_overlaps(mpi_io_implementation(directory), mpi_library_version());
+  return place->second;
+}
 
 // Open MPI 4.1.4 prints path and rank into 256 bytes when it looks for shared file pointers, and
 // makes a file of the name with some 20 bytes more in its session folder.

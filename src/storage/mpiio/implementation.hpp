@@ -11,6 +11,14 @@ namespace slabmark::mpiio {
 /// its variables.
 std::string mpi_io_implementation(const std::string& directory);
 
+/// Whether that MPI-IO is known to fail where the elements of ranks overlap in a collective call:
+/// OMPIO of Open MPI 4.1.1 to 4.1.4 ends the process, loses bytes, or reads wrong ones
+/// (docs/methods.md). `mpi` is what MPI_Get_library_version says.
+bool fails_on_overlaps(const std::string& implementation, const std::string& mpi);
+
+/// The same of the MPI-IO in effect for files in `directory`, which is asked for once.
+bool fails_on_overlaps_in(const std::string& directory);
+
 /// Throws InputError where the MPI-IO in effect would crash on `path` because of its length. Not
 /// collective.
 void require_length_for_mpi_io(const std::string& path);

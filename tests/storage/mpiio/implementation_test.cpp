@@ -43,5 +43,14 @@ TEST(MpiIoImplementations, AreKnownForTheLibraryInUse) {
   EXPECT_TRUE(name == "OMPIO" || name == "ROMIO") << name;
 }
 
+TEST(MpiIoImplementations, FailOnOverlapsInTheVersionsThatAreKnownTo) {
+  EXPECT_TRUE(fails_on_overlaps("OMPIO", "Open MPI v4.1.1"));
+  EXPECT_TRUE(fails_on_overlaps("OMPIO", "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"));
+  EXPECT_FALSE(fails_on_overlaps("OMPIO", "Open MPI v4.1.0, package: x"));
+  EXPECT_FALSE(fails_on_overlaps("OMPIO", "Open MPI v4.1.5, package: x"));
+  EXPECT_FALSE(fails_on_overlaps("OMPIO", "Open MPI v4.1.10, package: x"));
+  EXPECT_FALSE(fails_on_overlaps("ROMIO", "Open MPI v4.1.4, package: x"));
+}
+
 }  // namespace
 }  // namespace slabmark::mpiio

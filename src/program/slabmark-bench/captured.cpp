@@ -75,12 +75,20 @@ class CapturedCommand : public PatternCommand {
     request_.with_neighbours = for_reading;
     CapturedPattern pattern = make_captured_pattern(comm, request_);
     const CapturedRun& run = *pattern.mine.captured;
+    if (for_reading && run.direction == capture::writes) {
+      not_read_ = run.reads_too ? "these are the program's writes; --moves reads plays its reads"
+                                : "the program read nothing";
+    }
     thought_ = run.thought;  // alone: the run holds the file open, and this outlives HDF5
     if (run.direction == capture::reads && for_reading) {
       // The program's own reads are what is measured: another rank has written that.
       return {std::move(*pattern.neighbours), std::move(pattern.mine), std::move(pattern.setup)};
     }
     return {std::move(pattern.mine), std::move(pattern.neighbours), std::move(pattern.setup)};
+  }
+
+  std::string reason_against(const MethodInfo& method) const override {
+    return method.kind == MethodKind::as_captured ? not_read_ : "";
   }
 
   std::function<void(std::uint64_t round)> before_round() const override {
@@ -98,6 +106,7 @@ class CapturedCommand : public PatternCommand {
   std::vector<std::string> paths_;
   std::string think_text_ = "none";
   double think_ = 0;
+  std::string not_read_;         ///< why the program's own calls are not played for reading
   std::vector<double> thought_;  ///< seconds before each round
 };
 

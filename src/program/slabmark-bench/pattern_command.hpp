@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/command_line.hpp"
+#include "method/method.hpp"
 #include "parallel/comm.hpp"
 #include "pattern/pattern.hpp"
 
@@ -45,6 +46,9 @@ class PatternCommand {
 
   /// The method that a name means for this pattern.
   virtual std::string method_name(const std::string& name) const { return name; }
+
+  /// Why a method is not asked for the pattern that was built; empty: it is.
+  virtual std::string reason_against(const MethodInfo&) const { return ""; }
 
   /// What is done on all ranks before each round, with the clock stopped; null: nothing.
   virtual std::function<void(std::uint64_t round)> before_round() const { return nullptr; }

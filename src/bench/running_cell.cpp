@@ -13,10 +13,25 @@
 #include "measure/memory.hpp"
 #include "measure/record_gather.hpp"
 #include "method/as_captured/files.hpp"
+#include "parallel/abort.hpp"
 #include "parallel/agree.hpp"
+#include "parallel/program.hpp"
 #include "storage/posix/free_path.hpp"
 
 namespace slabmark {
+
+namespace {
+
+/// "HDF5 2.2.0, Open MPI v4.1.4"
+std::string libraries_of(const MethodInfo& method) {
+  const std::string mpi = mpi_library_version();
+  const std::string short_mpi = mpi.substr(0, mpi.find(','));
+  const FileLibrary* const library = method.file().library;
+  if (library == nullptr || library->version == nullptr) return short_mpi;
+  return fmt::format("{} {}, {}", library->name, library->version(), short_mpi);
+}
+
+}  // namespace
 
 RunningCell::RunningCell(const RunResources& shared, const Cell& cell, std::size_t cells)
     : shared_(shared),
@@ -59,6 +74,9 @@ void RunningCell::let_read(RunningCell& reader) {
 void RunningCell::run(std::uint64_t round, std::uint64_t position, bool warm_up) {
   {
     const Stopwatch watch(spent_);
+    const TellCrash crash(
+        fmt::format("Method {} ({})", cell_.method->name, libraries_of(*cell_.method)),
+        "Leave the method out with --method, or select another MPI-IO or library.");
     if (reading() && !cell_.existing && files_.empty()) make_files_to_read();
     begin_trial();
     if (reader_) reader_->begin_trial();

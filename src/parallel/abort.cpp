@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -49,6 +50,43 @@ extern "C" void remove_and_stop(int signal_number) {
   remove_guarded_files();
   std::signal(signal_number, SIG_DFL);
   std::raise(signal_number);
+}
+
+// The handler of a crash may not make its sentence, so it is ready before: up to the signal, and
+// what follows.
+std::array<char, 1024> crash_begin{};
+std::array<char, 256> crash_end{};
+
+constexpr std::array<std::pair<int, std::string_view>, 5> crashes = {{{SIGSEGV, "SIGSEGV"},
+                                                                      {SIGBUS, "SIGBUS"},
+                                                                      {SIGABRT, "SIGABRT"},
+                                                                      {SIGFPE, "SIGFPE"},
+                                                                      {SIGILL, "SIGILL"}}};
+std::array<struct sigaction, crashes.size()> before_us{};  // MPI's, or a sanitizer's
+
+extern "C" void tell_and_crash(int signal_number, siginfo_t* info, void*) {
+  for (std::size_t i = 0; i < crashes.size(); ++i) {
+    const auto& [number, text] = crashes[i];
+    if (number != signal_number) continue;
+    sigaction(number, &before_us[i], nullptr);
+    if (crash_begin.front() == '\0') continue;
+    remove_guarded_files();
+    for (const std::string_view part :
+         {std::string_view(crash_begin.data()), text, std::string_view(crash_end.data())}) {
+      if (write(STDERR_FILENO, part.data(), part.size()) < 0) break;
+    }
+  }
+  // A fault comes again with its own address, which a sanitizer tells.
+  if (info->si_code <= 0) std::raise(signal_number);
+}
+
+void watch_crashes() {
+  for (std::size_t i = 0; i < crashes.size(); ++i) {
+    struct sigaction ours {};
+    ours.sa_sigaction = tell_and_crash;
+    ours.sa_flags = SA_SIGINFO;
+    sigaction(crashes[i].first, &ours, &before_us[i]);
+  }
 }
 
 const char* program = nullptr;  // null: this process is not ours to end
@@ -148,6 +186,18 @@ RemoveOnAbort::~RemoveOnAbort() {
   if (slot_ >= 0) guarded[static_cast<std::size_t>(slot_)].used = false;
 }
 
+TellCrash::TellCrash(const std::string& work, const std::string& remedy) {
+  const auto put = [](auto& to, const std::string& text) {
+    std::strncpy(to.data(), text.c_str(), to.size() - 1);
+  };
+  if (program == nullptr) return;
+  put(crash_end, fmt::format(". {}\n", remedy));
+  put(crash_begin, fmt::format("\n{}: error: rank {} on host {}: {} was ended by ", program,
+                               my_rank(), host_name(), printable(work)));
+}
+
+TellCrash::~TellCrash() { crash_begin.fill('\0'); }
+
 void enter_program(const char* name) {
   program = name;
   std::signal(SIGXFSZ, SIG_IGN);
@@ -156,6 +206,7 @@ void enter_program(const char* name) {
     // What the one who started the program ignores stays so: nohup.
     if (std::signal(number, remove_and_stop) == SIG_IGN) std::signal(number, SIG_IGN);
   }
+  watch_crashes();
   watch_writes();
 }
 

@@ -35,10 +35,22 @@ class RemoveOnAbort {
   int slot_ = -1;
 };
 
+/// While an object of this class lives, a signal that ends this program (SIGSEGV, SIGBUS, SIGABRT,
+/// SIGFPE, SIGILL) is told in a sentence: "NAME: error: rank R on host H: WORK was ended by SIGBUS.
+/// REMEDY". One at a time.
+class TellCrash {
+ public:
+  TellCrash(const std::string& work, const std::string& remedy);
+  ~TellCrash();
+  TellCrash(const TellCrash&) = delete;
+  TellCrash& operator=(const TellCrash&) = delete;
+};
+
 /// This process is a program of ours, called `name` (which lasts), not a library's host: signals
-/// that tell it to stop (SIGHUP, SIGINT, SIGTERM, SIGXCPU) remove the guarded files first, a write
-/// beyond RLIMIT_FSIZE is an error instead of a signal, and so is, where there are peers, what MPI
-/// sends to one that is gone; the job ends soon after a failed write of MPI-IO, see end_soon().
+/// that tell it to stop (SIGHUP, SIGINT, SIGTERM, SIGXCPU) remove the guarded files first, as those
+/// of a crash do, a write beyond RLIMIT_FSIZE is an error instead of a signal, and so is, where
+/// there are peers, what MPI sends to one that is gone; the job ends soon after a failed write of
+/// MPI-IO, see end_soon().
 void enter_program(const char* name);
 
 }  // namespace slabmark

@@ -24,6 +24,8 @@ OVER_NETWORK_WITHOUT_COHERENCE = ("nfs", "nfs4", "cifs", "smb3")
 REMEDIES = {
     "slow-mpi-io": "Select ROMIO: mpiexec --mca io romio321 (Open MPI 4) or --mca io romio341 (Open MPI 5), or "
     "OMPI_MCA_io=^ompio in the environment; with the hint romio_ds_write=disable, without which it can lose data (docs/methods.md).",
+    "overlaps-fail": "Select ROMIO (OMPI_MCA_io=^ompio), or a later Open MPI; or give each element to one rank.",
+    "clocks-disagree": "Leave the host out, or have its clock repaired (kernel log, 'clocksource', NTP); measure again.",
     "memory-file-system": "Name a folder on the file system in question with -o.",
     "layered-file-system": "Name a folder on a mounted volume with -o; inside a container, one that is bound from the host.",
     "incoherent-file-system": "Use a parallel file system for shared files; on NFS, mount with noac and locks, or run on one "
@@ -47,6 +49,7 @@ REMEDIES = {
     "hint-was-needed": "A program of your own needs the hint as well where ROMIO carries out its calls (docs/methods.md).",
     "program-may-lose-data": "Give the program the hint: in its MPI_Info, or, as it is, in a file that the variable ROMIO_HINTS names "
     "(docs/methods.md).",
+    "order-matters": "Let one rank write each element; or compare the files once, with and without what 'slabmark apply' loads.",
     "ranks-disagree": "Give all ranks the same hints and environment.",
     "fill-written-twice": "H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER): --set hdf5.fill=never.",
     "chunk-mismatch": "Take chunks that end where ranks' parts end (--set hdf5.chunk=...), or none.",
@@ -81,6 +84,16 @@ def _findings(rules):
     return lambda *subject: [Finding(*found) for found in rules(*subject)]
 
 
+def clocks_disagree(manifest):
+    """A sentence, or None: seconds are no seconds then."""
+    if not (wrong := (manifest.get("clocks") or {}).get("disagreement")):
+        return None
+    return (
+        f"The clock of rank {wrong['rank']} on {wrong['host']} runs {wrong['rate']:.3g} times as fast as "
+        f"{wrong['against']}, so seconds and rates are wrong."
+    )
+
+
 @_findings
 def of_manifest(manifest):
     output = manifest.get("output", {})
@@ -90,6 +103,14 @@ def of_manifest(manifest):
             "slow-mpi-io",
             "The MPI-IO in effect is Open MPI's OMPIO, which is many times slower than ROMIO on irregular requests.",
         )
+    if "collective-overlaps" in manifest.get("mpi_io_faults", ()):
+        yield (
+            "overlaps-fail",
+            "OMPIO of Open MPI 4.1.1 to 4.1.4 crashes, or moves wrong bytes with success, where ranks share elements in a "
+            "collective call.",
+        )
+    if wrong := clocks_disagree(manifest):
+        yield "clocks-disagree", wrong
     if kind in IN_MEMORY:
         yield "memory-file-system", f"The files lie on {kind}, which is memory: the numbers say nothing about storage."
     if kind in LAYERED or kind.startswith("fuse."):
@@ -144,7 +165,7 @@ def of_host(manifest, ranks):
 def of_cell(cell):
     found = of_manifest(cell.first.manifest)
     if "hints" not in cell.first.effective:  # it makes no calls to MPI-IO
-        found = [finding for finding in found if finding.code != "slow-mpi-io"]
+        found = [finding for finding in found if finding.code not in ("slow-mpi-io", "overlaps-fail")]
     return found + _of_access(cell) + _of_seconds(cell)
 
 
@@ -169,6 +190,11 @@ def _of_access(cell):
         yield (
             "program-may-lose-data",
             f"In some collective calls a rank has nothing; without the hint {hint} ROMIO can lose what others write then.",
+        )
+    if elements := record.pattern["settings"].get("rewritten_elements"):
+        yield (
+            "order-matters",
+            f"Different ranks write {elements} elements in different calls, so the file depends on the order of calls.",
         )
     if hint := next((one for one in record.differences if one["path"].startswith("/hints")), None):
         name = hint["path"].rpartition("/")[2]

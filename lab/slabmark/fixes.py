@@ -152,6 +152,7 @@ def _built(line, why):
 # By the code of the finding: what gives its lines.
 FIXES = {
     "slow-mpi-io": _variable("OMPI_MCA_io", "^ompio"),
+    "overlaps-fail": _variable("OMPI_MCA_io", "^ompio"),
     "memory-file-system": _elsewhere,
     "layered-file-system": _elsewhere,
     "incoherent-file-system": _elsewhere,

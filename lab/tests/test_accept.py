@@ -266,6 +266,7 @@ BENT = [
     ("verified", {"verified": {"state": "not asked"}}),
     ("alike", {"manifest__mpi": "Open MPI v5"}),
     ("release", {"manifest__program__build_type": "Debug"}),
+    ("clocks", {"manifest__clocks": {"disagreement": {"rank": 1, "host": "n0", "rate": 2.0, "against": "its realtime clock"}}}),
     ("durable", {"sync": False, "direction": "write"}),
     ("cold", {"cache": "warm", "direction": "read"}),
 ]

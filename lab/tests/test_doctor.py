@@ -20,6 +20,7 @@ HEALTHY = {
 
 WRONG = {
     "slow-mpi-io": {"mpi_io": "OMPIO"},
+    "overlaps-fail": {"mpi_io_faults": ["collective-overlaps"]},
     "foreign-launcher": {"ranks": 1},
     "no-pnetcdf": {"libraries": {"hdf5": "2.2.0"}},
     "memory-file-system": {"output": {"type": "tmpfs"}},

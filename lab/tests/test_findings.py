@@ -7,8 +7,12 @@ from test_doctor import WRONG
 
 GOOD = {"bounds": [{"method": "posix", "bytes": 1 << 20, "seconds": 0.9, "share": 0.9}]}
 STEADY = [1.0, 1.001, 1.002, 1.003, 1.004, 1.005, 1.006, 1.007]
+CLOCK = {"rank": 1, "host": "n1", "rate": 2.0, "against": "its realtime clock"}
 BAD = {
     "slow-mpi-io": {"manifest__mpi_io": "OMPIO"},
+    "overlaps-fail": {"manifest__mpi_io_faults": ["collective-overlaps"]},
+    "clocks-disagree": {"manifest__clocks": {"disagreement": CLOCK}},
+    "order-matters": {"pattern__settings": {"rewritten_elements": "40"}},
     "memory-file-system": {"manifest__output": {"type": "tmpfs"}},
     "layered-file-system": {"manifest__output": {"type": "overlay"}},
     "incoherent-file-system": {"manifest__output": {"type": "nfs4"}},
@@ -53,7 +57,7 @@ def test_a_rule_speaks_on_what_it_is_for(code):
     assert code in codes(**BAD[code])
 
 
-def test_ompio_loses_nothing_of_a_program():
+def test_hints_of_romio_are_not_missed_where_ompio_is_in_effect():
     assert "program-may-lose-data" not in codes(**BAD["program-may-lose-data"] | {"manifest__mpi_io": "OMPIO"})
 
 

@@ -274,12 +274,15 @@ def test_a_record_is_added_once_however_it_is_written(year, tmp_path, capsys):
 def test_what_cannot_be_kept_is_named_and_the_rest_is_kept(tmp_path, capsys):
     made = [*night(0), record([1.0], started=None), record([], trials=[]), record([1.0], method="x", unsupported="no", trials=[])]
     made += [record([0.2], method="posix", pattern__name="bound")]
+    wrong = {"rank": 1, "host": "n1", "rate": 2.0, "against": "its realtime clock"}
+    made += [record([1.0], method="y", manifest__clocks={"seconds": 1.0, "disagreement": wrong})]
     path = write_records(tmp_path / "r.jsonl", made)
     with open(path, "a") as file:
         file.write('{"slabmark_record": 9}\n{"slabmark_rec')
     status, said = track(capsys, "add", tmp_path / "s.db", path)
-    assert status == 0 and rows(tmp_path / "s.db") == [(12,)] and "4 lines skipped" in said.out
-    assert "does not say when" in said.out and "version 9" in said.out and "line 18" in said.out
+    assert status == 0 and rows(tmp_path / "s.db") == [(12,)] and "5 lines skipped" in said.out
+    assert "does not say when" in said.out and "version 9" in said.out and "line 19" in said.out
+    assert "the clock of rank 1 on n1 runs 2 times as fast" in said.out
 
 
 def python(code, *arguments, **more):

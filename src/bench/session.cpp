@@ -15,6 +15,7 @@ Session::Session(const Comm& world, const char* program, const CommonOptions& op
     if (world.is_root() && !options.run.records.empty()) check_record_path(options.run.records);
   });
   require_libraries(world);
+  clocks_.emplace(world);
 }
 
 void Session::begin(const std::string& directory, const nlohmann::json& configuration) {
@@ -32,12 +33,14 @@ void Session::finish(const Comm& comm, std::span<CellRecord> records,
                      const std::function<void()>& report,
                      const std::map<std::string, double>& setup) {
   deadline_.watch("Keeping the records");
+  const nlohmann::json clocks = clocks_->compare(comm);
   agreed(comm, [&] {
     if (!comm.is_root()) return;
     for (CellRecord& record : records) {
       record.setup = setup;
       record.manifest = manifest_;
       record.manifest["ended"] = utc_now();
+      record.manifest["clocks"] = clocks;
       if (!options_.run.records.empty()) append_record(options_.run.records, record);
     }
     report();

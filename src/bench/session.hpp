@@ -2,12 +2,14 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
 #include "bench/run_arguments.hpp"
+#include "measure/clock_check.hpp"
 #include "measure/record.hpp"
 #include "method/environment.hpp"
 #include "parallel/comm.hpp"
@@ -43,6 +45,7 @@ class Session {
   const char* program_;
   const CommonOptions& options_;
   Deadline deadline_;
+  std::optional<ClockCheck> clocks_;  ///< from when the libraries have started
   LibraryEnvironment environment_;
   nlohmann::json manifest_;
 };

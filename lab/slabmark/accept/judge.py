@@ -166,7 +166,7 @@ def _verdict(target, measured, alpha):
 
 def warnings(outcome):
     """What `report` would say of the cells, but for what has a rule here."""
-    left_out = {"few-trials", "noisy", "not-verified", "page-cache", "warm-reads", "unoptimised-build", "outliers"}
+    left_out = {"few-trials", "noisy", "not-verified", "page-cache", "warm-reads", "unoptimised-build", "outliers", "clocks-disagree"}
     found = {}
     for one in outcome.measured:
         for finding in findings.of_cell(one.cell):

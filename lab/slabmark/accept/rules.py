@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import json
 
-from slabmark import statistics, units
+from slabmark import findings, statistics, units
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,6 +134,11 @@ def _unchanged(evidence):
     return "suite and programs are those that were launched first", [f"{name} has changed" for name in evidence.changed]
 
 
+def _clocks(evidence):
+    broken = [findings.clocks_disagree(record.manifest) for record in evidence.records]
+    return "the clocks of all ranks ran at one rate", filter(None, broken)
+
+
 _RULES = {
     "size": _size,
     "memory": _memory,
@@ -146,6 +151,7 @@ _RULES = {
     "cold": _cold,
     "alike": _alike,
     "release": _release,
+    "clocks": _clocks,
     "unchanged": _unchanged,
 }
 

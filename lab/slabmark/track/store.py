@@ -24,7 +24,7 @@ import uuid
 
 import numpy
 
-from slabmark import cells, compare, files, units
+from slabmark import cells, compare, files, findings, units
 from slabmark.errors import InputError, LabError, printable
 
 VERSION = 1
@@ -75,6 +75,8 @@ def launch_of(record):
     """ValueError, with the reason, if a record cannot be kept."""
     if not record.measured:
         raise ValueError("it has no measured trial")
+    if wrong := findings.clocks_disagree(record.manifest):
+        raise ValueError(f"it is invalid: {wrong[0].lower()}{wrong[1:-1]}")
     try:
         started = datetime.datetime.fromisoformat(record.manifest.get("started") or "")
         started = started if started.tzinfo else started.replace(tzinfo=datetime.UTC)

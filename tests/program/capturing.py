@@ -26,6 +26,12 @@ def environment(pattern, below="under_vol=0;under_info={}", **more):
             "HDF5_VOL_CONNECTOR": f"slabcapture {below}", **preloaded, **more}
 
 
+def tampered(**how):
+    """An environment in which programs meet what tests/program/tampered.c does."""
+    preloaded = [str(BIN.parent / "lib/libtampered.so"), *filter(None, [os.environ.get("LD_PRELOAD")])]
+    return os.environ | {"LD_PRELOAD": ":".join(preloaded)} | how
+
+
 def product(lengths):
     result = 1
     for length in lengths:

@@ -1,11 +1,12 @@
 """The calls of captured programs, made again as they were (as-captured), leave the same files."""
 
 import json
+import os
 import pathlib
 import sys
 
 import pytest
-from capturing import BIN, LIBRARIES, bench, play, preloads, sanitized, structure
+from capturing import BIN, LIBRARIES, bench, play, preloads, sanitized, structure, tampered, verified
 from conftest import needs_pnetcdf
 
 
@@ -69,6 +70,35 @@ def test_a_file_of_hints_keeps_romio_from_damage(run, captured, tmp_path, monkey
     (tmp_path / "hints").write_text(f"{line}\n")
     monkeypatch.setenv("ROMIO_HINTS", str(tmp_path / "hints"))
     assert lacks_hint(run, tmp_path, 3)[0] == lacks
+
+
+@preloads
+def test_contents_tell_whether_the_order_of_calls_was_kept(run, captured, tmp_path):
+    captured("rewritten", [tmp_path / "own", "next"], 2, launch=True)
+    words = ["captured", "--pattern", tmp_path / "0.pattern", "--trials", "1", "--no-bound", "-o", tmp_path / "played"]
+    (tmp_path / "played").mkdir()
+    done = run("slabmark-bench", [*words, "--method", "as-captured,mpiio-independent"], ranks=2)
+    assert verified(done.stdout) == ["as-captured-mpiio", "mpiio-independent"], done.stdout + done.stderr
+    assert "Different ranks write 80 of the elements in different calls" in done.stdout
+    lost = run("slabmark-bench", [*words, "--method", "as-captured"], ranks=2, env=tampered(TAMPER="skip"))
+    assert lost.returncode == 1 and "An earlier call wrote what it holds, so the order of calls was lost." in lost.stderr
+    read = run("slabmark-bench", [*words, "--method", "as-captured,mpiio-independent", "--read"], ranks=2)
+    assert verified(read.stdout) == ["mpiio-independent"], read.stdout + read.stderr
+    assert "as-captured-mpiio: not run: the program read nothing" in read.stdout
+    crashed = run("slabmark-bench", [*words, "--method", "as-captured"], ranks=2, env=tampered(TAMPER="crash"))
+    assert crashed.returncode != 0 and "Method as-captured-mpiio (" in crashed.stderr and "was ended by SIGBUS" in crashed.stderr
+    assert list((tmp_path / "played").iterdir()) == []
+
+
+@preloads
+@pytest.mark.parametrize("io", ["ompio", "^ompio"])
+def test_elements_that_ranks_share_reach_no_mpi_io_that_fails_on_them(run, captured, tmp_path, io):
+    captured("rewritten", [tmp_path / "own", "same"], 2, launch=True, OMPI_MCA_io="^ompio")
+    printed = bench(run, tmp_path / "0.pattern", ["as-captured", "mpiio-collective", "posix"], "--json", tmp_path / "r.jsonl",
+                    ranks=2, launch=True, env=os.environ | {"OMPI_MCA_io": io})
+    fails = "collective-overlaps" in json.loads((tmp_path / "r.jsonl").read_text().splitlines()[0])["manifest"]["mpi_io_faults"]
+    assert verified(printed) == (["posix"] if fails else ["as-captured-mpiio", "mpiio-collective", "posix"])
+    assert printed.count("not run: ranks move the same elements in one collective call, in which OMPIO") == (2 if fails else 0)
 
 
 @preloads

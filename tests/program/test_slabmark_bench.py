@@ -10,6 +10,7 @@ import subprocess
 import time
 
 import pytest
+from capturing import preloads, tampered
 from conftest import LEVELS, OWN_TMPDIR, WITHOUT_PNETCDF, needs_pnetcdf, on_ranks
 
 # Of map_file.
@@ -69,8 +70,21 @@ def test_stops_at_six_trials_with_an_interval_and_appends_records(run, map_file,
     assert records[0]["pattern"]["bytes"] == 8 * ELEMENTS
     assert records[0]["stopping"]["reason"] == "fixed"
     assert records[0]["manifest"]["mpi_io"] in ("OMPIO", "ROMIO")
+    assert records[0]["manifest"]["clocks"]["disagreement"] is None
     assert {b["method"] for b in records[0]["bounds"]} == {"posix", "mpiio-independent"}
     assert "95 % interval" in done.stdout and "█" in done.stdout
+
+
+@preloads
+@pytest.mark.parametrize("scale, both, against", [("2", {}, "its realtime clock"), ("20", {"CLOCK_BOTH": "1"}, "rank 0 on ")])
+def test_a_clock_that_runs_at_another_speed_is_in_the_record(run, map_file, tmp_path, scale, both, against):
+    """Two ranks whose clocks both agree with themselves can only be compared with each other."""
+    done = bench(run, map_file, tmp_path, "--method", "posix", "--trials", "3", "--json", tmp_path / "r.jsonl", ranks=2,
+                 env=tampered(CLOCK_RANK="1", CLOCK_SCALE=scale, **both))
+    assert done.returncode == 0, done.stderr
+    for line in (tmp_path / "r.jsonl").read_text().splitlines():
+        found = json.loads(line)["manifest"]["clocks"]["disagreement"]
+        assert found["rank"] == 1 and found["against"].startswith(against) and found["rate"] > 1.02
 
 
 def test_time_records_are_written_and_read_back(run, map_file, tmp_path, methods_that_keep_data):

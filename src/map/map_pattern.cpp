@@ -44,7 +44,10 @@ class Maps {
     result.max_requests = comm_.max(max_requests_);
     result.is_shared = is_shared_;
     is_checked_ = true;
-    if (for_reading_) result.neighbours = make((comm_.rank() + 1) % comm_.size());
+    if (for_reading_) {
+      result.neighbours = make((comm_.rank() + 1) % comm_.size());
+      result.neighbours->ranks_overlap = is_shared_ && comm_.size() > 1;
+    }
     return result;
   }
 

@@ -143,13 +143,14 @@ def test_info_names_two_ranks_that_own_one_element(run, make_dat, tmp_path, rank
 def test_ranks_may_share_elements_that_they_read(run, refused, make_dat, tmp_path, ranks):
     """Writing them is refused, on however many ranks they meet."""
     path = make_dat(tmp_path / "a.dat", [4, 3], [[1, 2, 3, 4], [3, 4, 5], [9, 3], [10, 11]])
-    words = ["decomp", "--map", path, "-o", tmp_path, "--trials", "1", "--method", "posix,mpiio-independent,hdf5-rearranged"]
+    words = ["decomp", "--map", path, "-o", tmp_path, "--trials", "1", "--method", "posix,mpiio-independent,hdf5-rearranged,mpiio-collective"]
     message = refused(run("slabmark-bench", words, ranks=ranks), "slabmark-bench")
     assert "2 of its 12 elements" in message and "element 2 (counted from 0), of rank 0 and rank 1" in message
     assert "--read" in message
     done = run("slabmark-bench", [*words, "--read"], ranks=ranks)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count(" yes") == 5, done.stdout
+    not_run = done.stdout.count("mpiio-collective: not run: ranks move the same elements")  # through an OMPIO that fails there
+    assert done.stdout.count(" yes") == 6 - not_run and not_run <= (ranks > 1), done.stdout
 
 
 @pytest.mark.parametrize("name", ["a.bp", "a.bp/"])

@@ -197,13 +197,16 @@ def test_what_words_of_the_command_name_elsewhere_is_watched_and_files_names_it_
         (["--check", "--with", "nothing"], "--with nothing"),
         (["--files", "."], "--check"),
         (["--check", "--files", "absent"], "'absent'"),
-        (["--check", "--files", "/tmp"], "all users write"),
+        (["--check", "--files", "../shared"], "all users write"),
         (["--with", "canonical,log"], "canonical,log"),
         (["--with", "pnetcdf,other"], "'other'"),
         (["--with", "canonical", "--report"], "--with pnetcdf,canonical"),
     ],
 )
 def test_what_cannot_be_checked_is_one_sentence(check, capfd, arguments, culprit):
+    shared = check.files.parent / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
     assert command_line.main(["apply", *arguments, "--", "true"]) == 2
     assert culprit in capfd.readouterr().err and not any(check.work.iterdir())
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -71,8 +72,7 @@ void CanonicalDataset::set_grid() {
 }
 
 CanonicalFile::CanonicalFile(std::string path, Ranks ranks, const Config& config, Hints hints,
-                             std::uint64_t left_out,
-                             std::shared_ptr<hdf5::DeferredError> deferred)
+                             std::uint64_t left_out, std::shared_ptr<hdf5::DeferredError> deferred)
     : DataFile(std::move(path), std::move(ranks), config, true),
       hints_(std::move(hints)),
       left_out_(left_out),
@@ -133,6 +133,7 @@ herr_t CanonicalFile::close(LogDataset& dataset, void* under, hid_t list, bool l
   const auto known = known_.find(dataset.number());
   auto& mine = *known->second;
   --mine.users;
+  if (mine.users == 0) show_whole(mine);
   herr_t status = 0;
   if (under != mine.under) status = H5VLdataset_close(under, connector_, list, nullptr);
   const bool may_go = last || (!is_parallel() && !mine.has_pending());
@@ -140,6 +141,18 @@ herr_t CanonicalFile::close(LogDataset& dataset, void* under, hid_t list, bool l
   const auto closed = H5VLdataset_close(mine.under, connector_, list, nullptr);
   known_.erase(known);
   return closed < 0 ? closed : status;
+}
+
+// Programs leave thousands of small datasets, which HDF5 would all have open until the next flush.
+void CanonicalFile::show_whole(CanonicalDataset& dataset) {
+  if (is_parallel() || abandoned_ || dataset.in_chunks()) return;
+  if (!dataset.has_pending() || !dataset.is_all_pending()) return;
+  try {
+    flush_alone(dataset);
+    drop_pending(dataset);
+  } catch (const IoError&) {
+    // The next flush tries it again, and says why it fails.
+  }
 }
 
 std::vector<LogDataset*> CanonicalFile::datasets() const {
@@ -444,26 +457,28 @@ Posting CanonicalFile::posting_of(CanonicalDataset& dataset, const std::byte* sp
     return posting;
   }
   const auto address_of = [&](const LogRun& run) {
-    return run.source == in_memory ? reinterpret_cast<const std::byte*>(run.position)
-                                   : spilled + run.position;
+    return run.source == in_memory ? run.position
+                                   : reinterpret_cast<std::uintptr_t>(spilled) + run.position;
   };
-  const auto& pending = dataset.pending();
-  posting.data = address_of(pending.front());
-  for (const auto& run : pending) posting.data = std::min(posting.data, address_of(run));
-  posting.pieces.reserve(pending.size());
-  for (const auto& run : pending) {
-    // Memory and spill file keep to multiples of the part: see DataFile::spill().
-    const auto distance = static_cast<std::uint64_t>(address_of(run) - posting.data);
-    const Piece piece{run.offset * scale, distance / part, run.length * scale};
-    if (!posting.pieces.empty()) {  // the calls of runs that touch do not matter any more
-      auto& last = posting.pieces.back();
-      if (last.file + last.length == piece.file && last.buffer + last.length == piece.buffer) {
-        last.length += piece.length;
-        continue;
+  auto lowest = std::numeric_limits<std::uint64_t>::max();
+  dataset.for_each_pending(1, [&](const LogRuns& runs) {
+    for (const auto& run : runs) {
+      const auto address = address_of(run);
+      lowest = std::min(lowest, address);
+      // Memory and spill file keep to multiples of the part: see DataFile::spill().
+      const Piece piece{run.offset * scale, address / part, run.length * scale};
+      if (!posting.pieces.empty()) {  // the calls of runs that touch do not matter any more
+        auto& last = posting.pieces.back();
+        if (last.file + last.length == piece.file && last.buffer + last.length == piece.buffer) {
+          last.length += piece.length;
+          continue;
+        }
       }
+      posting.pieces.push_back(piece);
     }
-    posting.pieces.push_back(piece);
-  }
+  });
+  posting.data = reinterpret_cast<const std::byte*>(lowest);
+  for (auto& piece : posting.pieces) piece.buffer -= lowest / part;
   if (dataset.in_chunks()) posting.pieces = in_chunk_order(posting.pieces, dataset.grid);
   return posting;
 }
@@ -509,7 +524,7 @@ void CanonicalFile::flush_together(const Comm& comm) {
 
 // HDF5 gives space, and fills it where it has to, when it writes the first element.
 void CanonicalFile::allocate(CanonicalDataset& dataset) {
-  const auto first = dataset.pending().front();
+  const auto first = dataset.first_pending();
   std::vector<std::byte> element(dataset.element_bytes());
   Gathering gathering(files_, dataset, 1);
   gathering.add(part_of(first, first.offset, first.offset + 1, element.size()), element.data());
@@ -554,6 +569,17 @@ void CanonicalFile::flush_alone(const LogDataset* only) {
     }
   }
   if (first_failure) std::rethrow_exception(first_failure);
+}
+
+// Alone, contiguous ones go to their places. Chunks wait in the spill file, so that each goes
+// through its filters once in a flush.
+void CanonicalFile::make_room() {
+  for (const auto& [number, dataset] : known_) {
+    if (is_parallel() || dataset->in_chunks()) continue;
+    flush_alone(*dataset);
+    drop_pending(*dataset);
+  }
+  if (is_full()) spill();
 }
 
 void CanonicalFile::show(const LogDataset& dataset) {

@@ -117,6 +117,7 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
 
  protected:
   std::vector<LogDataset*> datasets() const override;
+  void make_room() override;
 
  private:
   std::vector<FilteredArray> arrays(const std::map<std::uint64_t, std::uint64_t>& offsets) override;
@@ -128,6 +129,7 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   hdf5::FilterPipeline* pipeline_of(CanonicalDataset& dataset);
   std::shared_ptr<CanonicalDataset> described(const Opened& opened) const;
   void release(bool only_without_pending);
+  void show_whole(CanonicalDataset& dataset);
   void read_below(const CanonicalDataset& dataset, const std::vector<ReadRun>& reads);
   void read_by_hdf5(const CanonicalDataset& dataset, const std::vector<ReadRun>& reads) const;
   std::vector<std::byte> elements_of(const CanonicalDataset& dataset, const StoredChunk& chunk);

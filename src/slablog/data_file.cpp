@@ -15,6 +15,8 @@ namespace slabmark::slablog {
 
 namespace {
 
+constexpr std::uint64_t spill_window_bytes = 1 << 20;
+
 std::uint64_t hash_of(const std::vector<std::string>& words) {
   Checksum all;
   for (const auto& word : words) all.add(word.size()).add(std::as_bytes(std::span(word)));
@@ -29,7 +31,8 @@ DataFile::DataFile(std::string path, Ranks ranks, const Config& config, bool wri
       config_(config),
       files_{posix::File::open(path_,
                                writable ? posix::File::Access::write : posix::File::Access::read),
-             {}} {}
+             {}},
+      most_held_(config.buffer_bytes) {}
 
 void DataFile::begin_write(bool collective) {
   if (!has_other_ranks()) return;
@@ -44,8 +47,8 @@ std::uint32_t DataFile::call() {
   if (!has_other_ranks()) return 0;
   if (!order_is_kept_) {
     if (calls_.size() > std::numeric_limits<std::uint32_t>::max()) {
-      throw IoError(fmt::format("'{}' has 2^32 writes that are not flushed; flush it (H5Fflush).",
-                                path_));
+      throw IoError(
+          fmt::format("'{}' has 2^32 writes that are not flushed; flush it (H5Fflush).", path_));
     }
     calls_.push_back(order_);
     order_is_kept_ = true;
@@ -86,30 +89,45 @@ void DataFile::check_creations() {
   throw IoError(comm.broadcast(message));
 }
 
-void DataFile::added(std::uint64_t bytes) {
-  pending_bytes_ += bytes;
-  if (pending_bytes_ > config_.buffer_bytes) spill();
+void DataFile::written(const LogDataset& dataset, std::uint64_t held_before) {
+  held_bytes_ = held_bytes_ - held_before + dataset.held_bytes();
+  if (!is_full()) return;
+  make_room();
+  // What cannot be spilled must not make each call spill the little that it has.
+  most_held_ = std::max(config_.buffer_bytes, held_bytes_ + config_.buffer_bytes / 8);
 }
 
 void DataFile::spill() {
   if (!files_.spill.is_open()) files_.spill = posix::File::create_unnamed(path_ + ".spill");
-  for (auto* dataset : datasets()) {
-    if (dataset->pending_bytes() == 0) continue;
-    auto runs = dataset->pending();
-    // As memory is aligned: see Postings.
-    spilled_bytes_ = (spilled_bytes_ + 15) / 16 * 16;
-    for (auto& run : runs) {
-      if (run.source != in_memory) continue;
-      const auto bytes = run.length * dataset->element_bytes();
-      files_.spill.write_at(spilled_bytes_, reinterpret_cast<const std::byte*>(run.position),
-                            bytes);
-      run.position = spilled_bytes_;
-      run.source = in_spill;
-      spilled_bytes_ += bytes;
+  std::vector<std::byte> window;  // of pieces that are too small for a call each
+  auto at = spilled_bytes_;       // where it begins
+  const auto write_window = [&] {
+    files_.spill.write_at(at, window.data(), window.size());
+    at += window.size();
+    window.clear();
+  };
+  const auto write = [&](const std::byte* data, std::uint64_t bytes) {
+    if (window.size() + bytes > spill_window_bytes) write_window();
+    if (bytes > spill_window_bytes) {
+      files_.spill.write_at(at, data, bytes);
+      at += bytes;
+    } else {
+      window.insert(window.end(), data, data + bytes);
     }
-    dataset->moved(std::move(runs));
+  };
+  std::uint64_t held = 0;
+  for (auto* dataset : datasets()) {
+    if (dataset->has_pending()) {
+      // As memory is aligned: see Postings.
+      spilled_bytes_ = (spilled_bytes_ + 15) / 16 * 16;
+      at = spilled_bytes_;
+      dataset->for_each_in_memory(write);
+      write_window();
+      spilled_bytes_ = dataset->moved_to_spill(spilled_bytes_);
+    }
+    held += dataset->held_bytes();
   }
-  pending_bytes_ = 0;
+  held_bytes_ = held;
 }
 
 bool DataFile::has_pending() const {
@@ -119,7 +137,8 @@ bool DataFile::has_pending() const {
 
 void DataFile::drop_pending() {
   for (auto* dataset : datasets()) dataset->drop_pending();
-  pending_bytes_ = 0;
+  held_bytes_ = 0;
+  most_held_ = config_.buffer_bytes;
   files_.spill = {};
   spilled_bytes_ = 0;
   calls_ = {};
@@ -127,7 +146,7 @@ void DataFile::drop_pending() {
 }
 
 void DataFile::drop_pending(LogDataset& dataset) {
-  pending_bytes_ -= std::min(pending_bytes_, dataset.pending_bytes());
+  held_bytes_ -= std::min(held_bytes_, dataset.held_bytes());
   dataset.drop_pending();
 }
 

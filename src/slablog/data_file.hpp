@@ -34,6 +34,8 @@ class DataFile {
   SelectionCache& selections() { return selections_; }
   /// Whether this process has something that is not flushed.
   bool has_pending() const;
+  /// Whether others see what is written through it: other ranks, or who has it open a second time.
+  bool is_shared() const { return has_other_ranks() || (is_parallel() && is_strict()); }
   bool is_strict() const { return config_.visibility == Visibility::strict; }
   /// Whether `ranks` are those who have it open.
   bool is_open_by(const Ranks& ranks) const { return ranks_.are_as(ranks); }
@@ -50,8 +52,9 @@ class DataFile {
   /// A dataset, of whatever kind, was created at `path`.
   void note_creation(std::string path);
 
-  /// To be called after `bytes` were added to a dataset: spills where the buffer is full.
-  void added(std::uint64_t bytes);
+  /// To be called after something was written to a dataset, which held so many bytes before: makes
+  /// room where the buffer is full.
+  void written(const LogDataset& dataset, std::uint64_t held_before);
   /// Fills all `reads`: from what is pending, what was flushed, and the fill value.
   virtual void read(LogDataset& dataset, std::vector<ReadRun> reads) = 0;
   /// Collective: puts what is pending into the file. `file`: the file below the connector.
@@ -76,6 +79,10 @@ class DataFile {
 
   /// Those that may have something pending.
   virtual std::vector<LogDataset*> datasets() const = 0;
+  /// The buffer is full.
+  virtual void make_room() { spill(); }
+  bool is_full() const { return held_bytes_ > most_held_; }
+  void spill();
   void drop_pending();
   void drop_pending(LogDataset& dataset);
   /// Collective, before anything else of a flush: throws on all ranks where they have created other
@@ -93,15 +100,14 @@ class DataFile {
   std::vector<WriteOrder> calls_;  ///< by the number that call() gives; none where nobody else is
 
  private:
-  void spill();
-
   std::uint64_t collective_writes_ = 0;
   std::vector<std::string> created_;  ///< since all ranks last had the same ones
-  WriteOrder order_;            ///< of the call that was begun last
-  bool order_is_kept_ = false;  ///< as the last of calls_
+  WriteOrder order_;                  ///< of the call that was begun last
+  bool order_is_kept_ = false;        ///< as the last of calls_
 
   SelectionCache selections_;
-  std::uint64_t pending_bytes_ = 0;
+  std::uint64_t held_bytes_ = 0;  ///< of all datasets
+  std::uint64_t most_held_;       ///< the buffer; more where that much cannot be spilled
 };
 
 }  // namespace slabmark::slablog

@@ -88,34 +88,19 @@ class LineWriter {
   std::uint64_t room_ = 0;
 };
 
-/// Entries of the index do not name calls: runs that touch are one there.
-void append_pending_entry(std::vector<std::byte>& entries, LogDataset& dataset,
-                          std::uint64_t first) {
-  const auto& pending = dataset.pending();
-  const auto touch = [](const LogRun& a, const LogRun& b) {
-    return a.end() == b.offset && a.call != b.call;
-  };
-  const auto append = [&](std::span<const LogRun> runs) {
-    append_entry(entries, dataset.number(), dataset.extent(), first, runs);
-  };
-  if (std::adjacent_find(pending.begin(), pending.end(), touch) == pending.end()) {
-    append(pending);
-  } else {
-    append(without_calls(pending, dataset.element_bytes()));
-  }
-}
-
 void write_pending(LineWriter line, LogDataset& dataset) {
   LogRun stretch;  // of memory: what one call wrote in ascending order lies there together
-  for (const auto& run : dataset.pending()) {
-    if (run.source == stretch.source &&
-        run.position == stretch.position + stretch.length * dataset.element_bytes()) {
-      stretch.length += run.length;
-      continue;
+  dataset.for_each_pending(1, [&](const LogRuns& runs) {
+    for (const auto& run : runs) {
+      if (run.source == stretch.source &&
+          run.position == stretch.position + stretch.length * dataset.element_bytes()) {
+        stretch.length += run.length;
+        continue;
+      }
+      line.add(stretch);
+      stretch = run;
     }
-    line.add(stretch);
-    stretch = run;
-  }
+  });
   line.add(stretch);
   line.finish();
 }
@@ -165,7 +150,11 @@ Flush::Flush(const Ranks& ranks, const Datasets& datasets, std::uint64_t count,
   if (ranks_.is_root()) entries_.assign(cuts.begin(), cuts.end());
   for (const auto& [number, dataset] : datasets_) {
     if (dataset->has_pending()) {
-      for (const auto& run : dataset->pending()) mine_[number] += run.length;
+      auto& runs = runs_[number];
+      dataset->for_each_pending(1, [&](const LogRuns& pending) {
+        for (const auto& run : pending) runs.add({run.offset, run.length});
+      });
+      mine_[number] = runs.elements();
     }
     mine_[count_ + number] = 1;
   }
@@ -234,7 +223,10 @@ void Flush::write(const Location& location, ElementFiles& files, LogWriter& writ
   const auto flush = index.flushes();
   const auto segments = make_segments(location, flush);
   for (const auto& one : segments) {
-    append_pending_entry(entries_, *one.dataset, one.first);
+    const auto& dataset = *one.dataset;
+    auto& runs = runs_.at(dataset.number());
+    append_entry(entries_, dataset.number(), dataset.extent(), one.first, runs.count(),
+                 runs.finish());
   }
   const auto first = ranks_.sum_before({entries_.size()})[0];
   const auto all =

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "slablog/index.hpp"
 #include "slablog/index_store.hpp"
 #include "slablog/journal/journal.hpp"
 #include "slablog/ranks.hpp"
@@ -78,10 +79,11 @@ class Flush {
   const Ranks& ranks_;
   const Datasets& datasets_;
   std::uint64_t count_;
-  std::vector<std::byte> entries_;     ///< of the index, of this rank
-  std::vector<std::uint64_t> mine_;    ///< elements by dataset, then who knows it, then cuts
-  std::vector<std::uint64_t> total_;   ///< of all ranks
-  std::vector<std::uint64_t> before_;  ///< of those before this one
+  std::map<std::uint64_t, RunCoder> runs_;  ///< of this rank, by dataset
+  std::vector<std::byte> entries_;          ///< of the index, of this rank
+  std::vector<std::uint64_t> mine_;         ///< elements by dataset, then who knows it, then cuts
+  std::vector<std::uint64_t> total_;        ///< of all ranks
+  std::vector<std::uint64_t> before_;       ///< of those before this one
 };
 
 }  // namespace slabmark::slablog

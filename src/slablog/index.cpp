@@ -31,6 +31,27 @@ void put_number(std::vector<std::byte>& bytes, std::uint64_t value) {
   bytes.push_back(static_cast<std::byte>(value));
 }
 
+void RunCoder::add(Run run) {
+  elements_ += run.length;
+  if (count_ > 0 && last_.end() == run.offset) {
+    last_.length += run.length;
+    return;
+  }
+  finish();
+  last_ = run;
+  ++count_;
+}
+
+std::span<const std::byte> RunCoder::finish() {
+  if (last_.length > 0) {
+    put_number(coded_, last_.offset - end_);
+    put_number(coded_, last_.length);
+    end_ = last_.end();
+    last_ = {};
+  }
+  return coded_;
+}
+
 void append_entry(std::vector<std::byte>& index, std::uint64_t dataset, const Extent& extent,
                   std::uint64_t first, std::uint64_t count, std::span<const std::byte> coded) {
   put_number(index, dataset);

@@ -26,6 +26,24 @@ struct IndexEntry {
   std::uint64_t address = 0;         ///< of them there
 };
 
+/// Codes ascending runs, as an entry has them. In a segment their bytes lie one after another, so
+/// runs that touch become one.
+class RunCoder {
+ public:
+  void add(Run run);
+  /// Nothing may be added after that.
+  std::span<const std::byte> finish();
+  std::uint64_t count() const { return count_; }
+  std::uint64_t elements() const { return elements_; }
+
+ private:
+  std::vector<std::byte> coded_;
+  std::uint64_t count_ = 0;
+  std::uint64_t elements_ = 0;
+  std::uint64_t end_ = 0;  ///< of what is coded
+  Run last_;               ///< not coded yet
+};
+
 /// Appends an entry of `count` runs, or of what else is coded.
 void append_entry(std::vector<std::byte>& index, std::uint64_t dataset, const Extent& extent,
                   std::uint64_t first, std::uint64_t count, std::span<const std::byte> coded);

@@ -12,8 +12,15 @@ namespace slabmark::slablog {
 
 namespace {
 
-// Small writes share blocks of memory; a malloc each would cost more than the write.
-constexpr std::uint64_t block_bytes = 64 << 10;
+// Small writes share blocks of memory; a malloc each would cost more than the write. The first is
+// small, since programs have thousands of datasets that are written once.
+constexpr std::uint64_t first_block_bytes = 512;
+constexpr std::uint64_t most_block_bytes = 64 << 10;
+
+// Of fewer runs each is kept by itself.
+constexpr std::size_t least_strided_runs = 64;
+// More are not put into one list: it would take 2 MiB, and three times that while it is made.
+constexpr std::uint64_t most_merged_runs = 1 << 16;
 
 std::uint64_t address(const std::byte* data) { return std::bit_cast<std::uintptr_t>(data); }
 
@@ -32,14 +39,14 @@ LogDataset::LogDataset(std::uint64_t number, hdf5::Handle type, Extent extent,
 std::byte* LogDataset::buffer(std::uint64_t elements) {
   const auto bytes = elements * element_bytes_;
   pending_bytes_ += bytes;
-  if (bytes >= block_bytes / 2) {
-    memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
-    return memory_.back().get();
-  }
   if (bytes > free_bytes_) {
-    memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(block_bytes));
+    const auto block = memory_.empty() ? first_block_bytes : next_block_bytes_;
+    next_block_bytes_ = std::min(most_block_bytes, 2 * block);
+    const bool is_shared = bytes < block / 2;
+    memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(is_shared ? block : bytes));
+    if (!is_shared) return memory_.back().get();
     free_ = memory_.back().get();
-    free_bytes_ = block_bytes;
+    free_bytes_ = block;
   }
   free_bytes_ -= bytes;
   return std::exchange(free_, free_ + bytes);
@@ -56,9 +63,14 @@ void LogDataset::expand_only() {
   add_pending(std::span(*runs), data, call);
 }
 
-void LogDataset::add_pending(std::span<const Run> runs, const std::byte* data,
-                             std::uint32_t call) {
+void LogDataset::add_pending(std::span<const Run> runs, const std::byte* data, std::uint32_t call) {
   expand_only();
+  if (runs.size() >= least_strided_runs) {
+    if (auto strided = StridedRuns::of(runs)) {
+      settle_tail();
+      return pending_.add({std::move(*strided), {0, 0, address(data), in_memory, call}});
+    }
+  }
   // A call of many runs gets just the room it needs; many calls of few do not move all each time.
   const auto needed = tail_.size() + runs.size();
   if (needed > tail_.capacity()) tail_.reserve(std::max(needed, tail_.size() / 2 * 3));
@@ -79,9 +91,59 @@ const LogRuns& LogDataset::pending() {
   return pending_.merged();
 }
 
-void LogDataset::moved(LogRuns runs) {
-  drop_pending();
-  pending_.add(std::move(runs));
+LogRuns LogDataset::pending_within(Run elements) {
+  settle_tail();
+  return pending_.within(elements);
+}
+
+bool LogDataset::is_all_pending() {
+  settle_tail();
+  if (pending_.runs() != 1) return false;
+  const auto& run = pending_.merged().front();
+  return run.offset == 0 && run.length == element_count(extent_);
+}
+
+LogRun LogDataset::first_pending() {
+  settle_tail();
+  return pending_.within({pending_.next(0).value(), 1}).front();
+}
+
+void LogDataset::for_each_pending(std::uint64_t unit,
+                                  const std::function<void(const LogRuns&)>& visit) {
+  settle_tail();
+  if (pending_.runs() <= most_merged_runs) return visit(pending_.merged());
+  const auto most = (most_merged_runs + unit - 1) / unit * unit;
+  for (auto next = pending_.next(0); next; next = pending_.next(*next)) {
+    const auto begin = *next / unit * unit;
+    visit(pending_.within({begin, most}));
+    next = begin + most;
+  }
+}
+
+std::uint64_t LogDataset::held_bytes() const {
+  return pending_bytes_ + tail_.capacity() * sizeof(LogRun) + pending_.bytes();
+}
+
+void LogDataset::for_each_in_memory(
+    const std::function<void(const std::byte*, std::uint64_t)>& visit) {
+  settle_tail();
+  pending_.for_each_place([&](LogRun& place, std::uint64_t elements) {
+    if (place.source != in_memory) return;
+    visit(reinterpret_cast<const std::byte*>(place.position), elements * element_bytes_);
+  });
+}
+
+std::uint64_t LogDataset::moved_to_spill(std::uint64_t position) {
+  pending_.for_each_place([&](LogRun& place, std::uint64_t elements) {
+    if (place.source != in_memory) return;
+    place.source = in_spill;
+    place.position = position;
+    position += elements * element_bytes_;
+  });
+  memory_.clear();
+  free_bytes_ = 0;
+  pending_bytes_ = 0;
+  return position;
 }
 
 void LogDataset::keep_pending(LogRuns runs) {

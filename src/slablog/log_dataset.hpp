@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "slablog/coded_runs.hpp"
 #include "slablog/index.hpp"
 #include "slablog/log_run.hpp"
+#include "slablog/pending.hpp"
 #include "slablog/request.hpp"
 #include "slablog/selection.hpp"
 #include "slablog/under.hpp"
@@ -41,7 +43,9 @@ class LogDataset {
   /// The same for runs that ascend without overlap, and that others may have too: they are not
   /// copied as long as nobody asks for the elements one by one.
   void add_pending(RunsPtr runs, const std::byte* data, std::uint32_t call);
-  std::uint64_t pending_bytes() const { return pending_bytes_; }  ///< in memory
+  /// Memory for what is pending: elements that are not in the spill file, and where they belong
+  /// (but shared runs that are all of it).
+  std::uint64_t held_bytes() const;
   bool has_pending() const { return only_.runs || !tail_.empty() || !pending_.empty(); }
   /// All that is pending, where that is what was added as shared runs once; else none.
   struct Post {
@@ -50,10 +54,20 @@ class LogDataset {
     std::uint32_t call = 0;
   };
   const Post& only_post() const { return only_; }
-  /// All that is pending, ascending, without overlap.
+  /// All that is pending, ascending, without overlap. Takes 32 bytes a run from here on.
   const LogRuns& pending();
-  /// The bytes that were in memory are now where `runs` says.
-  void moved(LogRuns runs);
+  /// The same of some elements.
+  LogRuns pending_within(Run elements);
+  LogRun first_pending();  ///< something must be
+  /// Whether each element is pending, in one run.
+  bool is_all_pending();
+  /// Calls `visit(runs)` with all of it; where the runs are many, with one part after another,
+  /// which ends at a multiple of `unit` elements.
+  void for_each_pending(std::uint64_t unit, const std::function<void(const LogRuns&)>& visit);
+  /// Calls `visit(data, bytes)` for what is pending in memory, one piece after another.
+  void for_each_in_memory(const std::function<void(const std::byte*, std::uint64_t)>& visit);
+  /// All of that is in the spill file now, from `position` on. Returns where it ends.
+  std::uint64_t moved_to_spill(std::uint64_t position);
   /// Only `runs`, parts of what was, are still pending. The memory of the others stays.
   void keep_pending(LogRuns runs);
   void drop_pending();
@@ -113,12 +127,13 @@ class LogDataset {
   Extent extent_;
   std::vector<std::byte> fill_;
 
-  Post only_;       ///< if it is there, nothing else is pending
-  LogRuns tail_;    ///< in the order written
-  Layers pending_;  ///< what was in the tail before
+  Post only_;        ///< if it is there, nothing else is pending
+  LogRuns tail_;     ///< in the order written
+  Pending pending_;  ///< what was in the tail before
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::byte* free_ = nullptr;  ///< rest of the last block of memory
   std::uint64_t free_bytes_ = 0;
+  std::uint64_t next_block_bytes_ = 0;
   std::uint64_t pending_bytes_ = 0;
 
   Layers flushed_;                ///< what had another shape once, or was asked for as a list
@@ -138,7 +153,11 @@ void LogDataset::find(Request& request, Sink& sink) {
     }
   };
   settle_tail();
-  offer(pending_);
+  pending_.for_each_from_newest([&] { return !request.complete(); },
+                                [&](auto cursor) {
+                                  request.offer(cursor, add);
+                                  sink.end_of_list();
+                                });
   for (auto one = coded_.rbegin(); one != coded_.rend() && !request.complete(); ++one) {
     if (one->end() <= request.begin() || one->first_offset() >= request.end()) continue;
     request.offer(one->begin(request.begin()), add);

@@ -24,15 +24,6 @@ RunList elements_of(std::span<const LogRun> runs) {
   return result;
 }
 
-LogRuns without_calls(std::span<const LogRun> runs, std::size_t element_bytes) {
-  LogRuns result;
-  for (auto run : runs) {
-    run.call = 0;
-    append(result, run, element_bytes);
-  }
-  return result;
-}
-
 bool is_sorted_apart(std::span<const LogRun> runs) {
   for (std::size_t i = 1; i < runs.size(); ++i) {
     if (runs[i].offset < runs[i - 1].end()) return false;

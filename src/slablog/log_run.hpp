@@ -62,9 +62,6 @@ Iterator first_that_ends_after(Iterator first, Iterator last, std::uint64_t offs
                           [](const auto& one, std::uint64_t at) { return one.end() <= at; });
 }
 
-/// The same without their calls, so that there are fewer of them.
-LogRuns without_calls(std::span<const LogRun> runs, std::size_t element_bytes);
-
 /// Both lists ascend without overlap; where they overlap, `newer` holds. Neighbours whose bytes are
 /// neighbours too come back as one. Linear.
 LogRuns overlay(std::span<const LogRun> older, std::span<const LogRun> newer,
@@ -87,6 +84,7 @@ class Layers {
   void clear() { layers_.clear(); }
   bool empty() const { return layers_.empty(); }
   std::span<const LogRuns> lists() const { return layers_; }
+  std::span<LogRuns> lists() { return layers_; }
 
  private:
   void merge_last_two();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "exchange/flush_plan.hpp"
@@ -74,11 +75,16 @@ PendingBounds pending_bounds(LogDataset& dataset) {
   if (const auto& post = dataset.only_post(); post.runs) {
     return {post.runs->front().offset, post.runs->back().end(), post.call, post.call};
   }
-  const auto& pending = dataset.pending();
-  const auto [first, last] = std::minmax_element(
-      pending.begin(), pending.end(),
-      [](const LogRun& a, const LogRun& b) { return a.call < b.call; });
-  return {pending.front().offset, pending.back().end(), first->call, last->call};
+  std::optional<PendingBounds> bounds;
+  dataset.for_each_pending(1, [&](const LogRuns& runs) {
+    if (!bounds) bounds = {runs.front().offset, 0, runs.front().call, runs.front().call};
+    bounds->end = runs.back().end();
+    for (const auto& run : runs) {
+      bounds->first_call = std::min(bounds->first_call, run.call);
+      bounds->last_call = std::max(bounds->last_call, run.call);
+    }
+  });
+  return bounds.value();
 }
 
 bool ranks_overlap(const Comm& comm, std::span<LogDataset* const> mine) {
@@ -90,8 +96,8 @@ bool ranks_overlap(const Comm& comm, std::span<LogDataset* const> mine) {
     const bool has_post = found != known.end() && found->second->only_post().runs;
     const bool alike = found == known.end() || has_post;
     const auto* runs = has_post ? found->second->only_post().runs.get() : nullptr;
-    first_alike.push_back(
-        alike ? first_with.try_emplace({runs, lines[i].elements}, i).first->second : i);
+    first_alike.push_back(alike ? first_with.try_emplace({runs, lines[i].elements}, i).first->second
+                                : i);
   }
   const auto map_of = agreed_maps(comm, first_alike);
   DatasetLines maps;
@@ -108,8 +114,8 @@ bool ranks_overlap(const Comm& comm, std::span<LogDataset* const> mine) {
       if (const auto& post = found->second->only_post(); post.runs) {
         std::for_each(post.runs->begin(), post.runs->end(), add);
       } else {
-        const auto& pending = found->second->pending();
-        std::for_each(pending.begin(), pending.end(), add);
+        found->second->for_each_pending(
+            1, [&](const LogRuns& runs) { std::for_each(runs.begin(), runs.end(), add); });
       }
     }
     any = any || slabmark::ranks_overlap(comm, held, end);

@@ -111,16 +111,12 @@ void add_box(const Extent& extent, const hsize_t* start, const hsize_t* count, s
 
 /// Those of `elements` that are pending.
 Elements pending_of(LogDataset& dataset, const Elements& elements) {
-  const auto& pending = dataset.pending();
   RunList offsets;
   RunList positions;
   for (const auto& pair : paired(*elements.in_dataset, *elements.in_memory)) {
-    auto one = first_that_ends_after(pending.begin(), pending.end(), pair.offset);
-    for (; one != pending.end() && one->offset < pair.end(); ++one) {
-      const auto from = std::max(one->offset, pair.offset);
-      const auto length = std::min(one->end(), pair.end()) - from;
-      append(offsets, {from, length});
-      append(positions, {pair.position + (from - pair.offset), length});
+    for (const auto& one : dataset.pending_within({pair.offset, pair.length})) {
+      append(offsets, {one.offset, one.length});
+      append(positions, {pair.position + (one.offset - pair.offset), one.length});
     }
   }
   return elements_of(std::move(offsets), std::move(positions));
@@ -159,6 +155,7 @@ void write_elements(DataFile& file, LogDataset& dataset, hid_t memory_type,
                      conversion.list),
           "H5Tconvert", some_dataset);
   }
+  const auto held_before = dataset.held_bytes();
   auto* buffer = dataset.buffer(total);
   if (conversion.needed) {
     std::memcpy(buffer, converted.get(), total * conversion.file_bytes);
@@ -170,7 +167,7 @@ void write_elements(DataFile& file, LogDataset& dataset, hid_t memory_type,
   } else {
     dataset.add_pending(std::span(*elements.in_dataset), buffer, file.call());
   }
-  file.added(total * conversion.file_bytes);
+  file.written(dataset, held_before);
 }
 
 void read_elements(DataFile& file, LogDataset& dataset, hid_t memory_type, const Elements& elements,

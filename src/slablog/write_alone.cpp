@@ -44,9 +44,10 @@ struct InChunk {
   LogRun run;
 };
 
-std::vector<InChunk> by_chunk(LogDataset& dataset, const ChunkGrid& grid) {
+std::vector<InChunk> by_chunk(const LogRuns& runs, const LogDataset& dataset,
+                              const ChunkGrid& grid) {
   std::vector<InChunk> parts;
-  for (const auto& run : dataset.pending()) {
+  for (const auto& run : runs) {
     auto at = run.offset;
     grid.for_each_run({run.offset, run.length}, [&](Run on_line) {
       // Where the grid keeps the order of the array, a run may lie in several chunks.
@@ -115,12 +116,11 @@ class ChunkInMemory {
   std::vector<std::byte> bytes_;
 };
 
-}  // namespace
-
-void write_alone(ElementFiles& files, LogDataset& dataset, std::uint64_t address) {
+void write_runs_alone(ElementFiles& files, const LogDataset& dataset, const LogRuns& pending,
+                      std::uint64_t address) {
   const auto size = dataset.element_bytes();
   const auto most = std::max<std::uint64_t>(1, window_bytes / size);
-  const auto runs = cut(dataset.pending(), most, size);
+  const auto runs = cut(pending, most, size);
   std::vector<std::byte> window;
   for (std::size_t first = 0; first < runs.size();) {
     const auto begin = runs[first].offset;
@@ -151,32 +151,44 @@ void write_alone(ElementFiles& files, LogDataset& dataset, std::uint64_t address
   }
 }
 
+}  // namespace
+
+void write_alone(ElementFiles& files, LogDataset& dataset, std::uint64_t address) {
+  dataset.for_each_pending(
+      1, [&](const LogRuns& runs) { write_runs_alone(files, dataset, runs, address); });
+}
+
 void write_chunks_alone(ElementFiles& files, LogDataset& dataset, const Extent& chunk, void* under,
                         hid_t connector, bool unreadable) {
   const ChunkGrid grid(dataset.extent(), chunk);
-  const auto parts = by_chunk(dataset, grid);
   ChunkInMemory memory(dataset, grid, under, connector);
-  for (auto part = parts.begin(); part != parts.end();) {
-    const auto number = part->place / grid.chunk_elements();
-    const auto begin = number * grid.chunk_elements();
-    std::uint64_t elements = 0;
-    auto end = part;
-    for (; end != parts.end() && end->place < begin + grid.chunk_elements(); ++end) {
-      elements += end->run.length;
+  const auto write = [&](const LogRuns& runs) {
+    const auto parts = by_chunk(runs, dataset, grid);
+    for (auto part = parts.begin(); part != parts.end();) {
+      const auto number = part->place / grid.chunk_elements();
+      const auto begin = number * grid.chunk_elements();
+      std::uint64_t elements = 0;
+      auto end = part;
+      for (; end != parts.end() && end->place < begin + grid.chunk_elements(); ++end) {
+        elements += end->run.length;
+      }
+      memory.go_to(number);
+      if (elements < grid.elements_in_array(number)) {
+        memory.clear();
+        if (!unreadable) memory.read();
+      }
+      Gathering gathering(files, dataset, std::numeric_limits<std::size_t>::max());
+      for (; part != end; ++part) {
+        gathering.add(part->run, memory.data() + (part->place - begin) * dataset.element_bytes());
+      }
+      gathering.finish();
+      memory.write();
+      unreadable = false;
     }
-    memory.go_to(number);
-    if (elements < grid.elements_in_array(number)) {
-      memory.clear();
-      if (!unreadable) memory.read();
-    }
-    Gathering gathering(files, dataset, std::numeric_limits<std::size_t>::max());
-    for (; part != end; ++part) {
-      gathering.add(part->run, memory.data() + (part->place - begin) * dataset.element_bytes());
-    }
-    gathering.finish();
-    memory.write();
-    unreadable = false;
-  }
+  };
+  // No chunk lies in two rows of chunks.
+  const auto rows = std::max<std::uint64_t>(1, dataset.extent().front());
+  dataset.for_each_pending(element_count(dataset.extent()) / rows * chunk.front(), write);
 }
 
 }  // namespace slabmark::slablog

@@ -457,9 +457,8 @@ TEST_F(Semantics, WhatAnExternalLinkLeadsToInAClosedLogIsRefusedToOneRankWithARe
     ASSERT_GE(write_n(d, {{0}}, {{3}}, {1, 2, 3}), 0);
   }
   const auto file = create("a.h5");
-  ASSERT_GE(H5Lcreate_external(path("b.h5").c_str(), "/d", file.get(), "l", H5P_DEFAULT,
-                               H5P_DEFAULT),
-            0);
+  ASSERT_GE(
+      H5Lcreate_external(path("b.h5").c_str(), "/d", file.get(), "l", H5P_DEFAULT, H5P_DEFAULT), 0);
   const auto linked = opened(file, "l");
   if (rank() == 0) {
     std::vector<int> values(3, 9);

@@ -59,8 +59,8 @@ void note_creation(const Object& made) {
     args.op_type = H5VL_OBJECT_GET_NAME;
     args.args.get_name = {path.size() + 1, path.data(), &length};
     const auto itself = self(H5I_DATASET);
-    hdf5::check(H5VLobject_get(made.under, &itself, made.connector, &args,
-                               H5P_DATASET_XFER_DEFAULT, nullptr),
+    hdf5::check(H5VLobject_get(made.under, &itself, made.connector, &args, H5P_DATASET_XFER_DEFAULT,
+                               nullptr),
                 "H5Iget_name", a_dataset);
   };
   get_path();
@@ -173,7 +173,7 @@ std::vector<std::shared_ptr<OpenLog>> shared_files(std::span<void* const> object
   std::vector<std::shared_ptr<OpenLog>> files;
   for (void* const object : objects) {
     const auto& log = as_object(object).log;
-    if (!log || !log->file->has_other_ranks()) continue;
+    if (!log || !log->file->is_shared()) continue;
     if (std::find(files.begin(), files.end(), log) == files.end()) files.push_back(log);
   }
   return files;
@@ -344,7 +344,7 @@ herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
 
 /// Whether HDF5 shall write at once what a rank writes by itself, so that others see it.
 bool goes_to_hdf5_at_once(const Object& mine, bool collective) {
-  return !collective && is_canonical(mine) && mine.log->file->has_other_ranks() &&
+  return !collective && is_canonical(mine) && mine.log->file->is_shared() &&
          mine.log->file->is_strict() && !mine.log->canonical->has_filters(*mine.dataset) &&
          !mine.dataset->has_pending();
 }

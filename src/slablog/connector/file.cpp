@@ -282,16 +282,9 @@ void* opened(void* under, Below& low, const char* name, bool created) {
   if (under == nullptr) return nullptr;
   auto* object = new Object(under, low.connector, H5I_FILE, nullptr);
   if (low.may_hold_log) {
-    openings()[object] = {whole_path(name),
-                          std::move(low.ranks),
-                          low.config,
-                          created,
-                          low.journal,
-                          low.canonical_buffers,
-                          low.deferred,
-                          low.hints,
-                          low.degree,
-                          low.swmr_write};
+    openings()[object] = {whole_path(name), std::move(low.ranks),  low.config,   created,
+                          low.journal,      low.canonical_buffers, low.deferred, low.hints,
+                          low.degree,       low.swmr_write};
   }
   return object;
 }

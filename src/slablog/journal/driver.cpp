@@ -145,8 +145,7 @@ herr_t not_written(const OpenFile& file) {
 /// The same of one that could not be made, and has returned `status`.
 herr_t passed(H5FD_t* file, const OpenFile& open_file, herr_t status) {
   if (status >= 0 || !open_file.journal || !open_file.pair->parallel) return status;
-  open_file.journal->set_deferred_error(
-      hdf5::failure_of("H5FDwrite", open_file.journal->path()));
+  open_file.journal->set_deferred_error(hdf5::failure_of("H5FDwrite", open_file.journal->path()));
   hdf5::reset_view(open_file.pair->original, file);
   return 0;
 }
@@ -174,15 +173,17 @@ herr_t write_vector(H5FD_t* file, hid_t list, std::uint32_t count, H5FD_mem_t ty
     well = open_file.journal->try_protect(offsets[i], sizes[size]) && well;
   }
   // Others may wait for this rank in a collective write.
-  return passed(file, open_file, open_file.pair->original.write_vector(file, list, well ? count : 0, types,
-                                                                 offsets, sizes, data));
+  return passed(file, open_file,
+                open_file.pair->original.write_vector(file, list, well ? count : 0, types, offsets,
+                                                      sizes, data));
 }
 
 herr_t write_selection(H5FD_t* file, H5FD_mem_t type, hid_t list, std::size_t count, hid_t memory[],
                        hid_t places[], haddr_t offsets[], std::size_t sizes[], const void* data[]) {
   const auto& open_file = open_files().at(file);
-  return passed(file, open_file, open_file.pair->original.write_selection(
-                               file, type, list, count, memory, places, offsets, sizes, data));
+  return passed(file, open_file,
+                open_file.pair->original.write_selection(file, type, list, count, memory, places,
+                                                         offsets, sizes, data));
 }
 
 // HDF5 would give the end of the file out once more, and cut the file, while a crash still goes

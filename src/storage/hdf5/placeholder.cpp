@@ -102,14 +102,13 @@ herr_t write(H5FD_t* file, H5FD_mem_t type, hid_t list, haddr_t address, std::si
 template <Kind kind>
 herr_t write_vector(H5FD_t* file, hid_t list, std::uint32_t count, H5FD_mem_t types[],
                     haddr_t addresses[], std::size_t sizes[], const void* data[]) {
-  return passed(file, made<kind>()->original.write_vector(file, list, count, types, addresses,
-                                                          sizes, data));
+  return passed(
+      file, made<kind>()->original.write_vector(file, list, count, types, addresses, sizes, data));
 }
 
 template <Kind kind>
-herr_t write_selection(H5FD_t* file, H5FD_mem_t type, hid_t list, std::size_t count,
-                       hid_t memory[], hid_t places[], haddr_t offsets[], std::size_t sizes[],
-                       const void* data[]) {
+herr_t write_selection(H5FD_t* file, H5FD_mem_t type, hid_t list, std::size_t count, hid_t memory[],
+                       hid_t places[], haddr_t offsets[], std::size_t sizes[], const void* data[]) {
   return passed(file, made<kind>()->original.write_selection(file, type, list, count, memory,
                                                              places, offsets, sizes, data));
 }

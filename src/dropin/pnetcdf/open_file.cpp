@@ -333,7 +333,8 @@ void OpenFile::copy(Request& request) {
 }
 
 // Programs use one buffer for put after put, and PnetCDF lets that pass where it copies. Once one
-// did, each put of the file is copied.
+// did, each put of the file is copied. Last of all the request is entered among those in place: it
+// is not there where this throws.
 void OpenFile::keep_apart(Request& request) {
   if (opening_.copies == CopyPolicy::never) return;
   const auto [begin, end] = request.memory->range();
@@ -383,13 +384,19 @@ void OpenFile::copy_from_now_on(int variable) {
 }
 
 int OpenFile::post(std::unique_ptr<Request> request) {
-  keep_apart(*request);
   if (pending_.empty() && handed_over_.empty()) next_id_ = 0;
   request->id = first_id + 2 * next_id_++ + (request->direction == Direction::get ? 1 : 0);
-  if (request->packed) held_bytes_ += request->bytes();
   if (request->buffered) buffered_.push_back({request->id, request->bytes()});
   pending_.push_back(std::move(request));
-  return pending_.back()->id;
+  Request& its = *pending_.back();
+  try {
+    keep_apart(its);
+  } catch (...) {
+    pending_.pop_back();
+    throw;
+  }
+  if (its.packed) held_bytes_ += its.bytes();
+  return its.id;
 }
 
 int OpenFile::post_natively(const Call& call, bool alone, int* id,

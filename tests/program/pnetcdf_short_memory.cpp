@@ -1,6 +1,7 @@
 // What the drop-in makes of calls while its last rank has but so many bytes to be had by operator
 // new, which PnetCDF and MPI do not use. After each amount all ranks print what these return: a
-// post, a wait, a blocking call, a wait of which rank 0 leaves a part to PnetCDF, and another file;
+// post, a wait, a blocking call, a wait of which rank 0 leaves a put to PnetCDF, one that is all
+// PnetCDF's since rank 0 has a get that it converts, with what is pending then, and another file;
 // and how much of the file is wrong once there is memory again.
 //
 //     pnetcdf_short_memory <file>
@@ -85,6 +86,12 @@ void set(int round) {
   for (MPI_Offset i = 0; i < mine; ++i) values[i] = static_cast<int>(i % 100) + round % 100;
 }
 
+int left_pending() {
+  int pending = 0;
+  check(ncmpi_inq_nreqs(file, &pending));
+  return pending;
+}
+
 int make(const std::string& path) {
   int other = 0;
   check(ncmpi_create(MPI_COMM_WORLD, path.c_str(), NC_CLOBBER, MPI_INFO_NULL, &other));
@@ -130,7 +137,15 @@ int main(int argc, char** argv) {
     if (rank == 0) {
       ncmpi_iput_vars_int(file, small, &start, &mine, &stride, values.data(), &ids[1]);
     }
+    said += " range " + name_of(with(bytes, [&] { return wait(ids, 2); }));
+    said += " left " + std::to_string(left_pending());
+    check(post(number, ids));
+    std::vector<short> shorts(mine);
+    if (rank == 0) {
+      ncmpi_iget_vars_short(file, number, &start, &mine, &stride, shorts.data(), &ids[1]);
+    }
     said += " native " + name_of(with(bytes, [&] { return wait(ids, 2); }));
+    said += " left " + std::to_string(left_pending());
     said += " another file " + name_of(with(bytes, [&] { return make(another); }));
     set(round + 1);
     check(post(number, ids));

@@ -384,7 +384,10 @@ void OpenFile::copy_from_now_on(int variable) {
 }
 
 int OpenFile::post(std::unique_ptr<Request> request) {
-  if (pending_.empty() && handed_over_.empty()) next_id_ = 0;
+  if (pending_.empty() && handed_over_.empty()) {
+    next_id_ = 0;
+    has_lost_ids_ = false;
+  }
   request->id = first_id + 2 * next_id_++ + (request->direction == Direction::get ? 1 : 0);
   if (request->buffered) buffered_.push_back({request->id, request->bytes()});
   pending_.push_back(std::move(request));
@@ -487,6 +490,7 @@ void OpenFile::hand_over(int puts_of) noexcept {
       its.request = std::move(request);  // PnetCDF may write from the copy
     } catch (...) {
       lost_ = NC_ENOMEM;
+      has_lost_ids_ = true;
       request.reset();
     }
     mark_native(puts_of);
@@ -577,7 +581,11 @@ int OpenFile::with_native_ids(int count, int* ids, const std::function<int(int*)
   int refused = NC_NOERR;
   for (int i = 0; ids && i < count; ++i) {
     const auto found = handed_over_.find(ids[i]);
-    if (found == handed_over_.end()) continue;
+    if (found == handed_over_.end()) {
+      // PnetCDF would refuse the call for it, in which other ranks wait for this one.
+      if (has_lost_ids_ && ids[i] >= first_id) ids[i] = NC_REQ_NULL;
+      continue;
+    }
     HandedOver& its = found->second;
     its.place = i;
     ids[i] = its.native_id;

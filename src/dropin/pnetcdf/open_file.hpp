@@ -208,6 +208,7 @@ class OpenFile {
   bool native_pending_ = false;
   std::set<int> native_variables_;
   int lost_ = NC_NOERR;  ///< a request was, which no wait has said yet
+  bool has_lost_ids_ = false;
   int next_id_ = 0;
   std::uint64_t held_bytes_ = 0;
   /// Pending puts that are moved from the program's memory, by where that begins, where others must

@@ -420,6 +420,8 @@ def test_a_program_that_takes_too_long_is_a_lower_bound(tried_before):
     launches = Launches({own: 60.0, door: 0.7}, 22.0)
     found = halving.search([own, door], launches.seconds, lambda: 1, in_order=True)
     assert found.ranking == [door] and "more than 22 s" in found.failed[own]
+    command.show_search(found, {}, lambda text="": told.append(text))
+    assert "     > 22 s  as-captured-pnetcdf: it was ended" in told
     if not tried_before:
         launches.too_long.clear()
     confirmed = command.confirm(launches, door, own, door, told.append)

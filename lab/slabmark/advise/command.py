@@ -417,7 +417,10 @@ def show_search(found, untried, tell):
     for candidate in found.ranking[:6]:
         tell(f"  {units.seconds(found.median(candidate)):>9}  {candidate.label}")
     for candidate, reason in found.failed.items():
-        tell(f"  {'-':>9}  {candidate.label}: it failed: {reason}")
+        if isinstance(reason, bench.TooLong):
+            tell(f"  {f'> {units.duration(reason.seconds)}':>9}  {candidate.label}: it was ended")
+        else:
+            tell(f"  {'-':>9}  {candidate.label}: it failed: {reason}")
     reasons = {candidate.label: "the time was over" for candidate in found.untried} | untried
     for reason in dict.fromkeys(reasons.values()):
         tell(f"Not tried: {'; '.join(label for label, why in reasons.items() if why == reason)}: {reason}.")

@@ -212,9 +212,9 @@ class Differential : public LogFileTest {
 
   void write(Random& random) {
     Written write;
-    write.rank = static_cast<int>(below(random, static_cast<std::uint64_t>(ranks())));
-    take_turn(write.rank);
+    write.rank = any_writer(random);
     write.dataset = below(random, logged_.size());
+    take_turn(write.rank, write.dataset);
     write.type = any_type(random);
     write.file = random_selection(random, extents_[write.dataset]);
     write.memory =
@@ -231,9 +231,9 @@ class Differential : public LogFileTest {
   }
 
   void write_boxes(Random& random) {
-    const auto who = static_cast<int>(below(random, static_cast<std::uint64_t>(ranks())));
-    take_turn(who);
+    const auto who = any_writer(random);
     const auto which = below(random, logged_.size());
+    take_turn(who, which);
     const auto& dims = extents_[which];
     const auto n = below(random, 6);
     std::vector<Dims> starts;
@@ -282,15 +282,26 @@ class Differential : public LogFileTest {
               0);
   }
 
-  /// A rank writes after another one has.
-  void take_turn(int who) {
-    if (who != writer_) world_.barrier();
-    writer_ = who;
+  /// Often the last one again, for ranks wait where another one's turn comes.
+  int any_writer(Random& random) {
+    if (below(random, 3) == 0) {
+      writer_ = static_cast<int>(below(random, static_cast<std::uint64_t>(ranks())));
+    }
+    return writer_;
+  }
+
+  /// A rank writes after another one has written the same dataset.
+  void take_turn(int who, std::size_t which) {
+    const auto [last, is_new] = writers_.try_emplace(which, who);
+    if (last->second == who) return;
+    world_.barrier();
+    writers_ = {{which, who}};
   }
 
   void everyone_applies() {
     for (const auto& write : epoch_) apply(write);
     epoch_.clear();
+    writers_.clear();
   }
 
   void read(Random& random) {
@@ -357,7 +368,8 @@ class Differential : public LogFileTest {
   std::vector<hdf5::Handle> known_;  ///< 1 where the oracle holds more than chance
   std::vector<Dims> extents_;
   std::vector<Written> epoch_;
-  int writer_ = 0;  ///< the last one
+  int writer_ = 0;
+  std::map<std::size_t, int> writers_;  ///< of datasets, since the last flush or barrier
 };
 
 void Differential::check_closed(bool is_log) {

@@ -452,7 +452,7 @@ void Differential::run(Layout layout, std::vector<const char*> options, int most
 }
 
 TEST_F(Differential, RandomOperationsLeaveWhatNativeHdf5Leaves) {
-  run(Layout::log, {"", "buffer=200", "view=materialise", "cap=3", "view=vds"}, operations(2600));
+  run(Layout::log, {"", "buffer=200", "view=materialise", "cap=3", "view=vds"}, operations(1500));
 }
 
 TEST_F(Differential, RandomOperationsInTheCanonicalLayoutLeaveWhatNativeHdf5Leaves) {

@@ -522,6 +522,15 @@ void CanonicalFile::flush_together(const Comm& comm) {
   }
 }
 
+void CanonicalFile::write_by_hdf5(CanonicalDataset& dataset, hid_t memory, hid_t file,
+                                  std::uint64_t address) {
+  hid_t type = dataset.type();
+  const auto* data = reinterpret_cast<const void*>(address);
+  hdf5::check(H5VLdataset_write(1, &dataset.under, connector_, &type, &memory, &file,
+                                H5P_DATASET_XFER_DEFAULT, &data, nullptr),
+              "H5Dwrite", path_);
+}
+
 // HDF5 gives space, and fills it where it has to, when it writes the first element.
 void CanonicalFile::allocate(CanonicalDataset& dataset) {
   const auto first = dataset.first_pending();
@@ -534,13 +543,8 @@ void CanonicalFile::allocate(CanonicalDataset& dataset) {
   hdf5::Space in_file(dataset.extent());
   in_file.select_points(coordinates);
   const hdf5::Space line({1});
-  hid_t type = dataset.type();
-  hid_t memory = line.get();
-  hid_t file = in_file.get();
-  const void* buffer = element.data();
-  hdf5::check(H5VLdataset_write(1, &dataset.under, connector_, &type, &memory, &file,
-                                H5P_DATASET_XFER_DEFAULT, &buffer, nullptr),
-              "H5Dwrite", path_);
+  write_by_hdf5(dataset, line.get(), in_file.get(),
+                reinterpret_cast<std::uintptr_t>(element.data()));
   dataset.address = allocated_address(dataset.under, connector_);
 }
 
@@ -550,6 +554,10 @@ void CanonicalFile::flush_alone(CanonicalDataset& dataset) {
     write_chunks_alone(files_, dataset, dataset.chunk, dataset.under, connector_,
                        is_unreadable(dataset));
     return;
+  }
+  if (!dataset.address && dataset.is_all_pending()) {
+    const auto all = dataset.first_pending();
+    if (all.source == in_memory) return write_by_hdf5(dataset, H5S_ALL, H5S_ALL, all.position);
   }
   if (!dataset.address) allocate(dataset);
   write_alone(files_, dataset, *dataset.address);

@@ -137,6 +137,8 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   void flush_alone(const LogDataset* only);
   void flush_alone(CanonicalDataset& dataset);
   void allocate(CanonicalDataset& dataset);
+  /// `address`: of the elements, in memory.
+  void write_by_hdf5(CanonicalDataset& dataset, hid_t memory, hid_t file, std::uint64_t address);
   Posting posting_of(CanonicalDataset& dataset, const std::byte* spilled) const;
   void settle_settings(const Comm& comm);
 

@@ -124,7 +124,9 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
   return guarded_object("dataset create", [&]() -> void* {
     auto& mine = as_object(object);
     refuse_own_group(mine, name);
-    const auto parent = parent_of(mine, name);
+    // To ask where a name leads opens a group.
+    const auto parent =
+        holds_log(false) ? parent_of(mine, name) : std::shared_ptr<Object>(&mine, [](Object*) {});
     const bool may_be_logged = mine.log == nullptr || mine.log->log != nullptr;
     const auto home = parent.get() != &mine ? parent->log
                       : may_be_logged       ? log_at(mine, name)

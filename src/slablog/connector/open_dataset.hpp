@@ -8,10 +8,11 @@
 
 namespace slabmark::slablog {
 
-inline bool holds_parallel_log() {
-  return std::any_of(open_logs().begin(), open_logs().end(), [](const auto& one) {
+/// Whether a file in the log layout is open.
+inline bool holds_log(bool only_parallel) {
+  return std::any_of(open_logs().begin(), open_logs().end(), [&](const auto& one) {
     const auto open = one.second.lock();
-    return open && open->log && open->file->is_parallel();
+    return open && open->log && (!only_parallel || open->file->is_parallel());
   });
 }
 
@@ -22,7 +23,7 @@ inline bool holds_parallel_log() {
 template <class Open>
 void* open_object(const Object& parent, H5I_type_t& type, hid_t list, const Open& open_below) {
   void* opened = nullptr;
-  const bool alone = holds_parallel_log();
+  const bool alone = holds_log(true);
   {
     std::optional<OpeningAlone> opening;
     if (alone) opening.emplace();

@@ -22,6 +22,7 @@
 #include <numeric>
 #include <random>
 #include <signal.h>
+#include <slablog/api/slablog.h>
 #include <string>
 #include <unistd.h>
 #include <utility>
@@ -29,8 +30,6 @@
 
 #include <hdf5.h>
 #include <mpi.h>
-
-#include "slablog/api/slablog.h"
 
 namespace {
 

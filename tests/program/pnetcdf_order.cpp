@@ -446,6 +446,8 @@ void open(const char* path, bool creates) {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
   MPI_Info_set(info, "cb_nodes", cb_nodes.c_str());
+  // Independent puts of one rank would write old values over what another one puts between them.
+  MPI_Info_set(info, "romio_ds_write", "disable");
   check(creates ? ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, info, &ncid)
                 : ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, info, &ncid),
         creates ? "create" : "open");

@@ -146,11 +146,11 @@ void CutOutput::remove_created() noexcept {
 }
 
 // On the keeper. Where there is no room for many outputs there may be for fewer.
-void CutOutput::make_room() {
+void CutOutput::make_room(std::uint64_t whole) {
   auto more = growth(capacity_, description_.bytes() * description_.fields.size());
   for (;; more /= 2) {
     try {
-      addresses_ = series_->grow(capacity_ + more);
+      addresses_ = series_->grow(capacity_ + more, whole);
       return;
     } catch (const IoError&) {
       if (more == 1) throw;
@@ -158,9 +158,12 @@ void CutOutput::make_room() {
   }
 }
 
-void CutOutput::grow(Attempt& attempt) {
+// A thread of any rank may still have as many outputs to write as there are slots. Those before
+// are whole: every rank waited for them before it agreed on the last output.
+void CutOutput::grow(const WorkerThread* thread, Attempt& attempt) {
   addresses_.clear();
-  if (keeps()) attempt.run([&] { make_room(); });
+  const auto waiting = std::min<std::uint64_t>(thread == nullptr ? 0 : slots_.size(), count_);
+  if (keeps()) attempt.run([&] { make_room(count_ - waiting); });
   const int keeper = plan_.writers.front();
   addresses_.resize(comm_.broadcast(std::uint64_t{addresses_.size()}, keeper));
   if (addresses_.empty()) return;
@@ -210,7 +213,7 @@ void CutOutput::begin(WorkerThread* thread, Attempt& attempt, Tally& tally) {
   if (thread != nullptr && writes()) {
     timed(tally.write, [&] { attempt.run([&] { thread->wait(slot()->work); }); });
   }
-  if (appends() && count_ == capacity_) timed(tally.grow, [&] { grow(attempt); });
+  if (appends() && count_ == capacity_) timed(tally.grow, [&] { grow(thread, attempt); });
   timed(tally.gather, [&] {
     attempt.run(
         [&] { gatherer_.begin(writes() ? slot()->buffer.get() + front_ : nullptr, tally); });

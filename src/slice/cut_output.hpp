@@ -79,8 +79,8 @@ class CutOutput {
   bool appends() const { return mode_ == FileMode::append; }
   std::string path_of(std::uint64_t step) const { return file_of(mode_, stem_, step); }
   void take_image(const Description& description);
-  void make_room();
-  void grow(Attempt& attempt);
+  void make_room(std::uint64_t whole);
+  void grow(const WorkerThread* thread, Attempt& attempt);
   std::vector<Piece> pieces_of_output() const;
   void write_pieces(const std::string& path, const std::byte* buffer,
                     const std::vector<Piece>& pieces);

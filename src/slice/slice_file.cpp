@@ -182,11 +182,10 @@ void SeriesFile::resize(std::uint64_t outputs) {
   auto extent = description_.shape();
   extent.insert(extent.begin(), outputs);
   for (auto& data : data_) data.extend(extent);
-  times_->extend({outputs});
   capacity_ = outputs;
 }
 
-std::vector<std::uint64_t> SeriesFile::grow(std::uint64_t outputs) {
+std::vector<std::uint64_t> SeriesFile::grow(std::uint64_t outputs, std::uint64_t whole) {
   // HDF5 does not recover from a full disk, so the room is taken before it learns of it: the data,
   // and what it needs for its index.
   constexpr std::uint64_t index_bytes = 16 << 10;
@@ -201,6 +200,9 @@ std::vector<std::uint64_t> SeriesFile::grow(std::uint64_t outputs) {
       throw;
     }
   }
+  // The times take their place too, which HDF5 keeps for them when count() cuts them off again:
+  // before the data, for what lies last would be taken off the file.
+  times_->extend({outputs});
   // Output by output, so that the fields of one lie side by side and are written by one request.
   std::vector<std::uint64_t> addresses;
   for (auto output = first; output < outputs; ++output) {
@@ -209,7 +211,7 @@ std::vector<std::uint64_t> SeriesFile::grow(std::uint64_t outputs) {
     first_element.front() = output;
     for (const auto& data : data_) addresses.push_back(data.chunk_address(first_element));
   }
-  count(first);
+  count(std::max(counted_, whole));
   return addresses;
 }
 
@@ -218,17 +220,20 @@ void SeriesFile::set_time(std::uint64_t output, double time) {
   time_[output] = time;
 }
 
-void SeriesFile::write_times() {
-  const auto used = std::min<std::uint64_t>(time_.size(), capacity_);
+// Not one more than are counted: VTK reads all times into room for that many.
+void SeriesFile::write_times(std::uint64_t outputs) {
+  times_->extend({outputs});
+  const auto used = std::min<std::uint64_t>(time_.size(), outputs);
   if (used == 0) return;
   const hdf5::TransferList list(hdf5::TransferList::Mode::serial);
-  hdf5::Space space({capacity_});
+  hdf5::Space space({outputs});
   space.select(make_box({0}, {used}));
   times_->write(hdf5::Space({used}), space, list, time_.data());
 }
 
 void SeriesFile::count(std::uint64_t outputs) {
-  write_times();
+  write_times(outputs);
+  counted_ = outputs;
   const auto steps = file_.open_group("/VTKHDF/Steps");
   hdf5::write_attribute(steps.get(), "NSteps", static_cast<std::int64_t>(outputs), file_.path());
   file_.flush();

@@ -38,8 +38,9 @@ class SeriesFile {
 
   /// Makes room for outputs up to `outputs`. Returns where the data of each new one begins in the
   /// file: all fields of the first, then those of the next. The file is complete on disk then, with
-  /// what was counted so far. Throws IoError where there is no room; the file is as before then.
-  std::vector<std::uint64_t> grow(std::uint64_t outputs);
+  /// the `whole` outputs that are written, or all that were counted before if these are more.
+  /// Throws IoError where there is no room; the file is as before then.
+  std::vector<std::uint64_t> grow(std::uint64_t outputs, std::uint64_t whole);
 
   void set_time(std::uint64_t output, double time);
 
@@ -51,7 +52,7 @@ class SeriesFile {
 
  private:
   void resize(std::uint64_t outputs);
-  void write_times();
+  void write_times(std::uint64_t outputs);
 
   Description description_;
   hdf5::File file_;  // before the datasets, which must be closed first
@@ -59,6 +60,7 @@ class SeriesFile {
   std::optional<hdf5::Dataset> times_;
   std::vector<double> time_;
   std::uint64_t capacity_ = 0;
+  std::uint64_t counted_ = 0;
 };
 
 /// A complete file of one output, as bytes. Files of the same slice differ only in the data and in

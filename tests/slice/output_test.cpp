@@ -109,7 +109,32 @@ TEST(Output, GrowsBeyondTheFirstNodeOfTheIndex) {
   if (comm.is_root()) expect_files(simulation.declaration, 120);
 }
 
-TEST(Output, IsReadableAfterAFlushWithoutAClose) {
+std::int64_t steps_of(const std::string& path) {
+  auto file = hdf5::File::open_serial(path);
+  const auto group = file.open_group("/VTKHDF/Steps");
+  const auto attribute = H5Aopen(group.get(), "NSteps", H5P_DEFAULT);
+  std::int64_t steps = -1;
+  H5Aread(attribute, H5T_NATIVE_INT64, &steps);
+  H5Aclose(attribute);
+  return steps;
+}
+
+/// On root: a copy of the file, as a job that is killed now would leave it, has as many outputs.
+void expect_steps(const Comm& comm, const std::string& path, std::uint64_t steps) {
+  if (!comm.is_root()) return;
+  const auto copy = path + ".copy";
+  fs::copy_file(path, copy, fs::copy_options::overwrite_existing);
+  std::vector<double> times(steps);
+  for (std::uint64_t step = 0; step < steps; ++step) times[step] = static_cast<double>(step);
+  EXPECT_EQ(read(copy, "VTKHDF/Steps/Values"), times) << "VTK has room for no more than NSteps";
+  EXPECT_EQ(steps_of(copy), static_cast<std::int64_t>(steps));
+  const auto all = read(copy, "VTKHDF/PointData/f0");
+  const auto one = due(plane_of(whole_field(grid_of(comm)), 1, 3), 0, steps - 1);
+  const auto last = all.begin() + static_cast<std::ptrdiff_t>((steps - 1) * one.size());
+  EXPECT_EQ(std::vector<double>(last, last + static_cast<std::ptrdiff_t>(one.size())), one);
+}
+
+TEST(Output, IsReadableUpToItsWholeOutputsWithoutAClose) {
   const Comm comm(MPI_COMM_WORLD);
   const Scratch scratch(comm);
   Simulation simulation(comm, grid_of(comm), 1);
@@ -117,14 +142,42 @@ TEST(Output, IsReadableAfterAFlushWithoutAClose) {
   simulation.declaration.prefix = scratch.file("open");
   simulation.declaration.waiting = 2;
   Output output(comm.get(), simulation.declaration);
-  simulation.set(1);
-  output.write(1, 1.0);
+  const auto path = scratch.file("open_y3.vtkhdf");
+  std::uint64_t step = 0;
+  const auto write_until = [&](std::uint64_t end) {
+    for (; step < end; ++step) {
+      simulation.set(step);
+      output.write(step, static_cast<double>(step));
+    }
+  };
+  write_until(1);
   output.flush();
-  if (comm.is_root()) {
-    const auto copy = scratch.file("copy");
-    fs::copy_file(scratch.file("open_y3.vtkhdf"), copy);
-    EXPECT_EQ(read(copy, "time").front(), 1.0);
+  expect_steps(comm, path, 1);
+  // Room is made for more when the thread may still have two to write.
+  write_until(hdf5::chunks_a_node + 1);
+  expect_steps(comm, path, hdf5::chunks_a_node - 2);
+  // Beyond the first chunk of times.
+  for (const std::uint64_t end : {64U, 65U, 130U}) {
+    write_until(end);
+    output.flush();
+    expect_steps(comm, path, end);
   }
+  output.close();
+}
+
+TEST(Output, KeepsWhatWasFlushedWhenRoomIsMade) {
+  const Comm comm(MPI_COMM_WORLD);
+  const Scratch scratch(comm);
+  Simulation simulation(comm, grid_of(comm), 1);
+  simulation.declaration.cuts = {{plane_of(whole_field(simulation.declaration.grid), 1, 3), {}, 1}};
+  simulation.declaration.prefix = scratch.file("open");
+  simulation.declaration.waiting = 2;
+  Output output(comm.get(), simulation.declaration);
+  write_steps(output, simulation, hdf5::chunks_a_node);
+  output.flush();
+  simulation.set(hdf5::chunks_a_node);
+  output.write(hdf5::chunks_a_node, 0.0);
+  expect_steps(comm, scratch.file("open_y3.vtkhdf"), hdf5::chunks_a_node);
   output.close();
 }
 

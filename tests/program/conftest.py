@@ -90,6 +90,28 @@ def each(tmp_path):
     return run_all
 
 
+def as_vtk_reads(path, field):
+    """[(image, time, values of the field)] of each step of a file of slices. Skips the rest of a test without a VTK that
+    reads planes of every axis."""
+    # Not all of VTK: its windows would need libraries of a desktop.
+    hdf = pytest.importorskip("vtkmodules.vtkIOHDF", reason="VTK is not there; `setup/python-env tests` brings it")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkCommonCore import vtkVersion
+    if (vtkVersion.GetVTKMajorVersion(), vtkVersion.GetVTKMinorVersion()) < (9, 7):
+        pytest.skip(f"VTK {vtkVersion.GetVTKVersion()} reads planes normal to z only; 9.7 reads all")
+    reader = hdf.vtkHDFReader()
+    reader.SetFileName(str(path))
+    reader.UpdateInformation()
+    found = []
+    for step in range(reader.GetNumberOfSteps()):
+        reader.SetStep(step)
+        reader.Update()
+        image = reader.GetOutputDataObject(0).NewInstance()
+        image.ShallowCopy(reader.GetOutputDataObject(0))
+        found.append((image, reader.GetTimeValue(), vtk_to_numpy(image.GetPointData().GetArray(field))))
+    return found
+
+
 def on_ranks(cases, later=()):
     """[(case, ranks)]: all cases on one rank, and on four the first and those `later`. What is wrong with a command line
     is found before MPI starts, and told by code that all programs share; `later` is what is found afterwards."""

@@ -1,6 +1,7 @@
 """slice_eval: what its files hold, against NumPy slicing; its report; and what it says to wrong input."""
 
 import json
+import math
 import os
 import random
 import re
@@ -9,7 +10,7 @@ import h5py
 import netCDF4
 import numpy as np
 import pytest
-from conftest import on_ranks
+from conftest import as_vtk_reads, on_ranks
 
 LIBRARY = "append,append-one,append-ranks,append-async,files,files-one,files-ranks,files-async"
 
@@ -119,28 +120,27 @@ def test_xarray_opens_the_time_series_with_its_coordinates(kept):
         assert group["f0"].dims == ("time", "y", "x")
 
 
-def test_vtk_reads_the_files_and_their_times(kept):
-    # Not all of VTK: its windows would need libraries of a desktop.
-    vtk = pytest.importorskip("vtkmodules.vtkIOHDF", reason="VTK is not there; `setup/python-env tests` brings it")
-    from vtkmodules.util.numpy_support import vtk_to_numpy
-    for name in ("append_strided_z6", "files_strided_z6_000002"):
-        path = kept / f"slice_eval_{name}.vtkhdf"
+@pytest.mark.parametrize("grid, plane, origin, points", [
+    ("23,14,12", "x=6", (6, 0, 0), (1, 7, 12)), ("23,14,12", "y=6", (0, 6, 0), (5, 1, 12)),
+    ("23,14,12", "z=6", (0, 0, 6), (5, 7, 1)), ("23,14,1", "z=0", (0, 0, 0), (5, 7, 1))])
+def test_vtk_reads_planes_of_every_axis_and_of_a_flat_grid_and_their_times(run, tmp_path, grid, plane, origin, points):
+    done = evaluate(run, tmp_path, "--grid", grid, "--stride", "5,2,1", "--plane", plane, "--compute-between", "--keep",
+                    "-m", "append,files", ranks=2)
+    assert done.returncode == 0, done.stderr
+    name = plane.replace("=", "")
+    spacing = tuple(stride if n > 1 else 1 for stride, n in zip((5, 2, 1), points))
+    for kind in (f"append_strided_{name}", f"files_strided_{name}_000002"):
+        path = tmp_path / f"slice_eval_{kind}.vtkhdf"
         with h5py.File(path) as file:
-            due = file["VTKHDF/PointData/f0"][()].reshape(-1, 35)
+            due = file["VTKHDF/PointData/f0"][()].reshape(-1, math.prod(points))
             times = file["time"][:]
-        reader = vtk.vtkHDFReader()
-        reader.SetFileName(str(path))
-        reader.UpdateInformation()
-        assert reader.GetNumberOfSteps() == len(times)
-        for step, time in enumerate(times):
-            reader.SetStep(step)
-            reader.Update()
-            image = reader.GetOutputDataObject(0)
-            assert image.GetDimensions() == (5, 7, 1)
-            assert image.GetSpacing() == (5, 2, 1) and image.GetOrigin() == (0, 0, 6)
-            assert list(vtk_to_numpy(image.GetPointData().GetArray("f0"))) == list(due[step])
-            if len(times) > 1:
-                assert reader.GetTimeValue() == time
+        images = as_vtk_reads(path, "f0")
+        assert len(images) == len(times)
+        for (image, time, values), due_time, due_values in zip(images, times, due):
+            assert image.GetDimensions() == points
+            assert image.GetSpacing() == spacing and image.GetOrigin() == origin
+            assert list(values) == list(due_values)
+            assert time == (due_time if len(times) > 1 else 0)
 
 
 def records(path):

@@ -8,6 +8,7 @@ import subprocess
 import h5py
 import numpy as np
 import pytest
+from conftest import as_vtk_reads
 
 checkout = pathlib.Path(__file__).resolve().parents[2]
 
@@ -73,16 +74,37 @@ def test_the_example_of_the_documentation_is_built_outside_and_writes_its_slices
     with h5py.File(tmp_path / "out/run_x20.vtkhdf") as file:
         assert file["VTKHDF/PointData/rho"].shape == (100, 6, 7)
 
-    # An output that lives longer than MPI.
+    # An output that lives longer than MPI, or is killed with outputs that are flushed.
     longer = re.sub(r"^  [{}]\n", "", smaller, flags=re.M).replace("output.close();", "")
     assert len(longer) < len(smaller) - 16
-    (tmp_path / "simulation.cpp").write_text(longer.replace("out/run", "out/late"))
+    late = longer.replace("out/run", "out/late").replace("  MPI_Finalize();", """
+      if (argc > 1) {
+        output.flush();
+        std::raise(SIGKILL);
+      }
+      MPI_Finalize();""")
+    (tmp_path / "simulation.cpp").write_text("#include <csignal>\n" + late)
     build([os.environ["SLABMARK_CMAKE"], "--build", tmp_path / "build"])
     done = run(tmp_path / "build/simulation", [], ranks=2, cwd=tmp_path)
     assert done.returncode == 0 and done.stderr == ""
     for name, outputs in (("late_z15", 1000), ("late_x20", 100)):
         with h5py.File(tmp_path / f"out/{name}.vtkhdf") as file:
             assert file["VTKHDF/PointData/rho"].shape[0] == outputs
+
+    for path in (tmp_path / "out").glob("late*"):
+        path.unlink()
+    assert run(tmp_path / "build/simulation", ["killed"], ranks=2, cwd=tmp_path).returncode != 0
+    killed = (("late_z15", 1000, (8, 7, 1)), ("late_x20", 100, (1, 7, 6)))
+    for name, outputs, _ in killed:
+        with h5py.File(tmp_path / f"out/{name}.vtkhdf") as file:
+            assert file["VTKHDF/Steps"].attrs["NSteps"] == outputs and file["VTKHDF/Steps/Values"].shape == (outputs,)
+            assert np.all(np.diff(file["VTKHDF/PointData/rho"][:outputs, 0, 0]) == 1000 / outputs)
+    for name, outputs, points in killed:
+        images = as_vtk_reads(tmp_path / f"out/{name}.vtkhdf", "rho")
+        assert len(images) == outputs
+        image, time, values = images[-1]
+        assert image.GetDimensions() == points and time == 0.01 * (1000 - 1000 // outputs)
+        assert np.all(values == 1001 - 1000 // outputs)
 
 
 def test_a_project_in_c_finds_the_package_and_the_header_of_the_connector(prefix, tmp_path):

@@ -23,9 +23,8 @@ TEST(NodeClock, OfOthersIsAheadByWhatItIs) {
   constexpr std::int64_t hour = 3600 * std::int64_t{1'000'000'000};
   const std::int64_t expected = (comm.rank() % 2 == 0 ? 1 : -1) * hour * comm.rank();
   const auto start = node_time();
-  const auto ahead = clock_ahead_of_root(comm, [&] {
-    return node_time() + static_cast<std::uint64_t>(20 * hour + expected);
-  });
+  const auto ahead = clock_ahead_of_root(
+      comm, [&] { return node_time() + static_cast<std::uint64_t>(20 * hour + expected); });
   // No message takes longer than all of them together.
   const auto took = static_cast<std::int64_t>(comm.max(node_time() - start));
   EXPECT_LE(std::abs(ahead - expected), took);

@@ -1,9 +1,10 @@
 /* capture_beside LEVEL FILE LOG [STEPS]: each rank writes its 64 of `ranks * 64` doubles to FILE by
  * LEVEL (hdf5, mpiio, posix, or defined: as hdf5, but rank 0 makes the file by itself and all open
- * it; or window: as mpiio, beside memory that the ranks share), after rank 0 has looked whether there is such a file, by MPI-IO. Beside it rank 0 writes
- * 1000 bytes to LOG by the C library, and at last looks at FILE by MPI-IO again, as programs do
- * that ask for its size. With STEPS it writes FILE as often by hdf5 or mpiio, each time as
- * FILE.tmp, which rank 0 then renames to FILE.0, FILE.1, ... It knows nothing of capture.
+ * it; or window: as mpiio, beside memory that the ranks share), after rank 0 has looked whether
+ * there is such a file, by MPI-IO. Beside it rank 0 writes 1000 bytes to LOG by the C library, and
+ * at last looks at FILE by MPI-IO again, as programs do that ask for its size. With STEPS it writes
+ * FILE as often by hdf5 or mpiio, each time as FILE.tmp, which rank 0 then renames to FILE.0,
+ * FILE.1, ... It knows nothing of capture.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -126,8 +126,8 @@ TEST_P(Order, TheLaterCollectiveWriteHoldsWhateverHappensInBetween) {
       put_then(copied);
     }
   }
-  for (const char* name : {"plain", "handles", "reopened", "closed", "moved", "described", "grown",
-                           "referred"}) {
+  for (const char* name :
+       {"plain", "handles", "reopened", "closed", "moved", "described", "grown", "referred"}) {
     expect_the_second(name);
   }
 }
@@ -145,8 +145,8 @@ TEST_P(Order, TheLaterCollectiveWriteHoldsWhateverCallsMakeIt) {
       std::vector<hid_t> memory(2, H5S_BLOCK);
       std::vector<hid_t> spaces(2, space.get());
       std::vector<const void*> buffers(2, values.data());
-      ASSERT_GE(H5Dwrite_multi(2, ids.data(), types.data(), memory.data(),
-                               spaces.data(), collective_.get(), buffers.data()),
+      ASSERT_GE(H5Dwrite_multi(2, ids.data(), types.data(), memory.data(), spaces.data(),
+                               collective_.get(), buffers.data()),
                 0);
     }
     const auto boxes = made(file, "boxes");
@@ -253,8 +253,8 @@ TEST_P(Order, ACollectiveReadSeesWhatAllRanksHaveWritten) {
   for (int kind = 0; kind < 3; ++kind) {
     if (kind == 1) H5Pset_chunk(creation.get(), 1, &chunk);
     if (kind == 2 && is("canonical")) H5Pset_deflate(creation.get(), 1);
-    const auto d = dataset(file, std::to_string(kind).c_str(), {length()}, H5T_NATIVE_INT,
-                           creation.get());
+    const auto d =
+        dataset(file, std::to_string(kind).c_str(), {length()}, H5T_NATIVE_INT, creation.get());
     put_together(d, first_block(), each, rank() + 1);
     EXPECT_THAT(get_together(d, next, each), Each(theirs + 1)) << kind;
     put(d, first_block(), each, rank() + 10, H5P_DEFAULT);
@@ -347,9 +347,8 @@ TEST_P(Order, MembersThatOtherRanksWroteBeforeStayWhereAllWriteTogether) {
   }
   const auto file = open_plainly("a.h5");
   std::vector<int> found(2 * static_cast<std::size_t>(ranks()));
-  ASSERT_GE(H5Dread(opened(file, "d").get(), both.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                    found.data()),
-            0);
+  ASSERT_GE(
+      H5Dread(opened(file, "d").get(), both.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, found.data()), 0);
   std::vector<int> expected;
   for (int i = 0; i < ranks(); ++i) {
     expected.push_back(10 + i);

@@ -134,13 +134,19 @@ void expect_steps(const Comm& comm, const std::string& path, std::uint64_t steps
   EXPECT_EQ(std::vector<double>(last, last + static_cast<std::ptrdiff_t>(one.size())), one);
 }
 
+/// Declares one plane in files of the prefix "open", for whose outputs a thread may wait.
+void declare_waiting_plane(Simulation& simulation, const Scratch& scratch) {
+  auto& declaration = simulation.declaration;
+  declaration.cuts = {{plane_of(whole_field(declaration.grid), 1, 3), {}, 1}};
+  declaration.prefix = scratch.file("open");
+  declaration.waiting = 2;
+}
+
 TEST(Output, IsReadableUpToItsWholeOutputsWithoutAClose) {
   const Comm comm(MPI_COMM_WORLD);
   const Scratch scratch(comm);
   Simulation simulation(comm, grid_of(comm), 1);
-  simulation.declaration.cuts = {{plane_of(whole_field(simulation.declaration.grid), 1, 3), {}, 1}};
-  simulation.declaration.prefix = scratch.file("open");
-  simulation.declaration.waiting = 2;
+  declare_waiting_plane(simulation, scratch);
   Output output(comm.get(), simulation.declaration);
   const auto path = scratch.file("open_y3.vtkhdf");
   std::uint64_t step = 0;
@@ -169,9 +175,7 @@ TEST(Output, KeepsWhatWasFlushedWhenRoomIsMade) {
   const Comm comm(MPI_COMM_WORLD);
   const Scratch scratch(comm);
   Simulation simulation(comm, grid_of(comm), 1);
-  simulation.declaration.cuts = {{plane_of(whole_field(simulation.declaration.grid), 1, 3), {}, 1}};
-  simulation.declaration.prefix = scratch.file("open");
-  simulation.declaration.waiting = 2;
+  declare_waiting_plane(simulation, scratch);
   Output output(comm.get(), simulation.declaration);
   write_steps(output, simulation, hdf5::chunks_a_node);
   output.flush();

@@ -79,7 +79,9 @@ CopyPolicy copy_policy(const std::map<std::string, std::string>& in_effect) {
   if (word == "never") return CopyPolicy::never;
   const auto in_place = in_effect.find("nc_in_place_swap");
   const bool may_not = in_place != in_effect.end() && in_place->second == "disable";
-  return word == "always" || may_not ? CopyPolicy::always : CopyPolicy::overlap;
+  // A misspelled word must not give up what the user asked for, so it copies all.
+  const bool is_default = word.empty() || word == "overlap";
+  return is_default && !may_not ? CopyPolicy::overlap : CopyPolicy::always;
 }
 
 struct Files {

@@ -8,7 +8,7 @@ build := build/$(PRESET)
 programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice seism-read slablog-canonical slablog-info \
   slablog-repair slabmark slabmark-bench slabmark-blob slabmark-decomp slabmark-pattern slabmark-probe \
   slice_eval
-sources = $(shell find src tests bench plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
+sources = $(shell find src tests studies plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:
 .PHONY: all demo check-slice check-pnetcdf check-h5py cluster test coverage install test-installed bare docs deb matrix $(programs) format check-format lint clean distclean help
@@ -93,7 +93,7 @@ help:
 	@echo 'make check-pnetcdf   build the drop-in, and run the test programs of the PnetCDF source PNETCDF_SOURCE=... with it'
 	@echo 'make check-h5py      build the connector and an h5py for it, and run the tests of h5py with it'
 	@echo 'make test            build, and run all tests'
-	@echo 'make coverage        build apart, run all tests, and print which share of each room they come to'
+	@echo 'make coverage        build apart, run all tests, and print which share of each module they come to'
 	@echo 'make install PREFIX=  all of it under a prefix, which may be moved (docs/building.md)'
 	@echo 'make test-installed  build, install, move, and run all of it as another user with build and cache gone'
 	@echo 'make cluster         build, and run tests between nodes that are namespaces of this machine, as root (docs/cluster.md)'

@@ -1,4 +1,4 @@
-# The libraries of src/rearrange for programs outside, shared and static: slabmark_rearrange, which needs MPI and no file
+# The libraries of src/accel/c_library for programs outside, shared and static: slabmark_rearrange, which needs MPI and no file
 # library, and one for each file library, which is the program's own, of whatever version. CMake finds them by
 # find_package(Slabmark), others by pkg-config.
 include(CMakePackageConfigHelpers)
@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 # and lib<name>.a, of which nothing is seen but functions called slabmark_*.
 function(slabmark_c_library name)
   cmake_parse_arguments(LIBRARY "" "" "SOURCES;LINK;INCLUDE" ${ARGN})
-  set(symbols ${PROJECT_SOURCE_DIR}/src/rearrange/symbols.map)
+  set(symbols ${PROJECT_SOURCE_DIR}/src/accel/c_library/symbols.map)
   foreach(kind SHARED STATIC)
     string(TOLOWER ${name}_${kind} target)
     add_library(${target} ${kind} ${LIBRARY_SOURCES})
@@ -28,8 +28,8 @@ function(slabmark_c_library name)
 endfunction()
 
 set(objects "")
-foreach(room base geometry pattern parallel exchange storage_posix storage_mpiio rearrange)
-  list(APPEND objects $<TARGET_OBJECTS:slabmark_${room}>)
+foreach(module core_base core_geometry core_parallel collective_exchange storage_posix storage_mpiio collective accel_c_library)
+  list(APPEND objects $<TARGET_OBJECTS:slabmark_${module}>)
 endforeach()
 slabmark_c_library(slabmark_rearrange SOURCES ${objects} LINK fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
 set_target_properties(slabmark_rearrange_shared PROPERTIES LINKER_LANGUAGE CXX)
@@ -39,11 +39,11 @@ target_link_libraries(slabmark_rearrange_static PRIVATE stdc++ m)
 set(headers rearrange.h rearrange_format.h)
 set(sources slabmark_rearrange.f90)
 if(PnetCDF_FOUND)
-  slabmark_c_library(slabmark_rearrange_pnetcdf SOURCES rearrange/pnetcdf/pnetcdf.c INCLUDE ${PnetCDF_INCLUDE_DIR})
+  slabmark_c_library(slabmark_rearrange_pnetcdf SOURCES c_library/pnetcdf/pnetcdf.c INCLUDE ${PnetCDF_INCLUDE_DIR})
   list(APPEND headers rearrange_pnetcdf.h)
   list(APPEND sources slabmark_rearrange_pnetcdf.f90)
 endif()
-slabmark_c_library(slabmark_rearrange_hdf5 SOURCES rearrange/hdf5/hdf5.c
+slabmark_c_library(slabmark_rearrange_hdf5 SOURCES c_library/hdf5/hdf5.c
   INCLUDE $<TARGET_PROPERTY:Slabmark::HDF5,INTERFACE_INCLUDE_DIRECTORIES>)
 list(APPEND headers rearrange_hdf5.h)
 list(APPEND sources slabmark_rearrange_hdf5.f90)
@@ -54,8 +54,8 @@ foreach(library slabmark_rearrange_pnetcdf slabmark_rearrange_hdf5)
   endif()
 endforeach()
 
-list(TRANSFORM headers PREPEND rearrange/api/)
-list(TRANSFORM sources PREPEND rearrange/api/)
+list(TRANSFORM headers PREPEND c_library/api/)
+list(TRANSFORM sources PREPEND c_library/api/)
 install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/slabmark COMPONENT rearrange)
 # As source: the module files of compilers do not mix.
 set(fortran ${CMAKE_INSTALL_DATADIR}/slabmark/fortran)

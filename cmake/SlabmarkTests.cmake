@@ -35,9 +35,9 @@ slabmark_precompiled_program(test LINK GTest::gmock fmt::fmt nlohmann_json::nloh
   HEADERS <gmock/gmock.h> <fmt/format.h> <nlohmann/json.hpp>)
 target_compile_options(slabmark_precompiled_test PRIVATE ${test_options})
 
-# slabmark_test(<folder of tests> [MPI_RANKS <n>...] [DEPENDS <rooms>...])
+# slabmark_test(<folder of tests> [MPI_RANKS <n>...] [DEPENDS <modules>...])
 #
-# Makes one executable of tests/<folder>/*_test.cpp that links the room of the same name, what that depends on and rooms
+# Makes one executable of tests/<folder>/*_test.cpp that links the module of the same name, what that depends on and modules
 # that only the test needs, and registers it with ctest:
 # as <folder>, or under MPI as <folder>.np<n> for each n.
 function(slabmark_test folder)
@@ -50,7 +50,7 @@ function(slabmark_test folder)
   slabmark_precompile(test_${name} test)
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  slabmark_use_rooms(test_${name} PRIVATE tests/${folder} ${folder} ${TEST_DEPENDS})
+  slabmark_use_modules(test_${name} PRIVATE tests/${folder} ${folder} ${TEST_DEPENDS})
   set(names ${folder})
   if(TEST_MPI_RANKS)
     list(TRANSFORM TEST_MPI_RANKS PREPEND ${folder}.np OUTPUT_VARIABLE names)
@@ -81,20 +81,20 @@ function(slabmark_add_mpi_test name ranks target)
 endfunction()
 
 # slabmark_program_tests(<name> <folder of tests>) registers each <folder>/test_*.py as <name>.*, run by pytest.
-function(slabmark_program_tests room tests)
+function(slabmark_program_tests module tests)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${tests}/test_*.py)
   foreach(file ${files})
     get_filename_component(name ${file} NAME_WE)
     string(REPLACE "test_" "" name ${name})
-    if(SLABMARK_TESTS AND "${room}.${name}" MATCHES "${SLABMARK_TESTS}")
+    if(SLABMARK_TESTS AND "${module}.${name}" MATCHES "${SLABMARK_TESTS}")
       set_property(GLOBAL APPEND PROPERTY slabmark_wanted all)
     endif()
     # They start up to 8 ranks themselves, in launches one after another with start-up on one core in between.
-    slabmark_add_test(${room}.${name} 1
+    slabmark_add_test(${module}.${name} 1
       ${PROJECT_SOURCE_DIR}/setup/python -m pytest -q -rs -p no:cacheprovider -o verbosity_assertions=2 ${file})
-    set_property(TEST ${room}.${name} APPEND PROPERTY ENVIRONMENT
+    set_property(TEST ${module}.${name} APPEND PROPERTY ENVIRONMENT
       "SLABMARK_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "SLABMARK_MPIEXEC=$<JOIN:${test_launcher}, >"
-      SLABMARK_ROOMS=${PROJECT_BINARY_DIR}/rooms SLABMARK_WITH_PNETCDF=$<BOOL:${PnetCDF_FOUND}> PYTHONDONTWRITEBYTECODE=1
+      SLABMARK_MODULES=${PROJECT_BINARY_DIR}/modules SLABMARK_WITH_PNETCDF=$<BOOL:${PnetCDF_FOUND}> PYTHONDONTWRITEBYTECODE=1
       SLABMARK_CMAKE=${CMAKE_COMMAND} SLABMARK_MPICC=${MPI_C_COMPILER}
       "SLABMARK_SANITIZERS=${SLABMARK_SANITIZERS}")
   endforeach()

@@ -3,7 +3,7 @@
 # The linker's --wrap hands each function NAME to __wrap_NAME, which is ours under that name, and what we call of the other
 # library is __real_NAME. All else in the archive is hidden.
 #
-#   cmake -D SHARED=libdropin.so -D OBJECTS=a.o;... -D ARCHIVES=room.a;... -D OTHER=libother.a -D PREFIX=ncmpi_
+#   cmake -D SHARED=libdropin.so -D OBJECTS=a.o;... -D ARCHIVES=module.a;... -D OTHER=libother.a -D PREFIX=ncmpi_
 #         -D FINDER=function -D NAME=dropin_wrap -D C_COMPILER=... -D LINKER=... -D OBJCOPY=... -D NM=... -D AR=...
 #         -P SlabmarkWrap.cmake
 cmake_minimum_required(VERSION 3.25)

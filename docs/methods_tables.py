@@ -3,7 +3,7 @@
 
     slabmark-bench methods --json | docs/methods_tables.py
 
-writes them anew between their marks; tests/program/test_methods.py compares them.
+writes them anew between their marks; tests/system/test_methods.py compares them.
 """
 
 import json

@@ -129,7 +129,7 @@ def first_sentence(text):
 
 def names():
     """Of all programs: each has a folder of its own, but for the lab's."""
-    folders = pathlib.Path(__file__).resolve().parents[1] / "src/program"
+    folders = pathlib.Path(__file__).resolve().parents[1] / "src/programs"
     return ["slabmark", *sorted(folder.name for folder in folders.iterdir() if folder.is_dir())]
 
 

@@ -1,4 +1,4 @@
-"""Statistics over trials, as src/measure/statistics defines them, and the comparison of two samples.
+"""Statistics over trials, as src/bench/measure/statistics defines them, and the comparison of two samples.
 
 Seconds are aggregated first and one rate is derived (docs/measurement.md). Nothing here assumes a distribution.
 """

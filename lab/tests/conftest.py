@@ -1,4 +1,4 @@
-"""What the tests of the lab share: made-up records with known numbers, and the program fixtures of tests/program.
+"""What the tests of the lab share: made-up records with known numbers, and the program fixtures of tests/system.
 
 ctest sets the same variables as for those; the programs are needed only by tests that take the fixture `run`.
 """
@@ -16,7 +16,7 @@ sys.path.insert(0, str(LAB))
 
 from slabmark import records  # noqa: E402
 
-_spec = importlib.util.spec_from_file_location("program_fixtures", LAB.parent / "tests" / "program" / "conftest.py")
+_spec = importlib.util.spec_from_file_location("program_fixtures", LAB.parent / "tests/system/conftest.py")
 _fixtures = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_fixtures)
 run, sentence, real_data, processes = _fixtures.run, _fixtures.sentence, _fixtures.real_data, _fixtures.processes

@@ -87,7 +87,7 @@ def test_every_candidate_has_lines_of_c_that_compile():
         )
     sources = pathlib.Path(__file__).parents[2] / "src"
     flags = [word for word in include.split() if word.startswith("-I")]
-    flags += [f"-I{sources / folder}" for folder in ("slablog/api", "rearrange/api")]
+    flags += [f"-I{sources / folder}" for folder in ("accel/hdf5_connector/api", "accel/c_library/api")]
     flags += ["-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types"]
     headers = ["mpi.h", "unistd.h"]
     there = ["hdf5.h", "slablog.h", "pnetcdf.h", "rearrange_pnetcdf.h", "rearrange_hdf5.h"]
@@ -113,7 +113,7 @@ def test_every_candidate_has_lines_of_c_that_compile():
 def test_rearranged_methods_have_lines_of_fortran_that_compile(tmp_path):
     if not shutil.which("mpifort") or not shutil.which("gfortran"):
         pytest.skip("no compiler of Fortran here: install gfortran")
-    sources = pathlib.Path(__file__).parents[2] / "src/rearrange/api"
+    sources = pathlib.Path(__file__).parents[2] / "src/accel/c_library/api"
     modules = ["slabmark_rearrange", "slabmark_rearrange_pnetcdf", "slabmark_rearrange_hdf5"]
     text = "".join((sources / f"{name}.f90").read_text() for name in modules)
     for number, method in enumerate(m for m in METHODS if m.endswith("-rearranged")):

@@ -190,7 +190,7 @@ def test_an_earlier_report_stays_whole_where_the_new_one_does_not_fit(results, t
 
 
 def test_a_study_of_many_cells_is_reported_whole(tmp_path):
-    """bench/lab measures 10,000 cells; here only that all of some hundred arrive."""
+    """studies/lab measures 10,000 cells; here only that all of some hundred arrive."""
     generator = random.Random(3)
     made = [
         record(

@@ -1,4 +1,4 @@
-"""Change points: found soon, dated rightly, and seldom by mistake, on a few of the simulated years of bench/track."""
+"""Change points: found soon, dated rightly, and seldom by mistake, on a few of the simulated years of studies/track."""
 
 import pathlib
 import sys
@@ -7,7 +7,7 @@ import numpy
 import pytest
 from conftest import LAB
 
-sys.path.insert(0, str(pathlib.Path(LAB.parent, "bench", "track")))
+sys.path.insert(0, str(pathlib.Path(LAB.parent, "studies/track")))
 
 import years  # noqa: E402
 from slabmark.track import changes  # noqa: E402

@@ -17,20 +17,21 @@ shapes = [pytest.param(nodes, ranks, id=f"{nodes}x{ranks // nodes}") for nodes, 
 
 # Those that move data between ranks; of the conformance suite the methods that do.
 suites = {
-    "exchange": "*",
-    "rearrange": "*",
-    "chunked": "*",
-    "method": "Rearranged.*:Floor.*:*/mpiio_collective:*/pnetcdf_varn:*/hdf5_slab:*/blob:*/*_rearranged:*/*rearranged*node_ranks*:*/*rearranged*deflate*",
-    "slice": "*",
-    "map": "*",
-    "checkpoint": "*",
-    "slablog": "*",
+    "collective_exchange": "*",
+    "collective": "*",
+    "accel_c_library": "*",
+    "collective_filters": "*",
+    "bench_method": "Rearranged.*:Floor.*:*/mpiio_collective:*/pnetcdf_varn:*/hdf5_slab:*/blob:*/*_rearranged:*/*rearranged*node_ranks*:*/*rearranged*deflate*",
+    "accel_slices": "*",
+    "bench_map": "*",
+    "bench_checkpoint": "*",
+    "accel_hdf5_connector": "*",
 }
 
 
 @pytest.mark.parametrize("nodes, ranks", shapes)
 @pytest.mark.parametrize("suite", suites)
-def test_ranks_on_several_nodes_pass_the_tests_of_a_room(cluster, folder, suite, nodes, ranks):
+def test_ranks_on_several_nodes_pass_the_tests_of_a_module(cluster, folder, suite, nodes, ranks):
     if not (in_cpp / f"test_{suite}").exists():
         pytest.skip(f"this build has no tests of {suite}")
     done = cluster.run(ranks, in_cpp / f"test_{suite}", f"--gtest_filter={suites[suite]}", "--gtest_brief=1", nodes=cluster.nodes[:nodes],
@@ -68,8 +69,8 @@ def test_programs_pass_their_own_tests_with_ranks_on_three_nodes(cluster, folder
     launcher = cluster.write_launcher(folder / "launch", nodes=cluster.nodes[:3])
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rs", "-x", "--durations=5", "-p", "no:cacheprovider",
-         f"--basetemp={folder / 'files'}", f"--rootdir={top / 'tests/program'}", f"--confcutdir={top / 'tests/program'}",
-         top / "tests/program" / file, *options],
+         f"--basetemp={folder / 'files'}", f"--rootdir={top / 'tests/system'}", f"--confcutdir={top / 'tests/system'}",
+         top / "tests/system" / file, *options],
         capture_output=True, text=True, timeout=10 * PATIENCE,
         env={**os.environ, "SLABMARK_MPIEXEC": str(launcher), "SLABMARK_BIN": str(programs), "TMPDIR": str(cluster.local),
              "SLABMARK_TEST_PATIENCE": str(PATIENCE / 60)})

@@ -1,4 +1,4 @@
-"""What the tests of the documentation share. ctest sets the variables that it sets for tests/program."""
+"""What the tests of the documentation share. ctest sets the variables that it sets for tests/system."""
 
 import importlib.util
 import os
@@ -10,7 +10,7 @@ import pytest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "setup"), str(TOP / "docs")]
 
-_spec = importlib.util.spec_from_file_location("program_fixtures", TOP / "tests/program/conftest.py")
+_spec = importlib.util.spec_from_file_location("program_fixtures", TOP / "tests/system/conftest.py")
 _fixtures = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_fixtures)
 run = _fixtures.run

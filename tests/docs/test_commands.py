@@ -16,8 +16,8 @@ import subprocess
 import pytest
 from conftest import TOP
 
-PAGES = [TOP / "README.md", *sorted((TOP / "docs").glob("*.md")), *sorted((TOP / "bench").glob("*/README.md")), TOP / "lab/README.md"]
-OURS = ("setup/", "docs/", "bench/", "demo/", "tests/", ".ci/")  # folders with scripts
+PAGES = [TOP / "README.md", *sorted((TOP / "docs").glob("*.md")), *sorted((TOP / "studies").glob("*/README.md")), TOP / "lab/README.md"]
+OURS = ("setup/", "docs/", "studies/", "demo/", "tests/", ".ci/")  # folders with scripts
 
 # --- What is a command line
 

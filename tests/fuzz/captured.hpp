@@ -10,12 +10,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "capture/coding.hpp"
-#include "capture/recorder.hpp"
-#include "captured/captured_pattern.hpp"
-#include "captured/pattern_file.hpp"
+#include "bench/map/decomposition.hpp"
+#include "bench/pattern/captured/captured_pattern.hpp"
+#include "capture/format/coding.hpp"
+#include "capture/format/recorder.hpp"
+#include "capture/read/pattern_file.hpp"
 #include "fuzz/target.hpp"
-#include "map/decomposition.hpp"
 
 namespace slabmark {
 

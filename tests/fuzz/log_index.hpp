@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "accel/hdf5_connector/log/log_share.hpp"
 #include "fuzz/target.hpp"
-#include "slablog/log_share.hpp"
 
 namespace slabmark {
 

@@ -3,12 +3,12 @@
 #include <filesystem>
 #include <string>
 
+#include "bench/map/map_files.hpp"
+#include "bench/map/map_source.hpp"
+#include "bench/map/netcdf_writer.hpp"
+#include "bench/map/pio_text_writer.hpp"
+#include "bench/pattern/synthetic/f_decomposition.hpp"
 #include "fuzz/target.hpp"
-#include "map/map_files.hpp"
-#include "map/map_source.hpp"
-#include "map/netcdf_writer.hpp"
-#include "map/pio_text_writer.hpp"
-#include "pattern/synthetic/f_decomposition.hpp"
 
 namespace slabmark {
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "bench/map/map_files.hpp"
+#include "bench/method/pass.hpp"
+#include "bench/method/raw/blob_pattern.hpp"
+#include "bench/method/registry.hpp"
+#include "bench/pattern/conformance.hpp"
 #include "fuzz/target.hpp"
-#include "map/map_files.hpp"
-#include "method/pass.hpp"
-#include "method/raw/blob_pattern.hpp"
-#include "method/registry.hpp"
-#include "pattern/conformance.hpp"
 
 namespace slabmark {
 

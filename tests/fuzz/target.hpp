@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
+#include "core/base/error.hpp"
 
 namespace slabmark {
 

@@ -4,7 +4,7 @@
  *
  *   cc -shared -fPIC slow_calls.c -o slow_calls.so -ldl
  *   SLOW_CALLS=slabmark-test OMPI_MCA_io=^ompio mpiexec -n 4 -x LD_PRELOAD=$PWD/slow_calls.so \
- *     build/release/tests/test_method --gtest_filter='*EachElement*deflate*'
+ *     build/release/tests/test_bench_method --gtest_filter='*EachElement*deflate*'
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -8,7 +8,7 @@ biweight one of Fearnhead and Rigaill ("Changepoint detection in the presence of
 a night far from a level counts as an outlier of it, for the new level as for the old one, so that odd nights are no change
 unless they are alike, and nights of a new level count in full. How much nights remember those before is estimated from all
 cells together. What is found at a night depends on no later one, so that the rate is that of somebody who looks every night.
-bench/track proves it on simulated years; docs/track.md tells why not another method.
+studies/track proves it on simulated years; docs/track.md tells why not another method.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ BOUND = 2.75  # of a night's score in the baseline (Huber's)
 # Nights with the same seconds to the last digit would make any difference infinitely many deviations.
 LEAST_DEVIATION = 1e-3
 # Where its baseline is short, a deviation is uncertain; Student's quantiles with two degrees of freedom a night keep the rate in
-# the simulation of bench/track, early nights as late ones.
+# the simulation of studies/track, early nights as late ones.
 FREEDOM = 2
 MOST_CORRELATED = 0.9
 # Nights that remember those before: up to so many of them, known from the last nights of all cells, anew so often.

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "core/base/error.hpp"
 #include "storage/hdf5/handle.hpp"
 #include "storage/hdf5/placeholder.hpp"
 

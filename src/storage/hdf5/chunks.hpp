@@ -7,7 +7,7 @@
 
 #include <hdf5.h>
 
-#include "geometry/extent.hpp"
+#include "core/geometry/extent.hpp"
 
 namespace slabmark::hdf5 {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
-#include "slablog/api/slablog.h"
+#include "accel/hdf5_connector/api/slablog.h"
+#include "core/base/error.hpp"
 #include "storage/hdf5/attribute.hpp"
 
 namespace slabmark::hdf5 {

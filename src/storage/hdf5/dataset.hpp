@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "pattern/dataset.hpp"
+#include "core/geometry/dataset.hpp"
 #include "storage/hdf5/handle.hpp"
 #include "storage/hdf5/space.hpp"
 #include "storage/hdf5/transfer_list.hpp"

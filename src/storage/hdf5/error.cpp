@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "core/base/error.hpp"
 
 namespace slabmark::hdf5 {
 

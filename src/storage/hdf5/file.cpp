@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
-#include "parallel/comm.hpp"
+#include "core/base/error.hpp"
+#include "core/parallel/comm.hpp"
 #include "storage/hdf5/attribute.hpp"
 #include "storage/hdf5/placeholder.hpp"
 

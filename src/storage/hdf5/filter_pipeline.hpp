@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "geometry/extent.hpp"
+#include "core/geometry/extent.hpp"
 #include "storage/hdf5/handle.hpp"
 
 namespace slabmark::hdf5 {

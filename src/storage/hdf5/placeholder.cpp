@@ -9,7 +9,7 @@
 
 #include <mpi.h>
 
-#include "base/error.hpp"
+#include "core/base/error.hpp"
 #include "storage/hdf5/error.hpp"
 #include "storage/hdf5/handle.hpp"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "geometry/hyperslab.hpp"
+#include "core/geometry/hyperslab.hpp"
 #include "storage/hdf5/handle.hpp"
 
 namespace slabmark::hdf5 {

@@ -10,8 +10,8 @@
 #include <hdf5.h>
 #include <mpi.h>
 
-#include "base/error.hpp"
-#include "base/path.hpp"
+#include "core/base/error.hpp"
+#include "core/base/path.hpp"
 
 namespace slabmark::hdf5 {
 

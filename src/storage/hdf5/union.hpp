@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "geometry/hyperslab.hpp"
+#include "core/geometry/hyperslab.hpp"
 #include "storage/hdf5/space.hpp"
 
 namespace slabmark::hdf5 {
 
 /// Hyperslabs that H5Sselect_hyperslab(H5S_SELECT_OR) collects before unions are merged. With HDF5
 /// 2.2.0 a union of 10^5 1-D hyperslabs took 0.23, 0.17, 0.17 to 0.22, 0.20, 0.40 and 1.7 s with
-/// leaves of 1, 4, 16, 64, 256 and 1024 on a busy machine (bench/hdf5_union): flat up to 64, then
+/// leaves of 1, 4, 16, 64, 256 and 1024 on a busy machine (studies/hdf5_union): flat up to 64, then
 /// the quadratic cost shows that the leaves are there to avoid.
 constexpr std::size_t union_leaf = 16;
 

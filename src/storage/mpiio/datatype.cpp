@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "parallel/comm.hpp"
+#include "core/parallel/comm.hpp"
 
 namespace slabmark::mpiio {
 

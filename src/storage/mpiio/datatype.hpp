@@ -6,7 +6,7 @@
 
 #include <mpi.h>
 
-#include "parallel/datatype.hpp"
+#include "core/parallel/datatype.hpp"
 
 namespace slabmark::mpiio {
 

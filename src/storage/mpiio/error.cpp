@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include "base/error.hpp"
-#include "parallel/comm.hpp"
+#include "core/base/error.hpp"
+#include "core/parallel/comm.hpp"
 
 namespace slabmark::mpiio {
 

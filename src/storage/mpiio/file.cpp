@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "core/base/error.hpp"
 #include "storage/mpiio/error.hpp"
 #include "storage/mpiio/romio_hints.hpp"
 #include "storage/posix/file_system.hpp"

@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include "base/error.hpp"
-#include "base/path.hpp"
-#include "parallel/program.hpp"
+#include "core/base/error.hpp"
+#include "core/base/path.hpp"
+#include "core/parallel/program.hpp"
 #include "storage/mpiio/file_name.hpp"
 #include "storage/posix/file_system.hpp"
 

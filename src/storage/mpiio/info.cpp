@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
-#include "base/number.hpp"
-#include "parallel/comm.hpp"
+#include "core/base/error.hpp"
+#include "core/base/number.hpp"
+#include "core/parallel/comm.hpp"
 
 namespace slabmark::mpiio {
 

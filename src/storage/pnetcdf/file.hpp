@@ -12,7 +12,7 @@
 #include <mpi.h>
 #include <pnetcdf.h>
 
-#include "base/error.hpp"
+#include "core/base/error.hpp"
 
 namespace slabmark::pnetcdf {
 

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
-#include "base/number.hpp"
-#include "base/path.hpp"
+#include "core/base/error.hpp"
+#include "core/base/number.hpp"
+#include "core/base/path.hpp"
 
 namespace slabmark::posix {
 

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
-#include "base/path.hpp"
+#include "core/base/error.hpp"
+#include "core/base/path.hpp"
 #include "storage/posix/file.hpp"
 
 namespace slabmark::posix {

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/host_name.hpp"
-#include "base/path.hpp"
+#include "core/base/host_name.hpp"
+#include "core/base/path.hpp"
 
 namespace slabmark::posix {
 

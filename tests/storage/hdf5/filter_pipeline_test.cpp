@@ -6,8 +6,8 @@
 
 #include <gmock/gmock.h>
 
-#include "base/error.hpp"
-#include "parallel/comm.hpp"
+#include "core/base/error.hpp"
+#include "core/parallel/comm.hpp"
 #include "scratch.hpp"
 #include "storage/hdf5/chunks.hpp"
 #include "storage/hdf5/handle.hpp"

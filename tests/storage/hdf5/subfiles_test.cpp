@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "base/error.hpp"
-#include "parallel/comm.hpp"
+#include "core/base/error.hpp"
+#include "core/parallel/comm.hpp"
 #include "scratch.hpp"
 
 namespace slabmark::hdf5 {

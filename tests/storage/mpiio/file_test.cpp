@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
-#include "parallel/comm.hpp"
+#include "core/base/error.hpp"
+#include "core/parallel/comm.hpp"
 #include "scratch.hpp"
 
 namespace slabmark::mpiio {

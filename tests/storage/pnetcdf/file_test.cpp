@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "parallel/comm.hpp"
+#include "core/parallel/comm.hpp"
 #include "scratch.hpp"
 
 namespace slabmark {

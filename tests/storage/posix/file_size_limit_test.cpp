@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
+#include "core/base/error.hpp"
 
 namespace slabmark::posix {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
+#include "core/base/error.hpp"
 #include "scratch.hpp"
 
 namespace slabmark::posix {

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
+#include "core/base/error.hpp"
 #include "scratch.hpp"
 
 namespace slabmark::posix {

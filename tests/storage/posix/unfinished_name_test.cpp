@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/host_name.hpp"
+#include "core/base/host_name.hpp"
 #include "scratch.hpp"
 
 namespace slabmark::posix {

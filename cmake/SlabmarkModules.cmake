@@ -1,0 +1,175 @@
+file(WRITE ${PROJECT_BINARY_DIR}/modules "")
+
+# slabmark_module(<folder of src> [FLAT] [EXCEPT <folders in it>...] [DEPENDS <modules>...] [LINK <targets>...])
+#
+# Makes the static library slabmark_<folder> of all src/<folder>/*.cpp, or a header-only target if there are none. A
+# slash becomes an underscore: storage/hdf5 is slabmark_storage_hdf5. Folders in it that are modules of their own are
+# excepted; FLAT leaves out all of them. A module can name only the modules above it, since only
+# those exist when it is declared. The compiler would find headers of all: a test compares includes with what is named.
+function(slabmark_module folder)
+  cmake_parse_arguments(MODULE "FLAT" "" "EXCEPT;DEPENDS;LINK" ${ARGN})
+  string(REPLACE "/" "_" name ${folder})
+  set(glob GLOB_RECURSE)
+  if(MODULE_FLAT)
+    set(glob GLOB)
+  endif()
+  file(${glob} sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  foreach(inner plugin ${MODULE_EXCEPT})  # a plugin makes a shared library of the module
+    list(FILTER sources EXCLUDE REGEX "/src/${folder}/${inner}/")
+  endforeach()
+  if(sources)
+    add_library(slabmark_${name} STATIC ${sources})
+    if(folder STREQUAL "core/base" OR core/base IN_LIST MODULE_DEPENDS)  # whose flags are alike
+      slabmark_precompile(slabmark_${name} module <algorithm> <array> <cstdint> <cstring> <filesystem> <fmt/format.h> <functional>
+        <limits> <map> <memory> <optional> <span> <string> <utility> <vector>)
+    endif()
+    set(scope PUBLIC)
+  else()
+    add_library(slabmark_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(slabmark_${name} ${scope} ${PROJECT_SOURCE_DIR}/src)
+  slabmark_use_modules(slabmark_${name} ${scope} src/${folder} ${MODULE_DEPENDS})
+  target_link_libraries(slabmark_${name} ${scope} ${MODULE_LINK})
+endfunction()
+
+# slabmark_program(<folder of src/programs> DEPENDS <modules>...) makes the executable of that name.
+function(slabmark_program name)
+  cmake_parse_arguments(PROGRAM "" "" "DEPENDS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/programs/${name}/*.cpp)
+  add_executable(${name} ${sources})
+  slabmark_precompile(${name} program)
+  slabmark_use_modules(${name} PRIVATE src/programs/${name} ${PROGRAM_DEPENDS})
+  target_link_libraries(${name} PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json)
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# Compiles the tables of src/bench/pattern/e3sm into the module bench/pattern.
+function(slabmark_built_in_tables)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/bench/pattern/e3sm/*.json)
+  set(built_in_tables "")
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME_WE)
+    file(READ ${file} json)
+    string(APPEND built_in_tables "    {\"${name}\", R\"json(${json})json\"},\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  endforeach()
+  configure_file(pattern/built_in_tables.cpp.in ${PROJECT_BINARY_DIR}/generated/built_in_tables.cpp @ONLY)
+  target_sources(slabmark_bench_pattern PRIVATE ${PROJECT_BINARY_DIR}/generated/built_in_tables.cpp)
+endfunction()
+
+# slabmark_plugin(<name> <source> DEPENDS <modules>...) makes a shared library that a program loads by path. It hides the
+# modules in it, since the program may have others of the same names.
+function(slabmark_plugin name source)
+  cmake_parse_arguments(PLUGIN "" "" "DEPENDS" ${ARGN})
+  add_library(${name} MODULE ${PROJECT_SOURCE_DIR}/${source})
+  set_target_properties(${name} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins CXX_VISIBILITY_PRESET hidden
+    INSTALL_RPATH $ORIGIN/../hdf5/lib)
+  cmake_path(GET source PARENT_PATH folder)
+  slabmark_use_modules(${name} PRIVATE ${folder} ${PLUGIN_DEPENDS})
+  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/slabmark/plugins COMPONENT ${name})
+endfunction()
+
+# slabmark_dropin(<name> <folder of sources> DEPENDS <modules>...) makes the shared library lib<name>.so that stands in for
+# another library: what <folder>/symbols.map names is seen, all else hidden. It is not linked with the other one: the
+# program has that, of whatever version.
+function(slabmark_dropin name folder)
+  cmake_parse_arguments(DROPIN "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  add_library(${name} SHARED ${sources})
+  # Their sources have macros of the same names, by which they write hundreds of functions.
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib INSTALL_RPATH $ORIGIN UNITY_BUILD OFF)
+  slabmark_use_modules(${name} PRIVATE src/${folder} ${DROPIN_DEPENDS})
+  set(symbols ${PROJECT_SOURCE_DIR}/src/${folder}/symbols.map)
+  target_link_options(${name} PRIVATE -Wl,--version-script,${symbols})
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${symbols})
+  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${name})
+endfunction()
+
+# slabmark_dropin_archive(<drop-in> OTHER <libother.a> PREFIX <of its functions> FINDER <function> MODULES <modules>...) makes of it
+# lib<name>_wrap.a and <name>_wrap.rsp, for programs that link the other library statically: cmake/SlabmarkWrap.cmake. The
+# modules are all that it consists of; FINDER(name) is how it asks for the other one's function.
+function(slabmark_dropin_archive dropin)
+  cmake_parse_arguments(WRAP "" "OTHER;PREFIX;FINDER" "MODULES" ${ARGN})
+  set(archives "")
+  foreach(module ${WRAP_MODULES})
+    string(REPLACE "/" "_" module ${module})
+    get_target_property(type slabmark_${module} TYPE)
+    if(type STREQUAL STATIC_LIBRARY)
+      list(APPEND archives $<TARGET_FILE:slabmark_${module}>)
+    endif()
+  endforeach()
+  set(script ${PROJECT_SOURCE_DIR}/cmake/SlabmarkWrap.cmake)
+  set(files ${PROJECT_BINARY_DIR}/lib/lib${dropin}_wrap.a ${PROJECT_BINARY_DIR}/lib/${dropin}_wrap.rsp)
+  add_custom_command(OUTPUT ${files}
+    COMMAND ${CMAKE_COMMAND} -D SHARED=$<TARGET_FILE:${dropin}> -D "OBJECTS=$<TARGET_OBJECTS:${dropin}>"
+      -D "ARCHIVES=${archives}" -D OTHER=${WRAP_OTHER} -D PREFIX=${WRAP_PREFIX} -D FINDER=${WRAP_FINDER}
+      -D NAME=${dropin}_wrap -D C_COMPILER=${CMAKE_C_COMPILER} -D LINKER=${CMAKE_LINKER} -D OBJCOPY=${CMAKE_OBJCOPY}
+      -D NM=${CMAKE_NM} -D AR=${CMAKE_AR} -P ${script}
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/lib DEPENDS ${dropin} ${script} ${WRAP_OTHER} VERBATIM)
+  add_custom_target(${dropin}_wrap ALL DEPENDS ${files})
+  install(FILES ${files} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${dropin} OPTIONAL)
+endfunction()
+
+# slabmark_library(<name> <module> HEADERS <files of src>...) makes the shared library libslabmark_<name> of a module and of
+# those it needs, for programs outside, and installs it with the headers that they may include.
+function(slabmark_library name module)
+  cmake_parse_arguments(LIBRARY "" "" "HEADERS" ${ARGN})
+  string(REPLACE "/" "_" module slabmark_${module})
+  add_library(${name}_library SHARED $<TARGET_OBJECTS:${module}>)
+  set_target_properties(${name}_library PROPERTIES
+    OUTPUT_NAME slabmark_${name} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  target_link_libraries(${name}_library PRIVATE ${module})
+  if(NOT SLABMARK_SANITIZERS)
+    target_link_options(${name}_library PRIVATE -Wl,--no-undefined)
+  endif()
+  install(TARGETS ${name}_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${name})
+  foreach(header ${LIBRARY_HEADERS})
+    get_filename_component(folder ${header} DIRECTORY)
+    install(FILES ${PROJECT_SOURCE_DIR}/src/${header}
+      DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/slabmark/${folder} COMPONENT ${name})
+  endforeach()
+endfunction()
+
+# slabmark_use_modules(<target> <scope> <its folder in the checkout> <modules>...) links the modules, and notes for the test of
+# modules which folder names which.
+function(slabmark_use_modules target scope folder)
+  foreach(module ${ARGN})
+    string(REPLACE "/" "_" name ${module})
+    if(NOT TARGET slabmark_${name})
+      message(FATAL_ERROR "${folder} depends on the module '${module}', but CMake has declared none of that name before it.")
+    endif()
+    target_link_libraries(${target} ${scope} slabmark_${name})
+  endforeach()
+  list(JOIN ARGN " " modules)
+  file(APPEND ${PROJECT_BINARY_DIR}/modules "${folder}: ${modules}\n")
+endfunction()
+
+# slabmark_precompile(<target> <kind> <headers>...) compiles large headers once for all targets of a kind, as parsing them is a third of
+# what compiling takes. The preset debug does without, and compiles each source by itself, so that it finds those that do not include
+# what they use.
+function(slabmark_precompile target kind)
+  get_property(owner GLOBAL PROPERTY slabmark_precompiled_for_${kind})
+  if(owner)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  else()
+    list(TRANSFORM ARGN REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:\\1>" OUTPUT_VARIABLE headers)
+    target_precompile_headers(${target} PRIVATE ${headers})
+    set_property(GLOBAL PROPERTY slabmark_precompiled_for_${kind} ${target})
+  endif()
+endfunction()
+
+# slabmark_precompiled_program(<kind> LINK <targets>... HEADERS <headers>...) makes an empty program that holds the headers of the kind,
+# so that who builds one program or test builds no other for its headers.
+function(slabmark_precompiled_program kind)
+  cmake_parse_arguments(EMPTY "" "" "LINK;HEADERS" ${ARGN})
+  set(source ${PROJECT_BINARY_DIR}/generated/empty_program.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "int main() {}\n")
+  add_executable(slabmark_precompiled_${kind} EXCLUDE_FROM_ALL ${source})
+  set_target_properties(slabmark_precompiled_${kind} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/generated)
+  target_link_libraries(slabmark_precompiled_${kind} PRIVATE ${EMPTY_LINK})
+  slabmark_precompile(slabmark_precompiled_${kind} ${kind} ${EMPTY_HEADERS})
+endfunction()

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "accel/c_library/system.hpp"
+#include "collective/data_file.hpp"
+
+namespace slabmark::rearrange {
+
+/// The data of a file that a system has open. What is said to be collective is so over all ranks of
+/// the system: those of the program call it, and I/O ranks do it when they are told. It throws the
+/// same Failure on all of them.
+class FileData {
+ public:
+  struct Opening {
+    std::string path;
+    int mode = 0;
+    mpiio::Hints hints;
+    std::int64_t fresh_from = 0;  ///< see slabmark_format
+    std::int64_t padding = 0;
+    bool swaps_bytes = false;
+  };
+
+  /// Collective. `number` is that of the file, the same on all ranks.
+  FileData(System& system, std::int64_t number, const Opening& opening);
+  ~FileData();
+  FileData(const FileData&) = delete;
+  FileData& operator=(const FileData&) = delete;
+
+  /// What is moved, and of each part the variable, and a number of its pieces that is the same on
+  /// all ranks.
+  struct Moved {
+    std::vector<Part> parts;
+    std::vector<std::int64_t> pieces, variables;
+    std::int64_t records = 0;  ///< that the file has when it is written, see records()
+  };
+  static std::string name_of(int variable);                            ///< for messages
+  static mpiio::Hints of_root(const Comm& ranks, mpiio::Hints hints);  ///< collective
+
+  /// Collective. Returns when all is moved; with `later` when I/O ranks have it, see broken().
+  void move(const Moved& moved, bool writing, bool later);
+  /// Collective: has I/O ranks write what was copied for them: of each part the position there. See
+  /// Handover and broken().
+  void hand_over(const Moved& moved, const std::vector<std::uint64_t>& positions);
+  /// Of what is known to be in the file: of what I/O ranks write later, the root alone knows.
+  std::int64_t records();
+  void written(std::int64_t records);
+  /// What I/O ranks say of the oldest that they were to write later; null: it is in the file.
+  void answered(const std::exception_ptr& failure);
+
+  void sync();   ///< collective
+  void close();  ///< collective
+
+  /// What failed when nobody waited for it, on this rank as far as it knows; null: nothing. Nothing
+  /// is written after that.
+  std::exception_ptr broken();
+  void breaks(const std::exception_ptr& failure);
+
+  /// The ranks that call move(), for a thread of its own.
+  const Comm& movers() const;
+
+  /// On an I/O rank: does as it is told until there is no more to do.
+  static void serve(System& system);
+
+ private:
+  struct Way;
+  void open(const Opening& opening);
+  void follow(const IoRanks::Words& words);
+  void write_copies(const IoRanks::Words& words);
+  void handed_over(std::int64_t records);
+  void answer(const std::exception_ptr& failure);
+  Region region_of(const Moved& moved) const;
+  Way way_of(const Engine& engine, const Comm& ranks, const Moved& moved, bool writing) const;
+  static void take_plan(Engine& engine, const Layout& layout, std::int64_t plan);
+  std::exception_ptr transfer(Engine& engine, const Way& way, const Moved& moved);
+  void move_by(const Way& way, const Moved& moved);
+
+  System& system_;
+  std::int64_t number_;
+  DataFile data_;
+  Engine* engine_ = nullptr;
+  Engine* engine_of_io_ranks_ = nullptr;  ///< on one, where there is a Handover
+  std::uint64_t alignment_ = 1, padding_ = 0;
+  bool swaps_bytes_ = false;
+
+  std::mutex mutex_;
+  std::exception_ptr broken_;
+  std::int64_t records_ = 0;
+  std::deque<std::int64_t> unanswered_;  ///< records of what I/O ranks write later; on the root
+};
+
+}  // namespace slabmark::rearrange

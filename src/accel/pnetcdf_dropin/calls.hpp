@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+
+#include "accel/pnetcdf_dropin/call.hpp"
+
+namespace slabmark::dropin {
+
+// What a call of the program becomes: a request that is taken, or the same call of PnetCDF's own,
+// `native`.
+
+/// iput, bput, iget.
+int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int*)>& native);
+
+/// The collective calls that move one part of a variable.
+int blocking(int ncid, const Call& call, const std::function<int()>& native);
+
+/// The collective calls that move parts of `count` variables: mput, mget.
+int several(int ncid, int count, const std::function<Call(int)>& call_of,
+            const std::function<int()>& native);
+
+int wait_all(int ncid, int count, int* ids, int* statuses, const std::function<int(int*)>& native);
+int wait(int ncid, int count, int* ids, const std::function<int(int*)>& native);
+int cancel(int ncid, int count, int* ids, int* statuses,
+           const std::function<int(int*, int*)>& native);
+
+/// ncmpi_close, ncmpi_abort.
+int close(int ncid, const std::function<int()>& native);
+
+}  // namespace slabmark::dropin

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/parallel/abort.hpp"
+#include "core/parallel/comm.hpp"
+
+namespace slabmark {
+
+/// The directory for the output, made with its parents where it is missing. What was made is
+/// removed again when the object goes, if it is empty, unless keep() was called: a run that failed
+/// leaves nothing behind.
+class OutputDirectory {
+ public:
+  /// Collective. Throws an agreed InputError if the directory cannot be made or is something else.
+  OutputDirectory(const Comm& comm, const std::string& path);
+  ~OutputDirectory();
+  OutputDirectory(const OutputDirectory&) = delete;
+  OutputDirectory& operator=(const OutputDirectory&) = delete;
+
+  void keep();
+
+ private:
+  void remove_made() noexcept;
+
+  std::vector<std::filesystem::path> made_;  ///< outermost first; only on root
+  std::deque<RemoveOnAbort> guards_;         ///< on all ranks, since any may have to end the job
+};
+
+}  // namespace slabmark

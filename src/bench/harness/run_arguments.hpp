@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "bench/harness/cell.hpp"
+
+namespace slabmark {
+
+/// What the user may say of a run on the command line of any program; the options of a program are
+/// this and what is its own. The defaults of `run` are the program's, set before the functions
+/// below add options, which keep references to it.
+struct CommonOptions {
+  RunOptions run;
+  Settings settings;
+  nlohmann::json configuration;         ///< for the manifest; left to the program
+  std::optional<std::uint64_t> trials;  ///< just so many, in place of the program's own rule
+  bool no_warm_up = false;
+  int thread_level = MPI_THREAD_FUNNELED;  ///< that MPI is asked for
+};
+
+/// A program that runs each method once, as the originals do, unless told to do it more often.
+RunOptions one_trial();
+
+/// --hint, --set, --json, --keep and --overwrite, which every program that measures has. Parsing
+/// throws InputError for a hint or setting without "=".
+void add_output_arguments(CLI::App& app, CommonOptions& options);
+
+/// Those, and the others of every program whose trials are whole passes over a file.
+void add_common_arguments(CLI::App& app, CommonOptions& options);
+
+/// --verify, which is what the program does anyway, and --no-verify, which means `without`.
+void add_verify_arguments(CLI::App& app, CommonOptions& options, const std::string& without);
+
+/// Those of a program that runs until the median is known well enough; after the common ones.
+void add_stopping_arguments(CLI::App& app, CommonOptions& options);
+
+/// What parsing left open: a number of trials becomes the rule, and the methods that are `chosen`,
+/// or may be, say what they want of MPI. Throws InputError for a rule that cannot work, a hint that
+/// MPI cannot have, and as check_options() does.
+void resolve_common(CommonOptions& options, std::span<const MethodInfo* const> chosen);
+
+}  // namespace slabmark

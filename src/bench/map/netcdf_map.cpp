@@ -1,0 +1,41 @@
+#if SLABMARK_WITH_PNETCDF
+
+#include "bench/map/netcdf_map.hpp"
+
+#include <utility>
+
+#include "bench/map/netcdf_input.hpp"
+
+namespace slabmark {
+
+std::unique_ptr<MapFile> open_netcdf_map(const Comm& comm, const std::string& path) {
+  auto input = std::make_unique<NetcdfInput>(comm, path);
+  if (input->has_dimension("num_decomp")) return open_many_map(std::move(input));
+  if (input->has_dimension("num_procs") && input->has_variable("nreqs")) {
+    return open_single_map(std::move(input));
+  }
+  if (input->has_dimension("map_element") && input->has_variable("maplen")) {
+    return open_parallel_io_map(std::move(input));
+  }
+  if (input->has_dimension("comm_sz") && input->has_variable("gmap")) {
+    return open_scorpio_map(std::move(input));
+  }
+  if (input->has_dimension("num_procs") && input->has_variable("D1.nreqs")) {
+    input->fail(
+        "it is in the layout of October 2018, which does not say which of its two lengths is that "
+        "of a "
+        "row; make it again from the .dat files with dat2nc");
+  }
+  if (input->has_dimension("array_size")) {
+    input->fail(
+        "it is in the layout of November 2018 with one variable a rank, which is not read; make it "
+        "again from the .dat files with dat2nc");
+  }
+  input->fail(
+      "it has none of the dimensions by which decompositions are told: num_decomp of files of many "
+      "maps, num_procs of files of one map, map_element of ParallelIO, comm_sz of SCORPIO");
+}
+
+}  // namespace slabmark
+
+#endif  // SLABMARK_WITH_PNETCDF

@@ -1,0 +1,34 @@
+#if !SLABMARK_WITH_PNETCDF
+
+#include <fmt/format.h>
+
+#include "bench/map/netcdf_map.hpp"
+#include "bench/map/netcdf_writer.hpp"
+#include "core/base/error.hpp"
+
+namespace slabmark {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& path) {
+  throw InputError(fmt::format(
+      "\"{}\" is a NetCDF file, and this build has no PnetCDF because none of the same MPI was "
+      "found at "
+      "configure time; use the .dat form of the map, or configure again with PNETCDF_DIR.",
+      path));
+}
+
+}  // namespace
+
+std::unique_ptr<MapFile> open_netcdf_map(const Comm&, const std::string& path) { refuse(path); }
+
+WrittenMap write_single_map(const std::string& path, const MapSource&) { refuse(path); }
+
+WrittenMap write_many_maps(const std::string& path, const std::vector<MapSource>&,
+                           const std::string&) {
+  refuse(path);
+}
+
+}  // namespace slabmark
+
+#endif  // !SLABMARK_WITH_PNETCDF

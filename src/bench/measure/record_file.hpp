@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "bench/measure/record.hpp"
+
+namespace slabmark {
+
+/// Appends `record` as one line of JSON to the file `path`, which is created if need be. The line
+/// goes out in one write to a descriptor opened with O_APPEND and is then made durable, so that
+/// programs that share a record file do not cut into each other's lines and a later crash loses
+/// nothing. Call it on one rank. Throws IoError that names the file and the reason; a line that
+/// could only be written in part is cut off again.
+void append_record(const std::string& path, const CellRecord& record);
+
+/// Throws InputError if no record could be appended to `path` (not writable, its directory is
+/// missing, no regular file), or none should be since it holds something else: to be asked before
+/// hours of measuring. Leaves no new file behind.
+void check_record_path(const std::string& path);
+
+}  // namespace slabmark

@@ -1,0 +1,180 @@
+#if SLABMARK_WITH_PNETCDF
+
+#include "bench/method/pnetcdf/method.hpp"
+
+#include <fmt/format.h>
+
+#include "bench/method/shared/effective.hpp"
+#include "core/base/error.hpp"
+#include "storage/mpiio/romio_hints.hpp"
+
+namespace slabmark {
+
+namespace {
+
+struct TypePair {
+  nc_type in_file;
+  MPI_Datatype in_memory;
+};
+
+TypePair types_of(ElementType type) {
+  switch (type) {
+    case ElementType::uint8:
+      return {NC_UBYTE, MPI_UNSIGNED_CHAR};
+    case ElementType::int32:
+      return {NC_INT, MPI_INT};
+    case ElementType::int64:
+      return {NC_INT64, MPI_LONG_LONG_INT};
+    case ElementType::int8:
+      return {NC_BYTE, MPI_SIGNED_CHAR};
+    case ElementType::int16:
+      return {NC_SHORT, MPI_SHORT};
+    case ElementType::uint16:
+      return {NC_USHORT, MPI_UNSIGNED_SHORT};
+    case ElementType::uint32:
+      return {NC_UINT, MPI_UNSIGNED};
+    case ElementType::uint64:
+      return {NC_UINT64, MPI_UNSIGNED_LONG_LONG};
+    case ElementType::float32:
+      return {NC_FLOAT, MPI_FLOAT};
+    case ElementType::float64:
+      return {NC_DOUBLE, MPI_DOUBLE};
+    case ElementType::character:
+      return {NC_CHAR, MPI_CHAR};
+  }
+  return {NC_NAT, MPI_DATATYPE_NULL};
+}
+
+/// Dimensions defined so far, by name.
+class DimensionTable {
+ public:
+  explicit DimensionTable(pnetcdf::File& file) : file_(file) {}
+
+  int get(std::string name, std::uint64_t length) {
+    if (name.empty()) name = "dim";
+    if (clashes(name, length)) name += fmt::format("_{}", length);
+    while (clashes(name, length)) name += '_';
+    const auto [entry, is_new] = known_.try_emplace(name, Known{length, -1});
+    if (is_new) entry->second.id = file_.def_dim(name, length);
+    return entry->second.id;
+  }
+
+ private:
+  struct Known {
+    std::uint64_t length;
+    int id;
+  };
+
+  bool clashes(const std::string& name, std::uint64_t length) const {
+    const auto found = known_.find(name);
+    return found != known_.end() && found->second.length != length;
+  }
+
+  pnetcdf::File& file_;
+  std::map<std::string, Known> known_;
+};
+
+void put_attributes(pnetcdf::File& file, int variable, const std::vector<Attribute>& attributes) {
+  for (const Attribute& attribute : attributes) {
+    file.put_att_text(variable, attribute.name, attribute.text);
+  }
+}
+
+std::string format_name(int format) {
+  if (format == NC_FORMAT_CLASSIC) return "CDF-1";
+  if (format == NC_FORMAT_CDF2) return "CDF-2";
+  return format == NC_FORMAT_CDF5 ? "CDF-5" : fmt::format("format {}", format);
+}
+
+std::map<std::string, std::string> hints_in_effect(const pnetcdf::File& file) {
+  MPI_Info info = file.inq_file_info();
+  auto hints = mpiio::entries_of(info);
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  return hints;
+}
+
+}  // namespace
+
+MPI_Datatype mpi_type_of(ElementType type) { return types_of(type).in_memory; }
+
+std::vector<int> define_variables(pnetcdf::File& file, const Pattern& pattern) {
+  DimensionTable table(file);
+  // Defined first, so that a dataset's own dimension of that name is the one that gives way.
+  int time = -1;
+  for (const auto& dataset : pattern.datasets) {
+    if (dataset.has_time && time < 0) time = table.get("time", NC_UNLIMITED);
+  }
+  const std::vector<std::string> names = netcdf_names(pattern);
+  std::vector<int> variables;
+  for (const auto& dataset : pattern.datasets) {
+    std::vector<int> dims;
+    if (dataset.has_time) dims.push_back(time);
+    for (const auto& dimension : dataset.dimensions) {
+      dims.push_back(table.get(without_slashes(dimension.name), dimension.length));
+    }
+    variables.push_back(
+        file.def_var(names[variables.size()], types_of(dataset.type).in_file, dims));
+    put_attributes(file, variables.back(), dataset.attributes);
+  }
+  put_attributes(file, NC_GLOBAL, pattern.attributes);
+  return variables;
+}
+
+std::vector<int> find_variables(pnetcdf::File& file, const Pattern& pattern) {
+  std::vector<int> variables;
+  for (const auto& name : netcdf_names(pattern)) variables.push_back(file.inq_varid(name));
+  return variables;
+}
+
+void PnetcdfMethod::create(const std::string& path) {
+  const mpiio::Info info(hints());
+  file_ =
+      pnetcdf::File::create(context_.comm.get(), path, NC_NOCLOBBER | NC_64BIT_DATA, info.get());
+}
+
+void PnetcdfMethod::define() {
+  variables_ = define_variables(file(), context_.pattern);
+  file().enddef();
+}
+
+void PnetcdfMethod::open(const std::string& path) {
+  const mpiio::Info info(hints());
+  file_ = pnetcdf::File::open(context_.comm.get(), path, NC_NOWRITE, info.get());
+  variables_ = find_variables(file(), context_.pattern);
+}
+
+// The hints of the original e3sm_io; those that come later win.
+mpiio::Hints PnetcdfMethod::hints() const {
+  mpiio::Hints all = mpiio::without_unheard({{"romio_ds_write", "disable"},
+                                             {"romio_cb_write", "enable"},
+                                             {"romio_no_indep_rw", "true"},
+                                             {"nc_var_align_size", "1"},
+                                             {"nc_in_place_swap", "enable"}});
+  all.insert(all.end(), own_hints_.begin(), own_hints_.end());
+  all.insert(all.end(), context_.settings.hints.begin(), context_.settings.hints.end());
+  return all;
+}
+
+void PnetcdfMethod::sync() { file().sync(); }
+
+void PnetcdfMethod::inspect() {
+  at_close_["library_bytes"] = writing() ? file().inq_put_size() : file().inq_get_size();
+  at_close_["file_format"] = format_name(file().inq_format());
+  at_close_["library"] = "PnetCDF " + pnetcdf::library_version();
+  report_hints(at_close_, context_.settings, hints_in_effect(file()));
+}
+
+void PnetcdfMethod::close() {
+  file().close();
+  if (const auto heap = pnetcdf::largest_heap()) at_close_["library_memory_bytes"] = *heap;
+}
+
+nlohmann::json PnetcdfMethod::effective() const {
+  auto effective = at_close_;
+  effective["calls"] = calls_;
+  return effective;
+}
+
+}  // namespace slabmark
+
+#endif

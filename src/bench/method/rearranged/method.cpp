@@ -1,0 +1,250 @@
+#include "bench/method/rearranged/method.hpp"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "bench/method/raw/file_order.hpp"
+#include "bench/method/shared/effective.hpp"
+#include "bench/method/shared/selection_cache.hpp"
+#include "collective/exchange/chunk_order.hpp"
+#include "core/parallel/agree.hpp"
+
+namespace slabmark {
+
+namespace {
+
+/// Hints as one text, each key and value with a zero behind it.
+std::string joined(const std::map<std::string, std::string>& hints) {
+  std::string text;
+  for (const auto& [key, value] : hints) {
+    for (const std::string& word : {key, value}) text.append(word).push_back('\0');
+  }
+  return text;
+}
+
+std::map<std::string, std::string> separated(const std::string& text) {
+  std::map<std::string, std::string> hints;
+  std::istringstream words(text);
+  std::string value;
+  for (std::string key; std::getline(words, key, '\0') && std::getline(words, value, '\0');) {
+    hints[key] = value;
+  }
+  return hints;
+}
+
+}  // namespace
+
+/// What serves the next file, too: no plan and no memory is made for a file that looks like the
+/// last.
+struct RearrangedMethod::Kept {
+  Kept(const Comm& comm, const RearrangerSettings& settings) : engine(comm, settings, 1) {}
+
+  rearrange::Engine engine;
+  SelectionCache<rearrange::PiecesPtr> pieces;
+  std::vector<Extent> chunks;  ///< that pieces were cut at
+
+  /// Tells the pieces of selections apart by the chunks of the array; 0: it has none.
+  std::uint64_t variant_of(const ChunkGrid* grid) {
+    if (grid == nullptr) return 0;
+    const auto found = std::find(chunks.begin(), chunks.end(), grid->chunk());
+    const auto index = static_cast<std::uint64_t>(found - chunks.begin());
+    if (found == chunks.end()) chunks.push_back(grid->chunk());
+    return 1 + index;
+  }
+};
+
+RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::string& prefix,
+                                   std::unique_ptr<CanonicalHeader> header)
+    : Method(context),
+      header_(std::move(header)),
+      options_(read_rearranged_options(context.settings, prefix)) {}
+
+void RearrangedMethod::create(const std::string& path) {
+  path_ = path;
+  if (context_.comm.is_root()) {
+    header_->create(path, rearrange::with_own_hints(context_.settings.hints));
+  }
+}
+
+void RearrangedMethod::define() {
+  open_file(rearrange::DataFile::Access::write, [this] { return header_->define(); });
+}
+
+void RearrangedMethod::open(const std::string& path) {
+  path_ = path;
+  open_file(rearrange::DataFile::Access::read, [this] { return header_->read(path_); });
+}
+
+// The root opens the file for itself, and tells which hints are in effect. Other aggregators do so
+// when they are known, and nobody else: opening it together takes some ten agreements of all ranks.
+void RearrangedMethod::open_file(rearrange::DataFile::Access access,
+                                 const std::function<std::vector<std::uint64_t>()>& numbers) {
+  const Comm& comm = context_.comm;
+  access_ = access;
+  std::string hints;
+  agreed(comm, [&] {
+    if (!comm.is_root()) return;
+    numbers_ = numbers();
+    open_here();
+    hints = joined(file_.hints());
+  });
+  numbers_.resize(comm.broadcast(static_cast<std::uint64_t>(numbers_.size())));
+  check_mpi(
+      MPI_Bcast(numbers_.data(), static_cast<int>(numbers_.size()), MPI_UINT64_T, 0, comm.get()),
+      "MPI_Bcast");
+  header_->learn(numbers_, file_.file());
+  choices_ = rearrange::Choices(options_, context_.settings.hints, path_,
+                                separated(comm.broadcast(hints)));
+}
+
+void RearrangedMethod::open_here() {
+  if (file_.file().is_open()) return;
+  file_ = rearrange::DataFile(MPI_COMM_SELF, path_, access_, context_.settings.hints);
+}
+
+void RearrangedMethod::prepare() {
+  rearranger_settings_ = choices_.for_rearranger();
+  header_->adjust(rearranger_settings_);
+  // All ranks have it or none, since they make it together.
+  if (options_.keep && context_.kept) kept_ = std::static_pointer_cast<Kept>(*context_.kept);
+  if (!kept_) make_kept();
+  if (context_.pattern.rounds == 0) return;
+  std::vector<PlacedTransfer> first;
+  const std::vector<std::byte*> no_buffers(context_.pattern.transfers(0).size(), nullptr);
+  take(0, no_buffers, first);
+  const std::uint64_t first_round = 0;
+  context_.clock.span("plan", [&] { plan_for({&first_round, 1}, first, region_of(first)); });
+  const auto& aggregators = kept_->engine.rearranger().aggregators();
+  if (std::ranges::find(aggregators, context_.comm.rank()) != aggregators.end()) open_here();
+}
+
+void RearrangedMethod::make_kept() {
+  auto made = std::make_shared<Kept>(context_.comm, rearranger_settings_);
+  if (kept_) {  // by which plans know each other's selections
+    made->pieces = std::move(kept_->pieces);
+    made->chunks = std::move(kept_->chunks);
+  }
+  kept_ = std::move(made);
+  if (options_.keep && context_.kept) *context_.kept = kept_;
+}
+
+void RearrangedMethod::take(std::uint64_t round, std::span<std::byte* const> buffers,
+                            std::vector<PlacedTransfer>& out) const {
+  const auto transfers = context_.pattern.transfers(round);
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    const Dataset& dataset = context_.pattern.datasets[transfers[i].dataset];
+    const std::uint64_t elements = element_count(dataset.extent());
+    if (elements == 0) continue;
+    const std::size_t d = transfers[i].dataset;
+    const std::uint64_t offset = header_->offset(numbers_, d, transfers[i].time);
+    const ChunkGrid* const grid = header_->grid(d);
+    out.push_back({transfers[i], {offset, size_of(dataset.type), elements}, buffers[i], grid});
+    if (grid == nullptr) continue;
+    out.back().place.elements = grid->elements();
+    if (header_->has_filters(d)) out.back().place.unit = grid->chunk_elements();
+  }
+}
+
+void RearrangedMethod::post(std::uint64_t round, std::span<std::byte* const> buffers) {
+  take(round, buffers, posted_);
+  posted_rounds_.push_back(round);
+}
+
+Region RearrangedMethod::region_of(std::span<const PlacedTransfer> transfers) const {
+  std::vector<ArrayPlace> places;
+  for (const PlacedTransfer& one : transfers) places.push_back(one.place);
+  return Region(places, header_->padding());
+}
+
+std::vector<rearrange::Part> RearrangedMethod::parts_of(std::span<const PlacedTransfer> transfers) {
+  std::vector<rearrange::Part> parts;
+  for (const PlacedTransfer& one : transfers) {
+    const auto make = [&one] {
+      auto pieces = file_pieces(one.transfer).pieces;
+      if (one.grid != nullptr) pieces = in_chunk_order(pieces, *one.grid);
+      return std::make_shared<const std::vector<Piece>>(std::move(pieces));
+    };
+    parts.push_back({one.place,
+                     kept_->pieces.get(one.transfer.file, one.transfer.buffer,
+                                       kept_->variant_of(one.grid), make),
+                     one.buffer, context_.pattern.datasets[one.transfer.dataset].name});
+  }
+  return parts;
+}
+
+// All ranks post the same rounds, so where prepare() has agreed on them nobody need ask again.
+void RearrangedMethod::plan_for(std::span<const std::uint64_t> rounds,
+                                std::span<const PlacedTransfer> transfers, const Region& region) {
+  if (std::ranges::equal(rounds, planned_rounds_)) return;
+  planned_rounds_.assign(rounds.begin(), rounds.end());
+  const auto parts = parts_of(transfers);
+  // Ranks of a captured program may all write a scalar; here they have the same for it.
+  const bool refuse_overlaps = writing() && !context_.pattern.captured;
+  const rearrange::Layout layout{parts, region, choices_.alignment().value, refuse_overlaps};
+  const bool other_settings = kept_->engine.settings() != rearranger_settings_;
+  const auto fits = [&] {
+    const auto fitting = kept_->engine.fitting(layout);
+    return !fitting.empty() && fitting.front();
+  };
+  if (!context_.comm.any(other_settings || !fits())) return;
+  if (context_.comm.any(other_settings)) make_kept();
+  kept_->engine.make(layout);
+  kept_->pieces.next_round();
+  ++plans_;
+}
+
+void RearrangedMethod::flush() {
+  const Region region = region_of(posted_);
+  context_.clock.span("plan", [&] { plan_for(posted_rounds_, posted_, region); });
+  std::vector<std::byte*> buffers;
+  for (const PlacedTransfer& one : posted_) buffers.push_back(one.buffer);
+  const Rearranger::Tally took = file_.move(kept_->engine, region, buffers, writing(),
+                                            header_->swaps_bytes(), header_->mover(writing()));
+  context_.clock.add_to_span("move", took.move);
+  context_.clock.add_to_span("meet", took.meet);
+  context_.clock.add_to_span("file", took.file);
+  if (std::ranges::any_of(region.arrays(),
+                          [](const auto& array) { return array.place.unit > 0; })) {
+    context_.clock.add_to_span("filter", took.units);
+  }
+  tally_ += took;
+  posted_.clear();
+  posted_rounds_.clear();
+}
+
+void RearrangedMethod::sync() {
+  agreed(context_.comm, [&] { header_->sync(); });
+  if (file_.file().is_open()) file_.sync();
+}
+
+void RearrangedMethod::close() {
+  file_.close();
+  header_->close();
+}
+
+nlohmann::json RearrangedMethod::effective() const {
+  const char* call = writing() ? "MPI_File_write_at" : "MPI_File_read_at";
+  const rearrange::Engine& engine = kept_->engine;
+  const Rearranger& rearranger = engine.rearranger();
+  nlohmann::json effective = {{"calls", {{call, tally_.file_calls}}},
+                              {"messages", tally_.messages},
+                              {"aggregators", rearranger.aggregators()},
+                              {"aggregators_from", choices_.aggregators().from},
+                              {"nodes", rearranger.nodes()},
+                              {"windows", rearranger.windows()},
+                              {"window_bytes", rearranger.window_bytes()},
+                              {"writers", rearranger.writers()},
+                              {"alignment", choices_.alignment().value},
+                              {"alignment_from", choices_.alignment().from},
+                              {"plans", plans_},
+                              {"plan_bytes", engine.plan_bytes()}};
+  header_->report(effective);
+  if (!header_->library().empty()) effective["library"] = header_->library();
+  report_hints(effective, context_.settings, choices_.hints_in_effect());
+  return effective;
+}
+
+}  // namespace slabmark

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/method/method.hpp"
+#include "bench/method/rearranged/settings.hpp"
+#include "collective/choices.hpp"
+#include "collective/data_file.hpp"
+#include "collective/engine.hpp"
+#include "core/geometry/chunk_grid.hpp"
+
+namespace slabmark {
+
+/// How one file format says where the arrays of a pattern lie. Its calls to a library are made by
+/// the root alone, on its own: what they find out is a list of numbers that all ranks get.
+class CanonicalHeader {
+ public:
+  virtual ~CanonicalHeader() = default;
+
+  // On root only.
+  virtual void create(const std::string& path, const mpiio::Hints& hints) = 0;
+  /// Defines and closes the file, which is complete after it but for its data.
+  virtual std::vector<std::uint64_t> define() = 0;
+  virtual std::vector<std::uint64_t> read(const std::string& path) = 0;
+
+  // On all ranks.
+  /// Takes the numbers, and the file, which outlives this and is open where it is accessed.
+  virtual void learn(std::span<const std::uint64_t>, mpiio::File&) {}
+  /// Byte of the file at which a dataset (at `time`, if it has time) begins.
+  virtual std::uint64_t offset(std::span<const std::uint64_t> numbers, std::size_t dataset,
+                               std::uint64_t time) const = 0;
+  /// The chunks in which an array of a dataset lies, whose offset is then beyond the file, and
+  /// whether they go through filters, so that they are moved whole (see ArrayPlace).
+  virtual const ChunkGrid* grid(std::size_t) const { return nullptr; }
+  virtual bool has_filters(std::size_t) const { return false; }
+  virtual void adjust(RearrangerSettings&) const {}  ///< to what the arrays need
+  /// Moves the arrays of a flush where some lie in chunks; null: none does.
+  virtual rearrange::DataFile::Mover mover(bool /*writing*/) { return nullptr; }
+  virtual void sync() {}                         ///< collective
+  virtual void close() {}                        ///< collective, when all else is closed
+  virtual void report(nlohmann::json&) const {}  ///< after close(), to what was in effect
+  virtual bool swaps_bytes() const { return false; }
+  virtual std::uint64_t padding() const { return 0; }  ///< most bytes between arrays of nobody
+  virtual std::string library() const { return ""; }   ///< "PnetCDF 1.12.3"
+};
+
+/// Writes and reads a canonical file by a plan instead of by requests: the place of each element is
+/// known, so ranks put the data together in large contiguous pieces, and aggregators move those
+/// with independent MPI-IO calls (see the module collective). post() only takes the buffers; all
+/// that was posted moves at flush().
+class RearrangedMethod : public Method {
+ public:
+  /// Throws InputError for values that options do not take.
+  RearrangedMethod(const MethodContext& context, const std::string& prefix,
+                   std::unique_ptr<CanonicalHeader> header);
+
+  void create(const std::string& path) override;
+  void define() override;
+  void open(const std::string& path) override;
+  void prepare() override;
+  void post(std::uint64_t round, std::span<std::byte* const> buffers) override;
+  void flush() override;
+  void sync() override;
+  void close() override;
+  nlohmann::json effective() const override;
+
+ private:
+  struct Kept;
+
+  /// A transfer that has a place in the file.
+  struct PlacedTransfer {
+    Transfer transfer;
+    ArrayPlace place;
+    std::byte* buffer;
+    const ChunkGrid* grid;  ///< null: in one piece
+  };
+
+  void open_file(rearrange::DataFile::Access access,
+                 const std::function<std::vector<std::uint64_t>()>& numbers);
+  void open_here();
+  void take(std::uint64_t round, std::span<std::byte* const> buffers,
+            std::vector<PlacedTransfer>& out) const;
+  Region region_of(std::span<const PlacedTransfer> transfers) const;
+  std::vector<rearrange::Part> parts_of(std::span<const PlacedTransfer> transfers);
+  void make_kept();
+  void plan_for(std::span<const std::uint64_t> rounds, std::span<const PlacedTransfer> transfers,
+                const Region& region);
+
+  std::unique_ptr<CanonicalHeader> header_;
+  RearrangedOptions options_;
+
+  std::string path_;
+  std::vector<std::uint64_t> numbers_;
+  rearrange::DataFile::Access access_ = rearrange::DataFile::Access::read;
+  rearrange::DataFile file_;  ///< open on aggregators
+  rearrange::Choices choices_;
+  RearrangerSettings rearranger_settings_;
+  std::shared_ptr<Kept> kept_;
+  std::vector<PlacedTransfer> posted_;
+  std::vector<std::uint64_t> posted_rounds_;
+  std::vector<std::uint64_t> planned_rounds_;  ///< for which all ranks have agreed on the plan
+  std::uint64_t plans_ = 0;
+  Rearranger::Tally tally_;
+};
+
+}  // namespace slabmark

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "bench/method/options.hpp"
+#include "collective/choices.hpp"
+
+namespace slabmark {
+
+struct RearrangedOptions : rearrange::Options {
+  bool keep = true;
+};
+
+/// Options of a rearranged method, under the prefix of its library ("pnetcdf").
+OptionTable<RearrangedOptions> rearranged_options(const std::string& prefix);
+
+/// Those that were given. Throws InputError for values that options do not take.
+RearrangedOptions read_rearranged_options(const Settings& settings, const std::string& prefix);
+
+}  // namespace slabmark

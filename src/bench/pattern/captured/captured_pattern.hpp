@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bench/pattern/pattern.hpp"
+#include "capture/read/captured_walk.hpp"
+#include "core/geometry/piece.hpp"
+#include "core/geometry/run.hpp"
+#include "core/parallel/comm.hpp"
+
+namespace slabmark {
+
+/// What of a pattern file becomes a pattern.
+struct CapturedPatternRequest {
+  enum class Moves { automatic, writes, reads };
+
+  std::string path;
+  FileChoice choice = {};
+  Moves moves =
+      Moves::automatic;          ///< automatic: what the program wrote, or read if it wrote nothing
+  bool with_neighbours = false;  ///< also the pattern of the next rank, for reading back
+};
+
+struct CapturedPattern {
+  Pattern mine;
+  std::optional<Pattern> neighbours;    ///< what rank (r + 1) mod size has
+  std::map<std::string, double> setup;  ///< slowest rank's seconds: "pattern_read"
+};
+
+/// What Pattern::captured holds: the program's own calls, for who makes the same.
+struct CapturedRun {
+  CapturedRun(const std::string& path, const FileChoice& choice)
+      : file(path, choice), paths(file), numbers(file) {}
+
+  /// The calls of a recorded rank.
+  CapturedWalk walk(std::uint64_t rank) const {
+    return {file, paths, numbers, shapes, rank, direction};
+  }
+
+  PatternFile file;
+  Paths paths;
+  DatasetNumbers numbers;
+  DatasetShapes shapes;
+  std::uint32_t direction = 0;  ///< capture::writes or capture::reads
+  /// Whose calls this rank makes; none where there are not as many ranks as were recorded.
+  std::optional<std::uint64_t> recorded_rank;
+  std::string level;             ///< of all files that the rounds go to, or empty
+  std::vector<RoundKey> rounds;  ///< of Pattern::transfers
+  /// Of these and of other points in the order of calls.
+  std::map<RoundKey, std::uint64_t> places;
+  std::vector<std::uint64_t> datasets;  ///< definitions of Pattern::datasets
+  std::vector<std::uint64_t> files;     ///< paths of the files that the rounds go to, in order
+  /// Files differ, so that a pattern of one file has them all: the file of each of
+  /// Pattern::datasets, and how it is called there. Else both are empty.
+  std::vector<std::uint64_t> dataset_paths;
+  std::vector<std::string> dataset_names;
+  /// Paths of files that more ranks than one opened.
+  std::set<std::uint64_t> shared_paths;
+  /// By round and transfer: where in its buffer the elements of this rank's calls are, if these
+  /// move some more than once and the transfer does not. Else there is nothing.
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<Piece>> repeats;
+  /// By round and transfer: positions, in the order of this rank's calls, of the elements that a
+  /// later call writes again, sorted.
+  std::map<std::pair<std::size_t, std::size_t>, RunList> superseded;
+  /// Ranks move the same element in one collective call.
+  bool overlaps_in_a_call = false;
+  bool reads_too = false;       ///< what is written is played, and the program also read
+  std::vector<double> thought;  ///< seconds before each round, of the longest thinker
+  /// Why the program's own calls cannot be made again; empty: they can.
+  std::string why_not;
+};
+
+/// The pattern of what a program did, with each rank in the place of a block of recorded ranks. A
+/// round is what lies between two points at which the ranks of a file met, and in blocking calls
+/// one record; of several files, what ranks went to and fro between. Files of the same datasets,
+/// each of one round and as many bytes, become a file a round; other files one file, with their
+/// datasets beside each other. Types that are none of ElementType are moved as bytes, in one more
+/// dimension. Where ranks wrote the same element, all do; one that a rank moves more than once
+/// in a round is moved once. Collective. Throws an agreed InputError
+/// where the file is no pattern file, or nothing in it moves.
+CapturedPattern make_captured_pattern(const Comm& comm, const CapturedPatternRequest& request);
+
+}  // namespace slabmark

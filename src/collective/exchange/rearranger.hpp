@@ -1,0 +1,183 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "collective/exchange/flush_plan.hpp"
+#include "collective/exchange/move_elements.hpp"
+#include "collective/exchange/region.hpp"
+#include "collective/exchange/shared_staging.hpp"
+#include "core/base/scratch_bytes.hpp"
+#include "core/parallel/comm.hpp"
+
+namespace slabmark {
+
+/// Which ranks aggregate, and with how much memory.
+struct RearrangerSettings {
+  /// The ranks that aggregate, ascending, and do nothing else; none: `aggregators` of all of them.
+  std::vector<int> dedicated;
+  std::uint64_t aggregators = 0;  ///< 0: up to `per_node` on each node
+  std::uint64_t per_node = 4;     ///< no more than a node has cores
+  std::uint64_t stripes = 1;      ///< where there are more aggregators, a multiple of this
+  std::uint64_t window = 0;  ///< most bytes that a rank holds for the exchange; 0: default_window()
+  /// Bytes of the largest unit of all arrays (see ArrayPlace). Windows hold one of them at least,
+  /// whatever `window` says.
+  std::uint64_t unit = 8;
+  std::uint64_t node_ranks = 0;  ///< see SharedStaging
+  /// Aggregators of a node that write at the same time, 0: all. Where the kernel lets one process
+  /// at a time write to a file, those that wait in it would keep cores from those that move data.
+  std::uint64_t writers = 0;
+  /// Holes up to so many bytes are written over with zeros where nothing was written before, or
+  /// read along, since a call for each side costs more: 92 KiB with a call each and 16 KiB left out
+  /// took longer than all in calls of 512 KiB (ext4 page cache).
+  std::uint64_t bridged_hole = 32u << 10;
+
+  bool operator==(const RearrangerSettings&) const = default;
+};
+
+/// Bytes that a rank holds for the exchange unless told otherwise.
+std::uint64_t default_window(std::uint64_t nodes, std::uint64_t ranks);
+
+/// How many windows of an aggregator that memory holds, with what is under way to them.
+std::uint64_t windows_in_memory(std::uint64_t nodes);
+
+/// Moves arrays between the ranks that have their elements and a file in which the arrays are
+/// contiguous. Each aggregator puts its range of the region together in memory, window by window,
+/// and writes each window in as few calls as the file allows; reading goes backwards. Ranks that
+/// share memory with an aggregator store into its window themselves; the others send one message a
+/// window, and only where they have something for each other. Messages of several windows are under
+/// way while others are filled, written or read.
+class Rearranger {
+ public:
+  /// Where an aggregator's bytes go, or come from.
+  using FileAccess =
+      std::function<void(std::uint64_t offset, std::byte* memory, std::uint64_t bytes)>;
+
+  /// Where the units of arrays go, or come from, that have any (see ArrayPlace): `offset` is that
+  /// of the array and the bytes before the unit. `missing`: its elements that no rank of this flush
+  /// has, which hold anything; the unit's memory is the callee's until it returns.
+  using UnitAccess =
+      std::function<void(std::uint64_t offset, std::byte* memory, std::span<const Run> missing)>;
+
+  /// What of a file's array may be overwritten that no rank of this flush has.
+  struct Flush {
+    const Region& region;
+    const FlushPlan& plan;
+    std::span<std::byte* const> buffers;  ///< of the plan's items
+    const std::vector<bool>& fresh;       ///< by array: nothing was written to it before
+    bool swap = false;                    ///< the file has the other byte order
+  };
+
+  /// Collective: allocates the memory.
+  Rearranger(const Comm& comm, const RearrangerSettings& settings);
+
+  const std::vector<int>& aggregators() const { return aggregators_; }
+  std::uint64_t window_bytes() const { return window_; }  ///< that an aggregator fills at once
+  std::uint64_t windows() const { return slots_; }        ///< that it has memory for
+  std::uint64_t writers() const { return writers_; }      ///< of a node at the same time, at most
+  std::uint64_t nodes() const { return staging_.nodes(); }
+
+  /// What one flush took on this rank.
+  struct Tally {
+    double move = 0.0;   ///< seconds between buffers, messages and windows
+    double meet = 0.0;   ///< seconds of waiting for windows that others fill, write or read
+    double file = 0.0;   ///< seconds in `access`
+    double units = 0.0;  ///< seconds in `units`
+    std::uint64_t file_calls = 0;
+    std::uint64_t messages = 0;
+
+    Tally& operator+=(const Tally& other);
+  };
+
+  /// Collective. `access` and `units` are called on aggregators only. A rank whose access fails
+  /// goes on taking part, so that no other waits for it, and throws at the end.
+  Tally write(const Flush& flush, const FileAccess& access, const UnitAccess& units = nullptr) {
+    return run(flush, Flow::to_file, access, units);
+  }
+  Tally read(const Flush& flush, const FileAccess& access, const UnitAccess& units = nullptr) {
+    return run(flush, Flow::from_file, access, units);
+  }
+
+ private:
+  struct Window {
+    std::size_t aggregator;
+    std::uint64_t begin, end;  ///< positions
+  };
+
+  void count_windows(const FlushPlan& plan);
+  Window window(const Flush& flush, std::size_t aggregator, std::uint64_t cycle) const;
+  std::byte* staging(std::size_t aggregator, std::uint64_t cycle) const;
+  bool aggregates() const { return me_ < aggregators_.size(); }
+
+  Tally run(const Flush& flush, Flow flow, const FileAccess& access, const UnitAccess& units);
+  std::uint64_t longest_window() const { return window_ + unit_; }
+  bool may_move(std::uint64_t cycle, Flow flow) const;
+  bool may_access(std::uint64_t cycle, Flow flow) const;
+  WindowCounts::Count& moved_count(std::size_t aggregator, std::uint64_t cycle) const;
+  void move(const Flush& flush, std::uint64_t cycle, Flow flow);
+  void wait();
+  WindowCounts::Count& writing() const;
+  bool starts_writing();
+  void stops_writing();
+  bool reaches(std::size_t aggregator) const { return staging_.of(aggregator) != nullptr; }
+
+  static ElementForm form_of(const Flush& flush, std::size_t array, Flow flow) {
+    return {flush.region.arrays()[array].place.element_bytes, flush.swap, flow};
+  }
+
+  template <class Visit>
+  void for_each_item(const Flush& flush, const Window& window, const Visit& visit) const;
+  void move_directly(const Flush& flush, std::uint64_t cycle, Flow flow);
+  class Messages;
+
+  struct Extent {
+    std::uint64_t begin, end;  ///< positions
+  };
+  std::vector<Extent> extents(const Flush& flush, const Window& window, std::byte* staging,
+                              Flow flow) const;
+  bool may_join(const Flush& flush, Extent before, std::size_t its_array, Extent after,
+                std::size_t array) const;
+  void access_units(const Flush& flush, const Window& window, std::byte* staging,
+                    const UnitAccess& units);
+  bool access_file(const Flush& flush, std::uint64_t cycle, Flow flow, const FileAccess& access,
+                   const UnitAccess& units);
+
+  const Comm& comm_;
+  SharedStaging staging_;
+  std::vector<int> aggregators_;
+  std::uint64_t slots_;  ///< windows of an aggregator that are under way at a time
+  std::uint64_t window_ = 0;
+  std::uint64_t unit_;  ///< windows end at whole units, so they may be this much longer
+  std::uint64_t bridged_hole_ = 0;
+  std::uint64_t writers_ = 0;
+  bool moves_first_;
+  /// By aggregator: how many windows the extents of its plan have up to each, from 0 on.
+  std::vector<std::vector<std::uint64_t>> windows_before_;
+  std::vector<Extent> extents_;  ///< of the window that goes to the file next, once it is full
+  bool prepared_ = false;        ///< they are
+  std::uint64_t turn_ = 0;       ///< cycles of all flushes before this one
+  std::size_t me_ = 0;           ///< this rank's index among the aggregators, or their number
+  ScratchBytes own_packed_;      ///< messages of this rank to and from aggregators, as they come
+  /// Those of an aggregator, by slot.
+  std::array<ScratchBytes, WindowCounts::most_slots> packed_;
+  std::exception_ptr failure_;
+  Tally tally_;
+};
+
+/// Calls visit(item, part, position of the part in the window) for all items in the window.
+template <class Visit>
+void Rearranger::for_each_item(const Flush& flush, const Window& window, const Visit& visit) const {
+  for (const Region::Part& part : flush.region.parts_in(window.begin, window.end)) {
+    const Region::Array& array = flush.region.arrays()[part.array];
+    const std::uint64_t position =
+        array.begin + part.elements.offset * array.place.element_bytes - window.begin;
+    for (const std::size_t item : flush.plan.items_of(part.array)) visit(item, part, position);
+  }
+}
+
+}  // namespace slabmark

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/measure/record.hpp"
+#include "studies/checkpoint/settings.hpp"
+
+namespace slabmark::seism_core_slice {
+
+/// What is about to be done, in the original's lines; see docs/seism-core.md.
+std::string format_echo(const CheckpointSettings& settings);
+
+/// What was measured, in the original's lines. Of several trials the medians.
+std::string format_results(const CheckpointSettings& settings, const CellRecord& record);
+
+/// The same numbers for the attributes of the file, in seconds and bytes.
+nlohmann::json facts_of(const CellRecord& record);
+
+}  // namespace slabmark::seism_core_slice

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "bench/method/method.hpp"
+#include "bench/pattern/pattern.hpp"
+#include "core/base/command_line.hpp"
+#include "core/parallel/comm.hpp"
+
+namespace slabmark::bench_program {
+
+/// A pattern as built on this rank.
+struct BuiltPattern {
+  Pattern written;
+  std::optional<Pattern> read;          ///< another rank's part, where reading was asked for
+  std::map<std::string, double> setup;  ///< seconds before the trials, for the record
+  bool is_shared = false;               ///< ranks read elements together, so more than is written
+};
+
+/// Of a pattern: each is looked at before the space on the disk is.
+constexpr CountRange rounds_of_pattern{.min = 1, .max = 1'000'000};
+
+/// One kind of pattern as a subcommand: its options, and how they become a pattern. A new kind is
+/// one file that derives from this class and one line in pattern_commands().
+class PatternCommand {
+ public:
+  virtual ~PatternCommand() = default;
+
+  virtual std::string name() const = 0;
+  virtual std::string help() const = 0;
+  virtual void add_options(CLI::App& app) = 0;
+
+  /// Throws InputError for values that make no sense together. Called before anything collective.
+  virtual void check() {}
+
+  /// Files that the pattern is read from, which no method may write over.
+  virtual std::vector<std::string> inputs() const { return {}; }
+
+  /// The method that a name means for this pattern.
+  virtual std::string method_name(const std::string& name) const { return name; }
+
+  /// Why a method is not asked for the pattern that was built; empty: it is.
+  virtual std::string reason_against(const MethodInfo&) const { return ""; }
+
+  /// What is done on all ranks before each round, with the clock stopped; null: nothing.
+  virtual std::function<void(std::uint64_t round)> before_round() const { return nullptr; }
+
+  /// Collective. As it stands: this rank's part(), and to read the next rank's.
+  virtual BuiltPattern build(const Comm& comm, bool for_reading);
+
+ protected:
+  virtual Pattern part(std::uint64_t /*rank*/, std::uint64_t /*ranks*/) { return {}; }
+};
+
+std::unique_ptr<PatternCommand> make_decomp_command();
+std::unique_ptr<PatternCommand> make_slice_command();
+std::unique_ptr<PatternCommand> make_transfer_command();
+std::unique_ptr<PatternCommand> make_checkpoint_command();
+std::unique_ptr<PatternCommand> make_e3sm_command();
+std::unique_ptr<PatternCommand> make_captured_command();
+
+/// An option that names one of `types`.
+CLI::Option* add_type(CLI::App& app, const std::string& names, ElementType& value,
+                      const std::string& help,
+                      std::initializer_list<ElementType> types = {
+                          ElementType::uint8, ElementType::int32, ElementType::int64,
+                          ElementType::float32, ElementType::float64, ElementType::character});
+
+/// All kinds, in the order of the help text.
+std::vector<std::unique_ptr<PatternCommand>> pattern_commands();
+
+}  // namespace slabmark::bench_program

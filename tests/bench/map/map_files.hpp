@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "bench/map/decomposition.hpp"
+#include "core/base/error.hpp"
+#include "core/parallel/comm.hpp"
+#include "scratch.hpp"
+
+namespace slabmark {
+
+/// The folder of real decompositions, empty if there is none.
+inline std::string real_data() {
+  const char* folder = std::getenv("SLABMARK_TEST_DATA");
+  return folder == nullptr ? "" : folder;
+}
+
+#define SKIP_WITHOUT_REAL_DATA() \
+  if (real_data().empty())       \
+  GTEST_SKIP() << "SLABMARK_TEST_DATA names no folder with real decomposition files"
+
+/// Rank 0 makes the file, the others wait for it.
+inline void make_file(const Comm& comm, const std::string& path, const std::string& content) {
+  if (comm.is_root()) std::ofstream(path, std::ios::binary) << content;
+  comm.barrier();
+}
+
+inline std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Expects that `work` throws an Error for bad input whose sentence has all of `parts`.
+inline void expect_bad_input(const std::function<void()>& work,
+                             const std::vector<std::string>& parts) {
+  try {
+    work();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_EQ(error.status(), ExitStatus::bad_input) << message;
+    EXPECT_TRUE(message.ends_with('.')) << message;
+    for (const std::string& part : parts) {
+      EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' is not in: " << message;
+    }
+  }
+}
+
+/// What each recorded rank owns of map `k`.
+inline std::vector<RunList> rows_of(MapFile& file, std::size_t k) {
+  std::vector<RunList> rows;
+  const int ranks = static_cast<int>(file.maps().at(k).recorded_ranks);
+  for (int rank = 0; rank < ranks; ++rank) rows.push_back(file.read(k, rank, ranks).runs);
+  return rows;
+}
+
+}  // namespace slabmark

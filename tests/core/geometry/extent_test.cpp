@@ -1,0 +1,32 @@
+#include "core/geometry/extent.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+
+namespace slabmark {
+namespace {
+
+TEST(Extents, CountTheirElements) {
+  EXPECT_EQ(element_count(Extent{72, 866}), 62352u);
+  EXPECT_EQ(element_count(Extent{}), 1u);
+  EXPECT_EQ(element_count(Extent{5, 0, 3}), 0u);
+}
+
+TEST(Extents, AreRefusedIfTheirElementsDoNotFitIn63Bits) {
+  constexpr std::uint64_t half = std::uint64_t{1} << 62;
+  EXPECT_EQ(element_count(Extent{half}), half);
+  EXPECT_EQ(element_count(Extent{2 * half - 1}), 2 * half - 1);
+  EXPECT_THROW(element_count(Extent{2 * half}), InputError);
+  EXPECT_THROW(element_count(Extent{half, 2}), InputError);
+  EXPECT_THROW(element_count(Extent{half, half, half}), InputError);
+  EXPECT_EQ(element_count(Extent{half, half, 0}), 0u);
+}
+
+TEST(Extents, ArePrintedWithTheSlowestDimensionFirst) {
+  EXPECT_EQ(to_string(Extent{72, 866}), "72 x 866");
+  EXPECT_EQ(to_string(Extent{}), "scalar");
+}
+
+}  // namespace
+}  // namespace slabmark

@@ -1,0 +1,119 @@
+"""A checkout is configured with what programs need; what tests need comes with the tests."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+checkout = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory):
+    """build(purpose): setup/build of a copy of the checkout, where GoogleTest is installed without GoogleMock."""
+    copy = tmp_path_factory.mktemp("checkout")
+    left_out = {".git", "build", "datasets"}  # of the top folder: setup has a `build` too
+    shutil.copytree(checkout, copy, dirs_exist_ok=True, symlinks=True,
+                    ignore=lambda folder, names: left_out & set(names) if folder == str(checkout) else set())
+    google = copy / "googletest"
+    google.mkdir()
+    (google / "GTestConfig.cmake").write_text("add_library(GTest::gtest INTERFACE IMPORTED)\n")
+
+    def call(purpose, **variables):
+        settings = {**os.environ, "PRESET": "release", "SLABMARK_INSTALL": "no", "CMAKE_PREFIX_PATH": str(google), **variables}
+        return subprocess.run([copy / "setup/build", purpose, "slabmark_git_revision"], env=settings, text=True,
+                              capture_output=True, timeout=250)
+
+    return call
+
+
+def test_programs_are_configured_without_what_tests_link_and_tests_name_it(build):
+    done = build("build")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = build("test")
+    assert done.returncode != 0
+    assert "GoogleMock" in done.stderr and "libgmock-dev" in done.stderr, done.stderr
+
+
+def test_what_a_failed_attempt_with_other_settings_found_is_not_taken(build, tmp_path):
+    broken = tmp_path / "broken-cc"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    assert build("build").returncode == 0
+    assert build("build", CC=str(broken)).returncode != 0
+    done = build("build")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_tests_in_cpp_want_their_modules_alone_and_others_all(tmp_path):
+    def wanted(tests):
+        subprocess.run([os.environ["SLABMARK_CMAKE"], "-S", checkout, "-B", tmp_path, "-D", "BUILD_TESTING=ON", "-D", f"SLABMARK_TESTS={tests}"],
+                       check=True, capture_output=True, timeout=250)
+        return set((tmp_path / "wanted").read_text().split())
+
+    assert wanted(r"^core/(base|parallel\.np2)$") == {"test_core_base", "test_core_parallel"}
+    assert wanted("^no such test$") == set()
+    assert "all" in wanted(r"^(core/base|system\.modules)$")
+    assert "all" in wanted("")
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A checkout with what the scripts of setup share, and nothing else."""
+    (tmp_path / "checkout/setup").mkdir(parents=True)
+    shutil.copy(checkout / "setup/surroundings.sh", tmp_path / "checkout/setup")
+    return tmp_path / "checkout"
+
+
+def test_no_cmake_is_named_where_none_is_new_enough_and_none_can_be_fetched(copy):
+    (copy / "setup/python-env").write_text("#!/bin/sh\necho no network >&2\nexit 2\n")
+    (copy / "setup/python-env").chmod(0o755)
+    said = subprocess.run(["bash", "-ec", f'. "{copy}/setup/surroundings.sh"; cmake=$(find_cmake 999.0); echo "took $cmake"'],
+                          capture_output=True, text=True)
+    assert (said.returncode, said.stdout, said.stderr) == (2, "", "no network\n")
+
+
+# A Python whose environments fetch nothing, and whose pip does not come to its end before there is a file.
+python = """#!/bin/sh
+case "$1 $2" in
+  "-m venv") mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+  "-m pip") case "$*" in *" -r "*) while ! [ -e {arrived} ]; do sleep 0.05; done ;; esac ;;
+  *) exec {python} "$@" ;;
+esac
+"""
+
+
+def test_cmake_is_there_while_the_rest_of_the_python_environment_is_fetched(copy, tmp_path):
+    shutil.copy(checkout / "setup/python-env", copy / "setup")
+    (copy / "setup/requirements.txt").write_text("cmake==3.31.6\nnumpy==2.4.6\n")
+    arrived, fake = tmp_path / "arrived", tmp_path / "python"
+    fake.write_text(python.format(arrived=arrived, python=sys.executable))
+    fake.chmod(0o755)
+    call = dict(text=True, stdout=subprocess.PIPE, env={**os.environ, "PYTHON": str(fake), "SLABMARK_CACHE": str(tmp_path / "cache")})
+    whole = subprocess.Popen([copy / "setup/python-env"], **call)
+    try:
+        environment = pathlib.Path(subprocess.run([copy / "setup/python-env", "cmake"], check=True, timeout=120, **call).stdout.strip())
+        assert (environment / "begun").exists() and not (environment / "complete").exists()
+        assert whole.poll() is None
+    finally:
+        arrived.touch()
+    assert whole.communicate(timeout=120)[0].strip() == str(environment)
+    assert whole.returncode == 0 and (environment / "complete").exists()
+
+
+@pytest.mark.parametrize("mounted", ["exec", "noexec"])
+def test_tests_are_kept_where_programs_can_be_started(copy, tmp_path, mounted):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    alone = ["unshare", "-m" if os.getuid() == 0 else "-rm", "bash", "-ec"]
+    mount = f"mount -t tmpfs -o {mounted} none {scratch}"
+    if subprocess.run([*alone, mount], capture_output=True).returncode != 0:
+        pytest.skip("mounting is not permitted here")
+    said = subprocess.run([*alone, f'{mount}; . "{copy}/setup/surroundings.sh"; take_tmpdir_that_runs_programs; '
+                           'echo "$TMPDIR"; ls -A "$TMPDIR"'], capture_output=True, text=True, check=True,
+                          env={**os.environ, "TMPDIR": str(scratch)})
+    assert said.stdout == f"{scratch if mounted == 'exec' else copy / 'build/tmp'}\n"
+    assert ("noexec" in said.stderr) == (mounted == "noexec")

@@ -1,6 +1,6 @@
 """What src/CMakeLists.txt names equals what is included, and follows the order of src/README.md.
 
-CMake writes what each folder names to the file SLABMARK_ROOMS.
+CMake writes what each folder names to the file SLABMARK_MODULES.
 """
 
 import os
@@ -12,13 +12,13 @@ from conftest import needs_pnetcdf
 checkout = pathlib.Path(__file__).resolve().parents[2]
 
 
-def read_rooms():
-    lines = pathlib.Path(os.environ["SLABMARK_ROOMS"]).read_text().splitlines()
-    return {folder: rooms.split() for folder, rooms in (line.split(":") for line in lines)}
+def read_modules():
+    lines = pathlib.Path(os.environ["SLABMARK_MODULES"]).read_text().splitlines()
+    return {folder: modules.split() for folder, modules in (line.split(":") for line in lines)}
 
 
 def included(folder, named, top=checkout):
-    """The rooms of which files of `folder` include a header, but for folders in it that name rooms of their own."""
+    """The modules of which files of `folder` include a header, but for folders in it that name modules of their own."""
     found = {}
     inner = [top / other for other in named if other.startswith(folder + "/")]
     for file in sorted((top / folder).rglob("*")):
@@ -29,52 +29,52 @@ def included(folder, named, top=checkout):
             if folder.startswith("tests/"):
                 places.insert(1, top / "tests" / header)  # as the compiler looks for it there
             place = next((place for place in places if place.exists()), None)
-            room = str(place.parent.relative_to(top / "src")) if place and place.is_relative_to(top / "src") else "."
-            while room != "." and f"src/{room}" not in named:
-                room = os.path.dirname(room) or "."
-            if room != "." and folder != f"src/{room}" and not room.startswith("program/"):
-                found.setdefault(room, file.relative_to(top))
+            module = str(place.parent.relative_to(top / "src")) if place and place.is_relative_to(top / "src") else "."
+            while module != "." and f"src/{module}" not in named:
+                module = os.path.dirname(module) or "."
+            if module != "." and folder != f"src/{module}" and not module.startswith("programs/"):
+                found.setdefault(module, file.relative_to(top))
     return found
 
 
 def faults(named, top=checkout):
-    """A sentence for each room that a folder includes unnamed, and for each that it names and never includes."""
-    for folder, rooms in named.items():
+    """A sentence for each module that a folder includes unnamed, and for each that it names and never includes."""
+    for folder, modules in named.items():
         found = included(folder, named, top)
-        given = set(rooms)
-        if folder.startswith("tests/"):  # it is linked with its room and what that names
-            given.update(named[f"src/{rooms[0]}"])
-            rooms = rooms[1:]
-        for room in sorted(found.keys() - given):
-            yield f"{found[room]} includes {room}, which {folder} does not name"
-        for room in sorted(set(rooms) - found.keys()):
-            yield f"{folder} names {room} and never includes it"
+        given = set(modules)
+        if folder.startswith("tests/"):  # it is linked with its module and what that names
+            given.update(named[f"src/{modules[0]}"])
+            modules = modules[1:]
+        for module in sorted(found.keys() - given):
+            yield f"{found[module]} includes {module}, which {folder} does not name"
+        for module in sorted(set(modules) - found.keys()):
+            yield f"{folder} names {module} and never includes it"
 
 
 @needs_pnetcdf
-def test_each_folder_names_the_rooms_that_it_includes_and_no_others():
-    assert list(faults(read_rooms())) == []
+def test_each_folder_names_the_modules_that_it_includes_and_no_others():
+    assert list(faults(read_modules())) == []
 
 
-def test_a_room_included_unnamed_and_one_named_in_vain_are_found(tmp_path):
-    for name, text in {"base/error.hpp": "", "map/map.hpp": "", "program/a/main.cpp": '#include "base/error.hpp"\n'}.items():
+def test_a_module_included_unnamed_and_one_named_in_vain_are_found(tmp_path):
+    for name, text in {"core/base/error.hpp": "", "bench/map/map.hpp": "", "programs/a/main.cpp": '#include "core/base/error.hpp"\n'}.items():
         (tmp_path / "src" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "src" / name).write_text(text)
-    named = {"src/base": [], "src/map": [], "src/program/a": ["map"]}
-    assert list(faults(named, tmp_path)) == ["src/program/a/main.cpp includes base, which src/program/a does not name",
-                                             "src/program/a names map and never includes it"]
+    named = {"src/core/base": [], "src/bench/map": [], "src/programs/a": ["bench/map"]}
+    assert list(faults(named, tmp_path)) == ["src/programs/a/main.cpp includes core/base, which src/programs/a does not name",
+                                             "src/programs/a names bench/map and never includes it"]
 
 
-def test_each_room_is_in_the_list_of_the_readme_below_what_it_names():
+def test_each_module_is_in_the_list_of_the_readme_below_what_it_names():
     rows = re.findall(r"^\| `([\w/]+)` \|", (checkout / "src/README.md").read_text(), re.MULTILINE)
     assert {row.split("/")[0] for row in rows} == {folder.name for folder in (checkout / "src").iterdir() if folder.is_dir()}
 
-    def row(room):
-        while room not in rows and "/" in room:
-            room = os.path.dirname(room)
-        return rows.index(room)
+    def row(module):
+        while module not in rows and "/" in module:
+            module = os.path.dirname(module)
+        return rows.index(module)
 
-    for folder, rooms in read_rooms().items():
+    for folder, modules in read_modules().items():
         own = folder.removeprefix("src/")
-        for room in rooms if folder != own else []:
-            assert row(room) < row(own) or room.split("/")[0] == own.split("/")[0], f"{own} names {room}, which is below it"
+        for module in modules if folder != own else []:
+            assert row(module) <= row(own), f"{own} names {module}, which is below it"

@@ -36,22 +36,22 @@ bool DataFile::take_fresh(const ArrayPlace& place) {
   return is_fresh;
 }
 
-std::vector<bool> DataFile::take_fresh(const Region& region, bool writing) {
+std::vector<bool> DataFile::take_fresh(const FileDomain& domain, bool writing) {
   std::vector<bool> fresh;
-  for (const Region::Array& array : region.arrays()) {
+  for (const FileDomain::Array& array : domain.arrays()) {
     fresh.push_back(!writing || take_fresh(array.place));
   }
   return fresh;
 }
 
-Rearranger::Tally DataFile::move(Engine& engine, const Region& region,
+Rearranger::Tally DataFile::move(Engine& engine, const FileDomain& domain,
                                  std::span<std::byte* const> buffers, bool writing, bool swap,
                                  const Mover& mover) {
   const auto memory_of = [](std::byte* memory, std::uint64_t bytes) {
     return mpiio::Memory{memory, static_cast<int>(bytes), MPI_BYTE, bytes};
   };
-  const std::vector<bool> fresh = take_fresh(region, writing);
-  const Rearranger::Flush flush{region, engine.plan(), buffers, fresh, swap};
+  const std::vector<bool> fresh = take_fresh(domain, writing);
+  const Rearranger::Flush flush{domain, engine.plan(), buffers, fresh, swap};
   const auto write = [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
     file_.write_at(offset, memory_of(memory, bytes));
   };

@@ -42,18 +42,19 @@ class DataFile {
   using Mover = std::function<Rearranger::Tally(Rearranger&, const Rearranger::Flush&,
                                                 const Rearranger::FileAccess& access)>;
 
-  /// Collective: moves the arrays of `region` between `buffers`, those of the items of the engine's
+  /// Collective: moves the arrays of `domain` between `buffers`, those of the items of the engine's
   /// plan in use, and the file. `swap`: the file has the other byte order. A rank that fails takes
   /// part to the end and throws then.
-  Rearranger::Tally move(Engine& engine, const Region& region, std::span<std::byte* const> buffers,
-                         bool writing, bool swap, const Mover& mover = nullptr);
+  Rearranger::Tally move(Engine& engine, const FileDomain& domain,
+                         std::span<std::byte* const> buffers, bool writing, bool swap,
+                         const Mover& mover = nullptr);
 
   void sync() { file_.sync(); }
   void close() { file_.close(); }
 
  private:
   bool take_fresh(const ArrayPlace& place);
-  std::vector<bool> take_fresh(const Region& region, bool writing);
+  std::vector<bool> take_fresh(const FileDomain& domain, bool writing);
 
   mpiio::File file_;
   std::uint64_t fresh_from_ = 0;

@@ -9,9 +9,9 @@ Plan::Key::Key(const Layout& layout)
     : alignment(layout.alignment), refuse_overlaps(layout.refuse_overlaps) {
   for (const Part& part : layout.parts) {
     pieces.push_back(part.pieces);
-    arrays.push_back(layout.region.array_at(part.place));
+    arrays.push_back(layout.domain.array_at(part.place));
   }
-  for (Region::Array array : layout.region.arrays()) {
+  for (FileDomain::Array array : layout.domain.arrays()) {
     array.place.offset = 0;
     lie.push_back(array);
   }
@@ -37,8 +37,8 @@ Plan::Plan(const Comm& comm, const Layout& layout, std::span<const int> aggregat
     if (map_of[i] < maps.size()) continue;
     maps.push_back({*part.pieces, part.place.elements, std::string(part.name)});
   }
-  flush_ = FlushPlan(comm, layout.region, std::move(maps), std::move(items),
-                     layout.region.cut(aggregators.size(), layout.alignment), aggregators,
+  flush_ = FlushPlan(comm, layout.domain, std::move(maps), std::move(items),
+                     layout.domain.cut(aggregators.size(), layout.alignment), aggregators,
                      layout.refuse_overlaps);
 }
 

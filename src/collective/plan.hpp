@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "collective/exchange/file_domain.hpp"
 #include "collective/exchange/flush_plan.hpp"
-#include "collective/exchange/region.hpp"
 #include "core/geometry/piece.hpp"
 #include "core/parallel/comm.hpp"
 
@@ -29,8 +29,8 @@ struct Part {
 /// What is to be moved, and how aggregators share it.
 struct Layout {
   std::span<const Part> parts;
-  const Region& region;     ///< of their places
-  std::uint64_t alignment;  ///< of the aggregators' ranges, in bytes
+  const FileDomain& domain;  ///< of their places
+  std::uint64_t alignment;   ///< of the aggregators' ranges, in bytes
   bool refuse_overlaps;
 };
 
@@ -55,7 +55,7 @@ class Plan {
 
     std::vector<PiecesPtr> pieces;
     std::vector<std::size_t> arrays;
-    std::vector<Region::Array> lie;  ///< as the arrays lie to each other, wherever in the file
+    std::vector<FileDomain::Array> lie;  ///< as the arrays lie to each other, wherever in the file
     std::uint64_t alignment;
     bool refuse_overlaps;
   };

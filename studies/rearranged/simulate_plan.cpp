@@ -12,10 +12,10 @@
 
 #include "bench/pattern/output_table.hpp"
 #include "bench/pattern/synthetic/f_decomposition.hpp"
+#include "collective/exchange/file_domain.hpp"
 #include "collective/exchange/flush_plan.hpp"
 #include "collective/exchange/move_elements.hpp"
 #include "collective/exchange/rearranger.hpp"
-#include "collective/exchange/region.hpp"
 #include "core/base/number.hpp"
 
 namespace {
@@ -30,7 +30,7 @@ struct Arguments {
 
 /// The file: one array for each variable of F h0, one after another.
 struct File {
-  Region region;
+  FileDomain domain;
   std::vector<PlanItem> items;
   std::vector<PlanMap> maps;
 };
@@ -47,12 +47,12 @@ File lay_out(const SyntheticDecomposition& f) {
     end += places.back().bytes();
   }
   File file;
-  file.region = Region(places, 0);
+  file.domain = FileDomain(places, 0);
   for (const SyntheticMap& map : f.maps)
     file.maps.push_back({{}, element_count(map.dims), map.name});
   for (std::size_t i = 0; i < table.variables.size(); ++i) {
     if (!table.variables[i].map) continue;  // 27 small ones of rank 0
-    file.items.push_back({file.region.array_at(places[i]), *table.variables[i].map});
+    file.items.push_back({file.domain.array_at(places[i]), *table.variables[i].map});
   }
   return file;
 }
@@ -103,7 +103,7 @@ Spread plan_runs(const SyntheticDecomposition& f, const File& file,
   const auto chosen = sample(cuts.size() - 1, 16);
   std::vector<RunList> needed;
   for (const std::uint64_t a : chosen) {
-    needed.push_back(needed_elements(file.region, file.items, map_begin, cuts[a], cuts[a + 1]));
+    needed.push_back(needed_elements(file.domain, file.items, map_begin, cuts[a], cuts[a + 1]));
   }
   std::vector<std::uint64_t> runs(chosen.size(), 0);
   for (std::uint64_t rank = 0; rank < f.ranks; ++rank) {
@@ -127,7 +127,7 @@ struct Traffic {
 /// What sampled ranks send to aggregators of other nodes.
 Traffic traffic(const Arguments& arguments, const SyntheticDecomposition& f, const File& file,
                 const std::vector<std::uint64_t>& cuts) {
-  std::vector<std::vector<std::size_t>> items_of(file.region.arrays().size());
+  std::vector<std::vector<std::size_t>> items_of(file.domain.arrays().size());
   for (std::size_t i = 0; i < file.items.size(); ++i) items_of[file.items[i].array].push_back(i);
   const std::uint64_t window = arguments.window_of_aggregator();
   const std::uint64_t aggregators = cuts.size() - 1;
@@ -139,12 +139,12 @@ Traffic traffic(const Arguments& arguments, const SyntheticDecomposition& f, con
       const std::uint64_t its_rank = a * f.ranks / aggregators;
       if (its_rank / arguments.per_node == rank / arguments.per_node) continue;
       for (std::uint64_t begin = cuts[a]; begin < cuts[a + 1];) {
-        const std::uint64_t end = std::min(cuts[a + 1], file.region.next_unit(begin + window));
+        const std::uint64_t end = std::min(cuts[a + 1], file.domain.next_unit(begin + window));
         std::uint64_t bytes = 0;
-        for (const Region::Part& part : file.region.parts_in(begin, end)) {
+        for (const FileDomain::Part& part : file.domain.parts_in(begin, end)) {
           for (const std::size_t item : items_of[part.array]) {
             bytes += count_in(maps[file.items[item].map], part.elements) *
-                     file.region.arrays()[part.array].place.element_bytes;
+                     file.domain.arrays()[part.array].place.element_bytes;
           }
         }
         if (bytes > 0) {
@@ -165,13 +165,13 @@ void run(Arguments arguments) {
   const std::uint64_t aggregators =
       std::min(arguments.ranks, arguments.nodes() * arguments.aggregators_per_node);
   if (arguments.window == 0) arguments.window = default_window(arguments.nodes(), arguments.ranks);
-  const auto cuts = file.region.cut(aggregators, 4096);
-  const std::uint64_t share = file.region.bytes() / aggregators;
+  const auto cuts = file.domain.cut(aggregators, 4096);
+  const std::uint64_t share = file.domain.bytes() / aggregators;
   const std::uint64_t window = arguments.window_of_aggregator();
   fmt::print("F h0, ne {}, {} ranks on {} nodes, {} aggregators, window {}\n", arguments.ne,
              arguments.ranks, arguments.nodes(), aggregators, format_bytes(arguments.window));
   fmt::print("data: {}, {} a rank, {} an aggregator, {} windows\n",
-             format_bytes(file.region.bytes()), format_bytes(file.region.bytes() / arguments.ranks),
+             format_bytes(file.domain.bytes()), format_bytes(file.domain.bytes() / arguments.ranks),
              format_bytes(share), (share + window - 1) / window);
   const Spread runs = plan_runs(f, file, cuts);
   fmt::print("plan of an aggregator: {}, {} at most\n", runs.text("runs"),

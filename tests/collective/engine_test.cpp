@@ -20,8 +20,8 @@ TEST(RearrangeEngine, APlanServesAllRecordsWhereverTheirArraysLieInTheFile) {
     const std::array parts = {Part{{offset, 8, elements}, pieces, nullptr, "v"},
                               Part{{offset + 8 * elements, 4, 500}, pieces, nullptr, "w"}};
     const std::array places = {parts[0].place, parts[1].place};
-    const Region region(places, 0);
-    const Layout layout{parts, region, 4096, true};
+    const FileDomain domain(places, 0);
+    const Layout layout{parts, domain, 4096, true};
     if (makes) engine.make(layout);
     return engine.fitting(layout);
   };

@@ -91,7 +91,7 @@ FileData::Moved parts_of(const Words& words, std::size_t behind, std::vector<std
 struct FileData::Way {
   static constexpr std::int64_t new_plan = -1;
 
-  Region region;
+  FileDomain domain;
   std::int64_t plan = new_plan;  ///< of the engine's
   bool writing = false, later = false;
 };
@@ -173,8 +173,8 @@ FileData::Way FileData::way_of(const Engine& engine, const Comm& ranks, const Mo
   std::array<std::int64_t, System::most_plans> misfits;
   misfits.fill(1);
   const auto failure = caught([&] {
-    way.region = region_of(moved);
-    const auto fitting = engine.fitting({moved.parts, way.region, alignment_, writing});
+    way.domain = domain_of(moved);
+    const auto fitting = engine.fitting({moved.parts, way.domain, alignment_, writing});
     std::ranges::transform(fitting, misfits.begin(), [](bool fits) { return !fits; });
   });
   agree(ranks, failure, SLABMARK_EFORMAT, misfits);
@@ -195,7 +195,7 @@ void FileData::move(const Moved& moved, bool writing, bool later) {
 void FileData::follow(const Words& words) {
   std::vector<std::string> names;
   const Moved moved = parts_of(words, 5, names, system_);
-  move_by({region_of(moved), words[2], words[3] != 0, words[4] != 0}, moved);
+  move_by({domain_of(moved), words[2], words[3] != 0, words[4] != 0}, moved);
 }
 
 void FileData::hand_over(const Moved& moved, const std::vector<std::uint64_t>& positions) {
@@ -250,7 +250,7 @@ void FileData::write_copies(const Words& words) {
       }
       Engine& engine = *engine_of_io_ranks_;
       const Way way = way_of(engine, system_.comm(), moved, true);
-      take_plan(engine, {moved.parts, way.region, alignment_, true}, way.plan);
+      take_plan(engine, {moved.parts, way.domain, alignment_, true}, way.plan);
       agree(system_.comm(), transfer(engine, way, moved), SLABMARK_EIO);
     });
   }
@@ -258,10 +258,10 @@ void FileData::write_copies(const Words& words) {
   answer(failure);
 }
 
-Region FileData::region_of(const Moved& moved) const {
+FileDomain FileData::domain_of(const Moved& moved) const {
   std::vector<ArrayPlace> places;
   for (const Part& part : moved.parts) places.push_back(part.place);
-  return Region(places, padding_);
+  return FileDomain(places, padding_);
 }
 
 // What fails does so on all ranks.
@@ -284,14 +284,14 @@ std::exception_ptr FileData::transfer(Engine& engine, const Way& way, const Move
     };
     std::vector<std::byte*> buffers;
     for (const Part& part : moved.parts) buffers.push_back(part.buffer);
-    data_.move(engine, way.region, buffers, way.writing, swaps_bytes_,
+    data_.move(engine, way.domain, buffers, way.writing, swaps_bytes_,
                before ? leave_out : DataFile::Mover());
     if (before) std::rethrow_exception(before);
   });
 }
 
 void FileData::move_by(const Way& way, const Moved& moved) {
-  take_plan(*engine_, {moved.parts, way.region, alignment_, way.writing}, way.plan);
+  take_plan(*engine_, {moved.parts, way.domain, alignment_, way.writing}, way.plan);
   const auto failure = transfer(*engine_, way, moved);
   if (!way.later) {
     agree(engine_->comm(), failure, SLABMARK_EIO);

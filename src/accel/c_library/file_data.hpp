@@ -74,7 +74,7 @@ class FileData {
   void write_copies(const IoRanks::Words& words);
   void handed_over(std::int64_t records);
   void answer(const std::exception_ptr& failure);
-  Region region_of(const Moved& moved) const;
+  FileDomain domain_of(const Moved& moved) const;
   Way way_of(const Engine& engine, const Comm& ranks, const Moved& moved, bool writing) const;
   static void take_plan(Engine& engine, const Layout& layout, std::int64_t plan);
   std::exception_ptr transfer(Engine& engine, const Way& way, const Moved& moved);

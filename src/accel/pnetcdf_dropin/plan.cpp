@@ -94,16 +94,16 @@ std::vector<ArrayName> RequestPlan::arrays(std::int64_t shift) const {
 }
 
 bool RequestPlan::place(std::span<const ArrayName> arrays, const PlaceOf& place_of,
-                        std::uint64_t padding, Region& region) const {
+                        std::uint64_t padding, FileDomain& domain) const {
   std::vector<ArrayPlace> places;
   for (const ArrayName& array : arrays) places.push_back(place_of(array));
-  region = Region(places, padding);
-  if (region.arrays().size() != lies_.size()) return false;
+  domain = FileDomain(places, padding);
+  if (domain.arrays().size() != lies_.size()) return false;
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    if (region.array_at(places[i]) != items_[i].array) return false;
+    if (domain.array_at(places[i]) != items_[i].array) return false;
   }
-  return std::equal(lies_.begin(), lies_.end(), region.arrays().begin(),
-                    [](const Region::Array& a, const Region::Array& b) {
+  return std::equal(lies_.begin(), lies_.end(), domain.arrays().begin(),
+                    [](const FileDomain::Array& a, const FileDomain::Array& b) {
                       return a.begin == b.begin && a.place.elements == b.place.elements &&
                              a.place.element_bytes == b.place.element_bytes;
                     });
@@ -126,11 +126,11 @@ RequestPlan::RequestPlan(const Comm& comm, std::span<const Posted> posted, bool 
 
   std::vector<ArrayPlace> places;
   for (const ArrayName& array : arrays_) places.push_back(place_of(array));
-  const Region region(places, aggregation.padding);
-  lies_.assign(region.arrays().begin(), region.arrays().end());
+  const FileDomain domain(places, aggregation.padding);
+  lies_.assign(domain.arrays().begin(), domain.arrays().end());
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
     Item item;
-    item.array = region.array_at(places[i]);
+    item.array = domain.array_at(places[i]);
     if (const auto found = sources.find(arrays_[i]); found != sources.end()) {
       item.sources = std::move(found->second);
     }
@@ -143,14 +143,14 @@ RequestPlan::RequestPlan(const Comm& comm, std::span<const Posted> posted, bool 
   some_rank_stages_ = comm.any(
       std::any_of(items_.begin(), items_.end(), [](const Item& item) { return item.staged; }));
   if (!puts || comm.size() == 1) {
-    flush_ = plan(comm, region, aggregation, false);
+    flush_ = plan(comm, domain, aggregation, false);
     return;
   }
   try {
-    flush_ = plan(comm, region, aggregation, true);
+    flush_ = plan(comm, domain, aggregation, true);
   } catch (const InputError&) {  // thrown on all ranks
-    leave_to_highest_rank(comm, region);
-    flush_ = plan(comm, region, aggregation, false);
+    leave_to_highest_rank(comm, domain);
+    flush_ = plan(comm, domain, aggregation, false);
   }
 }
 
@@ -185,12 +185,12 @@ void RequestPlan::stage(Item& item, bool puts) {
       }));
 }
 
-FlushPlan RequestPlan::plan(const Comm& comm, const Region& region, const Aggregation& aggregation,
-                            bool refuse_overlaps) const {
+FlushPlan RequestPlan::plan(const Comm& comm, const FileDomain& domain,
+                            const Aggregation& aggregation, bool refuse_overlaps) const {
   std::map<std::pair<const Piece*, std::uint64_t>, std::size_t> first_with;
   std::vector<std::size_t> first_alike;
   for (const Item& item : items_) {
-    const std::uint64_t elements = region.arrays()[item.array].place.elements;
+    const std::uint64_t elements = domain.arrays()[item.array].place.elements;
     first_alike.push_back(
         first_with.try_emplace({pieces(item).data(), elements}, first_alike.size()).first->second);
   }
@@ -200,17 +200,17 @@ FlushPlan RequestPlan::plan(const Comm& comm, const Region& region, const Aggreg
   for (std::size_t i = 0; i < items_.size(); ++i) {
     items.push_back({items_[i].array, map_of[i]});
     if (map_of[i] < maps.size()) continue;
-    maps.push_back({pieces(items_[i]), region.arrays()[items_[i].array].place.elements, ""});
+    maps.push_back({pieces(items_[i]), domain.arrays()[items_[i].array].place.elements, ""});
   }
-  return FlushPlan(comm, region, std::move(maps), std::move(items),
-                   region.cut(aggregation.ranks.size(), aggregation.alignment), aggregation.ranks,
+  return FlushPlan(comm, domain, std::move(maps), std::move(items),
+                   domain.cut(aggregation.ranks.size(), aggregation.alignment), aggregation.ranks,
                    refuse_overlaps);
 }
 
-void RequestPlan::leave_to_highest_rank(const Comm& comm, const Region& region) {
+void RequestPlan::leave_to_highest_rank(const Comm& comm, const FileDomain& domain) {
   std::vector<HeldArray> held;
   for (const Item& item : items_) {
-    held.push_back({pieces(item), region.arrays()[item.array].place.elements});
+    held.push_back({pieces(item), domain.arrays()[item.array].place.elements});
   }
   auto counting = pieces_that_count(comm, held);
   for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -224,12 +224,12 @@ void RequestPlan::leave_to_highest_rank(const Comm& comm, const Region& region) 
 
 /// Calls move(in the requests' memory, in the staging, bytes).
 template <class Move>
-void RequestPlan::for_each_staged(std::span<const Posted> posted, const Region& region,
+void RequestPlan::for_each_staged(std::span<const Posted> posted, const FileDomain& domain,
                                   std::vector<std::byte>& staging, const Move& move) const {
   std::byte* at = staging.data();
   for (const Item& item : items_) {
     if (!item.staged) continue;
-    const std::uint64_t size = region.arrays()[item.array].place.element_bytes;
+    const std::uint64_t size = domain.arrays()[item.array].place.element_bytes;
     for (const Source& source : item.sources) {
       for (const Piece& piece : geometries_[source.request]->parts()[source.part].pieces) {
         move(posted[source.request].data + piece.buffer * size, at, piece.length * size);
@@ -239,14 +239,15 @@ void RequestPlan::for_each_staged(std::span<const Posted> posted, const Region& 
   }
 }
 
-std::vector<std::byte*> RequestPlan::buffers(std::span<const Posted> posted, const Region& region,
+std::vector<std::byte*> RequestPlan::buffers(std::span<const Posted> posted,
+                                             const FileDomain& domain,
                                              std::vector<std::byte>& staging) const {
   std::uint64_t bytes = 0;
   for (const Item& item : items_) {
-    bytes += item.staged_elements * region.arrays()[item.array].place.element_bytes;
+    bytes += item.staged_elements * domain.arrays()[item.array].place.element_bytes;
   }
   staging.resize(bytes);
-  for_each_staged(posted, region, staging,
+  for_each_staged(posted, domain, staging,
                   [](const std::byte* request, std::byte* staged, std::uint64_t count) {
                     std::memcpy(staged, request, count);
                   });
@@ -255,7 +256,7 @@ std::vector<std::byte*> RequestPlan::buffers(std::span<const Posted> posted, con
   for (const Item& item : items_) {
     if (item.staged) {
       buffers.push_back(at);
-      at += item.staged_elements * region.arrays()[item.array].place.element_bytes;
+      at += item.staged_elements * domain.arrays()[item.array].place.element_bytes;
     } else {
       buffers.push_back(item.sources.empty() ? nullptr : posted[item.sources.front().request].data);
     }
@@ -263,18 +264,18 @@ std::vector<std::byte*> RequestPlan::buffers(std::span<const Posted> posted, con
   return buffers;
 }
 
-void RequestPlan::distribute(std::span<const Posted> posted, const Region& region,
+void RequestPlan::distribute(std::span<const Posted> posted, const FileDomain& domain,
                              std::vector<std::byte>& staging) const {
   std::byte* at = staging.data();
   for (const Item& item : items_) {
     if (!item.staged) continue;
-    const std::uint64_t size = region.arrays()[item.array].place.element_bytes;
+    const std::uint64_t size = domain.arrays()[item.array].place.element_bytes;
     for (const Copy& copy : item.copies) {
       std::memcpy(at + copy.to * size, at + copy.from * size, copy.length * size);
     }
     at += item.staged_elements * size;
   }
-  for_each_staged(posted, region, staging,
+  for_each_staged(posted, domain, staging,
                   [](std::byte* request, const std::byte* staged, std::uint64_t count) {
                     std::memcpy(request, staged, count);
                   });

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "accel/pnetcdf_dropin/geometry.hpp"
+#include "collective/exchange/file_domain.hpp"
 #include "collective/exchange/flush_plan.hpp"
-#include "collective/exchange/region.hpp"
 
 namespace slabmark::dropin {
 
@@ -77,7 +77,7 @@ class RequestPlan {
 
   /// Where they lie. False if that is not alike, and the plan of no use.
   bool place(std::span<const ArrayName> arrays, const PlaceOf& place_of, std::uint64_t padding,
-             Region& region) const;
+             FileDomain& domain) const;
 
   const FlushPlan& flush() const { return flush_; }
 
@@ -86,10 +86,10 @@ class RequestPlan {
 
   /// One buffer an item of flush(). Those that several requests share are in `staging`, which holds
   /// the elements already if they are put.
-  std::vector<std::byte*> buffers(std::span<const Posted> posted, const Region& region,
+  std::vector<std::byte*> buffers(std::span<const Posted> posted, const FileDomain& domain,
                                   std::vector<std::byte>& staging) const;
   /// Hands on to the requests what was read into `staging`.
-  void distribute(std::span<const Posted> posted, const Region& region,
+  void distribute(std::span<const Posted> posted, const FileDomain& domain,
                   std::vector<std::byte>& staging) const;
 
   /// Bytes of the elements that this rank asks for, each of which counts once.
@@ -106,7 +106,7 @@ class RequestPlan {
     std::uint64_t from, to, length;  ///< elements of the item's staging
   };
   struct Item {
-    std::size_t array = 0;  ///< in the region
+    std::size_t array = 0;  ///< in the domain
     std::vector<Source> sources;
     std::shared_ptr<const std::vector<Piece>> own_pieces;  ///< null: those of the only source
     bool staged = false;
@@ -115,18 +115,18 @@ class RequestPlan {
   };
   std::span<const Piece> pieces(const Item& item) const;
   void stage(Item& item, bool puts);
-  void leave_to_highest_rank(const Comm& comm, const Region& region);
-  FlushPlan plan(const Comm& comm, const Region& region, const Aggregation& aggregation,
+  void leave_to_highest_rank(const Comm& comm, const FileDomain& domain);
+  FlushPlan plan(const Comm& comm, const FileDomain& domain, const Aggregation& aggregation,
                  bool refuse_overlaps) const;
   template <class Move>
-  void for_each_staged(std::span<const Posted> posted, const Region& region,
+  void for_each_staged(std::span<const Posted> posted, const FileDomain& domain,
                        std::vector<std::byte>& staging, const Move& move) const;
 
   RequestKey key_;                       ///< of this rank
   std::vector<GeometryPtr> geometries_;  ///< by request
   std::vector<ArrayName> arrays_;        ///< of all ranks
   std::vector<Item> items_;              ///< one for each of them
-  std::vector<Region::Array> lies_;      ///< as the arrays lay when the plan was made
+  std::vector<FileDomain::Array> lies_;  ///< as the arrays lay when the plan was made
   bool some_rank_stages_ = false;
   std::uint64_t distinct_bytes_ = 0;
   FlushPlan flush_;

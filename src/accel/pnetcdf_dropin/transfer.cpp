@@ -101,10 +101,10 @@ class Transfer {
 
   /// Collective. Returns the error code of this rank.
   int move(OneWay& side, bool puts, std::int64_t shift) {
-    Region region;
+    FileDomain domain;
     std::vector<ArrayName> arrays;
-    if (!use_again(side, shift, arrays, region)) {
-      const int error = make_plan(side, puts, arrays, region);
+    if (!use_again(side, shift, arrays, domain)) {
+      const int error = make_plan(side, puts, arrays, domain);
       if (error != NC_NOERR) return error;
     }
     const RequestPlan& plan = *side.plans.front();
@@ -112,19 +112,19 @@ class Transfer {
     std::vector<std::byte*> buffers;
     bool no_memory = false;
     try {
-      buffers = plan.buffers(side.posted, region, staging);
+      buffers = plan.buffers(side.posted, domain, staging);
     } catch (const std::bad_alloc&) {
       no_memory = true;
     }
     if (plan.some_rank_stages() && engine_.comm.any(no_memory)) return NC_ENOMEM;
     // Only aggregators know, and ask: each of its own range.
     std::vector<bool> fresh;
-    for (const Region::Array& array : region.arrays()) {
+    for (const FileDomain::Array& array : domain.arrays()) {
       fresh.push_back(!puts || file_.data().is_untouched(array.place.offset));
     }
     const int error = access(
-        {region, plan.flush(), buffers, fresh, std::endian::native == std::endian::little}, puts);
-    if (error == NC_NOERR && !puts) plan.distribute(side.posted, region, staging);
+        {domain, plan.flush(), buffers, fresh, std::endian::native == std::endian::little}, puts);
+    if (error == NC_NOERR && !puts) plan.distribute(side.posted, domain, staging);
     file_.count_moved(puts, plan.distinct_bytes());
     return error;
   }
@@ -139,16 +139,16 @@ class Transfer {
  private:
   /// Whether the latest plan serves, with requests so many records further on.
   bool use_again(const OneWay& side, std::int64_t shift, std::vector<ArrayName>& arrays,
-                 Region& region) {
+                 FileDomain& domain) {
     if (shift == RequestPlan::none()) return false;
     arrays = side.plans.front()->arrays(shift);
-    const bool serves = side.plans.front()->place(arrays, place_of_, file_.padding(), region);
+    const bool serves = side.plans.front()->place(arrays, place_of_, file_.padding(), domain);
     if (serves) ++file_.report().plans_used_again;
     return serves;
   }
 
   /// Collective. Returns the same error code on all ranks.
-  int make_plan(OneWay& side, bool puts, std::vector<ArrayName>& arrays, Region& region) {
+  int make_plan(OneWay& side, bool puts, std::vector<ArrayName>& arrays, FileDomain& domain) {
     Report& report = file_.report();
     const Stopwatch watch(report.plan_seconds);
     const auto& aggregators = engine_.rearranger->aggregators();
@@ -158,7 +158,7 @@ class Transfer {
         engine_.comm, side.posted, puts, place_of_,
         RequestPlan::Aggregation{aggregators, file_.alignment(), file_.padding()}));
     arrays = side.plans.front()->arrays(0);
-    side.plans.front()->place(arrays, place_of_, file_.padding(), region);
+    side.plans.front()->place(arrays, place_of_, file_.padding(), domain);
     ++report.plans_made;
     report.plan_bytes = std::max(report.plan_bytes, side.plans.front()->memory());
     return NC_NOERR;

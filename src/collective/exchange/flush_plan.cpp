@@ -81,10 +81,10 @@ std::vector<std::uint64_t> line_of_maps(std::span<const PlanMap> maps) {
   return begins;
 }
 
-RunList needed_elements(const Region& region, std::span<const PlanItem> items,
+RunList needed_elements(const FileDomain& domain, std::span<const PlanItem> items,
                         std::span<const std::uint64_t> map_begin, std::uint64_t begin,
                         std::uint64_t end) {
-  const std::vector<Region::Part> parts = region.parts_in(begin, end);
+  const std::vector<FileDomain::Part> parts = domain.parts_in(begin, end);
   RunList needed;
   if (parts.empty()) return needed;
   for (const PlanItem& item : items) {
@@ -97,16 +97,16 @@ RunList needed_elements(const Region& region, std::span<const PlanItem> items,
   return needed;
 }
 
-FlushPlan::FlushPlan(const Comm& comm, const Region& region, std::vector<PlanMap> maps,
+FlushPlan::FlushPlan(const Comm& comm, const FileDomain& domain, std::vector<PlanMap> maps,
                      std::vector<PlanItem> items, std::vector<std::uint64_t> cuts,
                      std::span<const int> aggregators, bool refuse_overlaps)
     : maps_(std::move(maps)),
       map_begin_(line_of_maps(maps_)),
       items_(std::move(items)),
-      items_of_(region.arrays().size()),
+      items_of_(domain.arrays().size()),
       cuts_(std::move(cuts)) {
   for (std::size_t i = 0; i < items_.size(); ++i) items_of_[items_[i].array].push_back(i);
-  exchange(comm, region, aggregators);
+  exchange(comm, domain, aggregators);
   for (const RunList& runs : incoming_) covered_.insert(covered_.end(), runs.begin(), runs.end());
   sort_runs(covered_);
   agreed(comm, [&] {
@@ -115,11 +115,11 @@ FlushPlan::FlushPlan(const Comm& comm, const Region& region, std::vector<PlanMap
   });
   join(covered_);
   covered_.shrink_to_fit();
-  find_extents(comm, region, aggregators);
+  find_extents(comm, domain, aggregators);
 }
 
 // Every rank must know them, since all go through the windows of all aggregators.
-void FlushPlan::find_extents(const Comm& comm, const Region& region,
+void FlushPlan::find_extents(const Comm& comm, const FileDomain& domain,
                              std::span<const int> aggregators) {
   std::vector<Run> ranges;
   for (std::size_t a = 0; a < aggregators.size(); ++a) {
@@ -130,11 +130,11 @@ void FlushPlan::find_extents(const Comm& comm, const Region& region,
       std::find(aggregators.begin(), aggregators.end(), comm.rank()) - aggregators.begin());
   const bool sparse =
       me < aggregators.size() &&
-      has_wide_hole(needed_elements(region, items_, map_begin_, cuts_[me], cuts_[me + 1]));
+      has_wide_hole(needed_elements(domain, items_, map_begin_, cuts_[me], cuts_[me + 1]));
   if (!comm.any(sparse)) return;
   RunList mine;
   if (me < aggregators.size()) {
-    mine = sparse ? between_wide_holes(region, ranges[me]) : extents_[me];
+    mine = sparse ? between_wide_holes(domain, ranges[me]) : extents_[me];
   }
   const auto of_rank =
       exchange_runs(comm, std::vector<RunList>(static_cast<std::size_t>(comm.size()), mine));
@@ -155,18 +155,18 @@ bool FlushPlan::has_wide_hole(RunList needed) const {
   return needed.back().end() >= end + smallest;
 }
 
-RunList FlushPlan::between_wide_holes(const Region& region, Run range) const {
+RunList FlushPlan::between_wide_holes(const FileDomain& domain, Run range) const {
   RunList extents;
-  for (const Region::Part& part : region.parts_in(range.offset, range.end())) {
-    const Region::Array& array = region.arrays()[part.array];
+  for (const FileDomain::Part& part : domain.parts_in(range.offset, range.end())) {
+    const FileDomain::Array& array = domain.arrays()[part.array];
     const std::uint64_t size = array.place.element_bytes;
     for_each_covered(part.array, part.elements, [&](Run run) {
       const std::uint64_t begin = array.begin + run.offset * size;
-      const std::uint64_t end = region.next_unit(array.begin + run.end() * size);
+      const std::uint64_t end = domain.next_unit(array.begin + run.end() * size);
       if (extents.empty() || begin >= extents.back().end() + wide_hole) {
         const std::uint64_t least = extents.empty() ? range.offset : extents.back().end();
         extents.push_back(
-            {std::max(least, region.unit_begin(begin - (begin - range.offset) % grain)), 0});
+            {std::max(least, domain.unit_begin(begin - (begin - range.offset) % grain)), 0});
       }
       extents.back().length = end - extents.back().offset;
     });
@@ -174,7 +174,8 @@ RunList FlushPlan::between_wide_holes(const Region& region, Run range) const {
   return extents;
 }
 
-void FlushPlan::exchange(const Comm& comm, const Region& region, std::span<const int> aggregators) {
+void FlushPlan::exchange(const Comm& comm, const FileDomain& domain,
+                         std::span<const int> aggregators) {
   RunList mine;
   for (std::size_t m = 0; m < maps_.size(); ++m) {
     for (const Piece& piece : maps_[m].pieces)
@@ -183,7 +184,7 @@ void FlushPlan::exchange(const Comm& comm, const Region& region, std::span<const
   std::vector<RunList> outgoing(static_cast<std::size_t>(comm.size()));
   for (std::size_t a = 0; a < aggregators.size(); ++a) {
     RunList& runs = outgoing[static_cast<std::size_t>(aggregators[a])];
-    for (const Run& part : needed_elements(region, items_, map_begin_, cuts_[a], cuts_[a + 1])) {
+    for (const Run& part : needed_elements(domain, items_, map_begin_, cuts_[a], cuts_[a + 1])) {
       for (const Run& run : within(mine, part)) runs.push_back(common_part(run, part));
     }
   }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "collective/exchange/file_domain.hpp"
 #include "collective/exchange/move_elements.hpp"
-#include "collective/exchange/region.hpp"
 #include "core/geometry/piece.hpp"
 #include "core/geometry/run.hpp"
 #include "core/parallel/comm.hpp"
@@ -23,7 +23,7 @@ struct PlanMap {
 
 /// One array of a flush, laid out by one map. An array may have several items.
 struct PlanItem {
-  std::size_t array = 0;  ///< index into the region's arrays
+  std::size_t array = 0;  ///< index into the domain's arrays
   std::size_t map = 0;
 };
 
@@ -38,7 +38,7 @@ std::vector<std::uint64_t> line_of_maps(std::span<const PlanMap> maps);
 /// The elements on the line of all maps that an aggregator of the positions [begin, end) needs to
 /// know of: those of any array there, sorted and merged. An aggregator of a whole array needs its
 /// whole map, once.
-RunList needed_elements(const Region& region, std::span<const PlanItem> items,
+RunList needed_elements(const FileDomain& domain, std::span<const PlanItem> items,
                         std::span<const std::uint64_t> map_begin, std::uint64_t begin,
                         std::uint64_t end);
 
@@ -46,18 +46,18 @@ RunList needed_elements(const Region& region, std::span<const PlanItem> items,
 /// of this rank to `aggregators`: while ranks make one they wait for each other.
 bool have_memory_to_plan(const Comm& comm, std::uint64_t pieces, std::span<const int> aggregators);
 
-/// Who sends which elements to whom when the arrays of a region go through aggregators: each owns
-/// one range of the region's positions. What a rank sends follows from its own pieces; what an
+/// Who sends which elements to whom when the arrays of a domain go through aggregators: each owns
+/// one range of the domain's positions. What a rank sends follows from its own pieces; what an
 /// aggregator gets is known to it as runs of each map, which all its arrays of that map share.
 class FlushPlan {
  public:
   FlushPlan() = default;
 
   /// Collective; maps, items and cuts are the same on all ranks, pieces are each rank's own.
-  /// `cuts` are the bounds of the aggregators' ranges (see Region::cut), `aggregators` their ranks.
-  /// Every rank throws InputError where a rank has an element twice, and, with `refuse_overlaps`,
-  /// where two ranks have the same one.
-  FlushPlan(const Comm& comm, const Region& region, std::vector<PlanMap> maps,
+  /// `cuts` are the bounds of the aggregators' ranges (see FileDomain::cut), `aggregators` their
+  /// ranks. Every rank throws InputError where a rank has an element twice, and, with
+  /// `refuse_overlaps`, where two ranks have the same one.
+  FlushPlan(const Comm& comm, const FileDomain& domain, std::vector<PlanMap> maps,
             std::vector<PlanItem> items, std::vector<std::uint64_t> cuts,
             std::span<const int> aggregators, bool refuse_overlaps);
 
@@ -91,10 +91,10 @@ class FlushPlan {
   template <class Visit>
   void for_each_covered_of(std::size_t item, Run part, const Visit& visit) const;
   RunList covered_by_several(std::size_t array, Run part) const;
-  void exchange(const Comm& comm, const Region& region, std::span<const int> aggregators);
-  void find_extents(const Comm& comm, const Region& region, std::span<const int> aggregators);
+  void exchange(const Comm& comm, const FileDomain& domain, std::span<const int> aggregators);
+  void find_extents(const Comm& comm, const FileDomain& domain, std::span<const int> aggregators);
   bool has_wide_hole(RunList needed) const;
-  RunList between_wide_holes(const Region& region, Run range) const;
+  RunList between_wide_holes(const FileDomain& domain, Run range) const;
   void refuse_repeated_elements() const;
   void refuse_shared_elements() const;
 

@@ -95,7 +95,7 @@ class RangePlan::Mover {
   }
 
  private:
-  enum class Outlook : std::uint64_t { done, more, failed };
+  enum class RoundStatus : std::uint64_t { done, more, failed };
 
   /// The window of a rank that begins with element `first` of its range.
   Run window(std::size_t owner, std::uint64_t first) const {
@@ -108,11 +108,11 @@ class RangePlan::Mover {
   bool move_round(std::uint64_t first, const Read& read, const Write& write) {
     const auto mine = window(plan_.rank(), first);
     start(mine);
-    for (auto outlook = Outlook::more; outlook == Outlook::more;) {
+    for (auto status = RoundStatus::more; status == RoundStatus::more;) {
       const auto counts = pack(first, read);
       place(mine, exchange(counts));
-      outlook = agreed_outlook(first);
-      if (outlook == Outlook::failed) return false;
+      status = agreed_status(first);
+      if (status == RoundStatus::failed) return false;
     }
     attempt_.run([&] {
       if (mine.length > 0) write(mine, window_.data());
@@ -177,15 +177,15 @@ class RangePlan::Mover {
     }
   }
 
-  Outlook agreed_outlook(std::uint64_t first) const {
-    auto outlook = attempt_.failure() ? Outlook::failed : Outlook::done;
-    for (std::size_t owner = 0; owner < plan_.ranks() && outlook == Outlook::done; ++owner) {
+  RoundStatus agreed_status(std::uint64_t first) const {
+    auto status = attempt_.failure() ? RoundStatus::failed : RoundStatus::done;
+    for (std::size_t owner = 0; owner < plan_.ranks() && status == RoundStatus::done; ++owner) {
       if (has_more(plan_.asked_[owner], sent_[owner], window(owner, first).end())) {
-        outlook = Outlook::more;
+        status = RoundStatus::more;
       }
     }
-    if (!plan_.comm_) return outlook;
-    return static_cast<Outlook>(plan_.comm_->max(static_cast<std::uint64_t>(outlook)));
+    if (!plan_.comm_) return status;
+    return static_cast<RoundStatus>(plan_.comm_->max(static_cast<std::uint64_t>(status)));
   }
 
   const RangePlan& plan_;

@@ -165,7 +165,7 @@ WindowCounts::Count& Rearranger::moved_count(std::size_t aggregator, std::uint64
 }
 
 void Rearranger::move(const Flush& flush, std::uint64_t cycle, Flow flow) {
-  const Stopwatch watch(tally_.move);
+  const Stopwatch watch(tally_.pack);
   move_directly(flush, cycle, flow);
   for (std::size_t a = 0; a < aggregators_.size(); ++a) {
     if (reaches(a)) moved_count(a, cycle).fetch_add(1, std::memory_order_release);
@@ -190,13 +190,13 @@ bool Rearranger::starts_writing() {
 void Rearranger::stops_writing() { writing().fetch_sub(1); }
 
 void Rearranger::wait() {
-  const Stopwatch watch(tally_.meet);
+  const Stopwatch watch(tally_.wait);
   std::this_thread::yield();
 }
 
 Rearranger::Tally& Rearranger::Tally::operator+=(const Tally& other) {
-  move += other.move;
-  meet += other.meet;
+  pack += other.pack;
+  wait += other.wait;
   file += other.file;
   units += other.units;
   file_calls += other.file_calls;
@@ -223,7 +223,7 @@ Rearranger::Window Rearranger::window(const Flush& flush, std::size_t aggregator
   const Run extent = flush.plan.extents(aggregator)[index];
   const auto bound = [&](std::uint64_t windows) {
     const std::uint64_t at = extent.offset + windows * window_;
-    return at >= extent.end() ? extent.end() : std::min(extent.end(), flush.region.next_unit(at));
+    return at >= extent.end() ? extent.end() : std::min(extent.end(), flush.domain.next_unit(at));
   };
   return {aggregator, bound(cycle - before[index]), bound(cycle - before[index] + 1)};
 }
@@ -240,7 +240,7 @@ void Rearranger::move_directly(const Flush& flush, std::uint64_t cycle, Flow flo
     const Window now = window(flush, a, cycle);
     std::byte* const memory = staging(a, cycle);
     for_each_item(
-        flush, now, [&](std::size_t item, const Region::Part& part, std::uint64_t position) {
+        flush, now, [&](std::size_t item, const FileDomain::Part& part, std::uint64_t position) {
           move_in_place(flush.plan.pieces(item), part.elements, form_of(flush, part.array, flow),
                         flush.buffers[item], memory + position);
         });

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "collective/exchange/file_domain.hpp"
 #include "collective/exchange/flush_plan.hpp"
 #include "collective/exchange/move_elements.hpp"
-#include "collective/exchange/region.hpp"
 #include "collective/exchange/shared_staging.hpp"
 #include "core/base/scratch_bytes.hpp"
 #include "core/parallel/comm.hpp"
@@ -47,7 +47,7 @@ std::uint64_t default_window(std::uint64_t nodes, std::uint64_t ranks);
 std::uint64_t windows_in_memory(std::uint64_t nodes);
 
 /// Moves arrays between the ranks that have their elements and a file in which the arrays are
-/// contiguous. Each aggregator puts its range of the region together in memory, window by window,
+/// contiguous. Each aggregator puts its range of the domain together in memory, window by window,
 /// and writes each window in as few calls as the file allows; reading goes backwards. Ranks that
 /// share memory with an aggregator store into its window themselves; the others send one message a
 /// window, and only where they have something for each other. Messages of several windows are under
@@ -66,7 +66,7 @@ class Rearranger {
 
   /// What of a file's array may be overwritten that no rank of this flush has.
   struct Flush {
-    const Region& region;
+    const FileDomain& domain;
     const FlushPlan& plan;
     std::span<std::byte* const> buffers;  ///< of the plan's items
     const std::vector<bool>& fresh;       ///< by array: nothing was written to it before
@@ -84,8 +84,8 @@ class Rearranger {
 
   /// What one flush took on this rank.
   struct Tally {
-    double move = 0.0;   ///< seconds between buffers, messages and windows
-    double meet = 0.0;   ///< seconds of waiting for windows that others fill, write or read
+    double pack = 0.0;   ///< seconds between buffers, messages and windows
+    double wait = 0.0;   ///< seconds of waiting for windows that others fill, write or read
     double file = 0.0;   ///< seconds in `access`
     double units = 0.0;  ///< seconds in `units`
     std::uint64_t file_calls = 0;
@@ -127,7 +127,7 @@ class Rearranger {
   bool reaches(std::size_t aggregator) const { return staging_.of(aggregator) != nullptr; }
 
   static ElementForm form_of(const Flush& flush, std::size_t array, Flow flow) {
-    return {flush.region.arrays()[array].place.element_bytes, flush.swap, flow};
+    return {flush.domain.arrays()[array].place.element_bytes, flush.swap, flow};
   }
 
   template <class Visit>
@@ -172,8 +172,8 @@ class Rearranger {
 /// Calls visit(item, part, position of the part in the window) for all items in the window.
 template <class Visit>
 void Rearranger::for_each_item(const Flush& flush, const Window& window, const Visit& visit) const {
-  for (const Region::Part& part : flush.region.parts_in(window.begin, window.end)) {
-    const Region::Array& array = flush.region.arrays()[part.array];
+  for (const FileDomain::Part& part : flush.domain.parts_in(window.begin, window.end)) {
+    const FileDomain::Array& array = flush.domain.arrays()[part.array];
     const std::uint64_t position =
         array.begin + part.elements.offset * array.place.element_bytes - window.begin;
     for (const std::size_t item : flush.plan.items_of(part.array)) visit(item, part, position);

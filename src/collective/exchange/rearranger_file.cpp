@@ -14,11 +14,11 @@ bool Rearranger::may_join(const Flush& flush, Extent before, std::size_t its_arr
                           std::size_t array) const {
   const std::uint64_t hole = after.begin - before.end;
   const bool contiguous_in_file =
-      flush.region.file_offset(after.begin) - flush.region.file_offset(before.begin) ==
+      flush.domain.file_offset(after.begin) - flush.domain.file_offset(before.begin) ==
       after.begin - before.begin;
   if (!contiguous_in_file || hole > bridged_hole_) return false;
   if (hole == 0) return true;
-  const auto& arrays = flush.region.arrays();
+  const auto& arrays = flush.domain.arrays();
   if (array == its_array + 1 && before.end == arrays[its_array].end() &&
       after.begin == arrays[array].begin) {
     return true;
@@ -35,8 +35,8 @@ std::vector<Rearranger::Extent> Rearranger::extents(const Flush& flush, const Wi
                                                     std::byte* staging, Flow flow) const {
   std::vector<Extent> all;
   std::size_t last_array = 0;
-  for (const Region::Part& part : flush.region.parts_in(window.begin, window.end)) {
-    const Region::Array& array = flush.region.arrays()[part.array];
+  for (const FileDomain::Part& part : flush.domain.parts_in(window.begin, window.end)) {
+    const FileDomain::Array& array = flush.domain.arrays()[part.array];
     if (array.place.unit > 0) continue;
     const std::uint64_t size = array.place.element_bytes;
     const std::uint64_t most = flush.fresh[part.array] ? bridged_hole_ : 0;
@@ -66,8 +66,8 @@ void Rearranger::access_units(const Flush& flush, const Window& window, std::byt
                               const UnitAccess& units) {
   const Stopwatch watch(tally_.units);
   RunList missing;
-  for (const Region::Part& part : flush.region.parts_in(window.begin, window.end)) {
-    const Region::Array& array = flush.region.arrays()[part.array];
+  for (const FileDomain::Part& part : flush.domain.parts_in(window.begin, window.end)) {
+    const FileDomain::Array& array = flush.domain.arrays()[part.array];
     const std::uint64_t unit = array.place.unit;
     if (unit == 0) continue;
     for (std::uint64_t begin = part.elements.offset; begin < part.elements.end(); begin += unit) {
@@ -104,7 +104,7 @@ bool Rearranger::access_file(const Flush& flush, std::uint64_t cycle, Flow flow,
   try {
     for (const Extent& extent : extents_) {
       if (failure_) break;
-      access(flush.region.file_offset(extent.begin), memory + (extent.begin - now.begin),
+      access(flush.domain.file_offset(extent.begin), memory + (extent.begin - now.begin),
              extent.end - extent.begin);
       ++tally_.file_calls;
     }

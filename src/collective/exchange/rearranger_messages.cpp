@@ -37,7 +37,7 @@ bool Rearranger::Messages::advance(std::uint64_t accessed) {
     // What is begun goes on by itself, so that comes first.
     did = begin_window(accessed) || begin_own() || finish_windows() || finish_own();
   }
-  (did ? mine_.tally_.move : mine_.tally_.meet) += seconds;
+  (did ? mine_.tally_.pack : mine_.tally_.wait) += seconds;
   return did;
 }
 
@@ -176,9 +176,9 @@ bool Rearranger::Messages::finish_own() {
 std::uint64_t Rearranger::Messages::bytes_for(const Window& window) const {
   std::uint64_t bytes = 0;
   mine_.for_each_item(flush_, window,
-                      [&](std::size_t item, const Region::Part& part, std::uint64_t) {
+                      [&](std::size_t item, const FileDomain::Part& part, std::uint64_t) {
                         bytes += count_in(flush_.plan.pieces(item), part.elements) *
-                                 flush_.region.arrays()[part.array].place.element_bytes;
+                                 flush_.domain.arrays()[part.array].place.element_bytes;
                       });
   return bytes;
 }
@@ -186,17 +186,17 @@ std::uint64_t Rearranger::Messages::bytes_for(const Window& window) const {
 std::uint64_t Rearranger::Messages::bytes_of_source(const Window& window, int source) const {
   std::uint64_t bytes = 0;
   mine_.for_each_item(
-      flush_, window, [&](std::size_t item, const Region::Part& part, std::uint64_t) {
+      flush_, window, [&](std::size_t item, const FileDomain::Part& part, std::uint64_t) {
         const FlushPlan::OnLine its = flush_.plan.of_source(source, item, part.elements);
         bytes +=
-            count_in(its.runs, its.part) * flush_.region.arrays()[part.array].place.element_bytes;
+            count_in(its.runs, its.part) * flush_.domain.arrays()[part.array].place.element_bytes;
       });
   return bytes;
 }
 
 void Rearranger::Messages::move_own(const Window& window, std::byte* packed) const {
   mine_.for_each_item(
-      flush_, window, [&](std::size_t item, const Region::Part& part, std::uint64_t) {
+      flush_, window, [&](std::size_t item, const FileDomain::Part& part, std::uint64_t) {
         packed = move_packed(flush_.plan.pieces(item), part.elements,
                              form_of(flush_, part.array, flow_), flush_.buffers[item], packed);
       });
@@ -207,7 +207,7 @@ void Rearranger::Messages::move_of_source(std::uint64_t cycle, const OfSource& m
   std::byte* const to = mine_.staging(mine_.me_, cycle);
   mine_.for_each_item(
       flush_, mine_.window(flush_, mine_.me_, cycle),
-      [&](std::size_t item, const Region::Part& part, std::uint64_t position) {
+      [&](std::size_t item, const FileDomain::Part& part, std::uint64_t position) {
         const FlushPlan::OnLine its = flush_.plan.of_source(message.source, item, part.elements);
         from = move_runs(its.runs, its.part, without_swap(form_of(flush_, part.array, flow_)), from,
                          to + position);

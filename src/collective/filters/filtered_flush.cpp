@@ -42,8 +42,8 @@ std::vector<FilteredChunk> FilteredFlush::chunks_of_mine(const Rearranger& rearr
       std::find(aggregators.begin(), aggregators.end(), comm_.rank()) - aggregators.begin());
   if (me == aggregators.size()) return mine;
   for (const Run& extent : flush.plan.extents(me)) {
-    for (const Region::Part& part : flush.region.parts_in(extent.offset, extent.end())) {
-      const ArrayPlace& place = flush.region.arrays()[part.array].place;
+    for (const FileDomain::Part& part : flush.domain.parts_in(extent.offset, extent.end())) {
+      const ArrayPlace& place = flush.domain.arrays()[part.array].place;
       if (place.unit == 0 || (wanted == Wanted::incomplete && flush.fresh[part.array])) continue;
       const FilteredArray& array = chunk_at(arrays, place.offset).array;
       if (wanted == Wanted::plain && array.pipeline->has_filters()) continue;
@@ -176,7 +176,7 @@ Rearranger::Tally FilteredFlush::write(Rearranger& rearranger, const Rearranger:
   double allocation = 0.0;
   timed(allocation, [&] { store_.allocate(chunks_); });
   tally_.allocation += allocation;
-  took.meet += allocation;
+  took.wait += allocation;
   agreed(comm_, [&] {
     const Stopwatch watch(took.file);
     write_filtered();

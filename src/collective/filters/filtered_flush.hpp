@@ -14,7 +14,7 @@
 
 namespace slabmark {
 
-/// An array of a flush whose chunks go through filters. In the flush's region its place has
+/// An array of a flush whose chunks go through filters. In the flush's domain its place has
 /// grid->elements() elements and the unit grid->chunk_elements(). Where its elements are too large
 /// for the exchange, grid and place count equal parts of them, several along the fastest dimension.
 struct FilteredArray {

@@ -35,8 +35,8 @@ class RearrangerTest : public testing::TestWithParam<std::uint64_t> {
   }
 
   FlushPlan plan_for(const Rearranger& rearranger) const {
-    return FlushPlan(comm, region, {{pieces, elements, "v"}}, {{0, 0}, {1, 0}},
-                     region.cut(rearranger.aggregators().size(), 64), rearranger.aggregators(),
+    return FlushPlan(comm, domain, {{pieces, elements, "v"}}, {{0, 0}, {1, 0}},
+                     domain.cut(rearranger.aggregators().size(), 64), rearranger.aggregators(),
                      true);
   }
 
@@ -60,8 +60,8 @@ class RearrangerTest : public testing::TestWithParam<std::uint64_t> {
   }
 
   Comm comm{MPI_COMM_WORLD};
-  const Region region{std::vector<ArrayPlace>{{64, 8, elements}, {64 + 8 * elements, 8, elements}},
-                      0};
+  const FileDomain domain{
+      std::vector<ArrayPlace>{{64, 8, elements}, {64 + 8 * elements, 8, elements}}, 0};
   const std::vector<bool> fresh{true, true};
   std::vector<Piece> pieces;
   std::vector<std::uint64_t> first, second;
@@ -71,7 +71,7 @@ TEST_P(RearrangerTest, BringsElementsIntoTheOrderOfTheFileAndBack) {
   Rearranger rearranger(comm, settings());
   const FlushPlan plan = plan_for(rearranger);
   const auto memory = buffers();
-  const Rearranger::Flush flush{region, plan, memory, fresh, false};
+  const Rearranger::Flush flush{domain, plan, memory, fresh, false};
   std::map<std::uint64_t, std::uint64_t> mine;  // what this aggregator keeps, by element
   rearranger.write(flush, [&](std::uint64_t offset, std::byte* data, std::uint64_t bytes) {
     EXPECT_LE(bytes, rearranger.window_bytes() + 8);
@@ -99,7 +99,7 @@ TEST_P(RearrangerTest, AnAggregatorThatCannotWriteLeavesNoOtherWaitingAndThrowsA
   Rearranger rearranger(comm, settings());
   const FlushPlan plan = plan_for(rearranger);
   const auto memory = buffers();
-  const Rearranger::Flush flush{region, plan, memory, fresh, false};
+  const Rearranger::Flush flush{domain, plan, memory, fresh, false};
   bool thrown = false;
   try {
     rearranger.write(flush, [&](std::uint64_t, std::byte*, std::uint64_t) {
@@ -116,7 +116,7 @@ TEST_P(RearrangerTest, SendsMessagesOnlyWhereMemoryIsNotShared) {
   Rearranger rearranger(comm, settings());
   const FlushPlan plan = plan_for(rearranger);
   const auto memory = buffers();
-  const auto tally = rearranger.write({region, plan, memory, fresh, false},
+  const auto tally = rearranger.write({domain, plan, memory, fresh, false},
                                       [](std::uint64_t, std::byte*, std::uint64_t) {});
   EXPECT_EQ(comm.sum(tally.messages) > 0, rearranger.nodes() > 1);
 }
@@ -125,7 +125,7 @@ TEST_P(RearrangerTest, SendsMessagesOnlyWhereMemoryIsNotShared) {
 TEST_P(RearrangerTest, WhatEveryRankReadsManyTimesArrives) {
   constexpr std::size_t times = 20;
   Rearranger rearranger(comm, settings());
-  const Region one({{{64, 8, elements}}}, 0);
+  const FileDomain one({{{64, 8, elements}}}, 0);
   const std::vector<Piece> whole{{0, 0, elements}};
   const FlushPlan plan(comm, one, {{whole, elements, "v"}}, std::vector<PlanItem>(times),
                        one.cut(rearranger.aggregators().size(), 64), rearranger.aggregators(),
@@ -154,7 +154,7 @@ TEST_P(RearrangerTest, OfAHugeArrayOnlyWhatRanksHaveTakesWindows) {
   RearrangerSettings large = settings();
   large.window = 1u << 20;
   Rearranger rearranger(comm, large);
-  const Region far({{{64, 8, huge}}}, 0);
+  const FileDomain far({{{64, 8, huge}}}, 0);
   // Some at the ends of the array, some next to each other, some on their own.
   const std::vector<Piece> mine = {
       {rank, 0, 1}, {(huge >> 1) + (rank << 30), 1, 2}, {huge - size + rank, 3, 1}};
@@ -191,7 +191,7 @@ TEST_P(RearrangerTest, NoWindowIsWrittenBeforeTheSlowestRankHasMovedItsElements)
     std::uint64_t wrong = 0;
     comm.barrier();
     if (comm.rank() == slow) std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    rearranger.write({region, plan, memory, fresh, false},
+    rearranger.write({domain, plan, memory, fresh, false},
                      [&](std::uint64_t offset, std::byte* data, std::uint64_t bytes) {
                        for (std::uint64_t i = 0; i < bytes; i += 8) {
                          std::uint64_t value = 0;
@@ -237,7 +237,7 @@ TEST_P(RearrangerTest, OneAggregatorOfANodeWritesAtATimeWhereThatIsAskedFor) {
   }
   const Entrance node(comm, lowest);
   std::uint64_t together = 0;
-  rearranger.write({region, plan, memory, fresh, false},
+  rearranger.write({domain, plan, memory, fresh, false},
                    [&](std::uint64_t, std::byte*, std::uint64_t) {
                      if (!node.enter()) {
                        ++together;
@@ -254,12 +254,12 @@ TEST_P(RearrangerTest, EachStripeIsWrittenByOneAggregator) {
   chosen.aggregators = 3;
   Rearranger rearranger(comm, chosen);
   constexpr std::uint64_t stripe = 1024;
-  const FlushPlan plan(comm, region, {{pieces, elements, "v"}}, {{0, 0}, {1, 0}},
-                       region.cut(rearranger.aggregators().size(), stripe),
+  const FlushPlan plan(comm, domain, {{pieces, elements, "v"}}, {{0, 0}, {1, 0}},
+                       domain.cut(rearranger.aggregators().size(), stripe),
                        rearranger.aggregators(), true);
   const auto memory = buffers();
   std::set<std::uint64_t> stripes;
-  rearranger.write({region, plan, memory, fresh, false},
+  rearranger.write({domain, plan, memory, fresh, false},
                    [&](std::uint64_t offset, std::byte*, std::uint64_t bytes) {
                      for (std::uint64_t at = offset / stripe; at * stripe < offset + bytes; ++at) {
                        stripes.insert(at);

@@ -171,20 +171,20 @@ class FilteredFlushTest : public testing::TestWithParam<Case> {
   void move(OneDataset& file, FilteredFlush& filters, hdf5::FilterPipeline& pipeline, Moved& moved,
             bool fresh, bool write, std::uint64_t node_ranks) {
     const ChunkGrid& grid = file.grid();
-    const Region region(
+    const FileDomain domain(
         std::vector<ArrayPlace>{{beyond_file, 8, grid.elements(), grid.chunk_elements()}}, 0);
     RearrangerSettings settings;
     settings.aggregators = static_cast<std::uint64_t>(comm.size());
-    settings.unit = region.largest_unit();
+    settings.unit = domain.largest_unit();
     settings.window = 2048;
     settings.node_ranks = node_ranks;
     Rearranger rearranger(comm, settings);
-    const FlushPlan plan(comm, region, {{moved.pieces, grid.elements(), "d"}}, {{0, 0}},
-                         region.cut(rearranger.aggregators().size(), 1), rearranger.aggregators(),
+    const FlushPlan plan(comm, domain, {{moved.pieces, grid.elements(), "d"}}, {{0, 0}},
+                         domain.cut(rearranger.aggregators().size(), 1), rearranger.aggregators(),
                          write);
     std::byte* const buffer = reinterpret_cast<std::byte*>(moved.buffer.data());
     const std::vector<bool> is_fresh{fresh};
-    const Rearranger::Flush flush{region, plan, {&buffer, 1}, is_fresh, false};
+    const Rearranger::Flush flush{domain, plan, {&buffer, 1}, is_fresh, false};
     const std::vector<FilteredArray> arrays{{beyond_file, &grid, &pipeline}};
     if (write) {
       filters.write(rearranger, flush, arrays, nullptr);

@@ -33,9 +33,9 @@ std::shared_ptr<std::vector<Piece>> pieces_of(const RunList& runs, std::uint64_t
 
 }  // namespace
 
-InPlacePlan::InPlacePlan(const Comm& comm, const Region& region, Mine mine,
+InPlacePlan::InPlacePlan(const Comm& comm, const FileDomain& domain, Mine mine,
                          const Aggregation& aggregation)
-    : lies_(region.arrays().begin(), region.arrays().end()) {
+    : lies_(domain.arrays().begin(), domain.arrays().end()) {
   const auto nothing = std::make_shared<std::vector<Piece>>();
   std::map<std::tuple<const RunList*, std::uint64_t, const ChunkGrid*>,
            std::shared_ptr<std::vector<Piece>>>
@@ -62,13 +62,13 @@ InPlacePlan::InPlacePlan(const Comm& comm, const Region& region, Mine mine,
     items_.push_back(std::move(item));
   }
   try {
-    flush_ = plan(comm, region, aggregation);
+    flush_ = plan(comm, domain, aggregation);
   } catch (const InputError& error) {  // on all ranks: no rank has an element twice itself
     throw ElementsOfSeveral(error.what());
   }
 }
 
-FlushPlan InPlacePlan::plan(const Comm& comm, const Region& region,
+FlushPlan InPlacePlan::plan(const Comm& comm, const FileDomain& domain,
                             const Aggregation& aggregation) const {
   std::map<std::pair<const std::vector<Piece>*, std::uint64_t>, std::size_t> first_with;
   std::vector<std::size_t> first_alike;
@@ -84,17 +84,17 @@ FlushPlan InPlacePlan::plan(const Comm& comm, const Region& region,
     if (map_of[i] < maps.size()) continue;
     maps.push_back({*items_[i].pieces, lies_[i].place.elements, ""});
   }
-  return FlushPlan(comm, region, std::move(maps), std::move(items),
-                   region.cut(aggregation.ranks.size(), aggregation.alignment), aggregation.ranks,
+  return FlushPlan(comm, domain, std::move(maps), std::move(items),
+                   domain.cut(aggregation.ranks.size(), aggregation.alignment), aggregation.ranks,
                    comm.size() > 1);
 }
 
-bool InPlacePlan::fits(const Region& region, Mine mine) const {
-  const auto lies_alike = [](const Region::Array& a, const Region::Array& b) {
+bool InPlacePlan::fits(const FileDomain& domain, Mine mine) const {
+  const auto lies_alike = [](const FileDomain::Array& a, const FileDomain::Array& b) {
     return a.begin == b.begin && a.place.elements == b.place.elements &&
            a.place.element_bytes == b.place.element_bytes && a.place.unit == b.place.unit;
   };
-  if (!std::equal(lies_.begin(), lies_.end(), region.arrays().begin(), region.arrays().end(),
+  if (!std::equal(lies_.begin(), lies_.end(), domain.arrays().begin(), domain.arrays().end(),
                   lies_alike)) {
     return false;
   }
@@ -154,8 +154,8 @@ std::shared_ptr<InPlaceWriter> InPlaceWriter::of(MPI_Comm comm) {
 void InPlaceWriter::forget_all() { writers().clear(); }
 
 // Where chunks go through filters, all cores shall do it.
-void InPlaceWriter::prepare(RearrangerSettings settings, const Region& region) {
-  for (const Region::Array& array : region.arrays()) {
+void InPlaceWriter::prepare(RearrangerSettings settings, const FileDomain& domain) {
+  for (const FileDomain::Array& array : domain.arrays()) {
     if (array.place.unit > 0) largest_chunk_ = std::max(largest_chunk_, array.place.unit_bytes());
   }
   if (largest_chunk_ > 0) {
@@ -169,12 +169,12 @@ void InPlaceWriter::prepare(RearrangerSettings settings, const Region& region) {
   rearranger_ = std::make_unique<Rearranger>(comm_, settings);
 }
 
-InPlacePlan& InPlaceWriter::plan_for(const Region& region, InPlacePlan::Mine mine,
+InPlacePlan& InPlaceWriter::plan_for(const FileDomain& domain, InPlacePlan::Mine mine,
                                      std::uint64_t alignment) {
   std::uint64_t fitting = 0;
   std::uint64_t bit = 1;
   for (const auto& plan : plans_) {
-    if (plan->fits(region, mine)) fitting |= bit;
+    if (plan->fits(domain, mine)) fitting |= bit;
     bit *= 2;
   }
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &fitting, 1, MPI_UINT64_T, MPI_BAND, comm_.get()),
@@ -186,7 +186,7 @@ InPlacePlan& InPlaceWriter::plan_for(const Region& region, InPlacePlan::Mine min
     return *plans_.front();
   }
   auto made = std::make_unique<InPlacePlan>(
-      comm_, region, mine, InPlacePlan::Aggregation{rearranger_->aggregators(), alignment});
+      comm_, domain, mine, InPlacePlan::Aggregation{rearranger_->aggregators(), alignment});
   if (plans_.size() == most_plans) plans_.pop_back();
   plans_.push_front(std::move(made));
   return *plans_.front();
@@ -215,8 +215,8 @@ std::vector<ArrayName> InPlaceWriter::write(std::span<Posting> mine, RearrangerS
     beyond += places.back().bytes();
   }
   const auto arrays = chunked.arrays(offsets);
-  const Region region(places, 0);
-  prepare(settings, region);
+  const FileDomain domain(places, 0);
+  prepare(settings, domain);
   std::vector<Posting*> postings;
   std::vector<std::byte*> buffers;
   std::vector<bool> fresh;
@@ -227,8 +227,8 @@ std::vector<ArrayName> InPlaceWriter::write(std::span<Posting> mine, RearrangerS
     buffers.push_back(one == nullptr ? nullptr : const_cast<std::byte*>(one->data));
     fresh.push_back(one != nullptr && one->fresh);
   }
-  InPlacePlan& plan = plan_for(region, postings, alignment);
-  const Rearranger::Flush flush{region, plan.flush(), buffers, fresh};
+  InPlacePlan& plan = plan_for(domain, postings, alignment);
+  const Rearranger::Flush flush{domain, plan.flush(), buffers, fresh};
   if (arrays.empty()) {
     agreed(comm_, [&] { rearranger_->write(flush, access); });
   } else {

@@ -51,7 +51,7 @@ struct Posting {
 class ChunkedDatasets {
  public:
   virtual ~ChunkedDatasets() = default;
-  /// Collective. `offsets` of the flush's region by number; returns what the flush needs to know of
+  /// Collective. `offsets` of the flush's domain by number; returns what the flush needs to know of
   /// them, in the order of the offsets.
   virtual std::vector<FilteredArray> arrays(
       const std::map<std::uint64_t, std::uint64_t>& offsets) = 0;
@@ -67,7 +67,7 @@ struct ElementsOfSeveral : InputError {
 /// arrays that lie alike.
 class InPlacePlan {
  public:
-  /// `region` has an array for each of `mine`; null where this rank has nothing of it.
+  /// `domain` has an array for each of `mine`; null where this rank has nothing of it.
   using Mine = std::span<Posting* const>;
   struct Aggregation {
     std::span<const int> ranks;
@@ -75,10 +75,11 @@ class InPlacePlan {
   };
 
   /// Collective. Throws ElementsOfSeveral.
-  InPlacePlan(const Comm& comm, const Region& region, Mine mine, const Aggregation& aggregation);
+  InPlacePlan(const Comm& comm, const FileDomain& domain, Mine mine,
+              const Aggregation& aggregation);
 
   /// Whether it would serve this rank.
-  bool fits(const Region& region, Mine mine) const;
+  bool fits(const FileDomain& domain, Mine mine) const;
   /// Takes the places in memory from `mine`, which fits.
   void take(Mine mine);
   const FlushPlan& flush() const { return flush_; }
@@ -90,9 +91,9 @@ class InPlacePlan {
     Extent extent, chunk;  ///< of an array in chunks
     std::shared_ptr<std::vector<Piece>> pieces;
   };
-  FlushPlan plan(const Comm& comm, const Region& region, const Aggregation& aggregation) const;
+  FlushPlan plan(const Comm& comm, const FileDomain& domain, const Aggregation& aggregation) const;
 
-  std::vector<Region::Array> lies_;
+  std::vector<FileDomain::Array> lies_;
   std::vector<Item> items_;  ///< by array
   FlushPlan flush_;
 };
@@ -118,8 +119,8 @@ class InPlaceWriter {
  private:
   static constexpr std::size_t most_plans = 4;
 
-  void prepare(RearrangerSettings settings, const Region& region);
-  InPlacePlan& plan_for(const Region& region, InPlacePlan::Mine mine, std::uint64_t alignment);
+  void prepare(RearrangerSettings settings, const FileDomain& domain);
+  InPlacePlan& plan_for(const FileDomain& domain, InPlacePlan::Mine mine, std::uint64_t alignment);
 
   const Comm comm_;
   RearrangerSettings settings_;

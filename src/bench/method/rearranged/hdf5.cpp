@@ -201,7 +201,7 @@ class Hdf5Header : public CanonicalHeader {
       if (!layout_.has_filters()) {
         return writing ? rearranger.write(flush, by_chunks) : rearranger.read(flush, by_chunks);
       }
-      const auto arrays = filtered_arrays(flush.region);
+      const auto arrays = filtered_arrays(flush.domain);
       return writing ? filters_->write(rearranger, flush, arrays, by_chunks)
                      : filters_->read(rearranger, flush, arrays, by_chunks);
     };
@@ -240,10 +240,10 @@ class Hdf5Header : public CanonicalHeader {
     file_.close();
   }
 
-  // In the order of the region, in which what lies beyond the file ascends.
-  std::vector<FilteredArray> filtered_arrays(const Region& region) {
+  // In the order of the domain, in which what lies beyond the file ascends.
+  std::vector<FilteredArray> filtered_arrays(const FileDomain& domain) {
     std::vector<FilteredArray> arrays;
-    for (const Region::Array& array : region.arrays()) {
+    for (const FileDomain::Array& array : domain.arrays()) {
       if (array.place.unit == 0) continue;
       const std::size_t dataset = layout_.chunk_at(array.place.offset).dataset;
       arrays.push_back({array.place.offset, layout_.grid(dataset), &pipeline(dataset)});

@@ -11,7 +11,7 @@
 #include "bench/method/hdf5/options.hpp"
 #include "bench/pattern/pattern.hpp"
 #include "bench/pattern/transfer_pieces.hpp"
-#include "collective/exchange/region.hpp"
+#include "collective/exchange/file_domain.hpp"
 #include "collective/filters/chunk_store.hpp"
 #include "core/geometry/chunk_grid.hpp"
 #include "storage/hdf5/chunks.hpp"

@@ -116,7 +116,7 @@ void RearrangedMethod::prepare() {
   const std::vector<std::byte*> no_buffers(context_.pattern.transfers(0).size(), nullptr);
   take(0, no_buffers, first);
   const std::uint64_t first_round = 0;
-  context_.clock.span("plan", [&] { plan_for({&first_round, 1}, first, region_of(first)); });
+  context_.clock.span("plan", [&] { plan_for({&first_round, 1}, first, domain_of(first)); });
   const auto& aggregators = kept_->engine.rearranger().aggregators();
   if (std::ranges::find(aggregators, context_.comm.rank()) != aggregators.end()) open_here();
 }
@@ -153,10 +153,10 @@ void RearrangedMethod::post(std::uint64_t round, std::span<std::byte* const> buf
   posted_rounds_.push_back(round);
 }
 
-Region RearrangedMethod::region_of(std::span<const PlacedTransfer> transfers) const {
+FileDomain RearrangedMethod::domain_of(std::span<const PlacedTransfer> transfers) const {
   std::vector<ArrayPlace> places;
   for (const PlacedTransfer& one : transfers) places.push_back(one.place);
-  return Region(places, header_->padding());
+  return FileDomain(places, header_->padding());
 }
 
 std::vector<rearrange::Part> RearrangedMethod::parts_of(std::span<const PlacedTransfer> transfers) {
@@ -177,13 +177,14 @@ std::vector<rearrange::Part> RearrangedMethod::parts_of(std::span<const PlacedTr
 
 // All ranks post the same rounds, so where prepare() has agreed on them nobody need ask again.
 void RearrangedMethod::plan_for(std::span<const std::uint64_t> rounds,
-                                std::span<const PlacedTransfer> transfers, const Region& region) {
+                                std::span<const PlacedTransfer> transfers,
+                                const FileDomain& domain) {
   if (std::ranges::equal(rounds, planned_rounds_)) return;
   planned_rounds_.assign(rounds.begin(), rounds.end());
   const auto parts = parts_of(transfers);
   // Ranks of a captured program may all write a scalar; here they have the same for it.
   const bool refuse_overlaps = writing() && !context_.pattern.captured;
-  const rearrange::Layout layout{parts, region, choices_.alignment().value, refuse_overlaps};
+  const rearrange::Layout layout{parts, domain, choices_.alignment().value, refuse_overlaps};
   const bool other_settings = kept_->engine.settings() != rearranger_settings_;
   const auto fits = [&] {
     const auto fitting = kept_->engine.fitting(layout);
@@ -197,16 +198,16 @@ void RearrangedMethod::plan_for(std::span<const std::uint64_t> rounds,
 }
 
 void RearrangedMethod::flush() {
-  const Region region = region_of(posted_);
-  context_.clock.span("plan", [&] { plan_for(posted_rounds_, posted_, region); });
+  const FileDomain domain = domain_of(posted_);
+  context_.clock.span("plan", [&] { plan_for(posted_rounds_, posted_, domain); });
   std::vector<std::byte*> buffers;
   for (const PlacedTransfer& one : posted_) buffers.push_back(one.buffer);
-  const Rearranger::Tally took = file_.move(kept_->engine, region, buffers, writing(),
+  const Rearranger::Tally took = file_.move(kept_->engine, domain, buffers, writing(),
                                             header_->swaps_bytes(), header_->mover(writing()));
-  context_.clock.add_to_span("move", took.move);
-  context_.clock.add_to_span("meet", took.meet);
+  context_.clock.add_to_span("pack", took.pack);
+  context_.clock.add_to_span("wait", took.wait);
   context_.clock.add_to_span("file", took.file);
-  if (std::ranges::any_of(region.arrays(),
+  if (std::ranges::any_of(domain.arrays(),
                           [](const auto& array) { return array.place.unit > 0; })) {
     context_.clock.add_to_span("filter", took.units);
   }

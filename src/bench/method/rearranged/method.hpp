@@ -85,11 +85,11 @@ class RearrangedMethod : public Method {
   void open_here();
   void take(std::uint64_t round, std::span<std::byte* const> buffers,
             std::vector<PlacedTransfer>& out) const;
-  Region region_of(std::span<const PlacedTransfer> transfers) const;
+  FileDomain domain_of(std::span<const PlacedTransfer> transfers) const;
   std::vector<rearrange::Part> parts_of(std::span<const PlacedTransfer> transfers);
   void make_kept();
   void plan_for(std::span<const std::uint64_t> rounds, std::span<const PlacedTransfer> transfers,
-                const Region& region);
+                const FileDomain& domain);
 
   std::unique_ptr<CanonicalHeader> header_;
   RearrangedOptions options_;

@@ -1,4 +1,4 @@
-#include "collective/exchange/region.hpp"
+#include "collective/exchange/file_domain.hpp"
 
 #include <algorithm>
 
@@ -18,22 +18,22 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
 
 /// The first position from `position` on that lies at byte `offset` of the file, or behind it.
 // Small arrays may lie between: a stripe holds hundreds of those that have a number a column.
-std::uint64_t position_at(const Region& region, std::uint64_t offset, std::uint64_t position) {
-  const std::span<const Region::Array> arrays = region.arrays();
-  auto array = std::partition_point(arrays.begin(), arrays.end(), [&](const Region::Array& one) {
-    return one.end() <= position;
-  });
+std::uint64_t position_at(const FileDomain& domain, std::uint64_t offset, std::uint64_t position) {
+  const std::span<const FileDomain::Array> arrays = domain.arrays();
+  auto array =
+      std::partition_point(arrays.begin(), arrays.end(),
+                           [&](const FileDomain::Array& one) { return one.end() <= position; });
   for (; array != arrays.end(); ++array) {
     const ArrayPlace& place = array->place;
     if (place.offset >= offset) return std::max(array->begin, position);
     if (offset < place.offset + place.bytes()) return array->begin + (offset - place.offset);
   }
-  return region.bytes();
+  return domain.bytes();
 }
 
 }  // namespace
 
-Region::Region(std::span<const ArrayPlace> places, std::uint64_t padding) {
+FileDomain::FileDomain(std::span<const ArrayPlace> places, std::uint64_t padding) {
   std::vector<ArrayPlace> sorted;
   for (const ArrayPlace& place : places) {
     if (place.bytes() > 0) sorted.push_back(place);
@@ -56,7 +56,7 @@ Region::Region(std::span<const ArrayPlace> places, std::uint64_t padding) {
   }
 }
 
-std::size_t Region::array_at(const ArrayPlace& place) const {
+std::size_t FileDomain::array_at(const ArrayPlace& place) const {
   const auto found = std::lower_bound(arrays_.begin(), arrays_.end(), place,
                                       [](const Array& array, const ArrayPlace& wanted) {
                                         return lies_before(array.place, wanted);
@@ -65,14 +65,14 @@ std::size_t Region::array_at(const ArrayPlace& place) const {
 }
 
 // The last array that begins at or before `position`.
-std::size_t Region::array_before(std::uint64_t position) const {
+std::size_t FileDomain::array_before(std::uint64_t position) const {
   const auto after = std::upper_bound(
       arrays_.begin(), arrays_.end(), position,
       [](std::uint64_t wanted, const Array& array) { return wanted < array.begin; });
   return static_cast<std::size_t>(after - arrays_.begin()) - 1;
 }
 
-std::uint64_t Region::next_unit(std::uint64_t position) const {
+std::uint64_t FileDomain::next_unit(std::uint64_t position) const {
   if (position >= bytes_) return bytes_;
   const Array& array = arrays_[array_before(position)];
   // In the padding behind an array every position is whole.
@@ -80,20 +80,20 @@ std::uint64_t Region::next_unit(std::uint64_t position) const {
   return array.begin + round_up(position - array.begin, array.place.unit_bytes());
 }
 
-std::uint64_t Region::unit_begin(std::uint64_t position) const {
+std::uint64_t FileDomain::unit_begin(std::uint64_t position) const {
   if (position >= bytes_) return bytes_;
   const Array& array = arrays_[array_before(position)];
   if (position >= array.end()) return position;
   return position - (position - array.begin) % array.place.unit_bytes();
 }
 
-std::uint64_t Region::largest_unit() const {
+std::uint64_t FileDomain::largest_unit() const {
   std::uint64_t largest = 0;
   for (const Array& array : arrays_) largest = std::max(largest, array.place.unit_bytes());
   return largest;
 }
 
-std::vector<std::uint64_t> Region::cut(std::uint64_t parts, std::uint64_t alignment) const {
+std::vector<std::uint64_t> FileDomain::cut(std::uint64_t parts, std::uint64_t alignment) const {
   std::vector<std::uint64_t> cuts{0};
   for (std::uint64_t part = 1; part < parts; ++part) {
     std::uint64_t position = equal_range(bytes_, part, parts).offset;
@@ -110,7 +110,7 @@ std::vector<std::uint64_t> Region::cut(std::uint64_t parts, std::uint64_t alignm
   return cuts;
 }
 
-std::vector<Region::Part> Region::parts_in(std::uint64_t begin, std::uint64_t end) const {
+std::vector<FileDomain::Part> FileDomain::parts_in(std::uint64_t begin, std::uint64_t end) const {
   std::vector<Part> parts;
   if (begin >= end) return parts;
   for (std::size_t i = array_before(begin); i < arrays_.size() && arrays_[i].begin < end; ++i) {
@@ -124,7 +124,7 @@ std::vector<Region::Part> Region::parts_in(std::uint64_t begin, std::uint64_t en
   return parts;
 }
 
-std::uint64_t Region::file_offset(std::uint64_t position) const {
+std::uint64_t FileDomain::file_offset(std::uint64_t position) const {
   const Array& array = arrays_[array_before(position)];
   return array.place.offset + (position - array.begin);
 }

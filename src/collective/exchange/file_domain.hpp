@@ -33,7 +33,7 @@ inline constexpr std::uint64_t beyond_file = std::uint64_t{1} << 62;
 /// The arrays of a flush, one after another as they lie in the file, as one line of bytes: what
 /// aggregators share out among them. Positions count bytes on that line; small gaps of the file
 /// (padding) belong to it, large ones do not.
-class Region {
+class FileDomain {
  public:
   /// An array as it lies on the line.
   struct Array {
@@ -49,11 +49,11 @@ class Region {
     Run elements;
   };
 
-  Region() = default;
+  FileDomain() = default;
 
   /// `places` in any order; equal ones are one array, empty ones are none. Gaps of the file of at
   /// most `padding` bytes become part of the line. Throws InputError where arrays overlap.
-  Region(std::span<const ArrayPlace> places, std::uint64_t padding);
+  FileDomain(std::span<const ArrayPlace> places, std::uint64_t padding);
 
   std::span<const Array> arrays() const { return arrays_; }  ///< ascending, none of them empty
   std::size_t array_at(const ArrayPlace& place) const;       ///< index of a place that is not empty

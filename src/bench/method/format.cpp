@@ -15,6 +15,7 @@
 #include "core/geometry/hyperslab.hpp"
 #include "storage/hdf5/file.hpp"
 #include "storage/hdf5/subfiles.hpp"
+#include "storage/mpiio/element_type.hpp"
 #include "storage/posix/file.hpp"
 
 #if SLABMARK_WITH_PNETCDF
@@ -64,7 +65,7 @@ class NetcdfReader : public PlainReader {
       const auto elements = element_count(count);
       file_.get_vara(variables_[dataset], numbers(start, description.has_time, time).data(),
                      numbers(count, description.has_time, 1).data(), out,
-                     static_cast<MPI_Offset>(elements), mpi_type_of(description.type));
+                     static_cast<MPI_Offset>(elements), mpiio::mpi_type_of(description.type));
       out += elements * size;
     };
     for (const auto& box : boxes_of_range(run, description.extent())) {

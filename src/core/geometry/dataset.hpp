@@ -1,36 +1,14 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "core/geometry/element_type.hpp"
 #include "core/geometry/extent.hpp"
 
 namespace slabmark {
-
-enum class ElementType {
-  uint8,
-  int32,
-  int64,
-  float32,
-  float64,
-  character,
-  // Of captured programs.
-  int8,
-  int16,
-  uint16,
-  uint32,
-  uint64
-};
-
-std::size_t size_of(ElementType type);       ///< bytes of one element
-std::string_view name_of(ElementType type);  ///< "float64"; "char" is a character of a text
-
-/// The type of that name, or nothing.
-std::optional<ElementType> find_element_type(std::string_view name);
 
 struct Dimension {
   std::string name;

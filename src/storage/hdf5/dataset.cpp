@@ -12,34 +12,6 @@
 
 namespace slabmark::hdf5 {
 
-hid_t native_type(ElementType type) {
-  switch (type) {
-    case ElementType::uint8:
-      return H5T_NATIVE_UINT8;
-    case ElementType::int32:
-      return H5T_NATIVE_INT32;
-    case ElementType::int64:
-      return H5T_NATIVE_INT64;
-    case ElementType::int8:
-      return H5T_NATIVE_INT8;
-    case ElementType::int16:
-      return H5T_NATIVE_INT16;
-    case ElementType::uint16:
-      return H5T_NATIVE_UINT16;
-    case ElementType::uint32:
-      return H5T_NATIVE_UINT32;
-    case ElementType::uint64:
-      return H5T_NATIVE_UINT64;
-    case ElementType::float32:
-      return H5T_NATIVE_FLOAT;
-    case ElementType::float64:
-      return H5T_NATIVE_DOUBLE;
-    case ElementType::character:
-      return H5T_C_S1;  // as NetCDF-4 stores NC_CHAR
-  }
-  return H5I_INVALID_HID;
-}
-
 bool has_filter(H5Z_filter_t number) { return H5Zfilter_avail(number) > 0; }
 
 Handle creation_list(const CreationSettings& settings, const std::string& path) {

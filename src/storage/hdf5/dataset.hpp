@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "core/geometry/dataset.hpp"
+#include "storage/hdf5/element_type.hpp"
 #include "storage/hdf5/handle.hpp"
 #include "storage/hdf5/space.hpp"
 #include "storage/hdf5/transfer_list.hpp"
 
 namespace slabmark::hdf5 {
-
-/// Memory and file type of an element: the machine's own, so nothing is converted.
-hid_t native_type(ElementType type);
 
 /// Number under which the ZFP filter is registered with the HDF Group.
 constexpr H5Z_filter_t zfp_filter = 32013;

@@ -11,6 +11,7 @@
 #include "bench/method/pnetcdf/method.hpp"
 #include "capture/format/recorder.hpp"
 #include "core/parallel/datatype.hpp"
+#include "storage/mpiio/element_type.hpp"
 #include "storage/mpiio/info.hpp"
 #include "storage/pnetcdf/file.hpp"
 #endif
@@ -277,7 +278,7 @@ class PnetcdfReplay : public Replay {
   MPI_Datatype type_of(std::uint64_t dataset) {
     MPI_Datatype& type = types_[dataset];
     if (type == MPI_Datatype{}) {
-      type = mpi_type_of(*find_element_type(rank_.definition(dataset).value("type", "")));
+      type = mpiio::mpi_type_of(*find_element_type(rank_.definition(dataset).value("type", "")));
     }
     return type;
   }

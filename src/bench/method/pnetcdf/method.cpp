@@ -7,43 +7,11 @@
 #include "bench/method/shared/effective.hpp"
 #include "core/base/error.hpp"
 #include "storage/mpiio/romio_hints.hpp"
+#include "storage/pnetcdf/types/element_type.hpp"
 
 namespace slabmark {
 
 namespace {
-
-struct TypePair {
-  nc_type in_file;
-  MPI_Datatype in_memory;
-};
-
-TypePair types_of(ElementType type) {
-  switch (type) {
-    case ElementType::uint8:
-      return {NC_UBYTE, MPI_UNSIGNED_CHAR};
-    case ElementType::int32:
-      return {NC_INT, MPI_INT};
-    case ElementType::int64:
-      return {NC_INT64, MPI_LONG_LONG_INT};
-    case ElementType::int8:
-      return {NC_BYTE, MPI_SIGNED_CHAR};
-    case ElementType::int16:
-      return {NC_SHORT, MPI_SHORT};
-    case ElementType::uint16:
-      return {NC_USHORT, MPI_UNSIGNED_SHORT};
-    case ElementType::uint32:
-      return {NC_UINT, MPI_UNSIGNED};
-    case ElementType::uint64:
-      return {NC_UINT64, MPI_UNSIGNED_LONG_LONG};
-    case ElementType::float32:
-      return {NC_FLOAT, MPI_FLOAT};
-    case ElementType::float64:
-      return {NC_DOUBLE, MPI_DOUBLE};
-    case ElementType::character:
-      return {NC_CHAR, MPI_CHAR};
-  }
-  return {NC_NAT, MPI_DATATYPE_NULL};
-}
 
 /// Dimensions defined so far, by name.
 class DimensionTable {
@@ -95,8 +63,6 @@ std::map<std::string, std::string> hints_in_effect(const pnetcdf::File& file) {
 
 }  // namespace
 
-MPI_Datatype mpi_type_of(ElementType type) { return types_of(type).in_memory; }
-
 std::vector<int> define_variables(pnetcdf::File& file, const Pattern& pattern) {
   DimensionTable table(file);
   // Defined first, so that a dataset's own dimension of that name is the one that gives way.
@@ -113,7 +79,7 @@ std::vector<int> define_variables(pnetcdf::File& file, const Pattern& pattern) {
       dims.push_back(table.get(without_slashes(dimension.name), dimension.length));
     }
     variables.push_back(
-        file.def_var(names[variables.size()], types_of(dataset.type).in_file, dims));
+        file.def_var(names[variables.size()], pnetcdf::nc_type_of(dataset.type), dims));
     put_attributes(file, variables.back(), dataset.attributes);
   }
   put_attributes(file, NC_GLOBAL, pattern.attributes);

@@ -14,9 +14,6 @@
 
 namespace slabmark {
 
-/// Element type of a dataset as PnetCDF wants it in memory.
-MPI_Datatype mpi_type_of(ElementType type);
-
 /// Defines the pattern's datasets as variables of `file`, in order, and returns their identifiers.
 /// Dimensions of the same name and length are shared; one that meets an earlier one of another
 /// length gets its length appended ("ncol_48602"). The unlimited dimension is called "time".

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "bench/method/pnetcdf/info.hpp"
+#include "storage/mpiio/element_type.hpp"
 #include "storage/mpiio/info.hpp"
 
 #if SLABMARK_WITH_PNETCDF
@@ -77,7 +78,7 @@ class PnetcdfRequests : public PnetcdfMethod {
     auto& list = boxes(transfer);
     list.set_time(transfer.time);
     MemoryCursor memory(buffer, memory_runs_.of(transfer),
-                        mpi_type_of(context_.pattern.datasets[transfer.dataset].type));
+                        mpiio::mpi_type_of(context_.pattern.datasets[transfer.dataset].type));
     const bool blocking = options_.blocking && list.dims() > 0;
     if (blocking && calls == RequestCalls::vara && most(parts_number) > 0) {
       move_all_boxes(target, list, memory, most(boxes_number));

@@ -12,6 +12,7 @@
 #include "bench/method/raw/mpi_order.hpp"
 #include "bench/method/shared/round_maxima.hpp"
 #include "bench/method/shared/typed_memory.hpp"
+#include "storage/mpiio/element_type.hpp"
 #endif
 
 namespace slabmark {
@@ -51,7 +52,7 @@ class PnetcdfVard : public PnetcdfMethod {
     if (context_.pattern.rounds == 0) return;
     const auto transfers = context_.pattern.transfers(0);
     for (const auto& group : groups_of(context_.pattern, transfers)) {
-      file_types_.prepare(transfers, order(transfers, group), mpi_type_of(group.type));
+      file_types_.prepare(transfers, order(transfers, group), mpiio::mpi_type_of(group.type));
     }
   }
 
@@ -115,7 +116,7 @@ class PnetcdfVard : public PnetcdfMethod {
   void move_group(const std::vector<Transfer>& transfers, const VardGroup& group,
                   std::uint64_t calls, std::span<std::byte* const> buffers) {
     if (calls == 0) return;
-    const auto element = mpi_type_of(group.type);
+    const auto element = mpiio::mpi_type_of(group.type);
     const auto first_variable = variable(lead(transfers, group));
     const auto ordered = order(transfers, group);
     if (calls == 1 && !ordered.empty() && !ordered.interleaved()) {

@@ -8,6 +8,7 @@
 
 #include "bench/method/pnetcdf/method.hpp"
 #include "bench/method/raw/raw_layout.hpp"
+#include "storage/mpiio/element_type.hpp"
 #include "storage/mpiio/info.hpp"
 #endif
 
@@ -82,7 +83,7 @@ class NetcdfHeader : public CanonicalHeader {
     start.front() = static_cast<MPI_Offset>(records - 1);
     const std::uint64_t nothing = 0;
     file_->put_vara_all(variables[index], start.data(), count.data(), &nothing, 1,
-                        mpi_type_of(with_time->type));
+                        mpiio::mpi_type_of(with_time->type));
   }
 
   // The full size at once, as in headerless files: what no rank writes reads as zero.

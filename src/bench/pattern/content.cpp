@@ -145,16 +145,6 @@ void fill_boxes(const Content& content, const Transfer& transfer, std::size_t el
   }
 }
 
-/// "(3, 14)": the indices of a row-major element.
-std::string indices_of(std::uint64_t element, const Extent& extent) {
-  Extent indices(extent.size());
-  for (std::size_t d = extent.size(); d-- > 0;) {
-    indices[d] = element % extent[d];
-    element /= extent[d];
-  }
-  return fmt::format("({})", fmt::join(indices, ", "));
-}
-
 }  // namespace
 
 void fill_run(ElementType type, std::size_t dataset, std::uint64_t time, Run run, std::byte* out) {
@@ -228,9 +218,10 @@ std::string describe(const Mismatch& mismatch, const Pattern& pattern) {
       pattern.rewrites && mismatch.is_outdated
           ? " An earlier call wrote what it holds, so the order of calls was lost."
           : "";
-  return fmt::format("Dataset \"{}\" holds {} instead of {} at element {}{}; {}.{}", dataset.name,
+  return fmt::format("Dataset \"{}\" holds {} instead of {} at element ({}){}; {}.{}", dataset.name,
                      mismatch.found, mismatch.expected,
-                     indices_of(mismatch.element, dataset.extent()), where, rest, cause);
+                     fmt::join(indices_of(mismatch.element, dataset.extent()), ", "), where, rest,
+                     cause);
 }
 
 }  // namespace slabmark

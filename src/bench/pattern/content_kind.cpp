@@ -52,21 +52,16 @@ class RowContent : public Content {
   void fill(std::size_t dataset, std::uint64_t time, const Extent& start, const Extent& count,
             std::byte* out) const override {
     const Extent extent = datasets_[dataset].extent();
-    const std::size_t row_bytes =
-        (count.empty() ? 1 : count.back()) * size_of(datasets_[dataset].type);
-    Extent at = start;
-    while (true) {
-      std::uint64_t element = 0;
-      for (std::size_t d = 0; d < at.size(); ++d) element = element * extent[d] + at[d];
-      fill_row(dataset, time, at, {element, count.empty() ? 1 : count.back()}, out);
-      out += row_bytes;
-      std::size_t d = at.empty() ? 0 : at.size() - 1;
-      while (d > 0 && ++at[d - 1] == start[d - 1] + count[d - 1]) {
-        at[d - 1] = start[d - 1];
-        --d;
-      }
-      if (d == 0) return;
-    }
+    const std::uint64_t row_length = count.empty() ? 1 : count.back();
+    Extent at(extent.size());
+    StridedWalk rows;
+    rows.restart_at_rows(start.data(), count.data(), extent);
+    rows.for_each([&](std::int64_t position) {
+      const Run row{static_cast<std::uint64_t>(position), row_length};
+      store_indices(row.offset, extent, at.data());
+      fill_row(dataset, time, at, row, out);
+      out += row_length * size_of(datasets_[dataset].type);
+    });
   }
 
  protected:

@@ -11,9 +11,7 @@ namespace slabmark {
 namespace {
 
 Hyperslab one_element(const Extent& extent, std::uint64_t offset) {
-  Extent at(extent.size());
-  for (auto d = extent.size(); d-- > 0; offset /= extent[d]) at[d] = offset % extent[d];
-  return make_box(std::move(at), Extent(extent.size(), 1));
+  return make_box(indices_of(offset, extent), Extent(extent.size(), 1));
 }
 
 Hyperslab middle_level(const Extent& extent) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,27 +18,6 @@ std::uint64_t volume(const Extent& size, std::size_t from) {
   return product;
 }
 
-// Cuts a box along its slowest dimension that can be cut, then, where one layer is still too large,
-// along the next.
-void cut(Extent& start, Extent& size, std::size_t from, std::uint64_t most, const VisitBox& visit) {
-  while (from < size.size() && size[from] == 1) ++from;
-  if (from == size.size() || volume(size, from) <= most) {
-    visit(start, size);
-    return;
-  }
-  const auto layer = std::max<std::uint64_t>(1, volume(size, from + 1));
-  const auto layers = std::max<std::uint64_t>(1, most / layer);
-  const auto whole_start = start[from];
-  const auto whole_size = size[from];
-  for (std::uint64_t done = 0; done < whole_size; done += layers) {
-    start[from] = whole_start + done;
-    size[from] = std::min(layers, whole_size - done);
-    cut(start, size, from + 1, most, visit);
-  }
-  start[from] = whole_start;
-  size[from] = whole_size;
-}
-
 bool is_one_block(const Hyperslab& slab) {
   return std::all_of(slab.count.begin(), slab.count.end(), [](auto count) { return count == 1; });
 }
@@ -53,20 +33,58 @@ Hyperslab with_touching_blocks_joined(Hyperslab slab) {
   return slab;
 }
 
-// Enumerates the coordinates of the dimensions before `last`, then the blocks of `last` itself.
-void expand(const Hyperslab& slab, std::size_t d, std::size_t last, Extent& start, Extent& size,
-            std::uint64_t most, const VisitBox& visit) {
-  if (d > last) {
-    cut(start, size, 0, most, visit);
-    return;
+/// The boxes of a hyperslab, each of at most `most` elements.
+class BoxCutter {
+ public:
+  BoxCutter(Hyperslab slab, std::uint64_t most, const VisitBox& visit)
+      : slab_(std::move(slab)),
+        start_(slab_.start),
+        size_(slab_.block),
+        expanded_(slab_.count.size()),
+        most_(most),
+        visit_(visit) {
+    while (expanded_ > 0 && slab_.count[expanded_ - 1] == 1) --expanded_;
   }
-  const auto block = slab.block[d];
-  size[d] = d == last ? block : 1;
-  for (std::uint64_t i = 0; i < slab.count[d] * block; i += size[d]) {
-    start[d] = slab.start[d] + i / block * slab.stride[d] + i % block;
-    expand(slab, d + 1, last, start, size, most, visit);
+
+  void run() { expand(0); }
+
+ private:
+  // Enumerates the coordinates of the dimensions before the last that has several blocks, then the
+  // blocks of that one itself.
+  void expand(std::size_t d) {
+    if (d == expanded_) return cut(0);
+    const auto block = slab_.block[d];
+    size_[d] = d + 1 == expanded_ ? block : 1;
+    for (std::uint64_t i = 0; i < slab_.count[d] * block; i += size_[d]) {
+      start_[d] = slab_.start[d] + i / block * slab_.stride[d] + i % block;
+      expand(d + 1);
+    }
   }
-}
+
+  // Cuts the box along its slowest dimension that can be cut, then, where one layer is still too
+  // large, along the next.
+  void cut(std::size_t from) {
+    while (from < size_.size() && size_[from] == 1) ++from;
+    if (from == size_.size() || volume(size_, from) <= most_) return visit_(start_, size_);
+    const auto layer = std::max<std::uint64_t>(1, volume(size_, from + 1));
+    const auto layers = std::max<std::uint64_t>(1, most_ / layer);
+    const auto whole_start = start_[from];
+    const auto whole_size = size_[from];
+    for (std::uint64_t done = 0; done < whole_size; done += layers) {
+      start_[from] = whole_start + done;
+      size_[from] = std::min(layers, whole_size - done);
+      cut(from + 1);
+    }
+    start_[from] = whole_start;
+    size_[from] = whole_size;
+  }
+
+  const Hyperslab slab_;
+  Extent start_, size_;
+  std::size_t expanded_;  ///< dimensions up to the last that has several blocks
+  const std::uint64_t most_;
+  const VisitBox& visit_;
+};
 
 // A run from the end of a row into the next one becomes one of each: a rank with the last column
 // and the first would have no two rows alike otherwise.
@@ -92,13 +110,7 @@ void for_each_box(const Hyperslab& slab, std::uint64_t most_elements, const Visi
     visit(slab.start, slab.block);
     return;
   }
-  const auto joined = with_touching_blocks_joined(slab);
-  auto start = joined.start;
-  auto size = joined.block;
-  std::size_t dimensions = joined.count.size();
-  while (dimensions > 0 && joined.count[dimensions - 1] == 1) --dimensions;
-  if (dimensions == 0) return cut(start, size, 0, most_elements, visit);
-  expand(joined, 0, dimensions - 1, start, size, most_elements, visit);
+  BoxCutter(with_touching_blocks_joined(slab), most_elements, visit).run();
 }
 
 std::vector<Hyperslab> boxes_of_range(Run range, const Extent& extent) {

@@ -16,9 +16,8 @@ ChunkGrid::ChunkGrid(Extent extent, Extent chunk)
                                  to_string(extent_)));
   }
   chunk_elements_ = element_count(chunk_);
-  Extent counts;
   for (std::size_t d = 0; d < extent_.size(); ++d) {
-    counts.push_back(extent_[d] / chunk_[d] + (extent_[d] % chunk_[d] > 0 ? 1 : 0));
+    counts_.push_back(extent_[d] / chunk_[d] + (extent_[d] % chunk_[d] > 0 ? 1 : 0));
     if (d > 0 && chunk_[d] == extent_[d]) {
       axes_.back().length *= extent_[d];
       axes_.back().chunk *= extent_[d];
@@ -26,7 +25,7 @@ ChunkGrid::ChunkGrid(Extent extent, Extent chunk)
       axes_.push_back({extent_[d], chunk_[d]});
     }
   }
-  chunks_ = element_count(counts);
+  chunks_ = element_count(counts_);
   element_count(Extent{chunks_, chunk_elements_});
   for (std::size_t d = axes_.size() - 1; d-- > 0;) {
     const Axis& faster = axes_[d + 1];
@@ -37,21 +36,15 @@ ChunkGrid::ChunkGrid(Extent extent, Extent chunk)
 }
 
 Extent ChunkGrid::first_element(std::uint64_t chunk) const {
-  Extent first(extent_.size());
-  for (std::size_t d = extent_.size(); d-- > 0;) {
-    const std::uint64_t count = (extent_[d] + chunk_[d] - 1) / chunk_[d];
-    first[d] = chunk % count * chunk_[d];
-    chunk /= count;
-  }
+  Extent first = indices_of(chunk, counts_);
+  for (std::size_t d = 0; d < first.size(); ++d) first[d] *= chunk_[d];
   return first;
 }
 
 std::uint64_t ChunkGrid::chunk_of(const Extent& element) const {
-  std::uint64_t chunk = 0;
-  for (std::size_t d = 0; d < extent_.size(); ++d) {
-    chunk = chunk * ((extent_[d] + chunk_[d] - 1) / chunk_[d]) + element[d] / chunk_[d];
-  }
-  return chunk;
+  Extent place(counts_.size());
+  for (std::size_t d = 0; d < place.size(); ++d) place[d] = element[d] / chunk_[d];
+  return offset_of(place.data(), counts_);
 }
 
 std::uint64_t ChunkGrid::elements_in_array(std::uint64_t chunk) const {

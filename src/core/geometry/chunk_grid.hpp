@@ -43,6 +43,17 @@ class ChunkGrid {
   template <class Visit>
   void for_each_run(Run run, const Visit& visit) const;
 
+  /// The same as runs that lie in one chunk each: visit(chunk, run in it).
+  template <class Visit>
+  void for_each_part(Run run, const Visit& visit) const {
+    for_each_run(run, [&](Run on_line) {
+      slabmark::for_each_part(on_line, chunk_elements_, [&](Run part) {
+        const std::uint64_t chunk = part.offset / chunk_elements_;
+        visit(chunk, Run{part.offset - chunk * chunk_elements_, part.length});
+      });
+    });
+  }
+
  private:
   /// A dimension, or several of which chunks span all but the slowest.
   struct Axis {
@@ -51,7 +62,7 @@ class ChunkGrid {
     std::uint64_t place_stride = 1;  ///< elements of a chunk from one index to the next
   };
 
-  Extent extent_, chunk_;
+  Extent extent_, chunk_, counts_;  ///< counts_: chunks in each dimension
   std::uint64_t chunks_ = 0, chunk_elements_ = 1;
   std::vector<Axis> axes_;
 };

@@ -70,27 +70,31 @@ std::optional<std::string> outside(const Hyperslab& slab, const Extent& extent) 
 RunWalk::RunWalk(const Hyperslab& slab, const Extent& extent) { restart(slab, extent); }
 
 void RunWalk::restart(const Hyperslab& slab, const Extent& extent) {
-  axes_.clear();
   held_.reset();
-  inner_ = 1;
-  done_ = is_empty(slab);
+  if (is_empty(slab)) return pieces_.clear();
+  const auto touching = [&](std::size_t d) {
+    return slab.count[d] == 1 || slab.stride[d] == slab.block[d];
+  };
+  // The fastest dimensions that are selected in full belong to each piece.
+  piece_length_ = 1;
   std::size_t rank = extent.size();
-  while (rank > 0) {
-    const std::size_t d = rank - 1;
-    const bool touching = slab.count[d] == 1 || slab.stride[d] == slab.block[d];
-    if (!touching || slab.count[d] * slab.block[d] != extent[d]) break;
-    inner_ *= extent[d];
-    --rank;
+  for (; rank > 0 && touching(rank - 1); --rank) {
+    if (slab.count[rank - 1] * slab.block[rank - 1] != extent[rank - 1]) break;
+    piece_length_ *= extent[rank - 1];
   }
+  std::uint64_t weight = piece_length_;  // elements from one index to the next
+  for (std::size_t d = 0; d < rank; ++d) weight *= extent[d];
+  pieces_.restart(static_cast<std::int64_t>(offset_of(slab.start.data(), extent)));
   for (std::size_t d = 0; d < rank; ++d) {
-    axes_.push_back({slab.start[d], slab.stride[d], slab.count[d], slab.block[d], extent[d], 0, 0});
-  }
-  if (axes_.empty()) return;
-  // The last axis is walked a block at a time; blocks that touch are one.
-  Axis& last = axes_.back();
-  if (last.count > 1 && last.stride == last.block) {
-    last.block *= last.count;
-    last.count = 1;
+    weight /= extent[d];
+    const bool is_last = d + 1 == rank;
+    const std::uint64_t joined = is_last && touching(d) ? slab.count[d] : 1;
+    pieces_.add(slab.count[d] / joined, static_cast<std::int64_t>(slab.stride[d] * weight));
+    if (is_last) {
+      piece_length_ *= slab.block[d] * joined;
+    } else {
+      pieces_.add(slab.block[d], static_cast<std::int64_t>(weight));
+    }
   }
 }
 
@@ -113,26 +117,10 @@ bool RunWalk::next(Run& run) {
 }
 
 bool RunWalk::next_piece(Run& piece) {
-  if (done_) return false;
-  std::uint64_t offset = 0;
-  for (const Axis& axis : axes_) {
-    offset = offset * axis.length + axis.start + axis.at_count * axis.stride + axis.at_block;
-  }
-  piece = {offset * inner_, (axes_.empty() ? 1 : axes_.back().block) * inner_};
-  advance();
+  if (pieces_.done()) return false;
+  piece = {static_cast<std::uint64_t>(pieces_.position()), piece_length_};
+  pieces_.advance();
   return true;
-}
-
-void RunWalk::advance() {
-  for (std::size_t i = axes_.size(); i-- > 0;) {
-    Axis& axis = axes_[i];
-    const bool by_block = i + 1 == axes_.size();
-    if (!by_block && ++axis.at_block < axis.block) return;
-    axis.at_block = 0;
-    if (++axis.at_count < axis.count) return;
-    axis.at_count = 0;
-  }
-  done_ = true;
 }
 
 void for_each_run(const Hyperslab& slab, const Extent& extent,
@@ -149,11 +137,7 @@ void hyperslab_of_row_run(Run run, const Extent& extent, Hyperslab& slab) {
   slab.block.assign(rank, 1);
   if (rank == 0) return;
   slab.block.back() = run.length;
-  std::uint64_t rest = run.offset;
-  for (std::size_t d = rank; d-- > 0;) {
-    slab.start[d] = rest % extent[d];
-    rest /= extent[d];
-  }
+  store_indices(run.offset, extent, slab.start.data());
 }
 
 }  // namespace slabmark

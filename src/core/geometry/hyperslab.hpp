@@ -9,6 +9,7 @@
 
 #include "core/geometry/extent.hpp"
 #include "core/geometry/run.hpp"
+#include "core/geometry/strided_walk.hpp"
 
 namespace slabmark {
 
@@ -50,18 +51,11 @@ class RunWalk {
   bool next(Run& run);
 
  private:
-  struct Axis {
-    std::uint64_t start, stride, count, block, length;
-    std::uint64_t at_count, at_block;  ///< where the walk stands
-  };
-
   bool next_piece(Run& piece);
-  void advance();
 
-  std::vector<Axis> axes_;   ///< dimensions before those that are selected in full
-  std::uint64_t inner_ = 1;  ///< elements in one index of the last axis
+  StridedWalk pieces_;
+  std::uint64_t piece_length_ = 1;
   std::optional<Run> held_;  ///< next piece, which the run just returned did not touch
-  bool done_ = true;
 };
 
 /// Calls `visit` with each maximal contiguous run of `slab` in the row-major linearisation of

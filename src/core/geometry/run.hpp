@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -31,6 +32,16 @@ inline void append(RunList& runs, Run run) {
     runs.back().length += run.length;
   } else {
     runs.push_back(run);
+  }
+}
+
+/// Visits the parts into which multiples of `length` (> 0) cut `run`, ascending.
+template <class Visit>
+void for_each_part(Run run, std::uint64_t length, const Visit& visit) {
+  while (run.length > 0) {
+    const Run part{run.offset, std::min(run.length, length - run.offset % length)};
+    visit(part);
+    run = {part.end(), run.length - part.length};
   }
 }
 

@@ -50,6 +50,17 @@ TEST_P(ChunkGridTest, PutsEveryRunWhereTheDefinitionOfChunksPutsItsElements) {
       ASSERT_THAT(found, testing::ElementsAreArray(places.begin() + begin,
                                                    places.begin() + begin + run.length))
           << begin << " " << run.length;
+      found.clear();
+      grid.for_each_part(run, [&](std::uint64_t number, slabmark::Run part) {
+        ASSERT_GT(part.length, 0u);
+        ASSERT_LE(part.end(), grid.chunk_elements());
+        for (std::uint64_t p = part.offset; p < part.end(); ++p) {
+          found.push_back(number * grid.chunk_elements() + p);
+        }
+      });
+      ASSERT_THAT(found, testing::ElementsAreArray(places.begin() + begin,
+                                                   places.begin() + begin + run.length))
+          << begin << " " << run.length;
     }
   }
 }
@@ -68,10 +79,8 @@ TEST_P(ChunkGridTest, KnowsOfEachChunkItsFirstElementAndHowManyOfItsElementsTher
   for (std::uint64_t c = 0; c < grid.chunks(); ++c) {
     EXPECT_EQ(grid.elements_in_array(c), elements[c]) << c;
     EXPECT_EQ(grid.reaches_beyond(c), elements[c] < grid.chunk_elements()) << c;
-    std::uint64_t row_major = 0;
     const Extent at = grid.first_element(c);
-    for (std::size_t d = 0; d < at.size(); ++d) row_major = row_major * extent[d] + at[d];
-    EXPECT_EQ(row_major, first[c]) << c;
+    EXPECT_EQ(offset_of(at.data(), extent), first[c]) << c;
     EXPECT_EQ(grid.chunk_of(at), c);
   }
 }

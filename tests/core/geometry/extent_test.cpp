@@ -23,6 +23,19 @@ TEST(Extents, AreRefusedIfTheirElementsDoNotFitIn63Bits) {
   EXPECT_EQ(element_count(Extent{half, half, 0}), 0u);
 }
 
+TEST(Extents, NumberTheirElementsRowByRow) {
+  const Extent extent = {3, 4, 5};
+  EXPECT_EQ(offset_of(Extent{1, 2, 3}.data(), extent), 33u);
+  EXPECT_EQ(indices_of(33, extent), (Extent{1, 2, 3}));
+  for (std::uint64_t offset = 0; offset < element_count(extent); ++offset) {
+    int indices[3];
+    store_indices(offset, extent, indices);
+    EXPECT_EQ(offset_of(indices, extent), offset);
+  }
+  EXPECT_EQ(offset_of(Extent{}.data(), Extent{}), 0u);
+  EXPECT_EQ(indices_of(0, Extent{}), Extent{});
+}
+
 TEST(Extents, ArePrintedWithTheSlowestDimensionFirst) {
   EXPECT_EQ(to_string(Extent{72, 866}), "72 x 866");
   EXPECT_EQ(to_string(Extent{}), "scalar");

@@ -116,6 +116,18 @@ TEST(Runs, AreCutAtRowsInAnyOrder) {
             (RunList{{25, 5}, {30, 5}, {5, 5}, {10, 5}, {18, 1}}));
 }
 
+RunList parts_of(Run run, std::uint64_t length) {
+  RunList parts;
+  for_each_part(run, length, [&](Run part) { parts.push_back(part); });
+  return parts;
+}
+
+TEST(Runs, ArePartedAtMultiplesOfALength) {
+  EXPECT_EQ(parts_of({3, 9}, 5), (RunList{{3, 2}, {5, 5}, {10, 2}}));
+  EXPECT_EQ(parts_of({5, 5}, 5), (RunList{{5, 5}}));
+  EXPECT_EQ(parts_of({7, 0}, 5), RunList{});
+}
+
 TEST(Runs, CannotBeCutAtRowsWithoutLength) {
   EXPECT_THROW(split_at_rows(RunList{{0, 1}}, 0), InputError);
 }

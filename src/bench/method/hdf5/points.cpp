@@ -19,11 +19,7 @@ std::vector<hsize_t> coordinates_of(const Selection& selection, bool leading_tim
   coordinates.reserve(selection.element_count() * (extent.size() + (leading_time ? 1 : 0)));
   std::vector<hsize_t> point(extent.size());
   selection.for_each_run([&](Run run) {
-    auto rest = run.offset;
-    for (std::size_t d = extent.size(); d-- > 0;) {
-      point[d] = rest % extent[d];
-      rest /= extent[d];
-    }
+    store_indices(run.offset, extent, point.data());
     for (std::uint64_t i = 0; i < run.length; ++i) {
       if (leading_time) coordinates.push_back(0);
       coordinates.insert(coordinates.end(), point.begin(), point.end());

@@ -1,4 +1,4 @@
-#include "studies/checkpoint/attributes.hpp"
+#include "bench/checkpoint/attributes.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 
 #include "core/parallel/comm.hpp"
 #include "storage/hdf5/file.hpp"
-#include "studies/checkpoint/settings.hpp"
+#include "bench/checkpoint/settings.hpp"
 
 namespace slabmark {
 

@@ -1,4 +1,4 @@
-#include "studies/checkpoint/content.hpp"
+#include "bench/checkpoint/content.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "studies/checkpoint/fill_function.hpp"
+#include "bench/checkpoint/fill_function.hpp"
 
 namespace slabmark {
 

@@ -4,7 +4,7 @@
 
 #include "bench/pattern/content.hpp"
 #include "core/parallel/comm.hpp"
-#include "studies/checkpoint/settings.hpp"
+#include "bench/checkpoint/settings.hpp"
 
 namespace slabmark {
 

@@ -1,4 +1,4 @@
-#include "studies/checkpoint/fill_function.hpp"
+#include "bench/checkpoint/fill_function.hpp"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "studies/checkpoint/guarded_call.hpp"
+#include "bench/checkpoint/guarded_call.hpp"
 
 namespace slabmark {
 

@@ -1,4 +1,4 @@
-#include "studies/checkpoint/guarded_call.hpp"
+#include "bench/checkpoint/guarded_call.hpp"
 
 #include <array>
 #include <csetjmp>

@@ -1,4 +1,4 @@
-#include "studies/checkpoint/settings.hpp"
+#include "bench/checkpoint/settings.hpp"
 
 #include <sstream>
 

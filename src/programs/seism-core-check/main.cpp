@@ -16,8 +16,8 @@
 #include "core/base/command_line.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/program.hpp"
-#include "studies/checkpoint/attributes.hpp"
-#include "studies/checkpoint/content.hpp"
+#include "bench/checkpoint/attributes.hpp"
+#include "bench/checkpoint/content.hpp"
 
 namespace slabmark::seism_core_check {
 

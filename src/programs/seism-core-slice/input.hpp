@@ -3,7 +3,7 @@
 #include <istream>
 #include <string>
 
-#include "studies/checkpoint/settings.hpp"
+#include "bench/checkpoint/settings.hpp"
 
 namespace slabmark::seism_core_slice {
 

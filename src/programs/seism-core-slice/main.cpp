@@ -28,8 +28,8 @@
 #include "programs/seism-core-slice/report.hpp"
 #include "storage/hdf5/subfiles.hpp"
 #include "storage/posix/file.hpp"
-#include "studies/checkpoint/attributes.hpp"
-#include "studies/checkpoint/content.hpp"
+#include "bench/checkpoint/attributes.hpp"
+#include "bench/checkpoint/content.hpp"
 
 namespace slabmark::seism_core_slice {
 

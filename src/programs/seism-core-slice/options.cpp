@@ -7,7 +7,7 @@
 
 #include "bench/method/registry.hpp"
 #include "storage/mpiio/info.hpp"
-#include "studies/checkpoint/attributes.hpp"
+#include "bench/checkpoint/attributes.hpp"
 
 namespace slabmark::seism_core_slice {
 

@@ -5,7 +5,7 @@
 
 #include "bench/harness/run_arguments.hpp"
 #include "core/base/command_line.hpp"
-#include "studies/checkpoint/settings.hpp"
+#include "bench/checkpoint/settings.hpp"
 
 namespace slabmark::seism_core_slice {
 

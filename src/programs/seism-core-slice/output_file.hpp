@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/parallel/comm.hpp"
-#include "studies/checkpoint/settings.hpp"
+#include "bench/checkpoint/settings.hpp"
 
 namespace slabmark::seism_core_slice {
 

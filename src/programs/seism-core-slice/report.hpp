@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/measure/record.hpp"
-#include "studies/checkpoint/settings.hpp"
+#include "bench/checkpoint/settings.hpp"
 
 namespace slabmark::seism_core_slice {
 

@@ -1,4 +1,4 @@
-#include "studies/checkpoint/attributes.hpp"
+#include "bench/checkpoint/attributes.hpp"
 
 #include <fstream>
 #include <string>
@@ -8,7 +8,7 @@
 #include "core/base/error.hpp"
 #include "scratch.hpp"
 #include "storage/hdf5/subfiles.hpp"
-#include "studies/checkpoint/content.hpp"
+#include "bench/checkpoint/content.hpp"
 
 namespace slabmark {
 namespace {

@@ -1,4 +1,4 @@
-#include "studies/checkpoint/content.hpp"
+#include "bench/checkpoint/content.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
-#include "studies/checkpoint/fill_function.hpp"
+#include "bench/checkpoint/fill_function.hpp"
 
 namespace slabmark {
 namespace {

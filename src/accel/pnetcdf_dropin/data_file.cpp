@@ -112,7 +112,7 @@ int DataFile::open(const std::string& path, const std::optional<FileIdentity>& m
     MPI_File_close(&file_);
     return NC_ENOENT;
   }
-  tells_end_ = posix::name_if_appends_get_lost(path.substr(mpiio::prefix_in_effect(path))).empty();
+  tells_end_ = posix::unsafe_append_filesystem(path.substr(mpiio::prefix_in_effect(path))).empty();
   return NC_NOERR;
 }
 

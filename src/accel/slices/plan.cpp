@@ -37,19 +37,19 @@ std::uint64_t rank_count(const BlockedField& field) {
 }
 
 /// One rank's part of a slice as columns, rows and layers of the file and of its memory.
-struct Part {
+struct RankPart {
   std::array<Run, 3> file;                ///< fastest first
   std::array<std::uint64_t, 3> stride{};  ///< elements of memory
   std::uint64_t first = 0;                ///< element of memory
   bool empty = false;
 };
 
-Part part_of(const BlockedField& field, const Slice& slice, std::uint64_t rank) {
+RankPart part_of(const BlockedField& field, const Slice& slice, std::uint64_t rank) {
   const auto parts = parts_of(field, slice, rank);
   const auto block = block_with_halo(field, rank);
   const std::array<std::uint64_t, 3> apart = {1, block[0], block[0] * block[1]};
   const auto axes = used_axes(slice);
-  Part part;
+  RankPart part;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     part.first += parts[axis].memory * apart[axis];
     part.empty = part.empty || parts[axis].count == 0;
@@ -71,7 +71,7 @@ struct Rows {
 
 /// Visits the rows of `part` that a writer of the file's rows `range` has, in the order of the
 /// file.
-void for_each_rows(const Part& part, const std::array<std::uint64_t, 3>& lengths,
+void for_each_rows(const RankPart& part, const std::array<std::uint64_t, 3>& lengths,
                    std::uint64_t fields, Run range, const std::function<void(const Rows&)>& visit) {
   if (part.empty) return;
   for (std::uint64_t f = 0; f < fields; ++f) {
@@ -156,7 +156,7 @@ class PlanMaker {
     return (row - range.offset) * row_bytes_ + column * element_;
   }
 
-  void add_gatherings(const Part& mine, Run range, std::uint64_t writer) {
+  void add_gatherings(const RankPart& mine, Run range, std::uint64_t writer) {
     const auto& columns = mine.file[0];
     SentRows sent{static_cast<int>(writer), plan_.send_bytes, 0, columns.length * element_};
     for_each_rows(mine, lengths_, fields_, range, [&](const Rows& rows) {

@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/checkpoint/settings.hpp"
 #include "core/parallel/comm.hpp"
 #include "storage/hdf5/file.hpp"
-#include "bench/checkpoint/settings.hpp"
 
 namespace slabmark {
 

@@ -23,14 +23,15 @@ void fill_with_rank(std::uint64_t block, const Triple&, const Triple& count, flo
 }
 
 /// The part of a box that lies in one block. Offsets are from the box, and in the block.
-struct Part {
+struct BlockPart {
   Triple in_box;
   Triple in_block;
   Triple count;
 };
 
-Part part_in(const Triple& block, const Triple& domain, const Extent& start, const Extent& count) {
-  Part part;
+BlockPart part_in(const Triple& block, const Triple& domain, const Extent& start,
+                  const Extent& count) {
+  BlockPart part;
   for (std::size_t d = 0; d < 3; ++d) {
     const std::uint64_t begin = std::max(start[d], block[d] * domain[d]);
     const std::uint64_t end = std::min(start[d] + count[d], (block[d] + 1) * domain[d]);
@@ -68,7 +69,8 @@ class BlockContent : public Content {
   }
 
  private:
-  void fill_part(const Triple& block, const Part& part, const Extent& box, std::byte* out) const {
+  void fill_part(const Triple& block, const BlockPart& part, const Extent& box,
+                 std::byte* out) const {
     const std::uint64_t number = grid_.block_number(block);
     const bool is_whole_box = std::equal(part.count.begin(), part.count.end(), box.begin());
     const bool is_aligned = reinterpret_cast<std::uintptr_t>(out) % alignof(float) == 0;

@@ -2,9 +2,9 @@
 
 #include <memory>
 
+#include "bench/checkpoint/settings.hpp"
 #include "bench/pattern/content.hpp"
 #include "core/parallel/comm.hpp"
-#include "bench/checkpoint/settings.hpp"
 
 namespace slabmark {
 

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
 #include "bench/checkpoint/guarded_call.hpp"
+#include "core/base/error.hpp"
 
 namespace slabmark {
 

@@ -13,7 +13,7 @@
 #include "bench/harness/buffers.hpp"
 #include "bench/harness/cell.hpp"
 #include "bench/measure/clock.hpp"
-#include "bench/method/open_file.hpp"
+#include "bench/method/timed_file.hpp"
 #include "bench/pattern/content.hpp"
 #include "core/parallel/deadline.hpp"
 
@@ -35,7 +35,7 @@ class CellFile {
   CellFile(const RunResources& shared, const Cell& cell, const Pattern& pattern,
            Direction direction, std::shared_ptr<void>* kept);
 
-  /// Up to where rounds move. `created`: see OpenFile.
+  /// Up to where rounds move. `created`: see TimedFile.
   void begin(const std::string& path, const std::function<void()>& created = nullptr);
 
   /// Moves the rounds [first, end).
@@ -61,7 +61,7 @@ class CellFile {
   const Pattern& pattern_;
   const Direction direction_;
   PhaseClock clock_;
-  OpenFile file_;
+  TimedFile file_;
   RoundGroup group_;
   std::vector<std::byte*> buffers_;     ///< of the group, transfer by transfer
   std::optional<std::uint64_t> ready_;  ///< first round of the group that is ready to move

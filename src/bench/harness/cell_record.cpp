@@ -28,7 +28,7 @@ std::string lowest_of(const Comm& comm, const std::string& mine) {
   return speaker == size ? "" : comm.broadcast(mine, static_cast<int>(speaker));
 }
 
-std::string reason_against(const Cell& cell, const Pattern& moved) {
+std::string unsupported_reason(const Cell& cell, const Pattern& moved) {
   if (!cell.reason.empty()) return cell.reason;
   const MethodInfo& method = *cell.method;
   if (const auto reason = method.supports(moved, cell.settings)) return *reason;
@@ -47,7 +47,7 @@ std::string reason_against(const Cell& cell, const Pattern& moved) {
 
 // Ranks may see different reasons, or only some of them one.
 std::string agreed_reason(const Comm& comm, const Cell& cell, const Pattern& moved) {
-  return lowest_of(comm, reason_against(cell, moved));
+  return lowest_of(comm, unsupported_reason(cell, moved));
 }
 
 std::string describe_files(const Pattern& pattern) {

@@ -113,10 +113,10 @@ void check_record_path(const std::string& path) {
   const int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK;
   const Descriptor existing(path, flags);
   if (!existing.failed()) {
-    const auto reason_against = reason_not_to_append(existing.number(), path);
-    if (reason_against.empty()) return;
+    const auto refusal = reason_not_to_append(existing.number(), path);
+    if (refusal.empty()) return;
     throw InputError(fmt::format(
-        "Records cannot be appended to '{}': {}. Name another record file.", path, reason_against));
+        "Records cannot be appended to '{}': {}. Name another record file.", path, refusal));
   }
   int error = errno;
   if (error == ENOENT) {

@@ -34,7 +34,7 @@ struct OptionInfo {
   std::string name;
   std::string default_text;
   std::string help;
-  std::string takes;  ///< "on or off", "8 to 1G"
+  std::string accepted_values;  ///< "on or off", "8 to 1G"
   /// A value as the default would be written; throws InputError for one that it does not take.
   std::function<std::string(const std::string& text)> canonical;
 };

@@ -15,7 +15,7 @@ bool OnOff::parse(const std::string& text, const std::string& what) const {
   refuse_word(text, what, {"on", "off"});
 }
 
-std::string Size::takes() const {
+std::string Size::accepted_values() const {
   if (max == std::numeric_limits<std::uint64_t>::max()) return fmt::format("{} or more", min);
   return fmt::format("{} to {}", text(min), text(max));
 }
@@ -33,7 +33,7 @@ std::string Size::text(std::uint64_t value) const {
 std::uint64_t Size::parse(const std::string& text, const std::string& what) const {
   const std::uint64_t value = parse_size(text, what);
   if (value >= min && value <= max) return value;
-  throw InputError(fmt::format("{} is '{}'; it takes {}{}{}.", what, text, takes(),
+  throw InputError(fmt::format("{} is '{}'; it takes {}{}{}.", what, text, accepted_values(),
                                reason.empty() ? "" : ", since ", reason));
 }
 

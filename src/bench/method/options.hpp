@@ -16,11 +16,11 @@
 namespace slabmark {
 
 // Kinds of values: parse() reads one and throws InputError that names `what`, text() writes it so
-// that it reads the same, takes() says in a few words what there is.
+// that it reads the same, accepted_values() says in a few words what there is.
 
 /// Also true, yes, 1 and their opposites.
 struct OnOff {
-  std::string takes() const { return "on or off"; }
+  std::string accepted_values() const { return "on or off"; }
   std::string text(bool value) const { return value ? "on" : "off"; }
   bool parse(const std::string& text, const std::string& what) const;
 };
@@ -31,7 +31,7 @@ struct Size {
   std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
   std::string reason = "";  ///< why it is limited, for who asks for more
 
-  std::string takes() const;
+  std::string accepted_values() const;
   std::string text(std::uint64_t value) const;
   std::uint64_t parse(const std::string& text, const std::string& what) const;
 };
@@ -41,7 +41,9 @@ struct SizeOr {
   std::string none;
   Size size = {};
 
-  std::string takes() const { return none.empty() ? size.takes() : none + ", or " + size.takes(); }
+  std::string accepted_values() const {
+    return none.empty() ? size.accepted_values() : none + ", or " + size.accepted_values();
+  }
   std::string text(std::optional<std::uint64_t> value) const {
     return value ? size.text(*value) : none;
   }
@@ -51,7 +53,7 @@ struct SizeOr {
 };
 
 struct Real {
-  std::string takes() const { return "a number"; }
+  std::string accepted_values() const { return "a number"; }
   std::string text(double value) const;
   double parse(const std::string& text, const std::string& what) const;
 };
@@ -61,7 +63,7 @@ template <class Value>
 struct Words {
   std::vector<Word<Value>> words;
 
-  std::string takes() const { return alternatives(names_of(words)); }
+  std::string accepted_values() const { return alternatives(names_of(words)); }
   std::string text(const Value& value) const { return std::string(word_for(value, words)); }
   Value parse(const std::string& text, const std::string& what) const {
     return parse_word(text, what, words);
@@ -87,11 +89,12 @@ class OptionTable {
       return static_cast<Value<Member>>(kind.parse(text, what));
     };
     Struct defaults;
-    rows_.push_back({{name, kind.text(std::invoke(member, defaults)), std::move(help), kind.takes(),
-                      [=](const std::string& text) { return kind.text(parse(text)); }},
-                     [=](Struct& values, const std::string& text) {
-                       std::invoke(member, values) = parse(text);
-                     }});
+    rows_.push_back(
+        {{name, kind.text(std::invoke(member, defaults)), std::move(help), kind.accepted_values(),
+          [=](const std::string& text) { return kind.text(parse(text)); }},
+         [=](Struct& values, const std::string& text) {
+           std::invoke(member, values) = parse(text);
+         }});
     return *this;
   }
 

@@ -37,7 +37,7 @@ class BoxList {
   BoxList(BoxList&&) = default;
 
   /// Boxes [first, end) of one part and their elements.
-  struct Part {
+  struct BoxRange {
     std::size_t first = 0;
     std::size_t end = 0;
     std::uint64_t elements = 0;
@@ -47,7 +47,7 @@ class BoxList {
 
   std::size_t size() const { return starts_.size(); }
   std::size_t dims() const { return dims_; }  ///< with time
-  const std::vector<Part>& parts() const { return parts_; }
+  const std::vector<BoxRange>& parts() const { return parts_; }
 
   Number* const* starts(std::size_t first) const { return starts_.data() + first; }
   Number* const* counts(std::size_t first) const { return counts_.data() + first; }
@@ -93,7 +93,7 @@ class BoxList {
   std::vector<Number> numbers_;
   std::vector<Number*> starts_;
   std::vector<Number*> counts_;
-  std::vector<Part> parts_;
+  std::vector<BoxRange> parts_;
 };
 
 }  // namespace slabmark

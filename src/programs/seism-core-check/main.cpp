@@ -10,14 +10,14 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "bench/checkpoint/attributes.hpp"
+#include "bench/checkpoint/content.hpp"
 #include "bench/harness/verify.hpp"
 #include "bench/method/environment.hpp"
 #include "bench/method/registry.hpp"
 #include "core/base/command_line.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/program.hpp"
-#include "bench/checkpoint/attributes.hpp"
-#include "bench/checkpoint/content.hpp"
 
 namespace slabmark::seism_core_check {
 

@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "bench/checkpoint/attributes.hpp"
+#include "bench/checkpoint/content.hpp"
 #include "bench/harness/run.hpp"
 #include "bench/harness/session.hpp"
 #include "bench/harness/trial_file.hpp"
@@ -28,8 +30,6 @@
 #include "programs/seism-core-slice/report.hpp"
 #include "storage/hdf5/subfiles.hpp"
 #include "storage/posix/file.hpp"
-#include "bench/checkpoint/attributes.hpp"
-#include "bench/checkpoint/content.hpp"
 
 namespace slabmark::seism_core_slice {
 

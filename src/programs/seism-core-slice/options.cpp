@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "bench/checkpoint/attributes.hpp"
 #include "bench/method/registry.hpp"
 #include "storage/mpiio/info.hpp"
-#include "bench/checkpoint/attributes.hpp"
 
 namespace slabmark::seism_core_slice {
 

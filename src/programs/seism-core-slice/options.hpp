@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
+#include "bench/checkpoint/settings.hpp"
 #include "bench/harness/run_arguments.hpp"
 #include "core/base/command_line.hpp"
-#include "bench/checkpoint/settings.hpp"
 
 namespace slabmark::seism_core_slice {
 

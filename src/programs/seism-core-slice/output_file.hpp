@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "core/parallel/comm.hpp"
 #include "bench/checkpoint/settings.hpp"
+#include "core/parallel/comm.hpp"
 
 namespace slabmark::seism_core_slice {
 

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/measure/record.hpp"
 #include "bench/checkpoint/settings.hpp"
+#include "bench/measure/record.hpp"
 
 namespace slabmark::seism_core_slice {
 

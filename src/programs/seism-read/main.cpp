@@ -9,6 +9,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "bench/checkpoint/attributes.hpp"
+#include "bench/checkpoint/content.hpp"
 #include "bench/harness/run.hpp"
 #include "bench/harness/session.hpp"
 #include "bench/measure/record.hpp"
@@ -17,8 +19,6 @@
 #include "core/base/path.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/program.hpp"
-#include "bench/checkpoint/attributes.hpp"
-#include "bench/checkpoint/content.hpp"
 
 namespace slabmark::seism_read {
 

@@ -87,7 +87,7 @@ class CapturedCommand : public PatternCommand {
     return {std::move(pattern.mine), std::move(pattern.neighbours), std::move(pattern.setup)};
   }
 
-  std::string reason_against(const MethodInfo& method) const override {
+  std::string unsupported_reason(const MethodInfo& method) const override {
     return method.kind == MethodKind::as_captured ? not_read_ : "";
   }
 

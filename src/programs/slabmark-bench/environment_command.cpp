@@ -16,7 +16,7 @@ json describe_methods() {
     for (const OptionInfo& option : method.options) {
       options.push_back({{"name", option.name},
                          {"default", option.default_text},
-                         {"takes", option.takes},
+                         {"takes", option.accepted_values},
                          {"help", option.help}});
     }
     list.push_back({{"name", method.name},

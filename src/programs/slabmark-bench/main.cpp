@@ -100,7 +100,7 @@ std::vector<Cell> make_cells(const Options& options, const Patterns& patterns) {
     cells.push_back(make_cell(options, *method, "slabmark", patterns.built.written,
                               address(patterns.built.read)));
     cells.back().settings = options.settings;
-    cells.back().reason = options.pattern->reason_against(*method);
+    cells.back().reason = options.pattern->unsupported_reason(*method);
     cells.back().before_round = options.pattern->before_round();
   }
   if (!options.bounds) return cells;

@@ -58,7 +58,7 @@ std::string list_of_methods() {
       text += fmt::format("{:22} not in this build: {}\n", "", method.missing);
     for (const OptionInfo& option : method.options) {
       text += fmt::format("{:24}--set {}={}: {} ({})\n", "", option.name, option.default_text,
-                          option.help, option.takes);
+                          option.help, option.accepted_values);
     }
   }
   return text;

@@ -48,7 +48,7 @@ class PatternCommand {
   virtual std::string method_name(const std::string& name) const { return name; }
 
   /// Why a method is not asked for the pattern that was built; empty: it is.
-  virtual std::string reason_against(const MethodInfo&) const { return ""; }
+  virtual std::string unsupported_reason(const MethodInfo&) const { return ""; }
 
   /// What is done on all ranks before each round, with the clock stopped; null: nothing.
   virtual std::function<void(std::uint64_t round)> before_round() const { return nullptr; }

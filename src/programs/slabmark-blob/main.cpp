@@ -11,9 +11,9 @@
 #include "bench/harness/trial_file.hpp"
 #include "bench/measure/clock.hpp"
 #include "bench/method/environment.hpp"
-#include "bench/method/open_file.hpp"
 #include "bench/method/raw/blob_pattern.hpp"
 #include "bench/method/registry.hpp"
+#include "bench/method/timed_file.hpp"
 #include "core/base/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
@@ -71,7 +71,7 @@ double convert(const Comm& comm, const Options& options) {
   });
   TrialFile file(comm, options.output);
   PhaseClock clock(comm);
-  OpenFile written(method, {comm, pattern, Direction::write, options.settings, clock});
+  TimedFile written(method, {comm, pattern, Direction::write, options.settings, clock});
   written.begin(options.output);
   Buffers buffers;
   agreed(comm, [&] { buffers.fit(pattern); });

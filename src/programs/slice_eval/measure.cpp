@@ -119,7 +119,7 @@ Pattern pattern_of(const Comm& comm, const Options& options, const Fields& field
 }
 
 /// Why the program does not ask the method to write these fields, or nothing.
-std::string reason_against(const MethodInfo& method, const Options& options) {
+std::string unsupported_reason(const MethodInfo& method, const Options& options) {
   if (method.format != FileFormat::hdf5) return "";
   if (options.on_gpu) return "it reads the fields in the host's memory";
   if (options.type != ElementType::float64) return "it writes the type that is in memory";
@@ -189,7 +189,7 @@ std::vector<Row> measure(const Comm& comm, const Options& options, Fields& field
     cell.settings = options.settings;
     cell.written = &one.pattern;
     cell.is_bound = row.method == limit;
-    cell.reason = reason_against(*cell.method, options);
+    cell.reason = unsupported_reason(*cell.method, options);
     cell.memory = [&](std::span<const Transfer> transfers) {
       std::vector<std::byte*> blocks;
       for (const auto& transfer : transfers) blocks.push_back(fields.block(transfer.dataset));

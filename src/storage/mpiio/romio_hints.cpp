@@ -43,7 +43,7 @@ Hints without_unheard(Hints hints) {
   return hints;
 }
 
-std::map<std::string, std::string> heard_by_romio(const Hints& given) {
+std::map<std::string, std::string> hints_effective_in_romio(const Hints& given) {
   std::map<std::string, std::string> heard = hints_of_environment();
   for (const auto& [name, value] : given) {
     heard.erase(name);

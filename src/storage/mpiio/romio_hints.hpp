@@ -19,6 +19,6 @@ Hints without_unheard(Hints hints);
 /// them, and those of the file that the variable ROMIO_HINTS names (of /etc/romio-hints, if that
 /// cannot be opened), as far as the same is not given. Not collective; ROMIO reads that file on one
 /// rank.
-std::map<std::string, std::string> heard_by_romio(const Hints& given);
+std::map<std::string, std::string> hints_effective_in_romio(const Hints& given);
 
 }  // namespace slabmark::mpiio

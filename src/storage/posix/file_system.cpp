@@ -71,7 +71,7 @@ bool locks_file_to_write(const std::string& path) {
 
 bool is_on_lustre(const std::string& path) { return magic_of(path) == lustre; }
 
-std::string name_if_appends_get_lost(const std::string& path) {
+std::string unsafe_append_filesystem(const std::string& path) {
   const auto found =
       std::find_if(losing.begin(), losing.end(),
                    [magic = magic_of(path)](const auto& one) { return one.first == magic; });

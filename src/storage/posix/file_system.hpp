@@ -19,7 +19,7 @@ bool is_on_lustre(const std::string& path);
 /// The name of the file system at `path`, if it is one over a network whose clients append to a
 /// file where they believe its end to be, so that processes on several machines may overwrite what
 /// others append: NFS, SMB and 9P. Empty for all others, and where it cannot be found out.
-std::string name_if_appends_get_lost(const std::string& path);
+std::string unsafe_append_filesystem(const std::string& path);
 
 /// How a file lies on the servers of its file system, one stripe after another in a circle.
 struct Stripes {

@@ -21,7 +21,7 @@ namespace {
 
 /// Why no file can be made at `path`, where nothing is, or nothing. access() says that root may
 /// write to directories of /proc, say, in which no file can be made.
-std::string reason_against(const std::string& path) {
+std::string reason_not_writable(const std::string& path) {
   const int file = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
   if (file >= 0) {
     close(file);
@@ -90,7 +90,7 @@ bool require_output(const std::string& path, const Output& output) {
   }
   const std::string reason = access(directory.c_str(), W_OK) != 0 ? std::strerror(errno)
                              : exists                             ? ""
-                                                                  : reason_against(path);
+                                                                  : reason_not_writable(path);
   if (reason.empty()) return exists;
   throw InputError(fmt::format("The output directory '{}' is not writable ({}); choose {}.",
                                directory.string(), reason, another));

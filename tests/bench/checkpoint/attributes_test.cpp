@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "bench/checkpoint/content.hpp"
 #include "core/base/error.hpp"
 #include "scratch.hpp"
 #include "storage/hdf5/subfiles.hpp"
-#include "bench/checkpoint/content.hpp"
 
 namespace slabmark {
 namespace {

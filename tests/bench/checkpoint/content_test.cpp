@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/error.hpp"
 #include "bench/checkpoint/fill_function.hpp"
+#include "core/base/error.hpp"
 
 namespace slabmark {
 namespace {

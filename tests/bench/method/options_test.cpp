@@ -55,10 +55,10 @@ TEST(Options, WhatIsNotSetIsWhatTheStructHolds) {
 
 TEST(Options, TheTableShowsWhatTheStructHolds) {
   std::map<std::string, std::string> defaults;
-  std::map<std::string, std::string> takes;
+  std::map<std::string, std::string> accepted_values;
   for (const OptionInfo& option : std::vector<OptionInfo>(table())) {
     defaults[option.name] = option.default_text;
-    takes[option.name] = option.takes;
+    accepted_values[option.name] = option.accepted_values;
   }
   EXPECT_EQ(defaults, (std::map<std::string, std::string>{{"a.flag", "on"},
                                                           {"a.bytes", "32K"},
@@ -66,12 +66,13 @@ TEST(Options, TheTableShowsWhatTheStructHolds) {
                                                           {"a.seconds", "0.5"},
                                                           {"a.shape", "square"},
                                                           {"a.second", "4"}}));
-  EXPECT_EQ(takes, (std::map<std::string, std::string>{{"a.flag", "on or off"},
-                                                       {"a.bytes", "1 to 1M"},
-                                                       {"a.writers", "auto, or 1 or more"},
-                                                       {"a.seconds", "a number"},
-                                                       {"a.shape", "round or square"},
-                                                       {"a.second", "0 or more"}}));
+  EXPECT_EQ(accepted_values,
+            (std::map<std::string, std::string>{{"a.flag", "on or off"},
+                                                {"a.bytes", "1 to 1M"},
+                                                {"a.writers", "auto, or 1 or more"},
+                                                {"a.seconds", "a number"},
+                                                {"a.shape", "round or square"},
+                                                {"a.second", "0 or more"}}));
 }
 
 TEST(Options, AFlagTakesTheUsualWordsAndNoOthers) {

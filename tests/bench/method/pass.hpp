@@ -14,7 +14,7 @@
 #include "bench/measure/clock.hpp"
 #include "bench/method/format.hpp"
 #include "bench/method/method.hpp"
-#include "bench/method/open_file.hpp"
+#include "bench/method/timed_file.hpp"
 #include "bench/pattern/content.hpp"
 #include "bench/pattern/pattern.hpp"
 #include "core/parallel/comm.hpp"
@@ -73,7 +73,7 @@ namespace pass_detail {
 /// Moves all rounds through an open file; `ready` is called before a round is posted, `done` after
 /// its flush.
 template <class Ready, class Done>
-void move_rounds(OpenFile& file, const Pattern& pattern, Flush flush, const Ready& ready,
+void move_rounds(TimedFile& file, const Pattern& pattern, Flush flush, const Ready& ready,
                  const Done& done) {
   const auto together = flush == Flush::each_round ? 1 : pattern.rounds;
   for (std::uint64_t first = 0; first < pattern.rounds; first += together) {
@@ -97,7 +97,7 @@ inline Outcome write_file(const MethodInfo& info, const Comm& comm, const Patter
                           const Settings& settings, const std::string& path,
                           Flush flush = Flush::each_round, std::shared_ptr<void>* kept = nullptr) {
   PhaseClock clock(comm);
-  OpenFile file(info, {comm, pattern, Direction::write, settings, clock, kept});
+  TimedFile file(info, {comm, pattern, Direction::write, settings, clock, kept});
   file.begin(path);
   Outcome outcome;
   pass_detail::move_rounds(
@@ -117,7 +117,7 @@ inline Outcome read_file(const MethodInfo& info, const Comm& comm, const Pattern
                          const Settings& settings, const std::string& path,
                          Flush flush = Flush::each_round, std::shared_ptr<void>* kept = nullptr) {
   PhaseClock clock(comm);
-  OpenFile file(info, {comm, pattern, Direction::read, settings, clock, kept});
+  TimedFile file(info, {comm, pattern, Direction::read, settings, clock, kept});
   file.begin(path);
   Outcome outcome;
   pass_detail::move_rounds(

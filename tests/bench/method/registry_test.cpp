@@ -88,7 +88,7 @@ TEST(Registry, EachDefaultReadsAsItIsWritten) {
     for (const auto& option : method.options) {
       EXPECT_EQ(option.canonical(option.default_text), option.default_text)
           << method.name << ' ' << option.name;
-      EXPECT_FALSE(option.takes.empty()) << option.name;
+      EXPECT_FALSE(option.accepted_values.empty()) << option.name;
       settings.options[option.name] = option.default_text;
     }
     const MethodInfo* const chosen[] = {&method};

@@ -27,11 +27,12 @@ class RomioHints : public testing::Test {
 };
 
 TEST_F(RomioHints, OfTheFileThatTheVariableNamesHold) {
-  EXPECT_EQ(heard_by_romio({}), (Heard{{"romio_ds_write", "disable"}, {"cb_nodes", "2"}}));
+  EXPECT_EQ(hints_effective_in_romio({}),
+            (Heard{{"romio_ds_write", "disable"}, {"cb_nodes", "2"}}));
 }
 
 TEST_F(RomioHints, OfAProgramHideThoseOfTheFileHeardOrNot) {
-  EXPECT_EQ(heard_by_romio({{"cb_nodes", "4"}}),
+  EXPECT_EQ(hints_effective_in_romio({{"cb_nodes", "4"}}),
             romio_hears_hints_of_opening()
                 ? (Heard{{"romio_ds_write", "disable"}, {"cb_nodes", "4"}})
                 : (Heard{{"romio_ds_write", "disable"}}));

@@ -80,7 +80,7 @@ TEST(StripesOfLustre, AreNothingWhereTheLayoutIsNotUnderstood) {
 TEST(Stripes, AreNothingOnTheFileSystemsOfOneMachine) {
   EXPECT_FALSE(stripes_of("/proc"));
   EXPECT_FALSE(stripes_of("/nowhere/at/all"));
-  EXPECT_EQ(name_if_appends_get_lost("/proc"), "");
+  EXPECT_EQ(unsafe_append_filesystem("/proc"), "");
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ void require_appends(const Ranks& ranks, const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   ranks.agreed([&] {
     if (!ranks.is_root()) return;
-    const std::string name = posix::name_if_appends_get_lost(folder.empty() ? "." : folder);
+    const std::string name = posix::unsafe_append_filesystem(folder.empty() ? "." : folder);
     if (!name.empty()) {
       refuse(fmt::format("{} appends where a node believes the end of a file to be", name));
     }

@@ -368,7 +368,7 @@ class AsCaptured : public Method {
     const auto [opening, is_new] = sieved_.try_emplace(event.file, false);
     if (is_new) {
       const auto hints = hints_of(calls_->rank().file(event.file), context_.settings);
-      opening->second = may_be_sieved(mpiio::heard_by_romio(hints));
+      opening->second = may_be_sieved(mpiio::hints_effective_in_romio(hints));
     }
     if (opening->second) collective_writes_.add(has_elements);
   }

@@ -69,7 +69,8 @@ Hdf5Chunks::Hdf5Chunks(const std::string& text, const std::string& what) : text_
   } catch (const InputError&) {
   }
   if (lengths.empty() || std::find(lengths.begin(), lengths.end(), 0) != lengths.end()) {
-    throw InputError(fmt::format("{} is '{}'; it takes {}.", what, text, ChunkText{}.takes()));
+    throw InputError(
+        fmt::format("{} is '{}'; it takes {}.", what, text, ChunkText{}.accepted_values()));
   }
   if (lengths.size() == 1) {
     elements_ = lengths.front();

@@ -40,7 +40,7 @@ class Hdf5Chunks {
 
 /// The kind of value for an OptionTable.
 struct ChunkText {
-  std::string takes() const {
+  std::string accepted_values() const {
     return "pattern, none, lengths of at least 1 such as 4x866, or a number of elements such as "
            "64K";
   }

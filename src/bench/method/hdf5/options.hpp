@@ -26,7 +26,7 @@ struct Hdf5Options : hdf5::AccessSettings, hdf5::CreationSettings {
 
 /// The kind of value for a filter: its number, and the values that it takes.
 struct FilterText {
-  std::string takes() const {
+  std::string accepted_values() const {
     return "none, or a filter's number and the values that it takes, such as 32015:3";
   }
   std::string text(const hdf5::Filter& filter) const;

@@ -85,7 +85,7 @@ class PnetcdfRequests : public PnetcdfMethod {
       return;
     }
     for (std::size_t i = 0; i < most(parts_number); ++i) {
-      const auto part = i < list.parts().size() ? list.parts()[i] : Boxes::Part{};
+      const auto part = i < list.parts().size() ? list.parts()[i] : Boxes::BoxRange{};
       if (blocking) {
         move_part(&File::put_varn_all, &File::get_varn_all, target, list, part, memory);
         count_calls("ncmpi_put_varn_all", "ncmpi_get_varn_all");
@@ -99,7 +99,7 @@ class PnetcdfRequests : public PnetcdfMethod {
     if (options_.blocking && list.dims() == 0 && most(parts_number) > 0) wait();
   }
 
-  void post_part(int target, const Boxes& list, const Boxes::Part& part, MemoryCursor& memory) {
+  void post_part(int target, const Boxes& list, const Boxes::BoxRange& part, MemoryCursor& memory) {
     if (calls == RequestCalls::varn) {
       move_part(&File::iput_varn, &File::iget_varn, target, list, part, memory);
       count_calls("ncmpi_iput_varn", "ncmpi_iget_varn");
@@ -113,7 +113,7 @@ class PnetcdfRequests : public PnetcdfMethod {
   }
 
   template <class Put, class Get>
-  void move_part(Put put, Get get, int target, const Boxes& list, const Boxes::Part& part,
+  void move_part(Put put, Get get, int target, const Boxes& list, const Boxes::BoxRange& part,
                  MemoryCursor& memory) {
     move(put, get, memory.take(part.elements), target, static_cast<int>(part.boxes()),
          list.starts(part.first), list.counts(part.first));

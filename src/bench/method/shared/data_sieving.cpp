@@ -38,7 +38,7 @@ void DataSieving::report(nlohmann::json& effective, const Settings& settings) co
   if (cause_.empty()) return;
   if (is_heard_) {
     effective["added_hints"][hint_against_sieving()] = cause_ + ", and ROMIO could lose elements.";
-  } else if (may_be_sieved(mpiio::heard_by_romio(settings.hints))) {
+  } else if (may_be_sieved(mpiio::hints_effective_in_romio(settings.hints))) {
     effective["lacks_hint"] = hint_against_sieving();
   }
 }

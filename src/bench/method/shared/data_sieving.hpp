@@ -27,7 +27,8 @@ class DataSieving {
 
   mpiio::Hints added_to(mpiio::Hints hints) const;
   /// As "added_hints", "NAME=VALUE" with the cause; as "lacks_hint", "NAME=VALUE", where it would
-  /// not be heard and the user's file of hints (mpiio::heard_by_romio()) does not have it.
+  /// not be heard and the user's file of hints (mpiio::hints_effective_in_romio()) does not have
+  /// it.
   void report(nlohmann::json& effective, const Settings& settings) const;
 
  private:

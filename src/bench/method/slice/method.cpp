@@ -40,7 +40,7 @@ constexpr std::array<std::pair<const char*, double slice::Tally::*>, 5> parts = 
     {"grow", &slice::Tally::grow},
 }};
 
-std::optional<std::string> reason_against(const Pattern& pattern, slice::FileMode mode) {
+std::optional<std::string> unsupported_reason(const Pattern& pattern, slice::FileMode mode) {
   if (!pattern.slices) return "it writes slices of fields only";
   if (pattern.slices->type != ElementType::float32 &&
       pattern.slices->type != ElementType::float64) {
@@ -155,14 +155,14 @@ MethodInfo slice_info(std::string name, std::string summary, FileFormat format,
   info.summary = std::move(summary);
   info.format = format;
   info.supports = [mode](const Pattern& pattern, const Settings&) {
-    return reason_against(pattern, mode);
+    return unsupported_reason(pattern, mode);
   };
   info.kind = MethodKind::slices;
   return info;
 }
 
 std::optional<std::string> reason_against_host_slices(const Pattern& pattern) {
-  if (auto reason = reason_against(pattern, slice::FileMode::append)) return reason;
+  if (auto reason = unsupported_reason(pattern, slice::FileMode::append)) return reason;
   if (pattern.slices->device) return "it reads the fields in the host's memory";
   return std::nullopt;
 }

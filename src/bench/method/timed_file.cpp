@@ -1,8 +1,8 @@
-#include "bench/method/open_file.hpp"
+#include "bench/method/timed_file.hpp"
 
 namespace slabmark {
 
-OpenFile::OpenFile(const MethodInfo& info, const MethodContext& context)
+TimedFile::TimedFile(const MethodInfo& info, const MethodContext& context)
     : comm_(context.comm.get()),
       direction_(context.direction),
       clock_(context.clock),
@@ -10,7 +10,7 @@ OpenFile::OpenFile(const MethodInfo& info, const MethodContext& context)
           info.make({comm_, context.pattern, direction_, context.settings, clock_, context.kept})) {
 }
 
-void OpenFile::begin(const std::string& path, const std::function<void()>& created) {
+void TimedFile::begin(const std::string& path, const std::function<void()>& created) {
   if (direction_ == Direction::read) {
     clock_.time(Phase::open, [&] { method_->open(path); });
   } else {
@@ -22,18 +22,18 @@ void OpenFile::begin(const std::string& path, const std::function<void()>& creat
   clock_.time(Phase::prepare, [&] { method_->prepare(); });
 }
 
-void OpenFile::move(std::uint64_t first, std::span<const std::span<std::byte* const>> buffers) {
+void TimedFile::move(std::uint64_t first, std::span<const std::span<std::byte* const>> buffers) {
   clock_.time(Phase::post, [&] {
     for (std::size_t i = 0; i < buffers.size(); ++i) method_->post(first + i, buffers[i]);
   });
   clock_.time(Phase::flush, [&] { method_->flush(); });
 }
 
-void OpenFile::sync() {
+void TimedFile::sync() {
   clock_.time(Phase::sync, [&] { method_->sync(); });
 }
 
-nlohmann::json OpenFile::end() {
+nlohmann::json TimedFile::end() {
   clock_.pause([&] { method_->inspect(); });
   clock_.time(Phase::close, [&] { method_->close(); });
   return method_->effective();

@@ -16,11 +16,11 @@ namespace slabmark {
 /// A method on its way through one file: the one place that calls its phases. Each is timed by the
 /// clock, and what fails on any rank throws an agreed Error. All functions are collective, and
 /// called in the order in which they stand here.
-class OpenFile {
+class TimedFile {
  public:
   /// The method gets a communicator of its own: what a failing rank leaves half-done on it must not
   /// meet the agreement about that failure. Everything referred to outlives the object.
-  OpenFile(const MethodInfo& info, const MethodContext& context);
+  TimedFile(const MethodInfo& info, const MethodContext& context);
 
   /// Creates and defines the file, or opens it, and prepares. `created` is called as soon as the
   /// file is made, with the clock stopped.

@@ -2,68 +2,129 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "collective/exchange/file_domain.hpp"
 #include "collective/exchange/flush_plan.hpp"
+#include "collective/exchange/last_writer.hpp"
+#include "core/base/error.hpp"
 #include "core/geometry/piece.hpp"
 #include "core/parallel/comm.hpp"
 
-namespace slabmark::rearrange {
+namespace slabmark::collective {
 
-/// What this rank has of all arrays that are laid out alike, ascending in the array. Plans know it
-/// by its address.
+/// Pieces of an array, ascending in it. Plans compare them by their address.
 using PiecesPtr = std::shared_ptr<const std::vector<Piece>>;
 
-/// This rank's part of one array in a flush. All ranks name the same arrays in the same order.
-struct Part {
-  ArrayPlace place;  ///< not empty
+/// What a request of this rank has of one array.
+struct Source {
+  std::size_t request = 0;  ///< whose memory `buffer` of the pieces counts in
   PiecesPtr pieces;
-  std::byte* buffer = nullptr;
-  std::string_view name;  ///< of the array, for messages
+  bool repeats = false;  ///< the pieces have elements in common
 };
 
-/// What is to be moved, and how aggregators share it.
-struct Layout {
-  std::span<const Part> parts;
-  const FileDomain& domain;  ///< of their places
-  std::uint64_t alignment;   ///< of the aggregators' ranges, in bytes
-  bool refuse_overlaps;
+/// One array of a flush. All ranks bring the same items in the same order; a rank that has nothing
+/// of an array brings no sources.
+struct Item {
+  std::size_t array = 0;        ///< of the file domain, which may have several items
+  std::vector<Source> sources;  ///< in the order of the calls
+  std::string name;             ///< of the array, for messages
 };
 
-/// How a flush goes to the file, or comes from there, with what it was made for. Flushes that look
-/// alike on all ranks share it, also those of other files: the records of a time series lie
-/// elsewhere in the file but alike. Ranges of aggregators are aligned for the first of them: where
-/// later ones are not, neighbours share a page, or a stripe, which costs less than a plan.
+/// What becomes of elements that several ranks have.
+enum class Overlaps {
+  allowed,   ///< ranks read them, or write the same to them
+  refused,   ///< the plan throws SharedElements
+  last_wins  ///< those of the last collective call are written, and of one call the highest rank's
+};
+
+/// Several ranks write the same elements, and nothing was written. All ranks throw it.
+struct SharedElements : InputError {
+  using InputError::InputError;
+};
+
+/// How aggregators share the file.
+struct Aggregation {
+  std::span<const int> ranks;
+  std::uint64_t alignment;  ///< of their ranges, in bytes
+};
+
+/// How the requests of all ranks go to the file, or come from there. It serves again for requests
+/// that are alike, wherever in a file their arrays lie: the records of a time series do, and those
+/// of the next file. Ranges of aggregators are aligned for the first of them: where later ones are
+/// not, neighbors share a page, or a stripe, which costs less than a plan.
 class Plan {
  public:
-  /// Collective; see FlushPlan.
-  Plan(const Comm& comm, const Layout& layout, std::span<const int> aggregators);
+  struct Request {
+    bool writes;
+    Overlaps overlaps;
+    /// With last_wins: when pieces were written. Null: all in one collective call. It is called
+    /// where ranks overlap, on all of them.
+    WriteOrders orders = nullptr;
+  };
 
-  /// Whether it is for `layout`, on this rank, with the same aggregators.
-  bool fits(const Layout& layout) const { return Key(layout) == key_; }
+  Plan() = default;
+  /// Collective. Where a rank has an element twice, a read fills both places, and a write moves
+  /// that of its last source, and of one source that of the last place in memory.
+  Plan(const Comm& comm, const FileDomain& domain, std::vector<Item> items,
+       const Aggregation& aggregation, const Request& request);
+
+  /// Whether the arrays lie to each other as when the plan was made.
+  bool lies_alike(const FileDomain& domain) const;
+  /// The same, and that the items are those of arrays at `places`, one for each.
+  bool lies_alike(const FileDomain& domain, std::span<const ArrayPlace> places) const;
 
   const FlushPlan& flush() const { return flush_; }
 
- private:
-  struct Key {
-    explicit Key(const Layout& layout);
-    bool operator==(const Key&) const = default;
+  /// Whether on some rank several sources share an item.
+  bool some_rank_stages() const { return some_rank_stages_; }
+  /// One buffer for each item. `memory` is that of the requests. Items that several sources share
+  /// have theirs in `staging`, which holds the elements already if they are written.
+  std::vector<std::byte*> buffers(std::span<std::byte* const> memory,
+                                  std::vector<std::byte>& staging) const;
+  /// Hands what was read into `staging` on to the requests.
+  void distribute(std::span<std::byte* const> memory, std::vector<std::byte>& staging) const;
 
-    std::vector<PiecesPtr> pieces;
-    std::vector<std::size_t> arrays;
-    std::vector<FileDomain::Array> lie;  ///< as the arrays lie to each other, wherever in the file
-    std::uint64_t alignment;
-    bool refuse_overlaps;
+  /// Of the elements that this rank asks for, each counted once, also where another rank's stay.
+  std::uint64_t distinct_bytes() const { return distinct_bytes_; }
+  /// Bytes that this rank holds for the plan, without the pieces of its sources.
+  std::uint64_t memory() const;
+
+ private:
+  struct Copy {
+    std::uint64_t from, to, length;  ///< elements of the item's staging
+  };
+  struct Planned {
+    Item item;
+    PiecesPtr pieces;  ///< that move: of the only source, or made for this plan
+    bool is_staged = false;
+    std::uint64_t staged_elements = 0;
+    std::vector<Copy> copies = {};  ///< of elements that are read to several places
   };
 
-  static std::vector<std::size_t> first_alike(const Key& key);
+  void stage(Planned& planned, bool writes) const;
+  void resolve(const Comm& comm, const WriteOrders& orders);
+  FlushPlan make(const Comm& comm, const FileDomain& domain, const Aggregation& aggregation,
+                 bool refuse_overlaps) const;
+  std::uint64_t element_bytes(const Planned& planned) const {
+    return lies_[planned.item.array].place.element_bytes;
+  }
+  std::uint64_t elements(const Planned& planned) const {
+    return lies_[planned.item.array].place.elements;
+  }
+  template <class Move>
+  void for_each_staged(std::span<std::byte* const> memory, std::vector<std::byte>& staging,
+                       const Move& move) const;
 
-  Key key_;
+  std::vector<Planned> items_;
+  std::vector<FileDomain::Array> lies_;  ///< the arrays, wherever they begin in the file
+  bool some_rank_stages_ = false;
+  std::uint64_t distinct_bytes_ = 0;
   FlushPlan flush_;
 };
 
-}  // namespace slabmark::rearrange
+}  // namespace slabmark::collective

@@ -22,8 +22,8 @@
 #include "accel/c_library/open_file.hpp"
 #include "accel/c_library/raw_format.hpp"
 #include "accel/c_library/system.hpp"
+#include "collective/settings.hpp"
 #include "core/parallel/end_of_mpi.hpp"
-#include "storage/mpiio/info.hpp"
 
 namespace slabmark::rearrange {
 namespace {
@@ -99,7 +99,7 @@ struct BelongsTo {
 
 /// Collective: the end of a system, and of all that belongs to it.
 void end(const System& system) {
-  system.order({static_cast<std::int64_t>(IoRanks::Order::end)});
+  system.command({to_word(Command::end)});
   std::erase_if(handles(), [belongs = BelongsTo{&system}](const auto& entry) {
     return std::visit(belongs, entry.second);
   });
@@ -172,15 +172,6 @@ std::vector<Decomposition::BufferRun> runs_of(const Named& named) {
     runs.push_back({from_0, named.are_runs ? named.lengths[i] : 1});
   }
   return runs;
-}
-
-/// MPI-IO is free to leave out any hint, so those that it had better not see are left out.
-mpiio::Hints hints_of(MPI_Info info) {
-  mpiio::Hints hints;
-  for (const auto& entry : mpiio::entries_of(info)) {
-    if (!caught([&] { mpiio::check_hints({entry}); })) hints.push_back(entry);
-  }
-  return hints;
 }
 
 void check_type(const Decomposition& decomposition, slabmark_type type) {
@@ -365,7 +356,7 @@ int slabmark_open_format(int system, const char* path, int mode, MPI_Info info,
       refuse_null(path, "The path");
       refuse_null(format, "The format");
       refuse_null(file, "The place for the file");
-      hints = hints_of(info);
+      hints = slabmark::collective::usable_hints(info);
     });
     *file = new_handle(std::make_shared<OpenFile>(of, path, mode, hints, *format, context));
   });

@@ -12,6 +12,8 @@
 
 namespace slabmark::rearrange {
 
+using collective::PiecesPtr;
+
 /// How arrays of one extent and type are laid out over the ranks.
 class Decomposition {
  public:

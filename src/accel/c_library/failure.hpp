@@ -23,8 +23,8 @@ class Failure : public std::exception {
   std::string message_;
 };
 
-/// Any exception as one: errors of the module's own are SLABMARK_EIO, or `input_error` where input
-/// is at fault.
+/// Any exception as one: errors of the room's own are SLABMARK_EIO, or `input_error` where input is
+/// at fault.
 Failure failure_of(const std::exception_ptr& exception, int input_error);
 
 /// What `step` throws, or null.

@@ -18,13 +18,8 @@ namespace slabmark::rearrange {
 
 namespace {
 
-using Order = IoRanks::Order;
-using Words = IoRanks::Words;
-
 /// Memory of an I/O rank that has the program go on while it writes: enough for a flush of most.
 constexpr std::uint64_t window_of_io_rank = 256u << 20;
-
-std::int64_t word(Order order) { return static_cast<std::int64_t>(order); }
 
 /// The directory that relative paths start from; empty where it is no more.
 std::string current_directory() {
@@ -54,25 +49,25 @@ FileData::Opening shared(const Comm& all, FileData::Opening opening) {
 constexpr std::size_t words_of_part = 5;
 
 /// What I/O ranks are told of the arrays that are moved.
-void add_parts(Words& words, const FileData::Moved& moved) {
-  words.push_back(static_cast<std::int64_t>(moved.parts.size()));
+void add_parts(Message& message, const FileData::Moved& moved) {
+  message.push_back(static_cast<std::int64_t>(moved.parts.size()));
   for (std::size_t i = 0; i < moved.parts.size(); ++i) {
     const ArrayPlace& place = moved.parts[i].place;
-    words.insert(
-        words.end(),
+    message.insert(
+        message.end(),
         {static_cast<std::int64_t>(place.offset), static_cast<std::int64_t>(place.element_bytes),
          static_cast<std::int64_t>(place.elements), moved.pieces[i], moved.variables[i]});
   }
 }
 
-/// The same from `words`, behind so many others, for an I/O rank that has nothing of the arrays;
+/// The same from `message`, behind so many numbers, for an I/O rank that has nothing of the arrays;
 /// their names stand in `names`.
-FileData::Moved parts_of(const Words& words, std::size_t behind, std::vector<std::string>& names,
-                         System& system) {
-  names.resize(static_cast<std::size_t>(words[behind]));
+FileData::Moved parts_of(const Message& message, std::size_t behind,
+                         std::vector<std::string>& names, System& system) {
+  names.resize(static_cast<std::size_t>(message[behind]));
   FileData::Moved moved;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto* const its = words.data() + behind + 1 + i * words_of_part;
+    const auto* const its = message.data() + behind + 1 + i * words_of_part;
     names[i] = FileData::name_of(static_cast<int>(its[4]));
     moved.parts.push_back({{static_cast<std::uint64_t>(its[0]), static_cast<std::uint64_t>(its[1]),
                             static_cast<std::uint64_t>(its[2])},
@@ -88,11 +83,11 @@ FileData::Moved parts_of(const Words& words, std::size_t behind, std::vector<std
 }  // namespace
 
 /// How a flush is moved, as all ranks do it.
-struct FileData::Way {
+struct FileData::TransferSpec {
   static constexpr std::int64_t new_plan = -1;
 
   FileDomain domain;
-  std::int64_t plan = new_plan;  ///< of the engine's
+  std::int64_t plan = new_plan;  ///< of the context's
   bool writing = false, later = false;
 };
 
@@ -109,7 +104,7 @@ std::string FileData::name_of(int variable) { return fmt::format("variable {}", 
 
 FileData::FileData(System& system, std::int64_t number, const Opening& opening)
     : system_(system), number_(number) {
-  system_.order({word(Order::open), number});
+  system_.command({to_word(Command::open), number});
   system_.share_options();
   open(system_.io_ranks() ? shared(system_.all(), opening) : opening);
   system_.add(number_, this);
@@ -125,88 +120,83 @@ void FileData::open(const Opening& opening) {
   agreed(all, SLABMARK_EARGUMENT, [&] {
     if (mine) mpiio::require_length_for_mpi_io(opening.path);
     if (opening.mode != SLABMARK_CREATE || !mine || !system_.comm().is_root()) return;
-    mpiio::File::create(MPI_COMM_SELF, opening.path, with_own_hints(opening.hints)).close();
+    mpiio::File::create(MPI_COMM_SELF, opening.path, collective::with_own_hints(opening.hints))
+        .close();
   });
-  RearrangerSettings settings;
+  collective::Settings chosen;
   agreed(all, SLABMARK_EARGUMENT, [&] {
+    using Access = collective::File::Access;
     if (mine) {
-      const auto access =
-          opening.mode == SLABMARK_READ ? DataFile::Access::read : DataFile::Access::write;
-      data_ = DataFile(system_.comm().get(), opening.path, access, opening.hints);
+      const Access access = opening.mode == SLABMARK_READ ? Access::read : Access::write;
+      data_ = collective::File(system_.comm().get(), opening.path, access, opening.hints);
       data_.end_is_zero();
       data_.fresh_from(opening.fresh_from < 0 ? data_.size()
                                               : static_cast<std::uint64_t>(opening.fresh_from));
     }
-    const Choices choices(system_.options(), opening.hints, opening.path,
-                          mine ? data_.hints() : std::map<std::string, std::string>());
-    settings = choices.for_rearranger();
-    alignment_ = choices.alignment().value;
+    chosen =
+        collective::Settings(system_.options(), {opening.hints.begin(), opening.hints.end()},
+                             mine ? data_.hints() : collective::Settings::Hints(), opening.path);
   });
-  // All ranks must choose the same, also where the file system looks different to them.
-  const auto least = [&](std::uint64_t value) {
-    return all.min(mine ? value : std::numeric_limits<std::uint64_t>::max());
-  };
-  settings.stripes = least(settings.stripes);
-  settings.writers = least(settings.writers);
-  settings.aggregators = least(settings.aggregators);
-  alignment_ = least(alignment_);
+  chosen.agree(all, mine);
+  RearrangerSettings settings = chosen.exchange();
+  alignment_ = chosen.alignment().value;
   if (const IoRanks* const io = system_.io_ranks()) {
     if (system_.prepare_handover() && system_.is_io_rank()) {
       RearrangerSettings own = settings;
       own.aggregators = io->ranks().size();
-      engine_of_io_ranks_ = &system_.engine(system_.comm(), own);
+      context_of_io_ranks_ = &system_.layout_context(system_.comm(), own);
     }
     settings.dedicated = io->ranks();
     if (system_.writes_in_background() && settings.window == 0) settings.window = window_of_io_rank;
   }
-  engine_ = &system_.engine(all, settings);
+  context_ = &system_.layout_context(all, settings);
 }
 
 const Comm& FileData::movers() const {
-  return system_.io_ranks() ? system_.comm() : engine_->comm();
+  return system_.io_ranks() ? system_.comm() : context_->comm();
 }
 
-FileData::Way FileData::way_of(const Engine& engine, const Comm& ranks, const Moved& moved,
-                               bool writing) const {
-  Way way;
-  way.writing = writing;
+FileData::TransferSpec FileData::spec_of(const LayoutContext& context, const Comm& ranks,
+                                         const Moved& moved, bool writing) const {
+  TransferSpec spec;
+  spec.writing = writing;
   std::array<std::int64_t, System::most_plans> misfits;
   misfits.fill(1);
   const auto failure = caught([&] {
-    way.domain = domain_of(moved);
-    const auto fitting = engine.fitting({moved.parts, way.domain, alignment_, writing});
-    std::ranges::transform(fitting, misfits.begin(), [](bool fits) { return !fits; });
+    spec.domain = domain_of(moved);
+    const std::uint64_t fitting = context.fitting(layout_of(spec, moved));
+    for (std::size_t i = 0; i < misfits.size(); ++i) misfits[i] = ((fitting >> i) & 1) == 0;
   });
   agree(ranks, failure, SLABMARK_EFORMAT, misfits);
   const auto fitting = std::ranges::find(misfits, 0);
-  if (fitting != misfits.end()) way.plan = fitting - misfits.begin();
-  return way;
+  if (fitting != misfits.end()) spec.plan = fitting - misfits.begin();
+  return spec;
 }
 
 void FileData::move(const Moved& moved, bool writing, bool later) {
-  Way way = way_of(*engine_, movers(), moved, writing);
-  way.later = later;
-  Words words{word(Order::move), number_, way.plan, writing, later};
-  if (system_.io_ranks()) add_parts(words, moved);
-  system_.order(words);
-  move_by(way, moved);
+  TransferSpec spec = spec_of(*context_, movers(), moved, writing);
+  spec.later = later;
+  Message message{to_word(Command::move), number_, spec.plan, writing, later};
+  if (system_.io_ranks()) add_parts(message, moved);
+  system_.command(message);
+  move_by(spec, moved);
 }
 
-void FileData::follow(const Words& words) {
+void FileData::follow(const Message& message) {
   std::vector<std::string> names;
-  const Moved moved = parts_of(words, 5, names, system_);
-  move_by({domain_of(moved), words[2], words[3] != 0, words[4] != 0}, moved);
+  const Moved moved = parts_of(message, 5, names, system_);
+  move_by({domain_of(moved), message[2], message[3] != 0, message[4] != 0}, moved);
 }
 
 void FileData::hand_over(const Moved& moved, const std::vector<std::uint64_t>& positions) {
   Handover& handover = *system_.handover();
   for (const std::int64_t pieces : handover.forgotten()) {
-    system_.order({word(Order::forget), pieces});
+    system_.command({to_word(Command::forget), pieces});
   }
-  Words words{word(Order::write), number_, handover.hand_over()};
-  add_parts(words, moved);
-  words.insert(words.end(), positions.begin(), positions.end());
-  system_.order(words);
+  Message message{to_word(Command::write), number_, handover.hand_over()};
+  add_parts(message, moved);
+  message.insert(message.end(), positions.begin(), positions.end());
+  system_.command(message);
   handed_over(moved.records);
 }
 
@@ -219,7 +209,7 @@ void FileData::answered(const std::exception_ptr& failure) {
   const std::int64_t records = unanswered_.front();
   unanswered_.pop_front();
   if (failure) {
-    breaks(failure);
+    set_deferred_error(failure);
   } else {
     written(records);
   }
@@ -235,23 +225,23 @@ void FileData::written(std::int64_t records) {
   records_ = std::max(records_, records);
 }
 
-void FileData::write_copies(const Words& words) {
+void FileData::write_copies(const Message& message) {
   Handover& handover = *system_.handover();
-  std::byte* const memory = handover.await(words[2]);
-  std::exception_ptr failure = broken();  // the same on all I/O ranks
+  std::byte* const memory = handover.await(message[2]);
+  std::exception_ptr failure = deferred_error();  // the same on all I/O ranks
   if (!failure) {
     failure = caught([&] {
       std::vector<std::string> names;
-      Moved moved = parts_of(words, 3, names, system_);
-      const auto* const positions = words.data() + words.size() - moved.parts.size();
+      Moved moved = parts_of(message, 3, names, system_);
+      const auto* const positions = message.data() + message.size() - moved.parts.size();
       for (std::size_t i = 0; i < moved.parts.size(); ++i) {
         moved.parts[i].pieces = handover.pieces(moved.pieces[i]);
         moved.parts[i].buffer = memory + positions[i];
       }
-      Engine& engine = *engine_of_io_ranks_;
-      const Way way = way_of(engine, system_.comm(), moved, true);
-      take_plan(engine, {moved.parts, way.domain, alignment_, true}, way.plan);
-      agree(system_.comm(), transfer(engine, way, moved), SLABMARK_EIO);
+      LayoutContext& context = *context_of_io_ranks_;
+      const TransferSpec spec = spec_of(context, system_.comm(), moved, true);
+      take_plan(context, spec, moved);
+      agree(system_.comm(), transfer(context, spec, moved), SLABMARK_EIO);
     });
   }
   handover.set_written();
@@ -260,45 +250,54 @@ void FileData::write_copies(const Words& words) {
 
 FileDomain FileData::domain_of(const Moved& moved) const {
   std::vector<ArrayPlace> places;
-  for (const Part& part : moved.parts) places.push_back(part.place);
+  for (const collective::Part& part : moved.parts) places.push_back(part.place);
   return FileDomain(places, padding_);
 }
 
+collective::Layout FileData::layout_of(const TransferSpec& spec, const Moved& moved) const {
+  using collective::Overlaps;
+  return {moved.parts, spec.domain, alignment_, spec.writing,
+          spec.writing ? Overlaps::refused : Overlaps::allowed};
+}
+
 // What fails does so on all ranks.
-void FileData::take_plan(Engine& engine, const Layout& layout, std::int64_t plan) {
-  if (plan != Way::new_plan) {
-    engine.use(static_cast<std::size_t>(plan));
+void FileData::take_plan(LayoutContext& context, const TransferSpec& spec,
+                         const Moved& moved) const {
+  if (spec.plan != TransferSpec::new_plan) {
+    context.use(static_cast<std::size_t>(spec.plan));
     return;
   }
-  const auto refused = caught([&] { engine.make(layout); });
+  const auto refused = caught([&] { context.make(layout_of(spec, moved)); });
   if (refused) throw failure_of(refused, SLABMARK_EOVERLAP);
 }
 
 /// What fails on this rank.
-std::exception_ptr FileData::transfer(Engine& engine, const Way& way, const Moved& moved) {
+std::exception_ptr FileData::transfer(LayoutContext& context, const TransferSpec& spec,
+                                      const Moved& moved) {
   return caught([&] {
-    const std::exception_ptr before = way.writing ? broken() : nullptr;
+    const std::exception_ptr before = spec.writing ? deferred_error() : nullptr;
     const auto leave_out = [](Rearranger& rearranger, const Rearranger::Flush& flush,
                               const Rearranger::FileAccess&) {
       return rearranger.write(flush, [](std::uint64_t, std::byte*, std::uint64_t) {});
     };
     std::vector<std::byte*> buffers;
-    for (const Part& part : moved.parts) buffers.push_back(part.buffer);
-    data_.move(engine, way.domain, buffers, way.writing, swaps_bytes_,
-               before ? leave_out : DataFile::Mover());
+    for (const collective::Part& part : moved.parts) buffers.push_back(part.buffer);
+    data_.move(context.context(),
+               {spec.domain, context.plan(), buffers, spec.writing, swaps_bytes_},
+               before ? leave_out : collective::File::Mover());
     if (before) std::rethrow_exception(before);
   });
 }
 
-void FileData::move_by(const Way& way, const Moved& moved) {
-  take_plan(*engine_, {moved.parts, way.domain, alignment_, way.writing}, way.plan);
-  const auto failure = transfer(*engine_, way, moved);
-  if (!way.later) {
-    agree(engine_->comm(), failure, SLABMARK_EIO);
+void FileData::move_by(const TransferSpec& spec, const Moved& moved) {
+  take_plan(*context_, spec, moved);
+  const auto failure = transfer(*context_, spec, moved);
+  if (!spec.later) {
+    agree(context_->comm(), failure, SLABMARK_EIO);
     written(moved.records);
   } else if (!system_.accesses_files()) {
     handed_over(moved.records);
-    if (failure) breaks(failure);
+    if (failure) set_deferred_error(failure);
   } else {
     answer(caught([&] { agree(system_.comm(), failure, SLABMARK_EIO); }));
   }
@@ -306,71 +305,71 @@ void FileData::move_by(const Way& way, const Moved& moved) {
 
 /// Of an I/O rank to those who did not wait, with what failed on all of them.
 void FileData::answer(const std::exception_ptr& failure) {
-  if (failure) breaks(failure);
+  if (failure) set_deferred_error(failure);
   const Failure said = failure ? failure_of(failure, SLABMARK_EIO) : Failure(SLABMARK_OK, "");
   system_.io_ranks()->tell({number_, said.code(), said.what()});
 }
 
 void FileData::sync() {
-  system_.order({word(Order::sync), number_});
+  system_.command({to_word(Command::sync), number_});
   agreed(system_.all(), SLABMARK_EIO, [&] {
     if (system_.accesses_files()) data_.sync();
   });
 }
 
 void FileData::close() {
-  system_.order({word(Order::close), number_});
+  system_.command({to_word(Command::close), number_});
   agreed(system_.all(), SLABMARK_EIO, [&] {
     if (system_.accesses_files()) data_.close();
   });
 }
 
-std::exception_ptr FileData::broken() {
+std::exception_ptr FileData::deferred_error() {
   const std::lock_guard lock(mutex_);
-  return broken_;
+  return deferred_error_;
 }
 
-void FileData::breaks(const std::exception_ptr& failure) {
+void FileData::set_deferred_error(const std::exception_ptr& failure) {
   const std::lock_guard lock(mutex_);
-  if (!broken_) broken_ = failure;
+  if (!deferred_error_) deferred_error_ = failure;
 }
 
 // What fails does so on all ranks, and is told by the others.
 void FileData::serve(System& system) {
   std::map<std::int64_t, std::unique_ptr<FileData>> files;
   for (;;) {
-    const Words words = system.io_ranks()->next_order();
-    const auto order = static_cast<Order>(words[0]);
-    if (order == Order::end) return;
-    const std::int64_t number = words[1];
+    const Message message = system.io_ranks()->receive();
+    const auto command = static_cast<Command>(message[0]);
+    if (command == Command::end) return;
+    const std::int64_t number = message[1];
     caught([&] {
-      switch (order) {
-        case Order::open:
+      switch (command) {
+        case Command::open:
           files[number] = std::make_unique<FileData>(system, number, Opening{});
           break;
-        case Order::move:
-          files.at(number)->follow(words);
+        case Command::move:
+          files.at(number)->follow(message);
           break;
-        case Order::sync:
+        case Command::sync:
           files.at(number)->sync();
           break;
-        case Order::reserve:
-          system.handover()->reserve(static_cast<std::uint64_t>(words[1]));
+        case Command::reserve:
+          system.handover()->reserve(static_cast<std::uint64_t>(message[1]));
           break;
-        case Order::share:
-          system.handover()->learn(words[1]);
+        case Command::share:
+          system.handover()->learn(message[1]);
           break;
-        case Order::forget:
-          system.handover()->forget(words[1]);
+        case Command::forget:
+          system.handover()->forget(message[1]);
           break;
-        case Order::write:
-          files.at(number)->write_copies(words);
+        case Command::write:
+          files.at(number)->write_copies(message);
           break;
         default:
           files.at(number)->close();
       }
     });
-    if (order == Order::close) files.erase(number);
+    if (command == Command::close) files.erase(number);
   }
 }
 

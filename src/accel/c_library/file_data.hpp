@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "accel/c_library/system.hpp"
-#include "collective/data_file.hpp"
+#include "collective/file.hpp"
+#include "collective/layout_context.hpp"
 
 namespace slabmark::rearrange {
 
@@ -35,17 +36,20 @@ class FileData {
   /// What is moved, and of each part the variable, and a number of its pieces that is the same on
   /// all ranks.
   struct Moved {
-    std::vector<Part> parts;
+    std::vector<collective::Part> parts;
     std::vector<std::int64_t> pieces, variables;
     std::int64_t records = 0;  ///< that the file has when it is written, see records()
   };
   static std::string name_of(int variable);                            ///< for messages
   static mpiio::Hints of_root(const Comm& ranks, mpiio::Hints hints);  ///< collective
 
-  /// Collective. Returns when all is moved; with `later` when I/O ranks have it, see broken().
+  std::int64_t number() const { return number_; }
+
+  /// Collective. Returns when all is moved; with `later` when I/O ranks have it, see
+  /// deferred_error().
   void move(const Moved& moved, bool writing, bool later);
   /// Collective: has I/O ranks write what was copied for them: of each part the position there. See
-  /// Handover and broken().
+  /// Handover and deferred_error().
   void hand_over(const Moved& moved, const std::vector<std::uint64_t>& positions);
   /// Of what is known to be in the file: of what I/O ranks write later, the root alone knows.
   std::int64_t records();
@@ -58,8 +62,8 @@ class FileData {
 
   /// What failed when nobody waited for it, on this rank as far as it knows; null: nothing. Nothing
   /// is written after that.
-  std::exception_ptr broken();
-  void breaks(const std::exception_ptr& failure);
+  std::exception_ptr deferred_error();
+  void set_deferred_error(const std::exception_ptr& failure);
 
   /// The ranks that call move(), for a thread of its own.
   const Comm& movers() const;
@@ -68,28 +72,30 @@ class FileData {
   static void serve(System& system);
 
  private:
-  struct Way;
+  struct TransferSpec;
   void open(const Opening& opening);
-  void follow(const IoRanks::Words& words);
-  void write_copies(const IoRanks::Words& words);
+  void follow(const Message& message);
+  void write_copies(const Message& message);
   void handed_over(std::int64_t records);
   void answer(const std::exception_ptr& failure);
   FileDomain domain_of(const Moved& moved) const;
-  Way way_of(const Engine& engine, const Comm& ranks, const Moved& moved, bool writing) const;
-  static void take_plan(Engine& engine, const Layout& layout, std::int64_t plan);
-  std::exception_ptr transfer(Engine& engine, const Way& way, const Moved& moved);
-  void move_by(const Way& way, const Moved& moved);
+  collective::Layout layout_of(const TransferSpec& spec, const Moved& moved) const;
+  TransferSpec spec_of(const LayoutContext& context, const Comm& ranks, const Moved& moved,
+                       bool writing) const;
+  void take_plan(LayoutContext& context, const TransferSpec& spec, const Moved& moved) const;
+  std::exception_ptr transfer(LayoutContext& context, const TransferSpec& spec, const Moved& moved);
+  void move_by(const TransferSpec& spec, const Moved& moved);
 
   System& system_;
   std::int64_t number_;
-  DataFile data_;
-  Engine* engine_ = nullptr;
-  Engine* engine_of_io_ranks_ = nullptr;  ///< on one, where there is a Handover
+  collective::File data_;
+  LayoutContext* context_ = nullptr;
+  LayoutContext* context_of_io_ranks_ = nullptr;  ///< on one, where there is a Handover
   std::uint64_t alignment_ = 1, padding_ = 0;
   bool swaps_bytes_ = false;
 
   std::mutex mutex_;
-  std::exception_ptr broken_;
+  std::exception_ptr deferred_error_;
   std::int64_t records_ = 0;
   std::deque<std::int64_t> unanswered_;  ///< records of what I/O ranks write later; on the root
 };

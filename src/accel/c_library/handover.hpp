@@ -16,6 +16,8 @@
 
 namespace slabmark::rearrange {
 
+using collective::PiecesPtr;
+
 /// Memory in which ranks of the program leave copies of what they put, as it stands, to the I/O
 /// rank of their node, which moves it from there while the program goes on. So I/O ranks have
 /// elements of their own: those of the ranks that they serve, whose buffers stand side by side.

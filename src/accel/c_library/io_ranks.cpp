@@ -9,10 +9,10 @@ namespace slabmark::rearrange {
 
 namespace {
 
-constexpr int order_tag = 11, answer_tag = 12;
+constexpr int command_tag = 11, answer_tag = 12;
 
 // Words of a message. So small a one is sent off whether the I/O rank looks for it or not: a rank
-// that orders must not wait for those that still write.
+// that commands must not wait for those that still write.
 constexpr std::size_t words_of_message = 256;
 
 constexpr std::size_t longest_message = 1000;
@@ -60,38 +60,38 @@ void IoRanks::wait_until(const std::function<bool()>& there) {
 // Rank 0 is never an I/O rank.
 int IoRanks::root_of(bool io_ranks) const { return io_ranks ? ranks_.front() : 0; }
 
-void IoRanks::order(const Words& words) const {
+void IoRanks::send(const Message& message) const {
   if (!group_->is_root()) return;
-  Words sent{static_cast<std::int64_t>(words.size())};
-  sent.insert(sent.end(), words.begin(), words.end());
+  Message sent{static_cast<std::int64_t>(message.size())};
+  sent.insert(sent.end(), message.begin(), message.end());
   for (std::size_t begin = 0; begin < sent.size(); begin += words_of_message) {
     const std::size_t count = std::min(words_of_message, sent.size() - begin);
     for (const int rank : ranks_) {
-      check_mpi(MPI_Send(sent.data() + begin, static_cast<int>(count), MPI_INT64_T, rank, order_tag,
-                         all_.get()),
+      check_mpi(MPI_Send(sent.data() + begin, static_cast<int>(count), MPI_INT64_T, rank,
+                         command_tag, all_.get()),
                 "MPI_Send");
     }
   }
 }
 
-IoRanks::Words IoRanks::next_order() const {
-  Words words;
+Message IoRanks::receive() const {
+  Message message;
   std::size_t expected = 1;
   do {
-    wait_until([&] { return is_message_there(all_, root_of(false), order_tag); });
-    const std::size_t before = words.size();
-    words.resize(before + words_of_message);
+    wait_until([&] { return is_message_there(all_, root_of(false), command_tag); });
+    const std::size_t before = message.size();
+    message.resize(before + words_of_message);
     MPI_Status status;
     int count = 0;
-    check_mpi(MPI_Recv(words.data() + before, words_of_message, MPI_INT64_T, root_of(false),
-                       order_tag, all_.get(), &status),
+    check_mpi(MPI_Recv(message.data() + before, words_of_message, MPI_INT64_T, root_of(false),
+                       command_tag, all_.get(), &status),
               "MPI_Recv");
     check_mpi(MPI_Get_count(&status, MPI_INT64_T, &count), "MPI_Get_count");
-    words.resize(before + static_cast<std::size_t>(count));
-    expected = 1 + static_cast<std::size_t>(words.front());
-  } while (words.size() < expected);
-  words.erase(words.begin());
-  return words;
+    message.resize(before + static_cast<std::size_t>(count));
+    expected = 1 + static_cast<std::size_t>(message.front());
+  } while (message.size() < expected);
+  message.erase(message.begin());
+  return message;
 }
 
 void IoRanks::tell(const Answer& answer) const {

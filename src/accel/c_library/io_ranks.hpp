@@ -11,6 +11,12 @@
 
 namespace slabmark::rearrange {
 
+/// What I/O ranks are to do.
+enum class Command : std::int64_t { open, move, sync, close, end, reserve, share, forget, write };
+/// A command and what it needs, as numbers.
+using Message = std::vector<std::int64_t>;
+inline std::int64_t to_word(Command command) { return static_cast<std::int64_t>(command); }
+
 /// Some ranks of a communicator that own nothing of the program and move data for the others: who
 /// they are, what the others tell them to do, and what they answer.
 class IoRanks {
@@ -25,18 +31,14 @@ class IoRanks {
   /// The I/O ranks on one of them, the others on those.
   const Comm& group() const { return *group_; }
 
-  /// What I/O ranks are to do.
-  enum class Order : std::int64_t { open, move, sync, close, end, reserve, share, forget, write };
-  using Words = std::vector<std::int64_t>;
-
   /// Returns when `there` says so; asleep where that takes longer.
   static void wait_until(const std::function<bool()>& there);
 
   // On the other ranks.
 
   /// Tells all I/O ranks, which do as they are told one after another. All ranks of the group call
-  /// it; its root's words count.
-  void order(const Words& words) const;
+  /// it; its root's message counts.
+  void send(const Message& message) const;
 
   /// What the I/O ranks say of a piece of work that nobody waited for.
   struct Answer {
@@ -49,7 +51,7 @@ class IoRanks {
 
   // On I/O ranks.
 
-  Words next_order() const;
+  Message receive() const;                ///< the next one
   void tell(const Answer& answer) const;  ///< the root's counts
 
  private:

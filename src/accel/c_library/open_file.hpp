@@ -4,18 +4,15 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
-#include <set>
-#include <span>
 #include <string>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "accel/c_library/api/rearrange_format.h"
 #include "accel/c_library/decomposition.hpp"
 #include "accel/c_library/failure.hpp"
 #include "accel/c_library/file_data.hpp"
+#include "accel/c_library/growth.hpp"
+#include "accel/c_library/request.hpp"
 #include "accel/c_library/system.hpp"
 
 namespace slabmark::rearrange {
@@ -65,56 +62,30 @@ class OpenFile {
     std::int64_t frame = 0;  ///< that the next calls mean
     std::string name;        ///< for messages
   };
-  /// What is to be moved. A flush has as many rounds of puts, and then of gets, as it takes to move
-  /// no array twice in one: the later call stays. No rank needs to know of the others' calls for
-  /// that.
-  struct Request {
-    bool writes;
-    int round;
-    int variable;
-    std::int64_t frame;  ///< -1: the variable has no records
-    std::shared_ptr<Decomposition> decomposition;
-    ArrayPlace place;
-    std::byte* data;
-    std::shared_ptr<std::byte[]> copy;
-    std::optional<std::uint64_t> position;  ///< of a copy for I/O ranks, see Handover
-    bool has_fill = false;
-    std::vector<std::byte> fill;  ///< as many elements as a piece of a hole may have
-    const std::string* name;      ///< of the variable
+  /// What calls have left for the next flush.
+  struct Pending {
+    Requests requests;
+    Rounds put_rounds, get_rounds;
+    std::int64_t put_records = 0;  ///< in requests
+    std::exception_ptr refused;    ///< the first call of this rank that failed
+    std::uint64_t held = 0;        ///< bytes of copies, of the rank that has most in each request
   };
-  using Requests = std::vector<Request>;
-  /// The round of the next calls of one direction.
-  struct Rounds {
-    int round = 0;
-    std::set<std::pair<int, std::int64_t>> arrays;  ///< in it: variable, frame
-
-    int round_of(const Request& request);
-  };
-  /// What the file has when all of it is written.
-  struct Growth {
-    std::int64_t records = 0;
-    int variable = 0;
-    int rank = 0;
-    std::optional<slabmark_element> element;  ///< of the last, on this rank
-  };
+  /// Who moves a flush, and whether the program waits for it.
+  enum class Delivery { now, by_io_ranks, by_thread };
 
   Variable& variable(int number);
   slabmark_array array_of(int variable, std::int64_t frame, bool writes);
   Request request_of(const Call& call);
   void copy(Request& request);
-  void prepare_copy(Request& request);
-  void copy_apart(Request& request);
   void locate(Requests& requests);
-  static std::int64_t digest(Operation operation, const Requests& requests);
-  std::vector<const Request*> growing(const Requests& requests) const;
-  std::int64_t offer(const std::vector<const Request*>& growing) const;
-  Growth growth(const std::vector<const Request*>& growing, std::int64_t offer) const;
+  Delivery delivery_of(Operation operation, const Requests& requests) const;
+  Growth agree_on(Operation operation, Pending& pending, Delivery delivery);
+  void grow(const Growth& growth, Delivery delivery);
   void flush_as(Operation operation);
+  void deliver(Requests requests, std::int64_t records, Delivery delivery);
   void move_rounds(const Requests& requests, std::int64_t records, bool later);
   void move(const Requests& requests, int round, bool writing, std::int64_t records, bool later);
   void move_by_thread(Requests requests, std::int64_t records);
-  bool widen_handover(std::uint64_t bytes, Requests& requests);
-  bool hand_over(Requests& requests, std::int64_t records);
   void enter_records(bool durable);
   void check(int code) const;
 
@@ -126,11 +97,7 @@ class OpenFile {
   std::unique_ptr<FileData> data_;
 
   std::unordered_map<int, Variable> variables_;
-  Requests requests_;
-  Rounds put_rounds_, get_rounds_;
-  std::int64_t put_records_ = 0;  ///< in requests_
-  std::exception_ptr refused_;    ///< the first call of this rank that failed since the last flush
-  std::uint64_t held_ = 0;      ///< bytes of copies in requests_, of the rank that has most in each
+  Pending pending_;
   std::uint64_t may_copy_ = 0;  ///< bytes before ranks must ask each other, the same on all
 };
 

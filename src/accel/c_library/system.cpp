@@ -118,14 +118,14 @@ void System::share_options() {
   }
 }
 
-Engine& System::engine(const Comm& ranks, const RearrangerSettings& settings) {
-  for (const auto& known : engines_) {
+LayoutContext& System::layout_context(const Comm& ranks, const RearrangerSettings& settings) {
+  for (const auto& known : contexts_) {
     if (known->settings() == settings) return *known;
   }
-  std::unique_ptr<Engine> made;
+  std::unique_ptr<LayoutContext> made;
   agreed(ranks, SLABMARK_EIO,
-         [&] { made = std::make_unique<Engine>(ranks, settings, most_plans); });
-  return *engines_.emplace_back(std::move(made));
+         [&] { made = std::make_unique<LayoutContext>(ranks.get(), settings, most_plans); });
+  return *contexts_.emplace_back(std::move(made));
 }
 
 Handover* System::prepare_handover() {

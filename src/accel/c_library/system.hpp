@@ -14,12 +14,15 @@
 #include "accel/c_library/copies.hpp"
 #include "accel/c_library/handover.hpp"
 #include "accel/c_library/io_ranks.hpp"
-#include "collective/choices.hpp"
-#include "collective/engine.hpp"
+#include "collective/layout_context.hpp"
+#include "collective/settings.hpp"
 #include "core/parallel/comm.hpp"
 #include "core/parallel/worker_thread.hpp"
 
 namespace slabmark::rearrange {
+
+using collective::LayoutContext;
+using collective::PiecesPtr;
 
 class FileData;
 
@@ -41,11 +44,11 @@ class System {
   bool is_io_rank() const { return io_ranks_ && io_ranks_->has_me(); }
   bool accesses_files() const { return !io_ranks_ || io_ranks_->has_me(); }
   /// Tells I/O ranks what to do. Where there are none, and on them, it does nothing.
-  void order(const IoRanks::Words& words) const {
-    if (io_ranks_ && !io_ranks_->has_me()) io_ranks_->order(words);
+  void command(const Message& message) const {
+    if (io_ranks_ && !io_ranks_->has_me()) io_ranks_->send(message);
   }
 
-  const Options& options() const { return options_; }
+  const collective::Options& options() const { return options_; }
   std::uint64_t held() const { return held_; }  ///< most bytes of copies; 0: no bound
   bool may_hold(std::uint64_t bytes) const { return held_ == 0 || bytes <= held_; }
 
@@ -57,9 +60,9 @@ class System {
   /// Collective over all(), with each file: I/O ranks take the options of the others.
   void share_options();
 
-  /// Collective over `ranks`, all() or the I/O ranks: the engine of these settings, in which the
+  /// Collective over `ranks`, all() or the I/O ranks: the context of these settings, in which the
   /// latter are dedicated there, and here not.
-  Engine& engine(const Comm& ranks, const RearrangerSettings& settings);
+  LayoutContext& layout_context(const Comm& ranks, const RearrangerSettings& settings);
 
   /// Collective over all(), when options are shared: where ranks leave what I/O ranks write while
   /// the program goes on, or null.
@@ -106,14 +109,14 @@ class System {
 
   Comm all_;
   std::optional<IoRanks> io_ranks_;
-  Options options_;
+  collective::Options options_;
   std::vector<std::pair<std::string, std::string>> set_options_;  ///< as they were set
   std::uint64_t held_ = 0;
   std::uint64_t in_flight_ = 0;
   bool options_agreed_ = false, options_shared_ = false;
   std::int64_t number_ = 0;
   std::uint64_t largest_buffer_ = 0;
-  std::vector<std::unique_ptr<Engine>> engines_;
+  std::vector<std::unique_ptr<LayoutContext>> contexts_;
   bool handover_prepared_ = false;
   std::unique_ptr<Handover> handover_;
   Copies copies_;

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "collective/exchange/highest_rank.hpp"
+#include "collective/exchange/last_writer.hpp"
 #include "collective/exchange/union_of_ranks.hpp"
 #include "core/base/error.hpp"
 #include "core/geometry/run.hpp"
@@ -212,7 +212,7 @@ void RequestPlan::leave_to_highest_rank(const Comm& comm, const FileDomain& doma
   for (const Item& item : items_) {
     held.push_back({pieces(item), domain.arrays()[item.array].place.elements});
   }
-  auto counting = pieces_that_count(comm, held);
+  auto counting = resolve_overlaps(comm, held);
   for (std::size_t i = 0; i < items_.size(); ++i) {
     std::uint64_t before = 0, after = 0;
     for (const Piece& piece : pieces(items_[i])) before += piece.length;

@@ -146,4 +146,44 @@ RunList overwritten_by_others(
   return lost;
 }
 
+std::vector<std::vector<Piece>> resolve_overlaps(const Comm& comm,
+                                                 std::span<const HeldArray> arrays,
+                                                 const WriteOrders& orders) {
+  // All arrays' elements on one line.
+  std::uint64_t end = 0;
+  RunList held;
+  std::vector<HeldPiece> held_by;
+  for (std::size_t a = 0; a < arrays.size(); ++a) {
+    for (std::size_t p = 0; p < arrays[a].pieces.size(); ++p) {
+      held.push_back({end + arrays[a].pieces[p].file, arrays[a].pieces[p].length});
+      held_by.push_back({a, p});
+    }
+    end += arrays[a].elements;
+  }
+  const RunList lost =
+      overwritten_by_others(comm, held, end, [&](std::span<const std::size_t> runs) {
+        if (!orders) return std::vector<WriteOrder>(runs.size());
+        std::vector<HeldPiece> pieces;
+        for (const std::size_t run : runs) pieces.push_back(held_by[run]);
+        return orders(pieces);
+      });
+
+  std::vector<std::vector<Piece>> left(arrays.size());
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const auto [array, index] = held_by[i];
+    const Piece& piece = arrays[array].pieces[index];
+    std::uint64_t at = held[i].offset;
+    const auto keep_until = [&](std::uint64_t to) {
+      const std::uint64_t before = at - held[i].offset;
+      if (at < to) left[array].push_back({piece.file + before, piece.buffer + before, to - at});
+    };
+    for (const Run& run : within(lost, held[i])) {
+      keep_until(run.offset);
+      at = std::max(at, run.end());
+    }
+    keep_until(held[i].end());
+  }
+  return left;
+}
+
 }  // namespace slabmark

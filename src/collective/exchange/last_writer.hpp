@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/geometry/piece.hpp"
 #include "core/geometry/run.hpp"
 #include "core/parallel/comm.hpp"
 
@@ -41,5 +42,25 @@ bool ranks_overlap(const Comm& comm, std::span<const Run> held, std::uint64_t to
 RunList overwritten_by_others(
     const Comm& comm, std::span<const Run> held, std::uint64_t total,
     const std::function<std::vector<WriteOrder>(std::span<const std::size_t>)>& orders);
+
+/// What this rank has of an array of all ranks: pieces ascending in it, without overlap.
+struct HeldArray {
+  std::span<const Piece> pieces;
+  std::uint64_t elements = 0;  ///< of the array
+};
+
+/// A piece of a held array, by their indices.
+struct HeldPiece {
+  std::size_t array = 0, piece = 0;
+};
+using WriteOrders = std::function<std::vector<WriteOrder>(std::span<const HeldPiece>)>;
+
+/// Collective, with the same arrays on all ranks. Of an element that several ranks have, leaves
+/// that which was written last; where the order is equal, the highest rank's. Returns, by array,
+/// what is left of the pieces of this rank. `orders` returns when each of a list of pieces was
+/// written; null: all at the same time. It is called as that of overwritten_by_others().
+std::vector<std::vector<Piece>> resolve_overlaps(const Comm& comm,
+                                                 std::span<const HeldArray> arrays,
+                                                 const WriteOrders& orders = nullptr);
 
 }  // namespace slabmark

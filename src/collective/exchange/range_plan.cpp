@@ -215,14 +215,6 @@ RangePlan::RangePlan(const Comm* comm, RunList held, std::uint64_t total)
   asked_ = exchange_runs(*comm_, wanted_);
 }
 
-RunList RangePlan::counted() const {
-  RunList mine;
-  for (const RunList& runs : asked_) {
-    for (const Run& run : runs) append(mine, run);
-  }
-  return mine;
-}
-
 void RangePlan::move(std::span<const std::byte> fill, std::uint64_t window_bytes, const Read& read,
                      const Write& write) const {
   Mover(*this, fill, window_bytes).run(read, write);

@@ -22,9 +22,6 @@ class RangePlan {
   /// that.
   RangePlan(const Comm* comm, RunList held, std::uint64_t total);
 
-  /// Of the runs that this rank holds, the parts that count.
-  RunList counted() const;
-
   /// Puts the elements of runs that this rank holds at `packed`, one run after another.
   using Read = std::function<void(std::span<const Run> runs, std::byte* packed)>;
   /// Takes the elements of `window`, the next part of this rank's range.

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include "core/base/error.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace slabmark::mpiio {
@@ -37,8 +36,8 @@ void check(int code, const char* call, const std::string& path) {
   if (code == MPI_SUCCESS) return;
   int error_class = MPI_ERR_OTHER;
   MPI_Error_class(code, &error_class);
-  throw IoError(fmt::format("{} failed on '{}': {}; {}.", call, path, mpi_error_text(code),
-                            remedy(error_class)));
+  throw Failure(error_class, fmt::format("{} failed on '{}': {}; {}.", call, path,
+                                         mpi_error_text(code), remedy(error_class)));
 }
 
 }  // namespace slabmark::mpiio

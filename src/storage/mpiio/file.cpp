@@ -52,7 +52,8 @@ void File::set_view(std::uint64_t displacement, MPI_Datatype etype, MPI_Datatype
 }
 
 template <class Call>
-void File::move(const char* name, Call call, std::uint64_t offset, const Memory& memory) const {
+std::uint64_t File::move_some(const char* name, Call call, std::uint64_t offset,
+                              const Memory& memory) const {
   // ROMIO leaves the status alone where a rank takes part in a collective call without data.
   MPI_Status status{};
   MPI_Status_set_elements_x(&status, MPI_BYTE, 0);
@@ -61,11 +62,18 @@ void File::move(const char* name, Call call, std::uint64_t offset, const Memory&
         name, path_);
   MPI_Count moved = 0;
   check(MPI_Get_elements_x(&status, MPI_BYTE, &moved), "MPI_Get_elements_x", path_);
-  if (moved >= 0 && static_cast<std::uint64_t>(moved) == memory.bytes) return;
-  throw IoError(fmt::format(
-      "{} failed on '{}': it moved {} of {} bytes; check that the file is complete, and "
-      "space, quota and file size limit (ulimit -f) of its directory.",
-      name, path_, moved, memory.bytes));
+  return moved > 0 ? static_cast<std::uint64_t>(moved) : 0;
+}
+
+template <class Call>
+void File::move(const char* name, Call call, std::uint64_t offset, const Memory& memory) const {
+  const std::uint64_t moved = move_some(name, call, offset, memory);
+  if (moved == memory.bytes) return;
+  throw Failure(MPI_ERR_OTHER,
+                fmt::format("{} failed on '{}': it moved {} of {} bytes; check that the file is "
+                            "complete, and space, quota and file size limit (ulimit -f) of its "
+                            "directory.",
+                            name, path_, moved, memory.bytes));
 }
 
 void File::write_at_all(std::uint64_t offset, const Memory& memory) {
@@ -82,6 +90,10 @@ void File::write_at(std::uint64_t offset, const Memory& memory) {
 
 void File::read_at(std::uint64_t offset, const Memory& memory) {
   move("MPI_File_read_at", MPI_File_read_at, offset, memory);
+}
+
+std::uint64_t File::read_some_at(std::uint64_t offset, const Memory& memory) {
+  return move_some("MPI_File_read_at", MPI_File_read_at, offset, memory);
 }
 
 void File::sync() { check(MPI_File_sync(file_), "MPI_File_sync", path_); }

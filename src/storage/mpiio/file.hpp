@@ -21,7 +21,7 @@ struct Memory {
 };
 
 /// A file opened by all ranks of a communicator. Offsets are in elements of the view's etype, which
-/// is a byte unless set_view() says otherwise. Every failure throws IoError with call, file and
+/// is a byte unless set_view() says otherwise. Every failure throws Failure with call, file and
 /// reason; moving fewer bytes than asked for is a failure too.
 class File {
  public:
@@ -54,6 +54,8 @@ class File {
   // Independent.
   void write_at(std::uint64_t offset, const Memory& memory);
   void read_at(std::uint64_t offset, const Memory& memory);
+  /// Returns how many bytes there were before the end of the file, which is no failure.
+  std::uint64_t read_some_at(std::uint64_t offset, const Memory& memory);
 
   std::uint64_t size() const;  ///< in bytes
 
@@ -64,6 +66,9 @@ class File {
  private:
   File(MPI_File file, std::string path) : file_(file), path_(std::move(path)) {}
   static File open_with(MPI_Comm comm, const std::string& path, int mode, const Hints& hints);
+  template <class Call>
+  std::uint64_t move_some(const char* name, Call call, std::uint64_t offset,
+                          const Memory& memory) const;
   template <class Call>
   void move(const char* name, Call call, std::uint64_t offset, const Memory& memory) const;
 

@@ -9,7 +9,6 @@
 #include "bench/method/raw/raw_layout.hpp"
 #include "bench/method/rearranged/hdf5_layout.hpp"
 #include "bench/method/rearranged/method.hpp"
-#include "bench/pattern/transfer_pieces.hpp"
 #include "collective/filters/filtered_flush.hpp"
 #include "core/base/error.hpp"
 #include "core/parallel/agree.hpp"
@@ -33,14 +32,10 @@ OptionTable<Hdf5Options> file_options() {
   return hdf5_options().only(names);
 }
 
-mpiio::Memory memory_of(std::byte* memory, std::uint64_t bytes) {
-  return {memory, static_cast<int>(bytes), MPI_BYTE, bytes};
-}
-
 /// The chunks with filters of a file that the root alone has open in HDF5, and all ranks in MPI-IO.
 class Hdf5ChunkStore : public ChunkStore {
  public:
-  Hdf5ChunkStore(const Comm& comm, const Hdf5Layout& layout, mpiio::File& file)
+  Hdf5ChunkStore(const Comm& comm, const Hdf5Layout& layout, collective::File& file)
       : comm_(comm), layout_(layout), file_(file) {}
 
   /// On root, before all else: what the file holds, and its datasets if chunks are to be added;
@@ -78,10 +73,10 @@ class Hdf5ChunkStore : public ChunkStore {
   }
 
   void read(std::uint64_t address, std::byte* memory, std::uint64_t bytes) override {
-    file_.read_at(address, memory_of(memory, bytes));
+    file_.read(address, memory, bytes);
   }
   void write(std::uint64_t address, std::byte* memory, std::uint64_t bytes) override {
-    file_.write_at(address, memory_of(memory, bytes));
+    file_.write(address, memory, bytes);
   }
 
  private:
@@ -97,7 +92,7 @@ class Hdf5ChunkStore : public ChunkStore {
 
   const Comm& comm_;
   const Hdf5Layout& layout_;
-  mpiio::File& file_;
+  collective::File& file_;
   std::string path_;
   std::map<std::uint64_t, FilteredChunk> held_;  ///< on root, by place
   std::span<const hdf5::Dataset> datasets_;      ///< on root
@@ -163,7 +158,7 @@ class Hdf5Header : public CanonicalHeader {
   }
 
   // The root keeps what it alone knows.
-  void learn(std::span<const std::uint64_t> numbers, mpiio::File& file) override {
+  void learn(std::span<const std::uint64_t> numbers, collective::File& file) override {
     const std::vector<FilteredChunk> held = layout_.filtered();
     layout_ = Hdf5Layout(pattern_, numbers);
     if (!layout_.has_filters()) return;
@@ -189,7 +184,7 @@ class Hdf5Header : public CanonicalHeader {
     }
   }
 
-  rearrange::DataFile::Mover mover(bool writing) override {
+  collective::File::Mover mover(bool writing) override {
     return [this, writing](Rearranger& rearranger, const Rearranger::Flush& flush,
                            const Rearranger::FileAccess& access) {
       const auto by_chunks = [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
@@ -240,7 +235,7 @@ class Hdf5Header : public CanonicalHeader {
     file_.close();
   }
 
-  // In the order of the domain, in which what lies beyond the file ascends.
+  // In the order of the file domain, in which what lies beyond the file ascends.
   std::vector<FilteredArray> filtered_arrays(const FileDomain& domain) {
     std::vector<FilteredArray> arrays;
     for (const FileDomain::Array& array : domain.arrays()) {

@@ -39,11 +39,12 @@ std::map<std::string, std::string> separated(const std::string& text) {
 
 /// What serves the next file, too: no plan and no memory is made for a file that looks like the
 /// last.
-struct RearrangedMethod::Kept {
-  Kept(const Comm& comm, const RearrangerSettings& settings) : engine(comm, settings, 1) {}
+struct RearrangedMethod::CachedState {
+  CachedState(const Comm& comm, const RearrangerSettings& settings)
+      : context(comm.get(), settings, 1) {}
 
-  rearrange::Engine engine;
-  SelectionCache<rearrange::PiecesPtr> pieces;
+  collective::LayoutContext context;
+  SelectionCache<collective::PiecesPtr> pieces;
   std::vector<Extent> chunks;  ///< that pieces were cut at
 
   /// Tells the pieces of selections apart by the chunks of the array; 0: it has none.
@@ -65,22 +66,22 @@ RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::stri
 void RearrangedMethod::create(const std::string& path) {
   path_ = path;
   if (context_.comm.is_root()) {
-    header_->create(path, rearrange::with_own_hints(context_.settings.hints));
+    header_->create(path, collective::with_own_hints(context_.settings.hints));
   }
 }
 
 void RearrangedMethod::define() {
-  open_file(rearrange::DataFile::Access::write, [this] { return header_->define(); });
+  open_file(collective::File::Access::write, [this] { return header_->define(); });
 }
 
 void RearrangedMethod::open(const std::string& path) {
   path_ = path;
-  open_file(rearrange::DataFile::Access::read, [this] { return header_->read(path_); });
+  open_file(collective::File::Access::read, [this] { return header_->read(path_); });
 }
 
 // The root opens the file for itself, and tells which hints are in effect. Other aggregators do so
 // when they are known, and nobody else: opening it together takes some ten agreements of all ranks.
-void RearrangedMethod::open_file(rearrange::DataFile::Access access,
+void RearrangedMethod::open_file(collective::File::Access access,
                                  const std::function<std::vector<std::uint64_t>()>& numbers) {
   const Comm& comm = context_.comm;
   access_ = access;
@@ -95,40 +96,39 @@ void RearrangedMethod::open_file(rearrange::DataFile::Access access,
   check_mpi(
       MPI_Bcast(numbers_.data(), static_cast<int>(numbers_.size()), MPI_UINT64_T, 0, comm.get()),
       "MPI_Bcast");
-  header_->learn(numbers_, file_.file());
-  choices_ = rearrange::Choices(options_, context_.settings.hints, path_,
-                                separated(comm.broadcast(hints)));
+  header_->learn(numbers_, file_);
+  const mpiio::Hints& asked = context_.settings.hints;
+  choices_ = collective::Settings(options_, {asked.begin(), asked.end()},
+                                  separated(comm.broadcast(hints)), path_);
+  choices_.agree(comm);
 }
 
 void RearrangedMethod::open_here() {
-  if (file_.file().is_open()) return;
-  file_ = rearrange::DataFile(MPI_COMM_SELF, path_, access_, context_.settings.hints);
+  if (file_.is_open()) return;
+  file_ = collective::File(MPI_COMM_SELF, path_, access_, context_.settings.hints);
+  file_.fresh_from(0);
 }
 
 void RearrangedMethod::prepare() {
-  rearranger_settings_ = choices_.for_rearranger();
+  rearranger_settings_ = choices_.exchange();
   header_->adjust(rearranger_settings_);
-  // All ranks have it or none, since they make it together.
-  if (options_.keep && context_.kept) kept_ = std::static_pointer_cast<Kept>(*context_.kept);
-  if (!kept_) make_kept();
+  take_state();
   if (context_.pattern.rounds == 0) return;
   std::vector<PlacedTransfer> first;
   const std::vector<std::byte*> no_buffers(context_.pattern.transfers(0).size(), nullptr);
   take(0, no_buffers, first);
   const std::uint64_t first_round = 0;
   context_.clock.span("plan", [&] { plan_for({&first_round, 1}, first, domain_of(first)); });
-  const auto& aggregators = kept_->engine.rearranger().aggregators();
-  if (std::ranges::find(aggregators, context_.comm.rank()) != aggregators.end()) open_here();
+  if (state_->context.context().is_aggregator()) open_here();
 }
 
-void RearrangedMethod::make_kept() {
-  auto made = std::make_shared<Kept>(context_.comm, rearranger_settings_);
-  if (kept_) {  // by which plans know each other's selections
-    made->pieces = std::move(kept_->pieces);
-    made->chunks = std::move(kept_->chunks);
-  }
-  kept_ = std::move(made);
-  if (options_.keep && context_.kept) *context_.kept = kept_;
+// All ranks have that of the last file or none, since they make it together.
+void RearrangedMethod::take_state() {
+  const bool keeps = options_.keep && context_.kept;
+  if (keeps) state_ = std::static_pointer_cast<CachedState>(*context_.kept);
+  if (state_) return;
+  state_ = std::make_shared<CachedState>(context_.comm, rearranger_settings_);
+  if (keeps) *context_.kept = state_;
 }
 
 void RearrangedMethod::take(std::uint64_t round, std::span<std::byte* const> buffers,
@@ -159,8 +159,9 @@ FileDomain RearrangedMethod::domain_of(std::span<const PlacedTransfer> transfers
   return FileDomain(places, header_->padding());
 }
 
-std::vector<rearrange::Part> RearrangedMethod::parts_of(std::span<const PlacedTransfer> transfers) {
-  std::vector<rearrange::Part> parts;
+std::vector<collective::Part> RearrangedMethod::parts_of(
+    std::span<const PlacedTransfer> transfers) {
+  std::vector<collective::Part> parts;
   for (const PlacedTransfer& one : transfers) {
     const auto make = [&one] {
       auto pieces = file_pieces(one.transfer).pieces;
@@ -168,8 +169,8 @@ std::vector<rearrange::Part> RearrangedMethod::parts_of(std::span<const PlacedTr
       return std::make_shared<const std::vector<Piece>>(std::move(pieces));
     };
     parts.push_back({one.place,
-                     kept_->pieces.get(one.transfer.file, one.transfer.buffer,
-                                       kept_->variant_of(one.grid), make),
+                     state_->pieces.get(one.transfer.file, one.transfer.buffer,
+                                        state_->variant_of(one.grid), make),
                      one.buffer, context_.pattern.datasets[one.transfer.dataset].name});
   }
   return parts;
@@ -179,21 +180,20 @@ std::vector<rearrange::Part> RearrangedMethod::parts_of(std::span<const PlacedTr
 void RearrangedMethod::plan_for(std::span<const std::uint64_t> rounds,
                                 std::span<const PlacedTransfer> transfers,
                                 const FileDomain& domain) {
+  using collective::Overlaps;
   if (std::ranges::equal(rounds, planned_rounds_)) return;
   planned_rounds_.assign(rounds.begin(), rounds.end());
   const auto parts = parts_of(transfers);
   // Ranks of a captured program may all write a scalar; here they have the same for it.
-  const bool refuse_overlaps = writing() && !context_.pattern.captured;
-  const rearrange::Layout layout{parts, domain, choices_.alignment().value, refuse_overlaps};
-  const bool other_settings = kept_->engine.settings() != rearranger_settings_;
-  const auto fits = [&] {
-    const auto fitting = kept_->engine.fitting(layout);
-    return !fitting.empty() && fitting.front();
-  };
-  if (!context_.comm.any(other_settings || !fits())) return;
-  if (context_.comm.any(other_settings)) make_kept();
-  kept_->engine.make(layout);
-  kept_->pieces.next_round();
+  const bool may_overlap = !writing() || context_.pattern.captured;
+  const collective::Layout layout{parts, domain, choices_.alignment().value, writing(),
+                                  may_overlap ? Overlaps::allowed : Overlaps::refused};
+  collective::LayoutContext& context = state_->context;
+  const bool other_settings = context.settings() != rearranger_settings_;
+  if (!context_.comm.any(other_settings || context.fitting(layout) == 0)) return;
+  if (context_.comm.any(other_settings)) context.prepare(rearranger_settings_);
+  context.make(layout);
+  state_->pieces.next_round();
   ++plans_;
 }
 
@@ -202,8 +202,10 @@ void RearrangedMethod::flush() {
   context_.clock.span("plan", [&] { plan_for(posted_rounds_, posted_, domain); });
   std::vector<std::byte*> buffers;
   for (const PlacedTransfer& one : posted_) buffers.push_back(one.buffer);
-  const Rearranger::Tally took = file_.move(kept_->engine, domain, buffers, writing(),
-                                            header_->swaps_bytes(), header_->mover(writing()));
+  collective::LayoutContext& context = state_->context;
+  const Rearranger::Tally took = file_.move(
+      context.context(), {domain, context.plan(), buffers, writing(), header_->swaps_bytes()},
+      header_->mover(writing()));
   context_.clock.add_to_span("pack", took.pack);
   context_.clock.add_to_span("wait", took.wait);
   context_.clock.add_to_span("file", took.file);
@@ -218,7 +220,7 @@ void RearrangedMethod::flush() {
 
 void RearrangedMethod::sync() {
   agreed(context_.comm, [&] { header_->sync(); });
-  if (file_.file().is_open()) file_.sync();
+  if (file_.is_open()) file_.sync();
 }
 
 void RearrangedMethod::close() {
@@ -228,8 +230,8 @@ void RearrangedMethod::close() {
 
 nlohmann::json RearrangedMethod::effective() const {
   const char* call = writing() ? "MPI_File_write_at" : "MPI_File_read_at";
-  const rearrange::Engine& engine = kept_->engine;
-  const Rearranger& rearranger = engine.rearranger();
+  const collective::LayoutContext& context = state_->context;
+  const Rearranger& rearranger = context.context().rearranger();
   nlohmann::json effective = {{"calls", {{call, tally_.file_calls}}},
                               {"messages", tally_.messages},
                               {"aggregators", rearranger.aggregators()},
@@ -241,7 +243,7 @@ nlohmann::json RearrangedMethod::effective() const {
                               {"alignment", choices_.alignment().value},
                               {"alignment_from", choices_.alignment().from},
                               {"plans", plans_},
-                              {"plan_bytes", engine.plan_bytes()}};
+                              {"plan_bytes", context.plan_bytes()}};
   header_->report(effective);
   if (!header_->library().empty()) effective["library"] = header_->library();
   report_hints(effective, context_.settings, choices_.hints_in_effect());

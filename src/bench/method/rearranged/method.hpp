@@ -9,9 +9,9 @@
 
 #include "bench/method/method.hpp"
 #include "bench/method/rearranged/settings.hpp"
-#include "collective/choices.hpp"
-#include "collective/data_file.hpp"
-#include "collective/engine.hpp"
+#include "collective/file.hpp"
+#include "collective/layout_context.hpp"
+#include "collective/settings.hpp"
 #include "core/geometry/chunk_grid.hpp"
 
 namespace slabmark {
@@ -30,7 +30,7 @@ class CanonicalHeader {
 
   // On all ranks.
   /// Takes the numbers, and the file, which outlives this and is open where it is accessed.
-  virtual void learn(std::span<const std::uint64_t>, mpiio::File&) {}
+  virtual void learn(std::span<const std::uint64_t>, collective::File&) {}
   /// Byte of the file at which a dataset (at `time`, if it has time) begins.
   virtual std::uint64_t offset(std::span<const std::uint64_t> numbers, std::size_t dataset,
                                std::uint64_t time) const = 0;
@@ -40,7 +40,7 @@ class CanonicalHeader {
   virtual bool has_filters(std::size_t) const { return false; }
   virtual void adjust(RearrangerSettings&) const {}  ///< to what the arrays need
   /// Moves the arrays of a flush where some lie in chunks; null: none does.
-  virtual rearrange::DataFile::Mover mover(bool /*writing*/) { return nullptr; }
+  virtual collective::File::Mover mover(bool /*writing*/) { return nullptr; }
   virtual void sync() {}                         ///< collective
   virtual void close() {}                        ///< collective, when all else is closed
   virtual void report(nlohmann::json&) const {}  ///< after close(), to what was in effect
@@ -70,7 +70,7 @@ class RearrangedMethod : public Method {
   nlohmann::json effective() const override;
 
  private:
-  struct Kept;
+  struct CachedState;
 
   /// A transfer that has a place in the file.
   struct PlacedTransfer {
@@ -80,14 +80,14 @@ class RearrangedMethod : public Method {
     const ChunkGrid* grid;  ///< null: in one piece
   };
 
-  void open_file(rearrange::DataFile::Access access,
+  void open_file(collective::File::Access access,
                  const std::function<std::vector<std::uint64_t>()>& numbers);
   void open_here();
   void take(std::uint64_t round, std::span<std::byte* const> buffers,
             std::vector<PlacedTransfer>& out) const;
   FileDomain domain_of(std::span<const PlacedTransfer> transfers) const;
-  std::vector<rearrange::Part> parts_of(std::span<const PlacedTransfer> transfers);
-  void make_kept();
+  std::vector<collective::Part> parts_of(std::span<const PlacedTransfer> transfers);
+  void take_state();
   void plan_for(std::span<const std::uint64_t> rounds, std::span<const PlacedTransfer> transfers,
                 const FileDomain& domain);
 
@@ -96,11 +96,11 @@ class RearrangedMethod : public Method {
 
   std::string path_;
   std::vector<std::uint64_t> numbers_;
-  rearrange::DataFile::Access access_ = rearrange::DataFile::Access::read;
-  rearrange::DataFile file_;  ///< open on aggregators
-  rearrange::Choices choices_;
+  collective::File::Access access_ = collective::File::Access::read;
+  collective::File file_;  ///< open on aggregators
+  collective::Settings choices_;
   RearrangerSettings rearranger_settings_;
-  std::shared_ptr<Kept> kept_;
+  std::shared_ptr<CachedState> state_;
   std::vector<PlacedTransfer> posted_;
   std::vector<std::uint64_t> posted_rounds_;
   std::vector<std::uint64_t> planned_rounds_;  ///< for which all ranks have agreed on the plan

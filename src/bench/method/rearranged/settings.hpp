@@ -3,11 +3,11 @@
 #include <string>
 
 #include "bench/method/options.hpp"
-#include "collective/choices.hpp"
+#include "collective/settings.hpp"
 
 namespace slabmark {
 
-struct RearrangedOptions : rearrange::Options {
+struct RearrangedOptions : collective::Options {
   bool keep = true;
 };
 

@@ -8,6 +8,7 @@
 
 #include "bench/method/pnetcdf/method.hpp"
 #include "bench/method/raw/raw_layout.hpp"
+#include "collective/locator/netcdf_locator.hpp"
 #include "storage/mpiio/element_type.hpp"
 #include "storage/mpiio/info.hpp"
 #endif
@@ -36,7 +37,7 @@ class NetcdfHeader : public CanonicalHeader {
   std::vector<std::uint64_t> define() override {
     const auto variables = define_variables(*file_, pattern_);
     file_->enddef();
-    const auto numbers = inquire(variables);
+    const auto numbers = locate(variables);
     const std::uint64_t records = record_count(pattern_);
     if (records > 0) set_record_count(variables, records);
     const std::string path = file_->path();
@@ -47,7 +48,7 @@ class NetcdfHeader : public CanonicalHeader {
 
   std::vector<std::uint64_t> read(const std::string& path) override {
     file_ = std::make_unique<pnetcdf::File>(pnetcdf::File::open(MPI_COMM_SELF, path));
-    const auto numbers = inquire(find_variables(*file_, pattern_));
+    const auto numbers = locate(find_variables(*file_, pattern_));
     file_->close();
     return numbers;
   }
@@ -65,11 +66,17 @@ class NetcdfHeader : public CanonicalHeader {
   std::string library() const override { return "PnetCDF " + pnetcdf::library_version(); }
 
  private:
-  std::vector<std::uint64_t> inquire(const std::vector<int>& variables) const {
+  std::vector<std::uint64_t> locate(const std::vector<int>& variables) const {
+    const auto functions = collective::NetcdfFunctions::linked();
+    collective::NetcdfLocator locator(functions, file_->id());
     std::vector<std::uint64_t> numbers;
-    numbers.reserve(variables.size() + 1);
-    for (const int variable : variables) numbers.push_back(file_->inq_varoffset(variable));
-    numbers.push_back(file_->inq_recsize());
+    for (const int id : variables) {
+      const auto* const variable = locator.variable(id);
+      pnetcdf::check(locator.error(), "ncmpi_inq_var", file_->path(), 0);
+      numbers.push_back(variable->offset);
+    }
+    numbers.push_back(locator.record_bytes());
+    pnetcdf::check(locator.error(), "ncmpi_inq_recsize", file_->path(), 0);
     return numbers;
   }
 

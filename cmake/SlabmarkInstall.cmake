@@ -63,10 +63,12 @@ if(SLABMARK_LAB)
   install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND \"${PROJECT_SOURCE_DIR}/setup/install-lab\"
     \"\${slabmark_root}\" ${CMAKE_INSTALL_BINDIR} ${slabmark_home}/lab)")
 endif()
-# Where programs do not start, as on some clusters' login nodes, all else is installed all the same.
-find_package(Python3 3.8 QUIET COMPONENTS Interpreter)
-install(CODE "execute_process(RESULT_VARIABLE status COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/setup/manuals\"
-    \"\${slabmark_root}/${CMAKE_INSTALL_BINDIR}\" \"\${slabmark_root}/${CMAKE_INSTALL_DATADIR}\")
-  if(NOT status EQUAL 0)
-    message(WARNING \"Manual pages and completions are left out: setup/manuals needs Python 3.8 and programs that run here.\")
-  endif()")
+if(SLABMARK_BENCH)
+  # Where programs do not start, as on some clusters' login nodes, all else is installed all the same.
+  find_package(Python3 3.8 QUIET COMPONENTS Interpreter)
+  install(CODE "execute_process(RESULT_VARIABLE status COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/setup/manuals\"
+      \"\${slabmark_root}/${CMAKE_INSTALL_BINDIR}\" \"\${slabmark_root}/${CMAKE_INSTALL_DATADIR}\")
+    if(NOT status EQUAL 0)
+      message(WARNING \"Manual pages and completions are left out: setup/manuals needs Python 3.8 and programs that run here.\")
+    endif()")
+endif()

@@ -31,8 +31,13 @@ function(slabmark_write_wanted)
 endfunction()
 
 set(test_options $<$<CONFIG:Release>:-O1>)  # compiled in two thirds of the time
-slabmark_precompiled_program(test LINK GTest::gmock fmt::fmt nlohmann_json::nlohmann_json
-  HEADERS <gmock/gmock.h> <fmt/format.h> <nlohmann/json.hpp>)
+set(test_libraries GTest::gmock fmt::fmt)
+set(test_headers <gmock/gmock.h> <fmt/format.h>)
+if(SLABMARK_CAPTURE)  # the accelerators alone need no JSON
+  list(APPEND test_libraries nlohmann_json::nlohmann_json)
+  list(APPEND test_headers <nlohmann/json.hpp>)
+endif()
+slabmark_precompiled_program(test LINK ${test_libraries} HEADERS ${test_headers})
 target_compile_options(slabmark_precompiled_test PRIVATE ${test_options})
 
 # slabmark_test(<folder of tests> [MPI_RANKS <n>...] [DEPENDS <modules>...])
@@ -45,7 +50,7 @@ function(slabmark_test folder)
   string(REPLACE "/" "_" name ${folder})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*_test.cpp)
   add_executable(test_${name} ${sources})
-  target_link_libraries(test_${name} PRIVATE GTest::gmock fmt::fmt nlohmann_json::nlohmann_json)
+  target_link_libraries(test_${name} PRIVATE ${test_libraries})
   target_compile_options(test_${name} PRIVATE ${test_options})
   slabmark_precompile(test_${name} test)
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)

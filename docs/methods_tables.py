@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""The tables of methods.md, from what the programs say:
+"""The tables of methods, options and results, from what the programs say:
 
     slabmark-bench methods --json | docs/methods_tables.py
 
-writes them anew between their marks; tests/system/test_methods.py compares them.
+writes them anew between their marks, and the terms of results for the lab; tests/system/test_methods.py compares them.
 """
 
 import json
 import pathlib
 import sys
 
-PAGE = pathlib.Path(__file__).with_name("methods.md")
+DOCS = pathlib.Path(__file__).resolve().parent
+TERMS = DOCS.parent / "lab/slabmark/terms.json"
 MARK, END = "<!-- {}: by methods_tables.py -->\n", "<!-- end -->\n"
 
 
@@ -54,13 +55,30 @@ def _of(names, methods):
     return f"`{library}-*`" + (" but " + ", ".join(f"`{name}`" for name in others) if others else "")
 
 
-def with_tables(page, methods):
-    """The page with the tables between their marks."""
-    for name, table in (("methods", methods_table), ("options", options_table)):
-        before, rest = page.split(MARK.format(name))
-        page = before + MARK.format(name) + table(methods) + END + rest.split(END, 1)[1]
-    return page
+def terms_table(terms):
+    rows = [(f"`{term['name']}`", term["unit"], term["description"]) for term in terms]
+    return _table(("member", "unit", "content"), rows)
+
+
+def terms_file(groups):
+    """JSON with one line for each term."""
+    lines = {group: ",\n".join(json.dumps(term, ensure_ascii=False) for term in terms) for group, terms in groups.items()}
+    return "{" + ",\n".join(f"{json.dumps(group)}: [\n{text}]" for group, text in lines.items()) + "}\n"
+
+
+def written(said):
+    """{file: its text} of all that is made of what the programs say."""
+    tables = {"methods": methods_table(said["methods"]), "options": options_table(said["methods"])}
+    tables |= {f"terms of {group}": terms_table(terms) for group, terms in said["terms"].items()}
+    pages = {DOCS / name: (DOCS / name).read_text() for name in ("methods.md", "measurement.md", "records.md")}
+    for name, table in tables.items():
+        mark = MARK.format(name)
+        page = next(page for page, text in pages.items() if mark in text)
+        before, rest = pages[page].split(mark)
+        pages[page] = before + mark + table + END + rest.split(END, 1)[1]
+    return pages | {TERMS: terms_file(said["terms"])}
 
 
 if __name__ == "__main__":
-    PAGE.write_text(with_tables(PAGE.read_text(), json.load(sys.stdin)["methods"]))
+    for file, text in written(json.load(sys.stdin)).items():
+        file.write_text(text)

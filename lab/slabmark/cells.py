@@ -9,9 +9,8 @@ import statistics as standard
 
 from slabmark import statistics, units
 from slabmark.errors import printable
+from slabmark.terms import PHASES
 from slabmark.units import counted
-
-PHASES = ("create", "open", "define", "prepare", "post", "flush", "sync", "close")  # in the order in which they happen
 
 
 def in_order(phases):

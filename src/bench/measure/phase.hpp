@@ -4,27 +4,37 @@
 #include <cstddef>
 #include <string_view>
 
+#include "bench/measure/term.hpp"
+
 namespace slabmark {
 
-/// Where a method's time goes. All of it is in exactly one phase.
-enum class Phase {
-  create,   ///< create the file (writing)
-  open,     ///< open the file and look up its datasets (reading)
-  define,   ///< define dimensions, datasets, attributes; allocate and fill storage
-  prepare,  ///< build what the selections need: datatypes, unions, start/count arrays, plans
-  post,     ///< hand over the requests; a blocking method moves the data here
-  flush,    ///< complete what was posted
-  sync,     ///< make it durable (fsync); only if asked for
-  close,    ///< close the file
-};
+/// Where a method's time goes. All of it is in exactly one phase. `phase_terms` describes them.
+enum class Phase { create, open, define, prepare, post, flush, sync, close };
 
-inline constexpr std::size_t phase_count = 8;
+/// By the number of the phase.
+inline constexpr std::array phase_terms = {
+    Term{"create", "s", "creates the file (writing)"},
+    Term{"open", "s", "opens the file and looks up what is in it (reading)"},
+    Term{"define", "s",
+         "defines dimensions, datasets and attributes; the library may allocate and fill storage"},
+    Term{"prepare", "s",
+         "builds what the selections need: datatypes, unions of hyperslabs, argument lists, plans"},
+    Term{"post", "s", "hands over the requests; a blocking method moves its data here"},
+    Term{"flush", "s", "completes the requests; a nonblocking method moves its data here"},
+    Term{"sync", "s", "makes the data durable (fsync), where that was asked for"},
+    Term{"close", "s", "closes the file"}};
 
-inline constexpr std::array<Phase, phase_count> all_phases = {
-    Phase::create, Phase::open,  Phase::define, Phase::prepare,
-    Phase::post,   Phase::flush, Phase::sync,   Phase::close};
+inline constexpr std::size_t phase_count = phase_terms.size();
 
-std::string_view name_of(Phase phase);
+inline constexpr std::array all_phases = [] {
+  std::array<Phase, phase_count> phases{};
+  for (std::size_t i = 0; i < phase_count; ++i) phases[i] = static_cast<Phase>(i);
+  return phases;
+}();
+
+constexpr std::string_view name_of(Phase phase) {
+  return phase_terms.at(static_cast<std::size_t>(phase)).name;
+}
 
 /// Seconds of the phases that move the data, prepare, post and flush, which together are called
 /// transfer. `seconds_of` tells those of a phase.

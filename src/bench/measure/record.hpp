@@ -22,25 +22,24 @@ namespace slabmark {
 /// version; a further field is not.
 inline constexpr std::uint64_t record_version = 1;
 
+// What the members mean is said once, in record_terms.cpp, for the documentation and reports.
+
 /// The pattern of a cell, over all ranks and rounds.
 struct PatternRecord {
   std::string name;
   std::map<std::string, std::string> settings;
   std::uint64_t datasets = 0;
   std::uint64_t rounds = 0;
-  std::uint64_t bytes = 0;           ///< moved by all ranks in all rounds
-  std::uint64_t requests_total = 0;  ///< hyperslabs of all ranks in all rounds
-  std::uint64_t requests_max = 0;    ///< of the rank that has the most
-  std::uint64_t requests_min = 0;    ///< of the rank that has the fewest
+  std::uint64_t bytes = 0;
+  std::uint64_t requests_total = 0, requests_max = 0, requests_min = 0;
   std::uint64_t ranks = 0;
 };
 
 /// One phase of one trial.
 struct PhaseRecord {
-  double seconds = 0.0;  ///< from the common start to the slowest rank's end, over all its parts
-  RankSummary ranks;     ///< the ranks' own seconds
-  /// Longest time of a rank from its start until it knew that all had ended, over all its parts:
-  /// no less than all ranks together took, even where they could not run at the same time. It holds
+  double seconds = 0.0;
+  RankSummary ranks;
+  /// No less than all ranks together took, even where they could not run at the same time. It holds
   /// the agreement at the end of each part, so that such phases may add up to more than
   /// open-to-close.
   double until_all = 0.0;
@@ -48,32 +47,29 @@ struct PhaseRecord {
 
 /// One trial. The members up to `agreements` come from gather_trial().
 struct TrialRecord {
-  double open_to_close = 0.0;           ///< seconds of the slowest rank, without the pauses
-  std::map<Phase, PhaseRecord> phases;  ///< only phases in which some rank spent time
-  RankSummary busy;                     ///< over ranks: sum of the rank's own phases, in seconds
-  RankSummary open_to_close_ranks;      ///< the ranks' own seconds from create to close
-  RankSummary transfer_ranks;           ///< over ranks: the rank's own prepare + post + flush
-  std::map<Phase, double>
-      slowest_split;  ///< own seconds by phase of the rank that `busy` calls slowest
-  std::map<std::string, RankSummary> spans;  ///< seconds; 0 for a rank that did not enter the span
-  /// Seconds in which no rank was inside a phase: from the end of each part's last rank until a
-  /// rank knew that all had ended. What Slabmark adds.
+  double open_to_close = 0.0;
+  std::map<Phase, PhaseRecord> phases;
+  RankSummary busy;
+  RankSummary open_to_close_ranks;
+  RankSummary transfer_ranks;
+  std::map<Phase, double> slowest_split;
+  std::map<std::string, RankSummary> spans;
   double agreements = 0.0;
 
   bool warm_up = false;
-  std::uint64_t round = 0;     ///< of the interleaving; round 0 is the warm-up
-  std::uint64_t position = 0;  ///< turn of the cell within that round, from 0
+  std::uint64_t round = 0;
+  std::uint64_t position = 0;
 
   double seconds(Phase phase) const;           ///< 0 for a phase that did not take place
   double span(const std::string& name) const;  ///< of the slowest rank; 0 if none entered it
-  double transfer() const;                     ///< see transfer_of()
-  double overhead() const;                     ///< open_to_close minus the sum of the phases
+  double transfer() const;
+  double overhead() const;
 };
 
 /// Seconds over the trials, and the rate that follows from their median.
 struct RatedSummary {
   TrialSummary seconds;
-  std::optional<Rate> rate;  ///< bytes per second
+  std::optional<Rate> rate;
 };
 
 /// A cell's trials, warm-up excluded.
@@ -90,45 +86,41 @@ enum class Verified { yes, no, not_asked };
 
 struct Verification {
   Verified state = Verified::not_asked;
-  std::uint64_t elements = 0;  ///< checked, over all ranks
-  std::string by;              ///< "plain reader, each rank the next rank's part"
-  std::string mismatch;        ///< first wrong element, one sentence; empty if there is none
+  std::uint64_t elements = 0;
+  std::string by;
+  std::string mismatch;  ///< empty if there is none
 };
 
 /// The same bytes moved contiguously in the same run.
 struct Bound {
-  std::string method;  ///< "posix"
+  std::string method;
   std::uint64_t bytes = 0;
-  double seconds = 0.0;  ///< median open-to-close
-  double share = 0.0;    ///< seconds of the bound / median open-to-close of the cell
+  double seconds = 0.0;
+  double share = 0.0;
 };
 
 /// The outcome of one cell (pattern × method × settings): one line of a record file.
 struct CellRecord {
   PatternRecord pattern;
   std::string method;
-  std::string method_summary;  ///< what it does, in a line
-  std::string direction;       ///< "write" or "read"
-  /// Why the method cannot move this pattern; there are no trials then. Empty: it was measured.
-  std::string unsupported;
+  std::string method_summary;
+  std::string direction;
+  std::string unsupported;  ///< empty: it was measured
 
-  nlohmann::json settings = nlohmann::json::object();   ///< as asked for, defaults filled in
-  nlohmann::json effective = nlohmann::json::object();  ///< what rank 0's library did
-  /// What other ranks report differently, the lowest such rank for each path (a JSON pointer into
-  /// `effective`): [{"path": "/hints/cb_nodes", "rank": 3, "value": "2"}].
+  nlohmann::json settings = nlohmann::json::object();
+  nlohmann::json effective = nlohmann::json::object();
   nlohmann::json differences = nlohmann::json::array();
 
-  bool sync = false;  ///< whether the files were made durable inside open-to-close
-  std::string cache;  ///< of a read: "cold", "warm"; empty for a write
-  std::map<std::string, double> setup;        ///< seconds before the trials: "map_read", "sort"
-  std::map<std::string, RankSummary> memory;  ///< bytes over ranks: "peak_resident", "buffers"
+  bool sync = false;
+  std::string cache;  ///< empty for a write
+  std::map<std::string, double> setup;
+  std::map<std::string, RankSummary> memory;
 
   StoppingRule rule;
   std::optional<StopReason> stop;
-  std::uint64_t seed = 0;   ///< of the interleaving
-  std::uint64_t cells = 1;  ///< number of cells that took turns
+  std::uint64_t seed = 0;
+  std::uint64_t cells = 1;
   std::vector<TrialRecord> trials;
-  /// Of a file that stays open over the trials: what was done but once, to make and close it.
   std::optional<TrialRecord> once;
   CellSummary summary;
 
@@ -165,5 +157,9 @@ std::string_view name_of(Verified state);  ///< "yes", "no", "not asked"
 
 /// Layout of docs/records.md. Infinite numbers are written as null.
 void to_json(nlohmann::json& json, const CellRecord& record);
+
+/// The members of a record and the phases, each with unit, description and hint, by group: what
+/// documentation and reports say of them.
+nlohmann::json describe_terms();
 
 }  // namespace slabmark

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/measure/record.hpp"
 #include "bench/method/registry.hpp"
 #include "core/base/command_line.hpp"
 #include "core/base/error.hpp"
@@ -107,8 +108,12 @@ Parsed<Options> parse(int argc, const char* const* argv) {
 
   if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
   if (list->parsed()) {
-    return {std::nullopt, as_json ? nlohmann::json{{"methods", describe_methods()}}.dump() + "\n"
-                                  : list_of_methods()};
+    return {
+        std::nullopt,
+        as_json
+            ? nlohmann::json{{"methods", describe_methods()}, {"terms", describe_terms()}}.dump() +
+                  "\n"
+            : list_of_methods()};
   }
   options.environment = environment->parsed();
   if (options.environment) return {std::move(options), ""};

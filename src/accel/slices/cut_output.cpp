@@ -1,8 +1,8 @@
 #include "accel/slices/cut_output.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,17 +16,6 @@ namespace slabmark::slice {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Room is made for several outputs at once, since HDF5 and the other ranks are asked each time.
-/// What is not used in the end goes back without a gap as long as the index has one node; later a
-/// node may lie behind it, so that growth is kept small beside what is there.
-std::uint64_t growth(std::uint64_t capacity, std::uint64_t bytes_an_output) {
-  constexpr std::uint64_t most_bytes = 64 << 20;
-  const auto most =
-      std::max<std::uint64_t>(most_bytes / std::max(bytes_an_output, std::uint64_t{1}), 1);
-  if (capacity < hdf5::chunks_a_node) return std::min(most, hdf5::chunks_a_node - capacity);
-  return std::clamp<std::uint64_t>(capacity / 16, 1, most);
-}
 
 std::vector<Field> fields_of(const Declaration& declaration, const Cut& cut) {
   if (cut.fields.empty()) return declaration.fields;
@@ -72,8 +61,7 @@ bool is_output_of(const std::string& path, const std::string& stem) {
 }  // namespace
 
 CutOutput::CutOutput(const Comm& comm, const Declaration& declaration, std::size_t index)
-    : comm_(comm),
-      mode_(declaration.mode),
+    : mode_(declaration.mode),
       stem_(declaration.prefix + declaration.cuts[index].slice.name),
       every_(declaration.cuts[index].every),
       description_(describe(declaration, declaration.cuts[index])),
@@ -84,41 +72,13 @@ CutOutput::CutOutput(const Comm& comm, const Declaration& declaration, std::size
           static_cast<std::uint64_t>(comm.rank()))),
       exchange_(std::in_place, comm, plan_.sent, plan_.received),
       gatherer_(declaration.device, plan_, fields_of(declaration, declaration.cuts[index]),
-                declaration.type) {
+                declaration.type),
+      appended_(comm, plan_.writers.front(), description_.fields.size()) {
   if (!writes()) return;
-  std::uint64_t bytes = plan_.write_bytes;
-  if (!appends()) {
-    take_image(description_);
-    for (const auto& piece : frame_) bytes += piece.bytes;
-  }
+  if (!appends()) frame_ = FileFrame(description_, plan_.write_bytes, keeps());
+  const auto bytes = plan_.write_bytes + frame_.bytes();
   slots_.resize(std::max<std::uint64_t>(declaration.waiting, 1));
   for (auto& slot : slots_) slot.buffer = make_buffer(bytes, declaration.device);
-}
-
-// Every writer needs the places of the data; the keeper writes all the rest, what lies before the
-// data in front of its buffer, so that both go down as one piece.
-void CutOutput::take_image(const Description& description) {
-  image_ = make_image(description);
-  if (!keeps()) {
-    image_.bytes.clear();
-    return;
-  }
-  std::uint64_t at = 0;
-  std::uint64_t buffer = 0;
-  const auto add = [&](std::uint64_t end) {
-    if (end > at) frame_.push_back({at, buffer, end - at});
-  };
-  for (const auto data : image_.data) {
-    add(data);
-    if (at == 0) {
-      front_ = data;
-      buffer = front_ + plan_.write_bytes;
-    } else if (data > at) {
-      buffer += data - at;
-    }
-    at = data + description.bytes();
-  }
-  add(image_.bytes.size());
 }
 
 void CutOutput::clear_the_way(bool overwrite) const {
@@ -136,57 +96,34 @@ void CutOutput::clear_the_way(bool overwrite) const {
 void CutOutput::create() {
   if (!appends() || !keeps()) return;
   files_.push_back(path_of(0));
-  series_.emplace(files_.front(), description_);
+  appended_.create(files_.front(), description_);
 }
 
 void CutOutput::remove_created() noexcept {
-  series_.reset();
+  appended_.drop();
   std::error_code ignored;
   for (const auto& path : files_) fs::remove(path, ignored);
-}
-
-// On the keeper. Where there is no room for many outputs there may be for fewer.
-void CutOutput::make_room(std::uint64_t whole) {
-  auto more = growth(capacity_, description_.bytes() * description_.fields.size());
-  for (;; more /= 2) {
-    try {
-      addresses_ = series_->grow(capacity_ + more, whole);
-      return;
-    } catch (const IoError&) {
-      if (more == 1) throw;
-    }
-  }
 }
 
 // A thread of any rank may still have as many outputs to write as there are slots. Those before
 // are whole: every rank waited for them before it agreed on the last output.
 void CutOutput::grow(const WorkerThread* thread, Attempt& attempt) {
-  addresses_.clear();
   const auto waiting = std::min<std::uint64_t>(thread == nullptr ? 0 : slots_.size(), count_);
-  if (keeps()) attempt.run([&] { make_room(count_ - waiting); });
-  const int keeper = plan_.writers.front();
-  addresses_.resize(comm_.broadcast(std::uint64_t{addresses_.size()}, keeper));
-  if (addresses_.empty()) return;
-  check_mpi(MPI_Bcast(addresses_.data(), static_cast<int>(addresses_.size()), MPI_UINT64_T, keeper,
-                      comm_.get()),
-            "MPI_Bcast");
-  first_address_ = capacity_;
-  capacity_ += addresses_.size() / description_.fields.size();
+  if (!appended_.grow(count_ - waiting, attempt)) return;
   if (writes() && !file_.is_open()) {
     attempt.run([&] { file_ = posix::File::open(path_of(0), posix::File::Access::write); });
   }
 }
 
 // Neighbours in the file that are neighbours in the buffer too become one request.
-std::vector<CutOutput::Piece> CutOutput::pieces_of_output() const {
-  std::vector<Piece> pieces;
-  if (!frame_.empty() && front_ > 0) pieces.push_back(frame_.front());
-  const auto* bases = appends()
-                          ? &addresses_[(count_ - first_address_) * description_.fields.size()]
-                          : image_.data.data();
+std::vector<FilePiece> CutOutput::pieces_of_output() const {
+  const auto front = frame_.front();
+  std::vector<FilePiece> pieces;
+  if (front > 0) pieces.push_back(frame_.pieces().front());
+  const auto* bases = appends() ? appended_.data_of(count_) : frame_.data();
   for (const auto& stretch : plan_.stretches) {
-    const Piece next{bases[stretch.field] + stretch.in_field, front_ + stretch.offset,
-                     stretch.bytes};
+    const FilePiece next{bases[stretch.field] + stretch.in_field, front + stretch.offset,
+                         stretch.bytes};
     const bool joins = !pieces.empty() && pieces.back().file + pieces.back().bytes == next.file &&
                        pieces.back().buffer + pieces.back().bytes == next.buffer;
     if (joins) {
@@ -195,12 +132,13 @@ std::vector<CutOutput::Piece> CutOutput::pieces_of_output() const {
       pieces.push_back(next);
     }
   }
-  for (std::size_t i = front_ > 0 ? 1 : 0; i < frame_.size(); ++i) pieces.push_back(frame_[i]);
+  const auto rest = std::span(frame_.pieces()).subspan(front > 0 ? 1 : 0);
+  pieces.insert(pieces.end(), rest.begin(), rest.end());
   return pieces;
 }
 
 void CutOutput::write_pieces(const std::string& path, const std::byte* buffer,
-                             const std::vector<Piece>& pieces) {
+                             const std::vector<FilePiece>& pieces) {
   posix::File own;
   if (!appends()) own = posix::File::open_or_create(path);
   auto& file = appends() ? file_ : own;
@@ -213,10 +151,11 @@ void CutOutput::begin(WorkerThread* thread, Attempt& attempt, Tally& tally) {
   if (thread != nullptr && writes()) {
     timed(tally.write, [&] { attempt.run([&] { thread->wait(slot()->work); }); });
   }
-  if (appends() && count_ == capacity_) timed(tally.grow, [&] { grow(thread, attempt); });
+  if (appends() && appended_.is_full(count_)) timed(tally.grow, [&] { grow(thread, attempt); });
   timed(tally.gather, [&] {
-    attempt.run(
-        [&] { gatherer_.begin(writes() ? slot()->buffer.get() + front_ : nullptr, tally); });
+    attempt.run([&] {
+      gatherer_.begin(writes() ? slot()->buffer.get() + frame_.front() : nullptr, tally);
+    });
   });
 }
 
@@ -229,7 +168,8 @@ void CutOutput::finish(std::uint64_t step, double time, WorkerThread* thread, At
     });
   });
   timed(tally.exchange, [&] {
-    exchange_->run(gatherer_.outgoing(), writes() ? slot()->buffer.get() + front_ : nullptr);
+    exchange_->run(gatherer_.outgoing(),
+                   writes() ? slot()->buffer.get() + frame_.front() : nullptr);
   });
   timed(tally.write, [&] { attempt.run([&] { hand_over(step, time, thread, tally); }); });
   ++count_;
@@ -238,15 +178,13 @@ void CutOutput::finish(std::uint64_t step, double time, WorkerThread* thread, At
 // To the file, or to the thread that writes it there.
 void CutOutput::hand_over(std::uint64_t step, double time, WorkerThread* thread, Tally& tally) {
   const auto path = path_of(step);
-  if (keeps() && appends()) series_->set_time(count_, time);
+  if (keeps() && appends()) appended_.series().set_time(count_, time);
   if (keeps() && !appends()) {
     files_.push_back(path);
-    std::memcpy(&image_.bytes[image_.time], &time, sizeof time);
-    for (const auto& piece : frame_) {
-      std::memcpy(&slot()->buffer[piece.buffer], &image_.bytes[piece.file], piece.bytes);
-    }
+    frame_.store(time, slot()->buffer.get());
   }
-  if (!writes() || (appends() && addresses_.empty())) return;  // the keeper found no room
+  if (!writes() || (appends() && appended_.data_of(count_) == nullptr))
+    return;  // the keeper found no room
   auto pieces = pieces_of_output();
   tally.requests += pieces.size();
   for (const auto& piece : pieces) tally.bytes_written += piece.bytes;
@@ -257,15 +195,15 @@ void CutOutput::hand_over(std::uint64_t step, double time, WorkerThread* thread,
 }
 
 void CutOutput::note_count() {
-  if (series_) series_->count(count_);
+  if (appended_.is_open()) appended_.series().count(count_);
 }
 
 void CutOutput::close(std::uint64_t outputs) {
   exchange_.reset();
   if (writes()) file_.close();
-  if (series_) {
-    series_->close(outputs);
-    series_.reset();
+  if (appended_.is_open()) {
+    appended_.series().close(outputs);
+    appended_.drop();
     return;
   }
   // What a failure left half-written.

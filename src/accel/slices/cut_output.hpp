@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "accel/slices/appended_file.hpp"
+#include "accel/slices/file_frame.hpp"
 #include "accel/slices/gatherer.hpp"
 #include "accel/slices/output.hpp"
 #include "accel/slices/plan.hpp"
@@ -66,26 +68,17 @@ class CutOutput {
     Buffer buffer;
     std::uint64_t work = 0;  ///< of the thread, that writes it
   };
-  /// Bytes of a slot's buffer and their place in the file.
-  struct Piece {
-    std::uint64_t file = 0;
-    std::uint64_t buffer = 0;
-    std::uint64_t bytes = 0;
-  };
 
   Slot* slot() { return writes() ? &slots_[count_ % slots_.size()] : nullptr; }
+  void grow(const WorkerThread* thread, Attempt& attempt);
   void hand_over(std::uint64_t step, double time, WorkerThread* thread, Tally& tally);
-  bool keeps() const { return comm_.rank() == plan_.writers.front(); }
+  bool keeps() const { return appended_.is_keeper(); }
   bool appends() const { return mode_ == FileMode::append; }
   std::string path_of(std::uint64_t step) const { return file_of(mode_, stem_, step); }
-  void take_image(const Description& description);
-  void make_room(std::uint64_t whole);
-  void grow(const WorkerThread* thread, Attempt& attempt);
-  std::vector<Piece> pieces_of_output() const;
+  std::vector<FilePiece> pieces_of_output() const;
   void write_pieces(const std::string& path, const std::byte* buffer,
-                    const std::vector<Piece>& pieces);
+                    const std::vector<FilePiece>& pieces);
 
-  const Comm& comm_;
   FileMode mode_;
   std::string stem_;
   std::uint64_t every_;
@@ -94,20 +87,15 @@ class CutOutput {
   std::optional<RowExchange> exchange_;  ///< none after close(): an Output may live longer than MPI
   Gatherer gatherer_;
 
-  std::vector<Slot> slots_;
-  std::uint64_t front_ = 0;   ///< bytes of a slot before the data
-  FileImage image_;           ///< of one output; its bytes only on the keeper
-  std::vector<Piece> frame_;  ///< of the image: all that is no data
+  FileFrame frame_;        ///< where each output has a file of its own
+  AppendedFile appended_;  ///< where outputs are appended
+  posix::File file_;       ///< the same, on writers
+  std::vector<std::string> files_;
 
+  std::vector<Slot> slots_;
   std::uint64_t count_ = 0;
   std::uint64_t gathered_ = 0;  ///< outputs that all before them were gathered, too
   std::atomic<std::uint64_t> whole_ = 0;
-  std::uint64_t capacity_ = 0;
-  std::uint64_t first_address_ = 0;       ///< output of addresses_[0]
-  std::vector<std::uint64_t> addresses_;  ///< of the last growth: field after field of each output
-  std::optional<SeriesFile> series_;      ///< on the keeper of appended outputs
-  posix::File file_;                      ///< of appended outputs, on writers
-  std::vector<std::string> files_;
 };
 
 }  // namespace slabmark::slice

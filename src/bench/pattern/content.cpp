@@ -79,16 +79,18 @@ void compare(Run part, const std::byte* found, const std::byte* expected, Mismat
   }
 }
 
+// Elements that are compared at once: those of hashes in the processor's cache; those of a
+// function, which is called once a box, without being a burden on memory.
+constexpr std::uint64_t hashes_at_once = 512;
+constexpr std::uint64_t compared_at_once = std::uint64_t{1} << 20;
+
 /// Compares `at_once` elements at a time with what `fill(part, out)` makes of them.
 template <class Fill>
-std::optional<Mismatch> check_run(ElementType type, std::size_t dataset, std::uint64_t time,
-                                  Run run, const std::byte* in, std::uint64_t at_once,
-                                  const Fill& fill) {
+std::optional<Mismatch> compared(ElementType type, Run run, const std::byte* in,
+                                 std::uint64_t at_once, const Fill& fill) {
   const std::size_t size = size_of(type);
   std::vector<std::byte> expected(std::min(run.length, at_once) * size);
   Mismatch mismatch;
-  mismatch.dataset = dataset;
-  mismatch.time = time;
   for (std::uint64_t done = 0; done < run.length; done += at_once) {
     const Run part{run.offset + done, std::min(at_once, run.length - done)};
     fill(part, expected.data());
@@ -99,9 +101,14 @@ std::optional<Mismatch> check_run(ElementType type, std::size_t dataset, std::ui
   return mismatch;
 }
 
-// Elements whose contents are asked for at once when they are compared: enough for a function that
-// is called once a box, and no burden on memory.
-constexpr std::uint64_t compared_at_once = std::uint64_t{1} << 20;
+std::optional<Mismatch> located(std::optional<Mismatch> mismatch, std::size_t dataset,
+                                std::uint64_t time) {
+  if (mismatch) {
+    mismatch->dataset = dataset;
+    mismatch->time = time;
+  }
+  return mismatch;
+}
 
 /// The time whose hashes stand at `time` in the pattern's file: no run has 2^32 times.
 std::uint64_t hashed_time(const Pattern& pattern, std::uint64_t time) {
@@ -153,21 +160,16 @@ void fill_run(ElementType type, std::size_t dataset, std::uint64_t time, Run run
 
 std::optional<Mismatch> check_run(ElementType type, std::size_t dataset, std::uint64_t time,
                                   Run run, const std::byte* in) {
-  constexpr std::uint64_t in_cache = 512;
-  return check_run(type, dataset, time, run, in, in_cache,
-                   [&](Run part, std::byte* out) { fill_run(type, dataset, time, part, out); });
+  const auto fill = [&](Run part, std::byte* out) { fill_run(type, dataset, time, part, out); };
+  return located(compared(type, run, in, hashes_at_once, fill), dataset, time);
 }
 
 std::optional<Mismatch> check_run(const Pattern& pattern, std::size_t dataset, std::uint64_t time,
                                   Run run, const std::byte* in) {
-  const ElementType type = pattern.datasets[dataset].type;
-  if (!pattern.content) {
-    auto mismatch = check_run(type, dataset, hashed_time(pattern, time), run, in);
-    if (mismatch) mismatch->time = time;
-    return mismatch;
-  }
-  return check_run(type, dataset, time, run, in, compared_at_once,
-                   [&](Run part, std::byte* out) { fill_run(pattern, dataset, time, part, out); });
+  const auto fill = [&](Run part, std::byte* out) { fill_run(pattern, dataset, time, part, out); };
+  return located(compared(pattern.datasets[dataset].type, run, in,
+                          pattern.content ? compared_at_once : hashes_at_once, fill),
+                 dataset, time);
 }
 
 void fill_buffer(const Pattern& pattern, const Transfer& transfer, std::byte* buffer) {

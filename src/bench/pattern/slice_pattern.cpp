@@ -48,13 +48,12 @@ std::string triple(const std::array<std::uint64_t, 3>& of) {
 }
 
 /// For the record: the field, and which of its points are kept.
-std::map<std::string, std::string> settings_of(const BlockedField& field,
-                                               const std::vector<Slice>& slices, ElementType type,
-                                               std::uint64_t fields, std::uint64_t outputs) {
+std::map<std::string, std::string> settings_of(const SliceSource& source, std::uint64_t outputs) {
+  const BlockedField& field = source.field;
   std::vector<std::string> planes;
   std::vector<std::string> ranges;
   std::array<std::uint64_t, 3> stride = {1, 1, 1};
-  for (const auto& slice : slices) {
+  for (const auto& slice : source.slices) {
     const auto whole = slice.with_halos ? whole_field_with_halos(field) : whole_field(field);
     if (slice.normal) {
       const auto position = slice.ranges[*slice.normal].begin;
@@ -69,7 +68,7 @@ std::map<std::string, std::string> settings_of(const BlockedField& field,
       if (std::find(ranges.begin(), ranges.end(), text) == ranges.end()) ranges.push_back(text);
     }
   }
-  const bool halos = !slices.empty() && slices.front().with_halos;
+  const bool halos = !source.slices.empty() && source.slices.front().with_halos;
   return {{"grid", triple(field.points)},
           {"processes", triple(field.processes)},
           {"halo", fmt::to_string(field.halo)},
@@ -77,9 +76,9 @@ std::map<std::string, std::string> settings_of(const BlockedField& field,
           {"planes", fmt::format("{}", fmt::join(planes, " "))},
           {"ranges", fmt::format("{}", fmt::join(ranges, " "))},
           {"stride", triple(stride)},
-          {"fields", fmt::to_string(fields)},
+          {"fields", fmt::to_string(source.fields)},
           {"outputs", fmt::to_string(outputs)},
-          {"type", std::string(name_of(type))}};
+          {"type", std::string(name_of(source.type))}};
 }
 
 Dataset dataset_of(const Slice& slice, std::uint64_t field, ElementType type, bool has_time) {
@@ -98,25 +97,24 @@ Dataset dataset_of(const Slice& slice, std::uint64_t field, ElementType type, bo
 
 }  // namespace
 
-Pattern make_slice_pattern(const BlockedField& field, const std::vector<Slice>& slices,
-                           ElementType type, std::uint64_t fields, std::uint64_t outputs,
-                           std::uint64_t rank, std::uint64_t size) {
-  check_field(field, size);
-  for (const auto& slice : slices) check_slice(field, slice);
+Pattern make_slice_pattern(SliceSource source, std::uint64_t outputs, std::uint64_t rank,
+                           std::uint64_t size) {
+  check_field(source.field, size);
+  for (const auto& slice : source.slices) check_slice(source.field, slice);
 
   Pattern pattern;
   pattern.name = "slice";
   pattern.rounds = outputs;
-  pattern.settings = settings_of(field, slices, type, fields, outputs);
+  pattern.settings = settings_of(source, outputs);
   std::vector<Transfer> transfers;
-  for (const auto& slice : slices) {
-    const auto sides = sides_of(field, slice, rank);
-    for (std::uint64_t f = 0; f < fields; ++f) {
+  for (const auto& slice : source.slices) {
+    const auto sides = sides_of(source.field, slice, rank);
+    for (std::uint64_t f = 0; f < source.fields; ++f) {
       transfers.push_back({pattern.datasets.size(), 0, sides.file, sides.memory});
-      pattern.datasets.push_back(dataset_of(slice, f, type, outputs > 1));
+      pattern.datasets.push_back(dataset_of(slice, f, source.type, outputs > 1));
     }
   }
-  pattern.slices = std::make_shared<SliceSource>(SliceSource{field, slices, fields, type, nullptr});
+  pattern.slices = std::make_shared<SliceSource>(std::move(source));
   pattern.transfers = [transfers](std::uint64_t round) {
     auto now = transfers;
     for (auto& transfer : now) transfer.time = round;

@@ -26,14 +26,13 @@ struct SliceSource {
       nullptr;  ///< whose memory the buffers are; null: the host's
 };
 
-/// The pattern of a simulation that writes `slices` of each of `fields` fields, `outputs` times.
+/// The pattern of a simulation that writes the slices of each of its fields, `outputs` times.
 /// Datasets are named f0, f1, ... with the slice's name, and have a time dimension if there are
 /// several outputs. Its settings tell the field and what is kept of it. Memory is the block with
 /// its halos, so a slice is a strided selection there. Throws InputError where a range is empty or
 /// leaves the field, a stride is 0 or beyond its range, the processes are not as many as the ranks,
 /// or an axis has more processes than points.
-Pattern make_slice_pattern(const BlockedField& field, const std::vector<Slice>& slices,
-                           ElementType type, std::uint64_t fields, std::uint64_t outputs,
-                           std::uint64_t rank, std::uint64_t size);
+Pattern make_slice_pattern(SliceSource source, std::uint64_t outputs, std::uint64_t rank,
+                           std::uint64_t size);
 
 }  // namespace slabmark

@@ -112,7 +112,8 @@ class SliceCommand : public PatternCommand {
 
   Pattern part(std::uint64_t rank, std::uint64_t ranks) override {
     if (balanced_) field_.processes = balanced_processes(ranks, field_.points);
-    return make_slice_pattern(field_, slices(), element_, field_count_, output_count_, rank, ranks);
+    return make_slice_pattern({field_, slices(), field_count_, element_}, output_count_, rank,
+                              ranks);
   }
 
  private:

@@ -27,7 +27,7 @@ CellRecord write_regular(const Comm& world, const Options& options) {
   const auto whole =
       options.with_halos ? whole_field_with_halos(options.grid) : whole_field(options.grid);
   const auto pattern = make_slice_pattern(
-      options.grid, {whole}, ElementType::float64, options.fields, 1,
+      {options.grid, {whole}, options.fields, ElementType::float64}, 1,
       static_cast<std::uint64_t>(world.rank()), static_cast<std::uint64_t>(world.size()));
   Cell cell;
   cell.method = &find_method("hdf5-union");

@@ -103,7 +103,7 @@ struct Measured {
 
 /// One output is one round of a file that stays open.
 Pattern pattern_of(const Comm& comm, const Options& options, const Fields& fields, Slice slice) {
-  auto pattern = make_slice_pattern(options.grid, {slice}, options.type, options.fields,
+  auto pattern = make_slice_pattern({options.grid, {slice}, options.fields, options.type},
                                     options.outputs + 1, static_cast<std::uint64_t>(comm.rank()),
                                     static_cast<std::uint64_t>(comm.size()));
   pattern.name = "slice output";

@@ -20,8 +20,9 @@ Pattern planes(const Comm& comm, ElementType type, std::uint64_t outputs, int ra
   auto all = whole_field(field);
   all.ranges[0].stride = 3;
   all.ranges[1].stride = 2;
-  return make_slice_pattern(field, {plane_of(all, 0, 6), plane_of(all, 1, 0), plane_of(all, 2, 4)},
-                            type, 2, outputs, static_cast<std::uint64_t>(rank), ranks);
+  return make_slice_pattern(
+      {field, {plane_of(all, 0, 6), plane_of(all, 1, 0), plane_of(all, 2, 4)}, 2, type}, outputs,
+      static_cast<std::uint64_t>(rank), ranks);
 }
 
 /// One plane whose stride leaves equal blocks.
@@ -30,7 +31,7 @@ Pattern even_plane(const Comm& comm, int rank) {
   const BlockedField field{{8 * ranks, 6, 4}, {ranks, 1, 1}, 1};
   auto all = whole_field(field);
   all.ranges[0].stride = all.ranges[1].stride = 2;
-  return make_slice_pattern(field, {plane_of(all, 2, 1)}, ElementType::float64, 2, 2,
+  return make_slice_pattern({field, {plane_of(all, 2, 1)}, 2, ElementType::float64}, 2,
                             static_cast<std::uint64_t>(rank), ranks);
 }
 

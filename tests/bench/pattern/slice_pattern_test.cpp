@@ -22,7 +22,7 @@ std::uint64_t ranks_of(const BlockedField& field) {
 }
 
 Pattern pattern_of(const BlockedField& field, const Slice& slice, std::uint64_t rank) {
-  return make_slice_pattern(field, {slice}, ElementType::float32, 1, 1, rank, ranks_of(field));
+  return make_slice_pattern({field, {slice}, 1, ElementType::float32}, 1, rank, ranks_of(field));
 }
 
 /// First point of a rank's block, found by handing out points one by one.
@@ -163,8 +163,8 @@ TEST(SlicePattern, APlaneHasTwoDimensionsAndOwnersOnOneLayerOfProcessesOnly) {
 
 TEST(SlicePattern, EachOutputIsOneTimeAndAllFieldsOfASliceShareItsSelections) {
   const BlockedField field{{4, 4, 4}, {1, 1, 1}, 0};
-  const auto pattern = make_slice_pattern(field, {plane(field, 0, 1, 1), whole_field(field)},
-                                          ElementType::float64, 2, 3, 0, 1);
+  const auto pattern = make_slice_pattern(
+      {field, {plane(field, 0, 1, 1), whole_field(field)}, 2, ElementType::float64}, 3, 0, 1);
   ASSERT_EQ(pattern.rounds, 3u);
   std::vector<std::string> names;
   for (const auto& dataset : pattern.datasets) {
@@ -180,7 +180,7 @@ TEST(SlicePattern, EachOutputIsOneTimeAndAllFieldsOfASliceShareItsSelections) {
 
 std::string refusal(const BlockedField& field, const Slice& slice, std::uint64_t ranks) {
   try {
-    make_slice_pattern(field, {slice}, ElementType::float64, 1, 1, 0, ranks);
+    make_slice_pattern({field, {slice}, 1, ElementType::float64}, 1, 0, ranks);
   } catch (const InputError& error) {
     return error.what();
   }

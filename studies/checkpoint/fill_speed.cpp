@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/base/number.hpp"
-#include "studies/checkpoint/fill_function.hpp"
+#include "bench/checkpoint/fill_function.hpp"
 
 namespace {
 

@@ -3,16 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/mixing.hpp"
+
 namespace slabmark {
-
-inline constexpr std::uint64_t golden_gamma = 0x9E3779B97F4A7C15;
-
-/// The finaliser of splitmix64.
-constexpr std::uint64_t mix(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-  return z ^ (z >> 31);
-}
 
 /// Start of the sequence of hashes of one dataset at one time.
 constexpr std::uint64_t content_key(std::size_t dataset, std::uint64_t time) {

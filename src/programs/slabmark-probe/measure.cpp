@@ -9,6 +9,7 @@
 
 #include "bench/measure/record_gather.hpp"
 #include "core/base/error.hpp"
+#include "core/base/mixing.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/deadline.hpp"
 
@@ -45,7 +46,7 @@ ScratchFolder::~ScratchFolder() {
 
 std::vector<std::byte> content(std::uint64_t seed, std::uint64_t bytes) {
   std::vector<std::byte> made(bytes);
-  std::uint64_t word = (seed + 1) * 0x9e3779b97f4a7c15;
+  std::uint64_t word = (seed + 1) * golden_gamma;
   for (std::size_t i = 0; i < bytes; i += sizeof word) {
     word ^= word << 13;  // xorshift of Marsaglia (2003)
     word ^= word >> 7;

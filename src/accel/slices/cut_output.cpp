@@ -116,21 +116,14 @@ void CutOutput::grow(const WorkerThread* thread, Attempt& attempt) {
 }
 
 // Neighbours in the file that are neighbours in the buffer too become one request.
-std::vector<FilePiece> CutOutput::pieces_of_output() const {
+std::vector<Piece> CutOutput::pieces_of_output() const {
   const auto front = frame_.front();
-  std::vector<FilePiece> pieces;
+  std::vector<Piece> pieces;
   if (front > 0) pieces.push_back(frame_.pieces().front());
   const auto* bases = appends() ? appended_.data_of(count_) : frame_.data();
   for (const auto& stretch : plan_.stretches) {
-    const FilePiece next{bases[stretch.field] + stretch.in_field, front + stretch.offset,
-                         stretch.bytes};
-    const bool joins = !pieces.empty() && pieces.back().file + pieces.back().bytes == next.file &&
-                       pieces.back().buffer + pieces.back().bytes == next.buffer;
-    if (joins) {
-      pieces.back().bytes += next.bytes;
-    } else {
-      pieces.push_back(next);
-    }
+    append(pieces,
+           {bases[stretch.field] + stretch.in_field, front + stretch.offset, stretch.bytes});
   }
   const auto rest = std::span(frame_.pieces()).subspan(front > 0 ? 1 : 0);
   pieces.insert(pieces.end(), rest.begin(), rest.end());
@@ -138,11 +131,11 @@ std::vector<FilePiece> CutOutput::pieces_of_output() const {
 }
 
 void CutOutput::write_pieces(const std::string& path, const std::byte* buffer,
-                             const std::vector<FilePiece>& pieces) {
+                             const std::vector<Piece>& pieces) {
   posix::File own;
   if (!appends()) own = posix::File::open_or_create(path);
   auto& file = appends() ? file_ : own;
-  for (const auto& piece : pieces) file.write_at(piece.file, buffer + piece.buffer, piece.bytes);
+  for (const auto& piece : pieces) file.write_at(piece.file, buffer + piece.buffer, piece.length);
   own.close();
   ++whole_;
 }
@@ -187,7 +180,7 @@ void CutOutput::hand_over(std::uint64_t step, double time, WorkerThread* thread,
     return;  // the keeper found no room
   auto pieces = pieces_of_output();
   tally.requests += pieces.size();
-  for (const auto& piece : pieces) tally.bytes_written += piece.bytes;
+  for (const auto& piece : pieces) tally.bytes_written += piece.length;
   const auto* buffer = slot()->buffer.get();
   if (thread == nullptr) return write_pieces(path, buffer, pieces);
   slot()->work = thread->submit(

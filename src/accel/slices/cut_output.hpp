@@ -75,9 +75,9 @@ class CutOutput {
   bool keeps() const { return appended_.is_keeper(); }
   bool appends() const { return mode_ == FileMode::append; }
   std::string path_of(std::uint64_t step) const { return file_of(mode_, stem_, step); }
-  std::vector<FilePiece> pieces_of_output() const;
+  std::vector<Piece> pieces_of_output() const;
   void write_pieces(const std::string& path, const std::byte* buffer,
-                    const std::vector<FilePiece>& pieces);
+                    const std::vector<Piece>& pieces);
 
   FileMode mode_;
   std::string stem_;

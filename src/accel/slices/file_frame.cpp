@@ -30,14 +30,14 @@ FileFrame::FileFrame(const Description& description, std::uint64_t written, bool
 
 std::uint64_t FileFrame::bytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& piece : pieces_) bytes += piece.bytes;
+  for (const auto& piece : pieces_) bytes += piece.length;
   return bytes;
 }
 
 void FileFrame::store(double time, std::byte* buffer) {
   std::memcpy(&image_.bytes[image_.time], &time, sizeof time);
   for (const auto& piece : pieces_) {
-    std::memcpy(buffer + piece.buffer, &image_.bytes[piece.file], piece.bytes);
+    std::memcpy(buffer + piece.buffer, &image_.bytes[piece.file], piece.length);
   }
 }
 

@@ -5,15 +5,9 @@
 #include <vector>
 
 #include "accel/slices/slice_file.hpp"
+#include "core/geometry/piece.hpp"
 
 namespace slabmark::slice {
-
-/// Bytes of a buffer and their place in a file.
-struct FilePiece {
-  std::uint64_t file = 0;
-  std::uint64_t buffer = 0;
-  std::uint64_t bytes = 0;
-};
 
 /// What of a file of one output is no data. Every writer needs the places of the data; the keeper
 /// writes all the rest: what lies before the data in front of its buffer, so that both go down as
@@ -27,7 +21,7 @@ class FileFrame {
 
   std::uint64_t front() const { return front_; }  ///< bytes of the buffer before the data
   std::uint64_t bytes() const;                    ///< of all pieces
-  const std::vector<FilePiece>& pieces() const { return pieces_; }
+  const std::vector<Piece>& pieces() const { return pieces_; }
   const std::uint64_t* data() const { return image_.data.data(); }  ///< where each field begins
 
   /// Stores the pieces of the output at `time` in a buffer. Only on the keeper.
@@ -36,7 +30,7 @@ class FileFrame {
  private:
   std::uint64_t front_ = 0;
   FileImage image_;  ///< its bytes only on the keeper
-  std::vector<FilePiece> pieces_;
+  std::vector<Piece> pieces_;
 };
 
 }  // namespace slabmark::slice

@@ -73,18 +73,7 @@ std::vector<Piece> pieces_in_file_order(const Transfer& transfer) {
     std::sort(pieces.begin(), pieces.end(),
               [](const Piece& a, const Piece& b) { return a.file < b.file; });
   }
-  std::size_t kept = 0;
-  for (const Piece& piece : pieces) {
-    const bool adjoins = kept > 0 &&
-                         pieces[kept - 1].file + pieces[kept - 1].length == piece.file &&
-                         pieces[kept - 1].buffer + pieces[kept - 1].length == piece.buffer;
-    if (adjoins) {
-      pieces[kept - 1].length += piece.length;
-    } else {
-      pieces[kept++] = piece;
-    }
-  }
-  pieces.resize(kept);
+  coalesce(pieces);
   return pieces;
 }
 

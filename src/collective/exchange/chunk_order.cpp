@@ -15,16 +15,8 @@ std::vector<Piece> in_chunk_order(std::span<const Piece> pieces, const ChunkGrid
   }
   if (grid.keeps_order()) return cut;
   std::sort(cut.begin(), cut.end(), [](const Piece& a, const Piece& b) { return a.file < b.file; });
-  std::vector<Piece> merged;
-  for (const Piece& piece : cut) {
-    if (!merged.empty() && merged.back().file + merged.back().length == piece.file &&
-        merged.back().buffer + merged.back().length == piece.buffer) {
-      merged.back().length += piece.length;
-    } else {
-      merged.push_back(piece);
-    }
-  }
-  return merged;
+  coalesce(cut);
+  return cut;
 }
 
 }  // namespace slabmark

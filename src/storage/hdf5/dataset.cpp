@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "accel/hdf5_connector/api/slablog.h"
 #include "core/base/error.hpp"
 #include "storage/hdf5/attribute.hpp"
 
@@ -141,23 +140,6 @@ void Dataset::read(std::span<const Part> parts, const TransferList& list) {
                         all.files.data(), list.get(), all.data.data()),
           "H5Dread_multi", parts.front().dataset->path_);
   });
-}
-
-// The C functions lack a const, and change no pointer.
-void Dataset::write_n(std::span<hsize_t* const> starts, std::span<hsize_t* const> counts,
-                      const TransferList& list, void* data) {
-  check(H5Dwrite_n(handle_.get(), native_type(type_), static_cast<int>(starts.size()),
-                   const_cast<hsize_t**>(starts.data()), const_cast<hsize_t**>(counts.data()),
-                   list.get(), data),
-        "H5Dwrite_n", path_);
-}
-
-void Dataset::read_n(std::span<hsize_t* const> starts, std::span<hsize_t* const> counts,
-                     const TransferList& list, void* data) {
-  check(H5Dread_n(handle_.get(), native_type(type_), static_cast<int>(starts.size()),
-                  const_cast<hsize_t**>(starts.data()), const_cast<hsize_t**>(counts.data()),
-                  list.get(), data),
-        "H5Dread_n", path_);
 }
 
 bool Dataset::is_chunked() const { return H5Pget_layout(creation().get()) == H5D_CHUNKED; }

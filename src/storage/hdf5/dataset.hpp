@@ -80,15 +80,10 @@ class Dataset {
   static void write(std::span<const Part> parts, const TransferList& list);  ///< H5Dwrite_multi
   static void read(std::span<const Part> parts, const TransferList& list);   ///< H5Dread_multi
 
-  /// H5Dwrite_n and H5Dread_n of boxes, at most INT_MAX, whose elements lie in `data` one box after
-  /// another.
-  void write_n(std::span<hsize_t* const> starts, std::span<hsize_t* const> counts,
-               const TransferList& list, void* data);
-  void read_n(std::span<hsize_t* const> starts, std::span<hsize_t* const> counts,
-              const TransferList& list, void* data);
-
   bool is_chunked() const;
   hid_t get() const { return handle_.get(); }
+  ElementType type() const { return type_; }
+  const std::string& path() const { return path_; }  ///< of the file
   /// Where the data of a contiguous dataset begins in the file, in bytes. Throws IoError where no
   /// space is allocated yet.
   std::uint64_t address() const;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "accel/hdf5_connector/api/slablog.h"
 #include "bench/method/raw/raw_layout.hpp"
 #include "bench/method/shared/effective.hpp"
 #include "bench/method/shared/round_maxima.hpp"
@@ -209,15 +210,16 @@ void Hdf5Method::move(std::size_t dataset, const hdf5::Space& memory, const hdf5
   });
 }
 
+// The C functions lack a const, and change no pointer.
 void Hdf5Method::move_boxes(std::size_t dataset, std::span<hsize_t* const> starts,
                             std::span<hsize_t* const> counts, void* data) {
-  auto& target = datasets_[dataset].dataset;
+  const auto& target = datasets_[dataset].dataset;
+  const auto call = writing() ? H5Dwrite_n : H5Dread_n;
   timed([&] {
-    if (writing()) {
-      target.write_n(starts, counts, transfer_, data);
-    } else {
-      target.read_n(starts, counts, transfer_, data);
-    }
+    hdf5::check(call(target.get(), hdf5::native_type(target.type()),
+                     static_cast<int>(starts.size()), const_cast<hsize_t**>(starts.data()),
+                     const_cast<hsize_t**>(counts.data()), transfer_.get(), data),
+                writing() ? "H5Dwrite_n" : "H5Dread_n", target.path());
   });
 }
 

@@ -117,13 +117,6 @@ UnderObject open_attribute(const Owner& owner, hid_t connector, const char* attr
 
 }  // namespace
 
-H5VL_loc_params_t self(H5I_type_t type) {
-  H5VL_loc_params_t place{};
-  place.obj_type = type;
-  place.type = H5VL_OBJECT_BY_SELF;
-  return place;
-}
-
 std::string segment_name(std::uint64_t dataset, std::uint64_t flush) {
   return fmt::format("{}/d{}.s{}", log_group, dataset, flush);
 }

@@ -9,11 +9,11 @@
 
 #include "core/geometry/extent.hpp"
 #include "storage/hdf5/handle.hpp"
+#include "storage/hdf5/pass_through/functions.hpp"
 
 namespace slabmark::slablog {
 
-/// A place that is the object itself.
-H5VL_loc_params_t self(H5I_type_t type);
+using pass_through::self;
 
 /// Where the log of a file is found: its group below this connector, or the file, which must not be
 /// mounted, for absolute names then begin in the parent's.

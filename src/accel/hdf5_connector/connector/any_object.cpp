@@ -8,7 +8,7 @@ namespace slabmark::slablog {
 namespace {
 
 void* open(void* object, const H5VL_loc_params_t* place, H5I_type_t* type, hid_t list, void**) {
-  return guarded_object("object open", [&]() -> void* {
+  return guarded("object open", [&]() -> void* {
     const auto& mine = as_object(object);
     const auto below = place_below(mine, *place);
     return open_object(mine, *type, list, [&](H5I_type_t& found) {
@@ -60,7 +60,7 @@ herr_t object_optional(void* object, const H5VL_loc_params_t* place, H5VL_option
                        hid_t list, void**) {
   return guarded("object optional", [&] {
     const auto& mine = as_object(object);
-    if (args->op_type == H5VL_NATIVE_OBJECT_GET_NATIVE_INFO) show_all(mine);
+    if (args->op_type == H5VL_NATIVE_OBJECT_GET_NATIVE_INFO) show_all(mine.log);
     const auto below = place_below(mine, *place);
     return H5VLobject_optional(mine.under, &below, mine.connector, args, list, nullptr);
   });

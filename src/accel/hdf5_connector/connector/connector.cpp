@@ -1,7 +1,14 @@
-// The connector as HDF5 sees it, with the callbacks of attributes, committed datatypes, tokens and
-// blobs, which all go to the connector below.
+// The connector as HDF5 sees it, with the callbacks of attributes and committed datatypes, which
+// all go to the connector below.
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
 #include "accel/hdf5_connector/api/slablog.h"
+#include "accel/hdf5_connector/connector/find_dataset.hpp"
 #include "accel/hdf5_connector/connector/forward.hpp"
+#include "storage/hdf5/pass_through/wrap.hpp"
 
 namespace slabmark::slablog {
 
@@ -43,19 +50,6 @@ herr_t terminate() {
   return 0;
 }
 
-herr_t get_class(void* object, H5VL_get_conn_lvl_t level, const H5VL_class_t** result) {
-  if (level == H5VL_GET_CONN_LVL_CURR) {
-    *result = &connector_class();
-    return 0;
-  }
-  const auto& mine = as_object(object);
-  return H5VLintrospect_get_conn_cls(mine.under, mine.connector, level, result);
-}
-
-herr_t get_capabilities(const void*, std::uint64_t* flags) {
-  return H5VLintrospect_get_cap_flags(nullptr, H5VL_NATIVE, flags);
-}
-
 herr_t query_optional(void* object, H5VL_subclass_t kind, int operation_type,
                       std::uint64_t* flags) {
   if (kind == H5VL_SUBCLS_DATASET &&
@@ -63,38 +57,82 @@ herr_t query_optional(void* object, H5VL_subclass_t kind, int operation_type,
     *flags = H5VL_OPT_QUERY_SUPPORTED;
     return 0;
   }
-  const auto& mine = as_object(object);
-  return H5VLintrospect_opt_query(mine.under, mine.connector, kind, operation_type, flags);
+  return forward<&Functions::H5VLintrospect_opt_query>(object, kind, operation_type, flags);
 }
 
 }  // namespace
 
+void* Connector::opened(void* under, void* object, const H5VL_loc_params_t& place,
+                        H5I_type_t type) {
+  return guarded("object", [&] {
+    const auto& mine = as_object(object);
+    // An attribute is in the file of its object. (A file that is mounted shows another's root.)
+    const bool is_beside = type == H5I_ATTR && place.type == H5VL_OBJECT_BY_SELF;
+    return is_beside && mine.type != H5I_FILE ? wrapped_beside(under, mine, type)
+                                              : wrapped(under, mine, type);
+  });
+}
+
+void* Connector::wrapped_by_hdf5(void* under, const Origin& from, H5I_type_t type) {
+  return guarded("wrap", [&]() -> void* {
+    const bool is_hdf5s_own = type == H5I_FILE && OpeningFile::count > 0;
+    auto made = std::make_unique<Object>(
+        under, from.connector, type, is_hdf5s_own ? nullptr : log_of(under, type, from.connector));
+    made->by_hdf5 = true;
+    if (type == H5I_DATASET) find_dataset(*made, false);
+    return made.release();
+  });
+}
+
+void Connector::end_unwrapped(Object& object) {
+  if (is_canonical(object)) object.log->canonical->leave(*object.dataset);
+  const auto log = object.log;
+  delete &object;
+  if (log) end_without_objects(log);
+}
+
+Info Connector::default_info() { return {{}, parse_config("")}; }
+
+// "view=vds;...". Only the native connector can be below: the elements go past it, to addresses
+// that only it knows.
+Info Connector::parsed(std::string_view words, const std::string& value_below) {
+  if (value_below != "0") {
+    throw Refusal(H5E_VOL, H5E_UNSUPPORTED,
+                  fmt::format("slablog works above HDF5's native connector (under_vol=0), not "
+                              "above connector {}.",
+                              value_below));
+  }
+  return {{}, parse_config(words)};
+}
+
+std::string Connector::options_text(const Info* info) {
+  return ";" + to_string(info == nullptr ? parse_config("") : info->config);
+}
+
 int write_n_operation() { return operations().write_n; }
 int read_n_operation() { return operations().read_n; }
 
-const H5VL_introspect_class_t introspect_callbacks = {get_class, get_capabilities, query_optional};
+namespace {
 
-const H5VL_attr_class_t attribute_callbacks = {forward_object<H5VLattr_create, H5I_ATTR>,
-                                               forward_object<H5VLattr_open, H5I_ATTR>,
-                                               forward<H5VLattr_read>,
-                                               forward<H5VLattr_write>,
-                                               forward<H5VLattr_get>,
-                                               forward<H5VLattr_specific>,
-                                               forward<H5VLattr_optional>,
-                                               close_through<H5VLattr_close>};
+const H5VL_attr_class_t attribute_callbacks = {
+    forward_object<&Functions::H5VLattr_create, H5I_ATTR>,
+    forward_object<&Functions::H5VLattr_open, H5I_ATTR>,
+    forward<&Functions::H5VLattr_read>,
+    forward<&Functions::H5VLattr_write>,
+    forward<&Functions::H5VLattr_get>,
+    forward<&Functions::H5VLattr_specific>,
+    forward<&Functions::H5VLattr_optional>,
+    close_through<&Functions::H5VLattr_close>};
 
-const H5VL_datatype_class_t datatype_callbacks = {forward_new<H5VLdatatype_commit, H5I_DATATYPE>,
-                                                  forward_object<H5VLdatatype_open, H5I_DATATYPE>,
-                                                  forward<H5VLdatatype_get>,
-                                                  forward<H5VLdatatype_specific>,
-                                                  forward<H5VLdatatype_optional>,
-                                                  close_through<H5VLdatatype_close>};
+const H5VL_datatype_class_t datatype_callbacks = {
+    forward_new<&Functions::H5VLdatatype_commit, H5I_DATATYPE>,
+    forward_object<&Functions::H5VLdatatype_open, H5I_DATATYPE>,
+    forward<&Functions::H5VLdatatype_get>,
+    forward<&Functions::H5VLdatatype_specific>,
+    forward<&Functions::H5VLdatatype_optional>,
+    close_through<&Functions::H5VLdatatype_close>};
 
-const H5VL_token_class_t token_callbacks = {forward<H5VLtoken_cmp>, forward<H5VLtoken_to_str>,
-                                            forward<H5VLtoken_from_str>};
-
-const H5VL_blob_class_t blob_callbacks = {forward<H5VLblob_put>, forward<H5VLblob_get>,
-                                          forward<H5VLblob_specific>, forward<H5VLblob_optional>};
+}  // namespace
 
 // A function, since the callbacks are in other files, and C++ does not say which file's objects are
 // made first.
@@ -115,8 +153,8 @@ const H5VL_class_t& connector_class() {
           H5VL_CAP_FLAG_CREATION_ORDER,
       initialize,
       terminate,
-      info_callbacks,
-      wrap_callbacks,
+      pass_through::InfoCallbacks<Connector>::callbacks,
+      pass_through::Wrapping<Connector>::callbacks,
       attribute_callbacks,
       dataset_callbacks,
       datatype_callbacks,
@@ -124,11 +162,12 @@ const H5VL_class_t& connector_class() {
       group_callbacks,
       link_callbacks,
       object_callbacks,
-      introspect_callbacks,
+      {pass_through::get_class<Connector>, pass_through::get_capabilities<Connector>,
+       query_optional},
       {},
-      blob_callbacks,
-      token_callbacks,
-      forward<H5VLoptional>};
+      pass_through::blob_callbacks<Connector>,
+      pass_through::token_callbacks<Connector>,
+      forward<&Functions::H5VLoptional>};
   return all;
 }
 

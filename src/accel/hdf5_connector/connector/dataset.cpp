@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "accel/hdf5_connector/api/slablog.h"
+#include "accel/hdf5_connector/connector/find_dataset.hpp"
 #include "accel/hdf5_connector/connector/forward.hpp"
 #include "accel/hdf5_connector/connector/open_dataset.hpp"
 #include "accel/hdf5_connector/connector/virtual_dataset.hpp"
@@ -121,7 +122,7 @@ hid_t access_without_cache() {
 
 void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid_t links,
              hid_t type, hid_t space, hid_t creation, hid_t access, hid_t list, void**) {
-  return guarded_object("dataset create", [&]() -> void* {
+  return guarded("dataset create", [&]() -> void* {
     auto& mine = as_object(object);
     refuse_own_group(mine, name);
     // To ask where a name leads opens a group.
@@ -153,7 +154,7 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
 
 void* open(void* object, const H5VL_loc_params_t* place, const char* name, hid_t access, hid_t list,
            void**) {
-  return guarded_object("dataset open", [&]() -> void* {
+  return guarded("dataset open", [&]() -> void* {
     auto& mine = as_object(object);
     H5I_type_t type = H5I_DATASET;
     return open_object(mine, type, list, [&](H5I_type_t&) {
@@ -282,7 +283,7 @@ bool has_pending_members(const Object& mine, hid_t type) {
 /// show_all(), before HDF5 looks at this dataset alone: others may fail.
 void show_dataset(const Object& mine) {
   if (is_canonical(mine)) return mine.log->canonical->show(*mine.dataset);
-  show_all(mine);
+  show_all(mine.log);
 }
 
 /// HDF5 reads and writes no virtual datasets of parallel files. One rank that tries it alone waits
@@ -557,6 +558,6 @@ const H5VL_dataset_class_t dataset_callbacks = {create,
                                                 get,
                                                 dataset_specific,
                                                 dataset_optional,
-                                                close_through<H5VLdataset_close>};
+                                                close_through<&Functions::H5VLdataset_close>};
 
 }  // namespace slabmark::slablog

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "accel/hdf5_connector/connector/object.hpp"
+#include "accel/hdf5_connector/connector/forward.hpp"
 #include "accel/hdf5_connector/journal/appends.hpp"
 #include "accel/hdf5_connector/journal/driver.hpp"
 #include "accel/hdf5_connector/journal/format.hpp"
@@ -290,7 +290,7 @@ void* opened(void* under, Below& low, const char* name, bool created) {
 }
 
 void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid_t list, void**) {
-  return guarded_object("file create", [&] {
+  return guarded("file create", [&] {
     KeptErrors errors;
     auto low = below(access);
     const bool log = low.config.layout == Layout::log;
@@ -307,7 +307,7 @@ void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid
 }
 
 void* open(const char* name, unsigned flags, hid_t access, hid_t list, void**) {
-  return guarded_object("file open", [&] {
+  return guarded("file open", [&] {
     KeptErrors errors;
     auto low = below(access);
     low.swmr_write = (flags & H5F_ACC_SWMR_WRITE) != 0;
@@ -502,7 +502,7 @@ herr_t file_optional(void* object, H5VL_optional_args_t* args, hid_t list, void*
       return set_formats_of_log(mine, *args, list);
     }
     if (args->op_type != H5VL_NATIVE_FILE_POST_OPEN) {
-      show_all(mine);
+      show_all(mine.log);
       return H5VLfile_optional(mine.under, mine.connector, args, list, nullptr);
     }
     const auto status = [&] {

@@ -1,83 +1,73 @@
 #pragma once
 
-#include <concepts>
+#include <string>
+#include <string_view>
 
+#include "accel/hdf5_connector/connector/callbacks.hpp"
+#include "accel/hdf5_connector/connector/closing.hpp"
 #include "accel/hdf5_connector/connector/own_group.hpp"
+#include "storage/hdf5/pass_through/forward.hpp"
+#include "storage/hdf5/pass_through/info.hpp"
 
 namespace slabmark::slablog {
 
-/// The callback that hands on to `call` of the connector below, whose arguments are the object, in
-/// some calls a place or a type, the connector's id, and the rest.
+using pass_through::Functions;
+
+/// Which connector is below, and the options.
+struct Info : pass_through::Info {
+  Config config;
+};
+
+/// What this connector adds to passing calls through.
+struct Connector {
+  using Object = slablog::Object;
+  struct Origin {
+    void* under;
+    hid_t connector;
+  };
+  struct Scope {};
+  using Info = slablog::Info;
+
+  static const pass_through::Functions& functions() { return pass_through::linked(); }
+  static Origin origin(void* object) {
+    const auto& mine = as_object(object);
+    return {mine.under, mine.connector};
+  }
+  static void* opened(void* under, void* object, const H5VL_loc_params_t& place, H5I_type_t type);
+  static void* wrapped_by_hdf5(void* under, const Origin& from, H5I_type_t type);
+  static void end_unwrapped(Object& object);
+  static void wrap_request(void**, const Origin&) {}  // the native connector has none
+  static const H5VL_class_t& connector_class() { return slablog::connector_class(); }
+
+  static Info default_info();
+  static Info parsed(std::string_view words, const std::string& value_below);
+  static std::string options_text(const Info* info);
+  static herr_t refuse_missing(const std::string&) { return -1; }  // HDF5 always has its own
+  template <class Body>
+  static auto guarded(const char* callback, const Body& body) {
+    return slablog::guarded(callback, body);
+  }
+};
+
 template <auto call>
-struct Forward;
+constexpr auto forward = &pass_through::Forward<Connector, call>::callback;
 
-template <class... Rest, herr_t (*call)(void*, hid_t, Rest...)>
-struct Forward<call> {
-  static herr_t callback(void* object, Rest... rest) {
-    const auto& mine = as_object(object);
-    return call(mine.under, mine.connector, rest...);
-  }
-};
-
-template <class Place, class... Rest, herr_t (*call)(void*, Place, hid_t, Rest...)>
-  requires(!std::same_as<Place, hid_t>)
-struct Forward<call> {
-  static herr_t callback(void* object, Place place, Rest... rest) {
-    const auto& mine = as_object(object);
-    return call(mine.under, place, mine.connector, rest...);
-  }
-};
-
-/// The same where `call` makes or opens an object of `type`.
 template <auto call, H5I_type_t type>
-struct ForwardObject;
-
-template <class... Rest, void* (*call)(void*, const H5VL_loc_params_t*, hid_t, Rest...),
-          H5I_type_t type>
-struct ForwardObject<call, type> {
-  static void* callback(void* object, const H5VL_loc_params_t* place, Rest... rest) {
-    return guarded_object("object", [&] {
-      const auto& mine = as_object(object);
-      auto* under = call(mine.under, place, mine.connector, rest...);
-      // An attribute is in the file of its object. (A file that is mounted shows another's root.)
-      const bool is_beside = type == H5I_ATTR && place->type == H5VL_OBJECT_BY_SELF;
-      return is_beside && mine.type != H5I_FILE ? wrapped_beside(under, mine, type)
-                                                : wrapped(under, mine, type);
-    });
-  }
-};
+constexpr auto forward_object = &pass_through::ForwardObject<Connector, call, type>::callback;
 
 /// The same where the object gets a name.
-template <auto call, H5I_type_t type>
-struct ForwardNew;
-
-template <class... Rest,
-          void* (*call)(void*, const H5VL_loc_params_t*, hid_t, const char*, Rest...),
-          H5I_type_t type>
-struct ForwardNew<call, type> {
-  static void* callback(void* object, const H5VL_loc_params_t* place, const char* name,
-                        Rest... rest) {
-    return guarded_object("object create", [&] {
-      const auto& mine = as_object(object);
-      refuse_own_group(mine, name);
-      return wrapped(call(mine.under, place, mine.connector, name, rest...), mine, type);
-    });
-  }
-};
-
-template <auto call>
-constexpr auto forward = &Forward<call>::callback;
-
-template <auto call, H5I_type_t type>
-constexpr auto forward_object = &ForwardObject<call, type>::callback;
-
-template <auto call, H5I_type_t type>
-constexpr auto forward_new = &ForwardNew<call, type>::callback;
+template <auto call, H5I_type_t type, class... Rest>
+void* forward_new(void* object, const H5VL_loc_params_t* place, const char* name, Rest... rest) {
+  return guarded("object create", [&] {
+    refuse_own_group(as_object(object), name);
+    return forward_object<call, type>(object, place, name, rest...);
+  });
+}
 
 /// Closes an object whose `call` below closes it.
 template <auto call>
 herr_t close_through(void* object, hid_t list, void**) {
-  return close_object(object, call, list);
+  return close_object(object, pass_through::linked().*call, list);
 }
 
 }  // namespace slabmark::slablog

@@ -44,7 +44,7 @@ std::shared_ptr<OpenLog> log_at_group(const Object& mine, const char* name) {
 herr_t mount(const Object& mine, H5VL_group_specific_args_t args, hid_t list) {
   auto& child = as_object(args.args.mount.child_file);
   const auto parent = log_at_group(mine, args.args.mount.name);
-  show_all(child);
+  show_all(child.log);
   args.args.mount.child_file = child.under;
   const auto status = H5VLgroup_specific(mine.under, mine.connector, &args, list, nullptr);
   if (status >= 0 && child.log) child.log->mounted_in = parent;
@@ -70,11 +70,11 @@ herr_t group_specific(void* object, H5VL_group_specific_args_t* args, hid_t list
 
 }  // namespace
 
-const H5VL_group_class_t group_callbacks = {forward_new<H5VLgroup_create, H5I_GROUP>,
-                                            forward_object<H5VLgroup_open, H5I_GROUP>,
+const H5VL_group_class_t group_callbacks = {forward_new<&Functions::H5VLgroup_create, H5I_GROUP>,
+                                            forward_object<&Functions::H5VLgroup_open, H5I_GROUP>,
                                             get,
                                             group_specific,
                                             group_optional,
-                                            close_through<H5VLgroup_close>};
+                                            close_through<&Functions::H5VLgroup_close>};
 
 }  // namespace slabmark::slablog

@@ -72,7 +72,7 @@ herr_t link_specific(void* object, const H5VL_loc_params_t* place, H5VL_link_spe
 
 }  // namespace
 
-const H5VL_link_class_t link_callbacks = {create, copy,          move,
-                                          get,    link_specific, forward<H5VLlink_optional>};
+const H5VL_link_class_t link_callbacks = {
+    create, copy, move, get, link_specific, forward<&Functions::H5VLlink_optional>};
 
 }  // namespace slabmark::slablog

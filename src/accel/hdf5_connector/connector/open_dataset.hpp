@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "accel/hdf5_connector/connector/object.hpp"
+#include "accel/hdf5_connector/connector/closing.hpp"
+#include "accel/hdf5_connector/connector/find_dataset.hpp"
 #include "accel/hdf5_connector/journal/driver.hpp"
 
 namespace slabmark::slablog {

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "accel/hdf5_connector/connector/closing.hpp"
+#include "accel/hdf5_connector/connector/find_dataset.hpp"
 #include "accel/hdf5_connector/selection.hpp"
 #include "accel/hdf5_connector/transfer.hpp"
 

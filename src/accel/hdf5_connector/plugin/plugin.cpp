@@ -4,7 +4,7 @@
 #include <H5PLextern.h>
 #include <fmt/format.h>
 
-#include "accel/hdf5_connector/connector/object.hpp"
+#include "accel/hdf5_connector/connector/callbacks.hpp"
 
 namespace {
 

@@ -1,34 +1,19 @@
 // The connector as HDF5 sees it.
+#include <cstdio>
+
 #include "capture/interpose/hdf5/forward.hpp"
+#include "storage/hdf5/pass_through/wrap.hpp"
 
 namespace slabmark::capture {
 
-namespace {
-
-herr_t get_class(void* object, H5VL_get_conn_lvl_t level, const H5VL_class_t** result) {
-  if (level == H5VL_GET_CONN_LVL_CURR) {
-    *result = &connector_class();
-    return 0;
-  }
-  const auto& mine = as_object(object);
-  return hdf5().H5VLintrospect_get_conn_cls(mine.under, mine.connector, level, result);
+herr_t Recording::refuse_missing(const std::string& value) {
+  // In one piece, as all sentences that several ranks may say at once.
+  const std::string sentence =
+      "slabcapture: HDF5 finds no connector of number " + value +
+      " (under_vol) to capture the program above; is its folder in HDF5_PLUGIN_PATH?\n";
+  std::fputs(sentence.c_str(), stderr);
+  return -1;
 }
-
-herr_t get_capabilities(const void* given, std::uint64_t* flags) {
-  const auto* info = static_cast<const Info*>(given);
-  if (info != nullptr) {
-    return hdf5().H5VLintrospect_get_cap_flags(info->under_info, info->under, flags);
-  }
-  // Where a program has chosen no connector, HDF5 asks each that it finds about a file that it
-  // cannot open, and the reason for that must stay.
-  const KeptErrors errors;
-  const auto native = hdf5().H5VLregister_connector_by_value(H5_VOL_NATIVE, H5P_DEFAULT);
-  const auto status = hdf5().H5VLintrospect_get_cap_flags(nullptr, native, flags);
-  hdf5().H5VLclose(native);
-  return status;
-}
-
-}  // namespace
 
 // A function, since the callbacks are in other files, and C++ does not say which file's objects are
 // made first.
@@ -41,8 +26,8 @@ const H5VL_class_t& connector_class() {
       0,
       nullptr,
       nullptr,
-      info_callbacks,
-      wrap_callbacks,
+      pass_through::InfoCallbacks<Recording>::callbacks,
+      pass_through::Wrapping<Recording>::callbacks,
       attribute_callbacks,
       dataset_callbacks,
       type_callbacks,
@@ -50,12 +35,11 @@ const H5VL_class_t& connector_class() {
       group_callbacks,
       link_callbacks,
       object_callbacks,
-      {get_class, get_capabilities, forward<&Hdf5::H5VLintrospect_opt_query>},
+      {pass_through::get_class<Recording>, pass_through::get_capabilities<Recording>,
+       forward<&Hdf5::H5VLintrospect_opt_query>},
       request_callbacks,
-      {forward<&Hdf5::H5VLblob_put>, forward<&Hdf5::H5VLblob_get>,
-       forward<&Hdf5::H5VLblob_specific>, forward<&Hdf5::H5VLblob_optional>},
-      {forward<&Hdf5::H5VLtoken_cmp>, forward<&Hdf5::H5VLtoken_to_str>,
-       forward<&Hdf5::H5VLtoken_from_str>},
+      pass_through::blob_callbacks<Recording>,
+      pass_through::token_callbacks<Recording>,
       forward<&Hdf5::H5VLoptional>};
   return all;
 }

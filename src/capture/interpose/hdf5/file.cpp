@@ -152,7 +152,7 @@ class Lower {
     access_ = hdf5().H5Pcopy(access);
     hdf5().H5Pget_vol_info(access, &info_);
     if (info_ != nullptr) {
-      const auto& info = *static_cast<const Info*>(info_);
+      const auto& info = *static_cast<const pass_through::Info*>(info_);
       connector = info.under;
       hdf5().H5Pset_vol(access_, connector, info.under_info);
     } else {
@@ -166,7 +166,7 @@ class Lower {
   ~Lower() {
     const KeptErrors errors;
     hdf5().H5Pclose(access_);
-    if (info_ != nullptr) info_callbacks.free(info_);
+    if (info_ != nullptr) pass_through::InfoCallbacks<Recording>::free(info_);
   }
   Lower(const Lower&) = delete;
   Lower& operator=(const Lower&) = delete;

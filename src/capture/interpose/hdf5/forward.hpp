@@ -1,67 +1,48 @@
 #pragma once
 
-#include <concepts>
-#include <tuple>
-
 #include "capture/interpose/hdf5/object.hpp"
+#include "storage/hdf5/pass_through/forward.hpp"
+#include "storage/hdf5/pass_through/info.hpp"
 
 namespace slabmark::capture {
 
-// The callbacks that only hand on: to `call` of the connector below, whose arguments are the
-// object, in some calls a place or a type, the connector's id, and the rest.
+/// What the recorder adds to passing calls through: each is a Call, so that those it leads to are
+/// not taken for the program's.
+struct Recording {
+  using Object = capture::Object;
+  using Origin = capture::Object;  // a refresh may end the object
+  using Scope = Call;
+  using Info = pass_through::Info;
 
-template <class... Rest>
-void wrap_last_request(const Object& mine, Rest... rest) {
-  const auto last = std::get<sizeof...(Rest) - 1>(std::tuple(rest...));
-  if constexpr (std::same_as<decltype(last), void** const>) wrap_request(last, mine);
-}
-
-template <auto call>
-struct Forward;
-
-template <class... Rest, herr_t (*Hdf5::*call)(void*, hid_t, Rest...)>
-struct Forward<call> {
-  static herr_t callback(void* object, Rest... rest) {
-    const Call inside;
-    const Object mine = as_object(object);  // a refresh may end the object
-    const auto status = (hdf5().*call)(mine.under, mine.connector, rest...);
-    wrap_last_request(mine, rest...);
-    return status;
+  static const Hdf5& functions() { return hdf5(); }
+  static const Object& origin(void* object) { return as_object(object); }
+  static void* opened(void* under, void* object, const H5VL_loc_params_t&, H5I_type_t) {
+    return wrapped(under, as_object(object));
   }
-};
-
-template <class Place, class... Rest, herr_t (*Hdf5::*call)(void*, Place, hid_t, Rest...)>
-  requires(!std::same_as<Place, hid_t>)
-struct Forward<call> {
-  static herr_t callback(void* object, Place place, Rest... rest) {
-    const Call inside;
-    const Object mine = as_object(object);
-    const auto status = (hdf5().*call)(mine.under, place, mine.connector, rest...);
-    wrap_last_request(mine, rest...);
-    return status;
+  static void* wrapped_by_hdf5(void* under, const Object& from, H5I_type_t) {
+    return wrapped(under, from);
   }
-};
+  static void end_unwrapped(Object& object) { delete &object; }
+  static void wrap_request(void** request, const Object& from) {
+    capture::wrap_request(request, from);
+  }
+  static const H5VL_class_t& connector_class() { return capture::connector_class(); }
 
-/// The same where `call` makes or opens an object.
-template <auto call>
-struct ForwardObject;
-
-template <class... Rest, void* (*Hdf5::*call)(void*, const H5VL_loc_params_t*, hid_t, Rest...)>
-struct ForwardObject<call> {
-  static void* callback(void* object, const H5VL_loc_params_t* place, Rest... rest) {
-    const Call inside;
-    const auto& mine = as_object(object);
-    auto* made = wrapped((hdf5().*call)(mine.under, place, mine.connector, rest...), mine);
-    wrap_last_request(mine, rest...);
-    return made;
+  static Info default_info() { return {}; }
+  static Info parsed(std::string_view, const std::string&) { return {}; }
+  static std::string options_text(const Info*) { return {}; }
+  static herr_t refuse_missing(const std::string& value);
+  template <class Body>
+  static auto guarded(const char*, const Body& body) {
+    return body();  // nothing here throws
   }
 };
 
 template <auto call>
-constexpr auto forward = &Forward<call>::callback;
+constexpr auto forward = &pass_through::Forward<Recording, call>::callback;
 
 template <auto call>
-constexpr auto forward_object = &ForwardObject<call>::callback;
+constexpr auto forward_object = &pass_through::ForwardObject<Recording, call, H5I_BADID>::callback;
 
 /// Closes an object by `call` below. What could not be closed stays, as below.
 template <auto call>

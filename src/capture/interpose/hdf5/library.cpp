@@ -45,6 +45,7 @@ bool find_hdf5(const void* caller) {
                                   " that can be seen (HDF5 1.14 or newer is needed; a program " \
                                   "with a static HDF5 is to be linked with -rdynamic)");        \
   }
+  SLABMARK_VOL_FUNCTIONS(SLABMARK_FIND)
   SLABMARK_HDF5_FUNCTIONS(SLABMARK_FIND)
 #undef SLABMARK_FIND
   functions.H5Pget_fapl_mpio =

@@ -13,12 +13,6 @@ constexpr const char* connector_name = "slabcapture";
 /// and private use).
 constexpr H5VL_class_value_t connector_value = 6205;
 
-/// Which connector is below, and what it is told.
-struct Info {
-  hid_t under = H5I_INVALID_HID;
-  void* under_info = nullptr;
-};
-
 /// What HDF5 holds of ours: an object of the connector below, or a request of it.
 struct Object {
   void* under = nullptr;
@@ -41,12 +35,7 @@ inline void wrap_request(void** request, const Object& parent) {
   if (request != nullptr && *request != nullptr) *request = wrapped(*request, parent);
 }
 
-inline H5VL_loc_params_t self(H5I_type_t type) {
-  H5VL_loc_params_t place{};
-  place.type = H5VL_OBJECT_BY_SELF;
-  place.obj_type = type;
-  return place;
-}
+using pass_through::self;
 
 /// The opening of the file with that number within HDF5, which `object` is in.
 Id file_of(unsigned long number, const Object& object);
@@ -61,8 +50,6 @@ void record_opened(Object& dataset);
 
 const H5VL_class_t& connector_class();
 
-extern const H5VL_info_class_t info_callbacks;
-extern const H5VL_wrap_class_t wrap_callbacks;
 extern const H5VL_attr_class_t attribute_callbacks;
 extern const H5VL_dataset_class_t dataset_callbacks;
 extern const H5VL_file_class_t file_callbacks;

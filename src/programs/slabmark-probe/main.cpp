@@ -56,7 +56,7 @@ ExitStatus run(const Comm& world, const Options& options) {
   Session session(world, "slabmark-probe", options);
   const OutputDirectory directory(world, options.directory);
   session.begin(options.directory, options.configuration);
-  const bool of_nodes = options.what == Options::What::nodes;
+  const bool of_nodes = options.mode == Options::Mode::nodes;
   std::vector<CellRecord> records =
       of_nodes ? probe_nodes(world, options) : probe_files(world, options);
   session.finish(world, records, [&] {

@@ -67,7 +67,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
     throw InputError(
         "A command is missing: nodes or files; 'slabmark-probe --help' describes them.");
   }
-  options.what = nodes->parsed() ? Options::What::nodes : Options::What::files;
+  options.mode = nodes->parsed() ? Options::Mode::nodes : Options::Mode::files;
   if (options.bytes == 0 || options.block < sizeof(std::uint64_t) || options.block > (1u << 30)) {
     throw InputError("--bytes has to be more than 0, and --block between 8 bytes and 1G.");
   }

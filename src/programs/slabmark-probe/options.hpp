@@ -10,9 +10,9 @@ namespace slabmark::probe {
 
 /// The command line, checked as far as it can be without knowing the ranks. Sizes are in bytes.
 struct Options : CommonOptions {
-  enum class What { nodes, files };
+  enum class Mode { nodes, files };
 
-  What what = What::nodes;
+  Mode mode = Mode::nodes;
   std::string directory = ".";
   bool quiet = false;
 

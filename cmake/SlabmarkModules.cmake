@@ -33,14 +33,22 @@ function(slabmark_module folder)
   target_link_libraries(slabmark_${name} ${scope} ${MODULE_LINK})
 endfunction()
 
-# slabmark_program(<folder of src/programs> DEPENDS <modules>...) makes the executable of that name.
+# slabmark_program(<folder of src/programs> DEPENDS <modules>...) makes the executable of that name. All but its main() is the library
+# slabmark_programs_<name>, so that tests run the program in their own process.
 function(slabmark_program name)
   cmake_parse_arguments(PROGRAM "" "" "DEPENDS" ${ARGN})
+  string(MAKE_C_IDENTIFIER ${name} identifier)
+  set(library slabmark_programs_${identifier})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/programs/${name}/*.cpp)
-  add_executable(${name} ${sources})
-  slabmark_precompile(${name} program)
-  slabmark_use_modules(${name} PRIVATE src/programs/${name} ${PROGRAM_DEPENDS})
-  target_link_libraries(${name} PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json)
+  add_library(${library} STATIC ${sources})
+  slabmark_precompile(${library} program)
+  slabmark_use_modules(${library} PUBLIC src/programs/${name} ${PROGRAM_DEPENDS})
+  target_link_libraries(${library} PUBLIC CLI11::CLI11 nlohmann_json::nlohmann_json)
+  target_link_libraries(slabmark_programs INTERFACE ${library})
+
+  add_executable(${name} ${PROJECT_SOURCE_DIR}/src/programs/main.cpp)
+  target_compile_definitions(${name} PRIVATE SLABMARK_PROGRAM=${identifier})
+  target_link_libraries(${name} PRIVATE ${library})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
@@ -162,13 +170,17 @@ function(slabmark_precompile target kind)
   endif()
 endfunction()
 
-# slabmark_precompiled_program(<kind> LINK <targets>... HEADERS <headers>...) makes an empty program that holds the headers of the kind,
-# so that who builds one program or test builds no other for its headers.
+# slabmark_precompiled_program(<kind> [LIBRARY] LINK <targets>... HEADERS <headers>...) makes an empty program that holds the headers of
+# the kind, so that who builds one program or test builds no other for its headers. Libraries need a LIBRARY, whose flags differ.
 function(slabmark_precompiled_program kind)
-  cmake_parse_arguments(EMPTY "" "" "LINK;HEADERS" ${ARGN})
+  cmake_parse_arguments(EMPTY "LIBRARY" "" "LINK;HEADERS" ${ARGN})
   set(source ${PROJECT_BINARY_DIR}/generated/empty_program.cpp)
   file(CONFIGURE OUTPUT ${source} CONTENT "int main() {}\n")
-  add_executable(slabmark_precompiled_${kind} EXCLUDE_FROM_ALL ${source})
+  if(EMPTY_LIBRARY)
+    add_library(slabmark_precompiled_${kind} STATIC EXCLUDE_FROM_ALL ${source})
+  else()
+    add_executable(slabmark_precompiled_${kind} EXCLUDE_FROM_ALL ${source})
+  endif()
   set_target_properties(slabmark_precompiled_${kind} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/generated)
   target_link_libraries(slabmark_precompiled_${kind} PRIVATE ${EMPTY_LINK})
   slabmark_precompile(slabmark_precompiled_${kind} ${kind} ${EMPTY_HEADERS})

@@ -97,4 +97,15 @@ int run_program(int argc, char** argv, const char* name,
   return status;
 }
 
+int run_program(int argc, char** argv, const Program& program) {
+  ProgramRun asked;
+  Attempt parsing;
+  parsing.run([&] { asked = program.parse(argc, argv); });
+  const auto body = [&](const Comm& world) {
+    agree(world, parsing.failure());
+    return asked.body(world);
+  };
+  return run_program(argc, argv, program.name, body, asked.thread_level);
+}
+
 }  // namespace slabmark

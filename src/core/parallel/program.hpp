@@ -1,13 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include <fmt/format.h>
 #include <mpi.h>
 
 #include "core/base/error.hpp"
-#include "core/parallel/agree.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace slabmark {
@@ -25,26 +25,42 @@ int run_program(int argc, char** argv, const char* name,
 /// MPI_Get_library_version without the blanks and line ends around it.
 std::string mpi_library_version();
 
-/// The edge of a program whose `parse` makes a Parsed of its command line, and whose `run` is
-/// called with the options; where there are none the help is printed. It parses before MPI starts,
-/// since MPI with threads slows some MPI libraries down: the member `thread_level` of the options,
-/// if there is one, says what they need.
-template <class Parse, class Run>
-int run_parsed(int argc, char** argv, const char* name, const Parse& parse, const Run& run) {
-  decltype(parse(argc, argv)) line;
-  Attempt parsing;
-  parsing.run([&] { line = parse(argc, argv); });
+/// What a command line asks for: what all ranks run, and what MPI must allow.
+struct ProgramRun {
+  std::function<ExitStatus(const Comm& world)> body;
   int thread_level = MPI_THREAD_FUNNELED;
-  if constexpr (requires { line.options->thread_level; }) {
-    if (line.options) thread_level = line.options->thread_level;
-  }
-  const auto body = [&](const Comm& world) {
-    agree(world, parsing.failure());
-    if (line.options) return run(world, *line.options);
-    if (world.is_root()) fmt::print("{}", line.help);
-    return ExitStatus::good;
+};
+
+/// A program as its main() runs it, and a test within its own process.
+struct Program {
+  const char* name;
+  /// Needs no MPI. Throws InputError for bad usage.
+  std::function<ProgramRun(int argc, const char* const* argv)> parse;
+};
+
+/// The edge of a Program. It parses before MPI starts, since MPI with threads slows some MPI
+/// libraries down.
+int run_program(int argc, char** argv, const Program& program);
+
+/// A program whose `parse` makes a Parsed of its command line, and whose `run` is called with the
+/// options; where there are none the help is printed. The member `thread_level` of the options, if
+/// there is one, says what they need.
+template <class Parse, class Run>
+Program make_program(const char* name, const Parse& parse, const Run& run) {
+  const auto parse_line = [parse, run](int argc, const char* const* argv) {
+    using Line = decltype(parse(argc, argv));
+    const auto line = std::make_shared<Line>(parse(argc, argv));
+    ProgramRun asked{[line, run](const Comm& world) {
+      if (line->options) return run(world, *line->options);
+      if (world.is_root()) fmt::print("{}", line->help);
+      return ExitStatus::good;
+    }};
+    if constexpr (requires { line->options->thread_level; }) {
+      if (line->options) asked.thread_level = line->options->thread_level;
+    }
+    return asked;
   };
-  return run_program(argc, argv, name, body, thread_level);
+  return {name, parse_line};
 }
 
 }  // namespace slabmark

@@ -2,6 +2,8 @@
 //
 // Converts the decomposition files that PIO writes to the NetCDF files that e3sm_io reads.
 
+#include "core/parallel/program.hpp"
+
 #include <fstream>
 
 #include <fmt/format.h>
@@ -13,7 +15,7 @@
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/parallel/program.hpp"
+#include "programs/programs.hpp"
 #include "storage/posix/file.hpp"
 #include "storage/posix/free_path.hpp"
 
@@ -150,7 +152,7 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 }  // namespace slabmark::dat2nc
 
-int main(int argc, char** argv) {
-  using namespace slabmark::dat2nc;
-  return slabmark::run_parsed(argc, argv, "dat2nc", parse, run);
+const slabmark::Program& slabmark::programs::dat2nc() {
+  static const Program program = make_program("dat2nc", dat2nc::parse, dat2nc::run);
+  return program;
 }

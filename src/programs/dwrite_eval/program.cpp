@@ -4,6 +4,8 @@
 ///
 /// docs/dwrite_eval.md has the options, the report, and what differs from the original.
 
+#include "core/parallel/program.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -18,9 +20,9 @@
 #include "bench/harness/session.hpp"
 #include "bench/map/map_pattern.hpp"
 #include "bench/measure/record_gather.hpp"
-#include "core/parallel/program.hpp"
 #include "programs/dwrite_eval/options.hpp"
 #include "programs/dwrite_eval/report.hpp"
+#include "programs/programs.hpp"
 
 namespace slabmark::dwrite_eval {
 
@@ -115,7 +117,7 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 }  // namespace slabmark::dwrite_eval
 
-int main(int argc, char** argv) {
-  using namespace slabmark::dwrite_eval;
-  return slabmark::run_parsed(argc, argv, "dwrite_eval", parse, run);
+const slabmark::Program& slabmark::programs::dwrite_eval() {
+  static const Program program = make_program("dwrite_eval", dwrite_eval::parse, dwrite_eval::run);
+  return program;
 }

@@ -4,6 +4,8 @@
 ///
 /// docs/e3sm_io.md has the options, a sample of the output, and what differs from the original.
 
+#include "core/parallel/program.hpp"
+
 #include <filesystem>
 #include <vector>
 
@@ -16,8 +18,8 @@
 #include "core/base/command_line.hpp"
 #include "core/base/path.hpp"
 #include "core/geometry/dataset.hpp"
-#include "core/parallel/program.hpp"
 #include "programs/e3sm_io/report.hpp"
+#include "programs/programs.hpp"
 
 namespace slabmark::e3sm_io {
 
@@ -141,7 +143,7 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 }  // namespace slabmark::e3sm_io
 
-int main(int argc, char** argv) {
-  using namespace slabmark::e3sm_io;
-  return slabmark::run_parsed(argc, argv, "e3sm_io", parse, run);
+const slabmark::Program& slabmark::programs::e3sm_io() {
+  static const Program program = make_program("e3sm_io", e3sm_io::parse, e3sm_io::run);
+  return program;
 }

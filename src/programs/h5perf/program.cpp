@@ -31,6 +31,7 @@
 #include "programs/h5perf/measurement.hpp"
 #include "programs/h5perf/options.hpp"
 #include "programs/h5perf/report.hpp"
+#include "programs/programs.hpp"
 #include "storage/posix/free_path.hpp"
 
 namespace slabmark::h5perf {
@@ -164,8 +165,6 @@ void run_processes(const Comm& comm, const Shared& shared, bool last) {
   }
 }
 
-}  // namespace
-
 // OMPIO takes a buffer of several MiB in each collective call. glibc gives it new pages in every
 // call, or keeps them from the call before once the process has freed a block of that size, as the
 // original happens to have. That is worth up to twice the rate, so it must not be left to chance:
@@ -176,8 +175,6 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
 #endif
 }
-
-namespace {
 
 void sweep(const Comm& world, const Shared& shared) {
   for (const int processes : shared.options.processes) {
@@ -205,6 +202,7 @@ void say_kept(const Shared& shared) {
 }
 
 ExitStatus run(const Comm& world, Options options) {
+  keep_freed_memory();
   agreed(world, [&] { set_sweep(options, static_cast<std::uint64_t>(world.size())); });
   Session session(world, "h5perf", options);
   std::optional<OutputDirectory> made;
@@ -236,8 +234,7 @@ ExitStatus run(const Comm& world, Options options) {
 
 }  // namespace slabmark::h5perf
 
-int main(int argc, char** argv) {
-  using namespace slabmark;
-  h5perf::keep_freed_memory();
-  return run_parsed(argc, argv, "h5perf", h5perf::parse, h5perf::run);
+const slabmark::Program& slabmark::programs::h5perf() {
+  static const Program program = make_program("h5perf", h5perf::parse, h5perf::run);
+  return program;
 }

@@ -5,6 +5,8 @@
 /// Exit status 0: every element of every time step is right; 1: some are not; see
 /// docs/seism-core.md.
 
+#include "core/parallel/program.hpp"
+
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +19,7 @@
 #include "bench/method/registry.hpp"
 #include "core/base/command_line.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/parallel/program.hpp"
+#include "programs/programs.hpp"
 
 namespace slabmark::seism_core_check {
 
@@ -65,7 +67,8 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 }  // namespace slabmark::seism_core_check
 
-int main(int argc, char** argv) {
-  using namespace slabmark::seism_core_check;
-  return slabmark::run_parsed(argc, argv, "seism-core-check", parse, run);
+const slabmark::Program& slabmark::programs::seism_core_check() {
+  static const Program program =
+      make_program("seism-core-check", seism_core_check::parse, seism_core_check::run);
+  return program;
 }

@@ -4,6 +4,8 @@
 ///
 /// docs/seism-core.md has the input, the report, and what differs from the original.
 
+#include "core/parallel/program.hpp"
+
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -23,7 +25,7 @@
 #include "core/base/version.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/deadline.hpp"
-#include "core/parallel/program.hpp"
+#include "programs/programs.hpp"
 #include "programs/seism-core-slice/input.hpp"
 #include "programs/seism-core-slice/options.hpp"
 #include "programs/seism-core-slice/output_file.hpp"
@@ -143,7 +145,8 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 }  // namespace slabmark::seism_core_slice
 
-int main(int argc, char** argv) {
-  using namespace slabmark::seism_core_slice;
-  return slabmark::run_parsed(argc, argv, "seism-core-slice", parse, run);
+const slabmark::Program& slabmark::programs::seism_core_slice() {
+  static const Program program =
+      make_program("seism-core-slice", seism_core_slice::parse, seism_core_slice::run);
+  return program;
 }

@@ -4,6 +4,8 @@
 ///
 /// On any number of ranks, all time steps; see docs/seism-core.md.
 
+#include "core/parallel/program.hpp"
+
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -18,7 +20,7 @@
 #include "core/base/command_line.hpp"
 #include "core/base/path.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/parallel/program.hpp"
+#include "programs/programs.hpp"
 
 namespace slabmark::seism_read {
 
@@ -98,7 +100,7 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 }  // namespace slabmark::seism_read
 
-int main(int argc, char** argv) {
-  using namespace slabmark::seism_read;
-  return slabmark::run_parsed(argc, argv, "seism-read", parse, run);
+const slabmark::Program& slabmark::programs::seism_read() {
+  static const Program program = make_program("seism-read", seism_read::parse, seism_read::run);
+  return program;
 }

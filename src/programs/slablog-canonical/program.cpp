@@ -2,6 +2,8 @@
 //
 // Writes what a log file holds as an ordinary file of contiguous datasets, on any number of ranks.
 
+#include "core/parallel/program.hpp"
+
 #include <optional>
 #include <string>
 #include <unistd.h>
@@ -13,7 +15,7 @@
 #include "core/base/command_line.hpp"
 #include "core/parallel/abort.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/parallel/program.hpp"
+#include "programs/programs.hpp"
 #include "storage/mpiio/implementation.hpp"
 #include "storage/posix/free_path.hpp"
 
@@ -26,7 +28,8 @@ struct Options {
   std::string output;
 };
 
-std::optional<std::string> parse(int argc, const char* const* argv, Options& options) {
+Parsed<Options> parse(int argc, const char* const* argv) {
+  Options options;
   CLI::App app(
       "Writes what a log file holds as an ordinary HDF5 file: the datasets of the log become "
       "contiguous ones, all else is as it was. Any number of ranks.",
@@ -35,7 +38,8 @@ std::optional<std::string> parse(int argc, const char* const* argv, Options& opt
       ->required()
       ->check(CLI::ExistingFile);
   app.add_option("output", options.output, "File to write, which is not there yet")->required();
-  return parse_command_line(app, argc, argv);
+  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+  return {std::move(options), ""};
 }
 
 void report(const Options& options, const Conversion& done) {
@@ -65,14 +69,7 @@ Conversion write(const Comm& world, const Options& options) {
   }
 }
 
-ExitStatus run(const Comm& world, int argc, char** argv) {
-  Options options;
-  std::optional<std::string> help;
-  agreed(world, [&] { help = parse(argc, argv, options); });
-  if (help) {
-    if (world.is_root()) fmt::print("{}", *help);
-    return ExitStatus::good;
-  }
+ExitStatus run(const Comm& world, const Options& options) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   agreed(world, [&] { require_path(world, options); });
   const RemoveOnAbort guard(options.output);
@@ -85,8 +82,7 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
 
 }  // namespace slabmark::slablog
 
-int main(int argc, char** argv) {
-  return slabmark::run_program(argc, argv, "slablog-canonical", [&](const slabmark::Comm& world) {
-    return slabmark::slablog::run(world, argc, argv);
-  });
+const slabmark::Program& slabmark::programs::slablog_canonical() {
+  static const Program program = make_program("slablog-canonical", slablog::parse, slablog::run);
+  return program;
 }

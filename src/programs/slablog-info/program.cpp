@@ -2,6 +2,8 @@
 //
 // Prints what the log of a file holds.
 
+#include "core/parallel/program.hpp"
+
 #include <string>
 
 #include <fmt/format.h>
@@ -10,7 +12,7 @@
 #include "accel/hdf5_connector/log/write_views.hpp"
 #include "core/base/command_line.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/parallel/program.hpp"
+#include "programs/programs.hpp"
 
 namespace slabmark::slablog {
 
@@ -37,19 +39,20 @@ void print(const std::string& path) {
   }
 }
 
-ExitStatus run(const Comm& world, int argc, char** argv) {
+Parsed<std::string> parse(int argc, const char* const* argv) {
+  std::string path;
+  CLI::App app("Says what the log of a file holds that was written through slablog.",
+               "slablog-info");
+  app.add_option("file", path, "HDF5 file")->required()->check(CLI::ExistingFile);
+  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+  return {std::move(path), ""};
+}
+
+ExitStatus run(const Comm& world, const std::string& path) {
   agreed(world, [&] {
     if (!world.is_root()) return;
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    std::string path;
-    CLI::App app("Says what the log of a file holds that was written through slablog.",
-                 "slablog-info");
-    app.add_option("file", path, "HDF5 file")->required()->check(CLI::ExistingFile);
-    if (auto help = parse_command_line(app, argc, argv)) {
-      fmt::print("{}", *help);
-    } else {
-      print(path);
-    }
+    print(path);
   });
   return ExitStatus::good;
 }
@@ -58,8 +61,7 @@ ExitStatus run(const Comm& world, int argc, char** argv) {
 
 }  // namespace slabmark::slablog
 
-int main(int argc, char** argv) {
-  return slabmark::run_program(argc, argv, "slablog-info", [&](const slabmark::Comm& world) {
-    return slabmark::slablog::run(world, argc, argv);
-  });
+const slabmark::Program& slabmark::programs::slablog_info() {
+  static const Program program = make_program("slablog-info", slablog::parse, slablog::run);
+  return program;
 }

@@ -4,6 +4,8 @@
 ///
 /// docs/slabmark-bench.md has the options and explains the table.
 
+#include "core/parallel/program.hpp"
+
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -20,7 +22,7 @@
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/parallel/program.hpp"
+#include "programs/programs.hpp"
 #include "programs/slabmark-bench/environment_command.hpp"
 #include "programs/slabmark-bench/options.hpp"
 
@@ -180,7 +182,8 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 }  // namespace slabmark::bench_program
 
-int main(int argc, char** argv) {
-  using namespace slabmark::bench_program;
-  return slabmark::run_parsed(argc, argv, "slabmark-bench", parse, run);
+const slabmark::Program& slabmark::programs::slabmark_bench() {
+  static const Program program =
+      make_program("slabmark-bench", bench_program::parse, bench_program::run);
+  return program;
 }

@@ -2,6 +2,8 @@
 ///
 ///   mpiexec -n 4 slabmark-blob convert run.blob -o run.nc
 
+#include "core/parallel/program.hpp"
+
 #include <memory>
 
 #include <fmt/format.h>
@@ -18,7 +20,7 @@
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/parallel/program.hpp"
+#include "programs/programs.hpp"
 
 namespace slabmark::blob_program {
 
@@ -103,7 +105,8 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 }  // namespace slabmark::blob_program
 
-int main(int argc, char** argv) {
-  using namespace slabmark::blob_program;
-  return slabmark::run_parsed(argc, argv, "slabmark-blob", parse, run);
+const slabmark::Program& slabmark::programs::slabmark_blob() {
+  static const Program program =
+      make_program("slabmark-blob", blob_program::parse, blob_program::run);
+  return program;
 }

@@ -1,6 +1,13 @@
 // slabmark-decomp info | check | convert | generate: decomposition files, see
 // docs/decompositions.md.
 
+#include "core/parallel/program.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "bench/pattern/synthetic/f_decomposition.hpp"
@@ -9,7 +16,7 @@
 #include "core/base/command_line.hpp"
 #include "core/base/number.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/parallel/program.hpp"
+#include "programs/programs.hpp"
 #include "programs/slabmark-decomp/commands.hpp"
 
 namespace slabmark::decomp {
@@ -51,17 +58,19 @@ class CommandLine {
     add_models();
   }
 
-  ExitStatus run(const Comm& world, int argc, char** argv) {
-    if (const auto help = parse_command_line(app_, argc, argv)) {
-      if (world.is_root()) fmt::print("{}", *help);
-      return ExitStatus::good;
-    }
+  /// Returns the help if it was asked for.
+  std::optional<std::string> parse(int argc, const char* const* argv) {
+    if (auto help = parse_command_line(app_, argc, argv)) return help;
     require_command();
     info_options_.map = output_.map;
-    if (info_->parsed()) return info(world, inputs_.front(), info_options_);
-    if (check_->parsed()) return check(world, inputs_.front());
     output_.command_line = "slabmark-decomp";
     for (int i = 1; i < argc; ++i) output_.command_line += fmt::format(" {}", argv[i]);
+    return std::nullopt;
+  }
+
+  ExitStatus run(const Comm& world) {
+    if (info_->parsed()) return info(world, inputs_.front(), info_options_);
+    if (check_->parsed()) return check(world, inputs_.front());
     // Work for one rank; the others wait.
     agreed(world, [&] {
       if (!world.is_root()) return;
@@ -158,12 +167,22 @@ class CommandLine {
   OceanOptions ocean_;
 };
 
+using Options =
+    std::unique_ptr<CommandLine>;  // its options stay where the parser has their addresses
+
+Parsed<Options> parse(int argc, const char* const* argv) {
+  auto line = std::make_unique<CommandLine>();
+  if (auto help = line->parse(argc, argv)) return {std::nullopt, *help};
+  return {std::move(line), ""};
+}
+
+ExitStatus run(const Comm& world, const Options& line) { return line->run(world); }
+
 }  // namespace
 
 }  // namespace slabmark::decomp
 
-int main(int argc, char** argv) {
-  return slabmark::run_program(argc, argv, "slabmark-decomp", [&](const slabmark::Comm& world) {
-    return slabmark::decomp::CommandLine().run(world, argc, argv);
-  });
+const slabmark::Program& slabmark::programs::slabmark_decomp() {
+  static const Program program = make_program("slabmark-decomp", decomp::parse, decomp::run);
+  return program;
 }

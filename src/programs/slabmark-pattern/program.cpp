@@ -5,6 +5,8 @@
 ///
 /// docs/pattern-file.md has the format.
 
+#include "core/parallel/program.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -14,7 +16,7 @@
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/parallel/program.hpp"
+#include "programs/programs.hpp"
 #include "storage/posix/free_path.hpp"
 
 namespace slabmark::pattern_program {
@@ -89,7 +91,8 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 }  // namespace slabmark::pattern_program
 
-int main(int argc, char** argv) {
-  using namespace slabmark::pattern_program;
-  return slabmark::run_parsed(argc, argv, "slabmark-pattern", parse, run);
+const slabmark::Program& slabmark::programs::slabmark_pattern() {
+  static const Program program =
+      make_program("slabmark-pattern", pattern_program::parse, pattern_program::run);
+  return program;
 }

@@ -5,6 +5,8 @@
 ///
 /// docs/probe.md has the options and what is measured.
 
+#include "core/parallel/program.hpp"
+
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,7 +14,7 @@
 #include "bench/harness/output_directory.hpp"
 #include "bench/harness/session.hpp"
 #include "bench/measure/statistics.hpp"
-#include "core/parallel/program.hpp"
+#include "programs/programs.hpp"
 #include "programs/slabmark-probe/files.hpp"
 #include "programs/slabmark-probe/nodes.hpp"
 #include "programs/slabmark-probe/options.hpp"
@@ -73,7 +75,7 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 }  // namespace slabmark::probe
 
-int main(int argc, char** argv) {
-  using namespace slabmark::probe;
-  return slabmark::run_parsed(argc, argv, "slabmark-probe", parse, run);
+const slabmark::Program& slabmark::programs::slabmark_probe() {
+  static const Program program = make_program("slabmark-probe", probe::parse, probe::run);
+  return program;
 }

@@ -4,6 +4,8 @@
 ///
 /// docs/slice_eval.md has the options, the methods and a sample of the output.
 
+#include "core/parallel/program.hpp"
+
 #include <memory>
 #include <optional>
 
@@ -13,7 +15,7 @@
 #include "bench/harness/session.hpp"
 #include "bench/method/registry.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/parallel/program.hpp"
+#include "programs/programs.hpp"
 #include "programs/slice_eval/measure.hpp"
 #include "programs/slice_eval/report.hpp"
 
@@ -88,7 +90,7 @@ ExitStatus run(const Comm& world, Options options) {
 
 }  // namespace slabmark::slice_eval
 
-int main(int argc, char** argv) {
-  using namespace slabmark::slice_eval;
-  return slabmark::run_parsed(argc, argv, "slice_eval", parse, run);
+const slabmark::Program& slabmark::programs::slice_eval() {
+  static const Program program = make_program("slice_eval", slice_eval::parse, slice_eval::run);
+  return program;
 }

@@ -40,15 +40,19 @@ endif()
 slabmark_precompiled_program(test LINK ${test_libraries} HEADERS ${test_headers})
 target_compile_options(slabmark_precompiled_test PRIVATE ${test_options})
 
-# slabmark_test(<folder of tests> [MPI_RANKS <n>...] [DEPENDS <modules>...])
+# slabmark_test(<folder of tests> [RECURSE] [MPI_RANKS <n>...] [DEPENDS <modules>...])
 #
-# Makes one executable of tests/<folder>/*_test.cpp that links the module of the same name, what that depends on and modules
+# Makes one executable of tests/<folder>/*_test.cpp (with RECURSE of those in its folders, too) that links the module of the same name, what that depends on and modules
 # that only the test needs, and registers it with ctest:
 # as <folder>, or under MPI as <folder>.np<n> for each n.
 function(slabmark_test folder)
-  cmake_parse_arguments(TEST "" "" "MPI_RANKS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(TEST "RECURSE" "" "MPI_RANKS;DEPENDS" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*_test.cpp)
+  set(glob GLOB)
+  if(TEST_RECURSE)
+    set(glob GLOB_RECURSE)
+  endif()
+  file(${glob} sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*_test.cpp)
   add_executable(test_${name} ${sources})
   target_link_libraries(test_${name} PRIVATE ${test_libraries})
   target_compile_options(test_${name} PRIVATE ${test_options})

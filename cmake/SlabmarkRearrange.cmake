@@ -3,10 +3,9 @@
 # find_package(Slabmark), others by pkg-config.
 include(CMakePackageConfigHelpers)
 
-# slabmark_c_library(<name> SOURCES <files or objects>... [LINK <libraries>...] [INCLUDE <folders>...]) makes lib<name>.so
-# and lib<name>.a, of which nothing is seen but functions called slabmark_*.
+# slabmark_c_library(<name> SOURCES <objects>... [LINK <libraries>...]) makes lib<name>.so and lib<name>.a, of which nothing is seen but functions called slabmark_*.
 function(slabmark_c_library name)
-  cmake_parse_arguments(LIBRARY "" "" "SOURCES;LINK;INCLUDE" ${ARGN})
+  cmake_parse_arguments(LIBRARY "" "" "SOURCES;LINK" ${ARGN})
   set(symbols ${PROJECT_SOURCE_DIR}/src/accel/c_library/symbols.map)
   foreach(kind SHARED STATIC)
     string(TOLOWER ${name}_${kind} target)
@@ -14,15 +13,14 @@ function(slabmark_c_library name)
     string(REPLACE slabmark_ "" short ${name})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} EXPORT_NAME ${short}
       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_include_directories(${target} SYSTEM PRIVATE ${LIBRARY_INCLUDE})
     target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(${target} PUBLIC MPI::MPI_C PRIVATE ${LIBRARY_LINK})
     install(TARGETS ${target} EXPORT SlabmarkRearrange COMPONENT rearrange
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endforeach()
-  set_target_properties(${name}_static PROPERTIES EXPORT_NAME ${short}_static)
-  set_target_properties(${name}_shared PROPERTIES LINK_DEPENDS ${symbols}
+  # So that a program in C or Fortran links the archive.
+  set_target_properties(${name}_static PROPERTIES EXPORT_NAME ${short}_static LINKER_LANGUAGE C)
+  set_target_properties(${name}_shared PROPERTIES LINKER_LANGUAGE CXX LINK_DEPENDS ${symbols}
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_link_options(${name}_shared PRIVATE -Wl,--version-script,${symbols})
 endfunction()
@@ -32,19 +30,15 @@ foreach(module core_base core_geometry core_parallel collective_exchange storage
   list(APPEND objects $<TARGET_OBJECTS:slabmark_${module}>)
 endforeach()
 slabmark_c_library(slabmark_rearrange SOURCES ${objects} LINK fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
-set_target_properties(slabmark_rearrange_shared PROPERTIES LINKER_LANGUAGE CXX)
-# So that a program in C or Fortran links the archive.
-set_target_properties(slabmark_rearrange_static PROPERTIES LINKER_LANGUAGE C)
 target_link_libraries(slabmark_rearrange_static PRIVATE stdc++ m)
 set(headers rearrange.h rearrange_format.h)
 set(sources slabmark_rearrange.f90)
 if(PnetCDF_FOUND)
-  slabmark_c_library(slabmark_rearrange_pnetcdf SOURCES c_library/pnetcdf/pnetcdf.c INCLUDE ${PnetCDF_INCLUDE_DIR})
+  slabmark_c_library(slabmark_rearrange_pnetcdf SOURCES $<TARGET_OBJECTS:slabmark_accel_c_library_pnetcdf>)
   list(APPEND headers rearrange_pnetcdf.h)
   list(APPEND sources slabmark_rearrange_pnetcdf.f90)
 endif()
-slabmark_c_library(slabmark_rearrange_hdf5 SOURCES c_library/hdf5/hdf5.c
-  INCLUDE $<TARGET_PROPERTY:Slabmark::HDF5,INTERFACE_INCLUDE_DIRECTORIES>)
+slabmark_c_library(slabmark_rearrange_hdf5 SOURCES $<TARGET_OBJECTS:slabmark_accel_c_library_hdf5>)
 list(APPEND headers rearrange_hdf5.h)
 list(APPEND sources slabmark_rearrange_hdf5.f90)
 foreach(library slabmark_rearrange_pnetcdf slabmark_rearrange_hdf5)

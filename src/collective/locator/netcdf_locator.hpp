@@ -54,7 +54,7 @@ class NetcdfLocator {
     std::uint64_t offset = 0;  ///< byte at which it begins, or its first record
   };
 
-  NetcdfLocator(const NetcdfFunctions& functions, int file) : functions_(&functions), file_(file) {}
+  NetcdfLocator(const NetcdfFunctions& functions, int file) : functions_(functions), file_(file) {}
 
   /// The header may be another one now.
   void forget() { is_known_ = false; }
@@ -68,9 +68,9 @@ class NetcdfLocator {
     NetcdfShape& shape = entry->variable.shape;
     if (entry->shape_known == header_) return &shape;
     int dimensions = 0;
-    if (!did(functions_->inq_varndims(file_, id, &dimensions))) return nullptr;
+    if (!did(functions_.inq_varndims(file_, id, &dimensions))) return nullptr;
     std::vector<int> ids(static_cast<std::size_t>(dimensions) + 1);
-    if (!did(functions_->inq_vardimid(file_, id, ids.data()))) return nullptr;
+    if (!did(functions_.inq_vardimid(file_, id, ids.data()))) return nullptr;
     ids.pop_back();
     shape = {};
     for (const int dimension : ids) {
@@ -88,8 +88,8 @@ class NetcdfLocator {
     Entry& entry = entries_[static_cast<std::size_t>(id)];
     if (entry.known == header_) return &entry.variable;
     MPI_Offset offset = 0;
-    if (!did(functions_->inq_vartype(file_, id, &entry.variable.type)) ||
-        !did(functions_->inq_varoffset(file_, id, &offset))) {
+    if (!did(functions_.inq_vartype(file_, id, &entry.variable.type)) ||
+        !did(functions_.inq_varoffset(file_, id, &offset))) {
       return nullptr;
     }
     entry.variable.offset = static_cast<std::uint64_t>(offset);
@@ -106,7 +106,7 @@ class NetcdfLocator {
   /// How many records there are now. PnetCDF is asked each time.
   std::uint64_t records() {
     MPI_Offset records = 0;
-    if (know() && unlimited_ >= 0) did(functions_->inq_dimlen(file_, unlimited_, &records));
+    if (know() && unlimited_ >= 0) did(functions_.inq_dimlen(file_, unlimited_, &records));
     return static_cast<std::uint64_t>(records);
   }
   std::uint64_t record_bytes() { return know() ? record_bytes_ : 0; }
@@ -141,8 +141,8 @@ class NetcdfLocator {
     int dimensions = 0, variables = 0, attributes = 0;
     MPI_Offset bytes = 0;
     unlimited_ = -1;
-    if (!did(functions_->inq(file_, &dimensions, &variables, &attributes, &unlimited_)) ||
-        !did(functions_->inq_recsize(file_, &bytes))) {
+    if (!did(functions_.inq(file_, &dimensions, &variables, &attributes, &unlimited_)) ||
+        !did(functions_.inq_recsize(file_, &bytes))) {
       return false;
     }
     record_bytes_ = static_cast<std::uint64_t>(bytes);
@@ -156,11 +156,11 @@ class NetcdfLocator {
     const auto found = lengths_.find(dimension);
     if (found != lengths_.end()) return found->second;
     MPI_Offset length = 0;
-    if (did(functions_->inq_dimlen(file_, dimension, &length))) lengths_[dimension] = length;
+    if (did(functions_.inq_dimlen(file_, dimension, &length))) lengths_[dimension] = length;
     return length;
   }
 
-  const NetcdfFunctions* functions_;
+  NetcdfFunctions functions_;
   int file_;
   bool is_known_ = false;
   int error_ = NC_NOERR;

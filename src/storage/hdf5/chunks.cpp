@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "storage/hdf5/handle.hpp"
+#include "storage/hdf5/location.hpp"
 #include "storage/hdf5/placeholder.hpp"
 
 namespace slabmark::hdf5 {
@@ -31,7 +32,10 @@ std::vector<StoredChunk> stored_chunks(hid_t dataset, const std::string& path) {
   const int rank = H5Sget_simple_extent_ndims(space.get());
   check(rank, "H5Sget_simple_extent_ndims", path);
   Noted noted{{}, static_cast<std::size_t>(rank)};
+  hsize_t left_out = 0;
+  if (!left_out_of_chunk_addresses(dataset, left_out)) fail("H5Pget_userblock", path);
   check(H5Dchunk_iter(dataset, H5P_DEFAULT, note, &noted), "H5Dchunk_iter", path);
+  for (StoredChunk& chunk : noted.chunks) chunk.address += left_out;
   return std::move(noted.chunks);
 }
 

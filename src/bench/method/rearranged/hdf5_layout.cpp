@@ -9,6 +9,7 @@
 #include "bench/method/raw/raw_layout.hpp"
 #include "core/base/error.hpp"
 #include "storage/hdf5/filter_pipeline.hpp"
+#include "storage/hdf5/location.hpp"
 
 namespace slabmark {
 
@@ -83,7 +84,7 @@ void Hdf5Layout::add(const hdf5::Dataset& dataset, const std::string& path,
   const hid_t list = creation != nullptr ? creation->get() : found.get();
   const auto layout = H5Pget_layout(list);
   if (layout == H5D_CONTIGUOUS) {
-    const haddr_t address = H5Dget_offset(dataset.get());
+    const haddr_t address = hdf5::allocated_address(dataset.get());
     if (address == HADDR_UNDEF) dataset.refuse_layout("has no space allocated");
     const std::uint64_t step = element_count(described.extent()) * size_of(described.type);
     for (std::uint64_t t = 0; t < records(all_.size() - 1); ++t) {

@@ -67,8 +67,7 @@ class NetcdfHeader : public CanonicalHeader {
 
  private:
   std::vector<std::uint64_t> locate(const std::vector<int>& variables) const {
-    const auto functions = collective::NetcdfFunctions::linked();
-    collective::NetcdfLocator locator(functions, file_->id());
+    collective::NetcdfLocator locator(collective::NetcdfFunctions::linked(), file_->id());
     std::vector<std::uint64_t> numbers;
     for (const int id : variables) {
       const auto* const variable = locator.variable(id);

@@ -1,15 +1,16 @@
 // Random programs of HDF5 calls, which check all that they read and the file that they leave.
 //
-//     hdf5_random <file> <seed> <programs> [<options of the connector>...]
+//     hdf5_random <file> <first seed> <programs> [<options of the connector>...]
 //
-// Each program takes one of the options; without any, its file is a native one. All ranks draw the
+// Each program has a seed of its own, which a message names: `hdf5_random <file> <seed> 1` repeats
+// it alone. It takes one of the options; without any, its file is a native one. All ranks draw the
 // calls of all ranks from the same seed, so each knows which values are right:
 //   * collective calls happen in their order, and so do the calls of one rank;
 //   * a barrier separates independent calls that have an element in common;
 //   * ranks that write one element in one call write the same value;
 //   * a collective read shows all that was written before. An independent one shows what the rank
-//     wrote itself, and what was flushed; natively everything, and through the connector what
-//     docs/slablog.md promises of visibility=strict. Other elements are not compared.
+//     wrote itself, and what was flushed. HDF5 itself shows everything, and the connector shows
+//     what docs/slablog.md promises of visibility=strict. Other elements are not compared.
 // MPI-IO must be ROMIO or as good: OMPIO loses elements that several ranks access in one call
 // (docs/methods.md). With HDF5_RANDOM_SHOWS in the environment the calls are printed.
 #include <algorithm>

@@ -291,7 +291,7 @@ static void again(const char* path) {
   check(ncmpi_close(ncid), "close");
 }
 
-/* Holes are put natively first: they stay. */
+/* PnetCDF itself puts holes first: they stay. */
 static void keep(const char* path) {
   int values[60];
   create(path, MPI_INFO_NULL, 60);

@@ -3,9 +3,10 @@
  * and once between two waits, since PnetCDF does not say what stays otherwise, and a rank gets them
  * once: PnetCDF 1.12.3 brings other values else.
  *
- *     pnetcdf_random <seed> <operations> <file> <log> [collective]
+ *     pnetcdf_random <seed>[-<last seed>] <operations> <file> <log> [collective]
  *
- * With `collective`, never in independent mode.
+ * With `collective`, never in independent mode. Each seed of a range has a file and logs of its
+ * own, <file>.<seed> and <log>.<seed>.<rank>.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ enum { most_dims = 4, most_requests = 12, most_boxes = 6, most_elements = 1024, 
 enum verb { IPUT, BPUT, IGET, PUT_ALL, GET_ALL, PUT, GET };
 enum kind { VAR, VAR1, VARA, VARS, VARM, VARN };
 
+static unsigned seed;
 static int rank, ranks, ncid, records, variables, format;
 static FILE* log_file;
 
@@ -170,7 +172,7 @@ static int make_call(enum verb verb, struct call* c, int* request) {
 
 static void check(int error, const char* what) {
   if (error == NC_NOERR) return;
-  fprintf(stderr, "rank %d: %s: %s\n", rank, what, ncmpi_strerror(error));
+  fprintf(stderr, "seed %u, rank %d: %s: %s\n", seed, rank, what, ncmpi_strerror(error));
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
@@ -660,20 +662,12 @@ static void operate(int i, const char* path, int may_be_alone) {
   }
 }
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (argc != 5 && argc != 6) MPI_Abort(MPI_COMM_WORLD, 2);
-  const unsigned seed = (unsigned)atoi(argv[1]);
-  const int operations = atoi(argv[2]);
-  const char* const path = argv[3];
+static void run_seed(int operations, const char* path, const char* log, int may_be_alone) {
   shared.state = seed;
   own.state = seed * 1000u + (unsigned)rank + 17u;
   for (int i = 0; i < 5; ++i) draw(&own, 2), draw(&shared, 2);
-  char name[4096];
-  snprintf(name, sizeof name, "%s.%d", argv[4], rank);
-  log_file = fopen(name, "w");
+  records = variables = 0;
+  log_file = fopen(log, "w");
   if (!log_file) MPI_Abort(MPI_COMM_WORLD, 2);
   setvbuf(log_file, NULL, _IOLBF, 0);
 
@@ -681,12 +675,29 @@ int main(int argc, char** argv) {
   check(ncmpi_enddef(ncid), "enddef");
   fill_fixed(0);
   check(ncmpi_buffer_attach(ncid, 20000), "buffer_attach");
-  for (int i = 0; i < operations; ++i) operate(i, path, argc == 5);
+  for (int i = 0; i < operations; ++i) operate(i, path, may_be_alone);
   check(ncmpi_buffer_detach(ncid), "buffer_detach");
   check(ncmpi_close(ncid), "close");
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) log_contents(path);
   fclose(log_file);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc != 5 && argc != 6) MPI_Abort(MPI_COMM_WORLD, 2);
+  char* rest = NULL;
+  const unsigned first = (unsigned)strtoul(argv[1], &rest, 10);
+  const unsigned last = *rest == '-' ? (unsigned)strtoul(rest + 1, NULL, 10) : first;
+  for (seed = first; seed <= last; ++seed) {
+    char of_seed[16] = "", path[4096], log[4096];
+    if (*rest == '-') snprintf(of_seed, sizeof of_seed, ".%u", seed);
+    snprintf(path, sizeof path, "%s%s", argv[3], of_seed);
+    snprintf(log, sizeof log, "%s%s.%d", argv[4], of_seed, rank);
+    run_seed(atoi(argv[2]), path, log, argc == 5);
+  }
   MPI_Finalize();
   return 0;
 }

@@ -112,13 +112,6 @@ def as_vtk_reads(path, field):
     return found
 
 
-def on_ranks(cases, later=()):
-    """[(case, ranks)]: all cases on one rank, and on four the first and those `later`. What is wrong with a command line
-    is found before MPI starts, and told by code that all programs share; `later` is what is found afterwards."""
-    names = list(cases)
-    return [(case, 1) for case in names] + [(case, 4) for case in dict.fromkeys([names[0], *later])]
-
-
 def processes(matches):
     """[id] of the processes here whose command line, a list of words, `matches`, in order. (pgrep is not everywhere.)"""
     found = []

@@ -1,12 +1,11 @@
 """dwrite_eval from the command line: its report, its files, and what it says to wrong input."""
 
-import itertools
 import json
 import math
 import re
 
 import pytest
-from conftest import LEVELS, WITHOUT_PNETCDF, needs_pnetcdf, on_ranks
+from conftest import LEVELS, WITHOUT_PNETCDF, needs_pnetcdf
 
 SLAB = "H5Dwrite per hyper-slab"
 NAIVE = "H5S_SELECT_OR and single H5Dwrite"
@@ -175,58 +174,24 @@ def test_help_is_printed_once_with_status_0(run):
         assert option in done.stdout
 
 
-WRONG_USAGE = {
-    "-n 0": (["-n", "0"], "-n"),
-    "-n x": (["-n", "x"], "-n"),
-    "unknown option": (["--frobnicate"], "frobnicate"),
-    "unknown method": (["--methods", "frobnicate"], "frobnicate"),
-    "method twice": (["--methods", "hdf5-slab,hdf5-slab"], "hdf5-slab twice"),
-    "unknown connector": (["--connector", "async"], "async"),
-    "both modes": (["--collective", "--independent"], "--independent"),
-    "mode said twice": (["--independent", "--set", "hdf5.collective=on"], "hdf5.collective"),
-}
-
-
-@pytest.mark.parametrize("case, ranks", on_ranks(WRONG_USAGE))
-def test_wrong_usage_is_one_sentence_and_status_2(run, refused, maps, tmp_path, case, ranks):
-    args, culprit = WRONG_USAGE[case]
-    done = run("dwrite_eval", ["-c", maps, "-o", tmp_path / "out", *args], ranks=ranks)
-    assert culprit in refused(done, "dwrite_eval")
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_wrong_usage_is_one_sentence_and_status_2(run, refused, maps, tmp_path, ranks):
+    """tests/programs has the sentences of other mistakes."""
+    done = run("dwrite_eval", ["-c", maps, "-o", tmp_path / "out", "-n", "x"], ranks=ranks)
+    assert "-n" in refused(done, "dwrite_eval")
     assert done.stdout == ""
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.fixture(scope="module")
-def wrong_maps(tmp_path_factory, maps):
-    """Files that are no decompositions, by name."""
-    folder = tmp_path_factory.mktemp("wrong")
-    sound = maps.read_bytes()
-    (folder / "truncated.nc").write_bytes(sound[:len(sound) // 2])
-    (folder / "header_cut.nc").write_bytes(sound[:40])
-    (folder / "prose.nc").write_text("It was a dark and stormy night.\n")
-    (folder / "empty.nc").write_bytes(b"")
-    # A valid classic NetCDF file that holds nothing.
-    (folder / "other.nc").write_bytes(b"CDF\x01" + bytes(28))
-    (folder / "overlap.dat").write_text("version 2001 npes 2 ndims 1 \n6 \n0 3\n1 2 3 \n1 4\n3 4 5 6 \n\n")
-    return folder
-
-
-@pytest.mark.parametrize("name, ranks", [("truncated.nc", 16), ("overlap.dat", 16), *itertools.product(
-    ["missing.nc", "truncated.nc", "header_cut.nc", "prose.nc", "empty.nc", "other.nc", "overlap.dat"], [1, 4])])
-def test_a_file_that_is_no_decomposition_is_named_and_leaves_no_directory(run, refused, wrong_maps, tmp_path, name,
-                                                                          ranks):
-    done = run("dwrite_eval", ["-c", wrong_maps / name, "-n", "3", "-o", tmp_path / "a" / "b"], ranks=ranks)
+@pytest.mark.parametrize("name", ["truncated.nc", "overlap.dat"])
+def test_a_file_that_is_no_decomposition_is_named_and_leaves_no_directory(run, refused, maps, tmp_path, name):
+    content = {"truncated.nc": maps.read_bytes()[:maps.stat().st_size // 2],
+               "overlap.dat": b"version 2001 npes 2 ndims 1 \n6 \n0 3\n1 2 3 \n1 4\n3 4 5 6 \n\n"}
+    (tmp_path / name).write_bytes(content[name])
+    done = run("dwrite_eval", ["-c", tmp_path / name, "-n", "3", "-o", tmp_path / "a" / "b"], ranks=16)
     assert name in refused(done, "dwrite_eval")
     assert groups(done.stdout) == []
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("ranks", [1, 4])
-@pytest.mark.parametrize("output", ["/dev/null/out", "/proc/nowhere/out"])
-def test_an_output_directory_that_cannot_be_made_is_named(run, refused, maps, output, ranks):
-    done = run("dwrite_eval", ["-c", maps, "-o", output], ranks=ranks)
-    assert output in refused(done, "dwrite_eval")
-    assert groups(done.stdout) == []
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize("ranks", [1, 4])

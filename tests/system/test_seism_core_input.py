@@ -46,46 +46,12 @@ def test_a_user_at_a_terminal_sees_a_mistake_at_once(tmp_path):
         process.communicate()
 
 
+# Of a line, found by all ranks afterwards, of a library, and what the launcher must tell. tests/programs has the other sentences.
 FAULTS = {
     "unknown keyword": ("precraete\n" + lines(4), "did you mean precreate?"),
-    "done": (lines(4).replace("DONE", "done"), "did you mean DONE?"),
     "wrong product": (lines(1), "makes 1 processes, but there are 4 ranks"),
-    "no processor": (lines(4).replace("processor", "#"), "no line with processor"),
-    "no chunk": (lines(4).replace("chunk", "#"), "no line with chunk"),
-    "no domain": (lines(4).replace("domain", "#"), "no line with domain"),
-    "no time": (lines(4).replace("time", "#"), "no line with time"),
-    "zero": (lines(4, domain="18 0 8"), 'Line 3 of the input: domain is "0"'),
-    "zero steps": (lines(4, time=0), 'time is "0"'),
-    "zero chunk": (lines(4, chunk="0 0 0"), 'chunk is "0"'),
-    "negative": (lines(4, domain="18 -16 8"), 'domain is "-16", which is out of range'),
-    "negative steps": (lines(4, time=-1), 'time is "-1", which is out of range'),
-    "fraction": (lines(4, domain="18 1.5 8"), 'domain is "1.5", which is not a whole number'),
-    "garbage": (lines(4, time="five"), 'time is "five"'),
-    "overflow": (lines(4, domain="18 99999999999999999999 8"), "which is out of range"),
-    "product overflows": (lines(4, domain="4294967296 4294967296 4294967296"), "63 bits"),
-    "value missing": (lines(4, domain="18 8"), "domain takes 3 values on its line, but 2 follow"),
-    "value on the next line": (lines(4, domain="18 8\n8"), "Line 3 of the input: domain takes 3 values"),
-    "value too many": (lines(4, time="5 6"), "time takes 1 value on its line, but 2 follow"),
-    "word after a value": (lines(4, "deflate 0 x"), "deflate takes 1 value on its line, but 2 follow"),
-    "flag with a value": (lines(4, "precreate 0"), "precreate takes no value"),
     "end without DONE": (lines(4).replace("DONE\n", ""), "without DONE"),
-    "nothing": ("", "without DONE"),
-    "chunk beyond the dataset": (lines(4, chunk="19 8 8"), "The chunk is 19 x 8 x 8"),
-    "deflate too high": (lines(4, "collective_write", "deflate 10"), "deflate"),
-    "deflate without collective_write": (lines(4, "deflate 5"), "collective"),
-    "zfp without the filter": (lines(4, "collective_write", "zfp 1"), "ZFP"),
-    "subfile with precreate": (lines(4, "subfile 2", "precreate"), "precreate"),
-    "missing directory": (lines(4, "filename nowhere/x.h5"), "nowhere"),
-    "a directory": (lines(4, "filename ."), "not a regular file"),
-    "filename missing": (lines(4, "filename"), "filename takes 1 value"),
-    "filename too long": (lines(4, "filename " + 300 * "x"), "long"),
-    "argc above argv": (lines(4, *gaussian(1, 1, argc=4)), "use_function_argc is 4, but use_function_argv holds 2"),
-    "argument missing": (lines(4, *gaussian(1, 1, argc=2)), "gaussian takes 4 arguments"),
-    "argument no number": (lines(4, *gaussian(1, 1, "x", 1)), 'argument 2 of gaussian is "x"'),
-    "library missing": (lines(4, *gaussian(1, 1, 1, 1)).replace("libplugins.so", "libnone.so"), "libnone.so"),
-    "library not named": (lines(4, "use_function_name gaussian"), "no use_function_lib"),
     "symbol missing": (lines(4, *gaussian(1, 1, 1, 1)).replace("name gaussian", "name gausian"), "no function"),
-    "samples missing": (lines(4, *gaussian("none.bin", argc=1)).replace("name gaussian", "name sd"), "none.bin"),
 }
 
 
@@ -112,16 +78,10 @@ def test_wrong_input_is_one_sentence_within_5_seconds_and_leaves_no_file(slice_,
         pytest.skip(f"this launcher does not tell programs where their input ends (docs/building.md, Open MPI 5): {unended}")
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_wrong_input_says_the_same_without_a_launcher(slice_, sentence, tmp_path, fault):
-    text, culprit = FAULTS[fault]
-    if fault == "wrong product":
-        text, culprit = lines(4), "makes 4 processes, but there are 1 ranks"
-    else:
-        text = text.replace("processor 1 2 2", "processor 1 1 1")
-    done = slice_(text, 1, timeout=soon())
-    assert done.returncode in (1, 2), (done.stdout, done.stderr)
-    assert culprit in sentence(done, "seism-core-slice")
+def test_wrong_input_says_the_same_without_a_launcher(slice_, sentence, tmp_path):
+    done = slice_("precraete\n" + lines(), 1, timeout=soon())
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert "did you mean precreate?" in sentence(done, "seism-core-slice")
     assert "throughput" not in done.stdout and list(tmp_path.iterdir()) == []
 
 

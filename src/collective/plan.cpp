@@ -20,15 +20,6 @@ struct Asked {
 
 std::uint64_t end_of(const Piece& piece) { return piece.file + piece.length; }
 
-void append(std::vector<Piece>& pieces, const Piece& piece) {
-  Piece* const last = pieces.empty() ? nullptr : &pieces.back();
-  if (last && end_of(*last) == piece.file && last->buffer + last->length == piece.buffer) {
-    last->length += piece.length;
-  } else {
-    pieces.push_back(piece);
-  }
-}
-
 /// Leaves each element to the piece that was asked for last. Calls lost(the piece that has it, the
 /// piece that has not, the run) for what the others would have had.
 template <class Lost>

@@ -82,6 +82,14 @@ std::vector<Way> ways_called(const std::vector<std::string>& names) {
   return ways;
 }
 
+void set_collective(Settings& settings, bool collective) {
+  const bool is_new =
+      settings.options.try_emplace("hdf5.collective", collective ? "on" : "off").second;
+  if (is_new) return;
+  throw InputError(fmt::format("--{} and --set hdf5.collective say the same thing; use one.",
+                               collective ? "collective" : "independent"));
+}
+
 nlohmann::json configuration_of(const Options& options,
                                 const std::vector<const MethodInfo*>& chosen, bool slablog,
                                 const std::vector<std::string>& hints) {
@@ -148,13 +156,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   }
   resolve_common(options, chosen);
   options.run.inputs = {options.map};
-  if (collective || independent) {
-    if (options.settings.options.contains("hdf5.collective")) {
-      throw InputError(fmt::format("--{} and --set hdf5.collective say the same thing; use one.",
-                                   collective ? "collective" : "independent"));
-    }
-    options.settings.options["hdf5.collective"] = collective ? "on" : "off";
-  }
+  if (collective || independent) set_collective(options.settings, collective);
   if (slablog) options.settings.options["hdf5.connector"] = "slablog";
 
   options.configuration =

@@ -106,7 +106,7 @@ Info Connector::parsed(std::string_view words, const std::string& value_below) {
 }
 
 std::string Connector::options_text(const Info* info) {
-  return ";" + to_string(info == nullptr ? parse_config("") : info->config);
+  return fmt::format(";{}", to_string(info == nullptr ? parse_config("") : info->config));
 }
 
 int write_n_operation() { return operations().write_n; }

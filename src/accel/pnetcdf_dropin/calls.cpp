@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <memory>
+#include <new>
 #include <set>
+#include <vector>
 
-#include "accel/pnetcdf_dropin/native.hpp"
 #include "accel/pnetcdf_dropin/open_file.hpp"
+#include "accel/pnetcdf_dropin/open_files.hpp"
 #include "accel/pnetcdf_dropin/transfer.hpp"
 #include "core/base/error.hpp"
 #include "core/base/number.hpp"
@@ -15,27 +18,29 @@ namespace slabmark::dropin {
 
 namespace {
 
+constexpr const char* for_pnetcdf = "for PnetCDF to judge or convert";
+
 /// Most bytes that a rank holds in copies of what is pending in a file.
 std::uint64_t memory_limit() {
-  constexpr std::uint64_t otherwise = std::uint64_t{4} << 30;
+  constexpr std::uint64_t default_value = std::uint64_t{4} << 30;
   static const std::uint64_t limit = [] {
     const char* const value = std::getenv("SLABMARK_DROPIN_MEMORY");
     try {
-      return value && *value ? parse_size(value, "SLABMARK_DROPIN_MEMORY") : otherwise;
+      return value && *value ? parse_size(value, "SLABMARK_DROPIN_MEMORY") : default_value;
     } catch (const InputError&) {
-      return otherwise;
+      return default_value;
     }
   }();
   return limit;
 }
 
-/// The file if its data are taken where it stands.
-OpenFile* in_mode(int ncid, OpenFile::Mode mode) {
-  OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
-  return file && file->mode() == mode ? file : nullptr;
+/// The file if it is in collective data mode, else null.
+OpenFile* file_for_collective(int ncid) {
+  OpenFile* const file = open_file(ncid);
+  return file && file->mode() == OpenFile::Mode::collective ? file : nullptr;
 }
 
-void finish(const std::vector<Request*>& gets) {
+void unpack(const std::vector<Request*>& gets) {
   for (const Request* request : gets) {
     if (request->packed) request->memory->unpack(request->packed.get());
   }
@@ -53,209 +58,224 @@ int code_of_exception() {
 }
 
 /// Collective.
-Outcome attempt(OpenFile& file, const Brought& brought) {
+Outcome attempt(OpenFile& file, const LocalRequests& local) {
   try {
-    const Outcome outcome = transfer(file, brought);
-    if (!outcome.native && outcome.error == NC_NOERR) finish(brought.gets);
+    const Outcome outcome = transfer(file, local);
+    if (!outcome.passes_through && outcome.error == NC_NOERR) unpack(local.gets);
     return outcome;
   } catch (...) {
     return {false, code_of_exception()};
   }
 }
 
-/// Of the ids of a wait, those that PnetCDF has.
-struct NativeIds {
-  std::vector<int> ids, statuses, places;
-
-  void add(int id, int place) {
-    ids.push_back(id);
-    places.push_back(place);
-    statuses.push_back(NC_NOERR);
-  }
-  void tell(int* all_ids, int* all_statuses) const {
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      all_ids[places[i]] = ids[i];
-      if (all_statuses) all_statuses[places[i]] = statuses[i];
-    }
-  }
-};
-
-/// A collective call brings what `collect` adds to it, even if that is too much for this rank.
+/// A rank takes part in a collective call also where memory is short for what `collect` adds.
 template <class Collect>
-void bring(Brought& brought, const Collect& collect) {
+void bring(LocalRequests& local, const Collect& collect) {
   try {
     collect();
   } catch (const std::bad_alloc&) {
-    brought.no_memory = true;
+    local.no_memory = true;
   }
+}
+
+/// Adds what a call that moves data at once asks for, and keeps its request in `requests`.
+void add(OpenFile& file, const Call& call, LocalRequests& local,
+         std::vector<std::unique_ptr<Request>>& requests) {
+  AcceptResult result = file.accept(call);
+  if (!result.accepted) local.unsupported_reason = for_pnetcdf;
+  if (!result.request) return;
+  requests.push_back(std::move(result.request));
+  local.add(requests.back().get());
 }
 
 }  // namespace
 
 int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int*)>& native) try {
-  OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
+  OpenFile* const file = open_file(ncid);
   if (!file) return native(id);
-  const bool full = file->held_bytes() > memory_limit();
+  const bool is_full = file->pending().memory().held_bytes() > memory_limit();
   bool alone = false;  // only its variable becomes PnetCDF's
-  if (file->mode() == OpenFile::Mode::collective && !file->has_native_pending() && !full) {
-    OpenFile::Taken taken = file->take(call);
-    if (taken.request && (!call.buffered || file->has_buffer_for(*taken.request))) {
-      const int own = file->post(std::move(taken.request));
+  if (file->mode() == OpenFile::Mode::collective && !file->native().takes_all() && !is_full) {
+    AcceptResult result = file->accept(call);
+    if (result.request && (!call.buffered || file->has_buffer_for(*result.request))) {
+      const int own = file->post(std::move(result.request));
       // Of a variable that it has puts of, PnetCDF gets the later ones, too.
-      if (file->has_native_puts_of(call.variable)) file->hand_over(call.variable);
+      if (file->native().has_puts_of(call.variable)) file->hand_over(call.variable);
       if (id) *id = own;
       return NC_NOERR;
     }
-    alone = taken.out_of_range;
+    alone = result.out_of_range;
   }
-  return file->post_natively(call, alone, id, native);
+  return file->pass_through(call, alone, id, native);
 } catch (...) {
   return code_of_exception();
 }
 
 int blocking(int ncid, const Call& call, const std::function<int()>& native) {
-  OpenFile* const file = in_mode(ncid, OpenFile::Mode::collective);
+  OpenFile* const file = file_for_collective(ncid);
   if (!file) return native();
-  Brought brought;
-  brought.blocking = true;
-  OpenFile::Taken taken;
-  const bool puts = call.direction == Direction::put;
-  bool is_left = false;
-  bring(brought, [&] {
-    is_left = goes_unasked(*file, file->most_pieces(call));
-    if (is_left) return;
-    taken = file->take(call);
-    if (!taken.taken) brought.native_reason = "for PnetCDF to judge or convert";
-    if (taken.request) (puts ? brought.puts : brought.gets).push_back(taken.request.get());
+  LocalRequests local;
+  local.blocking = true;
+  std::vector<std::unique_ptr<Request>> requests;
+  bool goes_on = false;
+  bring(local, [&] {
+    goes_on = passes_unasked(*file, most_pieces(call, file->header()));
+    if (!goes_on) add(*file, call, local, requests);
   });
-  if (!is_left) {
-    const Outcome outcome = attempt(*file, brought);
-    if (!outcome.native) return outcome.error;
-  }
-  return native();
+  if (goes_on) return native();
+  const Outcome outcome = attempt(*file, local);
+  return outcome.passes_through ? native() : outcome.error;
 }
 
 int several(int ncid, int count, const std::function<Call(int)>& call_of,
             const std::function<int()>& native) {
-  OpenFile* const file = in_mode(ncid, OpenFile::Mode::collective);
+  OpenFile* const file = file_for_collective(ncid);
   if (!file) return native();
-  Brought brought;
-  brought.blocking = true;
+  LocalRequests local;
+  local.blocking = true;
   std::vector<std::unique_ptr<Request>> requests;
-  bool puts = false;
-  bring(brought, [&] {
-    for (int i = 0; i < count; ++i) {
-      const Call call = call_of(i);
-      puts = call.direction == Direction::put;
-      OpenFile::Taken taken = file->take(call);
-      if (!taken.taken) brought.native_reason = "for PnetCDF to judge or convert";
-      if (!taken.request) continue;
-      requests.push_back(std::move(taken.request));
-      (puts ? brought.puts : brought.gets).push_back(requests.back().get());
-    }
+  bring(local, [&] {
+    for (int i = 0; i < count; ++i) add(*file, call_of(i), local, requests);
   });
-  if (count < 0) brought.native_reason = "for PnetCDF to judge or convert";
-  const Outcome outcome = attempt(*file, brought);
-  if (!outcome.native) return outcome.error;
-  return native();
+  if (count < 0) local.unsupported_reason = for_pnetcdf;
+  const Outcome outcome = attempt(*file, local);
+  return outcome.passes_through ? native() : outcome.error;
 }
+
+namespace {
+
+/// What this rank waits for in ncmpi_wait_all.
+class Wait {
+ public:
+  Wait(OpenFile& file, int count, int* ids, int* statuses)
+      : file_(file), count_(count), ids_(ids), statuses_(statuses) {}
+
+  /// Collective. Nothing: PnetCDF is to make the call, and has all requests.
+  std::optional<int> run() {
+    if (file_.native().takes_all())
+      local_.unsupported_reason = "requests that PnetCDF converts or refuses";
+    bring(local_, [&] { collect(); });
+    int native_error = NC_NOERR;
+    const auto wait_in_pnetcdf = [&] {
+      native_error = file_.native().wait_all(
+          by_kind() && local_.native_puts ? NC_PUT_REQ_ALL : static_cast<int>(native_ids_.size()),
+          native_ids_.data(), native_statuses_.data());
+    };
+    local_.wait_in_pnetcdf = std::cref(wait_in_pnetcdf);
+    const Outcome outcome = attempt(file_, local_);
+    if (outcome.passes_through) {
+      file_.hand_over();
+      return std::nullopt;
+    }
+    finish(outcome.error);
+    return outcome.error == NC_NOERR ? native_error : outcome.error;
+  }
+
+ private:
+  bool by_kind() const { return count_ < 0; }
+
+  void collect() {
+    if (count_ < NC_PUT_REQ_ALL || (count_ > 0 && !ids_)) {
+      local_.unsupported_reason = "for PnetCDF to judge";
+    } else if (by_kind()) {
+      requests_ = file_.pending().of_kind(count_);
+      local_.native_puts = file_.native().has_puts_alone() && count_ != NC_GET_REQ_ALL;
+    } else {
+      collect_by_ids();
+    }
+    for (Request* request : requests_) local_.add(request);
+    file_.pending().memory().check(local_.puts);
+  }
+
+  void collect_by_ids() {
+    std::set<int> seen;
+    for (int i = 0; i < count_; ++i) {
+      if (ids_[i] == NC_REQ_NULL) continue;
+      Request* const request = file_.pending().find(ids_[i]);
+      if (request && seen.insert(ids_[i]).second) {
+        requests_.push_back(request);
+      } else if (file_.native().has_puts_alone() && file_.native().knows(ids_[i])) {
+        native_ids_.push_back(ids_[i]);
+        native_statuses_.push_back(NC_NOERR);
+        native_places_.push_back(i);
+        local_.native_puts = true;
+      } else if (!local_.unsupported_reason) {
+        local_.unsupported_reason = "ids that are not pending";
+      }
+    }
+    // In the order of the calls, whatever that of the ids.
+    std::ranges::sort(requests_, {}, [](const Request* request) { return request->id / 2; });
+  }
+
+  void finish(int error) {
+    if (local_.no_memory) {
+      file_.pending().drop(count_, ids_);  // also those that could not be collected
+    } else {
+      file_.pending().drop(requests_);
+    }
+    for (int i = 0; i < count_; ++i) {
+      if (statuses_) statuses_[i] = ids_[i] == NC_REQ_NULL ? NC_NOERR : error;
+      ids_[i] = NC_REQ_NULL;
+    }
+    for (std::size_t i = 0; i < native_places_.size(); ++i) {
+      ids_[native_places_[i]] = native_ids_[i];
+      if (statuses_) statuses_[native_places_[i]] = native_statuses_[i];
+    }
+  }
+
+  OpenFile& file_;
+  int count_;
+  int* ids_;
+  int* statuses_;
+  LocalRequests local_;
+  std::vector<Request*> requests_;
+  // Ids that PnetCDF has, and where among the ids they stand.
+  std::vector<int> native_ids_, native_statuses_, native_places_;
+};
+
+}  // namespace
 
 int wait_all(int ncid, int count, int* ids, int* statuses,
              const std::function<int(int*)>& native) try {
-  OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
+  OpenFile* const file = open_file(ncid);
   if (!file) return native(ids);
-  const auto natively = [&] { return file->with_native_ids(count, ids, native); };
-  if (file->mode() != OpenFile::Mode::collective) return natively();
-
-  Brought brought;
-  std::vector<Request*> requests;
-  NativeIds native_ids;
-  if (file->has_native_pending())
-    brought.native_reason = "requests that PnetCDF converts or refuses";
-  bring(brought, [&] {
-    if (count < NC_PUT_REQ_ALL || (count > 0 && !ids)) {
-      brought.native_reason = "for PnetCDF to judge";
-    } else if (count < 0) {
-      requests = file->pending_of(count);
-      brought.native_puts = file->has_native_puts() && count != NC_GET_REQ_ALL;
-    } else {
-      std::set<int> seen;
-      for (int i = 0; i < count; ++i) {
-        if (ids[i] == NC_REQ_NULL) continue;
-        Request* const request = file->pending(ids[i]);
-        if (request && seen.insert(ids[i]).second) {
-          requests.push_back(request);
-        } else if (file->has_native_puts() && file->is_with_pnetcdf(ids[i])) {
-          native_ids.add(ids[i], i);
-          brought.native_puts = true;
-        } else if (!brought.native_reason) {
-          brought.native_reason = "ids that are not pending";
-        }
-      }
-      // In the order of the calls, whatever that of the ids.
-      std::sort(requests.begin(), requests.end(),
-                [](const Request* a, const Request* b) { return a->id / 2 < b->id / 2; });
-    }
-    for (Request* request : requests) {
-      (request->direction == Direction::put ? brought.puts : brought.gets).push_back(request);
-    }
-    file->check_memory(brought.puts);
-  });
-  int native_error = NC_NOERR;
-  const auto wait_natively = [&] {
-    const int number =
-        count < 0 && brought.native_puts ? NC_PUT_REQ_ALL : static_cast<int>(native_ids.ids.size());
-    native_error = file->wait_natively(number, native_ids.ids.data(), native_ids.statuses.data());
-  };
-  brought.wait_natively = std::cref(wait_natively);
-  const Outcome outcome = attempt(*file, brought);
-  if (outcome.native) {
-    file->hand_over();
-    return natively();
+  if (file->mode() == OpenFile::Mode::collective) {
+    if (const auto code = Wait(*file, count, ids, statuses).run()) return *code;
   }
-  if (brought.no_memory) {
-    file->drop(count, ids);  // also those that could not be collected
-  } else {
-    file->drop(requests);
-  }
-  for (int i = 0; i < count; ++i) {
-    if (statuses) statuses[i] = ids[i] == NC_REQ_NULL ? NC_NOERR : outcome.error;
-    ids[i] = NC_REQ_NULL;
-  }
-  native_ids.tell(ids, statuses);
-  return outcome.error == NC_NOERR ? native_error : outcome.error;
+  return file->native().with_native_ids(count, ids, native);
 } catch (...) {
   return code_of_exception();
 }
 
 int wait(int ncid, int count, int* ids, const std::function<int(int*)>& native) try {
-  OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
+  OpenFile* const file = open_file(ncid);
   if (!file) return native(ids);
   file->hand_over();
-  return file->with_native_ids(count, ids, native);
+  return file->native().with_native_ids(count, ids, native);
 } catch (...) {
   return code_of_exception();
 }
 
 int cancel(int ncid, int count, int* ids, int* statuses,
            const std::function<int(int*, int*)>& native) try {
-  OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
+  OpenFile* const file = open_file(ncid);
   if (!file) return native(ids, statuses);
+  PendingRequests& pending = file->pending();
   std::vector<int> rest;
   if (count < 0 && count >= NC_PUT_REQ_ALL) {
-    file->drop(file->pending_of(count));
+    pending.drop(pending.of_kind(count));
   } else if (count > 0 && ids) {
     std::vector<Request*> own;
     for (int i = 0; i < count; ++i) {
-      Request* const request = file->pending(ids[i]);
-      const bool found = request && std::find(own.begin(), own.end(), request) == own.end();
+      Request* const request = pending.find(ids[i]);
+      const bool found = request && std::ranges::find(own, request) == own.end();
       if (found) own.push_back(request);
       rest.push_back(found ? NC_REQ_NULL : ids[i]);
     }
-    file->drop(own);
+    pending.drop(own);
   }
   int* const others = rest.empty() ? ids : rest.data();
-  const int error = file->with_native_ids(
+  const int error = file->native().with_native_ids(
       count, others, [&](int* native_ids) { return native(native_ids, statuses); });
   std::copy(rest.begin(), rest.end(), ids);
   return error;
@@ -264,7 +284,7 @@ int cancel(int ncid, int count, int* ids, int* statuses,
 }
 
 int close(int ncid, const std::function<int()>& native) {
-  OpenFile* const file = inside_native() ? nullptr : open_file(ncid);
+  OpenFile* const file = open_file(ncid);
   if (!file) return native();
   // PnetCDF has its own words for requests that nobody waited for.
   file->hand_over();

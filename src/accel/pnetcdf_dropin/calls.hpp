@@ -2,12 +2,14 @@
 
 #include <functional>
 
-#include "accel/pnetcdf_dropin/call.hpp"
+#include "storage/pnetcdf/calls/call.hpp"
 
 namespace slabmark::dropin {
 
-// What a call of the program becomes: a request that is taken, or the same call of PnetCDF's own,
-// `native`.
+using pnetcdf::Call;
+
+// What a call of the program becomes: a request that is accepted, or the same call of PnetCDF's
+// own, `native`.
 
 /// iput, bput, iget.
 int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int*)>& native);

@@ -18,8 +18,8 @@ namespace slabmark::dropin {
 
 namespace {
 
-/// PnetCDF's code of an MPI error; `otherwise` where it has none of its own for that.
-int code_of(int mpi_error, int otherwise) {
+/// PnetCDF's code of an MPI error; `default_code` where it has none of its own for that.
+int code_of(int mpi_error, int default_code) {
   if (mpi_error == MPI_SUCCESS) return NC_NOERR;
   int error_class = MPI_ERR_OTHER;
   MPI_Error_class(mpi_error, &error_class);
@@ -37,7 +37,7 @@ int code_of(int mpi_error, int otherwise) {
     case MPI_ERR_QUOTA:
       return NC_EQUOTA;
     default:
-      return otherwise;
+      return default_code;
   }
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "accel/pnetcdf_dropin/open_file.hpp"
+#include "accel/pnetcdf_dropin/open_files.hpp"
 #include "core/parallel/end_of_mpi.hpp"
 
 namespace slabmark::dropin {

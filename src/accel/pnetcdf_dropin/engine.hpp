@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <list>
@@ -8,54 +7,13 @@
 
 #include <mpi.h>
 
+#include "accel/pnetcdf_dropin/agreement_backoff.hpp"
 #include "accel/pnetcdf_dropin/geometry.hpp"
 #include "accel/pnetcdf_dropin/plan.hpp"
 #include "collective/exchange/rearranger.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace slabmark::dropin {
-
-/// Which blocking collective calls go to PnetCDF without a question to the other ranks: a program
-/// whose calls all bring few pieces shall not pay a reduction for each. After a row of calls that
-/// were left to PnetCDF one in sixteen is asked about, then one in 32, and so on: what goes by
-/// unasked is never more than twice what was left before. All ranks count alike, since all make the
-/// same collective calls and hear the same answers.
-class Unasked {
- public:
-  /// Of the next call, to which this rank brings work for a plan, or not.
-  bool next(bool is_work) {
-    if (left_ == 0) return false;
-    --left_;
-    missed_ = missed_ || is_work;
-    return true;
-  }
-
-  /// Whether the next call is one.
-  bool is_next() const { return left_ > 0; }
-
-  /// Whether this rank had work for a plan in a call that went unasked. Once one had, all calls of
-  /// the program are asked about.
-  bool missed() const { return missed_; }
-
-  /// What all ranks heard of a call.
-  void heard(bool was_left, bool some_rank_missed) {
-    if (some_rank_missed) is_off_ = true;
-    in_a_row_ = was_left ? in_a_row_ + 1 : 0;
-    if (in_a_row_ == 0) unasked_ = fewest;
-    if (in_a_row_ < row || is_off_) return;
-    left_ = unasked_;
-    unasked_ = std::min(2 * unasked_ + 1, most);
-  }
-
- private:
-  static constexpr int row = 16, fewest = 15, most = 255;
-
-  int in_a_row_ = 0;
-  int unasked_ = fewest;  ///< calls, after the next row
-  int left_ = 0;
-  bool missed_ = false;
-  bool is_off_ = false;
-};
 
 /// What the files of a group of ranks have in common: a communicator, the memory to exchange data
 /// in, and the latest plans. It lives until MPI_Finalize, so that the next file of a run finds it,
@@ -97,7 +55,7 @@ class Engine {
   std::unique_ptr<Rearranger> rearranger;
   GeometryTable geometries;
   Plans put_plans, get_plans;  ///< in the same order on all ranks, the latest first
-  Unasked unasked;
+  AgreementBackoff backoff;
 
  private:
   RearrangerSettings settings_;

@@ -5,6 +5,8 @@
 #include <limits>
 #include <span>
 
+#include "core/geometry/strided_walk.hpp"
+
 namespace slabmark::dropin {
 
 namespace {
@@ -116,38 +118,38 @@ std::uint64_t Shape::elements() const {
   return product;
 }
 
-Demand GeometryTable::find(const Shape& shape, const Access& access, MPI_Offset records, bool grows,
-                           std::uint64_t most_elements) {
+ResolvedAccess GeometryTable::find(const Shape& shape, const Access& access, MPI_Offset records,
+                                   bool grows, std::uint64_t most_elements) {
   const std::size_t dims = shape.lengths.size();
-  Demand demand;
+  ResolvedAccess resolved;
   if (const Known known = find_called(shape, access)) {
     const MPI_Offset end = known->lowest_record_ + known->records_;
     if ((!shape.has_records || grows || end <= records) && known->elements() <= most_elements) {
-      demand.valid = true;
-      demand.first_record = static_cast<std::uint64_t>(known->lowest_record_);
-      demand.end_record = static_cast<std::uint64_t>(end);
-      demand.geometry = known;
-      return demand;
+      resolved.valid = true;
+      resolved.first_record = static_cast<std::uint64_t>(known->lowest_record_);
+      resolved.end_record = static_cast<std::uint64_t>(end);
+      resolved.geometry = known;
+      return resolved;
     }
   }
-  if (!is_complete(access, dims)) return demand;
+  if (!is_complete(access, dims)) return resolved;
   if (grows && access.kind != Access::Kind::var) records = largest_record;
   numbers_.clear();
   Asked asked;
   for (int box = 0; box < access.boxes; ++box) {
     if (!add_box(shape, access, box, records, asked) || asked.elements > most_elements) {
-      return demand;
+      return resolved;
     }
   }
-  if (asked.records > std::max(most_records_of_request, MPI_Offset{access.boxes})) return demand;
-  demand.valid = true;
-  if (access.boxes == 1) demand.counts = std::move(asked.counts);
-  if (numbers_.empty() && (dims > 0 || access.boxes == 0)) return demand;
+  if (asked.records > std::max(most_records_of_request, MPI_Offset{access.boxes})) return resolved;
+  resolved.valid = true;
+  if (access.boxes == 1) resolved.counts = std::move(asked.counts);
+  if (numbers_.empty() && (dims > 0 || access.boxes == 0)) return resolved;
   const MPI_Offset lowest = shape.has_records ? asked.lowest_record : 0;
-  demand.first_record = static_cast<std::uint64_t>(lowest);
-  demand.end_record = static_cast<std::uint64_t>(asked.end_record);
-  demand.geometry = intern(shape, is_strided(access), lowest);
-  return demand;
+  resolved.first_record = static_cast<std::uint64_t>(lowest);
+  resolved.end_record = static_cast<std::uint64_t>(asked.end_record);
+  resolved.geometry = intern(shape, is_strided(access), lowest);
+  return resolved;
 }
 
 /// Adds the numbers of a box unless it has no elements. False if it is for PnetCDF to judge.
@@ -353,33 +355,26 @@ void Geometry::add_box(const MPI_Offset* numbers,
     }
     elements_ += length;
   };
-  std::vector<MPI_Offset> index(dims, 0);
+  MPI_Offset origin = 0;  // in the array of a record
+  MPI_Offset step = 1;
+  std::vector<MPI_Offset> steps(dims);
+  for (std::size_t d = dims; d-- > first; step *= shape_.lengths[d]) {
+    origin += start[d] * step;
+    steps[d] = stride(d) * step;
+  }
+  const bool in_rows = dims > first && stride(dims - 1) == 1;
+  const std::size_t walked = in_rows ? dims - 1 : dims;
+  const auto row = static_cast<std::uint64_t>(in_rows ? count[dims - 1] : 1);
+  StridedWalk walk;
   const MPI_Offset records = first == 1 ? count[0] : 1;
   for (MPI_Offset r = 0; r < records; ++r) {
     Part& part = part_of(
         first == 1 ? static_cast<std::uint64_t>(start[0] - lowest_record_ + r * stride(0)) : 0);
-    if (dims == first) {
-      append(part, 0, 1);
-      continue;
+    walk.restart(origin);
+    for (std::size_t d = first; d < walked; ++d) {
+      walk.add(static_cast<std::uint64_t>(count[d]), steps[d]);
     }
-    const bool in_rows = stride(dims - 1) == 1;
-    std::fill(index.begin(), index.end(), 0);
-    for (bool more = true; more;) {
-      MPI_Offset file = 0;
-      for (std::size_t d = first; d < dims; ++d) {
-        file = file * shape_.lengths[d] + start[d] + index[d] * stride(d);
-      }
-      append(part, static_cast<std::uint64_t>(file),
-             in_rows ? static_cast<std::uint64_t>(count[dims - 1]) : 1);
-      more = false;
-      for (std::size_t d = in_rows ? dims - 1 : dims; d-- > first;) {
-        if (++index[d] < count[d]) {
-          more = true;
-          break;
-        }
-        index[d] = 0;
-      }
-    }
+    walk.for_each([&](std::int64_t file) { append(part, static_cast<std::uint64_t>(file), row); });
   }
 }
 

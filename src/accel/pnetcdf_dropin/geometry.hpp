@@ -11,22 +11,11 @@
 #include <mpi.h>
 
 #include "core/geometry/piece.hpp"
+#include "storage/pnetcdf/calls/call.hpp"
 
 namespace slabmark::dropin {
 
-/// Which part of a variable a call asks for, in its own words.
-struct Access {
-  enum class Kind { var, var1, vara, vars, varm, varn };
-
-  Kind kind = Kind::var;
-  const MPI_Offset* start = nullptr;
-  const MPI_Offset* count = nullptr;
-  const MPI_Offset* stride = nullptr;
-  const MPI_Offset* imap = nullptr;
-  int boxes = 1;  ///< of varn
-  MPI_Offset* const* starts = nullptr;
-  MPI_Offset* const* counts = nullptr;
-};
+using pnetcdf::Access;
 
 /// The dimensions of a variable.
 struct Shape {
@@ -90,7 +79,7 @@ class Geometry {
 using GeometryPtr = std::shared_ptr<const Geometry>;
 
 /// What a request asks for. `geometry` is null for no elements at all.
-struct Demand {
+struct ResolvedAccess {
   bool valid = false;  ///< else PnetCDF judges it
   GeometryPtr geometry;
   std::uint64_t first_record = 0;
@@ -104,8 +93,8 @@ class GeometryTable {
   /// `records`: how many there are; `grows`: the call may add some. What lies beyond the variable,
   /// more than `most_elements`, and all else that PnetCDF has an error code for, is not valid, and
   /// nothing is made of it.
-  Demand find(const Shape& shape, const Access& access, MPI_Offset records, bool grows,
-              std::uint64_t most_elements);
+  ResolvedAccess find(const Shape& shape, const Access& access, MPI_Offset records, bool grows,
+                      std::uint64_t most_elements);
 
  private:
   using Known = std::shared_ptr<Geometry>;

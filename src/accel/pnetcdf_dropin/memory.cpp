@@ -3,8 +3,12 @@
 #include <cstring>
 #include <limits>
 
+#include "accel/pnetcdf_dropin/conversion.hpp"
 #include "core/base/checksum.hpp"
+#include "core/geometry/strided_walk.hpp"
 #include "core/parallel/type_contents.hpp"
+#include "storage/mpiio/element_type.hpp"
+#include "storage/pnetcdf/calls/memory_type.hpp"
 
 namespace slabmark::dropin {
 
@@ -33,7 +37,7 @@ bool is_contiguous(std::span<const MPI_Offset> counts, const MPI_Offset* imap) {
 
 }  // namespace
 
-std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, nc_type external,
+std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, ElementType external,
                                          std::uint64_t elements, std::span<const MPI_Offset> counts,
                                          const MPI_Offset* imap) {
   UserMemory memory;
@@ -43,10 +47,10 @@ std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, nc_type
   const auto expected = static_cast<MPI_Offset>(elements);
   if (argument.type == MPI_DATATYPE_NULL) {
     // Without a type the count says nothing.
-    memory.argument_.type = mpi_type_of(external);
+    memory.argument_.type = mpiio::mpi_type_of(external);
     memory.argument_.count = expected;
   } else {
-    const auto type = element_type_of(argument.type);
+    const auto type = pnetcdf::type_in_memory(argument.type);
     if (!type || argument.count < -1 || argument.count > std::numeric_limits<int>::max()) {
       return std::nullopt;
     }
@@ -68,9 +72,9 @@ std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, nc_type
     }
   }
   // NC_BYTE takes unsigned bytes as they are in some formats, and text becomes nothing else.
-  const bool bytes_of_either_sign =
-      memory.type_ != external && external == NC_BYTE && memory.type_ == NC_UBYTE;
-  const bool text = memory.type_ == NC_CHAR || external == NC_CHAR;
+  const bool bytes_of_either_sign = memory.type_ != external && external == ElementType::int8 &&
+                                    memory.type_ == ElementType::uint8;
+  const bool text = memory.type_ == ElementType::character || external == ElementType::character;
   if (bytes_of_either_sign || (text && memory.type_ != external)) return std::nullopt;
   if (imap && !is_contiguous(counts, imap)) {
     if (memory.derived_) return std::nullopt;
@@ -116,17 +120,12 @@ std::uint64_t UserMemory::sample() const {
 template <class Move>
 void UserMemory::for_each_mapped(const Move& move) const {
   const auto size = static_cast<MPI_Offset>(size_of(type_));
-  std::vector<MPI_Offset> index(counts_.size(), 0);
-  MPI_Offset at = 0;
-  for (std::uint64_t i = 0; i < elements_; ++i) {
-    move(at * size);
-    for (std::size_t d = counts_.size(); d-- > 0;) {
-      at += imap_[d];
-      if (++index[d] < counts_[d]) break;
-      at -= imap_[d] * counts_[d];
-      index[d] = 0;
-    }
+  StridedWalk walk;
+  walk.restart(0);
+  for (std::size_t d = 0; d < counts_.size(); ++d) {
+    walk.add(static_cast<std::uint64_t>(counts_[d]), imap_[d]);
   }
+  walk.for_each([&](MPI_Offset at) { move(at * size); });
 }
 
 bool UserMemory::pack(std::byte* packed) const {

@@ -10,16 +10,12 @@
 
 #include <mpi.h>
 
-#include "accel/pnetcdf_dropin/element_type.hpp"
+#include "core/geometry/element_type.hpp"
+#include "storage/pnetcdf/calls/call.hpp"
 
 namespace slabmark::dropin {
 
-/// What a caller says of its memory. Typed calls say count -1, and the type of their name.
-struct MemoryArgument {
-  void* address = nullptr;
-  MPI_Offset count = -1;
-  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< null in a flexible call: the type of the variable
-};
+using pnetcdf::MemoryArgument;
 
 /// The caller's memory of one request: how its elements get between there and one after another, in
 /// the variable's type and this machine's byte order.
@@ -28,11 +24,11 @@ class UserMemory {
   /// Memory for `elements` of a variable of type `external`; `imap` (or null) as `ncmpi_*_varm`
   /// takes it, for `counts` elements in each dimension. None where it is for PnetCDF to judge: the
   /// sizes do not match, or types that only PnetCDF converts.
-  static std::optional<UserMemory> of(const MemoryArgument& argument, nc_type external,
+  static std::optional<UserMemory> of(const MemoryArgument& argument, ElementType external,
                                       std::uint64_t elements, std::span<const MPI_Offset> counts,
                                       const MPI_Offset* imap);
 
-  nc_type type() const { return type_; }
+  ElementType type() const { return type_; }
   /// Whether the elements stand there just as they are to be moved.
   bool is_plain() const { return plain_; }
   std::byte* address() const { return static_cast<std::byte*>(argument_.address); }
@@ -55,7 +51,7 @@ class UserMemory {
   void for_each_mapped(const Move& move) const;
 
   MemoryArgument argument_;
-  nc_type type_ = NC_CHAR, external_ = NC_CHAR;
+  ElementType type_ = ElementType::character, external_ = ElementType::character;
   std::uint64_t elements_ = 0;
   bool plain_ = false;
   bool derived_ = false;

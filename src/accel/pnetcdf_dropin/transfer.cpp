@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 #include <new>
+#include <optional>
 #include <set>
 
 #include "core/base/has_memory.hpp"
@@ -26,14 +27,14 @@ constexpr std::uint64_t bytes_of_call = 1u << 20;
 constexpr std::uint64_t bytes_of_request = 256;
 
 /// What all ranks must know of each other, by one reduction to the largest of each.
-struct Common {
+struct AgreedState {
   struct Shift {
     std::int64_t highest = -largest, minus_lowest = -largest;
   };
   using Shifts = std::array<Shift, Engine::most_plans>;
 
-  std::int64_t no_memory = 0, native = 0, puts = 0, gets = 0, native_puts = 0, last_put = 0,
-               pieces = 0, missed = 0, unprepared = 0, changed_variable = OpenFile::none_changed;
+  std::int64_t no_memory = 0, passes_through = 0, puts = 0, gets = 0, native_puts = 0, last_put = 0,
+               pieces = 0, missed = 0, unprepared = 0, changed_variable = PutMemory::none_changed;
   std::int64_t minus_records = -largest;  ///< that PnetCDF has
   Shifts put_shifts, get_shifts;          ///< of each plan that is kept
 
@@ -45,6 +46,7 @@ struct Common {
   }
   std::uint64_t end_record() const { return static_cast<std::uint64_t>(last_put / ranks); }
   bool is_of(int rank) const { return last_put % ranks == ranks - 1 - rank; }
+  bool grows() const { return end_record() > static_cast<std::uint64_t>(-minus_records); }
 
   void agree(const Comm& comm) {
     static_assert(sizeof *this % sizeof(std::int64_t) == 0);
@@ -54,65 +56,84 @@ struct Common {
   }
 };
 
-/// The requests of one direction.
-struct OneWay {
-  std::vector<Posted> posted;
-  Engine::Plans& plans;
-  Common::Shifts& shifts;
+/// The puts or the gets of a call, and the plans that are kept for such.
+class DirectionBatch {
+ public:
+  DirectionBatch(const std::vector<Request*>& requests, Engine::Plans& plans,
+                 AgreedState::Shifts& shifts)
+      : requests_(requests), plans_(plans), shifts_(shifts) {}
+
+  const std::vector<Posted>& posted() const { return posted_; }
+  Engine::Plans& plans() const { return plans_; }
+
+  /// Says of each plan by how many records this rank's requests are further on.
+  void propose() {
+    for (const Request* request : requests_) posted_.push_back(request->posted());
+    const RequestKey key(posted_);
+    std::size_t i = 0;
+    for (const auto& plan : plans_) {
+      const std::int64_t shift = plan->shift_of(key);
+      if (shift == RequestPlan::none()) {
+        shifts_[i] = {largest, largest};
+      } else if (shift != RequestPlan::any()) {
+        shifts_[i] = {shift, -shift};
+      }
+      ++i;
+    }
+  }
+
+  /// Brings the plan that serves all ranks to the front.
+  void choose() {
+    std::size_t i = 0;
+    for (auto plan = plans_.begin(); plan != plans_.end(); ++plan, ++i) {
+      const auto [highest, minus_lowest] = shifts_[i];
+      const bool any = highest == -largest && minus_lowest == -largest;
+      if (!any && highest != -minus_lowest) continue;
+      plans_.splice(plans_.begin(), plans_, plan);
+      shift_ = any ? 0 : highest;
+      return;
+    }
+  }
+
+  /// Records by which the requests of all ranks lie further on than the first plan; none() where no
+  /// plan serves. The engine drops its plans where it is prepared for other settings.
+  std::int64_t shift() const { return plans_.empty() ? RequestPlan::none() : shift_; }
+
+  std::uint64_t distinct_pieces() const {
+    std::set<const Geometry*> geometries;
+    std::uint64_t pieces = 0;
+    for (const Posted& one : posted_) {
+      if (geometries.insert(one.geometry.get()).second) pieces += one.geometry->pieces();
+    }
+    return pieces;
+  }
+
+ private:
+  const std::vector<Request*>& requests_;
+  std::vector<Posted> posted_;
+  Engine::Plans& plans_;
+  AgreedState::Shifts& shifts_;
+  std::int64_t shift_ = RequestPlan::none();
 };
 
-std::vector<Posted> posted(const std::vector<Request*>& requests) {
-  std::vector<Posted> all;
-  for (const Request* request : requests) all.push_back(request->posted());
-  return all;
-}
-
-void say_shifts(OneWay& side) {
-  const RequestKey key(side.posted);
-  std::size_t i = 0;
-  for (const auto& plan : side.plans) {
-    const std::int64_t shift = plan->shift_of(key);
-    if (shift == RequestPlan::none()) {
-      side.shifts[i] = {largest, largest};
-    } else if (shift != RequestPlan::any()) {
-      side.shifts[i] = {shift, -shift};
-    }
-    ++i;
-  }
-}
-
-/// Brings the plan that serves all ranks to the front, and returns by how many records requests
-/// are further on now; none() where no plan serves.
-std::int64_t bring_fitting_to_front(OneWay& side) {
-  std::size_t i = 0;
-  for (auto plan = side.plans.begin(); plan != side.plans.end(); ++plan, ++i) {
-    const auto [highest, minus_lowest] = side.shifts[i];
-    const bool any = highest == -largest && minus_lowest == -largest;
-    if (!any && highest != -minus_lowest) continue;
-    side.plans.splice(side.plans.begin(), side.plans, plan);
-    return any ? 0 : highest;
-  }
-  return RequestPlan::none();
-}
-
-class Transfer {
+/// Moves the requests of a direction by a plan.
+class Mover {
  public:
-  explicit Transfer(OpenFile& file) : file_(file), engine_(file.engine()) {}
+  explicit Mover(OpenFile& file) : file_(file), engine_(file.engine()) {}
 
   /// Collective. Returns the error code of this rank.
-  int move(OneWay& side, bool puts, std::int64_t shift) {
+  int move(DirectionBatch& batch, bool puts) {
     FileDomain domain;
-    std::vector<ArrayName> arrays;
-    if (!use_again(side, shift, arrays, domain)) {
-      const int error = make_plan(side, puts, arrays, domain);
+    if (!use_again(batch, domain)) {
+      const int error = make_plan(batch, puts, domain);
       if (error != NC_NOERR) return error;
     }
-    const RequestPlan& plan = *side.plans.front();
+    const RequestPlan& plan = *batch.plans().front();
     std::vector<std::byte> staging;
     std::vector<std::byte*> buffers;
     bool no_memory = false;
     try {
-      buffers = plan.buffers(side.posted, domain, staging);
+      buffers = plan.buffers(batch.posted(), domain, staging);
     } catch (const std::bad_alloc&) {
       no_memory = true;
     }
@@ -124,43 +145,37 @@ class Transfer {
     }
     const int error = access(
         {domain, plan.flush(), buffers, fresh, std::endian::native == std::endian::little}, puts);
-    if (error == NC_NOERR && !puts) plan.distribute(side.posted, domain, staging);
+    if (error == NC_NOERR && !puts) plan.distribute(batch.posted(), domain, staging);
     file_.count_moved(puts, plan.distinct_bytes());
     return error;
   }
 
-  /// Collective: the code of the rank that has the lowest; codes are negative.
-  int agreed(int code) {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MIN, engine_.comm.get()),
-              "MPI_Allreduce");
-    return code;
-  }
-
  private:
-  /// Whether the latest plan serves, with requests so many records further on.
-  bool use_again(const OneWay& side, std::int64_t shift, std::vector<ArrayName>& arrays,
-                 FileDomain& domain) {
-    if (shift == RequestPlan::none()) return false;
-    arrays = side.plans.front()->arrays(shift);
-    const bool serves = side.plans.front()->place(arrays, place_of_, file_.padding(), domain);
+  bool use_again(const DirectionBatch& batch, FileDomain& domain) {
+    if (batch.shift() == RequestPlan::none()) return false;
+    const RequestPlan& plan = *batch.plans().front();
+    const bool serves =
+        plan.place(plan.arrays(batch.shift()), place_of_, file_.header().padding(), domain);
     if (serves) ++file_.report().plans_used_again;
     return serves;
   }
 
   /// Collective. Returns the same error code on all ranks.
-  int make_plan(OneWay& side, bool puts, std::vector<ArrayName>& arrays, FileDomain& domain) {
+  int make_plan(DirectionBatch& batch, bool puts, FileDomain& domain) {
     Report& report = file_.report();
     const Stopwatch watch(report.plan_seconds);
     const auto& aggregators = engine_.rearranger->aggregators();
-    if (!have_memory_to_plan(engine_.comm, pieces_of(side), aggregators)) return NC_ENOMEM;
-    if (side.plans.size() == Engine::most_plans) side.plans.pop_back();
-    side.plans.push_front(std::make_unique<RequestPlan>(
-        engine_.comm, side.posted, puts, place_of_,
-        RequestPlan::Aggregation{aggregators, file_.alignment(), file_.padding()}));
-    arrays = side.plans.front()->arrays(0);
-    side.plans.front()->place(arrays, place_of_, file_.padding(), domain);
+    if (!have_memory_to_plan(engine_.comm, batch.distinct_pieces(), aggregators)) return NC_ENOMEM;
+    Engine::Plans& plans = batch.plans();
+    const std::uint64_t padding = file_.header().padding();
+    if (plans.size() == Engine::most_plans) plans.pop_back();
+    plans.push_front(std::make_unique<RequestPlan>(
+        engine_.comm, batch.posted(), puts, place_of_,
+        RequestPlan::Aggregation{aggregators, file_.alignment(), padding}));
+    const RequestPlan& plan = *plans.front();
+    plan.place(plan.arrays(0), place_of_, padding, domain);
     ++report.plans_made;
-    report.plan_bytes = std::max(report.plan_bytes, side.plans.front()->memory());
+    report.plan_bytes = std::max(report.plan_bytes, plan.memory());
     return NC_NOERR;
   }
 
@@ -182,163 +197,179 @@ class Transfer {
     return failure.code;
   }
 
-  static std::uint64_t pieces_of(const OneWay& side) {
-    std::set<const Geometry*> geometries;
-    std::uint64_t pieces = 0;
-    for (const Posted& one : side.posted) {
-      if (geometries.insert(one.geometry.get()).second) pieces += one.geometry->pieces();
+  OpenFile& file_;
+  Engine& engine_;
+  const RequestPlan::PlaceOf place_of_ = [this](ArrayName array) {
+    return file_.header().place_of(array);
+  };
+};
+
+/// One collective call, from what this rank brings to the same outcome on all ranks.
+class Transfer {
+ public:
+  Transfer(OpenFile& file, const LocalRequests& local)
+      : file_(file),
+        engine_(file.engine()),
+        local_(local),
+        puts_(local.puts, engine_.put_plans, agreed_.put_shifts),
+        gets_(local.gets, engine_.get_plans, agreed_.get_shifts) {}
+
+  Outcome run() {
+    agreed_.pieces = pieces();
+    const bool is_work = agreed_.pieces >= worth_a_plan && !local_.unsupported_reason;
+    if (local_.blocking && engine_.backoff.next(is_work)) return pass_through(few_pieces);
+    const DataFile::InUse now(file_.data());
+    propose(is_work);
+    agreed_.agree(engine_.comm);
+    if (agreed_.changed_variable != PutMemory::none_changed) {
+      file_.copy_from_now_on(static_cast<int>(agreed_.changed_variable));
     }
-    return pieces;
+    if (const auto outcome = settle()) return *outcome;
+    const int error = move();
+    count();
+    return {false, error};
+  }
+
+ private:
+  std::int64_t pieces() const {
+    std::uint64_t sum = 0;
+    for (const auto* requests : {&local_.puts, &local_.gets}) {
+      for (const Request* request : *requests) sum += request->geometry->pieces();
+    }
+    return static_cast<std::int64_t>(sum);
+  }
+
+  Outcome pass_through(const char* reason) {
+    file_.report().count_native(local_.unsupported_reason ? local_.unsupported_reason : reason);
+    return {true, NC_NOERR};
+  }
+
+  /// Fills in what this rank says.
+  void propose(bool is_work) {
+    agreed_.missed = engine_.backoff.missed();
+    // A file that is opened now takes no agreement of its own.
+    const bool expects_plan = !local_.unsupported_reason && (!local_.blocking || is_work);
+    agreed_.unprepared = expects_plan ? !file_.prepare_here() : !file_.is_prepared();
+    agreed_.no_memory = local_.no_memory ? 1 : 0;
+    agreed_.passes_through = local_.unsupported_reason ? 1 : 0;
+    agreed_.puts = !local_.puts.empty();
+    agreed_.gets = !local_.gets.empty();
+    agreed_.native_puts = local_.native_puts;
+    try {
+      for (const Request* request : local_.puts) {
+        agreed_.puts_up_to(request->end_record, engine_.comm.rank());
+      }
+      agreed_.minus_records = -static_cast<std::int64_t>(file_.header().records());
+      agreed_.changed_variable = file_.pending().memory().changed_variable();
+      puts_.propose();
+      gets_.propose();
+      const std::size_t requests = local_.puts.size() + local_.gets.size();
+      if (!has_memory_for(bytes_of_call + requests * bytes_of_request)) throw std::bad_alloc();
+    } catch (const std::bad_alloc&) {
+      agreed_.no_memory = 1;
+    }
+  }
+
+  /// Collective: what comes of the call without moving anything by a plan, or nothing where all is
+  /// ready to be moved.
+  std::optional<Outcome> settle() {
+    if (agreed_.passes_through) {  // whatever memory there is: what PnetCDF has would stay pending
+      hear(true);
+      return pass_through("as another rank asked for");
+    }
+    if (agreed_.no_memory || (!agreed_.puts && !agreed_.gets)) {
+      put_in_pnetcdf();
+      return Outcome{false, agreed_.no_memory ? NC_ENOMEM : NC_NOERR};
+    }
+    if (agreed_.puts) puts_.choose();
+    if (agreed_.gets) gets_.choose();
+    const bool has_plan = (!agreed_.puts || puts_.shift() != RequestPlan::none()) &&
+                          (!agreed_.gets || gets_.shift() != RequestPlan::none());
+    const bool passes = local_.blocking && !has_plan && agreed_.pieces < worth_a_plan;
+    hear(passes);
+    if (passes) return pass_through(few_pieces);
+    if (agreed_.unprepared && !file_.prepare()) {
+      return pass_through("the file cannot be opened a second time");
+    }
+    put_in_pnetcdf();
+    return std::nullopt;
+  }
+
+  void hear(bool passes_through) {
+    if (local_.blocking) engine_.backoff.heard(passes_through, agreed_.missed);
+  }
+
+  // Before what goes by plan: what PnetCDF reads around its elements and writes again is in the
+  // file then, and gets find all puts.
+  void put_in_pnetcdf() {
+    if (!agreed_.native_puts) return;
+    local_.wait_in_pnetcdf();
+    engine_.comm.barrier();
+    file_.report().count_native("values out of range, with the puts of their variables alone");
+  }
+
+  /// Collective: puts before gets. Returns the same error code on all ranks.
+  int move() {
+    const Stopwatch watch(file_.report().seconds);
+    Mover mover(file_);
+    int error = NC_NOERR;
+    if (agreed_.puts) {
+      // Now all ranks are here, so what they wrote before is there. A rank that has gone on may
+      // write already and bring the end further on: then holes are left alone that might have been
+      // written.
+      file_.data().note_end();
+      if (agreed_.grows()) error = grow();
+      const int failure = mover.move(puts_, true);
+      // Nobody reads before all have written.
+      error = lowest_of_all(std::min(error, failure));
+    }
+    if (agreed_.gets) error = std::min(error, lowest_of_all(mover.move(gets_, false)));
+    return error;
+  }
+
+  int grow() {
+    const auto is_last = [&](const Request* put) {
+      return put->end_record == agreed_.end_record();
+    };
+    const int error = file_.grow(
+        agreed_.is_of(engine_.comm.rank()) ? *std::ranges::find_if(local_.puts, is_last) : nullptr);
+    // Its element must be in the file before it is written over.
+    engine_.comm.barrier();
+    return error;
+  }
+
+  /// Collective. Codes are negative.
+  int lowest_of_all(int code) {
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MIN, engine_.comm.get()),
+              "MPI_Allreduce");
+    return code;
+  }
+
+  void count() {
+    Report& report = file_.report();
+    ++report.waits;
+    report.put_requests += local_.puts.size();
+    report.get_requests += local_.gets.size();
+    for (const Request* request : local_.puts) report.put_bytes += request->bytes();
+    for (const Request* request : local_.gets) report.get_bytes += request->bytes();
   }
 
   OpenFile& file_;
   Engine& engine_;
-  const RequestPlan::PlaceOf place_of_ = [this](ArrayName array) { return file_.place_of(array); };
+  const LocalRequests& local_;
+  AgreedState agreed_;
+  DirectionBatch puts_, gets_;
 };
-
-std::int64_t pieces(const Brought& brought) {
-  std::int64_t sum = 0;
-  for (const auto* requests : {&brought.puts, &brought.gets}) {
-    for (const Request* request : *requests) {
-      sum += static_cast<std::int64_t>(request->geometry->pieces());
-    }
-  }
-  return sum;
-}
-
-/// What this rank says of what it brings.
-void say(OpenFile& file, const Brought& brought, OneWay& puts, OneWay& gets, Common& common) {
-  puts.posted = posted(brought.puts);
-  gets.posted = posted(brought.gets);
-  for (const Request* request : brought.puts) {
-    common.puts_up_to(request->end_record, file.engine().comm.rank());
-  }
-  common.minus_records = -static_cast<std::int64_t>(file.records());
-  common.changed_variable = file.changed_variable();
-  say_shifts(puts);
-  say_shifts(gets);
-  const std::size_t requests = brought.puts.size() + brought.gets.size();
-  if (!has_memory_for(bytes_of_call + requests * bytes_of_request)) throw std::bad_alloc();
-}
-
-/// A side and by how many records a plan for it is to be used further on.
-struct Shifted {
-  OneWay& side;
-  std::int64_t shift;
-};
-
-/// Collective: puts before gets. Returns the same error code on all ranks.
-int move_all(OpenFile& file, const Brought& brought, const Common& common, const Shifted& puts,
-             const Shifted& gets) {
-  const Stopwatch watch(file.report().seconds);
-  Transfer now(file);
-  int error = NC_NOERR;
-  if (common.puts) {
-    const std::uint64_t end_record = common.end_record();
-    if (end_record > static_cast<std::uint64_t>(-common.minus_records)) {
-      const auto is_last = [&](const Request* put) { return put->end_record == end_record; };
-      error = file.grow(common.is_of(file.engine().comm.rank())
-                            ? *std::ranges::find_if(brought.puts, is_last)
-                            : nullptr);
-      // Its element must be in the file before it is written over.
-      file.engine().comm.barrier();
-    }
-    const int failure = now.move(puts.side, true, puts.shift);
-    // Nobody reads before all have written.
-    error = now.agreed(std::min(error, failure));
-  }
-  if (common.gets) error = std::min(error, now.agreed(now.move(gets.side, false, gets.shift)));
-  return error;
-}
 
 }  // namespace
 
-Outcome transfer(OpenFile& file, const Brought& brought) {
-  Engine& engine = file.engine();
-  Report& report = file.report();
-  const auto natively = [&](const char* reason) {
-    report.count_native(brought.native_reason ? brought.native_reason : reason);
-    return Outcome{true, NC_NOERR};
-  };
-  Common common;
-  common.pieces = pieces(brought);
-  const bool is_work = common.pieces >= worth_a_plan && !brought.native_reason;
-  if (brought.blocking && engine.unasked.next(is_work)) return natively(few_pieces);
-  common.missed = engine.unasked.missed();
-  const DataFile::InUse now(file.data());
-  // A file that is opened now takes no agreement of its own.
-  const bool expects_plan = !brought.native_reason && (!brought.blocking || is_work);
-  common.unprepared = expects_plan ? !file.prepare_here() : !file.is_prepared();
-  OneWay puts{{}, engine.put_plans, common.put_shifts};
-  OneWay gets{{}, engine.get_plans, common.get_shifts};
-  common.no_memory = brought.no_memory ? 1 : 0;
-  common.native = brought.native_reason ? 1 : 0;
-  common.puts = !brought.puts.empty();
-  common.gets = !brought.gets.empty();
-  common.native_puts = brought.native_puts;
-  try {
-    say(file, brought, puts, gets, common);
-  } catch (const std::bad_alloc&) {
-    common.no_memory = 1;
-  }
-  common.agree(engine.comm);
+Outcome transfer(OpenFile& file, const LocalRequests& local) { return Transfer(file, local).run(); }
 
-  if (common.changed_variable != OpenFile::none_changed) {
-    file.copy_from_now_on(static_cast<int>(common.changed_variable));
-  }
-  const auto heard = [&](bool was_left) {
-    if (brought.blocking) engine.unasked.heard(was_left, common.missed);
-  };
-  if (common.native) {  // whatever memory there is: what PnetCDF has would stay pending
-    heard(true);
-    return natively("as another rank asked for");
-  }
-  // Before what goes by plan: what PnetCDF reads around its elements and writes again is in the
-  // file then, and gets find all puts.
-  const auto put_natively = [&] {
-    if (!common.native_puts) return;
-    brought.wait_natively();
-    engine.comm.barrier();
-    report.count_native("values out of range, with the puts of their variables alone");
-  };
-  if (common.no_memory || (!common.puts && !common.gets)) {
-    put_natively();
-    return {false, common.no_memory ? NC_ENOMEM : NC_NOERR};
-  }
-  const std::int64_t put_shift = common.puts ? bring_fitting_to_front(puts) : 0;
-  const std::int64_t get_shift = common.gets ? bring_fitting_to_front(gets) : 0;
-  const bool has_plan = put_shift != RequestPlan::none() && get_shift != RequestPlan::none();
-  const bool is_left = brought.blocking && !has_plan && common.pieces < worth_a_plan;
-  heard(is_left);
-  if (is_left) return natively(few_pieces);
-  if (common.unprepared && !file.prepare()) {
-    return natively("the file cannot be opened a second time");
-  }
-  put_natively();
-
-  // Now all ranks are here, so what they wrote before is there. A rank that has gone on may write
-  // already and bring the end further on: then holes are left alone that might have been written.
-  if (common.puts) file.data().note_end();
-
-  // With other settings the engine has dropped its plans.
-  const auto still = [](const OneWay& side, std::int64_t shift) {
-    return side.plans.empty() ? RequestPlan::none() : shift;
-  };
-  const int error = move_all(file, brought, common, {puts, still(puts, put_shift)},
-                             {gets, still(gets, get_shift)});
-  ++report.waits;
-  report.put_requests += brought.puts.size();
-  report.get_requests += brought.gets.size();
-  for (const Request* request : brought.puts) report.put_bytes += request->bytes();
-  for (const Request* request : brought.gets) report.get_bytes += request->bytes();
-  return {false, error};
-}
-
-bool goes_unasked(OpenFile& file, std::uint64_t most_pieces) {
-  Unasked& unasked = file.engine().unasked;
-  if (most_pieces >= worth_a_plan || !unasked.is_next()) return false;
+bool passes_unasked(OpenFile& file, std::uint64_t most_pieces) {
+  AgreementBackoff& backoff = file.engine().backoff;
+  if (most_pieces >= worth_a_plan || !backoff.is_next()) return false;
   file.report().count_native(few_pieces);
-  return unasked.next(false);
+  return backoff.next(false);
 }
 
 }  // namespace slabmark::dropin

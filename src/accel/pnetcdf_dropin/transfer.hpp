@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -8,26 +9,30 @@
 namespace slabmark::dropin {
 
 /// What this rank brings to a collective call.
-struct Brought {
+struct LocalRequests {
   std::vector<Request*> puts, gets;
-  const char* native_reason = nullptr;  ///< it wants PnetCDF to make the call
-  bool blocking = false;                ///< not worth a plan if there are but a few pieces
-  bool no_memory = false;               ///< to hold all of it
-  bool native_puts = false;             ///< PnetCDF has some of what is waited for
-  std::function<void()> wait_natively;  ///< collective: waits for these, where some rank has any
+  const char* unsupported_reason = nullptr;  ///< why PnetCDF must make the call; null: it need not
+  bool blocking = false;                     ///< not worth a plan if there are but a few pieces
+  bool no_memory = false;                    ///< to hold all of it
+  bool native_puts = false;                  ///< PnetCDF has some of what is waited for
+  std::function<void()> wait_in_pnetcdf;  ///< collective: waits for these, where some rank has any
+
+  void add(Request* request) {
+    (request->direction == Direction::put ? puts : gets).push_back(request);
+  }
 };
 
 struct Outcome {
-  bool native = false;  ///< nothing was moved: all ranks make PnetCDF's own call
+  bool passes_through = false;  ///< nothing was moved: all ranks make PnetCDF's own call
   int error = NC_NOERR;
 };
 
 /// Collective: moves what all ranks bring, puts before gets. All ranks get the same outcome, also
 /// where memory is short on one of them: what a call needs is asked for before ranks depend on it.
-Outcome transfer(OpenFile& file, const Brought& brought);
+Outcome transfer(OpenFile& file, const LocalRequests& local);
 
-/// Whether a blocking call of this rank goes to PnetCDF whatever else there is to know of it: it is
-/// one that no rank asks the others about, and asks for so many pieces at most.
-bool goes_unasked(OpenFile& file, std::uint64_t most_pieces);
+/// Whether a blocking call of this rank passes through to PnetCDF without a question to the other
+/// ranks: none of them asks about it, and it has so many pieces at most.
+bool passes_unasked(OpenFile& file, std::uint64_t most_pieces);
 
 }  // namespace slabmark::dropin

@@ -1,17 +1,16 @@
 // Calls that move no data but that requests must be in order with.
 #include "accel/pnetcdf_dropin/calls.hpp"
-#include "accel/pnetcdf_dropin/native.hpp"
 #include "accel/pnetcdf_dropin/open_file.hpp"
+#include "accel/pnetcdf_dropin/open_files.hpp"
+#include "storage/pnetcdf/calls/native.hpp"
 
 using namespace slabmark::dropin;
 
 namespace {
 
-OpenFile* file_of(int ncid) { return inside_native() ? nullptr : open_file(ncid); }
-
 /// Makes PnetCDF's own call, after which the file is in `mode`.
 int change_mode(int ncid, OpenFile::Mode mode, int error) {
-  OpenFile* const file = file_of(ncid);
+  OpenFile* const file = open_file(ncid);
   if (file && error == NC_NOERR) file->enter(mode);
   return error;
 }
@@ -21,16 +20,16 @@ int change_mode(int ncid, OpenFile::Mode mode, int error) {
 extern "C" {
 
 int ncmpi_create(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* ncid) {
-  if (!inside_native()) DataFile::make_room();
+  if (!slabmark::pnetcdf::inside_native()) DataFile::make_room();
   const int error = SLABMARK_NATIVE(ncmpi_create)(comm, path, mode, info, ncid);
-  if (!inside_native()) opened(comm, path, info, mode, true, error, ncid);
+  if (!slabmark::pnetcdf::inside_native()) opened(comm, path, info, mode, true, error, ncid);
   return error;
 }
 
 int ncmpi_open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* ncid) {
-  if (!inside_native()) DataFile::make_room();
+  if (!slabmark::pnetcdf::inside_native()) DataFile::make_room();
   const int error = SLABMARK_NATIVE(ncmpi_open)(comm, path, mode, info, ncid);
-  if (!inside_native()) opened(comm, path, info, mode, false, error, ncid);
+  if (!slabmark::pnetcdf::inside_native()) opened(comm, path, info, mode, false, error, ncid);
   return error;
 }
 
@@ -60,7 +59,7 @@ int ncmpi_redef(int ncid) {
 }
 
 int ncmpi_begin_indep_data(int ncid) {
-  if (OpenFile* const file = file_of(ncid)) file->hand_over();
+  if (OpenFile* const file = open_file(ncid)) file->hand_over();
   return change_mode(ncid, OpenFile::Mode::independent,
                      SLABMARK_NATIVE(ncmpi_begin_indep_data)(ncid));
 }
@@ -71,7 +70,7 @@ int ncmpi_end_indep_data(int ncid) {
 
 int ncmpi_sync(int ncid) {
   // PnetCDF's comes last: after it all ranks find on the disk what the others wrote.
-  OpenFile* const file = file_of(ncid);
+  OpenFile* const file = open_file(ncid);
   const int stored = file && file->mode() != OpenFile::Mode::define ? file->sync() : NC_NOERR;
   const int error = SLABMARK_NATIVE(ncmpi_sync)(ncid);
   return error != NC_NOERR ? error : stored;
@@ -79,40 +78,37 @@ int ncmpi_sync(int ncid) {
 
 int ncmpi_inq_nreqs(int ncid, int* count) {
   const int error = SLABMARK_NATIVE(ncmpi_inq_nreqs)(ncid, count);
-  OpenFile* const file = file_of(ncid);
-  if (file && count && error == NC_NOERR) *count += file->count_pending();
+  OpenFile* const file = open_file(ncid);
+  if (file && count && error == NC_NOERR) *count += file->pending().count();
   return error;
 }
 
 int ncmpi_inq_buffer_usage(int ncid, MPI_Offset* bytes) {
   const int error = SLABMARK_NATIVE(ncmpi_inq_buffer_usage)(ncid, bytes);
-  OpenFile* const file = file_of(ncid);
-  if (file && bytes && error == NC_NOERR) *bytes += static_cast<MPI_Offset>(file->buffered_bytes());
+  OpenFile* const file = open_file(ncid);
+  if (file && bytes && error == NC_NOERR)
+    *bytes += static_cast<MPI_Offset>(file->pending().buffered_bytes());
   return error;
 }
 
 int ncmpi_buffer_detach(int ncid) {
   // PnetCDF refuses while a bput is pending.
-  OpenFile* const file = file_of(ncid);
-  if (file && file->buffered_bytes() > 0) file->hand_over();
+  OpenFile* const file = open_file(ncid);
+  if (file && file->pending().buffered_bytes() > 0) file->hand_over();
   return SLABMARK_NATIVE(ncmpi_buffer_detach)(ncid);
 }
 
 int ncmpi_inq_put_size(int ncid, MPI_Offset* bytes) {
   const int error = SLABMARK_NATIVE(ncmpi_inq_put_size)(ncid, bytes);
-  OpenFile* const file = file_of(ncid);
-  if (file && bytes && error == NC_NOERR) {
-    *bytes += file->put_bytes();
-  }
+  OpenFile* const file = open_file(ncid);
+  if (file && bytes && error == NC_NOERR) *bytes += file->put_bytes();
   return error;
 }
 
 int ncmpi_inq_get_size(int ncid, MPI_Offset* bytes) {
   const int error = SLABMARK_NATIVE(ncmpi_inq_get_size)(ncid, bytes);
-  OpenFile* const file = file_of(ncid);
-  if (file && bytes && error == NC_NOERR) {
-    *bytes += file->got_bytes();
-  }
+  OpenFile* const file = open_file(ncid);
+  if (file && bytes && error == NC_NOERR) *bytes += file->got_bytes();
   return error;
 }
 

@@ -2,7 +2,7 @@
 #include <functional>
 
 #include "accel/pnetcdf_dropin/calls.hpp"
-#include "accel/pnetcdf_dropin/native.hpp"
+#include "storage/pnetcdf/calls/native.hpp"
 
 extern "C" {
 

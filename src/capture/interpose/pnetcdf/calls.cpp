@@ -8,42 +8,36 @@
 #include <string>
 #include <utility>
 
-#include "accel/pnetcdf_dropin/calls.hpp"
 #include "capture/interpose/datatype/runs.hpp"
 #include "capture/interpose/pnetcdf/captured_file.hpp"
+#include "storage/pnetcdf/calls/memory_type.hpp"
+#include "storage/pnetcdf/types/element_type.hpp"
 
 namespace slabmark::capture {
 
 namespace {
 
-using dropin::Access;
-using dropin::Direction;
+using pnetcdf::Access;
+using pnetcdf::Direction;
+using pnetcdf::Verb;
 
-enum class Verb { put, get, iput, iget, bput, mput, mget };
-constexpr std::array<const char*, 7> verb_names = {"put",  "get",  "iput", "iget",
-                                                   "bput", "mput", "mget"};
-constexpr std::array<const char*, 6> kind_names = {"var", "var1", "vara", "vars", "varm", "varn"};
-
-/// How a call is made, beside what dropin::Call says.
-struct Manner {
+/// How a call is made, beside what pnetcdf::Call says.
+struct CallVariant {
   Verb verb;
   unsigned flags = 0;  ///< beside those of the direction
 };
 
-Id call_of(const Manner& manner, Access::Kind kind) {
-  constexpr std::size_t ways = verb_names.size() * kind_names.size() * 2;
-  static auto& known = *new std::vector<Id>(ways, no_id);
-  const bool all = (manner.flags & collective) != 0;
-  const auto place =
-      (static_cast<std::size_t>(manner.verb) * kind_names.size() + static_cast<std::size_t>(kind)) *
-          2 +
-      (all ? 1 : 0);
-  Id& id = known[place];
+Id call_of(const CallVariant& variant, Access::Kind kind) {
+  constexpr std::size_t kinds = pnetcdf::kind_names.size();
+  static auto& known = *new std::vector<Id>(pnetcdf::verb_names.size() * kinds * 2, no_id);
+  const bool all = (variant.flags & collective) != 0;
+  Id& id =
+      known[(static_cast<std::size_t>(variant.verb) * kinds + static_cast<std::size_t>(kind)) * 2 +
+            (all ? 1 : 0)];
   if (id == no_id) {
-    const std::string verb = verb_names[static_cast<std::size_t>(manner.verb)];
-    id = define_call(
-        "ncmpi_" + verb + "_" + kind_names[static_cast<std::size_t>(kind)] + (all ? "_all" : ""),
-        verb.ends_with("put") ? "write" : "read");
+    const bool puts = variant.verb == Verb::put || variant.verb == Verb::iput ||
+                      variant.verb == Verb::bput || variant.verb == Verb::mput;
+    id = define_call(name_of(variant.verb, kind, all), puts ? "write" : "read");
   }
   return id;
 }
@@ -98,13 +92,16 @@ class Selected {
 };
 
 /// Of elements in memory.
-Id type_of(const dropin::MemoryArgument& memory, const CapturedVariable& variable) {
+Id type_of(const pnetcdf::MemoryArgument& memory, const CapturedVariable& variable) {
   static auto& known = *new std::map<nc_type, Id>;
-  const auto type = memory.type == MPI_DATATYPE_NULL ? std::optional(variable.type)
-                                                     : dropin::element_type_of(memory.type);
-  if (!type) return no_id;
-  const auto [place, is_new] = known.try_emplace(*type, no_id);
-  if (place->second == no_id) place->second = type_id(name_of_type(*type));
+  nc_type type = variable.type;
+  if (memory.type != MPI_DATATYPE_NULL) {
+    const auto element = pnetcdf::type_in_memory(memory.type);
+    if (!element) return no_id;
+    type = pnetcdf::nc_type_of(*element);
+  }
+  const auto [place, is_new] = known.try_emplace(type, no_id);
+  if (place->second == no_id) place->second = type_id(name_of_type(type));
   return place->second;
 }
 
@@ -113,15 +110,15 @@ bool is_made(int error) { return error == NC_NOERR || error == NC_ERANGE; }
 
 /// Where elements lie in the caller's memory, in elements. False: one after another, or it cannot
 /// be told.
-bool take_memory(const dropin::MemoryArgument& memory, ByteRuns& runs) {
+bool take_memory(const pnetcdf::MemoryArgument& memory, ByteRuns& runs) {
   if (memory.count < 0 || memory.type == MPI_DATATYPE_NULL) return false;
-  const auto element = dropin::element_type_of(memory.type);
+  const auto element = pnetcdf::type_in_memory(memory.type);
   TypeMap map;
   if (!element || !take_apart(memory.type, map)) {
     count_uncaptured("memory of an MPI datatype that cannot be taken apart");
     return false;
   }
-  const auto size = static_cast<std::int64_t>(dropin::size_of(*element));
+  const auto size = static_cast<std::int64_t>(size_of(*element));
   runs = repeated(map, memory.count);
   if (runs.empty() || (runs.size() == 1 && runs.front().offset == 0)) return false;
   for (ByteRun& run : runs) {
@@ -134,7 +131,7 @@ bool take_memory(const dropin::MemoryArgument& memory, ByteRuns& runs) {
   return true;
 }
 
-bool lay_out(const dropin::MemoryArgument& memory, Boxes& boxes) {
+bool lay_out(const pnetcdf::MemoryArgument& memory, Boxes& boxes) {
   ByteRuns runs;
   if (!take_memory(memory, runs)) return false;
   boxes.clear(1);
@@ -142,7 +139,7 @@ bool lay_out(const dropin::MemoryArgument& memory, Boxes& boxes) {
   return true;
 }
 
-std::uint64_t record_move(CapturedFile& file, const dropin::Call& call, const Manner& manner,
+std::uint64_t record_move(CapturedFile& file, const pnetcdf::Call& call, const CallVariant& variant,
                           int error) {
   thread_local Selected selected;
   thread_local Boxes memory;
@@ -150,10 +147,10 @@ std::uint64_t record_move(CapturedFile& file, const dropin::Call& call, const Ma
   if (!variable) return 0;
   const bool made = is_made(error);
   Event event;
-  event.call = call_of(manner, call.access.kind);
+  event.call = call_of(variant, call.access.kind);
   event.file = file.id();
   event.dataset = variable->dataset;
-  event.flags = manner.flags | (call.direction == Direction::put ? writes : reads) |
+  event.flags = variant.flags | (call.direction == Direction::put ? writes : reads) |
                 (call.buffered ? buffered : 0) | (made ? 0 : failed);
   event.rank = variable->lengths.size();
   if (made) {
@@ -174,18 +171,20 @@ std::uint64_t record_move(CapturedFile& file, const dropin::Call& call, const Ma
   return record(event);
 }
 
-int move_now(int ncid, const dropin::Call& call, const Manner& manner,
+int move_now(int ncid, const pnetcdf::Call& call, unsigned flags,
              const std::function<int()>& native) {
   const Call guard;
   const int error = native();
   if (!guard.is_programs()) return error;
   noted([&] {
-    if (CapturedFile* const file = captured_file(ncid)) record_move(*file, call, manner, error);
+    const Verb verb = call.direction == Direction::put ? Verb::put : Verb::get;
+    if (CapturedFile* const file = captured_file(ncid))
+      record_move(*file, call, {verb, flags}, error);
   });
   return error;
 }
 
-int move_several(int ncid, int count, const std::function<dropin::Call(int)>& call_of, bool all,
+int move_several(int ncid, int count, const std::function<pnetcdf::Call(int)>& call_of, bool all,
                  const std::function<int()>& native) {
   const Call guard;
   const int error = native();
@@ -202,7 +201,7 @@ int move_several(int ncid, int count, const std::function<dropin::Call(int)>& ca
       record(event);
     }
     for (int i = 0; file && i < count; ++i) {
-      const dropin::Call call = call_of(i);
+      const pnetcdf::Call call = call_of(i);
       record_move(*file, call,
                   {call.direction == Direction::put ? Verb::mput : Verb::mget,
                    (all ? collective : 0U) | (i > 0 ? one_more_part : 0U)},
@@ -272,10 +271,10 @@ class FileParts {
     if (behind == variables.begin()) return 0;
     const auto& [begin, variable] = *--behind;
     const std::size_t rank = variable.lengths.size();
-    const auto size = static_cast<MPI_Offset>(dropin::size_of(variable.type));
-    if (!dropin::is_classic(variable.type) || rank == 0 || (offset - begin) % size != 0 ||
-        most % size != 0)
-      return 0;
+    const auto type = pnetcdf::element_type_of(variable.type);
+    if (!type || rank == 0) return 0;
+    const auto size = static_cast<MPI_Offset>(size_of(*type));
+    if ((offset - begin) % size != 0 || most % size != 0) return 0;
     const std::size_t skipped = records ? 1 : 0;
     const MPI_Offset row = rank > skipped ? variable.lengths.back() : 1;
     MPI_Offset at = (offset - begin) / size;
@@ -329,7 +328,7 @@ class MemoryOfParts {
 
 }  // namespace
 
-int move_by_filetype(int ncid, const char* name, const dropin::Call& call, MPI_Datatype filetype,
+int move_by_filetype(int ncid, const char* name, const pnetcdf::Call& call, MPI_Datatype filetype,
                      unsigned flags, const std::function<int()>& native) {
   const Call guard;
   const int error = native();
@@ -375,13 +374,8 @@ int move_by_filetype(int ncid, const char* name, const dropin::Call& call, MPI_D
   return error;
 }
 
-namespace {
-
-// Other ranks wait for this one in it, so it makes the call also where memory is short: a
-// std::function could need some.
-template <class Native>
-int wait_for(int ncid, const char* name, unsigned flags, int count, const int* ids,
-             const Native& native) {
+int wait(int ncid, const char* name, unsigned flags, int count, const int* ids,
+         const std::function<int()>& native) {
   const Call guard;
   CapturedFile* const file = guard.is_programs() ? captured_file(ncid) : nullptr;
   thread_local std::vector<int> asked;  // waiting overwrites them
@@ -412,17 +406,8 @@ int wait_for(int ncid, const char* name, unsigned flags, int count, const int* i
   return error;
 }
 
-}  // namespace
-
-}  // namespace slabmark::capture
-
-namespace slabmark::dropin {
-
-using namespace slabmark::capture;
-using slabmark::dropin::Call;
-
-int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int*)>& native) {
-  const capture::Call guard;
+int post(int ncid, const pnetcdf::Call& call, int* id, const std::function<int(int*)>& native) {
+  const Call guard;
   const int error = native(id);
   if (!guard.is_programs()) return error;
   noted([&] {
@@ -432,42 +417,28 @@ int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int
                       : call.direction == Direction::put ? Verb::iput
                                                          : Verb::iget;
     const std::uint64_t request =
-        record_move(*file, call, {verb, is_made(error) ? capture::nonblocking : 0U}, error);
+        record_move(*file, call, {verb, is_made(error) ? nonblocking : 0U}, error);
     if (id && request > 0) file->posted(*id, request);
   });
   return error;
 }
 
-int blocking(int ncid, const Call& call, const std::function<int()>& native) {
-  return move_now(ncid, call,
-                  {call.direction == Direction::put ? Verb::put : Verb::get, collective}, native);
+int move_collectively(int ncid, const pnetcdf::Call& call, const std::function<int()>& native) {
+  return move_now(ncid, call, collective, native);
 }
 
-int independent(int ncid, const Call& call, const std::function<int()>& native) {
-  return move_now(ncid, call, {call.direction == Direction::put ? Verb::put : Verb::get}, native);
+int move_alone(int ncid, const pnetcdf::Call& call, const std::function<int()>& native) {
+  return move_now(ncid, call, 0, native);
 }
 
-int several(int ncid, int count, const std::function<Call(int)>& call_of,
-            const std::function<int()>& native) {
+int move_several_collectively(int ncid, int count, const std::function<pnetcdf::Call(int)>& call_of,
+                              const std::function<int()>& native) {
   return move_several(ncid, count, call_of, true, native);
 }
 
-int several_independent(int ncid, int count, const std::function<Call(int)>& call_of,
-                        const std::function<int()>& native) {
+int move_several_alone(int ncid, int count, const std::function<pnetcdf::Call(int)>& call_of,
+                       const std::function<int()>& native) {
   return move_several(ncid, count, call_of, false, native);
 }
 
-int wait_all(int ncid, int count, int* ids, int*, const std::function<int(int*)>& native) {
-  return wait_for(ncid, "ncmpi_wait_all", collective, count, ids, [&] { return native(ids); });
-}
-
-int wait(int ncid, int count, int* ids, const std::function<int(int*)>& native) {
-  return wait_for(ncid, "ncmpi_wait", 0, count, ids, [&] { return native(ids); });
-}
-
-int cancel(int ncid, int count, int* ids, int* statuses,
-           const std::function<int(int*, int*)>& native) {
-  return wait_for(ncid, "ncmpi_cancel", cancels, count, ids, [&] { return native(ids, statuses); });
-}
-
-}  // namespace slabmark::dropin
+}  // namespace slabmark::capture

@@ -2,23 +2,33 @@
 
 #include <functional>
 
-#include "accel/pnetcdf_dropin/call.hpp"
-
-// What the wrappers of the independent calls, which the drop-in leaves alone, go to; those of the
-// others go to the functions of accel/pnetcdf_dropin/calls.hpp, which are defined here, too.
-
-namespace slabmark::dropin {
-
-int independent(int ncid, const Call& call, const std::function<int()>& native);
-int several_independent(int ncid, int count, const std::function<Call(int)>& call_of,
-                        const std::function<int()>& native);
-
-}  // namespace slabmark::dropin
+#include "storage/pnetcdf/calls/call.hpp"
 
 namespace slabmark::capture {
 
+// PnetCDF's functions that move data go here. Each makes PnetCDF's own call, `native`, and records
+// it. Others may wait for this rank in it, so it is made also where memory is short: a reference is
+// to be passed as `native`, since a copy could need some.
+
+/// put, get of all ranks, and of each for itself.
+int move_collectively(int ncid, const pnetcdf::Call& call, const std::function<int()>& native);
+int move_alone(int ncid, const pnetcdf::Call& call, const std::function<int()>& native);
+
+/// mput, mget.
+int move_several_collectively(int ncid, int count, const std::function<pnetcdf::Call(int)>& call_of,
+                              const std::function<int()>& native);
+int move_several_alone(int ncid, int count, const std::function<pnetcdf::Call(int)>& call_of,
+                       const std::function<int()>& native);
+
+/// iput, iget, bput.
+int post(int ncid, const pnetcdf::Call& call, int* id, const std::function<int(int*)>& native);
+
+/// The calls that end requests. `name` is that of the function.
+int wait(int ncid, const char* name, unsigned flags, int count, const int* ids,
+         const std::function<int()>& native);
+
 /// The calls by an MPI datatype of the file: ncmpi_put_vard and its like.
-int move_by_filetype(int ncid, const char* name, const dropin::Call& call, MPI_Datatype filetype,
+int move_by_filetype(int ncid, const char* name, const pnetcdf::Call& call, MPI_Datatype filetype,
                      unsigned flags, const std::function<int()>& native);
 
 }  // namespace slabmark::capture

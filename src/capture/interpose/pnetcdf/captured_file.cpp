@@ -4,10 +4,11 @@
 #include <array>
 #include <memory>
 
-#include "accel/pnetcdf_dropin/native.hpp"
 #include "capture/format/definitions.hpp"
 #include "capture/interpose/world/world.hpp"
 #include "storage/mpiio/info.hpp"
+#include "storage/pnetcdf/calls/native.hpp"
+#include "storage/pnetcdf/types/element_type.hpp"
 
 namespace slabmark::capture {
 
@@ -26,7 +27,7 @@ void describe_libraries() {
   done = true;
   know_rank();
   const auto library_version =
-      reinterpret_cast<decltype(&ncmpi_inq_libvers)>(dropin::find_native("ncmpi_inq_libvers"));
+      reinterpret_cast<decltype(&ncmpi_inq_libvers)>(pnetcdf::find_native("ncmpi_inq_libvers"));
   describe_process(
       text_of({{"libraries", {{"pnetcdf", library_version ? library_version() : "unknown"}}}}));
 }
@@ -86,32 +87,8 @@ std::unordered_map<std::string, CapturedVariable>& described_variables() {
 }  // namespace
 
 std::string name_of_type(nc_type type) {
-  switch (type) {
-    case NC_BYTE:
-      return "int8";
-    case NC_UBYTE:
-      return "uint8";
-    case NC_CHAR:
-      return "char";
-    case NC_SHORT:
-      return "int16";
-    case NC_USHORT:
-      return "uint16";
-    case NC_INT:
-      return "int32";
-    case NC_UINT:
-      return "uint32";
-    case NC_INT64:
-      return "int64";
-    case NC_UINT64:
-      return "uint64";
-    case NC_FLOAT:
-      return "float32";
-    case NC_DOUBLE:
-      return "float64";
-    default:
-      return "type " + std::to_string(type);
-  }
+  const auto known = pnetcdf::element_type_of(type);
+  return known ? std::string(name_of(*known)) : "type " + std::to_string(type);
 }
 
 Id type_id(const std::string& type) {

@@ -10,7 +10,6 @@
 #include <mpi.h>
 #include <pnetcdf.h>
 
-#include "accel/pnetcdf_dropin/element_type.hpp"
 #include "capture/format/recorder.hpp"
 
 namespace slabmark::capture {

@@ -1,8 +1,7 @@
 // Calls that move no data, and those by an MPI datatype of the file.
-#include "accel/pnetcdf_dropin/calls.hpp"
-#include "accel/pnetcdf_dropin/native.hpp"
 #include "capture/interpose/pnetcdf/calls.hpp"
 #include "capture/interpose/pnetcdf/captured_file.hpp"
+#include "storage/pnetcdf/calls/native.hpp"
 
 using namespace slabmark::capture;
 
@@ -124,7 +123,7 @@ int ncmpi_buffer_detach(int ncid) {
                                                                count, type);                      \
     };                                                                                            \
     return move_by_filetype(ncid, "ncmpi_" #direction "_vard" #suffix,                            \
-                            {slabmark::dropin::Direction::direction,                              \
+                            {slabmark::pnetcdf::Direction::direction,                             \
                              false,                                                               \
                              varid,                                                               \
                              {},                                                                  \
@@ -135,6 +134,21 @@ SLABMARK_VARD(put, , const, 0)
 SLABMARK_VARD(put, _all, const, collective)
 SLABMARK_VARD(get, , , 0)
 SLABMARK_VARD(get, _all, , collective)
+
+int ncmpi_wait_all(int ncid, int count, int* ids, int* statuses) {
+  const auto native = [&] { return SLABMARK_NATIVE(ncmpi_wait_all)(ncid, count, ids, statuses); };
+  return wait(ncid, "ncmpi_wait_all", collective, count, ids, std::cref(native));
+}
+
+int ncmpi_wait(int ncid, int count, int* ids, int* statuses) {
+  const auto native = [&] { return SLABMARK_NATIVE(ncmpi_wait)(ncid, count, ids, statuses); };
+  return wait(ncid, "ncmpi_wait", 0, count, ids, std::cref(native));
+}
+
+int ncmpi_cancel(int ncid, int count, int* ids, int* statuses) {
+  const auto native = [&] { return SLABMARK_NATIVE(ncmpi_cancel)(ncid, count, ids, statuses); };
+  return wait(ncid, "ncmpi_cancel", cancels, count, ids, std::cref(native));
+}
 
 int ncmpi_set_fill(int ncid, int mode, int* old_mode) {
   return marked(

@@ -1,4 +1,4 @@
-#include "accel/pnetcdf_dropin/native.hpp"
+#include "storage/pnetcdf/calls/native.hpp"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 // defines it (cmake/SlabmarkWrap.cmake).
 extern "C" [[gnu::weak, gnu::visibility("hidden")]] void* slabmark_linked_pnetcdf(const char* name);
 
-namespace slabmark::dropin {
+namespace slabmark::pnetcdf {
 
 namespace {
 
@@ -41,4 +41,4 @@ bool inside_native() { return calls_under_way > 0; }
 InsideNative::InsideNative() { ++calls_under_way; }
 InsideNative::~InsideNative() { --calls_under_way; }
 
-}  // namespace slabmark::dropin
+}  // namespace slabmark::pnetcdf

@@ -1,12 +1,14 @@
 #pragma once
 
-#include "accel/pnetcdf_dropin/calls.hpp"
-#include "accel/pnetcdf_dropin/native.hpp"
+#include "storage/pnetcdf/calls/call.hpp"
 
-// PnetCDF's calls that move data have names of three parts: what is done, for which part of a
-// variable, with which type in memory. The tables here make all of them.
+// PnetCDF's functions that move data have names of three parts: what is done, for which part of a
+// variable, with which type in memory. These tables are the only list of them: the wrappers of the
+// drop-in and of the recorder, and the calls that the drop-in and the player make, come from here.
 
-// X(name, type in C, type in MPI)
+#define SLABMARK_UNPACK(...) __VA_ARGS__
+
+// X(name, type in C, type in MPI, ...)
 #define SLABMARK_FOR_EACH_TYPE(X, ...)                       \
   X(text, char, MPI_CHAR, __VA_ARGS__)                       \
   X(schar, signed char, MPI_SIGNED_CHAR, __VA_ARGS__)        \
@@ -20,8 +22,6 @@
   X(double, double, MPI_DOUBLE, __VA_ARGS__)                 \
   X(longlong, long long, MPI_LONG_LONG_INT, __VA_ARGS__)     \
   X(ulonglong, unsigned long long, MPI_UNSIGNED_LONG_LONG, __VA_ARGS__)
-
-#define SLABMARK_UNPACK(...) __VA_ARGS__
 
 // X(..., kind, parameters, arguments, Access)
 #define SLABMARK_FOR_EACH_KIND(X, ...)                                                            \
@@ -43,14 +43,24 @@
     (boxes, starts, counts, ),                                                                    \
     (.kind = Access::Kind::varn, .boxes = boxes, .starts = starts, .counts = counts))
 
-// What is put is const.
-#define SLABMARK_POINTER_put(type) const type*
-#define SLABMARK_POINTER_get(type) type*
+// The same of functions for several variables, whose strides and maps may be left out for all.
+#define SLABMARK_OF(list) (list ? list[i] : nullptr)
 
-namespace slabmark::dropin {
-
-inline MemoryArgument memory_of(const void* address, MPI_Offset count, MPI_Datatype type) {
-  return {const_cast<void*>(address), count, type};
-}
-
-}  // namespace slabmark::dropin
+#define SLABMARK_FOR_EACH_SEVERAL(X, ...)                                                     \
+  X(__VA_ARGS__, var, (), (), (.kind = Access::Kind::var))                                    \
+  X(__VA_ARGS__, var1, (MPI_Offset* const* starts, ), (starts, ),                             \
+    (.kind = Access::Kind::var1, .start = SLABMARK_OF(starts)))                               \
+  X(__VA_ARGS__, vara, (MPI_Offset* const* starts, MPI_Offset* const* counts, ),              \
+    (starts, counts, ),                                                                       \
+    (.kind = Access::Kind::vara, .start = SLABMARK_OF(starts), .count = SLABMARK_OF(counts))) \
+  X(__VA_ARGS__, vars,                                                                        \
+    (MPI_Offset* const* starts, MPI_Offset* const* counts, MPI_Offset* const* strides, ),     \
+    (starts, counts, strides, ),                                                              \
+    (.kind = Access::Kind::vars, .start = SLABMARK_OF(starts), .count = SLABMARK_OF(counts),  \
+     .stride = SLABMARK_OF(strides)))                                                         \
+  X(__VA_ARGS__, varm,                                                                        \
+    (MPI_Offset* const* starts, MPI_Offset* const* counts, MPI_Offset* const* strides,        \
+     MPI_Offset* const* imaps, ),                                                             \
+    (starts, counts, strides, imaps, ),                                                       \
+    (.kind = Access::Kind::varm, .start = SLABMARK_OF(starts), .count = SLABMARK_OF(counts),  \
+     .stride = SLABMARK_OF(strides), .imap = SLABMARK_OF(imaps)))

@@ -2,7 +2,7 @@
 
 #include <pnetcdf.h>
 
-namespace slabmark::dropin {
+namespace slabmark::pnetcdf {
 
 /// The function of the PnetCDF that the program uses: the next one of that name after ours, or that
 /// of a PnetCDF which the program loaded later (a module of Python). Null where there is none.
@@ -35,11 +35,11 @@ class Native {
   Function function_;
 };
 
-}  // namespace slabmark::dropin
+}  // namespace slabmark::pnetcdf
 
 /// PnetCDF's own `function`, looked up once.
-#define SLABMARK_NATIVE(function)                                                \
-  ([]() -> const ::slabmark::dropin::Native<decltype(&function)>& {              \
-    static const ::slabmark::dropin::Native<decltype(&function)> own{#function}; \
-    return own;                                                                  \
+#define SLABMARK_NATIVE(function)                                                 \
+  ([]() -> const ::slabmark::pnetcdf::Native<decltype(&function)>& {              \
+    static const ::slabmark::pnetcdf::Native<decltype(&function)> own{#function}; \
+    return own;                                                                   \
   }())

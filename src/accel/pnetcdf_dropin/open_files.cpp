@@ -1,0 +1,166 @@
+#include "accel/pnetcdf_dropin/open_files.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "accel/pnetcdf_dropin/open_file.hpp"
+#include "core/base/error.hpp"
+#include "core/base/has_memory.hpp"
+#include "core/base/number.hpp"
+#include "storage/mpiio/file_name.hpp"
+#include "storage/mpiio/info.hpp"
+#include "storage/pnetcdf/calls/native.hpp"
+#include "storage/posix/file_system.hpp"
+
+namespace slabmark::dropin {
+
+namespace {
+
+// Where aggregators' ranges begin unless a stripe says otherwise.
+constexpr std::uint64_t page = 4096;
+
+// What is kept of a file before its first request, with room to spare.
+constexpr std::uint64_t bytes_of_file = 64u << 10;
+
+std::uint64_t number_in(const std::string& text, std::uint64_t default_value) {
+  try {
+    return parse_size(text, "a hint");
+  } catch (const InputError&) {
+    return default_value;  // libraries put words there, too
+  }
+}
+
+std::uint64_t number_of(const std::map<std::string, std::string>& hints, const std::string& name,
+                        std::uint64_t default_value) {
+  const auto found = hints.find(name);
+  return found == hints.end() ? default_value : number_in(found->second, default_value);
+}
+
+std::uint64_t number_of_variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value ? number_in(value, 0) : 0;
+}
+
+bool is_off(std::string_view word) { return word == "off" || word == "0" || word == "disable"; }
+
+bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value && *value && !is_off(value);
+}
+
+struct Files {
+  std::mutex mutex;  // threads may each have files of their own
+  std::unordered_map<int, std::unique_ptr<OpenFile>> by_id;
+};
+
+Files& files() {
+  static auto& all = *new Files;
+  return all;
+}
+
+/// What can be said of a file that PnetCDF has opened.
+struct Opened {
+  bool is_taken = false;  ///< by this rank, for one
+  std::map<std::string, std::string> hints, in_effect;
+
+  Opened(MPI_Info info, int mode, int error, const int* ncid) {
+    if (info != MPI_INFO_NULL) hints = mpiio::entries_of(info);
+    // With NC_SHARE PnetCDF has the disk store each call.
+    if (error != NC_NOERR || (mode & NC_SHARE) || is_off(hints["slabmark"])) return;
+    const char* const value = std::getenv("SLABMARK_DROPIN");
+    if (value && is_off(value)) return;
+    int format = 0;
+    if (SLABMARK_NATIVE(ncmpi_inq_format)(*ncid, &format) != NC_NOERR) return;
+    is_taken = format == NC_FORMAT_CLASSIC || format == NC_FORMAT_CDF2 || format == NC_FORMAT_CDF5;
+    MPI_Info used = MPI_INFO_NULL;
+    if (!is_taken || SLABMARK_NATIVE(ncmpi_inq_file_info)(*ncid, &used) != NC_NOERR) return;
+    in_effect = mpiio::entries_of(used);
+    MPI_Info_free(&used);
+    is_taken =
+        in_effect["nc_burst_buf"] != "enable" && number_of(in_effect, "nc_num_subfiles", 0) < 2;
+  }
+};
+
+/// Whether a file of these ranks can be taken at all.
+bool is_known_to_mpi(MPI_Comm comm) {
+  int is_on = 0, between_groups = 1;
+  MPI_Initialized(&is_on);
+  return is_on && comm != MPI_COMM_NULL &&
+         MPI_Comm_test_inter(comm, &between_groups) == MPI_SUCCESS && !between_groups;
+}
+
+}  // namespace
+
+OpenFile* open_file(int ncid) {
+  if (pnetcdf::inside_native()) return nullptr;
+  const std::lock_guard lock(files().mutex);
+  const auto found = files().by_id.find(ncid);
+  return found == files().by_id.end() ? nullptr : found->second.get();
+}
+
+void forget(int ncid) {
+  std::unique_ptr<OpenFile> file;
+  {
+    const std::lock_guard lock(files().mutex);
+    if (auto its = files().by_id.extract(ncid)) file = std::move(its.mapped());
+  }
+  if (!file) return;
+  auto engine = file->shared_engine();
+  file.reset();  // others go on meanwhile
+  Engine::leave(std::move(engine));
+}
+
+void forget_open_files() { files().by_id.clear(); }
+
+void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool created, int error,
+            const int* ncid) {
+  if (!is_known_to_mpi(comm)) return;
+  auto engine = Engine::of(comm);
+  // Ranks that disagree would wait for each other for ever, and the file system may look different
+  // to them: the least of each number counts.
+  CopyPolicy copies = CopyPolicy::overlap;  // which is each rank's own
+  enum { taken, reported, aggregators, node_ranks, stripes, alignment, unlocked, kept, numbers };
+  std::uint64_t agreed[numbers] = {};
+  try {
+    const Opened here(info, mode, error, ncid);
+    copies = copy_policy(here.in_effect);
+    agreed[kept] = engine->may_be_kept();
+    agreed[reported] = is_set("SLABMARK_REPORT");
+    agreed[aggregators] = number_of(here.hints, "cb_nodes", 0);
+    agreed[node_ranks] = number_of_variable("SLABMARK_DROPIN_NODE_RANKS");
+    agreed[stripes] = std::max<std::uint64_t>(number_of(here.in_effect, "striping_factor", 1), 1);
+    agreed[alignment] = std::max(number_of(here.in_effect, "striping_unit", page), page);
+    agreed[unlocked] = here.is_taken && !posix::locks_file_to_write(path);
+    agreed[taken] = here.is_taken && has_memory_for(bytes_of_file);
+  } catch (const std::bad_alloc&) {  // not taken
+  }
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, agreed, numbers, MPI_UINT64_T, MPI_MIN, engine->comm.get()),
+            "MPI_Allreduce");
+  engine->keep(agreed[kept] != 0);
+  if (!agreed[taken]) {
+    Engine::leave(std::move(engine));
+    return;
+  }
+  RearrangerSettings settings;
+  settings.aggregators = agreed[aggregators];
+  settings.node_ranks = agreed[node_ranks];
+  settings.stripes = agreed[stripes];
+  settings.writers = agreed[unlocked] ? 0 : 1;
+  const std::string place = mpiio::absolute(path);
+  const bool writes = created || (mode & NC_WRITE);
+  auto file = std::make_unique<OpenFile>(
+      engine, OpenFile::Opening{*ncid, path, place, identity_of(place), writes, created,
+                                agreed[reported] != 0, settings, agreed[alignment], copies});
+  const std::lock_guard lock(files().mutex);
+  files().by_id[*ncid] = std::move(file);
+}
+
+}  // namespace slabmark::dropin

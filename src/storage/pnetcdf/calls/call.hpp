@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <string>
+
+#include <mpi.h>
+
+namespace slabmark::pnetcdf {
+
+enum class Direction { put, get };
+
+/// What is done, as the names of PnetCDF's functions begin.
+enum class Verb { put, get, iput, iget, bput, mput, mget };
+
+/// Which part of a variable a call asks for, as the caller passed it.
+struct Access {
+  enum class Kind { var, var1, vara, vars, varm, varn };
+
+  Kind kind = Kind::var;
+  const MPI_Offset* start = nullptr;
+  const MPI_Offset* count = nullptr;
+  const MPI_Offset* stride = nullptr;
+  const MPI_Offset* imap = nullptr;
+  int boxes = 1;  ///< of varn
+  MPI_Offset* const* starts = nullptr;
+  MPI_Offset* const* counts = nullptr;
+};
+
+/// What a caller says about its memory. Typed calls have count -1, and the type of their name.
+struct MemoryArgument {
+  void* address = nullptr;
+  MPI_Offset count = -1;
+  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< null in a flexible call: the type of the variable
+};
+
+/// A call of the program that moves a part of a variable.
+struct Call {
+  Direction direction;
+  bool buffered;  ///< bput
+  int variable;
+  Access access;
+  MemoryArgument memory;
+};
+
+inline constexpr std::array verb_names = {"put", "get", "iput", "iget", "bput", "mput", "mget"};
+inline constexpr std::array kind_names = {"var", "var1", "vara", "vars", "varm", "varn"};
+
+/// "ncmpi_put_vara_all": the flexible function's name.
+std::string name_of(Verb verb, Access::Kind kind, bool collective);
+
+}  // namespace slabmark::pnetcdf

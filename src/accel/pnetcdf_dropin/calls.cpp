@@ -289,7 +289,7 @@ int close(int ncid, const std::function<int()>& native) {
   // PnetCDF has its own words for requests that nobody waited for.
   file->hand_over();
   try {
-    if (file->report().wanted) file->report().print(file->engine().comm, file->path());
+    if (file->report().wanted) file->report().print(file->engine().comm(), file->path());
   } catch (const std::bad_alloc&) {  // no line
   }
   const int own = file->close();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <mutex>
 #include <sys/resource.h>
@@ -10,36 +9,14 @@
 #include <unistd.h>
 #include <utility>
 
+#include "core/base/error.hpp"
 #include "storage/mpiio/file_name.hpp"
-#include "storage/mpiio/info.hpp"
+#include "storage/mpiio/implementation.hpp"
 #include "storage/posix/file_system.hpp"
 
 namespace slabmark::dropin {
 
 namespace {
-
-/// PnetCDF's code of an MPI error; `default_code` where it has none of its own for that.
-int code_of(int mpi_error, int default_code) {
-  if (mpi_error == MPI_SUCCESS) return NC_NOERR;
-  int error_class = MPI_ERR_OTHER;
-  MPI_Error_class(mpi_error, &error_class);
-  switch (error_class) {
-    case MPI_ERR_NO_SUCH_FILE:
-      return NC_ENOENT;
-    case MPI_ERR_READ_ONLY:
-      return NC_EPERM;
-    case MPI_ERR_ACCESS:
-      return NC_EACCESS;
-    case MPI_ERR_BAD_FILE:
-      return NC_EBAD_FILE;
-    case MPI_ERR_NO_SPACE:
-      return NC_ENO_SPACE;
-    case MPI_ERR_QUOTA:
-      return NC_EQUOTA;
-    default:
-      return default_code;
-  }
-}
 
 /// Files that are open and not in use, the one that was used least lately first. Threads may use
 /// others meanwhile.
@@ -61,6 +38,42 @@ bool is_short_of_descriptors() {
   if (lowest < 0) return errno == EMFILE;
   ::close(lowest);
   return static_cast<rlim_t>(lowest) >= limit.rlim_cur - limit.rlim_cur / 8;
+}
+
+}  // namespace
+
+int code_of(const mpiio::Failure& failure, int default_code) {
+  switch (failure.error_class()) {
+    case MPI_ERR_NO_SUCH_FILE:
+      return NC_ENOENT;
+    case MPI_ERR_READ_ONLY:
+      return NC_EPERM;
+    case MPI_ERR_ACCESS:
+      return NC_EACCESS;
+    case MPI_ERR_BAD_FILE:
+      return NC_EBAD_FILE;
+    case MPI_ERR_NO_SPACE:
+      return NC_ENO_SPACE;
+    case MPI_ERR_QUOTA:
+      return NC_EQUOTA;
+    default:
+      return default_code;
+  }
+}
+
+namespace {
+
+/// PnetCDF's code of what a call for the file returns.
+template <class Call>
+int code_of_call(const Call& call) noexcept {
+  try {
+    call();
+    return NC_NOERR;
+  } catch (const mpiio::Failure& failure) {
+    return code_of(failure, NC_EFILE);
+  } catch (...) {
+    return NC_EFILE;
+  }
 }
 
 }  // namespace
@@ -88,7 +101,7 @@ void DataFile::make_room() {
   auto& files = idle().files;
   while (!files.empty() && is_short_of_descriptors()) {
     DataFile& file = *files.front();
-    const int error = code_of(MPI_File_close(&file.file_), NC_EFILE);
+    const int error = code_of_call([&] { file.file_.close(); });
     if (file.error_ == NC_NOERR) file.error_ = error;
     file.seat_.splice(file.seat_.end(), files, files.begin());
   }
@@ -100,66 +113,38 @@ std::optional<FileIdentity> identity_of(const std::string& path) {
   return FileIdentity{status.st_dev, status.st_ino};
 }
 
-// Transfers are large and contiguous, so data sieving is in the way.
-int DataFile::open(const std::string& path, const std::optional<FileIdentity>& meant,
-                   bool writable) {
+void DataFile::open(const Opening& opening) {
   make_room();
-  const mpiio::Info info({{"romio_ds_write", "disable"}, {"romio_ds_read", "disable"}});
-  const int mode = writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
-  const int code = MPI_File_open(MPI_COMM_SELF, path.c_str(), mode, info.get(), &file_);
-  if (code != MPI_SUCCESS) return code_of(code, NC_EFILE);
-  if (identity_of(path) != meant) {
-    MPI_File_close(&file_);
-    return NC_ENOENT;
-  }
-  tells_end_ = posix::unsafe_append_filesystem(path.substr(mpiio::prefix_in_effect(path))).empty();
-  return NC_NOERR;
+  // While it leads there the program's own name is taken, which may be much shorter.
+  const bool leads_there = identity_of(opening.path) == opening.identity;
+  const std::string& name = leads_there ? opening.path : opening.place;
+  mpiio::require_length_for_mpi_io(name);
+  collective::File file(
+      MPI_COMM_SELF, name,
+      opening.writable ? collective::File::Access::write : collective::File::Access::read,
+      opening.hints);
+  if (identity_of(name) != opening.identity) throw IoError("The file has another name now.");
+  file.end_is_zero();
+  tells_end_ = posix::unsafe_append_filesystem(name.substr(mpiio::prefix_in_effect(name))).empty();
+  file_ = std::move(file);
 }
 
 void DataFile::note_end() {
-  MPI_Offset end = 0;
-  const bool is_known =
-      is_open() && tells_end_ && MPI_File_get_size(file_, &end) == MPI_SUCCESS && end >= 0;
-  end_ = is_known ? static_cast<std::uint64_t>(end) : unknown;
+  if (tells_end_) file_.fresh_from_end();
 }
 
 // What was written before it was closed to make room, PnetCDF's handle of the file has the disk
 // store as well.
 int DataFile::sync() {
   const int before = std::exchange(error_, NC_NOERR);
-  const int error = is_open() ? code_of(MPI_File_sync(file_), NC_EFILE) : NC_NOERR;
+  const int error = is_open() ? code_of_call([&] { file_.sync(); }) : NC_NOERR;
   return error != NC_NOERR ? error : before;
 }
 
 int DataFile::close() {
   const int before = std::exchange(error_, NC_NOERR);
-  const int error = is_open() ? code_of(MPI_File_close(&file_), NC_EFILE) : NC_NOERR;
+  const int error = is_open() ? code_of_call([&] { file_.close(); }) : NC_NOERR;
   return error != NC_NOERR ? error : before;
-}
-
-void DataFile::write(std::uint64_t offset, const std::byte* memory, std::uint64_t bytes) {
-  MPI_Status status{};
-  MPI_Status_set_elements_x(&status, MPI_BYTE, 0);
-  const int error = code_of(MPI_File_write_at(file_, static_cast<MPI_Offset>(offset), memory,
-                                              static_cast<int>(bytes), MPI_BYTE, &status),
-                            NC_EWRITE);
-  if (error != NC_NOERR) throw PnetcdfError(error);
-  int written = 0;
-  MPI_Get_count(&status, MPI_BYTE, &written);
-  if (static_cast<std::uint64_t>(written) != bytes) throw PnetcdfError(NC_EWRITE);
-}
-
-void DataFile::read(std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
-  MPI_Status status{};
-  MPI_Status_set_elements_x(&status, MPI_BYTE, 0);
-  const int error = code_of(MPI_File_read_at(file_, static_cast<MPI_Offset>(offset), memory,
-                                             static_cast<int>(bytes), MPI_BYTE, &status),
-                            NC_EREAD);
-  if (error != NC_NOERR) throw PnetcdfError(error);
-  int moved = 0;
-  MPI_Get_count(&status, MPI_BYTE, &moved);
-  const auto read = moved > 0 ? static_cast<std::uint64_t>(moved) : 0;
-  if (read < bytes) std::memset(memory + read, 0, bytes - read);
 }
 
 }  // namespace slabmark::dropin

@@ -1,24 +1,20 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <limits>
 #include <list>
 #include <optional>
 #include <string>
 
-#include <mpi.h>
 #include <pnetcdf.h>
+
+#include "collective/file.hpp"
+#include "storage/mpiio/error.hpp"
+#include "storage/mpiio/info.hpp"
 
 namespace slabmark::dropin {
 
-/// A failure as PnetCDF would report it.
-struct PnetcdfError : std::exception {
-  explicit PnetcdfError(int error_code) : code(error_code) {}
-  const char* what() const noexcept override { return "an error code of PnetCDF"; }
-  int code;
-};
+/// PnetCDF's code of a failure of MPI-IO; `default_code` where it has none of its own for that.
+int code_of(const mpiio::Failure& failure, int default_code);
 
 /// Which file a name stands for.
 struct FileIdentity {
@@ -28,9 +24,9 @@ struct FileIdentity {
 std::optional<FileIdentity> identity_of(const std::string& path);
 
 /// The file beside PnetCDF's own handle of it: for the data that go there by plan. Each rank that
-/// moves some opens it for itself. Failures to move throw PnetcdfError. Where the process runs
-/// short of descriptors those that are not in use are closed, the one that was used least lately
-/// first: the program may open as many files as without us.
+/// moves some opens it for itself. Where the process runs short of descriptors those that are not
+/// in use are closed, the one that was used least lately first: the program may open as many files
+/// as without us.
 class DataFile {
  public:
   DataFile() = default;
@@ -53,34 +49,35 @@ class DataFile {
   /// Closes files where a few descriptors more would be too many.
   static void make_room();
 
-  bool is_open() const { return file_ != MPI_FILE_NULL; }
+  bool is_open() const { return file_.is_open(); }
+  collective::File& file() { return file_; }
+
+  /// Where the file is, and how it is opened.
+  struct Opening {
+    std::string path;   ///< as the program names it
+    std::string place;  ///< the same wherever the program goes
+    std::optional<FileIdentity> identity;
+    bool writable = false;
+    mpiio::Hints hints;
+  };
+  /// Refuses a file that has only the name of the one that is meant: programs rename and delete
+  /// files, and make new ones, while they have them open. Throws where it cannot be opened.
+  void open(const Opening& opening);
 
   // They return PnetCDF's error codes.
-  /// Refuses a file that has only the name of the one that is meant: programs rename and delete
-  /// files, and make new ones, while they have them open.
-  int open(const std::string& path, const std::optional<FileIdentity>& meant, bool writable);
   int sync();
   int close();
 
-  /// Takes the present end of the file for is_untouched().
+  /// To be called when what all ranks put before is in the file: what no rank of a wait puts is
+  /// written over in arrays beyond its present end alone.
   void note_end();
-  /// Whether the file had nothing from `offset` on, whoever writes there and by whatever handle:
-  /// what no rank of a wait puts is written over there alone.
-  bool is_untouched(std::uint64_t offset) const { return offset >= end_; }
-
-  void write(std::uint64_t offset, const std::byte* memory, std::uint64_t bytes);
-  /// What lies beyond the end of the file reads as zero.
-  void read(std::uint64_t offset, std::byte* memory, std::uint64_t bytes);
 
  private:
-  static constexpr std::uint64_t unknown = std::numeric_limits<std::uint64_t>::max();
-
-  MPI_File file_ = MPI_FILE_NULL;
+  collective::File file_;
   int error_ = NC_NOERR;  ///< of closing it to make room
   std::list<DataFile*> seat_ = {
       this};                ///< in use; otherwise it is in the list of those that are not
   bool tells_end_ = false;  ///< as other machines left it, too
-  std::uint64_t end_ = unknown;
 };
 
 }  // namespace slabmark::dropin

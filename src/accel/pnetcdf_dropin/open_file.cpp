@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "storage/mpiio/element_type.hpp"
-#include "storage/mpiio/implementation.hpp"
 #include "storage/pnetcdf/calls/native.hpp"
 
 namespace slabmark::dropin {
@@ -76,7 +75,7 @@ bool OpenFile::has_buffer_for(const Request& request) const {
 
 void OpenFile::copy_from_now_on(int variable) {
   pending_.memory().forget_change();
-  if (!PutMemory::copy_all_from_now_on() || !engine_->comm.is_root()) return;
+  if (!PutMemory::copy_all_from_now_on() || !engine_->comm().is_root()) return;
   std::array<char, NC_MAX_NAME + 1> name{};
   SLABMARK_NATIVE(ncmpi_inq_varname)(opening_.ncid, variable, name.data());
   std::fprintf(
@@ -84,25 +83,20 @@ void OpenFile::copy_from_now_on(int variable) {
       "slabmark: %s: the memory of a put of '%s' was changed before ncmpi_wait_all, and the "
       "file holds what it was changed to. PnetCDF does not allow that; leave the memory "
       "alone until the wait, or set SLABMARK_DROPIN_COPY=always.\n",
-      opening_.path.c_str(), name.data());
+      path().c_str(), name.data());
 }
 
 bool OpenFile::is_prepared() const {
-  if (!engine_->is_prepared(opening_.settings)) return false;
-  const auto& aggregators = engine_->rearranger->aggregators();
-  return data_.is_open() ||
-         std::ranges::find(aggregators, engine_->comm.rank()) == aggregators.end();
+  const collective::Context& context = engine_->context;
+  return context.is_prepared(opening_.settings) && (data_.is_open() || !context.is_aggregator());
 }
 
 // Others wait to hear of it, so nothing may be thrown.
 bool OpenFile::prepare_here() try {
   if (is_prepared()) return true;
-  if (!engine_->is_prepared(opening_.settings)) return false;
-  // While it leads there the program's own name is taken, which may be much shorter.
-  const bool leads_there = identity_of(opening_.path) == opening_.identity;
-  const std::string& name = leads_there ? opening_.path : opening_.place;
-  mpiio::require_length_for_mpi_io(name);
-  return data_.open(name, opening_.identity, opening_.writable) == NC_NOERR;
+  if (!engine_->context.is_prepared(opening_.settings)) return false;
+  data_.open(opening_.data);
+  return true;
 } catch (...) {
   return false;
 }
@@ -110,7 +104,7 @@ bool OpenFile::prepare_here() try {
 bool OpenFile::prepare() {
   if (no_data_file_) return false;
   engine_->prepare(opening_.settings);
-  no_data_file_ = engine_->comm.any(!prepare_here());
+  no_data_file_ = engine_->comm().any(!prepare_here());
   return !no_data_file_;
 }
 

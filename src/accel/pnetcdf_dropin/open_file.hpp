@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include <mpi.h>
@@ -25,10 +24,8 @@ class OpenFile {
 
   struct Opening {
     int ncid;
-    std::string path;   ///< as the program names it
-    std::string place;  ///< the same wherever the program goes
-    std::optional<FileIdentity> identity;
-    bool writable, created, reports;
+    DataFile::Opening data;
+    bool created, reports;
     RearrangerSettings settings;
     std::uint64_t alignment;  ///< of aggregators' ranges
     CopyPolicy copies;
@@ -38,7 +35,7 @@ class OpenFile {
 
   Engine& engine() { return *engine_; }
   const std::shared_ptr<Engine>& shared_engine() const { return engine_; }
-  const std::string& path() const { return opening_.path; }
+  const std::string& path() const { return opening_.data.path; }
   Mode mode() const { return mode_; }
   void enter(Mode mode);
 
@@ -51,7 +48,7 @@ class OpenFile {
   // Requests.
 
   AcceptResult accept(const Call& call) {
-    return dropin::accept(call, header_, engine_->geometries, opening_.writable);
+    return dropin::accept(call, header_, engine_->geometries, opening_.data.writable);
   }
   /// Keeps a request and returns its id.
   int post(std::unique_ptr<Request> request);

@@ -1,6 +1,5 @@
 #include "accel/pnetcdf_dropin/open_files.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -12,41 +11,34 @@
 #include <utility>
 
 #include "accel/pnetcdf_dropin/open_file.hpp"
+#include "collective/settings.hpp"
 #include "core/base/error.hpp"
 #include "core/base/has_memory.hpp"
 #include "core/base/number.hpp"
+#include "core/parallel/end_of_mpi.hpp"
 #include "storage/mpiio/file_name.hpp"
 #include "storage/mpiio/info.hpp"
 #include "storage/pnetcdf/calls/native.hpp"
-#include "storage/posix/file_system.hpp"
 
 namespace slabmark::dropin {
 
 namespace {
 
-// Where aggregators' ranges begin unless a stripe says otherwise.
-constexpr std::uint64_t page = 4096;
-
 // What is kept of a file before its first request, with room to spare.
 constexpr std::uint64_t bytes_of_file = 64u << 10;
 
-std::uint64_t number_in(const std::string& text, std::uint64_t default_value) {
+/// 0 where it is no number.
+std::uint64_t number_in(const std::string& text) {
   try {
     return parse_size(text, "a hint");
   } catch (const InputError&) {
-    return default_value;  // libraries put words there, too
+    return 0;
   }
-}
-
-std::uint64_t number_of(const std::map<std::string, std::string>& hints, const std::string& name,
-                        std::uint64_t default_value) {
-  const auto found = hints.find(name);
-  return found == hints.end() ? default_value : number_in(found->second, default_value);
 }
 
 std::uint64_t number_of_variable(const char* name) {
   const char* const value = std::getenv(name);
-  return value ? number_in(value, 0) : 0;
+  return value ? number_in(value) : 0;
 }
 
 bool is_off(std::string_view word) { return word == "off" || word == "0" || word == "disable"; }
@@ -66,12 +58,27 @@ Files& files() {
   return all;
 }
 
+/// The engines of all groups of ranks. Never destroyed but in MPI_Finalize: later there is no MPI
+/// to give anything back to.
+EnginePool& engines() {
+  static auto& all = *new EnginePool;
+  static std::once_flag is_cleared_at_end;
+  std::call_once(is_cleared_at_end, [] {
+    at_end_of_mpi([] {
+      files().by_id.clear();
+      all.clear();
+    });
+  });
+  return all;
+}
+
 /// What can be said of a file that PnetCDF has opened.
-struct Opened {
+struct Opening {
   bool is_taken = false;  ///< by this rank, for one
   std::map<std::string, std::string> hints, in_effect;
 
-  Opened(MPI_Info info, int mode, int error, const int* ncid) {
+  Opening() = default;
+  Opening(MPI_Info info, int mode, int error, const int* ncid) {
     if (info != MPI_INFO_NULL) hints = mpiio::entries_of(info);
     // With NC_SHARE PnetCDF has the disk store each call.
     if (error != NC_NOERR || (mode & NC_SHARE) || is_off(hints["slabmark"])) return;
@@ -84,8 +91,7 @@ struct Opened {
     if (!is_taken || SLABMARK_NATIVE(ncmpi_inq_file_info)(*ncid, &used) != NC_NOERR) return;
     in_effect = mpiio::entries_of(used);
     MPI_Info_free(&used);
-    is_taken =
-        in_effect["nc_burst_buf"] != "enable" && number_of(in_effect, "nc_num_subfiles", 0) < 2;
+    is_taken = in_effect["nc_burst_buf"] != "enable" && number_in(in_effect["nc_num_subfiles"]) < 2;
   }
 };
 
@@ -115,50 +121,52 @@ void forget(int ncid) {
   if (!file) return;
   auto engine = file->shared_engine();
   file.reset();  // others go on meanwhile
-  Engine::leave(std::move(engine));
+  engines().leave(std::move(engine));
 }
-
-void forget_open_files() { files().by_id.clear(); }
 
 void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool created, int error,
             const int* ncid) {
   if (!is_known_to_mpi(comm)) return;
-  auto engine = Engine::of(comm);
+  auto engine = engines().of(comm);
   // Ranks that disagree would wait for each other for ever, and the file system may look different
   // to them: the least of each number counts.
-  CopyPolicy copies = CopyPolicy::overlap;  // which is each rank's own
-  enum { taken, reported, aggregators, node_ranks, stripes, alignment, unlocked, kept, numbers };
-  std::uint64_t agreed[numbers] = {};
+  struct {
+    std::uint64_t is_taken = 0, is_reported = 0, is_kept = 0;
+    collective::Settings::Proposal settings = {};
+  } agreed;
+  Opening here;
+  collective::Settings settings;
   try {
-    const Opened here(info, mode, error, ncid);
-    copies = copy_policy(here.in_effect);
-    agreed[kept] = engine->may_be_kept();
-    agreed[reported] = is_set("SLABMARK_REPORT");
-    agreed[aggregators] = number_of(here.hints, "cb_nodes", 0);
-    agreed[node_ranks] = number_of_variable("SLABMARK_DROPIN_NODE_RANKS");
-    agreed[stripes] = std::max<std::uint64_t>(number_of(here.in_effect, "striping_factor", 1), 1);
-    agreed[alignment] = std::max(number_of(here.in_effect, "striping_unit", page), page);
-    agreed[unlocked] = here.is_taken && !posix::locks_file_to_write(path);
-    agreed[taken] = here.is_taken && has_memory_for(bytes_of_file);
+    here = Opening(info, mode, error, ncid);
+    if (here.is_taken) {
+      collective::Options options;
+      options.node_ranks = number_of_variable("SLABMARK_DROPIN_NODE_RANKS");
+      settings = collective::Settings(options, here.hints, here.in_effect, path);
+    }
+    agreed = {here.is_taken && has_memory_for(bytes_of_file), is_set("SLABMARK_REPORT"),
+              engines().may_keep(*engine), settings.proposal()};
   } catch (const std::bad_alloc&) {  // not taken
   }
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, agreed, numbers, MPI_UINT64_T, MPI_MIN, engine->comm.get()),
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &agreed, sizeof agreed / sizeof(std::uint64_t),
+                          MPI_UINT64_T, MPI_MIN, engine->comm().get()),
             "MPI_Allreduce");
-  engine->keep(agreed[kept] != 0);
-  if (!agreed[taken]) {
-    Engine::leave(std::move(engine));
+  engines().keep(*engine, agreed.is_kept != 0);
+  if (!agreed.is_taken) {
+    engines().leave(std::move(engine));
     return;
   }
-  RearrangerSettings settings;
-  settings.aggregators = agreed[aggregators];
-  settings.node_ranks = agreed[node_ranks];
-  settings.stripes = agreed[stripes];
-  settings.writers = agreed[unlocked] ? 0 : 1;
+  settings.settle(agreed.settings);
   const std::string place = mpiio::absolute(path);
-  const bool writes = created || (mode & NC_WRITE);
+  const bool writable = created || (mode & NC_WRITE);
   auto file = std::make_unique<OpenFile>(
-      engine, OpenFile::Opening{*ncid, path, place, identity_of(place), writes, created,
-                                agreed[reported] != 0, settings, agreed[alignment], copies});
+      std::move(engine),
+      OpenFile::Opening{*ncid,
+                        {path, place, identity_of(place), writable, collective::usable_hints(info)},
+                        created,
+                        agreed.is_reported != 0,
+                        settings.exchange(),
+                        settings.alignment().value,
+                        copy_policy(here.in_effect)});
   const std::lock_guard lock(files().mutex);
   files().by_id[*ncid] = std::move(file);
 }

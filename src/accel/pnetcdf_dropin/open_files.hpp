@@ -15,6 +15,5 @@ OpenFile* open_file(int ncid);
 void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool created, int error,
             const int* ncid);
 void forget(int ncid);
-void forget_open_files();
 
 }  // namespace slabmark::dropin

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <exception>
 #include <limits>
 #include <new>
 #include <optional>
@@ -59,12 +60,17 @@ struct AgreedState {
 /// The puts or the gets of a call, and the plans that are kept for such.
 class DirectionBatch {
  public:
-  DirectionBatch(const std::vector<Request*>& requests, Engine::Plans& plans,
+  DirectionBatch(const std::vector<Request*>& requests, PlanCache& plans,
                  AgreedState::Shifts& shifts)
       : requests_(requests), plans_(plans), shifts_(shifts) {}
 
   const std::vector<Posted>& posted() const { return posted_; }
-  Engine::Plans& plans() const { return plans_; }
+  std::vector<std::byte*> memory() const {
+    std::vector<std::byte*> all;
+    for (const Posted& one : posted_) all.push_back(one.data);
+    return all;
+  }
+  PlanCache& plans() const { return plans_; }
 
   /// Says of each plan by how many records this rank's requests are further on.
   void propose() {
@@ -72,32 +78,31 @@ class DirectionBatch {
     const RequestKey key(posted_);
     std::size_t i = 0;
     for (const auto& plan : plans_) {
-      const std::int64_t shift = plan->shift_of(key);
-      if (shift == RequestPlan::none()) {
+      const std::int64_t shift = plan.key.shift_of(key);
+      if (shift == PlannedRequests::none()) {
         shifts_[i] = {largest, largest};
-      } else if (shift != RequestPlan::any()) {
+      } else if (shift != PlannedRequests::any()) {
         shifts_[i] = {shift, -shift};
       }
       ++i;
     }
   }
 
-  /// Brings the plan that serves all ranks to the front.
+  /// Makes the plan that serves all ranks the latest one.
   void choose() {
-    std::size_t i = 0;
-    for (auto plan = plans_.begin(); plan != plans_.end(); ++plan, ++i) {
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
       const auto [highest, minus_lowest] = shifts_[i];
       const bool any = highest == -largest && minus_lowest == -largest;
       if (!any && highest != -minus_lowest) continue;
-      plans_.splice(plans_.begin(), plans_, plan);
+      plans_.use(i);
       shift_ = any ? 0 : highest;
       return;
     }
   }
 
-  /// Records by which the requests of all ranks lie further on than the first plan; none() where no
-  /// plan serves. The engine drops its plans where it is prepared for other settings.
-  std::int64_t shift() const { return plans_.empty() ? RequestPlan::none() : shift_; }
+  /// Records by which the requests of all ranks lie further on than the latest plan; none() where
+  /// no plan serves. The engine drops its plans where it is prepared for other settings.
+  std::int64_t shift() const { return plans_.empty() ? PlannedRequests::none() : shift_; }
 
   std::uint64_t distinct_pieces() const {
     std::set<const Geometry*> geometries;
@@ -111,9 +116,9 @@ class DirectionBatch {
  private:
   const std::vector<Request*>& requests_;
   std::vector<Posted> posted_;
-  Engine::Plans& plans_;
+  PlanCache& plans_;
   AgreedState::Shifts& shifts_;
-  std::int64_t shift_ = RequestPlan::none();
+  std::int64_t shift_ = PlannedRequests::none();
 };
 
 /// Moves the requests of a direction by a plan.
@@ -128,80 +133,74 @@ class Mover {
       const int error = make_plan(batch, puts, domain);
       if (error != NC_NOERR) return error;
     }
-    const RequestPlan& plan = *batch.plans().front();
+    const collective::Plan& plan = batch.plans().latest().plan;
+    std::vector<std::byte*> memory, buffers;
     std::vector<std::byte> staging;
-    std::vector<std::byte*> buffers;
     bool no_memory = false;
     try {
-      buffers = plan.buffers(batch.posted(), domain, staging);
+      memory = batch.memory();
+      buffers = plan.buffers(memory, staging);
     } catch (const std::bad_alloc&) {
       no_memory = true;
     }
-    if (plan.some_rank_stages() && engine_.comm.any(no_memory)) return NC_ENOMEM;
-    // Only aggregators know, and ask: each of its own range.
-    std::vector<bool> fresh;
-    for (const FileDomain::Array& array : domain.arrays()) {
-      fresh.push_back(!puts || file_.data().is_untouched(array.place.offset));
-    }
-    const int error = access(
-        {domain, plan.flush(), buffers, fresh, std::endian::native == std::endian::little}, puts);
-    if (error == NC_NOERR && !puts) plan.distribute(batch.posted(), domain, staging);
+    if (plan.some_rank_stages() && engine_.comm().any(no_memory)) return NC_ENOMEM;
+    const int error =
+        move({domain, plan.flush(), buffers, puts, std::endian::native == std::endian::little});
+    if (error == NC_NOERR && !puts) plan.distribute(memory, staging);
     file_.count_moved(puts, plan.distinct_bytes());
     return error;
   }
 
  private:
+  /// Whether the plan that was chosen serves, wherever the arrays lie now.
   bool use_again(const DirectionBatch& batch, FileDomain& domain) {
-    if (batch.shift() == RequestPlan::none()) return false;
-    const RequestPlan& plan = *batch.plans().front();
-    const bool serves =
-        plan.place(plan.arrays(batch.shift()), place_of_, file_.header().padding(), domain);
-    if (serves) ++file_.report().plans_used_again;
-    return serves;
+    if (batch.shift() == PlannedRequests::none()) return false;
+    const PlanCache::Entry& latest = batch.plans().latest();
+    const auto places = latest.key.places(batch.shift(), place_of_);
+    domain = FileDomain(places, file_.header().padding());
+    if (!latest.plan.lies_alike(domain, places)) return false;
+    ++file_.report().plans_used_again;
+    return true;
   }
 
   /// Collective. Returns the same error code on all ranks.
   int make_plan(DirectionBatch& batch, bool puts, FileDomain& domain) {
     Report& report = file_.report();
     const Stopwatch watch(report.plan_seconds);
-    const auto& aggregators = engine_.rearranger->aggregators();
-    if (!have_memory_to_plan(engine_.comm, batch.distinct_pieces(), aggregators)) return NC_ENOMEM;
-    Engine::Plans& plans = batch.plans();
-    const std::uint64_t padding = file_.header().padding();
-    if (plans.size() == Engine::most_plans) plans.pop_back();
-    plans.push_front(std::make_unique<RequestPlan>(
-        engine_.comm, batch.posted(), puts, place_of_,
-        RequestPlan::Aggregation{aggregators, file_.alignment(), padding}));
-    const RequestPlan& plan = *plans.front();
-    plan.place(plan.arrays(0), place_of_, padding, domain);
+    const Comm& comm = engine_.comm();
+    const auto& aggregators = engine_.context.rearranger().aggregators();
+    if (!have_memory_to_plan(comm, batch.distinct_pieces(), aggregators)) return NC_ENOMEM;
+    batch.plans().drop_oldest_if_full();
+    PlannedRequests requests(comm, batch.posted());
+    const auto places = requests.places(0, place_of_);
+    domain = FileDomain(places, file_.header().padding());
+    using collective::Overlaps;
+    collective::Plan plan(comm, domain, requests.items(batch.posted(), domain, places),
+                          {aggregators, file_.alignment()},
+                          {puts, puts ? Overlaps::last_wins : Overlaps::allowed});
     ++report.plans_made;
-    report.plan_bytes = std::max(report.plan_bytes, plan.memory());
+    report.plan_bytes = std::max(report.plan_bytes, plan.memory() + requests.memory());
+    batch.plans().add(std::move(requests), std::move(plan));
     return NC_NOERR;
   }
 
-  int access(const Rearranger::Flush& flush, bool puts) try {
-    DataFile& data = file_.data();
-    if (puts) {
-      file_.report().tally += engine_.rearranger->write(
-          flush, [&](std::uint64_t offset, const std::byte* memory, std::uint64_t bytes) {
-            data.write(offset, memory, bytes);
-          });
-    } else {
-      file_.report().tally += engine_.rearranger->read(
-          flush, [&](std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
-            data.read(offset, memory, bytes);
-          });
+  int move(const collective::File::Transfer& transfer) {
+    const int default_code = transfer.writing ? NC_EWRITE : NC_EREAD;
+    try {
+      file_.report().tally += file_.data().file().move(engine_.context, transfer);
+      return NC_NOERR;
+    } catch (const mpiio::Failure& failure) {
+      return code_of(failure, default_code);
+    } catch (const std::bad_alloc&) {
+      return NC_ENOMEM;
+    } catch (const std::exception&) {
+      return default_code;
     }
-    return NC_NOERR;
-  } catch (const PnetcdfError& failure) {
-    return failure.code;
   }
 
   OpenFile& file_;
   Engine& engine_;
-  const RequestPlan::PlaceOf place_of_ = [this](ArrayName array) {
-    return file_.header().place_of(array);
-  };
+  const PlaceOf place_of_ = [this](ArrayName array) { return file_.header().place_of(array); };
 };
 
 /// One collective call, from what this rank brings to the same outcome on all ranks.
@@ -220,7 +219,7 @@ class Transfer {
     if (local_.blocking && engine_.backoff.next(is_work)) return pass_through(few_pieces);
     const DataFile::InUse now(file_.data());
     propose(is_work);
-    agreed_.agree(engine_.comm);
+    agreed_.agree(engine_.comm());
     if (agreed_.changed_variable != PutMemory::none_changed) {
       file_.copy_from_now_on(static_cast<int>(agreed_.changed_variable));
     }
@@ -257,7 +256,7 @@ class Transfer {
     agreed_.native_puts = local_.native_puts;
     try {
       for (const Request* request : local_.puts) {
-        agreed_.puts_up_to(request->end_record, engine_.comm.rank());
+        agreed_.puts_up_to(request->end_record, engine_.comm().rank());
       }
       agreed_.minus_records = -static_cast<std::int64_t>(file_.header().records());
       agreed_.changed_variable = file_.pending().memory().changed_variable();
@@ -283,8 +282,8 @@ class Transfer {
     }
     if (agreed_.puts) puts_.choose();
     if (agreed_.gets) gets_.choose();
-    const bool has_plan = (!agreed_.puts || puts_.shift() != RequestPlan::none()) &&
-                          (!agreed_.gets || gets_.shift() != RequestPlan::none());
+    const bool has_plan = (!agreed_.puts || puts_.shift() != PlannedRequests::none()) &&
+                          (!agreed_.gets || gets_.shift() != PlannedRequests::none());
     const bool passes = local_.blocking && !has_plan && agreed_.pieces < worth_a_plan;
     hear(passes);
     if (passes) return pass_through(few_pieces);
@@ -304,7 +303,7 @@ class Transfer {
   void put_in_pnetcdf() {
     if (!agreed_.native_puts) return;
     local_.wait_in_pnetcdf();
-    engine_.comm.barrier();
+    engine_.comm().barrier();
     file_.report().count_native("values out of range, with the puts of their variables alone");
   }
 
@@ -331,16 +330,17 @@ class Transfer {
     const auto is_last = [&](const Request* put) {
       return put->end_record == agreed_.end_record();
     };
-    const int error = file_.grow(
-        agreed_.is_of(engine_.comm.rank()) ? *std::ranges::find_if(local_.puts, is_last) : nullptr);
+    const int error = file_.grow(agreed_.is_of(engine_.comm().rank())
+                                     ? *std::ranges::find_if(local_.puts, is_last)
+                                     : nullptr);
     // Its element must be in the file before it is written over.
-    engine_.comm.barrier();
+    engine_.comm().barrier();
     return error;
   }
 
   /// Collective. Codes are negative.
   int lowest_of_all(int code) {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MIN, engine_.comm.get()),
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MIN, engine_.comm().get()),
               "MPI_Allreduce");
     return code;
   }

@@ -119,7 +119,7 @@ int blocking(int ncid, const Call& call, const std::function<int()>& native) {
   std::vector<std::unique_ptr<Request>> requests;
   bool goes_on = false;
   bring(local, [&] {
-    goes_on = passes_unasked(*file, most_pieces(call, file->header()));
+    goes_on = passes_unasked(*file, most_pieces(call, file->locator()));
     if (!goes_on) add(*file, call, local, requests);
   });
   if (goes_on) return native();

@@ -110,14 +110,6 @@ BoxSide side_of(const Access& access, int box, std::size_t dimension, MPI_Offset
 
 }  // namespace
 
-std::uint64_t Shape::elements() const {
-  std::uint64_t product = 1;
-  for (std::size_t d = has_records ? 1 : 0; d < lengths.size(); ++d) {
-    product *= static_cast<std::uint64_t>(lengths[d]);
-  }
-  return product;
-}
-
 ResolvedAccess GeometryTable::find(const Shape& shape, const Access& access, MPI_Offset records,
                                    bool grows, std::uint64_t most_elements) {
   const std::size_t dims = shape.lengths.size();

@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 
+#include "collective/locator/netcdf_locator.hpp"
 #include "core/geometry/piece.hpp"
 #include "storage/pnetcdf/calls/call.hpp"
 
@@ -17,14 +18,7 @@ namespace slabmark::dropin {
 
 using pnetcdf::Access;
 
-/// The dimensions of a variable.
-struct Shape {
-  std::vector<MPI_Offset> lengths;  ///< of all dimensions; that of records is not used
-  bool has_records = false;         ///< the first dimension is that of records
-
-  std::uint64_t elements() const;  ///< of one record, or of all
-  bool operator==(const Shape&) const = default;
-};
+using Shape = collective::NetcdfShape;
 
 /// A part of a variable: what it has of each array, that is of each record, or of all if there are
 /// no records. Requests for the same part, of any variable of that shape, in any record and file,

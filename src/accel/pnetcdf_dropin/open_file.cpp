@@ -7,21 +7,40 @@
 
 #include "storage/mpiio/element_type.hpp"
 #include "storage/pnetcdf/calls/native.hpp"
+#include "storage/pnetcdf/types/element_type.hpp"
 
 namespace slabmark::dropin {
+
+namespace {
+
+#define SLABMARK_INQUIRY(function) \
+  [](auto... arguments) { return SLABMARK_NATIVE(function)(arguments...); }
+
+constexpr collective::NetcdfFunctions native_inquiries{
+    .inq = SLABMARK_INQUIRY(ncmpi_inq),
+    .inq_recsize = SLABMARK_INQUIRY(ncmpi_inq_recsize),
+    .inq_dimlen = SLABMARK_INQUIRY(ncmpi_inq_dimlen),
+    .inq_varndims = SLABMARK_INQUIRY(ncmpi_inq_varndims),
+    .inq_vardimid = SLABMARK_INQUIRY(ncmpi_inq_vardimid),
+    .inq_vartype = SLABMARK_INQUIRY(ncmpi_inq_vartype),
+    .inq_varoffset = SLABMARK_INQUIRY(ncmpi_inq_varoffset)};
+
+#undef SLABMARK_INQUIRY
+
+}  // namespace
 
 OpenFile::OpenFile(std::shared_ptr<Engine> engine, Opening opening)
     : engine_(std::move(engine)),
       opening_(std::move(opening)),
       mode_(opening_.created ? Mode::define : Mode::collective),
-      header_(opening_.ncid),
+      locator_(native_inquiries, opening_.ncid),
       pending_(opening_.copies),
       native_(opening_.ncid) {
   report_.wanted = opening_.reports;
 }
 
 void OpenFile::enter(Mode mode) {
-  if (mode_ == Mode::define) header_.forget();
+  if (mode_ == Mode::define) locator_.forget();
   mode_ = mode;
 }
 
@@ -86,6 +105,14 @@ void OpenFile::copy_from_now_on(int variable) {
       path().c_str(), name.data());
 }
 
+ArrayPlace OpenFile::place_of(ArrayName array) {
+  const collective::NetcdfLocator::Variable& its =
+      *locator_.variable(static_cast<int>(array.variable));
+  const auto record = array.record == ArrayName::no_record ? 0 : array.record;
+  return {locator_.offset(its, static_cast<std::uint64_t>(record)),
+          size_of(*pnetcdf::element_type_of(its.type)), its.shape.elements()};
+}
+
 bool OpenFile::is_prepared() const {
   const collective::Context& context = engine_->context;
   return context.is_prepared(opening_.settings) && (data_.is_open() || !context.is_aggregator());
@@ -129,7 +156,7 @@ int OpenFile::grow(const Request* last) {
     const auto& parts = last->geometry->parts();
     const Geometry::Part& part = parts.back();
     const Piece& piece = part.pieces.front();
-    const auto& lengths = header_.variable(last->variable)->shape.lengths;
+    const auto& lengths = locator_.variable(last->variable)->shape.lengths;
     std::vector<MPI_Offset> index(lengths.size());
     MPI_Offset element = static_cast<MPI_Offset>(piece.file);
     for (std::size_t d = lengths.size(); d-- > 1; element /= lengths[d]) {

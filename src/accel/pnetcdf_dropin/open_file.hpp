@@ -9,11 +9,11 @@
 
 #include "accel/pnetcdf_dropin/data_file.hpp"
 #include "accel/pnetcdf_dropin/engine.hpp"
-#include "accel/pnetcdf_dropin/header.hpp"
 #include "accel/pnetcdf_dropin/native_requests.hpp"
 #include "accel/pnetcdf_dropin/pending.hpp"
 #include "accel/pnetcdf_dropin/report.hpp"
 #include "accel/pnetcdf_dropin/request.hpp"
+#include "collective/locator/netcdf_locator.hpp"
 
 namespace slabmark::dropin {
 
@@ -39,7 +39,7 @@ class OpenFile {
   Mode mode() const { return mode_; }
   void enter(Mode mode);
 
-  Header& header() { return header_; }
+  collective::NetcdfLocator& locator() { return locator_; }
   PendingRequests& pending() { return pending_; }
   NativeRequests& native() { return native_; }
   DataFile& data() { return data_; }  ///< for one that is in use
@@ -48,7 +48,7 @@ class OpenFile {
   // Requests.
 
   AcceptResult accept(const Call& call) {
-    return dropin::accept(call, header_, engine_->geometries, opening_.data.writable);
+    return dropin::accept(call, locator_, engine_->geometries, opening_.data.writable);
   }
   /// Keeps a request and returns its id.
   int post(std::unique_ptr<Request> request);
@@ -65,6 +65,7 @@ class OpenFile {
 
   // Collective transfers.
 
+  ArrayPlace place_of(ArrayName array);
   std::uint64_t alignment() const { return opening_.alignment; }
   /// Whether this rank can do its part of a plan, as far as the file goes.
   bool is_prepared() const;
@@ -89,7 +90,7 @@ class OpenFile {
   std::shared_ptr<Engine> engine_;
   Opening opening_;
   Mode mode_;
-  Header header_;
+  collective::NetcdfLocator locator_;
   PendingRequests pending_;
   NativeRequests native_;
   DataFile data_;

@@ -7,6 +7,7 @@
 #include "storage/mpiio/element_type.hpp"
 #include "storage/pnetcdf/calls/flexible.hpp"
 #include "storage/pnetcdf/calls/native.hpp"
+#include "storage/pnetcdf/types/element_type.hpp"
 
 namespace slabmark::dropin {
 
@@ -20,19 +21,21 @@ constexpr pnetcdf::FlexibleFunction native_functions[] = {
 
 }  // namespace
 
-AcceptResult accept(const Call& call, Header& header, GeometryTable& geometries, bool writable) {
+AcceptResult accept(const Call& call, collective::NetcdfLocator& locator, GeometryTable& geometries,
+                    bool writable) {
   const bool puts = call.direction == Direction::put;
-  const Header::Variable* const variable = header.variable(call.variable);
-  if (!variable || !variable->type || (puts && !writable)) return {};
+  const collective::NetcdfLocator::Variable* const variable = locator.variable(call.variable);
+  const auto type = variable ? pnetcdf::element_type_of(variable->type) : std::nullopt;
+  if (!type || (puts && !writable)) return {};
   const bool needs_records =
       variable->shape.has_records && (!puts || call.access.kind == Access::Kind::var);
   const auto found = geometries.find(variable->shape, call.access,
-                                     needs_records ? static_cast<MPI_Offset>(header.records()) : 0,
-                                     puts, largest_request / size_of(*variable->type));
+                                     needs_records ? static_cast<MPI_Offset>(locator.records()) : 0,
+                                     puts, largest_request / size_of(*type));
   if (!found.valid) return {};
   if (!found.geometry) {
     // Also of nothing, text is no number.
-    const auto nothing = UserMemory::of(call.memory, *variable->type, 0, found.counts, nullptr);
+    const auto nothing = UserMemory::of(call.memory, *type, 0, found.counts, nullptr);
     return {nothing.has_value(), nullptr};
   }
   auto request = std::make_unique<Request>();
@@ -42,7 +45,7 @@ AcceptResult accept(const Call& call, Header& header, GeometryTable& geometries,
   request->geometry = found.geometry;
   request->first_record = found.first_record;
   request->end_record = found.end_record;
-  request->type = *variable->type;
+  request->type = *type;
   request->memory = UserMemory::of(call.memory, request->type, found.geometry->elements(),
                                    found.counts, call.access.imap);
   if (!request->memory) return {};
@@ -56,11 +59,11 @@ AcceptResult accept(const Call& call, Header& header, GeometryTable& geometries,
   return {true, std::move(request)};
 }
 
-std::uint64_t most_pieces(const Call& call, Header& header) {
+std::uint64_t most_pieces(const Call& call, collective::NetcdfLocator& locator) {
   constexpr auto unknown = std::numeric_limits<std::uint64_t>::max();
   const Access& access = call.access;
   if (access.kind == Access::Kind::var1) return 1;
-  const Shape* const its = header.shape(call.variable);
+  const Shape* const its = locator.shape(call.variable);
   if (!its || !access.count || access.stride || access.kind == Access::Kind::varn) return unknown;
   std::uint64_t pieces = 1;
   bool in_one = true;  // the dimensions behind

@@ -7,8 +7,10 @@
 
 #include <pnetcdf.h>
 
-#include "accel/pnetcdf_dropin/header.hpp"
+#include "accel/pnetcdf_dropin/geometry.hpp"
 #include "accel/pnetcdf_dropin/memory.hpp"
+#include "accel/pnetcdf_dropin/plan.hpp"
+#include "collective/locator/netcdf_locator.hpp"
 #include "storage/pnetcdf/calls/call.hpp"
 
 namespace slabmark::dropin {
@@ -50,11 +52,12 @@ struct AcceptResult {
   bool out_of_range = false;
 };
 
-/// Makes a request of a call for a file of this header.
-AcceptResult accept(const Call& call, Header& header, GeometryTable& geometries, bool writable);
+/// Makes a request of a call for a file.
+AcceptResult accept(const Call& call, collective::NetcdfLocator& locator, GeometryTable& geometries,
+                    bool writable);
 
 /// More pieces than these a call does not ask for.
-std::uint64_t most_pieces(const Call& call, Header& header);
+std::uint64_t most_pieces(const Call& call, collective::NetcdfLocator& locator);
 
 /// Has PnetCDF post the same request. Returns its code.
 int repost(int ncid, const Request& request, int* id);

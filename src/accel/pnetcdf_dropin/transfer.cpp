@@ -157,7 +157,7 @@ class Mover {
     if (batch.shift() == PlannedRequests::none()) return false;
     const PlanCache::Entry& latest = batch.plans().latest();
     const auto places = latest.key.places(batch.shift(), place_of_);
-    domain = FileDomain(places, file_.header().padding());
+    domain = FileDomain(places, file_.locator().padding());
     if (!latest.plan.lies_alike(domain, places)) return false;
     ++file_.report().plans_used_again;
     return true;
@@ -173,7 +173,7 @@ class Mover {
     batch.plans().drop_oldest_if_full();
     PlannedRequests requests(comm, batch.posted());
     const auto places = requests.places(0, place_of_);
-    domain = FileDomain(places, file_.header().padding());
+    domain = FileDomain(places, file_.locator().padding());
     using collective::Overlaps;
     collective::Plan plan(comm, domain, requests.items(batch.posted(), domain, places),
                           {aggregators, file_.alignment()},
@@ -200,7 +200,7 @@ class Mover {
 
   OpenFile& file_;
   Engine& engine_;
-  const PlaceOf place_of_ = [this](ArrayName array) { return file_.header().place_of(array); };
+  const PlaceOf place_of_ = [this](ArrayName array) { return file_.place_of(array); };
 };
 
 /// One collective call, from what this rank brings to the same outcome on all ranks.
@@ -258,7 +258,7 @@ class Transfer {
       for (const Request* request : local_.puts) {
         agreed_.puts_up_to(request->end_record, engine_.comm().rank());
       }
-      agreed_.minus_records = -static_cast<std::int64_t>(file_.header().records());
+      agreed_.minus_records = -static_cast<std::int64_t>(file_.locator().records());
       agreed_.changed_variable = file_.pending().memory().changed_variable();
       puts_.propose();
       gets_.propose();

@@ -337,16 +337,6 @@ void Geometry::add_box(const MPI_Offset* numbers,
     if (is_new) parts_.push_back({record, {}, false});
     return parts_[found->second];
   };
-  const auto append = [&](Part& part, std::uint64_t file, std::uint64_t length) {
-    auto& pieces = part.pieces;
-    if (!pieces.empty() && pieces.back().file + pieces.back().length == file &&
-        pieces.back().buffer + pieces.back().length == elements_) {
-      pieces.back().length += length;
-    } else {
-      pieces.push_back({file, elements_, length});
-    }
-    elements_ += length;
-  };
   MPI_Offset origin = 0;  // in the array of a record
   MPI_Offset step = 1;
   std::vector<MPI_Offset> steps(dims);
@@ -366,7 +356,10 @@ void Geometry::add_box(const MPI_Offset* numbers,
     for (std::size_t d = first; d < walked; ++d) {
       walk.add(static_cast<std::uint64_t>(count[d]), steps[d]);
     }
-    walk.for_each([&](std::int64_t file) { append(part, static_cast<std::uint64_t>(file), row); });
+    walk.for_each([&](std::int64_t file) {
+      append(part.pieces, {static_cast<std::uint64_t>(file), elements_, row});
+      elements_ += row;
+    });
   }
 }
 

@@ -65,9 +65,9 @@ TEST_F(PlannedRequestsTest, ServeForNoOtherRequests) {
 }
 
 TEST_F(PlannedRequestsTest, WithoutRecordsServeAnyShift) {
-  const std::vector<Posted> fixed = {posted(0, 0, 1, 2, false)};
-  const PlannedRequests planned(comm_, fixed);
-  EXPECT_EQ(planned.shift_of(RequestKey(fixed)), PlannedRequests::any());
+  const std::vector<Posted> once = {posted(0, 0, 1, 2, false)};
+  const PlannedRequests planned(comm_, once);
+  EXPECT_EQ(planned.shift_of(RequestKey(once)), PlannedRequests::any());
   EXPECT_EQ(planned.places(7, place_of_).front().offset, 0U);
 }
 
@@ -93,7 +93,8 @@ TEST_F(PlannedRequestsTest, NameTheArraysOfAllRanks) {
   ASSERT_THAT(places, SizeIs(static_cast<std::size_t>(comm_.size())));
   const auto items = planned.items(mine, FileDomain(places, 0), places);
   for (int rank = 0; rank < comm_.size(); ++rank) {
-    EXPECT_THAT(items[static_cast<std::size_t>(rank)].sources, SizeIs(rank == comm_.rank() ? 1 : 0));
+    EXPECT_THAT(items[static_cast<std::size_t>(rank)].sources,
+                SizeIs(rank == comm_.rank() ? 1 : 0));
   }
 }
 

@@ -83,9 +83,8 @@ Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
                                 staging_.ranks_by_node())
                        : settings.dedicated),
       unit_(std::max<std::uint64_t>(settings.unit, sizeof(std::uint64_t))),
-      bridged_hole_(settings.bridged_hole),
-      writers_(settings.writers > 0 ? settings.writers : aggregators_.size()),
-      moves_first_(!settings.dedicated.empty()) {
+      moves_first_(!settings.dedicated.empty()),
+      file_(settings.bridged_hole, settings.writers > 0 ? settings.writers : aggregators_.size()) {
   const auto found = std::find(aggregators_.begin(), aggregators_.end(), comm.rank());
   me_ = static_cast<std::size_t>(found - aggregators_.begin());
   const std::uint64_t wanted =
@@ -98,7 +97,7 @@ Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
   };
   const std::uint64_t allocated = window_of();
   staging_.allocate(aggregators_, slots_ * (allocated + unit_));
-  window_ = std::min(allocated, window_of());
+  schedule_ = WindowSchedule(std::min(allocated, window_of()));
 }
 
 // Nobody waits for all others. A rank moves its elements for a window as soon as the memory is free
@@ -109,9 +108,8 @@ Rearranger::Rearranger(const Comm& comm, const RearrangerSettings& settings)
 // their aggregator has written them before it could move on to this cycle itself.
 Rearranger::Tally Rearranger::run(const Flush& flush, Flow flow, const FileAccess& access,
                                   const UnitAccess& units) {
-  count_windows(flush.plan);
-  std::uint64_t count = 0;
-  for (const auto& windows : windows_before_) count = std::max(count, windows.back());
+  schedule_.count(flush.plan, aggregators_.size());
+  const std::uint64_t count = schedule_.cycles();
   std::uint64_t moved = 0;
   std::uint64_t accessed = aggregates() ? 0 : count;
   std::optional<Messages> messages;
@@ -120,6 +118,10 @@ Rearranger::Tally Rearranger::run(const Flush& flush, Flow flow, const FileAcces
     return accessed < count && (!messages || messages->may_access(accessed)) &&
            may_access(accessed, flow);
   };
+  const auto access_file = [&](std::uint64_t cycle) {
+    return file_.move(flush, window(flush, me_, cycle), staging(me_, cycle),
+                      {flow, access, units, writing()}, tally_);
+  };
   while (moved < count || accessed < count || (messages && !messages->all_done())) {
     // What others wait for comes first: messages, since they take longest, then the file.
     if (messages && messages->advance(accessed)) continue;
@@ -127,7 +129,7 @@ Rearranger::Tally Rearranger::run(const Flush& flush, Flow flow, const FileAcces
     // memory reaches.
     if (moves_first_ && moved < count && may_move(moved, flow)) {
       move(flush, moved++, flow);
-    } else if (may_access_next() && access_file(flush, accessed, flow, access, units)) {
+    } else if (may_access_next() && access_file(accessed)) {
       staging_.counts(me_).accessed.store(turn_ + ++accessed, std::memory_order_release);
     } else if (moved < count && may_move(moved, flow)) {
       move(flush, moved++, flow);
@@ -137,7 +139,7 @@ Rearranger::Tally Rearranger::run(const Flush& flush, Flow flow, const FileAcces
   }
   turn_ += count;
   const Tally tally = std::exchange(tally_, {});
-  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  if (const auto failure = file_.take_failure()) std::rethrow_exception(failure);
   return tally;
 }
 
@@ -179,53 +181,9 @@ WindowCounts::Count& Rearranger::writing() const {
   return staging_.counts(first).writing;
 }
 
-bool Rearranger::starts_writing() {
-  std::uint64_t writing_now = writing().load(std::memory_order_relaxed);
-  while (writing_now < writers_) {
-    if (writing().compare_exchange_weak(writing_now, writing_now + 1)) return true;
-  }
-  return false;
-}
-
-void Rearranger::stops_writing() { writing().fetch_sub(1); }
-
 void Rearranger::wait() {
   const Stopwatch watch(tally_.wait);
   std::this_thread::yield();
-}
-
-Rearranger::Tally& Rearranger::Tally::operator+=(const Tally& other) {
-  pack += other.pack;
-  wait += other.wait;
-  file += other.file;
-  units += other.units;
-  file_calls += other.file_calls;
-  messages += other.messages;
-  return *this;
-}
-
-void Rearranger::count_windows(const FlushPlan& plan) {
-  windows_before_.assign(aggregators_.size(), {0});
-  for (std::size_t a = 0; a < aggregators_.size(); ++a) {
-    auto& counts = windows_before_[a];
-    for (const Run& extent : plan.extents(a)) {
-      counts.push_back(counts.back() + (extent.length + window_ - 1) / window_);
-    }
-  }
-}
-
-Rearranger::Window Rearranger::window(const Flush& flush, std::size_t aggregator,
-                                      std::uint64_t cycle) const {
-  const auto& before = windows_before_[aggregator];
-  const auto after = std::upper_bound(before.begin(), before.end(), cycle);
-  if (after == before.end()) return {aggregator, 0, 0};
-  const std::size_t index = static_cast<std::size_t>(after - before.begin()) - 1;
-  const Run extent = flush.plan.extents(aggregator)[index];
-  const auto bound = [&](std::uint64_t windows) {
-    const std::uint64_t at = extent.offset + windows * window_;
-    return at >= extent.end() ? extent.end() : std::min(extent.end(), flush.domain.next_unit(at));
-  };
-  return {aggregator, bound(cycle - before[index]), bound(cycle - before[index] + 1)};
 }
 
 std::byte* Rearranger::staging(std::size_t aggregator, std::uint64_t cycle) const {

@@ -3,15 +3,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <functional>
 #include <span>
 #include <vector>
 
 #include "collective/exchange/file_domain.hpp"
+#include "collective/exchange/flush.hpp"
 #include "collective/exchange/flush_plan.hpp"
 #include "collective/exchange/move_elements.hpp"
 #include "collective/exchange/shared_staging.hpp"
+#include "collective/exchange/window_file.hpp"
+#include "collective/exchange/window_schedule.hpp"
 #include "core/base/scratch_bytes.hpp"
 #include "core/parallel/comm.hpp"
 
@@ -54,45 +55,21 @@ std::uint64_t windows_in_memory(std::uint64_t nodes);
 /// way while others are filled, written or read.
 class Rearranger {
  public:
-  /// Where an aggregator's bytes go, or come from.
-  using FileAccess =
-      std::function<void(std::uint64_t offset, std::byte* memory, std::uint64_t bytes)>;
-
-  /// Where the units of arrays go, or come from, that have any (see ArrayPlace): `offset` is that
-  /// of the array and the bytes before the unit. `missing`: its elements that no rank of this flush
-  /// has, which hold anything; the unit's memory is the callee's until it returns.
-  using UnitAccess =
-      std::function<void(std::uint64_t offset, std::byte* memory, std::span<const Run> missing)>;
-
-  /// What of a file's array may be overwritten that no rank of this flush has.
-  struct Flush {
-    const FileDomain& domain;
-    const FlushPlan& plan;
-    std::span<std::byte* const> buffers;  ///< of the plan's items
-    const std::vector<bool>& fresh;       ///< by array: nothing was written to it before
-    bool swap = false;                    ///< the file has the other byte order
-  };
+  using FileAccess = slabmark::FileAccess;
+  using UnitAccess = slabmark::UnitAccess;
+  using Flush = ArrayFlush;
+  using Tally = FlushTally;
 
   /// Collective: allocates the memory.
   Rearranger(const Comm& comm, const RearrangerSettings& settings);
 
   const std::vector<int>& aggregators() const { return aggregators_; }
-  std::uint64_t window_bytes() const { return window_; }  ///< that an aggregator fills at once
-  std::uint64_t windows() const { return slots_; }        ///< that it has memory for
-  std::uint64_t writers() const { return writers_; }      ///< of a node at the same time, at most
+  /// That an aggregator fills at once.
+  std::uint64_t window_bytes() const { return schedule_.window_bytes(); }
+  std::uint64_t windows() const { return slots_; }  ///< that it has memory for
+  /// Of a node at the same time, at most.
+  std::uint64_t writers() const { return file_.writers(); }
   std::uint64_t nodes() const { return staging_.nodes(); }
-
-  /// What one flush took on this rank.
-  struct Tally {
-    double pack = 0.0;   ///< seconds between buffers, messages and windows
-    double wait = 0.0;   ///< seconds of waiting for windows that others fill, write or read
-    double file = 0.0;   ///< seconds in `access`
-    double units = 0.0;  ///< seconds in `units`
-    std::uint64_t file_calls = 0;
-    std::uint64_t messages = 0;
-
-    Tally& operator+=(const Tally& other);
-  };
 
   /// Collective. `access` and `units` are called on aggregators only. A rank whose access fails
   /// goes on taking part, so that no other waits for it, and throws at the end.
@@ -104,26 +81,20 @@ class Rearranger {
   }
 
  private:
-  struct Window {
-    std::size_t aggregator;
-    std::uint64_t begin, end;  ///< positions
-  };
-
-  void count_windows(const FlushPlan& plan);
-  Window window(const Flush& flush, std::size_t aggregator, std::uint64_t cycle) const;
+  Window window(const Flush& flush, std::size_t aggregator, std::uint64_t cycle) const {
+    return schedule_.window(flush, aggregator, cycle);
+  }
   std::byte* staging(std::size_t aggregator, std::uint64_t cycle) const;
   bool aggregates() const { return me_ < aggregators_.size(); }
 
   Tally run(const Flush& flush, Flow flow, const FileAccess& access, const UnitAccess& units);
-  std::uint64_t longest_window() const { return window_ + unit_; }
+  std::uint64_t longest_window() const { return schedule_.window_bytes() + unit_; }
   bool may_move(std::uint64_t cycle, Flow flow) const;
   bool may_access(std::uint64_t cycle, Flow flow) const;
   WindowCounts::Count& moved_count(std::size_t aggregator, std::uint64_t cycle) const;
   void move(const Flush& flush, std::uint64_t cycle, Flow flow);
   void wait();
   WindowCounts::Count& writing() const;
-  bool starts_writing();
-  void stops_writing();
   bool reaches(std::size_t aggregator) const { return staging_.of(aggregator) != nullptr; }
 
   static ElementForm form_of(const Flush& flush, std::size_t array, Flow flow) {
@@ -135,37 +106,19 @@ class Rearranger {
   void move_directly(const Flush& flush, std::uint64_t cycle, Flow flow);
   class Messages;
 
-  struct Extent {
-    std::uint64_t begin, end;  ///< positions
-  };
-  std::vector<Extent> extents(const Flush& flush, const Window& window, std::byte* staging,
-                              Flow flow) const;
-  bool may_join(const Flush& flush, Extent before, std::size_t its_array, Extent after,
-                std::size_t array) const;
-  void access_units(const Flush& flush, const Window& window, std::byte* staging,
-                    const UnitAccess& units);
-  bool access_file(const Flush& flush, std::uint64_t cycle, Flow flow, const FileAccess& access,
-                   const UnitAccess& units);
-
   const Comm& comm_;
   SharedStaging staging_;
   std::vector<int> aggregators_;
   std::uint64_t slots_;  ///< windows of an aggregator that are under way at a time
-  std::uint64_t window_ = 0;
-  std::uint64_t unit_;  ///< windows end at whole units, so they may be this much longer
-  std::uint64_t bridged_hole_ = 0;
-  std::uint64_t writers_ = 0;
+  std::uint64_t unit_;   ///< windows end at whole units, so they may be this much longer
   bool moves_first_;
-  /// By aggregator: how many windows the extents of its plan have up to each, from 0 on.
-  std::vector<std::vector<std::uint64_t>> windows_before_;
-  std::vector<Extent> extents_;  ///< of the window that goes to the file next, once it is full
-  bool prepared_ = false;        ///< they are
-  std::uint64_t turn_ = 0;       ///< cycles of all flushes before this one
-  std::size_t me_ = 0;           ///< this rank's index among the aggregators, or their number
-  ScratchBytes own_packed_;      ///< messages of this rank to and from aggregators, as they come
+  WindowSchedule schedule_;
+  WindowFile file_;
+  std::uint64_t turn_ = 0;   ///< cycles of all flushes before this one
+  std::size_t me_ = 0;       ///< this rank's index among the aggregators, or their number
+  ScratchBytes own_packed_;  ///< messages of this rank to and from aggregators, as they come
   /// Those of an aggregator, by slot.
   std::array<ScratchBytes, WindowCounts::most_slots> packed_;
-  std::exception_ptr failure_;
   Tally tally_;
 };
 

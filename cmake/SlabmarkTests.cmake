@@ -40,13 +40,16 @@ endif()
 slabmark_precompiled_program(test LINK ${test_libraries} HEADERS ${test_headers})
 target_compile_options(slabmark_precompiled_test PRIVATE ${test_options})
 
-# slabmark_test(<folder of tests> [RECURSE] [MPI_RANKS <n>...] [DEPENDS <modules>...])
+# slabmark_test(<folder of tests> [RECURSE] [MODULE <module>] [MPI_RANKS <n>...] [DEPENDS <modules>...])
 #
-# Makes one executable of tests/<folder>/*_test.cpp (with RECURSE of those in its folders, too) that links the module of the same name, what that depends on and modules
-# that only the test needs, and registers it with ctest:
+# Makes one executable of tests/<folder>/*_test.cpp (with RECURSE of those in its folders, too) that links the module of the
+# same name (or MODULE), what that depends on and modules that only the test needs, and registers it with ctest:
 # as <folder>, or under MPI as <folder>.np<n> for each n.
 function(slabmark_test folder)
-  cmake_parse_arguments(TEST "RECURSE" "" "MPI_RANKS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(TEST "RECURSE" "MODULE" "MPI_RANKS;DEPENDS" ${ARGN})
+  if(NOT TEST_MODULE)
+    set(TEST_MODULE ${folder})
+  endif()
   string(REPLACE "/" "_" name ${folder})
   set(glob GLOB)
   if(TEST_RECURSE)
@@ -59,7 +62,7 @@ function(slabmark_test folder)
   slabmark_precompile(test_${name} test)
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  slabmark_use_modules(test_${name} PRIVATE tests/${folder} ${folder} ${TEST_DEPENDS})
+  slabmark_use_modules(test_${name} PRIVATE tests/${folder} ${TEST_MODULE} ${TEST_DEPENDS})
   set(names ${folder})
   if(TEST_MPI_RANKS)
     list(TRANSFORM TEST_MPI_RANKS PREPEND ${folder}.np OUTPUT_VARIABLE names)

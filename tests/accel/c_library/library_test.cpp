@@ -100,41 +100,6 @@ class RearrangeLibrary : public testing::Test {
   std::vector<std::int64_t> cards;  ///< every size-th element of the array
 };
 
-TEST_F(RearrangeLibrary, WritesAndReadsVariablesAndRecordsWhoseElementsLieScattered) {
-  const int decomp = decomposition(cards);
-  const std::int64_t bytes = elements * 8;
-  const int file = open("a", SLABMARK_CREATE);
-  const int fixed = define(file);
-  const int of_time = define(file, bytes, 2 * bytes);
-  const int other = define(file, 2 * bytes, 2 * bytes);
-  std::vector<double> buffer = values(cards, 0);
-  const auto write = [&](int variable, double first) {
-    buffer = values(cards, first);  // may change at once
-    EXPECT_EQ(slabmark_write_darray(file, variable, decomp, count(buffer), buffer.data(), nullptr),
-              SLABMARK_OK);
-  };
-  write(fixed, 0);
-  for (int record = 0; record < 3; ++record) {
-    for (const int variable : {of_time, other}) {
-      EXPECT_EQ(slabmark_set_frame(file, variable, record), SLABMARK_OK);
-      write(variable, 10000.0 * variable + 1000 * record);
-    }
-    if (record == 1) continue;  // with the next
-    EXPECT_EQ(slabmark_flush(file), SLABMARK_OK) << slabmark_message();
-  }
-  EXPECT_EQ(slabmark_set_frame(file, other, 1), SLABMARK_OK);
-  EXPECT_EQ(slabmark_read_darray(file, other, decomp, count(buffer), buffer.data()), SLABMARK_OK);
-  EXPECT_EQ(buffer, values(cards, 21000));
-  EXPECT_EQ(slabmark_close(file), SLABMARK_OK);
-  const auto all = contents("a");
-  EXPECT_EQ(all.size(), 7u * elements);
-  expect_counted(all, 0, 0);
-  for (std::size_t record = 0; record < 3; ++record) {
-    expect_counted(all, (1 + 2 * record) * elements, 10000 + 1000.0 * record);
-    expect_counted(all, (2 + 2 * record) * elements, 20000 + 1000.0 * record);
-  }
-}
-
 TEST_F(RearrangeLibrary, RunsAreTheSameAsTheirElements) {
   // Two runs of each rank, the later first in memory, with two elements of nobody between.
   const std::int64_t half = elements / 2, share = half / size;
@@ -193,22 +158,6 @@ TEST_F(RearrangeLibrary, WhatNoRankHasIsFilledOrStaysAsItIs) {
   EXPECT_EQ(all[598], 5598);
   EXPECT_EQ(all[599], 599);
   EXPECT_EQ(all[601], fill);
-}
-
-TEST_F(RearrangeLibrary, OfTwoCallsForOneArrayTheLaterStays) {
-  for (const auto* option : {"node_ranks", "aggregators"}) {  // where a rank sends what it has
-    ASSERT_EQ(slabmark_set_option(system, option, "1"), SLABMARK_OK);
-  }
-  const int decomp = decomposition(cards);
-  const int file = open("a", SLABMARK_CREATE);
-  const int variable = define(file);
-  for (const double first : {0.0, 500.0, 7.0}) {
-    const auto buffer = values(cards, first);
-    EXPECT_EQ(slabmark_write_darray(file, variable, decomp, count(buffer), buffer.data(), nullptr),
-              SLABMARK_OK);
-  }
-  EXPECT_EQ(slabmark_close(file), SLABMARK_OK);
-  expect_counted(contents("a"), 0, 7);
 }
 
 TEST_F(RearrangeLibrary, AGetBringsWhatTheLastPutOfItsFlushLeftWhateverTheirOrder) {
@@ -529,24 +478,6 @@ TEST_F(RearrangeLibrary, WhatCannotBeIsACodeWithASentence) {
   for (int code = -14; code <= 0; ++code) {
     EXPECT_STRNE(slabmark_strerror(code), slabmark_strerror(1)) << code;
   }
-}
-
-TEST_F(RearrangeLibrary, MessagesInPlaceOfSharedMemoryMoveTheSame) {
-  for (const auto* option : {"node_ranks", "aggregators"}) {
-    ASSERT_EQ(slabmark_set_option(system, option, "1"), SLABMARK_OK);
-  }
-  ASSERT_EQ(slabmark_set_option(system, "window", "1K"), SLABMARK_OK);
-  const int decomp = decomposition(cards);
-  const int file = open("a", SLABMARK_CREATE);
-  auto buffer = values(cards, 9);
-  EXPECT_EQ(
-      slabmark_write_darray(file, define(file), decomp, count(buffer), buffer.data(), nullptr),
-      SLABMARK_OK);
-  buffer.assign(buffer.size(), 0);
-  EXPECT_EQ(slabmark_read_darray(file, 0, decomp, count(buffer), buffer.data()), SLABMARK_OK);
-  EXPECT_EQ(buffer, values(cards, 9));
-  EXPECT_EQ(slabmark_close(file), SLABMARK_OK);
-  expect_counted(contents("a"), 0, 9);
 }
 
 }  // namespace

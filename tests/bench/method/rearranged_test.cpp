@@ -98,30 +98,6 @@ TEST_F(Rearranged, AHoleIsWrittenOverUpToTheSizeThatTheOptionSays) {
   EXPECT_EQ(writes(write(two_rows(0), "none", with("0"))), 1u);
 }
 
-// Each flush writes every second block, so that in the second the holes are what the first wrote.
-TEST_F(Rearranged, WhatAnEarlierFlushWroteIsNoHoleForALaterOne) {
-  const std::uint64_t block = 8;
-  const auto ranks = static_cast<std::uint64_t>(comm.size());
-  const std::uint64_t elements = 8 * ranks * block;
-  Pattern pattern;
-  pattern.name = "blocks";
-  pattern.rounds = 2;
-  pattern.datasets = {{"v", ElementType::float64, {{"x", elements}}, false, std::nullopt}};
-  std::vector<SelectionPtr> of_round;
-  for (std::uint64_t round = 0; round < 2; ++round) {
-    RunList runs;
-    for (auto b = static_cast<std::uint64_t>(comm.rank()); b < 4 * ranks; b += ranks) {
-      runs.push_back({(2 * b + round) * block, block});
-    }
-    of_round.push_back(select_row_runs({elements}, runs));
-  }
-  pattern.transfers = [of_round](std::uint64_t round) {
-    return std::vector<Transfer>{{0, 0, of_round[round], nullptr}};
-  };
-  EXPECT_EQ(write(pattern, "a").fault, "");
-  EXPECT_EQ(check_plainly(method.format, comm, pattern, scratch.file("a")), "");
-}
-
 TEST_F(Rearranged, RangesOfAggregatorsBeginAtMultiplesOfTheStripeThatTheFileHas) {
   const Settings striped{{}, {{"striping_unit", "65536"}}};
   const auto by_hint = write(two_rows(0), "a", striped).effective;

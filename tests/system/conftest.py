@@ -37,7 +37,7 @@ def run():
     """run(program, args, ranks=1, timeout=60, launch=None, input=None, **popen) -> subprocess.CompletedProcess
 
     Runs it under the launcher if there are several ranks (or `launch` says so), otherwise without. What outlives the
-    timeout is killed with all its ranks and fails the test: a hang is a fault. `input` is the text on standard input.
+    timeout is killed with all its ranks and fails the test: a hang is a bug. `input` is the text on standard input.
     Other keywords go to subprocess.Popen.
     """
     folder = pathlib.Path(os.environ["SLABMARK_BIN"])

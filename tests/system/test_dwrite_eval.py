@@ -21,7 +21,7 @@ def maps(tmp_path_factory, make_map):
 
 # Of four variables on its maps.
 SHAPES = [(LEVELS, 218)] * 4 if WITHOUT_PNETCDF else [(218,), (218,), (LEVELS, 218), (218,)]
-OTHER = "posix" if WITHOUT_PNETCDF else "pnetcdf-varn"  # a way without HDF5
+OTHER = "posix" if WITHOUT_PNETCDF else "pnetcdf-varn"  # a method without HDF5
 
 
 def groups(report):
@@ -38,8 +38,8 @@ def labels(report):
     return [label for label, _ in groups(report)]
 
 
-def labels_of(*ways):
-    return ["total run time"] + [time.format(way) for way in ways for time in TIMES]
+def labels_of(*methods):
+    return ["total run time"] + [time.format(method) for method in methods for time in TIMES]
 
 
 @pytest.mark.parametrize("ranks", [1, 4, 16, 20])
@@ -70,8 +70,8 @@ def test_through_the_log_connector_all_ways_are_measured_and_their_files_are_log
 def test_end_to_end_holds_posting_which_holds_the_calls(run, maps, tmp_path, ranks):
     done = run("dwrite_eval", ["-c", maps, "-n", "2", "-o", tmp_path], ranks=ranks)
     times = dict(groups(done.stdout))
-    for way in (SLAB, NAIVE):
-        total, posting, calls = (times[time.format(way)] for time in TIMES)
+    for method in (SLAB, NAIVE):
+        total, posting, calls = (times[time.format(method)] for time in TIMES)
         for statistic in ("mean", "max", "min"):
             assert float(total[statistic]) >= float(posting[statistic]) >= float(calls[statistic])
         assert float(times["total run time"]["min"]) >= float(total["max"])
@@ -243,13 +243,13 @@ REAL = {
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=needs_pnetcdf if name.endswith(".nc") else ()) for name in REAL])
-def test_real_decompositions_are_written_alike_by_every_way(run, real_data, tmp_path, name):
+def test_real_decompositions_are_written_alike_by_every_method(run, real_data, tmp_path, name):
     h5py = pytest.importorskip("h5py")
-    ways, shapes = REAL[name]
-    done = run("dwrite_eval", ["-c", real_data / name, "-n", "6", "--independent", "--keep", "--methods", ways,
+    methods, shapes = REAL[name]
+    done = run("dwrite_eval", ["-c", real_data / name, "-n", "6", "--independent", "--keep", "--methods", methods,
                                "-o", tmp_path], ranks=16, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert len(groups(done.stdout)) == 1 + 3 * len(ways.split(","))
+    assert len(groups(done.stdout)) == 1 + 3 * len(methods.split(","))
     assert "verified: " in done.stdout
     with h5py.File(tmp_path / "hdf5-union.h5") as union, h5py.File(tmp_path / "ndwrite.h5") as slabs:
         assert sorted(union) == sorted(slabs) == [f"D_{i}" for i in range(6)]

@@ -50,7 +50,7 @@ VARN_BLOCK = [
 
 
 @pytest.fixture
-def ways(has_vard):
+def methods(has_vard):
     """Those that the PnetCDF that is here has."""
     return ["vard", "varn", "vara"] if has_vard else ["varn", "vara"]
 
@@ -89,11 +89,11 @@ def test_a_text_map_gives_the_same_amount_as_its_conversion(run, maps, tmp_path)
 
 
 @pytest.mark.parametrize("ranks", [1, 4, 20])
-def test_every_element_is_verified_also_on_more_ranks_than_recorded(run, maps, tmp_path, ranks, ways):
+def test_every_element_is_verified_also_on_more_ranks_than_recorded(run, maps, tmp_path, ranks, methods):
     done = run("e3sm_io", ["-q", maps["many"], "-n", "3", "-o", tmp_path], ranks=ranks)
     assert done.returncode == 0, done.stderr
-    for way in ways:
-        assert blocks(done.stdout)[way]["Verified"] == f"yes, {866 + 866 + 72 * 866} elements"
+    for method in methods:
+        assert blocks(done.stdout)[method]["Verified"] == f"yes, {866 + 866 + 72 * 866} elements"
 
 
 def test_without_quiet_the_hints_in_effect_are_shown(run, maps, tmp_path):
@@ -109,11 +109,11 @@ def test_says_which_mpi_io_is_in_effect_and_warns_of_the_slow_one(run, maps, tmp
     assert ("warning" in done.stderr and "romio" in done.stderr) == (implementation == "OMPIO")
 
 
-def test_keep_leaves_files_that_other_readers_open(run, maps, tmp_path, ways):
+def test_keep_leaves_files_that_other_readers_open(run, maps, tmp_path, methods):
     netcdf = pytest.importorskip("netCDF4")
     done = run("e3sm_io", ["-q", maps["single"], "-n", "2", "-o", tmp_path / "out.nc", "--keep"], ranks=4)
     assert done.returncode == 0, done.stderr
-    names = sorted(f"out_{way}.nc" for way in ways)
+    names = sorted(f"out_{method}.nc" for method in methods)
     assert sorted(p.name for p in tmp_path.iterdir()) == names
     contents = set()
     for name in names:
@@ -122,17 +122,17 @@ def test_keep_leaves_files_that_other_readers_open(run, maps, tmp_path, ways):
             assert file["var0001"].dimensions == ("dim_len_0", "dim_len_1")
             assert file["var0001"].shape == (866, 72), "the seed's layout keeps its dimensions as stored"
             contents.add(file["var0001"][:].tobytes())
-    assert len(contents) == 1, "three ways, one content"
+    assert len(contents) == 1, "three methods, one content"
 
 
-def test_records_hold_every_phase_of_every_trial_and_phases_add_up(run, maps, tmp_path, ways):
+def test_records_hold_every_phase_of_every_trial_and_phases_add_up(run, maps, tmp_path, methods):
     path = tmp_path / "records.jsonl"
     done = run("e3sm_io", ["-q", maps["single"], "--trials", "6", "--json", path, "-o", tmp_path], ranks=4)
     assert done.returncode == 0, done.stderr
     records = [json.loads(line) for line in path.read_text().splitlines()]
     assert [r["method"] for r in records] == ["pnetcdf-vard", "pnetcdf-varn", "pnetcdf-vara"]
     for record in records:
-        if record["method"].removeprefix("pnetcdf-") not in ways:
+        if record["method"].removeprefix("pnetcdf-") not in methods:
             assert record["trials"] == []
             continue
         assert len(record["trials"]) == 7 and record["trials"][0]["warm_up"]

@@ -11,7 +11,7 @@ from conftest import WITHOUT_PNETCDF, needs_pnetcdf
 DIMS = [6, 2]
 ROWS = [[3, 2, 1, 0, 7], [], [8, 9, 10, 11, 4, 5, 6]]
 PNETCDF_REARRANGED = pytest.param("pnetcdf-rearranged", marks=needs_pnetcdf)
-WAYS = ["--methods", "hdf5-slab"] if WITHOUT_PNETCDF else []  # of e3sm_io, whose defaults are PnetCDF's
+METHODS = ["--methods", "hdf5-slab"] if WITHOUT_PNETCDF else []  # of e3sm_io, whose defaults are PnetCDF's
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ READERS = {
     "decomp info": lambda path: ["slabmark-decomp", "info", path],
     "decomp check": lambda path: ["slabmark-decomp", "check", path],
     "decomp convert": lambda path: ["slabmark-decomp", "convert", path, "-o", "out.nc"],
-    "e3sm_io": lambda path: ["e3sm_io", path, "-o", "out.nc", *WAYS],
+    "e3sm_io": lambda path: ["e3sm_io", path, "-o", "out.nc", *METHODS],
     "dwrite_eval": lambda path: ["dwrite_eval", "-c", path, "-o", "out"],
     "bench decomp": lambda path: ["slabmark-bench", "decomp", "--map", path, "--method", "posix"],
     "blob convert": lambda path: ["slabmark-blob", "convert", path, "-o", "out.nc"],
@@ -90,7 +90,7 @@ def test_a_map_that_is_also_the_output_is_refused_and_stays(run, refused, maps, 
 def test_records_go_only_where_records_belong_and_that_is_asked_first(run, sentence, maps, tmp_path, place):
     os.mkfifo(tmp_path / "pipe")
     before = (maps / "a.dat").read_bytes()
-    done = run("e3sm_io", ["in/a.dat", "-o", "out.nc", "--json", place, *WAYS], cwd=tmp_path, timeout=30)
+    done = run("e3sm_io", ["in/a.dat", "-o", "out.nc", "--json", place, *METHODS], cwd=tmp_path, timeout=30)
     assert done.returncode == 2 and done.stdout == "", (done.stdout, done.stderr)
     assert place in sentence(done, "e3sm_io")
     assert (maps / "a.dat").read_bytes() == before

@@ -37,7 +37,7 @@ def included(folder, named, top=checkout):
     return found
 
 
-def faults(named, top=checkout):
+def mismatches(named, top=checkout):
     """A sentence for each module that a folder includes unnamed, and for each that it names and never includes."""
     for folder, modules in named.items():
         found = included(folder, named, top)
@@ -53,7 +53,7 @@ def faults(named, top=checkout):
 
 @needs_pnetcdf
 def test_each_folder_names_the_modules_that_it_includes_and_no_others():
-    assert list(faults(read_modules())) == []
+    assert list(mismatches(read_modules())) == []
 
 
 def test_a_module_included_unnamed_and_one_named_in_vain_are_found(tmp_path):
@@ -61,7 +61,7 @@ def test_a_module_included_unnamed_and_one_named_in_vain_are_found(tmp_path):
         (tmp_path / "src" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "src" / name).write_text(text)
     named = {"src/core/base": [], "src/bench/map": [], "src/programs/a": ["bench/map"]}
-    assert list(faults(named, tmp_path)) == ["src/programs/a/program.cpp includes core/base, which src/programs/a does not name",
+    assert list(mismatches(named, tmp_path)) == ["src/programs/a/program.cpp includes core/base, which src/programs/a does not name",
                                              "src/programs/a names bench/map and never includes it"]
 
 

@@ -1,4 +1,4 @@
-"""The input of seism-core-slice, and every fault in it."""
+"""The input of seism-core-slice, and mistakes in it."""
 
 import os
 import pathlib
@@ -47,7 +47,7 @@ def test_a_user_at_a_terminal_sees_a_mistake_at_once(tmp_path):
 
 
 # Of a line, found by all ranks afterwards, of a library, and what the launcher must tell. tests/programs has the other sentences.
-FAULTS = {
+MISTAKES = {
     "unknown keyword": ("precraete\n" + lines(4), "did you mean precreate?"),
     "wrong product": (lines(1), "makes 1 processes, but there are 4 ranks"),
     "end without DONE": (lines(4).replace("DONE\n", ""), "without DONE"),
@@ -64,16 +64,16 @@ def launcher_tells_where_the_input_ends():
 
 
 def test_wrong_input_is_one_sentence_within_5_seconds_and_leaves_no_file(slice_, sentence, each):
-    def check(fault, folder):
-        text, culprit = FAULTS[fault]
+    def check(mistake, folder):
+        text, culprit = MISTAKES[mistake]
         done = slice_(text, 4, timeout=soon(), cwd=folder)
         assert done.returncode in (1, 2), (done.stdout, done.stderr)
         assert culprit in sentence(done, "seism-core-slice")
         assert "throughput" not in done.stdout
         assert list(folder.iterdir()) == []
 
-    unended = [] if launcher_tells_where_the_input_ends() else [fault for fault in FAULTS if FAULTS[fault][1] == "without DONE"]
-    each([fault for fault in FAULTS if fault not in unended], check)
+    unended = [] if launcher_tells_where_the_input_ends() else [mistake for mistake in MISTAKES if MISTAKES[mistake][1] == "without DONE"]
+    each([mistake for mistake in MISTAKES if mistake not in unended], check)
     if unended:
         pytest.skip(f"this launcher does not tell programs where their input ends (docs/building.md, Open MPI 5): {unended}")
 

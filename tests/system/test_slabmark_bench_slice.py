@@ -14,11 +14,11 @@ def bench(run, tmp_path, *args, ranks=4, **more):
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-@pytest.mark.parametrize("way", [[], ["--read"]])
-def test_strided_planes_of_each_orientation_through_many_methods(run, tmp_path, ranks, way, has_vard):
+@pytest.mark.parametrize("direction", [[], ["--read"]])
+def test_strided_planes_of_each_orientation_through_many_methods(run, tmp_path, ranks, direction, has_vard):
     methods = ["posix", "mpiio-independent", "mpiio-collective", "hdf5-slab", "hdf5-union"] + ["pnetcdf-vard"] * has_vard
     done = bench(run, tmp_path, *FIELD, "--plane", "x=12", "--plane", "y=0", "--plane", "z=4", "--stride", "3,2,2",
-                 "--fields", "2", "--outputs", "2", "--method", ",".join(methods), *way, ranks=ranks)
+                 "--fields", "2", "--outputs", "2", "--method", ",".join(methods), *direction, ranks=ranks)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(" yes") == len(methods)
 

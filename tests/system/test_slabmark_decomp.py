@@ -114,7 +114,7 @@ def test_check_finds_sound_maps_good(run, f_case, file, elements, ranks):
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_check_names_a_fault_and_exits_with_1(run, make_dat, tmp_path, ranks):
+def test_check_names_what_is_wrong_and_exits_with_1(run, make_dat, tmp_path, ranks):
     done = run("slabmark-decomp", ["check", make_dat(tmp_path / "a.dat", [6], [[1, 2], [3, 7]])], ranks=ranks)
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert done.stdout.startswith("D1: bad: ") and "offset 7" in done.stdout

@@ -220,8 +220,8 @@ def test_compares_all_ways_and_says_which_are_left_out(run, tmp_path):
     done = evaluate(run, tmp_path, "--grid", "24,20,12", "--stride", "2,2,1", "--threads", "2", "--regular", "1",
                     "-m", "append,copy-plane,copy-field,gatherv,hdf5-union", "--set", "hdf5.collective=off", ranks=2)
     assert done.returncode == 0, done.stderr
-    for way in ("regular", "append", "copy-plane", "copy-field", "gatherv", "hdf5-union"):
-        assert re.search(rf"^{way} ", done.stdout, re.M), way
+    for method in ("regular", "append", "copy-plane", "copy-field", "gatherv", "hdf5-union"):
+        assert re.search(rf"^{method} ", done.stdout, re.M), method
     assert done.stdout.count("verified") == 2 + 1 + 1 + 2
     assert list(tmp_path.iterdir()) == [], "the files are removed"
     done = evaluate(run, tmp_path, "--grid", "16,20,12", "--stride", "3,2,1", "-m", "copy-plane", ranks=4)

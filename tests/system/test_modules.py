@@ -13,8 +13,11 @@ checkout = pathlib.Path(__file__).resolve().parents[2]
 
 
 def read_modules():
-    lines = pathlib.Path(os.environ["SLABMARK_MODULES"]).read_text().splitlines()
-    return {folder: modules.split() for folder, modules in (line.split(":") for line in lines)}
+    named = {}
+    for line in pathlib.Path(os.environ["SLABMARK_MODULES"]).read_text().splitlines():
+        folder, modules = line.split(":")
+        named.setdefault(folder, []).extend(modules.split())  # several programs may be in a folder
+    return named
 
 
 def included(folder, named, top=checkout):

@@ -101,7 +101,7 @@ class Hdf5ChunkStore : public ChunkStore {
 /// An HDF5 file. Datasets get their space when they are created, but for those with filters, whose
 /// chunks get it when it is known how much they need: for that the root keeps the file open in HDF5
 /// until it is closed.
-class Hdf5Header : public CanonicalHeader {
+class Hdf5Header : public RearrangedHeader {
  public:
   Hdf5Header(const MethodContext& context)
       : comm_(context.comm),

@@ -58,7 +58,7 @@ struct RearrangedMethod::CachedState {
 };
 
 RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::string& prefix,
-                                   std::unique_ptr<CanonicalHeader> header)
+                                   std::unique_ptr<RearrangedHeader> header)
     : Method(context),
       header_(std::move(header)),
       options_(read_rearranged_options(context.settings, prefix)) {}

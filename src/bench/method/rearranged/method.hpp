@@ -18,9 +18,9 @@ namespace slabmark {
 
 /// How one file format says where the arrays of a pattern lie. Its calls to a library are made by
 /// the root alone, on its own: what they find out is a list of numbers that all ranks get.
-class CanonicalHeader {
+class RearrangedHeader {
  public:
-  virtual ~CanonicalHeader() = default;
+  virtual ~RearrangedHeader() = default;
 
   // On root only.
   virtual void create(const std::string& path, const mpiio::Hints& hints) = 0;
@@ -49,15 +49,15 @@ class CanonicalHeader {
   virtual std::string library() const { return ""; }   ///< "PnetCDF 1.12.3"
 };
 
-/// Writes and reads a canonical file by a plan instead of by requests: the place of each element is
-/// known, so ranks put the data together in large contiguous pieces, and aggregators move those
-/// with independent MPI-IO calls (see the module collective). post() only takes the buffers; all
-/// that was posted moves at flush().
+/// Writes and reads a file by collective rearrangement instead of by requests: the place of each
+/// element is known, so ranks put the data together in large contiguous pieces, and aggregators
+/// move those with independent MPI-IO calls (see the module collective). post() only takes the
+/// buffers; all that was posted moves at flush().
 class RearrangedMethod : public Method {
  public:
   /// Throws InputError for values that options do not take.
   RearrangedMethod(const MethodContext& context, const std::string& prefix,
-                   std::unique_ptr<CanonicalHeader> header);
+                   std::unique_ptr<RearrangedHeader> header);
 
   void create(const std::string& path) override;
   void define() override;
@@ -91,7 +91,7 @@ class RearrangedMethod : public Method {
   void plan_for(std::span<const std::uint64_t> rounds, std::span<const PlacedTransfer> transfers,
                 const FileDomain& domain);
 
-  std::unique_ptr<CanonicalHeader> header_;
+  std::unique_ptr<RearrangedHeader> header_;
   RearrangedOptions options_;
 
   std::string path_;

@@ -6,7 +6,7 @@ namespace slabmark {
 namespace {
 
 /// A headerless file: where everything lies follows from the pattern.
-class RawHeader : public CanonicalHeader {
+class RawHeader : public RearrangedHeader {
  public:
   explicit RawHeader(const Pattern& pattern) : layout_(pattern) {}
 

@@ -20,7 +20,7 @@ namespace {
 
 /// A CDF-5 file whose header PnetCDF writes. The numbers are the offset of each variable (of its
 /// first record) and the size of a record.
-class NetcdfHeader : public CanonicalHeader {
+class NetcdfHeader : public RearrangedHeader {
  public:
   explicit NetcdfHeader(const Pattern& pattern) : pattern_(pattern) {}
 

@@ -9,7 +9,7 @@
 
 namespace slabmark::collective {
 
-/// What serves all files of a group of ranks: a communicator and the memory of the exchange. Their
+/// Serves all files of a group of ranks with a communicator and the memory of the exchange. Their
 /// plans are kept beside it, each kind in a PlanCache.
 class Context {
  public:

@@ -20,21 +20,21 @@ bool has_ranks_of(const Comm& comm, MPI_Comm other);
 /// Whether all ranks are of this MPI_COMM_WORLD, as far as this rank and its neighbor can tell.
 bool are_of_one_world(const Comm& comm);
 
-/// What the root proposes to the ranks of `comm`. Collective.
+/// The numbers that the root proposes to the ranks of `comm`. Collective.
 struct PoolProposal {
   std::uint64_t idle = 0;   ///< number of an idle one; 0: there is none
   std::uint64_t fresh = 0;  ///< number for a new one, which no other has on any rank
 };
 PoolProposal pool_proposal(MPI_Comm comm, std::uint64_t idle_on_root);
 
-/// What the files of a group of ranks have in common, so that the next file of a run finds it. It
+/// Keeps what the files of a group of ranks share, so that the next file of a run finds it. It
 /// lives until clear(), which must come before MPI ends, unless it is to go with its last file:
 /// closing that is collective, as giving back is. `Shared` is made of an MPI_Comm, of which it has
 /// a duplicate as comm().
 template <class Shared>
 class ContextPool {
  public:
-  /// Those that a process keeps. Those of more groups go with their last files.
+  /// The most that a process keeps. Those of more groups go with their last files.
   static constexpr std::size_t most_kept = 16;
 
   /// Collective: that of the ranks of `comm`. All ranks of a group have it or none, since they make
@@ -61,7 +61,7 @@ class ContextPool {
     const auto kept = std::ranges::count(entries_, true, &Entry::is_kept);
     return kept < static_cast<std::ptrdiff_t>(most_kept) && are_of_one_world(shared.comm());
   }
-  /// What all ranks agreed on.
+  /// Records what all ranks agreed on.
   void keep(const Shared& shared, bool is_kept) {
     const std::lock_guard lock(mutex_);
     entry_of(shared).is_kept = is_kept;

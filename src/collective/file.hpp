@@ -43,13 +43,13 @@ class File {
   void fresh_from_end();
   static constexpr std::uint64_t nowhere = std::numeric_limits<std::uint64_t>::max();
 
-  /// What lies beyond the end of the file reads as zero; otherwise that is a failure.
+  /// Bytes beyond the end of the file read as zero; otherwise reading them fails.
   void end_is_zero() { end_is_zero_ = true; }
 
   void write(std::uint64_t offset, const std::byte* memory, std::uint64_t bytes);
   void read(std::uint64_t offset, std::byte* memory, std::uint64_t bytes);
 
-  /// What moves a flush where not all arrays lie in one piece; `access` moves bytes of the file.
+  /// Moves a flush where not all arrays lie in one piece; `access` moves bytes of the file.
   using Mover = std::function<Rearranger::Tally(Rearranger&, const Rearranger::Flush&,
                                                 const Rearranger::FileAccess& access)>;
 

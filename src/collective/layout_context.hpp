@@ -20,7 +20,7 @@ struct Part {
   std::string_view name;  ///< of the array, for messages
 };
 
-/// What is to be moved, and how aggregators share it.
+/// Arrays that are to be moved, and how aggregators share them.
 struct Layout {
   std::span<const Part> parts;
   const FileDomain& domain;  ///< of their places
@@ -29,8 +29,8 @@ struct Layout {
   Overlaps overlaps;
 };
 
-/// What of a layout a plan depends on. The places of arrays count from the first one, so that a
-/// plan serves the records of a time series, and other files.
+/// The parts of a layout that a plan depends on. The places of arrays count from the first one, so
+/// that a plan serves the records of a time series, and other files.
 class LayoutKey {
  public:
   explicit LayoutKey(const Layout& layout);

@@ -20,7 +20,7 @@ namespace slabmark::collective {
 /// Pieces of an array, ascending in it. Plans compare them by their address.
 using PiecesPtr = std::shared_ptr<const std::vector<Piece>>;
 
-/// What a request of this rank has of one array.
+/// The elements that a request of this rank has of one array.
 struct Source {
   std::size_t request = 0;  ///< whose memory `buffer` of the pieces counts in
   PiecesPtr pieces;
@@ -35,7 +35,7 @@ struct Item {
   std::string name;             ///< of the array, for messages
 };
 
-/// What becomes of elements that several ranks have.
+/// How a plan treats elements that several ranks have.
 enum class Overlaps {
   allowed,   ///< ranks read them, or write the same to them
   refused,   ///< the plan throws SharedElements
@@ -89,7 +89,7 @@ class Plan {
   /// Hands what was read into `staging` on to the requests.
   void distribute(std::span<std::byte* const> memory, std::vector<std::byte>& staging) const;
 
-  /// Of the elements that this rank asks for, each counted once, also where another rank's stay.
+  /// Counts each element that this rank asks for once, also where another rank's stays.
   std::uint64_t distinct_bytes() const { return distinct_bytes_; }
   /// Bytes that this rank holds for the plan, without the pieces of its sources.
   std::uint64_t memory() const;

@@ -13,7 +13,7 @@
 
 namespace slabmark::collective {
 
-/// What a user asks for; an empty one leaves the choice to Settings.
+/// The options of a user. An empty one leaves the choice to Settings.
 struct Options {
   std::string prefix;  ///< of the names of these options, for reports: "pnetcdf."
   std::optional<std::uint64_t> aggregators, window, align, writers;
@@ -31,11 +31,11 @@ class Settings {
   /// `asked`: hints of the user; `in_effect`: those of the open file, which is at `path`.
   Settings(const Options& options, const Hints& asked, Hints in_effect, const std::string& path);
 
-  /// What ranks must choose alike, also where the file system looks different to them. The least of
-  /// all ranks' counts, so that a caller can reduce it together with numbers of its own.
+  /// Numbers that ranks must choose alike, also where the file system looks different to them. The
+  /// least of all ranks' counts, so that a caller can reduce them together with its own.
   using Proposal = std::array<std::uint64_t, 5>;
   const Proposal& proposal() const { return numbers_; }
-  /// Of a rank that leaves the choice to the others.
+  /// The proposal of a rank that leaves the choice to the others.
   static Proposal no_opinion();
   void settle(const Proposal& least) { numbers_ = least; }
   /// Collective: settles on what all ranks, or those with an opinion, propose.

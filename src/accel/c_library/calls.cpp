@@ -35,7 +35,7 @@ int fail(int code, std::string message) {
   return code;
 }
 
-/// What `call` throws as a code.
+/// Returns the code of what `call` throws.
 template <class Call>
 int guarded(const Call& call) noexcept {
   try {

@@ -19,7 +19,7 @@ struct Copies::Pool {
   Memory take(std::uint64_t bytes) {
     const std::lock_guard lock(mutex);
     Memory memory;
-    // What came back last is the likeliest to be in a cache.
+    // The memory that came back last is the likeliest to be in a cache.
     if (const auto [first, end] = idle.equal_range(bytes); first != end) {
       idle_bytes -= bytes;
       memory = std::move(idle.extract(std::prev(end)).mapped());

@@ -17,8 +17,8 @@ using collective::PiecesPtr;
 /// How arrays of one extent and type are laid out over the ranks.
 class Decomposition {
  public:
-  /// What a caller names: runs of the buffer, one after another, and where each begins in the array
-  /// (negative: nowhere).
+  /// A run of the caller's buffer. Runs follow each other; `start` tells where one begins in the
+  /// array (negative: nowhere).
   struct BufferRun {
     std::int64_t start, length;
   };
@@ -40,8 +40,8 @@ class Decomposition {
   /// of this name.
   void refuse_shared(const std::string& name) const;
 
-  /// What no rank has: each rank's share of it, as pieces of a buffer that holds nothing but fill
-  /// values, most_fill of them. Collective when first called.
+  /// Elements that no rank has: each rank's share of them, as pieces of a buffer of nothing but
+  /// fill values, most_fill of them. Collective when first called.
   const PiecesPtr& holes();
   static constexpr std::uint64_t most_fill = 8192;
 

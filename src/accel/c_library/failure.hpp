@@ -10,7 +10,7 @@
 
 namespace slabmark::rearrange {
 
-/// What a call of the library returns instead of success.
+/// The code and the sentence that a call of the library returns instead of success.
 class Failure : public std::exception {
  public:
   Failure(int code, std::string message) : code_(code), message_(std::move(message)) {}
@@ -27,7 +27,7 @@ class Failure : public std::exception {
 /// at fault.
 Failure failure_of(const std::exception_ptr& exception, int input_error);
 
-/// What `step` throws, or null.
+/// The exception that `step` throws, or null.
 std::exception_ptr caught(const std::function<void()>& step);
 
 /// Collective. Where a rank brings an exception, every rank throws the Failure of the lowest of

@@ -48,7 +48,7 @@ FileData::Opening shared(const Comm& all, FileData::Opening opening) {
 
 constexpr std::size_t words_of_part = 5;
 
-/// What I/O ranks are told of the arrays that are moved.
+/// Describes the arrays that are moved to the I/O ranks.
 void add_parts(Message& message, const FileData::Moved& moved) {
   message.push_back(static_cast<std::int64_t>(moved.parts.size()));
   for (std::size_t i = 0; i < moved.parts.size(); ++i) {
@@ -260,7 +260,7 @@ collective::Layout FileData::layout_of(const TransferSpec& spec, const Moved& mo
           spec.writing ? Overlaps::refused : Overlaps::allowed};
 }
 
-// What fails does so on all ranks.
+// A failure here is the same on all ranks.
 void FileData::take_plan(LayoutContext& context, const TransferSpec& spec,
                          const Moved& moved) const {
   if (spec.plan != TransferSpec::new_plan) {
@@ -271,7 +271,7 @@ void FileData::take_plan(LayoutContext& context, const TransferSpec& spec,
   if (refused) throw failure_of(refused, SLABMARK_EOVERLAP);
 }
 
-/// What fails on this rank.
+/// Returns the failure of this rank.
 std::exception_ptr FileData::transfer(LayoutContext& context, const TransferSpec& spec,
                                       const Moved& moved) {
   return caught([&] {
@@ -303,7 +303,7 @@ void FileData::move_by(const TransferSpec& spec, const Moved& moved) {
   }
 }
 
-/// Of an I/O rank to those who did not wait, with what failed on all of them.
+/// Answers ranks that did not wait for this I/O rank, with the failure of all I/O ranks.
 void FileData::answer(const std::exception_ptr& failure) {
   if (failure) set_deferred_error(failure);
   const Failure said = failure ? failure_of(failure, SLABMARK_EIO) : Failure(SLABMARK_OK, "");
@@ -334,7 +334,7 @@ void FileData::set_deferred_error(const std::exception_ptr& failure) {
   if (!deferred_error_) deferred_error_ = failure;
 }
 
-// What fails does so on all ranks, and is told by the others.
+// A failure here is the same on all ranks, and the others report it.
 void FileData::serve(System& system) {
   std::map<std::int64_t, std::unique_ptr<FileData>> files;
   for (;;) {

@@ -33,8 +33,8 @@ class FileData {
   FileData(const FileData&) = delete;
   FileData& operator=(const FileData&) = delete;
 
-  /// What is moved, and of each part the variable, and a number of its pieces that is the same on
-  /// all ranks.
+  /// Arrays that are moved, with the variable of each part, and a number of its pieces that is the
+  /// same on all ranks.
   struct Moved {
     std::vector<collective::Part> parts;
     std::vector<std::int64_t> pieces, variables;
@@ -51,17 +51,19 @@ class FileData {
   /// Collective: has I/O ranks write what was copied for them: of each part the position there. See
   /// Handover and deferred_error().
   void hand_over(const Moved& moved, const std::vector<std::uint64_t>& positions);
-  /// Of what is known to be in the file: of what I/O ranks write later, the root alone knows.
+  /// Counts records that are known to be in the file. The root alone knows of those that I/O ranks
+  /// write later.
   std::int64_t records();
   void written(std::int64_t records);
-  /// What I/O ranks say of the oldest that they were to write later; null: it is in the file.
+  /// Takes the answer of the I/O ranks for the oldest flush that they write later; null: it is in
+  /// the file.
   void answered(const std::exception_ptr& failure);
 
   void sync();   ///< collective
   void close();  ///< collective
 
-  /// What failed when nobody waited for it, on this rank as far as it knows; null: nothing. Nothing
-  /// is written after that.
+  /// The first failure that nobody waited for, as far as this rank knows; null: none. Nothing is
+  /// written after it.
   std::exception_ptr deferred_error();
   void set_deferred_error(const std::exception_ptr& failure);
 

@@ -5,8 +5,8 @@
 
 #include "accel/c_library/api/rearrange_format.h"
 
-// What formats share that are written in C++. They are libraries of their own, which know the core
-// by its C header alone.
+// Shared by the formats that are written in C++. They are libraries of their own, which know the
+// core by its C header alone.
 
 namespace slabmark::rearrange {
 

@@ -1,4 +1,4 @@
-// What the Fortran module calls where C's own function does not do: communicators and hints are
+// Functions that the Fortran module calls where C's own do not fit: communicators and hints are
 // numbers there, elements of an array count from 1, and a buffer has a type, and may be scattered.
 
 #include "accel/c_library/api/rearrange_format.h"

@@ -32,7 +32,7 @@ class GrowthOffer {
  private:
   static constexpr std::int64_t none = INT64_MIN;
 
-  /// Those that have an element of one request to offer: all ranks, and the holes between them.
+  /// All ranks may have an element of a request to offer, and the holes between them are one more.
   std::int64_t candidates_per_item() const { return comm_.size() + 1; }
   std::int64_t best() const;
 

@@ -75,7 +75,7 @@ bool hand_over(System& system, FileData& file, Requests& requests, std::int64_t 
   if (!handover.claim(file.number())) return false;
   std::erase_if(requests, [](const Request& request) { return request.place.elements == 0; });
   if (requests.empty()) return true;
-  // What is handed over is written at once.
+  // I/O ranks write all that is handed over at once.
   if (requests.back().round > 0) return false;
   const std::uint64_t bytes = share_pieces(system, requests);
   if (bytes == 0) return true;

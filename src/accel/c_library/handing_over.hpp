@@ -8,7 +8,7 @@
 
 namespace slabmark::rearrange {
 
-/// What of a flush is moved in one go, see FileData::Moved.
+/// The requests of a flush that are moved in one go, see FileData::Moved.
 class MovedRequests {
  public:
   explicit MovedRequests(std::int64_t records) { moved_.records = records; }

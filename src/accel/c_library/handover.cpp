@@ -183,7 +183,7 @@ std::optional<Handover::Copy> Handover::copy(std::int64_t file, std::int64_t pie
   return Copy{position, place};
 }
 
-// That which all know to be free, and of those always the same one: its pages are there, and
+// Takes memory that all know to be free, and always the same of it: its pages are there, and
 // perhaps in the caches. All ranks must choose alike, so it is not asked which one is free by now.
 void Handover::choose_memory() {
   const auto all = std::span(last_).first(flushes_);

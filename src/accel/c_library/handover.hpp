@@ -48,7 +48,7 @@ class Handover {
              const std::weak_ptr<const void>& owner);
   /// Numbers of pieces whose owners have gone.
   std::vector<std::int64_t> forgotten();
-  /// That the buffers of these pieces take.
+  /// Bytes that the buffers of these pieces take.
   std::uint64_t bytes_of(std::int64_t pieces, std::uint64_t element_bytes) const;
 
   /// One file at a time leaves what it puts here. False: another one has begun.
@@ -70,7 +70,8 @@ class Handover {
   /// All I/O ranks have written so many, as all ranks of the program know now.
   void know_written(std::uint64_t flushes) { known_written_ = flushes; }
 
-  /// What was copied, something at least, is the I/O ranks'. Returns the number of its memory.
+  /// Gives the copies, of which there are some, to the I/O ranks. Returns the number of their
+  /// memory.
   std::int64_t hand_over();
 
   // On I/O ranks.

@@ -11,7 +11,7 @@
 
 namespace slabmark::rearrange {
 
-/// What I/O ranks are to do.
+/// The work that I/O ranks are told to do.
 enum class Command : std::int64_t { open, move, sync, close, end, reserve, share, forget, write };
 /// A command and what it needs, as numbers.
 using Message = std::vector<std::int64_t>;
@@ -40,7 +40,7 @@ class IoRanks {
   /// it; its root's message counts.
   void send(const Message& message) const;
 
-  /// What the I/O ranks say of a piece of work that nobody waited for.
+  /// The answer of the I/O ranks for a piece of work that nobody waited for.
   struct Answer {
     std::int64_t file = 0;
     std::int64_t code = 0;  ///< SLABMARK_OK, or what failed

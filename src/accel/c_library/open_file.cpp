@@ -211,7 +211,7 @@ void OpenFile::bound_copies() {
 /// them.
 void OpenFile::locate(Requests& requests) {
   for (Request& request : requests) {
-    // That there is such a record, or will be, was asked in the call.
+    // The call has asked whether there is such a record, or will be.
     const slabmark_array array =
         array_of(request.variable, std::max<std::int64_t>(request.frame, 0), true);
     if (static_cast<std::uint64_t>(array.elements) != request.place.elements) {
@@ -360,7 +360,7 @@ void OpenFile::sync() {
   enter_records(true);
 }
 
-// What was flushed before stays, whatever fails at last.
+// Earlier flushes stay, whatever fails at last.
 void OpenFile::close() {
   const auto flushed = caught([&] { flush_as(Operation::close); });
   const auto closed = caught([&] { data_->close(); });

@@ -62,7 +62,7 @@ class OpenFile {
     std::int64_t frame = 0;  ///< that the next calls mean
     std::string name;        ///< for messages
   };
-  /// What calls have left for the next flush.
+  /// Work that calls have left for the next flush.
   struct Pending {
     Requests requests;
     Rounds put_rounds, get_rounds;

@@ -15,7 +15,7 @@
 
 namespace slabmark::rearrange {
 
-/// What a call of the program has moved at the next flush.
+/// A call of the program, to be moved at the next flush.
 struct Request {
   bool writes = false;
   int round = 0;  ///< see Rounds
@@ -30,7 +30,7 @@ struct Request {
   std::vector<std::byte> fill = {};   ///< as many elements as a piece of a hole may have
   const std::string* name = nullptr;  ///< of the variable
 
-  /// That of its pieces, or of its holes: the same on all ranks, see FileData::Moved.
+  /// The number of its pieces, or of its holes: the same on all ranks, see FileData::Moved.
   std::int64_t pieces_number(bool holes) const {
     return 2 * decomposition->number() + (holes ? 1 : 0);
   }

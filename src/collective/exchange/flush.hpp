@@ -21,7 +21,7 @@ using FileAccess =
 using UnitAccess =
     std::function<void(std::uint64_t offset, std::byte* memory, std::span<const Run> missing)>;
 
-/// What is moved between ranks and a file.
+/// Arrays that are moved between ranks and a file.
 struct ArrayFlush {
   const FileDomain& domain;
   const FlushPlan& plan;
@@ -31,7 +31,7 @@ struct ArrayFlush {
   bool swap = false;  ///< the file has the other byte order
 };
 
-/// What one flush took on a rank.
+/// The costs of a flush on a rank.
 struct FlushTally {
   double pack = 0.0;   ///< seconds between buffers, messages and windows
   double wait = 0.0;   ///< seconds of waiting for windows that others fill, write or read

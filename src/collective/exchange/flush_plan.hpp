@@ -71,7 +71,7 @@ class FlushPlan {
   /// This rank's pieces of an item.
   std::span<const Piece> pieces(std::size_t item) const { return maps_[items_[item].map].pieces; }
 
-  /// What rank `source` has of the elements `part` of an item that this rank aggregates, as runs on
+  /// The elements that rank `source` has of `part` of an item that this rank aggregates, as runs on
   /// the line of all maps, together with `part` on that line.
   struct OnLine {
     std::span<const Run> runs;

@@ -53,7 +53,7 @@ void for_each_common(std::span<const Run> runs, std::span<const Run> wanted, con
   }
 }
 
-/// What is left of `runs` without `taken`, which are parts of them.
+/// The rest of `runs` without `taken`, which are parts of them.
 RunList without(const RunList& runs, const RunList& taken) {
   RunList rest;
   std::size_t next = 0;

@@ -43,7 +43,7 @@ RunList overwritten_by_others(
     const Comm& comm, std::span<const Run> held, std::uint64_t total,
     const std::function<std::vector<WriteOrder>(std::span<const std::size_t>)>& orders);
 
-/// What this rank has of an array of all ranks: pieces ascending in it, without overlap.
+/// An array of all ranks, and this rank's pieces of it, ascending without overlap.
 struct HeldArray {
   std::span<const Piece> pieces;
   std::uint64_t elements = 0;  ///< of the array

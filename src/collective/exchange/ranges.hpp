@@ -16,7 +16,7 @@ namespace slabmark {
 /// words a rank. Every rank throws InputError if a run of any of them leaves the array.
 RunList runs_in_my_range(const Comm& comm, const RunList& mine, std::uint64_t total);
 
-/// What to throw where ranks that write overlap in an element of an array.
+/// The error to throw where ranks that write overlap in an element of an array.
 InputError written_by_several(std::uint64_t element, const std::string& array);
 
 }  // namespace slabmark

@@ -123,7 +123,7 @@ Rearranger::Tally Rearranger::run(const Flush& flush, Flow flow, const FileAcces
                       {flow, access, units, writing()}, tally_);
   };
   while (moved < count || accessed < count || (messages && !messages->all_done())) {
-    // What others wait for comes first: messages, since they take longest, then the file.
+    // Work that others wait for comes first: messages, since they take longest, then the file.
     if (messages && messages->advance(accessed)) continue;
     // A rank that has nothing else to do lets the others go on with what they have, as far as its
     // memory reaches.

@@ -64,10 +64,10 @@ class Rearranger {
   Rearranger(const Comm& comm, const RearrangerSettings& settings);
 
   const std::vector<int>& aggregators() const { return aggregators_; }
-  /// That an aggregator fills at once.
+  /// Bytes that an aggregator fills at once.
   std::uint64_t window_bytes() const { return schedule_.window_bytes(); }
   std::uint64_t windows() const { return slots_; }  ///< that it has memory for
-  /// Of a node at the same time, at most.
+  /// Aggregators of a node that write at the same time, at most.
   std::uint64_t writers() const { return file_.writers(); }
   std::uint64_t nodes() const { return staging_.nodes(); }
 
@@ -117,7 +117,7 @@ class Rearranger {
   std::uint64_t turn_ = 0;   ///< cycles of all flushes before this one
   std::size_t me_ = 0;       ///< this rank's index among the aggregators, or their number
   ScratchBytes own_packed_;  ///< messages of this rank to and from aggregators, as they come
-  /// Those of an aggregator, by slot.
+  /// Messages to and from this aggregator, by slot.
   std::array<ScratchBytes, WindowCounts::most_slots> packed_;
   Tally tally_;
 };

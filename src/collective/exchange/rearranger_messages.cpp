@@ -10,7 +10,7 @@ namespace {
 
 constexpr int message_tag = 1;
 
-// Whoever packs elements from a buffer, or unpacks them into it, swaps them.
+// Elements are swapped where they are packed from a buffer, or unpacked into it.
 ElementForm without_swap(ElementForm form) {
   form.swap = false;
   return form;
@@ -34,7 +34,7 @@ bool Rearranger::Messages::advance(std::uint64_t accessed) {
   bool did = false;
   {
     const Stopwatch watch(seconds);
-    // What is begun goes on by itself, so that comes first.
+    // A message that is begun goes on by itself, so beginning comes first.
     did = begin_window(accessed) || begin_own() || finish_windows() || finish_own();
   }
   (did ? mine_.tally_.pack : mine_.tally_.wait) += seconds;

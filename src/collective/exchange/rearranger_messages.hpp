@@ -11,8 +11,9 @@
 
 namespace slabmark {
 
-/// What a rank and aggregators that share no memory send each other in one flush: of each window
-/// the elements of all items, item after item, ascending. Both sides know how many bytes that are.
+/// The messages of one flush between a rank and the aggregators that it shares no memory with: for
+/// each window the elements of all items, item after item, ascending. Both sides know how many
+/// bytes that are.
 ///
 /// Nothing here waits. An aggregator has begun the messages of all windows that it has memory for,
 /// and a rank those that it has room for, in the order of windows. So it comes to an end: of the
@@ -34,7 +35,7 @@ class Rearranger::Messages {
   bool all_done() const;
 
  private:
-  /// Of an aggregator: what a rank sends to one of its windows, or gets from it.
+  /// The message of a rank for a window of this aggregator, in either direction.
   struct OfSource {
     int source;
     std::uint64_t begin, bytes;  ///< in the packed memory
@@ -45,7 +46,7 @@ class Rearranger::Messages {
     std::size_t left = 0;  ///< requests under way
   };
 
-  /// Of this rank: what it has in a window of an aggregator.
+  /// The message of this rank for a window of an aggregator.
   struct Own {
     Window window;
     std::uint64_t bytes;

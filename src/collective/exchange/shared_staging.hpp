@@ -20,7 +20,7 @@ struct WindowCounts {
   using Count = std::atomic<std::uint64_t>;
   static_assert(Count::is_always_lock_free, "processes share it");
 
-  /// Of each slot: how often a rank of the node has moved its elements. A sum over all windows
+  /// How often a rank of the node has moved its elements, for each slot. A sum over all windows
   /// would not do: a rank that is ahead would stand for one that is behind.
   std::array<Count, most_slots> moved = {};
   alignas(64) Count accessed = 0;  ///< windows that the aggregator has written or read
@@ -44,7 +44,7 @@ class SharedStaging {
 
   /// Memory of aggregator `a` (index into the list), null where this rank does not reach it.
   std::byte* of(std::size_t a) const { return memory_[a]; }
-  /// Of an aggregator that this rank reaches.
+  /// Counts of an aggregator that this rank reaches.
   WindowCounts& counts(std::size_t a) const { return *counts_[a]; }
   bool reaches(int rank) const { return node_of_rank_[rank] == my_node_; }
   bool reaches_all() const { return nodes_ <= 1; }

@@ -54,7 +54,7 @@ bool WindowFile::may_join(const ArrayFlush& flush, Extent before, std::size_t it
                      [](bool fresh) { return fresh; });
 }
 
-// What is to be moved between a window and the file, as positions that are contiguous in the file.
+// The positions of a window that are to be moved, as extents that are contiguous in the file.
 // Holes that are to be written are set to zero. A land model has a hole every few hundred bytes, so
 // only the first run of an array asks all that may_join() does.
 std::vector<WindowFile::Extent> WindowFile::extents(const ArrayFlush& flush, const Window& window,
@@ -95,9 +95,8 @@ bool WindowFile::starts_writing(WindowCounts::Count& writing) const {
   return false;
 }
 
-// What disturbs nobody is done before others' writing is looked at. Holes are not set to zero
-// before the window is full, though that would be off the others' way: it would bring the window
-// into this core's cache twice.
+// Work that disturbs nobody is done before it is asked who writes. Holes are not set to zero before
+// the window is full: that would bring the window into this core's cache twice.
 bool WindowFile::move(const ArrayFlush& flush, const Window& window, std::byte* memory,
                       const Transfer& transfer, FlushTally& tally) {
   try {

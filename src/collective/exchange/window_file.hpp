@@ -13,7 +13,7 @@
 
 namespace slabmark {
 
-/// What an aggregator moves between its windows and the file, in as few calls as the file allows.
+/// Moves windows of an aggregator to and from the file, in as few calls as the file allows.
 class WindowFile {
  public:
   /// Holes up to `bridged_hole` bytes are moved along where that is allowed. At most `writers`

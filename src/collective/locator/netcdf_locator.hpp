@@ -21,7 +21,7 @@ struct NetcdfFunctions {
   int (*inq_vartype)(int file, int variable, nc_type* type);
   int (*inq_varoffset)(int file, int variable, MPI_Offset* offset);
 
-  /// Those that the caller is linked with.
+  /// The inquiries that the caller is linked with.
   static NetcdfFunctions linked() {
     return {ncmpi_inq,          ncmpi_inq_recsize, ncmpi_inq_dimlen,   ncmpi_inq_varndims,
             ncmpi_inq_vardimid, ncmpi_inq_vartype, ncmpi_inq_varoffset};

@@ -274,7 +274,7 @@ Hdf5File& file_of(void* context) { return *static_cast<Hdf5File*>(context); }
 
 slabmark_format Hdf5File::format() const {
   slabmark_format format{};
-  // What the program writes through HDF5 is not seen here.
+  // The library does not see what the program writes through HDF5.
   format.fresh_from = INT64_MAX;
   format.is_shared = is_adopted_;
   format.inq_varid = [](void* its, const char* name, int* number) {

@@ -208,7 +208,7 @@ int PnetcdfFile::grow(std::int64_t records, int number, int rank, const slabmark
   return error == NC_NOERR ? SLABMARK_OK : refused("ncmpi_put_vara_all", error);
 }
 
-// Of a file that no rank has open: after the four bytes of its kind the header has the number of
+// For a file that no rank has open. After the four bytes of its kind the header has the number of
 // records, big-endian, in 4 bytes, or in 8 in CDF-5.
 int PnetcdfFile::enter_records(std::int64_t records, bool durable) {
   const int bytes = header_.format == NC_FORMAT_CDF5 ? 8 : 4;
@@ -249,7 +249,7 @@ slabmark_format PnetcdfFile::format() const {
   // Where PnetCDF has the file open the first variable with records may come yet.
   const bool may_come = is_adopted() && header_.record_bytes == 0;
   format.padding = may_come ? 0 : header_.padding;
-  // What the program writes through PnetCDF is not seen here.
+  // The library does not see what the program writes through PnetCDF.
   format.fresh_from = is_adopted() ? INT64_MAX : -1;
   format.is_shared = is_adopted();
   format.inq_varid = [](void* its, const char* name, int* number) {

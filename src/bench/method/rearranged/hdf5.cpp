@@ -25,7 +25,7 @@ std::uint64_t metadata_block(const Pattern& pattern) {
   return 2048 + 512 * pattern.datasets.size() + 128 * attributes;
 }
 
-/// Those of the options of HDF5 methods that are of use here.
+/// The options of HDF5 methods that are of use here.
 OptionTable<Hdf5Options> file_options() {
   std::vector<std::string> names = filter_options();
   names.insert(names.end(), {"hdf5.libver", "hdf5.chunk"});

@@ -54,7 +54,7 @@ class Hdf5Layout {
   Chunk chunk_at(std::uint64_t offset) const;
   std::uint64_t chunk_bytes(std::size_t dataset) const;
   hdf5::StoredChunk stored(const FilteredChunk& chunk) const;
-  /// Those with filters that the file holds, on root after add(), ascending.
+  /// The chunks with filters that the file holds, on root after add(), ascending.
   const std::vector<FilteredChunk>& filtered() const { return filtered_; }
 
   /// Visits the bytes [offset, offset + bytes) as pieces of the file: visit(address, bytes).

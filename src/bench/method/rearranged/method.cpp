@@ -37,8 +37,7 @@ std::map<std::string, std::string> separated(const std::string& text) {
 
 }  // namespace
 
-/// What serves the next file, too: no plan and no memory is made for a file that looks like the
-/// last.
+/// Serves the next file, too: no plan and no memory is made for a file that looks like the last.
 struct RearrangedMethod::CachedState {
   CachedState(const Comm& comm, const RearrangerSettings& settings)
       : context(comm.get(), settings, 1) {}

@@ -17,7 +17,7 @@
 namespace slabmark {
 
 /// How one file format says where the arrays of a pattern lie. Its calls to a library are made by
-/// the root alone, on its own: what they find out is a list of numbers that all ranks get.
+/// the root alone, on its own: they return a list of numbers that all ranks get.
 class RearrangedHeader {
  public:
   virtual ~RearrangedHeader() = default;
@@ -55,7 +55,7 @@ class RearrangedHeader {
 /// buffers; all that was posted moves at flush().
 class RearrangedMethod : public Method {
  public:
-  /// Throws InputError for values that options do not take.
+  /// Throws InputError for values that options do not accept.
   RearrangedMethod(const MethodContext& context, const std::string& prefix,
                    std::unique_ptr<RearrangedHeader> header);
 

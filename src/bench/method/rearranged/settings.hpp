@@ -14,7 +14,7 @@ struct RearrangedOptions : collective::Options {
 /// Options of a rearranged method, under the prefix of its library ("pnetcdf").
 OptionTable<RearrangedOptions> rearranged_options(const std::string& prefix);
 
-/// Those that were given. Throws InputError for values that options do not take.
+/// Reads the options that were given. Throws InputError for values that they do not accept.
 RearrangedOptions read_rearranged_options(const Settings& settings, const std::string& prefix);
 
 }  // namespace slabmark

@@ -1,18 +1,17 @@
 #include "accel/pnetcdf_dropin/calls.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <new>
+#include <optional>
 #include <set>
 #include <vector>
 
+#include "accel/pnetcdf_dropin/environment.hpp"
 #include "accel/pnetcdf_dropin/open_file.hpp"
 #include "accel/pnetcdf_dropin/open_files.hpp"
 #include "accel/pnetcdf_dropin/transfer.hpp"
-#include "core/base/error.hpp"
-#include "core/base/number.hpp"
 
 namespace slabmark::dropin {
 
@@ -22,15 +21,8 @@ constexpr const char* for_pnetcdf = "for PnetCDF to judge or convert";
 
 /// Most bytes that a rank holds in copies of what is pending in a file.
 std::uint64_t memory_limit() {
-  constexpr std::uint64_t default_value = std::uint64_t{4} << 30;
-  static const std::uint64_t limit = [] {
-    const char* const value = std::getenv("SLABMARK_DROPIN_MEMORY");
-    try {
-      return value && *value ? parse_size(value, "SLABMARK_DROPIN_MEMORY") : default_value;
-    } catch (const InputError&) {
-      return default_value;
-    }
-  }();
+  static const std::uint64_t limit =
+      number_of_variable("SLABMARK_DROPIN_MEMORY", std::uint64_t{4} << 30);
   return limit;
 }
 
@@ -99,7 +91,7 @@ int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int
     AcceptResult result = file->accept(call);
     if (result.request && (!call.buffered || file->has_buffer_for(*result.request))) {
       const int own = file->post(std::move(result.request));
-      // Of a variable that it has puts of, PnetCDF gets the later ones, too.
+      // PnetCDF gets the later puts of a variable that it has puts of, too.
       if (file->native().has_puts_of(call.variable)) file->hand_over(call.variable);
       if (id) *id = own;
       return NC_NOERR;
@@ -144,7 +136,7 @@ int several(int ncid, int count, const std::function<Call(int)>& call_of,
 
 namespace {
 
-/// What this rank waits for in ncmpi_wait_all.
+/// One ncmpi_wait_all of this rank.
 class Wait {
  public:
   Wait(OpenFile& file, int count, int* ids, int* statuses)

@@ -8,8 +8,8 @@ namespace slabmark::dropin {
 
 using pnetcdf::Call;
 
-// What a call of the program becomes: a request that is accepted, or the same call of PnetCDF's
-// own, `native`.
+// A call of the program becomes a request that is accepted, or the same call of PnetCDF's own,
+// `native`.
 
 /// iput, bput, iget.
 int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int*)>& native);

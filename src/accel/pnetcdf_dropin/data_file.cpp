@@ -133,8 +133,8 @@ void DataFile::note_end() {
   if (tells_end_) file_.fresh_from_end();
 }
 
-// What was written before it was closed to make room, PnetCDF's handle of the file has the disk
-// store as well.
+// PnetCDF's own sync has the disk store also what was written before the file was closed to make
+// room.
 int DataFile::sync() {
   const int before = std::exchange(error_, NC_NOERR);
   const int error = is_open() ? code_of_call([&] { file_.sync(); }) : NC_NOERR;

@@ -10,8 +10,8 @@
 
 namespace slabmark::dropin {
 
-/// What the files of a group of ranks have in common. It lives until MPI_Finalize, so that the next
-/// file of a run finds it.
+/// The common property of all files of a group of ranks. It lives until MPI_Finalize, so that the
+/// next file of a run finds it.
 class Engine {
  public:
   /// Plans that are kept, for puts and for gets: a model that writes several files in turn has one

@@ -86,7 +86,7 @@ bool is_complete(const Access& access, std::size_t dims) {
 struct BoxSide {
   MPI_Offset start, count, stride;
 
-  /// Of one that is within.
+  /// Behind the last index, of a side that is_within().
   MPI_Offset end() const { return count == 0 ? start : start + (count - 1) * stride + 1; }
 
   /// Whether PnetCDF takes it for a dimension of this length.
@@ -97,7 +97,7 @@ struct BoxSide {
   }
 };
 
-/// That of a box of a call, for a dimension of this length.
+/// A side of a box of a call, for a dimension of this length.
 BoxSide side_of(const Access& access, int box, std::size_t dimension, MPI_Offset length) {
   if (access.kind == Access::Kind::var) return {0, length, 1};
   const bool several = access.kind == Access::Kind::varn;
@@ -180,7 +180,7 @@ bool GeometryTable::add_box(const Shape& shape, const Access& access, int box, M
   return !is_huge && !__builtin_add_overflow(asked.elements, elements, &asked.elements);
 }
 
-/// Of what was asked for lately, that which is asked for again word by word, in several boxes.
+/// Looks among the latest accesses for one with the same numbers of several boxes.
 GeometryTable::Known GeometryTable::find_called(const Shape& shape, const Access& access) {
   const bool several = access.kind == Access::Kind::varn && access.boxes > 1;
   if (!several || shape.lengths.empty() || !access.starts || !access.counts) return nullptr;
@@ -220,7 +220,7 @@ GeometryTable::Known GeometryTable::intern(const Shape& shape, bool strided, MPI
     return buckets_[hash % buckets_.size()];
   };
   if (known_ >= buckets_.size()) {
-    // Those in no plan any more are forgotten.
+    // Geometries that are in no plan any more are forgotten.
     std::vector<Known> in_use;
     for (const auto& bucket : buckets_) {
       for (const auto& one : bucket) {
@@ -274,7 +274,7 @@ bool Geometry::is_called(const Shape& shape, const Access& access) {
   return true;
 }
 
-/// Whether it is what these numbers ask for, but for the record.
+/// Whether these numbers ask for the same, wherever among the records.
 bool Geometry::is(const Shape& shape, bool strided, std::span<const MPI_Offset> numbers,
                   MPI_Offset lowest) const {
   if (strided_ != strided || numbers_.size() != numbers.size() || !(shape_ == shape)) return false;

@@ -25,7 +25,7 @@ using Shape = collective::NetcdfShape;
 /// share one object.
 class Geometry {
  public:
-  /// What it has of one array. `buffer` of a piece counts the elements of the whole request.
+  /// Its share of one array. `buffer` of a piece counts the elements of the whole request.
   struct Part {
     std::uint64_t record = 0;   ///< counted from the lowest of the request
     std::vector<Piece> pieces;  ///< ascending in the file
@@ -58,10 +58,10 @@ class Geometry {
 
   Shape shape_;
   bool strided_ = false;
-  /// Of each box: start, count, and stride if strided; in the words of the latest call, which
+  /// Start, count, and stride if strided, of each box. They are those of the latest call, which
   /// counts records from `lowest_record_` on.
   std::vector<MPI_Offset> numbers_;
-  /// Where a call had them that had all side by side, to know it again the sooner.
+  /// Addresses at which a call had all of them side by side: such a call is compared at once.
   std::vector<const MPI_Offset*> starts_, counts_;
   MPI_Offset lowest_record_ = 0;
   MPI_Offset records_ = 0;  ///< from the lowest to the end of the highest
@@ -72,7 +72,7 @@ class Geometry {
 
 using GeometryPtr = std::shared_ptr<const Geometry>;
 
-/// What a request asks for. `geometry` is null for no elements at all.
+/// The elements that a call asks for. `geometry` is null for no elements at all.
 struct ResolvedAccess {
   bool valid = false;  ///< else PnetCDF judges it
   GeometryPtr geometry;
@@ -92,7 +92,7 @@ class GeometryTable {
 
  private:
   using Known = std::shared_ptr<Geometry>;
-  /// What a call asks for beside the numbers of its boxes.
+  /// The extent of a call's access, beside the numbers of its boxes.
   struct Asked {
     MPI_Offset lowest_record = std::numeric_limits<MPI_Offset>::max(), end_record = 0;
     MPI_Offset records = 0;          ///< of all boxes together

@@ -34,7 +34,7 @@ class UserMemory {
   std::byte* address() const { return static_cast<std::byte*>(argument_.address); }
   /// From the first byte of the elements to behind the last one, with what lies between them.
   std::pair<const std::byte*, const std::byte*> range() const;
-  /// Of plain memory: a digest of some of its bytes, which tells whether it was filled anew.
+  /// A digest of some bytes of plain memory, which tells whether it was filled anew.
   std::uint64_t sample() const;
 
   /// Puts all elements at `packed`. False where a value does not fit.

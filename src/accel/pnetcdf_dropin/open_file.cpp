@@ -68,8 +68,8 @@ int OpenFile::pass_through(const Call& call, bool alone, int* id,
   return error;
 }
 
-// Where a bput is among them all go: of two parties with parts of a buffer none knows when which
-// part is free again.
+// All go where a bput is among them: if two parties had parts of the buffer, neither would know
+// which part is free again.
 void OpenFile::hand_over(int puts_of) noexcept {
   const auto is_bput = [&](const Request& request) {
     return request.is_put_of(puts_of) && request.buffered;

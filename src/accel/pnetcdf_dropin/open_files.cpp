@@ -6,15 +6,13 @@
 #include <mutex>
 #include <new>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "accel/pnetcdf_dropin/environment.hpp"
 #include "accel/pnetcdf_dropin/open_file.hpp"
 #include "collective/settings.hpp"
-#include "core/base/error.hpp"
 #include "core/base/has_memory.hpp"
-#include "core/base/number.hpp"
 #include "core/parallel/end_of_mpi.hpp"
 #include "storage/mpiio/file_name.hpp"
 #include "storage/mpiio/info.hpp"
@@ -24,29 +22,8 @@ namespace slabmark::dropin {
 
 namespace {
 
-// What is kept of a file before its first request, with room to spare.
+// Memory for a file before its first request, with room to spare.
 constexpr std::uint64_t bytes_of_file = 64u << 10;
-
-/// 0 where it is no number.
-std::uint64_t number_in(const std::string& text) {
-  try {
-    return parse_size(text, "a hint");
-  } catch (const InputError&) {
-    return 0;
-  }
-}
-
-std::uint64_t number_of_variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value ? number_in(value) : 0;
-}
-
-bool is_off(std::string_view word) { return word == "off" || word == "0" || word == "disable"; }
-
-bool is_set(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value && *value && !is_off(value);
-}
 
 struct Files {
   std::mutex mutex;  // threads may each have files of their own
@@ -72,13 +49,13 @@ EnginePool& engines() {
   return all;
 }
 
-/// What can be said of a file that PnetCDF has opened.
-struct Opening {
+/// A file that PnetCDF has opened, as far as this rank can tell.
+struct NativeFile {
   bool is_taken = false;  ///< by this rank, for one
   std::map<std::string, std::string> hints, in_effect;
 
-  Opening() = default;
-  Opening(MPI_Info info, int mode, int error, const int* ncid) {
+  NativeFile() = default;
+  NativeFile(MPI_Info info, int mode, int error, const int* ncid) {
     if (info != MPI_INFO_NULL) hints = mpiio::entries_of(info);
     // With NC_SHARE PnetCDF has the disk store each call.
     if (error != NC_NOERR || (mode & NC_SHARE) || is_off(hints["slabmark"])) return;
@@ -91,7 +68,8 @@ struct Opening {
     if (!is_taken || SLABMARK_NATIVE(ncmpi_inq_file_info)(*ncid, &used) != NC_NOERR) return;
     in_effect = mpiio::entries_of(used);
     MPI_Info_free(&used);
-    is_taken = in_effect["nc_burst_buf"] != "enable" && number_in(in_effect["nc_num_subfiles"]) < 2;
+    is_taken =
+        in_effect["nc_burst_buf"] != "enable" && number_in(in_effect["nc_num_subfiles"], 0) < 2;
   }
 };
 
@@ -134,13 +112,13 @@ void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool creat
     std::uint64_t is_taken = 0, is_reported = 0, is_kept = 0;
     collective::Settings::Proposal settings = {};
   } agreed;
-  Opening here;
+  NativeFile here;
   collective::Settings settings;
   try {
-    here = Opening(info, mode, error, ncid);
+    here = NativeFile(info, mode, error, ncid);
     if (here.is_taken) {
       collective::Options options;
-      options.node_ranks = number_of_variable("SLABMARK_DROPIN_NODE_RANKS");
+      options.node_ranks = number_of_variable("SLABMARK_DROPIN_NODE_RANKS", 0);
       settings = collective::Settings(options, here.hints, here.in_effect, path);
     }
     agreed = {here.is_taken && has_memory_for(bytes_of_file), is_set("SLABMARK_REPORT"),

@@ -27,20 +27,20 @@ class PendingRequests {
   void restart_ids() { next_id_ = 0; }
 
   Request* find(int id) const;
-  /// Those of a kind, see Request::is_of().
+  /// The requests of a kind, see Request::is_of().
   std::vector<Request*> of_kind(int kind) const;
   template <class Matches>
   bool any(const Matches& matches) const;
 
   void drop(const std::vector<Request*>& requests);
-  /// Those that a call names by ids, or by a kind in place of their number, without any memory.
+  /// Drops what a call names by ids, or by a kind in place of their number. Needs no memory.
   void drop(int count, const int* ids);
   /// Hands over the requests that match: take(unique_ptr). Neither may throw.
   template <class Matches, class Take>
   void take(const Matches& matches, const Take& take) noexcept;
 
-  /// What pending bputs take of the attached buffer. As in PnetCDF, what one leaves between two
-  /// others is not free before the later one is done.
+  /// Bytes that pending bputs take of the attached buffer. As in PnetCDF, the place of a bput is
+  /// not free before all later ones are done.
   std::uint64_t buffered_bytes() const;
   bool has_buffered() const { return !buffered_.empty(); }
 

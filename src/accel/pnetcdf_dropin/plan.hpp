@@ -66,7 +66,7 @@ class PlannedRequests {
   /// Where the arrays of all ranks lie, `shift` records further on.
   std::vector<ArrayPlace> places(std::int64_t shift, const PlaceOf& place_of) const;
 
-  /// What this rank has of them, for a plan.
+  /// The shares of this rank in these arrays, for a plan.
   std::vector<collective::Item> items(std::span<const Posted> posted, const FileDomain& domain,
                                       std::span<const ArrayPlace> places) const;
 

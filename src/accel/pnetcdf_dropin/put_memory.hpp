@@ -26,10 +26,10 @@ class PutMemory {
  public:
   explicit PutMemory(CopyPolicy policy) : policy_(policy) {}
 
-  /// Of a request that becomes pending. Copies it, or those pending that have memory in common with
-  /// it, as the policy asks. Where that throws, the request is not added.
+  /// Adds a request that becomes pending. Copies it, and pending puts that have memory in common
+  /// with it, as the policy asks. Where that throws, the request is not added.
   void add(Request& request);
-  /// Of a request that is not pending any more.
+  /// Forgets a request that is not pending any more.
   void release(const Request& request);
 
   /// Bytes of the copies that pending requests have.

@@ -10,7 +10,7 @@
 
 namespace slabmark::dropin {
 
-/// What was moved by plan and what natively, of one file, on this rank.
+/// Counts of one file on this rank: calls that moved data by plan, and calls that PnetCDF made.
 struct Report {
   bool wanted = false;
 
@@ -23,7 +23,7 @@ struct Report {
   double plan_seconds = 0;       ///< of these, making plans
   Rearranger::Tally tally;
 
-  /// One more collective call that was made natively. All ranks are in it, so none may throw.
+  /// Counts a collective call that PnetCDF makes. All ranks are in it, so none may throw.
   void count_native(std::string_view reason) noexcept;
 
   /// Collective: rank 0 prints it to stderr.

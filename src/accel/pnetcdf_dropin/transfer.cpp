@@ -23,11 +23,11 @@ constexpr const char* few_pieces = "few pieces";
 
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
-// What a call needs beside a plan, and a plan beside what grows with the pieces.
+// Memory of a call beside its plan, for each request and for all.
 constexpr std::uint64_t bytes_of_call = 1u << 20;
 constexpr std::uint64_t bytes_of_request = 256;
 
-/// What all ranks must know of each other, by one reduction to the largest of each.
+/// State of all ranks that each must know, by one reduction to the largest of each number.
 struct AgreedState {
   struct Shift {
     std::int64_t highest = -largest, minus_lowest = -largest;
@@ -269,10 +269,10 @@ class Transfer {
     }
   }
 
-  /// Collective: what comes of the call without moving anything by a plan, or nothing where all is
-  /// ready to be moved.
+  /// Collective: the outcome of a call that moves nothing by a plan; empty where all is ready to be
+  /// moved.
   std::optional<Outcome> settle() {
-    if (agreed_.passes_through) {  // whatever memory there is: what PnetCDF has would stay pending
+    if (agreed_.passes_through) {  // also without memory: requests of PnetCDF would stay pending
       hear(true);
       return pass_through("as another rank asked for");
     }
@@ -333,8 +333,9 @@ class Transfer {
     const int error = file_.grow(agreed_.is_of(engine_.comm().rank())
                                      ? *std::ranges::find_if(local_.puts, is_last)
                                      : nullptr);
-    // Its element must be in the file before it is written over.
-    engine_.comm().barrier();
+    // Its element must be in the file before it is written over. On one node no aggregator writes
+    // before all ranks have come to the exchange.
+    if (engine_.context.rearranger().nodes() > 1) engine_.comm().barrier();
     return error;
   }
 

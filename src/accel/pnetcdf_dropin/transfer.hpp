@@ -8,7 +8,7 @@
 
 namespace slabmark::dropin {
 
-/// What this rank brings to a collective call.
+/// The share of this rank in a collective call.
 struct LocalRequests {
   std::vector<Request*> puts, gets;
   const char* unsupported_reason = nullptr;  ///< why PnetCDF must make the call; null: it need not

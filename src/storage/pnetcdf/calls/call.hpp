@@ -9,10 +9,10 @@ namespace slabmark::pnetcdf {
 
 enum class Direction { put, get };
 
-/// What is done, as the names of PnetCDF's functions begin.
+/// The first part of the names of PnetCDF's functions.
 enum class Verb { put, get, iput, iget, bput, mput, mget };
 
-/// Which part of a variable a call asks for, as the caller passed it.
+/// The part of a variable that a call asks for, as the caller passed it.
 struct Access {
   enum class Kind { var, var1, vara, vars, varm, varn };
 
@@ -26,7 +26,8 @@ struct Access {
   MPI_Offset* const* counts = nullptr;
 };
 
-/// What a caller says about its memory. Typed calls have count -1, and the type of their name.
+/// The memory of a call, as the caller passed it. Typed calls have count -1, and the type of their
+/// name.
 struct MemoryArgument {
   void* address = nullptr;
   MPI_Offset count = -1;

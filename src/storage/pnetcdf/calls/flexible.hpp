@@ -42,7 +42,7 @@ inline int make_call(std::span<const FlexibleFunction> functions, Verb verb, boo
    }},
 
 // The rows of a table of FlexibleFunction, with OF(name) for the function of that name: itself
-// where the program links PnetCDF, SLABMARK_NATIVE(name) in what stands in for PnetCDF.
+// where the program links PnetCDF, SLABMARK_NATIVE(name) in a library that stands in for PnetCDF.
 #define SLABMARK_FLEXIBLE_FUNCTIONS(OF)                             \
   SLABMARK_FOR_EACH_KIND(SLABMARK_FLEXIBLE_ROW, OF, put, , ())      \
   SLABMARK_FOR_EACH_KIND(SLABMARK_FLEXIBLE_ROW, OF, put, _all, ())  \

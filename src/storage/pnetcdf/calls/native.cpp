@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
-// Where PnetCDF is linked in statically: its function of a name. Only the archive for such programs
+// Finds a function of a PnetCDF that is linked in statically. Only the archive for such programs
 // defines it (cmake/SlabmarkWrap.cmake).
 extern "C" [[gnu::weak, gnu::visibility("hidden")]] void* slabmark_linked_pnetcdf(const char* name);
 

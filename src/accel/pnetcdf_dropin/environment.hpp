@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace slabmark::dropin {
+
+// Variables of the environment and hints by which users control the drop-in. A value that is no
+// number counts as not given: nothing may fail a program that runs without us.
+
+/// "512M" as a number.
+std::uint64_t number_in(const std::string& text, std::uint64_t default_value);
+/// The same of a variable of the environment.
+std::uint64_t number_of_variable(const char* name, std::uint64_t default_value);
+
+/// Whether a word switches something off.
+bool is_off(std::string_view word);
+/// Whether a variable of the environment is set, and to no word that is_off().
+bool is_set(const char* variable);
+
+}  // namespace slabmark::dropin

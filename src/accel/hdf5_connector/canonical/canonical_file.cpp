@@ -485,7 +485,7 @@ Posting CanonicalFile::posting_of(CanonicalDataset& dataset, const std::byte* sp
 
 void CanonicalFile::flush_together(const Comm& comm) {
   settle_settings(comm);
-  if (!writer_) writer_ = InPlaceWriter::of(comm.get());
+  if (!writer_) writer_ = CollectiveWriter::of(comm.get());
   posix::Mapping spilled;
   const LibraryContext context;  // filters are HDF5's own, on files in memory
   const auto write = [&] {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "accel/hdf5_connector/canonical/chunk_file.hpp"
-#include "accel/hdf5_connector/canonical/in_place.hpp"
+#include "accel/hdf5_connector/canonical/collective_writer.hpp"
 #include "accel/hdf5_connector/log/data_file.hpp"
 #include "storage/hdf5/placeholder.hpp"
 
@@ -149,7 +149,7 @@ class CanonicalFile : public DataFile, private ChunkedDatasets {
   std::map<std::uint64_t, std::shared_ptr<CanonicalDataset>> known_;  ///< by number
   bool abandoned_ = false;
 
-  std::shared_ptr<InPlaceWriter> writer_;
+  std::shared_ptr<CollectiveWriter> writer_;
   std::unique_ptr<ChunkFile> chunks_;
   std::map<std::string, hdf5::FilterPipeline> pipelines_;  ///< by type and creation list
   Location file_;                                          ///< during a flush

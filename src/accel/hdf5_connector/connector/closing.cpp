@@ -203,7 +203,7 @@ void close_all_before_mpi_ends() {
   done = true;
   at_end_of_mpi([] {
     close_all();
-    InPlaceWriter::forget_all();
+    CollectiveWriter::forget_all();
   });
 }
 

@@ -1,4 +1,4 @@
-#include "accel/hdf5_connector/canonical/in_place.hpp"
+#include "accel/hdf5_connector/canonical/collective_writer.hpp"
 
 #include <algorithm>
 #include <map>
@@ -15,8 +15,8 @@ namespace slabmark::slablog {
 namespace {
 
 /// Never destroyed but before MPI ends: later there is nothing to give anything back to.
-std::vector<std::shared_ptr<InPlaceWriter>>& writers() {
-  static auto& all = *new std::vector<std::shared_ptr<InPlaceWriter>>;
+std::vector<std::shared_ptr<CollectiveWriter>>& writers() {
+  static auto& all = *new std::vector<std::shared_ptr<CollectiveWriter>>;
   return all;
 }
 
@@ -142,19 +142,19 @@ void InPlacePlan::take(Mine mine) {
 }
 
 // All ranks of a group have it or none, since they make it together.
-std::shared_ptr<InPlaceWriter> InPlaceWriter::of(MPI_Comm comm) {
+std::shared_ptr<CollectiveWriter> CollectiveWriter::of(MPI_Comm comm) {
   for (const auto& known : writers()) {
     int same = MPI_UNEQUAL;
     MPI_Comm_compare(known->comm_.get(), comm, &same);
     if (same == MPI_IDENT || same == MPI_CONGRUENT) return known;
   }
-  return writers().emplace_back(std::make_shared<InPlaceWriter>(comm));
+  return writers().emplace_back(std::make_shared<CollectiveWriter>(comm));
 }
 
-void InPlaceWriter::forget_all() { writers().clear(); }
+void CollectiveWriter::forget_all() { writers().clear(); }
 
 // Where chunks go through filters, all cores shall do it.
-void InPlaceWriter::prepare(RearrangerSettings settings, const FileDomain& domain) {
+void CollectiveWriter::prepare(RearrangerSettings settings, const FileDomain& domain) {
   for (const FileDomain::Array& array : domain.arrays()) {
     if (array.place.unit > 0) largest_chunk_ = std::max(largest_chunk_, array.place.unit_bytes());
   }
@@ -169,7 +169,7 @@ void InPlaceWriter::prepare(RearrangerSettings settings, const FileDomain& domai
   rearranger_ = std::make_unique<Rearranger>(comm_, settings);
 }
 
-InPlacePlan& InPlaceWriter::plan_for(const FileDomain& domain, InPlacePlan::Mine mine,
+InPlacePlan& CollectiveWriter::plan_for(const FileDomain& domain, InPlacePlan::Mine mine,
                                      std::uint64_t alignment) {
   std::uint64_t fitting = 0;
   std::uint64_t bit = 1;
@@ -192,7 +192,7 @@ InPlacePlan& InPlaceWriter::plan_for(const FileDomain& domain, InPlacePlan::Mine
   return *plans_.front();
 }
 
-std::vector<ArrayName> InPlaceWriter::write(std::span<Posting> mine, RearrangerSettings settings,
+std::vector<ArrayName> CollectiveWriter::write(std::span<Posting> mine, RearrangerSettings settings,
                                             std::uint64_t alignment,
                                             const Rearranger::FileAccess& access,
                                             ChunkedDatasets& chunked) {

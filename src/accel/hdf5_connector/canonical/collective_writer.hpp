@@ -100,14 +100,14 @@ class InPlacePlan {
 
 /// What the files of a group of ranks have in common: a communicator, the memory to exchange data
 /// in, and the latest plans.
-class InPlaceWriter {
+class CollectiveWriter {
  public:
   /// Collective over `comm`: that of its ranks, which lives until forget_all().
-  static std::shared_ptr<InPlaceWriter> of(MPI_Comm comm);
+  static std::shared_ptr<CollectiveWriter> of(MPI_Comm comm);
   /// Before MPI ends.
   static void forget_all();
 
-  explicit InPlaceWriter(MPI_Comm other) : comm_(other) {}
+  explicit CollectiveWriter(MPI_Comm other) : comm_(other) {}
 
   /// Collective: writes what any rank has. `access` writes bytes into the file; `settings` and
   /// `alignment` are the same on all ranks. Returns the arrays of all ranks. All ranks throw the

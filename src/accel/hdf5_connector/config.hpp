@@ -12,7 +12,7 @@ enum class Layout {
   canonical  ///< into the datasets' own space: an ordinary file
 };
 
-/// What a dataset looks like to programs without this connector.
+/// How a dataset looks to programs without this connector.
 enum class View {
   virtual_dataset,  ///< described by mappings onto the log
   materialise,      ///< written once more, contiguously

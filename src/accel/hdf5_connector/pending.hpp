@@ -11,8 +11,7 @@
 
 namespace slabmark::slablog {
 
-/// What was written one over another: lists of runs, and between them writes whose runs are
-/// strided.
+/// Writes one over another: lists of runs, and between them writes whose runs are strided.
 class Pending {
  public:
   explicit Pending(std::size_t element_bytes) : element_bytes_(element_bytes) { clear(); }

@@ -50,7 +50,7 @@ void Ranks::agreed(const std::function<void()>& stage) const {
   }
 }
 
-void Ranks::agreed_at_leisure(const std::function<void()>& stage) const {
+void Ranks::agreed_sleeping(const std::function<void()>& stage) const {
   if (!comm_) return stage();
   slabmark::agreed(*comm_, [&] {
     std::exception_ptr failure;

@@ -30,7 +30,7 @@ class Ranks {
     return comm_ ? comm_->broadcast(value) : value;
   }
   std::vector<std::uint64_t> sum(std::vector<std::uint64_t> values) const;
-  /// Of the ranks before this one; 0 where there are none.
+  /// The sums over the ranks before this one; 0 where there are none.
   std::vector<std::uint64_t> sum_before(const std::vector<std::uint64_t>& values) const;
   std::vector<std::uint64_t> max_before(const std::vector<std::uint64_t>& values) const;
   /// Runs `stage` and agrees on its outcome, as slabmark::agreed() does.
@@ -38,7 +38,7 @@ class Ranks {
   /// The same where no rank waits for another within `stage`, so that a failure ends nobody's job
   /// however long the others take. Those that come first sleep: MPI would let them spin, and where
   /// ranks share cores, those that work then got half of one.
-  void agreed_at_leisure(const std::function<void()>& stage) const;
+  void agreed_sleeping(const std::function<void()>& stage) const;
 
  private:
   std::vector<std::uint64_t> reduce_before(const std::vector<std::uint64_t>& values,

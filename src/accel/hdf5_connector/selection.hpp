@@ -27,7 +27,7 @@ class SelectionCache {
 
  private:
   using Bounds = std::vector<hsize_t>;  ///< lowest and highest coordinates
-  struct Kept {
+  struct CachedSelection {
     hdf5::Space space;
     Extent extent;
     hssize_t elements;
@@ -36,7 +36,7 @@ class SelectionCache {
   };
   static Bounds bounds_of(hid_t space, std::size_t rank);
 
-  std::deque<Kept> kept_;  ///< the latest first
+  std::deque<CachedSelection> kept_;  ///< the latest first
 };
 
 /// Calls `visit` with the contiguous elements of a selection, in the order in which HDF5 walks it.

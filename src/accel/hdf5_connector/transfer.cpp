@@ -11,6 +11,7 @@
 #include "accel/hdf5_connector/refusal.hpp"
 #include "accel/hdf5_connector/selection.hpp"
 #include "core/geometry/run.hpp"
+#include "core/geometry/strided_walk.hpp"
 
 namespace slabmark::slablog {
 
@@ -22,12 +23,12 @@ const std::string some_dataset = "a dataset";
 
 /// How elements in memory become elements of the file, and back.
 struct TypeConversion {
-  TypeConversion(hid_t memory_type, const LogDataset& dataset, hid_t transfer_list)
-      : memory(memory_type),
-        file(dataset.type()),
-        memory_bytes(H5Tget_size(memory_type)),
-        file_bytes(dataset.element_bytes()),
-        list(transfer_list) {
+  explicit TypeConversion(const Transfer& transfer)
+      : memory(transfer.memory_type),
+        file(transfer.dataset.type()),
+        memory_bytes(H5Tget_size(memory)),
+        file_bytes(transfer.dataset.element_bytes()),
+        list(transfer.list) {
     const auto equal = H5Tequal(memory, file);
     check(equal, "H5Tequal", some_dataset);
     needed = equal == 0;
@@ -48,7 +49,7 @@ struct TypeConversion {
 
 using Bytes = std::unique_ptr<std::byte[]>;
 
-Bytes bytes_of(std::uint64_t count) { return std::make_unique_for_overwrite<std::byte[]>(count); }
+Bytes memory_for(std::uint64_t count) { return std::make_unique_for_overwrite<std::byte[]>(count); }
 
 void check_list(hid_t list) {
   if (list == H5P_DATASET_XFER_DEFAULT || list == H5P_DEFAULT) return;
@@ -80,12 +81,10 @@ void scatter(const RunList& runs, const std::byte* dense, std::size_t bytes, std
   }
 }
 
-/// Rows of a box, appended.
+/// Appends the rows of a box. `walk` is memory of the caller's.
 void add_box(const Extent& extent, const hsize_t* start, const hsize_t* count, std::size_t which,
-             RunList& runs) {
-  const auto rank = extent.size();
-  std::uint64_t rows = 1;
-  for (std::size_t d = 0; d < rank; ++d) {
+             StridedWalk& walk, RunList& runs) {
+  for (std::size_t d = 0; d < extent.size(); ++d) {
     if (start[d] > extent[d] || count[d] > extent[d] - start[d]) {
       throw Refusal(H5E_DATASPACE, H5E_BADRANGE,
                     fmt::format("file selection+offset not within extent: hyperslab {} ends at {} "
@@ -93,23 +92,15 @@ void add_box(const Extent& extent, const hsize_t* start, const hsize_t* count, s
                                 which, start[d] + count[d], d, extent[d]));
     }
     if (count[d] == 0) return;
-    if (d + 1 < rank) rows *= count[d];
   }
-  const auto length = rank == 0 ? 1 : count[rank - 1];
-  for (std::uint64_t row = 0; row < rows; ++row) {
-    auto rest = row;
-    std::uint64_t offset = 0;
-    std::uint64_t scale = rank == 0 ? 1 : extent[rank - 1];
-    for (auto d = rank - 1; d-- > 0;) {
-      offset += (start[d] + rest % count[d]) * scale;
-      rest /= count[d];
-      scale *= extent[d];
-    }
-    runs.push_back({offset + start[rank - 1], length});
-  }
+  const std::uint64_t length = extent.empty() ? 1 : count[extent.size() - 1];
+  walk.restart_at_rows(start, count, extent);
+  walk.for_each([&](std::int64_t offset) {
+    runs.push_back({static_cast<std::uint64_t>(offset), length});
+  });
 }
 
-/// Those of `elements` that are pending.
+/// The part of `elements` that is pending.
 Elements pending_of(LogDataset& dataset, const Elements& elements) {
   RunList offsets;
   RunList positions;
@@ -128,26 +119,29 @@ Elements boxes(const LogDataset& dataset, std::size_t n, const hsize_t* const* s
                const hsize_t* const* counts) {
   RunList runs;
   runs.reserve(n);
-  for (std::size_t i = 0; i < n; ++i) add_box(dataset.extent(), starts[i], counts[i], i, runs);
+  StridedWalk walk;
+  for (std::size_t i = 0; i < n; ++i) {
+    add_box(dataset.extent(), starts[i], counts[i], i, walk, runs);
+  }
   const auto total = total_length(runs);
   return elements_of(std::move(runs), {{0, total}});
 }
 
-void write_elements(DataFile& file, LogDataset& dataset, hid_t memory_type,
-                    const Elements& elements, hid_t list, const void* data) {
+void write_elements(const Transfer& transfer, const Elements& elements, const void* data) {
+  auto& [file, dataset, memory_type, list] = transfer;
   if (!file.writable()) throw Refusal(H5E_ARGS, H5E_BADVALUE, "no write intent on file");
   check_list(list);
-  const TypeConversion conversion(memory_type, dataset, list);
+  const TypeConversion conversion(transfer);
   const auto total = elements.count;
   if (total == 0) return;
   check_memory(data);
   const auto* source = static_cast<const std::byte*>(data);
   Bytes converted;
   if (conversion.needed) {
-    converted = bytes_of(total * conversion.larger());
+    converted = memory_for(total * conversion.larger());
     Bytes background;
     if (conversion.needs_background) {
-      background = bytes_of(total * conversion.larger());
+      background = memory_for(total * conversion.larger());
       file.read(dataset, reads_of(*elements.in_dataset, background.get(), conversion.file_bytes));
     }
     gather(*elements.in_memory, source, conversion.memory_bytes, converted.get());
@@ -170,10 +164,10 @@ void write_elements(DataFile& file, LogDataset& dataset, hid_t memory_type,
   file.written(dataset, held_before);
 }
 
-void read_elements(DataFile& file, LogDataset& dataset, hid_t memory_type, const Elements& elements,
-                   hid_t list, void* data) {
+void read_elements(const Transfer& transfer, const Elements& elements, void* data) {
+  auto& [file, dataset, memory_type, list] = transfer;
   check_list(list);
-  const TypeConversion conversion(memory_type, dataset, list);
+  const TypeConversion conversion(transfer);
   const auto total = elements.count;
   if (total == 0) return;
   check_memory(data);
@@ -183,12 +177,12 @@ void read_elements(DataFile& file, LogDataset& dataset, hid_t memory_type, const
     file.read(dataset, reads_of(*elements.in_dataset, target, conversion.file_bytes));
     return;
   }
-  const auto dense = bytes_of(total * conversion.larger());
+  const auto dense = memory_for(total * conversion.larger());
   file.read(dataset, reads_of(*elements.in_dataset, dense.get(), conversion.file_bytes));
   if (conversion.needed) {
     Bytes background;
     if (conversion.needs_background) {
-      background = bytes_of(total * conversion.larger());
+      background = memory_for(total * conversion.larger());
       gather(*elements.in_memory, target, conversion.memory_bytes, background.get());
     }
     check(H5Tconvert(conversion.file, conversion.memory, total, dense.get(), background.get(),
@@ -217,27 +211,27 @@ LogRuns paired(const RunList& offsets, const RunList& positions) {
   return pairs;
 }
 
-std::vector<std::byte> kept_of_pending(LogDataset& dataset, hid_t memory_type,
-                                       const Elements& elements, const void* data) {
+std::vector<std::byte> kept_of_pending(const Transfer& transfer, const Elements& elements,
+                                       const void* data) {
   std::vector<std::byte> kept;
   if (data == nullptr) return kept;
-  const auto pending = pending_of(dataset, elements);
-  const auto bytes = H5Tget_size(memory_type);
+  const auto pending = pending_of(transfer.dataset, elements);
+  const auto bytes = H5Tget_size(transfer.memory_type);
   kept.resize(pending.count * bytes);
   gather(*pending.in_memory, static_cast<const std::byte*>(data), bytes, kept.data());
   return kept;
 }
 
-void read_pending(DataFile& file, LogDataset& dataset, hid_t memory_type, const Elements& elements,
-                  hid_t list, void* data, const std::vector<std::byte>& kept) {
-  if (!dataset.has_pending()) return;
-  const auto pending = pending_of(dataset, elements);
+void read_pending(const Transfer& transfer, const Elements& elements, void* data,
+                  const std::vector<std::byte>& kept) {
+  if (!transfer.dataset.has_pending()) return;
+  const auto pending = pending_of(transfer.dataset, elements);
   if (pending.count == 0) return;
   if (!kept.empty()) {
-    scatter(*pending.in_memory, kept.data(), H5Tget_size(memory_type),
+    scatter(*pending.in_memory, kept.data(), H5Tget_size(transfer.memory_type),
             static_cast<std::byte*>(data));
   }
-  read_elements(file, dataset, memory_type, pending, list, data);
+  read_elements(transfer, pending, data);
 }
 
 }  // namespace slabmark::slablog

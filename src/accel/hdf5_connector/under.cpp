@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstring>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include <H5VLconnector.h>
@@ -12,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "storage/hdf5/placeholder.hpp"
+#include "storage/hdf5/location.hpp"
 #include "storage/hdf5/space.hpp"
 
 namespace slabmark::slablog {
@@ -164,16 +163,22 @@ std::uint64_t create_array(const Location& file, const std::string& name, hid_t 
   return element_count(extent) == 0 ? 0 : address_of(made.get(), file.connector);
 }
 
-// (HDF5 2.2.0 has an address for a dataset without space in a file with a user block.)
 std::optional<std::uint64_t> allocated_address(void* dataset, hid_t connector) {
-  H5D_space_status_t status = H5D_SPACE_STATUS_ERROR;
-  H5VL_dataset_get_args_t args{};
-  args.op_type = H5VL_DATASET_GET_SPACE_STATUS;
-  args.args.get_space_status.status = &status;
-  check(H5VLdataset_get(dataset, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
-        "H5Dget_space_status", a_file);
-  if (status == H5D_SPACE_STATUS_NOT_ALLOCATED) return std::nullopt;
-  return address_of(dataset, connector);
+  const auto ask_status = [&](H5D_space_status_t& status) {
+    H5VL_dataset_get_args_t args{};
+    args.op_type = H5VL_DATASET_GET_SPACE_STATUS;
+    args.args.get_space_status.status = &status;
+    check(H5VLdataset_get(dataset, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
+          "H5Dget_space_status", a_file);
+    return true;
+  };
+  const auto ask_address = [&](haddr_t& address) {
+    address = address_of(dataset, connector);
+    return true;
+  };
+  haddr_t address = HADDR_UNDEF;
+  hdf5::allocated_address(ask_status, ask_address, address);
+  return address == HADDR_UNDEF ? std::nullopt : std::optional<std::uint64_t>(address);
 }
 
 void* open_at(const Location& file, std::uint64_t address) {
@@ -203,8 +208,7 @@ bool has_chunks(void* dataset, hid_t connector) {
   return chunks > 0;
 }
 
-std::optional<StoredChunk> stored_chunk(void* dataset, hid_t connector,
-                                        const std::vector<hsize_t>& first) {
+std::optional<hdf5::StoredChunk> stored_chunk(void* dataset, hid_t connector, const Extent& first) {
   unsigned mask = 0;
   haddr_t address = HADDR_UNDEF;
   hsize_t bytes = 0;
@@ -214,15 +218,11 @@ std::optional<StoredChunk> stored_chunk(void* dataset, hid_t connector,
   check(H5VLdataset_optional(dataset, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
         "H5Dget_chunk_info_by_coord", a_file);
   if (address == HADDR_UNDEF) return std::nullopt;
-  return StoredChunk{address, bytes, mask};
+  return hdf5::StoredChunk{first, bytes, mask, address};
 }
 
 std::uint64_t left_out_of_chunk_addresses(void* file, hid_t connector) {
-  unsigned major = 0;
-  unsigned minor = 0;
-  unsigned release = 0;
-  check(H5get_libversion(&major, &minor, &release), "H5get_libversion", a_file);
-  if (std::tuple(major, minor, release) >= std::tuple(1U, 14U, 4U)) return 0;
+  if (!hdf5::leaves_out_user_block()) return 0;
   H5VL_file_get_args_t args{};
   args.op_type = H5VL_FILE_GET_FCPL;
   check(H5VLfile_get(file, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
@@ -233,21 +233,17 @@ std::uint64_t left_out_of_chunk_addresses(void* file, hid_t connector) {
   return user_block;
 }
 
-std::uint64_t allocate_chunk(void* dataset, hid_t connector, const std::vector<hsize_t>& first,
-                             std::uint64_t bytes, std::uint32_t mask) {
-  hdf5::placeholder_address();  // of what went before
-  H5VL_native_dataset_optional_args_t native;
-  native.chunk_write.offset = first.data();
-  native.chunk_write.filters = mask;
-  // HDF5 1.14 has 32 bits for it, as chunks are shorter there.
-  native.chunk_write.size = static_cast<decltype(native.chunk_write.size)>(bytes);
-  native.chunk_write.buf = hdf5::placeholder();
-  H5VL_optional_args_t args{H5VL_NATIVE_DATASET_CHUNK_WRITE, &native};
-  check(H5VLdataset_optional(dataset, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
-        "H5Dwrite_chunk", a_file);
-  const auto address = hdf5::placeholder_address();
-  if (address == HADDR_UNDEF) throw IoError("HDF5 does not say where it puts a chunk.");
-  return address;
+std::uint64_t allocate_chunk(void* dataset, hid_t connector, const hdf5::StoredChunk& chunk) {
+  return hdf5::chunk_address(a_file, [&](const void* data) {
+    H5VL_native_dataset_optional_args_t native;
+    native.chunk_write.offset = chunk.first.data();
+    native.chunk_write.filters = chunk.mask;
+    // HDF5 1.14 has 32 bits for it, as chunks are shorter there.
+    native.chunk_write.size = static_cast<decltype(native.chunk_write.size)>(chunk.bytes);
+    native.chunk_write.buf = data;
+    H5VL_optional_args_t args{H5VL_NATIVE_DATASET_CHUNK_WRITE, &native};
+    return H5VLdataset_optional(dataset, connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr);
+  });
 }
 
 Line create_line(const Location& file, const std::string& name, hid_t type,

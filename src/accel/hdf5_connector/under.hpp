@@ -8,6 +8,7 @@
 #include <hdf5.h>
 
 #include "core/geometry/extent.hpp"
+#include "storage/hdf5/chunks.hpp"
 #include "storage/hdf5/handle.hpp"
 #include "storage/hdf5/pass_through/functions.hpp"
 
@@ -36,7 +37,7 @@ const std::string mark_name = log_group + "/mark";
 /// Number of the dataset whose view has this name, or nothing.
 std::optional<std::uint64_t> dataset_of_view(const std::string& name);
 
-/// What the group's attribute "state" says.
+/// Values of the group's attribute "state".
 enum class LogState : int {
   closed = 0,  ///< every dataset's view shows what the log holds
   open = 1,    ///< being written, or its writer ended before it closed the file
@@ -65,23 +66,15 @@ void* open_again(void* dataset, hid_t connector, std::uint64_t address);
 /// A handle of the dataset whose object is there in an open file.
 void* open_at(const Location& file, std::uint64_t address);
 
-/// A chunk of a dataset as the file holds it.
-struct StoredChunk {
-  std::uint64_t address = 0;
-  std::uint64_t bytes = 0;
-  std::uint32_t mask = 0;  ///< of the filters that were left out
-};
-/// `first`: coordinates of its first element. Nothing where it has no space.
 bool has_chunks(void* dataset, hid_t connector);
-std::optional<StoredChunk> stored_chunk(void* dataset, hid_t connector,
-                                        const std::vector<hsize_t>& first);
-/// What the addresses of stored_chunk() lack in this file, in bytes: HDF5 before 1.14.4 leaves the
-/// user block out (its issue 3003).
+/// `first`: coordinates of its first element. Nothing where it has no space.
+std::optional<hdf5::StoredChunk> stored_chunk(void* dataset, hid_t connector, const Extent& first);
+/// Bytes that the addresses of stored_chunk() lack in this file: HDF5 before 1.14.4 leaves the user
+/// block out (its issue 3003).
 std::uint64_t left_out_of_chunk_addresses(void* file, hid_t connector);
-/// Collective: gives a chunk space for so many bytes, enters it into the index, and returns its
-/// address; the file is open through hdf5::leave_out_placeholders().
-std::uint64_t allocate_chunk(void* dataset, hid_t connector, const std::vector<hsize_t>& first,
-                             std::uint64_t bytes, std::uint32_t mask);
+/// Collective: gives a chunk space, enters it into the index, and returns its address; the file is
+/// open through hdf5::leave_out_placeholders().
+std::uint64_t allocate_chunk(void* dataset, hid_t connector, const hdf5::StoredChunk& chunk);
 
 bool link_exists(const Location& file, const std::string& name);
 void remove_link(const Location& file, const std::string& name);

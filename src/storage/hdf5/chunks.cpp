@@ -1,8 +1,5 @@
 #include "storage/hdf5/chunks.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
@@ -39,22 +36,26 @@ std::vector<StoredChunk> stored_chunks(hid_t dataset, const std::string& path) {
   return std::move(noted.chunks);
 }
 
+std::uint64_t chunk_address(const std::string& path,
+                            const std::function<herr_t(const void* data)>& enter) {
+  placeholder_address();  // of what went before
+  check(enter(placeholder()), "H5Dwrite_chunk", path);
+  const haddr_t address = placeholder_address();
+  if (address == HADDR_UNDEF) {
+    throw IoError(fmt::format(
+        "'{}' is open through a driver that does not say where HDF5 puts a chunk; open it "
+        "without page buffering and through POSIX or MPI-IO.",
+        path));
+  }
+  return address;
+}
+
 void allocate_chunks(hid_t dataset, std::span<StoredChunk> chunks, const std::string& path) {
-  std::array<hsize_t, H5S_MAX_RANK> first;
   for (StoredChunk& chunk : chunks) {
-    std::copy(chunk.first.begin(), chunk.first.end(), first.begin());
-    placeholder_address();  // of what went before
-    check(
-        H5Dwrite_chunk(dataset, H5P_DEFAULT, chunk.mask, first.data(), chunk.bytes, placeholder()),
-        "H5Dwrite_chunk", path);
-    const haddr_t address = placeholder_address();
-    if (address == HADDR_UNDEF) {
-      throw IoError(fmt::format(
-          "'{}' is open through a driver that does not say where HDF5 puts a chunk; open it "
-          "without page buffering and through POSIX or MPI-IO.",
-          path));
-    }
-    chunk.address = address;
+    chunk.address = chunk_address(path, [&](const void* data) {
+      return H5Dwrite_chunk(dataset, H5P_DEFAULT, chunk.mask, chunk.first.data(), chunk.bytes,
+                            data);
+    });
   }
 }
 

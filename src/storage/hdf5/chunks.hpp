@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,11 @@ struct StoredChunk {
 
 /// All chunks of a dataset that have space, in the order of HDF5's index.
 std::vector<StoredChunk> stored_chunks(hid_t dataset, const std::string& path);
+
+/// Calls `enter`, which gives a chunk space by writing the bytes at `data` there, and returns the
+/// address that HDF5 chose; see allocate_chunks().
+std::uint64_t chunk_address(const std::string& path,
+                            const std::function<herr_t(const void* data)>& enter);
 
 /// Gives each chunk space in the file and enters it into the index, whatever its kind, as
 /// H5Dwrite_chunk does, and stores its `address`; a chunk that there was gives up its space if it

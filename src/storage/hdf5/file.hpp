@@ -19,7 +19,7 @@ namespace slabmark::hdf5 {
 /// How a parallel file is created or opened.
 struct AccessSettings {
   H5F_libver_t low = H5F_LIBVER_EARLIEST;
-  /// What HDF5 2 calls latest is beyond the tools that people have installed.
+  /// The latest format of HDF5 2 is beyond the tools that people have installed.
   H5F_libver_t high = H5F_LIBVER_V110;
   bool collective_metadata = true;
   /// Objects of at least `align_threshold` bytes begin at a multiple of `alignment` bytes.
@@ -96,7 +96,7 @@ class File {
   bool has(const std::string& name) const;            ///< an object of that name
   bool has_attribute(const std::string& name) const;  ///< of the root group
 
-  /// What HDF5 says is in effect: whether metadata are read collectively.
+  /// The setting in effect: whether metadata are read collectively.
   bool reads_metadata_collectively() const;
 
   /// Gives the object called `name` another name.

@@ -19,7 +19,7 @@ namespace {
 
 const std::string chunk_in_memory = "a chunk in memory";
 
-/// What the driver takes of the chunk that is being written, or hands out of the one being read.
+/// Bytes that the driver takes of the chunk being written, or hands out of the one being read.
 struct Exchange {
   const FilterPipeline::Room* room;  ///< none: nothing is taken
   std::span<const std::byte> to_read;
@@ -168,7 +168,7 @@ class FilterPipeline::File {
     make_dataset(creation);
   }
 
-  // Of all there is in it nothing is kept.
+  // Nothing in it is kept.
   ~File() {
     const Intercept intercept({nullptr, {}});
     dataset_ = {};
@@ -303,6 +303,24 @@ FilterPipeline::File& FilterPipeline::reader(std::uint32_t mask) {
   }
   file = std::make_unique<File>(type_.get(), creation.get());
   return *file;
+}
+
+FilterPipeline& PipelineCache::of(hid_t type, hid_t creation) {
+  std::string key;
+  const auto append = [&](const char* call, const auto& encode) {
+    std::size_t bytes = 0;
+    check(encode(nullptr, &bytes), call, "a dataset");
+    const auto at = key.size();
+    key.resize(at + bytes);
+    check(encode(key.data() + at, &bytes), call, "a dataset");
+  };
+  append("H5Tencode", [&](void* to, std::size_t* bytes) { return H5Tencode(type, to, bytes); });
+  append("H5Pencode2", [&](void* to, std::size_t* bytes) {
+    return H5Pencode2(creation, to, bytes, H5P_DEFAULT);
+  });
+  const auto found = made_.find(key);
+  return found != made_.end() ? found->second
+                              : made_.emplace(key, FilterPipeline(type, creation)).first->second;
 }
 
 }  // namespace slabmark::hdf5

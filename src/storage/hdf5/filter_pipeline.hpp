@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/geometry/extent.hpp"
@@ -67,6 +68,15 @@ class FilterPipeline {
   bool filters_edges_ = true;
   std::unique_ptr<File> writer_;                            ///< none without filters
   std::map<std::uint32_t, std::unique_ptr<File>> readers_;  ///< by mask
+};
+
+/// The pipelines of datasets, one for all that are of one type and have the same creation list.
+class PipelineCache {
+ public:
+  FilterPipeline& of(hid_t type, hid_t creation);
+
+ private:
+  std::map<std::string, FilterPipeline> made_;  ///< by both as HDF5 encodes them
 };
 
 }  // namespace slabmark::hdf5

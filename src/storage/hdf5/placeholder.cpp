@@ -61,7 +61,7 @@ struct SharedFile {
   std::shared_ptr<DeferredError> deferred;  ///< null where nobody asks for it
 };
 
-/// Those of the driver for several ranks.
+/// The callbacks of the driver for several ranks.
 std::map<H5FD_t*, SharedFile>& shared_files() {
   static auto& all = *new std::map<H5FD_t*, SharedFile>;
   return all;

@@ -38,7 +38,8 @@ void leave_out_placeholders(hid_t access);
 /// waiting inside HDF5. Whoever keeps this must ask before the file counts as written.
 class DeferredError {
  public:
-  /// Of the file that is opened by that name next. It is deferred as long as somebody keeps this.
+  /// The deferred error of the file that is opened by that name next. It is deferred as long as
+  /// somebody keeps this.
   static std::shared_ptr<DeferredError> of(const std::string& path);
 
   explicit DeferredError(std::string path) : path_(std::move(path)) {}

@@ -39,7 +39,7 @@ class TransferList {
 
   hid_t get() const { return handle_.get(); }
 
-  /// What HDF5 did in the last call with this list.
+  /// How HDF5 carried out the last call with this list.
   TransferOutcome outcome() const;
 
  private:

@@ -2,18 +2,19 @@
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
+#include <utility>
 
 namespace slabmark::slablog {
 
 ChunkFile::Found ChunkFile::find(const FilteredChunk& chunk) const {
   const auto& [offset, dataset] = *std::prev(datasets_.upper_bound(chunk.place));
-  const auto number = (chunk.place - offset) / dataset.pipeline->chunk_bytes();
-  auto first = dataset.grid->first_element(number);
-  first.back() /= dataset.parts;
-  const bool filtered = dataset.pipeline->has_filters() && (dataset.pipeline->filters_edges() ||
-                                                            !dataset.grid->reaches_beyond(number));
-  return {offset, dataset, {first.begin(), first.end()}, filtered};
+  const auto& pipeline = *dataset->pipeline;
+  const auto number = (chunk.place - offset) / pipeline.chunk_bytes();
+  auto first = dataset->grid.first_element(number);
+  first.back() /= dataset->parts();
+  const bool filtered =
+      pipeline.has_filters() && (pipeline.filters_edges() || !dataset->grid.reaches_beyond(number));
+  return {*dataset, std::move(first), filtered};
 }
 
 // All ask for all chunks: where metadata is read collectively, as netCDF-4 wants it, no rank may
@@ -41,49 +42,49 @@ void ChunkFile::read(std::uint64_t address, std::byte* memory, std::uint64_t byt
 // until the dataset is closed.
 void ChunkFile::allocate(std::vector<FilteredChunk>& chunks) {
   by_all(comm_, chunks, [&](std::span<FilteredChunk> all) {
-    struct OfDataset {
+    struct Entered {
       FilteredChunk* first = nullptr;
       std::size_t chunks = 0;
     };
-    std::map<std::uint64_t, OfDataset> with_filters;  // by offset
+    std::map<std::uint64_t, Entered> with_filters;  // by number, in one order on all ranks
     for (auto& chunk : all) {
-      const auto found = find(chunk);
-      if (!found.dataset.pipeline->has_filters()) continue;
-      auto& known = with_filters[found.offset];
+      const auto& dataset = find(chunk).dataset;
+      if (!dataset.has_filters()) continue;
+      auto& known = with_filters[dataset.number()];
       if (known.chunks++ == 0) known.first = &chunk;
     }
     for (auto& chunk : all) {
-      const auto known = with_filters.find(find(chunk).offset);
+      const auto known = with_filters.find(find(chunk).dataset.number());
       if (known != with_filters.end() && known->second.chunks == 1) {
         enter_alone(chunk);
       } else {
         enter(chunk);
       }
     }
-    for (auto& [offset, known] : with_filters) {
+    for (const auto& [number, known] : with_filters) {
       if (known.chunks == 1) continue;
       enter(*known.first);
-      datasets_.at(offset).misread->reset();
+      find(*known.first).dataset.misread.reset();
     }
   });
 }
 
 void ChunkFile::enter(FilteredChunk& chunk) {
   const auto its = find(chunk);
-  chunk.address = allocate_chunk(its.dataset.under, its.dataset.connector, its.first, chunk.bytes,
-                                 static_cast<std::uint32_t>(chunk.mask));
+  chunk.address = allocate_chunk(its.dataset.under, its.dataset.connector,
+                                 {its.first, chunk.bytes, static_cast<std::uint32_t>(chunk.mask)});
 }
 
 void ChunkFile::enter_alone(FilteredChunk& chunk) {
-  const auto [offset, dataset, first, filtered] = find(chunk);
+  const auto [dataset, first, filtered] = find(chunk);
   const auto before = stored_chunk(dataset.under, dataset.connector, first);
   enter(chunk);
-  const bool again = *dataset.misread && (*dataset.misread)->first == first;
-  dataset.misread->reset();
+  const bool again = dataset.misread && dataset.misread->first == first;
+  dataset.misread.reset();
   const auto mask = static_cast<std::uint32_t>(chunk.mask);
-  // Of one that is in its cache HDF5 remembers none.
+  // HDF5 remembers no mask of a chunk that is in its cache.
   if (filtered && (again || (before && before->mask != 0) || mask != 0)) {
-    *dataset.misread = MisreadChunk{first, {chunk.address, chunk.bytes, mask}};
+    dataset.misread = {first, chunk.bytes, mask, chunk.address};
   }
 }
 

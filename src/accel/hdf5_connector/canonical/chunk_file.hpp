@@ -1,45 +1,30 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "accel/hdf5_connector/under.hpp"
+#include "accel/hdf5_connector/canonical/canonical_dataset.hpp"
 #include "collective/filters/filtered_flush.hpp"
 #include "storage/posix/file.hpp"
 
 namespace slabmark::slablog {
-
-/// The one chunk of a dataset, at most, that HDF5 reads by another mask than it has: see
-/// ChunkFile::allocate().
-struct MisreadChunk {
-  std::vector<hsize_t> first;  ///< coordinates of its first element
-  StoredChunk stored;
-};
-
-/// What all must know of a dataset in chunks, to which they bring elements.
-struct Chunked {
-  void* under = nullptr;  ///< the dataset below the connector
-  hid_t connector = H5I_INVALID_HID;
-  const ChunkGrid* grid = nullptr;
-  std::uint64_t parts = 1;  ///< see CanonicalDataset
-  hdf5::FilterPipeline* pipeline = nullptr;
-  std::optional<MisreadChunk>* misread = nullptr;  ///< kept up to date
-};
 
 /// The chunks of a file that all ranks have open in HDF5, each dataset of a flush by the offset
 /// that stands for it. Space is given to chunks by all ranks together, which keep HDF5's index in
 /// step; the bytes go past HDF5.
 class ChunkFile : public ChunkStore {
  public:
+  using Datasets = std::map<std::uint64_t, CanonicalDataset*>;
+
   /// Both must live as long. `left_out`: see left_out_of_chunk_addresses().
   ChunkFile(const Comm& comm, posix::File& file, std::uint64_t left_out)
       : comm_(comm), file_(file), left_out_(left_out) {}
 
-  void set(std::map<std::uint64_t, Chunked> datasets) { datasets_ = std::move(datasets); }
+  /// The datasets of the next flush, by offset.
+  void set(Datasets datasets) { datasets_ = std::move(datasets); }
 
   void look_up(std::vector<FilteredChunk>& chunks) override;
   void allocate(std::vector<FilteredChunk>& chunks) override;
@@ -51,9 +36,8 @@ class ChunkFile : public ChunkStore {
  private:
   /// A chunk's dataset, and the coordinates of its first element.
   struct Found {
-    std::uint64_t offset;  ///< of the dataset
-    const Chunked& dataset;
-    std::vector<hsize_t> first;
+    CanonicalDataset& dataset;
+    Extent first;
     bool filtered;  ///< it goes through filters
   };
   Found find(const FilteredChunk& chunk) const;
@@ -65,7 +49,7 @@ class ChunkFile : public ChunkStore {
   const Comm& comm_;
   posix::File& file_;
   std::uint64_t left_out_;
-  std::map<std::uint64_t, Chunked> datasets_;  ///< by offset
+  Datasets datasets_;
 };
 
 }  // namespace slabmark::slablog

@@ -1,13 +1,12 @@
 #include "accel/hdf5_connector/canonical/collective_writer.hpp"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <set>
 #include <utility>
 
-#include "collective/exchange/chunk_order.hpp"
+#include "accel/hdf5_connector/log/plain_file.hpp"
+#include "collective/context_pool.hpp"
 #include "collective/exchange/union_of_ranks.hpp"
-#include "core/base/error.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace slabmark::slablog {
@@ -15,188 +14,68 @@ namespace slabmark::slablog {
 namespace {
 
 /// Never destroyed but before MPI ends: later there is nothing to give anything back to.
-std::vector<std::shared_ptr<CollectiveWriter>>& writers() {
-  static auto& all = *new std::vector<std::shared_ptr<CollectiveWriter>>;
+collective::ContextPool<SharedContext>& contexts() {
+  static auto& all = *new collective::ContextPool<SharedContext>;
   return all;
 }
 
-std::shared_ptr<std::vector<Piece>> pieces_of(const RunList& runs, std::uint64_t scale) {
-  auto pieces = std::make_shared<std::vector<Piece>>();
-  pieces->reserve(runs.size());
-  std::uint64_t at = 0;
-  for (const Run& run : runs) {
-    pieces->push_back({run.offset * scale, at, run.length * scale});
-    at += run.length * scale;
+/// Where the arrays of a flush lie. Those in chunks come after the file, at offsets that only tell
+/// them from each other.
+struct Places {
+  explicit Places(std::span<const ArrayName> names) {
+    std::uint64_t beyond = beyond_file;
+    for (const ArrayName& one : names) {
+      all.push_back({one.number, one.element_bytes, one.elements, one.unit});
+      if (one.chunked == 0) continue;
+      all.back().offset = beyond;
+      offsets[one.number] = beyond;
+      beyond += all.back().bytes();
+    }
   }
-  return pieces;
-}
+
+  std::vector<ArrayPlace> all;
+  std::map<std::uint64_t, std::uint64_t> offsets;  ///< of arrays in chunks, by number
+};
 
 }  // namespace
 
-InPlacePlan::InPlacePlan(const Comm& comm, const FileDomain& domain, Mine mine,
-                         const Aggregation& aggregation)
-    : lies_(domain.arrays().begin(), domain.arrays().end()) {
-  const auto nothing = std::make_shared<std::vector<Piece>>();
-  std::map<std::tuple<const RunList*, std::uint64_t, const ChunkGrid*>,
-           std::shared_ptr<std::vector<Piece>>>
-      shared;
-  for (Posting* const one : mine) {
-    Item item;
-    item.pieces = nothing;
-    if (one != nullptr && one->grid != nullptr) {
-      item.extent = one->grid->extent();
-      item.chunk = one->grid->chunk();
-    }
-    if (one != nullptr && one->runs) {
-      auto& pieces = shared[{one->runs.get(), one->scale, one->grid}];
-      if (!pieces) {
-        pieces = pieces_of(*one->runs, one->scale);
-        if (one->grid != nullptr) *pieces = in_chunk_order(*pieces, *one->grid);
-      }
-      item.runs = one->runs;
-      item.scale = one->scale;
-      item.pieces = pieces;
-    } else if (one != nullptr) {
-      item.pieces = std::make_shared<std::vector<Piece>>(std::move(one->pieces));
-    }
-    items_.push_back(std::move(item));
+void CollectiveWriter::forget_all() { contexts().clear(); }
+
+void CollectiveWriter::write(const Flush& flush) {
+  if (!shared_) {
+    settings_.agree(comm_);
+    shared_ = contexts().common(comm_.get());
   }
+  const LibraryContext context;  // filters are HDF5's own, on files in memory
+  Names names;
   try {
-    flush_ = plan(comm, domain, aggregation);
-  } catch (const InputError& error) {  // on all ranks: no rank has an element twice itself
-    throw ElementsOfSeveral(error.what());
+    names = write_pending(flush);
+  } catch (const collective::SharedElements&) {  // on all ranks, before anything was written
+    flush.resolve_overlaps();
+    names = write_pending(flush);
+  }
+  std::set<std::pair<std::uint64_t, std::uint64_t>> written;
+  for (const auto& name : names) written.insert({name.chunked, name.number});
+  for (const auto& [number, dataset] : flush.datasets) {
+    const bool chunked = dataset->in_chunks();
+    if (written.contains({chunked, chunked ? number : *dataset->address})) dataset->fresh = false;
   }
 }
 
-FlushPlan InPlacePlan::plan(const Comm& comm, const FileDomain& domain,
-                            const Aggregation& aggregation) const {
-  std::map<std::pair<const std::vector<Piece>*, std::uint64_t>, std::size_t> first_with;
-  std::vector<std::size_t> first_alike;
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    first_alike.push_back(
-        first_with.try_emplace({items_[i].pieces.get(), lies_[i].place.elements}, i).first->second);
-  }
-  const auto map_of = agreed_maps(comm, first_alike);
-  std::vector<PlanMap> maps;
-  std::vector<PlanItem> items;
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    items.push_back({i, map_of[i]});
-    if (map_of[i] < maps.size()) continue;
-    maps.push_back({*items_[i].pieces, lies_[i].place.elements, ""});
-  }
-  return FlushPlan(comm, domain, std::move(maps), std::move(items),
-                   domain.cut(aggregation.ranks.size(), aggregation.alignment), aggregation.ranks,
-                   comm.size() > 1);
-}
-
-bool InPlacePlan::fits(const FileDomain& domain, Mine mine) const {
-  const auto lies_alike = [](const FileDomain::Array& a, const FileDomain::Array& b) {
-    return a.begin == b.begin && a.place.elements == b.place.elements &&
-           a.place.element_bytes == b.place.element_bytes && a.place.unit == b.place.unit;
-  };
-  if (!std::equal(lies_.begin(), lies_.end(), domain.arrays().begin(), domain.arrays().end(),
-                  lies_alike)) {
-    return false;
-  }
-  // Those of another file are others that are alike.
-  std::map<std::pair<const RunList*, const RunList*>, bool> alike;
-  const auto are_alike = [&](const RunsPtr& a, const RunsPtr& b) {
-    if (a == b) return true;
-    const auto [found, is_new] = alike.try_emplace({a.get(), b.get()}, false);
-    if (is_new) found->second = *a == *b;
-    return found->second;
-  };
-  const auto lie_alike = [](const Piece& a, const Piece& b) {
-    return a.file == b.file && a.length == b.length;
-  };
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    const Item& item = items_[i];
-    const Posting* const one = mine[i];
-    const Extent none;
-    const bool chunked = one != nullptr && one->grid != nullptr;
-    if (item.extent != (chunked ? one->grid->extent() : none) ||
-        item.chunk != (chunked ? one->grid->chunk() : none)) {
-      return false;
+CollectiveWriter::Names CollectiveWriter::write_pending(const Flush& flush) {
+  posix::Mapping spilled;
+  std::vector<Posting> mine;
+  agreed(comm_, [&] {
+    if (flush.spill.is_open()) spilled = flush.spill.map(flush.spilled_bytes);
+    for (const auto& [number, dataset] : flush.datasets) {
+      if (dataset->has_pending()) mine.emplace_back(*dataset, spilled.data());
     }
-    if (one == nullptr || !one->runs) {
-      const std::span<const Piece> pieces =
-          one == nullptr ? std::span<const Piece>() : std::span<const Piece>(one->pieces);
-      if (item.runs || !std::equal(item.pieces->begin(), item.pieces->end(), pieces.begin(),
-                                   pieces.end(), lie_alike)) {
-        return false;
-      }
-    } else if (!item.runs || item.scale != one->scale || !are_alike(item.runs, one->runs)) {
-      return false;
-    }
-  }
-  return true;
+  });
+  return write(mine, flush);
 }
 
-void InPlacePlan::take(Mine mine) {
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    if (mine[i] == nullptr || mine[i]->runs) continue;
-    for (std::size_t p = 0; p < items_[i].pieces->size(); ++p) {
-      (*items_[i].pieces)[p].buffer = mine[i]->pieces[p].buffer;
-    }
-  }
-}
-
-// All ranks of a group have it or none, since they make it together.
-std::shared_ptr<CollectiveWriter> CollectiveWriter::of(MPI_Comm comm) {
-  for (const auto& known : writers()) {
-    int same = MPI_UNEQUAL;
-    MPI_Comm_compare(known->comm_.get(), comm, &same);
-    if (same == MPI_IDENT || same == MPI_CONGRUENT) return known;
-  }
-  return writers().emplace_back(std::make_shared<CollectiveWriter>(comm));
-}
-
-void CollectiveWriter::forget_all() { writers().clear(); }
-
-// Where chunks go through filters, all cores shall do it.
-void CollectiveWriter::prepare(RearrangerSettings settings, const FileDomain& domain) {
-  for (const FileDomain::Array& array : domain.arrays()) {
-    if (array.place.unit > 0) largest_chunk_ = std::max(largest_chunk_, array.place.unit_bytes());
-  }
-  if (largest_chunk_ > 0) {
-    settings.aggregators = static_cast<std::uint64_t>(comm_.size());
-    settings.unit = std::max(settings.unit, largest_chunk_);
-  }
-  if (rearranger_ && settings == settings_) return;
-  plans_.clear();
-  rearranger_.reset();
-  settings_ = settings;
-  rearranger_ = std::make_unique<Rearranger>(comm_, settings);
-}
-
-InPlacePlan& CollectiveWriter::plan_for(const FileDomain& domain, InPlacePlan::Mine mine,
-                                     std::uint64_t alignment) {
-  std::uint64_t fitting = 0;
-  std::uint64_t bit = 1;
-  for (const auto& plan : plans_) {
-    if (plan->fits(domain, mine)) fitting |= bit;
-    bit *= 2;
-  }
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &fitting, 1, MPI_UINT64_T, MPI_BAND, comm_.get()),
-            "MPI_Allreduce");
-  for (auto plan = plans_.begin(); plan != plans_.end(); ++plan, fitting /= 2) {
-    if (fitting % 2 == 0) continue;
-    plans_.splice(plans_.begin(), plans_, plan);
-    plans_.front()->take(mine);
-    return *plans_.front();
-  }
-  auto made = std::make_unique<InPlacePlan>(
-      comm_, domain, mine, InPlacePlan::Aggregation{rearranger_->aggregators(), alignment});
-  if (plans_.size() == most_plans) plans_.pop_back();
-  plans_.push_front(std::move(made));
-  return *plans_.front();
-}
-
-std::vector<ArrayName> CollectiveWriter::write(std::span<Posting> mine, RearrangerSettings settings,
-                                            std::uint64_t alignment,
-                                            const Rearranger::FileAccess& access,
-                                            ChunkedDatasets& chunked) {
-  std::vector<ArrayName> names;
+CollectiveWriter::Names CollectiveWriter::write(std::span<Posting> mine, const Flush& flush) {
+  Names names;
   std::map<ArrayName, Posting*> by_name;
   for (Posting& one : mine) {
     names.push_back(one.array);
@@ -204,38 +83,85 @@ std::vector<ArrayName> CollectiveWriter::write(std::span<Posting> mine, Rearrang
   }
   names = union_of_ranks(comm_, std::move(names));
   if (names.empty()) return names;
-  std::vector<ArrayPlace> places;
-  std::map<std::uint64_t, std::uint64_t> offsets;  // of those in chunks, by number
-  std::uint64_t beyond = beyond_file;
-  for (const ArrayName& one : names) {
-    places.push_back({one.number, one.element_bytes, one.elements, one.unit});
-    if (one.chunked == 0) continue;
-    places.back().offset = beyond;
-    offsets[one.number] = beyond;
-    beyond += places.back().bytes();
-  }
-  const auto arrays = chunked.arrays(offsets);
-  const FileDomain domain(places, 0);
-  prepare(settings, domain);
+  const Places places(names);
+  const auto filtered = chunked_arrays(flush, places.offsets);
+  const FileDomain domain(places.all, 0);
+  prepare(domain);
   std::vector<Posting*> postings;
   std::vector<std::byte*> buffers;
   std::vector<bool> fresh;
   for (const ArrayName& name : names) {
     const auto found = by_name.find(name);
-    postings.push_back(found == by_name.end() ? nullptr : found->second);
-    const Posting* const one = postings.back();
+    Posting* const one = found == by_name.end() ? nullptr : found->second;
+    postings.push_back(one);
     buffers.push_back(one == nullptr ? nullptr : const_cast<std::byte*>(one->data));
     fresh.push_back(one != nullptr && one->fresh);
   }
-  InPlacePlan& plan = plan_for(domain, postings, alignment);
-  const Rearranger::Flush flush{domain, plan.flush(), buffers, fresh};
-  if (arrays.empty()) {
-    agreed(comm_, [&] { rearranger_->write(flush, access); });
-  } else {
-    FilteredFlush filters(comm_, chunked.store());
-    agreed(comm_, [&] { filters.write(*rearranger_, flush, arrays, access); });
-  }
+  const auto access = [&](std::uint64_t at, std::byte* memory, std::uint64_t bytes) {
+    file_.write_at(at, memory, bytes);
+  };
+  auto& rearranger = shared_->context.rearranger();
+  const Rearranger::Flush moved{domain, plan_for(domain, postings), buffers, fresh};
+  agreed(comm_, [&] {
+    if (filtered.empty()) {
+      rearranger.write(moved, access);
+    } else {
+      FilteredFlush(comm_, chunks_).write(rearranger, moved, filtered, access);
+    }
+  });
   return names;
+}
+
+std::vector<FilteredArray> CollectiveWriter::chunked_arrays(
+    const Flush& flush, const std::map<std::uint64_t, std::uint64_t>& offsets) {
+  std::vector<FilteredArray> found;
+  if (offsets.empty()) return found;
+  ChunkFile::Datasets chunked;
+  agreed(comm_, [&] {
+    for (const auto& [number, offset] : offsets) {
+      auto& dataset = flush.datasets.find(flush.file, number, flush.may_be_fresh);
+      if (dataset.pipeline == nullptr) {
+        dataset.pipeline = &pipelines_.of(dataset.type(), dataset.creation.get());
+      }
+      found.push_back({offset, &dataset.grid, dataset.pipeline});
+      chunked[offset] = &dataset;
+    }
+  });
+  chunks_.set(std::move(chunked));
+  return found;
+}
+
+// Where chunks go through filters, all cores shall do it.
+void CollectiveWriter::prepare(const FileDomain& domain) {
+  auto settings = settings_.exchange();
+  auto& largest = shared_->largest_chunk;
+  for (const FileDomain::Array& array : domain.arrays()) {
+    if (array.place.unit > 0) largest = std::max(largest, array.place.unit_bytes());
+  }
+  if (largest > 0) {
+    settings.aggregators = static_cast<std::uint64_t>(comm_.size());
+    settings.unit = std::max(settings.unit, largest);
+  }
+  if (shared_->context.prepare(settings)) shared_->plans.clear();
+}
+
+const FlushPlan& CollectiveWriter::plan_for(const FileDomain& domain, PostingKey::Mine mine) {
+  auto& plans = shared_->plans;
+  auto fitting = plans.fitting(
+      [&](const auto& kept) { return kept.plan.lies_alike(domain) && kept.key.fits(mine); });
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &fitting, 1, MPI_UINT64_T, MPI_BAND, comm_.get()),
+            "MPI_Allreduce");
+  if (const auto known = plans.chosen(fitting)) {
+    auto& entry = plans.use(*known);
+    entry.key.take(mine);
+    return entry.plan.flush();
+  }
+  plans.drop_oldest_if_full();
+  PostingKey key(mine);
+  collective::Plan plan(comm_, domain, key.items(),
+                        {shared_->context.rearranger().aggregators(), settings_.alignment().value},
+                        {.writes = true, .overlaps = collective::Overlaps::refused});
+  return plans.add(std::move(key), std::move(plan)).plan.flush();
 }
 
 }  // namespace slabmark::slablog

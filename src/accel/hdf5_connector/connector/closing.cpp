@@ -31,7 +31,7 @@ std::vector<std::shared_ptr<OpenLog>>& logs_without_objects() {
   return all;
 }
 
-/// What is pending is lost, as after a kill. Better than a program that does not end.
+/// Gives up what is pending, as after a kill: better than a program that does not end.
 void give_up(OpenLog& log, const std::exception& error) {
   fmt::print(stderr, "slablog: warning: '{}' {}: {}\n", log.file->path(), log.file->abandon(),
              error.what());
@@ -130,7 +130,7 @@ herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), 
     const bool is_last = log && log->is_last(mine);
     const bool ends = is_last || (is_file && log && log->canonical);
     const bool well = !ends || prepare_close(*log, is_file && !ending());
-    // What the connector itself has open must not keep a file open.
+    // The connector's own open objects must not keep a file open.
     if (log && (is_file || is_last)) log->close_group();
     const bool may_stay = is_file && is_kept_by_objects(mine);
     if (log && is_file) log->closing = true;

@@ -1,24 +1,19 @@
 // Datasets. The elements of those of fixed size go past HDF5, into the log or to their places;
 // scalars, compact, external and virtual ones, and those of variable length or of references, stay
 // HDF5's own, in the same file.
-#include <algorithm>
-#include <exception>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "accel/hdf5_connector/api/slablog.h"
+#include "accel/hdf5_connector/canonical/cut_chunks.hpp"
+#include "accel/hdf5_connector/connector/dataset_transfer.hpp"
 #include "accel/hdf5_connector/connector/find_dataset.hpp"
 #include "accel/hdf5_connector/connector/forward.hpp"
 #include "accel/hdf5_connector/connector/open_dataset.hpp"
 #include "accel/hdf5_connector/connector/virtual_dataset.hpp"
-#include "accel/hdf5_connector/journal/driver.hpp"
 #include "accel/hdf5_connector/log/find_datasets.hpp"
-#include "accel/hdf5_connector/transfer.hpp"
-#include "core/parallel/agree.hpp"
-#include "storage/hdf5/placeholder.hpp"
 #include "storage/hdf5/space.hpp"
 
 namespace slabmark::slablog {
@@ -71,17 +66,16 @@ void note_creation(const Object& made) {
   made.log->file->note_creation(path.empty() ? "one without a name" : fmt::format("'{}'", path));
 }
 
-void* create_in_log(Object& mine, OpenLog& log, const H5VL_loc_params_t* place, const char* name,
-                    hid_t links, hid_t type, hid_t space, hid_t creation, hid_t access,
-                    hid_t list) {
+/// `create_below`: makes the dataset by a creation list; null where that fails.
+template <class Create>
+void* create_in_log(OpenLog& log, hid_t type, hid_t space, hid_t creation,
+                    const Create& create_below) {
   refuse_filters(creation);
   KeptErrors errors;
   const auto number = log.log->new_number(log.location());
   const auto below = stand_in(creation, space, number);
   const OpeningAlone alone;
-  auto* made = wrapped(H5VLdataset_create(mine.under, place, mine.connector, name, links, type,
-                                          space, below.get(), access, list, nullptr),
-                       mine, H5I_DATASET);
+  auto* made = create_below(below.get());
   if (made == nullptr) {
     errors.keep();
     return nullptr;
@@ -132,14 +126,18 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
     const auto home = parent.get() != &mine ? parent->log
                       : may_be_logged       ? log_at(mine, name)
                                             : nullptr;
-    if (home && home->log && belongs_into_log(type, space, creation)) {
-      return create_in_log(mine, *home, place, name, links, type, space, creation, access, list);
-    }
     const bool idle_cache = has_idle_cache(mine, type, space, creation, access);
-    auto* made = wrapped(
-        H5VLdataset_create(mine.under, place, mine.connector, name, links, type, space, creation,
-                           idle_cache ? access_without_cache() : access, list, nullptr),
-        mine, H5I_DATASET);
+    const auto create_below = [&](hid_t creation_below) {
+      return wrapped(
+          H5VLdataset_create(mine.under, place, mine.connector, name, links, type, space,
+                             creation_below, idle_cache ? access_without_cache() : access, list,
+                             nullptr),
+          mine, H5I_DATASET);
+    };
+    if (home && home->log && belongs_into_log(type, space, creation)) {
+      return create_in_log(*home, type, space, creation, create_below);
+    }
+    auto* made = create_below(creation);
     if (made == nullptr) return nullptr;
     auto& dataset = as_object(made);
     or_close(dataset, [&] {
@@ -147,7 +145,7 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
       take_created_dataset(dataset, type, space, creation);
       note_creation(dataset);
     });
-    if (idle_cache && is_canonical(dataset)) dataset.dataset->cache_left_out = true;
+    if (idle_cache && is_canonical(dataset)) canonical_of(dataset)->cache_left_out = true;
     return made;
   });
 }
@@ -161,228 +159,6 @@ void* open(void* object, const H5VL_loc_params_t* place, const char* name, hid_t
       return H5VLdataset_open(mine.under, place, mine.connector, name, access, list, nullptr);
     });
   });
-}
-
-/// Whether all ranks make a transfer together.
-bool is_collective(hid_t list) {
-  if (list == H5P_DATASET_XFER_DEFAULT || list == H5P_DEFAULT) return false;
-  H5FD_mpio_xfer_t mode = H5FD_MPIO_INDEPENDENT;
-  hdf5::check(H5Pget_dxpl_mpio(list, &mode), "H5Pget_dxpl_mpio", "the transfer list");
-  return mode == H5FD_MPIO_COLLECTIVE;
-}
-
-/// The files of several ranks among those that a transfer goes to.
-std::vector<std::shared_ptr<OpenLog>> shared_files(std::span<void* const> objects) {
-  std::vector<std::shared_ptr<OpenLog>> files;
-  for (void* const object : objects) {
-    const auto& log = as_object(object).log;
-    if (!log || !log->file->is_shared()) continue;
-    if (std::find(files.begin(), files.end(), log) == files.end()) files.push_back(log);
-  }
-  return files;
-}
-
-/// Collective: flushes a file where something of `objects` is pending on any rank.
-void flush_where_pending(const OpenLog& log, std::span<void* const> objects) {
-  const bool pending = std::any_of(objects.begin(), objects.end(), [&](void* object) {
-    const auto& mine = as_object(object);
-    if (mine.log.get() != &log) return false;
-    return mine.dataset ? mine.dataset->has_pending() : mine.mappings && log.file->has_pending();
-  });
-  if (log.file->on_any_rank(pending)) log.file->flush(log.location());
-}
-
-/// Where ranks read together, each sees what the others wrote.
-void show_to_all(std::span<void* const> objects, hid_t list) {
-  const auto files = shared_files(objects);
-  if (files.empty() || !is_collective(list)) return;
-  for (const auto& log : files) {
-    if (log->file->writable()) flush_where_pending(*log, objects);
-  }
-}
-
-/// The same where ranks write together, and one of them only some members of compounds: the others
-/// may be pending on another rank.
-void show_other_members(const OpenLog& log, std::span<void* const> objects, const hid_t* types) {
-  bool has_compounds = false;
-  bool leaves_members = false;
-  for (std::size_t i = 0; i < objects.size(); ++i) {
-    const auto& mine = as_object(objects[i]);
-    if (mine.log.get() != &log || !mine.dataset) continue;
-    if (H5Tdetect_class(mine.dataset->type(), H5T_COMPOUND) <= 0) continue;
-    has_compounds = true;
-    leaves_members = leaves_members || H5Tequal(types[i], mine.dataset->type()) == 0;
-  }
-  if (!has_compounds || !log.file->on_any_rank(leaves_members)) return;
-  flush_where_pending(log, objects);
-}
-
-/// A call that writes elements: counted in each file before `act`, and seen by all ranks after it
-/// where they make it together and want that.
-template <class Act>
-herr_t write_call(std::span<void* const> objects, const hid_t* types, hid_t list, const Act& act) {
-  const auto files = shared_files(objects);
-  const bool collective = !files.empty() && is_collective(list);
-  for (const auto& log : files) {
-    if (collective && log->file->writable()) show_other_members(*log, objects, types);
-    log->file->begin_write(collective);
-  }
-  herr_t status = -1;
-  Attempt attempt;  // a call that fails on one rank is flushed by all the same
-  attempt.run([&] { status = act(collective); });
-  for (const auto& log : files) {
-    if (collective && log->file->is_strict() && log->file->writable()) {
-      log->file->flush(log->location());
-    }
-  }
-  if (attempt.failure()) std::rethrow_exception(attempt.failure());
-  return status;
-}
-
-/// What of a call goes to HDF5, in one call: with several ranks all must make the same ones.
-struct Natively {
-  std::vector<void*> objects;
-  std::vector<hid_t> types, memory, file;
-  std::vector<hdf5::Space> kept;
-  hid_t connector = H5I_INVALID_HID;
-
-  void add(const Object& mine, hid_t type, hid_t memory_space, hid_t file_space) {
-    objects.push_back(mine.under);
-    types.push_back(type);
-    memory.push_back(memory_space);
-    file.push_back(file_space);
-    connector = mine.connector;
-  }
-
-  void add_nothing(const Object& mine, hid_t type) {
-    auto& none = kept.emplace_back(mine.dataset->extent());
-    none.select_none();
-    add(mine, type, none.get(), none.get());
-  }
-};
-
-Elements selected_elements(const Object& mine, hid_t memory, hid_t file) {
-  return selected(mine.dataset->extent(), memory, file, &mine.log->file->selections());
-}
-
-/// HDF5 reads nothing at all of a dataset that it would not fill and that has no space yet.
-bool may_be_unreadable_below(const Object& mine) {
-  return is_canonical(mine) && mine.log->canonical->may_be_unreadable(*mine.dataset);
-}
-
-bool is_misread_below(const Object& mine) {
-  return is_canonical(mine) && mine.log->canonical->is_misread(*mine.dataset);
-}
-
-/// Whether elements are pending of which the program may read only some members.
-bool has_pending_members(const Object& mine, hid_t type) {
-  return is_canonical(mine) && mine.dataset->has_pending() &&
-         H5Tdetect_class(type, H5T_COMPOUND) > 0 && H5Tequal(type, mine.dataset->type()) == 0;
-}
-
-/// show_all(), before HDF5 looks at this dataset alone: others may fail.
-void show_dataset(const Object& mine) {
-  if (is_canonical(mine)) return mine.log->canonical->show(*mine.dataset);
-  show_all(mine.log);
-}
-
-/// HDF5 reads and writes no virtual datasets of parallel files. One rank that tries it alone waits
-/// for the others for ever.
-void refuse_closed_log(const Object& mine) {
-  if (!mine.is_closed_log) return;
-  const auto path = file_name(mine.under, mine.type, mine.connector);
-  if (!is_open_together(path) && !hdf5::is_open_together(path)) return;
-  throw Refusal(H5E_DATASET, H5E_UNSUPPORTED,
-                fmt::format("the elements are in the log of '{}', to which an external link leads; "
-                            "open that file itself before you open the dataset",
-                            path));
-}
-
-herr_t read(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[], hid_t list,
-            void* buffers[], void**) {
-  return guarded("dataset read", [&]() -> herr_t {
-    show_to_all({objects, count}, list);
-    Natively native;
-    std::vector<void*> targets;
-    std::vector<std::vector<std::byte>> kept(count);
-    for (size_t i = 0; i < count; ++i) {
-      auto& mine = as_object(objects[i]);
-      refuse_closed_log(mine);
-      if (may_be_unreadable_below(mine)) show_dataset(mine);
-      if (is_logged(mine) || may_be_unreadable_below(mine) || is_misread_below(mine)) {
-        read_elements(*mine.log->file, *mine.dataset, types[i],
-                      selected_elements(mine, memory[i], file[i]), list, buffers[i]);
-        if (!is_misread_below(mine) || !mine.log->file->is_parallel()) continue;
-        // A rank that has opened it anew reads it through HDF5, maybe together with all.
-        native.add_nothing(mine, types[i]);
-        targets.push_back(buffers[i]);
-        continue;
-      }
-      if (mine.mappings) show_all_files();
-      if (has_pending_members(mine, types[i])) {
-        kept[i] = kept_of_pending(*mine.dataset, types[i],
-                                  selected_elements(mine, memory[i], file[i]), buffers[i]);
-      }
-      native.add(mine, types[i], memory[i], file[i]);
-      targets.push_back(buffers[i]);
-    }
-    if (targets.empty()) return 0;
-    if (H5VLdataset_read(targets.size(), native.objects.data(), native.connector,
-                         native.types.data(), native.memory.data(), native.file.data(), list,
-                         targets.data(), nullptr) < 0) {
-      return -1;
-    }
-    for (size_t i = 0; i < count; ++i) {
-      auto& mine = as_object(objects[i]);
-      if (!mine.dataset) {
-        read_mapped(mine, types[i], memory[i], file[i], list, buffers[i]);
-      } else if (is_canonical(mine) && mine.dataset->has_pending()) {
-        read_pending(*mine.log->file, *mine.dataset, types[i],
-                     selected_elements(mine, memory[i], file[i]), list, buffers[i], kept[i]);
-      }
-    }
-    return 0;
-  });
-}
-
-/// Whether HDF5 shall write at once what a rank writes by itself, so that others see it.
-bool goes_to_hdf5_at_once(const Object& mine, bool collective) {
-  return !collective && is_canonical(mine) && mine.log->file->is_shared() &&
-         mine.log->file->is_strict() && !mine.log->canonical->has_filters(*mine.dataset) &&
-         !mine.dataset->has_pending();
-}
-
-herr_t write(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[], hid_t list,
-             const void* buffers[], void**) {
-  const auto act = [&](bool collective) -> herr_t {
-    // What is refused is refused before anything is written.
-    std::vector<Elements> elements(count);
-    for (size_t i = 0; i < count; ++i) {
-      const auto& mine = as_object(objects[i]);
-      refuse_closed_log(mine);
-      if (mine.dataset) elements[i] = selected_elements(mine, memory[i], file[i]);
-    }
-    Natively native;
-    std::vector<const void*> sources;
-    for (size_t i = 0; i < count; ++i) {
-      auto& mine = as_object(objects[i]);
-      if (mine.mappings) show_all_files();
-      if (goes_to_hdf5_at_once(mine, collective)) {
-        native.add(mine, types[i], memory[i], file[i]);
-        sources.push_back(buffers[i]);
-      } else if (mine.dataset) {
-        write_elements(*mine.log->file, *mine.dataset, types[i], elements[i], list, buffers[i]);
-      } else if (!write_mapped(mine, types[i], memory[i], file[i], list, buffers[i])) {
-        native.add(mine, types[i], memory[i], file[i]);
-        sources.push_back(buffers[i]);
-      }
-    }
-    if (sources.empty()) return 0;
-    return H5VLdataset_write(sources.size(), native.objects.data(), native.connector,
-                             native.types.data(), native.memory.data(), native.file.data(), list,
-                             sources.data(), nullptr);
-  };
-  return guarded("dataset write", [&] { return write_call({objects, count}, types, list, act); });
 }
 
 /// The creation list as the user knows it, not that of the stand-in.
@@ -429,7 +205,7 @@ herr_t get(void* object, H5VL_dataset_get_args_t* args, hid_t list, void**) {
       args->args.get_dcpl.dcpl_id = creation_list(mine, args->args.get_dcpl.dcpl_id);
     }
     if (status >= 0 && args->op_type == H5VL_DATASET_GET_DAPL && is_canonical(mine) &&
-        mine.dataset->cache_left_out) {
+        canonical_of(mine)->cache_left_out) {
       const auto& wanted = mine.log->wanted;
       H5Pset_chunk_cache(args->args.get_dapl.dapl_id, wanted.chunk_slots, wanted.chunk_bytes,
                          wanted.preemption);
@@ -442,11 +218,11 @@ herr_t get(void* object, H5VL_dataset_get_args_t* args, hid_t list, void**) {
 /// its offsets in another shape. One that only grows in its slowest dimension keeps both. Or HDF5
 /// looks for chunks at the old edge, and fails where it has none at all.
 bool moves_elements(const Object& mine, const H5VL_dataset_specific_args_t& args) {
-  if (!is_canonical(mine) || args.op_type != H5VL_DATASET_SET_EXTENT) return false;
-  const auto& old = mine.dataset->extent();
+  const auto* const canonical = canonical_of(mine);
+  if (canonical == nullptr || args.op_type != H5VL_DATASET_SET_EXTENT) return false;
+  const auto& old = canonical->extent();
   const Extent extent(args.args.set_extent.size, args.args.set_extent.size + old.size());
-  return !same_rows(old, extent) || extent.front() < old.front() ||
-         mine.log->canonical->has_plain_edges(*mine.dataset);
+  return !same_rows(old, extent) || extent.front() < old.front() || canonical->has_plain_edges();
 }
 
 herr_t set_extent(Object& mine, H5VL_dataset_specific_args_t& args, hid_t list) {
@@ -456,27 +232,27 @@ herr_t set_extent(Object& mine, H5VL_dataset_specific_args_t& args, hid_t list) 
   }
   const auto* size = args.args.set_extent.size;
   const Extent extent(size, size + mine.dataset->extent().size());
-  const Extent chunk = is_canonical(mine) ? mine.log->canonical->chunk_of(*mine.dataset) : Extent();
+  auto* const canonical = canonical_of(mine);
+  const Extent chunk = canonical != nullptr ? canonical->chunk : Extent();
   if (!has_numbers_for_all(mine.dataset->element_bytes(), extent, chunk)) {
     throw Refusal(H5E_DATASET, H5E_CANTSET,
                   "slablog numbers bytes in 63 bits, and the dataset would have more; make it so "
                   "large when it is created, or do without the connector");
   }
   auto& file = *mine.log->file;
-  std::optional<CanonicalFile::Cut> cut;
-  if (is_canonical(mine)) cut = mine.log->canonical->cut(*mine.dataset, extent);
+  std::optional<CutChunks> cut;
+  if (canonical != nullptr) cut = CutChunks::of(*mine.log->canonical, *canonical, extent);
   if (cut) {
-    const std::vector<hsize_t> between(cut->between.begin(), cut->between.end());
     H5VL_dataset_specific_args_t first{};
     first.op_type = H5VL_DATASET_SET_EXTENT;
-    first.args.set_extent.size = between.data();
+    first.args.set_extent.size = cut->between().data();
     const auto status = H5VLdataset_specific(mine.under, mine.connector, &first, list, nullptr);
     if (status < 0) return status;
   }
   const auto status = H5VLdataset_specific(mine.under, mine.connector, &args, list, nullptr);
   if (status < 0) return status;
   file.reshape(mine.log->location(), *mine.dataset, extent);
-  if (cut) mine.log->canonical->restore(mine.log->location(), *mine.dataset, *cut);
+  if (cut) cut->restore(*mine.log->canonical, mine.log->location(), *canonical);
   return status;
 }
 
@@ -525,25 +301,7 @@ herr_t dataset_optional(void* object, H5VL_optional_args_t* args, hid_t list, vo
       show_dataset(mine);
       return H5VLdataset_optional(mine.under, mine.connector, args, list, nullptr);
     }
-    auto& call = *static_cast<slablog_n_args*>(args->args);
-    const bool at_once = writes && goes_to_hdf5_at_once(mine, is_collective(list));
-    call.taken = mine.dataset && !at_once ? 1 : 0;
-    if (call.taken == 0) return 0;
-    auto& log = *mine.log->file;
-    const auto move = [&]() -> herr_t {
-      const auto elements = boxes(*mine.dataset, call.n, call.starts, call.counts);
-      if (writes) {
-        write_elements(log, *mine.dataset, call.mem_type, elements, list, call.buf);
-      } else {
-        read_elements(log, *mine.dataset, call.mem_type, elements, list, call.buf);
-      }
-      return 0;
-    };
-    if (writes) {
-      return write_call({&object, 1}, &call.mem_type, list, [&](bool) { return move(); });
-    }
-    show_to_all({&object, 1}, list);
-    return move();
+    return move_boxes(mine, *static_cast<slablog_n_args*>(args->args), writes, list);
   });
 }
 
@@ -553,8 +311,8 @@ void forget_access_lists() { kept_access_without_cache() = H5I_INVALID_HID; }
 
 const H5VL_dataset_class_t dataset_callbacks = {create,
                                                 open,
-                                                read,
-                                                write,
+                                                read_datasets,
+                                                write_datasets,
                                                 get,
                                                 dataset_specific,
                                                 dataset_optional,

@@ -2,7 +2,6 @@
 // file, or an ordinary one in the canonical layout; any other passes through as it is.
 #include "storage/mpiio/file.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -11,312 +10,63 @@
 #include <fmt/format.h>
 
 #include "accel/hdf5_connector/connector/forward.hpp"
-#include "accel/hdf5_connector/journal/appends.hpp"
+#include "accel/hdf5_connector/connector/opening.hpp"
 #include "accel/hdf5_connector/journal/driver.hpp"
 #include "accel/hdf5_connector/journal/format.hpp"
-#include "accel/hdf5_connector/journal/rollback.hpp"
 #include "storage/hdf5/placeholder.hpp"
 #include "storage/mpiio/info.hpp"
-#include "storage/mpiio/romio_hints.hpp"
 
 namespace slabmark::slablog {
 
 namespace {
-
-/// What opening a file needs to know until HDF5 says that it is open (POST_OPEN); before that,
-/// nothing may be made in it.
-struct Opening {
-  std::string path;
-  Ranks ranks;
-  Config config;
-  bool created = false;
-  std::shared_ptr<Journal> journal;                ///< null if it is only read, or canonical
-  std::optional<WantedBuffers> canonical_buffers;  ///< it may be written so
-  std::shared_ptr<hdf5::DeferredError> deferred;   ///< of a parallel one
-  CanonicalFile::Hints hints;
-  H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
-  bool swmr_write = false;
-};
 
 std::map<void*, Opening>& openings() {
   static auto& all = *new std::map<void*, Opening>;
   return all;
 }
 
-struct Below {
-  hid_t connector = H5VL_NATIVE;
-  hdf5::Handle access;
-  Ranks ranks;
-  Config config;
-  bool may_hold_log = false;
-  std::shared_ptr<Journal> journal;
-  std::optional<WantedBuffers> canonical_buffers;
-  std::shared_ptr<hdf5::DeferredError> deferred;
-  CanonicalFile::Hints hints;
-  H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
-  bool swmr_write = false;
-};
-
-Below below(hid_t access) {
-  KeptErrors errors;
-  errors.keep();
-  Below result;
-  void* found = nullptr;
-  if (H5Pget_vol_info(access, &found) >= 0 && found != nullptr) {
-    result.config = static_cast<Info*>(found)->config;
-    hid_t connector = H5I_INVALID_HID;
-    H5Pget_vol_id(access, &connector);
-    H5VLfree_connector_info(connector, found);
-    H5VLclose(connector);
-  } else {
-    result.config = parse_config("");
-  }
-  result.access = hdf5::own(H5Pcopy(access), H5Pclose, "H5Pcopy", "the access list");
-  hdf5::check(H5Pset_vol(result.access.get(), result.connector, nullptr), "H5Pset_vol",
-              "the access list");
-  return result;
-}
-
-bool is_parallel(hid_t access) { return H5Pget_driver(access) == H5FD_MPIO; }
-
-bool may_hold_log(hid_t access) {
-  return is_parallel(access) || H5Pget_driver(access) == H5FD_SEC2;
-}
-
-/// As HDF5 takes it.
-H5F_close_degree_t close_degree(hid_t access) {
-  H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
-  hdf5::check(H5Pget_fclose_degree(access, &degree), "H5Pget_fclose_degree", "the access list");
-  if (degree != H5F_CLOSE_DEFAULT) return degree;
-  return is_parallel(access) ? H5F_CLOSE_SEMI : H5F_CLOSE_WEAK;
-}
-
-/// All who open a file, and the hints that the program gives MPI-IO.
-struct Openers {
-  Ranks ranks;
-  CanonicalFile::Hints hints;
-};
-
-/// Nothing where the list does not say who: HDF5 has begun MPI itself then (HDF5_DRIVER=mpio).
-std::optional<Openers> openers_of(hid_t access, const std::string& path) {
-  if (!is_parallel(access)) return Openers{Ranks(), {}};
-  close_all_before_mpi_ends();
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Info info = MPI_INFO_NULL;
-  hdf5::check(H5Pget_fapl_mpio(access, &comm, &info), "H5Pget_fapl_mpio", path);
-  Openers openers;
-  if (comm != MPI_COMM_NULL) openers.ranks = Ranks(Comm::taking_over(comm));
-  if (info != MPI_INFO_NULL) {
-    openers.hints = mpiio::entries_of(info);
-    MPI_Info_free(&info);
-  }
-  if (comm == MPI_COMM_NULL) return std::nullopt;
-  return openers;
-}
-
-/// What HDF5 writes of its metadata are many small pieces, between which lies what the ranks have
-/// written. ROMIO would read all of that and write it again, unless the program's hints say so.
-void write_only_pieces(hid_t access, const std::string& path) {
-  constexpr const char* property = "mpi_params_info";  // H5Pset_fapl_mpio would wait for all ranks
-  constexpr const char* hint = "romio_ds_write";
-  if (!mpiio::romio_hears_hints_of_opening()) return;  // it would but hide the user's file of hints
-  MPI_Info info = MPI_INFO_NULL;
-  hdf5::check(H5Pget(access, property, &info), "H5Pget", path);
-  if (info == MPI_INFO_NULL) check_mpi(MPI_Info_create(&info), "MPI_Info_create");
-  herr_t status = 0;
-  if (!mpiio::entries_of(info).contains(hint)) {
-    check_mpi(MPI_Info_set(info, hint, "disable"), "MPI_Info_set");
-    status = H5Pset(access, property, &info);
-  }
-  MPI_Info_free(&info);
-  hdf5::check(status, "H5Pset", path);
-}
-
-/// The file stays the same when the process changes its folder.
-std::string whole_path(const char* name) { return std::filesystem::absolute(name).string(); }
-
-/// The program's hints, and what MPI-IO says of the stripes of an open file.
-CanonicalFile::Hints with_stripes(CanonicalFile::Hints hints, const Object& file,
-                                  const std::string& path) {
+/// How the file is written: by the program's hints, and what MPI-IO says of the open file's.
+collective::Settings settings_of(const Opening& opening, const Object& file) {
   void* handle = nullptr;
   H5VL_native_file_optional_args_t native;
   native.get_vfd_handle = {H5P_FILE_ACCESS_DEFAULT, &handle};
   H5VL_optional_args_t args{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &native};
   hdf5::check(
       H5VLfile_optional(file.under, file.connector, &args, H5P_DATASET_XFER_DEFAULT, nullptr),
-      "H5Fget_vfd_handle", path);
-  const auto in_effect = mpiio::hints_of(*static_cast<MPI_File*>(handle), path);
-  for (const char* name : {"striping_factor", "striping_unit"}) {
-    if (const auto found = in_effect.find(name); found != in_effect.end()) hints.insert(*found);
-  }
-  return hints;
+      "H5Fget_vfd_handle", opening.path);
+  return {{},
+          opening.hints,
+          mpiio::hints_of(*static_cast<MPI_File*>(handle), opening.path),
+          opening.path};
 }
 
-struct Formats {
-  H5F_libver_t low = H5F_LIBVER_EARLIEST;
-  H5F_libver_t high = H5F_LIBVER_LATEST;
-};
-
-Formats formats(hid_t access) {
-  Formats found;
-  hdf5::check(H5Pget_libver_bounds(access, &found.low, &found.high), "H5Pget_libver_bounds",
-              "the access list");
-  return found;
-}
-
-/// Virtual datasets came with HDF5 1.10.
-bool allows_log(hid_t access) { return formats(access).high >= H5F_LIBVER_V110; }
-
-/// HDF5's own data has checksums from the format of 1.8 on. No HDF5 that reads a log needs an older
-/// one. (Where the program allows no format of 1.10, the file is of a later one already.)
-Formats of_log(const Formats& wanted) {
-  const auto low = std::max(wanted.low, H5F_LIBVER_V18);
-  return {low, std::max({low, wanted.high, H5F_LIBVER_V110})};
-}
-
-void set_formats(hid_t access) {
-  const auto [low, high] = of_log(formats(access));
-  hdf5::check(H5Pset_libver_bounds(access, low, high), "H5Pset_libver_bounds", "the access list");
-}
-
-/// Why a new file cannot have a log; empty: it can.
-std::string why_no_log(unsigned flags, hid_t creation, hid_t access) {
-  if ((flags & H5F_ACC_SWMR_WRITE) != 0) {
-    return "since nobody can read that while it is written, as H5F_ACC_SWMR_WRITE promises";
-  }
-  if (!allows_log(access)) {
-    return "which needs the format of HDF5 1.10, but H5Pset_libver_bounds allows no more than that "
-           "of "
-           "1.8";
-  }
-  std::size_t address = 0;
-  std::size_t size = 0;
-  hdf5::check(H5Pget_sizes(creation, &address, &size), "H5Pget_sizes", "the creation list");
-  if (size > 8) {
-    return "since HDF5 cannot read virtual datasets where H5Pset_sizes makes lengths longer than 8 "
-           "bytes";
-  }
-  return {};
-}
-
-void warn_of_no_log(hid_t access, const char* name, const std::string& why) {
-  const auto openers = openers_of(access, name);
-  if (openers && !openers->ranks.is_root()) return;
-  fmt::print(stderr, "slablog: warning: '{}' is made without a log, {}.\n", name, why);
-}
-
-/// Whether HDF5 keeps elements of a file to itself, which would not see what goes past it.
-bool keeps_elements(unsigned flags, hid_t access) {
-  std::size_t buffer = 0;
-  unsigned metadata = 0;
-  unsigned elements = 0;
-  hdf5::check(H5Pget_page_buffer_size(access, &buffer, &metadata, &elements),
-              "H5Pget_page_buffer_size", "the access list");
-  return buffer > 0 || (flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0;
-}
-
-/// The same for a file that is to be written in the canonical layout. HDF5's sieve buffer would
-/// hold elements, too, that change in the file without it.
-void prepare_canonical(Below& low, const char* name, Opener opener) {
-  // Readers have that driver, too: HDF5 takes files of different drivers for different files.
-  const bool parallel = is_parallel(low.access.get());
-  if (parallel) hdf5::leave_out_placeholders(low.access.get());
-  if (opener == Opener::reader) return;
-  if (parallel) low.deferred = hdf5::DeferredError::of(name);
-  WantedBuffers wanted;
-  int unused = 0;
-  hdf5::check(H5Pget_sieve_buf_size(low.access.get(), &wanted.sieve_bytes), "H5Pget_sieve_buf_size",
-              "the access list");
-  hdf5::check(H5Pget_cache(low.access.get(), &unused, &wanted.chunk_slots, &wanted.chunk_bytes,
-                           &wanted.preemption),
-              "H5Pget_cache", "the access list");
-  hdf5::check(H5Pset_sieve_buf_size(low.access.get(), 0), "H5Pset_sieve_buf_size",
-              "the access list");
-  low.canonical_buffers = wanted;
-}
-
-/// HDF5 does not recognise a file that it has open through MPI-IO, and would have it open twice.
-void refuse_second_opening(const char* name) {
-  if (!Journal::is_kept_here(name)) return;
-  throw IoError(fmt::format(
-      "'{}' has a log, and is open for writing in this program already; use that, or H5Freopen.",
-      name));
-}
-
-/// Makes ready what is to be known of a file, and done to it, before it is opened.
-void prepare(Below& low, hid_t access, const char* name, Opener opener) {
-  if (!may_hold_log(access)) return;
-  auto openers = openers_of(access, name);
-  if (!openers) return;
-  low.may_hold_log = true;
-  low.degree = close_degree(access);
-  low.ranks = std::move(openers->ranks);
-  low.hints = std::move(openers->hints);
-  // Before any rank opens the file, rank 0 undoes what a writer left undone.
-  bool left = false;
-  low.ranks.agreed([&] {
-    if (opener != Opener::reader && is_parallel(access)) refuse_second_opening(name);
-    if (low.ranks.is_root()) left = roll_back(name, opener);
-  });
-  left = low.ranks.any(left);
-  // Else HDF5 would take the writer that has ended for one that still writes.
-  if (left) {
-    hdf5::check(H5Pset(low.access.get(), "clear_status_flags", &left), "H5Pset", name);
-  }
-  if (is_parallel(low.access.get())) write_only_pieces(low.access.get(), name);
-  if (low.config.layout == Layout::canonical) {
-    return prepare_canonical(low, name, opener);
-  }
-  // Readers have that driver, too: HDF5 takes files of different drivers for different files.
-  if (opener == Opener::reader) {
-    keep_journal(low.access.get(), nullptr);
-    return;
-  }
-  require_appends(low.ranks, whole_path(name));
-  set_formats(low.access.get());
-  low.journal = Journal::of(whole_path(name), low.ranks.rank());
-  keep_journal(low.access.get(), low.journal.get());
-}
-
-void* opened(void* under, Below& low, const char* name, bool created) {
+void* opened(void* under, Opening& opening) {
   if (under == nullptr) return nullptr;
-  auto* object = new Object(under, low.connector, H5I_FILE, nullptr);
-  if (low.may_hold_log) {
-    openings()[object] = {whole_path(name), std::move(low.ranks),  low.config,   created,
-                          low.journal,      low.canonical_buffers, low.deferred, low.hints,
-                          low.degree,       low.swmr_write};
-  }
+  auto* object = new Object(under, H5VL_NATIVE, H5I_FILE, nullptr);
+  opening.access = {};
+  if (opening.may_hold_log) openings().insert_or_assign(object, std::move(opening));
   return object;
 }
 
 void* create(const char* name, unsigned flags, hid_t creation, hid_t access, hid_t list, void**) {
   return guarded("file create", [&] {
     KeptErrors errors;
-    auto low = below(access);
-    const bool log = low.config.layout == Layout::log;
-    const auto why = log && may_hold_log(access) ? why_no_log(flags, creation, access) : "";
-    if (!why.empty()) {
-      warn_of_no_log(access, name, why);
-    } else if (log || !keeps_elements(flags, access)) {
-      prepare(low, access, name, Opener::maker);
-    }
-    auto* under = H5VLfile_create(name, flags, creation, low.access.get(), list, nullptr);
+    Opening opening(access);
+    prepare_create(opening, access, name, flags, creation);
+    auto* under = H5VLfile_create(name, flags, creation, opening.access.get(), list, nullptr);
     if (under == nullptr) errors.keep();
-    return opened(under, low, name, true);
+    return opened(under, opening);
   });
 }
 
 void* open(const char* name, unsigned flags, hid_t access, hid_t list, void**) {
   return guarded("file open", [&] {
     KeptErrors errors;
-    auto low = below(access);
-    low.swmr_write = (flags & H5F_ACC_SWMR_WRITE) != 0;
-    const bool log = low.config.layout == Layout::log;
-    if (log || !keeps_elements(flags, access))
-      prepare(low, access, name, (flags & H5F_ACC_RDWR) != 0 ? Opener::writer : Opener::reader);
-    auto* under = H5VLfile_open(name, flags, low.access.get(), list, nullptr);
+    Opening opening(access);
+    prepare_open(opening, access, name, flags);
+    auto* under = H5VLfile_open(name, flags, opening.access.get(), list, nullptr);
     if (under == nullptr) errors.keep();
-    return opened(under, low, name, false);
+    return opened(under, opening);
   });
 }
 
@@ -354,13 +104,12 @@ void start_canonical(Object& object, Opening& opening, unsigned long number) {
                               "layout=log, or make an ordinary file of it with slablog-canonical",
                               opening.path));
   }
-  const auto hints = opening.ranks.comm() == nullptr
-                         ? CanonicalFile::Hints()
-                         : with_stripes(opening.hints, object, opening.path);
+  const auto settings =
+      opening.ranks.comm() == nullptr ? collective::Settings() : settings_of(opening, object);
   const auto log = std::make_shared<OpenLog>(
-      std::make_unique<CanonicalFile>(opening.path, std::move(opening.ranks), opening.config, hints,
-                                      left_out_of_chunk_addresses(object.under, object.connector),
-                                      opening.deferred),
+      std::make_unique<CanonicalFile>(
+          opening.path, std::move(opening.ranks), opening.config, settings,
+          left_out_of_chunk_addresses(object.under, object.connector), opening.deferred),
       *opening.canonical_buffers);
   log->degree = opening.degree;
   open_logs()[number] = log;
@@ -454,16 +203,16 @@ herr_t file_specific(void* object, H5VL_file_specific_args_t* args, hid_t list, 
     auto below_args = *args;
     if (args->op_type == H5VL_FILE_IS_ACCESSIBLE) {
       KeptErrors errors;
-      const auto low = below(args->args.is_accessible.fapl_id);
-      below_args.args.is_accessible.fapl_id = low.access.get();
-      const auto status = H5VLfile_specific(nullptr, low.connector, &below_args, list, nullptr);
+      const Opening opening(args->args.is_accessible.fapl_id);
+      below_args.args.is_accessible.fapl_id = opening.access.get();
+      const auto status = H5VLfile_specific(nullptr, H5VL_NATIVE, &below_args, list, nullptr);
       errors.keep();
       return status;
     }
     if (args->op_type == H5VL_FILE_DELETE) {
-      const auto low = below(args->args.del.fapl_id);
-      below_args.args.del.fapl_id = low.access.get();
-      const auto status = H5VLfile_specific(nullptr, low.connector, &below_args, list, nullptr);
+      const Opening opening(args->args.del.fapl_id);
+      below_args.args.del.fapl_id = opening.access.get();
+      const auto status = H5VLfile_specific(nullptr, H5VL_NATIVE, &below_args, list, nullptr);
       if (status >= 0) posix::unlink(journal_path(args->args.del.filename));
       return status;
     }

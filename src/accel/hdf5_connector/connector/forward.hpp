@@ -18,7 +18,8 @@ struct Info : pass_through::Info {
   Config config;
 };
 
-/// What this connector adds to passing calls through.
+/// The members by which this connector adds to passing calls through: see
+/// storage/hdf5/pass_through.
 struct Connector {
   using Object = slablog::Object;
   struct Origin {

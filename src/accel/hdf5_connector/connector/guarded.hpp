@@ -14,7 +14,7 @@ struct KeptErrors : pass_through::KeptErrors {
 /// Puts the exception that is being handled onto HDF5's error stack.
 void report(const char* callback);
 
-/// What `body` returns, as a callback returns it: a status or an object. Exceptions must not go
+/// Runs `body`, which returns the status or the object of a callback. Exceptions must not go
 /// through HDF5, so one becomes an error of HDF5's and a failed call.
 template <class Body>
 auto guarded(const char* callback, const Body& body) -> decltype(body()) {

@@ -7,7 +7,7 @@
 
 namespace slabmark::slablog {
 
-/// What a name leads to from an object; self() is the object itself.
+/// The place that a name leads to from an object; self() is the object itself.
 H5VL_loc_params_t named(H5I_type_t type, const char* name);
 /// Nothing where there is no such object.
 std::optional<H5O_info2_t> basic_info(void* under, const H5VL_loc_params_t& place, hid_t connector);

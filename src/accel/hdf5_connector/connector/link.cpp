@@ -10,9 +10,9 @@ void* under_or_null(void* object) { return object == nullptr ? nullptr : as_obje
 hid_t connector_of(void* a, void* b) { return as_object(a != nullptr ? a : b).connector; }
 
 /// Where a link is made; `object` may be null for the same as the other one's.
-void refuse_own_group_at(void* object, const H5VL_loc_params_t& place, void* otherwise) {
-  if (object != nullptr || otherwise != nullptr) {
-    refuse_own_group(as_object(object != nullptr ? object : otherwise), place);
+void refuse_own_group_at(void* object, const H5VL_loc_params_t& place, void* other) {
+  if (object != nullptr || other != nullptr) {
+    refuse_own_group(as_object(object != nullptr ? object : other), place);
   }
 }
 

@@ -13,7 +13,8 @@ namespace slabmark::slablog {
 struct Mapping;
 using Mappings = std::shared_ptr<const std::vector<Mapping>>;
 
-/// What HDF5 holds of ours: the object below, and the log that it belongs to, if any.
+/// The object that HDF5 holds for the connector: the object below, and the file that it is in, if
+/// the connector keeps elements of that.
 struct Object {
   Object(void* object, hid_t connector, H5I_type_t object_type, std::shared_ptr<OpenLog> open_log);
   ~Object();
@@ -38,6 +39,10 @@ struct Object {
 /// `object` is a dataset in the log's layout, or in the canonical one.
 inline bool is_logged(const Object& object) { return object.dataset && object.log->log; }
 inline bool is_canonical(const Object& object) { return object.dataset && object.log->canonical; }
+/// The dataset in the canonical layout; null: it is not.
+inline CanonicalDataset* canonical_of(const Object& object) {
+  return is_canonical(object) ? &as_canonical(*object.dataset) : nullptr;
+}
 
 /// HDF5 opened the file for itself, through an external link: it may never close it by us.
 inline bool is_file_of_hdf5(const Object& object) {
@@ -61,7 +66,7 @@ void* wrapped(void* under, const Object& parent, H5I_type_t type);
 /// The same where it is in the file of `parent`, which need not be asked then.
 void* wrapped_beside(void* under, const Object& parent, H5I_type_t type);
 
-/// All that HDF5 holds of ours.
+/// All objects that HDF5 holds for the connector.
 const std::set<Object*>& all_objects();
 
 }  // namespace slabmark::slablog

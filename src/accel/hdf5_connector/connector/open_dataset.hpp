@@ -18,7 +18,7 @@ inline bool holds_log(bool only_parallel) {
 }
 
 /// Opens an object below with `open_below(type)`, which sets its type, and recognises a dataset.
-/// Those of a log are opened by each rank alone. All others, once they are known, again: HDF5 may
+/// A rank opens datasets of a log alone. It opens all others again once they are known: HDF5 may
 /// give them space, and sources of the program's own virtual datasets may be in other files, which
 /// all ranks must open. Null where there is no such object.
 template <class Open>

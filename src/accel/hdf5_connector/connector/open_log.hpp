@@ -15,7 +15,7 @@ namespace slabmark::slablog {
 
 struct Object;
 
-/// What a program wants HDF5 to keep in memory of a file's elements.
+/// The buffers that a program wants HDF5 to have for a file's elements.
 struct WantedBuffers {
   std::size_t sieve_bytes = 0;
   std::size_t chunk_slots = 0, chunk_bytes = 0;

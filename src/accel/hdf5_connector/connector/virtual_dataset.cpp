@@ -156,7 +156,8 @@ std::shared_ptr<Object> open_source(const Object& mine, const OpenLog& log,
   return source;
 }
 
-/// Those of `pairs`, elements of the virtual dataset with their places in memory, that are mapped.
+/// The mapped ones of `pairs`, which are elements of the virtual dataset with their places in
+/// memory.
 Elements mapped(const Mapping& mapping, const LogRuns& pairs, std::uint64_t source_elements) {
   RunList in_dataset;
   RunList in_memory;
@@ -257,7 +258,8 @@ void read_mapped(Object& mine, hid_t type, hid_t memory, hid_t file, hid_t list,
   std::vector<Part> parts;
   add_parts(mine, selected(extent_of(mine), memory, file, nullptr), true, parts);
   for (const auto& part : parts) {
-    read_elements(*part.source->log->file, *part.source->dataset, type, part.elements, list, data);
+    read_elements({*part.source->log->file, *part.source->dataset, type, list}, part.elements,
+                  data);
   }
 }
 
@@ -277,7 +279,8 @@ bool write_mapped(Object& mine, hid_t type, hid_t memory, hid_t file, hid_t list
   }
   for (const auto& part : parts) {
     if (part.source->log != mine.log) part.source->log->file->begin_write(false);
-    write_elements(*part.source->log->file, *part.source->dataset, type, part.elements, list, data);
+    write_elements({*part.source->log->file, *part.source->dataset, type, list}, part.elements,
+                   data);
   }
   return true;
 }

@@ -18,8 +18,9 @@ struct Mapping {
   std::optional<LogRuns> elements;
 };
 
-/// Those of a creation list; null where it is not of a virtual dataset. Not to be called while
-/// HDF5 reads or writes: what a transfer list says of memory would hold for the list's fill value.
+/// The mappings of a creation list; null where it is not of a virtual dataset. Not to be called
+/// while HDF5 reads or writes: what a transfer list says of memory would hold for the list's fill
+/// value.
 Mappings mappings_in(hid_t creation);
 
 /// Reads what is mapped onto open logs, over what HDF5 has read already. Throws Refusal where the

@@ -94,12 +94,13 @@ H5FD_t* open(const char* name, unsigned flags, hid_t access, haddr_t most) {
 
 /// What a driver for several ranks answers.
 template <class Answer>
-Answer ask(H5FD_t* file, const Pair& pair, std::uint64_t what, Answer otherwise) {
-  auto answer = otherwise;
+Answer ask(H5FD_t* file, const Pair& pair, std::uint64_t what, Answer default_value) {
+  auto answer = default_value;
   auto* to = &answer;
-  if (!pair.parallel || pair.original.ctl == nullptr) return otherwise;
-  return pair.original.ctl(file, what, 0, nullptr, reinterpret_cast<void**>(&to)) < 0 ? otherwise
-                                                                                      : answer;
+  if (!pair.parallel || pair.original.ctl == nullptr) return default_value;
+  return pair.original.ctl(file, what, 0, nullptr, reinterpret_cast<void**>(&to)) < 0
+             ? default_value
+             : answer;
 }
 
 // HDF5 has it from 1.14.4 on.

@@ -37,7 +37,7 @@ DataFile::DataFile(std::string path, Ranks ranks, const Config& config, bool wri
 void DataFile::begin_write(bool collective) {
   if (!has_other_ranks()) return;
   if (collective) ++collective_writes_;
-  // What a rank writes by itself comes after the collective call that it made before.
+  // A write of one rank comes after the collective call that the rank made before.
   order_ = collective ? WriteOrder{2 * collective_writes_, 0}
                       : WriteOrder{2 * collective_writes_ + 1, node_time()};
   order_is_kept_ = false;
@@ -93,7 +93,7 @@ void DataFile::written(const LogDataset& dataset, std::uint64_t held_before) {
   held_bytes_ = held_bytes_ - held_before + dataset.held_bytes();
   if (!is_full()) return;
   make_room();
-  // What cannot be spilled must not make each call spill the little that it has.
+  // Elements that cannot be spilled must not make each call spill the little that it has.
   most_held_ = std::max(config_.buffer_bytes, held_bytes_ + config_.buffer_bytes / 8);
 }
 

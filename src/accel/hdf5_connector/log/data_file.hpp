@@ -25,6 +25,7 @@ class DataFile {
   DataFile& operator=(const DataFile&) = delete;
 
   const std::string& path() const { return path_; }
+  const Ranks& ranks() const { return ranks_; }  ///< all who have it open
   bool is_root() const { return ranks_.is_root(); }
   bool is_parallel() const { return ranks_.comm() != nullptr; }
   bool has_other_ranks() const { return is_parallel() && ranks_.comm()->size() > 1; }
@@ -68,7 +69,7 @@ class DataFile {
   virtual void after_flush(bool well) = 0;
   /// Whether HDF5 has it open for writing, and after_close() must wait for its end.
   virtual bool is_open_below() const = 0;
-  /// What is pending is lost. Returns what is to be said of the file.
+  /// Gives up what is pending. Returns a clause that says so, for a warning.
   virtual std::string abandon() = 0;
   /// Collective, when HDF5 has closed it, or has failed to.
   virtual void after_close(bool well) = 0;
@@ -77,7 +78,7 @@ class DataFile {
   /// `ranks`: all who have the file open.
   DataFile(std::string path, Ranks ranks, const Config& config, bool writable);
 
-  /// Those that may have something pending.
+  /// The datasets that may have something pending.
   virtual std::vector<LogDataset*> datasets() const = 0;
   /// The buffer is full.
   virtual void make_room() { spill(); }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t flush_window_bytes = 1 << 20;
 
-/// What every rank must know of a dataset before its segment can be made.
+/// A dataset as every rank must know it before its segment can be made.
 std::vector<std::byte> described(const LogDataset& dataset) {
   std::size_t bytes = 0;
   hdf5::check(H5Tencode(dataset.type(), nullptr, &bytes), "H5Tencode", "the log");
@@ -235,7 +235,7 @@ void Flush::write(const Location& location, ElementFiles& files, LogWriter& writ
   const auto address = stored.line.address + first;
   const auto marks = make_marks(location, flush, stored);
   try {
-    ranks_.agreed_at_leisure([&] {
+    ranks_.agreed_sleeping([&] {
       writer.run([&] {
         for (const auto& one : segments) {
           write_pending({files, writer, *one.dataset, one.address, one.elements}, *one.dataset);

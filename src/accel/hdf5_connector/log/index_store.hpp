@@ -27,7 +27,7 @@ constexpr std::uint64_t most_read_at_once = 64 << 10;
 /// The marks of these entries of an index: an entry for each, whose runs are the marks.
 std::vector<std::byte> marks_of(std::span<const std::byte> entries, const std::string& place);
 
-/// What was read of it.
+/// The part of it that was read.
 struct IndexContent {
   std::unique_ptr<std::byte[]> bytes;
   std::vector<IndexEntry> entries;  ///< in the bytes

@@ -12,12 +12,7 @@ namespace slabmark::slablog {
 
 namespace {
 
-// Small writes share blocks of memory; a malloc each would cost more than the write. The first is
-// small, since programs have thousands of datasets that are written once.
-constexpr std::uint64_t first_block_bytes = 512;
-constexpr std::uint64_t most_block_bytes = 64 << 10;
-
-// Of fewer runs each is kept by itself.
+// Fewer runs are kept one by one.
 constexpr std::size_t least_strided_runs = 64;
 // More are not put into one list: it would take 2 MiB, and three times that while it is made.
 constexpr std::uint64_t most_merged_runs = 1 << 16;
@@ -37,19 +32,7 @@ LogDataset::LogDataset(std::uint64_t number, hdf5::Handle type, Extent extent,
       flushed_(element_bytes_) {}
 
 std::byte* LogDataset::buffer(std::uint64_t elements) {
-  const auto bytes = elements * element_bytes_;
-  pending_bytes_ += bytes;
-  if (bytes > free_bytes_) {
-    const auto block = memory_.empty() ? first_block_bytes : next_block_bytes_;
-    next_block_bytes_ = std::min(most_block_bytes, 2 * block);
-    const bool is_shared = bytes < block / 2;
-    memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(is_shared ? block : bytes));
-    if (!is_shared) return memory_.back().get();
-    free_ = memory_.back().get();
-    free_bytes_ = block;
-  }
-  free_bytes_ -= bytes;
-  return std::exchange(free_, free_ + bytes);
+  return memory_.take(elements * element_bytes_);
 }
 
 void LogDataset::add_pending(RunsPtr runs, const std::byte* data, std::uint32_t call) {
@@ -121,7 +104,7 @@ void LogDataset::for_each_pending(std::uint64_t unit,
 }
 
 std::uint64_t LogDataset::held_bytes() const {
-  return pending_bytes_ + tail_.capacity() * sizeof(LogRun) + pending_.bytes();
+  return memory_.taken() + tail_.capacity() * sizeof(LogRun) + pending_.bytes();
 }
 
 void LogDataset::for_each_in_memory(
@@ -141,8 +124,6 @@ std::uint64_t LogDataset::moved_to_spill(std::uint64_t position) {
     position += elements * element_bytes_;
   });
   memory_.clear();
-  free_bytes_ = 0;
-  pending_bytes_ = 0;
   return position;
 }
 
@@ -158,8 +139,6 @@ void LogDataset::drop_pending() {
   tail_ = {};
   pending_.clear();
   memory_.clear();
-  free_bytes_ = 0;
-  pending_bytes_ = 0;
 }
 
 std::vector<const CodedRuns*> LogDataset::only_entries(Run wanted) const {

@@ -13,6 +13,7 @@
 #include "accel/hdf5_connector/log/coded_runs.hpp"
 #include "accel/hdf5_connector/log/index.hpp"
 #include "accel/hdf5_connector/log/log_run.hpp"
+#include "accel/hdf5_connector/log/write_memory.hpp"
 #include "accel/hdf5_connector/pending.hpp"
 #include "accel/hdf5_connector/request.hpp"
 #include "accel/hdf5_connector/selection.hpp"
@@ -22,8 +23,8 @@
 
 namespace slabmark::slablog {
 
-/// What this process knows of one dataset of a log file: what it wrote and did not flush yet, and
-/// where that is which was flushed. Does no I/O.
+/// One dataset as this process knows it: what is pending, which is what the process wrote and did
+/// not flush yet, and where flushed elements lie. Does no I/O.
 class LogDataset {
  public:
   /// `type` is that of the elements in the file. `fill` holds one element.
@@ -108,9 +109,7 @@ class LogDataset {
   /// dimension grew.
   void reshape(const Extent& extent);
 
-  bool cache_left_out = false;  ///< HDF5 has none for its chunks, as the program's list wants it
-
-  /// Of the segments, by their source.
+  /// The segments by their source.
   std::map<std::uint32_t, Line> segments;
   /// Positions in the segments where what one rank wrote begins; of what was loaded.
   std::map<std::uint32_t, std::vector<std::uint64_t>> blocks;
@@ -130,11 +129,7 @@ class LogDataset {
   Post only_;        ///< if it is there, nothing else is pending
   LogRuns tail_;     ///< in the order written
   Pending pending_;  ///< what was in the tail before
-  std::vector<std::unique_ptr<std::byte[]>> memory_;
-  std::byte* free_ = nullptr;  ///< rest of the last block of memory
-  std::uint64_t free_bytes_ = 0;
-  std::uint64_t next_block_bytes_ = 0;
-  std::uint64_t pending_bytes_ = 0;
+  WriteMemory memory_;
 
   Layers flushed_;                ///< what had another shape once, or was asked for as a list
   std::vector<CodedRuns> coded_;  ///< over that: entries of the index in their order

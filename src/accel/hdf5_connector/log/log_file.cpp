@@ -249,7 +249,7 @@ void LogFile::after_flush(bool well) {
 void LogFile::after_close(bool well) {
   if (!writable() || abandoned_) return;
   check_all(well, "H5Fclose", [this] { journal_->check(); });
-  ranks_.agreed_at_leisure([&] {
+  ranks_.agreed_sleeping([&] {
     if (!is_root()) return;
     if (changed_ && config_.view != View::none) {
       journal_->commit(files_.hdf5.size());

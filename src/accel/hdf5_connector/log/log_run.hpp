@@ -10,7 +10,7 @@
 
 namespace slabmark::slablog {
 
-/// What is read, put together or written of a log at once.
+/// Bytes of a log that are read, put together or written at once.
 constexpr std::uint64_t window_bytes = 4 << 20;
 
 /// Where bytes of a run lie: in this process, in its spill file, or in a segment of the log.
@@ -102,7 +102,7 @@ struct ReadRun {
   std::uint64_t end() const { return offset + length; }
 };
 
-/// What is left of it after its first `elements`.
+/// The rest of a read after its first `elements`.
 inline ReadRun after(const ReadRun& read, std::uint64_t elements, std::size_t element_bytes) {
   return {read.offset + elements, read.length - elements, read.target + elements * element_bytes};
 }

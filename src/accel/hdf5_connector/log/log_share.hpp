@@ -36,7 +36,7 @@ class LogShare {
   void assemble(const LogDataset& dataset, posix::File& target, std::uint64_t address);
 
  private:
-  struct Kept {
+  struct KeptEntry {
     std::uint64_t flush;
     IndexEntry entry;
     std::vector<std::byte> coded;
@@ -48,7 +48,7 @@ class LogShare {
     std::uint64_t segment_elements = 0;  ///< of the flush that is being read
     std::uint64_t hyperslabs = 0;
     Extent extent;  ///< of the last entry
-    std::vector<Kept> kept;
+    std::vector<KeptEntry> kept;
   };
 
   void keep(std::span<const IndexEntry> entries, std::uint64_t flush);

@@ -15,7 +15,8 @@ namespace slabmark::slablog {
 /// of it.
 hdf5::Handle open_plainly(const std::string& path, unsigned flags, Journal* journal = nullptr);
 
-/// What HDF5's calls for connectors (under.hpp) need, and have only inside a connector's callback.
+/// HDF5's calls for connectors (under.hpp) need a context, which they have only inside a
+/// connector's callback. This provides it elsewhere.
 class LibraryContext {
  public:
   LibraryContext();

@@ -61,7 +61,7 @@ class EntryCopier {
         end_(segment + entry.segment_part(wanted).end() * element_bytes),
         runs_(entry.begin(wanted.offset)) {}
 
-  /// What comes next.
+  /// The next piece.
   void copy(const ReadRun& read) {
     for (; !runs_.at_end() && runs_.run().offset < read.end(); runs_.next()) {
       const auto& run = runs_.run();

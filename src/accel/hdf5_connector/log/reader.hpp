@@ -19,12 +19,12 @@ struct ElementFiles {
 /// Reads runs of a dataset, wherever they lie, into the memory of a caller.
 class Gathering {
  public:
-  /// Those in files are read as soon as there are `most`, and the last at finish().
+  /// Runs in files are read as soon as there are `most`, and the last at finish().
   Gathering(ElementFiles& files, const LogDataset& dataset, std::size_t most)
       : files_(files), dataset_(dataset), size_(dataset.element_bytes()), most_(most) {}
 
   void add(const LogRun& run, std::byte* target);
-  /// What follows lies elsewhere. Reading now spares sorting, unless there is little yet.
+  /// The next runs lie elsewhere. Reading now spares sorting, unless there is little yet.
   void end_of_list();
   void finish();
 

@@ -29,7 +29,8 @@ RunList coalesced(const LogRuns& runs) {
   return result;
 }
 
-/// What one rank wrote in one flush: its elements lie in the segment in the order of the dataset.
+/// The writes of one rank in one flush: their elements lie in the segment in the order of the
+/// dataset.
 struct Block {
   std::uint32_t source;
   std::uint64_t position;

@@ -8,7 +8,7 @@
 
 namespace slabmark::slablog {
 
-/// What became of a log file.
+/// The outcome of a conversion.
 struct Conversion {
   LogState state = LogState::closed;  ///< of the log file
   std::uint64_t datasets = 0;         ///< that were in the log

@@ -30,12 +30,12 @@ class ChunkStore {
   /// Gives them space for their `bytes`, enters them into the index and sets `address`.
   virtual void allocate(std::vector<FilteredChunk>& chunks) = 0;
 
-  // Of this rank alone.
+  // Each rank for itself:
   virtual void read(std::uint64_t address, std::byte* memory, std::uint64_t bytes) = 0;
   virtual void write(std::uint64_t address, std::byte* memory, std::uint64_t bytes) = 0;
 };
 
-/// What is done with the chunks of all ranks, in the order of the ranks.
+/// Work on the chunks of all ranks, in the order of the ranks.
 using ChunkWork = std::function<void(std::span<FilteredChunk> of_all)>;
 
 /// Collective: the root does `work`, since it alone has the file open in HDF5, and every rank gets

@@ -31,7 +31,7 @@ FilteredFlush::Chunk FilteredFlush::chunk_at(std::span<const FilteredArray> arra
   return {array, (place - array.offset) / array.pipeline->chunk_bytes()};
 }
 
-// Of those in this rank's range of which some rank has an element.
+// Finds chunks in this rank's range of which some rank has an element.
 std::vector<FilteredChunk> FilteredFlush::chunks_of_mine(const Rearranger& rearranger,
                                                          const Rearranger::Flush& flush,
                                                          std::span<const FilteredArray> arrays,
@@ -152,7 +152,7 @@ Rearranger::Tally FilteredFlush::write(Rearranger& rearranger, const Rearranger:
                                        const Rearranger::FileAccess& access) {
   known_ = chunks_of_mine(rearranger, flush, arrays, Wanted::incomplete);
   store_.look_up(known_);
-  // What has no filters keeps its length, and so its place.
+  // Chunks without filters keep their length, and so their place.
   plain_ = chunks_of_mine(rearranger, flush, arrays, Wanted::plain);
   store_.allocate(plain_);
   chunks_.clear();

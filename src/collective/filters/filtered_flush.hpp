@@ -23,7 +23,7 @@ struct FilteredArray {
   hdf5::FilterPipeline* pipeline = nullptr;  ///< arrays of one type, chunk and filters share it
 };
 
-/// What filters did on this rank.
+/// The work of filters on this rank.
 struct FilterTally {
   std::uint64_t chunks = 0;
   std::uint64_t raw_bytes = 0, stored_bytes = 0;  ///< of these chunks, without and with filters
@@ -54,7 +54,7 @@ class FilteredFlush {
                          std::span<const FilteredArray> arrays,
                          const Rearranger::FileAccess& access);
 
-  /// Of all flushes so far.
+  /// The work of all flushes so far.
   const FilterTally& tally() const { return tally_; }
 
  private:

@@ -106,6 +106,20 @@ TEST_F(FilterPipelineTest, RunsSzip) {
 
 TEST_F(FilterPipelineTest, WithoutFiltersKeepsTheChunkAsItIs) { expect_what_a_file_gets(); }
 
+TEST_F(FilterPipelineTest, DatasetsOfOneTypeWithEqualListsShareAPipeline) {
+  H5Pset_shuffle(creation.get());
+  const auto alike = own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate", "");
+  H5Pset_chunk(alike.get(), 2, lengths.data());
+  H5Pset_shuffle(alike.get());
+  PipelineCache pipelines;
+  auto& first = pipelines.of(H5T_NATIVE_DOUBLE, creation.get());
+  EXPECT_EQ(&pipelines.of(H5T_NATIVE_DOUBLE, alike.get()), &first);
+  EXPECT_NE(&pipelines.of(H5T_NATIVE_FLOAT, alike.get()), &first);
+  H5Pset_deflate(alike.get(), 1);
+  EXPECT_NE(&pipelines.of(H5T_NATIVE_DOUBLE, alike.get()), &first);
+  EXPECT_EQ(&pipelines.of(H5T_NATIVE_DOUBLE, creation.get()), &first);
+}
+
 TEST_F(FilterPipelineTest, LeavesAnOptionalFilterOutWhereItFailsAndSaysSoInTheMask) {
   register_moody();
   H5Pset_filter(creation.get(), moody_filter, H5Z_FLAG_OPTIONAL, 0, nullptr);

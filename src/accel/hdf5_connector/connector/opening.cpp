@@ -89,7 +89,7 @@ void set_formats(hid_t access) {
 }
 
 /// Why a new file cannot have a log; empty: it can.
-std::string why_no_log(unsigned flags, hid_t creation, hid_t access) {
+std::string unsupported_reason(unsigned flags, hid_t creation, hid_t access) {
   if ((flags & H5F_ACC_SWMR_WRITE) != 0) {
     return "since nobody can read that while it is written, as H5F_ACC_SWMR_WRITE promises";
   }
@@ -108,10 +108,10 @@ std::string why_no_log(unsigned flags, hid_t creation, hid_t access) {
   return {};
 }
 
-void warn_of_no_log(hid_t access, const char* name, const std::string& why) {
+void warn_of_no_log(hid_t access, const char* name, const std::string& reason) {
   const auto openers = openers_of(access, name);
   if (openers && !openers->ranks.is_root()) return;
-  fmt::print(stderr, "slablog: warning: '{}' is made without a log, {}.\n", name, why);
+  fmt::print(stderr, "slablog: warning: '{}' is made without a log, {}.\n", name, reason);
 }
 
 /// Whether HDF5 keeps elements of a file to itself, which would not see what goes past it.
@@ -218,9 +218,10 @@ void prepare_create(Opening& opening, hid_t access, const char* name, unsigned f
                     hid_t creation) {
   opening.created = true;
   const bool log = opening.config.layout == Layout::log;
-  const auto why = log && may_hold_log(access) ? why_no_log(flags, creation, access) : "";
-  if (!why.empty()) {
-    warn_of_no_log(access, name, why);
+  const auto reason =
+      log && may_hold_log(access) ? unsupported_reason(flags, creation, access) : "";
+  if (!reason.empty()) {
+    warn_of_no_log(access, name, reason);
   } else if (log || !keeps_elements(flags, access)) {
     prepare(opening, access, name, Opener::maker);
   }

@@ -6,8 +6,8 @@
 
 namespace slabmark::capture {
 
-/// What the recorder adds to passing calls through: each is a Call, so that those it leads to are
-/// not taken for the program's.
+/// The members by which the recorder adds to passing calls through: each is a Call, so that calls
+/// it leads to are not taken for the program's.
 struct Recording {
   using Object = capture::Object;
   using Origin = capture::Object;  // a refresh may end the object

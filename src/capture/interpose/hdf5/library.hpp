@@ -4,8 +4,8 @@
 
 namespace slabmark::capture {
 
-// What the connector calls of HDF5. It is not linked with HDF5, so that it serves whichever library
-// the program has: ours, a module's, the one in a wheel of h5py.
+// The functions of HDF5 that the connector calls. It is not linked with HDF5, so that it serves
+// whichever library the program has: ours, a module's, the one in a wheel of h5py.
 // clang-format off
 #define SLABMARK_HDF5_FUNCTIONS(X) \
   X(H5VLfind_opt_operation) X(H5Eget_auto2) X(H5Eset_auto2) X(H5Eclear2) X(H5get_libversion) \
@@ -29,7 +29,7 @@ struct Hdf5 : pass_through::Functions {
   herr_t (*H5Pget_dxpl_mpio)(hid_t, int* mode) = nullptr;
   /// The default list for the calls below (H5P_DATASET_XFER_DEFAULT).
   hid_t default_transfer() const { return *transfer_list; }
-  /// What stands for H5P_DEFAULT in H5Dcreate (H5P_DATASET_CREATE_DEFAULT).
+  /// The list that stands for H5P_DEFAULT in H5Dcreate (H5P_DATASET_CREATE_DEFAULT).
   hid_t default_creation() const { return *creation_list; }
 
   const hid_t* transfer_list = nullptr;
@@ -46,8 +46,8 @@ const Hdf5& hdf5();
 /// before.
 bool find_hdf5(const void* caller);
 
-/// What the program finds on HDF5's error stack. It is put back when this goes, since every call in
-/// between clears it.
+/// Keeps HDF5's error stack as the program is to find it. It is put back when this goes, since
+/// every call in between clears it.
 struct KeptErrors : pass_through::KeptErrors {
   KeptErrors() : pass_through::KeptErrors(hdf5()) { keep(); }
 };

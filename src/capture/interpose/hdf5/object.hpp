@@ -13,7 +13,8 @@ constexpr const char* connector_name = "slabcapture";
 /// and private use).
 constexpr H5VL_class_value_t connector_value = 6205;
 
-/// What HDF5 holds of ours: an object of the connector below, or a request of it.
+/// The object that HDF5 holds for the recorder: an object of the connector below, or a request of
+/// it.
 struct Object {
   void* under = nullptr;
   hid_t connector = H5I_INVALID_HID;

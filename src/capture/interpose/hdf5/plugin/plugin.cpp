@@ -1,4 +1,4 @@
-// What HDF5 asks a plugin for.
+// The functions that HDF5 asks a plugin for.
 #include <H5PLextern.h>
 
 #include "capture/interpose/hdf5/object.hpp"

@@ -107,19 +107,6 @@ static void survives(const char* path) {
   check(ncmpi_close(ncid), "close");
 }
 
-/* All ranks put all of it, each its own number. */
-static void overlap(const char* path) {
-  int values[40];
-  create(path, MPI_INFO_NULL, 40);
-  const int id = variable("v", NC_INT, 1, &x);
-  check(ncmpi_enddef(ncid), "enddef");
-  for (int i = 0; i < 40; ++i) values[i] = 1 + rank;
-  check(ncmpi_iput_var_int(ncid, id, values, NULL), "iput");
-  check(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL), "wait_all");
-  print_ints(id, 40);
-  check(ncmpi_close(ncid), "close");
-}
-
 /* A rank puts the same elements in several requests; `out_of_range` for PnetCDF to judge: 1, one
  * put of another variable; 2, one of this. */
 static void later(const char* path, int out_of_range) {
@@ -593,7 +580,6 @@ int main(int argc, char** argv) {
   if (!strcmp(name, "limit")) limit(path);
   if (!strcmp(name, "killed")) killed(path);
   if (!strcmp(name, "survives")) survives(path);
-  if (!strcmp(name, "overlap")) overlap(path);
   if (!strcmp(name, "later")) later(path, 0);
   if (!strcmp(name, "range")) later(path, 1);
   if (!strcmp(name, "range of the same")) later(path, 2);

@@ -232,20 +232,6 @@ def test_a_rank_that_dies_ends_the_others_and_leaves_what_was_synchronized(run, 
     assert sorted(done.stdout.splitlines()) == ["rank 0: 0 wrong of 60", "rank 1: 0 wrong of 60"], done.stderr
 
 
-def test_of_elements_that_several_ranks_put_those_of_one_land_whole(with_dropin, tmp_path):
-    done = with_dropin("pnetcdf_cases_linked", ["overlap", tmp_path / "a"], 4, preload=False)
-    assert done.returncode == 0 and by_plan(done) > 0, done.stderr
-    assert done.stdout.split() == 40 * ["4"]
-
-
-def test_of_a_rank_the_later_request_wins(with_dropin, tmp_path):
-    done = with_dropin("pnetcdf_cases_linked", ["later", tmp_path / "a"], 2, preload=False)
-    assert done.returncode == 0 and by_plan(done) > 0, done.stderr
-    pending, values = done.stdout.splitlines()
-    assert pending == "3 pending"
-    assert values.split() == 2 * [*3 * ["10"], "20", "20", "30", "20", *3 * ["10"]]
-
-
 def test_a_put_out_of_range_takes_those_of_its_variable_along_and_no_others(run, with_dropin, tmp_path):
     native = run("pnetcdf_cases", ["range of the same", tmp_path / "a"], ranks=2, launch=True)
     done = with_dropin("pnetcdf_cases_linked", ["range of the same", tmp_path / "b"], 2, preload=False)

@@ -117,7 +117,7 @@ void end_what_works_for_systems() {
     if (system->io_ranks()) {
       end(*system);
     } else {
-      system->end_thread();
+      system->background().end();
     }
   }
 }

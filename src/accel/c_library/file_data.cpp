@@ -133,9 +133,9 @@ void FileData::open(const Opening& opening) {
       data_.fresh_from(opening.fresh_from < 0 ? data_.size()
                                               : static_cast<std::uint64_t>(opening.fresh_from));
     }
-    chosen =
-        collective::Settings(system_.options(), {opening.hints.begin(), opening.hints.end()},
-                             mine ? data_.hints() : collective::Settings::Hints(), opening.path);
+    chosen = collective::Settings(
+        system_.options().of_exchange(), {opening.hints.begin(), opening.hints.end()},
+        mine ? data_.hints() : collective::Settings::Hints(), opening.path);
   });
   chosen.agree(all, mine);
   RearrangerSettings settings = chosen.exchange();

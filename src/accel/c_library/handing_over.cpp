@@ -31,7 +31,8 @@ void for_each_moved(const Requests& requests, const Visit& visit) {
 /// copied, so requests whose copies were there get copies of their own.
 bool widen(System& system, const FileData& file, std::uint64_t bytes, Requests& requests) {
   Handover& handover = *system.handover();
-  if (!system.may_hold(handover.flushes() * bytes / handover.most_served())) return false;
+  const std::uint64_t most = system.options().held();
+  if (most > 0 && handover.flushes() * bytes / handover.most_served() > most) return false;
   agreed(system.comm(), SLABMARK_EARGUMENT, [&] {
     for (Request& request : requests) {
       if (request.position) request.copy_to(system.copies());

@@ -37,50 +37,19 @@ Handover::Handover(const Comm& all, const IoRanks& io_ranks, std::uint64_t node_
     : all_(all),
       io_ranks_(io_ranks),
       node_ranks_(node_ranks),
-      flushes_(std::min<std::uint64_t>(in_flight, most_flushes - 1) + 1) {
-  const SharedStaging nodes(all, node_ranks);
-  const std::vector<int>& servers = io_ranks.ranks();
-  std::vector<std::size_t> server_of(static_cast<std::size_t>(all.size()), servers.size());
-  for (const std::vector<int>& ranks : nodes.ranks_by_node()) {
-    std::vector<std::size_t> here;
-    std::vector<int> served;
-    for (const int rank : ranks) {
-      const auto found = std::ranges::lower_bound(servers, rank);
-      if (found != servers.end() && *found == rank) {
-        here.push_back(static_cast<std::size_t>(found - servers.begin()));
-      } else {
-        served.push_back(rank);
-      }
-    }
-    for (std::size_t i = 0; i < served.size() && !here.empty(); ++i) {
-      server_of[static_cast<std::size_t>(served[i])] = here[i * here.size() / served.size()];
-    }
-  }
-  for (int rank = 0; rank < all.size(); ++rank) {
-    if (std::ranges::binary_search(servers, rank)) continue;
-    of_program_.push_back(rank);
-    servers_.push_back(server_of[static_cast<std::size_t>(rank)]);
-  }
-  for (std::size_t s = 0; s < servers.size(); ++s) {
-    const auto served = static_cast<std::uint64_t>(std::ranges::count(servers_, s));
-    most_served_ = std::max(most_served_, served);
-    if (servers[s] == all.rank()) server_ = s;
-  }
-  if (!io_ranks.has_me()) server_ = server_of[static_cast<std::size_t>(all.rank())];
-  is_possible_ = std::ranges::find(servers_, servers.size()) == servers_.end();
-}
+      flushes_(std::min<std::uint64_t>(in_flight, most_flushes - 1) + 1),
+      ranks_(all, io_ranks, node_ranks) {}
 
 // All that was written before was counted in the memory that goes.
 bool Handover::reserve(std::uint64_t bytes) {
   staging_.reset();
   bytes_ = 0;
-  file_ = 0;
-  filling_.reset();
-  used_ = handed_over_ = known_written_ = 0;
+  filling_ = {};
+  handed_over_ = known_written_ = 0;
   last_ = expected_ = {};
   auto wider = std::make_unique<SharedStaging>(all_, node_ranks_);
   wider->allocate(io_ranks_.ranks(), flushes_ * aligned(bytes));
-  const std::byte* const mine = wider->of(server_);
+  const std::byte* const mine = wider->of(ranks_.server());
   if (all_.any(mine == nullptr)) return false;
   staging_ = std::move(wider);
   bytes_ = aligned(bytes);
@@ -89,19 +58,20 @@ bool Handover::reserve(std::uint64_t bytes) {
 
 void Handover::share(std::int64_t number, const std::vector<Piece>& pieces, std::uint64_t count,
                      const std::weak_ptr<const void>& owner) {
-  std::vector<std::uint64_t> counts(of_program_.size());
+  std::vector<std::uint64_t> counts(ranks_.of_program().size());
   check_mpi(MPI_Allgather(&count, 1, MPI_UINT64_T, counts.data(), 1, MPI_UINT64_T,
                           io_ranks_.group().get()),
             "MPI_Allgather");
   Known known{.count = count, .owner = owner};
   std::vector<std::uint64_t> together(io_ranks_.ranks().size());
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (of_program_[i] == all_.rank()) known.before = together[servers_[i]];
-    together[servers_[i]] += counts[i];
+    std::uint64_t& of_server = together[ranks_.servers()[i]];
+    if (ranks_.of_program()[i] == all_.rank()) known.before = of_server;
+    of_server += counts[i];
   }
   known.together = std::ranges::max(together);
 
-  const int server = io_ranks_.ranks()[server_];
+  const int server = io_ranks_.ranks()[ranks_.server()];
   const std::uint64_t length = pieces.size();
   check_mpi(MPI_Send(&length, 1, MPI_UINT64_T, server, count_tag, all_.get()), "MPI_Send");
   std::vector<Piece> moved;
@@ -117,10 +87,7 @@ void Handover::share(std::int64_t number, const std::vector<Piece>& pieces, std:
 }
 
 void Handover::learn(std::int64_t number) {
-  std::vector<int> sources;
-  for (std::size_t i = 0; i < of_program_.size(); ++i) {
-    if (servers_[i] == server_) sources.push_back(of_program_[i]);
-  }
+  const std::vector<int> sources = ranks_.served();
   std::vector<std::uint64_t> lengths(sources.size());
   for (std::size_t s = 0; s < sources.size(); ++s) {
     check_mpi(MPI_Recv(&lengths[s], 1, MPI_UINT64_T, sources[s], count_tag, all_.get(),
@@ -157,15 +124,12 @@ std::uint64_t Handover::bytes_of(std::int64_t pieces, std::uint64_t element_byte
 }
 
 bool Handover::claim(std::int64_t file) {
-  if (file_ == 0) file_ = file;
-  return file_ == file;
+  if (filling_.file == 0) filling_.file = file;
+  return filling_.file == file;
 }
 
 void Handover::drop(std::int64_t file) {
-  if (file_ != file) return;
-  file_ = 0;
-  filling_.reset();
-  used_ = 0;
+  if (filling_.file == file) filling_ = {};
 }
 
 std::optional<Handover::Copy> Handover::copy(std::int64_t file, std::int64_t pieces,
@@ -173,12 +137,12 @@ std::optional<Handover::Copy> Handover::copy(std::int64_t file, std::int64_t pie
   const auto found = known_.find(pieces);
   if (!claim(file) || found == known_.end() || !staging_) return {};
   const Known& its = found->second;
-  const std::uint64_t position = used_;
+  const std::uint64_t position = filling_.used;
   const std::uint64_t bytes = aligned(its.together * element_bytes);
   if (bytes > bytes_ - position) return {};
-  used_ += bytes;
-  if (!filling_) choose_memory();
-  std::byte* const place = memory(*filling_) + position + its.before * element_bytes;
+  filling_.used += bytes;
+  if (!filling_.memory) choose_memory();
+  std::byte* const place = memory(*filling_.memory) + position + its.before * element_bytes;
   if (its.count > 0) std::memcpy(place, data, its.count * element_bytes);
   return Copy{position, place};
 }
@@ -191,7 +155,7 @@ void Handover::choose_memory() {
       std::ranges::find_if(all, [&](std::uint64_t last) { return last <= known_written_; });
   if (chosen == all.end()) chosen = std::ranges::min_element(all);
   IoRanks::wait_until([&] { return written() >= *chosen; });
-  filling_ = static_cast<std::size_t>(chosen - all.begin());
+  filling_.memory = static_cast<std::size_t>(chosen - all.begin());
 }
 
 std::uint64_t Handover::written() const {
@@ -199,16 +163,16 @@ std::uint64_t Handover::written() const {
 }
 
 std::int64_t Handover::hand_over() {
-  const std::size_t filled = filling_.value();
+  const std::size_t filled = filling_.memory.value();
   last_[filled] = ++handed_over_;
   counts().moved[filled].fetch_add(1, std::memory_order_release);
-  drop(file_);
+  filling_ = {};
   return static_cast<std::int64_t>(filled);
 }
 
 std::byte* Handover::await(std::int64_t memory) {
   const auto which = static_cast<std::size_t>(memory);
-  expected_[which] += static_cast<std::uint64_t>(std::ranges::count(servers_, server_));
+  expected_[which] += ranks_.served().size();
   IoRanks::wait_until(
       [&] { return counts().moved[which].load(std::memory_order_acquire) >= expected_[which]; });
   return this->memory(which);

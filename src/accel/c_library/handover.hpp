@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "accel/c_library/io_ranks.hpp"
+#include "accel/c_library/served_ranks.hpp"
 #include "collective/exchange/shared_staging.hpp"
 #include "collective/plan.hpp"
 #include "core/parallel/comm.hpp"
@@ -29,10 +30,10 @@ class Handover {
            std::uint64_t in_flight);
 
   /// Whether each rank of the program has an I/O rank on its node; the same on all ranks.
-  bool is_possible() const { return is_possible_; }
-  std::uint64_t flushes() const { return flushes_; }          ///< that there is memory for
-  std::uint64_t bytes() const { return bytes_; }              ///< of the memory for each
-  std::uint64_t most_served() const { return most_served_; }  ///< ranks of any I/O rank
+  bool is_possible() const { return ranks_.are_all_served(); }
+  std::uint64_t flushes() const { return flushes_; }                  ///< that there is memory for
+  std::uint64_t bytes() const { return bytes_; }                      ///< of the memory for each
+  std::uint64_t most_served() const { return ranks_.most_served(); }  ///< ranks of any I/O rank
 
   /// Collective over all ranks: memory for so many bytes of each flush. All were written, and
   /// nothing is kept. False on all ranks: there is none to be had.
@@ -93,26 +94,29 @@ class Handover {
     std::weak_ptr<const void> owner;
   };
 
-  std::byte* memory(std::size_t flush) const { return staging_->of(server_) + flush * bytes_; }
-  WindowCounts& counts() const { return staging_->counts(server_); }
+  /// The flush whose copies come in now.
+  struct Filling {
+    std::int64_t file = 0;  ///< that leaves them; 0: none has begun
+    std::optional<std::size_t> memory;
+    std::uint64_t used = 0;  ///< bytes of the memory
+  };
+
+  std::byte* memory(std::size_t flush) const {
+    return staging_->of(ranks_.server()) + flush * bytes_;
+  }
+  WindowCounts& counts() const { return staging_->counts(ranks_.server()); }
   void choose_memory();
 
   const Comm& all_;
   const IoRanks& io_ranks_;
   std::uint64_t node_ranks_, flushes_;
-  bool is_possible_ = false;
-  std::vector<int> of_program_;       ///< its ranks in all, ascending
-  std::vector<std::size_t> servers_;  ///< of each, as an index of the I/O ranks
-  std::size_t server_ = 0;            ///< of this rank; on an I/O rank itself
-  std::uint64_t most_served_ = 0;
+  ServedRanks ranks_;
 
   std::unique_ptr<SharedStaging> staging_;
   std::uint64_t bytes_ = 0;
 
   std::unordered_map<std::int64_t, Known> known_;
-  std::int64_t file_ = 0;  ///< that has begun; 0: none
-  std::optional<std::size_t> filling_;
-  std::uint64_t used_ = 0;                             ///< bytes of what is being filled
+  Filling filling_;
   std::array<std::uint64_t, most_flushes> last_ = {};  ///< flush that each memory had, from 1 on
   std::uint64_t handed_over_ = 0, known_written_ = 0;
 

@@ -65,7 +65,7 @@ OpenFile::OpenFile(std::shared_ptr<System> system, const std::string& path, int 
   // MPI-IO may wait for ranks that have no such hint.
   const bool are_same = common[2] == -common[3];
   const mpiio::Hints of_all = are_same ? hints : FileData::of_root(system_->comm(), hints);
-  may_copy_ = system_->held();
+  may_copy_ = system_->options().held();
   data_ = std::make_unique<FileData>(*system_, number_,
                                      FileData::Opening{path, mode, of_all, format.fresh_from,
                                                        format.padding, format.swaps_bytes != 0});
@@ -194,7 +194,7 @@ void OpenFile::refuse(const std::exception_ptr& failure, bool copies) {
 // of that. So each call is taken for the largest, which all count alike; when that reaches the
 // bound, ranks ask each other how much it really is.
 void OpenFile::bound_copies() {
-  const std::uint64_t most = system_->held(), next = system_->largest_buffer();
+  const std::uint64_t most = system_->options().held(), next = system_->largest_buffer();
   if (most == 0) return;
   if (next <= may_copy_) {
     may_copy_ -= next;
@@ -275,7 +275,7 @@ void OpenFile::grow(const Growth& growth, Delivery delivery) {
 
 void OpenFile::flush_as(Operation operation) {
   Pending pending = std::exchange(pending_, {});
-  may_copy_ = system_->held();
+  may_copy_ = system_->options().held();
   if (operation == Operation::flush) {
     system_->make_room();
   } else {
@@ -345,7 +345,8 @@ void OpenFile::move_by_thread(Requests requests, std::int64_t records) {
     });
     if (failure) data_->set_deferred_error(failure);
   };
-  system_->submit(work, bytes);
+  const SystemOptions& options = system_->options();
+  system_->background().submit(work, bytes, {options.in_flight(), options.held()});
 }
 
 void OpenFile::enter_records(bool durable) {

@@ -47,7 +47,7 @@ class OpenFile {
   /// A call of this rank was refused, which the next flush tells all ranks.
   void refuse(const std::exception_ptr& failure, bool copies);
   /// Collective, after each call that copies, also where it was refused: all ranks flush where one
-  /// has more than the system's held().
+  /// has more than the option held.
   void bound_copies();
 
   // Collective.

@@ -2,22 +2,19 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "accel/c_library/background.hpp"
 #include "accel/c_library/copies.hpp"
 #include "accel/c_library/handover.hpp"
 #include "accel/c_library/io_ranks.hpp"
+#include "accel/c_library/options.hpp"
 #include "collective/layout_context.hpp"
-#include "collective/settings.hpp"
 #include "core/parallel/comm.hpp"
-#include "core/parallel/worker_thread.hpp"
 
 namespace slabmark::rearrange {
 
@@ -48,17 +45,16 @@ class System {
     if (io_ranks_ && !io_ranks_->has_me()) io_ranks_->send(message);
   }
 
-  const collective::Options& options() const { return options_; }
-  std::uint64_t held() const { return held_; }  ///< most bytes of copies; 0: no bound
-  bool may_hold(std::uint64_t bytes) const { return held_ == 0 || bytes <= held_; }
-
-  /// Throws Failure for an option or value that there is not.
-  void set_option(const std::string& name, const std::string& value);
-  /// Collective. Throws Failure where ranks have set different ones. They stay as they are then.
-  void agree_on_options();
-
+  const SystemOptions& options() const { return options_; }
+  void set_option(const std::string& name, const std::string& value) {
+    options_.set(name, value, io_ranks_.has_value());
+  }
+  /// Collective, before each file is opened. Throws Failure where ranks have set different ones.
+  void agree_on_options() { options_.agree(comm()); }
   /// Collective over all(), with each file: I/O ranks take the options of the others.
-  void share_options();
+  void share_options() {
+    if (io_ranks_) options_.share(all_, io_ranks_->has_me());
+  }
 
   /// Collective over `ranks`, all() or the I/O ranks: the context of these settings, in which the
   /// latter are dedicated there, and here not.
@@ -78,13 +74,10 @@ class System {
   std::uint64_t largest_buffer() const { return largest_buffer_; }
   void has_buffers_of(std::uint64_t bytes) { largest_buffer_ = std::max(largest_buffer_, bytes); }
 
-  bool writes_in_background() const { return in_flight_ > 0; }
-  /// Has `work`, which does not throw, done by the thread, one after another. Waits while more than
-  /// in_flight of them, or more than held() bytes, would be under way.
-  void submit(std::function<void()> work, std::uint64_t bytes);
+  bool writes_in_background() const { return options_.in_flight() > 0; }
+  Background& background() { return background_; }
+  /// Waits for all that is under way, by the thread or by I/O ranks.
   void wait_for_background();
-  /// After the work that it has.
-  void end_thread() { thread_.reset(); }
 
   /// A flush was handed over to the I/O ranks.
   void handed_over();
@@ -99,33 +92,21 @@ class System {
   PiecesPtr no_pieces(std::int64_t number);
 
  private:
-  void refuse_without_threads(std::uint64_t in_flight) const;
-  void wait_for_oldest();
   void take(const IoRanks::Answer& answer);
-
-  struct UnderWay {
-    std::uint64_t number, bytes;
-  };
 
   Comm all_;
   std::optional<IoRanks> io_ranks_;
-  collective::Options options_;
-  std::vector<std::pair<std::string, std::string>> set_options_;  ///< as they were set
-  std::uint64_t held_ = 0;
-  std::uint64_t in_flight_ = 0;
-  bool options_agreed_ = false, options_shared_ = false;
+  SystemOptions options_;
   std::int64_t number_ = 0;
   std::uint64_t largest_buffer_ = 0;
   std::vector<std::unique_ptr<LayoutContext>> contexts_;
   bool handover_prepared_ = false;
   std::unique_ptr<Handover> handover_;
   Copies copies_;
-  std::deque<UnderWay> under_way_;
-  std::uint64_t bytes_under_way_ = 0;
   std::uint64_t handed_over_ = 0;  ///< to I/O ranks, which have not answered; on the root
   std::map<std::int64_t, FileData*> files_;
   std::map<std::int64_t, PiecesPtr> no_pieces_;
-  std::unique_ptr<WorkerThread> thread_;  ///< made when first needed
+  Background background_;
 };
 
 }  // namespace slabmark::rearrange

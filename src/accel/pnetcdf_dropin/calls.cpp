@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "accel/pnetcdf_dropin/environment.hpp"
-#include "accel/pnetcdf_dropin/open_file.hpp"
+#include "accel/pnetcdf_dropin/netcdf_file.hpp"
 #include "accel/pnetcdf_dropin/open_files.hpp"
 #include "accel/pnetcdf_dropin/transfer.hpp"
 
@@ -27,9 +27,9 @@ std::uint64_t memory_limit() {
 }
 
 /// The file if it is in collective data mode, else null.
-OpenFile* file_for_collective(int ncid) {
-  OpenFile* const file = open_file(ncid);
-  return file && file->mode() == OpenFile::Mode::collective ? file : nullptr;
+NetcdfFile* file_for_collective(int ncid) {
+  NetcdfFile* const file = open_file(ncid);
+  return file && file->mode() == NetcdfFile::Mode::collective ? file : nullptr;
 }
 
 void unpack(const std::vector<Request*>& gets) {
@@ -50,7 +50,7 @@ int code_of_exception() {
 }
 
 /// Collective.
-Outcome attempt(OpenFile& file, const LocalRequests& local) {
+Outcome attempt(NetcdfFile& file, const LocalRequests& local) {
   try {
     const Outcome outcome = transfer(file, local);
     if (!outcome.passes_through && outcome.error == NC_NOERR) unpack(local.gets);
@@ -71,7 +71,7 @@ void bring(LocalRequests& local, const Collect& collect) {
 }
 
 /// Adds what a call that moves data at once asks for, and keeps its request in `requests`.
-void add(OpenFile& file, const Call& call, LocalRequests& local,
+void add(NetcdfFile& file, const Call& call, LocalRequests& local,
          std::vector<std::unique_ptr<Request>>& requests) {
   AcceptResult result = file.accept(call);
   if (!result.accepted) local.unsupported_reason = for_pnetcdf;
@@ -83,11 +83,11 @@ void add(OpenFile& file, const Call& call, LocalRequests& local,
 }  // namespace
 
 int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int*)>& native) try {
-  OpenFile* const file = open_file(ncid);
+  NetcdfFile* const file = open_file(ncid);
   if (!file) return native(id);
   const bool is_full = file->pending().memory().held_bytes() > memory_limit();
   bool alone = false;  // only its variable becomes PnetCDF's
-  if (file->mode() == OpenFile::Mode::collective && !file->native().takes_all() && !is_full) {
+  if (file->mode() == NetcdfFile::Mode::collective && !file->native().takes_all() && !is_full) {
     AcceptResult result = file->accept(call);
     if (result.request && (!call.buffered || file->has_buffer_for(*result.request))) {
       const int own = file->post(std::move(result.request));
@@ -104,7 +104,7 @@ int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int
 }
 
 int blocking(int ncid, const Call& call, const std::function<int()>& native) {
-  OpenFile* const file = file_for_collective(ncid);
+  NetcdfFile* const file = file_for_collective(ncid);
   if (!file) return native();
   LocalRequests local;
   local.blocking = true;
@@ -121,7 +121,7 @@ int blocking(int ncid, const Call& call, const std::function<int()>& native) {
 
 int several(int ncid, int count, const std::function<Call(int)>& call_of,
             const std::function<int()>& native) {
-  OpenFile* const file = file_for_collective(ncid);
+  NetcdfFile* const file = file_for_collective(ncid);
   if (!file) return native();
   LocalRequests local;
   local.blocking = true;
@@ -139,7 +139,7 @@ namespace {
 /// One ncmpi_wait_all of this rank.
 class Wait {
  public:
-  Wait(OpenFile& file, int count, int* ids, int* statuses)
+  Wait(NetcdfFile& file, int count, int* ids, int* statuses)
       : file_(file), count_(count), ids_(ids), statuses_(statuses) {}
 
   /// Collective. Nothing: PnetCDF is to make the call, and has all requests.
@@ -215,7 +215,7 @@ class Wait {
     }
   }
 
-  OpenFile& file_;
+  NetcdfFile& file_;
   int count_;
   int* ids_;
   int* statuses_;
@@ -229,9 +229,9 @@ class Wait {
 
 int wait_all(int ncid, int count, int* ids, int* statuses,
              const std::function<int(int*)>& native) try {
-  OpenFile* const file = open_file(ncid);
+  NetcdfFile* const file = open_file(ncid);
   if (!file) return native(ids);
-  if (file->mode() == OpenFile::Mode::collective) {
+  if (file->mode() == NetcdfFile::Mode::collective) {
     if (const auto code = Wait(*file, count, ids, statuses).run()) return *code;
   }
   return file->native().with_native_ids(count, ids, native);
@@ -240,7 +240,7 @@ int wait_all(int ncid, int count, int* ids, int* statuses,
 }
 
 int wait(int ncid, int count, int* ids, const std::function<int(int*)>& native) try {
-  OpenFile* const file = open_file(ncid);
+  NetcdfFile* const file = open_file(ncid);
   if (!file) return native(ids);
   file->hand_over();
   return file->native().with_native_ids(count, ids, native);
@@ -250,7 +250,7 @@ int wait(int ncid, int count, int* ids, const std::function<int(int*)>& native) 
 
 int cancel(int ncid, int count, int* ids, int* statuses,
            const std::function<int(int*, int*)>& native) try {
-  OpenFile* const file = open_file(ncid);
+  NetcdfFile* const file = open_file(ncid);
   if (!file) return native(ids, statuses);
   PendingRequests& pending = file->pending();
   std::vector<int> rest;
@@ -276,12 +276,12 @@ int cancel(int ncid, int count, int* ids, int* statuses,
 }
 
 int close(int ncid, const std::function<int()>& native) {
-  OpenFile* const file = open_file(ncid);
+  NetcdfFile* const file = open_file(ncid);
   if (!file) return native();
   // PnetCDF has its own words for requests that nobody waited for.
   file->hand_over();
   try {
-    if (file->report().wanted) file->report().print(file->engine().comm(), file->path());
+    if (file->report().wanted) file->report().print(file->group().comm(), file->path());
   } catch (const std::bad_alloc&) {  // no line
   }
   const int own = file->close();

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "accel/pnetcdf_dropin/environment.hpp"
-#include "accel/pnetcdf_dropin/open_file.hpp"
+#include "accel/pnetcdf_dropin/netcdf_file.hpp"
 #include "collective/settings.hpp"
 #include "core/base/has_memory.hpp"
 #include "core/parallel/end_of_mpi.hpp"
@@ -27,7 +27,7 @@ constexpr std::uint64_t bytes_of_file = 64u << 10;
 
 struct Files {
   std::mutex mutex;  // threads may each have files of their own
-  std::unordered_map<int, std::unique_ptr<OpenFile>> by_id;
+  std::unordered_map<int, std::unique_ptr<NetcdfFile>> by_id;
 };
 
 Files& files() {
@@ -35,10 +35,10 @@ Files& files() {
   return all;
 }
 
-/// The engines of all groups of ranks. Never destroyed but in MPI_Finalize: later there is no MPI
+/// All groups of ranks. Never destroyed but in MPI_Finalize: later there is no MPI
 /// to give anything back to.
-EnginePool& engines() {
-  static auto& all = *new EnginePool;
+RankGroupPool& groups() {
+  static auto& all = *new RankGroupPool;
   static std::once_flag is_cleared_at_end;
   std::call_once(is_cleared_at_end, [] {
     at_end_of_mpi([] {
@@ -83,7 +83,7 @@ bool is_known_to_mpi(MPI_Comm comm) {
 
 }  // namespace
 
-OpenFile* open_file(int ncid) {
+NetcdfFile* open_file(int ncid) {
   if (pnetcdf::inside_native()) return nullptr;
   const std::lock_guard lock(files().mutex);
   const auto found = files().by_id.find(ncid);
@@ -91,21 +91,21 @@ OpenFile* open_file(int ncid) {
 }
 
 void forget(int ncid) {
-  std::unique_ptr<OpenFile> file;
+  std::unique_ptr<NetcdfFile> file;
   {
     const std::lock_guard lock(files().mutex);
     if (auto its = files().by_id.extract(ncid)) file = std::move(its.mapped());
   }
   if (!file) return;
-  auto engine = file->shared_engine();
+  auto group = file->shared_group();
   file.reset();  // others go on meanwhile
-  engines().leave(std::move(engine));
+  groups().leave(std::move(group));
 }
 
 void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool created, int error,
             const int* ncid) {
   if (!is_known_to_mpi(comm)) return;
-  auto engine = engines().of(comm);
+  auto group = groups().of(comm);
   // Ranks that disagree would wait for each other for ever, and the file system may look different
   // to them: the least of each number counts.
   struct {
@@ -122,29 +122,29 @@ void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool creat
       settings = collective::Settings(options, here.hints, here.in_effect, path);
     }
     agreed = {here.is_taken && has_memory_for(bytes_of_file), is_set("SLABMARK_REPORT"),
-              engines().may_keep(*engine), settings.proposal()};
+              groups().may_keep(*group), settings.proposal()};
   } catch (const std::bad_alloc&) {  // not taken
   }
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &agreed, sizeof agreed / sizeof(std::uint64_t),
-                          MPI_UINT64_T, MPI_MIN, engine->comm().get()),
+                          MPI_UINT64_T, MPI_MIN, group->comm().get()),
             "MPI_Allreduce");
-  engines().keep(*engine, agreed.is_kept != 0);
+  groups().keep(*group, agreed.is_kept != 0);
   if (!agreed.is_taken) {
-    engines().leave(std::move(engine));
+    groups().leave(std::move(group));
     return;
   }
   settings.settle(agreed.settings);
   const std::string place = mpiio::absolute(path);
   const bool writable = created || (mode & NC_WRITE);
-  auto file = std::make_unique<OpenFile>(
-      std::move(engine),
-      OpenFile::Opening{*ncid,
-                        {path, place, identity_of(place), writable, collective::usable_hints(info)},
-                        created,
-                        agreed.is_reported != 0,
-                        settings.exchange(),
-                        settings.alignment().value,
-                        copy_policy(here.in_effect)});
+  auto file = std::make_unique<NetcdfFile>(
+      std::move(group), NetcdfFile::Opening{*ncid,
+                                            {path, place, identity_of(place), writable,
+                                             collective::usable_hints(info)},
+                                            created,
+                                            agreed.is_reported != 0,
+                                            settings.exchange(),
+                                            settings.alignment().value,
+                                            copy_policy(here.in_effect)});
   const std::lock_guard lock(files().mutex);
   files().by_id[*ncid] = std::move(file);
 }

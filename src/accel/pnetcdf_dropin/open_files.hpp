@@ -4,11 +4,11 @@
 
 namespace slabmark::dropin {
 
-class OpenFile;
+class NetcdfFile;
 
 /// The file of an id. Null where there is none, where it is left to PnetCDF altogether, or where
 /// PnetCDF makes the call itself.
-OpenFile* open_file(int ncid);
+NetcdfFile* open_file(int ncid);
 
 /// Collective over `comm`, whatever `error` PnetCDF's call returned: makes the file known unless it
 /// is to be left to PnetCDF.

@@ -32,7 +32,7 @@ struct AgreedState {
   struct Shift {
     std::int64_t highest = -largest, minus_lowest = -largest;
   };
-  using Shifts = std::array<Shift, Engine::most_plans>;
+  using Shifts = std::array<Shift, RankGroup::most_plans>;
 
   std::int64_t no_memory = 0, passes_through = 0, puts = 0, gets = 0, native_puts = 0, last_put = 0,
                pieces = 0, missed = 0, unprepared = 0, changed_variable = PutMemory::none_changed;
@@ -101,7 +101,7 @@ class DirectionBatch {
   }
 
   /// Records by which the requests of all ranks lie further on than the latest plan; none() where
-  /// no plan serves. The engine drops its plans where it is prepared for other settings.
+  /// no plan serves. The group drops its plans where it is prepared for other settings.
   std::int64_t shift() const { return plans_.empty() ? PlannedRequests::none() : shift_; }
 
   std::uint64_t distinct_pieces() const {
@@ -124,7 +124,7 @@ class DirectionBatch {
 /// Moves the requests of a direction by a plan.
 class Mover {
  public:
-  explicit Mover(OpenFile& file) : file_(file), engine_(file.engine()) {}
+  explicit Mover(NetcdfFile& file) : file_(file), group_(file.group()) {}
 
   /// Collective. Returns the error code of this rank.
   int move(DirectionBatch& batch, bool puts) {
@@ -143,7 +143,7 @@ class Mover {
     } catch (const std::bad_alloc&) {
       no_memory = true;
     }
-    if (plan.some_rank_stages() && engine_.comm().any(no_memory)) return NC_ENOMEM;
+    if (plan.some_rank_stages() && group_.comm().any(no_memory)) return NC_ENOMEM;
     const int error =
         move({domain, plan.flush(), buffers, puts, std::endian::native == std::endian::little});
     if (error == NC_NOERR && !puts) plan.distribute(memory, staging);
@@ -167,8 +167,8 @@ class Mover {
   int make_plan(DirectionBatch& batch, bool puts, FileDomain& domain) {
     Report& report = file_.report();
     const Stopwatch watch(report.plan_seconds);
-    const Comm& comm = engine_.comm();
-    const auto& aggregators = engine_.context.rearranger().aggregators();
+    const Comm& comm = group_.comm();
+    const auto& aggregators = group_.context.rearranger().aggregators();
     if (!have_memory_to_plan(comm, batch.distinct_pieces(), aggregators)) return NC_ENOMEM;
     batch.plans().drop_oldest_if_full();
     PlannedRequests requests(comm, batch.posted());
@@ -187,7 +187,7 @@ class Mover {
   int move(const collective::File::Transfer& transfer) {
     const int default_code = transfer.writing ? NC_EWRITE : NC_EREAD;
     try {
-      file_.report().tally += file_.data().file().move(engine_.context, transfer);
+      file_.report().tally += file_.data().file().move(group_.context, transfer);
       return NC_NOERR;
     } catch (const mpiio::Failure& failure) {
       return code_of(failure, default_code);
@@ -198,28 +198,28 @@ class Mover {
     }
   }
 
-  OpenFile& file_;
-  Engine& engine_;
+  NetcdfFile& file_;
+  RankGroup& group_;
   const PlaceOf place_of_ = [this](ArrayName array) { return file_.place_of(array); };
 };
 
 /// One collective call, from what this rank brings to the same outcome on all ranks.
 class Transfer {
  public:
-  Transfer(OpenFile& file, const LocalRequests& local)
+  Transfer(NetcdfFile& file, const LocalRequests& local)
       : file_(file),
-        engine_(file.engine()),
+        group_(file.group()),
         local_(local),
-        puts_(local.puts, engine_.put_plans, agreed_.put_shifts),
-        gets_(local.gets, engine_.get_plans, agreed_.get_shifts) {}
+        puts_(local.puts, group_.put_plans, agreed_.put_shifts),
+        gets_(local.gets, group_.get_plans, agreed_.get_shifts) {}
 
   Outcome run() {
     agreed_.pieces = pieces();
     const bool is_work = agreed_.pieces >= worth_a_plan && !local_.unsupported_reason;
-    if (local_.blocking && engine_.backoff.next(is_work)) return pass_through(few_pieces);
+    if (local_.blocking && group_.backoff.next(is_work)) return pass_through(few_pieces);
     const DataFile::InUse now(file_.data());
     propose(is_work);
-    agreed_.agree(engine_.comm());
+    agreed_.agree(group_.comm());
     if (agreed_.changed_variable != PutMemory::none_changed) {
       file_.copy_from_now_on(static_cast<int>(agreed_.changed_variable));
     }
@@ -245,7 +245,7 @@ class Transfer {
 
   /// Fills in what this rank says.
   void propose(bool is_work) {
-    agreed_.missed = engine_.backoff.missed();
+    agreed_.missed = group_.backoff.missed();
     // A file that is opened now takes no agreement of its own.
     const bool expects_plan = !local_.unsupported_reason && (!local_.blocking || is_work);
     agreed_.unprepared = expects_plan ? !file_.prepare_here() : !file_.is_prepared();
@@ -256,7 +256,7 @@ class Transfer {
     agreed_.native_puts = local_.native_puts;
     try {
       for (const Request* request : local_.puts) {
-        agreed_.puts_up_to(request->end_record, engine_.comm().rank());
+        agreed_.puts_up_to(request->end_record, group_.comm().rank());
       }
       agreed_.minus_records = -static_cast<std::int64_t>(file_.locator().records());
       agreed_.changed_variable = file_.pending().memory().changed_variable();
@@ -295,7 +295,7 @@ class Transfer {
   }
 
   void hear(bool passes_through) {
-    if (local_.blocking) engine_.backoff.heard(passes_through, agreed_.missed);
+    if (local_.blocking) group_.backoff.heard(passes_through, agreed_.missed);
   }
 
   // Before what goes by plan: what PnetCDF reads around its elements and writes again is in the
@@ -303,7 +303,7 @@ class Transfer {
   void put_in_pnetcdf() {
     if (!agreed_.native_puts) return;
     local_.wait_in_pnetcdf();
-    engine_.comm().barrier();
+    group_.comm().barrier();
     file_.report().count_native("values out of range, with the puts of their variables alone");
   }
 
@@ -330,18 +330,18 @@ class Transfer {
     const auto is_last = [&](const Request* put) {
       return put->end_record == agreed_.end_record();
     };
-    const int error = file_.grow(agreed_.is_of(engine_.comm().rank())
-                                     ? *std::ranges::find_if(local_.puts, is_last)
-                                     : nullptr);
+    const int error =
+        file_.grow(agreed_.is_of(group_.comm().rank()) ? *std::ranges::find_if(local_.puts, is_last)
+                                                       : nullptr);
     // Its element must be in the file before it is written over. On one node no aggregator writes
     // before all ranks have come to the exchange.
-    if (engine_.context.rearranger().nodes() > 1) engine_.comm().barrier();
+    if (group_.context.rearranger().nodes() > 1) group_.comm().barrier();
     return error;
   }
 
   /// Collective. Codes are negative.
   int lowest_of_all(int code) {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MIN, engine_.comm().get()),
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MIN, group_.comm().get()),
               "MPI_Allreduce");
     return code;
   }
@@ -355,8 +355,8 @@ class Transfer {
     for (const Request* request : local_.gets) report.get_bytes += request->bytes();
   }
 
-  OpenFile& file_;
-  Engine& engine_;
+  NetcdfFile& file_;
+  RankGroup& group_;
   const LocalRequests& local_;
   AgreedState agreed_;
   DirectionBatch puts_, gets_;
@@ -364,10 +364,12 @@ class Transfer {
 
 }  // namespace
 
-Outcome transfer(OpenFile& file, const LocalRequests& local) { return Transfer(file, local).run(); }
+Outcome transfer(NetcdfFile& file, const LocalRequests& local) {
+  return Transfer(file, local).run();
+}
 
-bool passes_unasked(OpenFile& file, std::uint64_t most_pieces) {
-  AgreementBackoff& backoff = file.engine().backoff;
+bool passes_unasked(NetcdfFile& file, std::uint64_t most_pieces) {
+  AgreementBackoff& backoff = file.group().backoff;
   if (most_pieces >= worth_a_plan || !backoff.is_next()) return false;
   file.report().count_native(few_pieces);
   return backoff.next(false);

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "accel/pnetcdf_dropin/open_file.hpp"
+#include "accel/pnetcdf_dropin/netcdf_file.hpp"
 
 namespace slabmark::dropin {
 
@@ -29,10 +29,10 @@ struct Outcome {
 
 /// Collective: moves what all ranks bring, puts before gets. All ranks get the same outcome, also
 /// where memory is short on one of them: what a call needs is asked for before ranks depend on it.
-Outcome transfer(OpenFile& file, const LocalRequests& local);
+Outcome transfer(NetcdfFile& file, const LocalRequests& local);
 
 /// Whether a blocking call of this rank passes through to PnetCDF without a question to the other
 /// ranks: none of them asks about it, and it has so many pieces at most.
-bool passes_unasked(OpenFile& file, std::uint64_t most_pieces);
+bool passes_unasked(NetcdfFile& file, std::uint64_t most_pieces);
 
 }  // namespace slabmark::dropin

@@ -1,6 +1,6 @@
 // Calls that move no data but that requests must be in order with.
 #include "accel/pnetcdf_dropin/calls.hpp"
-#include "accel/pnetcdf_dropin/open_file.hpp"
+#include "accel/pnetcdf_dropin/netcdf_file.hpp"
 #include "accel/pnetcdf_dropin/open_files.hpp"
 #include "storage/pnetcdf/calls/native.hpp"
 
@@ -9,8 +9,8 @@ using namespace slabmark::dropin;
 namespace {
 
 /// Makes PnetCDF's own call, after which the file is in `mode`.
-int change_mode(int ncid, OpenFile::Mode mode, int error) {
-  OpenFile* const file = open_file(ncid);
+int change_mode(int ncid, NetcdfFile::Mode mode, int error) {
+  NetcdfFile* const file = open_file(ncid);
   if (file && error == NC_NOERR) file->enter(mode);
   return error;
 }
@@ -44,48 +44,49 @@ int ncmpi_abort(int ncid) {
 }
 
 int ncmpi_enddef(int ncid) {
-  return change_mode(ncid, OpenFile::Mode::collective, SLABMARK_NATIVE(ncmpi_enddef)(ncid));
+  return change_mode(ncid, NetcdfFile::Mode::collective, SLABMARK_NATIVE(ncmpi_enddef)(ncid));
 }
 
 int ncmpi__enddef(int ncid, MPI_Offset header_free, MPI_Offset variable_align,
                   MPI_Offset variable_free, MPI_Offset record_align) {
-  return change_mode(ncid, OpenFile::Mode::collective,
+  return change_mode(ncid, NetcdfFile::Mode::collective,
                      SLABMARK_NATIVE(ncmpi__enddef)(ncid, header_free, variable_align,
                                                     variable_free, record_align));
 }
 
 int ncmpi_redef(int ncid) {
-  return change_mode(ncid, OpenFile::Mode::define, SLABMARK_NATIVE(ncmpi_redef)(ncid));
+  return change_mode(ncid, NetcdfFile::Mode::define, SLABMARK_NATIVE(ncmpi_redef)(ncid));
 }
 
 int ncmpi_begin_indep_data(int ncid) {
-  if (OpenFile* const file = open_file(ncid)) file->hand_over();
-  return change_mode(ncid, OpenFile::Mode::independent,
+  if (NetcdfFile* const file = open_file(ncid)) file->hand_over();
+  return change_mode(ncid, NetcdfFile::Mode::independent,
                      SLABMARK_NATIVE(ncmpi_begin_indep_data)(ncid));
 }
 
 int ncmpi_end_indep_data(int ncid) {
-  return change_mode(ncid, OpenFile::Mode::collective, SLABMARK_NATIVE(ncmpi_end_indep_data)(ncid));
+  return change_mode(ncid, NetcdfFile::Mode::collective,
+                     SLABMARK_NATIVE(ncmpi_end_indep_data)(ncid));
 }
 
 int ncmpi_sync(int ncid) {
   // PnetCDF's comes last: after it all ranks find on the disk what the others wrote.
-  OpenFile* const file = open_file(ncid);
-  const int stored = file && file->mode() != OpenFile::Mode::define ? file->sync() : NC_NOERR;
+  NetcdfFile* const file = open_file(ncid);
+  const int stored = file && file->mode() != NetcdfFile::Mode::define ? file->sync() : NC_NOERR;
   const int error = SLABMARK_NATIVE(ncmpi_sync)(ncid);
   return error != NC_NOERR ? error : stored;
 }
 
 int ncmpi_inq_nreqs(int ncid, int* count) {
   const int error = SLABMARK_NATIVE(ncmpi_inq_nreqs)(ncid, count);
-  OpenFile* const file = open_file(ncid);
+  NetcdfFile* const file = open_file(ncid);
   if (file && count && error == NC_NOERR) *count += file->pending().count();
   return error;
 }
 
 int ncmpi_inq_buffer_usage(int ncid, MPI_Offset* bytes) {
   const int error = SLABMARK_NATIVE(ncmpi_inq_buffer_usage)(ncid, bytes);
-  OpenFile* const file = open_file(ncid);
+  NetcdfFile* const file = open_file(ncid);
   if (file && bytes && error == NC_NOERR)
     *bytes += static_cast<MPI_Offset>(file->pending().buffered_bytes());
   return error;
@@ -93,21 +94,21 @@ int ncmpi_inq_buffer_usage(int ncid, MPI_Offset* bytes) {
 
 int ncmpi_buffer_detach(int ncid) {
   // PnetCDF refuses while a bput is pending.
-  OpenFile* const file = open_file(ncid);
+  NetcdfFile* const file = open_file(ncid);
   if (file && file->pending().buffered_bytes() > 0) file->hand_over();
   return SLABMARK_NATIVE(ncmpi_buffer_detach)(ncid);
 }
 
 int ncmpi_inq_put_size(int ncid, MPI_Offset* bytes) {
   const int error = SLABMARK_NATIVE(ncmpi_inq_put_size)(ncid, bytes);
-  OpenFile* const file = open_file(ncid);
+  NetcdfFile* const file = open_file(ncid);
   if (file && bytes && error == NC_NOERR) *bytes += file->put_bytes();
   return error;
 }
 
 int ncmpi_inq_get_size(int ncid, MPI_Offset* bytes) {
   const int error = SLABMARK_NATIVE(ncmpi_inq_get_size)(ncid, bytes);
-  OpenFile* const file = open_file(ncid);
+  NetcdfFile* const file = open_file(ncid);
   if (file && bytes && error == NC_NOERR) *bytes += file->got_bytes();
   return error;
 }

@@ -1,4 +1,4 @@
-#include "accel/pnetcdf_dropin/open_file.hpp"
+#include "accel/pnetcdf_dropin/netcdf_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,8 +29,8 @@ constexpr collective::NetcdfFunctions native_inquiries{
 
 }  // namespace
 
-OpenFile::OpenFile(std::shared_ptr<Engine> engine, Opening opening)
-    : engine_(std::move(engine)),
+NetcdfFile::NetcdfFile(std::shared_ptr<RankGroup> group, Opening opening)
+    : group_(std::move(group)),
       opening_(std::move(opening)),
       mode_(opening_.created ? Mode::define : Mode::collective),
       locator_(native_inquiries, opening_.ncid),
@@ -39,18 +39,18 @@ OpenFile::OpenFile(std::shared_ptr<Engine> engine, Opening opening)
   report_.wanted = opening_.reports;
 }
 
-void OpenFile::enter(Mode mode) {
+void NetcdfFile::enter(Mode mode) {
   if (mode_ == Mode::define) locator_.forget();
   mode_ = mode;
 }
 
-int OpenFile::post(std::unique_ptr<Request> request) {
+int NetcdfFile::post(std::unique_ptr<Request> request) {
   if (pending_.empty() && native_.may_restart_ids()) pending_.restart_ids();
   return pending_.add(std::move(request));
 }
 
-int OpenFile::pass_through(const Call& call, bool alone, int* id,
-                           const std::function<int(int*)>& native) {
+int NetcdfFile::pass_through(const Call& call, bool alone, int* id,
+                             const std::function<int(int*)>& native) {
   // The attached buffer holds what is pending here, too, as far as PnetCDF is to know.
   if (call.buffered && pending_.has_buffered()) hand_over();
   const int goes_before = alone ? call.variable : every_variable;
@@ -70,7 +70,7 @@ int OpenFile::pass_through(const Call& call, bool alone, int* id,
 
 // All go where a bput is among them: if two parties had parts of the buffer, neither would know
 // which part is free again.
-void OpenFile::hand_over(int puts_of) noexcept {
+void NetcdfFile::hand_over(int puts_of) noexcept {
   const auto is_bput = [&](const Request& request) {
     return request.is_put_of(puts_of) && request.buffered;
   };
@@ -84,7 +84,7 @@ void OpenFile::hand_over(int puts_of) noexcept {
   });
 }
 
-bool OpenFile::has_buffer_for(const Request& request) const {
+bool NetcdfFile::has_buffer_for(const Request& request) const {
   MPI_Offset size = 0, used = 0;
   return SLABMARK_NATIVE(ncmpi_inq_buffer_size)(opening_.ncid, &size) == NC_NOERR &&
          SLABMARK_NATIVE(ncmpi_inq_buffer_usage)(opening_.ncid, &used) == NC_NOERR &&
@@ -92,9 +92,9 @@ bool OpenFile::has_buffer_for(const Request& request) const {
              static_cast<std::uint64_t>(size);
 }
 
-void OpenFile::copy_from_now_on(int variable) {
+void NetcdfFile::copy_from_now_on(int variable) {
   pending_.memory().forget_change();
-  if (!PutMemory::copy_all_from_now_on() || !engine_->comm().is_root()) return;
+  if (!PutMemory::copy_all_from_now_on() || !group_->comm().is_root()) return;
   std::array<char, NC_MAX_NAME + 1> name{};
   SLABMARK_NATIVE(ncmpi_inq_varname)(opening_.ncid, variable, name.data());
   std::fprintf(
@@ -105,7 +105,7 @@ void OpenFile::copy_from_now_on(int variable) {
       path().c_str(), name.data());
 }
 
-ArrayPlace OpenFile::place_of(ArrayName array) {
+ArrayPlace NetcdfFile::place_of(ArrayName array) {
   const collective::NetcdfLocator::Variable& its =
       *locator_.variable(static_cast<int>(array.variable));
   const auto record = array.record == ArrayName::no_record ? 0 : array.record;
@@ -113,34 +113,34 @@ ArrayPlace OpenFile::place_of(ArrayName array) {
           size_of(*pnetcdf::element_type_of(its.type)), its.shape.elements()};
 }
 
-bool OpenFile::is_prepared() const {
-  const collective::Context& context = engine_->context;
+bool NetcdfFile::is_prepared() const {
+  const collective::Context& context = group_->context;
   return context.is_prepared(opening_.settings) && (data_.is_open() || !context.is_aggregator());
 }
 
 // Others wait to hear of it, so nothing may be thrown.
-bool OpenFile::prepare_here() try {
+bool NetcdfFile::prepare_here() try {
   if (is_prepared()) return true;
-  if (!engine_->context.is_prepared(opening_.settings)) return false;
+  if (!group_->context.is_prepared(opening_.settings)) return false;
   data_.open(opening_.data);
   return true;
 } catch (...) {
   return false;
 }
 
-bool OpenFile::prepare() {
+bool NetcdfFile::prepare() {
   if (no_data_file_) return false;
-  engine_->prepare(opening_.settings);
-  no_data_file_ = engine_->comm().any(!prepare_here());
+  group_->prepare(opening_.settings);
+  no_data_file_ = group_->comm().any(!prepare_here());
   return !no_data_file_;
 }
 
-int OpenFile::sync() {
+int NetcdfFile::sync() {
   const DataFile::InUse now(data_);
   return data_.sync();
 }
 
-int OpenFile::close() {
+int NetcdfFile::close() {
   const DataFile::InUse now(data_);
   return data_.close();
 }
@@ -150,7 +150,7 @@ int OpenFile::close() {
 // hold what was written through another handle of the file; and of one rank, since PnetCDF may read
 // and write again what lies between elements of several. A wait enters the number also where
 // writing fails, so that lower records that could be written are there.
-int OpenFile::grow(const Request* last) {
+int NetcdfFile::grow(const Request* last) {
   int id = NC_REQ_NULL, refused = NC_NOERR, status = NC_NOERR;
   if (last) {
     const auto& parts = last->geometry->parts();

@@ -8,9 +8,9 @@
 #include <mpi.h>
 
 #include "accel/pnetcdf_dropin/data_file.hpp"
-#include "accel/pnetcdf_dropin/engine.hpp"
 #include "accel/pnetcdf_dropin/native_requests.hpp"
 #include "accel/pnetcdf_dropin/pending.hpp"
+#include "accel/pnetcdf_dropin/rank_group.hpp"
 #include "accel/pnetcdf_dropin/report.hpp"
 #include "accel/pnetcdf_dropin/request.hpp"
 #include "collective/locator/netcdf_locator.hpp"
@@ -18,7 +18,7 @@
 namespace slabmark::dropin {
 
 /// A file that the program has open, whose calls are taken.
-class OpenFile {
+class NetcdfFile {
  public:
   enum class Mode { define, collective, independent };
 
@@ -31,10 +31,10 @@ class OpenFile {
     CopyPolicy copies;
   };
 
-  OpenFile(std::shared_ptr<Engine> engine, Opening opening);
+  NetcdfFile(std::shared_ptr<RankGroup> group, Opening opening);
 
-  Engine& engine() { return *engine_; }
-  const std::shared_ptr<Engine>& shared_engine() const { return engine_; }
+  RankGroup& group() { return *group_; }
+  const std::shared_ptr<RankGroup>& shared_group() const { return group_; }
   const std::string& path() const { return opening_.data.path; }
   Mode mode() const { return mode_; }
   void enter(Mode mode);
@@ -48,7 +48,7 @@ class OpenFile {
   // Requests.
 
   AcceptResult accept(const Call& call) {
-    return dropin::accept(call, locator_, engine_->geometries, opening_.data.writable);
+    return dropin::accept(call, locator_, group_->geometries, opening_.data.writable);
   }
   /// Keeps a request and returns its id.
   int post(std::unique_ptr<Request> request);
@@ -87,7 +87,7 @@ class OpenFile {
   void count_moved(bool puts, std::uint64_t bytes) { (puts ? put_bytes_ : got_bytes_) += bytes; }
 
  private:
-  std::shared_ptr<Engine> engine_;
+  std::shared_ptr<RankGroup> group_;
   Opening opening_;
   Mode mode_;
   collective::NetcdfLocator locator_;

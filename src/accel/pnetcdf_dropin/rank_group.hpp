@@ -12,14 +12,14 @@ namespace slabmark::dropin {
 
 /// The common property of all files of a group of ranks. It lives until MPI_Finalize, so that the
 /// next file of a run finds it.
-class Engine {
+class RankGroup {
  public:
   /// Plans that are kept, for puts and for gets: a model that writes several files in turn has one
   /// for each of them.
   static constexpr std::size_t most_plans = 8;
 
   /// Collective over `parent`.
-  explicit Engine(MPI_Comm parent) : context(parent) {}
+  explicit RankGroup(MPI_Comm parent) : context(parent) {}
 
   const Comm& comm() const { return context.comm(); }
 
@@ -36,6 +36,6 @@ class Engine {
   AgreementBackoff backoff;
 };
 
-using EnginePool = collective::ContextPool<Engine>;
+using RankGroupPool = collective::ContextPool<RankGroup>;
 
 }  // namespace slabmark::dropin

@@ -10,19 +10,20 @@
 namespace slabmark {
 
 // X(enumerator, name, C++ type): the one list of element types. The names stand in pattern files,
-// records and options; a "char" is a character of a text.
+// records and options, the numbers in files of the private layout: new types go to the end. A
+// "char" is a character of a text.
 #define SLABMARK_FOR_EACH_ELEMENT_TYPE(X) \
-  X(int8, "int8", std::int8_t)            \
   X(uint8, "uint8", std::uint8_t)         \
-  X(int16, "int16", std::int16_t)         \
-  X(uint16, "uint16", std::uint16_t)      \
   X(int32, "int32", std::int32_t)         \
-  X(uint32, "uint32", std::uint32_t)      \
   X(int64, "int64", std::int64_t)         \
-  X(uint64, "uint64", std::uint64_t)      \
   X(float32, "float32", float)            \
   X(float64, "float64", double)           \
-  X(character, "char", char)
+  X(character, "char", char)              \
+  X(int8, "int8", std::int8_t)            \
+  X(int16, "int16", std::int16_t)         \
+  X(uint16, "uint16", std::uint16_t)      \
+  X(uint32, "uint32", std::uint32_t)      \
+  X(uint64, "uint64", std::uint64_t)
 
 #define SLABMARK_ENUMERATOR(type, name, Value) type,
 enum class ElementType { SLABMARK_FOR_EACH_ELEMENT_TYPE(SLABMARK_ENUMERATOR) };

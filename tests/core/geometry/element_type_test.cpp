@@ -1,7 +1,9 @@
 #include "core/geometry/element_type.hpp"
 
 #include <cstddef>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -16,6 +18,13 @@ TEST(ElementTypes, AreTheRowOfTheirNumber) {
     EXPECT_EQ(with_type(type, [](auto value) { return sizeof value; }), size_of(type));
   }
   EXPECT_EQ(find_element_type("double"), std::nullopt);
+}
+
+// Files of the private layout hold them.
+TEST(ElementTypes, KeepTheirNumbers) {
+  const std::string_view names[] = {"uint8", "int32", "int64",  "float32", "float64", "char",
+                                    "int8",  "int16", "uint16", "uint32",  "uint64"};
+  for (std::size_t i = 0; i < std::size(names); ++i) EXPECT_EQ(element_types[i].name, names[i]);
 }
 
 TEST(ElementTypes, HaveTheirSizeInTheirName) {

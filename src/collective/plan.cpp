@@ -125,9 +125,7 @@ FlushPlan Plan::make(const Comm& comm, const FileDomain& domain, const Aggregati
     maps.push_back({*items_[i].pieces, elements(items_[i]), items_[i].item.name});
   }
   try {
-    return FlushPlan(comm, domain, std::move(maps), std::move(items),
-                     domain.cut(aggregation.ranks.size(), aggregation.alignment), aggregation.ranks,
-                     refuse_overlaps);
+    return FlushPlan(comm, domain, std::move(maps), std::move(items), aggregation, refuse_overlaps);
   } catch (const InputError& error) {
     if (!refuse_overlaps) throw;
     throw SharedElements(error.what());

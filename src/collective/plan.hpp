@@ -47,12 +47,6 @@ struct SharedElements : InputError {
   using InputError::InputError;
 };
 
-/// How aggregators share the file.
-struct Aggregation {
-  std::span<const int> ranks;
-  std::uint64_t alignment;  ///< of their ranges, in bytes
-};
-
 /// How the requests of all ranks go to the file, or come from there. It serves again for requests
 /// that are alike, wherever in a file their arrays lie: the records of a time series do, and those
 /// of the next file. Ranges of aggregators are aligned for the first of them: where later ones are

@@ -98,15 +98,15 @@ RunList needed_elements(const FileDomain& domain, std::span<const PlanItem> item
 }
 
 FlushPlan::FlushPlan(const Comm& comm, const FileDomain& domain, std::vector<PlanMap> maps,
-                     std::vector<PlanItem> items, std::vector<std::uint64_t> cuts,
-                     std::span<const int> aggregators, bool refuse_overlaps)
+                     std::vector<PlanItem> items, const Aggregation& aggregation,
+                     bool refuse_overlaps)
     : maps_(std::move(maps)),
       map_begin_(line_of_maps(maps_)),
       items_(std::move(items)),
       items_of_(domain.arrays().size()),
-      cuts_(std::move(cuts)) {
+      cuts_(domain.cut(aggregation.ranks.size(), aggregation.alignment)) {
   for (std::size_t i = 0; i < items_.size(); ++i) items_of_[items_[i].array].push_back(i);
-  exchange(comm, domain, aggregators);
+  exchange(comm, domain, aggregation.ranks);
   for (const RunList& runs : incoming_) covered_.insert(covered_.end(), runs.begin(), runs.end());
   sort_runs(covered_);
   agreed(comm, [&] {
@@ -115,7 +115,7 @@ FlushPlan::FlushPlan(const Comm& comm, const FileDomain& domain, std::vector<Pla
   });
   join(covered_);
   covered_.shrink_to_fit();
-  find_extents(comm, domain, aggregators);
+  find_extents(comm, domain, aggregation.ranks);
 }
 
 // Every rank must know them, since all go through the windows of all aggregators.

@@ -46,6 +46,12 @@ RunList needed_elements(const FileDomain& domain, std::span<const PlanItem> item
 /// of this rank to `aggregators`: while ranks make one they wait for each other.
 bool have_memory_to_plan(const Comm& comm, std::uint64_t pieces, std::span<const int> aggregators);
 
+/// How aggregators share a file domain.
+struct Aggregation {
+  std::span<const int> ranks;   ///< of the aggregators, ascending
+  std::uint64_t alignment = 1;  ///< of their ranges, in bytes: see FileDomain::cut
+};
+
 /// Who sends which elements to whom when the arrays of a domain go through aggregators: each owns
 /// one range of the domain's positions. What a rank sends follows from its own pieces; what an
 /// aggregator gets is known to it as runs of each map, which all its arrays of that map share.
@@ -53,13 +59,11 @@ class FlushPlan {
  public:
   FlushPlan() = default;
 
-  /// Collective; maps, items and cuts are the same on all ranks, pieces are each rank's own.
-  /// `cuts` are the bounds of the aggregators' ranges (see FileDomain::cut), `aggregators` their
-  /// ranks. Every rank throws InputError where a rank has an element twice, and, with
-  /// `refuse_overlaps`, where two ranks have the same one.
+  /// Collective; maps and items are the same on all ranks, pieces are each rank's own. Every rank
+  /// throws InputError where a rank has an element twice, and, with `refuse_overlaps`, where two
+  /// ranks have the same one.
   FlushPlan(const Comm& comm, const FileDomain& domain, std::vector<PlanMap> maps,
-            std::vector<PlanItem> items, std::vector<std::uint64_t> cuts,
-            std::span<const int> aggregators, bool refuse_overlaps);
+            std::vector<PlanItem> items, const Aggregation& aggregation, bool refuse_overlaps);
 
   /// The positions of an aggregator's range that are worth a window, ascending: all of it, or where
   /// that has wide holes that no rank has anything of, what lies between them.

@@ -36,8 +36,7 @@ class RearrangerTest : public testing::TestWithParam<std::uint64_t> {
 
   FlushPlan plan_for(const Rearranger& rearranger) const {
     return FlushPlan(comm, domain, {{pieces, elements, "v"}}, {{0, 0}, {1, 0}},
-                     domain.cut(rearranger.aggregators().size(), 64), rearranger.aggregators(),
-                     true);
+                     {rearranger.aggregators(), 64}, true);
   }
 
   std::vector<std::byte*> buffers() {
@@ -128,8 +127,7 @@ TEST_P(RearrangerTest, WhatEveryRankReadsManyTimesArrives) {
   const FileDomain one({{{64, 8, elements}}}, 0);
   const std::vector<Piece> whole{{0, 0, elements}};
   const FlushPlan plan(comm, one, {{whole, elements, "v"}}, std::vector<PlanItem>(times),
-                       one.cut(rearranger.aggregators().size(), 64), rearranger.aggregators(),
-                       false);
+                       {rearranger.aggregators(), 64}, false);
   std::vector<std::vector<std::uint64_t>> found(times, std::vector<std::uint64_t>(elements));
   std::vector<std::byte*> memory;
   for (auto& one_of_them : found)
@@ -161,8 +159,7 @@ TEST_P(RearrangerTest, OfAHugeArrayOnlyWhatRanksHaveTakesWindows) {
   std::vector<std::uint64_t> values = {mine[0].file, mine[1].file, mine[1].file + 1, mine[2].file};
   const auto wanted = values;
   std::byte* const memory = reinterpret_cast<std::byte*>(values.data());
-  const FlushPlan plan(comm, far, {{mine, huge, "v"}}, {{0, 0}},
-                       far.cut(rearranger.aggregators().size(), 64), rearranger.aggregators(),
+  const FlushPlan plan(comm, far, {{mine, huge, "v"}}, {{0, 0}}, {rearranger.aggregators(), 64},
                        true);
   const std::vector<bool> only_fresh{true};
   const Rearranger::Flush flush{far, plan, {&memory, 1}, only_fresh, false};
@@ -255,8 +252,7 @@ TEST_P(RearrangerTest, EachStripeIsWrittenByOneAggregator) {
   Rearranger rearranger(comm, chosen);
   constexpr std::uint64_t stripe = 1024;
   const FlushPlan plan(comm, domain, {{pieces, elements, "v"}}, {{0, 0}, {1, 0}},
-                       domain.cut(rearranger.aggregators().size(), stripe),
-                       rearranger.aggregators(), true);
+                       {rearranger.aggregators(), stripe}, true);
   const auto memory = buffers();
   std::set<std::uint64_t> stripes;
   rearranger.write({domain, plan, memory, fresh, false},

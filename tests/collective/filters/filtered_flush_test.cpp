@@ -180,8 +180,7 @@ class FilteredFlushTest : public testing::TestWithParam<Case> {
     settings.node_ranks = node_ranks;
     Rearranger rearranger(comm, settings);
     const FlushPlan plan(comm, domain, {{moved.pieces, grid.elements(), "d"}}, {{0, 0}},
-                         domain.cut(rearranger.aggregators().size(), 1), rearranger.aggregators(),
-                         write);
+                         {rearranger.aggregators(), 1}, write);
     std::byte* const buffer = reinterpret_cast<std::byte*>(moved.buffer.data());
     const std::vector<bool> is_fresh{fresh};
     const Rearranger::Flush flush{domain, plan, {&buffer, 1}, is_fresh, false};

@@ -78,7 +78,6 @@ std::uint64_t most_pieces(const Call& call, collective::NetcdfLocator& locator) 
 }
 
 int repost(int ncid, const Request& request, int* id) {
-  using pnetcdf::Verb;
   auto boxes = request.geometry->boxes(request.first_record);
   const UserMemory& memory = *request.memory;
   Call call{request.direction, request.buffered, request.variable, {}, memory.argument()};
@@ -99,10 +98,7 @@ int repost(int ncid, const Request& request, int* id) {
     call.access.starts = boxes.start_of.data();
     call.access.counts = boxes.count_of.data();
   }
-  const Verb verb = request.direction == Direction::get ? Verb::iget
-                    : request.buffered                  ? Verb::bput
-                                                        : Verb::iput;
-  return make_call(native_functions, verb, false, ncid, call, id);
+  return make_call(native_functions, posting(call), false, ncid, call, id);
 }
 
 }  // namespace slabmark::dropin

@@ -43,6 +43,16 @@ struct Call {
   MemoryArgument memory;
 };
 
+/// The verb that moves data at once.
+constexpr Verb moving(const Call& call) {
+  return call.direction == Direction::put ? Verb::put : Verb::get;
+}
+/// The verb that posts a request.
+constexpr Verb posting(const Call& call) {
+  if (call.direction == Direction::get) return Verb::iget;
+  return call.buffered ? Verb::bput : Verb::iput;
+}
+
 inline constexpr std::array verb_names = {"put", "get", "iput", "iget", "bput", "mput", "mget"};
 inline constexpr std::array kind_names = {"var", "var1", "vara", "vars", "varm", "varn"};
 

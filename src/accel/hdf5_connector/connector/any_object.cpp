@@ -23,8 +23,9 @@ herr_t copy(void* from, const H5VL_loc_params_t* from_place, const char* from_na
   return guarded("object copy", [&] {
     const auto& mine = as_object(from);
     show_all_files();
-    if (mine.log && mine.log->canonical) mine.log->file->flush(mine.log->location());
-    if (mine.log && mine.log->log) {
+    if (mine.tracked && mine.tracked->canonical)
+      mine.tracked->file->flush(mine.tracked->location());
+    if (mine.tracked && mine.tracked->log) {
       throw Refusal(H5E_OHDR, H5E_UNSUPPORTED,
                     "slablog does not copy objects of a log file; make it an ordinary file with "
                     "slablog-canonical or h5repack -l CONTI, and copy from there.");
@@ -40,8 +41,8 @@ herr_t object_specific(void* object, const H5VL_loc_params_t* place,
   return guarded("object specific", [&] {
     const auto& mine = as_object(object);
     if (args->op_type == H5VL_OBJECT_VISIT) return visit_objects(mine, *place, *args, list);
-    if (args->op_type == H5VL_OBJECT_FLUSH && mine.log) {
-      mine.log->file->flush(mine.log->location());
+    if (args->op_type == H5VL_OBJECT_FLUSH && mine.tracked) {
+      mine.tracked->file->flush(mine.tracked->location());
     }
     return H5VLobject_specific(mine.under, place, mine.connector, args, list, nullptr);
   });
@@ -60,7 +61,7 @@ herr_t object_optional(void* object, const H5VL_loc_params_t* place, H5VL_option
                        hid_t list, void**) {
   return guarded("object optional", [&] {
     const auto& mine = as_object(object);
-    if (args->op_type == H5VL_NATIVE_OBJECT_GET_NATIVE_INFO) show_all(mine.log);
+    if (args->op_type == H5VL_NATIVE_OBJECT_GET_NATIVE_INFO) show_all(mine.tracked);
     const auto below = place_below(mine, *place);
     return H5VLobject_optional(mine.under, &below, mine.connector, args, list, nullptr);
   });

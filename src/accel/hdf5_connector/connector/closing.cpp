@@ -26,27 +26,27 @@ bool& ending() {
 }
 
 /// HDF5 has their files open still.
-std::vector<std::shared_ptr<OpenLog>>& logs_without_objects() {
-  static auto& all = *new std::vector<std::shared_ptr<OpenLog>>;
+std::vector<std::shared_ptr<TrackedFile>>& files_without_objects() {
+  static auto& all = *new std::vector<std::shared_ptr<TrackedFile>>;
   return all;
 }
 
 /// Gives up what is pending, as after a kill: better than a program that does not end.
-void give_up(OpenLog& log, const std::exception& error) {
-  fmt::print(stderr, "slablog: warning: '{}' {}: {}\n", log.file->path(), log.file->abandon(),
-             error.what());
+void give_up(TrackedFile& tracked, const std::exception& error) {
+  fmt::print(stderr, "slablog: warning: '{}' {}: {}\n", tracked.file->path(),
+             tracked.file->abandon(), error.what());
 }
 
 /// Returns whether it is well. What has failed before is not tried again as the program ends: ranks
 /// may come here one by one.
-bool prepare_close(OpenLog& log, bool may_be_tried_again) {
+bool prepare_close(TrackedFile& tracked, bool may_be_tried_again) {
   try {
-    if (ending() && !log.failure.empty()) throw IoError(log.failure);
-    log.attempt(&DataFile::prepare_close);
+    if (ending() && !tracked.failure.empty()) throw IoError(tracked.failure);
+    tracked.attempt(&DataFile::prepare_close);
     return true;
   } catch (const std::exception& error) {
     if (may_be_tried_again) throw;
-    give_up(log, error);
+    give_up(tracked, error);
     return false;
   }
 }
@@ -84,7 +84,7 @@ void close_all() {
 }
 
 H5F_close_degree_t close_degree(const Object& file) {
-  if (file.log) return file.log->degree;
+  if (file.tracked) return file.tracked->degree;
   H5VL_file_get_args_t args{};
   args.op_type = H5VL_FILE_GET_FAPL;
   H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;
@@ -121,61 +121,63 @@ herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), 
       delete &mine;
       return 0;
     }
-    const auto log = mine.log;
+    const auto tracked = mine.tracked;
     // HDF5 keeps the id of a file that could not be closed, and removes that of a dataset; of the
     // others it keeps the id and frees what it stands for.
     const auto type = mine.type;
     const bool is_file = type == H5I_FILE;
     // HDF5 refuses to close a handle of a file while anything that was opened through it is open.
-    const bool is_last = log && log->is_last(mine);
-    const bool ends = is_last || (is_file && log && log->canonical);
-    const bool well = !ends || prepare_close(*log, is_file && !ending());
+    const bool is_last = tracked && tracked->is_last(mine);
+    const bool ends = is_last || (is_file && tracked && tracked->canonical);
+    const bool well = !ends || prepare_close(*tracked, is_file && !ending());
     // The connector's own open objects must not keep a file open.
-    if (log && (is_file || is_last)) log->close_group();
+    if (tracked && (is_file || is_last)) tracked->close_group();
     const bool may_stay = is_file && is_kept_by_objects(mine);
-    if (log && is_file) log->closing = true;
-    const auto status = is_canonical(mine) ? log->canonical->close(*mine.dataset, mine.under, list,
-                                                                   is_last || log->closing)
-                                           : close(mine.under, mine.connector, list, nullptr);
-    if (log && is_file) log->closing = false;
+    if (tracked && is_file) tracked->closing = true;
+    const auto status = is_canonical(mine)
+                            ? tracked->canonical->close(*mine.dataset, mine.under, list,
+                                                        is_last || tracked->closing)
+                            : close(mine.under, mine.connector, list, nullptr);
+    if (tracked && is_file) tracked->closing = false;
     const bool stays = status < 0 && may_stay;
     if (!stays) {
       mine.under = nullptr;
-      mine.leave_log();
+      mine.leave_file();
     }
-    if (log) end_without_objects(log);
-    if (log && is_file && !log->objects.empty() && !is_file_of_hdf5(log->any_object())) {
-      log->open_group(log->any_object());
+    if (tracked) end_without_objects(tracked);
+    if (tracked && is_file && !tracked->objects.empty() &&
+        !is_file_of_hdf5(tracked->any_object())) {
+      tracked->open_group(tracked->any_object());
     }
     if (stays) return -1;
-    end_closed_logs(status >= 0);
+    end_closed_files(status >= 0);
     if (status < 0 && !ending()) return -1;
     delete &mine;
     return well || ending() || type != H5I_DATASET ? 0 : -1;
   });
 }
 
-void end_without_objects(const std::shared_ptr<OpenLog>& log) {
-  if (!log->objects.empty()) return;
-  log->close_group();
-  logs_without_objects().push_back(log);
+void end_without_objects(const std::shared_ptr<TrackedFile>& tracked) {
+  if (!tracked->objects.empty()) return;
+  tracked->close_group();
+  files_without_objects().push_back(tracked);
 }
 
-void end_closed_logs(bool well) {
-  std::vector<std::shared_ptr<OpenLog>> ended;
-  std::erase_if(logs_without_objects(), [&](const std::shared_ptr<OpenLog>& log) {
-    if (!log->objects.empty()) return true;
-    if (log->file->is_open_below()) return false;
-    ended.push_back(log);
+void end_closed_files(bool well) {
+  std::vector<std::shared_ptr<TrackedFile>> ended;
+  std::erase_if(files_without_objects(), [&](const std::shared_ptr<TrackedFile>& tracked) {
+    if (!tracked->objects.empty()) return true;
+    if (tracked->file->is_open_below()) return false;
+    ended.push_back(tracked);
     return true;
   });
   std::exception_ptr failure;
-  for (const auto& log : ended) {
+  for (const auto& tracked : ended) {
     try {
-      log->file->after_close(well);
+      tracked->file->after_close(well);
     } catch (const std::exception& error) {
       failure = std::current_exception();
-      if (ending()) give_up(*log, error);
+      if (ending()) give_up(*tracked, error);
     }
   }
   if (failure && !ending()) std::rethrow_exception(failure);

@@ -8,14 +8,14 @@
 namespace slabmark::slablog {
 
 /// Closes the object below with `close`. Where it is the last one, what is pending is flushed
-/// before that, and the log ends after it. On failure the object stays if HDF5 below kept it.
+/// before that, and the file is tracked no more. On failure the object stays if HDF5 below kept it.
 herr_t close_object(void* object, herr_t (*close)(void*, hid_t, hid_t, void**), hid_t list);
 
-/// To be called when an object of the log has gone: without any it ends as soon as HDF5 closes it.
-void end_without_objects(const std::shared_ptr<OpenLog>& log);
-/// Ends the logs without objects that HDF5 has closed by now: it kept them while they were mounted.
-/// `well`: whether it said that it could. Throws IoError.
-void end_closed_logs(bool well = true);
+/// To be called when an object of the file has gone: without any it ends as soon as HDF5 closes it.
+void end_without_objects(const std::shared_ptr<TrackedFile>& tracked);
+/// Ends the files without objects that HDF5 has closed by now: it kept them while they were
+/// mounted. `well`: whether it said that it could. Throws IoError.
+void end_closed_files(bool well = true);
 
 /// From now on what a program left open is closed before HDF5 ends, since the views cannot be made
 /// any more while it does.

@@ -77,7 +77,8 @@ void* Connector::wrapped_by_hdf5(void* under, const Origin& from, H5I_type_t typ
   return guarded("wrap", [&]() -> void* {
     const bool is_hdf5s_own = type == H5I_FILE && OpeningFile::count > 0;
     auto made = std::make_unique<Object>(
-        under, from.connector, type, is_hdf5s_own ? nullptr : log_of(under, type, from.connector));
+        under, from.connector, type,
+        is_hdf5s_own ? nullptr : tracked_file_of(under, type, from.connector));
     made->by_hdf5 = true;
     if (type == H5I_DATASET) find_dataset(*made, false);
     return made.release();
@@ -85,10 +86,10 @@ void* Connector::wrapped_by_hdf5(void* under, const Origin& from, H5I_type_t typ
 }
 
 void Connector::end_unwrapped(Object& object) {
-  if (is_canonical(object)) object.log->canonical->leave(*object.dataset);
-  const auto log = object.log;
+  if (is_canonical(object)) object.tracked->canonical->leave(*object.dataset);
+  const auto tracked = object.tracked;
   delete &object;
-  if (log) end_without_objects(log);
+  if (tracked) end_without_objects(tracked);
 }
 
 Info Connector::default_info() { return {{}, parse_config("")}; }

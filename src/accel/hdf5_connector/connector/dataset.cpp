@@ -47,7 +47,7 @@ hdf5::Handle stand_in(hid_t creation, hid_t space, std::uint64_t number) {
 
 /// So that the ranks can find out whether they created the same.
 void note_creation(const Object& made) {
-  if (!made.log || !made.log->file->has_other_ranks()) return;
+  if (!made.tracked || !made.tracked->file->has_other_ranks()) return;
   std::string path(255, '\0');
   std::size_t length = 0;
   const auto get_path = [&] {
@@ -63,16 +63,17 @@ void note_creation(const Object& made) {
   const bool fits = length <= path.size();
   path.resize(length);
   if (!fits) get_path();
-  made.log->file->note_creation(path.empty() ? "one without a name" : fmt::format("'{}'", path));
+  made.tracked->file->note_creation(path.empty() ? "one without a name"
+                                                 : fmt::format("'{}'", path));
 }
 
 /// `create_below`: makes the dataset by a creation list; null where that fails.
 template <class Create>
-void* create_in_log(OpenLog& log, hid_t type, hid_t space, hid_t creation,
+void* create_in_log(TrackedFile& tracked, hid_t type, hid_t space, hid_t creation,
                     const Create& create_below) {
   refuse_filters(creation);
   KeptErrors errors;
-  const auto number = log.log->new_number(log.location());
+  const auto number = tracked.log->new_number(tracked.location());
   const auto below = stand_in(creation, space, number);
   const OpeningAlone alone;
   auto* made = create_below(below.get());
@@ -83,7 +84,7 @@ void* create_in_log(OpenLog& log, hid_t type, hid_t space, hid_t creation,
   auto& object = as_object(made);
   or_close(object, [&] {
     object.creation = hdf5::own(H5Pcopy(creation), H5Pclose, "H5Pcopy", a_dataset);
-    object.dataset = log.log->add(log.location(), describe(number, type, space, creation));
+    object.dataset = tracked.log->add(tracked.location(), describe(number, type, space, creation));
     note_creation(object);
   });
   return made;
@@ -92,8 +93,8 @@ void* create_in_log(OpenLog& log, hid_t type, hid_t space, hid_t creation,
 /// HDF5 caches no chunks without filters of a file that others may write, but makes room for a
 /// table of them, 64 KiB a dataset. Not asked for where a file may be mounted in another.
 bool has_idle_cache(const Object& place, hid_t type, hid_t space, hid_t creation, hid_t access) {
-  return place.log && place.log->canonical && place.log->file->is_parallel() &&
-         access == H5P_DATASET_ACCESS_DEFAULT && open_logs().size() == 1 &&
+  return place.tracked && place.tracked->canonical && place.tracked->file->is_parallel() &&
+         access == H5P_DATASET_ACCESS_DEFAULT && tracked_files().size() == 1 &&
          H5Pget_layout(creation) == H5D_CHUNKED && H5Pget_nfilters(creation) == 0 &&
          belongs_into_log(type, space, creation);
 }
@@ -122,9 +123,9 @@ void* create(void* object, const H5VL_loc_params_t* place, const char* name, hid
     // To ask where a name leads opens a group.
     const auto parent =
         holds_log(false) ? parent_of(mine, name) : std::shared_ptr<Object>(&mine, [](Object*) {});
-    const bool may_be_logged = mine.log == nullptr || mine.log->log != nullptr;
-    const auto home = parent.get() != &mine ? parent->log
-                      : may_be_logged       ? log_at(mine, name)
+    const bool may_be_logged = mine.tracked == nullptr || mine.tracked->log != nullptr;
+    const auto home = parent.get() != &mine ? parent->tracked
+                      : may_be_logged       ? tracked_file_at(mine, name)
                                             : nullptr;
     const bool idle_cache = has_idle_cache(mine, type, space, creation, access);
     const auto create_below = [&](hid_t creation_below) {
@@ -178,7 +179,7 @@ bool has_space(const Object& mine) {
   if (mine.creation.is_open()) {
     hdf5::check(H5Pget_alloc_time(mine.creation.get(), &time), "H5Pget_alloc_time", a_dataset);
   }
-  return time == H5D_ALLOC_TIME_EARLY || mine.log->file->is_parallel() ||
+  return time == H5D_ALLOC_TIME_EARLY || mine.tracked->file->is_parallel() ||
          mine.dataset->has_pending() || !mine.dataset->segments.empty();
 }
 
@@ -206,7 +207,7 @@ herr_t get(void* object, H5VL_dataset_get_args_t* args, hid_t list, void**) {
     }
     if (status >= 0 && args->op_type == H5VL_DATASET_GET_DAPL && is_canonical(mine) &&
         canonical_of(mine)->cache_left_out) {
-      const auto& wanted = mine.log->wanted;
+      const auto& wanted = mine.tracked->wanted;
       H5Pset_chunk_cache(args->args.get_dapl.dapl_id, wanted.chunk_slots, wanted.chunk_bytes,
                          wanted.preemption);
     }
@@ -239,9 +240,9 @@ herr_t set_extent(Object& mine, H5VL_dataset_specific_args_t& args, hid_t list) 
                   "slablog numbers bytes in 63 bits, and the dataset would have more; make it so "
                   "large when it is created, or do without the connector");
   }
-  auto& file = *mine.log->file;
+  auto& file = *mine.tracked->file;
   std::optional<CutChunks> cut;
-  if (canonical != nullptr) cut = CutChunks::of(*mine.log->canonical, *canonical, extent);
+  if (canonical != nullptr) cut = CutChunks::of(*mine.tracked->canonical, *canonical, extent);
   if (cut) {
     H5VL_dataset_specific_args_t first{};
     first.op_type = H5VL_DATASET_SET_EXTENT;
@@ -251,8 +252,8 @@ herr_t set_extent(Object& mine, H5VL_dataset_specific_args_t& args, hid_t list) 
   }
   const auto status = H5VLdataset_specific(mine.under, mine.connector, &args, list, nullptr);
   if (status < 0) return status;
-  file.reshape(mine.log->location(), *mine.dataset, extent);
-  if (cut) cut->restore(*mine.log->canonical, mine.log->location(), *canonical);
+  file.reshape(mine.tracked->location(), *mine.dataset, extent);
+  if (cut) cut->restore(*mine.tracked->canonical, mine.tracked->location(), *canonical);
   return status;
 }
 
@@ -260,7 +261,7 @@ herr_t dataset_specific(void* object, H5VL_dataset_specific_args_t* args, hid_t 
   return guarded("dataset specific", [&]() -> herr_t {
     auto& mine = as_object(object);
     if (mine.dataset && (args->op_type == H5VL_DATASET_FLUSH || moves_elements(mine, *args))) {
-      mine.log->attempt(&DataFile::flush);
+      mine.tracked->attempt(&DataFile::flush);
     }
     if (!mine.dataset || args->op_type != H5VL_DATASET_SET_EXTENT) {
       return H5VLdataset_specific(mine.under, mine.connector, args, list, nullptr);
@@ -289,7 +290,7 @@ herr_t dataset_optional(void* object, H5VL_optional_args_t* args, hid_t list, vo
           "slablog keeps no chunks; use H5Dread and H5Dwrite, or make chunks of the closed "
           "file with h5repack -l CHUNK=... and work with its copy");
     }
-    if (is_canonical(mine) && mine.dataset->has_pending() && mine.log->file->is_parallel() &&
+    if (is_canonical(mine) && mine.dataset->has_pending() && mine.tracked->file->is_parallel() &&
         (args->op_type == H5VL_NATIVE_DATASET_CHUNK_READ ||
          args->op_type == H5VL_NATIVE_DATASET_CHUNK_WRITE)) {
       throw Refusal(H5E_DATASET, H5E_UNSUPPORTED,

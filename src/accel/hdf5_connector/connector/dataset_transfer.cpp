@@ -27,49 +27,51 @@ bool is_collective(hid_t list) {
 }
 
 /// The files of several ranks among those that a transfer goes to.
-std::vector<std::shared_ptr<OpenLog>> shared_files(std::span<void* const> objects) {
-  std::vector<std::shared_ptr<OpenLog>> files;
+std::vector<std::shared_ptr<TrackedFile>> shared_files(std::span<void* const> objects) {
+  std::vector<std::shared_ptr<TrackedFile>> files;
   for (void* const object : objects) {
-    const auto& log = as_object(object).log;
-    if (!log || !log->file->is_shared()) continue;
-    if (std::find(files.begin(), files.end(), log) == files.end()) files.push_back(log);
+    const auto& tracked = as_object(object).tracked;
+    if (!tracked || !tracked->file->is_shared()) continue;
+    if (std::find(files.begin(), files.end(), tracked) == files.end()) files.push_back(tracked);
   }
   return files;
 }
 
 /// Collective: flushes a file where something of `objects` is pending on any rank.
-void flush_where_pending(const OpenLog& log, std::span<void* const> objects) {
+void flush_where_pending(const TrackedFile& tracked, std::span<void* const> objects) {
   const bool pending = std::any_of(objects.begin(), objects.end(), [&](void* object) {
     const auto& mine = as_object(object);
-    if (mine.log.get() != &log) return false;
-    return mine.dataset ? mine.dataset->has_pending() : mine.mappings && log.file->has_pending();
+    if (mine.tracked.get() != &tracked) return false;
+    return mine.dataset ? mine.dataset->has_pending()
+                        : mine.mappings && tracked.file->has_pending();
   });
-  if (log.file->on_any_rank(pending)) log.file->flush(log.location());
+  if (tracked.file->on_any_rank(pending)) tracked.file->flush(tracked.location());
 }
 
 /// Where ranks read together, each sees what the others wrote.
 void show_to_all(std::span<void* const> objects, hid_t list) {
   const auto files = shared_files(objects);
   if (files.empty() || !is_collective(list)) return;
-  for (const auto& log : files) {
-    if (log->file->writable()) flush_where_pending(*log, objects);
+  for (const auto& tracked : files) {
+    if (tracked->file->writable()) flush_where_pending(*tracked, objects);
   }
 }
 
 /// The same where ranks write together, and one of them only some members of compounds: the others
 /// may be pending on another rank.
-void show_other_members(const OpenLog& log, std::span<void* const> objects, const hid_t* types) {
+void show_other_members(const TrackedFile& tracked, std::span<void* const> objects,
+                        const hid_t* types) {
   bool has_compounds = false;
   bool leaves_members = false;
   for (std::size_t i = 0; i < objects.size(); ++i) {
     const auto& mine = as_object(objects[i]);
-    if (mine.log.get() != &log || !mine.dataset) continue;
+    if (mine.tracked.get() != &tracked || !mine.dataset) continue;
     if (H5Tdetect_class(mine.dataset->type(), H5T_COMPOUND) <= 0) continue;
     has_compounds = true;
     leaves_members = leaves_members || H5Tequal(types[i], mine.dataset->type()) == 0;
   }
-  if (!has_compounds || !log.file->on_any_rank(leaves_members)) return;
-  flush_where_pending(log, objects);
+  if (!has_compounds || !tracked.file->on_any_rank(leaves_members)) return;
+  flush_where_pending(tracked, objects);
 }
 
 /// A call that writes elements: counted in each file before `act`, and seen by all ranks after it
@@ -78,16 +80,16 @@ template <class Act>
 herr_t write_call(std::span<void* const> objects, const hid_t* types, hid_t list, const Act& act) {
   const auto files = shared_files(objects);
   const bool collective = !files.empty() && is_collective(list);
-  for (const auto& log : files) {
-    if (collective && log->file->writable()) show_other_members(*log, objects, types);
-    log->file->begin_write(collective);
+  for (const auto& tracked : files) {
+    if (collective && tracked->file->writable()) show_other_members(*tracked, objects, types);
+    tracked->file->begin_write(collective);
   }
   herr_t status = -1;
   Attempt attempt;  // a call that fails on one rank is flushed by all the same
   attempt.run([&] { status = act(collective); });
-  for (const auto& log : files) {
-    if (collective && log->file->is_strict() && log->file->writable()) {
-      log->file->flush(log->location());
+  for (const auto& tracked : files) {
+    if (collective && tracked->file->is_strict() && tracked->file->writable()) {
+      tracked->file->flush(tracked->location());
     }
   }
   if (attempt.failure()) std::rethrow_exception(attempt.failure());
@@ -118,12 +120,12 @@ struct NativeBatch {
 };
 
 Elements selected_elements(const Object& mine, hid_t memory, hid_t file) {
-  return selected(mine.dataset->extent(), memory, file, &mine.log->file->selections());
+  return selected(mine.dataset->extent(), memory, file, &mine.tracked->file->selections());
 }
 
 /// HDF5 reads nothing at all of a dataset that it would not fill and that has no space yet.
 bool may_be_unreadable_below(const Object& mine) {
-  return is_canonical(mine) && mine.log->canonical->may_be_unreadable(*mine.dataset);
+  return is_canonical(mine) && mine.tracked->canonical->may_be_unreadable(*mine.dataset);
 }
 
 bool is_misread_below(const Object& mine) {
@@ -150,16 +152,16 @@ void refuse_closed_log(const Object& mine) {
 
 /// Whether HDF5 shall write at once what a rank writes by itself, so that others see it.
 bool goes_to_hdf5_at_once(const Object& mine, bool collective) {
-  return !collective && is_canonical(mine) && mine.log->file->is_shared() &&
-         mine.log->file->is_strict() && !canonical_of(mine)->has_filters() &&
+  return !collective && is_canonical(mine) && mine.tracked->file->is_shared() &&
+         mine.tracked->file->is_strict() && !canonical_of(mine)->has_filters() &&
          !mine.dataset->has_pending();
 }
 
 }  // namespace
 
 void show_dataset(const Object& mine) {
-  if (is_canonical(mine)) return mine.log->canonical->show(*mine.dataset);
-  show_all(mine.log);
+  if (is_canonical(mine)) return mine.tracked->canonical->show(*mine.dataset);
+  show_all(mine.tracked);
 }
 
 herr_t read_datasets(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t file[],
@@ -174,9 +176,9 @@ herr_t read_datasets(size_t count, void* objects[], hid_t types[], hid_t memory[
       refuse_closed_log(mine);
       if (may_be_unreadable_below(mine)) show_dataset(mine);
       if (is_logged(mine) || may_be_unreadable_below(mine) || is_misread_below(mine)) {
-        read_elements({*mine.log->file, *mine.dataset, types[i], list},
+        read_elements({*mine.tracked->file, *mine.dataset, types[i], list},
                       selected_elements(mine, memory[i], file[i]), buffers[i]);
-        if (!is_misread_below(mine) || !mine.log->file->is_parallel()) continue;
+        if (!is_misread_below(mine) || !mine.tracked->file->is_parallel()) continue;
         // A rank that has opened it anew reads it through HDF5, maybe together with all.
         native.add_nothing(mine, types[i]);
         targets.push_back(buffers[i]);
@@ -184,7 +186,7 @@ herr_t read_datasets(size_t count, void* objects[], hid_t types[], hid_t memory[
       }
       if (mine.mappings) show_all_files();
       if (has_pending_members(mine, types[i])) {
-        kept[i] = kept_of_pending({*mine.log->file, *mine.dataset, types[i], list},
+        kept[i] = kept_of_pending({*mine.tracked->file, *mine.dataset, types[i], list},
                                   selected_elements(mine, memory[i], file[i]), buffers[i]);
       }
       native.add(mine, types[i], memory[i], file[i]);
@@ -201,7 +203,7 @@ herr_t read_datasets(size_t count, void* objects[], hid_t types[], hid_t memory[
       if (!mine.dataset) {
         read_mapped(mine, types[i], memory[i], file[i], list, buffers[i]);
       } else if (is_canonical(mine) && mine.dataset->has_pending()) {
-        read_pending({*mine.log->file, *mine.dataset, types[i], list},
+        read_pending({*mine.tracked->file, *mine.dataset, types[i], list},
                      selected_elements(mine, memory[i], file[i]), buffers[i], kept[i]);
       }
     }
@@ -228,7 +230,8 @@ herr_t write_datasets(size_t count, void* objects[], hid_t types[], hid_t memory
         native.add(mine, types[i], memory[i], file[i]);
         sources.push_back(buffers[i]);
       } else if (mine.dataset) {
-        write_elements({*mine.log->file, *mine.dataset, types[i], list}, elements[i], buffers[i]);
+        write_elements({*mine.tracked->file, *mine.dataset, types[i], list}, elements[i],
+                       buffers[i]);
       } else if (!write_mapped(mine, types[i], memory[i], file[i], list, buffers[i])) {
         native.add(mine, types[i], memory[i], file[i]);
         sources.push_back(buffers[i]);
@@ -247,7 +250,7 @@ herr_t move_boxes(Object& dataset, slablog_n_args& call, bool writes, hid_t list
   call.taken = dataset.dataset && !at_once ? 1 : 0;
   if (call.taken == 0) return 0;
   const auto move = [&]() -> herr_t {
-    const Transfer transfer{*dataset.log->file, *dataset.dataset, call.mem_type, list};
+    const Transfer transfer{*dataset.tracked->file, *dataset.dataset, call.mem_type, list};
     const auto elements = boxes(*dataset.dataset, call.n, call.starts, call.counts);
     if (writes) {
       write_elements(transfer, elements, call.buf);

@@ -85,12 +85,12 @@ void warn_of_unclosed(const LogFile& log) {
 bool show_to_second_opening(const Opening& opening) {
   bool found = false;
   std::error_code none;
-  for (const auto& [number, open] : open_logs()) {
-    const auto log = open.lock();
-    if (!log || !log->canonical || log->objects.empty()) continue;
-    if (!log->file->is_open_by(opening.ranks)) continue;
-    if (!std::filesystem::equivalent(log->file->path(), opening.path, none)) continue;
-    log->canonical->become_strict(log->location());
+  for (const auto& [number, open] : tracked_files()) {
+    const auto tracked = open.lock();
+    if (!tracked || !tracked->canonical || tracked->objects.empty()) continue;
+    if (!tracked->file->is_open_by(opening.ranks)) continue;
+    if (!std::filesystem::equivalent(tracked->file->path(), opening.path, none)) continue;
+    tracked->canonical->become_strict(tracked->location());
     found = true;
   }
   return found;
@@ -106,14 +106,14 @@ void start_canonical(Object& object, Opening& opening, unsigned long number) {
   }
   const auto settings =
       opening.ranks.comm() == nullptr ? collective::Settings() : settings_of(opening, object);
-  const auto log = std::make_shared<OpenLog>(
+  const auto tracked = std::make_shared<TrackedFile>(
       std::make_unique<CanonicalFile>(
           opening.path, std::move(opening.ranks), opening.config, settings,
           left_out_of_chunk_addresses(object.under, object.connector), opening.deferred),
       *opening.canonical_buffers);
-  log->degree = opening.degree;
-  open_logs()[number] = log;
-  object.join(log);
+  tracked->degree = opening.degree;
+  tracked_files()[number] = tracked;
+  object.join(tracked);
 }
 
 Refusal no_swmr(const std::string& path) {
@@ -128,12 +128,12 @@ void start_log(Object& object) {
   if (found.empty()) return;
   auto& opening = found.mapped();
   const auto number = file_number(object.under, H5I_FILE, object.connector);
-  if (auto known = open_logs()[number].lock()) {
+  if (auto known = tracked_files()[number].lock()) {
     object.join(known);
     return;
   }
   const Location file{object.under, H5I_FILE, object.connector};
-  std::erase_if(open_logs(), [](const auto& one) { return one.second.expired(); });
+  std::erase_if(tracked_files(), [](const auto& one) { return one.second.expired(); });
   if (show_to_second_opening(opening)) opening.config.visibility = Visibility::strict;
   if (opening.canonical_buffers) return start_canonical(object, opening, number);
   if (opening.config.layout == Layout::log && opening.created) {
@@ -143,16 +143,16 @@ void start_log(Object& object) {
   }
   if (opening.swmr_write) throw no_swmr(opening.path);
   if (opening.journal) take_journal(opening.journal);
-  auto log = std::make_shared<OpenLog>(std::make_unique<LogFile>(
+  auto tracked = std::make_shared<TrackedFile>(std::make_unique<LogFile>(
       opening.path, std::move(opening.ranks), opening.config, opening.journal));
-  log->degree = opening.degree;
-  open_logs()[number] = log;
-  object.join(log);
+  tracked->degree = opening.degree;
+  tracked_files()[number] = tracked;
+  object.join(tracked);
   if (opening.created) {
-    log->log->create(log->location());
+    tracked->log->create(tracked->location());
   } else {
-    log->log->load(log->location());
-    warn_of_unclosed(*log->log);
+    tracked->log->load(tracked->location());
+    warn_of_unclosed(*tracked->log);
   }
 }
 
@@ -161,8 +161,8 @@ void start_opened(Object& object, hid_t list) {
   try {
     start_log(object);
   } catch (...) {
-    if (object.log) object.log->close_group();
-    object.leave_log();
+    if (object.tracked) object.tracked->close_group();
+    object.leave_file();
     H5VLfile_close(std::exchange(object.under, nullptr), object.connector, list, nullptr);
     throw;
   }
@@ -175,8 +175,8 @@ herr_t get(void* object, H5VL_file_get_args_t* args, hid_t list, void**) {
     if (status >= 0 && args->op_type == H5VL_FILE_GET_FAPL) {
       forget_journal(args->args.get_fapl.fapl_id);
       hdf5::forget_placeholders(args->args.get_fapl.fapl_id);
-      if (mine.log && mine.log->canonical) {
-        H5Pset_sieve_buf_size(args->args.get_fapl.fapl_id, mine.log->wanted.sieve_bytes);
+      if (mine.tracked && mine.tracked->canonical) {
+        H5Pset_sieve_buf_size(args->args.get_fapl.fapl_id, mine.tracked->wanted.sieve_bytes);
       }
     }
     return status;
@@ -190,11 +190,11 @@ herr_t reopen(Object& mine, H5VL_file_specific_args_t* args, hid_t list) {
 }
 
 herr_t flush(const Object& mine, H5VL_file_specific_args_t* args, hid_t list) {
-  auto logs = mounted_together(mine.log);
-  if (args->args.flush.scope == H5F_SCOPE_LOCAL && mine.log) logs = {mine.log};
-  for (const auto& log : logs) log->attempt(&DataFile::flush);
+  auto files = mounted_together(mine.tracked);
+  if (args->args.flush.scope == H5F_SCOPE_LOCAL && mine.tracked) files = {mine.tracked};
+  for (const auto& tracked : files) tracked->attempt(&DataFile::flush);
   const auto status = H5VLfile_specific(mine.under, mine.connector, args, list, nullptr);
-  for (const auto& log : logs) log->file->after_flush(status >= 0);
+  for (const auto& tracked : files) tracked->file->after_flush(status >= 0);
   return status;
 }
 
@@ -238,20 +238,21 @@ herr_t set_formats_of_log(const Object& mine, const H5VL_optional_args_t& args, 
 herr_t file_optional(void* object, H5VL_optional_args_t* args, hid_t list, void**) {
   return guarded("file optional", [&] {
     auto& mine = as_object(object);
-    const bool has_log = mine.log && mine.log->log;
-    if (args->op_type == H5VL_NATIVE_FILE_GET_FILE_IMAGE && has_log && mine.log->log->writable()) {
+    const bool has_log = mine.tracked && mine.tracked->log;
+    if (args->op_type == H5VL_NATIVE_FILE_GET_FILE_IMAGE && has_log &&
+        mine.tracked->log->writable()) {
       throw Refusal(H5E_FILE, H5E_UNSUPPORTED,
                     "slablog makes what others see of a file when it is closed; close it, and take "
                     "the image of the file opened with H5F_ACC_RDONLY");
     }
     if (args->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE && has_log) {
-      throw no_swmr(mine.log->log->path());
+      throw no_swmr(mine.tracked->log->path());
     }
     if (args->op_type == H5VL_NATIVE_FILE_SET_LIBVER_BOUNDS && has_log) {
       return set_formats_of_log(mine, *args, list);
     }
     if (args->op_type != H5VL_NATIVE_FILE_POST_OPEN) {
-      show_all(mine.log);
+      show_all(mine.tracked);
       return H5VLfile_optional(mine.under, mine.connector, args, list, nullptr);
     }
     const auto status = [&] {

@@ -47,7 +47,7 @@ void take(Object& object, hid_t type, hid_t space, hid_t creation, bool created,
   if (!info) return;
   std::uint64_t number = 0;
   std::memcpy(&number, &info->token, sizeof number);
-  object.dataset = object.log->canonical->take(
+  object.dataset = object.tracked->canonical->take(
       {object.under, object.connector, number, type, space, creation, created, owned});
 }
 
@@ -79,7 +79,7 @@ bool belongs_into_log(hid_t type, hid_t space, hid_t creation) {
 }
 
 void take_created_dataset(Object& object, hid_t type, hid_t space, hid_t creation) {
-  if (object.log && object.log->canonical) take(object, type, space, creation, true, true);
+  if (object.tracked && object.tracked->canonical) take(object, type, space, creation, true, true);
 }
 
 void find_dataset(Object& object, bool owned) {
@@ -95,18 +95,18 @@ void find_dataset(Object& object, bool owned) {
   const auto number = number_of(creation.get());
   if (!number) {
     object.mappings = mappings_in(creation.get());
-    if (object.mappings || !object.log || !object.log->canonical) return;
+    if (object.mappings || !object.tracked || !object.tracked->canonical) return;
   } else {
-    object.is_closed_log = !object.log || !object.log->log;
+    object.is_closed_log = !object.tracked || !object.tracked->log;
     if (object.is_closed_log) return check_view(object, *number);
-    object.dataset = object.log->log->known(*number);
+    object.dataset = object.tracked->log->known(*number);
     if (object.dataset) return;
   }
   const hdf5::Handle type(get(H5VL_DATASET_GET_TYPE).args.get_type.type_id, H5Tclose);
   const hdf5::Handle space(get(H5VL_DATASET_GET_SPACE).args.get_space.space_id, H5Sclose);
   if (!number) return take(object, type.get(), space.get(), creation.get(), false, owned);
-  object.dataset = object.log->log->add(object.log->location(),
-                                        describe(*number, type.get(), space.get(), creation.get()));
+  object.dataset = object.tracked->log->add(
+      object.tracked->location(), describe(*number, type.get(), space.get(), creation.get()));
 }
 
 }  // namespace slabmark::slablog

@@ -36,18 +36,18 @@ herr_t group_optional(void* object, H5VL_optional_args_t* args, hid_t list, void
 }
 
 /// The log of the file that has the group of a name.
-std::shared_ptr<OpenLog> log_at_group(const Object& mine, const char* name) {
+std::shared_ptr<TrackedFile> log_at_group(const Object& mine, const char* name) {
   const auto info = basic_info(mine.under, named(mine.type, name), mine.connector);
-  return info ? log_of_file(info->fileno) : nullptr;
+  return info ? tracked_file(info->fileno) : nullptr;
 }
 
 herr_t mount(const Object& mine, H5VL_group_specific_args_t args, hid_t list) {
   auto& child = as_object(args.args.mount.child_file);
   const auto parent = log_at_group(mine, args.args.mount.name);
-  show_all(child.log);
+  show_all(child.tracked);
   args.args.mount.child_file = child.under;
   const auto status = H5VLgroup_specific(mine.under, mine.connector, &args, list, nullptr);
-  if (status >= 0 && child.log) child.log->mounted_in = parent;
+  if (status >= 0 && child.tracked) child.tracked->mounted_in = parent;
   return status;
 }
 
@@ -55,7 +55,7 @@ herr_t unmount(const Object& mine, H5VL_group_specific_args_t& args, hid_t list)
   const auto child = log_at_group(mine, args.args.unmount.name);
   const auto status = H5VLgroup_specific(mine.under, mine.connector, &args, list, nullptr);
   if (status >= 0 && child) child->mounted_in.reset();
-  end_closed_logs();
+  end_closed_files();
   return status;
 }
 

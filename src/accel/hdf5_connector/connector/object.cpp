@@ -22,34 +22,35 @@ std::set<Object*>& objects() {
 
 const std::set<Object*>& all_objects() { return objects(); }
 
-Object::Object(void* object, hid_t below, H5I_type_t object_type, std::shared_ptr<OpenLog> open_log)
+Object::Object(void* object, hid_t below, H5I_type_t object_type,
+               std::shared_ptr<TrackedFile> of_file)
     : under(object), connector(below), type(object_type) {
-  if (open_log) join(std::move(open_log));
+  if (of_file) join(std::move(of_file));
   H5Iinc_ref(connector);
   objects().insert(this);
 }
 
-void Object::join(std::shared_ptr<OpenLog> open_log) {
-  open_log->open_group(*this);
-  log = std::move(open_log);
-  log->objects.insert(this);
+void Object::join(std::shared_ptr<TrackedFile> of_file) {
+  of_file->open_group(*this);
+  tracked = std::move(of_file);
+  tracked->objects.insert(this);
 }
 
 Object::~Object() {
-  leave_log();
+  leave_file();
   objects().erase(this);
   H5Idec_ref(connector);
 }
 
-void Object::leave_log() {
-  if (log) log->objects.erase(this);
-  log.reset();
+void Object::leave_file() {
+  if (tracked) tracked->objects.erase(this);
+  tracked.reset();
 }
 
-std::shared_ptr<OpenLog> log_of(void* under, H5I_type_t type, hid_t connector) {
-  if (open_logs().empty()) return nullptr;
+std::shared_ptr<TrackedFile> tracked_file_of(void* under, H5I_type_t type, hid_t connector) {
+  if (tracked_files().empty()) return nullptr;
   const auto number = find_file_number(under, type, connector);
-  return number ? log_of_file(*number) : nullptr;
+  return number ? tracked_file(*number) : nullptr;
 }
 
 std::shared_ptr<Object> parent_of(Object& place, const char* name) {
@@ -77,21 +78,21 @@ std::shared_ptr<Object> parent_of(Object& place, const char* name) {
   }
 }
 
-std::shared_ptr<OpenLog> log_at(const Object& place, const char* name) {
-  if (open_logs().empty()) return nullptr;
+std::shared_ptr<TrackedFile> tracked_file_at(const Object& place, const char* name) {
+  if (tracked_files().empty()) return nullptr;
   const bool from_root = name != nullptr && *name == '/';
   const auto info =
       basic_info(place.under, named(place.type, from_root ? "/" : "."), place.connector);
-  return info ? log_of_file(info->fileno) : nullptr;
+  return info ? tracked_file(info->fileno) : nullptr;
 }
 
 void* wrapped(void* under, const Object& parent, H5I_type_t type) {
   if (under == nullptr) return nullptr;
-  return new Object(under, parent.connector, type, log_of(under, type, parent.connector));
+  return new Object(under, parent.connector, type, tracked_file_of(under, type, parent.connector));
 }
 
 void* wrapped_beside(void* under, const Object& parent, H5I_type_t type) {
-  return under == nullptr ? nullptr : new Object(under, parent.connector, type, parent.log);
+  return under == nullptr ? nullptr : new Object(under, parent.connector, type, parent.tracked);
 }
 
 }  // namespace slabmark::slablog

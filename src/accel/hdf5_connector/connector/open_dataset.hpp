@@ -11,7 +11,7 @@ namespace slabmark::slablog {
 
 /// Whether a file in the log layout is open.
 inline bool holds_log(bool only_parallel) {
-  return std::any_of(open_logs().begin(), open_logs().end(), [&](const auto& one) {
+  return std::any_of(tracked_files().begin(), tracked_files().end(), [&](const auto& one) {
     const auto open = one.second.lock();
     return open && open->log && (!only_parallel || open->file->is_parallel());
   });

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "accel/hdf5_connector/connector/open_log.hpp"
+#include "accel/hdf5_connector/connector/tracked_file.hpp"
 #include "accel/hdf5_connector/journal/journal.hpp"
 #include "accel/hdf5_connector/journal/rollback.hpp"
 #include "storage/hdf5/placeholder.hpp"

@@ -10,8 +10,8 @@ namespace {
 const std::string own_name = log_group.substr(1);
 
 bool is_own_group(const H5O_info2_t& info) {
-  const auto log = log_of_file(info.fileno);
-  return log && log->is_group(info.token);
+  const auto tracked = tracked_file(info.fileno);
+  return tracked && tracked->is_group(info.token);
 }
 
 /// Whether a beginning of `name`, with the own group's name at its end, is one for `is_own`.
@@ -26,7 +26,7 @@ bool any_beginning(const std::string& name, const IsOwn& is_own) {
 }
 
 bool leads_into_own_group(const Object& object, const char* name) {
-  if (name == nullptr || open_logs().empty()) return false;
+  if (name == nullptr || tracked_files().empty()) return false;
   return any_beginning(name, [&](const std::string& beginning) {
     const auto info =
         basic_info(object.under, named(object.type, beginning.c_str()), object.connector);
@@ -123,10 +123,10 @@ H5VL_loc_params_t place_below(const Object& object, const H5VL_loc_params_t& pla
 }
 
 bool holds_own_group(const Object& object, const H5VL_loc_params_t& place) {
-  if (open_logs().empty()) return false;
+  if (tracked_files().empty()) return false;
   const auto info = basic_info(object.under, place, object.connector);
-  const auto log = info ? log_of_file(info->fileno) : nullptr;
-  return log && log->log && log->is_root(info->token);
+  const auto tracked = info ? tracked_file(info->fileno) : nullptr;
+  return tracked && tracked->log && tracked->is_root(info->token);
 }
 
 herr_t iterate_links(const Object& object, const H5VL_loc_params_t& place,
@@ -136,7 +136,7 @@ herr_t iterate_links(const Object& object, const H5VL_loc_params_t& place,
   const auto call = [&] {
     return H5VLlink_specific(object.under, &place, object.connector, &args, list, nullptr);
   };
-  if (open_logs().empty()) return call();
+  if (tracked_files().empty()) return call();
   if (iterate.recursive) {
     iterate.op_data = &shown;
     iterate.op = [](hid_t group, const char* name, const H5L_info2_t* info, void* data) -> herr_t {
@@ -164,7 +164,7 @@ herr_t visit_objects(const Object& object, const H5VL_loc_params_t& place,
                      H5VL_object_specific_args_t args, hid_t list) {
   auto& visit = args.args.visit;
   Shown<H5O_iterate2_t> shown{visit.op, visit.op_data};
-  if (!open_logs().empty()) {
+  if (!tracked_files().empty()) {
     visit.op_data = &shown;
     visit.op = [](hid_t group, const char* name, const H5O_info2_t* info, void* data) -> herr_t {
       const auto& operation = *static_cast<Shown<H5O_iterate2_t>*>(data);

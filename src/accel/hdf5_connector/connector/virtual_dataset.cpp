@@ -111,26 +111,26 @@ std::vector<fs::path> places_of(const Object& mine, fs::path name) {
 }
 
 /// The open log of the file of that name; null: none.
-std::shared_ptr<OpenLog> log_of_source(const Object& mine, const std::string& name) {
-  if (name == ".") return mine.log;
+std::shared_ptr<TrackedFile> file_of_source(const Object& mine, const std::string& name) {
+  if (name == ".") return mine.tracked;
   std::error_code none;
   const auto places = places_of(mine, name);
   const auto found = std::find_if(places.begin(), places.end(),
                                   [&](const auto& place) { return fs::exists(place, none); });
   if (found == places.end()) return nullptr;
-  for (const auto& [number, open] : open_logs()) {
-    const auto log = open.lock();
-    if (log && fs::equivalent(*found, log->file->path(), none)) return log;
+  for (const auto& [number, open] : tracked_files()) {
+    const auto tracked = open.lock();
+    if (tracked && fs::equivalent(*found, tracked->file->path(), none)) return tracked;
   }
   return nullptr;
 }
 
 /// Null where there is no such dataset. Of a file that is mounted, absolute names begin in another
 /// file; so this goes by the root itself.
-std::shared_ptr<Object> open_source(const Object& mine, const OpenLog& log,
+std::shared_ptr<Object> open_source(const Object& mine, const TrackedFile& tracked,
                                     const std::string& name) {
-  const auto location = log.location();
-  auto token = log.root();
+  const auto location = tracked.location();
+  auto token = tracked.root();
   auto root = self(location.type);
   root.type = H5VL_OBJECT_BY_TOKEN;
   root.loc_data.loc_by_token.token = &token;
@@ -188,9 +188,9 @@ bool can_be_followed(const Mapping& mapping, const Extent& shown, const Extent& 
 }
 
 bool all_show_all() {
-  return std::all_of(open_logs().begin(), open_logs().end(), [](const auto& one) {
-    const auto log = one.second.lock();
-    return !log || log->file->shows_all();
+  return std::all_of(tracked_files().begin(), tracked_files().end(), [](const auto& one) {
+    const auto tracked = one.second.lock();
+    return !tracked || tracked->file->shows_all();
   });
 }
 
@@ -211,18 +211,18 @@ void add_parts(Object& mine, const Elements& wanted, bool may_see, std::vector<P
       if (!may_see || !all_show_all()) refuse_to_follow();
       continue;
     }
-    const auto log = log_of_source(mine, *mapping.file);
-    if (!log) continue;
+    const auto tracked = file_of_source(mine, *mapping.file);
+    if (!tracked) continue;
     constexpr auto no_end = std::numeric_limits<std::uint64_t>::max();
     const bool has_end = mapping.elements && mapping.dataset;
     if (has_end && mapped(mapping, pairs, no_end).in_dataset->empty()) continue;
-    auto source = has_end ? open_source(mine, *log, *mapping.dataset) : nullptr;
+    auto source = has_end ? open_source(mine, *tracked, *mapping.dataset) : nullptr;
     if (has_end && !source) continue;
     const auto extent = !source           ? Extent()
                         : source->dataset ? source->dataset->extent()
                                           : extent_of(*source);
     if (!source || !can_be_followed(mapping, extent_of(mine), extent)) {
-      if (!may_see || !log->file->shows_all()) refuse_to_follow();
+      if (!may_see || !tracked->file->shows_all()) refuse_to_follow();
       continue;
     }
     auto elements = mapped(mapping, pairs, element_count(extent));
@@ -236,9 +236,10 @@ void add_parts(Object& mine, const Elements& wanted, bool may_see, std::vector<P
 
 /// HDF5 itself reads and writes the ordinary files that this process has open alone.
 bool may_be_mapped(const Object& mine) {
-  return mine.mappings && std::any_of(open_logs().begin(), open_logs().end(), [](const auto& one) {
-           const auto log = one.second.lock();
-           return log && (!log->canonical || log->canonical->is_parallel());
+  return mine.mappings &&
+         std::any_of(tracked_files().begin(), tracked_files().end(), [](const auto& one) {
+           const auto tracked = one.second.lock();
+           return tracked && (!tracked->canonical || tracked->canonical->is_parallel());
          });
 }
 
@@ -258,7 +259,7 @@ void read_mapped(Object& mine, hid_t type, hid_t memory, hid_t file, hid_t list,
   std::vector<Part> parts;
   add_parts(mine, selected(extent_of(mine), memory, file, nullptr), true, parts);
   for (const auto& part : parts) {
-    read_elements({*part.source->log->file, *part.source->dataset, type, list}, part.elements,
+    read_elements({*part.source->tracked->file, *part.source->dataset, type, list}, part.elements,
                   data);
   }
 }
@@ -278,8 +279,8 @@ bool write_mapped(Object& mine, hid_t type, hid_t memory, hid_t file, hid_t list
                   "of slablog's log; write the others in a call of their own");
   }
   for (const auto& part : parts) {
-    if (part.source->log != mine.log) part.source->log->file->begin_write(false);
-    write_elements({*part.source->log->file, *part.source->dataset, type, list}, part.elements,
+    if (part.source->tracked != mine.tracked) part.source->tracked->file->begin_write(false);
+    write_elements({*part.source->tracked->file, *part.source->dataset, type, list}, part.elements,
                    data);
   }
   return true;

@@ -1,4 +1,4 @@
-#include "accel/hdf5_connector/connector/open_log.hpp"
+#include "accel/hdf5_connector/connector/tracked_file.hpp"
 
 #include <H5VLconnector_passthru.h>
 #include <algorithm>
@@ -11,27 +11,28 @@
 
 namespace slabmark::slablog {
 
-std::map<unsigned long, std::weak_ptr<OpenLog>>& open_logs() {
-  static auto& all = *new std::map<unsigned long, std::weak_ptr<OpenLog>>;
+std::map<unsigned long, std::weak_ptr<TrackedFile>>& tracked_files() {
+  static auto& all = *new std::map<unsigned long, std::weak_ptr<TrackedFile>>;
   return all;
 }
 
-std::shared_ptr<OpenLog> log_of_file(unsigned long number) {
-  const auto found = open_logs().find(number);
-  return found == open_logs().end() ? nullptr : found->second.lock();
+std::shared_ptr<TrackedFile> tracked_file(unsigned long number) {
+  const auto found = tracked_files().find(number);
+  return found == tracked_files().end() ? nullptr : found->second.lock();
 }
 
 // In the order in which the files were opened, which is that of all ranks.
-std::vector<std::shared_ptr<OpenLog>> mounted_together(const std::shared_ptr<OpenLog>& log) {
-  std::vector<std::shared_ptr<OpenLog>> together;
-  if (!log) return together;
-  const auto top_of = [](std::shared_ptr<OpenLog> one) {
+std::vector<std::shared_ptr<TrackedFile>> mounted_together(
+    const std::shared_ptr<TrackedFile>& tracked) {
+  std::vector<std::shared_ptr<TrackedFile>> together;
+  if (!tracked) return together;
+  const auto top_of = [](std::shared_ptr<TrackedFile> one) {
     while (auto parent = one->mounted_in.lock()) one = std::move(parent);
     return one;
   };
-  for (const auto& [number, weak] : open_logs()) {
+  for (const auto& [number, weak] : tracked_files()) {
     auto open = weak.lock();
-    if (!open || open->objects.empty() || top_of(open) != top_of(log)) continue;
+    if (!open || open->objects.empty() || top_of(open) != top_of(tracked)) continue;
     together.push_back(std::move(open));
   }
   return together;
@@ -39,7 +40,7 @@ std::vector<std::shared_ptr<OpenLog>> mounted_together(const std::shared_ptr<Ope
 
 // By its token, since the name of an object in a mounted file begins in the parent's file. A file
 // of which nothing else is open was just opened, and is not mounted.
-void OpenLog::open_group(const Object& object) {
+void TrackedFile::open_group(const Object& object) {
   if (canonical != nullptr && object.type == H5I_FILE) {
     root_ = basic_info(object.under, self(object.type), object.connector).value().token;
   }
@@ -58,7 +59,7 @@ void OpenLog::open_group(const Object& object) {
   root_ = basic_info(object.under, self(object.type), object.connector).value().token;
 }
 
-void OpenLog::attempt(void (DataFile::*flush)(const Location&)) {
+void TrackedFile::attempt(void (DataFile::*flush)(const Location&)) {
   try {
     (file.get()->*flush)(location());
     failure.clear();
@@ -68,12 +69,12 @@ void OpenLog::attempt(void (DataFile::*flush)(const Location&)) {
   }
 }
 
-void OpenLog::close_group() {
+void TrackedFile::close_group() {
   if (group_ == nullptr) return;
   H5VLgroup_close(std::exchange(group_, nullptr), H5VL_NATIVE, H5P_DATASET_XFER_DEFAULT, nullptr);
 }
 
-Location OpenLog::location() const {
+Location TrackedFile::location() const {
   if (group_ != nullptr) return {group_, H5I_GROUP, H5VL_NATIVE};
   if (objects.empty()) return {};
   const auto& object = any_object();
@@ -81,7 +82,7 @@ Location OpenLog::location() const {
 }
 
 // Preferably one that is found through its token.
-const Object& OpenLog::any_object() const {
+const Object& TrackedFile::any_object() const {
   const auto last_choice = [](const Object* object) {
     return std::pair(is_file_of_hdf5(*object), object->type == H5I_FILE);
   };
@@ -93,28 +94,29 @@ const Object& OpenLog::any_object() const {
   return *best;
 }
 
-bool OpenLog::is_group(const H5O_token_t& token) const {
+bool TrackedFile::is_group(const H5O_token_t& token) const {
   return token_ && are_same(token, *token_);
 }
 
-bool OpenLog::is_root(const H5O_token_t& token) const { return are_same(token, root_); }
+bool TrackedFile::is_root(const H5O_token_t& token) const { return are_same(token, root_); }
 
 // A file that was opened through an external link is an object of HDF5's own until HDF5 closes it.
-bool OpenLog::is_last(const Object& object) const {
+bool TrackedFile::is_last(const Object& object) const {
   return std::none_of(objects.begin(), objects.end(), [&](const Object* other) {
     return other != &object && !is_file_of_hdf5(*other) &&
            (object.type != H5I_FILE || other->type == H5I_FILE);
   });
 }
 
-void show_all(const std::shared_ptr<OpenLog>& log) {
-  if (log && log->canonical && !log->canonical->is_parallel()) log->file->flush(log->location());
+void show_all(const std::shared_ptr<TrackedFile>& tracked) {
+  if (tracked && tracked->canonical && !tracked->canonical->is_parallel())
+    tracked->file->flush(tracked->location());
 }
 
 void show_all_files() {
-  for (const auto& [number, open] : open_logs()) {
-    const auto log = open.lock();
-    if (log && !log->objects.empty()) show_all(log);
+  for (const auto& [number, open] : tracked_files()) {
+    const auto tracked = open.lock();
+    if (tracked && !tracked->objects.empty()) show_all(tracked);
   }
 }
 

@@ -25,9 +25,10 @@ struct WantedBuffers {
 /// A file of either layout with the objects that are open in it. When the last of them is closed,
 /// HDF5 closes the file, unless it is mounted or otherwise in use; when HDF5 has closed it, this
 /// ends.
-struct OpenLog {
-  explicit OpenLog(std::unique_ptr<LogFile> of_log) : log(of_log.get()), file(std::move(of_log)) {}
-  OpenLog(std::unique_ptr<CanonicalFile> of_canonical, const WantedBuffers& of_program)
+struct TrackedFile {
+  explicit TrackedFile(std::unique_ptr<LogFile> of_log)
+      : log(of_log.get()), file(std::move(of_log)) {}
+  TrackedFile(std::unique_ptr<CanonicalFile> of_canonical, const WantedBuffers& of_program)
       : canonical(of_canonical.get()), wanted(of_program), file(std::move(of_canonical)) {}
 
   LogFile* log = nullptr;              ///< the file, in the log layout
@@ -39,7 +40,7 @@ struct OpenLog {
   std::string failure;   ///< of the last flush; empty: there was none
   std::unique_ptr<DataFile> file;
   std::set<Object*> objects;
-  std::weak_ptr<OpenLog> mounted_in;
+  std::weak_ptr<TrackedFile> mounted_in;
 
   /// Collective: makes this flush, and keeps its failure.
   void attempt(void (DataFile::*flush)(const Location&));
@@ -64,14 +65,15 @@ struct OpenLog {
 };
 
 /// The open files by HDF5's own number of them.
-std::map<unsigned long, std::weak_ptr<OpenLog>>& open_logs();
-std::shared_ptr<OpenLog> log_of_file(unsigned long number);
-/// The open logs of files that are mounted in each other, that of `log` among them; none for null.
-std::vector<std::shared_ptr<OpenLog>> mounted_together(const std::shared_ptr<OpenLog>& log);
+std::map<unsigned long, std::weak_ptr<TrackedFile>>& tracked_files();
+std::shared_ptr<TrackedFile> tracked_file(unsigned long number);
+/// The files that are mounted in each other, `tracked` among them; none for null.
+std::vector<std::shared_ptr<TrackedFile>> mounted_together(
+    const std::shared_ptr<TrackedFile>& tracked);
 
 /// To be called before HDF5 looks at elements of a file that this process alone has open: puts what
 /// is pending there into it. With several ranks HDF5 sees what was flushed.
-void show_all(const std::shared_ptr<OpenLog>& log);
+void show_all(const std::shared_ptr<TrackedFile>& tracked);
 /// The same for all files, where a call may lead into others: mounted ones, links, virtual
 /// datasets.
 void show_all_files();

@@ -28,6 +28,7 @@ enum class Ability {
   overlap_in_few_pieces,  ///< so it is in requests of few pieces
   rewrite,                ///< a rank writes an element in two requests of a step
   overrun,                ///< a request that leaves its array is refused, and the file goes on
+  leave_holes,            ///< what nobody writes reads as zero
   fail,                   ///< a write that the file system refuses fails
   go_on,                  ///< the file goes on after a flush that failed
 };

@@ -51,8 +51,8 @@ class ConnectorSession : public Session {
   ConnectorSession(int rank, const Program& program, const std::string& path, hid_t access,
                    Hdf5Calls calls, bool writes)
       : rank_(rank), program_(program), path_(path), calls_(calls), writes_(writes) {
-    // OMPIO loses elements that several ranks read in one call.
-    if (writes || mpiio::mpi_io_implementation(".") != "OMPIO") {
+    // HDF5 reads through MPI-IO, which may fail where several ranks read an element in one call.
+    if (writes || !mpiio::fails_on_overlaps_in(".")) {
       H5Pset_dxpl_mpio(transfer_.get(), H5FD_MPIO_COLLECTIVE);
     }
     file_ = hdf5::own(writes ? H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access)

@@ -145,7 +145,11 @@ class DropinAdapter : public Adapter {
       return "PnetCDF 1.12.3 hangs where one rank's collective call is refused";
     if (ability == Ability::overlap_in_few_pieces)
       return "PnetCDF moves few pieces by itself, and leaves open which of two values stays";
-    if (ability == Ability::fail && mpiio::mpi_io_implementation(".") == "OMPIO")
+    if (ability == Ability::leave_holes)
+      return "PnetCDF moves few pieces by itself, and MPI-IO fills holes beyond the end with "
+             "anything";
+    static const bool is_ompio = mpiio::mpi_io_implementation(".") == "OMPIO";
+    if (ability == Ability::fail && is_ompio)
       return "PnetCDF moves some calls by itself, and OMPIO loses what does not fit";
     return "";
   }

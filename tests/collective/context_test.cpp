@@ -44,5 +44,16 @@ TEST(CollectiveContext, OneThatIsNotKeptGoesWithItsLastFile) {
   EXPECT_EQ(pool.common(MPI_COMM_WORLD).get(), known);
 }
 
+TEST(CollectiveContext, FilesThatSeveralThreadsMayUseGetOneThatNobodyElseUses) {
+  int threads = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&threads);
+  ContextPool<Context> pool;
+  auto first = pool.of(MPI_COMM_WORLD);
+  const Context* const known = first.get();
+  EXPECT_EQ(pool.of(MPI_COMM_WORLD) == first, threads != MPI_THREAD_MULTIPLE);
+  first.reset();
+  EXPECT_EQ(pool.of(MPI_COMM_WORLD).get(), known) << "nobody uses it now";
+}
+
 }  // namespace
 }  // namespace slabmark::collective

@@ -1,5 +1,6 @@
 #include "storage/mpiio/file.hpp"
 
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/parallel/comm.hpp"
 #include "scratch.hpp"
+#include "storage/mpiio/error.hpp"
 
 namespace slabmark::mpiio {
 namespace {
@@ -53,6 +55,30 @@ TEST_F(MpiioFiles, WhatRanksWriteThroughTheirViewsLiesInterleavedInTheFile) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     EXPECT_EQ(all[i], static_cast<char>('a' + static_cast<int>(i / 2) % ranks)) << i;
   }
+}
+
+TEST_F(MpiioFiles, AFailureTellsTheClassOfMpisError) {
+  try {
+    File::open(MPI_COMM_SELF, scratch.file("none"), File::Access::read, {});
+    FAIL() << "there is no such file";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.error_class(), MPI_ERR_NO_SUCH_FILE);
+  }
+}
+
+TEST_F(MpiioFiles, ReadsWhatThereIsBeforeTheEnd) {
+  const auto path = scratch.file("f");
+  if (comm.is_root()) {
+    auto file = File::create(MPI_COMM_SELF, path, {});
+    std::vector<char> data(5, 'x');
+    file.write_at(0, bytes_of(data));
+    std::vector<char> more(8, 'y');
+    EXPECT_EQ(file.read_some_at(2, bytes_of(more)), 3u);
+    EXPECT_EQ(std::string(more.begin(), more.end()), "xxxyyyyy");
+    EXPECT_EQ(file.read_some_at(100, bytes_of(more)), 0u);
+    EXPECT_THROW(file.read_at(2, bytes_of(more)), Failure);
+  }
+  comm.barrier();
 }
 
 TEST_F(MpiioFiles, ARankWithoutDataTakesPartInCollectiveCalls) {

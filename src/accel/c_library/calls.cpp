@@ -218,19 +218,18 @@ int refuse_scattered(int file) {
   });
 }
 
-int move(Verb verb, int file, int variable, int decomp, std::int64_t count, void* data,
-         const void* fill, std::optional<slabmark_type> type) {
+int move(Verb verb, int file, int variable, const Buffer& buffer) {
   return guarded([&] {
     OpenFile& its = file_of(file);
     const bool copies = verb == Verb::write;
     const auto failure = caught([&] {
-      const DecompositionOf& named = object<DecompositionOf>(decomp, "decomposition");
+      const DecompositionOf& named = object<DecompositionOf>(buffer.decomp, "decomposition");
       if (named.system.get() != &its.system()) {
         throw Failure(SLABMARK_EARGUMENT, "The decomposition is of another system than the file.");
       }
-      if (type) check_type(*named.decomposition, *type);
-      its.post({copies || verb == Verb::iput, copies, variable, named.decomposition, count,
-                static_cast<std::byte*>(data), fill});
+      if (buffer.type) check_type(*named.decomposition, *buffer.type);
+      its.post({copies || verb == Verb::iput, copies, variable, named.decomposition, buffer.count,
+                static_cast<std::byte*>(buffer.data), buffer.fill});
     });
     if (failure) its.refuse(failure, copies);
     if (copies) its.bound_copies();
@@ -401,20 +400,20 @@ int slabmark_set_frame(int file, int variable, int64_t frame) {
 
 int slabmark_write_darray(int file, int variable, int decomp, int64_t count, const void* data,
                           const void* fill) {
-  return move(Verb::write, file, variable, decomp, count, const_cast<void*>(data), fill);
+  return move(Verb::write, file, variable, {decomp, count, const_cast<void*>(data), fill});
 }
 
 int slabmark_iput_darray(int file, int variable, int decomp, int64_t count, const void* data,
                          const void* fill) {
-  return move(Verb::iput, file, variable, decomp, count, const_cast<void*>(data), fill);
+  return move(Verb::iput, file, variable, {decomp, count, const_cast<void*>(data), fill});
 }
 
 int slabmark_iget_darray(int file, int variable, int decomp, int64_t count, void* data) {
-  return move(Verb::iget, file, variable, decomp, count, data, nullptr);
+  return move(Verb::iget, file, variable, {decomp, count, data});
 }
 
 int slabmark_read_darray(int file, int variable, int decomp, int64_t count, void* data) {
-  return move(Verb::read, file, variable, decomp, count, data, nullptr);
+  return move(Verb::read, file, variable, {decomp, count, data});
 }
 
 int slabmark_flush(int file) {

@@ -9,10 +9,16 @@ namespace slabmark::rearrange {
 
 enum class Verb { write, read, iput, iget };
 
-/// slabmark_write_darray() and its like. Returns a code. `type`: that of the buffer, where the
-/// language knows it.
-int move(Verb verb, int file, int variable, int decomp, std::int64_t count, void* data,
-         const void* fill, std::optional<slabmark_type> type = std::nullopt);
+/// A caller's buffer of a decomposed array.
+struct Buffer {
+  int decomp;
+  std::int64_t count;
+  void* data;
+  const void* fill = nullptr;
+  std::optional<slabmark_type> type = std::nullopt;  ///< where the language knows it
+};
+/// slabmark_write_darray() and its like. Returns a code.
+int move(Verb verb, int file, int variable, const Buffer& buffer);
 
 /// iput or iget of elements that do not stand together: refused, as move() refuses.
 int refuse_scattered(int file);

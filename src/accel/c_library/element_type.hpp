@@ -9,18 +9,25 @@
 
 namespace slabmark::rearrange {
 
-/// Nothing for what is no type of the library, which has no characters.
-constexpr std::optional<ElementType> element_type_of(slabmark_type type) {
-  if (type < SLABMARK_INT8 || type > SLABMARK_FLOAT64) return std::nullopt;
-  return static_cast<ElementType>(type - SLABMARK_INT8);
-}
-static_assert(element_type_of(SLABMARK_INT8) == ElementType::int8 &&
-              element_type_of(SLABMARK_FLOAT64) == ElementType::float64);
+inline constexpr LibraryTypes<slabmark_type> slabmark_types{
+    {{{ElementType::int8, SLABMARK_INT8},
+      {ElementType::uint8, SLABMARK_UINT8},
+      {ElementType::int16, SLABMARK_INT16},
+      {ElementType::uint16, SLABMARK_UINT16},
+      {ElementType::int32, SLABMARK_INT32},
+      {ElementType::uint32, SLABMARK_UINT32},
+      {ElementType::int64, SLABMARK_INT64},
+      {ElementType::uint64, SLABMARK_UINT64},
+      {ElementType::float32, SLABMARK_FLOAT32},
+      {ElementType::float64, SLABMARK_FLOAT64},
+      {ElementType::character, SLABMARK_UINT8}}}};  // the library has no characters
 
-constexpr slabmark_type slabmark_type_of(ElementType type) {
-  if (type == ElementType::character) return SLABMARK_UINT8;
-  return static_cast<slabmark_type>(static_cast<int>(type) + SLABMARK_INT8);
+/// Nothing for what is no type of the library.
+constexpr std::optional<ElementType> element_type_of(slabmark_type type) {
+  return slabmark_types.find(type);
 }
+
+constexpr slabmark_type slabmark_type_of(ElementType type) { return slabmark_types.at(type); }
 
 /// Bytes of an element; 0 for what is no type.
 constexpr std::uint64_t size_of(slabmark_type type) {

@@ -41,6 +41,6 @@ int slabmark_fortran_move(int verb, int file, int variable, int decomp, slabmark
   using slabmark::rearrange::Verb;
   if (verb < 0) return slabmark::rearrange::refuse_scattered(file);
   constexpr Verb verbs[] = {Verb::write, Verb::read, Verb::iput, Verb::iget};
-  return slabmark::rearrange::move(verbs[verb], file, variable, decomp, count, data, fill, type);
+  return slabmark::rearrange::move(verbs[verb], file, variable, {decomp, count, data, fill, type});
 }
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/format/recorder.hpp"
+#include "capture/record/recorder.hpp"
 
 using namespace slabmark::capture;
 

@@ -1,15 +1,17 @@
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
+
+#include "core/base/varint.hpp"
 
 // The numbers of the pattern file; docs/pattern-file.md has the format.
 
 namespace slabmark::capture {
+
+using slabmark::put_varint;
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -24,20 +26,10 @@ constexpr std::uint64_t select_all_code = 0, select_none_code = 1, select_box_co
 constexpr std::uint64_t all_requests = 0, writing_requests = 1, reading_requests = 2,
                         listed_requests = 3;
 
-/// Flags of an event beside those of recorder.hpp.
-constexpr std::uint32_t has_memory_flag = 32, names_requests_flag = 64;
-
 /// Flags of a list.
 constexpr std::uint64_t strided_list = 1, list_has_origin = 2, list_has_extent = 4, list_is_map = 8;
 
 enum class Column : std::uint64_t { constant = 0, plain = 1, runs = 2 };
-
-inline std::uint64_t zigzag(std::int64_t value) {
-  return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
-}
-inline std::int64_t unzigzag(std::uint64_t code) {
-  return static_cast<std::int64_t>(code >> 1) ^ -static_cast<std::int64_t>(code & 1);
-}
 
 /// a - b, also where that is more than a signed number holds.
 inline std::int64_t difference(std::int64_t a, std::int64_t b) {
@@ -47,16 +39,8 @@ inline std::int64_t sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
-inline std::size_t varint_bytes(std::uint64_t value) {
-  return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
-}
-
-inline void put_varint(Bytes& bytes, std::uint64_t value) {
-  for (; value >= 128; value >>= 7) bytes.push_back(static_cast<std::uint8_t>(value | 128));
-  bytes.push_back(static_cast<std::uint8_t>(value));
-}
 inline void put_varint(Bytes& bytes, Token token) {
-  put_varint(bytes, static_cast<std::uint64_t>(token));
+  slabmark::put_varint(bytes, static_cast<std::uint64_t>(token));
 }
 inline void put_signed(Bytes& bytes, std::int64_t value) { put_varint(bytes, zigzag(value)); }
 

@@ -11,15 +11,10 @@ void ByteReader::refuse(const std::string& reason) const {
 }
 
 std::uint64_t ByteReader::long_varint() {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    if (at_ == bytes_.size()) refuse("they end within a number");
-    const std::uint64_t byte = bytes_[at_++];
-    if (shift == 63 && byte > 1) refuse("a number has more than 64 bits");
-    value |= (byte & 127) << shift;
-    if (byte < 128) return value;
-  }
-  refuse("a number has more than 64 bits");
+  const std::size_t begin = at_;
+  if (const auto value = read_varint(bytes_, at_)) return *value;
+  const bool is_whole = at_ - begin == varint_bytes(~std::uint64_t{0});
+  refuse(is_whole ? "a number has more than 64 bits" : "they end within a number");
 }
 
 std::uint64_t ByteReader::varint_up_to(std::uint64_t most, const char* what) {

@@ -33,7 +33,7 @@ class ByteReader {
     if (at_ < bytes_.size() && bytes_[at_] < 128) return bytes_[at_++];
     return long_varint();
   }
-  std::int64_t signed_varint() { return capture::unzigzag(varint()); }
+  std::int64_t signed_varint() { return unzigzag(varint()); }
   /// One that is at most `most`; `what` is for the message.
   std::uint64_t varint_up_to(std::uint64_t most, const char* what);
   /// The next n bytes as a reader of their own.

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "capture/format/recorder.hpp"
+#include "capture/record/recorder.hpp"
 
 namespace slabmark::capture {
 

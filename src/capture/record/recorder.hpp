@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/format/event_flags.hpp"
+
 // What an interposer calls to record what its program asks for. libslabmark_recorder.so has it, one
 // in a process, so that all interposers see the same depth and write to one spool. It needs neither
 // MPI nor a file library. docs/pattern-file.md says what becomes of it.
@@ -31,7 +33,7 @@ constexpr Id no_id = ~Id{0};
 ///
 ///     Call call;
 ///     const int error = native(...);
-///     if (call.is_programs()) { ... record(...) }
+///     if (call.is_user_call()) { ... record(...) }
 ///
 /// The recorder's own I/O counts as inside a call.
 class Call {
@@ -43,14 +45,14 @@ class Call {
 
   /// Whether the program itself makes it, not a library below another captured call; and recording
   /// is on.
-  bool is_programs() const noexcept { return programs_; }
+  bool is_user_call() const noexcept { return is_user_call_; }
   /// The same, also where recording was on and has ended early, as for want of space, which may be
   /// on some ranks alone: what interposers ask the ranks together, all of them go on asking.
   bool is_outermost() const noexcept { return outermost_; }
 
  private:
   bool outermost_;
-  bool programs_;
+  bool is_user_call_;
 };
 
 /// A function of the program that a library calls from inside a captured call (an operator of
@@ -203,10 +205,6 @@ inline void Boxes::clear(std::size_t rank) {
   is_map_ = false;
 }
 
-/// The flags of an event; docs/pattern-file.md has them.
-constexpr unsigned writes = 1, reads = 2, collective = 4, nonblocking = 8, buffered = 16,
-                   failed = 128, one_more_part = 256, cancels = 512;
-
 /// Which requests a call waits for.
 struct Requests {
   enum class Which { none, all, all_writing, all_reading, listed };
@@ -219,7 +217,7 @@ struct Event {
   Id call = no_id;     ///< a definition of kind "call"
   Id file = no_id;     ///< an opening
   Id dataset = no_id;  ///< a definition, or none
-  unsigned flags = 0;  ///< of those above
+  unsigned flags = 0;  ///< of event_flags.hpp
   Id type = no_id;     ///< of elements in memory, a definition, or none
   Id details = no_id;  ///< a definition, such as a property list, or none
   /// With writes or reads: what of the dataset. Null: all of it, `rank` dimensions. Boxes without

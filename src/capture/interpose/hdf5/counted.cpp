@@ -73,13 +73,13 @@ void* create_attribute(void* object, const H5VL_loc_params_t* place, const char*
                        hid_t space, hid_t creation, hid_t access, hid_t list, void** request) {
   const Call call;
   const auto& mine = as_object(object);
-  const Owner owner = call.is_programs() ? owner_at(mine, *place) : Owner{};
-  const auto details = call.is_programs() ? describe_attribute(name, type, space, owner) : no_id;
+  const Owner owner = call.is_user_call() ? owner_at(mine, *place) : Owner{};
+  const auto details = call.is_user_call() ? describe_attribute(name, type, space, owner) : no_id;
   auto* made = wrapped(hdf5().H5VLattr_create(mine.under, place, mine.connector, name, type, space,
                                               creation, access, list, request),
                        mine);
   wrap_request(request, mine);
-  if (!call.is_programs()) return made;
+  if (!call.is_user_call()) return made;
   record({.call = define_call("H5Acreate", "define"),
           .file = mine.file,
           .dataset = owner.dataset,
@@ -99,7 +99,7 @@ herr_t move_attribute(const char* name, void* object, hid_t type, Buffer* buffer
   const auto& mine = as_object(object);
   const auto status = (hdf5().*below)(mine.under, mine.connector, type, buffer, list, request);
   wrap_request(request, mine);
-  if (call.is_programs()) {
+  if (call.is_user_call()) {
     record({.call = define_call(name, "other"),
             .file = mine.file,
             .dataset = mine.dataset,
@@ -155,7 +155,7 @@ herr_t attribute_specific(void* object, const H5VL_loc_params_t* place,
                           ? iterate<H5A_info_t>(below.args.iterate, make)
                           : make();
   wrap_request(request, mine);
-  if (!call.is_programs()) return status;
+  if (!call.is_user_call()) return status;
   if (args->op_type == H5VL_ATTR_DELETE || args->op_type == H5VL_ATTR_DELETE_BY_IDX) {
     count_uncaptured("H5Adelete");
   } else if (args->op_type == H5VL_ATTR_RENAME) {
@@ -174,7 +174,7 @@ void* create_group(void* object, const H5VL_loc_params_t* place, const char* nam
                                                creation, access, list, request),
                        mine);
   wrap_request(request, mine);
-  if (!call.is_programs()) return made;
+  if (!call.is_user_call()) return made;
   const auto id = define_call("H5Gcreate", "define");
   if (made == nullptr) {
     record({.call = id, .file = mine.file, .flags = failed});
@@ -196,7 +196,7 @@ herr_t group_specific(void* object, H5VL_group_specific_args_t* args, hid_t list
   }
   const auto status = hdf5().H5VLgroup_specific(mine.under, mine.connector, &below, list, request);
   wrap_request(request, mine);
-  if (call.is_programs() && args->op_type == H5VL_GROUP_MOUNT) count_uncaptured("H5Fmount");
+  if (call.is_user_call() && args->op_type == H5VL_GROUP_MOUNT) count_uncaptured("H5Fmount");
   return status;
 }
 
@@ -219,7 +219,7 @@ herr_t create_link(H5VL_link_create_args_t* args, void* object, const H5VL_loc_p
   const auto status = hdf5().H5VLlink_create(&below, under_or_null(object), place, mine.connector,
                                              links, access, list, request);
   wrap_request(request, mine);
-  if (call.is_programs()) count_uncaptured("H5Lcreate");
+  if (call.is_user_call()) count_uncaptured("H5Lcreate");
   return status;
 }
 
@@ -232,7 +232,7 @@ herr_t from_to_link(void* from, const H5VL_loc_params_t* from_place, void* to,
   const auto status = (hdf5().*below)(under_or_null(from), from_place, under_or_null(to), to_place,
                                       mine.connector, links, access, list, request);
   wrap_request(request, mine);
-  if (call.is_programs()) {
+  if (call.is_user_call()) {
     count_uncaptured(below == &Hdf5::H5VLlink_copy ? "H5Lcopy" : "H5Lmove");
   }
   return status;
@@ -250,7 +250,7 @@ herr_t link_specific(void* object, const H5VL_loc_params_t* place, H5VL_link_spe
                           ? iterate<H5L_info2_t>(below.args.iterate, make)
                           : make();
   wrap_request(request, mine);
-  if (call.is_programs() && args->op_type == H5VL_LINK_DELETE) count_uncaptured("H5Ldelete");
+  if (call.is_user_call() && args->op_type == H5VL_LINK_DELETE) count_uncaptured("H5Ldelete");
   return status;
 }
 
@@ -259,7 +259,7 @@ herr_t link_specific(void* object, const H5VL_loc_params_t* place, H5VL_link_spe
 void* commit_type(void* object, const H5VL_loc_params_t* place, const char* name, hid_t type,
                   hid_t links, hid_t creation, hid_t access, hid_t list, void** request) {
   const Call call;
-  if (call.is_programs()) count_uncaptured("H5Tcommit");
+  if (call.is_user_call()) count_uncaptured("H5Tcommit");
   return forward_object<&Hdf5::H5VLdatatype_commit>(object, place, name, type, links, creation,
                                                     access, list, request);
 }
@@ -273,7 +273,7 @@ void* open_object(void* object, const H5VL_loc_params_t* place, H5I_type_t* type
   auto* opened =
       wrapped(hdf5().H5VLobject_open(mine.under, place, mine.connector, type, list, request), mine);
   wrap_request(request, mine);
-  if (opened != nullptr && call.is_programs() && *type == H5I_DATASET) {
+  if (opened != nullptr && call.is_user_call() && *type == H5I_DATASET) {
     record_opened(as_object(opened));
   }
   return opened;
@@ -288,7 +288,7 @@ herr_t copy_object(void* from, const H5VL_loc_params_t* from_place, const char* 
       hdf5().H5VLobject_copy(mine.under, from_place, from_name, as_object(to).under, to_place,
                              to_name, mine.connector, copying, links, list, request);
   wrap_request(request, mine);
-  if (call.is_programs()) count_uncaptured("H5Ocopy");
+  if (call.is_user_call()) count_uncaptured("H5Ocopy");
   return status;
 }
 
@@ -304,7 +304,7 @@ herr_t object_specific(void* object, const H5VL_loc_params_t* place,
                           ? iterate<H5O_info2_t>(below.args.visit, make)
                           : make();
   wrap_request(request, mine);
-  if (call.is_programs() && args->op_type == H5VL_OBJECT_FLUSH) {
+  if (call.is_user_call() && args->op_type == H5VL_OBJECT_FLUSH) {
     record(
         {.call = define_call("H5Oflush", "flush"), .file = mine.file, .flags = failed_if(status)});
   }

@@ -60,7 +60,7 @@ void* create_dataset(void* object, const H5VL_loc_params_t* place, const char* n
                                                  type, space, creation, access, list, request),
                        mine);
   wrap_request(request, mine);
-  if (!call.is_programs()) return made;
+  if (!call.is_user_call()) return made;
   static const auto id = define_call("H5Dcreate", "define");
   if (made == nullptr) {
     record({.call = id, .file = mine.file, .flags = failed});
@@ -80,7 +80,7 @@ void* open_dataset(void* object, const H5VL_loc_params_t* place, const char* nam
       hdf5().H5VLdataset_open(mine.under, place, mine.connector, name, access, list, request),
       mine);
   wrap_request(request, mine);
-  if (opened == nullptr || !call.is_programs()) return opened;
+  if (opened == nullptr || !call.is_user_call()) return opened;
   record_opened(as_object(opened));
   return opened;
 }
@@ -243,7 +243,7 @@ herr_t move(size_t count, void* objects[], hid_t types[], hid_t memory[], hid_t 
             Buffers buffers, void** request) {
   const Call call;
   if (count == 0) return 0;
-  Transfer transfer(call.is_programs(), count, objects, types, memory, file, list);
+  Transfer transfer(call.is_user_call(), count, objects, types, memory, file, list);
   const auto& mine = as_object(objects[0]);
   const auto status = (hdf5().*below)(count, under(count, objects).data(), mine.connector, types,
                                       memory, file, list, buffers, request);
@@ -258,16 +258,16 @@ constexpr auto* write = move<&Hdf5::H5VLdataset_write, writes, const void**>;
 herr_t dataset_specific(void* object, H5VL_dataset_specific_args_t* args, hid_t list,
                         void** request) {
   const Call call;
-  if (call.is_programs()) identify(as_object(object));
+  if (call.is_user_call()) identify(as_object(object));
   const auto mine = as_object(object);  // a refresh may end the object
   std::vector<std::int64_t> extent;
-  if (call.is_programs() && args->op_type == H5VL_DATASET_SET_EXTENT) {
+  if (call.is_user_call() && args->op_type == H5VL_DATASET_SET_EXTENT) {
     const auto* size = args->args.set_extent.size;
     extent.assign(size, size + extent_now(mine).size());
   }
   const auto status = hdf5().H5VLdataset_specific(mine.under, mine.connector, args, list, request);
   wrap_request(request, mine);
-  if (!call.is_programs()) return status;
+  if (!call.is_user_call()) return status;
   const auto id = args->op_type == H5VL_DATASET_SET_EXTENT ? define_call("H5Dset_extent", "extent")
                   : args->op_type == H5VL_DATASET_FLUSH    ? define_call("H5Dflush", "flush")
                                                            : define_call("H5Drefresh", "other");
@@ -306,13 +306,13 @@ void record_n(Object& mine, const slablog_n_args& args, bool is_write, hid_t lis
 herr_t dataset_optional(void* object, H5VL_optional_args_t* args, hid_t list, void** request) {
   const Call call;
   auto& mine = as_object(object);
-  const bool is_n = call.is_programs() && args->op_type >= H5VL_RESERVED_NATIVE_OPTIONAL;
+  const bool is_n = call.is_user_call() && args->op_type >= H5VL_RESERVED_NATIVE_OPTIONAL;
   const bool is_write = is_n && args->op_type == operation_of_slablog(SLABLOG_WRITE_N);
   const bool is_read = is_n && args->op_type == operation_of_slablog(SLABLOG_READ_N);
   if (is_n) identify(mine);
   const auto status = hdf5().H5VLdataset_optional(mine.under, mine.connector, args, list, request);
   wrap_request(request, mine);
-  if (!call.is_programs() || status < 0) return status;
+  if (!call.is_user_call() || status < 0) return status;
   if (is_write || is_read) {
     record_n(mine, *static_cast<const slablog_n_args*>(args->args), is_write, list, status);
   } else if (args->op_type == H5VL_NATIVE_DATASET_CHUNK_WRITE) {
@@ -327,7 +327,7 @@ herr_t close_dataset(void* object, hid_t list, void** request) {
   const Call call;
   const auto mine = as_object(object);
   const auto status = close_through<&Hdf5::H5VLdataset_close>(object, list, request);
-  if (call.is_programs() && mine.dataset != no_id) {
+  if (call.is_user_call() && mine.dataset != no_id) {
     record({.call = define_call("H5Dclose", "other"),
             .file = mine.file,
             .dataset = mine.dataset,

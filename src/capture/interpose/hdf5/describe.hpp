@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "capture/format/definitions.hpp"
-#include "capture/format/recorder.hpp"
 #include "capture/interpose/hdf5/library.hpp"
+#include "capture/record/definitions.hpp"
+#include "capture/record/recorder.hpp"
 
 namespace slabmark::capture {
 

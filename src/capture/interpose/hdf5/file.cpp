@@ -201,7 +201,7 @@ void* opened(const Call& call, const char* function, const char* effect, const c
   const Lower lower(access);
   auto* under = open(lower.access());
   if (under == nullptr) {
-    if (call.is_programs()) {
+    if (call.is_user_call()) {
       record({.call = define_call(function, effect),
               .file = open_file(text_of(description)),
               .flags = failed});
@@ -210,7 +210,7 @@ void* opened(const Call& call, const char* function, const char* effect, const c
   }
   auto* file = new Object{.under = under, .connector = lower.connector};
   wrap_request(request, *file);
-  if (!call.is_programs()) return file;
+  if (!call.is_user_call()) return file;
   describe_library();
   file->file = open_file(text_of(description));
   const std::int64_t arguments[] = {flags};
@@ -238,7 +238,7 @@ herr_t reopen(const Call& call, Object& mine, H5VL_file_specific_args_t* args, h
               void** request) {
   const auto status = hdf5().H5VLfile_specific(mine.under, mine.connector, args, list, request);
   if (status < 0) return status;
-  if (call.is_programs()) record({.call = define_call("H5Freopen", "other"), .file = mine.file});
+  if (call.is_user_call()) record({.call = define_call("H5Freopen", "other"), .file = mine.file});
   auto* made = wrapped(*args->args.reopen.file, mine);
   *args->args.reopen.file = made;
   wrap_request(request, mine);
@@ -260,7 +260,7 @@ herr_t file_specific(void* object, H5VL_file_specific_args_t* args, hid_t list, 
   auto& mine = as_object(object);
   if (args->op_type == H5VL_FILE_REOPEN) return reopen(call, mine, args, list, request);
   const auto status = hdf5().H5VLfile_specific(mine.under, mine.connector, args, list, request);
-  if (call.is_programs() && args->op_type == H5VL_FILE_FLUSH) {
+  if (call.is_user_call() && args->op_type == H5VL_FILE_FLUSH) {
     record(
         {.call = define_call("H5Fflush", "flush"), .file = mine.file, .flags = failed_if(status)});
   }
@@ -284,7 +284,7 @@ herr_t close_file(void* object, hid_t list, void** request) {
   const Call call;
   const auto file = as_object(object).file;
   const auto status = close_through<&Hdf5::H5VLfile_close>(object, list, request);
-  if (call.is_programs()) {
+  if (call.is_user_call()) {
     record({.call = define_call("H5Fclose", "close"), .file = file, .flags = failed_if(status)});
   }
   return status;

@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <string>
 
-#include "capture/format/recorder.hpp"
+#include "capture/record/recorder.hpp"
 
 namespace slabmark::capture {
 

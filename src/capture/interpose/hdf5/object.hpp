@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "capture/format/recorder.hpp"
 #include "capture/interpose/hdf5/library.hpp"
+#include "capture/record/recorder.hpp"
 
 namespace slabmark::capture {
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "capture/interpose/hdf5/library.hpp"
+#include "core/geometry/extent.hpp"
+#include "core/geometry/run.hpp"
+#include "core/geometry/strided_walk.hpp"
 
 namespace slabmark::capture {
 
@@ -70,12 +72,6 @@ bool hyperslab_of(hid_t space, std::size_t rank, Selected& result) {
   return true;
 }
 
-std::uint64_t place_of(const std::uint64_t* coordinates, const Numbers& extent) {
-  std::uint64_t place = 0;
-  for (std::size_t d = 0; d < extent.size(); ++d) place = place * extent[d] + coordinates[d];
-  return place;
-}
-
 /// HDF5 walks the elements of a union of blocks in the order of the array, and elements of blocks
 /// that lie beside each other by turns: then the blocks are cut into rows.
 void put_in_order(const Numbers& extent, Numbers& blocks) {
@@ -85,38 +81,30 @@ void put_in_order(const Numbers& extent, Numbers& blocks) {
   Numbers last(rank);
   for (std::size_t block = 0; block < blocks.size() && is_in_order; block += 2 * rank) {
     const auto* start = blocks.data() + block;
-    is_in_order = place_of(start, extent) >= end;
+    is_in_order = offset_of(start, extent) >= end;
     for (std::size_t d = 0; d < rank; ++d) last[d] = start[d] + start[rank + d] - 1;
-    end = place_of(last.data(), extent) + 1;
+    end = offset_of(last.data(), extent) + 1;
   }
   if (is_in_order) return;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> rows;  // where they begin, and how long
+  std::vector<std::int64_t> weights(rank, 1);  // elements from one index to the next
+  for (auto d = rank; d-- > 1;) weights[d - 1] = weights[d] * static_cast<std::int64_t>(extent[d]);
+  RunList rows;
+  StridedWalk walk;
   for (std::size_t block = 0; block < blocks.size(); block += 2 * rank) {
-    const auto* start = blocks.data() + block;
-    const auto* count = start + rank;
-    Numbers at(start, start + rank);
-    for (bool is_left = true; is_left;) {
-      rows.emplace_back(place_of(at.data(), extent), count[rank - 1]);
-      is_left = false;
-      for (auto d = rank - 1; d-- > 0;) {
-        if (++at[d] < start[d] + count[d]) {
-          is_left = true;
-          break;
-        }
-        at[d] = start[d];
-      }
-    }
+    const auto* count = blocks.data() + block + rank;
+    walk.restart(static_cast<std::int64_t>(offset_of(blocks.data() + block, extent)));
+    for (std::size_t d = 0; d + 1 < rank; ++d) walk.add(count[d], weights[d]);
+    walk.for_each([&](std::int64_t place) {
+      rows.push_back({static_cast<std::uint64_t>(place), count[rank - 1]});
+    });
   }
   std::sort(rows.begin(), rows.end());
   blocks.clear();
-  for (auto [place, length] : rows) {
+  for (const Run row : rows) {
     const auto begin = blocks.size();
     blocks.resize(begin + 2 * rank, 1);
-    for (auto d = rank; d-- > 0;) {
-      blocks[begin + d] = place % extent[d];
-      place /= extent[d];
-    }
-    blocks[begin + 2 * rank - 1] = length;
+    store_indices(row.offset, extent, blocks.data() + begin);
+    blocks.back() = row.length;
   }
 }
 

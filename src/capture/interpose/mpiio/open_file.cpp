@@ -87,7 +87,7 @@ MPI_Comm own_comm(MPI_File file, OpenFile& open) {
 /// Whether this rank looks where a call begins. By Pointer::ordered the ranks do so together: all,
 /// also one whose recording has ended.
 bool takes_part(const Call& call, Pointer pointer) {
-  return pointer == Pointer::ordered ? call.is_outermost() : call.is_programs();
+  return pointer == Pointer::ordered ? call.is_outermost() : call.is_user_call();
 }
 
 /// Makes the shared pointer this process's own until the file is closed: what lies between asking
@@ -197,7 +197,7 @@ void view_set(const Call& call, MPI_File file, MPI_Offset displacement, MPI_Data
 
 void called(const Call& call, const char* name, const char* effect, MPI_File file, int error,
             std::initializer_list<std::int64_t> arguments, Id details) {
-  const auto* const open = call.is_programs() ? find_file(file) : nullptr;
+  const auto* const open = call.is_user_call() ? find_file(file) : nullptr;
   if (open == nullptr) return;
   record({.call = define_call(name, effect),
           .file = open->opening,
@@ -300,7 +300,7 @@ bool has_requests() {
 }
 
 Waiting::Waiting(const Call& call, int count, const MPI_Request* requests) {
-  if (!call.is_programs()) return;
+  if (!call.is_user_call()) return;
   const std::lock_guard guard(state().mutex);
   if (state().requests.empty()) return;
   for (int i = 0; i < count; ++i) {

@@ -8,9 +8,9 @@
 
 #include <mpi.h>
 
-#include "capture/format/definitions.hpp"
-#include "capture/format/recorder.hpp"
 #include "capture/interpose/mpiio/view.hpp"
+#include "capture/record/definitions.hpp"
+#include "capture/record/recorder.hpp"
 
 namespace slabmark::capture {
 

@@ -175,7 +175,7 @@ int move_now(int ncid, const pnetcdf::Call& call, unsigned flags,
              const std::function<int()>& native) {
   const Call guard;
   const int error = native();
-  if (!guard.is_programs()) return error;
+  if (!guard.is_user_call()) return error;
   noted([&] {
     const Verb verb = call.direction == Direction::put ? Verb::put : Verb::get;
     if (CapturedFile* const file = captured_file(ncid))
@@ -188,7 +188,7 @@ int move_several(int ncid, int count, const std::function<pnetcdf::Call(int)>& c
                  const std::function<int()>& native) {
   const Call guard;
   const int error = native();
-  if (!guard.is_programs()) return error;
+  if (!guard.is_user_call()) return error;
   noted([&] {
     CapturedFile* const file = captured_file(ncid);
     if (file && count == 0 && all) {  // other ranks may have parts, and wait for this one
@@ -332,7 +332,7 @@ int move_by_filetype(int ncid, const char* name, const pnetcdf::Call& call, MPI_
                      unsigned flags, const std::function<int()>& native) {
   const Call guard;
   const int error = native();
-  if (!guard.is_programs()) return error;
+  if (!guard.is_user_call()) return error;
   noted([&] {
     CapturedFile* const file = captured_file(ncid);
     const CapturedVariable* const variable = file ? file->variable(call.variable) : nullptr;
@@ -377,7 +377,7 @@ int move_by_filetype(int ncid, const char* name, const pnetcdf::Call& call, MPI_
 int wait(int ncid, const char* name, unsigned flags, int count, const int* ids,
          const std::function<int()>& native) {
   const Call guard;
-  CapturedFile* const file = guard.is_programs() ? captured_file(ncid) : nullptr;
+  CapturedFile* const file = guard.is_user_call() ? captured_file(ncid) : nullptr;
   thread_local std::vector<int> asked;  // waiting overwrites them
   asked.clear();
   if (file && count > 0 && ids) noted([&] { asked.assign(ids, ids + count); });
@@ -409,7 +409,7 @@ int wait(int ncid, const char* name, unsigned flags, int count, const int* ids,
 int post(int ncid, const pnetcdf::Call& call, int* id, const std::function<int(int*)>& native) {
   const Call guard;
   const int error = native(id);
-  if (!guard.is_programs()) return error;
+  if (!guard.is_user_call()) return error;
   noted([&] {
     CapturedFile* const file = captured_file(ncid);
     if (!file) return;

@@ -4,8 +4,8 @@
 #include <array>
 #include <memory>
 
-#include "capture/format/definitions.hpp"
 #include "capture/interpose/world/world.hpp"
+#include "capture/record/definitions.hpp"
 #include "storage/mpiio/info.hpp"
 #include "storage/pnetcdf/calls/native.hpp"
 #include "storage/pnetcdf/types/element_type.hpp"

@@ -10,7 +10,7 @@
 #include <mpi.h>
 #include <pnetcdf.h>
 
-#include "capture/format/recorder.hpp"
+#include "capture/record/recorder.hpp"
 
 namespace slabmark::capture {
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/format/definitions.hpp"
+#include "capture/record/definitions.hpp"
 
 namespace slabmark::capture::posix {
 
@@ -205,7 +205,7 @@ void opened(const Call& call, const char* name, int descriptor, const char* path
   const KeptErrno kept;
   // It was closed in a way that is not seen.
   if (is_tracked(descriptor)) closing(call, "close", descriptor);
-  if (!call.is_programs() || choice() == "off" || descriptor >= most_descriptors) return;
+  if (!call.is_user_call() || choice() == "off" || descriptor >= most_descriptors) return;
   // Of what could not be opened nothing says whether it was meant.
   if (descriptor < 0) return;
   if (!is_meant(descriptor, path, (flags & O_ACCMODE) != O_RDONLY)) return;
@@ -238,12 +238,12 @@ void closing(const Call& call, const char* name, int descriptor) {
     if (--state().descriptors[id] > 0) return;
     state().descriptors.erase(id);
   }
-  if (call.is_programs()) record({.call = define_call(name, "close"), .file = id});
+  if (call.is_user_call()) record({.call = define_call(name, "close"), .file = id});
 }
 
 void moved(const Call& call, const char* name, unsigned direction, int descriptor, off_t offset,
            ssize_t bytes, std::span<const iovec> pieces) {
-  if (!call.is_programs()) return;
+  if (!call.is_user_call()) return;
   static thread_local Boxes selection(1);
   static thread_local Boxes memory(1);
   selection.clear(1);
@@ -262,7 +262,7 @@ void moved(const Call& call, const char* name, unsigned direction, int descripto
 
 void called(const Call& call, const char* name, const char* effect, int descriptor, bool well,
             std::initializer_list<std::int64_t> arguments) {
-  if (!call.is_programs()) return;
+  if (!call.is_user_call()) return;
   record({.call = define_call(name, effect),
           .file = opening_of(descriptor),
           .dataset = bytes_id(),

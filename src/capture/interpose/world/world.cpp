@@ -7,7 +7,7 @@
 
 #include <mpi.h>
 
-#include "capture/format/recorder.hpp"
+#include "capture/record/recorder.hpp"
 
 namespace slabmark::capture {
 

@@ -1,16 +1,15 @@
-#include "capture/record/block.hpp"
+#include "capture/record/streams/block.hpp"
 
 #include <algorithm>
+
+#include "capture/format/hash.hpp"
 
 namespace slabmark::capture {
 
 std::size_t Block::HashOfKey::operator()(const Key& key) const {
-  std::uint64_t hash = 0;
-  for (const std::uint32_t number : key) {
-    hash = (hash ^ number) * 0x9e3779b97f4a7c15;
-    hash ^= hash >> 32;
-  }
-  return static_cast<std::size_t>(hash);
+  HashOfPairs hash(0, 0);
+  for (std::size_t i = 0; i < key_numbers; i += 2) hash.add(key[i], key[i + 1]);
+  return HashOfHash()(hash.value());
 }
 
 void Block::add(const CodedEvent& coded) {

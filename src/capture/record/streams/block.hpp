@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "capture/format/coding.hpp"
-#include "capture/format/recorder.hpp"
+#include "capture/record/recorder.hpp"
 
 namespace slabmark::capture {
 

@@ -1,4 +1,4 @@
-#include "capture/record/list_coder.hpp"
+#include "capture/record/streams/list_coder.hpp"
 
 namespace slabmark::capture {
 

@@ -5,7 +5,7 @@
 
 #include "capture/format/coding.hpp"
 #include "capture/format/hash.hpp"
-#include "capture/format/recorder.hpp"
+#include "capture/record/recorder.hpp"
 
 namespace slabmark::capture {
 

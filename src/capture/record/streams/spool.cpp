@@ -1,4 +1,4 @@
-#include "capture/record/spool.hpp"
+#include "capture/record/streams/spool.hpp"
 
 #include <algorithm>
 #include <array>

@@ -95,7 +95,7 @@ int MPI_File_open(MPI_Comm comm, const char* path, int mode, MPI_Info info, MPI_
   const Call call;
   const int error = SLABMARK_NEXT(MPI_File_open)(comm, path, mode, info, file);
   opened(call, comm, path, mode, info, error, error == MPI_SUCCESS ? *file : MPI_FILE_NULL);
-  if (call.is_programs()) count_hdf5_without_connector(__builtin_return_address(0));
+  if (call.is_user_call()) count_hdf5_without_connector(__builtin_return_address(0));
   return error;
 }
 
@@ -109,7 +109,7 @@ int MPI_File_close(MPI_File* file) {
 
 int MPI_File_delete(const char* path, MPI_Info info) {
   const Call call;
-  if (call.is_programs()) count_uncaptured("MPI_File_delete");
+  if (call.is_user_call()) count_uncaptured("MPI_File_delete");
   return SLABMARK_NEXT(MPI_File_delete)(path, info);
 }
 
@@ -155,7 +155,7 @@ int MPI_File_seek(MPI_File file, MPI_Offset offset, int whence) {
   const Call call;
   const int error = SLABMARK_NEXT(MPI_File_seek)(file, offset, whence);
   MPI_Offset position = 0;  // from the start of the view, whatever the program counted from
-  if (call.is_programs()) PMPI_File_get_position(file, &position);
+  if (call.is_user_call()) PMPI_File_get_position(file, &position);
   called(call, "MPI_File_seek", "other", file, error, {position});
   return error;
 }
@@ -164,7 +164,7 @@ int MPI_File_seek_shared(MPI_File file, MPI_Offset offset, int whence) {
   const Call call;
   const int error = SLABMARK_NEXT(MPI_File_seek_shared)(file, offset, whence);
   MPI_Offset position = 0;
-  if (call.is_programs()) PMPI_File_get_position_shared(file, &position);
+  if (call.is_user_call()) PMPI_File_get_position_shared(file, &position);
   called(call, "MPI_File_seek_shared", "other", file, error, {position});
   return error;
 }

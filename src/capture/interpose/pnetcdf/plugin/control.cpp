@@ -11,7 +11,7 @@ namespace {
 template <class Native, class Record>
 int marked(int ncid, const Native& native, const Record& record) {
   const Call guard;
-  CapturedFile* const file = guard.is_programs() ? captured_file(ncid) : nullptr;
+  CapturedFile* const file = guard.is_user_call() ? captured_file(ncid) : nullptr;
   const int error = native();
   if (file && error == NC_NOERR) noted([&] { record(*file); });
   return error;
@@ -23,7 +23,7 @@ int opening(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* ncid,
   const Call guard;
   const int error = native();
   // A file is opened also where PnetCDF warns, and then has a number.
-  if (guard.is_programs() &&
+  if (guard.is_user_call() &&
       (error == NC_NOERR || error == NC_EMULTIDEFINE_OMODE || error == NC_EMULTIDEFINE_CMODE)) {
     noted([&] { add_captured_file(*ncid, comm, path, mode, info, is_new); });
   }
@@ -33,7 +33,7 @@ int opening(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* ncid,
 template <class Native>
 int closing(int ncid, const char* name, const Native& native) {
   const Call guard;
-  CapturedFile* const file = guard.is_programs() ? captured_file(ncid) : nullptr;
+  CapturedFile* const file = guard.is_user_call() ? captured_file(ncid) : nullptr;
   const int error = native();
   if (file) {
     noted([&] {

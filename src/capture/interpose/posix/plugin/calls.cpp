@@ -91,7 +91,7 @@ ssize_t move_on(const char* name, unsigned direction, int descriptor, const Move
   if (!is_tracked(descriptor)) return move();
   const Call call;
   const ssize_t bytes = move();
-  if (call.is_programs()) {
+  if (call.is_user_call()) {
     moved(call, name, direction, descriptor, start_of(descriptor, bytes), bytes, pieces);
   }
   return bytes;
@@ -115,7 +115,7 @@ auto counted(const char* name, std::initializer_list<int> descriptors, const Mov
   bool is_any_tracked = false;
   for (const int descriptor : descriptors) is_any_tracked |= is_tracked(descriptor);
   const Call call;
-  if (is_any_tracked && call.is_programs()) count_uncaptured(name);
+  if (is_any_tracked && call.is_user_call()) count_uncaptured(name);
   return move();
 }
 
@@ -208,7 +208,7 @@ std::FILE* freopen_by(const char* name, const char* path, const char* mode, std:
   // Where the program's own input and output go is no data of it.
   if (made == nullptr || made == stdin || made == stdout || made == stderr) return made;
   if (path == nullptr) {
-    if (call.is_programs()) count_uncaptured("freopen without a path");
+    if (call.is_user_call()) count_uncaptured("freopen without a path");
     return made;
   }
   opened(call, "fopen", fileno(made), path, flags_of(mode), mode);
@@ -325,7 +325,7 @@ ssize_t move_by_flags(const char* at_position, const char* at_offset, unsigned d
     const bool is_written = (protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0; \
     if (is_tracked(descriptor)) {                                                        \
       const Call call;                                                                   \
-      if (call.is_programs())                                                            \
+      if (call.is_user_call())                                                           \
         count_uncaptured(is_written ? "mmap for writing" : "mmap for reading");          \
     }                                                                                    \
     return SLABMARK_NEXT(#name, void*(void*, std::size_t, int, int, int, off_t))(        \

@@ -13,7 +13,7 @@
 #include "bench/map/decomposition.hpp"
 #include "bench/pattern/captured/captured_pattern.hpp"
 #include "capture/format/coding.hpp"
-#include "capture/format/recorder.hpp"
+#include "capture/format/event_flags.hpp"
 #include "capture/read/pattern_file.hpp"
 #include "fuzz/target.hpp"
 

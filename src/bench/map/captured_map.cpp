@@ -42,28 +42,14 @@ void append_boxes(RunList& runs, const Extent& extent, std::span<const std::int6
   }
 }
 
-void append_placed(RunList& runs, const Extent& extent, const CapturedWalk& walk,
+void append_placed(RunList& runs, const Extent& extent, CapturedWalk& walk,
                    const PlacedBoxes& placed) {
   if (placed.is_all) {
     append(runs, {0, element_count(extent)});
     return;
   }
-  if (placed.list == CapturedEvent::none) {
-    append_boxes(runs, extent, placed.numbers);
-    return;
-  }
-  const BoxArray boxes = walk.rank().lists.get(placed.list);
-  const std::size_t skipped = boxes.rank - placed.rank;  // the dimension of records
   std::vector<std::int64_t> numbers;
-  for (std::size_t i = 0; i < boxes.count; ++i) {
-    const std::size_t at = i * boxes.rank + skipped;
-    for (std::size_t d = 0; d < placed.rank; ++d)
-      numbers.push_back(boxes.starts[at + d] + placed.origin[d]);
-    for (const auto* row : {&boxes.counts, &boxes.strides, &boxes.blocks}) {
-      for (std::size_t d = 0; d < placed.rank; ++d)
-        numbers.push_back(row->empty() ? 1 : (*row)[at + d]);
-    }
-  }
+  walk.append_boxes(placed, numbers);
   append_boxes(runs, extent, numbers);
 }
 

@@ -26,10 +26,8 @@ std::vector<std::int64_t> all_columns(ByteReader& reader, const BoxArray& boxes)
 /// Refuses boxes so far away, or so large, that sums of such numbers are none.
 void require_near(const ByteReader& reader, const BoxArray& boxes) {
   for (std::size_t k = 0; k < boxes.starts.size(); ++k) {
-    const std::int64_t block = boxes.blocks.empty() ? 1 : boxes.blocks[k];
-    const std::int64_t stride = boxes.is_map            ? boxes.starts[k]
-                                : boxes.strides.empty() ? 1
-                                                        : boxes.strides[k];
+    const std::int64_t block = boxes.block(k);
+    const std::int64_t stride = boxes.is_map ? boxes.starts[k] : boxes.stride(k);
     std::int64_t elements = 0, length = 0;
     const bool is_number =
         !__builtin_mul_overflow(boxes.counts[k], block, &elements) &&
@@ -47,9 +45,8 @@ std::uint64_t BoxArray::elements() const {
   std::uint64_t all = 0;
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t of_box = 1;
-    for (std::size_t d = 0; d < rank; ++d) {
-      of_box *= static_cast<std::uint64_t>(counts[i * rank + d]);
-      if (!blocks.empty()) of_box *= static_cast<std::uint64_t>(blocks[i * rank + d]);
+    for (std::size_t k = i * rank; k < (i + 1) * rank; ++k) {
+      of_box *= static_cast<std::uint64_t>(counts[k]) * static_cast<std::uint64_t>(block(k));
     }
     all += of_box;
   }

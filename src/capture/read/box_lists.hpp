@@ -13,11 +13,18 @@ namespace slabmark {
 struct BoxArray {
   std::size_t rank = 0;
   std::size_t count = 0;
-  std::vector<std::int64_t> starts, counts;   ///< box by box; starts less the origin
-  std::vector<std::int64_t> strides, blocks;  ///< the same, or empty: all are 1
-  std::vector<std::int64_t> extent;           ///< of memory; empty: not said
-  std::vector<std::int64_t> origin;           ///< of memory; empty: the event says it
-  bool is_map = false;                        ///< starts are distances in memory
+  std::vector<std::int64_t> starts = {}, counts = {};   ///< box by box; starts less the origin
+  std::vector<std::int64_t> strides = {}, blocks = {};  ///< the same, or empty: all are 1
+  std::vector<std::int64_t> extent = {};                ///< of memory; empty: not said
+  std::vector<std::int64_t> origin = {};                ///< of memory; empty: the event says it
+  bool is_map = false;                                  ///< starts are distances in memory
+
+  // By place in starts, counts and so on.
+  std::int64_t stride(std::size_t k) const { return strides.empty() ? 1 : strides[k]; }
+  std::int64_t block(std::size_t k) const { return blocks.empty() ? 1 : blocks[k]; }
+  /// From the start of a box to its end, in a dimension in which it has elements.
+  std::int64_t length(std::size_t k) const { return (counts[k] - 1) * stride(k) + block(k); }
+  std::int64_t first(std::size_t dimension) const { return origin.empty() ? 0 : origin[dimension]; }
 
   std::uint64_t elements() const;
 };

@@ -36,8 +36,8 @@ struct CapturedEvent {
   std::uint64_t request = 0;          ///< of a nonblocking call, from 1; else 0
 
   bool begins_block = false;
-  std::uint64_t thought = 0;  ///< where a block begins: microseconds outside of calls
-  std::uint64_t inside = 0;   ///< and inside, over the whole block
+  std::uint64_t think_time = 0;  ///< where a block begins: microseconds outside of calls
+  std::uint64_t inside = 0;      ///< and inside, over the whole block
 
   bool has(unsigned flag) const { return (flags & flag) != 0; }
   bool moves() const;
@@ -74,13 +74,23 @@ class EventReader {
     std::vector<std::int64_t> parameters;
   };
 
+  /// Where in a block the events are read.
+  struct Cursor {
+    ByteReader body;
+    const Layout* layout = nullptr;  ///< null while the block is surveyed
+    std::size_t track = 0;
+    std::vector<Track> tracks = {};
+    std::size_t files = 0, datasets = 0;
+  };
+
   bool next_block();
-  void begin_block(Layout& layout);
-  void read_event(ByteReader& body, CapturedEvent& event);
-  void read_selection(ByteReader& body, Track& track, CapturedEvent& event);
-  void read_requests(ByteReader& body, CapturedEvent& event);
-  void define_track(ByteReader& body);
+  void begin(const Layout& block, bool is_surveyed);
+  /// Returns how many parameters the block needs.
   std::size_t survey(Layout& layout);
+  void read_event(CapturedEvent& event);
+  void read_selection(Track& track, CapturedEvent& event);
+  void read_requests(CapturedEvent& event);
+  void define_track();
 
   std::string place_;
   ByteReader tokens_;
@@ -88,16 +98,9 @@ class EventReader {
   std::vector<Layout> blocks_;
   std::map<std::uint64_t, std::uint64_t> uncaptured_;
   bool finished_ = false;
-
-  // The block at hand.
-  ByteReader body_;
-  bool in_block_ = false;
-  bool at_begin_ = false;
-  std::uint64_t thought_ = 0, inside_ = 0;
-  const Layout* layout_ = nullptr;  ///< null while it is surveyed
-  std::size_t track_ = 0;
-  std::vector<Track> tracks_;
-  std::size_t files_ = 0, datasets_ = 0;
+  Cursor cursor_;
+  bool begins_block_ = false;
+  std::uint64_t think_time_ = 0, inside_ = 0;  ///< of the block at hand
   std::uint64_t posted_ = 0;
 };
 

@@ -8,15 +8,15 @@
 namespace slabmark {
 
 struct MergeRequest {
-  std::string spool;           ///< the folder
-  std::string output;          ///< takes the place of what is there
+  std::string spool = {};      ///< the folder
+  std::string output = {};     ///< takes the place of what is there
   bool anonymous = false;      ///< without names
   bool allow_missing = false;  ///< ranks that left nothing did nothing
   /// Of several launches that left something there, the one of this number, from 1 in the order of
   /// their start.
-  std::optional<std::uint64_t> run;
-  std::vector<std::string> launch;      ///< the command that was captured; empty: not known
-  std::optional<std::uint64_t> status;  ///< with which that ended
+  std::optional<std::uint64_t> run = {};
+  std::vector<std::string> launch = {};      ///< the command that was captured; empty: not known
+  std::optional<std::uint64_t> status = {};  ///< with which that ended
 };
 
 struct MergeResult {

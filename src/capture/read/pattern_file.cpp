@@ -211,6 +211,16 @@ bool RankReader::next(CapturedEvent& event) {
   return false;
 }
 
+const RankReader::Call& RankReader::call(std::uint64_t number) const {
+  auto known = calls_.find(number);
+  if (known == calls_.end()) {
+    const nlohmann::json& described = definition(number);
+    Call call{described.value("name", ""), described.value("effect", "other")};
+    known = calls_.emplace(number, std::move(call)).first;
+  }
+  return known->second;
+}
+
 std::uint32_t RankReader::file_number(std::uint64_t opening) const {
   if (opening < part->files.size() && part->files[opening] < file_.files().size()) {
     return part->files[opening];

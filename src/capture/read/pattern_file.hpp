@@ -106,9 +106,14 @@ class RankReader {
   const nlohmann::json& file(std::uint64_t opening) const {
     return file_.files()[file_number(opening)];
   }
+  struct Call {
+    std::string name, effect;
+  };
+  const Call& call(std::uint64_t definition) const;
 
  private:
   const PatternFile& file_;
+  mutable std::map<std::uint64_t, Call> calls_;  ///< by number, since each event asks for one
 };
 
 /// Writes a pattern file piece by piece: the streams of one rank after another.

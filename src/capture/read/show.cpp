@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "capture/format/recorder.hpp"
+#include "capture/format/event_flags.hpp"
 #include "capture/read/pattern_file.hpp"
 #include "core/base/error.hpp"
 
@@ -73,7 +73,7 @@ json described(const CapturedEvent& event, const RankReader& rank) {
                 {"opening", event.file},
                 {"flags", flags(event.flags)}};
   if (event.begins_block) {
-    value["thought"] = event.thought;
+    value["thought"] = event.think_time;
     value["inside"] = event.inside;
   }
   if (event.dataset != CapturedEvent::none) {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "bench/pattern/captured/captured_pattern.hpp"
-#include "capture/format/recorder.hpp"
+#include "capture/format/event_flags.hpp"
 #include "core/base/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/number.hpp"
@@ -79,7 +79,7 @@ class CapturedCommand : public PatternCommand {
       not_read_ = run.reads_too ? "these are the program's writes; --moves reads plays its reads"
                                 : "the program read nothing";
     }
-    thought_ = run.thought;  // alone: the run holds the file open, and this outlives HDF5
+    think_times_ = run.think_times;  // alone: the run holds the file open, and this outlives HDF5
     if (run.direction == capture::reads && for_reading) {
       // The program's own reads are what is measured: another rank has written that.
       return {std::move(*pattern.neighbours), std::move(pattern.mine), std::move(pattern.setup)};
@@ -94,8 +94,8 @@ class CapturedCommand : public PatternCommand {
   std::function<void(std::uint64_t round)> before_round() const override {
     if (think_ == 0) return nullptr;
     return [this](std::uint64_t round) {
-      if (round >= thought_.size()) return;
-      std::this_thread::sleep_for(std::chrono::duration<double>(thought_[round] * think_));
+      if (round >= think_times_.size()) return;
+      std::this_thread::sleep_for(std::chrono::duration<double>(think_times_[round] * think_));
     };
   }
 
@@ -106,8 +106,8 @@ class CapturedCommand : public PatternCommand {
   std::vector<std::string> paths_;
   std::string think_text_ = "none";
   double think_ = 0;
-  std::string not_read_;         ///< why the program's own calls are not played for reading
-  std::vector<double> thought_;  ///< seconds before each round
+  std::string not_read_;             ///< why the program's own calls are not played for reading
+  std::vector<double> think_times_;  ///< seconds before each round
 };
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "bench/pattern/captured/recorded_moves.hpp"
 #include "bench/pattern/captured/round_order.hpp"
 #include "bench/pattern/captured/survey.hpp"
-#include "capture/format/recorder.hpp"
+#include "capture/format/event_flags.hpp"
 #include "core/base/error.hpp"
 #include "core/base/stopwatch.hpp"
 #include "core/geometry/run.hpp"
@@ -118,7 +118,7 @@ class Maker {
     }
     find_repeats(schedule, *moved);
     find_overlaps_of(schedule, *moved);
-    run_->why_not = why_not(survey);
+    run_->unsupported_reason = unsupported_reason(survey);
 
     CapturedPattern made{pattern_of(schedule, *moved), std::nullopt, {}};
     if (request_.with_neighbours) {
@@ -205,7 +205,7 @@ class Maker {
     return all.size() <= 1;
   }
 
-  /// Files, datasets and thinking of the run.
+  /// Files, datasets and think times of the run.
   void describe(const Schedule& schedule, const RecordedMoves& moved) {
     run_->rounds = schedule.rounds;
     std::map<std::uint64_t, std::set<std::uint64_t>> definitions;  // by path
@@ -224,7 +224,7 @@ class Maker {
       }
       for (const auto& [target, first] : first_times)
         is_one_round_each = is_one_round_each && first == 0;
-      run_->thought.push_back(comm_.max(moved.thought(schedule.rounds[r])));
+      run_->think_times.push_back(comm_.max(moved.think_time(schedule.rounds[r])));
     }
     file_a_round_ = run_->files.size() > 1 && is_one_round_each &&
                     comm_.min(std::uint64_t{moves_as_many_bytes(schedule, moved)}) == 1;
@@ -305,7 +305,7 @@ class Maker {
     rewrites_ = comm_.any(!run_->superseded.empty());
   }
 
-  std::string why_not(Survey& survey) {
+  std::string unsupported_reason(Survey& survey) {
     const std::uint64_t ranks = run_->file.ranks();
     if (!run_->recorded_rank) {
       return fmt::format("the program's own calls take as many ranks as were recorded, {}", ranks);

@@ -4,12 +4,11 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "bench/pattern/pattern.hpp"
-#include "capture/read/captured_walk.hpp"
+#include "capture/read/recorded_program.hpp"
 #include "core/geometry/piece.hpp"
 #include "core/geometry/run.hpp"
 #include "core/parallel/comm.hpp"
@@ -34,34 +33,18 @@ struct CapturedPattern {
 };
 
 /// What Pattern::captured holds: the program's own calls, for who makes the same.
-struct CapturedRun {
-  CapturedRun(const std::string& path, const FileChoice& choice)
-      : file(path, choice), paths(file), numbers(file) {}
+struct CapturedRun : RecordedProgram {
+  using RecordedProgram::RecordedProgram;
 
-  /// The calls of a recorded rank.
-  CapturedWalk walk(std::uint64_t rank) const {
-    return {file, paths, numbers, shapes, rank, direction};
-  }
-
-  PatternFile file;
-  Paths paths;
-  DatasetNumbers numbers;
-  DatasetShapes shapes;
-  std::uint32_t direction = 0;  ///< capture::writes or capture::reads
-  /// Whose calls this rank makes; none where there are not as many ranks as were recorded.
-  std::optional<std::uint64_t> recorded_rank;
   std::string level;             ///< of all files that the rounds go to, or empty
   std::vector<RoundKey> rounds;  ///< of Pattern::transfers
   /// Of these and of other points in the order of calls.
   std::map<RoundKey, std::uint64_t> places;
   std::vector<std::uint64_t> datasets;  ///< definitions of Pattern::datasets
-  std::vector<std::uint64_t> files;     ///< paths of the files that the rounds go to, in order
   /// Files differ, so that a pattern of one file has them all: the file of each of
   /// Pattern::datasets, and how it is called there. Else both are empty.
   std::vector<std::uint64_t> dataset_paths;
   std::vector<std::string> dataset_names;
-  /// Paths of files that more ranks than one opened.
-  std::set<std::uint64_t> shared_paths;
   /// By round and transfer: where in its buffer the elements of this rank's calls are, if these
   /// move some more than once and the transfer does not. Else there is nothing.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<Piece>> repeats;
@@ -70,10 +53,10 @@ struct CapturedRun {
   std::map<std::pair<std::size_t, std::size_t>, RunList> superseded;
   /// Ranks move the same element in one collective call.
   bool overlaps_in_a_call = false;
-  bool reads_too = false;       ///< what is written is played, and the program also read
-  std::vector<double> thought;  ///< seconds before each round, of the longest thinker
+  bool reads_too = false;           ///< what is written is played, and the program also read
+  std::vector<double> think_times;  ///< seconds before each round, of the slowest rank
   /// Why the program's own calls cannot be made again; empty: they can.
-  std::string why_not;
+  std::string unsupported_reason;
 };
 
 /// The pattern of what a program did, with each rank in the place of a block of recorded ranks. A

@@ -4,14 +4,14 @@
 #include <optional>
 #include <utility>
 
-#include "capture/format/recorder.hpp"
+#include "capture/format/event_flags.hpp"
 #include "core/base/checksum.hpp"
 
 namespace slabmark {
 
 void RecordedMoves::add(std::uint64_t recorded_rank) {
   CapturedWalk walk = run_.walk(recorded_rank);
-  double thought = 0;
+  double think_time = 0;
   constexpr double microsecond = 1e-6;
   Checksum rounds_of_all;
   std::optional<RoundKey> last;
@@ -24,7 +24,7 @@ void RecordedMoves::add(std::uint64_t recorded_rank) {
     // A nonblocking call is made where its requests are waited for.
     const bool is_posted = event.has(capture::nonblocking);
     const CallStamp stamp{0, is_collective && !is_posted ? collective_calls_ : 0, is_posted};
-    if (event.begins_block) thought += static_cast<double>(event.thought) * microsecond;
+    if (event.begins_block) think_time += static_cast<double>(event.think_time) * microsecond;
     const RoundKey& round = walk.round();
     if (run_.shapes.moved_paths.contains(walk.path()) && walk.orders_rounds()) {
       if (walk.is_made_by_all()) rounds_of_all.add(round.file).add(round.phase).add(round.time);
@@ -34,7 +34,7 @@ void RecordedMoves::add(std::uint64_t recorded_rank) {
       last = round;
     }
     for (const PlacedBoxes& placed : walk.placed()) {
-      thought_[round] += std::exchange(thought, 0.0);
+      think_times_[round] += std::exchange(think_time, 0.0);
       add(walk, placed);
       note_call({placed.round, placed.path, placed.definition, placed.time}, stamp,
                 placed.elements);
@@ -58,26 +58,8 @@ void RecordedMoves::add(CapturedWalk& walk, const PlacedBoxes& placed) {
   pending.rank = placed.rank;
   if (is_all) {
     pending.is_all = true;
-  } else if (placed.list != CapturedEvent::none) {
-    const BoxArray boxes = walk.rank().lists.get(placed.list);
-    const std::size_t skipped = boxes.rank - placed.rank;
-    pending.numbers.reserve(pending.numbers.size() + 4 * placed.rank * boxes.count);
-    for (std::size_t i = 0; i < boxes.count; ++i) {
-      const std::size_t at = i * boxes.rank + skipped;
-      for (std::size_t d = 0; d < placed.rank; ++d) {
-        pending.numbers.push_back(boxes.starts[at + d] + placed.origin[d]);
-      }
-      const auto put = [&](const std::vector<std::int64_t>& of_list) {
-        for (std::size_t d = 0; d < placed.rank; ++d) {
-          pending.numbers.push_back(of_list.empty() ? 1 : of_list[at + d]);
-        }
-      };
-      put(boxes.counts);
-      put(boxes.strides);
-      put(boxes.blocks);
-    }
   } else {
-    pending.numbers.insert(pending.numbers.end(), placed.numbers.begin(), placed.numbers.end());
+    walk.append_boxes(placed, pending.numbers);
   }
 }
 

@@ -48,9 +48,9 @@ class RecordedMoves {
   /// Numbers that all recorded ranks have in common if their common calls are in the same rounds.
   std::uint64_t least_together() const { return least_together_; }
   std::uint64_t most_together() const { return most_together_; }
-  double thought(const RoundKey& round) const {
-    const auto found = thought_.find(round);
-    return found == thought_.end() ? 0.0 : found->second;
+  double think_time(const RoundKey& round) const {
+    const auto found = think_times_.find(round);
+    return found == think_times_.end() ? 0.0 : found->second;
   }
 
  private:
@@ -76,7 +76,7 @@ class RecordedMoves {
   std::map<Move, std::vector<SelectionPtr>> parts_;
   std::map<Move, std::vector<std::pair<CallStamp, std::uint64_t>>> calls_;
   std::uint64_t collective_calls_ = 0;  ///< of the recorded rank at hand
-  std::map<RoundKey, double> thought_;
+  std::map<RoundKey, double> think_times_;
   std::vector<RoundStep> steps_;
   std::set<RoundStep> known_steps_;
   std::uint64_t least_together_ = ~std::uint64_t{0}, most_together_ = 0;

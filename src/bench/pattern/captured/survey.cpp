@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "capture/format/recorder.hpp"
+#include "capture/format/event_flags.hpp"
 
 namespace slabmark {
 
@@ -42,12 +42,9 @@ void reach(std::uint64_t& end, std::int64_t value) {
 std::vector<std::uint64_t> ends_of(const BoxArray& boxes) {
   std::vector<std::uint64_t> all(boxes.rank + 1);
   for (std::size_t k = 0; k < boxes.starts.size(); ++k) {
-    const std::int64_t count = boxes.counts[k];
-    const std::int64_t block = boxes.blocks.empty() ? 1 : boxes.blocks[k];
+    const std::int64_t count = boxes.counts[k], block = boxes.block(k);
     if (count == 0 || block == 0) continue;
-    const std::int64_t length =
-        (count - 1) * (boxes.strides.empty() ? 1 : boxes.strides[k]) + block;
-    reach(all[k % boxes.rank], boxes.starts[k] + length);
+    reach(all[k % boxes.rank], boxes.starts[k] + boxes.length(k));
     if (k % boxes.rank == 0) reach(all[boxes.rank], count * block);
   }
   return all;
@@ -98,7 +95,7 @@ void Survey::add(const PatternFile& file, const Paths& paths, std::uint64_t reco
       total(event.flags & capture::writes ? left_out_written : left_out_read) = 1;
       continue;
     }
-    note_path(event, reader, path, recorded_rank, pending.effects.at(event.call), creations);
+    note_path(event, reader, path, recorded_rank, creations);
     if (moves) total(event.flags & capture::writes ? any_written : any_read) = 1;
     const bool with_nothing = event.moves() && event.selection == CapturedEvent::Selection::nothing;
     if (with_nothing && (event.flags & capture::collective)) total(any_with_nothing) = 1;
@@ -107,7 +104,7 @@ void Survey::add(const PatternFile& file, const Paths& paths, std::uint64_t reco
     if (begin == begins_.end()) continue;
     std::uint64_t* const of_dataset = numbers_.data() + begin->second;
     if (!event.moves()) {
-      if (reader.definition(event.call).value("effect", "") != "extent") continue;
+      if (reader.call(event.call).effect != "extent") continue;
       const std::size_t rank = rank_of(begin->first, file);
       // The bytes of all files have one definition, also of those in which MPI shares memory.
       if (is_bytes(file.definitions()[begin->first])) {
@@ -186,34 +183,21 @@ DatasetShapes Survey::shapes(const PatternFile& file, std::uint32_t direction) {
 
 void Survey::note_meeting(const CapturedEvent& event, const RankReader& reader, const Paths& paths,
                           Pending& pending) {
-  using Requests = CapturedEvent::Requests;
   const std::uint64_t path = paths.number(reader.file_number(event.file));
-  auto& requests = pending.requests[path];
-  if (event.request > 0) {
-    requests[event.request] = (event.flags & capture::writes) != 0;
-    total(any_nonblocking) = 1;
-  }
-  if (event.requests == Requests::all) requests.clear();
-  if (event.requests == Requests::all_writing)
-    std::erase_if(requests, [](const auto& entry) { return entry.second; });
-  if (event.requests == Requests::all_reading)
-    std::erase_if(requests, [](const auto& entry) { return !entry.second; });
-  for (const std::uint64_t request : event.listed) requests.erase(request);
-  auto effect = pending.effects.find(event.call);
-  if (effect == pending.effects.end()) {
-    effect =
-        pending.effects.emplace(event.call, reader.definition(event.call).value("effect", "other"))
-            .first;
-  }
-  if (!ranks_meet(effect->second, (event.flags & capture::collective) != 0)) return;
+  PendingRequests& requests = pending.requests[path];
+  requests.note(event);
+  if (event.request > 0) total(any_nonblocking) = 1;
+  const std::string& effect = reader.call(event.call).effect;
+  if (!ranks_meet(effect, event.has(capture::collective))) return;
   if (paths.is_aside(path, reader.file(event.file))) return;
   const std::uint64_t meeting = pending.meetings[path]++;
-  if (!requests.empty() && effect->second != "close") passed_through_.emplace(path, meeting);
+  if (!requests.is_empty() && effect != "close") passed_through_.emplace(path, meeting);
 }
 
 void Survey::note_path(const CapturedEvent& event, const RankReader& reader, std::uint64_t path,
-                       std::uint64_t recorded_rank, const std::string& effect,
+                       std::uint64_t recorded_rank,
                        std::map<std::uint64_t, std::uint64_t>& creations) {
+  const std::string& effect = reader.call(event.call).effect;
   const auto note = [&](OfPath which, std::uint64_t value) {
     number(path, which) = std::max(number(path, which), value);
   };

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "capture/read/captured_walk.hpp"
+#include "capture/read/pending_requests.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace slabmark {
@@ -70,18 +71,15 @@ class Survey {
 
   /// What a recorded rank has under way.
   struct Pending {
-    std::map<std::uint64_t, std::map<std::uint64_t, bool>>
-        requests;                                     ///< by path and number: whether it writes
-    std::map<std::uint64_t, std::uint64_t> meetings;  ///< by path
-    std::map<std::uint64_t, std::string> effects;     ///< by number of the call
+    std::map<std::uint64_t, PendingRequests> requests;  ///< by path
+    std::map<std::uint64_t, std::uint64_t> meetings;    ///< by path
   };
 
   void note_meeting(const CapturedEvent& event, const RankReader& reader, const Paths& paths,
                     Pending& pending);
 
   void note_path(const CapturedEvent& event, const RankReader& reader, std::uint64_t path,
-                 std::uint64_t recorded_rank, const std::string& effect,
-                 std::map<std::uint64_t, std::uint64_t>& creations);
+                 std::uint64_t recorded_rank, std::map<std::uint64_t, std::uint64_t>& creations);
 
   std::size_t paths_end() const { return numbers_.size() - totals; }
   std::uint64_t& number(std::uint64_t path, OfPath which) {

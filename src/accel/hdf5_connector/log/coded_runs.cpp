@@ -8,6 +8,7 @@
 #include "accel/hdf5_connector/log/index_reader.hpp"
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
+#include "core/base/varint.hpp"
 
 namespace slabmark::slablog {
 
@@ -142,15 +143,15 @@ CodedRuns::Mark CodedRuns::end_mark() const {
 // from each mark to the next, and after those of a block the checksum of its bytes.
 std::vector<std::byte> CodedRuns::coded_marks(std::uint64_t before) const {
   std::vector<std::byte> coded;
-  for (const auto one : {runs_, before, coded_.size(), first_}) put_number(coded, one);
+  for (const auto one : {runs_, before, coded_.size(), first_}) put_varint(coded, one);
   for (std::size_t i = 1; i <= marks_.size(); ++i) {
     const auto& next = i == marks_.size() ? end_mark() : marks_[i];
-    put_number(coded, next.offset - marks_[i - 1].offset);
-    put_number(coded, next.element - marks_[i - 1].element);
-    put_number(coded, next.byte - marks_[i - 1].byte);
+    put_varint(coded, next.offset - marks_[i - 1].offset);
+    put_varint(coded, next.element - marks_[i - 1].element);
+    put_varint(coded, next.byte - marks_[i - 1].byte);
     if (i % marks_a_block != 0 && i != marks_.size()) continue;
     const auto begin = marks_[(i - 1) / marks_a_block * marks_a_block].byte;
-    put_number(coded, Checksum().add(coded_.subspan(begin, next.byte - begin)).value());
+    put_varint(coded, Checksum().add(coded_.subspan(begin, next.byte - begin)).value());
   }
   return coded;
 }

@@ -4,6 +4,7 @@
 
 #include "accel/hdf5_connector/log/index_reader.hpp"
 #include "core/base/checksum.hpp"
+#include "core/base/varint.hpp"
 
 namespace slabmark::slablog {
 
@@ -26,11 +27,6 @@ bool move_offset(std::uint64_t& offset, const Extent& from, const Extent& to) {
 
 }  // namespace
 
-void put_number(std::vector<std::byte>& bytes, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<std::byte>(value | 0x80));
-  bytes.push_back(static_cast<std::byte>(value));
-}
-
 void RunCoder::add(Run run) {
   elements_ += run.length;
   if (count_ > 0 && last_.end() == run.offset) {
@@ -44,8 +40,8 @@ void RunCoder::add(Run run) {
 
 std::span<const std::byte> RunCoder::finish() {
   if (last_.length > 0) {
-    put_number(coded_, last_.offset - end_);
-    put_number(coded_, last_.length);
+    put_varint(coded_, last_.offset - end_);
+    put_varint(coded_, last_.length);
     end_ = last_.end();
     last_ = {};
   }
@@ -54,12 +50,12 @@ std::span<const std::byte> RunCoder::finish() {
 
 void append_entry(std::vector<std::byte>& index, std::uint64_t dataset, const Extent& extent,
                   std::uint64_t first, std::uint64_t count, std::span<const std::byte> coded) {
-  put_number(index, dataset);
-  put_number(index, extent.size());
-  for (const auto length : extent) put_number(index, length);
-  put_number(index, first);
-  put_number(index, count);
-  put_number(index, coded.size());
+  put_varint(index, dataset);
+  put_varint(index, extent.size());
+  for (const auto length : extent) put_varint(index, length);
+  put_varint(index, first);
+  put_varint(index, count);
+  put_varint(index, coded.size());
   index.insert(index.end(), coded.begin(), coded.end());
 }
 
@@ -69,8 +65,8 @@ void append_entry(std::vector<std::byte>& index, std::uint64_t dataset, const Ex
   coded.reserve(2 * runs.size());
   std::uint64_t at = 0;
   for (const auto& run : runs) {
-    put_number(coded, run.offset - at);
-    put_number(coded, run.length);
+    put_varint(coded, run.offset - at);
+    put_varint(coded, run.length);
     at = run.end();
   }
   append_entry(index, dataset, extent, first, runs.size(), coded);

@@ -61,10 +61,6 @@ void for_each_entry(std::span<const std::byte> index, const std::string& place,
 std::uint64_t checksum_of(std::span<const std::byte> entries, std::uint64_t flush,
                           std::uint64_t first, const std::string& place);
 
-/// Adds to the bytes of an index. Seven bits a byte, lowest first; the high bit says that more
-/// follow.
-void put_number(std::vector<std::byte>& bytes, std::uint64_t value);
-
 /// True if only the slowest dimension differs, so that elements keep their row-major places.
 bool same_rows(const Extent& a, const Extent& b);
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/base/varint.hpp"
 
 namespace slabmark::slablog {
 
@@ -23,12 +24,7 @@ class IndexReader {
   std::span<const std::byte> rest() const { return bytes_.subspan(at_); }
 
   std::uint64_t number() {
-    std::uint64_t value = 0;
-    for (int shift = 0; shift < 64 && at_ < bytes_.size(); shift += 7) {
-      const auto byte = std::to_integer<std::uint64_t>(bytes_[at_++]);
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
+    if (const auto value = read_varint(bytes_, at_)) return *value;
     broken();
   }
 

@@ -6,6 +6,7 @@
 
 #include "accel/hdf5_connector/log/index_reader.hpp"
 #include "core/base/error.hpp"
+#include "core/base/varint.hpp"
 
 namespace slabmark::slablog {
 
@@ -47,9 +48,9 @@ std::vector<std::byte> marks_of(std::span<const std::byte> entries, const std::s
     if (entry.runs > 0) {
       coded = CodedRuns(entry, 0, 1, place).coded_marks(before);
     } else {
-      put_number(coded, 0);
-      put_number(coded, before);
-      put_number(coded, 0);
+      put_varint(coded, 0);
+      put_varint(coded, before);
+      put_varint(coded, 0);
     }
     append_entry(marks, entry.dataset, entry.extent, entry.first, 0, coded);
   });

@@ -300,14 +300,6 @@ def good(capture, tmp_path_factory):
     return pattern
 
 
-def change_header(path, change):
-    with h5py.File(path, "r+") as file:
-        header = json.loads(file["header"][()].tobytes())
-        change(header)
-        del file["header"]
-        file["header"] = numpy.frombuffer(json.dumps(header).encode(), "u1")
-
-
 def change_events(path, change):
     with h5py.File(path, "r+") as file:
         events = file["events"][()]
@@ -316,19 +308,9 @@ def change_events(path, change):
         file["events"] = events
 
 
-def newer(path):
-    with h5py.File(path, "r+") as file:
-        file.attrs["slabmark_pattern"] = 2
-
-
+# One that cannot be opened and one that is refused while it is read; tests/capture/read has all others.
 DAMAGED = {
-    "no HDF5": (lambda path: path.write_bytes(b"x" * 5000), "no pattern file"),
     "truncated": (lambda path: path.write_bytes(path.read_bytes()[:-3000]), "no pattern file, or a damaged or truncated one"),
-    "another file": (lambda path: h5py.File(path, "w").close(), "has no attribute slabmark_pattern"),
-    "newer": (newer, "version 2"),
-    "no ranks": (lambda path: change_header(path, lambda header: header.pop("ranks")), "header"),
-    "more ranks": (lambda path: change_header(path, lambda header: header["ranks"].append({})), "events_begin"),
-    "no such token": (lambda path: change_events(path, lambda events: events.__setitem__(0, 99)), "no such token"),
     "cut number": (lambda path: change_events(path, lambda events: events.__setitem__(slice(None), 255)), "damaged"),
 }
 
@@ -358,36 +340,15 @@ def test_numbers_of_another_byte_order_are_read_as_they_are(show, good, tmp_path
         assert show(path, rank) == show(good, rank) != []
 
 
-def of_kind(header, kind):
-    return next(entry for entry in header["definitions"] if entry["kind"] == kind)
-
-
-HEADERS = {
-    "no extent": (lambda header: of_kind(header, "dataset").pop("extent"), "has no 'extent'"),
-    "other lengths": (lambda header: of_kind(header, "dataset")["extent"].append("3"), "another 'extent'"),
-    "more limits": (lambda header: of_kind(header, "dataset")["maximum"].append(1), "another 'maximum'"),
-    "no kind": (lambda header: of_kind(header, "call").pop("kind"), "has no 'kind'"),
-    "a number for a name": (lambda header: of_kind(header, "call").update(name=1), "another 'name'"),
-    "no object": (lambda header: header["files"].append(3), "is no object"),
-    "other hints": (lambda header: header["files"][0].update(hints=[1]), "another 'hints'"),
-}
-
-
-@pytest.mark.parametrize("case", HEADERS)
-def test_a_header_with_other_things_than_the_format_has_is_refused_in_one_sentence(run, refused, good, tmp_path, case):
+def test_a_header_with_other_things_than_the_format_has_is_refused_in_one_sentence(run, refused, good, tmp_path):
     path = tmp_path / "x.pattern"
     shutil.copy(good, path)
-    change, words = HEADERS[case]
-    change_header(path, change)
-    assert words in refused(run("slabmark-pattern", ["show", path]), "slabmark-pattern")
-
-
-def test_a_pattern_file_that_was_cut_is_refused_wherever_it_was(run, refused, good, tmp_path):
-    whole = good.read_bytes()
-    for length in range(0, len(whole), 1000):
-        (tmp_path / "x.pattern").write_bytes(whole[:length])
-        sentence = refused(run("slabmark-pattern", ["show", tmp_path / "x.pattern"]), "slabmark-pattern")
-        assert "is no pattern file, or a damaged or truncated one" in sentence, length
+    with h5py.File(path, "r+") as file:
+        header = json.loads(file["header"][()].tobytes())
+        next(entry for entry in header["definitions"] if entry["kind"] == "dataset").pop("extent")
+        del file["header"]
+        file["header"] = numpy.frombuffer(json.dumps(header).encode(), "u1")
+    assert "has no 'extent'" in refused(run("slabmark-pattern", ["show", path]), "slabmark-pattern")
 
 
 def frames(spool):
@@ -418,34 +379,17 @@ def test_ranks_that_are_missing_are_named(run, record, refused, tmp_path):
 
 def test_of_several_launches_the_one_that_is_asked_for_becomes_the_pattern(run, record, refused, show, tmp_path):
     pattern = tmp_path / "run.pattern"
-    for name, ranks in (("first", 2), ("second", 3), ("third", 2)):
+    for name, ranks in (("first", 2), ("second", 3)):
         as_of_slurm = ["SLURM_JOB_ID=7", f"SLURM_STEP_ID={name}"]  # MPICH's own launcher gives a launch no name
         record(pattern, "captured_steps", [tmp_path / f"{name}.nc", 2, "one"], ranks, as_of_slurm).check_returncode()
     merge = ["merge", f"{pattern}.parts", "-o", pattern]
-    all_of_them = ", ".join(f"{i} is 'captured_steps' on {ranks} ranks" for i, ranks in ((1, 2), (2, 3), (3, 2)))
+    all_of_them = ", ".join(f"{i} is 'captured_steps' on {ranks} ranks" for i, ranks in ((1, 2), (2, 3)))
     sentence = refused(run("slabmark-pattern", merge), "slabmark-pattern")
-    assert f"of 3 runs: {all_of_them}; say which by" in sentence
-    assert "there is no run 4" in refused(run("slabmark-pattern", [*merge, "--run", 4]), "slabmark-pattern")
-    for number, name, ranks in ((2, "second", 3), (3, "third", 2)):
-        done = run("slabmark-pattern", [*merge, "--run", number, "--overwrite"])
-        assert done.returncode == 0 and all_of_them in done.stdout, done.stdout + done.stderr
-        [header] = show(pattern)
-        assert len(header["ranks"]) == ranks and [file["path"] for file in header["files"]] == [str(tmp_path / f"{name}.nc")]
-
-
-def test_a_frame_that_is_damaged_ends_its_process_and_no_other(run, record, show, tmp_path):
-    pattern = tmp_path / "run.pattern"
-    record(pattern, "captured_steps", [tmp_path / "a.nc", 2, "one"], 2).check_returncode()
-    [spool] = pathlib.Path(f"{pattern}.parts").iterdir()
-    found = list(frames(spool))
-    victim = found[0][0]
-    last = max(i for i, (process, _) in enumerate(found) if process == victim)
-    broken = [frame if i != last else frame[:-1] + bytes([frame[-1] ^ 1]) for i, (_, frame) in enumerate(found)]
-    spool.write_bytes(b"".join(broken))
-    done = run("slabmark-pattern", ["merge", f"{pattern}.parts", "-o", pattern])
-    assert done.returncode == 0 and "left out at 1 place" in done.stdout, done.stdout + done.stderr
+    assert f"of 2 runs: {all_of_them}; say which by" in sentence
+    done = run("slabmark-pattern", [*merge, "--run", 2, "--overwrite"])
+    assert done.returncode == 0 and all_of_them in done.stdout, done.stdout + done.stderr
     [header] = show(pattern)
-    assert sorted(rank["state"] for rank in header["ranks"]) == ["ended early", "finished"]
+    assert len(header["ranks"]) == 3 and [file["path"] for file in header["files"]] == [str(tmp_path / "second.nc")]
 
 
 def test_an_anonymous_pattern_has_no_names_and_is_played_the_same(run, record, show, tmp_path):

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/method/as_captured/replay.hpp"
-#include "capture/format/recorder.hpp"
+#include "capture/format/event_flags.hpp"
+#include "capture/replay/replay.hpp"
 #include "core/base/error.hpp"
 #include "core/parallel/comm.hpp"
 #include "core/parallel/datatype.hpp"
@@ -43,8 +43,7 @@ int mode_of(const nlohmann::json& file) {
 Datatype type_of_runs(const BoxArray& boxes) {
   mpiio::BlockList blocks(MPI_BYTE);
   for (std::size_t i = 0; i < boxes.count; ++i) {
-    const auto origin = boxes.origin.empty() ? 0 : boxes.origin[0];
-    blocks.add({boxes.starts[i] + origin, static_cast<std::uint64_t>(boxes.counts[i])});
+    blocks.add({boxes.starts[i] + boxes.first(0), static_cast<std::uint64_t>(boxes.counts[i])});
   }
   return blocks.datatype();
 }
@@ -90,7 +89,7 @@ class MpiioReplay : public Replay {
 
 void MpiioReplay::open(const CapturedEvent& event) {
   const auto& described = rank_.file(event.file);
-  const auto hints = hints_of(described, context_.settings);
+  const auto hints = hints_of(described, context_.hints);
   const mpiio::Info info(hints);
   const Comm& comm = context_.comm_of(described);
   int mode = mode_of(described);
@@ -124,7 +123,7 @@ void MpiioReplay::set_view(MPI_File file, const CapturedEvent& event) {
   } else {
     mpiio::BlockList blocks(etype.get());
     for (std::size_t i = 0; i < boxes.count; ++i) {
-      blocks.add({boxes.starts[i] + (boxes.origin.empty() ? 0 : boxes.origin[0]),
+      blocks.add({boxes.starts[i] + boxes.first(0),
                   static_cast<std::uint64_t>(boxes.counts[i] / etype_bytes)});
     }
     const auto runs = blocks.datatype();
@@ -217,7 +216,7 @@ std::string without_shared_pointer(std::string call) {
 
 void MpiioReplay::make(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) {
   const auto& event = parts.front();
-  const auto call = without_shared_pointer(rank_.definition(event.call).at("name"));
+  const auto call = without_shared_pointer(rank_.call(event.call).name);
   path_ = context_.path_of(event.file);
   if (call == "MPI_File_open") return open(event);
   auto& file = opened(files_, event.file);
@@ -252,8 +251,8 @@ void MpiioReplay::make(std::span<const CapturedEvent> parts, std::span<std::byte
 
 }  // namespace
 
-MethodInfo as_captured_mpiio_method() {
-  return as_captured_info("mpiio", FileFormat::raw, "mpiio-independent", make_replay<MpiioReplay>);
+std::unique_ptr<Replay> make_mpiio_replay(const Replay::Context& context) {
+  return std::make_unique<MpiioReplay>(context);
 }
 
 }  // namespace slabmark

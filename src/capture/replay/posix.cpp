@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/method/as_captured/replay.hpp"
-#include "capture/format/recorder.hpp"
+#include "capture/format/event_flags.hpp"
+#include "capture/replay/replay.hpp"
 #include "core/base/error.hpp"
 #include "storage/posix/file.hpp"
 
@@ -133,7 +133,7 @@ std::vector<iovec> PosixReplay::pieces_of(const CapturedEvent& event, std::byte*
   std::vector<iovec> pieces;
   const auto boxes = rank_.lists.get(*event.memory);
   for (std::size_t i = 0; i < boxes.count; ++i) {
-    const auto start = boxes.starts[i] + (boxes.origin.empty() ? 0 : boxes.origin[0]);
+    const auto start = boxes.starts[i] + boxes.first(0);
     pieces.push_back({memory + start, static_cast<std::size_t>(boxes.counts[i])});
   }
   return pieces;
@@ -177,7 +177,7 @@ void PosixReplay::move(const std::string& call, File& file, const CapturedEvent&
 
 void PosixReplay::make(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) {
   const auto& event = parts.front();
-  const std::string call = rank_.definition(event.call).at("name");
+  const std::string& call = rank_.call(event.call).name;
   path_ = context_.path_of(event.file);
   if (call == "open" || call == "fopen") return open(event);
   auto& file = opened(files_, event.file);
@@ -207,8 +207,8 @@ void PosixReplay::make(std::span<const CapturedEvent> parts, std::span<std::byte
 
 }  // namespace
 
-MethodInfo as_captured_posix_method() {
-  return as_captured_info("posix", FileFormat::raw, "posix", make_replay<PosixReplay>);
+std::unique_ptr<Replay> make_posix_replay(const Replay::Context& context) {
+  return std::make_unique<PosixReplay>(context);
 }
 
 }  // namespace slabmark

@@ -1,4 +1,4 @@
-#include "bench/method/as_captured/replay.hpp"
+#include "capture/replay/replay.hpp"
 
 #include <fmt/format.h>
 
@@ -12,14 +12,14 @@ void Replay::refuse_unopened(std::uint64_t opening) const {
                   context_.rank.file(opening).value("path", "")));
 }
 
-mpiio::Hints hints_of(const nlohmann::json& file, const Settings& settings) {
+mpiio::Hints hints_of(const nlohmann::json& file, const mpiio::Hints& of_user) {
   mpiio::Hints hints;
   if (file.contains("hints")) {
     for (const auto& [key, value] : file["hints"].items()) {
       if (value.is_string()) hints.emplace_back(key, value.get<std::string>());
     }
   }
-  hints.insert(hints.end(), settings.hints.begin(), settings.hints.end());
+  hints.insert(hints.end(), of_user.begin(), of_user.end());
   return hints;
 }
 

@@ -5,17 +5,14 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
-#include "bench/method/method.hpp"
-#include "capture/read/captured_walk.hpp"
-#include "capture/read/events.hpp"
-#include "capture/read/pattern_file.hpp"
+#include "capture/read/recorded_program.hpp"
+#include "core/parallel/comm.hpp"
 #include "storage/mpiio/info.hpp"
 
 namespace slabmark {
@@ -30,29 +27,31 @@ class Replay {
       return file.value("ranks", 1) == together.size() ? together : alone;
     }
     const std::string& path_of(std::uint64_t opening) const {
-      return places.at(paths.number(rank.file_number(opening)));
+      return places.at(number_of(opening));
     }
     bool is_shared(std::uint64_t opening) const {
-      return shared.contains(paths.number(rank.file_number(opening)));
+      return program.shared_paths.contains(number_of(opening));
     }
-
     const Comm& together;
-    const Comm& alone;       ///< of this rank
-    const RankReader& rank;  ///< whose definitions events name
-    const Settings& settings;
-    const Paths& paths;
+    const Comm& alone;  ///< of this rank
+    const RecordedProgram& program;
+    const RankReader& rank;                       ///< whose definitions events name
+    const mpiio::Hints& hints;                    ///< of the user
     std::map<std::uint64_t, std::string> places;  ///< of files, by number of the path
-    const std::set<std::uint64_t>& shared;        ///< paths that several ranks open
+
+   private:
+    std::uint64_t number_of(std::uint64_t opening) const {
+      return program.paths.number(rank.file_number(opening));
+    }
   };
 
   explicit Replay(Context context) : context_(std::move(context)) {}
-
   virtual ~Replay() = default;
 
-  /// A call with all its parts; one that failed is left out. `memory[i]` is where the elements of
-  /// part i lie, which are of the dataset's type: one after another, or as its list of memory says,
-  /// counted from there. It is null for what moves nothing, and stays as it is until the requests
-  /// are waited for. Throws IoError.
+  /// Makes a call with all its parts. `memory[i]` is where the elements of part i lie, which are of
+  /// the dataset's type: one after another, or as its list of memory says, counted from there. It
+  /// is null for what moves nothing, and stays as it is until the requests are waited for. Throws
+  /// IoError.
   virtual void make(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) = 0;
 
   /// Whether what ranks have posted is written by one collective call of MPI-IO when they wait for
@@ -78,23 +77,16 @@ class Replay {
   [[noreturn]] void refuse_unopened(std::uint64_t opening) const;
 };
 
-/// The program's hints for the file of this description, and after them those of the settings.
-mpiio::Hints hints_of(const nlohmann::json& file, const Settings& settings);
+/// The program's hints for the file of this description, and after them those of the user.
+mpiio::Hints hints_of(const nlohmann::json& file, const mpiio::Hints& of_user);
 
-/// What a method of this kind is made of.
 using MakeReplay = std::unique_ptr<Replay> (*)(const Replay::Context& context);
 
-/// Why this rank's calls cannot be made again, beside what all levels have in common.
-using ReasonAgainst = std::optional<std::string> (*)(const CapturedRun& run);
+std::unique_ptr<Replay> make_hdf5_replay(const Replay::Context& context);
+std::unique_ptr<Replay> make_mpiio_replay(const Replay::Context& context);
+std::unique_ptr<Replay> make_posix_replay(const Replay::Context& context);
 
-/// The method's entry in the registry. `level` is that of files in a pattern file; `plain` the
-/// method that writes what a program has only read.
-MethodInfo as_captured_info(const std::string& level, FileFormat format, const char* plain,
-                            MakeReplay make, ReasonAgainst reason_against = nullptr);
-
-template <class Kind>
-std::unique_ptr<Replay> make_replay(const Replay::Context& context) {
-  return std::make_unique<Kind>(context);
-}
+/// Why this rank's calls of HDF5 cannot be made again. Ranks may find different reasons, or none.
+std::optional<std::string> hdf5_unsupported_reason(const RecordedProgram& program);
 
 }  // namespace slabmark

@@ -4,16 +4,22 @@
 
 namespace slabmark {
 
-bool PendingWrites::take(const CapturedEvent& wait) {
-  using Requests = CapturedEvent::Requests;
-  std::set<std::uint64_t>& pending = of_file_[wait.file];
-  if (wait.requests == Requests::all_reading) return false;
-  bool found = false;
-  for (const std::uint64_t request : wait.listed) found = pending.erase(request) > 0 || found;
-  if (wait.requests == Requests::listed) return found;
-  found = !pending.empty();
-  pending.clear();
-  return found;
+void CollectiveWrites::note(const CapturedCall& call, const Replay& replay) {
+  const CapturedEvent& event = call.event();
+  const bool in_collective = call.is_made_by_all && event.has(capture::collective);
+  if (event.requests != CapturedEvent::Requests::none) {
+    const bool writes = !pending_[event.file].note(event).empty();
+    if (in_collective && replay.waits_write_together()) add(event.file, writes);
+  } else if (event.has(capture::writes)) {
+    if (event.request != 0 && call.has_elements()) pending_[event.file].note(event);
+    if (in_collective) add(event.file, call.has_elements());
+  }
+}
+
+void CollectiveWrites::add(std::uint64_t opening, bool has_elements) {
+  const auto [known, is_new] = sieved_.try_emplace(opening, false);
+  if (is_new) known->second = may_sieve_(opening);
+  if (known->second) of_this_rank_.push_back(has_elements ? something : nothing);
 }
 
 bool CollectiveWrites::some_rank_is_idle(const Comm& comm) const {

@@ -1,4 +1,4 @@
-#include "bench/method/as_captured/hdf5_coded.hpp"
+#include "capture/replay/hdf5/coded.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,5 @@
+#include "capture/replay/replay.hpp"
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -6,12 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/method/as_captured/hdf5_coded.hpp"
-#include "bench/method/as_captured/hdf5_refusal.hpp"
-#include "bench/method/as_captured/hdf5_selections.hpp"
-#include "bench/method/as_captured/replay.hpp"
-#include "bench/pattern/captured/captured_pattern.hpp"
-#include "capture/format/recorder.hpp"
+#include "capture/format/event_flags.hpp"
+#include "capture/replay/hdf5/coded.hpp"
+#include "capture/replay/hdf5/selections.hpp"
 #include "core/base/error.hpp"
 #include "storage/hdf5/space.hpp"
 #include "storage/mpiio/info.hpp"
@@ -118,7 +117,7 @@ void Hdf5Replay::create_or_open(const CapturedEvent& event, bool creates) {
   const auto& described = rank_.file(event.file);
   const auto access = list_of(code_of(described, "access"), H5P_FILE_ACCESS);
   if (described.contains("ranks")) {
-    const auto hints = hints_of(described, context_.settings);
+    const auto hints = hints_of(described, context_.hints);
     const mpiio::Info info(hints);
     check(H5Pset_fapl_mpio(access.get(), context_.comm_of(described).get(), info.get()),
           "H5Pset_fapl_mpio", path_);
@@ -294,7 +293,7 @@ void Hdf5Replay::move(std::span<const CapturedEvent> parts, std::span<std::byte*
 
 void Hdf5Replay::make(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) {
   const auto& event = parts.front();
-  const std::string call = rank_.definition(event.call).at("name");
+  const std::string& call = rank_.call(event.call).name;
   path_ = context_.path_of(event.file);
   if (call == "H5Fcreate") return create_or_open(event, true);
   if (call.starts_with("H5Fopen")) return create_or_open(event, false);
@@ -361,9 +360,8 @@ void Hdf5Replay::end() {
 
 }  // namespace
 
-MethodInfo as_captured_hdf5_method() {
-  return as_captured_info("hdf5", FileFormat::hdf5, "hdf5-slab", make_replay<Hdf5Replay>,
-                          reason_against_hdf5_calls);
+std::unique_ptr<Replay> make_hdf5_replay(const Replay::Context& context) {
+  return std::make_unique<Hdf5Replay>(context);
 }
 
 }  // namespace slabmark

@@ -1,4 +1,4 @@
-#include "bench/method/as_captured/hdf5_selections.hpp"
+#include "capture/replay/hdf5/selections.hpp"
 
 #include <algorithm>
 #include <span>

@@ -1,5 +1,3 @@
-#include "bench/method/as_captured/hdf5_refusal.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -9,55 +7,56 @@
 
 #include <fmt/format.h>
 
-#include "bench/method/as_captured/hdf5_coded.hpp"
-#include "capture/format/recorder.hpp"
+#include "capture/format/event_flags.hpp"
 #include "capture/read/captured_walk.hpp"
+#include "capture/replay/hdf5/coded.hpp"
+#include "capture/replay/replay.hpp"
 
 namespace slabmark {
 
 namespace {
 
 /// What of a rank's calls on files that it writes cannot be made again.
-class Refusal {
+class UnsupportedCalls {
  public:
-  explicit Refusal(const CapturedRun& run) : run_(run) { hdf5::silence(); }
+  explicit UnsupportedCalls(const RecordedProgram& program) : program_(program) { hdf5::silence(); }
 
   std::optional<std::string> find() {
-    CapturedWalk walk = run_.walk(*run_.recorded_rank);
-    const std::set<std::uint64_t> files(run_.files.begin(), run_.files.end());
+    CapturedWalk walk = program_.walk(*program_.recorded_rank);
+    const std::set<std::uint64_t> files(program_.files.begin(), program_.files.end());
     for (std::uint64_t i = 0; i < walk.rank().part->definitions.size(); ++i)
       cuts_ = cuts_ || walk.rank().definition(i).value("name", "") == "H5Dset_extent";
     while (walk.next()) {
       if (walk.event().has(capture::failed) || !files.contains(walk.path())) continue;
-      if (auto reason = reason_against_opening(walk)) return reason;
+      if (auto reason = unsupported_opening(walk)) return reason;
       if (walk.event().dataset == CapturedEvent::none) continue;
-      if (auto reason = reason_against(walk)) return reason;
+      if (auto reason = unsupported_call(walk)) return reason;
     }
     return std::nullopt;
   }
 
  private:
   /// What a rank opens by itself must be there by then.
-  std::optional<std::string> reason_against_opening(const CapturedWalk& walk) {
-    const std::string& call = call_name(walk.rank(), walk.event().call);
+  std::optional<std::string> unsupported_opening(const CapturedWalk& walk) {
+    const std::string& call = walk.rank().call(walk.event().call).name;
     if (call != "H5Fcreate" && !call.starts_with("H5Fopen")) return std::nullopt;
     const bool is_alone = walk.rank().file(walk.event().file).value("ranks", std::uint64_t{1}) == 1;
-    if (call == "H5Fcreate" || !is_alone || !run_.shared_paths.contains(walk.path())) {
+    if (call == "H5Fcreate" || !is_alone || !program_.shared_paths.contains(walk.path())) {
       there_.insert(walk.path());
     }
     if (there_.contains(walk.path())) return std::nullopt;
     return fmt::format(
         "rank {} opened '{}' by itself, which another one had made, and nothing says when",
-        *run_.recorded_rank, run_.paths.all()[walk.path()].name);
+        *program_.recorded_rank, program_.paths.all()[walk.path()].name);
   }
 
-  std::optional<std::string> reason_against(const CapturedWalk& walk) {
+  std::optional<std::string> unsupported_call(const CapturedWalk& walk) {
     const RankReader& rank = walk.rank();
     const std::uint64_t number = walk.event().dataset;
-    const std::string& call = call_name(rank, walk.event().call);
+    const std::string& call = rank.call(walk.event().call).name;
     const nlohmann::json& described = rank.definition(number);
     if (cuts_) {
-      if (auto reason = reason_against_cutting(walk, described)) return reason;
+      if (auto reason = unsupported_cut(walk, described)) return reason;
     }
     if (walk.event().moves()) {
       if (!moved_.insert(number).second ||
@@ -85,8 +84,8 @@ class Refusal {
   }
 
   /// What was written and then cut off by H5Dset_extent cannot be read back.
-  std::optional<std::string> reason_against_cutting(const CapturedWalk& walk,
-                                                    const nlohmann::json& described) {
+  std::optional<std::string> unsupported_cut(const CapturedWalk& walk,
+                                             const nlohmann::json& described) {
     const CapturedEvent& event = walk.event();
     const std::string name = described.value("name", "");
     const auto [place, is_new] = written_.try_emplace({walk.path(), name});
@@ -95,7 +94,7 @@ class Refusal {
       written.extent = described.at("extent").get<std::vector<std::int64_t>>();
       written.ends.resize(written.extent.size());
     }
-    if (call_name(walk.rank(), event.call) == "H5Dset_extent") {
+    if (walk.rank().call(event.call).name == "H5Dset_extent") {
       written.extent = event.arguments;
       for (std::size_t d = 0; d < std::min(written.ends.size(), written.extent.size()); ++d) {
         if (written.ends[d] <= written.extent[d]) continue;
@@ -124,8 +123,8 @@ class Refusal {
       const BoxArray boxes = lists.get(event.list);
       for (std::size_t k = 0; k < boxes.starts.size(); ++k) {
         const auto d = k % boxes.rank;
-        const std::int64_t stride = boxes.strides.empty() ? 1 : boxes.strides[k];
-        const std::int64_t block = boxes.blocks.empty() ? 1 : boxes.blocks[k];
+        const std::int64_t stride = boxes.stride(k);
+        const std::int64_t block = boxes.block(k);
         note(d, event.origin[d] + boxes.starts[k] + (boxes.counts[k] - 1) * stride + block);
       }
     }
@@ -135,34 +134,27 @@ class Refusal {
   bool is_made(std::uint64_t path, const std::string& name) {
     if (made_.contains({path, name})) return true;
     const bool makes_all =
-        !run_.shared_paths.contains(path) ||
-        run_.paths.all()[path].ranks == std::set<std::uint64_t>{run_.file.ranks()};
+        !program_.shared_paths.contains(path) ||
+        program_.paths.all()[path].ranks == std::set<std::uint64_t>{program_.file.ranks()};
     if (makes_all) return false;
     if (!std::exchange(knows_others_, true)) {
-      for (std::uint64_t rank = 0; rank < run_.file.ranks(); ++rank) add_made_by(rank);
+      for (std::uint64_t rank = 0; rank < program_.file.ranks(); ++rank) add_made_by(rank);
     }
     return made_by_any_.contains({path, name});
   }
 
   void add_made_by(std::uint64_t rank) {
-    CapturedWalk walk = run_.walk(rank);
+    CapturedWalk walk = program_.walk(rank);
     while (walk.next()) {
       const CapturedEvent& event = walk.event();
       if (event.dataset == CapturedEvent::none || event.has(capture::failed)) continue;
-      if (walk.rank().definition(event.call).value("name", "") != "H5Dcreate") continue;
+      if (walk.rank().call(event.call).name != "H5Dcreate") continue;
       made_by_any_.emplace(walk.path(), walk.rank().definition(event.dataset).value("name", ""));
     }
   }
 
-  const std::string& call_name(const RankReader& rank, std::uint64_t call) {
-    const auto [place, is_new] = calls_.try_emplace(call);
-    if (is_new) place->second = rank.definition(call).value("name", "");
-    return place->second;
-  }
-
-  const CapturedRun& run_;
+  const RecordedProgram& program_;
   std::set<std::uint64_t> there_;                         ///< paths that this rank found or made
-  std::map<std::uint64_t, std::string> calls_;            ///< names, by the rank's number
   std::set<std::uint64_t> moved_;                         ///< datasets, by the rank's number
   std::set<std::pair<std::uint64_t, std::string>> made_;  ///< names of datasets, by path
   std::set<std::pair<std::uint64_t, std::string>> made_by_any_;  ///< the same, of all ranks
@@ -173,10 +165,10 @@ class Refusal {
 
 }  // namespace
 
-std::optional<std::string> reason_against_hdf5_calls(const CapturedRun& run) {
+std::optional<std::string> hdf5_unsupported_reason(const RecordedProgram& program) {
   // What a program has read is made by another method, of elements without addresses.
-  if (run.direction != capture::writes) return std::nullopt;
-  return Refusal(run).find();
+  if (program.direction != capture::writes) return std::nullopt;
+  return UnsupportedCalls(program).find();
 }
 
 }  // namespace slabmark

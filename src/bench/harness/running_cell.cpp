@@ -233,9 +233,9 @@ void RunningCell::drop_pages(const std::string& path) {
 
 void RunningCell::verify_written(const Pattern& pattern, const std::string& path) {
   if (cell_.method->format == FileFormat::none) return;
-  const bool is_programs = cell_.method->kind == MethodKind::as_captured;
+  const bool is_captured = cell_.method->kind == MethodKind::as_captured;
   const FileCheck check = verify_file(comm_, pattern, [&] {
-    return is_programs ? open_captured_files(comm_, cell_.method->format, pattern, path)
+    return is_captured ? open_captured_files(comm_, cell_.method->format, pattern, path)
                        : format_.open(comm_, pattern, path);
   });
   note_check(path, check.elements_checked, check.first_mismatch,

@@ -20,9 +20,9 @@
 #include "accel/c_library/api/rearrange_pnetcdf.h"
 #include "bench/map/map_pattern.hpp"
 #include "bench/measure/clock.hpp"
-#include "bench/method/open_file.hpp"
 #include "bench/method/pnetcdf/method.hpp"
 #include "bench/method/registry.hpp"
+#include "bench/method/timed_file.hpp"
 #include "bench/pattern/content.hpp"
 #include "bench/pattern/transfer_pieces.hpp"
 #include "collective/exchange/flush_plan.hpp"
@@ -102,7 +102,7 @@ class ByMethod : public Way {
 
   void write(const std::string& path) override {
     PhaseClock clock(comm_);
-    OpenFile file(method_, {comm_, pattern_, Direction::write, settings_, clock, &kept_});
+    TimedFile file(method_, {comm_, pattern_, Direction::write, settings_, clock, &kept_});
     file.begin(path);
     for (std::uint64_t round = 0; round < pattern_.rounds; ++round) {
       const std::span<std::byte* const> buffers = data_.buffers[round];

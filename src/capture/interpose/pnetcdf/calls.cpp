@@ -177,9 +177,8 @@ int move_now(int ncid, const pnetcdf::Call& call, unsigned flags,
   const int error = native();
   if (!guard.is_user_call()) return error;
   noted([&] {
-    const Verb verb = call.direction == Direction::put ? Verb::put : Verb::get;
     if (CapturedFile* const file = captured_file(ncid))
-      record_move(*file, call, {verb, flags}, error);
+      record_move(*file, call, {moving(call), flags}, error);
   });
   return error;
 }
@@ -413,11 +412,8 @@ int post(int ncid, const pnetcdf::Call& call, int* id, const std::function<int(i
   noted([&] {
     CapturedFile* const file = captured_file(ncid);
     if (!file) return;
-    const Verb verb = call.buffered                      ? Verb::bput
-                      : call.direction == Direction::put ? Verb::iput
-                                                         : Verb::iget;
     const std::uint64_t request =
-        record_move(*file, call, {verb, is_made(error) ? nonblocking : 0U}, error);
+        record_move(*file, call, {posting(call), is_made(error) ? nonblocking : 0U}, error);
     if (id && request > 0) file->posted(*id, request);
   });
   return error;

@@ -500,11 +500,13 @@ def test_a_program_in_fortran_has_it_too(run, with_dropin, fortran, tmp_path, ra
 
 def test_a_module_of_python_that_loads_pnetcdf_later_has_it_too(with_dropin, tmp_path):
     compiled("mpicc", "pnetcdf_cases.c", "-shared", "-fPIC", "-Dmain=run_case", "-o", tmp_path / "cases.so", *with_pnetcdf())
-    script = "import ctypes, sys; cases = ctypes.CDLL(sys.argv[1]); words = [b'', b'overlap', sys.argv[2].encode(), None]; "
+    script = "import ctypes, sys; cases = ctypes.CDLL(sys.argv[1]); words = [b'', b'later', sys.argv[2].encode(), None]; "
     script += "sys.exit(cases.run_case(3, (ctypes.c_char_p * 4)(*words)))"
     done = with_dropin(sys.executable, ["-c", script, tmp_path / "cases.so", tmp_path / "a"], 2)
     assert done.returncode == 0 and by_plan(done) > 0, done.stderr
-    assert done.stdout.split() == 40 * ["2"]
+    pending, values = done.stdout.splitlines()
+    assert pending == "3 pending"
+    assert values.split() == 2 * [*3 * ["10"], "20", "20", "30", "20", *3 * ["10"]], "of a rank the later request wins"
 
 
 @pytest.fixture(scope="session")

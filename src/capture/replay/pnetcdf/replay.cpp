@@ -24,19 +24,11 @@ namespace {
 
 using pnetcdf::Access;
 using pnetcdf::Direction;
-using pnetcdf::Verb;
 
 #define SLABMARK_ITSELF(function) function
 constexpr pnetcdf::FlexibleFunction flexible_functions[] = {
     SLABMARK_FLEXIBLE_FUNCTIONS(SLABMARK_ITSELF)};
 #undef SLABMARK_ITSELF
-
-Verb verb_of(const CapturedEvent& event) {
-  if (event.has(capture::buffered)) return Verb::bput;
-  const bool writes = event.has(capture::writes);
-  if (event.has(capture::nonblocking)) return writes ? Verb::iput : Verb::iget;
-  return writes ? Verb::put : Verb::get;
-}
 
 /// Numbers for PnetCDF, which wants an address also of a scalar's.
 const MPI_Offset* address_of(const std::vector<MPI_Offset>& numbers) {
@@ -181,12 +173,12 @@ class PnetcdfReplay : public Replay {
         .variable = file.variable(event.dataset),
         .access = access,
         .memory = {memory.address, memory.count, memory.type}};
-    const bool is_collective =
-        event.has(capture::collective) && !event.has(capture::nonblocking | capture::buffered);
+    const bool posts = event.has(capture::nonblocking | capture::buffered);
     int request = NC_REQ_NULL;
-    file.check(pnetcdf::make_call(flexible_functions, verb_of(event), is_collective, file.id(),
-                                  call, &request),
-               name.c_str());
+    file.check(
+        pnetcdf::make_call(flexible_functions, posts ? posting(call) : moving(call),
+                           !posts && event.has(capture::collective), file.id(), call, &request),
+        name.c_str());
     if (event.request > 0) file.add_request(event.request, request);
   }
 

@@ -234,7 +234,7 @@ def test_a_program_under_the_launcher_has_the_drop_in(run, tmp_path, script):
     built_library()
     program = pathlib.Path(os.environ["SLABMARK_BIN"]) / "pnetcdf_cases"
     launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
-    line = [*launcher, "-n", "2", str(program), "overlap", str(tmp_path / "a.nc")]
+    line = [*launcher, "-n", "2", str(program), "later", str(tmp_path / "a.nc")]
     if script:
         (tmp_path / "job").write_text(f"#!/bin/sh\n{shlex.join(line)}\nexit 3\n")
         line = ["sh", str(tmp_path / "job")]

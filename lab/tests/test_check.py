@@ -227,6 +227,6 @@ def test_real_programs_leave_the_same(run, tmp_path, way, program):
     if not (folder / program).exists() or way == "pnetcdf" and not (folder.parent / "lib" / apply.LIBRARY).exists():
         pytest.skip("this build has no such program")
     launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
-    words = ["later", "o.nc"] if way == "pnetcdf" else ["o.h5"]
+    words = ["again", "o.nc"] if way == "pnetcdf" else ["o.h5"]
     done = run("slabmark", ["apply", "--check", "--with", way, "--", *launcher, "-n", "2", folder / program, *words], cwd=tmp_path)
     assert done.returncode == 0 and "equal: 1 file" in done.stderr, done.stderr

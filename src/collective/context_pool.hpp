@@ -34,7 +34,8 @@ PoolProposal pool_proposal(MPI_Comm comm, std::uint64_t idle_on_root);
 template <class Shared>
 class ContextPool {
  public:
-  /// The most that a process keeps. Those of more groups go with their last files.
+  /// The most contexts that a process keeps. The contexts of further groups end with their last
+  /// files.
   static constexpr std::size_t most_kept = 16;
 
   /// Collective: that of the ranks of `comm`. All ranks of a group have it or none, since they make

@@ -15,7 +15,7 @@ namespace {
 /// Bytes that file systems lock or cache as one, where no hint says more.
 constexpr std::uint64_t page = 4096;
 
-/// Nothing where there is no such hint, or where it is no number: libraries put words there, too.
+/// Returns nothing if the hint does not exist or is not a number: some hints are words.
 std::optional<std::uint64_t> number_in(const Settings::Hints& hints, const std::string& name) {
   const auto found = hints.find(name);
   if (found == hints.end()) return std::nullopt;

@@ -31,7 +31,7 @@ std::vector<Reader> readers() {
 
 class HostileInput : public ProgramTest {
  protected:
-  /// What no program reads is one sentence of each.
+  /// Expects every program except `but` to refuse the file with one sentence.
   void expect_refused_by_all(const std::string& path, const std::string& but = "") const {
     for (const Reader& reader : readers()) {
       if (reader.name == but) continue;

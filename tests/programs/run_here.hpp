@@ -25,7 +25,7 @@ namespace slabmark {
 
 using Words = std::vector<std::string>;
 
-/// What a run of a program came to on this rank.
+/// The outcome of the run of a program on this rank.
 struct Outcome {
   ExitStatus status = ExitStatus::good;
   std::string message;  ///< of the error, as users see it behind the name of the program

@@ -33,7 +33,7 @@ def blob(run, maps):
     return maps / "slabmark-blob.blob"
 
 
-# What reads a file, as a function of the file's name.
+# The commands that read a file, each as a function of the file's name.
 READERS = {
     "dat2nc": lambda path: ["dat2nc", path, "-o", "out.nc"],
     "dat2nc -i": lambda path: ["dat2nc", "-i", path, "-o", "out.nc"],

@@ -46,7 +46,8 @@ def test_a_user_at_a_terminal_sees_a_mistake_at_once(tmp_path):
         process.communicate()
 
 
-# Of a line, found by all ranks afterwards, of a library, and what the launcher must tell. tests/programs has the other sentences.
+# Each mistake is found differently: in a line, by all ranks after the input, in a library, or at the end of the input, of which
+# the launcher must tell the program. tests/programs tests the other error messages.
 MISTAKES = {
     "unknown keyword": ("precraete\n" + lines(4), "did you mean precreate?"),
     "wrong product": (lines(1), "makes 1 processes, but there are 4 ranks"),

@@ -15,7 +15,7 @@ from slabmark.pattern import coding
 from slabmark.pattern.layouts import Layout, Part
 
 VERSION = 1
-# Of src/core/geometry/dataset.hpp, but for texts.
+# The element types of src/core/geometry/element_type.hpp, except characters.
 TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
 MOST_DIMENSIONS = 32  # of HDF5
 STREAMS = ("events", "lists", "files", "definitions")

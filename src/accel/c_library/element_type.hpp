@@ -22,14 +22,14 @@ inline constexpr LibraryTypes<slabmark_type> slabmark_types{
       {ElementType::float64, SLABMARK_FLOAT64},
       {ElementType::character, SLABMARK_UINT8}}}};  // the library has no characters
 
-/// Nothing for what is no type of the library.
+/// Returns nothing if the number is not a type of the library.
 constexpr std::optional<ElementType> element_type_of(slabmark_type type) {
   return slabmark_types.find(type);
 }
 
 constexpr slabmark_type slabmark_type_of(ElementType type) { return slabmark_types.at(type); }
 
-/// Bytes of an element; 0 for what is no type.
+/// Bytes of an element; 0 if the number is not a type of the library.
 constexpr std::uint64_t size_of(slabmark_type type) {
   const auto known = element_type_of(type);
   return known ? size_of(*known) : 0;

@@ -6,8 +6,8 @@
 
 namespace slabmark::dropin {
 
-// Variables of the environment and hints by which users control the drop-in. A value that is no
-// number counts as not given: nothing may fail a program that runs without us.
+// Variables of the environment and hints by which users control the drop-in. A value that is not a
+// number counts as not given: the drop-in must not fail a program that runs without it.
 
 /// "512M" as a number.
 std::uint64_t number_in(const std::string& text, std::uint64_t default_value);

@@ -31,7 +31,8 @@ class NativeRequests {
 
   /// Whether no id of ours is in use here.
   bool may_restart_ids();
-  /// Whether an id that is no pending one of ours is PnetCDF's, or for it to judge.
+  /// Whether an id belongs to PnetCDF, or PnetCDF must judge it. The id must not be one of the
+  /// drop-in's pending ids.
   bool knows(int id) const;
 
   /// Makes a call of PnetCDF's own with the ids by which it knows requests that were handed over.

@@ -35,8 +35,8 @@ Files& files() {
   return all;
 }
 
-/// All groups of ranks. Never destroyed but in MPI_Finalize: later there is no MPI
-/// to give anything back to.
+/// All groups of ranks. They are destroyed in MPI_Finalize and nowhere else, since MPI can free
+/// nothing later.
 RankGroupPool& groups() {
   static auto& all = *new RankGroupPool;
   static std::once_flag is_cleared_at_end;

@@ -34,7 +34,7 @@ AcceptResult accept(const Call& call, collective::NetcdfLocator& locator, Geomet
                                      puts, largest_request / size_of(*type));
   if (!found.valid) return {};
   if (!found.geometry) {
-    // Also of nothing, text is no number.
+    // PnetCDF does not convert between text and numbers, even in a request of zero elements.
     const auto nothing = UserMemory::of(call.memory, *type, 0, found.counts, nullptr);
     return {nothing.has_value(), nullptr};
   }

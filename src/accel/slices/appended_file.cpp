@@ -26,7 +26,7 @@ void AppendedFile::create(const std::string& path, const Description& descriptio
   series_.emplace(path, description);
 }
 
-// Where there is no room for many outputs there may be for fewer.
+// If the disk has no room for many outputs, it may have room for fewer.
 void AppendedFile::make_room(std::uint64_t whole) {
   for (auto more = growth(capacity_, bytes_);; more /= 2) {
     try {

@@ -33,7 +33,7 @@ class AppendedFile {
   /// False where the keeper found none, which `attempt` has then.
   bool grow(std::uint64_t whole, Attempt& attempt);
 
-  /// Where each field's data of an output begins; null where there is no room for it.
+  /// Returns where each field's data of an output begins, or null if the file has no room for it.
   const std::uint64_t* data_of(std::uint64_t output) const {
     return addresses_.empty() ? nullptr : &addresses_[(output - first_) * fields_];
   }

@@ -9,9 +9,9 @@
 
 namespace slabmark::slice {
 
-/// What of a file of one output is no data. Every writer needs the places of the data; the keeper
-/// writes all the rest: what lies before the data in front of its buffer, so that both go down as
-/// one piece.
+/// The bytes of a file of one output that are not data. Every writer needs the places of the data.
+/// The keeper writes all other bytes. The bytes before the data lie in front of its buffer, so that
+/// both are written as one piece.
 class FileFrame {
  public:
   FileFrame() = default;  ///< of appended outputs: nothing

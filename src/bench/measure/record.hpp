@@ -22,7 +22,7 @@ namespace slabmark {
 /// version; a further field is not.
 inline constexpr std::uint64_t record_version = 1;
 
-// What the members mean is said once, in record_terms.cpp, for the documentation and reports.
+// record_terms.cpp explains each member once, for the documentation and reports.
 
 /// The pattern of a cell, over all ranks and rounds.
 struct PatternRecord {

@@ -64,13 +64,13 @@ struct Pattern {
   /// its earlier calls write there is outdated (bench/pattern/content.hpp).
   bool rewrites = false;
 
-  /// What the elements hold; null: the hashes of bench/pattern/content.hpp.
+  /// The content of the elements; null: the hashes of bench/pattern/content.hpp.
   std::shared_ptr<const Content> content;
 
-  /// Of a pattern of slices: what they are taken of; null: it is none.
+  /// The source of a pattern of slices; null for other patterns.
   std::shared_ptr<const SliceSource> slices = nullptr;
 
-  /// Of what was captured: the program's own calls; null: it is none.
+  /// The program's own calls, for a captured pattern; null for other patterns.
   std::shared_ptr<const CapturedRun> captured = nullptr;
 };
 

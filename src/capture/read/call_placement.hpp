@@ -29,7 +29,7 @@ struct PlacedBoxes {
   std::uint64_t elements = 0;
 };
 
-/// What an event moves, record by record.
+/// The elements that an event moves, record by record.
 class CallPlacement {
  public:
   /// A part of memory: which of placed() it has, and how many elements.

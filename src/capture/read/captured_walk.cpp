@@ -79,8 +79,8 @@ void CapturedWalk::place() {
                    event_.selection == Selected::all ? extent_now() : std::vector<std::uint64_t>{});
 }
 
-/// Of an event that is placed. A blocking call may be in the round of its record, but one call is
-/// in one round, whatever records it takes.
+/// Returns the round of an event that is placed. A blocking call may be in the round of its record,
+/// but each call is in one round, whatever records it takes.
 RoundKey CapturedWalk::round_of_event() {
   const PlacedBoxes& first = placed().front();
   const bool by_record = shapes_.records_are_rounds && placed().size() == 1 &&

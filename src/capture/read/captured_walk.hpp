@@ -34,9 +34,10 @@ class CapturedWalk {
   const RankReader& rank() const { return rank_; }
   std::uint64_t path() const { return paths_.number(rank_.file_number(event_.file)); }
   const std::string& effect() const { return rank_.call(event_.call).effect; }
-  /// Of an event that moves in the direction asked for: what, in the order of memory.
+  /// The elements that the event moves, in the order of memory. Empty if the event does not move in
+  /// the direction asked for.
   const std::vector<PlacedBoxes>& placed() const { return placement_.placed(); }
-  /// The same as parts of memory.
+  /// The elements of placed() as parts of memory.
   const std::vector<Fragment>& fragments() const { return placement_.fragments(); }
   /// Adds start, count, stride and block of each box of `placed`, which is not all of its dataset.
   void append_boxes(const PlacedBoxes& placed, std::vector<std::int64_t>& numbers) {
@@ -44,7 +45,7 @@ class CapturedWalk {
   }
   /// Elements that the event moves, whether placed or not.
   std::uint64_t elements();
-  /// What it belongs to: of an event that is not placed, what of its file was placed last.
+  /// The round of the event. An event that is not placed belongs to the latest round of its file.
   const RoundKey& round() const { return round_; }
   /// Whether all recorded ranks make this call, each in the same place among such calls.
   bool is_made_by_all() const;
@@ -68,7 +69,7 @@ class CapturedWalk {
   RoundKey round_of_event();
   RoundKey united(const RoundKey& round) const;
   std::uint64_t file_of_round();
-  /// Of the dataset of the event, as it is now.
+  /// Returns the current extent of the dataset of the event.
   std::vector<std::uint64_t> extent_now() const;
   std::uint64_t dataset() const { return datasets_[rank_.definition_number(event_.dataset)]; }
 
@@ -84,7 +85,7 @@ class CapturedWalk {
   std::map<std::uint64_t, FileState> files_;  ///< by path
   std::uint64_t private_files_ = 0;           ///< how many have a private_number
   std::set<std::uint64_t> cancelled_;         ///< requests whose elements are not moved
-  /// Of datasets whose extent was set, by path and dataset.
+  /// The extents that calls have set, by path and dataset.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::uint64_t>> extents_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace slabmark {
 
-/// What all ranks must know of the datasets before the calls can be placed.
+/// The facts about the datasets that all ranks must know before the calls can be placed.
 struct DatasetShapes {
   struct Shape {
     bool has_time = false;

@@ -9,8 +9,8 @@
 
 namespace slabmark {
 
-/// Of the libraries through which a program opened files, the one that stands above the others: by
-/// those below it may have looked at the same files. Empty: no program made the calls.
+/// Returns the highest of the libraries through which a program opened files. The program may have
+/// inspected the same files through lower libraries. Empty if no program made the calls.
 std::string highest_level(const PatternFile& file);
 
 /// The files of a header by path and level: a file that is opened again is the same, but not
@@ -31,8 +31,8 @@ class Paths {
   bool is_private(std::uint64_t path) const {
     return recorded_ranks_ > 1 && all_[path].ranks == std::set<std::uint64_t>{1};
   }
-  /// Whether a rank opened by itself what ranks open together as well: closing that is no step of
-  /// all.
+  /// Whether one rank alone opened a file that ranks also open together. Closing such a file is not
+  /// a step of all ranks.
   bool is_aside(std::uint64_t path, const nlohmann::json& file) const {
     return recorded_ranks_ > 1 && file.value("ranks", std::uint64_t{1}) == 1 && !is_private(path);
   }

@@ -26,7 +26,8 @@ struct RecordedProgram {
   DatasetNumbers numbers;
   DatasetShapes shapes;
   std::uint32_t direction = 0;  ///< capture::writes or capture::reads: what is played
-  /// Whose calls this process makes; none where there are not as many ranks as were recorded.
+  /// The recorded rank whose calls this process makes; empty if the run has another number of ranks
+  /// than was recorded.
   std::optional<std::uint64_t> recorded_rank;
   std::vector<std::uint64_t> files;      ///< paths of the files that are played, in order
   std::set<std::uint64_t> shared_paths;  ///< of these, those that several ranks opened

@@ -5,9 +5,9 @@
 
 namespace slabmark {
 
-/// What a program did between two points at which all ranks of a file meet (a wait, a flush, a
-/// close, a step), or to one record of a dataset in blocking calls. Ranks have equal keys for what
-/// they did together.
+/// Identifies the calls of a program between two points at which all ranks of a file meet (a wait,
+/// a flush, a close, a step), or its blocking calls on one record of a dataset. Ranks have equal
+/// keys for the calls that they made together.
 struct RoundKey {
   /// Number of the file. Files that ranks have for themselves share one: the first of each rank,
   /// the second of each, and so on.

@@ -13,7 +13,7 @@ class CallMemory {
  public:
   CallMemory(const BoxArray& boxes, std::size_t element_bytes);
 
-  /// What the library is given.
+  /// The address that is passed to the library.
   std::byte* address() { return at(0); }
   void fill(const std::byte* dense);
   void empty(std::byte* dense);

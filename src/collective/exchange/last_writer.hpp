@@ -55,10 +55,11 @@ struct HeldPiece {
 };
 using WriteOrders = std::function<std::vector<WriteOrder>(std::span<const HeldPiece>)>;
 
-/// Collective, with the same arrays on all ranks. Of an element that several ranks have, leaves
-/// that which was written last; where the order is equal, the highest rank's. Returns, by array,
-/// what is left of the pieces of this rank. `orders` returns when each of a list of pieces was
-/// written; null: all at the same time. It is called as that of overwritten_by_others().
+/// Collective, with the same arrays on all ranks. Leaves each element that several ranks hold to
+/// the rank that wrote it last, and to the highest rank if the order is equal. Returns the pieces
+/// that remain with this rank, by array. `orders` returns when each of a list of pieces was
+/// written; null: all at the same time. It is called when overwritten_by_others() would call its
+/// `orders`.
 std::vector<std::vector<Piece>> resolve_overlaps(const Comm& comm,
                                                  std::span<const HeldArray> arrays,
                                                  const WriteOrders& orders = nullptr);

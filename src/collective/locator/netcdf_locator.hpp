@@ -60,7 +60,8 @@ class NetcdfLocator {
   void forget() { is_known_ = false; }
   int error() const { return error_; }
 
-  // Null where there is no such variable. A shape is known sooner, since it takes fewer calls.
+  // Both functions return null if the variable does not exist or a call fails (error()). A shape is
+  // known sooner, since it takes fewer calls.
 
   const NetcdfShape* shape(int id) {
     Entry* const entry = entry_of(id);

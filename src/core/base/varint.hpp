@@ -23,8 +23,8 @@ void put_varint(std::vector<Byte>& bytes, std::uint64_t value) {
   bytes.push_back(static_cast<Byte>(value));
 }
 
-/// The number at `at`, which is set behind it. Nothing where the bytes end within it (then `at` is
-/// their end), or where it has more than 64 bits.
+/// Returns the number at `at`, and sets `at` behind it. Returns nothing if the bytes end within the
+/// number (`at` is then their end), or if the number has more than 64 bits.
 template <class Byte>
 std::optional<std::uint64_t> read_varint(std::span<const Byte> bytes, std::size_t& at) {
   std::uint64_t value = 0;

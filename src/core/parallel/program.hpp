@@ -25,7 +25,8 @@ int run_program(int argc, char** argv, const char* name,
 /// MPI_Get_library_version without the blanks and line ends around it.
 std::string mpi_library_version();
 
-/// What a command line asks for: what all ranks run, and what MPI must allow.
+/// The request of a command line: the body that all ranks run, and the thread level that MPI must
+/// allow.
 struct ProgramRun {
   std::function<ExitStatus(const Comm& world)> body;
   int thread_level = MPI_THREAD_FUNNELED;

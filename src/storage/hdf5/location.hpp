@@ -4,9 +4,9 @@
 
 #include <hdf5.h>
 
-// HDF5's header alone: libraries for other programs use what these are linked with. What HDF5 is
-// asked by differs, so the questions are the caller's: by the id of a dataset, or below a
-// connector.
+// This header includes only HDF5's own header: a library for other programs uses the HDF5 that the
+// program is linked with. Callers pass the queries, since some ask HDF5 by the id of a dataset and
+// others below a connector.
 
 namespace slabmark::hdf5 {
 
@@ -43,8 +43,8 @@ inline bool leaves_out_user_block() {
   return std::tuple(major, minor, release) < std::tuple(1U, 14U, 4U);
 }
 
-/// What the addresses of a dataset's chunks lack in its file, in bytes. Returns whether HDF5
-/// answered.
+/// Finds how many bytes HDF5 leaves out of the addresses of a dataset's chunks. Returns whether
+/// HDF5 answered.
 inline bool left_out_of_chunk_addresses(hid_t dataset, hsize_t& bytes) {
   bytes = 0;
   if (!leaves_out_user_block()) return true;

@@ -26,7 +26,8 @@ inline const LibraryTypes<MPI_Datatype>& mpi_types() {
 
 inline MPI_Datatype mpi_type_of(ElementType type) { return mpi_types().at(type); }
 
-/// Nothing for Fortran's types, and for those whose size the compiler chooses, such as MPI_LONG.
+/// Returns nothing for Fortran's types, and for types whose size the compiler chooses, such as
+/// MPI_LONG.
 inline std::optional<ElementType> element_type_of(MPI_Datatype type) {
   return mpi_types().find(type);
 }

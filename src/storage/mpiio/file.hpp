@@ -54,7 +54,7 @@ class File {
   // Independent.
   void write_at(std::uint64_t offset, const Memory& memory);
   void read_at(std::uint64_t offset, const Memory& memory);
-  /// Returns how many bytes there were before the end of the file, which is no failure.
+  /// Returns how many bytes were read. Reaching the end of the file is not a failure.
   std::uint64_t read_some_at(std::uint64_t offset, const Memory& memory);
 
   std::uint64_t size() const;  ///< in bytes

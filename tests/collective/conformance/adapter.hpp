@@ -21,7 +21,7 @@ struct OpenOptions {
   bool no_shared_memory = false;  ///< each rank is a node of its own
 };
 
-/// What not every interface can do.
+/// Abilities that some interfaces lack.
 enum class Ability {
   share_elements,   ///< ranks write the same element in one step, and overlap() says whose stays
   repeat_elements,  ///< a rank names an element twice in a request, and the last one stays
@@ -33,7 +33,7 @@ enum class Ability {
   go_on,                  ///< the file goes on after a flush that failed
 };
 
-/// A file that is open through an adapter. What fails is thrown as a sentence.
+/// A file that is open through an adapter. A call that fails throws an exception with a sentence.
 class Session {
  public:
   virtual ~Session() = default;
@@ -71,7 +71,7 @@ struct AdapterInfo {
   std::function<std::unique_ptr<Adapter>(const Comm& comm, const OpenOptions& options)> make;
 };
 
-// Those that this build has.
+// These functions return the adapters that this build has.
 std::vector<AdapterInfo> method_adapters();
 std::vector<AdapterInfo> library_adapters();
 std::vector<AdapterInfo> dropin_adapters();

@@ -1,4 +1,4 @@
-// What every adapter of the engine does, by its own interface (README.md).
+// Every adapter of the engine must pass these tests through its own interface (README.md).
 
 #include <array>
 #include <cstdint>

@@ -16,7 +16,7 @@
 
 namespace slabmark::conformance {
 
-/// Those of this build.
+/// Returns the adapters of this build.
 inline std::vector<AdapterInfo> adapters() {
   std::vector<AdapterInfo> all = library_adapters();
   const auto add = [&](const std::vector<AdapterInfo>& some) {
@@ -40,7 +40,7 @@ inline std::string name_of_adapter(const testing::TestParamInfo<AdapterInfo>& in
 
 inline void PrintTo(const AdapterInfo& info, std::ostream* out) { *out << info.name; }
 
-/// What a call fails with; empty: it is well.
+/// Returns the message with which a call fails; empty if the call succeeds.
 template <class Call>
 std::string failure_of(const Call& call) {
   try {
@@ -67,7 +67,7 @@ class Conformance : public testing::TestWithParam<AdapterInfo> {
   int rank() const { return comm.rank(); }
   std::size_t ranks() const { return static_cast<std::size_t>(comm.size()); }
 
-  /// What this rank is told when it writes a step.
+  /// Writes a step. Returns the failure that this rank is told of; empty if the write succeeds.
   std::string write(Session& session, const Program& program, std::size_t step) const {
     Buffers buffers = values_of(program, step, rank());
     const Buffers before = buffers;

@@ -36,7 +36,7 @@ slabmark_type library_type(ElementType type) {
   return types.at(type);
 }
 
-/// What the sessions of an adapter share.
+/// The state that the sessions of an adapter share.
 struct System {
   const Comm& comm;
   MpiInfo info;

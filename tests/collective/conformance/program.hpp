@@ -22,7 +22,7 @@ struct Array {
   bool has_records = false;
 };
 
-/// What the ranks move of one array, or of one record of it, in one call.
+/// The elements of one array, or of one record of it, that the ranks move in one call.
 struct Request {
   std::size_t array = 0;
   std::uint64_t record = 0;
@@ -42,7 +42,8 @@ struct Program {
 /// A rank's memory for each request of a step.
 using Buffers = std::vector<std::vector<std::byte>>;
 
-/// What the rank writes in a step: no value is zero, and hardly two of a program are the same.
+/// Returns the values that the rank writes in a step. No value is zero, and hardly any two values
+/// of a program are equal.
 Buffers values_of(const Program& program, std::size_t step, int rank);
 
 /// Memory to read into.

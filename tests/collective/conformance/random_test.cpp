@@ -65,7 +65,8 @@ class RandomProgram {
     return step;
   }
 
-  /// What the ranks have of an array, some of it perhaps twice, in any order.
+  /// Returns random parts of an array by rank, in any order. Some elements may occur twice, and
+  /// others not at all.
   std::vector<RunList> parts_of(std::uint64_t elements) {
     std::vector<RunList> parts(ranks_);
     const std::uint64_t nobody = below(3), longest = 1 + below(20);

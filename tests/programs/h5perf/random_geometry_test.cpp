@@ -62,7 +62,8 @@ Bytes expected(const Geometry& g, std::size_t dataset) {
   return all;
 }
 
-/// What POSIX and MPI-IO files hold of it: a square's chunks of b x b follow one another.
+/// Returns the bytes of a dataset in POSIX and MPI-IO files. The chunks of b x b of a square follow
+/// one another there.
 Bytes expected_in_file(const Geometry& g, std::size_t dataset) {
   const Bytes plain = expected(g, dataset);
   if (!g.square || !g.chunked) return plain;

@@ -9,7 +9,7 @@ using nlohmann::json;
 
 class DecompMaps : public ProgramTest {
  protected:
-  /// What `info` says of the maps of a file; nothing but on rank 0.
+  /// Returns the maps of a file that `info` reports on rank 0; an empty array on other ranks.
   json info(const std::string& path, const Words& more = {}) const {
     Words words = {"info", path, "--json"};
     words.insert(words.end(), more.begin(), more.end());

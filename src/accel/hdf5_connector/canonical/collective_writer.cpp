@@ -19,8 +19,8 @@ collective::ContextPool<SharedContext>& contexts() {
   return all;
 }
 
-/// Where the arrays of a flush lie. Those in chunks come after the file, at offsets that only tell
-/// them from each other.
+/// The places of the arrays of a flush. Chunked arrays are placed beyond the end of the file, at
+/// offsets that only distinguish them.
 struct Places {
   explicit Places(std::span<const ArrayName> names) {
     std::uint64_t beyond = beyond_file;

@@ -16,8 +16,8 @@ namespace slabmark::slablog {
 /// restore() writes them again.
 class CutChunks {
  public:
-  /// Collective, when nothing is pending. Each rank reads some of them. Nothing where HDF5 does it
-  /// right.
+  /// Collective, when nothing is pending. Each rank reads some of the elements. Returns nothing if
+  /// HDF5 sets the new extent correctly by itself.
   static std::optional<CutChunks> of(CanonicalFile& file, CanonicalDataset& dataset,
                                      const Extent& extent);
 

@@ -37,8 +37,8 @@ void give_up(TrackedFile& tracked, const std::exception& error) {
              tracked.file->abandon(), error.what());
 }
 
-/// Returns whether it is well. What has failed before is not tried again as the program ends: ranks
-/// may come here one by one.
+/// Returns whether the file is ready to be closed. As the program ends, a file that failed before
+/// is not tried again, since ranks may come here one by one.
 bool prepare_close(TrackedFile& tracked, bool may_be_tried_again) {
   try {
     if (ending() && !tracked.failure.empty()) throw IoError(tracked.failure);

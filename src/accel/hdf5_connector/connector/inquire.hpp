@@ -9,7 +9,7 @@ namespace slabmark::slablog {
 
 /// The place that a name leads to from an object; self() is the object itself.
 H5VL_loc_params_t named(H5I_type_t type, const char* name);
-/// Nothing where there is no such object.
+/// Returns nothing if the object does not exist.
 std::optional<H5O_info2_t> basic_info(void* under, const H5VL_loc_params_t& place, hid_t connector);
 
 /// HDF5's name of the file that an object below is in.

@@ -38,7 +38,8 @@ struct Openers {
   collective::Settings::Hints hints;
 };
 
-/// Nothing where the list does not say who: HDF5 has begun MPI itself then (HDF5_DRIVER=mpio).
+/// Returns nothing if the access list does not name the ranks: HDF5 has then initialized MPI itself
+/// (HDF5_DRIVER=mpio).
 std::optional<Openers> openers_of(hid_t access, const std::string& path) {
   if (!is_parallel(access)) return Openers{Ranks(), {}};
   close_all_before_mpi_ends();

@@ -208,7 +208,7 @@ MethodInfo as_captured_info(const std::string& level, FileFormat format, const c
   };
   if (make == nullptr) return info;
   info.make = [make, plain](const MethodContext& context) -> std::unique_ptr<Method> {
-    // What a program has read it need not have written: its file is made by another method.
+    // A program may read elements that it did not write, so another method makes its file.
     const bool reads = context.pattern.captured->direction == capture::reads;
     if (reads && context.direction == Direction::write)
       return make_captured_files(find_method(plain), context);

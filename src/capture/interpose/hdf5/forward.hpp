@@ -44,7 +44,7 @@ constexpr auto forward = &pass_through::Forward<Recording, call>::callback;
 template <auto call>
 constexpr auto forward_object = &pass_through::ForwardObject<Recording, call, H5I_BADID>::callback;
 
-/// Closes an object by `call` below. What could not be closed stays, as below.
+/// Closes an object by `call` below. If that fails, the object stays open here, as it does below.
 template <auto call>
 herr_t close_through(void* object, hid_t list, void** request) {
   const Call inside;

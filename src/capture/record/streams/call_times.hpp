@@ -33,7 +33,8 @@ class CallTimes {
       put_varint(to, static_cast<std::uint64_t>(whole(time).count()));
     }
   }
-  /// A block with these times has ended. What put() has rounded off counts for the next.
+  /// A block with these times has ended. The remainders that put() has rounded off count for the
+  /// next block.
   void end_block() {
     for (Clock::duration* const time : {&think_time_, &inside_}) *time -= whole(*time);
   }

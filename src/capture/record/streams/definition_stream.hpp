@@ -32,7 +32,7 @@ class DefinitionStream {
   bool ends_block(Id call) const { return call < ends_block_.size() && ends_block_[call]; }
 
  private:
-  /// Looks up what is no std::string without making one.
+  /// Looks up a std::string_view without making a std::string of it.
   struct HashOfText : std::hash<std::string_view> {
     using is_transparent = void;
   };

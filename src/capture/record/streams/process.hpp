@@ -4,7 +4,7 @@
 
 namespace slabmark::capture {
 
-/// What this process says of itself: a definition of kind "process".
+/// Returns the description of this process: a definition of kind "process".
 std::string process_json();
 
 }  // namespace slabmark::capture

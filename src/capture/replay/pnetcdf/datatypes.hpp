@@ -16,7 +16,7 @@
 
 namespace slabmark {
 
-/// What a call says of memory.
+/// The arguments of a call that describe its memory.
 struct NetcdfMemory {
   std::byte* address = nullptr;
   MPI_Offset count = 0;
@@ -29,7 +29,7 @@ class NetcdfDatatypes {
  public:
   explicit NetcdfDatatypes(const RankReader& recorded) : recorded_(recorded) {}
 
-  /// Of the elements of a dataset.
+  /// Returns the MPI datatype of the elements of a dataset.
   MPI_Datatype element(std::uint64_t dataset);
   /// Memory at `address` for `elements` of a call.
   NetcdfMemory memory(const CapturedEvent& event, MPI_Offset elements, std::byte* address);

@@ -81,7 +81,7 @@ class PnetcdfReplay : public Replay {
     }
   }
 
-  // Those before 1.15 have ranks without requests write under a lock, too.
+  // PnetCDF before 1.15 makes even ranks without requests write under a lock.
   bool waits_write_together() const override { return pnetcdf::library_is_since({1, 15}); }
 
   void sync() override {

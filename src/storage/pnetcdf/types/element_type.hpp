@@ -24,7 +24,7 @@ inline constexpr LibraryTypes<nc_type> nc_types{{{{ElementType::int8, NC_BYTE},
 
 constexpr nc_type nc_type_of(ElementType type) { return nc_types.at(type); }
 
-/// Nothing for what is no type of the classic formats.
+/// Returns nothing if the number is not a type of the classic formats.
 constexpr std::optional<ElementType> element_type_of(nc_type type) { return nc_types.find(type); }
 
 }  // namespace slabmark::pnetcdf

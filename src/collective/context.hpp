@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -36,9 +35,7 @@ class Context {
   const RearrangerSettings& settings() const { return settings_; }
   Rearranger& rearranger() { return *rearranger_; }
   const Rearranger& rearranger() const { return *rearranger_; }
-  bool is_aggregator() const {
-    return std::ranges::binary_search(rearranger_->aggregators(), comm_.rank());
-  }
+  bool is_aggregator() const { return rearranger_->aggregates(); }
 
  private:
   Comm comm_;  // outlives that of a file

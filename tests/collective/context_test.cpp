@@ -19,6 +19,19 @@ TEST(CollectiveContext, MakesMemoryAnewForOtherSettingsAlone) {
   EXPECT_TRUE(context.prepare(settings));
 }
 
+// A launcher may put neighbors in rank on different nodes.
+TEST(CollectiveContext, KnowsAggregatorsInAnyOrder) {
+  Context context(MPI_COMM_WORLD);
+  const int last = context.comm().size() - 1;
+  RearrangerSettings settings;
+  settings.dedicated = {last};
+  if (last > 0) settings.dedicated.push_back(0);
+  if (last > 1) settings.dedicated.push_back(1);
+  ASSERT_TRUE(context.prepare(settings));
+  const int rank = context.comm().rank();
+  EXPECT_EQ(context.is_aggregator(), rank == last || rank < 2);
+}
+
 TEST(CollectiveContext, ThePoolHasOneForAllCommunicatorsOfTheSameRanks) {
   ContextPool<Context> pool;
   const Comm other(MPI_COMM_WORLD);

@@ -63,7 +63,9 @@ class Rearranger {
   /// Collective: allocates the memory.
   Rearranger(const Comm& comm, const RearrangerSettings& settings);
 
+  /// Node by node, so not in the order of ranks.
   const std::vector<int>& aggregators() const { return aggregators_; }
+  bool aggregates() const { return me_ < aggregators_.size(); }  ///< this rank does
   /// Bytes that an aggregator fills at once.
   std::uint64_t window_bytes() const { return schedule_.window_bytes(); }
   std::uint64_t windows() const { return slots_; }  ///< that it has memory for
@@ -85,7 +87,6 @@ class Rearranger {
     return schedule_.window(flush, aggregator, cycle);
   }
   std::byte* staging(std::size_t aggregator, std::uint64_t cycle) const;
-  bool aggregates() const { return me_ < aggregators_.size(); }
 
   Tally run(const Flush& flush, Flow flow, const FileAccess& access, const UnitAccess& units);
   std::uint64_t longest_window() const { return schedule_.window_bytes() + unit_; }

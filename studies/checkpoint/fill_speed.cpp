@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/number.hpp"
 #include "bench/checkpoint/fill_function.hpp"
+#include "core/base/number.hpp"
 
 namespace {
 

@@ -28,10 +28,10 @@
 #include <utility>
 #include <vector>
 
-#include "accel/hdf5_connector/api/slablog.h"
-
 #include <hdf5.h>
 #include <mpi.h>
+
+#include "accel/hdf5_connector/api/slablog.h"
 
 namespace {
 

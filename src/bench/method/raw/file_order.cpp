@@ -1,7 +1,8 @@
 #include "bench/method/raw/file_order.hpp"
-#include "bench/pattern/transfer_pieces.hpp"
 
 #include <algorithm>
+
+#include "bench/pattern/transfer_pieces.hpp"
 
 namespace slabmark {
 

@@ -26,7 +26,15 @@ void File::write(std::uint64_t offset, const std::byte* memory, std::uint64_t by
 
 void File::read(std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
   if (!end_is_zero_) return file_.read_at(offset, memory_of(memory, bytes));
-  const std::uint64_t moved = file_.read_some_at(offset, memory_of(memory, bytes));
+  std::uint64_t moved = file_.read_some_at(offset, memory_of(memory, bytes));
+  if (moved == bytes) return;
+  // A read may be short within the file as well: bytes that the file has must not become zero.
+  const std::uint64_t end = size();
+  const std::uint64_t there = std::min(bytes, end - std::min(end, offset));
+  if (there > moved) {
+    file_.read_at(offset + moved, memory_of(memory + moved, there - moved));
+    moved = there;
+  }
   std::memset(memory + moved, 0, bytes - moved);
 }
 

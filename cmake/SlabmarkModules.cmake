@@ -33,10 +33,11 @@ function(slabmark_module folder)
   target_link_libraries(slabmark_${name} ${scope} ${MODULE_LINK})
 endfunction()
 
-# slabmark_program(<folder of src/programs> DEPENDS <modules>...) makes the executable of that name. All but its main() is the library
-# slabmark_programs_<name>, so that tests run the program in their own process.
+# slabmark_program(<folder of src/programs> [VERB] DEPENDS <modules>...) makes the executable of that name, and with VERB that of
+# `slabmark <folder>`: the target slabmark-<folder> in libexec/slabmark. All but its main() is the library slabmark_programs_<name>, so
+# that tests run the program in their own process.
 function(slabmark_program name)
-  cmake_parse_arguments(PROGRAM "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(PROGRAM "VERB" "" "DEPENDS" ${ARGN})
   string(MAKE_C_IDENTIFIER ${name} identifier)
   set(library slabmark_programs_${identifier})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/programs/${name}/*.cpp)
@@ -46,10 +47,37 @@ function(slabmark_program name)
   target_link_libraries(${library} PUBLIC CLI11::CLI11 nlohmann_json::nlohmann_json)
   target_link_libraries(slabmark_programs INTERFACE ${library})
 
-  add_executable(${name} ${PROJECT_SOURCE_DIR}/src/programs/main.cpp)
-  target_compile_definitions(${name} PRIVATE SLABMARK_PROGRAM=${identifier})
-  target_link_libraries(${name} PRIVATE ${library})
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set(target ${name})
+  set(folder ${CMAKE_INSTALL_BINDIR})
+  if(PROGRAM_VERB)
+    set(target slabmark-${name})
+    set(folder ${CMAKE_INSTALL_LIBEXECDIR}/slabmark)
+  endif()
+  add_executable(${target} ${PROJECT_SOURCE_DIR}/src/programs/main.cpp)
+  target_compile_definitions(${target} PRIVATE SLABMARK_PROGRAM=${identifier})
+  target_link_libraries(${target} PRIVATE ${library})
+  if(PROGRAM_VERB)
+    file(RELATIVE_PATH root /${folder} /)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
+      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/libexec/slabmark
+      INSTALL_RPATH $ORIGIN/${root}${CMAKE_INSTALL_LIBDIR}/slabmark/hdf5/lib)
+  endif()
+  install(TARGETS ${target} RUNTIME DESTINATION ${folder})
+endfunction()
+
+# slabmark_earlier_name(<name> <verb> [<action>]) makes the command bin/<name> that runs `slabmark <verb> [<action>]`.
+function(slabmark_earlier_name name verb)
+  set(command ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name})
+  file(MAKE_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  if(ARGN)
+    file(CONFIGURE OUTPUT ${command} @ONLY CONTENT "#!/bin/sh
+exec \"\$(dirname \"\$(readlink -f \"\$0\")\")/../libexec/slabmark/@verb@\" @ARGN@ \"\$@\"
+")
+    file(CHMOD ${command} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  else()
+    file(CREATE_LINK ../libexec/slabmark/${verb} ${command} SYMBOLIC)
+  endif()
+  install(PROGRAMS ${command} DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
 # Compiles the tables of src/bench/pattern/e3sm into the module bench/pattern.

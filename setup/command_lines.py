@@ -128,9 +128,12 @@ def first_sentence(text):
 
 
 def names():
-    """Of all programs: each has a folder of its own, but for the lab's."""
+    """Of all programs: each has a folder of its own, but for the lab's and those that are one verb."""
     folders = pathlib.Path(__file__).resolve().parents[1] / "src/programs"
-    return ["slabmark", *sorted(folder.name for folder in folders.iterdir() if folder.is_dir())]
+    verbs = {verb: [f"slabmark-{verb}"] for verb in ("bench", "blob", "decomp", "pattern", "probe")}
+    verbs["log"] = ["slablog-canonical", "slablog-info", "slablog-repair"]
+    programs = [verbs.get(folder.name, [folder.name]) for folder in folders.iterdir() if folder.is_dir()]
+    return ["slabmark", *sorted(sum(programs, []))]
 
 
 @functools.cache

@@ -201,7 +201,7 @@ def library(name, wanted):
 
 def plugin_path(wanted):
     """Path of the HDF5 connector that captures: in a build and where it is installed."""
-    folder = pathlib.Path(programs.find("slabmark-bench")).resolve().parents[1]
+    folder = pathlib.Path(programs.find("slabmark-bench")).parent.resolve().parent  # a link to the program
     for found in sorted([*folder.glob(f"plugins/{PLUGIN}"), *folder.glob(f"lib*/slabmark/plugins/{PLUGIN}")]):
         return str(found)
     if wanted:

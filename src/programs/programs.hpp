@@ -11,21 +11,19 @@ int run_program(int argc, char** argv, const Program& program);
 /// one: main.cpp is compiled once for each program.
 namespace programs {
 
+const Program& bench();
+const Program& blob();
 const Program& dat2nc();
+const Program& decomp();
 const Program& dwrite_eval();
 const Program& e3sm_io();
 const Program& h5perf();
+const Program& log();
+const Program& pattern();
+const Program& probe();
 const Program& seism_core_check();
 const Program& seism_core_slice();
 const Program& seism_read();
-const Program& slablog_canonical();
-const Program& slablog_info();
-const Program& slablog_repair();
-const Program& slabmark_bench();
-const Program& slabmark_blob();
-const Program& slabmark_decomp();
-const Program& slabmark_pattern();
-const Program& slabmark_probe();
 const Program& slice_eval();
 
 }  // namespace programs

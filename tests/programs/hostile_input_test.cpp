@@ -19,13 +19,13 @@ std::vector<Reader> readers() {
   return {
       {"dat2nc", programs::dat2nc(), {}, out},
       {"dat2nc -i", programs::dat2nc(), {"-i"}, out},
-      {"decomp info", programs::slabmark_decomp(), {"info"}, {}},
-      {"decomp check", programs::slabmark_decomp(), {"check"}, {}},
-      {"decomp convert", programs::slabmark_decomp(), {"convert"}, out},
+      {"decomp info", programs::decomp(), {"info"}, {}},
+      {"decomp check", programs::decomp(), {"check"}, {}},
+      {"decomp convert", programs::decomp(), {"convert"}, out},
       {"e3sm_io", programs::e3sm_io(), {}, e3sm},
       {"dwrite_eval", programs::dwrite_eval(), {"-c"}, {"-o", "out"}},
-      {"bench decomp", programs::slabmark_bench(), {"decomp", "--map"}, {"--method", "posix"}},
-      {"blob convert", programs::slabmark_blob(), {"convert"}, out},
+      {"bench decomp", programs::bench(), {"decomp", "--map"}, {"--method", "posix"}},
+      {"blob convert", programs::blob(), {"convert"}, out},
   };
 }
 

@@ -23,19 +23,17 @@ std::vector<Writer> writers() {
   const Words generate = {"generate", "f",        "--ne", "1",     "--ranks",
                           "2",        "--levels", "2",    "--map", "1"};
   std::vector<Writer> all = {
-      {"convert to text", programs::slabmark_decomp(), decomp({"convert", "a.dat"}, "dat"),
-       "out.dat"},
-      {"generate text", programs::slabmark_decomp(), decomp(generate, "dat"), "out.dat"},
+      {"convert to text", programs::decomp(), decomp({"convert", "a.dat"}, "dat"), "out.dat"},
+      {"generate text", programs::decomp(), decomp(generate, "dat"), "out.dat"},
       {"h5perf",
        programs::h5perf(),
        {"-A", "posix", "-e", "1K", "-B", "512", "-x", "1K", "-X", "1K", "-o", "out"},
        "out"}};
   if (SLABMARK_WITH_PNETCDF) {
     all.push_back({"dat2nc", programs::dat2nc(), {"-q", "a.dat", "-o", "out.nc"}, "out.nc"});
-    all.push_back({"convert to NetCDF", programs::slabmark_decomp(),
-                   decomp({"convert", "a.dat"}, "nc"), "out.nc"});
     all.push_back(
-        {"generate NetCDF", programs::slabmark_decomp(), decomp(generate, "nc"), "out.nc"});
+        {"convert to NetCDF", programs::decomp(), decomp({"convert", "a.dat"}, "nc"), "out.nc"});
+    all.push_back({"generate NetCDF", programs::decomp(), decomp(generate, "nc"), "out.nc"});
   }
   return all;
 }
@@ -110,10 +108,10 @@ TEST_F(HostileOutput, ATextMapThatIsAlsoAnOutputStays) {
   write_small_map("a.dat");
   prepare([](const Comm&) { std::filesystem::create_symlink("a.dat", "link.dat"); });
   for (const char* name : {"a.dat", "link.dat"}) {
-    expect_refused_and_kept(programs::slabmark_decomp(),
-                            {"convert", "a.dat", "-o", name, "--overwrite"}, "a.dat");
+    expect_refused_and_kept(programs::decomp(), {"convert", "a.dat", "-o", name, "--overwrite"},
+                            "a.dat");
   }
-  expect_refused_and_kept(programs::slabmark_bench(),
+  expect_refused_and_kept(programs::bench(),
                           {"decomp", "--map", "a.dat", "--method", "posix", "--json", "a.dat"},
                           "a.dat");
 }
@@ -137,8 +135,8 @@ TEST_F(HostileOutput, ANetcdfMapThatIsAlsoAnOutputStays) {
     std::filesystem::create_symlink("a.nc", "link.nc");
   });
   for (const char* name : {"a.nc", "link.nc"}) {
-    expect_refused_and_kept(programs::slabmark_decomp(),
-                            {"convert", "a.nc", "-o", name, "--overwrite"}, "a.nc");
+    expect_refused_and_kept(programs::decomp(), {"convert", "a.nc", "-o", name, "--overwrite"},
+                            "a.nc");
   }
   expect_refused_and_kept(programs::e3sm_io(),
                           {"a_vard.nc", "--methods", "vard", "-o", "a.nc", "--overwrite"},
@@ -148,15 +146,15 @@ TEST_F(HostileOutput, ANetcdfMapThatIsAlsoAnOutputStays) {
 
 TEST_F(HostileOutput, APrivateLayoutThatIsAlsoTheOutputStays) {
   write_small_map("a.dat");
-  run_alone(programs::slabmark_bench(), {"decomp", "--map", "a.dat", "--method", "blob", "--keep",
-                                         "--trials", "1", "--no-bound", "-q"});
+  run_alone(programs::bench(), {"decomp", "--map", "a.dat", "--method", "blob", "--keep",
+                                "--trials", "1", "--no-bound", "-q"});
   prepare([](const Comm&) {
     std::filesystem::rename("slabmark-blob.blob", "b.blob");
     std::filesystem::create_hard_link("b.blob", "hard");
   });
   for (const char* name : {"b.blob", "hard"}) {
-    expect_refused_and_kept(programs::slabmark_blob(),
-                            {"convert", "b.blob", "-o", name, "--overwrite"}, "b.blob");
+    expect_refused_and_kept(programs::blob(), {"convert", "b.blob", "-o", name, "--overwrite"},
+                            "b.blob");
   }
 }
 

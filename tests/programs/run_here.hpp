@@ -137,7 +137,7 @@ class ProgramTest : public testing::Test {
     Words words = {"generate", "f", "--ne=2", "--ranks=16", "--levels=8", "-o", path};
     if (!SLABMARK_WITH_PNETCDF) words.push_back("--map=3");
     prepare([&](const Comm& alone) {
-      const Outcome made = run_here(alone, programs::slabmark_decomp(), words);
+      const Outcome made = run_here(alone, programs::decomp(), words);
       ASSERT_EQ(made.status, ExitStatus::good) << made.message;
     });
     return path;

@@ -57,7 +57,7 @@ TEST_F(E3smIo, ABadMapIsOneSentenceThatNamesIt) {
   prepare([&](const Comm& alone) {
     const Words words = {"generate", "f",      "--ne=2", "--ranks=16", "--map=3",
                          "--layout", "single", "-o",     "single.nc"};
-    ASSERT_EQ(run_here(alone, programs::slabmark_decomp(), words).status, ExitStatus::good);
+    ASSERT_EQ(run_here(alone, programs::decomp(), words).status, ExitStatus::good);
     good = content_of("single.nc");
   });
   std::string bytes(244, '\0');

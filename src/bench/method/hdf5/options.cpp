@@ -29,15 +29,16 @@ const Words<H5F_libver_t>& format_versions() {
 
 constexpr const char* plugin_file = "libslablog.so";
 
-/// The folder of the connector: beside the program's own, in a build as in an installation; empty
-/// if it is not there.
+/// The folder of the connector: beside bin/ or libexec/slabmark/, which the program is in, in a
+/// build as in an installation; empty if it is not there.
 std::string plugin_folder() {
   std::error_code unknown;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  for (const char* folder :
-       {"../plugins", "../lib/slabmark/plugins", "../lib64/slabmark/plugins"}) {
-    const auto place = program.parent_path() / folder;
-    if (std::filesystem::exists(place / plugin_file, unknown)) return place.string();
+  for (const char* up : {"..", "../.."}) {
+    for (const char* folder : {"plugins", "lib/slabmark/plugins", "lib64/slabmark/plugins"}) {
+      const auto place = program.parent_path() / up / folder;
+      if (std::filesystem::exists(place / plugin_file, unknown)) return place.string();
+    }
   }
   return "";
 }

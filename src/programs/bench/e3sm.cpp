@@ -1,0 +1,46 @@
+#include <fmt/format.h>
+
+#include "bench/map/map_pattern.hpp"
+#include "bench/pattern/output_table.hpp"
+#include "core/base/command_line.hpp"
+#include "programs/bench/pattern_command.hpp"
+
+namespace slabmark::bench_program {
+
+namespace {
+
+/// Whole output files of E3SM.
+class E3smCommand : public PatternCommand {
+ public:
+  std::string name() const override { return "e3sm"; }
+  std::string help() const override { return "A whole output file of E3SM on its decomposition"; }
+
+  void add_options(CLI::App& app) override {
+    app.add_option("--case", request_.output,
+                   fmt::format("Output file: {}", fmt::join(output_table_names(), ", ")))
+        ->required();
+    app.add_option("--map", request_.path, "Decomposition file with the maps of the case")
+        ->required();
+    add_count(app, "--records", request_.records, "Time records to write", rounds_of_pattern);
+    add_type(app, "--real", request_.real, "Type of real variables",
+             {ElementType::float64, ElementType::float32});
+  }
+
+  void check() override { find_output_table(request_.output); }
+
+  BuiltPattern build(const Comm& comm, bool for_reading) override {
+    request_.with_neighbours = for_reading;
+    MapPattern pattern = make_output_map_pattern(comm, request_);
+    return {std::move(pattern.mine), std::move(pattern.neighbours), std::move(pattern.setup),
+            pattern.is_shared};
+  }
+
+ private:
+  OutputPatternRequest request_;
+};
+
+}  // namespace
+
+std::unique_ptr<PatternCommand> make_e3sm_command() { return std::make_unique<E3smCommand>(); }
+
+}  // namespace slabmark::bench_program

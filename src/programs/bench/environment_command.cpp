@@ -1,0 +1,42 @@
+#include "programs/bench/environment_command.hpp"
+
+#include "bench/measure/manifest.hpp"
+#include "bench/measure/record.hpp"
+#include "bench/method/environment.hpp"
+#include "bench/method/registry.hpp"
+
+namespace slabmark::bench_program {
+
+using nlohmann::json;
+
+json describe_methods() {
+  json list = json::array();
+  for (const MethodInfo& method : methods()) {
+    json options = json::array();
+    for (const OptionInfo& option : method.options) {
+      options.push_back({{"name", option.name},
+                         {"default", option.default_text},
+                         {"takes", option.accepted_values},
+                         {"help", option.help}});
+    }
+    list.push_back({{"name", method.name},
+                    {"summary", method.summary},
+                    {"kind", method.kind},
+                    {"format", method.file().name},
+                    {"missing", text_or_null(method.missing)},
+                    {"options", std::move(options)}});
+  }
+  return list;
+}
+
+json describe_environment(const Comm& world, const std::string& directory) {
+  const LibraryEnvironment environment = library_environment(world, directory);
+  json description = collect_manifest(
+      world, {"slabmark-bench", directory, json::object(), 0, environment.to_json()});
+  if (!world.is_root()) return description;
+  description["warning"] = text_or_null(environment.warning());
+  description["methods"] = describe_methods();
+  return description;
+}
+
+}  // namespace slabmark::bench_program

@@ -1,0 +1,164 @@
+#include "programs/decomp/statistics.hpp"
+
+#include <algorithm>
+#include <climits>
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+
+namespace slabmark::decomp {
+
+namespace {
+
+using Occurrences = std::map<std::uint64_t, std::uint64_t>;
+
+/// Collective. Adds up the occurrences of all ranks on rank 0.
+Occurrences gather(const Comm& comm, const Occurrences& mine) {
+  Occurrences all;
+  for (const std::string& part : comm.gather(nlohmann::json(mine).dump())) {
+    for (const auto& [value, count] : nlohmann::json::parse(part).get<Occurrences>()) {
+      all[value] += count;
+    }
+  }
+  return all;
+}
+
+/// Number of lengths in [2^i, 2^(i+1)), by i.
+std::vector<std::uint64_t> buckets_of(const Occurrences& lengths) {
+  std::vector<std::uint64_t> buckets;
+  for (const auto& [length, count] : lengths) {
+    std::size_t bucket = 0;
+    while (length >> (bucket + 1) != 0) ++bucket;
+    buckets.resize(std::max(buckets.size(), bucket + 1), 0);
+    buckets[bucket] += count;
+  }
+  return buckets;
+}
+
+std::string range_text(std::size_t bucket) {
+  const std::uint64_t from = std::uint64_t{1} << bucket;
+  return bucket == 0 ? "1" : fmt::format("{}-{}", from, 2 * from - 1);
+}
+
+/// The number at `position` in ascending order.
+std::uint64_t at_position(const Occurrences& occurrences, std::uint64_t position) {
+  std::uint64_t up_to = 0;
+  for (const auto& [value, times] : occurrences) {
+    up_to += times;
+    if (position < up_to) return value;
+  }
+  return 0;
+}
+
+nlohmann::ordered_json to_json(const Spread& spread) {
+  return {{"min", spread.min},
+          {"median", spread.median},
+          {"mean", spread.mean},
+          {"max", spread.max},
+          {"total", spread.total}};
+}
+
+}  // namespace
+
+Spread spread_of(const Occurrences& occurrences) {
+  Spread spread;
+  if (occurrences.empty()) return spread;
+  std::uint64_t count = 0;
+  for (const auto& [value, times] : occurrences) {
+    count += times;
+    spread.total += value * times;
+  }
+  spread.min = occurrences.begin()->first;
+  spread.max = occurrences.rbegin()->first;
+  spread.mean = static_cast<double>(spread.total) / static_cast<double>(count);
+  spread.median = (static_cast<double>(at_position(occurrences, (count - 1) / 2)) +
+                   static_cast<double>(at_position(occurrences, count / 2))) /
+                  2;
+  return spread;
+}
+
+MapStatistics gather_statistics(const Comm& comm, MapFile& file, std::size_t k,
+                                std::uint64_t ranks) {
+  MapStatistics map;
+  map.header = file.maps().at(k);
+  map.ranks = ranks > 0 ? ranks : map.header.recorded_ranks;
+  if (map.ranks >= INT_MAX) {
+    throw InputError(fmt::format("{} ranks are more than MPI can have.", map.ranks));
+  }
+
+  Occurrences elements;
+  Occurrences requests;
+  Occurrences lengths;
+  const bool as_recorded = map.ranks == map.header.recorded_ranks;
+  RunList runs;
+  for_each_part(comm, file, k, map.ranks, [&](std::uint64_t, const MapPart& part) {
+    ++elements[total_length(part.runs)];
+    ++requests[part.runs.size()];
+    for (const Run& run : part.runs) ++lengths[run.length];
+    if (as_recorded) runs.insert(runs.end(), part.runs.begin(), part.runs.end());
+  });
+  map.elements = spread_of(gather(comm, elements));
+  map.requests = spread_of(gather(comm, requests));
+  map.run_lengths = gather(comm, lengths);
+  sort_runs(runs);
+  map.coverage = as_recorded ? coverage(comm, map.header, runs) : find_coverage(comm, file, k);
+  if (map.coverage.overlaps > 0) map.owners = owners_of(comm, file, k, map.coverage.first_overlap);
+  return map;
+}
+
+std::string to_text(const MapStatistics& map, const std::string& name) {
+  const Coverage& cover = map.coverage;
+  const Spread lengths = spread_of(map.run_lengths);
+  std::string text =
+      fmt::format("{}: {}, {} elements, {} recorded ranks\n", name, to_string(map.header.dims),
+                  cover.elements, map.header.recorded_ranks);
+  text += fmt::format(
+      "  owned              {} ({:.2f} %), by no rank {}, by several {}\n", cover.covered,
+      100.0 * static_cast<double>(cover.covered) / static_cast<double>(cover.elements),
+      cover.elements - cover.covered, cover.overlaps);
+  if (cover.overlaps > 0) {
+    text.pop_back();
+    text += fmt::format(" (the first is element {}, of rank {} and rank {})\n", cover.first_overlap,
+                        map.owners[0], map.owners[1]);
+  }
+  text += fmt::format("  elements per rank  min {}, median {}, max {} on {} ranks\n",
+                      map.elements.min, map.elements.median, map.elements.max, map.ranks);
+  text += fmt::format("  requests per rank  min {}, median {}, max {}, total {}\n",
+                      map.requests.min, map.requests.median, map.requests.max, map.requests.total);
+  text += fmt::format("  run length         min {}, median {}, mean {:.2f}, max {}\n", lengths.min,
+                      lengths.median, lengths.mean, lengths.max);
+  text += "  runs by length    ";
+  const std::vector<std::uint64_t> buckets = buckets_of(map.run_lengths);
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    if (buckets[i] > 0) text += fmt::format(" {}: {}", range_text(i), buckets[i]);
+  }
+  return text + "\n";
+}
+
+nlohmann::ordered_json to_json(const MapStatistics& map, const std::string& name) {
+  nlohmann::ordered_json histogram = nlohmann::ordered_json::array();
+  const std::vector<std::uint64_t> buckets = buckets_of(map.run_lengths);
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const std::uint64_t from = std::uint64_t{1} << i;
+    if (buckets[i] > 0)
+      histogram.push_back({{"from", from}, {"to", 2 * from - 1}, {"runs", buckets[i]}});
+  }
+  nlohmann::ordered_json shared;
+  if (map.coverage.overlaps > 0)
+    shared = {{"element", map.coverage.first_overlap}, {"ranks", map.owners}};
+  return {{"map", name},
+          {"dims", map.header.dims},
+          {"recorded_ranks", map.header.recorded_ranks},
+          {"ranks", map.ranks},
+          {"elements", map.coverage.elements},
+          {"owned", map.coverage.covered},
+          {"owned_by_several", map.coverage.overlaps},
+          {"first_owned_by_several", shared},
+          {"elements_per_rank", to_json(map.elements)},
+          {"requests_per_rank", to_json(map.requests)},
+          {"run_length", to_json(spread_of(map.run_lengths))},
+          {"run_length_histogram", histogram}};
+}
+
+}  // namespace slabmark::decomp

@@ -132,7 +132,7 @@ def main(arguments, console):
     found = compare(matching.pairs, arguments.tolerance, arguments.per_cell)
     outcomes = {comparison.verdict for comparison in found} | ({MISSING} if matching.missing else set())
     failed = [name for name in arguments.fail_on if name in outcomes]
-    gates.write(arguments, ("compare", _tests(found, matching, arguments.fail_on)), _metrics(found, matching))
+    gates.write(arguments, "compare", _tests(found, matching, arguments.fail_on), _metrics(found, matching))
     if arguments.json:
         print(json.dumps(as_json(found, matching, arguments, skipped, failed), indent=2))
     else:
@@ -360,39 +360,35 @@ def outcome(verdict, fail_on):
 
 
 def _tests(found, matching, fail_on):
-    rows = [
-        (c.base.title, c.label, c.medians[1], c.verdict, ", ".join(filter(None, [interval_words(c.ratio), c.note]))) for c in found
-    ]
-    rows += [(cell.title, cell.label, None, MISSING, why) for cell, why in matching.missing]
-    return [(*row, outcome(row[3], fail_on)) for row in rows]
+    made = []
+    for c in found:
+        words = ", ".join(filter(None, [interval_words(c.ratio), c.note]))
+        made.append(gates.Case(c.base.title, c.label, c.medians[1], c.verdict, words, outcome(c.verdict, fail_on)))
+    state = outcome(MISSING, fail_on)
+    return made + [gates.Case(cell.title, cell.label, None, MISSING, why, state) for cell, why in matching.missing]
 
 
 def _metrics(found, matching):
     labels = lambda cell, label: {"workload": cell.title, "cell": label}
     rows = [(labels(c.base, c.label), c) for c in found]
-    verdict = "slabmark_compare_verdict"
     states = [(row, c.verdict) for row, c in rows] + [(labels(cell, cell.label), MISSING) for cell, _ in matching.missing]
-    known = (SLOWER, FASTER, SAME, INCONCLUSIVE, MISSING)
     return [
-        (
+        gates.Gauge(
             "slabmark_compare_open_to_close_seconds",
-            "gauge",
-            "seconds",
             "Median of the values of a side.",
-            [(row | {"side": side}, c.medians[number]) for row, c in rows for number, side in enumerate(("base", "new"))],
+            [(row | {"side": side}, seconds) for row, c in rows for side, seconds in zip(("base", "new"), c.medians)],
+            "seconds",
         ),
-        (
+        gates.Gauge(
             "slabmark_compare_ratio",
-            "gauge",
-            "ratio",
             "New / base seconds: the median and the interval.",
             [(row | {"of": of}, getattr(c.ratio, of)) for row, c in rows for of in ("median", "low", "high")],
+            "ratio",
         ),
-        (
-            verdict,
-            "stateset",
-            None,
-            "What compare says of the cell.",
-            [sample for row, state in states for sample in gates.states(verdict, row, state, known)],
+        gates.States(
+            "slabmark_compare_verdict",
+            "Verdict of compare on the cell.",
+            states,
+            (SLOWER, FASTER, SAME, INCONCLUSIVE, MISSING),
         ),
     ]

@@ -16,7 +16,9 @@ from xml.etree import ElementTree
 import numpy
 import pytest
 from conftest import LAB, record, write_records
-from slabmark import command_line, gates
+from prometheus_client.openmetrics import parser
+from slabmark import command_line
+from slabmark.gates import Case, junit
 from slabmark.track import changes, store
 from test_report import Page, browser, needs_browser
 
@@ -448,7 +450,7 @@ def test_junit_and_openmetrics_say_what_the_report_says(year, tmp_path, capsys):
     samples = check_openmetrics(tmp_path / "t.txt")
     assert (
         samples[
-            'slabmark_track_verdict{workload="Writing 3 variables on f.nc",cell="hdf5-union, 2 ranks",slabmark_track_verdict="slower"}'
+            'slabmark_track_verdict{cell="hdf5-union, 2 ranks",slabmark_track_verdict="slower",workload="Writing 3 variables on f.nc"}'
         ]
         == 1
     )
@@ -481,9 +483,15 @@ def test_compare_writes_both_too_and_names_of_any_kind_break_neither(tmp_path, c
 def test_no_text_breaks_junit(tmp_path):
     odd = '\x00\x1b\n\udcff\uffff\u202e<&"]]>'
     (tmp_path / "t.xml").write_bytes(
-        gates.junit(odd, [(odd, odd, None, odd, odd, outcome) for outcome in ("failed", "skipped", "passed")])
+        junit.xml(odd, [Case(odd, odd, None, odd, odd, outcome) for outcome in ("failed", "skipped", "passed")])
     )
     check_junit(tmp_path / "t.xml", tests=3, failures=1, skipped=1)
+
+
+def test_junit_sums_times_of_microseconds(tmp_path):
+    cases = [Case("w", cell, 12e-6, "same", "", "passed") for cell in ("a", "b")]
+    suite = ElementTree.fromstring(junit.xml("compare", cases)).find("testsuite")
+    assert [suite.get("time"), *(case.get("time") for case in suite)] == ["0.000024000", "0.000012000", "0.000012000"]
 
 
 def check_junit(path, tests, failures, skipped):
@@ -501,7 +509,7 @@ def check_junit(path, tests, failures, skipped):
 
 
 def check_openmetrics(path):
-    """{sample: value}, as the specification (1.0) has it; and by the parser of Prometheus where it is installed."""
+    """{sample: value}, as the specification (1.0) has it, and as Prometheus' own parser reads it."""
     text = path.read_text()
     lines = text.split("\n")
     assert lines[-2:] == ["# EOF", ""] and "" not in lines[:-1]
@@ -509,21 +517,18 @@ def check_openmetrics(path):
     for line in lines[:-2]:
         if line.startswith("# "):
             _, what, name, value = line.split(" ", 3)
-            if what == "TYPE":
-                assert value in ("gauge", "stateset") and name not in seen, "a family stands in one place"
+            if name != family:
+                assert name not in seen, "a family stands in one place"
                 family = name
                 seen.append(name)
-            assert name == family and (what != "UNIT" or name.endswith(f"_{value}"))
+            assert what != "TYPE" or value in ("gauge", "stateset")
+            assert what != "UNIT" or name.endswith(f"_{value}")
         else:
             label = r'[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*"'
             assert re.fullmatch(rf"{family}\{{{label}(?:,{label})*\}} -?[0-9.e+-]+", line), line
             name, value = line.rsplit(" ", 1)
             assert name not in samples
             samples[name] = float(value)
-    try:
-        from prometheus_client.openmetrics import parser
-    except ImportError:
-        return samples
     assert sum(len(family.samples) for family in parser.text_string_to_metric_families(text)) == len(samples)
     return samples
 

@@ -89,7 +89,7 @@ def main(arguments, console):
     files.write(
         arguments.output, page.make(chosen, outcome, collection, hashes, failed, arguments).encode("utf-8", "backslashreplace")
     )
-    gates.write(arguments, ("accept", _tests(outcome, arguments.fail_on)), _metrics(outcome))
+    gates.write(arguments, "accept", _tests(outcome, arguments.fail_on), _metrics(outcome))
     if arguments.json:
         print(json.dumps(as_json(chosen, outcome, hashes, collection.skipped, failed), indent=2))
     else:
@@ -184,7 +184,7 @@ def as_json(chosen, outcome, hashes, skipped, failed):
 
 def _tests(outcome, fail_on):
     state = lambda name: "failed" if name in fail_on else "skipped"
-    rows = []
+    made = []
     for one in outcome.verdicts:
         words = f"agreed {one.shown(one.target.least)}, measured {one.shown(one.value)}"
         if one.low is not None:
@@ -192,60 +192,47 @@ def _tests(outcome, fail_on):
         words = "; ".join(filter(None, (words, one.words)))
         seconds = one.measured.cell.summary.median if one.measured else None
         status = "passed" if one.verdict == judge.PASS else state(one.verdict)
-        rows.append(("targets", f"{one.label}: {one.target.kind}", seconds, one.verdict, words, status))
+        made.append(gates.Case("targets", f"{one.label}: {one.target.kind}", seconds, one.verdict, words, status))
     for rule in outcome.rules:
         verdict, words = ("met", rule.meaning) if rule.is_met else (judge.INVALID, "; ".join(rule.broken))
-        rows.append(("rules", rule.name, None, verdict, words, "passed" if rule.is_met else state(judge.INVALID)))
+        made.append(gates.Case("rules", rule.name, None, verdict, words, "passed" if rule.is_met else state(judge.INVALID)))
     for slow in outcome.search.slow:
         verdict = judge.SLOW_NODE if slow.is_node else judge.INCONCLUSIVE
-        rows.append(("nodes", f"{slow.host}, by {slow.by}", None, verdict, slow.words, state(verdict)))
-    return rows
+        made.append(gates.Case("nodes", f"{slow.host}, by {slow.by}", None, verdict, slow.words, state(verdict)))
+    return made
 
 
 def _metrics(outcome):
     measured = [one for one in outcome.verdicts if one.value is not None]
     labels = lambda one: {"cell": one.label, "target": one.target.kind}
-    verdict = "slabmark_accept_verdict"
-    known = (judge.PASS, judge.FAIL, judge.INCONCLUSIVE, judge.MISSING)
+    of_agreed = lambda one, value: None if value is None else value / one.target.least
     parts = {"median": "value", "low": "low", "high": "high"}
     return [
-        (
+        gates.Gauge(
             "slabmark_accept_open_to_close_seconds",
-            "gauge",
-            "seconds",
             "Median over all trials.",
             [({"cell": one.label}, one.cell.summary.median) for one in outcome.measured],
+            "seconds",
         ),
-        (
+        gates.Gauge(
             "slabmark_accept_target_ratio",
-            "gauge",
+            "Measured / agreed: the median and the interval.",
+            [(labels(one) | {"of": of}, of_agreed(one, getattr(one, name))) for one in measured for of, name in parts.items()],
             "ratio",
-            "What was measured / what was agreed: the median and the interval.",
-            [
-                (labels(one) | {"of": of}, value / one.target.least)
-                for one in measured
-                for of, name in parts.items()
-                if (value := getattr(one, name)) is not None
-            ],
         ),
-        (
-            verdict,
-            "stateset",
-            None,
-            "What accept says of the target.",
-            [sample for one in outcome.verdicts for sample in gates.states(verdict, labels(one), one.verdict, known)],
+        gates.States(
+            "slabmark_accept_verdict",
+            "Verdict of accept on the target.",
+            [(labels(one), one.verdict) for one in outcome.verdicts],
+            (judge.PASS, judge.FAIL, judge.INCONCLUSIVE, judge.MISSING),
         ),
-        (
+        gates.Gauge(
             "slabmark_accept_rule_met",
-            "gauge",
-            None,
             "1 where the result meets the rule.",
             [({"rule": rule.name}, int(rule.is_met)) for rule in outcome.rules],
         ),
-        (
+        gates.Gauge(
             "slabmark_accept_slow_nodes",
-            "gauge",
-            None,
             "1 for each node that was found to be slow.",
             [({"node": host}, 1) for host in outcome.search.slow_nodes],
         ),

@@ -174,7 +174,7 @@ def report(arguments, console):
     failed = [name for name in arguments.fail_on if name in outcomes]
     html = page.make(past, current, arguments)
     files.write(arguments.output, html.encode("utf-8", "backslashreplace"))
-    gates.write(arguments, ("track", _tests(current, arguments.fail_on)), _metrics(current))
+    gates.write(arguments, "track", _tests(current, arguments.fail_on), _metrics(current))
     if arguments.json:
         print(json.dumps(as_json(past, current, arguments, failed), indent=2))
     else:
@@ -203,65 +203,48 @@ def show(past, current, arguments, failed, console):
 
 
 def _tests(current, fail_on):
-    return [
-        (
-            one.title,
-            one.label,
-            one.latest.median if one.nights else None,
-            one.verdict,
-            "; ".join(
-                filter(
-                    None,
-                    [
-                        one.ratio and compare.interval_words(one.ratio),
-                        one.why,
-                        *(history.told(one.changes[-1]) if one.ratio else ()),
-                    ],
-                )
-            ),
-            compare.outcome(one.verdict, fail_on),
-        )
-        for one in current
-    ]
+    made = []
+    for one in current:
+        words = [one.ratio and compare.interval_words(one.ratio), one.why, *(history.told(one.changes[-1]) if one.ratio else ())]
+        seconds = one.latest.median if one.nights else None
+        outcome = compare.outcome(one.verdict, fail_on)
+        made.append(gates.Case(one.title, one.label, seconds, one.verdict, "; ".join(filter(None, words)), outcome))
+    return made
 
 
 def _metrics(current):
     labels = lambda one: {"workload": one.title, "cell": one.label}
-    verdict = "slabmark_track_verdict"
-    measured = [one for one in current if one.nights]
-    gauge = lambda name, unit, text, value: (name, "gauge", unit, text, [(labels(one), value(one)) for one in measured])
+    measured = [(labels(one), one) for one in current if one.nights]
+    changed = [(labels(one), one.ratio) for one in current if one.ratio]
     return [
-        gauge(
+        gates.Gauge(
             "slabmark_track_open_to_close_seconds",
-            "seconds",
             "Median of the launches of the latest night.",
-            lambda one: one.latest.median,
-        ),
-        gauge(
-            "slabmark_track_measured_timestamp_seconds",
+            [(row, one.latest.median) for row, one in measured],
             "seconds",
+        ),
+        gates.Gauge(
+            "slabmark_track_measured_timestamp_seconds",
             "When the latest launch began, since 1970.",
-            lambda one: one.latest.launches[-1].started / 1000,
+            [(row, one.latest.launches[-1].started / 1000) for row, one in measured],
+            "seconds",
         ),
-        gauge("slabmark_track_changes", None, "Lasting changes that were found.", lambda one: len(one.changes)),
-        (
+        gates.Gauge(
+            "slabmark_track_changes",
+            "Number of lasting changes that were found.",
+            [(row, len(one.changes)) for row, one in measured],
+        ),
+        gates.Gauge(
             "slabmark_track_level_ratio",
-            "gauge",
-            "ratio",
             "The level now / the one before, where it changed lately: the median and the interval.",
-            [
-                (labels(one) | {"of": of}, getattr(one.ratio, of))
-                for one in current
-                if one.ratio
-                for of in ("median", "low", "high")
-            ],
+            [(row | {"of": of}, getattr(ratio, of)) for row, ratio in changed for of in ("median", "low", "high")],
+            "ratio",
         ),
-        (
-            verdict,
-            "stateset",
-            None,
-            "What track says of the cell.",
-            [sample for one in current for sample in gates.states(verdict, labels(one), one.verdict, history.ORDER)],
+        gates.States(
+            "slabmark_track_verdict",
+            "Verdict of track on the cell.",
+            [(labels(one), one.verdict) for one in current],
+            history.ORDER,
         ),
     ]
 

@@ -11,7 +11,7 @@ programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice 
 sources = $(shell find src tests studies plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:
-.PHONY: all demo check-slice check-pnetcdf check-h5py cluster test coverage install test-installed bare docs deb matrix $(programs) format check-format lint clean distclean help
+.PHONY: all demo check-slice check-pnetcdf check-h5py cluster test test-all coverage install test-installed bare docs deb matrix $(programs) format check-format lint clean distclean help
 
 # Those that are built, in the top folder too, where the users of the originals look for them.
 link = $(foreach program,$(1),[ ! -e $(build)/bin/$(program) ] || ln -sfn $(build)/bin/$(program) $(program);)
@@ -33,7 +33,10 @@ check-slice: seism-core-slice seism-core-check
 	@. $(build)/environment.sh && demo/check-slice
 
 test:
-	@setup/test
+	@setup/test fast
+
+test-all:
+	@setup/test fast long
 
 coverage:
 	@setup/coverage
@@ -92,7 +95,8 @@ help:
 	@echo 'make check-slice     build, write the default test set of seism-core-slice on 8 ranks (900 MiB), and check it'
 	@echo 'make check-pnetcdf   build the drop-in, and run the test programs of the PnetCDF source PNETCDF_SOURCE=... with it'
 	@echo 'make check-h5py      build the connector and an h5py for it, and run the tests of h5py with it'
-	@echo 'make test            build, and run all tests'
+	@echo 'make test            build, and run the tests to run before a commit: all modules, and one pass of each program'
+	@echo 'make test-all        build, and run all tests, those of the connector also with sanitizers'
 	@echo 'make coverage        build apart, run all tests, and print which share of each module they come to'
 	@echo 'make install PREFIX=  all of it under a prefix, which may be moved (docs/building.md)'
 	@echo 'make test-installed  build, install, move, and run all of it as another user with build and cache gone'

@@ -1,34 +1,5 @@
-set(SLABMARK_TESTS "" CACHE STRING "Only what tests need whose names match this regular expression is built for them; empty: all")
-
-# slabmark_only_for_tests(<target> <tests>...) leaves the target out of `all` unless one of the tests is wanted.
-function(slabmark_only_for_tests target)
-  set(wanted ${ARGN})
-  if(SLABMARK_TESTS)
-    list(FILTER wanted INCLUDE REGEX ${SLABMARK_TESTS})
-  endif()
-  if(wanted)
-    set_property(GLOBAL APPEND PROPERTY slabmark_wanted ${target})
-  else()
-    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL TRUE)
-  endif()
-endfunction()
-
-# slabmark_write_wanted() notes for setup/build in the file `wanted` what the wanted tests need, a target a line: all, if they run
-# programs, and what is left out of that, but a test of another name needs; the latter are the target wanted_tests.
-function(slabmark_write_wanted)
-  get_property(wanted GLOBAL PROPERTY slabmark_wanted)
-  if(NOT SLABMARK_TESTS)
-    set(wanted all)
-  endif()
-  list(REMOVE_DUPLICATES wanted)
-  list(JOIN wanted "\n" lines)
-  file(WRITE ${PROJECT_BINARY_DIR}/wanted "${lines}\n")
-  list(REMOVE_ITEM wanted all)
-  add_custom_target(wanted_tests)  # of nothing where no test has such a name, which ctest says
-  if(wanted)
-    add_dependencies(wanted_tests ${wanted})
-  endif()
-endfunction()
+# Each entry of ctest has two labels, its module and its level: `make test` runs the entries of the level `fast`, and `make test-all`
+# the entries of both levels (docs/proving.md).
 
 set(test_options $<$<CONFIG:Release>:-O1>)  # compiled in two thirds of the time
 set(test_libraries GTest::gmock fmt::fmt)
@@ -40,76 +11,97 @@ endif()
 slabmark_precompiled_program(test LINK ${test_libraries} HEADERS ${test_headers})
 target_compile_options(slabmark_precompiled_test PRIVATE ${test_options})
 
-# slabmark_test(<folder of tests> [RECURSE] [MODULE <module>] [MPI_RANKS <n>...] [DEPENDS <modules>...])
+# slabmark_test(<folder of tests> [RECURSE] [MODULE <module>] [MPI_RANKS <n>...] [LONG_RANKS <n>...] [LONG <filter>] [DEPENDS <modules>...])
 #
-# Makes one executable of tests/<folder>/*_test.cpp (with RECURSE of those in its folders, too) that links the module of the
-# same name (or MODULE), what that depends on and modules that only the test needs, and registers it with ctest:
-# as <folder>, or under MPI as <folder>.np<n> for each n.
+# Makes one executable of tests/<folder>/*_test.cpp (with RECURSE also of its folders). It links the module of the same name
+# (or MODULE), the dependencies of that module, and the modules that only the test needs. ctest runs it as <folder>, or under MPI
+# as <folder>.np<n> for each n. The level `long` has the numbers of ranks of LONG_RANKS, and on all others the tests that the
+# GoogleTest filter LONG matches, as <name>.long.
 function(slabmark_test folder)
-  cmake_parse_arguments(TEST "RECURSE" "MODULE" "MPI_RANKS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(TEST "RECURSE" "MODULE;LONG" "MPI_RANKS;LONG_RANKS;DEPENDS" ${ARGN})
   if(NOT TEST_MODULE)
     set(TEST_MODULE ${folder})
   endif()
-  string(REPLACE "/" "_" name ${folder})
+  string(REPLACE "/" "_" target test_${folder})
   set(glob GLOB)
   if(TEST_RECURSE)
     set(glob GLOB_RECURSE)
   endif()
   file(${glob} sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*_test.cpp)
-  add_executable(test_${name} ${sources})
-  target_link_libraries(test_${name} PRIVATE ${test_libraries})
-  target_compile_options(test_${name} PRIVATE ${test_options})
-  slabmark_precompile(test_${name} test)
-  set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  slabmark_use_modules(test_${name} PRIVATE tests/${folder} ${TEST_MODULE} ${TEST_DEPENDS})
-  set(names ${folder})
-  if(TEST_MPI_RANKS)
-    list(TRANSFORM TEST_MPI_RANKS PREPEND ${folder}.np OUTPUT_VARIABLE names)
+  add_executable(${target} ${sources})
+  target_link_libraries(${target} PRIVATE ${test_libraries})
+  target_compile_options(${target} PRIVATE ${test_options})
+  slabmark_precompile(${target} test)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  slabmark_use_modules(${target} PRIVATE tests/${folder} ${TEST_MODULE} ${TEST_DEPENDS})
+  if(NOT TEST_MPI_RANKS)
+    target_link_libraries(${target} PRIVATE GTest::gtest_main)
+    slabmark_add_test(${folder} ${folder} fast 1 $<TARGET_FILE:${target}>)
+    return()
   endif()
-  slabmark_only_for_tests(test_${name} ${names})
-  if(TEST_MPI_RANKS)
-    target_link_libraries(test_${name} PRIVATE slabmark_mpi_main)
-    foreach(ranks ${TEST_MPI_RANKS})
-      slabmark_add_mpi_test(${folder}.np${ranks} ${ranks} test_${name})
-    endforeach()
-  else()
-    target_link_libraries(test_${name} PRIVATE GTest::gtest_main)
-    slabmark_add_test(${folder} 1 $<TARGET_FILE:test_${name}>)
-  endif()
+  target_link_libraries(${target} PRIVATE slabmark_mpi_main)
+  foreach(ranks ${TEST_MPI_RANKS})
+    slabmark_add_mpi_test(${folder}.np${ranks} ${folder} fast ${ranks} ${target})
+    if(TEST_LONG)
+      slabmark_add_mpi_test(${folder}.np${ranks}.long ${folder} long ${ranks} ${target})
+      slabmark_filter_test(${folder}.np${ranks} "-${TEST_LONG}")
+      slabmark_filter_test(${folder}.np${ranks}.long "${TEST_LONG}")
+    endif()
+  endforeach()
+  foreach(ranks ${TEST_LONG_RANKS})
+    slabmark_add_mpi_test(${folder}.np${ranks} ${folder} long ${ranks} ${target})
+  endforeach()
 endfunction()
 
 # Not with `--mca pml ob1`, which spares each launch the fifth of a second in which UCX looks for networks: now and then a rank that ends
 # so quickly crashes in Open MPI 4.1.4, whose progress thread has an event left of its component pmix/ext3x when that is unloaded.
 set(test_launcher ${MPIEXEC_EXECUTABLE} ${SLABMARK_MPIEXEC_FLAGS})
 
-# slabmark_add_mpi_test(<name> <ranks> <target>)
-function(slabmark_add_mpi_test name ranks target)
-  if(SLABMARK_TESTS AND "${name}" MATCHES "${SLABMARK_TESTS}")
-    set_property(GLOBAL APPEND PROPERTY slabmark_wanted ${target})
-  endif()
-  slabmark_add_test(${name} ${ranks}
+# slabmark_add_mpi_test(<name> <module> <level> <ranks> <target>)
+function(slabmark_add_mpi_test name module level ranks target)
+  slabmark_add_test(${name} ${module} ${level} ${ranks}
     ${PROJECT_SOURCE_DIR}/setup/own-tmpdir ${test_launcher} -n ${ranks} $<TARGET_FILE:${target}>)
 endfunction()
 
-# slabmark_program_tests(<name> <folder of tests>) registers each <folder>/test_*.py as <name>.*, run by pytest.
-function(slabmark_program_tests module tests)
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${tests}/test_*.py)
+# slabmark_filter_test(<name> <GoogleTest filter>)
+function(slabmark_filter_test name filter)
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=${filter}")
+endfunction()
+
+# slabmark_python_tests(<module> <folder of tests>) registers each <folder>/test_*.py, run by pytest: its tests of the level `fast` as
+# <module>.<subject>, those of the level `long` as <module>.<subject>.long. Marks in the file say which it has (conftest.py).
+function(slabmark_python_tests module folder)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/test_*.py)
   foreach(file ${files})
-    get_filename_component(name ${file} NAME_WE)
-    string(REPLACE "test_" "" name ${name})
-    if(SLABMARK_TESTS AND "${module}.${name}" MATCHES "${SLABMARK_TESTS}")
-      set_property(GLOBAL APPEND PROPERTY slabmark_wanted all)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} text)
+    string(REGEX REPLACE ".*/test_(.*)\\.py$" "${module}.\\1" name ${file})
+    if(NOT text MATCHES "\npytestmark = [^\n]*mark\\.long" OR text MATCHES "mark\\.fast")
+      slabmark_add_python_test(${name} ${module} fast ${file})
     endif()
-    # They start up to 8 ranks themselves, in launches one after another with start-up on one core in between.
-    slabmark_add_test(${module}.${name} 1
-      ${PROJECT_SOURCE_DIR}/setup/python -m pytest -q -rs -p no:cacheprovider -o verbosity_assertions=2 ${file})
-    set_property(TEST ${module}.${name} APPEND PROPERTY ENVIRONMENT
-      "SLABMARK_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "SLABMARK_MPIEXEC=$<JOIN:${test_launcher}, >"
-      SLABMARK_MODULES=${PROJECT_BINARY_DIR}/modules SLABMARK_WITH_PNETCDF=$<BOOL:${PnetCDF_FOUND}> PYTHONDONTWRITEBYTECODE=1
-      SLABMARK_CMAKE=${CMAKE_COMMAND} SLABMARK_MPICC=${MPI_C_COMPILER}
-      "SLABMARK_SANITIZERS=${SLABMARK_SANITIZERS}")
+    if(text MATCHES "mark\\.long|[^a-z_]long[(]")
+      slabmark_add_python_test(${name}.long ${module} long ${file})
+    endif()
   endforeach()
+endfunction()
+
+# slabmark_add_python_test(<name> <module> <level> <file>)
+function(slabmark_add_python_test name module level file)
+  # Tests start up to 8 ranks themselves, in launches one after another with start-up on one core in between.
+  slabmark_add_test(${name} ${module} ${level} 1 ${PROJECT_SOURCE_DIR}/setup/python -m pytest --level ${level} ${file})
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+    "SLABMARK_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "SLABMARK_MPIEXEC=$<JOIN:${test_launcher}, >"
+    SLABMARK_MODULES=${PROJECT_BINARY_DIR}/modules SLABMARK_WITH_PNETCDF=$<BOOL:${PnetCDF_FOUND}> PYTHONDONTWRITEBYTECODE=1
+    SLABMARK_CMAKE=${CMAKE_COMMAND} SLABMARK_MPICC=${MPI_C_COMPILER}
+    "SLABMARK_SANITIZERS=${SLABMARK_SANITIZERS}")
+endfunction()
+
+# slabmark_label_tests(<name> <label>) gives the entries <name> and <name>.* of this folder one more label.
+function(slabmark_label_tests name label)
+  get_property(entries DIRECTORY PROPERTY TESTS)
+  list(FILTER entries INCLUDE REGEX "^${name}(\\.|$)")
+  set_property(TEST ${entries} APPEND PROPERTY LABELS ${label})
 endfunction()
 
 # Ranks that wait give way to those of tests beside them; Open MPI does so by itself only if one launch has more ranks than
@@ -125,11 +117,14 @@ if(SLABMARK_OPEN_MPI_MAJOR GREATER_EQUAL 5)
   list(APPEND launch_environment OMPI_MCA_btl_sm_segment_size=4194304)
 endif()
 
-function(slabmark_add_test name ranks)
-  add_test(NAME ${name} COMMAND ${ARGN})
+# slabmark_add_test(<name> <module> <level> <ranks> <command>...)
+function(slabmark_add_test name module level ranks)
+  add_test(NAME ${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/before-deadline ${ARGN})
   set_tests_properties(${name} PROPERTIES
+    LABELS "${module};${level}"
     PROCESSORS ${ranks}
     TIMEOUT ${test_timeout}
+    SKIP_RETURN_CODE 77  # of tests/before-deadline
     ENVIRONMENT "${SLABMARK_MPI_ENVIRONMENT};${launch_environment};${sanitizer_environment}"
     # Plugins of another HDF5 on the machine must not be loaded into ours, nor ours into stock tools.
     ENVIRONMENT_MODIFICATION HDF5_PLUGIN_PATH=unset:)

@@ -149,6 +149,7 @@ def target(**members):
     return "[[target]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in members.items())
 
 
+@pytest.mark.long
 def test_the_standard_suite_is_read_and_every_case_runs_on_all_nodes_or_from_one_to_all(run, tmp_path):
     path = tmp_path / "site.toml"
     assert command_line.main(["accept", "--new", str(path)]) == 0
@@ -191,6 +192,7 @@ def test_sizes_follow_from_the_memory_of_the_nodes(cluster):
     assert "48" in suite.read(path).plan.cells[0].arguments
 
 
+@pytest.mark.long
 def test_a_system_that_meets_all_is_accepted_and_its_report_stands_alone(cluster, capsys, tmp_path, monkeypatch):
     text = SUITE + target(case="map", limit=0.4) + target(case="transfer", nodes=4, rate="1M")
     made, path = cluster(text)
@@ -357,6 +359,7 @@ def test_two_slow_nodes_are_both_found_and_ten_launches_are_enough_for_one():
         assert [slow.host for slow in simulated_launches(seed, slow=["node03"], launches=10).slow] == ["node03"]
 
 
+@pytest.mark.long
 def test_nodes_that_are_alike_are_seldom_blamed():
     assert sum(bool(simulated_launches(seed).slow) for seed in range(60)) <= 4
 
@@ -421,6 +424,7 @@ def test_the_second_node_is_judged_among_those_that_are_left_and_no_node_as_sure
     assert [slow.probability for slow in nodes.search(turns).slow] == pytest.approx(2 * [16 * math.comb(15, 10) / 16**10])
 
 
+@pytest.mark.long
 def test_nodes_that_are_alike_or_differ_by_less_than_the_tolerance_are_not_blamed():
     assert sum(bool(nodes.search(probed(seed, ALIKE, noise=0.5)).slow) for seed in range(100)) <= 9
     near = probed(1, ALIKE | {"node07": 1.06}, launches=40, noise=0.01)
@@ -479,6 +483,7 @@ def test_the_interval_of_the_median_widens_with_the_confidence_and_the_number_ne
     assert statistics.median_needed([1.0, 2.0, 3.0], 2.0001) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "scheduler, nodes_of_job",
     [
@@ -581,6 +586,7 @@ def test_wrong_usage_writes_nothing(cluster, tmp_path, capsys):
     assert not (tmp_path / "accept.html").exists()
 
 
+@pytest.mark.long
 @needs_pnetcdf
 def test_the_real_programs_run_a_tiny_suite(run, tmp_path):
     launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec")

@@ -78,6 +78,7 @@ def refusal(source, *flags):
     return done.stderr or "failed" if done.returncode else ""
 
 
+@pytest.mark.long
 def test_every_candidate_has_lines_of_c_that_compile():
     include = subprocess.run(["h5pcc", "-show"], capture_output=True, text=True).stdout if shutil.which("h5pcc") else ""
     cache = pathlib.Path(os.environ.get("SLABMARK_BIN", ""), "..", "CMakeCache.txt")
@@ -110,6 +111,7 @@ def test_every_candidate_has_lines_of_c_that_compile():
         pytest.skip(f"only {headers} are here; {made} candidates compiled")
 
 
+@pytest.mark.long
 def test_rearranged_methods_have_lines_of_fortran_that_compile(tmp_path):
     if not shutil.which("mpifort") or not shutil.which("gfortran"):
         pytest.skip("no compiler of Fortran here: install gfortran")
@@ -248,6 +250,7 @@ def test_romio_is_tried_where_ompio_is_in_effect():
     assert [c.label for c in first] == ["posix", "mpiio-collective", "mpiio-collective, OMPI_MCA_io=^ompio"]
 
 
+@pytest.mark.long
 def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, small_map, tmp_path):
     how = ["-n", "2", "--launch", LAUNCHER, "--time", "20", "--method", "hdf5-slab,hdf5-union"]
     done = run("slabmark", ["advise", small_map, *how, "-o", tmp_path, "--json", tmp_path / "a.jsonl"], timeout=120)
@@ -258,6 +261,7 @@ def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, sma
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.jsonl", small_map.name]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments, culprit",
     [

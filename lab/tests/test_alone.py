@@ -10,6 +10,8 @@ import zipfile
 import pytest
 from conftest import LAB, noise, record, write_records
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):

@@ -198,6 +198,7 @@ def test_what_the_line_preloads_is_preloaded_beside_the_drop_in_and_plugins_besi
     assert done.stdout.strip().endswith(":/filters") and not done.stdout.startswith("/filters"), done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", [["apply", "--with", "nothing", "--"], ["capture", "--"]])
 def test_the_command_finds_the_variables_that_the_user_has_and_no_others_but_those_of_its_way(run, tmp_path, command):
     """As setup/lab and Python would have it otherwise: LC_CTYPE where there is no locale, SLABMARK_BIN, PYTHONPATH."""
@@ -261,6 +262,7 @@ def test_advice_that_a_plan_is_best_ends_in_the_line_that_applies_it(library):
     assert "A program that uses PnetCDF, unchanged" not in ending.parts(winner, "mpiexec -n {ranks} {command}", 4)
 
 
+@pytest.mark.long
 def test_advice_confirms_the_gain_through_the_drop_in_itself(run, small_map, tmp_path):
     """The search is left out: what wins is not for a test to say."""
     built_library()

@@ -219,6 +219,7 @@ def test_both_doors_are_put_into_a_program(check, monkeypatch, tmp_path):
     assert found["HDF5_PLUGIN_PATH"] == str(tmp_path / "more/plugins") and found["SLABMARK_REPORT"] == "1"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way, program", [("pnetcdf", "pnetcdf_cases"), ("canonical", "log_writer"), ("log", "log_writer")])
 def test_real_programs_leave_the_same(run, tmp_path, way, program):
     folder = pathlib.Path(os.environ["SLABMARK_BIN"])

@@ -43,6 +43,7 @@ def test_a_mix_that_is_none_is_refused(text):
         chunks_command._mix(text)
 
 
+@pytest.mark.long
 def test_layouts_are_measured_and_the_mix_decides(run, text_map, tmp_path):
     pattern = f"decomp --map {text_map(3)} --rounds 3 --type float32 --content smooth"
     done = run("slabmark", ["advise", "--chunks", pattern, "-n", "2", "--launch", LAUNCHER,
@@ -55,11 +56,13 @@ def test_layouts_are_measured_and_the_mix_decides(run, text_map, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["f.dat", "r.jsonl"]
 
 
+@pytest.mark.long
 def test_a_pattern_without_time_has_no_series(run, small_map, tmp_path):
     done = run("slabmark", ["advise", "--chunks", small_map, "-n", "1", "--launch", LAUNCHER, "-o", tmp_path])
     assert done.returncode == 2 and "--rounds" in done.stderr
 
 
+@pytest.mark.long
 def test_a_captured_program_s_variables_may_be_in_groups(run, tmp_path):
     made = patterns.Pattern()
     made.variable("step/one", patterns.blocks((6, 4), (1, 1)))

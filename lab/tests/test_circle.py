@@ -21,9 +21,10 @@ RANKS, ROWS, COLUMNS, STEPS = 2, 40, 6, 2
 SIZES = list(map(str, (ROWS, COLUMNS, STEPS)))
 BIN = pathlib.Path(os.environ.get("SLABMARK_BIN", "."))
 
-pytestmark = pytest.mark.skipif(
+without_sanitizers = pytest.mark.skipif(
     bool(os.environ.get("SLABMARK_SANITIZERS")), reason="what is preloaded would have to be built with the sanitizers, as would the program"
 )
+pytestmark = [pytest.mark.long, without_sanitizers]
 
 
 def launcher():

@@ -161,6 +161,7 @@ def test_launches_are_the_values_where_there_are_enough(tmp_path, capsys):
     assert "6+6 launches" in told.out
 
 
+@pytest.mark.long
 def test_launches_that_differ_among_themselves_are_no_change(tmp_path, capsys):
     """Trials of one launch are alike, launches are not: taken as independent, such trials alarm in most of the cases."""
     generator = random.Random(7)

@@ -30,6 +30,7 @@ def test_large_maps_become_pictures_of_a_page():
     assert decomposition.picture_of(numpy.arange(10)).size >= 10
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suffix, start", [(".svg", b"<svg"), (".png", b"\x89PNG")])
 def test_a_picture_is_drawn_with_the_programs_own_counts(run, tmp_path, suffix, start):
     run(
@@ -44,11 +45,13 @@ def test_a_picture_is_drawn_with_the_programs_own_counts(run, tmp_path, suffix, 
     assert (min(requests), max(requests)) == (entry["requests_per_rank"]["min"], entry["requests_per_rank"]["max"])
 
 
+@pytest.mark.long
 def test_a_missing_map_is_one_sentence(run, sentence, tmp_path):
     done = run("slabmark", ["decomp", "show", tmp_path / "absent.nc"])
     assert done.returncode == 2 and "absent.nc" in sentence(done, "slabmark")
 
 
+@pytest.mark.long
 def test_a_map_whose_name_begins_with_a_dash_is_drawn_and_names_of_no_file_are_one_sentence(run, sentence, small_map):
     folder = small_map.parent
     small_map.rename(folder / "-m.dat")

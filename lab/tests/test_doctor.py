@@ -79,12 +79,14 @@ def test_the_doctor_tells_what_the_programs_tell(run, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_ranks_that_do_not_know_of_each_other_are_a_foreign_launcher(run, tmp_path):
     twice = """sh -c 'echo "module {{x}} loaded"; shift; "$@"; "$@"' x {ranks} {command}"""
     done = run("slabmark", ["doctor", "--launch", twice, "-n", "2", "-o", tmp_path])
     assert done.returncode == 1 and "foreign-launcher: " in done.stdout, done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments, culprit",
     [
@@ -106,6 +108,7 @@ def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, tmp_path, argum
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_help_and_version_are_there(run):
     assert "advise" in run("slabmark", ["--help"]).stdout
     assert run("slabmark", ["--version"]).stdout.startswith("slabmark 0")

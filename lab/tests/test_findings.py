@@ -80,6 +80,7 @@ def test_ranks_that_wait_for_a_core_are_not_called_synchronisation():
     assert "overhead" not in {finding.code for finding in findings.of_cell(load.cells[0])}
 
 
+@pytest.mark.long
 def test_launches_that_differ_are_noticed_and_equal_ones_are_not():
     def told(levels):
         made = [

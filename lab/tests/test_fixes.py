@@ -96,6 +96,7 @@ def test_what_cannot_be_checked_says_why(machine, code):
         assert line and checked.startswith("not checked here: ") and len(checked) > 30
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", ["plain", "a=b"])
 def test_the_lines_help_on_this_machine(run, tmp_path, tmp_path_factory, folder):
     """Each is run with the real programs and a launcher of any path: what the doctor then says is looked at."""

@@ -70,6 +70,7 @@ def until_the_time_is_over():
         number += 1
 
 
+@pytest.mark.long
 def test_no_record_ends_in_a_traceback(tmp_path, capsys):
     generator = random.Random(SEED)
     good = record([1.0, 1.1, 1.2])
@@ -93,6 +94,7 @@ def test_no_record_ends_in_a_traceback(tmp_path, capsys):
             told(capsys, "track", "report", tmp_path / "store", "-o", tmp_path / "t.html", *gates)
 
 
+@pytest.mark.long
 def test_no_store_ends_in_a_traceback(tmp_path, capsys):
     generator = random.Random(SEED)
     made = [record([1.0, 1.1], started=f"2026-01-{day:02}T00:00:00Z") for day in range(1, 21)]
@@ -116,6 +118,7 @@ def toml(value):
     return json.dumps("none" if value is None else value)
 
 
+@pytest.mark.long
 def test_no_study_ends_in_a_traceback(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("SLABMARK_BIN", str(tmp_path))
     (tmp_path / "slabmark-bench").write_text("""#!/bin/sh\necho '{"methods":[{"name":"a","options":[{"name":"o"}]}]}'\n""")
@@ -138,6 +141,7 @@ def test_no_study_ends_in_a_traceback(tmp_path, capsys, monkeypatch):
         told(capsys, "sweep", path, *generator.choice([["--dry-run"], ["--job", "slurm"], ["--job", "pbs", "-r", tmp_path]]))
 
 
+@pytest.mark.long
 def test_no_map_text_ends_in_a_traceback(tmp_path):
     generator = random.Random(SEED)
     good = "version 2001 npes 2 ndims 2 \n4 2 \n0 5\n1 2 0 5 6 \n1 3\n3 8 7 \n"
@@ -161,6 +165,7 @@ def odd_files(tmp_path):
     return [*sorted(tmp_path.iterdir()), "/dev/zero", "/dev/full", "/proc/self/mem", tmp_path / "absent" / "x", LONG, tmp_path]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command",
     [
@@ -234,6 +239,7 @@ def test_every_exception_is_a_sentence_and_a_status(error, status):
     assert found == status and sentence.endswith(".") and "\n" not in sentence
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["MPLBACKEND", "SOURCE_DATE_EPOCH", "PYTHONIOENCODING", "COLUMNS", "TERM"])
 def test_no_variable_of_the_environment_ends_it(tmp_path, name):
     path = write_records(tmp_path / "r.jsonl", [record([1.0] * 6)])
@@ -247,6 +253,7 @@ def test_no_variable_of_the_environment_ends_it(tmp_path, name):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 def test_no_file_of_the_working_folder_is_run_or_changes_a_picture(run, small_map, tmp_path):
     for name in ("numpy", "statistics", "slabmark/__init__", "slabmark/__main__"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -256,6 +263,7 @@ def test_no_file_of_the_working_folder_is_run_or_changes_a_picture(run, small_ma
     assert done.returncode == 0 and not done.stderr and (tmp_path / "m.svg").exists(), (done.returncode, done.stderr)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_end_nothing_and_nothing_is_printed_into_a_file(run, tmp_path, closed):
     path = write_records(tmp_path / "r.jsonl", [record([1.0] * 6)])
@@ -267,6 +275,7 @@ def test_closed_streams_end_nothing_and_nothing_is_printed_into_a_file(run, tmp_
     assert (tmp_path / "r.html").read_text().rstrip().endswith("</html>")
 
 
+@pytest.mark.long
 def test_an_interruption_while_the_lab_is_loaded_ends_it_without_a_traceback(tmp_path):
     (tmp_path / "rich").mkdir()
     (tmp_path / "rich/__init__.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
@@ -343,6 +352,7 @@ def test_a_remedy_is_one_that_the_command_has(tmp_path, capsys):
     assert status == 2 and "remove it" in error
 
 
+@pytest.mark.long
 def test_programs_of_a_launch_find_the_variables_that_the_user_has(run, tmp_path):
     """What our wrapper, Python and Matplotlib need is for the lab alone."""
     bench = tmp_path / "slabmark-bench"
@@ -393,6 +403,7 @@ def test_an_interruption_while_a_launch_begins_ends_it(monkeypatch):
     assert is_ended
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupted_advice_leaves_nothing_and_nobody(tmp_path, number):
     (tmp_path / "slabmark-bench").write_text(STUBBORN)

@@ -55,6 +55,7 @@ def build(tmp_path, monkeypatch):
     return make
 
 
+@pytest.mark.long
 @needs_compiler
 @pytest.mark.parametrize(
     "libraries, text, culprit",
@@ -75,6 +76,7 @@ def test_a_program_of_another_hdf5_or_mpi_is_refused_where_the_connector_would_n
         apply.check_programs(words, "canonical", dict(os.environ))
 
 
+@pytest.mark.long
 @needs_compiler
 def test_an_hdf5_that_takes_signed_plugins_only_gets_no_others(build, capfd):
     """It refuses them by itself, with ten lines of its own; a capture would keep the program from running."""
@@ -103,6 +105,7 @@ def test_the_drop_in_is_not_put_into_a_program_of_another_mpi(build):
     apply.check_programs([build("another", "libmpi.so.40", "libhdf5.so.103")], apply.PNETCDF, dict(os.environ))
 
 
+@pytest.mark.long
 @needs_compiler
 @pytest.mark.parametrize("levels", [None, "hdf5,posix", "posix"])
 @pytest.mark.parametrize(
@@ -134,6 +137,7 @@ def test_of_a_program_with_an_old_hdf5_all_but_its_hdf5_is_captured(build, capfd
         assert left == {name: value for name, value in variables.items() if not name.startswith("HDF5_")} and named in said
 
 
+@pytest.mark.long
 @needs_compiler
 @pytest.mark.parametrize("levels, refused", [(None, True), ("mpiio,posix", True), ("posix", False)])
 def test_a_program_of_another_mpi_is_captured_only_by_what_needs_none(build, levels, refused):
@@ -154,6 +158,7 @@ int nfmpi_put_vara_all_(const int* id) { return ncmpi_put_vara_all(*id); }
 """
 
 
+@pytest.mark.long
 @needs_compiler
 @pytest.mark.parametrize("text", ["nfmpi_put_vara_all_", "__pnetcdf_MOD_nf90mpi_put_var", "ncmpi_put_vara_all"])
 @pytest.mark.parametrize("flag", ["-Wl,-z,lazy", "-Wl,-z,now", "-fno-plt", "-Wl,-Bsymbolic-functions", "-Wl,-Bsymbolic"])

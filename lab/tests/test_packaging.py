@@ -32,6 +32,7 @@ def application():
     return said
 
 
+@pytest.mark.long
 @needs_pnetcdf
 @pytest.mark.parametrize("workload", ["transfer", "checkpoint", "decomposition", "slices"])
 def test_each_workload_of_ramble_runs_and_its_figures_are_those_of_the_table(run, small_map, tmp_path, workload):
@@ -57,6 +58,7 @@ def test_each_workload_of_ramble_runs_and_its_figures_are_those_of_the_table(run
     assert any(re.match(criteria["match"], line) for line in done.stdout.splitlines())
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("ramble") is None, reason="Ramble is not in the PATH (it is in no package index)")
 def test_the_real_ramble_sets_up_runs_and_analyses_the_workspace(tmp_path):
     environment = os.environ | {"HOME": str(tmp_path), "PATH": f"{os.environ['SLABMARK_BIN']}:{os.environ['PATH']}"}
@@ -81,6 +83,7 @@ def test_the_real_ramble_sets_up_runs_and_analyses_the_workspace(tmp_path):
 WORKFLOWS, FORMS = "vendor.github-workflows", "vendor.github-issue-forms"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "schema, folder", [(WORKFLOWS, "packaging/github"), (WORKFLOWS, ".github/workflows"), (FORMS, ".github/ISSUE_TEMPLATE")]
 )

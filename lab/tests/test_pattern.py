@@ -250,6 +250,7 @@ def test_what_is_no_sound_pattern_file_is_one_sentence(tmp_path, make, culprit):
     assert str(path) in str(error.value) and str(error.value).endswith(".")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "make, culprit",
     [
@@ -305,6 +306,7 @@ def test_a_file_that_is_no_pattern_is_not_written_over(tmp_path):
     assert path.read_text() == "precious"
 
 
+@pytest.mark.long
 def test_a_full_disk_is_one_sentence_and_nothing_is_left(run, sentence, tmp_path):
     text = '[[particles]]\nname = "g"\nmean = 9\ndistribution = "poisson"\nranks = 3000\n[[variable]]\nname = "v"\non = "g"\n'
     (tmp_path / "d.toml").write_text(text)
@@ -316,6 +318,7 @@ def test_a_full_disk_is_one_sentence_and_nothing_is_left(run, sentence, tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["d.toml"]
 
 
+@pytest.mark.long
 def test_nothing_is_written_over_what_it_is_made_from(tmp_path, small_map, run, sentence):
     saved(tmp_path / "in.pattern")
     make_mesh(tmp_path / "mesh.nc", "NETCDF3_CLASSIC")
@@ -338,6 +341,7 @@ def test_nothing_is_written_over_what_it_is_made_from(tmp_path, small_map, run, 
         made.save(tmp_path / "in.pattern", overwrite=True)
 
 
+@pytest.mark.long
 def test_names_that_are_no_files_or_pipes_are_one_sentence_and_nobody_waits(run, sentence, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "d.toml").write_text(GRID + VARIABLE)
@@ -463,6 +467,7 @@ def written(path):
         return found, file.ranks
 
 
+@pytest.mark.long
 def test_the_example_of_a_model_in_blocks_has_its_variables_and_staggered_ones_are_longer(run, tmp_path):
     done = run("slabmark", ["describe", EXAMPLES / "wrf.toml", "-o", tmp_path / "wrf.pattern"])
     assert done.returncode == 0, done.stderr
@@ -474,6 +479,7 @@ def test_the_example_of_a_model_in_blocks_has_its_variables_and_staggered_ones_a
     assert steps[1, "out"] == steps[3, "out"] == expected
 
 
+@pytest.mark.long
 def test_maps_of_a_pattern_file_are_what_its_ranks_write(run, tmp_path):
     made = describe.read(EXAMPLES / "wrf.toml")
     scattered = pattern.owners(numpy.random.default_rng(8).integers(-1, 6, 300))
@@ -501,6 +507,7 @@ def test_maps_of_a_pattern_file_are_what_its_ranks_write(run, tmp_path):
     assert done.returncode == 0 and (tmp_path / "a.svg").read_bytes().startswith(b"<svg"), done.stderr
 
 
+@pytest.mark.long
 def test_the_example_of_an_ocean_is_the_same_from_a_text_and_from_an_array(run, tmp_path):
     (tmp_path / "ocean.toml").write_bytes((EXAMPLES / "ocean.toml").read_bytes())
     argv = sys.argv
@@ -519,6 +526,7 @@ def test_the_example_of_an_ocean_is_the_same_from_a_text_and_from_an_array(run, 
         assert all((text[name][()] == array[name][()]).all() for name in text)
 
 
+@pytest.mark.long
 def test_the_example_of_particles_has_other_numbers_in_each_step_and_the_same_in_each_run(run, tmp_path):
     done = run("slabmark", ["describe", EXAMPLES / "particles.toml", "-o", tmp_path / "a.pattern"])
     assert done.returncode == 0, done.stderr
@@ -538,6 +546,7 @@ def test_distributions_have_the_mean_and_deviation_that_were_asked_for(distribut
     assert drawn.dtype.kind == "i" and abs(drawn.mean() - 1000) < 5 and abs(drawn.std() - expected) < 5
 
 
+@pytest.mark.long
 def test_the_command_says_what_is_wrong_in_one_sentence(run, sentence, tmp_path):
     (tmp_path / "d.toml").write_text(GRID + VARIABLE + "nmber = 3\n")
     done = run("slabmark", ["describe", tmp_path / "d.toml", "-o", tmp_path / "d.pattern"])
@@ -575,6 +584,7 @@ def log_of(name):
     return pathlib.Path(darshan.__file__).parent / "examples/example_logs" / name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reads", [False, True])
 @pytest.mark.parametrize("name, words", [("dxt.darshan", "tracing saw"), (COUNTED, "made up")])
 def test_a_darshan_log_becomes_a_pattern_that_is_marked_as_a_guess(run, tmp_path, name, words, reads):
@@ -591,12 +601,14 @@ def test_a_darshan_log_becomes_a_pattern_that_is_marked_as_a_guess(run, tmp_path
     assert moved and min(moved.values()) > 0
 
 
+@pytest.mark.long
 def test_a_log_of_what_went_past_posix_says_how(run, sentence, tmp_path):
     done = run("slabmark", ["describe", log_of("noposix.darshan"), "-o", tmp_path / "log.pattern"])
     assert done.returncode == 2 and not (tmp_path / "log.pattern").exists()
     assert "it would lack 29562779 by STDIO" in sentence(done, "slabmark")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("length, reason", [(0, "log"), (600, "unable to read"), (6000, "unable to read")])
 def test_a_darshan_log_that_is_cut_short_is_one_sentence_whatever_the_library_does(run, sentence, tmp_path, length, reason):
     """Of 600 bytes it crashes, and of 6000 it makes a log in which nothing was written."""

@@ -104,6 +104,7 @@ def test_the_recommendation_has_no_idle_tasks_and_writes_large_pieces():
     assert pio_command.recommended(rows, 8, 1, tasks=4).placement.tasks == 4
 
 
+@pytest.mark.long
 def test_the_command_prints_a_table_of_all_and_lines_to_paste(run, tmp_path):
     run(
         "slabmark-decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "--format", "dat", "-o", tmp_path / "f"]
@@ -123,6 +124,7 @@ def test_the_command_prints_a_table_of_all_and_lines_to_paste(run, tmp_path):
         assert word in done.stdout, done.stdout
 
 
+@pytest.mark.long
 def test_a_map_that_no_library_can_write_is_refused(run, sentence, tmp_path):
     (tmp_path / "a.dat").write_text("version 2001 npes 3 ndims 1\n8\n0 3\n1 2 3\n1 2\n4 5\n2 2\n6 2\n")
     done = run("slabmark", ["advise", "--pio", tmp_path / "a.dat"])
@@ -130,6 +132,7 @@ def test_a_map_that_no_library_can_write_is_refused(run, sentence, tmp_path):
     assert "the first is element 1 (counted from 0), of rank 0 and rank 2" in sentence(done, "slabmark")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments, culprit",
     [
@@ -145,6 +148,7 @@ def test_wrong_usage_is_one_sentence(run, sentence, small_map, arguments, culpri
     assert done.returncode == 2 and culprit in sentence(done, "slabmark")
 
 
+@pytest.mark.long
 @needs_pnetcdf
 def test_real_maps_are_looked_at(run, real_data):
     done = run("slabmark", ["advise", "--pio", real_data / "map_f_case_16p.nc"])

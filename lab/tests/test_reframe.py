@@ -15,7 +15,7 @@ from test_track import nights
 CHECKS = LAB.parent / "packaging" / "reframe" / "slabmark_checks.py"
 REFRAME = shutil.which("reframe", path=f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}")
 
-pytestmark = pytest.mark.skipif(REFRAME is None, reason="ReFrame is not installed (PyPI: ReFrame-HPC)")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(REFRAME is None, reason="ReFrame is not installed (PyPI: ReFrame-HPC)")]
 
 
 @pytest.fixture

@@ -103,6 +103,7 @@ def test_the_tables_hold_every_trial_to_the_last_digit(results, tmp_path):
         assert len(list(csv.DictReader(file))) == 6
 
 
+@pytest.mark.long
 def test_every_trial_is_a_dot(results, tmp_path):
     text = report(tmp_path, results)
     first_panel = re.search(r'<g id="axes_1">.*?<g id="axes_2">', text, re.S).group(0)
@@ -139,6 +140,7 @@ def test_names_from_records_cannot_break_the_page(tmp_path):
     assert "<script>alert" not in report_of(tmp_path, record([1.0] * 6, method="<b>x</b>&", pattern__settings=settings))
 
 
+@pytest.mark.long
 def test_a_report_is_made_again_over_an_earlier_one_and_over_nothing_else(results, tmp_path, capsys):
     before = results.read_bytes()
     report(tmp_path, results)
@@ -174,6 +176,7 @@ def test_a_map_whose_name_no_file_has_ends_no_report(tmp_path, name):
     assert report_of(tmp_path, record([1.0], pattern__settings={"map": name, "variables": "1"}))
 
 
+@pytest.mark.long
 def test_an_earlier_report_stays_whole_where_the_new_one_does_not_fit(results, tmp_path):
     report(tmp_path, results)
     before = (tmp_path / "report.html").read_bytes()
@@ -189,6 +192,7 @@ def test_an_earlier_report_stays_whole_where_the_new_one_does_not_fit(results, t
     assert not list(tmp_path.glob(".slabmark-*"))
 
 
+@pytest.mark.long
 def test_a_study_of_many_cells_is_reported_whole(tmp_path):
     """studies/lab measures 10,000 cells; here only that all of some hundred arrive."""
     generator = random.Random(3)
@@ -205,6 +209,7 @@ def test_a_study_of_many_cells_is_reported_whole(tmp_path):
     assert len([row for row in page.rows if len(row) == 9 and row[0].startswith("pnetcdf-varn")]) == 400
 
 
+@pytest.mark.long
 def test_ways_of_one_program_to_move_the_same_bytes_stand_side_by_side(tmp_path):
     """h5perf names its API among the settings of the pattern; the same bytes by three libraries are one question."""
     made = [
@@ -222,6 +227,7 @@ def test_ways_of_one_program_to_move_the_same_bytes_stand_side_by_side(tmp_path)
     assert [len(re.findall(f">{name}, storage=", text)) > 0 for name in ("posix", "hdf5-slab")] == [True, True]
 
 
+@pytest.mark.long
 def test_programs_that_move_the_same_bytes_are_one_comparison_and_writing_stands_beside_reading(tmp_path):
     """Two programs, three libraries, both directions: one entry of the answers, with a table of their rates."""
     said = {"h5perf": {"files": "1", "api": "x"}, "slabmark-bench": {}}  # h5perf names what the other takes for granted
@@ -248,6 +254,7 @@ def test_programs_that_move_the_same_bytes_are_one_comparison_and_writing_stands
     assert text.index("One way is fastest") < text.index('class="answers"')
 
 
+@pytest.mark.long
 def test_a_map_is_the_same_wherever_a_program_was_started_unless_it_makes_other_bytes(tmp_path):
     place = lambda path, size: record([1.0] * 6, pattern__settings={"map": path, "variables": "3"}, pattern__bytes=size)
     text = report_of(tmp_path, place("a/f.nc", 1 << 20), place("/b/f.nc", 1 << 20), place("c/f.nc", 1 << 21))
@@ -266,6 +273,7 @@ def test_the_share_of_the_limit_is_that_of_the_rows_shown(tmp_path):
         assert rows[f"pnetcdf-varn, results={night}"][4] == units.percent(seconds)
 
 
+@pytest.mark.long
 def test_two_results_are_given_a_verdict(tmp_path):
     sides = []
     generator = random.Random(2)
@@ -311,6 +319,7 @@ def browser(tmp_path, *arguments):
     return subprocess.run(command, capture_output=True, timeout=90, env=os.environ | {"HOME": str(tmp_path)})
 
 
+@pytest.mark.long
 @needs_browser
 @pytest.mark.parametrize("width", [500, 1200])  # headless Chromium has no narrower window
 def test_a_real_browser_without_network_draws_the_page(width, results, tmp_path):
@@ -335,6 +344,7 @@ def test_a_real_browser_without_network_draws_the_page(width, results, tmp_path)
     assert not found["wide"], "nothing is wider than the window"
 
 
+@pytest.mark.long
 @needs_browser
 def test_it_prints_on_a_few_pages_with_all_its_tables(results, tmp_path):
     report(tmp_path, results)

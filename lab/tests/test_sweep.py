@@ -140,6 +140,7 @@ def test_a_wrong_study_is_one_sentence_that_names_the_culprit(fake, wrong, culpr
     assert culprit in str(error.value) and "s.toml" in str(error.value)
 
 
+@pytest.mark.long
 def test_a_sweep_killed_again_and_again_loses_nothing_and_repeats_nothing(fake):
     path = write_study(fake)
     command = [sys.executable, "-m", "slabmark", "sweep", str(path)]
@@ -171,6 +172,7 @@ def test_a_sweep_killed_again_and_again_loses_nothing_and_repeats_nothing(fake):
     assert list((fake / "s-results" / "launches").iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_launch_cut_off_while_it_was_recorded_runs_again(fake):
     path = write_study(fake)
     assert sweep(path) == 0
@@ -182,6 +184,7 @@ def test_a_launch_cut_off_while_it_was_recorded_runs_again(fake):
         assert len(lines(fake)) == 72
 
 
+@pytest.mark.long
 def test_records_that_others_appended_stay(fake):
     path = write_study(fake)
     assert sweep(path) == 0
@@ -237,6 +240,7 @@ def test_no_name_in_a_job_script_is_run_as_a_command(fake, capsys, scheduler, pl
     assert not list(fake.rglob("owned"))
 
 
+@pytest.mark.long
 def test_the_collect_line_works_as_it_is_printed(fake, capsys):
     path = write_study(fake, STUDY + '[job]\npreamble = ["export FAKE_SECONDS=0.01", "export OTHER=1"]\n')
     assert sweep(path, "--job", "slurm", "-r", str(fake / "night 01")) == 0
@@ -324,6 +328,7 @@ def test_a_job_script_of_somebody_else_stays(fake, capsys):
     assert (fake / "s-results" / "job.sh").read_text() == "mine"
 
 
+@pytest.mark.long
 def test_a_failed_cell_is_kept_with_its_reason_and_stops_nothing(fake, capsys):
     path = write_study(fake, LAME)
     assert sweep(path) == 1
@@ -336,6 +341,7 @@ def test_a_failed_cell_is_kept_with_its_reason_and_stops_nothing(fake, capsys):
     assert len(records.read([fake / "s-results"]).failures) == 12
 
 
+@pytest.mark.long
 def test_a_launch_that_hangs_is_ended_and_the_rest_goes_on(fake):
     text = (
         LAME.replace('"broken"', '"hanging"')
@@ -347,6 +353,7 @@ def test_a_launch_that_hangs_is_ended_and_the_rest_goes_on(fake):
     assert len(found.records) == 2 and "still running after" in found.failures[0].reason
 
 
+@pytest.mark.long
 def test_each_launch_by_mpiexec_has_a_tmpdir_of_its_own_which_goes_with_it(fake, monkeypatch):
     """Open MPI's launchers share a folder in it, and of several that start at once some fail."""
     launcher = fake / "mpiexec"
@@ -371,6 +378,7 @@ def test_a_second_sweep_on_the_same_results_is_refused(fake, monkeypatch):
     first.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "scheduler, directive",
     [("slurm", "#SBATCH --ntasks=2"), ("pbs", "#PBS -l select=1:ncpus=2"), ("flux", "#flux: --nslots=2")],
@@ -393,6 +401,7 @@ def test_an_unknown_scheduler_is_refused(fake, capsys):
     assert "slurm, pbs, flux" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_study_of_the_real_programs_is_measured(run, small_map, tmp_path):
     launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec")
     path = tmp_path / "s.toml"
@@ -425,6 +434,7 @@ needs_slurm = pytest.mark.skipif(
 )
 
 
+@pytest.mark.long
 @needs_slurm
 def test_a_job_script_runs_under_a_real_slurm(fake, slurm):
     template = "srun -n {ranks} {command}"

@@ -311,6 +311,7 @@ command_line.main(["track", "add", *sys.argv[1:]])
 """
 
 
+@pytest.mark.long
 def test_writers_at_the_same_time_lose_nothing_and_take_nothing_twice(tmp_path):
     files = [nights(tmp_path / f"{number}.jsonl", 5 * number, 5 * number + 8) for number in range(4)]
     path = tmp_path / "s.db"
@@ -320,6 +321,7 @@ def test_writers_at_the_same_time_lose_nothing_and_take_nothing_twice(tmp_path):
     assert rows(path) == [(23 * 12,)] and rows(path, "PRAGMA integrity_check") == [("ok",)]
 
 
+@pytest.mark.long
 def test_a_killed_writer_leaves_whole_transactions_and_the_same_command_goes_on(tmp_path, capsys):
     path, file = tmp_path / "s.db", nights(tmp_path / "r.jsonl", 0, 20)
     killed = python(KILLED, path, file)
@@ -405,6 +407,7 @@ def test_nothing_is_made_of_what_holds_no_record_or_in_a_place_that_cannot_be_wr
     assert track(capsys, "query", tmp_path / "s.db")[0] == 2 and failed.exists()
 
 
+@pytest.mark.long
 def test_a_full_disk_is_status_1_and_what_was_there_stays(year, tmp_path, capsys):
     before = rows(year)
     more = nights(tmp_path / "more.jsonl", 100, 160)
@@ -599,6 +602,7 @@ PROBE = """<script>window.onload = () => {
   document.title = JSON.stringify(out); };</script>"""
 
 
+@pytest.mark.long
 @needs_browser
 @pytest.mark.parametrize("width, dark", [(500, False), (1200, True)])  # headless Chromium has no narrower window
 def test_a_real_browser_shows_a_nights_trials_by_click_and_by_keys(year, tmp_path, capsys, width, dark):
@@ -619,6 +623,7 @@ def test_a_real_browser_shows_a_nights_trials_by_click_and_by_keys(year, tmp_pat
     assert out["paper"] == ("rgb(20, 25, 30)" if dark else "rgb(255, 255, 255)")
 
 
+@pytest.mark.long
 def test_the_nightly_line_of_the_documentation_makes_a_page_and_a_failing_status(tmp_path):
     """The line of cron as it is documented, run after each of some simulated nights; `sweep` is stood in for."""
     text = (LAB.parent / "docs" / "track.md").read_text()

@@ -142,6 +142,7 @@ def targets():
     return set(re.findall(r"^([a-z][\w.-]*):", said.stdout, flags=re.M))
 
 
+@pytest.mark.long
 def test_each_command_line_is_one_that_its_program_takes(programs, targets):
     assert {"demo", "test", "e3sm_io", "docs"} <= targets
     checked, faults = 0, []
@@ -153,6 +154,7 @@ def test_each_command_line_is_one_that_its_program_takes(programs, targets):
     assert checked > 100 and not faults, "\n".join(faults)
 
 
+@pytest.mark.long
 def test_methods_and_their_options_in_command_lines_are_in_the_build(run, programs):
     methods = json.loads(run("slabmark-bench", ["methods", "--json"]).stdout)["methods"]
     names = {method["name"] for method in methods} | {"as-captured"}  # which stands for that of a pattern's library
@@ -166,6 +168,7 @@ def test_methods_and_their_options_in_command_lines_are_in_the_build(run, progra
                     assert value.partition("=")[0] in options, place
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line, fault", [
     ("e3sm_io --such-an-option map.nc", "e3sm_io has no option --such-an-option"),
     ("A=1 mpiexec --oversubscribe -n 4 ./e3sm_io -q map.nc --no-such=1  # text", "e3sm_io has no option --no-such"),
@@ -222,6 +225,7 @@ def shell(tmp_path):
 needs_pnetcdf = pytest.mark.skipif(os.environ.get("SLABMARK_WITH_PNETCDF") == "0", reason="this build has no PnetCDF, and the maps are .nc")
 
 
+@pytest.mark.long
 @needs_pnetcdf
 def test_the_first_hour_runs(shell, tmp_path):
     """As it stands, but with one trial in place of six."""
@@ -232,6 +236,7 @@ def test_the_first_hour_runs(shell, tmp_path):
     assert (tmp_path / "map.svg").exists() and "hdf5-rearranged" in (tmp_path / "hour.html").read_text()
 
 
+@pytest.mark.long
 @needs_pnetcdf
 def test_commands_of_other_pages_that_take_a_moment_run(shell, tmp_path):
     chosen = []

@@ -89,6 +89,7 @@ def site(programs, tmp_path_factory):
     return place
 
 
+@pytest.mark.long
 def test_the_site_has_all_pages_and_a_reference_of_each_program(site, programs):
     made = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
     assert {f"{page.stem}.html" for page in PAGES if page.name != "README.md"} <= made and "index.html" in made
@@ -97,6 +98,7 @@ def test_the_site_has_all_pages_and_a_reference_of_each_program(site, programs):
     assert "first-hour.html" in (site / "index.html").read_text()
 
 
+@pytest.mark.long
 def test_the_site_loads_nothing_from_elsewhere(site):
     for page in site.rglob("*.html"):
         loaded = re.findall(r"<(?:script|img|iframe|source)[^>]*\ssrc=\"?([^\s\">]+)|<link[^>]*\srel=\"?stylesheet[^>]*\shref=\"?([^\s\">]+)",
@@ -104,6 +106,7 @@ def test_the_site_loads_nothing_from_elsewhere(site):
         assert not [link for pair in loaded for link in pair if re.match(r"(https?:)?//", link)], page.name
 
 
+@pytest.mark.long
 def test_the_pictures_of_the_tutorial_are_those_that_are_drawn():
     matplotlib = pytest.importorskip("matplotlib")
     pinned = re.search(r"^matplotlib==(\S+)", (TOP / "setup/requirements.txt").read_text(), re.M)[1]

@@ -32,6 +32,11 @@ def lower_the_limit():
     resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 20, 8 << 20))
 
 
+def long(*values):
+    """Parameters of a test of which others are in `make test`: with these it runs in `make test-all` only."""
+    return pytest.param(*values, marks=pytest.mark.long)
+
+
 @pytest.fixture(scope="session")
 def run():
     """run(program, args, ranks=1, timeout=60, launch=None, input=None, **popen) -> subprocess.CompletedProcess

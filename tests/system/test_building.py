@@ -30,6 +30,7 @@ def build(tmp_path_factory):
     return call
 
 
+@pytest.mark.long
 def test_programs_are_configured_without_what_tests_link_and_tests_name_it(build):
     done = build("build")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -38,6 +39,7 @@ def test_programs_are_configured_without_what_tests_link_and_tests_name_it(build
     assert "GoogleMock" in done.stderr and "libgmock-dev" in done.stderr, done.stderr
 
 
+@pytest.mark.long
 def test_what_a_failed_attempt_with_other_settings_found_is_not_taken(build, tmp_path):
     broken = tmp_path / "broken-cc"
     broken.write_text("#!/bin/sh\nexit 1\n")
@@ -48,16 +50,17 @@ def test_what_a_failed_attempt_with_other_settings_found_is_not_taken(build, tmp
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_tests_in_cpp_want_their_modules_alone_and_others_all(tmp_path):
-    def wanted(tests):
-        subprocess.run([os.environ["SLABMARK_CMAKE"], "-S", checkout, "-B", tmp_path, "-D", "BUILD_TESTING=ON", "-D", f"SLABMARK_TESTS={tests}"],
-                       check=True, capture_output=True, timeout=250)
-        return set((tmp_path / "wanted").read_text().split())
+def test_tests_in_cpp_need_their_own_programs_and_others_all():
+    folder = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
+    ctest = pathlib.Path(os.environ["SLABMARK_CMAKE"]).with_name("ctest")
 
-    assert wanted(r"^core/(base|parallel\.np2)$") == {"test_core_base", "test_core_parallel"}
-    assert wanted("^no such test$") == set()
-    assert "all" in wanted(r"^(core/base|system\.modules)$")
-    assert "all" in wanted("")
+    def needed(tests):
+        words = [checkout / "setup/test-targets", ctest, folder, "-R", tests]
+        return subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
+
+    assert needed(r"^core/(base|parallel\.np2)$") == ["test_core_base", "test_core_parallel"]
+    assert needed("^no such test$") == []
+    assert needed(r"^(core/base|system\.modules)$") == ["all"]
 
 
 @pytest.fixture
@@ -86,6 +89,7 @@ esac
 """
 
 
+@pytest.mark.long
 def test_cmake_is_there_while_the_rest_of_the_python_environment_is_fetched(copy, tmp_path):
     shutil.copy(checkout / "setup/python-env", copy / "setup")
     (copy / "setup/requirements.txt").write_text("cmake==3.31.6\nnumpy==2.4.6\n")

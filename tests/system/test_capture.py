@@ -20,7 +20,7 @@ built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
 library = built / "lib/libslabcapture_pnetcdf.so"
 MAGIC = b"SLABSPL1"
 
-pytestmark = [needs_pnetcdf, preloads]
+pytestmark = [pytest.mark.long, needs_pnetcdf, preloads]
 
 
 @pytest.fixture(scope="session")
@@ -111,6 +111,7 @@ def test_what_the_bench_writes_is_captured_element_by_element(capture, show, tmp
             assert moved(written, variable) == expected
 
 
+@pytest.mark.fast
 def test_variables_are_what_they_were_defined_as(capture, show, tmp_path):
     capture(tmp_path / "run.pattern", "captured_steps", [tmp_path / "a.nc", 2, "one"], 2)
     [header] = show(tmp_path / "run.pattern")
@@ -392,6 +393,7 @@ def test_of_several_launches_the_one_that_is_asked_for_becomes_the_pattern(run, 
     assert len(header["ranks"]) == 3 and [file["path"] for file in header["files"]] == [str(tmp_path / "second.nc")]
 
 
+@pytest.mark.fast
 def test_an_anonymous_pattern_has_no_names_and_is_played_the_same(run, record, show, tmp_path):
     pattern = tmp_path / "run.pattern"
     record(pattern, "captured_steps", [tmp_path / "secret.nc", 2, "one"], 2).check_returncode()

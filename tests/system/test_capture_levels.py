@@ -22,8 +22,10 @@ from capturing import (
     recorded_of_posix,
     structure,
 )
-from conftest import needs_pnetcdf
+from conftest import long, needs_pnetcdf
 from seism_core import lines
+
+pytestmark = pytest.mark.long
 
 
 @pytest.mark.parametrize("ranks, seeds", [(1, range(1, 4)), (3, range(6, 7))])
@@ -70,6 +72,7 @@ def test_random_calls_of_mpi_io_are_recorded_byte_by_byte(captured, tmp_path, ra
         assert sorted(shared) == list(range(1 << 19, (1 << 19) + expected))
 
 
+@pytest.mark.fast
 @preloads
 def test_calls_of_mpi_io_are_recorded_in_programs_that_never_make_a_world(run, captured, tmp_path):
     """They speak to MPI by a session (MPI 4) alone."""
@@ -84,8 +87,9 @@ def test_calls_of_mpi_io_are_recorded_in_programs_that_never_make_a_world(run, c
         assert written[1:] == ["nothing"] or uncaptured == ["MPI_File_write_ordered at a place that could not be found out"]
 
 
+@pytest.mark.fast
 @preloads
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, long(1)])
 def test_calls_of_the_c_library_are_recorded_in_programs_that_use_no_other(captured, tmp_path, seed):
     done, [events] = captured("capture_posix", [tmp_path, seed])
     assert recorded_of_posix(events) == [line.split() for line in done.stdout.splitlines()]
@@ -365,6 +369,7 @@ with netCDF4.Dataset(sys.argv[1], "w") as file:
 """
 
 
+@pytest.mark.fast
 @preloads
 def test_netcdf_4_is_captured_once_by_what_it_asks_of_hdf5(run, captured, tmp_path):
     """NetCDF-C calls HDF5, and that the C library: of each element one of these calls is recorded."""

@@ -24,6 +24,8 @@ from capturing import (
 )
 from test_slablog_lives import contents
 
+pytestmark = pytest.mark.long
+
 WHILE_OTHERS_OPEN = """
 import os, signal, sys, threading, time
 

@@ -9,7 +9,10 @@ from capturing import bench, play, preloads, verified
 from conftest import WITHOUT_PNETCDF, needs_pnetcdf
 from test_slablog_layouts import h5py_of_the_connector
 
+pytestmark = pytest.mark.long
 
+
+@pytest.mark.fast
 def test_a_captured_program_is_played_without_a_word_of_hdf5(run, captured, tmp_path):
     """The pattern file is closed before MPI ends, and HDF5 with it."""
     captured("scattered", [tmp_path / "own.h5", 10, 4, 2], launch=True)

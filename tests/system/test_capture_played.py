@@ -9,6 +9,8 @@ import pytest
 from capturing import BIN, LIBRARIES, bench, play, preloads, sanitized, structure, tampered, verified
 from conftest import needs_pnetcdf
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("level", ["hdf5", "mpiio", "posix", "defined"])
 def test_what_a_program_moves_beside_its_library_is_not_what_is_played(run, captured, tmp_path, level):
@@ -306,6 +308,7 @@ libc.fclose(stream)
 """
 
 
+@pytest.mark.fast
 @preloads
 def test_a_stream_that_is_made_of_a_descriptor_is_played_with_it(run, captured, tmp_path):
     (tmp_path / "script.py").write_text(STREAMS)

@@ -26,6 +26,7 @@ def entries_of(path):
     return [np.array(lines[3 + 2 * rank].split(), dtype=np.int64) for rank in range(ranks)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_a_real_file_becomes_one_offset_an_element_in_model_order(run, real_data, tmp_path, ranks):
     done = run("dat2nc", [real_data / F_CASE[2], "-o", tmp_path / "d3.nc"], ranks=ranks)
@@ -51,6 +52,7 @@ def test_a_real_file_becomes_one_offset_an_element_in_model_order(run, real_data
             assert (file["offsets"][rank, :len(owned)] == owned).all()
 
 
+@pytest.mark.long
 def test_several_inputs_become_the_file_of_many_maps(run, real_data, tmp_path):
     inputs = [real_data / name for name in F_CASE]
     assert run("dat2nc", ["-q", *inputs, "-o", tmp_path / "f.nc"]).returncode == 0
@@ -96,6 +98,7 @@ def test_the_output_is_read_by_what_reads_maps(run, make_dat, tmp_path):
     assert (done.returncode, done.stdout) == (0, "D1: good, 11 of 12 elements owned, none twice\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_a_line_of_two_megabytes_and_a_rank_with_nothing_are_legal(run, make_dat, tmp_path, ranks):
     make_dat(tmp_path / "a.dat", [300_000], [[0] * 5, list(range(300_000, 0, -1)), []])
@@ -120,6 +123,7 @@ def test_wrong_usage_is_one_sentence_and_status_2(run, refused, tmp_path, args, 
     assert names(tmp_path) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_a_wrong_file_is_one_sentence_and_leaves_the_earlier_output(run, refused, make_dat, tmp_path, ranks):
     make_dat(tmp_path / "a.dat", DIMS, [[3, 2, 1, 0, 7], [], [8, 9, 10, 13]])
@@ -131,6 +135,7 @@ def test_a_wrong_file_is_one_sentence_and_leaves_the_earlier_output(run, refused
     assert (tmp_path / "a.nc").read_text() == "CDF of an earlier run"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_a_file_size_limit_is_one_sentence_and_leaves_nothing(run, sentence, make_dat, tmp_path, file_size_limit, ranks):
     make_dat(tmp_path / "a.dat", [1_000_000], [range(1, 1_000_001), [], []])  # 12 MB of NetCDF

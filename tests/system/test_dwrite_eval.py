@@ -5,7 +5,9 @@ import math
 import re
 
 import pytest
-from conftest import LEVELS, WITHOUT_PNETCDF, needs_pnetcdf
+from conftest import LEVELS, WITHOUT_PNETCDF, long, needs_pnetcdf
+
+pytestmark = pytest.mark.long
 
 SLAB = "H5Dwrite per hyper-slab"
 NAIVE = "H5S_SELECT_OR and single H5Dwrite"
@@ -42,7 +44,8 @@ def labels_of(*methods):
     return ["total run time"] + [time.format(method) for method in methods for time in TIMES]
 
 
-@pytest.mark.parametrize("ranks", [1, 4, 16, 20])
+@pytest.mark.fast
+@pytest.mark.parametrize("ranks", [long(1), 4, long(16), long(20)])
 def test_prints_the_sections_of_the_original_in_its_order(run, maps, tmp_path, ranks):
     done = run("dwrite_eval", ["-c", maps, "-o", tmp_path / "out_dir"], ranks=ranks)
     assert done.returncode == 0, done.stderr
@@ -166,6 +169,7 @@ def test_verbose_adds_phases_and_the_words_of_hdf5_but_changes_no_line(run, maps
         assert f"{start} {SLAB}" in verbose and start not in plain
 
 
+@pytest.mark.fast
 def test_help_is_printed_once_with_status_0(run):
     done = run("dwrite_eval", ["-h"], ranks=4)
     assert done.returncode == 0
@@ -214,6 +218,7 @@ def test_a_file_that_exists_is_replaced_only_if_asked(run, refused, maps, tmp_pa
     assert run("dwrite_eval", [*args, "--overwrite"], ranks=ranks).returncode == 0
 
 
+@pytest.mark.fast
 def test_the_current_directory_is_the_default(run, maps, tmp_path):
     done = run("dwrite_eval", ["-c", maps, "--methods", "hdf5-slab", "--keep"], ranks=2, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

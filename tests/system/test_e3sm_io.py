@@ -6,7 +6,7 @@ import re
 import pytest
 from conftest import needs_pnetcdf
 
-pytestmark = needs_pnetcdf
+pytestmark = [pytest.mark.long, needs_pnetcdf]
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +83,7 @@ def test_float_halves_the_amount(run, maps, tmp_path):
     assert blocks(done.stdout)["varn"]["Total write amount"] == "2.38 MiB = 0.00 GiB"
 
 
+@pytest.mark.fast
 def test_a_text_map_gives_the_same_amount_as_its_conversion(run, maps, tmp_path):
     done = run("e3sm_io", ["-q", maps["dat"], "-o", tmp_path], ranks=4)
     assert blocks(done.stdout)["varn"]["Total write amount"] == "0.48 MiB = 0.00 GiB"
@@ -109,6 +110,7 @@ def test_says_which_mpi_io_is_in_effect_and_warns_of_the_slow_one(run, maps, tmp
     assert ("warning" in done.stderr and "romio" in done.stderr) == (implementation == "OMPIO")
 
 
+@pytest.mark.fast
 def test_keep_leaves_files_that_other_readers_open(run, maps, tmp_path, methods):
     netcdf = pytest.importorskip("netCDF4")
     done = run("e3sm_io", ["-q", maps["single"], "-n", "2", "-o", tmp_path / "out.nc", "--keep"], ranks=4)
@@ -188,6 +190,7 @@ def dat(rows, header="version 2001 npes 2 ndims 1 \n6 \n"):
     return (header + lines + "\n").encode()
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_a_map_that_is_cut_is_one_sentence_that_names_it_and_status_2(run, refused, maps, tmp_path, ranks):
     good = maps["single"].read_bytes()
@@ -227,6 +230,7 @@ def test_no_verify_leaves_the_line_out(run, maps, tmp_path):
     assert done.returncode == 0 and "Verified" not in done.stdout
 
 
+@pytest.mark.fast
 def test_help_is_printed_once_with_status_0(run):
     done = run("e3sm_io", ["-h"], ranks=4)
     assert done.returncode == 0

@@ -8,6 +8,8 @@ import subprocess
 import pytest
 from conftest import needs_pnetcdf
 
+pytestmark = pytest.mark.long
+
 MPI_IO = {"OMPIO": "ompio", "ROMIO": "^ompio"}
 
 

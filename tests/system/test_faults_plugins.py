@@ -11,6 +11,8 @@ import pytest
 from conftest import OWN_TMPDIR, processes
 from seism_core import lines, made, slice_
 
+pytestmark = pytest.mark.long
+
 CODE = """
 #include <stdint.h>
 #include <stdlib.h>
@@ -86,6 +88,7 @@ def test_a_library_that_cannot_be_loaded_is_named(slice_, refused, build, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.fast
 def test_a_library_without_the_name_of_its_function_is_not_passed_over(slice_, refused):
     done = slice_(lines(1, "use_function_lib nowhere.so"))
     assert "use_function_name" in refused(done, "seism-core-slice")

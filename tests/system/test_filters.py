@@ -5,8 +5,11 @@ import json
 import pathlib
 
 import pytest
+from conftest import long
 
 h5py = pytest.importorskip("h5py")
+
+pytestmark = pytest.mark.long
 
 ZSTD, BITSHUFFLE, BLOSC2, ZFP = 32015, 32008, 32026, 32013
 
@@ -57,7 +60,8 @@ def only_dataset(file):
     return file[name]
 
 
-@pytest.mark.parametrize(("ranks", "libver"), [(1, "v110"), (4, "earliest"), (7, "v110")])
+@pytest.mark.fast
+@pytest.mark.parametrize(("ranks", "libver"), [long(1, "v110"), (4, "earliest"), long(7, "v110")])
 def test_the_file_is_what_a_serial_program_leaves(bench, ranks, libver):
     options = ("hdf5.chunk=7x50", "hdf5.deflate=1", "hdf5.shuffle=on", "hdf5.fletcher32=on", f"hdf5.libver={libver}")
     serial, _ = bench("hdf5-union", *options, ranks=1)

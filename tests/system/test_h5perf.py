@@ -9,6 +9,8 @@ import subprocess
 import numpy
 import pytest
 
+pytestmark = pytest.mark.long
+
 # What a byte of Dataset_1, Dataset_2 and Dataset_3 of the kept files tells.
 MAPS = ["-d", "3", "--contents", "rank,request,buffer", "-w"]
 FILES = {"posix": "#pio_tmp_1.posix", "mpiio": "#pio_tmp_1.mpio", "phdf5": "#pio_tmp_1.h5"}
@@ -107,6 +109,7 @@ def test_the_kept_files_are_the_figures_of_the_guide(h5perf, each, collective):
     each(FIGURES, check)
 
 
+@pytest.mark.fast
 def test_the_figures_show_what_the_guide_prints(h5perf, tmp_path):
     """The model could be wrong as well, so some maps are here letter by letter."""
     h5perf([*arguments(3, 8, 2, 4, True), *MAPS], ranks=3, env={"HDF5_NOCLEANUP": "1"})
@@ -165,6 +168,7 @@ def test_a_buffer_wider_than_a_chunk_is_cut_as_hdf5_cuts_it_unless_the_original_
     assert records(path)[0]["effective"]["calls"] == {"pwrite": expected}
 
 
+@pytest.mark.fast
 def test_collective_requests_are_collective_in_hdf5(h5perf, tmp_path):
     path = tmp_path / "records.jsonl"
     done = h5perf([*arguments(3, 8, 2, 4, True, collective=True), "-A", "phdf5,mpiio", "-w", "--json", path], ranks=3)
@@ -364,6 +368,7 @@ def test_m_is_taken_with_a_note(h5perf):
     assert "h5perf: note: -m" in done.stderr
 
 
+@pytest.mark.fast
 def test_help_is_printed_once_with_status_0(h5perf):
     done = h5perf(["-h"], ranks=3)
     assert done.returncode == 0 and done.stdout.count("Usage") == 1
@@ -371,6 +376,7 @@ def test_help_is_printed_once_with_status_0(h5perf):
         assert re.search(rf"^ +-{option},--", done.stdout, re.M), option
 
 
+@pytest.mark.fast
 def test_the_report_goes_where_o_says(h5perf, tmp_path):
     done = h5perf(["-A", "posix", "-e", "4K", "-o", "report.txt"])
     assert done.returncode == 0 and done.stdout == ""

@@ -8,6 +8,8 @@ import os
 import pytest
 from conftest import WITHOUT_PNETCDF, needs_pnetcdf
 
+pytestmark = pytest.mark.long
+
 DIMS = [6, 2]
 ROWS = [[3, 2, 1, 0, 7], [], [8, 9, 10, 11, 4, 5, 6]]
 PNETCDF_REARRANGED = pytest.param("pnetcdf-rearranged", marks=needs_pnetcdf)
@@ -47,6 +49,7 @@ READERS = {
 }
 
 
+@pytest.mark.fast
 def test_a_name_of_no_file_that_controls_the_terminal_is_one_sentence_and_status_2(run, refused, each):
     def check(reader, folder):
         program, *args = READERS[reader]("line\nbreak\x1b[31m")

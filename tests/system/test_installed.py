@@ -22,7 +22,7 @@ cache = pathlib.Path(os.environ.get("SLABMARK_CACHE")
 launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
 NOBODY = "65534"
 
-pytestmark = pytest.mark.skipif(bool(os.environ.get("SLABMARK_SANITIZERS")), reason="nobody installs a build with sanitizers")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(bool(os.environ.get("SLABMARK_SANITIZERS")), reason="nobody installs a build with sanitizers")]
 whole = pytest.mark.skipif(not os.environ.get("SLABMARK_TEST_INSTALLED"), reason="make test-installed runs this")
 
 

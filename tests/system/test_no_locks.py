@@ -5,6 +5,8 @@ import pathlib
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
 TOP = pathlib.Path(__file__).resolve().parents[2]
 

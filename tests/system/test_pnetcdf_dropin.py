@@ -13,9 +13,9 @@ import sys
 import typing
 
 import pytest
-from conftest import needs_pnetcdf
+from conftest import long, needs_pnetcdf
 
-pytestmark = needs_pnetcdf
+pytestmark = [pytest.mark.long, needs_pnetcdf]
 
 built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
 library = built / "lib/libslabmark_pnetcdf.so"
@@ -80,7 +80,8 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.fast
+@pytest.mark.parametrize("ranks", [long(1), long(2), 4])
 def test_e3sm_io_writes_the_same_bytes_with_it(run, with_dropin, tmp_path, ranks):
     maps = tmp_path / "f.nc"
     run("slabmark-decomp", ["generate", "f", "--ne", "4", "--ranks", "16", "-o", maps]).check_returncode()
@@ -276,6 +277,7 @@ def test_an_element_that_is_moved_twice_in_a_wait_counts_as_in_pnetcdf(run, with
     assert by_plan(done) == 6, done.stderr
 
 
+@pytest.mark.fast
 def test_the_same_boxes_again_are_known_again_and_changed_ones_are_not_taken_for_them(run, with_dropin, tmp_path):
     run("pnetcdf_cases", ["again", tmp_path / "a"], ranks=2, launch=True).check_returncode()
     done = with_dropin("pnetcdf_cases_linked", ["again", tmp_path / "b"], 2, preload=False)
@@ -417,6 +419,7 @@ def test_beyond_its_memory_pnetcdf_takes_over(run, with_dropin, tmp_path):
         assert (tmp_path / f"a.{rank}").read_text() == (tmp_path / f"b.{rank}").read_text()
 
 
+@pytest.mark.fast
 def test_no_function_of_pnetcdf_that_moves_data_is_passed_by_unnoticed():
     """Calls of independent mode are PnetCDF's, and all of vard; what else moves data is ours or was forgotten."""
     includes = re.search(r"PnetCDF_INCLUDE_DIR:PATH=(.*)", (built / "CMakeCache.txt").read_text())[1]

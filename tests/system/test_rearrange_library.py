@@ -9,9 +9,9 @@ import subprocess
 import h5py
 import numpy as np
 import pytest
-from conftest import needs_pnetcdf
+from conftest import long, needs_pnetcdf
 
-pytestmark = needs_pnetcdf
+pytestmark = [pytest.mark.long, needs_pnetcdf]
 
 checkout = pathlib.Path(__file__).resolve().parents[2]
 sanitized = bool(os.environ.get("SLABMARK_SANITIZERS"))
@@ -117,7 +117,8 @@ def test_what_is_installed_names_no_other_place_and_shows_no_other_names(prefix)
         assert all(name.startswith("slabmark_") for name in re.findall(r" [TDBVW] (\S+)", shown)), library
 
 
-@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.fast
+@pytest.mark.parametrize("ranks", [long(1), 4])
 def test_a_file_that_pnetcdf_has_open_can_be_written_by_both(run, native, tmp_path, ranks):
     done = run("rearrange_cases", ["adopt", tmp_path / "a.nc"], ranks=ranks, launch=True)
     assert done.returncode == 0, done.stderr
@@ -149,7 +150,8 @@ def test_records_of_a_file_that_one_rank_has_defined_are_there_however_it_is_clo
     assert (tmp_path / "a.nc").read_bytes() == native
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.fast
+@pytest.mark.parametrize("ranks", [long(1), 3])
 @pytest.mark.parametrize("where", ["hdf5", "hdf5 after a user block"])
 def test_datasets_of_hdf5_are_written_where_they_lie_and_others_are_refused_on_all_ranks(run, tmp_path, where, ranks):
     done = run("rearrange_cases", [where, tmp_path / "a.h5"], ranks=ranks, launch=True)
@@ -184,6 +186,7 @@ def test_ranks_for_io_write_where_the_program_has_gone(run, tmp_path, in_flight,
     assert np.array_equal(np.fromfile(tmp_path / "there/a.raw"), 0.5 * np.arange(96))
 
 
+@pytest.mark.fast
 def test_calls_after_mpi_has_ended_are_codes(run, tmp_path):
     done = run("rearrange_cases", ["late", tmp_path / "a"], ranks=2, launch=True)
     assert done.returncode == 0, done.stderr

@@ -9,10 +9,14 @@ import shutil
 import subprocess
 
 import pytest
+from conftest import long
 from seism_core import GRIDS, SWITCHES, check, elements, gaussian, lines, slice_, value
 
+pytestmark = pytest.mark.long
 
-@pytest.mark.parametrize("ranks", [1, 4, 8])
+
+@pytest.mark.fast
+@pytest.mark.parametrize("ranks", [long(1), 4, long(8)])
 def test_the_default_test_set_in_small_is_written_checked_and_read_back(run, slice_, check, tmp_path, ranks):
     done = slice_("# default test set\n" + lines(ranks, *SWITCHES), ranks)
     assert done.returncode == 0, done.stderr
@@ -39,6 +43,7 @@ def test_make_check_slice_writes_and_checks_the_default_test_set_as_it_is_writte
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.fast
 def test_echo_and_results_have_the_lines_of_the_original(slice_):
     out = slice_(lines(4, *SWITCHES, "n_nodes 3"), 4).stdout
     assert out.startswith("=" * 69 + "\nNumber of processes:            4\n")

@@ -15,6 +15,8 @@ import pytest
 from conftest import OWN_TMPDIR, processes
 from seism_core import check, elements, gaussian, lines, made, slice_, soon, value
 
+pytestmark = pytest.mark.long
+
 
 def skip_without_subfiling(done):
     if "MPI_THREAD_MULTIPLE" in done.stderr or "without its subfiling" in done.stderr:
@@ -74,6 +76,7 @@ def test_an_input_that_is_no_file_is_refused_at_once(slice_, refused, tmp_path):
     assert "'pipe' cannot be read: it is no regular file" in refused(done, "seism-core-slice")
 
 
+@pytest.mark.fast
 def test_files_of_the_user_beside_the_output_stay(slice_, tmp_path):
     for name in ("seism-test.h5.partial", "seism-test.h5.partial-notes", f"seism-test.h5.partial-{os.getpid()}"):
         (tmp_path / name).write_text("precious")

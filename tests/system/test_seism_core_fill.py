@@ -6,6 +6,8 @@ import subprocess
 import pytest
 from seism_core import GRIDS, check, gaussian, lines, slice_, soon, value
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("ranks", [1, 4, 8])
 def test_gaussian_is_the_formula_over_the_whole_domain(slice_, check, tmp_path, ranks):
@@ -55,6 +57,7 @@ float of_a_user(int rank, uint64_t* system, uint64_t* size, uint64_t* block, uin
 """
 
 
+@pytest.mark.fast
 def test_a_library_of_the_original_signature_works_as_it_is(slice_, check, tmp_path):
     h5py = pytest.importorskip("h5py")
     numpy = pytest.importorskip("numpy")

@@ -9,6 +9,8 @@ import pytest
 from conftest import OWN_TMPDIR
 from seism_core import check, gaussian, lines, slice_, soon, value
 
+pytestmark = pytest.mark.long
+
 
 def test_input_comes_in_any_order_with_comments_blank_lines_and_crlf(slice_, check):
     text = ("  # precreate is off here\r\n\r\ntime 7\r\n#DONE when ready\r\n\tdomain 18 8 8\r\nchunk 9 8 8 # small\r\n"
@@ -19,6 +21,7 @@ def test_input_comes_in_any_order_with_comments_blank_lines_and_crlf(slice_, che
     assert check(ranks=1).returncode == 0
 
 
+@pytest.mark.fast
 def test_input_comes_from_a_file_too(slice_, tmp_path):
     """Of blocks so small that the original's hint for their size would be no buffer."""
     (tmp_path / "check.in").write_text(lines(4, "filename out.h5", "collective_write", chunk="4 4 4", domain="4 4 4"))
@@ -79,6 +82,7 @@ def test_wrong_input_is_one_sentence_within_5_seconds_and_leaves_no_file(slice_,
         pytest.skip(f"this launcher does not tell programs where their input ends (docs/building.md, Open MPI 5): {unended}")
 
 
+@pytest.mark.fast
 def test_wrong_input_says_the_same_without_a_launcher(slice_, sentence, tmp_path):
     done = slice_("precraete\n" + lines(), 1, timeout=soon())
     assert done.returncode == 2, (done.stdout, done.stderr)

@@ -5,9 +5,13 @@ import shutil
 import subprocess
 
 import pytest
+from conftest import long
+
+pytestmark = pytest.mark.long
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, 7])
+@pytest.mark.fast
+@pytest.mark.parametrize("ranks", [long(1), long(2), 4, long(7)])
 @pytest.mark.parametrize("view", ["vds", "materialise"])
 def test_a_program_that_knows_nothing_of_the_connector_writes_what_h5py_reads(write_log, tmp_path, ranks, view):
     h5py = pytest.importorskip("h5py")
@@ -17,7 +21,8 @@ def test_a_program_that_knows_nothing_of_the_connector_writes_what_h5py_reads(wr
         assert list(file["d"][...]) == list(range(100 * ranks))
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.fast
+@pytest.mark.parametrize("ranks", [long(1), long(2), 4])
 @pytest.mark.parametrize("environment", [{}, {"SLABLOG_BUFFER": "50"}], ids=["in-memory", "spilled"])
 def test_in_the_canonical_layout_a_program_writes_the_file_that_it_writes_without(write_log, tmp_path, ranks, environment):
     h5py = pytest.importorskip("h5py")
@@ -77,6 +82,7 @@ def test_stock_h5dump_reads_the_canonical_file(closed, run, tmp_path):
     assert dumped(tmp_path / "b.h5") == list(range(elements))
 
 
+@pytest.mark.fast
 def test_netcdf4_reads_it(closed):
     netcdf = pytest.importorskip("netCDF4")
     path, elements = closed
@@ -117,6 +123,7 @@ def test_a_log_closed_without_a_view_says_so_and_is_repaired_by_materialising(wr
         assert list(file["d"][...]) == list(range(200)) and not file["/_slablog/d0.view"].is_virtual
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("program", ["slablog-canonical", "slablog-info", "slablog-repair"])
 def test_a_file_without_a_log_is_refused_and_left_alone(run, refused, tmp_path, program):
     h5py = pytest.importorskip("h5py")

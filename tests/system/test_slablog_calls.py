@@ -9,6 +9,8 @@ import pathlib
 import pytest
 from test_slablog_lives import CANONICAL, CONNECTOR, contents
 
+pytestmark = pytest.mark.long
+
 BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
 KINDS = ["sizes-16", "addresses-16", "sizes-4", "userblock", "symbol-k", "chunk-k", "shared", "track-order", "persistent",
          "aggregated", "unmanaged", "pages", "pages-persistent", "page-buffer", "blocks", "evict", "unlocked", "newest-1.10", "newest-1.14"]
@@ -61,6 +63,7 @@ def test_elements_of_any_length_are_read_into_memory_that_the_program_gives(call
     calls("own-memory")
 
 
+@pytest.mark.fast
 def test_references_lead_to_the_log(calls):
     calls("referenced")
 
@@ -85,6 +88,7 @@ def test_storage_is_as_large_as_that_of_a_contiguous_dataset(calls, ranks, words
     calls("storage", *words, ranks=ranks)
 
 
+@pytest.mark.fast
 def test_what_is_refused_says_what_to_do_instead(run, tmp_path):
     done = run("log_calls", ["refused"], cwd=tmp_path, env={**os.environ, **CONNECTOR})
     own = ("/_slablog holds the elements of this file's datasets; nothing in it can be made, moved or deleted through slablog; "

@@ -8,6 +8,8 @@ import pytest
 h5py = pytest.importorskip("h5py")
 import numpy  # noqa: E402  (h5py brings it)
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def log(write_log, tmp_path_factory):
@@ -109,6 +111,7 @@ def test_a_committed_type_is_still_shared(converted):
         h5py.h5o.get_info(converted["kind"].id).addr
 
 
+@pytest.mark.fast
 def test_references_lead_to_the_copies(converted):
     references = converted["references"]
     assert converted[references[0]] == converted["d"]

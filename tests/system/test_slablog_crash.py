@@ -15,6 +15,8 @@ import pytest
 from conftest import OWN_TMPDIR
 from test_slablog_lives import CANONICAL
 
+pytestmark = pytest.mark.long
+
 BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
 CONNECTOR = {"HDF5_PLUGIN_PATH": str(BIN / ".." / "plugins"), "HDF5_VOL_CONNECTOR": "slablog under_vol=0;under_info={}"}
 STOPPED = {"LD_PRELOAD": str(BIN / "write_points.so")}
@@ -251,6 +253,7 @@ def test_the_journal_of_another_file_is_refused(killed, sessions, run, sentence,
     assert sessions("check", [path]).returncode != 0 and path.read_bytes() == before
 
 
+@pytest.mark.fast
 def test_a_link_to_the_file_finds_the_journal(killed, run, tmp_path):
     path = killed(tmp_path)
     (tmp_path / "folder").mkdir()

@@ -11,6 +11,8 @@ import pytest
 from test_slablog import stock
 from test_slablog_lives import BIN, CANONICAL, CONNECTOR, LEAKS_ALLOWED
 
+pytestmark = pytest.mark.long
+
 SCRIPT = """
 import sys
 import h5py, numpy
@@ -136,6 +138,7 @@ def test_stock_tools_read_the_file(slab_output, tmp_path):
         assert {name: file[name].values.tolist() for name in file} == {name: wanted[name][0] for name in wanted}
 
 
+@pytest.mark.fast
 def test_the_log_still_refuses_filters(run, tmp_path):
     done = run("slab_output", [tmp_path / "a.h5", "serial", "deflate"], env={**os.environ, **CONNECTOR})
     assert done.returncode == 1 and "H5Dcreate failed" in done.stderr

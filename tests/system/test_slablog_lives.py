@@ -13,6 +13,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
 CONNECTOR = {"HDF5_PLUGIN_PATH": str(BIN / ".." / "plugins"), "HDF5_VOL_CONNECTOR": "slablog under_vol=0;under_info={}"}
 CANONICAL = {**CONNECTOR, "SLABLOG_LAYOUT": "canonical"}
@@ -166,6 +168,7 @@ def test_chunks_without_a_fill_value_keep_what_was_written(lives):
     lives("unfilled-chunks")
 
 
+@pytest.mark.fast
 def test_all_ranks_read_together_what_one_has_written(lives):
     lives("unfilled-together", "parallel", ranks=3, layouts=[("canonical", CANONICAL)])  # a log refuses filters
 
@@ -243,6 +246,7 @@ def test_of_several_datasets_in_one_call_none_is_written_where_one_is_refused(li
     lives("refused-together")
 
 
+@pytest.mark.fast
 def test_the_documentations_example_compiles_with_its_command_and_writes_what_it_says(run, tmp_path):
     """HDF5 is taken from where the built programs have it."""
     h5py = pytest.importorskip("h5py")

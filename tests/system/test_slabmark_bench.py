@@ -11,7 +11,9 @@ import time
 
 import pytest
 from capturing import preloads, tampered
-from conftest import LEVELS, OWN_TMPDIR, WITHOUT_PNETCDF, needs_pnetcdf
+from conftest import LEVELS, OWN_TMPDIR, WITHOUT_PNETCDF, long, needs_pnetcdf
+
+pytestmark = pytest.mark.long
 
 # Of map_file.
 MAPS, ELEMENTS = (1, LEVELS * 218) if WITHOUT_PNETCDF else (3, 218 + 218 + LEVELS * 218)
@@ -94,6 +96,7 @@ def test_time_records_are_written_and_read_back(run, map_file, tmp_path, methods
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.fast
 def test_a_failing_rank_ends_all_with_its_sentence(run, map_file, tmp_path):
     done = bench(run, map_file, tmp_path, "--method", "null", "--trials", "1", "--set", "null.fail_phase=flush", "--set",
                  "null.fail_rank=2", timeout=60)
@@ -154,6 +157,7 @@ def test_a_land_file_with_holes_and_records_is_written_by_rearranged_methods(run
     assert done.stdout.count(" yes") == 3 + 2
 
 
+@pytest.mark.fast
 @needs_pnetcdf
 def test_other_libraries_read_in_the_canonical_files_what_pnetcdf_wrote(run, map_file, tmp_path):
     netcdf = pytest.importorskip("netCDF4")
@@ -178,8 +182,9 @@ def test_other_libraries_read_in_the_canonical_files_what_pnetcdf_wrote(run, map
             assert numpy.array_equal(hdf5[name][...], variable[...], equal_nan=variable.dtype.kind == "f"), name
 
 
+@pytest.mark.fast
 @needs_pnetcdf
-@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("ranks", [long(1), 3])
 def test_the_private_layout_becomes_the_same_canonical_file_on_any_number_of_ranks(run, map_file, tmp_path, ranks):
     done = e3sm(run, "f-h1", map_file, tmp_path, "--method", "blob,pnetcdf-rearranged", "--records", "2", "--keep",
                 "--no-bound")
@@ -225,6 +230,7 @@ def test_wrong_usage_is_one_sentence_and_status_2(run, refused, map_file, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.fast
 def test_the_floor_has_a_figure_for_reading_too(run, map_file, tmp_path):
     done = bench(run, map_file, tmp_path, "--read", "--method", "floor", "--trials", "1", "--no-bound")
     assert done.returncode == 0, done.stderr

@@ -5,6 +5,9 @@ import re
 
 import h5py
 import pytest
+from conftest import long
+
+pytestmark = pytest.mark.long
 
 FIELD = ["--grid", "13,11,9", "--halo", "2"]
 
@@ -13,7 +16,8 @@ def bench(run, tmp_path, *args, ranks=4, **more):
     return run("slabmark-bench", ["slice", "-o", tmp_path, "--no-bound", "--trials", "1", *args], ranks=ranks, **more)
 
 
-@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.fast
+@pytest.mark.parametrize("ranks", [long(1), 4])
 @pytest.mark.parametrize("direction", [[], ["--read"]])
 def test_strided_planes_of_each_orientation_through_many_methods(run, tmp_path, ranks, direction, has_vard):
     methods = ["posix", "mpiio-independent", "mpiio-collective", "hdf5-slab", "hdf5-union"] + ["pnetcdf-vard"] * has_vard
@@ -63,6 +67,7 @@ def test_the_halos_at_the_outer_faces_are_written_if_asked(run, tmp_path, ranks)
         assert record["pattern"]["settings"]["halos_kept"] == "outer"
 
 
+@pytest.mark.fast
 def test_the_record_says_what_was_sliced(run, tmp_path):
     path = tmp_path / "records.jsonl"
     done = bench(run, tmp_path, *FIELD, "--plane", "z=4", "--stride", "5,5,1", "--processes", "2,2,1", "--method",

@@ -4,7 +4,9 @@ import json
 
 import netCDF4
 import pytest
-from conftest import WITHOUT_PNETCDF, needs_pnetcdf
+from conftest import WITHOUT_PNETCDF, long, needs_pnetcdf
+
+pytestmark = pytest.mark.long
 
 F_CASE = {
     "D1": "piodecomp16tasks16io01dims_ioid_514.dat",
@@ -81,6 +83,7 @@ def test_info_has_the_statistics_of_the_real_ocean_case(run, real_data, ranks):
     assert sum(bucket["runs"] for bucket in edges["run_length_histogram"]) == 62606
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("file, number, layout", [
     pytest.param("f.nc", 3, "many-map NetCDF, 3 maps", marks=needs_pnetcdf), ("f_D3.dat", 1, "PIO text, 1 map")])
 def test_info_in_words(run, f_case, file, number, layout):
@@ -104,7 +107,8 @@ def test_info_on_more_ranks_than_recorded_counts_ranks_with_nothing(run, f_case,
     assert found["requests_per_rank"]["total"] == 47
 
 
-@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.fast
+@pytest.mark.parametrize("ranks", [long(1), 4])
 @pytest.mark.parametrize("file, elements", [pytest.param("f.nc", [866, 866, 62352], marks=needs_pnetcdf), ("f_D3.dat", [62352])])
 def test_check_finds_sound_maps_good(run, f_case, file, elements, ranks):
     done = run("slabmark-decomp", ["check", f_case / file], ranks=ranks)
@@ -113,6 +117,7 @@ def test_check_finds_sound_maps_good(run, f_case, file, elements, ranks):
                                         for number, count in enumerate(elements, 1)]
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_check_names_what_is_wrong_and_exits_with_1(run, make_dat, tmp_path, ranks):
     done = run("slabmark-decomp", ["check", make_dat(tmp_path / "a.dat", [6], [[1, 2], [3, 7]])], ranks=ranks)
@@ -155,6 +160,7 @@ def test_text_to_netcdf_and_back_keeps_who_owns_what(run, f_case, tmp_path):
         assert (a["offsets"][:] == single["offsets"][:]).all(), "model order is kept"
 
 
+@pytest.mark.fast
 @needs_pnetcdf
 def test_one_map_of_many_becomes_text(run, f_case, tmp_path):
     assert run("slabmark-decomp", ["convert", f_case / "f.nc", "--map", "2", "-o", tmp_path / "d2.dat"]).returncode == 0
@@ -200,6 +206,7 @@ def test_a_file_size_limit_is_one_sentence_and_leaves_nothing(run, sentence, tmp
     assert names(tmp_path) == [], "also those of the set that were complete are removed"
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("file, start", [pytest.param("f.nc", b"CDF", marks=needs_pnetcdf), ("f_D3.dat", b"version")])
 def test_overwrite_replaces(run, f_case, tmp_path, file, start):
     (tmp_path / file).write_text("earlier")
@@ -207,6 +214,7 @@ def test_overwrite_replaces(run, f_case, tmp_path, file, start):
     assert (tmp_path / file).read_bytes().startswith(start)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_help_of_a_command_is_printed_once(run, ranks):
     done = run("slabmark-decomp", ["generate", "f", "--help"], ranks=ranks)

@@ -5,6 +5,9 @@ import json
 import statistics
 
 import pytest
+from conftest import long
+
+pytestmark = pytest.mark.long
 
 NODES = ["nodes", "--ranks-as-node", "1", "--bytes", "100K", "--block", "8K", "--file-bytes", "50001", "--trials", "2"]
 FILES = ["files", "--files", "5", "--file-size", "1001", "--trials", "2"]
@@ -42,6 +45,7 @@ def test_a_trial_on_many_nodes_need_not_be_longer_than_on_few(run, tmp_path):
     assert [len(trial) for trial in found["messages"]["effective"]["of_nodes"]["meetings"]] == [2, 2]
 
 
+@pytest.mark.fast
 def test_ranks_of_a_node_share_its_bytes_and_one_node_has_nothing_to_send_to(run, tmp_path):
     _, found = probe(run, tmp_path, ["nodes", "--trials", "1", "--file-bytes", "50001", "--sync"], 3)
     assert "one node only" in found["messages"]["unsupported"] and found["messages"]["trials"] == []
@@ -49,7 +53,8 @@ def test_ranks_of_a_node_share_its_bytes_and_one_node_has_nothing_to_send_to(run
     assert len(found["file-a-node"]["effective"]["of_nodes"]["hosts"]) == 1
 
 
-@pytest.mark.parametrize("ranks, more", [(1, []), (4, ["--folders", "each", "--sync"])])
+@pytest.mark.fast
+@pytest.mark.parametrize("ranks, more", [long(1, []), (4, ["--folders", "each", "--sync"])])
 def test_small_files_are_made_looked_at_read_and_removed(run, tmp_path, ranks, more):
     table, found = probe(run, tmp_path, [*FILES, *more], ranks)
     assert list(found) == ["create", "stat", "open-read", "remove"] and table.count("files/s") == 4

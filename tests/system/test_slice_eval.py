@@ -10,7 +10,9 @@ import h5py
 import netCDF4
 import numpy as np
 import pytest
-from conftest import as_vtk_reads
+from conftest import as_vtk_reads, long
+
+pytestmark = pytest.mark.long
 
 LIBRARY = "append,append-one,append-ranks,append-async,files,files-one,files-ranks,files-async"
 
@@ -33,7 +35,8 @@ def factors(ranks, points):
             return p
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.fast
+@pytest.mark.parametrize("seed", [0, *map(long, range(1, 8))])
 def test_files_hold_what_numpy_slices(run, tmp_path, seed):
     random.seed(seed)
     points = [random.randint(4, 40) for _ in range(3)]
@@ -84,6 +87,7 @@ def test_the_steps_that_are_kept_have_times_of_their_own_whether_it_computes_or_
         assert file["time"][()] == 3 and file["VTKHDF/PointData/f0"][1, 1] == 6e8 + 1e4 + 1
 
 
+@pytest.mark.fast
 def test_files_say_where_their_points_lie(kept):
     for name in ("append_strided_z6", "files_strided_z6_000002"):
         with h5py.File(kept / f"slice_eval_{name}.vtkhdf") as file:
@@ -228,6 +232,7 @@ def test_compares_all_ways_and_says_which_are_left_out(run, tmp_path):
     assert "left out: the stride does not leave equal blocks" in done.stdout
 
 
+@pytest.mark.fast
 def test_the_limits_of_gathering_read_as_many_lines_and_write_nothing(run, tmp_path):
     path = tmp_path / "records"
     done = evaluate(run, tmp_path, "--grid", "16,8,4", "--halo", "0", "--stride", "2,2,1", "--keep",
@@ -259,6 +264,7 @@ def test_wrong_input_is_one_sentence_and_status_2(run, refused, tmp_path, args, 
     assert not done.stdout and list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.fast
 def test_a_gpu_that_is_not_there_is_one_sentence_and_status_2(run, refused, tmp_path):
     done = evaluate(run, tmp_path, "--grid", "13,11,9", "--device", "cuda", "-m", "append", ranks=2)
     if done.returncode == 0:

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from conftest import as_vtk_reads
 
+pytestmark = pytest.mark.long
+
 checkout = pathlib.Path(__file__).resolve().parents[2]
 
 

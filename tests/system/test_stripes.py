@@ -8,6 +8,8 @@ import pathlib
 import pytest
 from conftest import WITHOUT_PNETCDF, needs_pnetcdf
 
+pytestmark = pytest.mark.long
+
 BIN = pathlib.Path(os.environ["SLABMARK_BIN"])
 UNIT = 48 << 10
 # A file of more variables than stripes; the case of E3SM needs three maps.

@@ -33,7 +33,7 @@ def lower_the_limit():
 
 
 def long(*values):
-    """Parameters of a test of which others are in `make test`: with these it runs in `make test-all` only."""
+    """Parameters with which a fast test is long."""
     return pytest.param(*values, marks=pytest.mark.long)
 
 

@@ -1,7 +1,7 @@
 """What is installed works where it is moved to, for another user, with the build tree and the cache gone, and with nothing
 in the environment but PATH.
 
-`make test` runs what takes some seconds; `make test-installed` runs all, by SLABMARK_TEST_INSTALLED=1.
+`make test-all` runs what takes some seconds; `make test-installed` runs all, by SLABMARK_TEST_INSTALLED=1.
 """
 
 import os

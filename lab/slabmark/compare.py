@@ -5,18 +5,19 @@ Mann and Whitney, so it holds whatever the distribution is. Values are the media
 enough launches, else trials. docs/lab.md tells the rest.
 """
 
+import collections
 import dataclasses
 import itertools
-import json
+import math
+import os
 import statistics as standard
+from typing import NamedTuple
 
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
-from slabmark import cells, gates, records, statistics, units
+from slabmark import cells, documents, gates, records, statistics, tables, units
 from slabmark.command_line import a_number
-from slabmark.errors import InputError, did_you_mean
+from slabmark.errors import InputError, did_you_mean, printable
 
 FASTER, SLOWER, SAME, INCONCLUSIVE = "faster", "slower", "same", "inconclusive"
 MISSING = "missing"  # no verdict: a cell of BASE that was not compared
@@ -41,6 +42,11 @@ CONDITIONS = {
 }
 
 
+class Sides(NamedTuple):
+    base: float
+    new: float
+
+
 @dataclasses.dataclass(frozen=True)
 class Comparison:
     label: str
@@ -49,23 +55,41 @@ class Comparison:
     ratio: statistics.Ratio
     verdict: str
     unit: str  # "launches" or "trials": what the values are
-    medians: tuple  # of the values of either side
+    medians: Sides  # of the values
     detectable: float | None  # the slowdown that would be found 8 times in 10
     needed: int | None  # values a side that a verdict would take, if there is none yet
     note: str
 
 
+class Pair(NamedTuple):
+    base: cells.Cell
+    new: cells.Cell
+
+
+class Refused(NamedTuple):
+    pair: Pair
+    difference: str  # in words
+
+
+class Difference(NamedTuple):
+    """An attribute in which the cells of a pair differ."""
+
+    what: str
+    base: str
+    new: str
+
+
 @dataclasses.dataclass
 class Matching:
-    pairs: list  # (base, new)
+    pairs: list[Pair]
     only_base: list
     only_new: list
-    refused: list  # (base, new, what differs in words)
+    refused: list[Refused]
 
     @property
     def missing(self):
         """[(cell of BASE, why it was not compared)]"""
-        return [(cell, "it is not in NEW") for cell in self.only_base] + [(cell, why) for cell, _, why in self.refused]
+        return [(cell, "it is not in NEW") for cell in self.only_base] + [(one.pair.base, one.difference) for one in self.refused]
 
 
 def add_arguments(parser):
@@ -134,8 +158,10 @@ def main(arguments, console):
     failed = [name for name in arguments.fail_on if name in outcomes]
     gates.write(arguments, "compare", _tests(found, matching, arguments.fail_on), _metrics(found, matching))
     if arguments.json:
-        print(json.dumps(as_json(found, matching, arguments, skipped, failed), indent=2))
+        documents.put(document(found, matching, arguments, skipped, failed), documents.PRINT)
     else:
+        console.say(answer(found, matching, arguments.base, arguments.new))
+        console.say()
         for line in skipped:
             console.say(f"warning: {line}")
         show(found, matching, arguments, console)
@@ -173,12 +199,12 @@ def match(base, new, accepted=()):
     for key in (lambda cell: (core(cell), asked(cell)), lambda cell: (core(cell), cell.ranks), core):
         base_by, new_by = _unique(base, key), _unique(new, key)
         for name in (name for name in base_by if name in new_by):  # in the order of BASE
-            pair = base_by[name], new_by[name]
+            pair = Pair(base_by[name], new_by[name])
             difference = differences(*pair, accepted)
-            refused.append((*pair, difference)) if difference else pairs.append(pair)
-            base = [cell for cell in base if cell is not pair[0]]
-            new = [cell for cell in new if cell is not pair[1]]
-    pairs.sort(key=lambda pair: (pair[0].title, core(pair[0]), pair[0].ranks, pair[0].label))
+            refused.append(Refused(pair, difference)) if difference else pairs.append(pair)
+            base = [cell for cell in base if cell is not pair.base]
+            new = [cell for cell in new if cell is not pair.new]
+    pairs.sort(key=lambda pair: (pair.base.title, core(pair.base), pair.base.ranks, pair.base.label))
     return Matching(pairs, base, new, refused)
 
 
@@ -207,9 +233,9 @@ def _words(value):
 
 def _refusal(matching):
     if matching.refused:
-        base, _, difference = matching.refused[0]
+        pair, difference = matching.refused[0]
         return (
-            f"Nothing can be compared: {base.label} differs in {difference}. If that is what you want to compare, allow it "
+            f"Nothing can be compared: {pair.base.label} differs in {difference}. If that is what you want to compare, allow it "
             f"with --accept CONDITION ({', '.join(CONDITIONS)})."
         )
     if not matching.only_base or not matching.only_new:
@@ -242,7 +268,7 @@ def _compare(base, new, tolerance, alpha):
     if found == INCONCLUSIVE and not needed:
         needed = statistics.needed(*values, alpha, tolerance)
     label = new.label if base.label == new.label else f"{new.method}, {units.counted(new.ranks, 'rank')}"
-    medians, finds = tuple(map(standard.median, values)), statistics.detectable(*values, alpha, tolerance)
+    medians, finds = Sides(*map(standard.median, values)), statistics.detectable(*values, alpha, tolerance)
     return Comparison(label, base, new, ratio, found, unit, medians, finds, needed, note)
 
 
@@ -259,46 +285,75 @@ def verdict(ratio, tolerance):
 
 
 def changes(pairs):
-    """[(what, base, new)] of attributes in which pairs differ: what an upgrade or the user changed."""
+    """[Difference]: what an upgrade or the user changed."""
     found = {}
     for base, new in pairs:
         for name in base.attributes | new.attributes:
-            sides = [cell.attributes.get(name, "-") for cell in (base, new)]
-            if sides[0] != sides[1]:
-                found[name, *sides] = None
+            change = Difference(name, base.attributes.get(name, "-"), new.attributes.get(name, "-"))
+            if change.base != change.new:
+                found[change] = None
     return list(found)
 
 
 COLOURS = {FASTER: "green", SLOWER: "red", SAME: "default", INCONCLUSIVE: "yellow"}
-COLUMNS = [  # between the cell and its verdict
-    ("base", lambda c: units.seconds(c.medians[0])),
-    ("new", lambda c: units.seconds(c.medians[1])),
-    ("ratio", lambda c: f"{c.ratio.median:.3f}"),
-    ("interval", lambda c: "-" if c.ratio.low is None else f"{c.ratio.low:.3f} to {c.ratio.high:.3f}"),
-    ("values", lambda c: f"{c.ratio.base}+{c.ratio.new} {c.unit}"),
-    ("finds", lambda c: f"+{units.percent(c.detectable - 1)}" if c.detectable else "-"),
+FINDS = "finds"
+COLUMNS = [
+    tables.Column("cell", lambda c: c.label, is_name=True),
+    tables.Column("base", lambda c: units.seconds(c.medians.base), optional=2),
+    tables.Column("new", lambda c: units.seconds(c.medians.new), optional=2),
+    tables.Column("ratio", lambda c: f"{c.ratio.median:.3f}"),
+    tables.Column("interval", lambda c: "-" if c.ratio.low is None else f"{c.ratio.low:.3f} to {c.ratio.high:.3f}", optional=1),
+    tables.Column("values", lambda c: f"{c.ratio.base}+{c.ratio.new} {c.unit}", optional=3),
+    tables.Column(FINDS, lambda c: f"+{units.percent(c.detectable - 1)}" if c.detectable else "-", optional=3),
+    tables.Column("verdict", lambda c: Text(c.verdict, COLOURS[c.verdict]), justify="left"),
 ]
 
 
-# As many of them as leave room for the names of the cells, by the width from which on there is.
-ALL_COLUMNS = tuple(name for name, _ in COLUMNS)
-FITTING = [(100, ALL_COLUMNS), (72, ALL_COLUMNS[:4]), (56, ALL_COLUMNS[2:4]), (0, ("ratio",))]
+def answer(found, matching, base, new):
+    """The result in one sentence. `base`, `new`: paths of the two sides."""
+    base, new = _names(base, new)
+    counts = collections.Counter(c.verdict for c in found)
+    leading = next(verdict for verdict in (SLOWER, FASTER, SAME, INCONCLUSIVE) if counts[verdict])
+    most = max((c for c in found if c.verdict == leading), key=lambda c: abs(math.log(c.ratio.median)))
+    parts = [f"{counts[verdict]} {word}" for verdict, word in OTHERS.items() if counts[verdict] and verdict != leading]
+    parts += [f"{len(matching.missing)} missing"] * bool(matching.missing)
+    rest = f"; {', '.join(parts)}" if parts else ""
+    if len(found) == 1 or leading == SLOWER:
+        how = {SLOWER: "is slower than", FASTER: "is faster than", SAME: "is as fast as", INCONCLUSIVE: "has no verdict yet against"}
+        of_all = f" in {counts[leading]} of {len(found)} cells, most" if len(found) > 1 else ""
+        return f"{new} {how[leading]} {base}{of_all} in {_evidence(most)}{rest}."
+    if leading == INCONCLUSIVE:
+        return f"{new} has no verdict yet against {base} in any of {len(found)} cells{rest}."
+    known = "known to be " if counts[INCONCLUSIVE] or matching.missing else ""
+    example = f", most in {_evidence(most)}" if leading == FASTER else ""
+    return f"No cell of {new} is {known}slower than in {base}; {counts[leading]} of {len(found)} {OTHERS[leading]}{example}{rest}."
+
+
+OTHERS = {FASTER: "faster", SAME: "the same", INCONCLUSIVE: "inconclusive"}
+
+
+def _names(base, new):
+    """Of the sides: as short as tells them apart."""
+    short = [os.path.basename(os.path.normpath(path)) for path in (base, new)]
+    return map(printable, short if short[0] != short[1] else (base, new))
+
+
+def _evidence(c):
+    return f"{c.label}: {times(c.ratio)}"
+
+
+def times(ratio):
+    """'1.5 times its seconds (95 % interval 1.4 to 1.6)'"""
+    interval = "no interval yet" if ratio.low is None else f"95 % interval {ratio.low:.3g} to {ratio.high:.3g}"
+    return f"{ratio.median:.3g} times its seconds ({interval})"
 
 
 def show(found, matching, arguments, console):
-    fit = next((names for width, names in FITTING if console.width >= width), FITTING[-1][1])
-    columns = [column for column in COLUMNS if column[0] in fit]
+    left_out = []
     for heading, comparisons in itertools.groupby(found, lambda c: c.base.title):
-        table = Table(title=Text(heading), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-        table.add_column("cell", overflow="fold", min_width=12)
-        for name, _ in columns:
-            table.add_column(name, justify="right", no_wrap=True)
-        table.add_column("verdict", no_wrap=True)
-        for c in comparisons:
-            values = (value(c) for _, value in columns)
-            table.add_row(Text(c.label), *values, Text(c.verdict, COLOURS[c.verdict]))
-        console.print(table)
-    for name, a, b in changes([(c.base, c.new) for c in found]):
+        left_out += tables.show(console, COLUMNS, list(comparisons), heading)
+    tables.say_left_out(console, left_out)
+    for name, a, b in changes(matching.pairs):
         console.say(f"changed: {name}: {a} -> {b}")
     for note in dict.fromkeys(c.note for c in found if c.note):
         console.say(f"note: {note}")
@@ -315,38 +370,33 @@ def show(found, matching, arguments, console):
         "'base' and 'new' are medians of open-to-close seconds. 'ratio' is no quotient of these two, but the median of the "
         f"quotients of each new value by each base value; {units.counted(len(found), 'interval')} with 95 %, {scope}; "
         f"tolerance {units.percent(arguments.tolerance)}."
-        + ("\n'finds' is the slowdown that would be called slower 8 times in 10." if "finds" in fit else "")
+        + ("\n'finds' is the slowdown that would be called slower 8 times in 10." if FINDS not in left_out else "")
     )
     counts = {name: sum(c.verdict == name for c in found) for name in COLOURS} | {MISSING: len(matching.missing)}
     console.say("Verdicts: " + ", ".join(f"{count} {name}" for name, count in counts.items() if count) + ".")
 
 
-def as_json(found, matching, arguments, skipped, failed):
-    """What `show` tells, for programs; seconds, and shares of 1."""
+def document(found, matching, arguments, skipped, failed):
+    """The same as `show` tells, for programs."""
     name = lambda cell: {"workload": cell.title, "cell": cell.label}
-    return {
-        "slabmark_comparison": 1,
-        "tolerance": arguments.tolerance,
-        "coverage": 1 - ALPHA,
-        "coverage_of": "each" if arguments.per_cell else "all",
-        "cells": [
-            name(c.base)
-            | {
-                "verdict": c.verdict,
-                "ratio": {"median": c.ratio.median, "low": c.ratio.low, "high": c.ratio.high},
-                "values": {"unit": c.unit, "base": c.ratio.base, "new": c.ratio.new, "needed": c.needed},
-                "seconds": dict(zip(("base", "new"), c.medians)),
-                "finds": c.detectable and c.detectable - 1,
-                "note": c.note,
-            }
-            for c in found
-        ],
-        "missing": [name(cell) | {"reason": why} for cell, why in matching.missing],
-        "only_in_new": [name(cell) for cell in matching.only_new],
-        "changed": [dict(zip(("what", "base", "new"), c)) for c in changes([(c.base, c.new) for c in found])],
-        "skipped": skipped,
-        "failed": failed,
-    }
+    made = []
+    for c in found:
+        values = documents.Values(unit=c.unit, base=c.ratio.base, new=c.ratio.new, needed=c.needed)
+        finds = c.detectable and c.detectable - 1
+        of_cell = dict(verdict=c.verdict, ratio=c.ratio, values=values, seconds=c.medians, finds=finds, note=c.note)
+        made.append(documents.ComparedCell(workload=c.base.title, cell=c.label, **of_cell))
+    return documents.Comparison(
+        answer=answer(found, matching, arguments.base, arguments.new),
+        tolerance=arguments.tolerance,
+        coverage=1 - ALPHA,
+        coverage_of="each" if arguments.per_cell else "all",
+        cells=made,
+        missing=[documents.MissingCell(**name(cell), reason=why) for cell, why in matching.missing],
+        only_in_new=[documents.NewCell(**name(cell)) for cell in matching.only_new],
+        changed=changes(matching.pairs),
+        skipped=skipped,
+        failed=failed,
+    )
 
 
 def interval_words(ratio):
@@ -363,7 +413,7 @@ def _tests(found, matching, fail_on):
     made = []
     for c in found:
         words = ", ".join(filter(None, [interval_words(c.ratio), c.note]))
-        made.append(gates.Case(c.base.title, c.label, c.medians[1], c.verdict, words, outcome(c.verdict, fail_on)))
+        made.append(gates.Case(c.base.title, c.label, c.medians.new, c.verdict, words, outcome(c.verdict, fail_on)))
     state = outcome(MISSING, fail_on)
     return made + [gates.Case(cell.title, cell.label, None, MISSING, why, state) for cell, why in matching.missing]
 

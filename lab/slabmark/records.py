@@ -10,9 +10,8 @@ from pydantic import AliasPath, BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from slabmark import files
+from slabmark.documents import Failure
 from slabmark.errors import InputError, printable
-
-FAILURE_VERSION = 1
 
 Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
 Seconds = Annotated[float, Field(ge=0, le=1e12)]
@@ -137,19 +136,8 @@ class Record(BaseModel):
         return self.pattern["name"] == "bound"
 
 
-class Failure(BaseModel):
-    """A launch that ended without its records, as `slabmark sweep` keeps it."""
-
-    cell: str
-    cell_id: str
-    launch: int
-    command: str
-    status: int | None
-    reason: str
-
-
 # By the member that says so: the version that is known, and the type.
-KINDS = {"slabmark_record": (1, Record), "slabmark_failure": (FAILURE_VERSION, Failure)}
+KINDS = {"slabmark_record": (1, Record), "slabmark_failure": (1, Failure)}
 
 
 @dataclasses.dataclass(slots=True)

@@ -18,14 +18,35 @@ import json
 import os
 import shlex
 import time
+from typing import NamedTuple
 
 import pydantic_core
 
-from slabmark import files, programs, records
+from slabmark import documents, files, programs, records
 from slabmark.errors import InputError
 
 SECONDS_TO_WAIT_FOR_LOCK = 10
 RECORD = b'{"slabmark_'  # how ours begin, even those that were cut short
+
+
+class _Origin(NamedTuple):
+    """The launch that a record is from."""
+
+    cell_id: str
+    launch: int
+    records: int  # of the launch
+
+
+class _FailureLine(NamedTuple):
+    failure: documents.Failure | None  # None: the line is of something else, or was cut short
+    line: bytes
+
+
+class Collected(NamedTuple):
+    """What came of a launch that ended."""
+
+    failure: str | None  # the reason
+    was_there: bool  # False: it had left nothing at all
 
 
 class Results:
@@ -93,11 +114,11 @@ class Results:
             with files.open_regular(self.records) as lines:
                 for line in lines:
                     position += len(line)
-                    if key := _key_of(line):
-                        launch = key[:2]
-                        expected[launch] = key[2]
+                    if origin := _origin_of(line):
+                        launch = origin.cell_id, origin.launch
+                        expected[launch] = origin.records
                         found[launch] += 1
-                        if found[launch] < key[2]:
+                        if found[launch] < origin.records:
                             continue
                     elif not line.endswith(b"\n") and line[: len(RECORD)] == RECORD[: len(line)] and not _is_json(line):
                         continue
@@ -108,61 +129,58 @@ class Results:
 
     def failed(self):
         """{(cell id, launch): reason}"""
-        return {key: reason for key, reason, _ in self._failures() if key}
+        found = (one.failure for one in self._failures())
+        return {(failure.cell_id, failure.launch): failure.reason for failure in found if failure}
 
     def forget_failures(self):
         """Those of this study; other lines stay."""
         mine = {cell.id for cell in self.study.cells}
-        kept = [line for key, _, line in self._failures() if not key or key[0] not in mine]
+        kept = [one.line for one in self._failures() if not one.failure or one.failure.cell_id not in mine]
         if kept:
             files.write(self.failures, b"".join(kept))
         else:
             self.failures.unlink(missing_ok=True)
 
     def _failures(self):
-        """[((cell id, launch), reason, line)]; without a key what is no failure, or is one cut short by a crash: that
-        launch runs again."""
+        """The lines of the file. A launch whose line was cut short by a crash runs again."""
         if not self.failures.exists():
             return []
         found = []
         with files.open_regular(self.failures) as lines:
             for line in lines:
+                failure = None
                 with contextlib.suppress(records.Unreadable):
-                    failure = records.parse_line(line, str(self.failures), 0)
-                    if isinstance(failure, records.Failure):
-                        found.append(((failure.cell_id, failure.launch), failure.reason, line))
-                        continue
-                found.append((None, None, line))
+                    entry = records.parse_line(line, str(self.failures), 0)
+                    failure = entry if isinstance(entry, documents.Failure) else None
+                found.append(_FailureLine(failure, line))
         return found
 
     def collect(self, launch, status):
-        """Moves what a launch left to where it belongs. `status`: None if it is not known how it ended. Returns the
-        reason of a failure, or None; and whether anything was there at all."""
+        """Moves what a launch left to where it belongs. `status`: None if it is not known how it ended."""
         lines, log = _complete_lines(self.file(launch, ".jsonl")), self.file(launch, ".log")
         # A killed launch of another program may have measured only some of its methods.
         if lines and (status == 0 or status is None and launch.cell.program == "slabmark-bench"):
             _append(self.records, [self._annotated(line, launch, len(lines)) for line in lines])
             self.discard(launch)
-            return None, True
+            return Collected(None, True)
         if status is None:
             self.discard(launch)
-            return None, False
+            return Collected(None, False)
         output = log.read_text(errors="replace") if log.exists() else ""
         reason = programs.reason_in(output) if status else "It ended well but left no record."
         self.record_failure(launch, status, reason)
-        return reason, True
+        return Collected(reason, True)
 
     def record_failure(self, launch, status, reason):
-        failure = {
-            "slabmark_failure": records.FAILURE_VERSION,
-            "cell": launch.cell.label,
-            "cell_id": launch.cell.id,
-            "launch": launch.number,
-            "command": shlex.join(self.command(launch)),
-            "status": status,
-            "reason": reason,
-        }
-        _append(self.failures, [_json_line(failure)])
+        failure = documents.Failure(
+            cell=launch.cell.label,
+            cell_id=launch.cell.id,
+            launch=launch.number,
+            command=shlex.join(self.command(launch)),
+            status=status,
+            reason=reason,
+        )
+        _append(self.failures, [documents.line(failure)])
         self.discard(launch, but=".log")
 
     def discard(self, launch, but=None):
@@ -218,10 +236,10 @@ def _is_json(line):
         return False
 
 
-def _key_of(line):
-    """(cell id, launch, records of that launch) of a line of a sweep."""
+def _origin_of(line):
+    """Of a line of a sweep; None of any other."""
     try:
         study = pydantic_core.from_json(line)["study"]
-        return str(study["cell_id"]), int(study["launch"]), int(study["records"])
+        return _Origin(str(study["cell_id"]), int(study["launch"]), int(study["records"]))
     except (ValueError, KeyError, TypeError):
         return None

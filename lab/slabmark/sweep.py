@@ -85,7 +85,7 @@ def settle(results):
                 remaining.append(one)
         elif one.key in done:
             results.discard(one)
-        elif one.key not in failed and not results.collect(one, status)[1]:
+        elif one.key not in failed and not results.collect(one, status).was_there:
             remaining.append(one)
     return remaining
 
@@ -160,7 +160,7 @@ def run_launch(results, one):
             shared = {"folder": results.study.file.parent, "descriptors": (results.lock,)}
             status = launch.run(command, timeout, dict(one.cell.environment), log, **shared)
         if status is not None:
-            return results.collect(one, status)[0]
+            return results.collect(one, status).failure
     except InputError as error:
         reason = str(error)
     results.record_failure(one, None, reason)

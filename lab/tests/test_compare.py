@@ -5,10 +5,12 @@ import io
 import json
 import random
 import re
+import types
 
 import pytest
 from conftest import noise, record, write_records
 from slabmark import cells, command_line, compare, records
+from slabmark.statistics import Ratio
 from slabmark.terminal import Terminal
 
 METHODS = ("pnetcdf-varn", "hdf5-union")
@@ -222,3 +224,45 @@ def test_a_failed_verification_is_never_compared(tmp_path, capsys):
     wrong = {"state": "no", "elements": 1, "by": "plain reader", "mismatch": "element 7 is 0"}
     status, told = compared(capsys, side(tmp_path / "1.jsonl", 1), side(tmp_path / "2.jsonl", 2, verified=wrong))
     assert status == 2 and "verification" in told.err
+
+
+def judged(median, low=None, high=None, label="hdf5-union"):
+    found = compare.verdict(Ratio(median, low, high, 6, 6), 0.05)
+    return types.SimpleNamespace(label=label, ratio=Ratio(median, low, high, 6, 6), verdict=found)
+
+
+SLOW, SLOWEST, FAST = judged(1.5, 1.4, 1.6, "a"), judged(3.1, 2.8, 3.4, "b"), judged(0.5, 0.4, 0.6, "c")
+SAME, UNCLEAR, FEW = judged(1.0, 0.99, 1.01, "d"), judged(1.1, 0.9, 1.3, "e"), judged(9.0, label="f")
+
+
+@pytest.mark.parametrize(
+    "found, missing, told",
+    [
+        ([SLOW], 0, "new is slower than base in a: 1.5 times its seconds (95 % interval 1.4 to 1.6)."),
+        ([UNCLEAR], 1, "new has no verdict yet against base in e: 1.1 times its seconds (95 % interval 0.9 to 1.3); 1 missing."),
+        ([FEW], 0, "new has no verdict yet against base in f: 9 times its seconds (no interval yet)."),
+        (
+            [SLOW, FAST, SLOWEST, SAME],
+            0,
+            "new is slower than base in 2 of 4 cells, most in b: 3.1 times its seconds (95 % interval 2.8 to 3.4); 1 faster, 1 the same.",
+        ),
+        (
+            [FAST, SAME, SAME],
+            0,
+            "No cell of new is slower than in base; 1 of 3 faster, most in c: 0.5 times its seconds (95 % interval 0.4 to 0.6); 2 the same.",
+        ),
+        ([SAME, SAME, UNCLEAR], 0, "No cell of new is known to be slower than in base; 2 of 3 the same; 1 inconclusive."),
+        ([UNCLEAR, FEW], 2, "new has no verdict yet against base in any of 2 cells; 2 missing."),
+    ],
+)
+def test_the_answer_is_a_sentence_that_claims_no_more_than_is_known(found, missing, told):
+    matching = types.SimpleNamespace(missing=[None] * missing)
+    assert compare.answer(found, matching, "results/base", "results/new/") == told
+
+
+def test_the_answer_comes_first_and_is_in_the_document_too(tmp_path, capsys):
+    sides = [side(tmp_path / f"{n}.jsonl", n, slow, launches=6) for n, slow in ((1, 1.0), (2, 2.0))]
+    _, told = compared(capsys, *sides)
+    answer = told.out.splitlines()[0]
+    assert answer.startswith("2.jsonl is slower than 1.jsonl in 1 of 2 cells, most in hdf5-union: ")
+    assert json.loads(compared(capsys, *sides, "--json")[1].out)["answer"] == answer

@@ -1,15 +1,12 @@
 """Runs the suite of an acceptance, and says whether a file system meets what was agreed: pass, fail or inconclusive for each
 target, the rules that the result breaks, nodes that are slow, and a report to hand in. docs/accept.md tells how."""
 
-import json
 import pathlib
 import shlex
 
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
-from slabmark import compare, files, gates, programs, records, sweep
+from slabmark import compare, documents, files, gates, programs, records, sweep, tables
 from slabmark.accept import judge, page, suite
 from slabmark.errors import InputError, printable
 from slabmark.terminal import Terminal
@@ -91,9 +88,9 @@ def main(arguments, console):
     )
     gates.write(arguments, "accept", _tests(outcome, arguments.fail_on), _metrics(outcome))
     if arguments.json:
-        print(json.dumps(as_json(chosen, outcome, hashes, collection.skipped, failed), indent=2))
+        documents.put(document(chosen, outcome, hashes, collection.skipped, failed), documents.PRINT)
     else:
-        show(chosen, outcome, arguments, failed, console)
+        show(outcome, arguments, failed, console)
     return 1 if failed else 0
 
 
@@ -107,25 +104,37 @@ def make_maps(chosen, tell):
 
 
 def hashes_of(chosen, identity, results):
-    """[(what, its name, SHA-256)] of all that a reader may want to check."""
-    found = [("suite", str(chosen.plan.file), identity.now["suite"])]
+    """Of all files that a reader may want to check."""
+    found = [("suite", chosen.plan.file, identity.now["suite"])]
     found += [("program", programs.find(name), identity.now[name]) for name in chosen.programs]
     there = [("records", results.records), ("failures", results.failures), *(("map", file) for file in chosen.maps)]
-    return found + [(what, str(file), suite.digest(file)) for what, file in there if file.exists()]
+    found += [(what, file, suite.digest(file)) for what, file in there if file.exists()]
+    return [documents.Hash(what=what, name=str(name), sha256=digest) for what, name, digest in found]
 
 
-def show(chosen, outcome, arguments, failed, console):
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("target", overflow="fold", min_width=12)
-    for name in ("agreed", "measured", "interval", "launches"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    for one in outcome.verdicts:
-        interval = "-" if one.low is None else f"{one.shown(one.low)} to {one.shown(one.high)}"
-        row = (one.shown(one.target.least), one.shown(one.value), interval, str(one.launches))
-        table.add_row(Text(one.label), *row, Text(one.verdict, page.COLOURS[one.verdict]))
+def _interval(one):
+    if one.low is None:
+        return "-"
+    low, high = one.shown(one.low), one.shown(one.high)
+    number, _, unit = low.partition(" ")
+    return f"{number} to {high}" if high.endswith(f" {unit}") else f"{low} to {high}"
+
+
+COLUMNS = [
+    tables.Column("target", lambda one: one.label, is_name=True),
+    tables.Column("agreed", lambda one: one.shown(one.target.least)),
+    tables.Column("measured", lambda one: one.shown(one.value), optional=2),
+    tables.Column("interval", _interval, optional=1),
+    tables.Column("launches", lambda one: one.launches, optional=3),
+    tables.Column("verdict", lambda one: Text(one.verdict, page.COLOURS[one.verdict]), justify="left"),
+]
+
+
+def show(outcome, arguments, failed, console):
+    console.say(page.answer(outcome))
+    console.say()
     if outcome.verdicts:
-        console.print(table)
+        tables.say_left_out(console, tables.show(console, COLUMNS, outcome.verdicts))
     for one in outcome.verdicts:
         if one.words:
             console.say(f"{one.verdict}: {one.label}: {one.words}")
@@ -136,50 +145,39 @@ def show(chosen, outcome, arguments, failed, console):
             f"not valid: {rule.name}: {rule.meaning}; but {'; '.join(rule.broken[:5])}"
             + ("; ..." if len(rule.broken) > 5 else "")
         )
-    console.say(page.answer(outcome))
     console.say(f"{printable(arguments.output)}: the report to hand in.")
     if failed:
         console.say(f"Exit status 1, because of --fail-on {','.join(arguments.fail_on)}: {', '.join(failed)}.")
 
 
-def as_json(chosen, outcome, hashes, skipped, failed):
-    """What `show` tells, for programs; seconds, bytes a second, and shares of 1."""
-    return {
-        "slabmark_acceptance": 1,
-        "suite": chosen.tables.suite.name,
-        "is_standard": chosen.is_standard,
-        "valid": not outcome.broken,
-        "coverage": 1 - compare.ALPHA,
-        "targets": [
-            {
-                "cell": one.label,
-                "kind": one.target.kind,
-                "agreed": one.target.least,
-                "measured": {"median": one.value, "low": one.low, "high": one.high},
-                "launches": one.launches,
-                "needed": one.needed,
-                "verdict": one.verdict,
-                "note": one.note,
-            }
-            for one in outcome.verdicts
-        ],
-        "rules": [{"name": rule.name, "met": rule.is_met, "broken": rule.broken} for rule in outcome.rules],
-        "slow_nodes": [
-            {
-                "host": slow.host,
-                "by": slow.by,
-                "is_node": slow.is_node,
-                "slowest_in": slow.times,
-                "launches": slow.launches,
-                "factor": slow.factor,
-                "probability": slow.probability,
-            }
-            for slow in outcome.search.slow
-        ],
-        "hashes": [dict(zip(("what", "name", "sha256"), one)) for one in hashes],
-        "skipped": skipped,
-        "failed": failed,
-    }
+def document(chosen, outcome, hashes, skipped, failed):
+    """The same as `show` tells, for programs."""
+    targets = [
+        documents.Target(
+            cell=one.label,
+            kind=one.target.kind,
+            agreed=one.target.least,
+            measured=documents.Interval(median=one.value, low=one.low, high=one.high),
+            launches=one.launches,
+            needed=one.needed,
+            verdict=one.verdict,
+            note=one.note,
+        )
+        for one in outcome.verdicts
+    ]
+    return documents.Acceptance(
+        answer=page.answer(outcome),
+        suite=chosen.tables.suite.name,
+        is_standard=chosen.is_standard,
+        valid=not outcome.broken,
+        coverage=1 - compare.ALPHA,
+        targets=targets,
+        rules=[documents.Rule(name=rule.name, met=rule.is_met, broken=rule.broken) for rule in outcome.rules],
+        slow_nodes=outcome.search.slow,
+        hashes=hashes,
+        skipped=skipped,
+        failed=failed,
+    )
 
 
 def _tests(outcome, fail_on):

@@ -5,15 +5,10 @@ import datetime
 import gc
 import io
 import itertools
-import json
 import math
 import pathlib
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
-
-from slabmark import compare, files, gates, records, units
+from slabmark import compare, documents, files, gates, records, tables, units
 from slabmark.command_line import a_number
 from slabmark.errors import InputError, printable
 from slabmark.track import history, page, store
@@ -176,13 +171,29 @@ def report(arguments, console):
     files.write(arguments.output, html.encode("utf-8", "backslashreplace"))
     gates.write(arguments, "track", _tests(current, arguments.fail_on), _metrics(current))
     if arguments.json:
-        print(json.dumps(as_json(past, current, arguments, failed), indent=2))
+        documents.put(document(past, current, arguments, failed), documents.PRINT)
     else:
         show(past, current, arguments, failed, console)
     return 1 if failed else 0
 
 
+def answer(current):
+    """The result in one sentence."""
+    counts = {name: sum(one.verdict == name for one in current) for name in history.ORDER}
+    parts = [f"{count} {name}" for name, count in counts.items() if count and name not in (compare.SLOWER, history.UNCHANGED)]
+    rest = f"; {', '.join(parts)}" if parts else ""
+    slower = [one for one in current if one.verdict == compare.SLOWER]
+    if not slower:
+        known = "known to be " if counts[compare.MISSING] or counts[compare.INCONCLUSIVE] or counts[history.SHORT] else ""
+        return f"No cell of {len(current)} is {known}slower than it was; {counts[history.UNCHANGED]} unchanged{rest}."
+    most = max(slower, key=lambda one: one.ratio.median)
+    many = f"{len(slower)} of {units.counted(len(current), 'cell')} {'is' if len(slower) == 1 else 'are'} slower"
+    return f"{many}, most {most.name} {most.why}: {compare.times(most.ratio)}{rest}."
+
+
 def show(past, current, arguments, failed, console):
+    console.say(answer(current))
+    console.say()
     for one in sorted(current, key=lambda one: history.ORDER.index(one.verdict)):
         if one.verdict in (history.UNCHANGED, history.SHORT):
             continue
@@ -249,96 +260,78 @@ def _metrics(current):
     ]
 
 
-def as_json(past, current, arguments, failed):
-    """What `show` tells, for programs; seconds, and shares of 1."""
-    return {
-        "slabmark_track": 1,
-        "newest": history.date(past.newest),
-        "tolerance": arguments.tolerance,
-        "recent_days": arguments.recent,
-        "false_alarms_a_year": arguments.false_alarms,
-        "launches": past.count["launches"],
-        "trials": past.count["trials"],
-        "cells": [
-            {"workload": one.title, "cell": one.label, "nights": len(one.nights), "verdict": one.verdict, "why": one.why}
-            | {"ratio": _ratio_json(one.ratio), "changes": [_change_json(change) for change in one.changes]}
-            for one in current
-        ],
-        "failed": failed,
-    }
-
-
-def _ratio_json(ratio):
-    return ratio and {"median": ratio.median, "low": ratio.low, "high": ratio.high}
-
-
-def _change_json(change):
-    return {
-        "date": change.date,
-        "found": change.found,
-        "verdict": change.verdict,
-        "ratio": _ratio_json(change.ratio),
-        "limit_ratio": _ratio_json(change.limit),
-        "phase": change.phase and dict(zip(("name", "before", "after"), change.phase)),
-        "changed": [dict(zip(("date", "what", "before", "after"), one)) for one in change.changed],
-    }
+def document(past, current, arguments, failed):
+    """The same as `show` tells, for programs."""
+    made = [
+        documents.TrackedCell(**_named(one), nights=len(one.nights), verdict=one.verdict, why=one.why, ratio=one.ratio, changes=one.changes)
+        for one in current
+    ]
+    return documents.Tracking(
+        answer=answer(current),
+        newest=history.date(past.newest),
+        tolerance=arguments.tolerance,
+        recent_days=arguments.recent,
+        false_alarms_a_year=arguments.false_alarms,
+        launches=past.count["launches"],
+        trials=past.count["trials"],
+        cells=made,
+        failed=failed,
+    )
 
 
 def _cells(past, within):
     for one in past.histories:
         nights = [night for night in one.nights if within(night)]
         if nights:
-            yield {
+            yield documents.CellRow(
                 **_named(one),
-                "nights": len(nights),
-                "launches": sum(len(night.launches) for night in nights),
-                "trials": sum(len(launch.table) for night in nights for launch in night.launches),
-                "first": nights[0].date,
-                "last": nights[-1].date,
-                "latest_seconds": nights[-1].median,
-                "changes": len(one.changes),
-                "verdict": one.verdict,
-            }
+                nights=len(nights),
+                launches=sum(len(night.launches) for night in nights),
+                trials=sum(len(launch.table) for night in nights for launch in night.launches),
+                first=nights[0].date,
+                last=nights[-1].date,
+                latest_seconds=nights[-1].median,
+                changes=len(one.changes),
+                verdict=one.verdict,
+            )
 
 
 def _nights(past, within):
     for one, night in _within(past, within):
-        yield {
+        yield documents.NightRow(
             **_named(one),
-            "date": night.date,
-            "median_seconds": night.median,
-            "limit_seconds": night.limit if night.limit is not None else "",
-            "launches": len(night.launches),
-            "trials": sum(len(launch.table) for launch in night.launches),
-        }
+            date=night.date,
+            median_seconds=night.median,
+            limit_seconds=night.limit,
+            launches=len(night.launches),
+            trials=sum(len(launch.table) for launch in night.launches),
+        )
 
 
 def _trials(past, within):
     for one, night in _within(past, within):
         for number, launch in enumerate(night.launches):
             at = datetime.datetime.fromtimestamp(launch.started / 1000, datetime.UTC).isoformat(timespec="milliseconds")
+            of_launch = {**_named(one), "date": night.date, "launch": number, "started": at, "hosts": past.hosts[launch.hosts]}
             for values in launch.table.tolist():
                 phases = {f"{name}_seconds": value for name, value in zip(launch.columns, values)}
-                hosts = past.hosts[launch.hosts]
-                yield {**_named(one), "date": night.date, "launch": number, "started": at, "hosts": hosts, **phases}
+                yield documents.TrialRow(**of_launch, **phases)
 
 
 def _changes(past, within):
     for one in past.histories:
         for change in one.changes:
             if within(one.nights[change.place]):
-                ratio = change.ratio
-                low, high = ("", "") if ratio.low is None else (ratio.low, ratio.high)
-                yield {
+                yield documents.ChangeRow(
                     **_named(one),
-                    "date": change.date,
-                    "found": change.found,
-                    "ratio": ratio.median,
-                    "low": low,
-                    "high": high,
-                    "verdict": change.verdict,
-                    "what_else_changed": "; ".join(f"{what}: {a} -> {b}" for _, what, a, b in change.changed),
-                }
+                    date=change.date,
+                    found=change.found,
+                    ratio=change.ratio.median,
+                    low=change.ratio.low,
+                    high=change.ratio.high,
+                    verdict=change.verdict,
+                    what_else_changed="; ".join(f"{other.what}: {other.before} -> {other.after}" for other in change.changed),
+                )
 
 
 def _named(one):
@@ -366,7 +359,7 @@ def query(arguments, console):
     last = arguments.until if arguments.until is not None else math.inf
     rows = QUERIES[arguments.what](past, lambda night: first <= night.day <= last)
     if arguments.csv is not None:
-        rows = list(rows)
+        rows = [row.model_dump() for row in rows]
         text = io.StringIO(newline="")
         table = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)) or ["workload", "cell"])
         table.writeheader()
@@ -375,19 +368,38 @@ def query(arguments, console):
         console.say(f"{printable(arguments.csv)}: {units.counted(len(rows), 'row')}.")
     elif arguments.json:
         for row in rows:
-            print(json.dumps(row))
+            print(documents.line(row).decode(), end="")
     else:
-        rows = list(rows)
-        table = Table(box=box.SIMPLE_HEAD)
-        for name in dict.fromkeys(name for row in rows for name in row):
-            table.add_column(name.replace("_", " "), overflow="fold")
-        for row in rows:
-            table.add_row(*(Text(_shown(name, value)) for name, value in row.items()))
-        console.print(table) if rows else console.say("There is nothing of that.")
+        show_rows([row.model_dump() for row in rows], console)
     return 0
 
 
+def show_rows(rows, console):
+    if not rows:
+        console.say("The store has no such rows.")
+        return
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = [
+        tables.Column(
+            name.replace("_", " "),
+            lambda row, name=name: _shown(name, row.get(name)),
+            is_name=name in NAMES,
+            optional=place if place > 2 else 0,
+        )
+        for place, name in enumerate(names)
+    ]
+    left_out = tables.show(console, columns, rows)
+    tables.say_left_out(console, left_out)
+    if left_out:
+        console.say("--csv FILE writes all of them.")
+
+
+NAMES = ("workload", "cell", "what_else_changed")  # columns whose texts may be folded
+
+
 def _shown(name, value):
+    if value is None:
+        return ""
     if isinstance(value, float):
         return units.seconds(value) if name.endswith("_seconds") else f"{value:.3f}"
     return str(value)

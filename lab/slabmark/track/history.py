@@ -42,6 +42,14 @@ class Night:
         return self.launches[0].environment
 
 
+class StoredCell(typing.NamedTuple):
+    """As the store has it, with its launches."""
+
+    history: str
+    described: dict
+    launches: list
+
+
 class Launch(typing.NamedTuple):  # there are half a million in a year
     """As the store has it; `columns` name those of `table`."""
 
@@ -60,6 +68,23 @@ class Launch(typing.NamedTuple):  # there are half a million in a year
         return numpy.frombuffer(self.trials or b"", dtype="<f8").reshape(-1, len(self.columns))
 
 
+class Phase(typing.NamedTuple):
+    """Median seconds of a phase on either side of a change."""
+
+    name: str
+    before: float
+    after: float
+
+
+class Difference(typing.NamedTuple):
+    """What a night has other than the one before."""
+
+    date: str
+    what: str
+    before: str
+    after: str
+
+
 @dataclasses.dataclass(frozen=True)
 class Change:
     """From one level to the next."""
@@ -70,8 +95,21 @@ class Change:
     ratio: statistics.Ratio
     verdict: str
     limit: statistics.Ratio | None  # of the limits beside; None where they are not known
-    phase: tuple | None  # (name, median seconds before, after) of the phase that contributes most
-    changed: list  # [(date, what, before, after)] of what else changed then
+    phase: Phase | None  # that contributes most
+    changed: list[Difference]  # what else changed then
+
+
+class Level(typing.NamedTuple):
+    """Nights between two changes, by their places."""
+
+    first: int
+    end: int  # the place after the last
+
+
+class Verdict(typing.NamedTuple):
+    verdict: str
+    ratio: statistics.Ratio | None  # of the level now to the one that was in force before the last days
+    why: str
 
 
 @dataclasses.dataclass
@@ -98,9 +136,8 @@ class History:
 
     @functools.cached_property
     def levels(self):
-        """[(first night, last night + 1)] between the changes."""
         places = [0, *(change.place for change in self.changes), len(self.nights)]
-        return list(itertools.pairwise(places))
+        return list(itertools.starmap(Level, itertools.pairwise(places)))
 
     @property
     def series(self):
@@ -130,10 +167,6 @@ class Past:
 def read(store, day_starts=0):
     """A Past without verdicts. `day_starts`: milliseconds after midnight UTC."""
     with store.reading():
-        described = {
-            number: (identity, history, json.loads(text))
-            for number, identity, history, text in store.rows("SELECT id, identity, history, described FROM cell")
-        }
         attributes = {number: pair for number, *pair in store.rows("SELECT id, name, value FROM attribute")}
         environments = {
             number: dict(attributes[one] for one in json.loads(text))
@@ -141,31 +174,34 @@ def read(store, day_starts=0):
         }
         hosts = dict(store.rows("SELECT id, names FROM hosts"))
         layouts = {number: tuple(json.loads(text)) for number, text in store.rows("SELECT id, columns FROM layout")}
-        launches = {
-            number: [
-                Launch(*row[:6], layouts[row[6]], row[7])
-                for row in store.rows(
-                    "SELECT started, median, limit_seconds, verified, environment, hosts, layout, trials FROM launch "
-                    "WHERE cell = ? ORDER BY started, digest",
-                    number,
-                )
-            ]
-            for number in described
-        }
-    if not all(_is_whole(launch, environments, hosts) for found in launches.values() for launch in found):
+        stored = [
+            StoredCell(history, json.loads(text), list(_launches(store, number, layouts)))
+            for number, history, text in store.rows("SELECT id, history, described FROM cell")
+        ]
+    stored = [cell for cell in stored if cell.launches]
+    launches = [launch for cell in stored for launch in cell.launches]
+    if not all(_is_whole(launch, environments, hosts) for launch in launches):
         raise ValueError("a launch lacks a part")
     grouped = collections.defaultdict(list)
-    for number, (_, history, text) in described.items():
-        if launches[number]:
-            grouped[history].append((text, launches[number]))
-    histories = [_history(text, found, day_starts, environments) for group in grouped.values() for text, found in _joined(group)]
+    for cell in stored:
+        grouped[cell.history].append(cell)
+    histories = [_history(cell, day_starts, environments) for group in grouped.values() for cell in _joined(group)]
     _label(histories)
     histories.sort(key=lambda history: (history.title, history.label))
-    trials = sum(len(one.trials or b"") // (8 * len(one.columns)) for found in launches.values() for one in found)
+    trials = sum(len(one.trials or b"") // (8 * len(one.columns)) for one in launches)
     good = [night.day for history in histories for night in history.nights]
-    newest = max(good or ((found[-1].started - day_starts) // DAY for found in launches.values() if found), default=None)
-    count = {"cells": len(histories), "launches": sum(map(len, launches.values())), "trials": trials}
-    return Past(histories, environments, hosts, newest, count)
+    newest = max(good or ((cell.launches[-1].started - day_starts) // DAY for cell in stored), default=None)
+    return Past(histories, environments, hosts, newest, {"cells": len(histories), "launches": len(launches), "trials": trials})
+
+
+def _launches(store, cell, layouts):
+    rows = store.rows(
+        "SELECT started, median, limit_seconds, verified, environment, hosts, layout, trials FROM launch "
+        "WHERE cell = ? ORDER BY started, digest",
+        cell,
+    )
+    for *others, layout, trials in rows:
+        yield Launch(*others, layouts[layout], trials)
 
 
 def _is_whole(launch, environments, hosts):
@@ -174,15 +210,15 @@ def _is_whole(launch, environments, hosts):
 
 
 def _joined(group):
-    """[(description, launches)]: cells that follow each other are one, whose settings changed; those that were measured in
-    turns are several."""
-    group = sorted(group, key=lambda cell: cell[1][0].started)
-    if all(one[-1].started < other[0].started for (_, one), (_, other) in itertools.pairwise(group)):
-        return [(group[-1][0], [launch for _, found in group for launch in found])]
+    """Cells that follow each other are one, whose settings changed; those that were measured in turns are several."""
+    group = sorted(group, key=lambda cell: cell.launches[0].started)
+    if all(one.launches[-1].started < other.launches[0].started for one, other in itertools.pairwise(group)):
+        return [group[-1]._replace(launches=[launch for cell in group for launch in cell.launches])]
     return group
 
 
-def _history(described, launches, day_starts, environments):
+def _history(cell, day_starts, environments):
+    launches = cell.launches
     good, nights = [launch for launch in launches if launch.verified != "no"], []
     day_of = lambda launch: (launch.started - day_starts) // DAY
     if not all(0 < launch.median <= 1e12 and (launch.limit is None or launch.limit >= 0) for launch in good):
@@ -194,7 +230,7 @@ def _history(described, launches, day_starts, environments):
             Night(day, standard.median([launch.median for launch in found]), standard.median(limits) if limits else None, found)
         )
     unverified = sorted({date(day_of(launch)) for launch in launches if launch.verified == "no"})
-    return History(described, nights, environments, unverified)
+    return History(cell.described, nights, environments, unverified)
 
 
 def _label(histories):
@@ -264,13 +300,11 @@ def _beside(nights, first, place, last):
 
 def _phase(before, after):
     """The phase whose median seconds changed most, as far as trials are still there; OUTSIDE where more came from between them."""
-    sides = [_phases(side) for side in (before, after)]
-    if not all(sides):
+    before, after = _phases(before), _phases(after)
+    if not before or not after:
         return None
-    names = dict.fromkeys([*sides[0], *sides[1]])
-    changed = {name: (sides[0].get(name, 0.0), sides[1].get(name, 0.0)) for name in names}
-    name = max(changed, key=lambda name: abs(changed[name][1] - changed[name][0]), default=None)
-    return name and (name, *changed[name])
+    phases = (Phase(name, before.get(name, 0.0), after.get(name, 0.0)) for name in dict.fromkeys([*before, *after]))
+    return max(phases, key=lambda phase: abs(phase.after - phase.before))
 
 
 def _phases(nights):
@@ -295,13 +329,13 @@ def _phases(nights):
 
 
 def _differences(history, place):
-    """[(what, before, after)] between a night and the one before."""
+    """Between a night and the one before."""
     one, other = (history.nights[number].environment for number in (place - 1, place))
     if one == other:
         return []
     before, after = history.environments[one], history.environments[other]
     return [
-        (name, before.get(name, "-"), after.get(name, "-"))
+        Difference(history.nights[place].date, name, before.get(name, "-"), after.get(name, "-"))
         for name in dict.fromkeys([*after, *before])
         if before.get(name) != after.get(name)
     ]
@@ -309,7 +343,7 @@ def _differences(history, place):
 
 def _often(history):
     """Names of what changes in so many nights that it says nothing."""
-    counts = collections.Counter(name for place in range(1, len(history.nights)) for name, *_ in _differences(history, place))
+    counts = collections.Counter(one.what for place in range(1, len(history.nights)) for one in _differences(history, place))
     return {name for name, count in counts.items() if count > max(3, OFTEN * len(history.nights))}
 
 
@@ -317,11 +351,11 @@ def _what_else(history, place, often):
     """That night, or else in the night before or after: where a level begins is sometimes a night off."""
     for near in ((place,), (place - 1, place + 1)):
         found = [
-            (history.nights[at].date, *difference)
+            difference
             for at in near
             if 0 < at < len(history.nights)
             for difference in _differences(history, at)
-            if difference[0] not in often
+            if difference.what not in often
         ]
         if found:
             return found
@@ -329,35 +363,33 @@ def _what_else(history, place, often):
 
 
 def _verdict(history, newest, tolerance, recent):
-    """(verdict, ratio, why)"""
     nights = history.nights
     if history.unverified and (not nights or history.unverified[-1] >= nights[-1].date):
-        return MISSING, None, f"what was read back on {history.unverified[-1]} was wrong"
+        return Verdict(MISSING, None, f"what was read back on {history.unverified[-1]} was wrong")
     gaps = [other.day - one.day for one, other in itertools.pairwise(nights)]
     if newest - nights[-1].day > MOST_GAPS * (standard.median(gaps) if gaps else 1):
-        return MISSING, None, f"it was last measured on {nights[-1].date}"
-    if len(nights) < changes.FEWEST + changes.WINDOWS[0]:
-        return SHORT, None, f"changes are found from {changes.FEWEST + changes.WINDOWS[0]} nights on"
-    then = next((level for level in reversed(history.levels) if nights[level[0]].day <= newest - recent), history.levels[0])
-    now = history.levels[-1]
+        return Verdict(MISSING, None, f"it was last measured on {nights[-1].date}")
+    if len(nights) < (fewest := changes.FEWEST + changes.WINDOWS[0]):
+        return Verdict(SHORT, None, f"changes are found from {fewest} nights on")
+    first, now = history.levels[0], history.levels[-1]
+    then = next((level for level in reversed(history.levels) if nights[level.first].day <= newest - recent), first)
     if then == now:
-        return UNCHANGED, None, ""
-    before, after = nights[max(then[0], then[1] - MOST_COMPARED) : then[1]], nights[now[0] :][:MOST_COMPARED]
+        return Verdict(UNCHANGED, None, "")
+    before, after = nights[max(then.first, then.end - MOST_COMPARED) : then.end], nights[now.first :][:MOST_COMPARED]
     ratio = statistics.ratio([n.median for n in before], [n.median for n in after])
-    since = history.changes[-1].date
-    return compare.verdict(ratio, tolerance), ratio, f"since {since}"
+    return Verdict(compare.verdict(ratio, tolerance), ratio, f"since {history.changes[-1].date}")
 
 
 def told(change):
     """A change in sentences: by how much, where the time went, what the limit did, what else changed."""
     yield f"changed on {change.date} ({compare.interval_words(change.ratio)}; found on {change.found})"
-    if change.phase:
-        name, before, after = change.phase
-        yield f"most of it {'' if name == OUTSIDE else 'in '}{name}: {units.seconds(before)} before, {units.seconds(after)} after"
+    if phase := change.phase:
+        where = f"{'' if phase.name == OUTSIDE else 'in '}{phase.name}"
+        yield f"most of it {where}: {units.seconds(phase.before)} before, {units.seconds(phase.after)} after"
     if change.limit:
         yield f"the limit beside it: {compare.interval_words(change.limit)}"
-    for date, what, before, after in change.changed:
-        yield f"{'that day' if date == change.date else f'on {date}'}: {what}: {before} -> {after}"
+    for one in change.changed:
+        yield f"{'that day' if one.date == change.date else f'on {one.date}'}: {one.what}: {one.before} -> {one.after}"
     if not change.changed:
         yield "nothing else that records tell of changed then"
 

@@ -5,7 +5,7 @@ import os
 import shlex
 import time
 
-from slabmark import files, launch, schedulers, study, units
+from slabmark import files, launch, progress, schedulers, study, units
 from slabmark.errors import InputError, printable
 from slabmark.results import Results
 
@@ -111,20 +111,21 @@ def run(results, remaining, console):
     """Runs them one after the other."""
     hosts = hosts_of(results.study)
     total = len(results.study.cells) * results.study.tables.study.launches
-    started = time.monotonic()
-    for position, one in enumerate(remaining):
-        elapsed = time.monotonic() - started
-        left = f", {units.duration(elapsed / position * (len(remaining) - position))} left" if position else ""
-        _progress(console, f"[{total - len(remaining) + position + 1}/{total}{left}] {one.cell.label}")
-        if hosts:
-            plan = results.study
-            per_node = plan.tables.launch.ranks_per_node or one.cell.ranks
-            text = launch.rotated(hosts, plan.first_host(one), plan.nodes(one), per_node)
-            files.write(results.file(one, ".hosts"), os.fsencode(text))
-        if reason := run_launch(results, one):
-            _progress(console, "")
-            console.say(f"failed: {one.cell.label}: {reason}")
-    _progress(console, "")
+    first = total - len(remaining) + 1
+    pace = progress.Pace(one.cell.id for one in remaining)
+    with progress.Progress() as shown:
+        for number, one in enumerate(remaining, start=first):
+            shown.at(f"[{number}/{total}] {one.cell.label}", pace.left)
+            if hosts:
+                plan = results.study
+                per_node = plan.tables.launch.ranks_per_node or one.cell.ranks
+                text = launch.rotated(hosts, plan.first_host(one), plan.nodes(one), per_node)
+                files.write(results.file(one, ".hosts"), os.fsencode(text))
+            begun = time.monotonic()
+            if reason := run_launch(results, one):
+                with shown.aside():
+                    console.say(f"failed: {one.cell.label}: {reason}")
+            pace.took(one.cell.id, time.monotonic() - begun)
 
 
 def hosts_of(plan):
@@ -139,15 +140,6 @@ def hosts_of(plan):
             "inside a job of that many nodes, or name them by hosts = [...] in [launch]."
         )
     return hosts
-
-
-def _progress(console, text):
-    """One line that is written over on a terminal; elsewhere a line each."""
-    if console.is_terminal:
-        console.file.write("\r\033[K" + text[: console.width - 1])
-        console.file.flush()
-    elif text:
-        print(text, file=console.file, flush=True)
 
 
 def run_launch(results, one):

@@ -3,7 +3,6 @@
 The drop-in for PnetCDF, or the connector of HDF5. The exit status is that of the command.
 """
 
-import argparse
 import itertools
 import os
 import re
@@ -13,62 +12,23 @@ import stat
 import sys
 
 from slabmark import launch, linked, programs, surroundings
+from slabmark.commands.apply import LAYOUTS, NOTHING, PNETCDF
 from slabmark.errors import InputError
 
 LIBRARY = "libslabmark_pnetcdf.so"
 PRELOAD, REPORT, SWITCH = "LD_PRELOAD", "SLABMARK_REPORT", "SLABMARK_DROPIN"
 PLUGIN, CONNECTOR, PLUGINS = "libslablog.so", "HDF5_VOL_CONNECTOR", "HDF5_PLUGIN_PATH"
-PNETCDF, LAYOUTS, NOTHING = "pnetcdf", ("canonical", "log"), "nothing"  # what can be in a program
-
-
-def add_arguments(parser):
-    parser.usage = "slabmark apply [--with WHAT] [--env NAME=VALUE] [--report] [--check [--files FOLDER]] -- COMMAND ..."
-    parser.add_argument(
-        "--with",
-        dest="way",
-        type=_way,
-        default=PNETCDF,
-        metavar="WHAT",
-        help="pnetcdf: the drop-in (default); canonical or log: the connector of HDF5 with that layout (docs/slablog.md); "
-        "pnetcdf,canonical or pnetcdf,log: both; nothing: only what --env says",
-    )
-    parser.add_argument(
-        "--env", action="append", type=_variable, default=[], metavar="NAME=VALUE", help="a variable of all ranks; may be repeated"
-    )
-    parser.add_argument(
-        "--report", action="store_true",
-        help="of the drop-in for PnetCDF: print for each file what was moved by plan, and what not and why"
-    )
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="run the command natively, too, and compare each dataset that the two leave in files of HDF5 and classic netCDF; "
-        "what differs is told, with exit status 1",
-    )
-    parser.add_argument(
-        "--files", action="append", default=[], metavar="FOLDER",
-        help="with --check: where the program has its files, what it changes included (default: the working folder, and paths that the "
-        "command names); may be repeated",
-    )
-    parser.add_argument(
-        "command",
-        nargs=argparse.REMAINDER,
-        metavar="COMMAND",
-        help="a program or script, or a launcher with one; launchers get what hands the drop-in on to other nodes",
-    )
 
 
 def main(arguments, console):
-    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
-    if not command:
-        raise InputError("A command is missing, such as 'slabmark apply -- mpiexec -n 4 ./model'.")
+    command = list(arguments.command)
     if not (program := shutil.which(command[0])):
         raise InputError(f"The command '{command[0]}' is no program that can be run, here or in the PATH.")
     named = dict(arguments.env)
     if layout_of(arguments.way) and CONNECTOR in named:
         raise InputError(f"--with {arguments.way} sets {CONNECTOR} itself: leave it out of --env, or say --with {NOTHING}.")
-    if arguments.files and not arguments.check:
-        raise InputError("--files says what --check compares: add --check, or leave it out.")
+    if arguments.check_dir and not arguments.check:
+        raise InputError("--check-dir says what --check compares: add --check, or leave it out.")
     if arguments.check and arguments.way == NOTHING:
         raise InputError(f"--check compares a run with what --with puts into the program to one without, and --with {NOTHING} puts nothing.")
     variables = named | settings(arguments.way, arguments.report, os.environ | named)
@@ -104,29 +64,12 @@ def check_files(program, command, arguments, variables, named):
             os.lseek(0, place, os.SEEK_SET)  # each run reads the same
         return capture.run(program, words, (native if natively else environment) | more)
 
-    return check.main(run, command, arguments.files, arguments.way)
-
-
-def _way(text):
-    ways = text.split(",")
-    known = [PNETCDF, *LAYOUTS, NOTHING]
-    if unknown := [way for way in ways if way not in known]:
-        raise argparse.ArgumentTypeError(f"'{unknown[0]}' is none of {', '.join(known)}")
-    if len(ways) != len(set(ways)) or len(set(ways) & set(LAYOUTS)) > 1 or len(ways) > 1 and NOTHING in ways:
-        raise argparse.ArgumentTypeError(f"'{text}' cannot be had together: of two, one is {PNETCDF}, and one of {', '.join(LAYOUTS)}")
-    return ",".join(sorted(ways, key=known.index))
+    return check.main(run, command, arguments.check_dir, arguments.way)
 
 
 def layout_of(way):
     """The connector's layout that is in it, if one is."""
     return next((one for one in way.split(",") if one in LAYOUTS), None)
-
-
-def _variable(text):
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"'{text}' is no variable such as NAME=VALUE")
-    return name, value
 
 
 def settings(way=PNETCDF, report=False, before=None):

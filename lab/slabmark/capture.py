@@ -5,7 +5,6 @@ the command. By hand: set SLABMARK_CAPTURE=run.pattern for all ranks, preload th
 names, and then 'slabmark capture --merge run.pattern.parts'.
 """
 
-import argparse
 import contextlib
 import json
 import os
@@ -18,6 +17,7 @@ import sys
 import tempfile
 
 from slabmark import apply, files, launch, linked, programs, surroundings
+from slabmark.commands.capture import LEVELS
 from slabmark.errors import InputError, LabError, printable
 
 PATTERN, POSIX, FILES = "SLABMARK_CAPTURE", "SLABMARK_CAPTURE_POSIX", "SLABMARK_CAPTURE_FILES"
@@ -29,32 +29,13 @@ LIBRARIES = {"pnetcdf": "libslabcapture_pnetcdf.so", "mpiio": "libslabcapture_mp
 PLUGIN = "libslabcapture.so"
 # The last ones are what schedulers are asked to send before the time is over.
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
-LEVELS = ("pnetcdf", "hdf5", "mpiio", "posix")
 NOTHING = "Nothing was recorded"  # begins a sentence of slabmark-pattern, too
 # HDF5 names the connector below by its number: HDF5's own is 0.
 NUMBER_OF_SLABLOG = 6204
 
 
-def add_arguments(parser):
-    parser.usage = "slabmark capture [-o run.pattern] [options] -- COMMAND ...\n       slabmark capture --merge SPOOL [-o run.pattern]"
-    parser.add_argument("-o", "--output", metavar="FILE", help="the pattern file (default run.pattern)")
-    parser.add_argument("--merge", metavar="SPOOL", help="make the pattern file of a folder that captured programs left")
-    parser.add_argument("--levels", help=f"which libraries to stand in for, of {', '.join(LEVELS)} (default: all that are built)")
-    parser.add_argument("--posix", choices=("on", "off", "auto"), default="auto",
-                        help="what is moved without a library: always, never, or where nothing is moved through one (default auto)")
-    parser.add_argument("--files", metavar="GLOBS", help="without a library, only files whose path one of GLOB:GLOB... matches")
-    parser.add_argument("--run", metavar="NUMBER", help="with --merge, of several launches: the one of this number")
-    parser.add_argument("--anonymous", action="store_true", help="no names of files, datasets, hosts and program")
-    parser.add_argument("--allow-missing", action="store_true", help="ranks that left nothing did nothing")
-    parser.add_argument("--overwrite", action="store_true", help="replace the pattern file, and what an earlier run left")
-    parser.add_argument("--keep-parts", action="store_true", help="leave the folder that the ranks wrote")
-    parser.add_argument("--show", action="store_true", help="print the variables that are set, and run nothing")
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND",
-                        help="a program or script, or a launcher with one; launchers get what hands the variables on to other nodes")
-
-
 def main(arguments, console):
-    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    command = list(arguments.command)
     if arguments.merge is not None:
         if command:
             raise InputError("--merge takes a folder and no command; to capture a program, leave --merge out.")
@@ -116,9 +97,9 @@ def line_that_merges(spool):
 
 def levels(arguments):
     """Those that were asked for, or all."""
-    if arguments.levels is None:
+    if arguments.intercept is None:
         return LEVELS
-    chosen = arguments.levels.split(",")
+    chosen = arguments.intercept.split(",")
     if unknown := set(chosen) - set(LEVELS):
         raise InputError(f"'{sorted(unknown)[0]}' is no level; known are {', '.join(LEVELS)}.")
     return chosen
@@ -127,11 +108,11 @@ def levels(arguments):
 def settings(output, arguments):
     """The variables with which a program is captured. InputError where they cannot work."""
     chosen = levels(arguments)
-    if (arguments.posix != "auto" or arguments.files) and "posix" not in chosen:
-        raise InputError(f"--posix and --files are of the level 'posix', which --levels {arguments.levels} leaves out.")
-    if arguments.posix == "off" and arguments.files:
-        raise InputError("--files says what is captured without a library, and --posix off that nothing is.")
-    wanted = arguments.levels is not None
+    if (arguments.posix != "auto" or arguments.only_files) and "posix" not in chosen:
+        raise InputError(f"--posix and --only-files are of the level 'posix', which --intercept {arguments.intercept} leaves out.")
+    if arguments.posix == "off" and arguments.only_files:
+        raise InputError("--only-files says what is captured without a library, and --posix off that nothing is.")
+    wanted = arguments.intercept is not None
     libraries = [path for level, name in LIBRARIES.items() if level in chosen and (path := library(name, wanted))]
     plugin = plugin_path(wanted) if "hdf5" in chosen else None
     if not libraries and not plugin:
@@ -147,8 +128,8 @@ def settings(output, arguments):
         variables[apply.PRELOAD] = ":".join(libraries)
     if "posix" in chosen:
         variables[POSIX] = "on" if wanted and arguments.posix == "auto" and list(chosen) == ["posix"] else arguments.posix
-        if arguments.files:
-            variables[FILES] = arguments.files
+        if arguments.only_files:
+            variables[FILES] = arguments.only_files
     if plugin:
         below = os.environ.get(CONNECTOR, "")
         name, _, info = below.partition(" ")
@@ -183,8 +164,8 @@ def fitting(variables, command, arguments):
             remedy = "sign that (docs/slablog.md)"
         else:
             continue
-        if arguments.levels is not None:
-            raise InputError(f"{which}: leave hdf5 out of --levels, or {remedy}.")
+        if arguments.intercept is not None:
+            raise InputError(f"{which}: leave hdf5 out of --intercept, or {remedy}.")
         print(f"slabmark capture: {which}, only what it asks of MPI-IO and of the system.", file=sys.stderr)
         variables = {name: value for name, value in variables.items() if name not in (CONNECTOR, PLUGINS)}
     return variables

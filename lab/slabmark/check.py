@@ -27,11 +27,11 @@ def watched(command, named):
     """Folders with all that is in them, and beginnings of names: of the files that a command may make or change. `named`: by the
     user. Else the working folder, and what words of the command seem to name elsewhere."""
     if missing := next((name for name in named if not os.path.isdir(name)), None):
-        raise InputError(f"There is no folder '{missing}', which --files names.")
+        raise InputError(f"There is no folder '{missing}', which --check-dir names.")
     folders, beginnings = [os.path.realpath(name) for name in named or ["."]], []
     if shared := next(filter(_is_shared, folders), None):
         raise InputError(f"'{shared}' is a folder in which all users write, and files that others make during a run would be taken for the "
-                         "program's: run it in a folder of its own, or name one with --files.")
+                         "program's: run it in a folder of its own, or name one with --check-dir.")
     for word in [] if named else command[1:]:
         path = os.path.realpath(word.rpartition("=")[2]) if "/" in word else ""
         if not path or os.path.isfile(path) and os.access(path, os.X_OK):
@@ -67,7 +67,7 @@ class Files:
         needed = sum(found.st_size for found in self.before.values() if stat.S_ISREG(found.st_mode))
         if needed > (room := shutil.disk_usage(store).free):
             raise InputError(f"{units.size(needed)} of files are there before the run, and there is room for {units.size(room)} of copies: "
-                             "name the folder of the program's output with --files.")
+                             "name the folder of the program's output with --check-dir.")
         for path, place in self.kept.items():
             _copy(path, place)
 
@@ -95,7 +95,7 @@ class Files:
                     found[path] = says
             if len(found) > MOST_FILES:
                 raise InputError(f"There are more than {MOST_FILES:,} files in {', '.join(map(repr, folders + beginnings))}: name the folder of "
-                                 "the program's output with --files.")
+                                 "the program's output with --check-dir.")
         return found
 
     def _place(self, run, path):
@@ -239,7 +239,7 @@ def _runs(run, files, names):
             files.put_what_is_new(one)
     if not outcome.files:
         tell(f"The program left no file of HDF5 or classic netCDF in {', '.join(map(repr, files.watched[0]))}, so nothing was compared: name "
-             "the folder of its output with --files.")
+             "the folder of its output with --check-dir.")
     elif not outcome.differs:
         tell(f"equal: {units.counted(outcome.files, 'file')}, {units.counted(outcome.items, 'dataset')}, "
              f"{units.counted(outcome.elements, 'element')} are the same {names[0]} and {names[1]}.")

@@ -16,30 +16,12 @@ from typing import NamedTuple
 from rich.text import Text
 
 from slabmark import cells, documents, gates, records, statistics, tables, units
-from slabmark.command_line import a_number
-from slabmark.errors import InputError, did_you_mean, printable
+from slabmark.errors import InputError, printable
+from slabmark.verdicts import CONDITIONS, FASTER, INCONCLUSIVE, MISSING, SAME, SLOWER, TOLERANCE
 
-FASTER, SLOWER, SAME, INCONCLUSIVE = "faster", "slower", "same", "inconclusive"
-MISSING = "missing"  # no verdict: a cell of BASE that was not compared
 ALPHA = 0.05  # the probability that any cell of an unchanged system is called faster or slower is at most this
 # With 4 launches a side the greatest difference has a probability of 2/70 under chance; with 3 it is 2/20.
 FEWEST_LAUNCHES = 4
-
-# What must agree for seconds to be comparable, by the name that --accept takes.
-CONDITIONS = {
-    "pattern": lambda cell: (
-        cell.bytes,
-        cell.first.pattern.get("datasets"),
-        cell.first.pattern.get("rounds"),
-        cell.first.pattern["requests"]["total"],
-    ),
-    "ranks": lambda cell: cell.ranks,
-    "nodes": lambda cell: cell.attributes["nodes"],
-    "sync": lambda cell: cell.first.sync,
-    "cache": lambda cell: cell.first.cache,
-    "machine": lambda cell: (cell.first.manifest.get("cores"), cell.first.manifest.get("memory_bytes")),
-    "file system": lambda cell: cell.attributes["file system"],
-}
 
 
 class Sides(NamedTuple):
@@ -92,61 +74,10 @@ class Matching:
         return [(cell, "it is not in NEW") for cell in self.only_base] + [(one.pair.base, one.difference) for one in self.refused]
 
 
-def add_arguments(parser):
-    parser.add_argument("base", metavar="BASE", help="file or folder of records")
-    parser.add_argument("new", metavar="NEW", help="file or folder of records")
-    add_tolerance(parser)
-    parser.add_argument(
-        "--accept",
-        action="append",
-        default=[],
-        choices=list(CONDITIONS),
-        metavar="CONDITION",
-        help=f"compare although this differs: {', '.join(CONDITIONS)}; may be repeated",
-    )
-    parser.add_argument(
-        "--per-cell", action="store_true", help="95 %% for each cell by itself, instead of for all of them together"
-    )
-    add_fail_on(parser, "a cell of BASE has no partner in NEW, or one that cannot be compared")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    gates.add_arguments(parser)
-
-
-def add_tolerance(parser):
-    parser.add_argument(
-        "--tolerance",
-        type=a_number(float, 0, 10),
-        default=statistics.TOLERANCE,
-        metavar="SHARE",
-        help=f"what is slower or faster by up to this share is called the same (default {statistics.TOLERANCE})",
-    )
-
-
-def add_fail_on(parser, missing):
-    """What `missing` means is said in words."""
-    parser.add_argument(
-        "--fail-on",
-        type=outcomes_among((SLOWER, MISSING, INCONCLUSIVE)),
-        default=[SLOWER, MISSING],
-        metavar="A,B",
-        help=f"what makes the exit status 1: slower, missing ({missing}), inconclusive, or none (default slower,missing)",
-    )
-
-
-def outcomes_among(known):
-    """For `type` of --fail-on."""
-
-    def parse(text):
-        chosen = [] if text == "none" else text.split(",")
-        for name in (name for name in chosen if name not in known):
-            raise InputError(f"'{name}' is nothing to --fail-on.{did_you_mean(name, known)}")
-        return chosen
-
-    return parse
-
-
 def main(arguments, console):
-    gates.check(arguments, [file for path in (arguments.base, arguments.new) for file in records.record_files(path)])
+    inputs = [file for path in (arguments.base, arguments.new) for file in records.record_files(path)]
+    gates.check(arguments, inputs)
+    documents.check(arguments.json, [*inputs, arguments.junit, arguments.openmetrics])
     read = [records.read([path]) for path in (arguments.base, arguments.new)]
     skipped = [line for collection in read for line in collection.skipped]
     sides = ([cell for load in cells.workloads(collection.records) for cell in load.cells] for collection in read)
@@ -157,9 +88,8 @@ def main(arguments, console):
     outcomes = {comparison.verdict for comparison in found} | ({MISSING} if matching.missing else set())
     failed = [name for name in arguments.fail_on if name in outcomes]
     gates.write(arguments, "compare", _tests(found, matching, arguments.fail_on), _metrics(found, matching))
-    if arguments.json:
-        documents.put(document(found, matching, arguments, skipped, failed), documents.PRINT)
-    else:
+    documents.put([document(found, matching, arguments, skipped, failed)], arguments.json)
+    if arguments.json != documents.PRINT:
         console.say(answer(found, matching, arguments.base, arguments.new))
         console.say()
         for line in skipped:
@@ -247,7 +177,7 @@ def _refusal(matching):
     )
 
 
-def compare(pairs, tolerance=statistics.TOLERANCE, per_cell=False):
+def compare(pairs, tolerance=TOLERANCE, per_cell=False):
     alpha = ALPHA if per_cell else ALPHA / len(pairs)
     return [_compare(base, new, tolerance, alpha) for base, new in pairs]
 

@@ -20,17 +20,6 @@ NOBODY = -1
 MOST_ELEMENTS = 1 << 30  # an owner of 4 bytes is held for each
 
 
-def add_arguments(parser):
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=type(parser))
-    show = actions.add_parser("show", help="write a picture", description=__doc__)
-    show.add_argument("map", metavar="MAP", help="decomposition file, NetCDF or PIO text")
-    show.add_argument("-o", "--output", metavar="FILE", help="name.svg or name.png (default: the map's name, .svg)")
-    show.add_argument(
-        "--map", dest="number", type=int, metavar="K", help="only this map of a file with several, from 1"
-    )
-    show.add_argument("--overwrite", action="store_true", help="replace a file that is there")
-
-
 def main(arguments, console):
     source = pathlib.Path(arguments.map)
     files.open_regular(source).close()
@@ -38,7 +27,7 @@ def main(arguments, console):
     if output.suffix not in (".svg", ".png"):
         raise InputError(f"The picture '{output}' is to be named .svg or .png.")
     files.check_output(output, [source], arguments.overwrite)
-    described, numbers = chosen_maps(source, arguments.number)
+    described, numbers = chosen_maps(source, arguments.map_index)
     rows = [(described[number - 1], read_owners(source, number, described[number - 1])) for number in numbers]
     files.write(output, draw(source.name, rows).data(output.suffix))
     for entry, _ in rows:

@@ -12,25 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from slabmark import apply, capture, file_systems, findings, fixes, launch, linked, programs, units
-from slabmark.command_line import add_launch
 from slabmark.errors import InputError, printable
-
-
-def add_arguments(parser):
-    parser.add_argument(
-        "-o", "--output-dir", default=".", metavar="FOLDER", help="where files would be written (default .)"
-    )
-    add_launch(parser, "also start ranks", 2, "how many")
-    parser.add_argument(
-        "--fix-hints",
-        action="store_true",
-        help="with each finding the line for a job script, tried on this machine where that can be",
-    )
 
 
 def main(arguments, console):
     if not pathlib.Path(arguments.output_dir).is_dir():
-        raise InputError(f"There is no folder '{arguments.output_dir}'; name one that is there with -o.")
+        raise InputError(f"There is no folder '{arguments.output_dir}'; name one that is there with -d.")
     started = (launch.check(arguments.launch), arguments.ranks) if arguments.launch else ()
     found = programs.environment(arguments.output_dir, *started) | {"host": programs.host_state() | {"unsigned": unsigned_plugins()}}
     console.print(facts_table(found))

@@ -5,16 +5,17 @@ document. Seconds are seconds, sizes are bytes, shares are fractions of 1.
 """
 
 import json
+import os
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SkipValidation
 from pydantic.json_schema import GenerateJsonSchema
 
 from slabmark import files
+from slabmark.commands.parsing import PRINT
+from slabmark.errors import InputError
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-PRINT = "-"  # as the name of a file: standard output
 
 Name = SkipValidation[str]  # of a file: bytes that are not UTF-8 become escapes
 
@@ -306,13 +307,34 @@ def schemas():
     return {f"{name}.json": json.dumps(schema, indent=2) + "\n" for name, schema in made.items()}
 
 
-def put(document, where):
-    """Prints it where `where` is PRINT, else appends it to the file of that name, as a line. In ASCII: names that are not UTF-8
-    become escapes. LabError if that fails."""
+def check(where, others=()):
+    """InputError unless documents may go to this value of --json: a new file, or one that begins with a line of JSON, and none of the
+    `others`, of which some may be None."""
+    if where in (None, PRINT):
+        return
+    if not os.path.isdir(folder := os.path.dirname(os.path.abspath(where))):
+        raise InputError(f"'{where}' of --json cannot be made: there is no directory '{folder}'.")
+    if os.path.realpath(where) in [os.path.realpath(other) for other in others if other is not None]:
+        raise InputError(f"'{where}' of --json is another file of this command; name a file of its own.")
+    if os.path.exists(where):
+        with files.open_regular(where) as file:
+            first = file.readline()
+        try:
+            is_document = not first or isinstance(json.loads(first), dict)
+        except (ValueError, RecursionError):
+            is_document = False
+        if not is_document:
+            raise InputError(f"'{where}' of --json does not begin with a line of JSON, to which lines could be added; name another file.")
+
+
+def put(documents, where):
+    """A line for each, printed where `where` is PRINT, else appended to the file of that name, if there is one. In ASCII: names that
+    are not UTF-8 become escapes. LabError if that fails."""
     if where == PRINT:
-        print(json.dumps(document.model_dump(), indent=2))
-    else:
-        files.append(where, line(document))
+        for document in documents:
+            print(line(document).decode(), end="")
+    elif where is not None:
+        files.append(where, b"".join(map(line, documents)))
 
 
 def line(document):

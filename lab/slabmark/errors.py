@@ -56,9 +56,9 @@ def _middle_out(text, most):
     return text if len(text) <= most else f"{text[: most // 2]}...{text[-most // 2 :]}"
 
 
-def did_you_mean(word, known):
-    """' Did you mean "x"?', or a list of what is known if nothing is near."""
+def did_you_mean(word, known, otherwise=None):
+    """' Did you mean "x"?'; if nothing is near, `otherwise`, which defaults to a list of what is known."""
     near = difflib.get_close_matches(str(word)[:MOST_OF_A_WORD], list(known), n=1, cutoff=0.6)
     if near:
         return f' Did you mean "{near[0]}"?'
-    return f" Known are: {', '.join(sorted(known))}."
+    return f" Known are: {', '.join(sorted(known))}." if otherwise is None else otherwise

@@ -10,9 +10,8 @@ import subprocess
 import tempfile
 
 from slabmark.errors import InputError
+from slabmark.launchers import STARTERS, TEMPLATES
 
-STARTERS = {"mpiexec": "mpiexec", "srun": "srun", "jsrun": "jsrun", "aprun": "aprun", "flux": "flux run"}
-TEMPLATES = {name: f"{starter} -n {{ranks}} {{command}}" for name, starter in STARTERS.items()}
 PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
 INTERRUPTING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SECONDS_TO_END = 5  # that a launcher has to end its ranks before all is killed

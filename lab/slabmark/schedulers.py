@@ -5,8 +5,8 @@ import shlex
 
 from slabmark import programs
 from slabmark.errors import InputError, printable
+from slabmark.launchers import SCHEDULERS
 
-SCHEDULERS = {"slurm": ("#SBATCH", "sbatch"), "pbs": ("#PBS", "qsub"), "flux": ("#flux:", "flux batch")}  # mark, submits
 # Of each, the directive for a value of the job.
 DIRECTIVES = {
     "name": ("--job-name={name}", "-N {name}", "--job-name={name}"),
@@ -66,12 +66,6 @@ launch() {{
 
 rmdir {scratch}
 """
-
-
-def check(name):
-    """InputError unless it is a scheduler that is known."""
-    if name not in SCHEDULERS:
-        raise InputError(f"'{name}' is no scheduler that --job knows; it knows {', '.join(SCHEDULERS)}.")
 
 
 def hosts_of_job():

@@ -14,9 +14,10 @@ import numpy
 import scipy
 from scipy import special
 
+from slabmark.verdicts import TOLERANCE
+
 FEWEST_FOR_INTERVAL = 6
 OUTLIER_THRESHOLD = 14.8
-TOLERANCE = 0.05  # unless another is asked for: ratios up to it are called the same
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import pathlib
 
 from slabmark.errors import InputError
 
@@ -50,7 +49,7 @@ def as_matplotlib_needs():
     backend, folder = os.environ.get("MPLBACKEND"), os.open(".", os.O_PATH | os.O_DIRECTORY)
     try:
         os.environ["MPLBACKEND"] = "agg"
-        os.chdir(pathlib.Path(__file__).parent / "settings")
+        os.chdir(os.path.join(os.path.dirname(__file__), "settings"))
         yield
     finally:
         os.fchdir(folder)

@@ -10,26 +10,8 @@ from slabmark.errors import InputError, printable
 from slabmark.results import Results
 
 
-def add_arguments(parser):
-    parser.add_argument("study", metavar="STUDY.toml", help="what to measure")
-    parser.add_argument(
-        "-r",
-        "--results",
-        metavar="FOLDER",
-        help="where the records go (default: as the study says, or NAME-results beside it)",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="only list what would be launched")
-    parser.add_argument(
-        "--job", metavar="SCHEDULER", help="write a job script for slurm, pbs or flux instead of running"
-    )
-    parser.add_argument("--collect", action="store_true", help="only gather the records of a job script")
-    parser.add_argument("--retry", action="store_true", help="run launches that failed once more")
-
-
 def check(arguments):
     """InputError for arguments of which one makes another do nothing, or undoes it."""
-    if arguments.job is not None:
-        schedulers.check(arguments.job)
     if arguments.collect and (arguments.job is not None or arguments.retry):
         other = "--job" if arguments.job is not None else "--retry"
         raise InputError(f"--collect launches nothing, so it does not go with {other}; give them one after the other.")

@@ -139,7 +139,7 @@ def accept(path, *more):
 
 def answer(path, capsys, *more):
     capsys.readouterr()
-    status = accept(path, "--json", *more)
+    status = accept(path, "--json", "-", *more)
     told = capsys.readouterr()
     assert told.out, told.err
     return status, json.loads(told.out)
@@ -606,7 +606,7 @@ def test_the_real_programs_run_a_tiny_suite(run, tmp_path):
     )
     text = text.replace('["posix", "mpiio-collective"]', '["posix"]').replace('method = "mpiio-collective"\n', "")
     path.write_text(text)
-    done = run("slabmark", ["accept", path, "--tiny", "--json", "-o", tmp_path / "a.html"], timeout=200)
+    done = run("slabmark", ["accept", path, "--tiny", "--json", "-", "-o", tmp_path / "a.html"], timeout=200)
     assert done.returncode == 1, done.stdout + done.stderr
     found = json.loads(done.stdout)
     assert not [rule for rule in found["rules"] if rule["name"] in ("launches", "verified", "durable") and not rule["met"]], found

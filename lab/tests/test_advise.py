@@ -252,8 +252,8 @@ def test_romio_is_tried_where_ompio_is_in_effect():
 
 @pytest.mark.long
 def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, small_map, tmp_path):
-    how = ["-n", "2", "--launch", LAUNCHER, "--time", "20", "--method", "hdf5-slab,hdf5-union"]
-    done = run("slabmark", ["advise", small_map, *how, "-o", tmp_path, "--json", tmp_path / "a.jsonl"], timeout=120)
+    how = ["-n", "2", "--launch", LAUNCHER, "--time-limit", "20", "--method", "hdf5-slab,hdf5-union"]
+    done = run("slabmark", ["advise", small_map, *how, "-d", tmp_path, "--json", tmp_path / "a.jsonl"], timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"Use hdf5|Either will do|Stay with|Nothing was found|not compared", done.stdout), done.stdout
     assert "--method hdf5-" in done.stdout and "H5Dwrite" in done.stdout
@@ -267,8 +267,8 @@ def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, sma
     [
         (["nonsense"], "neither a file nor a pattern"),
         (["decomp --map x", "--method", "hdf5-unoin"], "hdf5-union"),
-        (["decomp --map x", "-o", "/absent"], "/absent"),
-        (["decomp --map x", "--time", "nan"], "not between"),
+        (["decomp --map x", "-d", "/absent"], "/absent"),
+        (["decomp --map x", "--time-limit", "nan"], "give a number from 1 to"),
         (["decomp --map x"], "'x'"),
         (["decomp --map x", "--json", "study.nc"], "no file of records"),
         (["decomp --map 'x"], "quotation"),

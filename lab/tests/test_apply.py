@@ -12,6 +12,7 @@ import pytest
 from conftest import LAB
 from slabmark import apply, launch
 from slabmark.advise import candidates, command, ending
+from slabmark.commands.advise import COMMAND
 
 VARIABLES = {"LD_PRELOAD": "/opt/lib/libx.so", "SLABMARK_REPORT": "1"}
 OPEN_MPI = "-x LD_PRELOAD=/opt/lib/libx.so -x SLABMARK_REPORT=1"
@@ -282,8 +283,4 @@ def test_advice_confirms_the_gain_through_the_drop_in_itself(run, small_map, tmp
 
 
 def command_line(pattern, launcher, folder):
-    import argparse
-
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    return parser.parse_args([str(pattern), "--launch", launcher, "-n", "2", "--time", "1", "-o", str(folder)])
+    return COMMAND.given([str(pattern), "--launch", launcher, "-n", "2", "--time-limit", "1", "-d", str(folder)])

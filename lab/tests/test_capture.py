@@ -13,16 +13,13 @@ import sys
 import pytest
 from conftest import needs_pnetcdf
 from slabmark import capture, programs
+from slabmark.commands.capture import COMMAND
 from slabmark.errors import InputError
 
 
 @pytest.fixture
 def arguments():
-    from slabmark.command_line import Parser
-
-    parser = Parser(prog="slabmark capture")
-    capture.add_arguments(parser)
-    return lambda *words: parser.parse_args(list(words))
+    return lambda *words: COMMAND.given(words)
 
 
 @pytest.fixture
@@ -51,7 +48,7 @@ def test_all_levels_that_are_built_are_stood_in_for(built, arguments):
 def test_the_connector_stands_above_slablog_and_before_other_plugins(built, arguments, monkeypatch):
     monkeypatch.setenv("HDF5_VOL_CONNECTOR", "slablog under_vol=0;under_info={};layout=log")
     monkeypatch.setenv("HDF5_PLUGIN_PATH", "/others")
-    set_to = capture.settings(pathlib.Path("/r/run.pattern"), arguments("--levels", "hdf5"))
+    set_to = capture.settings(pathlib.Path("/r/run.pattern"), arguments("--intercept", "hdf5"))
     assert set_to["HDF5_VOL_CONNECTOR"] == "slabcapture under_vol=6204;under_info={under_vol=0;under_info={};layout=log}"
     assert set_to["HDF5_PLUGIN_PATH"] == f"{built / 'plugins'}:/others"
     assert "LD_PRELOAD" not in set_to
@@ -60,12 +57,12 @@ def test_the_connector_stands_above_slablog_and_before_other_plugins(built, argu
 @pytest.mark.parametrize(
     "words, environment, reason",
     [
-        (["--levels", "netcdf"], {}, "'netcdf' is no level"),
-        (["--levels", "posix"], {}, "libslabcapture_posix.so"),
+        (["--intercept", "netcdf"], {}, "'netcdf' is no level"),
+        (["--intercept", "posix"], {}, "libslabcapture_posix.so"),
         ([], {"HDF5_VOL_CONNECTOR": "other x"}, "cannot stand above"),
-        (["--levels", "pnetcdf", "--posix", "on"], {}, "which --levels pnetcdf leaves out"),
-        (["--levels", "mpiio,hdf5", "--files", "*.nc"], {}, "which --levels mpiio,hdf5 leaves out"),
-        (["--posix", "off", "--files", "*.nc"], {}, "--posix off that nothing is"),
+        (["--intercept", "pnetcdf", "--posix", "on"], {}, "which --intercept pnetcdf leaves out"),
+        (["--intercept", "mpiio,hdf5", "--only-files", "*.nc"], {}, "which --intercept mpiio,hdf5 leaves out"),
+        (["--posix", "off", "--only-files", "*.nc"], {}, "--posix off that nothing is"),
     ],
 )
 def test_what_cannot_work_is_refused(built, arguments, monkeypatch, words, environment, reason):
@@ -233,7 +230,7 @@ def test_a_program_is_captured_and_its_status_is_that_of_the_command(tmp_path):
     programs.output_of([programs.find("slabmark-decomp"), "generate", "f", "--ne", "2", "--ranks", "2", "-o", str(tmp_path / "f.nc")])
     pattern = tmp_path / "run.pattern"
     words = ["sh", "-c", 'exec "$@"', "", program, "-q", tmp_path / "f.nc", "-n", "1", "-o", tmp_path]
-    done = slabmark("capture", "-o", pattern, "--levels", "pnetcdf", "--", *words)
+    done = slabmark("capture", "-o", pattern, "--intercept", "pnetcdf", "--", *words)
     assert done.returncode == 0, done.stderr
     shown = json.loads(programs.output_of([programs.find("slabmark-pattern"), "show", str(pattern)]))
     assert shown["launch"] == [str(word) for word in words]

@@ -188,16 +188,16 @@ def test_what_words_of_the_command_name_elsewhere_is_watched_and_files_names_it_
     script = "cp $FILES/$RUN.h5 ${0#*=}1.h5; cp $FILES/native.h5 o.h5"
     apart = ["--", "sh", "-c", 'RUN=door; [ "$SLABMARK_DROPIN" != off ] || RUN=native\n' + script, f"out={elsewhere}/run-"]
     assert command_line.main(["apply", "--check", *apart]) == 1
-    assert command_line.main(["apply", "--check", "--files", ".", *apart]) == 0, "what lies elsewhere is not looked at"
+    assert command_line.main(["apply", "--check", "--check-dir", ".", *apart]) == 0, "what lies elsewhere is not looked at"
 
 
 @pytest.mark.parametrize(
     "arguments, culprit",
     [
         (["--check", "--with", "nothing"], "--with nothing"),
-        (["--files", "."], "--check"),
-        (["--check", "--files", "absent"], "'absent'"),
-        (["--check", "--files", "../shared"], "all users write"),
+        (["--check-dir", "."], "--check"),
+        (["--check", "--check-dir", "absent"], "'absent'"),
+        (["--check", "--check-dir", "../shared"], "all users write"),
         (["--with", "canonical,log"], "canonical,log"),
         (["--with", "pnetcdf,other"], "'other'"),
         (["--with", "canonical", "--report"], "--with pnetcdf,canonical"),

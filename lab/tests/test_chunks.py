@@ -47,7 +47,7 @@ def test_a_mix_that_is_none_is_refused(text):
 def test_layouts_are_measured_and_the_mix_decides(run, text_map, tmp_path):
     pattern = f"decomp --map {text_map(3)} --rounds 3 --type float32 --content smooth"
     done = run("slabmark", ["advise", "--chunks", pattern, "-n", "2", "--launch", LAUNCHER,
-                            "--time", "4", "-o", tmp_path, "--mix", "write=1,level=3", "--json", tmp_path / "r.jsonl"])
+                            "--time-limit", "4", "-d", tmp_path, "--mix", "write=1,level=3", "--json", tmp_path / "r.jsonl"])
     assert done.returncode == 0, done.stderr
     assert re.search(r"1 x 72 x 218 +none +\S+ KiB", done.stdout) and "level: s, bytes, chunks" in done.stdout
     assert "series: s" not in done.stdout
@@ -58,7 +58,7 @@ def test_layouts_are_measured_and_the_mix_decides(run, text_map, tmp_path):
 
 @pytest.mark.long
 def test_a_pattern_without_time_has_no_series(run, small_map, tmp_path):
-    done = run("slabmark", ["advise", "--chunks", small_map, "-n", "1", "--launch", LAUNCHER, "-o", tmp_path])
+    done = run("slabmark", ["advise", "--chunks", small_map, "-n", "1", "--launch", LAUNCHER, "-d", tmp_path])
     assert done.returncode == 2 and "--rounds" in done.stderr
 
 
@@ -68,6 +68,6 @@ def test_a_captured_program_s_variables_may_be_in_groups(run, tmp_path):
     made.variable("step/one", patterns.blocks((6, 4), (1, 1)))
     made.step()
     made.save(str(tmp_path / "run.pattern"))
-    words = ["advise", "--chunks", str(tmp_path / "run.pattern"), "-n", "1", "--launch", LAUNCHER, "--time", "1", "-o", tmp_path]
+    words = ["advise", "--chunks", str(tmp_path / "run.pattern"), "-n", "1", "--launch", LAUNCHER, "--time-limit", "1", "-d", tmp_path]
     done = run("slabmark", words)
     assert done.returncode == 0 and "of 'step/one'" in done.stdout, done.stderr

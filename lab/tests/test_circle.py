@@ -1,6 +1,5 @@
 """The README's second example in small: a program is captured, its pattern played, and what is better applied to it, unchanged."""
 
-import argparse
 import dataclasses
 import math
 import os
@@ -15,6 +14,7 @@ import pytest
 from conftest import LAB
 from slabmark import pattern, programs, records
 from slabmark.advise import candidates, command, ending
+from slabmark.commands.advise import COMMAND
 from slabmark.pattern import describe
 
 RANKS, ROWS, COLUMNS, STEPS = 2, 40, 6, 2
@@ -80,11 +80,9 @@ def test_a_captured_program_is_played_better_ways_are_confirmed_and_applied_to_i
     if not of_file.in_build(programs.environment(str(tmp_path))).level:
         pytest.skip("this build cannot make a program's own HDF5 calls again")
 
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
     template = shlex.join(launcher()[:-2]) + " -n {ranks} {command}"
-    words = [str(path), "--launch", template, "-n", str(RANKS), "--time", "1", "-o", str(tmp_path)]
-    bench = command.Bench(parser.parse_args(words), tmp_path)
+    words = [str(path), "--launch", template, "-n", str(RANKS), "--time-limit", "1", "-d", str(tmp_path)]
+    bench = command.Bench(COMMAND.given(words), tmp_path)
     own, winner = candidates.as_captured("hdf5"), candidates.Candidate("hdf5-rearranged")
     unchanged = dataclasses.replace(own, way="canonical")
     confirmed = command.confirm(bench, winner, own, unchanged)  # the search is left out: what wins is not for a test to say

@@ -79,10 +79,10 @@ def test_as_many_launches_as_it_asks_for_give_a_verdict(tmp_path, capsys):
     def sides(launches):
         return [side(tmp_path / f"{n}.jsonl", n, slow, launches, 1) for n, slow in ((1, 1.0), (2, 1.3))]
 
-    told = json.loads(compared(capsys, *sides(5), "--json")[1].out)
+    told = json.loads(compared(capsys, *sides(5), "--json", "-")[1].out)
     [unclear] = [cell for cell in told["cells"] if cell["cell"] == "hdf5-union"]
     assert unclear["verdict"] == "inconclusive" and 5 < unclear["values"]["needed"] < 100
-    told = json.loads(compared(capsys, *sides(unclear["values"]["needed"]), "--json")[1].out)
+    told = json.loads(compared(capsys, *sides(unclear["values"]["needed"]), "--json", "-")[1].out)
     assert "slower" in [cell["verdict"] for cell in told["cells"] if cell["cell"] == "hdf5-union"]
 
 
@@ -101,7 +101,7 @@ def test_a_method_that_vanished_fails_the_gate_and_so_does_what_it_is_told_to_fa
 
 def test_json_has_what_the_table_has(tmp_path, capsys):
     base, new = (side(tmp_path / f"{n}.jsonl", n, slow, launches=6) for n, slow in ((1, 1.0), (2, 2.0)))
-    status, told = compared(capsys, base, new, "--json")
+    status, told = compared(capsys, base, new, "--json", "-")
     found = json.loads(told.out)
     assert status == 1 and found["failed"] == ["slower"] and found["missing"] == []
     slow = {cell["cell"]: cell for cell in found["cells"]}["hdf5-union"]
@@ -109,7 +109,7 @@ def test_json_has_what_the_table_has(tmp_path, capsys):
     assert slow["ratio"]["low"] < slow["ratio"]["median"] < slow["ratio"]["high"]
     lines = [line for line in open(new) if json.loads(line)["method"] == METHODS[0]]
     (tmp_path / "3.jsonl").write_text("".join(lines))
-    found = json.loads(compared(capsys, base, str(tmp_path / "3.jsonl"), "--json")[1].out)
+    found = json.loads(compared(capsys, base, str(tmp_path / "3.jsonl"), "--json", "-")[1].out)
     assert [(cell["cell"], cell["reason"]) for cell in found["missing"]] == [("hdf5-union", "it is not in NEW")]
 
 
@@ -265,4 +265,4 @@ def test_the_answer_comes_first_and_is_in_the_document_too(tmp_path, capsys):
     _, told = compared(capsys, *sides)
     answer = told.out.splitlines()[0]
     assert answer.startswith("2.jsonl is slower than 1.jsonl in 1 of 2 cells, most in hdf5-union: ")
-    assert json.loads(compared(capsys, *sides, "--json")[1].out)["answer"] == answer
+    assert json.loads(compared(capsys, *sides, "--json", "-")[1].out)["answer"] == answer

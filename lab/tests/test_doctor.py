@@ -69,7 +69,7 @@ def test_what_to_set_is_told_for_a_parallel_file_system_with_its_source(kind, wo
 
 def test_the_doctor_tells_what_the_programs_tell(run, tmp_path):
     launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
-    done = run("slabmark", ["doctor", "--launch", launcher, "-n", "2", "-o", tmp_path])
+    done = run("slabmark", ["doctor", "--launch", launcher, "-n", "2", "-d", tmp_path])
     told = json.loads(run("slabmark-bench", ["environment", "-o", tmp_path], ranks=2).stdout)
     assert done.returncode in (0, 1), done.stderr
     file_system = told["output"]["type"] or "unknown"  # in a chroot, say
@@ -82,7 +82,7 @@ def test_the_doctor_tells_what_the_programs_tell(run, tmp_path):
 @pytest.mark.long
 def test_ranks_that_do_not_know_of_each_other_are_a_foreign_launcher(run, tmp_path):
     twice = """sh -c 'echo "module {{x}} loaded"; shift; "$@"; "$@"' x {ranks} {command}"""
-    done = run("slabmark", ["doctor", "--launch", twice, "-n", "2", "-o", tmp_path])
+    done = run("slabmark", ["doctor", "--launch", twice, "-n", "2", "-d", tmp_path])
     assert done.returncode == 1 and "foreign-launcher: " in done.stdout, done.stderr
 
 
@@ -90,7 +90,7 @@ def test_ranks_that_do_not_know_of_each_other_are_a_foreign_launcher(run, tmp_pa
 @pytest.mark.parametrize(
     "arguments, culprit",
     [
-        ([], "required"),
+        ([], "COMMAND is missing"),
         (["repotr"], 'Did you mean "report"'),
         (["report"], "RESULTS"),
         (["report", "absent.jsonl"], "absent.jsonl"),
@@ -99,7 +99,7 @@ def test_ranks_that_do_not_know_of_each_other_are_a_foreign_launcher(run, tmp_pa
         (["report", "--track", "absent.db"], "absent.db"),
         (["report", "--track", "absent.db", "absent.jsonl"], "--track"),
         (["doctor", "--launch", "mpiexec -n 2"], "lacks"),
-        (["doctor", "--fix-hints", "-o", "absent"], "absent"),
+        (["doctor", "--fix-hints", "-d", "absent"], "absent"),
     ],
 )
 def test_wrong_usage_is_one_sentence_and_status_2(run, sentence, tmp_path, arguments, culprit):

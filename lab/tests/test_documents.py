@@ -23,8 +23,8 @@ def test_each_schema_is_named_in_the_documentation():
 
 def test_names_of_files_that_are_not_utf_8_stay_and_are_ascii(tmp_path):
     made = documents.Hash(what="map", name="caf\udce9.nc", sha256="0")
-    documents.put(made, tmp_path / "d.jsonl")
-    documents.put(made, tmp_path / "d.jsonl")
+    documents.put([made], tmp_path / "d.jsonl")
+    documents.put([made], tmp_path / "d.jsonl")
     lines = (tmp_path / "d.jsonl").read_bytes().splitlines()
     assert len(lines) == 2 and json.loads(lines[0])["name"] == made.name
 
@@ -43,8 +43,7 @@ def printed(tmp_path, capsys):
         return capsys.readouterr().out
 
     def parsed(*words):
-        text = run(*words)
-        return [json.loads(text)] if text.startswith("{\n") else [json.loads(line) for line in text.splitlines()]
+        return [json.loads(line) for line in run(*words).splitlines()]
 
     run("track", "add", "@s.db", "@base.jsonl")
     return parsed
@@ -53,11 +52,11 @@ def printed(tmp_path, capsys):
 @pytest.mark.parametrize(
     "schema, words",
     [
-        ("comparison", "compare @base.jsonl @new.jsonl --json"),
-        ("track-report", "track report @s.db -o @t.html --json"),
-        ("track-query-cells", "track query @s.db cells --json"),
-        ("track-query-nights", "track query @s.db nights --json"),
-        ("track-query-trials", "track query @s.db trials --json"),
+        ("comparison", "compare @base.jsonl @new.jsonl --json -"),
+        ("track-report", "track report @s.db -o @t.html --json -"),
+        ("track-query-cells", "track query @s.db cells --json -"),
+        ("track-query-nights", "track query @s.db nights --json -"),
+        ("track-query-trials", "track query @s.db trials --json -"),
     ],
 )
 def test_what_is_printed_is_as_its_schema_says(printed, schema, words):

@@ -107,7 +107,7 @@ def test_the_lines_help_on_this_machine(run, tmp_path, tmp_path_factory, folder)
     launcher = f"{own}/mpiexec -n {{ranks}} {{command}}"
     environment = {name: value for name, value in os.environ.items() if name != "OMPI_MCA_io"} | {"HDF5_PLUGIN_PATH": "/nowhere"}
     ranks = (os.cpu_count() or 1) + 1
-    done = run("slabmark", ["doctor", "--launch", launcher, "-n", ranks, "-o", tmp_path, "--fix-hints"], env=environment)
+    done = run("slabmark", ["doctor", "--launch", launcher, "-n", ranks, "-d", tmp_path, "--fix-hints"], env=environment)
     assert done.returncode == 1, done.stderr
     said = {line.strip(): checked.strip() for line, checked in zip(done.stdout.splitlines(), done.stdout.splitlines()[1:])}
     for line in ("unset HDF5_PLUGIN_PATH", "export OMPI_MCA_io=^ompio"):

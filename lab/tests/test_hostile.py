@@ -86,9 +86,9 @@ def test_no_record_ends_in_a_traceback(tmp_path, capsys):
             data[generator.randrange(len(data))] = generator.randrange(256)
             new.write_bytes(bytes(data[: generator.randrange(1, len(data))]))
         if number % 20:
-            told(capsys, "compare", base, new, "--fail-on", "none", *generator.choice([[], ["--json"]]))
+            told(capsys, "compare", base, new, "--fail-on", "none", *generator.choice([[], ["--json", "-"]]))
         else:
-            told(capsys, "report", new, base, "-o", tmp_path / "r.html", "--csv", tmp_path, "--png", tmp_path)
+            told(capsys, "report", new, base, "-o", tmp_path / "r.html", "--csv-dir", tmp_path, "--png-dir", tmp_path)
             told(capsys, "track", "add", tmp_path / "store", new)
             gates = ["--junit", tmp_path / "t.xml", "--openmetrics", tmp_path / "t.txt"]
             told(capsys, "track", "report", tmp_path / "store", "-o", tmp_path / "t.html", *gates)
@@ -106,7 +106,7 @@ def test_no_store_ends_in_a_traceback(tmp_path, capsys):
         for _ in range(generator.choice([1, 1, 10, 100])):
             data[generator.randrange(len(data))] = generator.randrange(256)
         store.write_bytes(bytes(data[: generator.choice([len(data), generator.randrange(1, len(data))])]))
-        for action in (["report", store, "-o", tmp_path / "t.html"], ["query", store, "trials", "--json"]):
+        for action in (["report", store, "-o", tmp_path / "t.html"], ["query", store, "trials", "--json", "-"]):
             told(capsys, "track", *action)
 
 
@@ -174,7 +174,7 @@ def odd_files(tmp_path):
         ["sweep", "FILE", "--dry-run"],
         ["decomp", "show", "FILE"],
         ["report", "GOOD", "-o", "FILE"],
-        ["report", "GOOD", "--csv", "FILE"],
+        ["report", "GOOD", "--csv-dir", "FILE"],
         ["track", "report", "FILE"],
         ["track", "add", "STORE", "FILE"],
         ["sweep", "STUDY", "--job", "slurm", "-r", "FILE"],
@@ -190,7 +190,7 @@ def test_no_odd_file_hangs_is_changed_or_ends_in_a_traceback(odd_files, tmp_path
         before = os.readlink(name) if os.path.islink(name) else None
         status, error = told(capsys, *words)
         if name != tmp_path or command[-1] != "FILE":
-            assert status or command[:2] == ["sweep", "STUDY"] or "--csv" in command or name == LONG, (words, error)
+            assert status or command[:2] == ["sweep", "STUDY"] or "--csv-dir" in command or name == LONG, (words, error)
         assert before is None or os.readlink(name) == before
 
 
@@ -201,7 +201,7 @@ def test_a_culprit_is_named_on_one_line_without_control_characters_and_not_at_le
         assert status == 2 and error.count("\n") == 1 and error.isascii() == ("é" not in name) and len(error) < 700
 
 
-@pytest.mark.parametrize("words", ("report --png", "report -o", "report --csv", "track report -o", "sweep -r", "capture -o"))
+@pytest.mark.parametrize("words", ("report --png-dir", "report -o", "report --csv-dir", "track report -o", "sweep -r", "capture -o"))
 def test_an_option_without_a_value_is_not_taken_for_one_that_was_left_out(tmp_path, capsys, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     write_records(tmp_path / "records.jsonl", [record([1.0, 1.1])])
@@ -243,7 +243,7 @@ def test_every_exception_is_a_sentence_and_a_status(error, status):
 @pytest.mark.parametrize("name", ["MPLBACKEND", "SOURCE_DATE_EPOCH", "PYTHONIOENCODING", "COLUMNS", "TERM"])
 def test_no_variable_of_the_environment_ends_it(tmp_path, name):
     path = write_records(tmp_path / "r.jsonl", [record([1.0] * 6)])
-    words = ["-m", "slabmark", "report", str(path), "-o", str(tmp_path / "r.html"), "--png", str(tmp_path)]
+    words = ["-m", "slabmark", "report", str(path), "-o", str(tmp_path / "r.html"), "--png-dir", str(tmp_path)]
     surroundings = os.environ | {"PYTHONPATH": str(LAB), name: "junk"}
     if name == "PYTHONIOENCODING":  # no Python starts with it; setup/python, which the command goes through, takes it away
         python = [LAB.parent / "setup" / "python"]
@@ -268,7 +268,7 @@ def test_no_file_of_the_working_folder_is_run_or_changes_a_picture(run, small_ma
 def test_closed_streams_end_nothing_and_nothing_is_printed_into_a_file(run, tmp_path, closed):
     path = write_records(tmp_path / "r.jsonl", [record([1.0] * 6)])
     program = os.environ["SLABMARK_BIN"] + "/slabmark"
-    words = ["report", path, "-o", tmp_path / "r.html", "--csv", tmp_path]
+    words = ["report", path, "-o", tmp_path / "r.html", "--csv-dir", tmp_path]
     script = f'"$0" --version {closed} && "$0" "$@" {closed} || exit; "$0" absent {closed}; [ $? = 2 ]'
     done = run("/bin/sh", ["-c", script, program, *words])
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
@@ -412,7 +412,7 @@ def test_interrupted_advice_leaves_nothing_and_nobody(tmp_path, number):
     output.mkdir()
     # Ranks are in process groups of their own.
     launch = """bash -c 'set -m; "$@" & wait' {ranks} {command}"""
-    words = ["-m", "slabmark", "advise", "decomp --map x", "--launch", launch, "-o", str(output)]
+    words = ["-m", "slabmark", "advise", "decomp --map x", "--launch", launch, "-d", str(output)]
     own = {"PYTHONPATH": str(LAB), "SLABMARK_BIN": str(tmp_path), "TMPDIR": str(output)}
     process = subprocess.Popen([sys.executable, *words], env=os.environ | own, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     last = time.monotonic() + 60

@@ -86,7 +86,7 @@ def test_an_hdf5_that_takes_signed_plugins_only_gets_no_others(build, capfd):
     model = build("model", os.path.abspath(os.path.join(os.path.dirname(plugin), "../libhdf5.so.320")))
     with pytest.raises(InputError, match="libhdf5.so.320', the HDF5 of '.*/model', takes signed plugins only, and '.*libslablog.so' is not signed"):
         apply.check_programs([model], "canonical", dict(os.environ))
-    variables, arguments = {capture.CONNECTOR: "slabcapture", "OTHER": "1"}, argparse.Namespace(levels=None)
+    variables, arguments = {capture.CONNECTOR: "slabcapture", "OTHER": "1"}, argparse.Namespace(intercept=None)
     assert capture.fitting(variables, [model], arguments) == {"OTHER": "1"} and "takes signed plugins only" in capfd.readouterr().err
     shutil.copy(model, os.path.join(os.path.dirname(plugin), "../bin/slabmark-bench"))
     assert doctor.unsigned_plugins() == [plugin, plugin.replace(apply.PLUGIN, capture.PLUGIN)]
@@ -122,11 +122,11 @@ def test_of_a_program_with_an_old_hdf5_all_but_its_hdf5_is_captured(build, capfd
     build("plugins/" + capture.PLUGIN)
     for name in capture.LIBRARIES.values():
         build(f"lib/{name}", "libmpi.so.40")
-    arguments = argparse.Namespace(levels=levels, posix="auto", files=None)
+    arguments = argparse.Namespace(intercept=levels, posix="auto", only_files=None)
     variables = capture.settings("/out/run.pattern", arguments)
     words = ["mpiexec", build("model", *libraries, text=text), "out.h5"]
     if named and levels == "hdf5,posix":
-        with pytest.raises(InputError, match=f"linked with {named}.*leave hdf5 out of --levels"):
+        with pytest.raises(InputError, match=f"linked with {named}.*leave hdf5 out of --intercept"):
             capture.fitting(variables, words, arguments)
         return
     left = capture.fitting(variables, words, arguments)
@@ -143,7 +143,7 @@ def test_of_a_program_with_an_old_hdf5_all_but_its_hdf5_is_captured(build, capfd
 def test_a_program_of_another_mpi_is_captured_only_by_what_needs_none(build, levels, refused):
     build("lib/" + capture.LIBRARIES["mpiio"], "libmpi.so.40")
     build("lib/" + capture.LIBRARIES["posix"])
-    arguments = argparse.Namespace(levels=levels, posix="auto", files=None)
+    arguments = argparse.Namespace(intercept=levels, posix="auto", only_files=None)
     variables, model = capture.settings("/out/run.pattern", arguments), build("model", "libmpi.so.12")
     if not refused:
         assert capture.fitting(variables, [model], arguments) == variables
@@ -169,7 +169,7 @@ def test_calls_from_fortran_that_pnetcdf_binds_inside_are_said(build, capsys, te
     pnetcdf = build("libpnetcdf.so.9", source=BINDING, flags=["-O0", flag])
     model = build("libphysics.so", pnetcdf, text=text) if place != "in the program" else pnetcdf
     model = build("model", pnetcdf, model, text=text if place == "in the program" else "")
-    arguments = argparse.Namespace(levels="pnetcdf", posix="auto", files=None)
+    arguments = argparse.Namespace(intercept="pnetcdf", posix="auto", only_files=None)
     variables, words = capture.settings("/out/run.pattern", arguments), ["env", model]
     assert capture.fitting(variables, words, arguments) == variables
     said = capsys.readouterr().err

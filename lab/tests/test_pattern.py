@@ -503,7 +503,7 @@ def test_maps_of_a_pattern_file_are_what_its_ranks_write(run, tmp_path):
             expected = owned(layout.part(rank), layout.shape) if rank < layout.ranks else nothing
             assert row.tolist() == sorted(expected.tolist())
         assert entry["elements_per_rank"]["max"] == max(map(len, rows)) and len(rows) == made.ranks
-    done = run("slabmark", ["decomp", "show", tmp_path / "a.pattern", "-o", tmp_path / "a.svg", "--map", "1"])
+    done = run("slabmark", ["decomp", "show", tmp_path / "a.pattern", "-o", tmp_path / "a.svg", "--map-index", "1"])
     assert done.returncode == 0 and (tmp_path / "a.svg").read_bytes().startswith(b"<svg"), done.stderr
 
 

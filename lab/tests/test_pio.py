@@ -138,7 +138,7 @@ def test_a_map_that_no_library_can_write_is_refused(run, sentence, tmp_path):
     [
         (["--pio"], "MAP-OR-PATTERN"),
         (["--pio", "MAP", "--io-tasks", "99"], "more I/O tasks than the map has ranks (4)"),
-        (["--pio", "MAP", "--map", "7"], "there is no map 7"),
+        (["--pio", "MAP", "--map-index", "7"], "there is no map 7"),
         (["--pio", "MAP", "--root", "100"], "no rank of the map, which has 4"),
         (["MAP"], "--launch"),
     ],

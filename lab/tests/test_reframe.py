@@ -71,12 +71,12 @@ def test_a_comparison_fails_where_a_cell_is_slower_and_without_names_it_is_skipp
 
 
 def test_an_acceptance_that_is_not_valid_fails_with_its_rule(site):
-    """What `slabmark accept --json` prints is stood in for; test_accept.py has its members."""
+    """What `slabmark accept --json -` prints is stood in for; test_accept.py has its members."""
     (site / "accept.json").write_text(json.dumps({
         "targets": [{"cell": "map", "kind": "rate", "verdict": "pass", "measured": {"median": 5.0}}],
         "rules": [{"name": "cold", "met": False, "broken": ["map: pages were in memory"]}],
         "failed": ["invalid"],
-    }, indent=2))  # fmt: skip
+    }))  # fmt: skip
     (site / "bin" / "slabmark").write_text(f"#!/bin/sh\ncat {site}/accept.json\nexit 1\n")
     status, said = reframe(site, "slabmark_accept", suite="site.toml")
     assert status != 0 and "invalid: cold: map: pages were in memory" in said, said

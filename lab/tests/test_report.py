@@ -67,7 +67,7 @@ def results(tmp_path):
 
 
 def report(tmp_path, *arguments):
-    words = ["report", *arguments, "-o", tmp_path / "report.html", "--csv", tmp_path / "csv", "--png", tmp_path / "png"]
+    words = ["report", *arguments, "-o", tmp_path / "report.html", "--csv-dir", tmp_path / "csv", "--png-dir", tmp_path / "png"]
     assert command_line.main([str(word) for word in words]) == 0
     return (tmp_path / "report.html").read_text()
 
@@ -148,7 +148,7 @@ def test_a_report_is_made_again_over_an_earlier_one_and_over_nothing_else(result
     cases = {"thesis.html": b"<html>mine", "csv/cells.csv": b"mine", "png/rates-1.png": b"\x89PNG mine"}
     for name, content in cases.items():
         (tmp_path / name).write_bytes(content)
-    command = ["report", str(results), "--csv", str(tmp_path / "csv"), "--png", str(tmp_path / "png"), "-o"]
+    command = ["report", str(results), "--csv-dir", str(tmp_path / "csv"), "--png-dir", str(tmp_path / "png"), "-o"]
     fresh = str(tmp_path / "fresh.html")
     assert command_line.main([*command[:2], "-o", str(tmp_path / "thesis.html")]) == 2
     assert command_line.main([*command, fresh]) == 2
@@ -167,7 +167,7 @@ def test_a_report_is_made_again_over_an_earlier_one_and_over_nothing_else(result
 
 def test_two_outputs_of_one_name_are_refused(results, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert command_line.main(["report", str(results), "-o", "cells.csv", "--csv", "."]) == 2
+    assert command_line.main(["report", str(results), "-o", "cells.csv", "--csv-dir", "."]) == 2
     assert "two outputs" in capsys.readouterr().err and not (tmp_path / "cells.csv").exists()
 
 

@@ -398,7 +398,7 @@ def test_a_job_script_runs_as_plain_shell_and_its_records_are_collected(fake, ca
 
 def test_an_unknown_scheduler_is_refused(fake, capsys):
     assert sweep(write_study(fake), "--job", "slrum") == 2
-    assert "slurm, pbs, flux" in capsys.readouterr().err
+    assert 'Did you mean "slurm"?' in capsys.readouterr().err
 
 
 @pytest.mark.long

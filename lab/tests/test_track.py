@@ -52,7 +52,7 @@ def track(capsys, *arguments):
 
 def told(capsys, path, *arguments):
     """(exit status, the JSON of a report)"""
-    status, said = track(capsys, "report", path, "-o", path.with_suffix(".html"), "--json", *arguments)
+    status, said = track(capsys, "report", path, "-o", path.with_suffix(".html"), "--json", "-", *arguments)
     return status, json.loads(said.out)
 
 
@@ -236,7 +236,7 @@ def test_a_store_of_wrong_data_only_says_so(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "words", [["--json", "--csv", "q.csv"], ["--since", "2026-02-01", "--until", "2026-01-01"]]
+    "words", [["--json", "-", "--csv", "q.csv"], ["--since", "2026-02-01", "--until", "2026-01-01"]]
 )
 def test_a_query_that_contradicts_itself_is_refused(year, capsys, words):
     status, said = track(capsys, "query", year, *words)
@@ -429,7 +429,7 @@ def test_dates_that_are_none_are_named(year, capsys, words):
 
 
 def test_a_query_prints_what_was_put_in_to_the_last_digit(year, tmp_path, capsys):
-    status, said = track(capsys, "query", year, "trials", "--json", "--since", "2026-01-02", "--until", "2026-01-02")
+    status, said = track(capsys, "query", year, "trials", "--json", "-", "--since", "2026-01-02", "--until", "2026-01-02")
     found = [json.loads(line) for line in said.out.splitlines()]
     expected = [trial["open_to_close"] for one in night(1) for trial in one["trials"] if not trial["warm_up"]]
     assert sorted(row["open_to_close_seconds"] for row in found) == sorted(expected)
@@ -438,7 +438,7 @@ def test_a_query_prints_what_was_put_in_to_the_last_digit(year, tmp_path, capsys
         assert track(capsys, "query", year, what, "--csv", tmp_path / "t.csv")[0] == 0
         assert len((tmp_path / "t.csv").read_text().splitlines()) == many + 1
         assert track(capsys, "query", year, what)[0] == 0
-    assert track(capsys, "query", year, "--cell", "varn", "--json")[1].out.count("\n") == 1
+    assert track(capsys, "query", year, "--cell", "varn", "--json", "-")[1].out.count("\n") == 1
     assert track(capsys, "query", year, "--cell", "nosuch")[0] == 2
     (tmp_path / "mine.csv").write_text("mine")
     assert track(capsys, "query", year, "--csv", tmp_path / "mine.csv")[0] == 2

@@ -17,7 +17,7 @@ from reframe.core.backends import getlauncher
 
 
 class slabmark_base(rfm.RunOnlyRegressionTest):
-    """A command of `slabmark` that judges, and prints JSON with --json: `failed`, what made its exit status 1."""
+    """A command of `slabmark` that judges, and prints JSON with --json -: `failed`, what made its exit status 1."""
 
     valid_systems = ["*"]
     valid_prog_environs = ["*"]
@@ -34,9 +34,8 @@ class slabmark_base(rfm.RunOnlyRegressionTest):
     @deferrable
     def told(self):
         """What the command printed, as JSON."""
-        with open(os.path.join(self.stagedir, str(self.stdout))) as file:
-            text = file.read()
-        return json.loads(text[text.index("{\n") :])
+        with open(os.path.join(self.stagedir, str(self.stdout))) as lines:
+            return json.loads(next(line for line in lines if line.startswith("{")))
 
     @sanity_function
     def nothing_failed(self):
@@ -94,9 +93,10 @@ class slabmark_track(slabmark_base):
             "--junit",
             "track.xml",
             "--json",
+            "-",
             *self.options,
         ]
-        self.postrun_cmds = [f"slabmark track query {store} cells --json >cells.jsonl"]
+        self.postrun_cmds = [f"slabmark track query {store} cells --json - >cells.jsonl"]
 
     def values(self):
         with open(os.path.join(self.stagedir, "cells.jsonl")) as lines:
@@ -120,7 +120,7 @@ class slabmark_compare(slabmark_base):
     @run_before("run")
     def command(self):
         self.prerun_cmds = [f"slabmark sweep {shlex.quote(os.path.abspath(self.study))} -r new >&2 || exit 2"]
-        self.executable_opts = ["compare", shlex.quote(os.path.abspath(self.base)), "new", "--json", *self.options]
+        self.executable_opts = ["compare", shlex.quote(os.path.abspath(self.base)), "new", "--json", "-", *self.options]
 
     def values(self):
         for cell in sn.evaluate(self.told())["cells"]:
@@ -144,7 +144,7 @@ class slabmark_accept(slabmark_base):
     @run_before("run")
     def command(self):
         suite = shlex.quote(os.path.abspath(self.suite))
-        self.executable_opts = ["accept", suite, "-r", "results", "-o", "accept.html", "--json", *self.options]
+        self.executable_opts = ["accept", suite, "-r", "results", "-o", "accept.html", "--json", "-", *self.options]
 
     def values(self):
         units = {"limit": "share", "rate": "B/s", "files": "files/s"}

@@ -77,7 +77,7 @@ def test_records_and_the_doctor_say_how_a_folder_is_striped(striped, map_file, t
     assert output["type"] == "lustre" and "lmm_stripe_count:  4" in output["lustre"]["striping"]
     launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
     for count in (1, 4):
-        done, _ = striped("slabmark", ["doctor", "--launch", launcher, "-n", 2, "-o", tmp_path / "s"], 1, count)
+        done, _ = striped("slabmark", ["doctor", "--launch", launcher, "-n", 2, "-d", tmp_path / "s"], 1, count)
         assert ("one-stripe: " in done.stdout) == (count == 1), done.stdout + done.stderr
         assert "lfs setstripe -c 4 -S 1M" in done.stdout and "Source: https://doc.lustre.org" in done.stdout
 

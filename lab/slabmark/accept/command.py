@@ -11,39 +11,6 @@ from slabmark.accept import judge, page, suite
 from slabmark.errors import InputError, printable
 from slabmark.terminal import Terminal
 
-OUTCOMES = (judge.FAIL, judge.MISSING, judge.INVALID, judge.SLOW_NODE, judge.INCONCLUSIVE)
-FAIL_ON = OUTCOMES[:-1]
-
-
-def add_arguments(parser):
-    parser.add_argument("suite", nargs="?", metavar="SUITE.toml", help="what to measure, and what was agreed")
-    parser.add_argument("--new", metavar="FILE", help="write the standard suite, to be completed, and end")
-    parser.add_argument("-r", "--results", metavar="FOLDER", help="where the records go (default: NAME-results beside the suite)")
-    parser.add_argument("-o", "--output", default="accept.html", metavar="FILE", help="the report (default accept.html)")
-    parser.add_argument("--title", help="heading of the report")
-    parser.add_argument(
-        "--tiny", action="store_true", help="run with small data, to try everything; the result is marked as not valid"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="only list what would be launched")
-    parser.add_argument("--job", metavar="SCHEDULER", help="write a job script for slurm, pbs or flux instead of running")
-    parser.add_argument("--collect", action="store_true", help="launch nothing: gather the records of a job script, and judge")
-    parser.add_argument("--retry", action="store_true", help="run launches that failed once more")
-    parser.add_argument(
-        "--per-target", action="store_true", help="95 %% for each target by itself, instead of for all of them together"
-    )
-    parser.add_argument(
-        "--fail-on",
-        type=compare.outcomes_among(OUTCOMES),
-        default=list(FAIL_ON),
-        metavar="A,B",
-        help=f"what makes the exit status 1, of {', '.join(OUTCOMES)}; or none (default {','.join(FAIL_ON)})",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    gates.add_arguments(parser)
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace files that are there, even such as slabmark did not make"
-    )
-
 
 def main(arguments, console):
     if arguments.new is not None:
@@ -63,7 +30,8 @@ def main(arguments, console):
     if arguments.job is None:
         files.check_output(arguments.output, [arguments.suite], arguments.overwrite, files.REPORT)
         gates.check(arguments, [arguments.suite], arguments.overwrite, [arguments.output])
-    told = Terminal(stderr=True) if arguments.json else console
+        documents.check(arguments.json, [arguments.suite, arguments.output, arguments.junit, arguments.openmetrics])
+    told = Terminal(stderr=True) if arguments.json == documents.PRINT else console
     with sweep.opened(chosen.plan, arguments) as results:
         identity = suite.Identity(chosen)
         if not arguments.collect:
@@ -87,9 +55,8 @@ def main(arguments, console):
         arguments.output, page.make(chosen, outcome, collection, hashes, failed, arguments).encode("utf-8", "backslashreplace")
     )
     gates.write(arguments, "accept", _tests(outcome, arguments.fail_on), _metrics(outcome))
-    if arguments.json:
-        documents.put(document(chosen, outcome, hashes, collection.skipped, failed), documents.PRINT)
-    else:
+    documents.put([document(chosen, outcome, hashes, collection.skipped, failed)], arguments.json)
+    if arguments.json != documents.PRINT:
         show(outcome, arguments, failed, console)
     return 1 if failed else 0
 

@@ -5,9 +5,7 @@ import dataclasses
 
 from slabmark import cells, compare, findings, statistics, units
 from slabmark.accept import nodes, rules
-
-PASS, FAIL, INCONCLUSIVE, MISSING = "pass", "fail", "inconclusive", "missing"
-INVALID, SLOW_NODE = "invalid", "slow-node"
+from slabmark.verdicts import FAIL, INCONCLUSIVE, INVALID, MISSING, PASS, SLOW_NODE
 
 
 @dataclasses.dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Bench:
 
     def left(self):
         """Seconds of the time that was given."""
-        return self.arguments.time - (time.monotonic() - self.started)
+        return self.arguments.time_limit - (time.monotonic() - self.started)
 
     def launch(self, flags, trials, limit, ranks=None, variables=None):
         """Lines of records, or why there are none: a text. `limit`: seconds that it may take."""

@@ -5,6 +5,7 @@ import fnmatch
 import re
 
 from slabmark import apply
+from slabmark.commands.advise import PLAINEST
 from slabmark.errors import InputError, did_you_mean
 
 # Settings by the method they apply to, or by its family. Data, not code: a new one is a line here.
@@ -39,8 +40,6 @@ NO_CANDIDATES = {
     "slices": "it writes slices of fields only; see docs/slice_eval.md",
     "as-captured": "it is of another program than was captured",
 }
-# What users do who never thought about it, the commonest first.
-PLAINEST = ("hdf5-slab", "pnetcdf-vara", "mpiio-independent", "posix")
 ROMIO = {"OMPI_MCA_io": "^ompio"}
 LOSSLESS = {"romio_ds_write": "disable"}  # without which ROMIO loses what some programs write (docs/methods.md)
 # What can be put into a program that stays as it is, by the level at which its calls were captured.

@@ -16,35 +16,6 @@ from slabmark.advise import bench, chunks
 from slabmark.errors import InputError, LabError, printable
 
 TRIALS = 3
-MIX = {"write": 1.0, "series": 10.0, "level": 10.0, "field": 1.0}
-
-
-def add_arguments(parser):
-    group = parser.add_argument_group("with --chunks")
-    group.add_argument(
-        "--chunks", action="store_true", help="shapes of chunks and filters for the pattern's first variable, by what they cost"
-    )
-    group.add_argument(
-        "--mix",
-        type=_mix,
-        default=MIX,
-        metavar="write=1,series=10,...",
-        help="how often a file is written, and its series at a point, one level, or whole fields are read (default: "
-        f"{','.join(f'{name}={count:g}' for name, count in MIX.items())}; what is not named: never)",
-    )
-
-
-def _mix(text):
-    named = dict(part.split("=") for part in text.split(","))
-    if not named or not set(named) <= set(MIX):
-        raise ValueError
-    found = {name: float(count) for name, count in named.items()}
-    if not all(0 <= count < math.inf for count in found.values()) or max(found.values()) == 0:
-        raise ValueError
-    return found
-
-
-_mix.__name__ = f"mix of {', '.join(MIX)}"
 
 
 @dataclasses.dataclass
@@ -132,7 +103,7 @@ def main(arguments, words, console):
         candidates = chunks.layouts(extent, names)
         console.say(
             f"Trying {units.counted(len(candidates), 'layout')} of '{printable(name)}' ({' x '.join(map(str, extent))}, time first) for "
-            f"{units.duration(arguments.time)}: written on {units.counted(arguments.ranks, 'rank')}, read by one from cold pages."
+            f"{units.duration(arguments.time_limit)}: written on {units.counted(arguments.ranks, 'rank')}, read by one from cold pages."
         )
         costs, failed, untried = {}, {}, []
         for layout in candidates:
@@ -151,7 +122,7 @@ def main(arguments, words, console):
     for layout, reason in failed.items():
         console.say(f"Not tried: {layout.label}, {layout.filters}: {reason}")
     if untried:
-        console.say(f"No time was left for {units.counted(len(untried), 'layout')} more (--time).")
+        console.say(f"No time was left for {units.counted(len(untried), 'layout')} more (--time-limit).")
     console.say("\n" + advice(ranking[0], costs, arguments.mix, len(extent), extent, item_bytes))
     launched.keep()
     return 0

@@ -1,7 +1,6 @@
 """Tries methods, hints and settings on one pattern by successive halving, confirms the winner against what you do today,
 and prints the setting as flags and as lines of C."""
 
-import argparse
 import collections
 import dataclasses
 import json
@@ -13,10 +12,10 @@ import statistics as standard
 import tempfile
 import textwrap
 import time
+import types
 
 from slabmark import apply, cells, file_systems, findings, programs, statistics, units
 from slabmark.advise import bench, candidates, chunks_command, code, ending, halving, pio_command
-from slabmark.command_line import a_number, add_launch
 from slabmark.errors import InputError, LabError, printable
 from slabmark.pattern import making, reading
 
@@ -27,52 +26,13 @@ TRIALS_TO_CONFIRM = 2
 LEAST_SECONDS, LEAST_SHARE = 10, 0.15
 
 
-def add_arguments(parser):
-    parser.add_argument(
-        "pattern",
-        metavar="MAP-OR-PATTERN",
-        help="a decomposition file, a pattern file, or a subcommand of slabmark-bench with its "
-        "options in quotes, such as 'decomp --map f.nc --variables 10'",
-    )
-    add_launch(parser, "how ranks are started", 4, "number of ranks")
-    parser.add_argument(
-        "--time", type=a_number(float, 1, 1e7), default=120, metavar="SECONDS", help="to spend in all (default 120)"
-    )
-    parser.add_argument(
-        "-o", "--output-dir", default=".", metavar="FOLDER", help="where the files are written (default .)"
-    )
-    parser.add_argument(
-        "--method",
-        type=lambda text: text.split(","),
-        metavar="A,B",
-        help="only these, such as hdf5-union or 'pnetcdf-*' (default: all of this build that write the format)",
-    )
-    parser.add_argument(
-        "--format",
-        choices=["netcdf", "hdf5", "any"],
-        help="only ways to write such files; any: also files without header "
-        "(default: the format of --today; any with --method)",
-    )
-    parser.add_argument(
-        "--today",
-        metavar="METHOD",
-        help="what you do today, with which the winner is compared "
-        f"(default: the first of {', '.join(candidates.PLAINEST)} that writes the format and is in --method)",
-    )
-    parser.add_argument("--read", action="store_true", help="advise on reading")
-    parser.add_argument("--sync", action="store_true", help="count making the data durable")
-    parser.add_argument("--json", metavar="FILE", help="keep the records")
-    chunks_command.add_arguments(parser)
-    pio_command.add_arguments(parser)
-
-
 def main(arguments, console):
     if arguments.pio and arguments.chunks:
         raise InputError("--pio and --chunks are two kinds of advice; ask for one of them.")
     if arguments.pio:
         return pio_command.main(arguments, console)
     if arguments.launch is None:
-        raise InputError("The following arguments are required: --launch; 'slabmark advise --help' says more.")
+        raise InputError("--launch is missing. See 'slabmark advise --help'.")
     tell = console.say
     bench.check_records(arguments.json)
     if arguments.chunks:
@@ -122,7 +82,7 @@ def advise_coupled(arguments, environment, parts, scratch, tell):
     for number, (part, choice) in enumerate(parts):
         folder = pathlib.Path(scratch) / str(number)
         folder.mkdir()
-        given = argparse.Namespace(**vars(arguments) | {"ranks": part.ranks, "time": arguments.time / len(parts)})
+        given = types.SimpleNamespace(**vars(arguments) | {"ranks": part.ranks, "time_limit": arguments.time_limit / len(parts)})
         launched = Bench(given, folder, part.choice)
         try:
             [line] = launched.check()
@@ -186,7 +146,7 @@ def compare_ways(arguments, environment, captured, choice, launched, tell):
     what = "files of any kind" if choice.format == "any" else f"{choice.format} files"
     tell(
         f"Trying {units.counted(len(choice.first), 'way')} to {'read' if arguments.read else 'write'} {what} on "
-        f"{units.counted(arguments.ranks, 'rank')} for {units.duration(arguments.time)}, to compare the best with "
+        f"{units.counted(arguments.ranks, 'rank')} for {units.duration(arguments.time_limit)}, to compare the best with "
         f"{choice.today.label}."
     )
     if captured.guess:
@@ -194,7 +154,7 @@ def compare_ways(arguments, environment, captured, choice, launched, tell):
     found = halving.search(
         choice.first,
         launched.seconds,
-        lambda: launched.left() - (1 - SHARE_OF_SEARCH) * arguments.time,
+        lambda: launched.left() - (1 - SHARE_OF_SEARCH) * arguments.time_limit,
         expand=lambda survivors: [more for best in survivors[:2] for more in best.variants(environment["libraries"])],
         in_order=bool(captured.level),
     )
@@ -364,7 +324,7 @@ class Bench(bench.Bench):
 
     def check(self):
         """The lines of a record of what moves nothing. InputError if the pattern, the launcher or the folder is no good for that."""
-        outcome = self._launch(candidates.Candidate("null"), 1, False, self.arguments.time)
+        outcome = self._launch(candidates.Candidate("null"), 1, False, self.arguments.time_limit)
         if isinstance(outcome, str):
             raise InputError(f"Nothing can be tried here: {outcome.rstrip('.:')}.")
         return outcome
@@ -377,7 +337,7 @@ class Bench(bench.Bench):
     def seconds(self, candidate, trials, bound=False, share_of_time=1 / 3):
         """Open-to-close of each trial, or why there is none. No launch may use up what the others need: one that takes
         more than this share of the time that is left is too slow to be advised."""
-        limit = max(LEAST_SECONDS, self.arguments.time * LEAST_SHARE, self.left() * share_of_time)
+        limit = max(LEAST_SECONDS, self.arguments.time_limit * LEAST_SHARE, self.left() * share_of_time)
         begun = time.monotonic()
         lines = self._launch(candidate, trials, bound, limit)
         if isinstance(lines, bench.TooLong) and trials == 1:
@@ -471,12 +431,12 @@ def confirm(bench, winner, today, unchanged=None, tell=lambda text: None):
 
 
 def expected_end(bench, ways, trials):
-    """How long the comparison takes about, and how much of that is beyond --time."""
+    """How long the comparison takes about, and how much of that is beyond --time-limit."""
     passes = trials + (trials > 1)  # with the warm-up
     turn = sum(bench.beside[way] + passes * bench.records[way][0].measured[0].open_to_close if way in bench.beside else 2.0 for way in ways)
     many = max(4, min(LAUNCHES_TO_CONFIRM, int(max(bench.left(), 0) / turn)))
     beyond = many * turn - bench.left()
-    more = f", {units.duration(beyond)} of it beyond --time" if beyond > 1 else ""
+    more = f", {units.duration(beyond)} of it beyond --time-limit" if beyond > 1 else ""
     return f"Comparing the best takes about {units.duration(max(1, many * turn))} more{more}."
 
 
@@ -538,7 +498,7 @@ def in_captured_program(captured, found, with_line=True):
         is_of_program = lambda way: way.method == candidates.as_captured(captured.level).method
         if late := [way.label for way in found.search.untried if is_of_program(way)]:
             return (f"The time was over before {units.counted(len(late), 'way')} could be tried that would leave the captured program as it is "
-                    f"({'; '.join(late)}), so what these bring is not known. More --time tells.")
+                    f"({'; '.join(late)}), so what these bring is not known. More --time-limit tells.")
         failed = [f"{way.label}: {reason}" for way, reason in found.search.failed.items() if is_of_program(way) and way != today]
         return f"{nothing}. These could not be measured: {'; '.join(failed)}" if failed else f"{nothing}."
     if unchanged in confirmed.failed or not is_measured(unchanged, today, confirmed):
@@ -599,4 +559,4 @@ def conclusion(winner, today, ratio):
         return f"Use {winner.label}: it takes {found}."
     if is_longer(ratio):
         return f"Stay with {today.label}: what looked fastest, {winner.label}, takes {found}."
-    return f"Either will do: {winner.label} takes {found}, which may be chance. More --time tells more."
+    return f"Either will do: {winner.label} takes {found}, which may be chance. More --time-limit tells more."

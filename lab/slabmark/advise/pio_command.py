@@ -9,50 +9,17 @@ from rich.text import Text
 
 from slabmark import decomposition, files, units
 from slabmark.advise import pio
-from slabmark.command_line import a_number
+from slabmark.commands.advise import SIZES
 from slabmark.errors import InputError, printable
 
-SIZES = {"float32": 4, "float64": 8, "int32": 4, "int64": 8}
 AGGREGATORS_OF_A_NODE = 4  # of the drop-in, at most
 STRIPE = 1 << 20  # bytes: what Lustre gives a file that nothing was said about
-
-
-def add_arguments(parser):
-    group = parser.add_argument_group("with --pio")
-    group.add_argument(
-        "--pio", action="store_true", help="nothing is run: what SCORPIO's and PIO's rearrangers would do with the map"
-    )
-    group.add_argument("--map", dest="number", type=int, metavar="K", help="only this map of a file with several, from 1")
-    group.add_argument(
-        "--io-tasks", type=_counts, metavar="N,N", help="numbers of I/O tasks (default: 1, 2, 4, ... ranks, and one a node)"
-    )
-    group.add_argument("--root", type=a_number(int, 0, 1 << 24), default=0, metavar="RANK", help="the first I/O task (default 0)")
-    group.add_argument(
-        "--ranks-per-node",
-        type=a_number(int, 1, 1 << 24),
-        metavar="N",
-        help="for the drop-in beside it (default: all on one node)",
-    )
-    group.add_argument("--type", choices=list(SIZES), default="float64", help="of the variables (default float64)")
-    group.add_argument(
-        "--variables", type=a_number(int, 1, 100_000), default=1, metavar="N", help="that are written together (default 1)"
-    )
-
-
-def _counts(text):
-    found = [int(part) for part in text.split(",")]
-    if min(found) < 1:
-        raise ValueError
-    return found
-
-
-_counts.__name__ = "list of numbers"
 
 
 def main(arguments, console):
     source = pathlib.Path(arguments.pattern)
     files.open_regular(source).close()
-    described, numbers = decomposition.chosen_maps(source, arguments.number)
+    described, numbers = decomposition.chosen_maps(source, arguments.map_index)
     maps = [_read(source, number, described[number - 1]) for number in numbers]
     if arguments.root >= (fewest := min(made.ranks for made in maps)):
         raise InputError(f"'--root {arguments.root}' is no rank of the map, which has {fewest}, counted from 0.")

@@ -41,11 +41,6 @@ class States(NamedTuple):
     known: tuple[str, ...]
 
 
-def add_arguments(parser):
-    parser.add_argument("--junit", metavar="FILE", help="also write the verdicts as JUnit XML")
-    parser.add_argument("--openmetrics", metavar="FILE", help="also write them as OpenMetrics text")
-
-
 def check(arguments: Any, inputs, overwrite=None, others=()):
     """InputError unless what was asked for may be written, each to a file of its own; `others`: what else will be."""
     taken = {os.path.realpath(name) for name in others}

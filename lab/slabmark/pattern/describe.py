@@ -289,17 +289,6 @@ def _owners_of_text(path):
         raise InputError(f"'{path}' is neither a NetCDF file nor a text of whole numbers.") from None
 
 
-def add_arguments(parser):
-    parser.add_argument(
-        "description",
-        metavar="FILE",
-        help="a text (TOML) that says what ranks write, see docs/patterns.md; or a log of Darshan (NAME.darshan)",
-    )
-    parser.add_argument("--read", action="store_true", help="of a Darshan log: what was read, instead of what was written")
-    parser.add_argument("-o", "--output", metavar="FILE", help="the pattern file (default: the text's name, .pattern)")
-    parser.add_argument("--overwrite", action="store_true", help="replace a file that is there and is no pattern file")
-
-
 def main(arguments, console):
     source = pathlib.Path(arguments.description)
     files.open_regular(source).close()

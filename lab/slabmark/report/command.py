@@ -6,27 +6,14 @@ import io
 import os
 import pathlib
 
-from slabmark import cells, files, records
+from slabmark import cells, command_line, files, records
 from slabmark.errors import InputError, printable
 from slabmark.report import page
 
 
-def add_arguments(parser):
-    parser.add_argument("results", metavar="RESULTS", nargs="*", help="files or folders of records")
-    parser.add_argument("-o", "--output", default="report.html", metavar="FILE", help="the page (default report.html)")
-    parser.add_argument("--track", metavar="STORE", help="in place of RESULTS: the page of 'slabmark track report STORE'")
-    parser.add_argument("--title", help="heading of the page")
-    parser.add_argument("--png", metavar="FOLDER", help="also write each figure as a PNG")
-    parser.add_argument("--csv", metavar="FOLDER", help="also write cells.csv and trials.csv")
-    parser.add_argument("--pool", action="store_true", help="several RESULTS are launches of one measurement")
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace files that are there, even such as slabmark did not make"
-    )
-
-
 def main(arguments, console):
     if arguments.track is not None:
-        return _of_store(arguments, console)
+        return _of_store(arguments)
     if not arguments.results:
         raise InputError("RESULTS are missing: files or folders of records; or name a store with --track.")
     gc.disable()  # nothing is dropped before the end, and looking for it takes a second with 10,000 cells
@@ -44,12 +31,12 @@ def main(arguments, console):
     loads = cells.workloads(collection.records)
     html, drawings = page.make(loads, collection, arguments.title, [str(path) for path in arguments.results])
     add(pathlib.Path(arguments.output), html.encode("utf-8", "backslashreplace"), files.REPORT)
-    if arguments.png:
+    if arguments.png_dir:
         for drawing in drawings:
-            add(_folder(arguments.png) / f"{drawing.name}.png", drawing.data(".png"), files.PICTURE)
-    if arguments.csv:
+            add(_folder(arguments.png_dir) / f"{drawing.name}.png", drawing.data(".png"), files.PICTURE)
+    if arguments.csv_dir:
         for name, table in _tables(loads):
-            add(_folder(arguments.csv) / name, table.encode("utf-8", "backslashreplace"), files.TABLE)
+            add(_folder(arguments.csv_dir) / name, table.encode("utf-8", "backslashreplace"), files.TABLE)
     for path, data in outputs.items():
         files.write(path, data)
     for skipped in collection.skipped:
@@ -63,15 +50,12 @@ def main(arguments, console):
     return 0
 
 
-def _of_store(arguments, console):
+def _of_store(arguments):
     """With the defaults of `track report`, which has more to say of it."""
-    if arguments.results or arguments.png or arguments.csv or arguments.pool:
+    if arguments.results or arguments.png_dir or arguments.csv_dir or arguments.pool:
         raise InputError("--track takes -o, --title and --overwrite only; 'slabmark track report' and 'track query' have more.")
-    from slabmark.command_line import loaded
-
-    words = ["report", f"--output={arguments.output}", *([f"--title={arguments.title}"] if arguments.title else [])]
-    track, parser = loaded("track")
-    return track.main(parser.parse_args([*words, *["--overwrite"] * arguments.overwrite, "--", arguments.track]), console)
+    words = [f"--output={arguments.output}", *([f"--title={arguments.title}"] if arguments.title else [])]
+    return command_line.run(["track", "report", *words, *["--overwrite"] * arguments.overwrite, "--", arguments.track])
 
 
 def _folder(name):

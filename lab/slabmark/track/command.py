@@ -9,94 +9,11 @@ import math
 import pathlib
 
 from slabmark import compare, documents, files, gates, records, tables, units
-from slabmark.command_line import a_number
 from slabmark.errors import InputError, printable
 from slabmark.track import history, page, store
 
 BATCH = 2000  # launches a transaction: another writer waits no longer than for these
 MOST_NAMED = 20  # lines that were not kept
-
-
-def add_arguments(parser):
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=type(parser))
-    add = _action(actions, "add", "put records into the store, each launch once; a store that is not there is made")
-    add.add_argument("records", metavar="RECORDS", nargs="+", help="files or folders of records")
-
-    report = _action(actions, "report", "find changes, write a page, and end with status 1 if a cell is slower or missing")
-    report.add_argument("-o", "--output", default="track.html", metavar="FILE", help="the page (default track.html)")
-    report.add_argument("--title", help="heading of the page")
-    _add_judging(report)
-    compare.add_fail_on(report, "a cell was not measured lately, or what was read back was wrong")
-    report.add_argument("--json", action="store_true", help="print JSON instead of a summary")
-    gates.add_arguments(report)
-    report.add_argument(
-        "--overwrite", action="store_true", help="replace files that are there, even such as slabmark did not make"
-    )
-
-    query = _action(actions, "query", "print what is in the store")
-    query.add_argument("what", nargs="?", choices=list(QUERIES), default="cells", help="rows of what (default cells)")
-    query.add_argument("--since", type=_date, metavar="DATE", help="from this day on, 2026-01-31")
-    query.add_argument("--until", type=_date, metavar="DATE", help="to this day")
-    _add_judging(query)
-    query.add_argument("--json", action="store_true", help="print a JSON object a row")
-    query.add_argument("--csv", metavar="FILE", help="write a table")
-    query.add_argument("--overwrite", action="store_true", help="replace a table that slabmark did not make")
-
-    prune = _action(actions, "prune", "remove what is old, for good: it does not come back with the next add")
-    prune.add_argument("--before", type=_date, required=True, metavar="DATE", help="launches before this day, 2026-01-31 (UTC)")
-    prune.add_argument("--trials-only", action="store_true", help="keep their medians, from which changes are found")
-    prune.add_argument("--dry-run", action="store_true", help="only say how many there are")
-
-    copy = _action(actions, "copy", "copy the store as it is at one moment, while others may add to it")
-    copy.add_argument("copy", metavar="COPY", help="file to make; an earlier store there is replaced")
-
-
-def _action(actions, name, text):
-    parser = actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False)
-    parser.add_argument("store", metavar="STORE", help="file of the store")
-    return parser
-
-
-def _add_judging(parser):
-    parser.add_argument(
-        "--cell", action="append", default=[], metavar="TEXT", help="only cells whose names hold this; may be repeated"
-    )
-    compare.add_tolerance(parser)
-    parser.add_argument(
-        "--recent",
-        type=a_number(int, 1, 100_000),
-        default=30,
-        metavar="DAYS",
-        help="the level now is held against the one that was in force so many days ago (default 30)",
-    )
-    parser.add_argument(
-        "--false-alarms",
-        type=a_number(float, 1e-6, 1000),
-        default=0.5,
-        metavar="A_YEAR",
-        help="changes a year, of all cells together, that may be mistaken (default 0.5)",
-    )
-    parser.add_argument(
-        "--day-starts", type=_time, default=0, metavar="HH:MM", help="when a night's day begins, in UTC (default 00:00)"
-    )
-
-
-def _date(text):
-    """Days since 1970."""
-    return (datetime.date.fromisoformat(text) - datetime.date(1970, 1, 1)).days
-
-
-def _time(text):
-    """Milliseconds after midnight."""
-    parsed = datetime.datetime.strptime(text, "%H:%M")
-    return (parsed.hour * 60 + parsed.minute) * 60_000
-
-
-_date.__name__, _time.__name__ = "date", "time"
-
-
-def main(arguments, console):
-    return ACTIONS[arguments.action](arguments, console)
 
 
 def add(arguments, console):
@@ -162,6 +79,7 @@ def report(arguments, console):
     gc.disable()  # nothing is dropped before the end
     files.check_output(arguments.output, [arguments.store], arguments.overwrite, files.REPORT)
     gates.check(arguments, [arguments.store], arguments.overwrite, [arguments.output])
+    documents.check(arguments.json, [arguments.store, arguments.output, arguments.junit, arguments.openmetrics])
     with store.opened(arguments.store) as opened:
         past = _judged(arguments, opened)
     current = [one for one in past.histories if not history.is_over(one, past.newest, arguments.recent)]
@@ -170,9 +88,8 @@ def report(arguments, console):
     html = page.make(past, current, arguments)
     files.write(arguments.output, html.encode("utf-8", "backslashreplace"))
     gates.write(arguments, "track", _tests(current, arguments.fail_on), _metrics(current))
-    if arguments.json:
-        documents.put(document(past, current, arguments, failed), documents.PRINT)
-    else:
+    documents.put([document(past, current, arguments, failed)], arguments.json)
+    if arguments.json != documents.PRINT:
         show(past, current, arguments, failed, console)
     return 1 if failed else 0
 
@@ -353,6 +270,7 @@ def query(arguments, console):
         raise InputError(f"No day is from --since {since} on and to --until {until}.")
     if arguments.csv is not None:
         files.check_output(arguments.csv, [arguments.store], arguments.overwrite, files.TABLE)
+    documents.check(arguments.json, [arguments.store])
     with store.opened(arguments.store) as opened:
         past = _judged(arguments, opened)
     first = arguments.since if arguments.since is not None else -math.inf
@@ -367,8 +285,7 @@ def query(arguments, console):
         files.write(arguments.csv, text.getvalue().encode("utf-8", "backslashreplace"))
         console.say(f"{printable(arguments.csv)}: {units.counted(len(rows), 'row')}.")
     elif arguments.json:
-        for row in rows:
-            print(documents.line(row).decode(), end="")
+        documents.put(rows, arguments.json)
     else:
         show_rows([row.model_dump() for row in rows], console)
     return 0
@@ -430,5 +347,3 @@ def copy(arguments, console):
     console.say(f"{printable(target)}: a copy of {printable(arguments.store)}.")
     return 0
 
-
-ACTIONS = {"add": add, "report": report, "query": query, "prune": prune, "copy": copy}

@@ -1,0 +1,29 @@
+"""The command line of `slabmark accept`."""
+
+from slabmark.commands import options
+from slabmark.commands.parsing import Argument, Command, Flag, Option
+from slabmark.verdicts import FAIL, INCONCLUSIVE, INVALID, MISSING, SLOW_NODE
+
+FAILURES = (FAIL, MISSING, INVALID, SLOW_NODE)
+
+COMMAND = Command(
+    "accept",
+    "slabmark.accept.command:main",
+    "Does a file system meet its targets? A fixed suite, and a report to hand in",
+    "Runs the suite of an acceptance and says whether a file system meets what was agreed: pass, fail or inconclusive for each target, "
+    "the rules that the result breaks, nodes that are slow, and a report to hand in. docs/accept.md tells how.",
+    [
+        Argument("suite", "SUITE.toml", "Suite that says what to measure, and what was agreed", required=False),
+        Option("--new", "FILE", "Write the standard suite, to be completed, and end"),
+        options.results("Directory of the records (default: NAME-results beside the suite)"),
+        options.output("Report", "accept.html"),
+        options.title(),
+        Flag("--tiny", "Run with small data, to try everything; the result is marked as not valid"),
+        *options.running(),
+        Flag("--per-target", "Give 95 % for each target by itself, instead of for all of them together"),
+        options.fail_on((*FAILURES, INCONCLUSIVE), FAILURES, ""),
+        options.json("the result"),
+        *options.gates(),
+        options.overwrite(),
+    ],
+)

@@ -1,0 +1,31 @@
+"""The command line of `slabmark compare`."""
+
+from slabmark.commands import options
+from slabmark.commands.parsing import Argument, Choice, Command, Flag, Option
+from slabmark.verdicts import CONDITIONS, INCONCLUSIVE, MISSING, SLOWER
+
+COMMAND = Command(
+    "compare",
+    "slabmark.compare:main",
+    "Is NEW faster or slower than BASE?",
+    "Compares two sets of records cell by cell: faster, slower, same or inconclusive. The ratio is the median of all ratios of a new "
+    "to a base value; its interval inverts the rank-sum test of Wilcoxon, Mann and Whitney, so it holds for any distribution.",
+    [
+        Argument("base", "BASE", "File or directory of records"),
+        Argument("new", "NEW", "File or directory of records"),
+        options.tolerance(),
+        Option(
+            "--accept",
+            "CONDITION",
+            f"Compare although this differs: {', '.join(CONDITIONS)}; may be repeated",
+            Choice(CONDITIONS),
+            multiple=True,
+        ),
+        Flag("--per-cell", "Give 95 % for each cell by itself, instead of for all of them together"),
+        options.fail_on(
+            (SLOWER, MISSING, INCONCLUSIVE), (SLOWER, MISSING), " (missing: a cell of BASE has no partner in NEW that it can be compared with)"
+        ),
+        options.json("the comparison"),
+        *options.gates(),
+    ],
+)

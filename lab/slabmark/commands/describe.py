@@ -1,0 +1,17 @@
+"""The command line of `slabmark describe`."""
+
+from slabmark.commands import options
+from slabmark.commands.parsing import Argument, Command
+
+COMMAND = Command(
+    "describe",
+    "slabmark.pattern.describe:main",
+    "Make a pattern file from a short text or a Darshan log, without a program",
+    "Makes a pattern file from a short text (TOML), whose keys docs/patterns.md explains, or from a log of Darshan.",
+    [
+        Argument("description", "FILE", "Text (TOML) that says what ranks write, or a log of Darshan (NAME.darshan)"),
+        options.read("From a Darshan log, take what was read instead of what was written"),
+        options.output("Pattern file (default: the text's name, .pattern)"),
+        options.overwrite(),
+    ],
+)

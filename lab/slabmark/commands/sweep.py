@@ -1,0 +1,17 @@
+"""The command line of `slabmark sweep`."""
+
+from slabmark.commands import options
+from slabmark.commands.parsing import Argument, Command
+
+COMMAND = Command(
+    "sweep",
+    "slabmark.sweep:main",
+    "Measure what a study names, cell by cell, in random order",
+    "Runs a study: launch after launch in random order, each recorded as it ends. It can be interrupted at any moment, and goes on "
+    "where it ended when it is started again.",
+    [
+        Argument("study", "STUDY.toml", "Study that says what to measure"),
+        options.results("Directory of the records (default: as the study says, or NAME-results beside it)"),
+        *options.running(),
+    ],
+)

@@ -1,9 +1,7 @@
 """Errors that a user can mend, what others print of them, and the nearest name to one that was mistyped."""
 
-import difflib
 import errno
 import re
-import traceback
 
 MOST_OF_A_WORD, MOST_OF_A_SENTENCE = 200, 1200  # characters; beyond, the middle is left out
 # What the storage did; any other OSError says that what the user named cannot be used.
@@ -32,8 +30,10 @@ def explained(error):
     elif isinstance(error, (MemoryError, RecursionError)):
         status, text = 2, f"The input is too large or nested too deeply for this machine ({type(error).__name__})."
     else:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{place.filename.rpartition('/')[2]}, line {place.lineno}"
+        place = error.__traceback__
+        while place.tb_next:
+            place = place.tb_next
+        where = f"{place.tb_frame.f_code.co_filename.rpartition('/')[2]}, line {place.tb_lineno}"
         status, text = 1, f"Internal error: {type(error).__name__} in {where}: {error}. Please report it."
     return status, cut(printable(text))
 
@@ -58,6 +58,8 @@ def _middle_out(text, most):
 
 def did_you_mean(word, known, otherwise=None):
     """' Did you mean "x"?'; if nothing is near, `otherwise`, which defaults to a list of what is known."""
+    import difflib  # when it is needed: it takes some milliseconds
+
     near = difflib.get_close_matches(str(word)[:MOST_OF_A_WORD], list(known), n=1, cutoff=0.6)
     if near:
         return f' Did you mean "{near[0]}"?'

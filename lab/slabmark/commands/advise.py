@@ -39,18 +39,18 @@ COMMAND = Command(
             "Decomposition file, pattern file, or a workload of slabmark bench with its options in quotes, such as 'decomp --map f.nc "
             "--variables 10'",
         ),
-        *options.launching("How ranks are started", 4),
-        Option("--time-limit", "SECONDS", "Seconds to spend in all", number(1, 1e7), default="120", retired=["--time"]),
+        *options.launching(4),
+        Option("--time-limit", "SECONDS", "Seconds that all launches may take together", number(1, 1e7), default="120", retired=["--time"]),
         options.output_dir(),
         Option(
             "--method",
             "LIST",
-            "Only these methods, such as hdf5-union or 'pnetcdf-*' (default: all of this build that write the format)",
+            "Methods, separated by commas, such as hdf5-union or 'pnetcdf-*' (default: all of this build that write the format)",
             Kind("methods separated by commas", lambda text: text.split(",")),
         ),
         Option(
             "--format",
-            "FORMAT",
+            "WORD",
             "Only methods that write netcdf or hdf5 files; any: also files without header (default: the format of --today; any with "
             "--method)",
             Choice(["netcdf", "hdf5", "any"]),
@@ -61,9 +61,9 @@ COMMAND = Command(
             "Method that you use today, with which the winner is compared (default: the first of "
             f"{', '.join(PLAINEST)} that writes the format and is in --method)",
         ),
-        options.read("Advise on reading"),
-        Flag("--sync", "Make files durable (fsync) inside open-to-close"),
-        options.json("the records", had_no_value=False),
+        Flag("--read", "Measure reading, and advise on it"),
+        Flag("--sync", "Make files durable (fsync) inside the times"),
+        options.json(had_no_value=False),
         Flag("--chunks", "Measure shapes of chunks and filters for the pattern's first variable", group=CHUNKS),
         Option(
             "--mix",
@@ -83,8 +83,8 @@ COMMAND = Command(
             group=PIO,
         ),
         Option("--root", "RANK", "First I/O task", whole(0, 1 << 24), default="0", group=PIO),
-        Option("--ranks-per-node", "N", "For the drop-in beside it (default: all on one node)", whole(1, 1 << 24), group=PIO),
-        Option("--type", "TYPE", "Element type of the variables", Choice(SIZES), default="float64", group=PIO),
+        Option("--ranks-per-node", "N", "Count this many consecutive ranks as a node, for the drop-in beside it (default: all)", whole(1, 1 << 24), group=PIO),
+        Option("--type", "WORD", "Element type of the variables", Choice(SIZES), default="float64", group=PIO),
         Option("--variables", "N", "Number of variables that are written together", whole(1, 100_000), default="1", group=PIO),
     ],
 )

@@ -38,7 +38,7 @@ COMMAND = Command(
     [
         Option(
             "--with",
-            "WHAT",
+            "WORD",
             "Use the drop-in for PnetCDF (pnetcdf), the connector of HDF5 with one of its layouts (canonical or log, see docs/slablog.md), both "
             "(pnetcdf,canonical or pnetcdf,log), or only what --env says (nothing)",
             Way(),

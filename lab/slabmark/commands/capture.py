@@ -14,14 +14,14 @@ COMMAND = Command(
     "command: set SLABMARK_CAPTURE=run.pattern for all ranks, preload the libraries that 'slabmark capture --show' names, and then run "
     "'slabmark capture --merge run.pattern.parts'.",
     [
-        options.output("Pattern file (default run.pattern)"),
+        options.output("the pattern (default run.pattern)"),
         Option("--merge", "SPOOL", "Make the pattern file of a directory that captured programs left"),
         Option(
             "--intercept", "LIST", f"Libraries to intercept, of {', '.join(LEVELS)} (default: all that are built)", retired=["--levels"]
         ),
         Option(
             "--posix",
-            "WHEN",
+            "WORD",
             "Record what is moved without a library: on, off, or auto: where nothing is moved through one",
             Choice(["on", "off", "auto"]),
             default="auto",
@@ -30,7 +30,7 @@ COMMAND = Command(
         Option("--run", "NUMBER", "With --merge, of several launches, the one of this number"),
         Flag("--anonymous", "Leave out the names of files, datasets, hosts and program"),
         Flag("--allow-missing", "Take ranks that left nothing for ranks that did nothing"),
-        options.overwrite("Replace the pattern file, and what an earlier run left"),
+        options.overwrite(", and what an earlier run left"),
         Flag("--keep-parts", "Leave the directory that the ranks wrote"),
         Flag("--show", "Print the variables that are set, and run nothing"),
         TrailingCommand("Program or script, or a launcher with one; launchers hand the variables on to other nodes"),

@@ -25,7 +25,7 @@ COMMAND = Command(
         options.fail_on(
             (SLOWER, MISSING, INCONCLUSIVE), (SLOWER, MISSING), " (missing: a cell of BASE has no partner in NEW that it can be compared with)"
         ),
-        options.json("the comparison"),
+        options.json(),
         *options.gates(),
     ],
 )

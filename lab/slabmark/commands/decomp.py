@@ -12,7 +12,7 @@ SHOW = Command(
     ABOUT,
     [
         Argument("map", "MAP", "Decomposition file (NetCDF or PIO text)"),
-        options.output("Picture, NAME.svg or NAME.png (default: the map's name, .svg)"),
+        options.output("the picture, NAME.svg or NAME.png (default: the map's name, .svg)"),
         options.map_index(),
         options.overwrite(),
     ],

@@ -1,7 +1,7 @@
 """The command line of `slabmark describe`."""
 
 from slabmark.commands import options
-from slabmark.commands.parsing import Argument, Command
+from slabmark.commands.parsing import Argument, Command, Flag
 
 COMMAND = Command(
     "describe",
@@ -10,8 +10,8 @@ COMMAND = Command(
     "Makes a pattern file from a short text (TOML), whose keys docs/patterns.md explains, or from a log of Darshan.",
     [
         Argument("description", "FILE", "Text (TOML) that says what ranks write, or a log of Darshan (NAME.darshan)"),
-        options.read("From a Darshan log, take what was read instead of what was written"),
-        options.output("Pattern file (default: the text's name, .pattern)"),
+        Flag("--read", "From a log of Darshan, take what was read instead of what was written"),
+        options.output("the pattern (default: the text's name, .pattern)"),
         options.overwrite(),
     ],
 )

@@ -11,7 +11,7 @@ COMMAND = Command(
     "status is 1 if something is wrong.",
     [
         options.output_dir(),
-        *options.launching("Start ranks, too", 2),
+        *options.launching(2, " (default: none are started)"),
         Flag("--fix-hints", "With each finding, print the line for a job script, tried on this machine where that is possible"),
     ],
 )

@@ -5,19 +5,19 @@ from slabmark.commands.parsing import PRINT, Choice, Choices, Flag, Option, numb
 
 
 def output(what, default=None):
-    return Option("-o, --output", "FILE", what, default=default)
+    return Option("-o, --output", "FILE", f"File to write: {what}", default=default)
 
 
-def overwrite(what="Replace files that exist already"):
-    return Flag("--overwrite", what)
+def overwrite(more=""):
+    return Flag("--overwrite", f"Replace output files that exist already{more}")
 
 
 def output_dir():
     return Option("-d, --output-dir", "DIR", "Directory for the files that are written", default=".", retired=["-o"])
 
 
-def results(what):
-    return Option("-r, --results", "DIR", what)
+def results(default):
+    return Option("-r, --results", "DIR", f"Directory of the records (default: {default})")
 
 
 def title():
@@ -25,22 +25,22 @@ def title():
 
 
 def map_index(group=""):
-    return Option("--map-index", "K", "Use only this map of a file with several, from 1", whole(1, 1 << 31), group=group, retired=["--map"])
+    return Option("--map-index", "K", "Use only this map of a file with several, from 1 on", whole(1, 1 << 31), group=group, retired=["--map"])
 
 
-def launching(what, ranks):
+def launching(ranks, more=""):
     """How ranks are started, and how many."""
     names = ", ".join(launchers.TEMPLATES)
     return [
-        Option("--launch", "TEMPLATE", f"{what}: {names}, or a line with {{ranks}} and {{command}}"),
+        Option("--launch", "TEMPLATE", f"How ranks are started: {names}, or a line with {{ranks}} and {{command}}{more}"),
         Option("-n, --ranks", "N", "Number of ranks", whole(1, 1 << 24), default=str(ranks)),
     ]
 
 
-def json(what="the result", had_no_value=True):
+def json(had_no_value=True):
     """`had_no_value`: in earlier releases it printed."""
     bare = PRINT if had_no_value else None
-    return Option("--json", "FILE", f"Append {what} to this file as a line of JSON; '-' prints it", bare=bare)
+    return Option("--json", "FILE", f"Append one JSON document per line to this file; {PRINT} prints it", bare=bare)
 
 
 def gates():
@@ -60,14 +60,14 @@ def fail_on(outcomes, default, what):
     return Option("--fail-on", "LIST", text, Choices(outcomes, "none"), default=",".join(default))
 
 
-def read(what):
-    return Flag("--read", what)
+def dry_run(done):
+    return Flag("--dry-run", f"Only say what would be {done}")
 
 
 def running():
     """Of commands that run a study: some run it in another way."""
     return [
-        Flag("--dry-run", "Only list what would be launched"),
+        dry_run("launched"),
         Option("--job", "SCHEDULER", "Write a job script instead of running", Choice(launchers.SCHEDULERS)),
         Flag("--collect", "Launch nothing; gather the records of a job script"),
         Flag("--retry", "Run launches that failed once more"),

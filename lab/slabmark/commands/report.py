@@ -10,7 +10,7 @@ COMMAND = Command(
     "Makes one HTML page from records that opens offline and prints well. It can also write figures as PNG and numbers as CSV.",
     [
         Argument("results", "RESULTS", "Files or directories of records", repeated=True),
-        options.output("Page", "report.html"),
+        options.output("the page", "report.html"),
         Option("--track", "STORE", "In place of RESULTS: the page of 'slabmark track report STORE'"),
         options.title(),
         Option("--png-dir", "DIR", "Directory for each figure as a PNG", retired=["--png"]),

@@ -11,7 +11,7 @@ COMMAND = Command(
     "where it ended when it is started again.",
     [
         Argument("study", "STUDY.toml", "Study that says what to measure"),
-        options.results("Directory of the records (default: as the study says, or NAME-results beside it)"),
+        options.results("as the study says, or NAME-results beside it"),
         *options.running(),
     ],
 )

@@ -53,7 +53,7 @@ COMMAND = Group(
         action(
             "report",
             "Find changes, write a page, and end with status 1 if a cell is slower or missing",
-            options.output("Page", "track.html"),
+            options.output("the page", "track.html"),
             options.title(),
             *judging(),
             options.fail_on(
@@ -61,7 +61,7 @@ COMMAND = Group(
                 (SLOWER, MISSING),
                 " (missing: a cell was not measured lately, or was read back wrong)",
             ),
-            options.json("the result"),
+            options.json(),
             *options.gates(),
             options.overwrite(),
         ),
@@ -73,7 +73,7 @@ COMMAND = Group(
             Option("--since", "DAY", "From this day on, such as 2026-01-31", DAY),
             Option("--until", "DAY", "To this day", DAY),
             *judging(),
-            options.json("each row"),
+            options.json(),
             Option("--csv", "FILE", "Write a table"),
             options.overwrite(),
         ),
@@ -82,7 +82,7 @@ COMMAND = Group(
             "Remove what is old, for good: it does not come back with the next add",
             Option("--before", "DAY", "Launches before this day, such as 2026-01-31 (UTC)", DAY, required=True),
             Flag("--trials-only", "Keep their medians, from which changes are found"),
-            Flag("--dry-run", "Only say how many there are"),
+            options.dry_run("removed"),
         ),
         action(
             "copy",

@@ -5,9 +5,7 @@ PRESET ?= release
 export PRESET
 
 build := build/$(PRESET)
-programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice seism-read slablog-canonical slablog-info \
-  slablog-repair slabmark slabmark-bench slabmark-blob slabmark-decomp slabmark-pattern slabmark-probe \
-  slice_eval
+programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice seism-read slabmark slice_eval
 sources = $(shell find src tests studies plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:
@@ -91,6 +89,7 @@ distclean: clean
 help:
 	@echo 'make                 build all programs, in build/$(PRESET)/bin and linked here'
 	@echo 'make e3sm_io         build one program: $(programs)'
+	@echo '                     (slabmark: the command with all of its verbs)'
 	@echo 'make demo            build, and see the work of five benchmarks timed on 4 ranks, with a report'
 	@echo 'make check-slice     build, write the default test set of seism-core-slice on 8 ranks (900 MiB), and check it'
 	@echo 'make check-pnetcdf   build the drop-in, and run the test programs of the PnetCDF source PNETCDF_SOURCE=... with it'

@@ -61,7 +61,7 @@ install(FILES demo/study.toml DESTINATION ${slabmark_share}/examples)
 install(CODE "set(slabmark_root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")")
 if(SLABMARK_LAB)
   install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND \"${PROJECT_SOURCE_DIR}/setup/install-lab\"
-    \"\${slabmark_root}\" ${CMAKE_INSTALL_BINDIR} ${slabmark_home}/lab)")
+    \"\${slabmark_root}\" ${CMAKE_INSTALL_LIBEXECDIR}/slabmark/lab ${slabmark_home}/lab)")
 endif()
 if(SLABMARK_BENCH)
   # Where programs do not start, as on some clusters' login nodes, all else is installed all the same.

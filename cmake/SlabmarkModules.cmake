@@ -65,21 +65,6 @@ function(slabmark_program name)
   install(TARGETS ${target} RUNTIME DESTINATION ${folder})
 endfunction()
 
-# slabmark_earlier_name(<name> <verb> [<action>]) makes the command bin/<name> that runs `slabmark <verb> [<action>]`.
-function(slabmark_earlier_name name verb)
-  set(command ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name})
-  file(MAKE_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-  if(ARGN)
-    file(CONFIGURE OUTPUT ${command} @ONLY CONTENT "#!/bin/sh
-exec \"\$(dirname \"\$(readlink -f \"\$0\")\")/../libexec/slabmark/@verb@\" @ARGN@ \"\$@\"
-")
-    file(CHMOD ${command} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-  else()
-    file(CREATE_LINK ../libexec/slabmark/${verb} ${command} SYMBOLIC)
-  endif()
-  install(PROGRAMS ${command} DESTINATION ${CMAKE_INSTALL_BINDIR})
-endfunction()
-
 # Compiles the tables of src/bench/pattern/e3sm into the module bench/pattern.
 function(slabmark_built_in_tables)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/bench/pattern/e3sm/*.json)

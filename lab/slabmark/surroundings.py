@@ -5,8 +5,8 @@ import os
 
 from slabmark.errors import InputError
 
-# The names of the variables that our own wrapper changed, or Python did as it began; what each was before has this and
-# its name for a name. setup/lab and setup/slabmark.in write them.
+# The names of the variables that the command slabmark changed, or Python did as it began; what each was before has this and
+# its name for a name. src/programs/slabmark/main.cpp sets them.
 BEFORE = "SLABMARK_BEFORE"
 PROGRAMS = "SLABMARK_BIN"  # the only one of them that the lab looks up later
 _programs_of_user: list[str | None] = []

@@ -2,8 +2,6 @@
 
 #include <cstdint>
 
-#include <fmt/format.h>
-
 namespace slabmark {
 
 namespace {
@@ -38,7 +36,9 @@ std::string escaped(char c) {
   if (c == '\n') return "\\n";
   if (c == '\r') return "\\r";
   if (c == '\t') return "\\t";
-  return fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  constexpr std::string_view digits = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  return {'\\', 'x', digits[byte / 16], digits[byte % 16]};
 }
 
 }  // namespace
@@ -55,8 +55,8 @@ std::string printable(std::string_view text) {
   std::size_t end = line.size() - kept_of_the_end;
   while (continues(line[begin])) --begin;
   while (continues(line[end])) ++end;
-  return fmt::format("{} [... {} bytes ...] {}", line.substr(0, begin), end - begin,
-                     line.substr(end));
+  return line.substr(0, begin) + " [... " + std::to_string(end - begin) + " bytes ...] " +
+         line.substr(end);
 }
 
 }  // namespace slabmark

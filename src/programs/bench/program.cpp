@@ -184,6 +184,6 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 const slabmark::Program& slabmark::programs::bench() {
   static const Program program =
-      make_program("slabmark-bench", bench_program::parse, bench_program::run);
+      make_program("slabmark bench", bench_program::parse, bench_program::run);
   return program;
 }

@@ -107,6 +107,6 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 const slabmark::Program& slabmark::programs::blob() {
   static const Program program =
-      make_program("slabmark-blob", blob_program::parse, blob_program::run);
+      make_program("slabmark blob", blob_program::parse, blob_program::run);
   return program;
 }

@@ -183,6 +183,6 @@ ExitStatus run(const Comm& world, const Options& line) { return line->run(world)
 }  // namespace slabmark::decomp
 
 const slabmark::Program& slabmark::programs::decomp() {
-  static const Program program = make_program("slabmark-decomp", decomp::parse, decomp::run);
+  static const Program program = make_program("slabmark decomp", decomp::parse, decomp::run);
   return program;
 }

@@ -93,6 +93,6 @@ ExitStatus run(const Comm& world, const Options& options) {
 
 const slabmark::Program& slabmark::programs::pattern() {
   static const Program program =
-      make_program("slabmark-pattern", pattern_program::parse, pattern_program::run);
+      make_program("slabmark pattern", pattern_program::parse, pattern_program::run);
   return program;
 }

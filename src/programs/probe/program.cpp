@@ -76,6 +76,6 @@ ExitStatus run(const Comm& world, const Options& options) {
 }  // namespace slabmark::probe
 
 const slabmark::Program& slabmark::programs::probe() {
-  static const Program program = make_program("slabmark-probe", probe::parse, probe::run);
+  static const Program program = make_program("slabmark probe", probe::parse, probe::run);
   return program;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The tables of methods, options and results, from what the programs say:
 
-    slabmark-bench methods --json | docs/methods_tables.py
+    slabmark bench methods --json | docs/methods_tables.py
 
 writes them anew between their marks, and the terms of results for the lab; tests/system/test_methods.py compares them.
 """

@@ -16,7 +16,7 @@ enum class Layout {
 enum class View {
   virtual_dataset,  ///< described by mappings onto the log
   materialise,      ///< written once more, contiguously
-  none              ///< not at all until slablog-repair
+  none              ///< not at all until slabmark log repair
 };
 
 /// How a flush writes what the ranks have.

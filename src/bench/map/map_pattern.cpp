@@ -82,7 +82,7 @@ class Maps {
   [[noreturn]] void refuse_overlaps(std::size_t k) const {
     throw InputError(fmt::format(
         "Map D{} of '{}' cannot be written, since chance would decide whose values stay: {}. Make "
-        "the map again, or measure reading, in which ranks may share elements: 'slabmark-bench "
+        "the map again, or measure reading, in which ranks may share elements: 'slabmark bench "
         "decomp --read'.",
         k + 1, file_->path(),
         describe_overlaps(comm_, *file_, k, find_coverage(comm_, *file_, k))));

@@ -117,7 +117,7 @@ const MethodInfo& find_slice_method(const std::string& name) {
   }
   throw InputError(fmt::format(
       "There is no method '{}'; choose append or files (also with -one, -ranks or -async behind), "
-      "copy-plane, copy-field, gatherv, touch, read, or an HDF5 method of 'slabmark-bench "
+      "copy-plane, copy-field, gatherv, touch, read, or an HDF5 method of 'slabmark bench "
       "methods'.",
       name));
 }

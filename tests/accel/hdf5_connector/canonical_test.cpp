@@ -1,4 +1,4 @@
-// What slablog-canonical makes, where Python cannot make the log file.
+// What slabmark log canonical makes, where Python cannot make the log file.
 #include "accel/hdf5_connector/to_canonical/canonical.hpp"
 
 #include <fstream>

@@ -131,7 +131,7 @@ class DamagedFiles : public LogFileTest {
     return found;
   }
 
-  /// The same of what slablog-canonical makes.
+  /// The same of what slabmark log canonical makes.
   std::optional<std::vector<int>> read_canonical(const std::string& name) const {
     const auto output = path("canonical.h5");
     std::filesystem::remove(output);

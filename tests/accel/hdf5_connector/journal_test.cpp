@@ -140,7 +140,7 @@ TEST_F(Journals, OneThatWasNotNeededLetsReadersIn) {
 
 TEST_F(Journals, OneThatIsNeededKeepsReadersOut) {
   overwrite(*started(path_), 20, "aaaa");
-  EXPECT_THAT(refusal(Opener::reader), HasSubstr("slablog-repair"));
+  EXPECT_THAT(refusal(Opener::reader), HasSubstr("slabmark log repair"));
   EXPECT_NE(now(), once());
 }
 

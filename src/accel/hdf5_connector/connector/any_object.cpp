@@ -28,7 +28,7 @@ herr_t copy(void* from, const H5VL_loc_params_t* from_place, const char* from_na
     if (mine.tracked && mine.tracked->log) {
       throw Refusal(H5E_OHDR, H5E_UNSUPPORTED,
                     "slablog does not copy objects of a log file; make it an ordinary file with "
-                    "slablog-canonical or h5repack -l CONTI, and copy from there.");
+                    "'slabmark log canonical' or h5repack -l CONTI, and copy from there.");
     }
     refuse_own_group(as_object(to), to_name);
     return H5VLobject_copy(mine.under, from_place, from_name, as_object(to).under, to_place,

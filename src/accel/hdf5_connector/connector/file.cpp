@@ -74,7 +74,7 @@ void warn_of_unclosed(const LogFile& log) {
   if (log.state() == LogState::closed || !log.is_root()) return;
   fmt::print(stderr,
              "slablog: warning: '{}' was {}; programs without the connector do not see all of its "
-             "data until slablog-repair has run.\n",
+             "data until 'slabmark log repair' has run.\n",
              log.path(),
              log.state() == LogState::open ? "not closed by its writer" : "closed without a view");
 }
@@ -99,10 +99,11 @@ bool show_to_second_opening(const Opening& opening) {
 void start_canonical(Object& object, Opening& opening, unsigned long number) {
   const Location file{object.under, H5I_FILE, object.connector};
   if (!opening.created && link_exists(file, log_group)) {
-    throw Refusal(H5E_FILE, H5E_UNSUPPORTED,
-                  fmt::format("'{}' has a log, which layout=canonical does not write; open it with "
-                              "layout=log, or make an ordinary file of it with slablog-canonical",
-                              opening.path));
+    throw Refusal(
+        H5E_FILE, H5E_UNSUPPORTED,
+        fmt::format("'{}' has a log, which layout=canonical does not write; open it with "
+                    "layout=log, or make an ordinary file of it with 'slabmark log canonical'",
+                    opening.path));
   }
   const auto settings =
       opening.ranks.comm() == nullptr ? collective::Settings() : settings_of(opening, object);
@@ -119,7 +120,7 @@ void start_canonical(Object& object, Opening& opening, unsigned long number) {
 Refusal no_swmr(const std::string& path) {
   return {H5E_FILE, H5E_UNSUPPORTED,
           fmt::format("'{}' has a log, which nobody can read while it is written; write it without "
-                      "SWMR, or make an ordinary file of it with slablog-canonical",
+                      "SWMR, or make an ordinary file of it with 'slabmark log canonical'",
                       path)};
 }
 

@@ -18,10 +18,11 @@ void check_view(const Object& dataset, std::uint64_t number) {
   const Location file{dataset.under, dataset.type, dataset.connector};
   const auto view = view_name(number);
   if (link_exists(file, log_group) && link_exists(file, view)) return;
-  throw Refusal(H5E_DATASET, H5E_NOTFOUND,
-                fmt::format("The elements of the dataset are in a log, and its file has lost {}, "
-                            "or was not closed; use slablog-repair, or restore it from a copy.",
-                            view));
+  throw Refusal(
+      H5E_DATASET, H5E_NOTFOUND,
+      fmt::format("The elements of the dataset are in a log, and its file has lost {}, "
+                  "or was not closed; use 'slabmark log repair', or restore it from a copy.",
+                  view));
 }
 
 bool has_fixed_size(hid_t type) {

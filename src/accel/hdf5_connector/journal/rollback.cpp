@@ -66,7 +66,7 @@ class LeftJournal {
   [[noreturn]] void refuse(const char* why) const {
     throw IoError(fmt::format(
         "'{}' {}, so '{}' cannot be brought back to its last flush; restore both from a copy, or "
-        "move the journal away if you know that the file is whole, and use slablog-repair.",
+        "move the journal away if you know that the file is whole, and use 'slabmark log repair'.",
         name_, why, path_));
   }
 
@@ -116,10 +116,10 @@ void check_lock(posix::File::Lock lock, const std::string& path, Opener opener) 
   }
   if (lock == posix::File::Lock::unsupported && opener != Opener::repair &&
       opener != Opener::maker) {
-    throw IoError(
-        fmt::format("'{}' was not closed by its writer, or is being written, which cannot be told "
-                    "on a file system without locks; if it is not, use slablog-repair on it.",
-                    path));
+    throw IoError(fmt::format(
+        "'{}' was not closed by its writer, or is being written, which cannot be told "
+        "on a file system without locks; if it is not, use 'slabmark log repair' on it.",
+        path));
   }
 }
 
@@ -145,10 +145,11 @@ bool roll_back(const std::string& path, Opener opener) {
     auto file = posix::File::open(path, access);
     check_is_of_this_file(journal, *header, file);
     if (reads) {
-      throw IoError(fmt::format(
-          "The writer of '{}' ended in the middle of a flush; slablog-repair brings the file back "
-          "to the flush before.",
-          path));
+      throw IoError(
+          fmt::format("The writer of '{}' ended in the middle of a flush; 'slabmark log repair' "
+                      "brings the file back "
+                      "to the flush before.",
+                      path));
     }
     put_back(file, journal.saved(header->epoch), header->end);
   }

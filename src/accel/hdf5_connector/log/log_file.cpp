@@ -237,7 +237,7 @@ bool LogFile::is_open_below() const { return journal_ && is_open(*journal_); }
 
 std::string LogFile::abandon() {
   abandoned_ = true;
-  return "is left as its last flush left it, for slablog-repair";
+  return "is left as its last flush left it, for 'slabmark log repair'";
 }
 
 void LogFile::after_flush(bool well) {

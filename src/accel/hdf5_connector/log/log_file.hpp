@@ -54,7 +54,7 @@ class LogFile : public DataFile {
   void prepare_close(const Location& file) override;
   void after_flush(bool well) override;
   bool is_open_below() const override;
-  /// The journal stays for the next writer, or slablog-repair.
+  /// The journal stays for the next writer, or slabmark log repair.
   std::string abandon() override;
   /// Writes the views.
   void after_close(bool well) override;

@@ -18,7 +18,7 @@ namespace slabmark::slablog {
 std::uint64_t write_views(const std::string& path, const Config& config,
                           std::shared_ptr<Journal> journal = nullptr);
 
-/// One dataset of a log, as slablog-info shows it.
+/// One dataset of a log, as slabmark log info shows it.
 struct DatasetSummary {
   std::string path;
   Extent extent;

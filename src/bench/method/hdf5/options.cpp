@@ -73,7 +73,7 @@ OptionTable<Hdf5Options> hdf5_options() {
             "what files go through: slablog is the log-layout connector",
             Words<bool>{{{"native", false}, {"slablog", true}}});
   table.add("hdf5.log_view", &Options::log_view,
-            "what other programs see of a log; none: nothing until slablog-repair",
+            "what other programs see of a log; none: nothing until 'slabmark log repair'",
             Words<std::string>{{{"vds", "vds"}, {"materialise", "materialise"}, {"none", "none"}}});
   table.add(
       "hdf5.time", &Options::fixed_time,

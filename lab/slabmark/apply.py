@@ -102,7 +102,7 @@ def check_programs(words, way, environment):
     """InputError if one of the words names a program into which this way cannot be put."""
     owns = [programs.find_library(LIBRARY if one == PNETCDF else PLUGIN) for one in way.split(",")]
     ours = {own: linked.libraries(own, environment) for own in owns}
-    for word, own in itertools.product(words, owns):
+    for word, own in itertools.product(programs.started_by(words), owns):
         theirs = linked.libraries(shutil.which(word), environment)
         if os.path.basename(own) == LIBRARY:
             linked.check_pnetcdf(word)

@@ -1,6 +1,6 @@
 """Runs a program and records what it asks of its I/O libraries: slabmark capture -o run.pattern -- mpiexec -n 4 ./model
 
-What it made becomes a pattern file, which 'slabmark-bench captured' and 'slabmark advise' take. The exit status is that of
+What it made becomes a pattern file, which 'slabmark bench captured' and 'slabmark advise' take. The exit status is that of
 the command. By hand: set SLABMARK_CAPTURE=run.pattern for all ranks, preload the libraries that 'slabmark capture --show'
 names, and then 'slabmark capture --merge run.pattern.parts'.
 """
@@ -29,7 +29,7 @@ LIBRARIES = {"pnetcdf": "libslabcapture_pnetcdf.so", "mpiio": "libslabcapture_mp
 PLUGIN = "libslabcapture.so"
 # The last ones are what schedulers are asked to send before the time is over.
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
-NOTHING = "Nothing was recorded"  # begins a sentence of slabmark-pattern, too
+NOTHING = "Nothing was recorded"  # begins a sentence of `slabmark pattern`, too
 # HDF5 names the connector below by its number: HDF5's own is 0.
 NUMBER_OF_SLABLOG = 6204
 
@@ -147,7 +147,7 @@ def fitting(variables, command, arguments):
     environment = surroundings.environment_of_user()
     preloaded = [path for path in variables.get(apply.PRELOAD, "").split(":") if os.path.basename(path) in LIBRARIES.values()]
     ours = {own: linked.libraries(own, environment) for own in preloaded}
-    for word in command:
+    for word in programs.started_by(command):
         theirs = linked.libraries(shutil.which(word), environment)
         for own in preloaded:
             linked.check_mpi(word, theirs, own, ours[own])
@@ -182,7 +182,7 @@ def library(name, wanted):
 
 def plugin_path(wanted):
     """Path of the HDF5 connector that captures: in a build and where it is installed."""
-    folder = pathlib.Path(programs.find("slabmark-bench")).parent.resolve().parent  # a link to the program
+    folder = pathlib.Path(programs.find("slabmark")).resolve().parents[1]
     for found in sorted([*folder.glob(f"plugins/{PLUGIN}"), *folder.glob(f"lib*/slabmark/plugins/{PLUGIN}")]):
         return str(found)
     if wanted:
@@ -261,7 +261,7 @@ def merge(spool, output, arguments, command=(), status=0):
     files.check_output(output, overwrite=arguments.overwrite)
     if os.path.realpath(spool) in map(str, pathlib.Path(os.path.realpath(output)).parents):
         raise InputError(f"'{output}' lies in '{spool}', the folder that is merged and then removed; name another output.")
-    words = [programs.find("slabmark-pattern"), "merge", files.as_operand(spool), "-o", files.as_operand(output)]
+    words = [*programs.command("slabmark pattern"), "merge", files.as_operand(spool), "-o", files.as_operand(output)]
     words += ["--anonymous"] * arguments.anonymous + ["--allow-missing"] * arguments.allow_missing
     words += ["--overwrite"] * arguments.overwrite + [f"--status={status}"] + [f"--run={arguments.run}"] * (arguments.run is not None)
     if command:  # names of files need not be UTF-8, JSON is

@@ -1,6 +1,6 @@
 """A picture of a decomposition: which rank owns what, how many requests each rank has, and how long they are.
 
-`slabmark-decomp` reads the map, in any of its formats; this draws.
+`slabmark decomp info` reads the map, in any of its formats; this draws.
 """
 
 import math
@@ -42,8 +42,8 @@ def main(arguments, console):
 
 
 def chosen_maps(source, number=None):
-    """(what slabmark-decomp says of the maps of a file, the numbers from 1 of all, or the one that is asked for)."""
-    described = programs.json_of([programs.find("slabmark-decomp"), "info", files.as_operand(source), "--json"], timeout=600)["maps"]
+    """(what `slabmark decomp info` says of the maps of a file, the numbers from 1 of all, or the one that is asked for)."""
+    described = programs.json_of([*programs.command("slabmark decomp"), "info", files.as_operand(source), "--json"], timeout=600)["maps"]
     numbers = range(1, len(described) + 1)
     if number is None:
         return described, numbers
@@ -70,7 +70,7 @@ def with_text(source, number, entry, use, done, what):
             text = source
         else:
             words = ["convert", files.as_operand(source), "-o", str(text), "--format", "dat", "--map", str(number)]
-            programs.output_of([programs.find("slabmark-decomp"), *words], timeout=600)
+            programs.output_of([*programs.command("slabmark decomp"), *words], timeout=600)
             text = next(pathlib.Path(folder).glob("*.dat"))
         try:
             return use(text)

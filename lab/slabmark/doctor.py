@@ -34,7 +34,7 @@ def main(arguments, console):
 
 def unsigned_plugins():
     """Our connectors that the HDF5 of this build does not take, as it wants signed ones."""
-    bench = programs.find("slabmark-bench")
+    bench = programs.executable("slabmark bench")
     if not linked.hdf5_of_signed_plugins(bench, linked.libraries(bench, dict(os.environ))):
         return []
     with contextlib.suppress(InputError):  # there is none

@@ -8,7 +8,7 @@ import re
 
 from slabmark import statistics, units
 
-NOISY = 0.05  # half-width of the interval / median: the precision that slabmark-bench aims at
+NOISY = 0.05  # half-width of the interval / median: the precision that `slabmark bench` aims at
 UNBALANCED = 1.5  # slowest rank's seconds / mean
 FAR_FROM_LIMIT = 0.10
 SMALL_REQUEST = 4096  # bytes: a page, and the least that a Lustre or GPFS client moves

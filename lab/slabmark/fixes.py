@@ -121,7 +121,7 @@ def _file_pointers(machine):
 
     def check():
         with tempfile.TemporaryDirectory(prefix="slabmark-doctor-", dir=machine.folder) as folder:
-            program = [programs.find("slabmark-bench"), "transfer", "--bytes", "4K", "--block", "4K", "--buffer", "4K", "--quiet"]
+            program = [*programs.command("slabmark bench"), "transfer", "--bytes", "4K", "--block", "4K", "--buffer", "4K", "--quiet"]
             program += ["--method", "mpiio-independent", "--no-bound", "--trials", "1", "--output-dir", folder]
             try:
                 programs.output_of(launch.fill(machine.template, program, machine.ranks), environment={name: value})

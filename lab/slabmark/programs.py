@@ -10,30 +10,78 @@ import tempfile
 from slabmark import launch
 from slabmark.errors import InputError, LabError
 
+COMMAND = "slabmark"  # whose verbs are executables of their own
+# Names from before the verbs, which studies may have.
+EARLIER = {
+    "slabmark-bench": "slabmark bench",
+    "slabmark-blob": "slabmark blob",
+    "slabmark-decomp": "slabmark decomp",
+    "slabmark-pattern": "slabmark pattern",
+    "slabmark-probe": "slabmark probe",
+    "slablog-canonical": "slabmark log canonical",
+    "slablog-info": "slabmark log info",
+    "slablog-repair": "slabmark log repair",
+}
+
+
+def name_now(name):
+    """Of a program, or of a verb such as "slabmark bench"."""
+    return EARLIER.get(name, name)
+
+
+def command(name):
+    """The words that start a program or a verb."""
+    name = name_now(name)
+    program, *verb = name.split() if name.startswith(f"{COMMAND} ") else [name]
+    return [find(program), *verb]
+
 
 def find(name):
-    """Path of a program: in the folder SLABMARK_BIN, which the wrapper of the build sets, or in the PATH."""
+    """Path of a program: in the folder SLABMARK_BIN, which the command slabmark sets, or in the PATH."""
     folder = os.environ.get("SLABMARK_BIN")
     if folder and os.path.isfile(path := os.path.abspath(os.path.join(folder, name))):  # it may be started in another folder
         return path
-    if path := shutil.which(name):
-        return os.path.abspath(path)
+    for place in os.get_exec_path():
+        if (path := shutil.which(name, path=place)) and (name != COMMAND or has_verbs(path)):
+            return os.path.abspath(path)
     raise InputError(
         f"The program '{name}' is neither in SLABMARK_BIN ({folder or 'not set'}) nor in the PATH; build it "
         f"with 'make {name}'."
     )
 
 
+def has_verbs(path):
+    """Whether this is the compiled command, and not the lab's own that pip installs under the same name."""
+    return os.path.isdir(_folder_of_verbs(path))
+
+
+def _folder_of_verbs(path):
+    return os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(path))), "libexec", COMMAND)
+
+
+def executable(name):
+    """Path of the executable that a program or a verb is in the end."""
+    return started_by(command(name))[0]
+
+
+def started_by(words):
+    """The words of a command, with the executable of a verb in place of `slabmark`, for who looks into programs."""
+    found = list(words)
+    for place, word in enumerate(words):
+        name = EARLIER.get(os.path.basename(word), " ".join([os.path.basename(word), *words[place + 1 : place + 2]]))
+        if name.startswith(f"{COMMAND} ") and (path := shutil.which(word)):
+            verb = os.path.join(_folder_of_verbs(path), name.split()[1])
+            found[place] = verb if os.path.isfile(verb) else word
+    return found
+
+
 def find_library(name):
     """Path of a shared library of Slabmark: beside the folder of its programs, in a build as where it is installed."""
-    programs = os.environ.get("SLABMARK_BIN") or os.path.dirname(shutil.which("slabmark-bench") or "")
-    folders = [pathlib.Path(programs).resolve().parent] if programs else []
-    for folder in folders:
-        places = [f"lib*/{name}", f"lib*/*/{name}", f"plugins/{name}", f"lib*/*/plugins/{name}", f"lib*/*/*/plugins/{name}"]
-        if found := sorted(path for place in places for path in folder.glob(place)):
-            return str(found[0])
-    where = f"in {folders[0]}/lib" if folders else "to be found, as SLABMARK_BIN is not set and no program is in the PATH"
-    raise InputError(f"The library '{name}' is not {where}; it is built by 'make' where PnetCDF is found.")
+    folder = pathlib.Path(os.environ.get("SLABMARK_BIN") or os.path.dirname(os.path.realpath(find(COMMAND)))).resolve().parent
+    places = [f"lib*/{name}", f"lib*/*/{name}", f"plugins/{name}", f"lib*/*/plugins/{name}", f"lib*/*/*/plugins/{name}"]
+    if found := sorted(path for place in places for path in folder.glob(place)):
+        return str(found[0])
+    raise InputError(f"The library '{name}' is not in {folder}/lib; it is built by 'make' where PnetCDF is found.")
 
 
 def run(command, timeout, environment):
@@ -70,8 +118,8 @@ def json_of(command, timeout=120, environment=None, member=""):
 
 
 def environment(folder, template="{command}", ranks=1, variables=None):
-    """What slabmark-bench says of this build and machine, where files lie in the folder; with more variables set."""
-    program = [find("slabmark-bench"), "environment", "--output-dir", folder]
+    """What `slabmark bench` says of this build and machine, where files lie in the folder; with more variables set."""
+    program = [*command("slabmark bench"), "environment", "--output-dir", folder]
     return json_of(launch.fill(template, program, ranks, environment=variables), environment=variables, member="methods")
 
 

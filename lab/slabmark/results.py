@@ -159,7 +159,7 @@ class Results:
         """Moves what a launch left to where it belongs. `status`: None if it is not known how it ended."""
         lines, log = _complete_lines(self.file(launch, ".jsonl")), self.file(launch, ".log")
         # A killed launch of another program may have measured only some of its methods.
-        if lines and (status == 0 or status is None and launch.cell.program == "slabmark-bench"):
+        if lines and (status == 0 or status is None and launch.cell.program == "slabmark bench"):
             _append(self.records, [self._annotated(line, launch, len(lines)) for line in lines])
             self.discard(launch)
             return Collected(None, True)

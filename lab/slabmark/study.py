@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from slabmark import files, launch, programs, units
 from slabmark.errors import InputError, did_you_mean, printable
 
-BENCH = "slabmark-bench"
+BENCH = "slabmark bench"
 DEFAULT = "default"  # as a value of an axis: the option, hint or variable is not given
 MOST_CELLS, MOST_LAUNCHES = 100_000, 1_000_000
 MOST_BYTES, MOST_DOTS = 1 << 20, 1000  # of a study and of a line of it: tomllib takes hours over a key of 100,000 parts
@@ -91,9 +91,12 @@ class JobTable(Table):
     directives: list[Line] = []
 
 
+Program = Annotated[str, AfterValidator(programs.name_now)]
+
+
 class PatternTable(Table):
     name: str | None = None
-    program: str = BENCH
+    program: Program = BENCH
     command: str | None = None
     options: dict[Line, Axis] = {}
     arguments: list[Value] = []
@@ -208,7 +211,7 @@ class Study:
     def command(self, launched, record_file, host_file="HOSTS"):
         """The words that start a launch."""
         cell, how = launched.cell, self.tables.launch
-        program = [programs.find(cell.program), *cell.arguments, "--json", str(record_file)]
+        program = [*programs.command(cell.program), *cell.arguments, "--json", str(record_file)]
         return launch.fill(how.template, program, cell.ranks, how.ranks_per_node, dict(cell.environment), host_file)
 
 
@@ -329,13 +332,13 @@ def _cells(tables, scratch):
 
 
 def options_of_methods():
-    """The options of each method, as this machine's slabmark-bench has them."""
-    methods = programs.json_of([programs.find(BENCH), "methods", "--json"], member="methods")["methods"]
+    """The options of each method, as this machine's `slabmark bench` has them."""
+    methods = programs.json_of([*programs.command(BENCH), "methods", "--json"], member="methods")["methods"]
     return {method["name"]: [option["name"] for option in method["options"]] for method in methods}
 
 
 def check_methods(chosen, known, where):
-    """InputError for a method that slabmark-bench does not know: better than launch by launch."""
+    """InputError for a method that `slabmark bench` does not know: better than launch by launch."""
     for method in chosen:
         if method not in known:
             raise InputError(f"'{method}' of {where} is no method of {BENCH}.{did_you_mean(method, known)}")
@@ -347,11 +350,11 @@ def _cells_of(pattern, number, tables, scratch, shared, own_options):
     name = pattern.name or pattern.command or program
     if is_bench and not pattern.command:
         raise InputError(
-            f"[[pattern]] number {number} lacks 'command', the subcommand of slabmark-bench such as \"decomp\"."
+            f"[[pattern]] number {number} lacks 'command', the subcommand of `slabmark bench` such as \"decomp\"."
         )
     if is_bench and axes.method is None:
         raise InputError(
-            "[axes] lacks 'method', such as method = [\"pnetcdf-varn\", \"hdf5-union\"]; 'slabmark-bench methods' "
+            "[axes] lacks 'method', such as method = [\"pnetcdf-varn\", \"hdf5-union\"]; 'slabmark bench methods' "
             "lists them."
         )
     lists = [_combinations(pattern.options), axes.method if is_bench else [None], *shared]

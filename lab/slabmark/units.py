@@ -1,4 +1,4 @@
-"""Numbers as people read them. Sizes are powers of 1024, as in the tables of slabmark-bench."""
+"""Numbers as people read them. Sizes are powers of 1024, as in the tables of `slabmark bench`."""
 
 import math
 import re

@@ -67,13 +67,13 @@ def make_maps(chosen, tell):
         if not file.exists():
             tell(f"making {file.name}")
             file.parent.mkdir(exist_ok=True)
-            programs.output_of([programs.find("slabmark-decomp"), "generate", *words, "-o", str(file)], timeout=3600)
+            programs.output_of([*programs.command("slabmark decomp"), "generate", *words, "-o", str(file)], timeout=3600)
 
 
 def hashes_of(chosen, identity, results):
     """Of all files that a reader may want to check."""
     found = [("suite", chosen.plan.file, identity.now["suite"])]
-    found += [("program", programs.find(name), identity.now[name]) for name in chosen.programs]
+    found += [("program", programs.executable(name), identity.now[name]) for name in chosen.programs]
     there = [("records", results.records), ("failures", results.failures), *(("map", file) for file in chosen.maps)]
     found += [(what, file, suite.digest(file)) for what, file in there if file.exists()]
     return [documents.Hash(what=what, name=str(name), sha256=digest) for what, name, digest in found]

@@ -1,7 +1,7 @@
 """Finds slow nodes, in two ways. Each has an exact probability under the hypothesis that all nodes are alike, and needs no
 assumption on the noise; all searches of a result together blame a node that is like the others at most once in 20 times.
 
-By seconds: slabmark-probe tells of each launch how long each node took, for messages to others and for a file of its own. A launch
+By seconds: `slabmark probe` tells of each launch how long each node took, for messages to others and for a file of its own. A launch
 ranks its nodes. If they are alike, each rank of each launch is as likely as any other, so the sum of a node's ranks has a known
 distribution: the extreme rank sum test for outliers of Thompson and Willke (Biometrika 50, 1963), with Holm's correction for the
 number of nodes (Scand. J. Statist. 6, 1979). Nodes that differ by a hundredth differ always, and nobody minds: a node is slow only if
@@ -26,7 +26,7 @@ from slabmark import units
 
 ALPHA = 0.05
 TOLERANCE = 0.10  # by which a node may be slower than the others, unless the suite says otherwise
-LIMIT, MESSAGES, FILES = "limit", "messages", "file-a-node"  # the latter two as slabmark-probe calls them
+LIMIT, MESSAGES, FILES = "limit", "messages", "file-a-node"  # the latter two as `slabmark probe` calls them
 FEWEST = 3  # nodes: of two nobody knows which is the slow one
 
 

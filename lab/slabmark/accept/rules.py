@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import json
 
-from slabmark import findings, statistics, units
+from slabmark import findings, statistics, study, units
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _durable(evidence):
 
 
 def _cold(evidence):
-    plain = [one for one in evidence.measured if one.case.program == "slabmark-bench"]
+    plain = [one for one in evidence.measured if one.case.program == study.BENCH]
     read = [one for one in plain if one.cell.first.direction == "read"]
     warm = [one for one in read if any(record.cache != "cold" for record in one.cell.records)]
     return "reads came from the file system, not from pages in memory", [f"{one.label}: pages were in memory" for one in warm]

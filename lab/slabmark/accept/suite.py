@@ -57,7 +57,7 @@ class CaseTable(Table):
     """`bytes`: what a rank, or `bytes_of_all`: what all of them move for each 1 of the option `grow`."""
 
     name: Line
-    program: str = study.BENCH
+    program: study.Program = study.BENCH
     command: str | None = None
     options: dict[Line, Value] = {}
     arguments: list[Value] = []
@@ -74,7 +74,7 @@ class CaseTable(Table):
     @model_validator(mode="after")
     def _whole(self):
         if self.program == study.BENCH and not (self.command and self.method):
-            raise ValueError(f"the case '{self.name}' needs 'command', a subcommand of slabmark-bench, and 'method'")
+            raise ValueError(f"the case '{self.name}' needs 'command', a subcommand of `slabmark bench`, and 'method'")
         if isinstance(self.grow, str) and (self.bytes is None) == (self.bytes_of_all is None):
             raise ValueError(f"the case '{self.name}' has 'grow', so it needs 'bytes' or 'bytes_of_all' of each 1 of it")
         if self.tiny:
@@ -177,7 +177,7 @@ class Suite:
     tiny: bool
     plan: study.Study
     of_cell: dict  # (CaseTable, nodes) by the id of a cell
-    maps: dict  # words of `slabmark-decomp generate` by file
+    maps: dict  # words of `slabmark decomp generate` by file
 
     @property
     def is_standard(self):
@@ -188,7 +188,7 @@ class Suite:
     @functools.cached_property
     def programs(self):
         """Names of all that run."""
-        return sorted({case.program for case in self.tables.case} | ({"slabmark-decomp"} if self.maps else set()))
+        return sorted({case.program for case in self.tables.case} | ({"slabmark decomp"} if self.maps else set()))
 
     def matching(self, target):
         """Ids of the cells that a target is about, as far as a suite knows them; method and direction stand in records."""
@@ -312,7 +312,7 @@ class Identity:
     def __init__(self, suite):
         self.file = suite.plan.results / "identity.json"
         self.now = {"suite": digest(suite.plan.file), "tiny": suite.tiny}
-        self.now |= {name: digest(programs.find(name)) for name in suite.programs}
+        self.now |= {name: digest(programs.executable(name)) for name in suite.programs}
 
     def keep(self, results):
         """Written once, but for that what is changed before anything is launched changes nothing."""

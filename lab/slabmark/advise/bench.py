@@ -1,4 +1,4 @@
-"""Launches of slabmark-bench on one pattern, and the records that they leave, as advice makes them."""
+"""Launches of `slabmark bench` on one pattern, and the records that they leave, as advice makes them."""
 
 import os
 import pathlib
@@ -51,7 +51,7 @@ class Bench:
         """Lines of records, or why there are none: a text. `limit`: seconds that it may take."""
         file = self.scratch / "records.jsonl"
         file.unlink(missing_ok=True)
-        command = [programs.find("slabmark-bench"), *self.words, *flags, "--trials", str(trials), "--quiet", "--overwrite"]
+        command = [*programs.command("slabmark bench"), *self.words, *flags, "--trials", str(trials), "--quiet", "--overwrite"]
         command += ["--output-dir", str(self.scratch), "--json", str(file)]
         command = launch.fill(self.template, command, ranks or self.arguments.ranks, environment=variables)
         status, output, errors = programs.run(command, limit, variables or {})

@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 import math
 
-SHAPES = ("series", "level", "field")  # as slabmark-bench --read-shape calls them
+SHAPES = ("series", "level", "field")  # as `slabmark bench --read-shape` calls them
 # What is tried: elements of a chunk, and time steps in it.
 ELEMENTS = (1 << 16, 1 << 13)
 TIMES = (16, 128)
@@ -71,7 +71,7 @@ def layouts(extent, filters):
 
 
 def touched(shape, extent, chunk):
-    """Coordinates of the first elements of the chunks that a reader touches, as slabmark-bench --read-shape reads."""
+    """Coordinates of the first elements of the chunks that a reader touches, as `slabmark bench --read-shape` reads."""
     times, *lengths = extent
     ranges = [range(0, length, step) for length, step in zip(extent, chunk)]
     middle = lambda d: [extent[d] // 2 // chunk[d] * chunk[d]]

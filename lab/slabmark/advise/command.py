@@ -178,7 +178,7 @@ class Captured:
     our_hdf5: str = ""
     type: str = ""  # of most of its elements
     ranks: int = 0  # of a part of a program
-    choice: tuple = ()  # words that make slabmark-bench play this part alone
+    choice: tuple = ()  # words that make `slabmark bench` play this part alone
 
     LEVELS = ("pnetcdf", "hdf5", "mpiio", "posix")  # what stands above another first: a program may look at its file by that, too
     FORMATS = {"pnetcdf": "netcdf", "hdf5": "hdf5"}  # by level; other programs write files without a header
@@ -265,7 +265,7 @@ def commonest_type(definitions):
 
 
 def type_in_words(words):
-    """Of the variables of a pattern of slabmark-bench, as its options say."""
+    """Of the variables of a pattern of `slabmark bench`, as its options say."""
     given = dict(zip(words, words[1:])) | dict(word.split("=", 1) for word in words if word.startswith("--") and "=" in word)
     return next((given[name] for name in ("--type", "--real") if given.get(name) in code.TYPES), "float64")
 
@@ -295,7 +295,7 @@ def _existing(folder):
 
 
 def pattern_words(text):
-    """A file is a pattern or a decomposition; anything else is words of slabmark-bench."""
+    """A file is a pattern or a decomposition; anything else is words of `slabmark bench`."""
     if os.path.isfile(text):  # which may be longer than any name of a file
         return ["captured", "--pattern", text] if is_pattern_file(text) else ["decomp", "--map", text]
     try:

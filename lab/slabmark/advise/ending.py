@@ -57,7 +57,7 @@ def parts(winner, template, ranks, command=(), type="float64"):
     exports = [f"export {name}={shlex.quote(value)}" for name, value in winner.variables.items()]
     found = {
         "Environment": "\n".join(exports),
-        "Flags of slabmark-bench": shlex.join(winner.flags),
+        "Flags of slabmark bench": shlex.join(winner.flags),
         "A program that uses PnetCDF, unchanged": "",
         "In C": code.for_candidate(winner, type),
         "In Fortran": code.in_fortran(winner, type),

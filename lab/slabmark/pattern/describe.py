@@ -267,7 +267,7 @@ def read_owners(path, variable=None):
 
 
 def read_map(path, number):
-    """(shape, offsets of each rank) of a decomposition that a model recorded, in any format that slabmark-decomp reads."""
+    """(shape, offsets of each rank) of a decomposition that a model recorded, in any format that `slabmark decomp` reads."""
     files.open_regular(path).close()
     described, [number] = decomposition.chosen_maps(path, number)
 
@@ -296,7 +296,7 @@ def main(arguments, console):
     files.check_output(output, [source], arguments.overwrite or making.is_pattern(output))  # before the work
     if not (is_log := darshan_log.is_log(source)) and arguments.read:
         raise InputError(
-            "'--read' is for logs of Darshan: what a text describes is written or read by slabmark-bench as it is told."
+            "'--read' is for logs of Darshan: what a text describes is written or read by `slabmark bench` as it is told."
         )
     made = darshan_log.read(source, arguments.read) if is_log else read(source)
     made.save(output, overwrite=arguments.overwrite)

@@ -166,7 +166,7 @@ def scaling(load, name):
 
 
 def request_sizes(maps, title, name):
-    """Runs by length for each map, as `slabmark-decomp info` counts them."""
+    """Runs by length for each map, as `slabmark decomp info` counts them."""
     with rc_context(drawing.STYLE):
         figure = drawing.new_figure(max(3.4, min(10.6, 3.4 * len(maps))), 2.3)
         for axes, entry in zip(figure.subplots(1, len(maps), squeeze=False)[0], maps):

@@ -1,5 +1,5 @@
-"""What `make docs` does beside what mkdocs.yml says: the navigation is that of README.md, each program gets a page of all its
-options, made of what it says to --help, and links that lead out of this folder become names of files.
+"""What `make docs` does beside what mkdocs.yml says: the navigation is that of README.md, each verb and program gets a page of
+all its options, as it describes them itself, and links that lead out of this folder become names of files.
 
 SLABMARK_BIN names the folder of the programs.
 """
@@ -31,26 +31,29 @@ def groups(text):
 
 
 def described():
+    """[Command] of each page: the verbs, and the programs with the options of their originals."""
     folder = os.environ.get("SLABMARK_BIN", DOCS.parent / "build/release/bin")
-    programs = command_lines.ask_all(str(folder))
-    if absent := sorted(set(command_lines.names()) - set(programs)):
+    programs = dict(command_lines.ask_all(str(folder)))
+    command = programs.pop(command_lines.COMMAND)
+    absent = [verb.name for verb in command.commands if not verb.usage] + sorted(set(command_lines.originals()) - set(programs))
+    if absent:
         raise PluginError(f"'{folder}' lacks {', '.join(absent)}, of which the reference is made: run 'make docs'.")
-    return programs
+    return [*command.commands, *programs.values()]
 
 
-def place(program):
-    return f"reference/{program}.md"
+def place(command):
+    return f"reference/{command.name.replace(' ', '-')}.md"
 
 
 def on_config(config):
     sections = [{heading: pages} for heading, pages in groups((DOCS / "README.md").read_text()).items()]
-    config.nav = [{"Overview": "README.md"}, *sections, {REFERENCE: [place(program) for program in command_lines.names()]}]
+    config.nav = [{"Overview": "README.md"}, *sections, {REFERENCE: [place(command) for command in described()]}]
     return config
 
 
 def on_files(files, config):
-    for program, command in described().items():
-        files.append(File.generated(config, place(program), content=reference(command)))
+    for command in described():
+        files.append(File.generated(config, place(command), content=reference(command)))
     return files
 
 
@@ -58,21 +61,22 @@ def on_page_markdown(markdown, page, config, files):
     return re.sub(r"\[([^]]*)\]\(\.\./([^)#]*)[^)]*\)", r"\1 (`\2`)", markdown)
 
 
-def reference(program):
-    """The page of a program: what it is, its usage, its options, and the same of each of its subcommands."""
-    lines = [f"# Options of {program.name}", "", "As it says to `--help`.", ""]
-    for command in program.all():
-        if command is not program:
+def reference(page):
+    """The page of a verb or program: what it is, its usage, its options, and the same of each of its subcommands."""
+    lines = [f"# Options of {page.name}", ""]
+    for command in page.all():
+        if command is not page:
             lines += [f"## {command.name}", ""]
-        # The column of Markdown's tables ends at a bar, also in code.
-        lines += [html.escape(command.summary or command.about), "", f"    {command.usage}", ""]
-        entries = command.positionals + command.options
-        if entries:
-            lines += ["| option | takes | meaning |", "| --- | --- | --- |"]
-            lines += [f"| {', '.join(f'`{name}`' for name in each.names)} | {cell(each.takes)} | {cell(each.text)} |" for each in entries]
+        lines += [html.escape(command.about or command.summary), "", f"    {command.usage}", ""]
+        rows = [(f"`{each.name}`", "", each.help) for each in command.arguments]
+        rows += [(", ".join(f"`{name}`" for name in each.names), each.value, each.text) for each in command.options]
+        if rows:
+            lines += ["| option | value | meaning |", "| --- | --- | --- |"]
+            lines += [f"| {names} | {cell(value)} | {cell(text)} |" for names, value, text in rows]
             lines.append("")
     return "\n".join(lines)
 
 
 def cell(text):
+    """The column of Markdown's tables ends at a bar, also in code."""
     return html.escape(text).replace("|", "&#124;").replace("*", "&#42;").replace("_", "&#95;").replace("[", "&#91;")

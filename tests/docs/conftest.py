@@ -18,9 +18,9 @@ run = _fixtures.run
 
 @pytest.fixture(scope="session")
 def programs():
-    """{name: command_lines.Command} of all programs."""
+    """{name: command_lines.Command} of the command slabmark and of all originals."""
     import command_lines
 
     found = command_lines.ask_all(os.environ["SLABMARK_BIN"])
-    assert sorted(found) == sorted(command_lines.names())
+    assert sorted(found) == sorted([command_lines.COMMAND, *command_lines.originals()])
     return found

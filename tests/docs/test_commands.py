@@ -106,6 +106,8 @@ def fault_of(words, programs, targets):
             return None
     for place, word in enumerate(words):
         name = word.rpartition("/")[2]
+        if re.fullmatch(r"slabmark-(bench|blob|decomp|pattern|probe)|slablog-\w+", name):
+            return f"{name} is a name from before the verbs of slabmark"
         if name in programs and (place == 0 or runs_another(words[0])):
             return fault_of_program(programs[name], words[place + 1 :], programs, targets)
     return None
@@ -126,12 +128,13 @@ def fault_of_program(command, words, programs, targets):
             if name not in known and not letters:
                 return f"{command.name} has no option {name}"
         else:
-            for below in command.subcommands:
-                if below.name.rpartition(" ")[2] == word:
+            for below in command.commands:
+                if below.word == word:
                     return fault_of_program(below, words[place + 1 :], programs, targets)
-            if command.subcommands and not any(words[place - 1] in option.names for option in command.options if place):
+            if command.commands and not any(words[place - 1] in option.names for option in command.options if place):
                 # A word of capitals stands for any.
-                return None if word.isupper() or "..." in word else f"{command.name} has no subcommand {word}"
+                is_word = not word.isupper() and "..." not in word
+                return f"{command.name} has no {'verb' if command.name == 'slabmark' else 'subcommand'} {word}" if is_word else None
     return None
 
 
@@ -156,13 +159,13 @@ def test_each_command_line_is_one_that_its_program_takes(programs, targets):
 
 @pytest.mark.long
 def test_methods_and_their_options_in_command_lines_are_in_the_build(run, programs):
-    methods = json.loads(run("slabmark-bench", ["methods", "--json"]).stdout)["methods"]
+    methods = json.loads(run("slabmark bench", ["methods", "--json"]).stdout)["methods"]
     names = {method["name"] for method in methods} | {"as-captured"}  # which stands for that of a pattern's library
     options = {option["name"] for method in methods for option in method["options"]}
     for page in PAGES:
         for place, words in command_lines(page):
             for option, value in zip(words, words[1:]):
-                if "slabmark-bench" in words and option == "--method" and re.fullmatch(r"[a-z][\w,-]+", value):
+                if "bench" in words and option == "--method" and re.fullmatch(r"[a-z][\w,-]+", value):
                     assert set(value.split(",")) <= names, place
                 if option == "--set" and re.fullmatch(r"\w+\.[\w.]+=.*", value):
                     assert value.partition("=")[0] in options, place
@@ -172,10 +175,11 @@ def test_methods_and_their_options_in_command_lines_are_in_the_build(run, progra
 @pytest.mark.parametrize("line, fault", [
     ("e3sm_io --such-an-option map.nc", "e3sm_io has no option --such-an-option"),
     ("A=1 mpiexec --oversubscribe -n 4 ./e3sm_io -q map.nc --no-such=1  # text", "e3sm_io has no option --no-such"),
-    ("setup/own-tmpdir mpiexec -n 4 slabmark-bench decomp --map f.nc --tie 1 &", "slabmark-bench decomp has no option --tie"),
+    ("setup/own-tmpdir mpiexec -n 4 slabmark bench decomp --map f.nc --tie 1 &", "slabmark bench decomp has no option --tie"),
     ("slabmark apply -- mpiexec -n 4 h5perf --nothing", "h5perf has no option --nothing"),
-    ("slabmark forecast a", "slabmark has no subcommand forecast"),
-    ("slabmark-bench methods --json | docs/no_such_script", "there is no docs/no_such_script"),
+    ("slabmark forecast a", "slabmark has no verb forecast"),
+    ("slabmark-bench methods", "slabmark-bench is a name from before the verbs of slabmark"),
+    ("slabmark bench methods --json - | docs/no_such_script", "there is no docs/no_such_script"),
     ("make tea", "make has no target tea"),
     ("slabmark sweep STUDY.toml [--dry-run] -r results     what it does", None),
     ("cmake --anything", None),
@@ -198,7 +202,7 @@ NOT_RUN = {
 
 # Of other pages, with a small map in the folder: (page, how the line begins).
 MOMENTS = [
-    ("docs/decompositions.md", "slabmark-decomp generate f --ne 30"),
+    ("docs/decompositions.md", "slabmark decomp generate f --ne 30"),
     ("docs/h5perf.md", "mpiexec -n 3 ./h5perf -A phdf5"),
     ("docs/pio.md", "slabmark advise --pio map.nc"),
 ]
@@ -245,5 +249,5 @@ def test_commands_of_other_pages_that_take_a_moment_run(shell, tmp_path):
         [line] = [line for line in lines if line.startswith(start)]
         chosen.append(line)
     bin = pathlib.Path(os.environ["SLABMARK_BIN"])
-    prepare = [f"ln -s {bin}/* .", "slabmark-decomp generate f --ne 2 --ranks 16 -o map.nc"]
+    prepare = [f"ln -s {bin}/* .", "slabmark decomp generate f --ne 2 --ranks 16 -o map.nc"]
     shell("\n".join([*prepare, *(line.replace("generate f --ne 30 ", "generate f --ne 4 ") for line in chosen)]))

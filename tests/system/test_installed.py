@@ -83,7 +83,8 @@ def use(prefix, hidden, place):
 
 
 def programs(prefix):
-    return sorted(path.name for path in (prefix / "bin").iterdir())
+    """Names of all but the links to the command slabmark, which are its verbs' earlier names."""
+    return sorted(path.name for path in (prefix / "bin").iterdir() if not path.is_symlink())
 
 
 def test_libraries_are_looked_for_in_the_prefix_and_nothing_names_the_checkout_or_the_cache(prefix):
@@ -109,22 +110,24 @@ def test_each_program_has_a_manual_page_and_completions_with_all_of_its_options(
         for page in pages:
             assert (prefix / "share" / page.format(program)).stat().st_size > 100
         subprocess.run(["bash", "-n", prefix / "share/bash-completion/completions" / program], check=True)
-    options = {"slabmark-decomp": "tie-break", "e3sm_io": "no-verify", "slabmark": "false-alarms", "h5perf": "emulation"}
+    options = {"e3sm_io": "no-verify", "slabmark": "false-alarms", "h5perf": "emulation"}
     for program, option in options.items():
         for page in pages:
             text = (prefix / "share" / page.format(program)).read_text().replace("\\-", "-")
-            assert option in text, (program, page)
+            assert option in text or page.startswith("man/") and program == "slabmark", (program, page)
+    for verb, option in {"decomp": "tie-break", "track": "false-alarms"}.items():
+        assert option in (prefix / f"share/man/man1/slabmark-{verb}.1").read_text().replace("\\-", "-")
     completed = subprocess.run(
-        ["bash", "-c", 'source "$1"; COMP_WORDS=(slabmark-decomp generate f --tie-break ""); COMP_CWORD=4; '
-                       '_slabmark_decomp; echo "${COMPREPLY[@]}"', "bash", prefix / "share/bash-completion/completions/slabmark-decomp"],
+        ["bash", "-c", 'source "$1"; COMP_WORDS=(slabmark decomp generate f --tie-break ""); COMP_CWORD=5; '
+                       '_slabmark; echo "${COMPREPLY[@]}"', "bash", prefix / "share/bash-completion/completions/slabmark"],
         capture_output=True, text=True, check=True)
     assert completed.stdout.split() == ["encounter", "lowest"]
 
 
 @needs_pnetcdf
 def test_a_pattern_is_written_through_every_library_and_the_connector_beside_the_programs(use):
-    use(["slabmark-decomp", "generate", "f", "--ne", "2", "--levels", "4", "--ranks", "4", "-o", "map.nc"])
-    out = use(["slabmark-bench", "decomp", "--map", "map.nc", "--method", "pnetcdf-varn,hdf5-union,hdf5-log,mpiio-rearranged",
+    use(["slabmark", "decomp", "generate", "f", "--ne", "2", "--levels", "4", "--ranks", "4", "-o", "map.nc"])
+    out = use(["slabmark", "bench", "decomp", "--map", "map.nc", "--method", "pnetcdf-varn,hdf5-union,hdf5-log,mpiio-rearranged",
                "--trials", "1", "--json", "records.jsonl"], ranks=2)
     for method in ("pnetcdf-varn", "hdf5-union", "hdf5-log", "mpiio-rearranged"):
         assert re.search(rf"{method} .*yes", out), out
@@ -145,10 +148,10 @@ def test_each_program_says_what_it_was_built_with(use, prefix):
 @whole
 @needs_pnetcdf
 def test_the_programs_of_the_readme_run_and_their_records_become_a_report(use):
-    use(["slabmark-decomp", "generate", "f", "--ne", "4", "--ranks", "16", "-o", "f.nc"])
+    use(["slabmark", "decomp", "generate", "f", "--ne", "4", "--ranks", "16", "-o", "f.nc"])
     use(["e3sm_io", "-n", "2", "-o", "e3sm.nc", "--json", "report.jsonl", "f.nc"], ranks=4)
     use(["h5perf", "-A", "posix,mpiio,phdf5", "-e", "64K", "-B", "16K", "-x", "16K", "-X", "16K", "--json", "report.jsonl"], ranks=2)
-    use(["slabmark-bench", "decomp", "--map", "f.nc", "--method", "hdf5-slab,pnetcdf-rearranged", "--trials", "3",
+    use(["slabmark", "bench", "decomp", "--map", "f.nc", "--method", "hdf5-slab,pnetcdf-rearranged", "--trials", "3",
          "--json", "report.jsonl"], ranks=2)
     use(["slabmark", "report", "report.jsonl", "-o", "report.html"])
     assert "pnetcdf-rearranged" in (use.home / "report.html").read_text()
@@ -158,7 +161,7 @@ def test_the_programs_of_the_readme_run_and_their_records_become_a_report(use):
 @needs_pnetcdf
 def test_an_unchanged_program_writes_through_the_drop_in(use, prefix):
     library = next(prefix.glob("lib*/libslabmark_pnetcdf.so"))
-    use(["slabmark-decomp", "generate", "f", "--ne", "2", "--levels", "4", "--ranks", "4", "-o", "drop.nc"])
+    use(["slabmark", "decomp", "generate", "f", "--ne", "2", "--levels", "4", "--ranks", "4", "-o", "drop.nc"])
     out = use(["sh", "-c", f"exec {' '.join(launcher)} -n 2 env LD_PRELOAD={library} SLABMARK_REPORT=1 "
                            "e3sm_io --methods varn -o dropped.nc drop.nc 2>&1"])
     assert re.search(r"slabmark: .*by plan [1-9]", out), out
@@ -195,7 +198,7 @@ file(WRITE ${CMAKE_BINARY_DIR}/plugins ${Slabmark_PLUGIN_DIR})
         plugins = use(["pkg-config", "--variable=plugindir", "slabmark_slablog"], PKG_CONFIG_PATH=packages).strip()
     use([f"{way}/build/writer", f"{way}/logged.h5"], ranks=2, HDF5_PLUGIN_PATH=plugins,
         HDF5_VOL_CONNECTOR="slablog under_vol=0;under_info={}")
-    assert "/d" in use(["slablog-info", f"{way}/logged.h5"])
+    assert "/d" in use(["slabmark", "log", "info", f"{way}/logged.h5"])
 
 
 @whole

@@ -122,7 +122,7 @@ def text_map(run, tmp_path):
 
     def make(number):
         options = ["--ne", "2", "--ranks", "4", "--map", str(number), "--format", "dat"]
-        run("slabmark-decomp", ["generate", "f", *options, "-o", tmp_path / "f"]).check_returncode()
+        run("slabmark decomp", ["generate", "f", *options, "-o", tmp_path / "f"]).check_returncode()
         [path] = tmp_path.glob("*.dat")
         return path
 

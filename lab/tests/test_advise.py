@@ -219,7 +219,7 @@ def test_a_pattern_may_be_longer_than_the_name_of_a_file():
 
 
 def test_each_method_of_the_build_is_a_candidate_with_lines_of_c_or_named_as_none(run):
-    built = json.loads(run("slabmark-bench", ["environment"]).stdout)["methods"]
+    built = json.loads(run("slabmark bench", ["environment"]).stdout)["methods"]
     for name in (method["name"] for method in built if method["kind"] == "general"):
         assert name in METHODS and code.for_candidate(candidates.Candidate(name)), name
     first = candidates.choose({"mpi_io": "ROMIO", "methods": built}, format="any").first

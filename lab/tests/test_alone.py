@@ -71,4 +71,4 @@ def test_records_become_a_report_a_comparison_and_a_history(alone):
 
 def test_what_needs_a_program_says_so_in_a_sentence(alone):
     status, said = alone("doctor")
-    assert status == 2 and "slabmark-bench" in said and "Traceback" not in said, said
+    assert status == 2 and "'slabmark'" in said and "Traceback" not in said, said

@@ -28,7 +28,7 @@ def built(tmp_path, monkeypatch):
     monkeypatch.delenv("LD_PRELOAD", raising=False)
     monkeypatch.delenv("HDF5_VOL_CONNECTOR", raising=False)
     monkeypatch.delenv("HDF5_PLUGIN_PATH", raising=False)
-    for name in ("bin/slabmark-bench", "lib/libslabcapture_pnetcdf.so", "lib/libslabcapture_mpiio.so", "plugins/libslabcapture.so"):
+    for name in ("bin/slabmark", "lib/libslabcapture_pnetcdf.so", "lib/libslabcapture_mpiio.so", "plugins/libslabcapture.so"):
         path = tmp_path / "build" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
@@ -162,7 +162,7 @@ def test_names_with_a_dash_or_blanks_reach_the_program_and_the_line_to_type(tmp_
     monkeypatch.chdir(tmp_path)
     capture.main(arguments("--merge=-x.parts"), None)
     [words] = merged
-    assert words[2:5] == ["./-x.parts", "-o", "./-x"]
+    assert words[3:6] == ["./-x.parts", "-o", "./-x"]
     output = tmp_path / "a b.pattern"
     (capture.make_room(output, False) / "host.spool").touch()
     with pytest.raises(InputError) as error:
@@ -227,12 +227,12 @@ def test_a_program_is_captured_and_its_status_is_that_of_the_command(tmp_path):
     if os.environ.get("SLABMARK_SANITIZERS"):
         pytest.skip("the sanitizers must be the first library of a program")  # of sh
     program = programs.find("e3sm_io")
-    programs.output_of([programs.find("slabmark-decomp"), "generate", "f", "--ne", "2", "--ranks", "2", "-o", str(tmp_path / "f.nc")])
+    programs.output_of([*programs.command("slabmark decomp"), "generate", "f", "--ne", "2", "--ranks", "2", "-o", str(tmp_path / "f.nc")])
     pattern = tmp_path / "run.pattern"
     words = ["sh", "-c", 'exec "$@"', "", program, "-q", tmp_path / "f.nc", "-n", "1", "-o", tmp_path]
     done = slabmark("capture", "-o", pattern, "--intercept", "pnetcdf", "--", *words)
     assert done.returncode == 0, done.stderr
-    shown = json.loads(programs.output_of([programs.find("slabmark-pattern"), "show", str(pattern)]))
+    shown = json.loads(programs.output_of([*programs.command("slabmark pattern"), "show", str(pattern)]))
     assert shown["launch"] == [str(word) for word in words]
     assert pattern.exists() and not pathlib.Path(f"{pattern}.parts").exists()
     assert "run.pattern: 1 rank" in done.stderr

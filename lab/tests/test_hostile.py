@@ -121,8 +121,8 @@ def toml(value):
 @pytest.mark.long
 def test_no_study_ends_in_a_traceback(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("SLABMARK_BIN", str(tmp_path))
-    (tmp_path / "slabmark-bench").write_text("""#!/bin/sh\necho '{"methods":[{"name":"a","options":[{"name":"o"}]}]}'\n""")
-    (tmp_path / "slabmark-bench").chmod(0o755)
+    (tmp_path / "slabmark").write_text("""#!/bin/sh\necho '{"methods":[{"name":"a","options":[{"name":"o"}]}]}'\n""")
+    (tmp_path / "slabmark").chmod(0o755)
     generator = random.Random(SEED)
     good = {
         "study": {"name": "s", "launches": 3, "trials": 2, "output": ".", "results": "r", "timeout": 3, "bound": True},
@@ -355,7 +355,7 @@ def test_a_remedy_is_one_that_the_command_has(tmp_path, capsys):
 @pytest.mark.long
 def test_programs_of_a_launch_find_the_variables_that_the_user_has(run, tmp_path):
     """What our wrapper, Python and Matplotlib need is for the lab alone."""
-    bench = tmp_path / "slabmark-bench"
+    bench = tmp_path / "slabmark"
     bench.write_text(f"#!/bin/sh\nexec env -0 >'{tmp_path}/found'\n")
     bench.chmod(0o755)
     given = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SLABMARK_BIN": str(tmp_path), "PYTHONPATH": "/other", "MPLBACKEND": "junk"}
@@ -367,7 +367,7 @@ def test_programs_of_a_launch_find_the_variables_that_the_user_has(run, tmp_path
     assert not {name for name in found if name.startswith(("PYTHON", "SLABMARK", "MPL", "LC_"))} - set(given)
 
 
-# Stands for slabmark-bench: says what there is to try, and never ends a launch, whatever it is told.
+# Stands for slabmark bench: says what there is to try, and never ends a launch, whatever it is told.
 STUBBORN = f"""#!{sys.executable}
 import json, signal, sys, time
 if "environment" in sys.argv:
@@ -406,8 +406,8 @@ def test_an_interruption_while_a_launch_begins_ends_it(monkeypatch):
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupted_advice_leaves_nothing_and_nobody(tmp_path, number):
-    (tmp_path / "slabmark-bench").write_text(STUBBORN)
-    (tmp_path / "slabmark-bench").chmod(0o755)
+    (tmp_path / "slabmark").write_text(STUBBORN)
+    (tmp_path / "slabmark").chmod(0o755)
     output = tmp_path / "output"
     output.mkdir()
     # Ranks are in process groups of their own.
@@ -421,7 +421,7 @@ def test_interrupted_advice_leaves_nothing_and_nobody(tmp_path, number):
         time.sleep(0.05)
 
     def is_started(words):
-        return str(tmp_path / "slabmark-bench") in words
+        return str(tmp_path / "slabmark") in words
 
     assert processes(is_started)
     process.send_signal(number)

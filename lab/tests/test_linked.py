@@ -40,7 +40,7 @@ def build(tmp_path, monkeypatch):
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
     for name in ("bin", "lib", "plugins"):
         (tmp_path / name).mkdir()
-    (tmp_path / "bin" / "slabmark-bench").touch(mode=0o755)
+    (tmp_path / "bin" / "slabmark").touch(mode=0o755)
 
     def make(name, *libraries, text="", source="", flags=()):
         source += f'const char* text(void) {{ return "{text}"; }}\n'
@@ -88,7 +88,7 @@ def test_an_hdf5_that_takes_signed_plugins_only_gets_no_others(build, capfd):
         apply.check_programs([model], "canonical", dict(os.environ))
     variables, arguments = {capture.CONNECTOR: "slabcapture", "OTHER": "1"}, argparse.Namespace(intercept=None)
     assert capture.fitting(variables, [model], arguments) == {"OTHER": "1"} and "takes signed plugins only" in capfd.readouterr().err
-    shutil.copy(model, os.path.join(os.path.dirname(plugin), "../bin/slabmark-bench"))
+    shutil.copy(model, os.path.join(os.path.dirname(plugin), "../bin/slabmark"))
     assert doctor.unsigned_plugins() == [plugin, plugin.replace(apply.PLUGIN, capture.PLUGIN)]
     for name in (apply.PLUGIN, capture.PLUGIN):
         with open(pathlib.Path(plugin).with_name(name), "ab") as file:

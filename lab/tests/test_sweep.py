@@ -39,7 +39,7 @@ method = ["pnetcdf-varn", "hdf5-union"]
 # A method that has no option beside one that works.
 LAME = STUDY.replace('"hdf5-union"', '"broken"').replace('"hdf5.collective" = [true, "default"]', "")
 
-# Stands for slabmark-bench: a record after a moment; what it is told to do wrong is in its method's name.
+# Stands for slabmark bench: a record after a moment; what it is told to do wrong is in its method's name.
 FAKE = f"""#!{sys.executable}
 import json, os, sys, time, uuid
 if "methods" in sys.argv:
@@ -70,10 +70,10 @@ for method in ("", "posix"):
 
 @pytest.fixture
 def fake(tmp_path, monkeypatch):
-    """Puts a stand-in for slabmark-bench first, and returns the folder for studies."""
+    """Puts a stand-in for slabmark bench first, and returns the folder for studies."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    program = folder / "slabmark-bench"
+    program = folder / "slabmark"
     program.write_text(FAKE)
     program.chmod(0o755)
     monkeypatch.setenv("SLABMARK_BIN", str(folder))

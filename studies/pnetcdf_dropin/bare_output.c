@@ -3,7 +3,7 @@
  *
  *     mpiexec -n 4 bare_output MAPS.nc TEMPLATE.nc OUTPUT.nc RECORDS FILES [vara|fresh]
  *
- * MAPS.nc is in the many-map layout. TEMPLATE.nc (what slabmark-bench e3sm --keep leaves) says
+ * MAPS.nc is in the many-map layout. TEMPLATE.nc (what slabmark bench e3sm --keep leaves) says
  * which dimensions, variables and attributes there are; a variable is laid out by the last map with
  * as many elements, and where there is none the first rank writes all of it. Each rank stands for
  * an equal number of the recorded ones. Requests are posted by ncmpi_iput_varn, one a variable and

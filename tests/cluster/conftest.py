@@ -37,7 +37,7 @@ def map_file(cluster):
     if data and (pathlib.Path(data) / "map_f_case_16p.nc").exists():
         return pathlib.Path(data) / "map_f_case_16p.nc"
     path = cluster.shared / "f.nc"
-    done = cluster.run(1, programs / "slabmark-decomp", "generate", "f", "--ne", "4", "--ranks", "16", "-o", path)
+    done = cluster.run(1, programs / "slabmark", "decomp", "generate", "f", "--ne", "4", "--ranks", "16", "-o", path)
     assert done.returncode == 0, done.stderr
     return path
 
@@ -65,7 +65,7 @@ def bench(cluster, map_file, folder):
     def run(ranks, methods, *options, case="f-h0", output=None, **more):
         records = folder / "records.jsonl"
         records.unlink(missing_ok=True)
-        done = cluster.run(ranks, programs / "slabmark-bench", "e3sm", "--case", case, "--map", map_file, "--method",
+        done = cluster.run(ranks, programs / "slabmark", "bench", "e3sm", "--case", case, "--map", map_file, "--method",
                            ",".join(methods), "-o", output or folder, "--json", records, "-q", "--no-bound", *options, **more)
         found = [json.loads(line) for line in records.read_text().splitlines()] if records.exists() else []
         return done, found

@@ -29,7 +29,7 @@ template = "{launcher} --map-by seq --hostfile {{hostfile}} -n {{ranks}} {{comma
 hosts = {hosts}
 [[case]]
 name = "nodes"
-program = "slabmark-probe"
+program = "slabmark probe"
 arguments = ["nodes", "--bytes", "8M", "--file-bytes", "8M", "--overwrite", "-o", "{{output}}"]
 """
 

@@ -66,7 +66,7 @@ LD_PRELOAD={library} SLABMARK_PAUSE_AT={wanted} {after} SLABMARK_PAUSE_ONCE='{fo
 
 
 def sentences(done):
-    return [line for line in done.stderr.splitlines() if re.match(r"slabmark-bench: error: ", line)]
+    return [line for line in done.stderr.splitlines() if re.match(r"slabmark bench: error: ", line)]
 
 
 # Whichever comes first: mpirun misses the node's daemon, or a rank a peer.
@@ -159,7 +159,7 @@ def test_what_a_log_has_flushed_is_there_when_a_node_dies(cluster, folder, pause
         node.revive()
         cluster.end_ranks()
     assert reached() and done.returncode != 0
-    repaired = cluster.run(1, programs / "slablog-repair", path)
+    repaired = cluster.run(1, programs / "slabmark", "log", "repair", path)
     assert repaired.returncode == 0, repaired.stderr
     checked = cluster.run(1, programs / "log_sessions", "check", path, environment=connector)
     assert checked.returncode == 0 and int(checked.stdout.split()[-1]) >= 1, checked.stdout + checked.stderr
@@ -228,7 +228,7 @@ def test_the_second_of_two_jobs_on_one_file_is_refused_and_the_first_goes_on(clu
     second = []
 
     def begin():
-        second.append(cluster.run(3, programs / "slabmark-bench", "e3sm", "--case", "f-h0", "--map", map_file, "--method",
+        second.append(cluster.run(3, programs / "slabmark", "bench", "e3sm", "--case", "f-h0", "--map", map_file, "--method",
                                   "pnetcdf-rearranged", "--trials", "1", "-o", folder, "--no-bound", "-q",
                                   nodes=cluster.nodes[:3]))
         go_on()

@@ -106,7 +106,7 @@ def recorded_of_hdf5(events, extents):
 
 
 def extents_in(run, pattern):
-    header = json.loads(run("slabmark-pattern", ["show", pattern]).stdout)
+    header = json.loads(run("slabmark pattern", ["show", pattern]).stdout)
     return {one["name"]: one["extent"] for one in reversed(header["definitions"]) if one["kind"] == "dataset"}
 
 
@@ -159,8 +159,8 @@ def structure(path):
 
 
 def bench(run, pattern, methods, *options, folder=None, **launch):
-    """What slabmark-bench prints of a captured pattern; the files are made beside it, or in `folder`."""
-    done = run("slabmark-bench", ["captured", "--pattern", pattern, "--method", ",".join(methods), "--trials", "1", "--no-bound",
+    """What slabmark bench prints of a captured pattern; the files are made beside it, or in `folder`."""
+    done = run("slabmark bench", ["captured", "--pattern", pattern, "--method", ",".join(methods), "--trials", "1", "--no-bound",
                                   "-o", folder or pattern.parent, *options], **launch)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "HDF5-DIAG" not in done.stderr, "the pattern file is closed before HDF5 ends"

@@ -37,6 +37,12 @@ def long(*values):
     return pytest.param(*values, marks=pytest.mark.long)
 
 
+def words_of(folder, program):
+    """Those that start a program of the folder, or a verb such as "slabmark bench"."""
+    name, *verb = str(program).split() if str(program).startswith("slabmark ") else [program]
+    return [str(folder / name), *verb]
+
+
 @pytest.fixture(scope="session")
 def run():
     """run(program, args, ranks=1, timeout=60, launch=None, input=None, **popen) -> subprocess.CompletedProcess
@@ -56,7 +62,7 @@ def run():
     def run_program(program, args, ranks=1, timeout=60, launch=None, input=None, **popen):
         if popen.get("preexec_fn") is lower_the_limit and ranks > 1 and not start_with_the_limit(ranks):
             pytest.skip(f"the shared memory of this MPI does not fit into files of 8 MiB, so that {ranks} ranks do not start")
-        command = [str(folder / program), *map(str, args)]
+        command = [*words_of(folder, program), *map(str, args)]
         if launch or (launch is None and ranks > 1):
             command = [*launcher, "-n", str(ranks), *command]
         command = [OWN_TMPDIR, *command]
@@ -148,7 +154,7 @@ def make_map(run):
             options.setdefault("map", 3)
         path = folder / ("f.dat" if WITHOUT_PNETCDF else "f.nc")
         words = [f"--{name}={value}" for name, value in options.items()]
-        run("slabmark-decomp", ["generate", "f", *words, "-o", path]).check_returncode()
+        run("slabmark decomp", ["generate", "f", *words, "-o", path]).check_returncode()
         return path
 
     return make
@@ -159,7 +165,7 @@ def subfiling_runs(run, make_dat, tmp_path_factory):
     """Whether HDF5's subfiling driver does: it may not be built, or MPI gives it no threads or hangs in it."""
     folder = tmp_path_factory.mktemp("subfiling")
     path = make_dat(folder / "a.dat", [4], [[1, 2], [3, 4]])
-    done = run("slabmark-bench", ["decomp", "--map", path, "--method", "hdf5-subfiling", "-o", folder, "--trials", "1"],
+    done = run("slabmark bench", ["decomp", "--map", path, "--method", "hdf5-subfiling", "-o", folder, "--trials", "1"],
                ranks=2)
     assert done.returncode == 0, done.stderr
     return re.search("^hdf5-subfiling .*yes$", done.stdout, re.M) is not None  # the rows of the limit say yes, too
@@ -174,7 +180,7 @@ def subfiling(subfiling_runs):
 @pytest.fixture(scope="session")
 def pnetcdf_version(run):
     """Of the library that the programs find, such as (1, 12); (0, 0) without one."""
-    found = re.search(r"PnetCDF (\d+)\.(\d+)", run("slabmark-bench", ["--version"]).stdout)
+    found = re.search(r"PnetCDF (\d+)\.(\d+)", run("slabmark bench", ["--version"]).stdout)
     return tuple(map(int, found.groups())) if found else (0, 0)
 
 
@@ -196,7 +202,7 @@ def has_vard(pnetcdf_version):
 @pytest.fixture(scope="session")
 def methods_that_keep_data(run, subfiling_runs, pnetcdf_version, has_vard):
     """The methods that move any pattern here and whose files can be read back."""
-    methods = json.loads(run("slabmark-bench", ["methods", "--json"]).stdout)["methods"]
+    methods = json.loads(run("slabmark bench", ["methods", "--json"]).stdout)["methods"]
     lacking = {"hdf5-subfiling": not subfiling_runs, "pnetcdf-vard": not has_vard,
                "pnetcdf-varn-aggregated": pnetcdf_version < (1, 14), "pnetcdf-varn-mpiio": pnetcdf_version < (1, 15)}
     return [method["name"] for method in methods
@@ -230,10 +236,10 @@ def others_are_told(run, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def sentence():
-    """sentence(done, program) -> the program's one message, without its prefix, among what the launcher prints."""
+    """sentence(done, program) -> the one message of a program or verb, without its prefix, among what the launcher prints."""
 
     def find(done, program):
-        prefix = f"{program}: error: "
+        prefix = f"{' '.join(program.split()[:2])}: error: "
         found = [line for line in done.stderr.splitlines() if line.startswith(prefix)]
         assert len(found) == 1, done.stderr
         message = found[0].removeprefix(prefix)
@@ -336,12 +342,12 @@ def captured(run, tmp_path):
     def capture(program, args, ranks=1, launch=None, input=None, **more):
         pattern = tmp_path / f"{next(numbers)}.pattern"
         settings = [f"{name}={value}" for name, value in environment(pattern, **more).items()]
-        words = [*settings, program if str(program).startswith("/") else BIN / program, *args]
+        words = [*settings, *words_of(BIN, program), *args]
         done = run("/usr/bin/env", words, ranks=ranks, launch=launch, input=input, cwd=tmp_path)
         assert (done.returncode != 0) == ("KILLED" in more), done.stderr
-        merged = run("slabmark-pattern", ["merge", f"{pattern}.parts", "-o", pattern])
+        merged = run("slabmark pattern", ["merge", f"{pattern}.parts", "-o", pattern])
         assert merged.returncode == 0, merged.stderr
-        shown = [run("slabmark-pattern", ["show", pattern, "--rank", rank]) for rank in range(ranks)]
+        shown = [run("slabmark pattern", ["show", pattern, "--rank", rank]) for rank in range(ranks)]
         events = [[json.loads(line) for line in one.stdout.splitlines()] for one in shown]
         for of_rank in events:
             assert ("KILLED" in more) == ({"ended": "early"} in of_rank), merged.stdout

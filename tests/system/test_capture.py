@@ -1,6 +1,6 @@
 """Capture: what programs are seen to ask of PnetCDF is what they asked, and can be played again.
 
-`slabmark-pattern show` says what a pattern file holds; elements of its boxes are counted here, one by one."""
+`slabmark pattern show` says what a pattern file holds; elements of its boxes are counted here, one by one."""
 
 import itertools
 import json
@@ -14,7 +14,7 @@ import h5py
 import numpy
 import pytest
 from capturing import preloads
-from conftest import needs_pnetcdf
+from conftest import needs_pnetcdf, words_of
 
 built = pathlib.Path(os.environ["SLABMARK_BIN"]).parent
 library = built / "lib/libslabcapture_pnetcdf.so"
@@ -28,7 +28,7 @@ def record(run):
     """record(pattern, program, args, ranks): runs it so that it leaves a spool beside the pattern file to be."""
 
     def start(pattern, program, args, ranks, variables=(), **more):
-        return run("/usr/bin/env", [f"LD_PRELOAD={library}", f"SLABMARK_CAPTURE={pattern}", *variables, built / "bin" / program, *args],
+        return run("/usr/bin/env", [f"LD_PRELOAD={library}", f"SLABMARK_CAPTURE={pattern}", *variables, *words_of(built / "bin", program), *args],
                    ranks=ranks, launch=True, **more)
 
     return start
@@ -41,7 +41,7 @@ def capture(run, record):
     def start(pattern, program, args, ranks):
         done = record(pattern, program, args, ranks)
         assert done.returncode == 0, done.stdout + done.stderr
-        merged = run("slabmark-pattern", ["merge", f"{pattern}.parts", "-o", pattern])
+        merged = run("slabmark pattern", ["merge", f"{pattern}.parts", "-o", pattern])
         assert merged.returncode == 0, merged.stderr
         return done
 
@@ -53,7 +53,7 @@ def show(run):
     """show(pattern, rank) -> events; show(pattern) -> [header]"""
 
     def lines(pattern, rank=None):
-        done = run("slabmark-pattern", ["show", pattern, *([] if rank is None else ["--rank", rank])])
+        done = run("slabmark pattern", ["show", pattern, *([] if rank is None else ["--rank", rank])])
         assert done.returncode == 0, done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -98,7 +98,7 @@ def test_what_the_bench_writes_is_captured_element_by_element(capture, show, tmp
     name = "pnetcdf-varn" if method == "blocking" else method
     variables = ("var0000", "var0001")  # which one call of pnetcdf-vard goes over
     pattern = tmp_path / "run.pattern"
-    done = capture(pattern, "slabmark-bench", ["decomp", "--map", path, "--method", name, *more, "--rounds", "3", "--variables",
+    done = capture(pattern, "slabmark bench", ["decomp", "--map", path, "--method", name, *more, "--rounds", "3", "--variables",
                                                str(len(variables)), "--trials", "1", "--no-bound", "-o", tmp_path], 4)
     if refused := re.search("not run: (PnetCDF 1.15.*)", done.stdout):
         pytest.skip(refused[1])
@@ -166,7 +166,7 @@ def test_random_calls_of_pnetcdf_made_again_leave_the_same_file(run, capture, tm
     capture(pattern, "pnetcdf_random", [seed, 60, tmp_path / "a.nc", log, *([] if mode == "independent" else [mode])], ranks)
     text = pathlib.Path(f"{log}.0").read_text()
     assert "operation 18" in text and "operation 19" in text, f"seed {seed} defines and opens nothing"
-    done = run("slabmark-bench", [*PLAY, "--pattern", pattern, "--keep", "-o", folder], ranks=ranks, launch=True)
+    done = run("slabmark bench", [*PLAY, "--pattern", pattern, "--keep", "-o", folder], ranks=ranks, launch=True)
     assert done.returncode == 0, done.stderr
     assert "yes" in done.stdout, done.stdout
     [played] = folder.iterdir()
@@ -179,7 +179,7 @@ def test_files_that_differ_are_made_again_each_as_it_was(run, capture, tmp_path)
     pattern, folder = tmp_path / "run.pattern", tmp_path / "played"
     folder.mkdir()
     capture(pattern, "captured_steps", [tmp_path / "h", 3, "history"], 2)
-    done = run("slabmark-bench", [*PLAY, "--pattern", pattern, "--keep", "-o", folder], ranks=2)
+    done = run("slabmark bench", [*PLAY, "--pattern", pattern, "--keep", "-o", folder], ranks=2)
     assert done.returncode == 0 and "yes" in done.stdout, done.stdout + done.stderr
 
     def shape(path):
@@ -190,11 +190,11 @@ def test_files_that_differ_are_made_again_each_as_it_was(run, capture, tmp_path)
 
     own = sorted(map(shape, (tmp_path / name for name in ("h.sums", "h0", "h1", "h2"))), key=str)
     assert sorted(map(shape, folder.iterdir()), key=str) == own
-    again = run("slabmark-bench", [*PLAY, "--pattern", pattern, "-o", folder], ranks=2)
+    again = run("slabmark bench", [*PLAY, "--pattern", pattern, "-o", folder], ranks=2)
     assert again.returncode == 2 and "exists" in again.stderr, again.stderr
     for path in folder.iterdir():
         path.unlink()
-    run("slabmark-bench", [*PLAY, "--pattern", pattern, "-o", folder], ranks=2).check_returncode()
+    run("slabmark bench", [*PLAY, "--pattern", pattern, "-o", folder], ranks=2).check_returncode()
     assert not list(folder.iterdir()), "files of the trial are left"
 
 
@@ -203,7 +203,7 @@ def test_what_was_captured_goes_through_every_kind_of_method_on_any_number_of_ra
     pattern = tmp_path / "run.pattern"
     capture(pattern, "captured_steps", [tmp_path / "a.nc", 3, way], 2)
     methods = "pnetcdf-varn,pnetcdf-rearranged,hdf5-slab,mpiio-rearranged,as-captured"
-    done = run("slabmark-bench", ["captured", "--pattern", pattern, "--method", methods, "--trials", "1", "--json",
+    done = run("slabmark bench", ["captured", "--pattern", pattern, "--method", methods, "--trials", "1", "--json",
                                   tmp_path / "r.jsonl", "-o", tmp_path, "--no-bound"], ranks=ranks)
     assert done.returncode == 0, done.stderr
     records = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
@@ -220,7 +220,7 @@ def test_what_was_captured_goes_through_every_kind_of_method_on_any_number_of_ra
 def test_a_program_that_is_killed_leaves_what_was_seen_until_then(run, record, show, tmp_path):
     pattern = tmp_path / "run.pattern"
     assert record(pattern, "captured_steps", [tmp_path / "a.nc", 5, "kill"], 2).returncode != 0
-    merged = run("slabmark-pattern", ["merge", f"{pattern}.parts", "-o", pattern])
+    merged = run("slabmark pattern", ["merge", f"{pattern}.parts", "-o", pattern])
     assert merged.returncode == 0, merged.stderr
     assert "ended early, on ranks 0, 1" in merged.stdout
     for rank in range(2):
@@ -282,7 +282,7 @@ def thoughtful(path, seconds, files):
 def test_think_times_are_left_out_kept_or_scaled(run, tmp_path, think, factor, files):
     seconds, told = [0.3, 0.7, 1.1], tmp_path / "sleeps"
     thoughtful(tmp_path / "run.pattern", seconds, files)
-    done = run("/usr/bin/env", [f"LD_PRELOAD={built / 'lib/libtold_sleeps.so'}", f"SLEEPS={told}", built / "bin/slabmark-bench",
+    done = run("/usr/bin/env", [f"LD_PRELOAD={built / 'lib/libtold_sleeps.so'}", f"SLEEPS={told}", built / "bin/slabmark", "bench",
                                 "captured", "--pattern", tmp_path / "run.pattern", "--method", "posix", "--think", think,
                                 "--trials", "2" if files else "1", "--no-bound", "-o", tmp_path])
     assert done.returncode == 0 and "yes" in done.stdout, done.stdout + done.stderr
@@ -322,8 +322,8 @@ def test_what_is_no_sound_pattern_file_is_refused_in_one_sentence(run, refused, 
     shutil.copy(good, path)
     damage, words = DAMAGED[case]
     damage(path)
-    done = run("slabmark-bench", ["captured", "--pattern", path, "--method", "null", "--no-bound", "-o", tmp_path], ranks=2)
-    assert words in refused(done, "slabmark-bench")
+    done = run("slabmark bench", ["captured", "--pattern", path, "--method", "null", "--no-bound", "-o", tmp_path], ranks=2)
+    assert words in refused(done, "slabmark bench")
 
 
 def test_numbers_of_another_byte_order_are_read_as_they_are(show, good, tmp_path):
@@ -349,7 +349,7 @@ def test_a_header_with_other_things_than_the_format_has_is_refused_in_one_senten
         next(entry for entry in header["definitions"] if entry["kind"] == "dataset").pop("extent")
         del file["header"]
         file["header"] = numpy.frombuffer(json.dumps(header).encode(), "u1")
-    assert "has no 'extent'" in refused(run("slabmark-pattern", ["show", path]), "slabmark-pattern")
+    assert "has no 'extent'" in refused(run("slabmark pattern", ["show", path]), "slabmark pattern")
 
 
 def frames(spool):
@@ -371,10 +371,10 @@ def test_ranks_that_are_missing_are_named(run, record, refused, tmp_path):
     gone = found[0][0]
     spool.write_bytes(b"".join(frame for process, frame in found if process != gone))
     words = ["merge", f"{pattern}.parts", "-o", pattern]
-    sentence = refused(run("slabmark-pattern", words), "slabmark-pattern")
+    sentence = refused(run("slabmark pattern", words), "slabmark pattern")
     assert "Of 3 ranks, 1 left nothing" in sentence and "--allow-missing" in sentence
     assert not pattern.exists()
-    done = run("slabmark-pattern", [*words, "--allow-missing"])
+    done = run("slabmark pattern", [*words, "--allow-missing"])
     assert done.returncode == 0 and "taken to have done nothing" in done.stdout
 
 
@@ -385,9 +385,9 @@ def test_of_several_launches_the_one_that_is_asked_for_becomes_the_pattern(run, 
         record(pattern, "captured_steps", [tmp_path / f"{name}.nc", 2, "one"], ranks, as_of_slurm).check_returncode()
     merge = ["merge", f"{pattern}.parts", "-o", pattern]
     all_of_them = ", ".join(f"{i} is 'captured_steps' on {ranks} ranks" for i, ranks in ((1, 2), (2, 3)))
-    sentence = refused(run("slabmark-pattern", merge), "slabmark-pattern")
+    sentence = refused(run("slabmark pattern", merge), "slabmark pattern")
     assert f"of 2 runs: {all_of_them}; say which by" in sentence
-    done = run("slabmark-pattern", [*merge, "--run", 2, "--overwrite"])
+    done = run("slabmark pattern", [*merge, "--run", 2, "--overwrite"])
     assert done.returncode == 0 and all_of_them in done.stdout, done.stdout + done.stderr
     [header] = show(pattern)
     assert len(header["ranks"]) == 3 and [file["path"] for file in header["files"]] == [str(tmp_path / "second.nc")]
@@ -397,10 +397,10 @@ def test_of_several_launches_the_one_that_is_asked_for_becomes_the_pattern(run, 
 def test_an_anonymous_pattern_has_no_names_and_is_played_the_same(run, record, show, tmp_path):
     pattern = tmp_path / "run.pattern"
     record(pattern, "captured_steps", [tmp_path / "secret.nc", 2, "one"], 2).check_returncode()
-    run("slabmark-pattern", ["merge", f"{pattern}.parts", "-o", pattern, "--anonymous"]).check_returncode()
+    run("slabmark pattern", ["merge", f"{pattern}.parts", "-o", pattern, "--anonymous"]).check_returncode()
     text = json.dumps(show(pattern))
     for name in ("secret", "captured_steps", "units", "column", '"T"', os.uname().nodename):
         assert name not in text
-    done = run("slabmark-bench", ["captured", "--pattern", pattern, "--method", "as-captured,pnetcdf-varn", "--trials", "1",
+    done = run("slabmark bench", ["captured", "--pattern", pattern, "--method", "as-captured,pnetcdf-varn", "--trials", "1",
                                   "--no-bound", "-o", tmp_path], ranks=2)
     assert done.returncode == 0 and done.stdout.count("yes") == 2, done.stdout + done.stderr

@@ -107,7 +107,7 @@ def test_memory_that_ranks_share_has_no_part_in_the_length_of_a_file(run, captur
     """MPI has it in a file, which gets its length by ftruncate."""
     captured("capture_beside", ["window", tmp_path / "f", tmp_path / "log"], 2)
     [pattern] = tmp_path.glob("*.pattern")
-    [found] = json.loads(run("slabmark-decomp", ["info", pattern, "--json"]).stdout)["maps"]
+    [found] = json.loads(run("slabmark decomp", ["info", pattern, "--json"]).stdout)["maps"]
     assert found["elements"] == (tmp_path / "f").stat().st_size == (2 * 64 + 1) * 8
 
 
@@ -406,8 +406,8 @@ def elements_of_map(path, number, rank):
 @pytest.mark.parametrize("method", ["hdf5-points", "hdf5-multi"])
 def test_methods_write_the_elements_of_the_map_that_they_were_given(run, captured, tmp_path, method):
     maps = tmp_path / "f.nc"
-    run("slabmark-decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "-o", maps]).check_returncode()
-    _, events = captured("slabmark-bench", ["decomp", "--map", maps, "--method", method, "--trials", "1", "--no-verify", "--no-bound",
+    run("slabmark decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "-o", maps]).check_returncode()
+    _, events = captured("slabmark bench", ["decomp", "--map", maps, "--method", method, "--trials", "1", "--no-verify", "--no-bound",
                                             "-o", tmp_path], ranks=4)
     extents = extents_in(run, tmp_path / "0.pattern")
     for rank in range(4):
@@ -419,7 +419,7 @@ def test_methods_write_the_elements_of_the_map_that_they_were_given(run, capture
 @needs_pnetcdf
 def test_dwrite_eval_is_captured_as_the_maps_that_it_was_given(run, captured, tmp_path):
     maps = tmp_path / "f.nc"
-    run("slabmark-decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "-o", maps]).check_returncode()
+    run("slabmark decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "-o", maps]).check_returncode()
     _, events = captured("dwrite_eval", ["-c", maps, "-n", "3", "-o", tmp_path / "out", "--no-verify"], ranks=4)
     extents = extents_in(run, tmp_path / "0.pattern")
     assert sorted(extents) == ["/D_0", "/D_1", "/D_2"]

@@ -197,7 +197,7 @@ def test_storage_of_the_spool_that_fails_is_told_once_and_the_program_goes_on(ru
     disk = {"preexec_fn": request.getfixturevalue("small_disk")(parts.parent)} if how == "disk" else {}
     settings = [f"{key}={value}" for key, value in environment(pattern, SLABMARK_CAPTURE_POSIX="on").items()]
     # What a disk of its own holds is seen by these processes alone.
-    script = f'mkdir "{parts}"; "$@"; status=$?; [ {how} != disk ] || "{BIN}/slabmark-pattern" merge "{parts}" -o "{pattern}"; exit $status'
+    script = f'mkdir "{parts}"; "$@"; status=$?; [ {how} != disk ] || "{BIN}/slabmark" pattern merge "{parts}" -o "{pattern}"; exit $status'
     done = run("/usr/bin/env", ["sh", "-c", script, "sh", "/usr/bin/env", *settings, sys.executable, "-B", tmp_path / "script.py", how, parts,
                                 parts / f"{os.uname().nodename}.spool"], cwd=tmp_path, **disk)
     assert done.returncode == 0, done.stderr
@@ -267,8 +267,8 @@ def test_a_rank_without_space_for_its_spool_holds_up_no_other(run, tmp_path, lev
     assert done.returncode == 0, done.stderr
     assert "No space left" in done.stderr
     merge = ["merge", f"{tmp_path / 'run.pattern'}.parts", "-o", tmp_path / "run.pattern", "--allow-missing"]
-    run("slabmark-pattern", merge).check_returncode()
-    shown = run("slabmark-pattern", ["show", tmp_path / "run.pattern", "--rank", 1]).stdout.splitlines()
+    run("slabmark pattern", merge).check_returncode()
+    shown = run("slabmark pattern", ["show", tmp_path / "run.pattern", "--rank", 1]).stdout.splitlines()
     calls = collections.Counter(json.loads(line).get("call") for line in shown)
     expected = {"hdf5": ("H5Dwrite", 3), "mpiio": ("MPI_File_write_at_all", 3), "ordered": ("MPI_File_write_ordered", 4)}[level]
     assert calls[expected[0]] == expected[1]
@@ -319,8 +319,8 @@ def test_programs_do_and_say_what_they_do_without_it(run, each):
         pattern = folder / "run.pattern"
         assert any(pathlib.Path(f"{pattern}.parts").glob("*.spool"))
         if words in SEEN:
-            run("slabmark-pattern", ["merge", f"{pattern}.parts", "-o", pattern]).check_returncode()
-            shown = run("slabmark-pattern", ["show", pattern, "--rank", "0"]).stdout.splitlines()
+            run("slabmark pattern", ["merge", f"{pattern}.parts", "-o", pattern]).check_returncode()
+            shown = run("slabmark pattern", ["show", pattern, "--rank", "0"]).stdout.splitlines()
             events = [event for event in map(json.loads, shown) if "writes" in event.get("flags", ())]
             written = [event["file"] for event in events if event["call"].startswith("H5")]
             assert collections.Counter(written) == SEEN[words]

@@ -230,7 +230,7 @@ def test_points_in_any_order_datasets_without_elements_names_of_two_lines_and_tr
     printed = bench(run, tmp_path / "0.pattern", ["as-captured", "hdf5-union", *([] if WITHOUT_PNETCDF else ["pnetcdf-varn"])])
     assert verified(printed) == ["as-captured-hdf5", "hdf5-union"], printed
     assert ("pnetcdf-varn: not run" in printed) == (not WITHOUT_PNETCDF)
-    assert run("slabmark-decomp", ["info", tmp_path / "0.pattern"]).returncode == 0
+    assert run("slabmark decomp", ["info", tmp_path / "0.pattern"]).returncode == 0
 
 
 OWN_DATASETS = """
@@ -256,7 +256,7 @@ def test_the_map_of_files_that_each_rank_has_for_itself_has_them_beside_each_oth
     (tmp_path / "script.py").write_text(OWN_DATASETS)
     captured(sys.executable, [tmp_path / "script.py", tmp_path], ranks=4)
     for ranks in (1, 2, 3):
-        done = run("slabmark-decomp", ["info", tmp_path / "0.pattern", "--json"], ranks=ranks)
+        done = run("slabmark decomp", ["info", tmp_path / "0.pattern", "--json"], ranks=ranks)
         assert done.returncode == 0, done.stderr
         described = json.loads(done.stdout)
         maps = dict(zip(re.findall(r"D\d is (/[^,)]*)", described["layout"]), described["maps"]))

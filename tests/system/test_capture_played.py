@@ -81,16 +81,16 @@ def test_contents_tell_whether_the_order_of_calls_was_kept(run, captured, tmp_pa
     (tmp_path / "played").mkdir()
     # OMPIO writes such blocks without a word between ranks, so a collective call may overtake the one before it; ROMIO exchanges
     # offsets first, which keeps the order.
-    done = run("slabmark-bench", [*words, "--method", "as-captured,mpiio-independent"], ranks=2,
+    done = run("slabmark bench", [*words, "--method", "as-captured,mpiio-independent"], ranks=2,
                env=os.environ | {"OMPI_MCA_io": "^ompio"})
     assert verified(done.stdout) == ["as-captured-mpiio", "mpiio-independent"], done.stdout + done.stderr
     assert "Different ranks write 80 of the elements in different calls" in done.stdout
-    lost = run("slabmark-bench", [*words, "--method", "as-captured"], ranks=2, env=tampered(TAMPER="skip"))
+    lost = run("slabmark bench", [*words, "--method", "as-captured"], ranks=2, env=tampered(TAMPER="skip"))
     assert lost.returncode == 1 and "An earlier call wrote what it holds, so the order of calls was lost." in lost.stderr
-    read = run("slabmark-bench", [*words, "--method", "as-captured,mpiio-independent", "--read"], ranks=2)
+    read = run("slabmark bench", [*words, "--method", "as-captured,mpiio-independent", "--read"], ranks=2)
     assert verified(read.stdout) == ["mpiio-independent"], read.stdout + read.stderr
     assert "as-captured-mpiio: not run: the program read nothing" in read.stdout
-    crashed = run("slabmark-bench", [*words, "--method", "as-captured"], ranks=2, env=tampered(TAMPER="crash"))
+    crashed = run("slabmark bench", [*words, "--method", "as-captured"], ranks=2, env=tampered(TAMPER="crash"))
     assert crashed.returncode != 0 and "Method as-captured-mpiio (" in crashed.stderr and "was ended by SIGBUS" in crashed.stderr
     assert list((tmp_path / "played").iterdir()) == []
 
@@ -231,8 +231,8 @@ def test_what_one_rank_renames_is_another_file_for_all_that_open_it_together(run
         assert [structure(path) for path in own] == [structure(played)] * 2
     else:
         assert [path.stat().st_size for path in own] == [played.stat().st_size] * 2
-    done = run("slabmark-bench", ["captured", "--pattern", tmp_path / "0.pattern", "--method", "null", "--trials", "5", "-o", tmp_path])
-    assert "has 3 files, each of which is a trial" in refused(done, "slabmark-bench")
+    done = run("slabmark bench", ["captured", "--pattern", tmp_path / "0.pattern", "--method", "null", "--trials", "5", "-o", tmp_path])
+    assert "has 3 files, each of which is a trial" in refused(done, "slabmark bench")
 
 
 @preloads

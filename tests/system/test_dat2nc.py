@@ -94,7 +94,7 @@ def test_quiet_prints_nothing_but_the_warning_of_elements_that_nobody_owns(run, 
 def test_the_output_is_read_by_what_reads_maps(run, make_dat, tmp_path):
     make_dat(tmp_path / "a.dat", DIMS, ROWS)
     run("dat2nc", ["-q", tmp_path / "a.dat"])
-    done = run("slabmark-decomp", ["check", tmp_path / "a.nc"], ranks=4)
+    done = run("slabmark decomp", ["check", tmp_path / "a.nc"], ranks=4)
     assert (done.returncode, done.stdout) == (0, "D1: good, 11 of 12 elements owned, none twice\n")
 
 

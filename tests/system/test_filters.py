@@ -1,4 +1,4 @@
-"""Chunks that go through filters on all ranks: slabmark-bench --method hdf5-rearranged."""
+"""Chunks that go through filters on all ranks: slabmark bench --method hdf5-rearranged."""
 
 import importlib.util
 import json
@@ -17,7 +17,7 @@ ZSTD, BITSHUFFLE, BLOSC2, ZFP = 32015, 32008, 32026, 32013
 @pytest.fixture(scope="module")
 def map_file(tmp_path_factory, run):
     path = tmp_path_factory.mktemp("maps") / "f.dat"  # which every build reads
-    run("slabmark-decomp", ["generate", "f", "--ne", "2", "--ranks", "16", "--map", "3", "--format", "dat", "-o", path]).check_returncode()
+    run("slabmark decomp", ["generate", "f", "--ne", "2", "--ranks", "16", "--map", "3", "--format", "dat", "-o", path]).check_returncode()
     return path
 
 
@@ -27,7 +27,7 @@ def bench(run, map_file, tmp_path):
 
     def write(method, *options, ranks=4, args=("--content", "smooth"), code=0, **more):
         settings = [word for option in options for word in ("--set", option)]
-        done = run("slabmark-bench", ["decomp", "--map", map_file, "--rounds", "2", "--type", "float32",
+        done = run("slabmark bench", ["decomp", "--map", map_file, "--rounds", "2", "--type", "float32",
                                       "--method", method, "-o", tmp_path, "--trials", "1", "--no-bound", "--overwrite",
                                       "--keep", *args, *settings], ranks=ranks, **more)
         assert done.returncode == code, done.stderr
@@ -123,12 +123,12 @@ def test_a_filter_that_is_not_there_is_the_reason_in_the_table(bench, refused):
     assert "HDF5 finds no filter 999" in done.stdout
     for wrong in ("hdf5.filter=zstd", "hdf5.filter=32015:-1", "hdf5.filter=32015:", "hdf5.deflate=10"):
         _, done = bench("hdf5-rearranged", wrong, ranks=1, code=2)
-        assert wrong.split("=")[0] in refused(done, "slabmark-bench")
+        assert wrong.split("=")[0] in refused(done, "slabmark bench")
 
 
 def test_a_file_that_grows_too_large_fails_on_all_ranks_with_a_sentence(bench, file_size_limit, sentence):
     # Shared windows of more than the limit would not be had.
     _, done = bench("hdf5-rearranged", "hdf5.chunk=72x218", "hdf5.deflate=1", "hdf5.window=256K", code=1,
                     args=("--content", "random", "--variables", "100"), preexec_fn=file_size_limit)
-    assert "MPI_File_write_at" in sentence(done, "slabmark-bench") or "H5" in sentence(done, "slabmark-bench")
+    assert "MPI_File_write_at" in sentence(done, "slabmark bench") or "H5" in sentence(done, "slabmark bench")
     assert "open-to-" not in done.stdout

@@ -29,7 +29,7 @@ def maps(make_dat, tmp_path):
 def blob(run, maps):
     """A sound file of the private layout, and an a.nc beside it."""
     run("dat2nc", ["-q", "a.dat"], cwd=maps)
-    done = run("slabmark-bench", ["decomp", "--map", maps / "a.nc", "--method", "blob", "--keep", "--trials", "1",
+    done = run("slabmark bench", ["decomp", "--map", maps / "a.nc", "--method", "blob", "--keep", "--trials", "1",
                                   "-o", maps, "--no-bound", "--rounds", "2"])
     assert done.returncode == 0, done.stderr
     return maps / "slabmark-blob.blob"
@@ -39,13 +39,13 @@ def blob(run, maps):
 READERS = {
     "dat2nc": lambda path: ["dat2nc", path, "-o", "out.nc"],
     "dat2nc -i": lambda path: ["dat2nc", "-i", path, "-o", "out.nc"],
-    "decomp info": lambda path: ["slabmark-decomp", "info", path],
-    "decomp check": lambda path: ["slabmark-decomp", "check", path],
-    "decomp convert": lambda path: ["slabmark-decomp", "convert", path, "-o", "out.nc"],
+    "decomp info": lambda path: ["slabmark decomp", "info", path],
+    "decomp check": lambda path: ["slabmark decomp", "check", path],
+    "decomp convert": lambda path: ["slabmark decomp", "convert", path, "-o", "out.nc"],
     "e3sm_io": lambda path: ["e3sm_io", path, "-o", "out.nc", *METHODS],
     "dwrite_eval": lambda path: ["dwrite_eval", "-c", path, "-o", "out"],
-    "bench decomp": lambda path: ["slabmark-bench", "decomp", "--map", path, "--method", "posix"],
-    "blob convert": lambda path: ["slabmark-blob", "convert", path, "-o", "out.nc"],
+    "bench decomp": lambda path: ["slabmark bench", "decomp", "--map", path, "--method", "posix"],
+    "blob convert": lambda path: ["slabmark blob", "convert", path, "-o", "out.nc"],
 }
 
 
@@ -65,10 +65,10 @@ def test_a_name_of_no_file_that_controls_the_terminal_is_one_sentence_and_status
 def test_what_exists_is_replaced_only_with_overwrite(run, refused, maps, ranks):
     (maps / "out.dat").write_text("thesis")
     words = ["convert", "a.dat", "-o", "out.dat"]
-    done = run("slabmark-decomp", words, ranks=ranks, cwd=maps)
-    assert "--overwrite" in refused(done, "slabmark-decomp")
+    done = run("slabmark decomp", words, ranks=ranks, cwd=maps)
+    assert "--overwrite" in refused(done, "slabmark decomp")
     assert (maps / "out.dat").read_text() == "thesis"
-    done = run("slabmark-decomp", [*words, "--overwrite"], ranks=ranks, cwd=maps)
+    done = run("slabmark decomp", [*words, "--overwrite"], ranks=ranks, cwd=maps)
     assert done.returncode == 0, (done.stdout, done.stderr)
     assert (maps / "out.dat").read_text().startswith("version")
 
@@ -83,8 +83,8 @@ def test_dat2nc_replaces_a_netcdf_file_as_it_always_did(run, maps):
 def test_a_map_that_is_also_the_output_is_refused_and_stays(run, refused, maps, ranks):
     (maps / "link.dat").symlink_to(maps / "a.dat")
     before = (maps / "a.dat").read_bytes()
-    done = run("slabmark-decomp", ["convert", "a.dat", "-o", "link.dat", "--overwrite"], ranks=ranks, cwd=maps)
-    refused(done, "slabmark-decomp")
+    done = run("slabmark decomp", ["convert", "a.dat", "-o", "link.dat", "--overwrite"], ranks=ranks, cwd=maps)
+    refused(done, "slabmark decomp")
     assert (maps / "a.dat").read_bytes() == before
     assert sorted(os.listdir(maps)) == ["a.dat", "link.dat"]
 
@@ -105,11 +105,11 @@ def test_a_long_name_is_a_sentence_not_a_crash(run, refused, blob, each, bytes_o
     """OMPIO aborts on them."""
     name = "n" * (bytes_of_name - 3) + ".nc"
     cases = {
-        "decomp info": ["slabmark-decomp", "info", name],
-        "decomp convert": ["slabmark-decomp", "convert", "a.nc", "-o", "out" + name[3:]],
+        "decomp info": ["slabmark decomp", "info", name],
+        "decomp convert": ["slabmark decomp", "convert", "a.nc", "-o", "out" + name[3:]],
         "e3sm_io": ["e3sm_io", name, "-o", "x.nc"],
         "e3sm_io -o": ["e3sm_io", "a.nc", "-o", "out" + name[3:]],
-        "blob convert": ["slabmark-blob", "convert", "b.blob", "-o", "out" + name[3:]],
+        "blob convert": ["slabmark blob", "convert", "b.blob", "-o", "out" + name[3:]],
     }
 
     def check(case, folder):
@@ -144,7 +144,7 @@ def test_an_hdf5_that_does_not_start_as_its_environment_asks_is_one_sentence_and
         "dwrite_eval": ["-c", maps / "a.dat", *out],
         "e3sm_io": [maps / "a.dat", "--methods", "hdf5-slab", *out],
         "h5perf": ["-A", "phdf5", "-e", "1K"],
-        "slabmark-bench": ["decomp", "--map", maps / "a.dat", "--method", "hdf5-slab", "--trials", "1"],
+        "slabmark bench": ["decomp", "--map", maps / "a.dat", "--method", "hdf5-slab", "--trials", "1"],
         "slice_eval": ["--grid", "8,8,8", "-m", "append"],
     }
 
@@ -162,8 +162,8 @@ def test_an_hdf5_that_does_not_start_as_its_environment_asks_is_one_sentence_and
 def test_a_damaged_file_of_the_private_layout_is_one_sentence_and_status_2(run, refused, blob, tmp_path, ranks):
     sound = blob.read_bytes()
     blob.write_bytes(sound[:len(sound) // 2])
-    done = run("slabmark-blob", ["convert", blob, "-o", tmp_path / "out.nc"], ranks=ranks, timeout=30)
-    assert blob.name in refused(done, "slabmark-blob")
+    done = run("slabmark blob", ["convert", blob, "-o", tmp_path / "out.nc"], ranks=ranks, timeout=30)
+    assert blob.name in refused(done, "slabmark blob")
     assert not (tmp_path / "out.nc").exists()
 
 
@@ -177,7 +177,7 @@ def test_a_map_of_no_ranks_is_refused(run, refused, tmp_path):
         file.createVariable("offsets", "i4", ("num_procs", "max_nreqs"))
         file.var_ndims = 1
         file.dim_len_0 = 4
-    for command in (["slabmark-decomp", "info"], ["e3sm_io", "-o", "out.nc"]):
+    for command in (["slabmark decomp", "info"], ["e3sm_io", "-o", "out.nc"]):
         program, *args = command
         done = run(program, [*args, "none.nc"], cwd=tmp_path)
         assert "0 ranks" in refused(done, program), (done.stdout, done.stderr)
@@ -191,7 +191,7 @@ def test_a_huge_map_of_which_little_is_owned_is_written_at_once(run, tmp_path, m
     for rank, entries in enumerate(rows):
         lines += [f"{rank} {len(entries)}", "".join(f"{entry} " for entry in entries)]
     (tmp_path / "huge.dat").write_text("\n".join(lines) + "\n\n")
-    done = run("slabmark-bench", ["decomp", "--map", "huge.dat", "--method", method, "--trials", "1",
+    done = run("slabmark bench", ["decomp", "--map", "huge.dat", "--method", method, "--trials", "1",
                                   "--no-verify", "--no-bound", "--keep"], ranks=ranks, cwd=tmp_path, timeout=60)
     if "File too large" in done.stderr or done.returncode == 1:
         pytest.skip("the file system takes no file of 8 TiB: " + done.stderr.strip())
@@ -208,10 +208,10 @@ def test_a_rank_that_alone_cannot_write_is_one_sentence_and_no_abort(run, senten
     map_file = make_map(tmp_path, ne=4, ranks=4, map=3)
     out = tmp_path / "out"
     out.mkdir()
-    bench = os.path.join(os.environ["SLABMARK_BIN"], "slabmark-bench")
-    done = run(script, [bench, "decomp", "--map", map_file, "--variables", "40", "--method", method, "--trials",
+    bench = os.path.join(os.environ["SLABMARK_BIN"], "slabmark")
+    done = run(script, [bench, "bench", "decomp", "--map", map_file, "--variables", "40", "--method", method, "--trials",
                         "1", "--no-bound", "-o", out], ranks=4)
     assert done.returncode == 1, (done.stdout, done.stderr)
-    assert sentence(done, "slabmark-bench").startswith("rank 2 on host")
+    assert sentence(done, "slabmark bench").startswith("rank 2 on host")
     assert "MPI_ABORT" not in done.stderr
     assert os.listdir(out) == []

@@ -65,5 +65,5 @@ def test_a_program_is_captured_and_played_and_a_log_written_and_read(without_loc
         assert list(file["d"]) == list(range(200))
     done = without_locks("slabmark", ["capture", "--", BIN / "slab_output", "b.h5"])
     assert done.returncode == 0 and (tmp_path / "run.pattern").exists(), done.stderr
-    done = without_locks("slabmark-bench", ["captured", "--pattern", "run.pattern", "--method", "posix", "--trials", "1"])
+    done = without_locks("slabmark bench", ["captured", "--pattern", "run.pattern", "--method", "posix", "--trials", "1"])
     assert done.returncode == 0, done.stderr

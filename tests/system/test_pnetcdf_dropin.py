@@ -84,7 +84,7 @@ def contents(folder):
 @pytest.mark.parametrize("ranks", [long(1), long(2), 4])
 def test_e3sm_io_writes_the_same_bytes_with_it(run, with_dropin, tmp_path, ranks):
     maps = tmp_path / "f.nc"
-    run("slabmark-decomp", ["generate", "f", "--ne", "4", "--ranks", "16", "-o", maps]).check_returncode()
+    run("slabmark decomp", ["generate", "f", "--ne", "4", "--ranks", "16", "-o", maps]).check_returncode()
     (tmp_path / "with").mkdir()
     (tmp_path / "without").mkdir()
     args = ["-q", maps, "-n", "3", "--keep", "--methods", "pnetcdf-varn,pnetcdf-vara", "-o"]

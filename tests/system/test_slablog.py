@@ -78,7 +78,7 @@ def test_stock_h5repack_makes_a_contiguous_dataset_of_it(closed, tmp_path):
 
 def test_stock_h5dump_reads_the_canonical_file(closed, run, tmp_path):
     path, elements = closed
-    run("slablog-canonical", [path, tmp_path / "b.h5"], ranks=2).check_returncode()
+    run("slabmark log canonical", [path, tmp_path / "b.h5"], ranks=2).check_returncode()
     assert dumped(tmp_path / "b.h5") == list(range(elements))
 
 
@@ -96,12 +96,12 @@ def test_what_was_flushed_before_a_kill_is_there_after_repair(write_log, run, tm
     h5py = pytest.importorskip("h5py")
     path = tmp_path / "a.h5"
     assert write_log(path, ranks, "kill", form).returncode != 0
-    assert "not closed by its writer" in run("slablog-info", [path]).stdout
-    repaired = run("slablog-repair", [path])
+    assert "not closed by its writer" in run("slabmark log info", [path]).stdout
+    repaired = run("slabmark log repair", [path])
     assert repaired.returncode == 0 and "1 views written" in repaired.stdout, repaired.stderr
     with h5py.File(path) as file:
         assert list(file["d"][...]) == list(range(100 * ranks))
-    assert "any HDF5 program reads it" in run("slablog-info", [path]).stdout
+    assert "any HDF5 program reads it" in run("slabmark log info", [path]).stdout
 
 
 def test_the_connector_says_that_a_file_was_not_closed_and_reads_what_was_flushed(write_log, tmp_path):
@@ -115,55 +115,55 @@ def test_a_log_closed_without_a_view_says_so_and_is_repaired_by_materialising(wr
     h5py = pytest.importorskip("h5py")
     path = tmp_path / "a.h5"
     write_log(path, 2, SLABLOG_VIEW="none").check_returncode()
-    info = run("slablog-info", [path]).stdout
+    info = run("slabmark log info", [path]).stdout
     assert "closed without a view" in info and "/d: 200, 200 hyperslabs, 200 of 200 elements written" in info
     assert "was closed without a view" in write_log(path, 2, "read").stderr
-    run("slablog-repair", ["--materialise", path]).check_returncode()
+    run("slabmark log repair", ["--materialise", path]).check_returncode()
     with h5py.File(path) as file:
         assert list(file["d"][...]) == list(range(200)) and not file["/_slablog/d0.view"].is_virtual
 
 
 @pytest.mark.fast
-@pytest.mark.parametrize("program", ["slablog-canonical", "slablog-info", "slablog-repair"])
+@pytest.mark.parametrize("program", ["slabmark log canonical", "slabmark log info", "slabmark log repair"])
 def test_a_file_without_a_log_is_refused_and_left_alone(run, refused, tmp_path, program):
     h5py = pytest.importorskip("h5py")
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
         file["d"] = 1
     before = path.read_bytes()
-    done = run(program, [path, *([tmp_path / "b.h5"] if program == "slablog-canonical" else [])])
+    done = run(program, [path, *([tmp_path / "b.h5"] if program == "slabmark log canonical" else [])])
     assert "no log" in refused(done, program)
     assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1
 
 
-@pytest.mark.parametrize("program", ["slablog-canonical", "slablog-info", "slablog-repair"])
+@pytest.mark.parametrize("program", ["slabmark log canonical", "slabmark log info", "slabmark log repair"])
 def test_a_file_that_is_no_hdf5_file_is_bad_input_and_left_alone(run, refused, tmp_path, program):
     path = tmp_path / "a.txt"
     path.write_text("no HDF5")
-    done = run(program, [path, *([tmp_path / "b.h5"] if program == "slablog-canonical" else [])])
+    done = run(program, [path, *([tmp_path / "b.h5"] if program == "slabmark log canonical" else [])])
     assert "is no HDF5 file" in refused(done, program)
     assert path.read_text() == "no HDF5" and len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder"])
-@pytest.mark.parametrize("program", ["slablog-info", "slablog-repair", "slablog-canonical"])
+@pytest.mark.parametrize("program", ["slabmark log info", "slabmark log repair", "slabmark log canonical"])
 def test_a_pipe_or_a_folder_is_bad_input(run, refused, tmp_path, program, kind):
     path = tmp_path / "a.h5"
     os.mkfifo(path) if kind == "pipe" else path.mkdir()
-    done = run(program, [path, *([tmp_path / "b.h5"] if program == "slablog-canonical" else [])])
+    done = run(program, [path, *([tmp_path / "b.h5"] if program == "slabmark log canonical" else [])])
     assert str(path) in refused(done, program) and len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-@pytest.mark.parametrize("program", ["slablog-canonical", "slablog-info", "slablog-repair"])
+@pytest.mark.parametrize("program", ["slabmark log canonical", "slabmark log info", "slabmark log repair"])
 def test_a_file_that_is_not_there_is_bad_input(run, refused, tmp_path, program, ranks):
-    more = ["out.h5"] if program == "slablog-canonical" else []
+    more = ["out.h5"] if program == "slabmark log canonical" else []
     done = run(program, ["absent.h5", *more], ranks=ranks, cwd=tmp_path)
     assert "absent.h5" in refused(done, program)
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("program", ["slablog-canonical", "slablog-info", "slablog-repair"])
+@pytest.mark.parametrize("program", ["slabmark log canonical", "slabmark log info", "slabmark log repair"])
 def test_a_damaged_index_is_named_in_one_sentence_and_nothing_is_written(write_log, run, tmp_path, program):
     h5py = pytest.importorskip("h5py")
     path = tmp_path / "a.h5"
@@ -173,7 +173,7 @@ def test_a_damaged_index_is_named_in_one_sentence_and_nothing_is_written(write_l
     damaged = bytearray(path.read_bytes())
     damaged[where + 7] ^= 1
     path.write_bytes(damaged)
-    done = run(program, [path, tmp_path / "b.h5"] if program == "slablog-canonical" else [path])
+    done = run(program, [path, tmp_path / "b.h5"] if program == "slabmark log canonical" else [path])
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr.count("\n") == 1 and f"The index /_slablog/index0 of '{path}' is damaged" in done.stderr
     assert [one.name for one in tmp_path.iterdir()] == ["a.h5"] and path.read_bytes() == damaged

@@ -1,4 +1,4 @@
-"""slablog-canonical: what a log file holds, as an ordinary file."""
+"""slabmark log canonical: what a log file holds, as an ordinary file."""
 
 import os
 import shutil
@@ -51,7 +51,7 @@ def log(write_log, tmp_path_factory):
 
 @pytest.fixture(params=[1, 2, 4, 7])
 def converted(request, run, log, tmp_path):
-    done = run("slablog-canonical", [log, tmp_path / "b.h5"], ranks=request.param)
+    done = run("slabmark log canonical", [log, tmp_path / "b.h5"], ranks=request.param)
     assert done.returncode == 0, done.stderr
     assert "1 datasets, 1200 bytes" in done.stdout
     with h5py.File(tmp_path / "b.h5") as file:
@@ -127,7 +127,7 @@ def test_references_lead_to_the_copies(converted):
 
 def test_a_file_whose_writer_was_killed_is_converted_as_far_as_it_was_flushed(write_log, run, tmp_path):
     assert write_log(tmp_path / "a.h5", 2, "kill").returncode != 0
-    done = run("slablog-canonical", [tmp_path / "a.h5", tmp_path / "b.h5"], ranks=3)
+    done = run("slabmark log canonical", [tmp_path / "a.h5", tmp_path / "b.h5"], ranks=3)
     assert done.returncode == 0 and "was not closed by its writer" in done.stderr
     with h5py.File(tmp_path / "b.h5") as file:
         assert list(file["d"][...]) == list(range(200))
@@ -135,8 +135,8 @@ def test_a_file_whose_writer_was_killed_is_converted_as_far_as_it_was_flushed(wr
 
 def test_an_output_that_is_there_is_refused_and_left_alone(run, refused, log, tmp_path):
     (tmp_path / "b.h5").write_text("mine")
-    done = run("slablog-canonical", [log, tmp_path / "b.h5"], ranks=2)
-    assert "b.h5" in refused(done, "slablog-canonical")
+    done = run("slabmark log canonical", [log, tmp_path / "b.h5"], ranks=2)
+    assert "b.h5" in refused(done, "slabmark log canonical")
     assert (tmp_path / "b.h5").read_text() == "mine"
 
 
@@ -146,13 +146,13 @@ def test_a_damaged_log_is_refused_and_leaves_no_output(run, sentence, log, tmp_p
     with h5py.File(tmp_path / "a.h5", "r+") as file:
         index = file["_slablog/index0"]
         index[...] = 0xFF
-    done = run("slablog-canonical", [tmp_path / "a.h5", tmp_path / "b.h5"], ranks=ranks)
-    assert done.returncode == 1 and "damaged" in sentence(done, "slablog-canonical")
+    done = run("slabmark log canonical", [tmp_path / "a.h5", tmp_path / "b.h5"], ranks=ranks)
+    assert done.returncode == 1 and "damaged" in sentence(done, "slabmark log canonical")
     assert os.listdir(tmp_path) == ["a.h5"]
 
 
 def test_an_output_that_does_not_fit_leaves_nothing(write_log, run, sentence, file_size_limit, tmp_path):
     write_log(tmp_path / "a.h5", 1, "sparse").check_returncode()
-    done = run("slablog-canonical", [tmp_path / "a.h5", tmp_path / "b.h5"], preexec_fn=file_size_limit)
-    assert done.returncode == 1 and "b.h5" in sentence(done, "slablog-canonical")
+    done = run("slabmark log canonical", [tmp_path / "a.h5", tmp_path / "b.h5"], preexec_fn=file_size_limit)
+    assert done.returncode == 1 and "b.h5" in sentence(done, "slabmark log canonical")
     assert os.listdir(tmp_path) == ["a.h5"]

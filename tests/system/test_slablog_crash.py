@@ -116,7 +116,7 @@ def test_nothing_that_was_flushed_is_lost_at_any_write(snapshots, sessions, run,
     assert by_connector.returncode == 0, by_connector.stderr
     check_each(opened, [int(line) for line in by_connector.stdout.split()])
 
-    repaired = run("slablog-repair", files)
+    repaired = run("slabmark log repair", files)
     assert repaired.returncode == 0, repaired.stderr
     check_each(files, [stage_seen_by_h5py(path) for path in files])
     assert not any(journal_of(path).exists() for path in [*files, *opened])
@@ -165,22 +165,22 @@ def test_a_killed_job_leaves_a_file_that_is_repaired(sessions, run, tmp_path, ra
     path = tmp_path / "a.h5"
     assert sessions("write", [path], ranks=ranks, WRITES_KILL=str(at), **STOPPED).returncode != 0
     assert journal_of(path).exists()
-    assert run("slablog-repair", [path]).returncode == 0
+    assert run("slabmark log repair", [path]).returncode == 0
     assert stage_seen_by_h5py(path) in (1, 2, 3) and not journal_of(path).exists()
 
 
-@pytest.mark.parametrize("program", ["slablog-info", "slablog-canonical"])
+@pytest.mark.parametrize("program", ["slabmark log info", "slabmark log canonical"])
 def test_a_program_that_only_reads_names_slablog_repair(killed, run, sentence, tmp_path, program):
     path = killed(tmp_path)
     before = path.read_bytes()
-    done = run(program, [path, *([tmp_path / "b.h5"] if program == "slablog-canonical" else [])])
-    assert done.returncode == 1 and "slablog-repair" in sentence(done, program)
+    done = run(program, [path, *([tmp_path / "b.h5"] if program == "slabmark log canonical" else [])])
+    assert done.returncode == 1 and "slabmark log repair" in sentence(done, program)
     assert path.read_bytes() == before and journal_of(path).exists()
 
 
 def test_the_connector_opens_it_read_only_no_more_and_names_slablog_repair(killed, write_log, tmp_path):
     done = write_log(killed(tmp_path), 2, "read")
-    assert done.returncode != 0 and "slablog-repair brings the file back" in done.stderr
+    assert done.returncode != 0 and "'slabmark log repair' brings the file back" in done.stderr
 
 
 @pytest.mark.parametrize("words", [["serial"], []])
@@ -191,8 +191,8 @@ def test_a_file_that_is_being_written_is_not_repaired(sessions, run, sentence, t
     try:
         assert writer.stdout.readline() == "waiting\n"
         before = path.read_bytes()
-        done = run("slablog-repair", [path])
-        assert done.returncode == 1 and "is being written by another process" in sentence(done, "slablog-repair")
+        done = run("slabmark log repair", [path])
+        assert done.returncode == 1 and "is being written by another process" in sentence(done, "slabmark log repair")
         assert sessions("check", [path]).returncode != 0
         assert path.read_bytes() == before
         writer.communicate("\n", timeout=30)
@@ -206,11 +206,11 @@ def test_nor_is_one_whose_writer_is_in_the_middle_of_a_flush(killed, sessions, r
     before = path.read_bytes()
     with open(journal_of(path), "r+") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX)
-        for program in ["slablog-repair", "slablog-info"]:
+        for program in ["slabmark log repair", "slabmark log info"]:
             assert "is being written by another process" in sentence(run(program, [path]), program)
         assert sessions("check", [path]).returncode != 0
         assert path.read_bytes() == before
-    assert run("slablog-repair", [path]).returncode == 0
+    assert run("slabmark log repair", [path]).returncode == 0
 
 
 def damage(journal):
@@ -228,8 +228,8 @@ def test_a_journal_that_is_not_good_is_refused_and_both_files_are_left_alone(kil
     path = killed(tmp_path)
     change(journal_of(path))
     before = [path.read_bytes(), journal_of(path).read_bytes()]
-    done = run("slablog-repair", [path])
-    assert done.returncode == 1 and why in sentence(done, "slablog-repair")
+    done = run("slabmark log repair", [path])
+    assert done.returncode == 1 and why in sentence(done, "slabmark log repair")
     assert [path.read_bytes(), journal_of(path).read_bytes()] == before
 
 
@@ -238,7 +238,7 @@ def test_where_the_journal_was_cut_off_a_repair_that_fails_leaves_the_file_as_it
     path = killed(tmp_path)
     os.truncate(journal_of(path), left)  # like that of a writer that was killed between two flushes
     before = path.read_bytes()
-    assert run("slablog-repair", [path]).returncode == 1
+    assert run("slabmark log repair", [path]).returncode == 1
     assert path.read_bytes() == before
 
 
@@ -248,8 +248,8 @@ def test_the_journal_of_another_file_is_refused(killed, sessions, run, sentence,
     killed(tmp_path)
     journal_of(tmp_path / "a.h5").rename(journal_of(path))
     before = path.read_bytes()
-    done = run("slablog-repair", [path])
-    assert done.returncode == 1 and "is of another file" in sentence(done, "slablog-repair")
+    done = run("slabmark log repair", [path])
+    assert done.returncode == 1 and "is of another file" in sentence(done, "slabmark log repair")
     assert sessions("check", [path]).returncode != 0 and path.read_bytes() == before
 
 
@@ -259,7 +259,7 @@ def test_a_link_to_the_file_finds_the_journal(killed, run, tmp_path):
     (tmp_path / "folder").mkdir()
     link = tmp_path / "folder" / "link.h5"
     link.symlink_to(path)
-    assert run("slablog-repair", [link]).returncode == 0
+    assert run("slabmark log repair", [link]).returncode == 0
     assert stage_seen_by_h5py(link) > 0 and not journal_of(path).exists()
 
 
@@ -274,5 +274,5 @@ def test_where_the_journal_finds_no_space_the_flush_fails_and_the_file_goes_back
     path = tmp_path / "a.h5"
     done = sessions("write", [path], *words, ranks=ranks, WRITES_FULL="6", **STOPPED)
     assert done.returncode == 1 and ("serial" in words or "No space left on device" in done.stderr)
-    assert run("slablog-repair", [path]).returncode == 0
+    assert run("slabmark log repair", [path]).returncode == 0
     assert stage_seen_by_h5py(path) >= 1

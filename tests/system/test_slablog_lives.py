@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_closed_for_want_of_space_ends_no_program_with_a_s
         assert done.returncode == 0, (size, done.stderr)
         assert "infinite loop" not in done.stderr
         if "H5Fflush 0" in done.stdout and connector is CONNECTOR:
-            assert run("slablog-repair", [folder / "a.h5"]).returncode == 0
+            assert run("slabmark log repair", [folder / "a.h5"]).returncode == 0
             assert contents(folder / "a.h5")["d"][0] > 0
 
 
@@ -135,7 +135,7 @@ def test_files_that_are_mounted_are_flushed_together(run, tmp_path, through):
         done = run("log_lives", ["mounted-flushed", through], cwd=folder, env={**os.environ, **environment})
         assert done.stdout.splitlines()[1] == "H5Fflush 0"
         if name == "slablog":
-            assert run("slablog-repair", [folder / "a.h5", folder / "b.h5"]).returncode == 0
+            assert run("slabmark log repair", [folder / "a.h5", folder / "b.h5"]).returncode == 0
         assert {path.name: contents(path) for path in folder.glob("*.h5")} == expected, name
 
 

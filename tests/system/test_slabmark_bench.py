@@ -1,4 +1,4 @@
-"""slabmark-bench from the command line."""
+"""slabmark bench from the command line."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def map_file(tmp_path_factory, make_map):
 
 
 def bench(run, map_file, tmp_path, *args, ranks=4, **more):
-    return run("slabmark-bench", ["decomp", "--map", map_file, "-o", tmp_path, *args], ranks=ranks, **more)
+    return run("slabmark bench", ["decomp", "--map", map_file, "-o", tmp_path, *args], ranks=ranks, **more)
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
@@ -123,12 +123,12 @@ def test_a_phase_beyond_the_deadline_ends_the_job_with_its_name(run, map_file, t
 @pytest.fixture(scope="module")
 def land_map(tmp_path_factory, run):
     path = tmp_path_factory.mktemp("maps") / "i.nc"
-    run("slabmark-decomp", ["generate", "i", "--nlat", "12", "--nlon", "24", "--ranks", "6", "-o", path]).check_returncode()
+    run("slabmark decomp", ["generate", "i", "--nlat", "12", "--nlon", "24", "--ranks", "6", "-o", path]).check_returncode()
     return path
 
 
 def e3sm(run, case, map_path, tmp_path, *args, ranks=4):
-    return run("slabmark-bench", ["e3sm", "--case", case, "--map", map_path, "-o", tmp_path, "--trials", "1", *args],
+    return run("slabmark bench", ["e3sm", "--case", case, "--map", map_path, "-o", tmp_path, "--trials", "1", *args],
                ranks=ranks)
 
 
@@ -189,7 +189,7 @@ def test_the_private_layout_becomes_the_same_canonical_file_on_any_number_of_ran
     done = e3sm(run, "f-h1", map_file, tmp_path, "--method", "blob,pnetcdf-rearranged", "--records", "2", "--keep",
                 "--no-bound")
     assert done.returncode == 0, done.stderr
-    converted = run("slabmark-blob", ["convert", tmp_path / "slabmark-blob.blob", "-o", tmp_path / "out.nc"], ranks=ranks)
+    converted = run("slabmark blob", ["convert", tmp_path / "slabmark-blob.blob", "-o", tmp_path / "out.nc"], ranks=ranks)
     assert converted.returncode == 0, converted.stderr
     assert (tmp_path / "out.nc").read_bytes() == (tmp_path / "slabmark-pnetcdf-rearranged.nc").read_bytes()
 
@@ -197,27 +197,27 @@ def test_the_private_layout_becomes_the_same_canonical_file_on_any_number_of_ran
 @needs_pnetcdf
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_a_file_that_is_no_blob_is_refused_and_what_stood_there_stays(run, refused, map_file, tmp_path, ranks):
-    done = run("slabmark-blob", ["convert", map_file, "-o", tmp_path / "out.nc"], ranks=ranks)
-    assert "f.nc" in refused(done, "slabmark-blob")
+    done = run("slabmark blob", ["convert", map_file, "-o", tmp_path / "out.nc"], ranks=ranks)
+    assert "f.nc" in refused(done, "slabmark blob")
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "out.nc").write_text("precious")
-    done = run("slabmark-blob", ["convert", map_file, "-o", tmp_path / "out.nc"], ranks=ranks)
-    assert "out.nc" in refused(done, "slabmark-blob")
+    done = run("slabmark blob", ["convert", map_file, "-o", tmp_path / "out.nc"], ranks=ranks)
+    assert "out.nc" in refused(done, "slabmark blob")
     assert (tmp_path / "out.nc").read_text() == "precious"
 
 
 def test_a_case_whose_maps_the_file_lacks_is_refused_with_both_numbers(run, refused, map_file, tmp_path):
     done = e3sm(run, "g", map_file, tmp_path, "--method", "posix")
-    message = refused(done, "slabmark-bench")
+    message = refused(done, "slabmark bench")
     assert f"holds {MAPS} map" in message and "needs 6" in message
 
 
 def test_a_disk_that_is_full_ends_a_rearranged_write_with_one_sentence(run, sentence, map_file, tmp_path, file_size_limit):
     pattern = ["decomp", "--variables", "999"] if WITHOUT_PNETCDF else ["e3sm", "--case", "f-h0"]
-    done = run("slabmark-bench", [*pattern, "--map", map_file, "-o", tmp_path, "--trials", "1", "--method",
+    done = run("slabmark bench", [*pattern, "--map", map_file, "-o", tmp_path, "--trials", "1", "--method",
                                   "mpiio-rearranged", "--no-bound"], ranks=4, preexec_fn=file_size_limit)
     assert done.returncode == 1, done.stdout
-    assert "slabmark-mpiio-rearranged.raw" in sentence(done, "slabmark-bench")
+    assert "slabmark-mpiio-rearranged.raw" in sentence(done, "slabmark bench")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -226,7 +226,7 @@ def test_a_disk_that_is_full_ends_a_rearranged_write_with_one_sentence(run, sent
                                                   (["--json", "/"], "/", 4)])
 def test_wrong_usage_is_one_sentence_and_status_2(run, refused, map_file, tmp_path, args, culprit, ranks):
     done = bench(run, map_file, tmp_path, "--method", "posix", *args, ranks=ranks)
-    assert culprit in refused(done, "slabmark-bench")
+    assert culprit in refused(done, "slabmark bench")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -244,8 +244,8 @@ def test_a_benchmark_that_is_interrupted_leaves_neither_file_nor_journal(make_ma
     out.mkdir()
     map_file = make_map(tmp_path, ne=4, ranks=4, map=1)
     launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
-    program = pathlib.Path(os.environ["SLABMARK_BIN"]) / "slabmark-bench"
-    command = [OWN_TMPDIR, *launcher, "-n", "2", program, "decomp", "--map", map_file, "--method", "hdf5-log",
+    program = pathlib.Path(os.environ["SLABMARK_BIN"]) / "slabmark"
+    command = [OWN_TMPDIR, *launcher, "-n", "2", program, "bench", "decomp", "--map", map_file, "--method", "hdf5-log",
                "--rounds", "50000", "--no-verify", "--no-bound", "--trials", "1", "-o", out]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
     try:
@@ -271,6 +271,6 @@ def test_the_journal_of_a_file_that_is_not_to_be_overwritten_stays(write_log, ru
     assert write_log(path, 2, "kill").returncode != 0
     before = {one.name: one.read_bytes() for one in out.iterdir()}
     assert set(before) == {path.name, path.name + ".slablog-journal"}
-    done = run("slabmark-bench", ["decomp", "--map", map_file, "--method", "hdf5-log", "--trials", "1", "-o", out])
+    done = run("slabmark bench", ["decomp", "--map", map_file, "--method", "hdf5-log", "--trials", "1", "-o", out])
     assert done.returncode == 2 and str(path) in done.stderr, done.stderr
     assert {one.name: one.read_bytes() for one in out.iterdir()} == before

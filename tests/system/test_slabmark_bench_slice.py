@@ -1,4 +1,4 @@
-"""slabmark-bench slice: planes and boxes of a field through any method."""
+"""slabmark bench slice: planes and boxes of a field through any method."""
 
 import json
 import re
@@ -13,7 +13,7 @@ FIELD = ["--grid", "13,11,9", "--halo", "2"]
 
 
 def bench(run, tmp_path, *args, ranks=4, **more):
-    return run("slabmark-bench", ["slice", "-o", tmp_path, "--no-bound", "--trials", "1", *args], ranks=ranks, **more)
+    return run("slabmark bench", ["slice", "-o", tmp_path, "--no-bound", "--trials", "1", *args], ranks=ranks, **more)
 
 
 @pytest.mark.fast
@@ -82,6 +82,6 @@ def test_the_record_says_what_was_sliced(run, tmp_path):
 def test_wrong_input_is_one_sentence_and_status_2(run, refused, tmp_path):
     """tests/programs has the sentences of other mistakes."""
     done = bench(run, tmp_path, *FIELD, "--method", "posix", "--processes", "3,1,1", ranks=4)
-    assert "3 x 1 x 1" in refused(done, "slabmark-bench")
+    assert "3 x 1 x 1" in refused(done, "slabmark bench")
     assert re.search(r"\d MiB/s", done.stdout) is None
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""slabmark-decomp from the command line."""
+"""slabmark decomp from the command line."""
 
 import json
 
@@ -29,15 +29,15 @@ def f_case(tmp_path_factory, run):
     """The maps of ne 4 on 16 ranks: three text files and, with PnetCDF, one file of many maps and D3 in the single layout."""
     folder = tmp_path_factory.mktemp("f")
     generate = ["generate", "f", "--ne", "4", "--ranks", "16", "-o"]
-    run("slabmark-decomp", [*generate, folder / "f"]).check_returncode()
+    run("slabmark decomp", [*generate, folder / "f"]).check_returncode()
     if not WITHOUT_PNETCDF:
-        run("slabmark-decomp", [*generate, folder / "f.nc"]).check_returncode()
-        run("slabmark-decomp", [*generate, folder / "single.nc", "--map", "3"]).check_returncode()
+        run("slabmark decomp", [*generate, folder / "f.nc"]).check_returncode()
+        run("slabmark decomp", [*generate, folder / "single.nc", "--map", "3"]).check_returncode()
     return folder
 
 
 def info(run, path, *args, ranks=1):
-    done = run("slabmark-decomp", ["info", path, "--json", *args], ranks=ranks)
+    done = run("slabmark decomp", ["info", path, "--json", *args], ranks=ranks)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -59,7 +59,7 @@ def test_the_generated_file_of_many_maps_equals_the_real_one(f_case, real_data):
 @needs_pnetcdf
 def test_ne30_on_64_ranks_has_the_published_request_counts(run, tmp_path):
     path = tmp_path / "48602x72_64p.nc"
-    run("slabmark-decomp", ["generate", "f", "--ne", "30", "--ranks", "64", "--tie-break", "lowest", "--map", "3",
+    run("slabmark decomp", ["generate", "f", "--ne", "30", "--ranks", "64", "--tie-break", "lowest", "--map", "3",
                             "--layout", "single", "-o", path]).check_returncode()
     with netCDF4.Dataset(path) as file:
         assert (file.max_nreqs, file.min_nreqs) == (55296, 51840)
@@ -87,7 +87,7 @@ def test_info_has_the_statistics_of_the_real_ocean_case(run, real_data, ranks):
 @pytest.mark.parametrize("file, number, layout", [
     pytest.param("f.nc", 3, "many-map NetCDF, 3 maps", marks=needs_pnetcdf), ("f_D3.dat", 1, "PIO text, 1 map")])
 def test_info_in_words(run, f_case, file, number, layout):
-    done = run("slabmark-decomp", ["info", f_case / file, "--map", number])
+    done = run("slabmark decomp", ["info", f_case / file, "--map", number])
     assert done.stdout.splitlines() == [
         f"{f_case / file}: {layout}",
         f"D{number}: 72 x 866, 62352 elements, 16 recorded ranks",
@@ -111,7 +111,7 @@ def test_info_on_more_ranks_than_recorded_counts_ranks_with_nothing(run, f_case,
 @pytest.mark.parametrize("ranks", [long(1), 4])
 @pytest.mark.parametrize("file, elements", [pytest.param("f.nc", [866, 866, 62352], marks=needs_pnetcdf), ("f_D3.dat", [62352])])
 def test_check_finds_sound_maps_good(run, f_case, file, elements, ranks):
-    done = run("slabmark-decomp", ["check", f_case / file], ranks=ranks)
+    done = run("slabmark decomp", ["check", f_case / file], ranks=ranks)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [f"D{number}: good, {count} of {count} elements owned, none twice"
                                         for number, count in enumerate(elements, 1)]
@@ -120,7 +120,7 @@ def test_check_finds_sound_maps_good(run, f_case, file, elements, ranks):
 @pytest.mark.fast
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_check_names_what_is_wrong_and_exits_with_1(run, make_dat, tmp_path, ranks):
-    done = run("slabmark-decomp", ["check", make_dat(tmp_path / "a.dat", [6], [[1, 2], [3, 7]])], ranks=ranks)
+    done = run("slabmark decomp", ["check", make_dat(tmp_path / "a.dat", [6], [[1, 2], [3, 7]])], ranks=ranks)
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert done.stdout.startswith("D1: bad: ") and "offset 7" in done.stdout
     assert len(done.stdout.splitlines()) == 1
@@ -131,10 +131,10 @@ def test_ranks_may_share_elements_that_they_read(run, refused, make_dat, tmp_pat
     """Writing them is refused, on however many ranks they meet."""
     path = make_dat(tmp_path / "a.dat", [4, 3], [[1, 2, 3, 4], [3, 4, 5], [9, 3], [10, 11]])
     words = ["decomp", "--map", path, "-o", tmp_path, "--trials", "1", "--method", "posix,mpiio-independent,hdf5-rearranged,mpiio-collective"]
-    message = refused(run("slabmark-bench", words, ranks=ranks), "slabmark-bench")
+    message = refused(run("slabmark bench", words, ranks=ranks), "slabmark bench")
     assert "2 of its 12 elements" in message and "element 2 (counted from 0), of rank 0 and rank 1" in message
     assert "--read" in message
-    done = run("slabmark-bench", [*words, "--read"], ranks=ranks)
+    done = run("slabmark bench", [*words, "--read"], ranks=ranks)
     assert done.returncode == 0, done.stderr
     not_run = done.stdout.count("mpiio-collective: not run: ranks move the same elements")  # through an OMPIO that fails there
     assert done.stdout.count(" yes") == 6 - not_run and not_run <= (ranks > 1), done.stdout
@@ -143,16 +143,16 @@ def test_ranks_may_share_elements_that_they_read(run, refused, make_dat, tmp_pat
 @pytest.mark.parametrize("name", ["a.bp", "a.bp/"])
 def test_a_map_of_adios_is_refused_with_the_command_that_converts_it(run, refused, tmp_path, name):
     (tmp_path / "a.bp").mkdir() if name.endswith("/") else (tmp_path / "a.bp").write_bytes(b"BP")
-    message = refused(run("slabmark-decomp", ["info", tmp_path / name]), "slabmark-decomp")
+    message = refused(run("slabmark decomp", ["info", tmp_path / name]), "slabmark decomp")
     assert f"decomp_copy -a cdf5 -i '{tmp_path}/a.bp' -o '{tmp_path}/a.nc'" in message
 
 
 @needs_pnetcdf
 def test_text_to_netcdf_and_back_keeps_who_owns_what(run, f_case, tmp_path):
     rows = info(run, f_case / "f_D3.dat")["maps"]
-    assert run("slabmark-decomp", ["convert", f_case / "f_D3.dat", "-o", tmp_path / "a.nc"]).returncode == 0
-    assert run("slabmark-decomp", ["convert", tmp_path / "a.nc", "-o", tmp_path / "b.dat"]).returncode == 0
-    assert run("slabmark-decomp", ["convert", tmp_path / "b.dat", "--layout", "many", "-o", tmp_path / "c.nc"]).returncode == 0
+    assert run("slabmark decomp", ["convert", f_case / "f_D3.dat", "-o", tmp_path / "a.nc"]).returncode == 0
+    assert run("slabmark decomp", ["convert", tmp_path / "a.nc", "-o", tmp_path / "b.dat"]).returncode == 0
+    assert run("slabmark decomp", ["convert", tmp_path / "b.dat", "--layout", "many", "-o", tmp_path / "c.nc"]).returncode == 0
     assert names(tmp_path) == ["a.nc", "b.dat", "c.nc"]
     assert info(run, tmp_path / "b.dat")["maps"] == rows
     assert info(run, tmp_path / "c.nc")["maps"] == rows
@@ -163,8 +163,8 @@ def test_text_to_netcdf_and_back_keeps_who_owns_what(run, f_case, tmp_path):
 @pytest.mark.fast
 @needs_pnetcdf
 def test_one_map_of_many_becomes_text(run, f_case, tmp_path):
-    assert run("slabmark-decomp", ["convert", f_case / "f.nc", "--map", "2", "-o", tmp_path / "d2.dat"]).returncode == 0
-    assert run("slabmark-decomp", ["convert", f_case / "f.nc", "-o", tmp_path / "f"]).returncode == 0
+    assert run("slabmark decomp", ["convert", f_case / "f.nc", "--map", "2", "-o", tmp_path / "d2.dat"]).returncode == 0
+    assert run("slabmark decomp", ["convert", f_case / "f.nc", "-o", tmp_path / "f"]).returncode == 0
     assert names(tmp_path) == ["d2.dat", "f_D1.dat", "f_D2.dat", "f_D3.dat"]
     assert (tmp_path / "d2.dat").read_text() == (tmp_path / "f_D2.dat").read_text()
 
@@ -178,8 +178,8 @@ MAP = "f_D3.dat" if WITHOUT_PNETCDF else "f.nc"
     (["convert", MAP, "-o", "f_D1.dat", "--map", "1"], "--overwrite", 4)])
 def test_wrong_usage_is_one_sentence_and_status_2(run, refused, f_case, args, culprit, ranks):
     before = names(f_case)
-    done = run("slabmark-decomp", args, ranks=ranks, cwd=f_case)
-    assert culprit in refused(done, "slabmark-decomp")
+    done = run("slabmark decomp", args, ranks=ranks, cwd=f_case)
+    assert culprit in refused(done, "slabmark decomp")
     assert done.stdout == ""
     assert names(f_case) == before
 
@@ -189,8 +189,8 @@ def test_wrong_usage_is_one_sentence_and_status_2(run, refused, f_case, args, cu
 def test_an_unreadable_map_is_one_sentence_and_status_2(run, refused, f_case, tmp_path, command):
     sound = (f_case / "f.nc").read_bytes()
     (tmp_path / "bad.nc").write_bytes(sound[:len(sound) * 2 // 3])
-    done = run("slabmark-decomp", [command, tmp_path / "bad.nc"], ranks=4)
-    message = refused(done, "slabmark-decomp")
+    done = run("slabmark decomp", [command, tmp_path / "bad.nc"], ranks=4)
+    message = refused(done, "slabmark decomp")
     assert "truncated" in message and "bad.nc" in message
     assert done.stdout == ""
 
@@ -198,10 +198,10 @@ def test_an_unreadable_map_is_one_sentence_and_status_2(run, refused, f_case, tm
 @pytest.mark.parametrize("output", [
     ["big"], pytest.param(["big.nc", "--map", "3", "--layout", "single"], marks=needs_pnetcdf)])
 def test_a_file_size_limit_is_one_sentence_and_leaves_nothing(run, sentence, tmp_path, file_size_limit, output):
-    done = run("slabmark-decomp", ["generate", "f", "--ne", "30", "--ranks", "64", "-o", *output], cwd=tmp_path,
+    done = run("slabmark decomp", ["generate", "f", "--ne", "30", "--ranks", "64", "-o", *output], cwd=tmp_path,
                preexec_fn=file_size_limit)
     assert done.returncode == 1, (done.stdout, done.stderr)
-    message = sentence(done, "slabmark-decomp")
+    message = sentence(done, "slabmark decomp")
     assert "big" in message and "ulimit" in message
     assert names(tmp_path) == [], "also those of the set that were complete are removed"
 
@@ -210,13 +210,13 @@ def test_a_file_size_limit_is_one_sentence_and_leaves_nothing(run, sentence, tmp
 @pytest.mark.parametrize("file, start", [pytest.param("f.nc", b"CDF", marks=needs_pnetcdf), ("f_D3.dat", b"version")])
 def test_overwrite_replaces(run, f_case, tmp_path, file, start):
     (tmp_path / file).write_text("earlier")
-    assert run("slabmark-decomp", ["convert", f_case / file, "--overwrite", "-o", tmp_path / file]).returncode == 0
+    assert run("slabmark decomp", ["convert", f_case / file, "--overwrite", "-o", tmp_path / file]).returncode == 0
     assert (tmp_path / file).read_bytes().startswith(start)
 
 
 @pytest.mark.fast
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_help_of_a_command_is_printed_once(run, ranks):
-    done = run("slabmark-decomp", ["generate", "f", "--help"], ranks=ranks)
+    done = run("slabmark decomp", ["generate", "f", "--help"], ranks=ranks)
     assert done.returncode == 0
     assert done.stdout.count("--tie-break") == 1

@@ -1,4 +1,4 @@
-"""slabmark-probe: messages between nodes, a file from each, many small files. A rank stands for a node here."""
+"""slabmark probe: messages between nodes, a file from each, many small files. A rank stands for a node here."""
 
 import itertools
 import json
@@ -15,7 +15,7 @@ FILES = ["files", "--files", "5", "--file-size", "1001", "--trials", "2"]
 
 def probe(run, folder, words, ranks):
     records = folder / "records.jsonl"
-    done = run("slabmark-probe", [*words, "-o", folder / "out", "--json", records], ranks=ranks)
+    done = run("slabmark probe", [*words, "-o", folder / "out", "--json", records], ranks=ranks)
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in folder.iterdir()) == ["records.jsonl"], "all that was made is gone"
     return done.stdout, {one["method"]: one for one in map(json.loads, records.read_text().splitlines())}
@@ -74,8 +74,8 @@ def test_small_files_are_made_looked_at_read_and_removed(run, tmp_path, ranks, m
                                                    (["files", "-o", "file"], "file", 4)])
 def test_what_cannot_be_meant_is_one_sentence_and_status_2(run, refused, tmp_path, words, culprit, ranks):
     (tmp_path / "file").write_text("mine")
-    done = run("slabmark-probe", words, ranks=ranks, cwd=tmp_path)
-    assert culprit in refused(done, "slabmark-probe")
+    done = run("slabmark probe", words, ranks=ranks, cwd=tmp_path)
+    assert culprit in refused(done, "slabmark probe")
     assert [path.name for path in tmp_path.iterdir()] == ["file"] and (tmp_path / "file").read_text() == "mine"
 
 
@@ -84,25 +84,25 @@ def test_the_folder_of_another_run_is_refused_and_only_taken_if_the_user_says_so
     left.mkdir()
     (left / "0-0").write_text("left")
     words = ["files", "--files", "2", "-o", tmp_path]
-    done = run("slabmark-probe", words)
-    assert done.returncode == 2 and str(left) in sentence(done, "slabmark-probe") and (left / "0-0").exists()
-    assert run("slabmark-probe", [*words, "--overwrite"]).returncode == 0 and not left.exists()
+    done = run("slabmark probe", words)
+    assert done.returncode == 2 and str(left) in sentence(done, "slabmark probe") and (left / "0-0").exists()
+    assert run("slabmark probe", [*words, "--overwrite"]).returncode == 0 and not left.exists()
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     left.symlink_to(elsewhere)
-    assert run("slabmark-probe", [*words, "--overwrite"]).returncode == 2 and elsewhere.exists()
+    assert run("slabmark probe", [*words, "--overwrite"]).returncode == 2 and elsewhere.exists()
 
 
 @pytest.mark.parametrize("words", [["nodes", "--file-bytes", "8388608T", "--ranks-as-node", "1", "--bytes", "1K"],
                                    ["files", "--files", "1000000", "--file-size", "1G"]], ids=["nodes", "files"])
 def test_what_no_disk_holds_is_not_begun(run, sentence, tmp_path, words):
-    done = run("slabmark-probe", [*words, "--trials", "1", "-o", tmp_path], ranks=2)
-    assert done.returncode == 1 and "its file system has only" in sentence(done, "slabmark-probe")
+    done = run("slabmark probe", [*words, "--trials", "1", "-o", tmp_path], ranks=2)
+    assert done.returncode == 1 and "its file system has only" in sentence(done, "slabmark probe")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_file_that_cannot_be_written_is_one_sentence_and_status_1(run, sentence, file_size_limit, tmp_path):
     words = ["files", "--files", "1", "--file-size", "16M", "-o", tmp_path]
-    done = run("slabmark-probe", words, preexec_fn=file_size_limit)
-    assert done.returncode == 1 and "0-0" in sentence(done, "slabmark-probe")
+    done = run("slabmark probe", words, preexec_fn=file_size_limit)
+    assert done.returncode == 1 and "0-0" in sentence(done, "slabmark probe")
     assert not list(tmp_path.iterdir())

@@ -6,7 +6,7 @@ import os
 import pathlib
 
 import pytest
-from conftest import WITHOUT_PNETCDF, needs_pnetcdf
+from conftest import WITHOUT_PNETCDF, needs_pnetcdf, words_of
 
 pytestmark = pytest.mark.long
 
@@ -39,7 +39,7 @@ def striped(run, tmp_path):
         settings = {"LUSTRE_FOLDER": folder, "LUSTRE_UNIT": UNIT, "LUSTRE_COUNT": count, "LUSTRE_MOUNTS": mounts,
                     "LUSTRE_WRITES": writes, "PATH": f"{lfs.parent}:{os.environ['PATH']}",
                     "LD_PRELOAD": BIN / "lustre_stand_in.so"}
-        done = run("/usr/bin/env", [*(f"{name}={value}" for name, value in settings.items()), BIN / program, *args], ranks=ranks)
+        done = run("/usr/bin/env", [*(f"{name}={value}" for name, value in settings.items()), *words_of(BIN, program), *args], ranks=ranks)
         lines = writes.read_text().splitlines() if writes.exists() else []
         return done, [tuple(map(int, line.split())) for line in lines]
 
@@ -56,7 +56,7 @@ def begins_of_ranges(writes):
 @pytest.mark.parametrize("method", ["mpiio-rearranged", pytest.param("pnetcdf-rearranged", marks=needs_pnetcdf), "hdf5-rearranged"])
 def test_aggregators_write_whole_stripes_and_are_a_multiple_of_the_servers(striped, map_file, tmp_path, method):
     records = tmp_path / "records.jsonl"
-    done, writes = striped("slabmark-bench", [*PATTERN, "--map", map_file, "--method", method, "--trials", 1,
+    done, writes = striped("slabmark bench", [*PATTERN, "--map", map_file, "--method", method, "--trials", 1,
                                               "--set", f"{method.partition('-')[0]}.node_ranks=1", "-o", tmp_path / "s", "-q",
                                               "--no-bound", "--json", records], 4, 3)
     assert done.returncode == 0, done.stderr
@@ -72,7 +72,7 @@ def test_aggregators_write_whole_stripes_and_are_a_multiple_of_the_servers(strip
 def test_records_and_the_doctor_say_how_a_folder_is_striped(striped, map_file, tmp_path):
     records = tmp_path / "records.jsonl"
     args = ["decomp", "--map", map_file, "--method", "posix", "--trials", 1, "-o", tmp_path / "s", "-q", "--no-bound", "--json", records]
-    striped("slabmark-bench", args, 1, 4)[0].check_returncode()
+    striped("slabmark bench", args, 1, 4)[0].check_returncode()
     output = json.loads(records.read_text())["manifest"]["output"]
     assert output["type"] == "lustre" and "lmm_stripe_count:  4" in output["lustre"]["striping"]
     launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
@@ -85,6 +85,6 @@ def test_records_and_the_doctor_say_how_a_folder_is_striped(striped, map_file, t
 def test_an_lfs_that_never_answers_is_ended_by_the_deadline(striped, map_file, tmp_path):
     (tmp_path / "s/bin/lfs").write_text("#!/bin/sh\nwhile kill -0 $PPID; do sleep 0.1; done\n")
     args = ["decomp", "--map", map_file, "--method", "posix", "--trials", 1, "-o", tmp_path / "s", "--no-bound", "--deadline", 1]
-    done, _ = striped("slabmark-bench", args, 2, 4)
+    done, _ = striped("slabmark bench", args, 2, 4)
     assert done.returncode == 1 and "What comes before the first phase has taken more than 1 seconds" in done.stderr, done.stderr
     assert "posix" not in done.stdout

@@ -9,7 +9,7 @@ packaging/ramble/ramble.yaml is a workspace to begin with.
 from ramble.appkit import *
 from ramble.expander import Expander
 
-# What moves, by workload: words of slabmark-bench, whose variables are those below.
+# What moves, by workload: words of slabmark bench, whose variables are those below.
 WORKLOADS = {
     "transfer": "transfer --bytes {bytes} --block {block} --buffer {buffer}",
     "checkpoint": "checkpoint --processor {n_ranks},1,1 --domain {domain} --chunk {domain} --time {steps}",
@@ -45,7 +45,7 @@ class Slabmark(ExecutableApplication):
     for workload_name, words in WORKLOADS.items():
         executable(
             name=workload_name,
-            template=f"slabmark-bench {words} --method {{methods}} --min-trials {{trials}} --max-trials {{trials}} {{more}} "
+            template=f"slabmark bench {words} --method {{methods}} --min-trials {{trials}} --max-trials {{trials}} {{more}} "
             "--overwrite --quiet --output-dir {output_dir} --json {records}",
             use_mpi=True,
         )
@@ -53,12 +53,12 @@ class Slabmark(ExecutableApplication):
         workload_variable("methods", default=METHODS[workload_name], description="Methods to compare", workloads=[workload_name])
         for variable_name, default in DEFAULTS[workload_name].items():
             workload_variable(
-                variable_name, default=default, description="As slabmark-bench --help has it", workloads=[workload_name]
+                variable_name, default=default, description="As slabmark bench --help has it", workloads=[workload_name]
             )
 
     every = list(WORKLOADS)
     workload_variable("trials", default="10", description="Measured trials, after a warm-up", workloads=every)
-    workload_variable("more", default="--sync", description="More options of slabmark-bench", workloads=every)
+    workload_variable("more", default="--sync", description="More options of slabmark bench", workloads=every)
     workload_variable("output_dir", default="{experiment_run_dir}", description="On the file system in question", workloads=every)
     workload_variable(
         "records", default="{experiment_run_dir}/records.jsonl", description="For slabmark report and track", workloads=every

@@ -9,7 +9,7 @@ FAILURES = (FAIL, MISSING, INVALID, SLOW_NODE)
 COMMAND = Command(
     "accept",
     "slabmark.accept.command:main",
-    "Does a file system meet its targets? A fixed suite, and a report to hand in",
+    "Judge a file system against its targets by a fixed suite",
     "Runs the suite of an acceptance and says whether a file system meets what was agreed: pass, fail or inconclusive for each target, "
     "the rules that the result breaks, nodes that are slow, and a report to hand in. docs/accept.md tells how.",
     [

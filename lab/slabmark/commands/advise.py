@@ -29,7 +29,7 @@ def _counts(text):
 COMMAND = Command(
     "advise",
     "slabmark.advise.command:main",
-    "Try methods and settings, and say what to use here",
+    "Try methods and settings, and say which to use here",
     "Tries methods, hints and settings on one pattern by successive halving, confirms the winner against what you do today, and prints the "
     "setting as flags and as lines of C.",
     [

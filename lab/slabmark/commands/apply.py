@@ -32,7 +32,7 @@ def _variable(text):
 COMMAND = Command(
     "apply",
     "slabmark.apply:main",
-    "Run a program with the drop-in for PnetCDF, or with HDF5's connector",
+    "Run a program with the PnetCDF drop-in or the HDF5 connector",
     "Runs a program, unchanged, with a faster way of writing in it: the drop-in for PnetCDF, or the connector of HDF5. The exit "
     "status is that of the command.\n\nslabmark apply -- mpiexec -n 4 ./model",
     [

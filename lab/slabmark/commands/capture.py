@@ -8,7 +8,7 @@ LEVELS = ("pnetcdf", "hdf5", "mpiio", "posix")
 COMMAND = Command(
     "capture",
     "slabmark.capture:main",
-    "Record what a program asks of its I/O libraries, as a pattern",
+    "Record a program's calls of its I/O libraries as a pattern",
     "Runs a program and records what it asks of its I/O libraries in a pattern file, which 'slabmark bench captured' and 'slabmark "
     "advise' read. The exit status is that of the command.\n\nslabmark capture -o run.pattern -- mpiexec -n 4 ./model\n\nWithout this "
     "command: set SLABMARK_CAPTURE=run.pattern for all ranks, preload the libraries that 'slabmark capture --show' names, and then run "

@@ -7,7 +7,7 @@ from slabmark.verdicts import CONDITIONS, INCONCLUSIVE, MISSING, SLOWER
 COMMAND = Command(
     "compare",
     "slabmark.compare:main",
-    "Is NEW faster or slower than BASE?",
+    "Tell whether NEW is faster or slower than BASE",
     "Compares two sets of records cell by cell: faster, slower, same or inconclusive. The ratio is the median of all ratios of a new "
     "to a base value; its interval inverts the rank-sum test of Wilcoxon, Mann and Whitney, so it holds for any distribution.",
     [

@@ -6,7 +6,7 @@ from slabmark.commands.parsing import Argument, Command, Flag
 COMMAND = Command(
     "describe",
     "slabmark.pattern.describe:main",
-    "Make a pattern file from a short text or a Darshan log, without a program",
+    "Make a pattern file from a short text or a Darshan log",
     "Makes a pattern file from a short text (TOML), whose keys docs/patterns.md explains, or from a log of Darshan.",
     [
         Argument("description", "FILE", "Text (TOML) that says what ranks write, or a log of Darshan (NAME.darshan)"),

@@ -6,7 +6,7 @@ from slabmark.commands.parsing import Command, Flag
 COMMAND = Command(
     "doctor",
     "slabmark.doctor:main",
-    "Show what is in effect on this machine, and what is wrong with it",
+    "Show what is in effect on this machine and what is wrong",
     "Shows what is in effect on this machine (MPI, MPI-IO, HDF5, PnetCDF, file system, page cache), and what is wrong with it. The exit "
     "status is 1 if something is wrong.",
     [

@@ -77,12 +77,12 @@ class Option(click.Option):
 
     def __init__(self, names, metavar, help, kind=click.STRING, *, into=(), group="", retired=(), bare=None, **more):
         self.shown_default = "" if more.get("is_flag") else more.get("default", "")
-        self.text = f"{help} (default {self.shown_default})" if self.shown_default else help
-        super().__init__([*names.split(", "), *into], metavar=metavar, help=self.text, type=kind, **more)
+        super().__init__([*names.split(", "), *into], metavar=metavar, help=help, type=kind, **more)
         self.group, self.retired, self.bare, self.label = group, retired, bare, "/".join(self.opts)
 
     def get_help_record(self, ctx):
-        return f"{', '.join(self.opts)} {self.metavar or ''}".rstrip(), self.text
+        text = f"{self.help} (default {self.shown_default})" if self.shown_default else self.help
+        return f"{', '.join(self.opts)} {self.metavar or ''}".rstrip(), text
 
     def describe(self):
         return {
@@ -93,7 +93,7 @@ class Option(click.Option):
             "required": self.required,
             "repeated": self.multiple,
             "group": self.group,
-            "help": self.text,
+            "help": self.help,
         }
 
 

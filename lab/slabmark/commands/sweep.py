@@ -6,7 +6,7 @@ from slabmark.commands.parsing import Argument, Command
 COMMAND = Command(
     "sweep",
     "slabmark.sweep:main",
-    "Measure what a study names, cell by cell, in random order",
+    "Measure the cells of a study in random order",
     "Runs a study: launch after launch in random order, each recorded as it ends. It can be interrupted at any moment, and goes on "
     "where it ended when it is started again.",
     [

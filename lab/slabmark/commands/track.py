@@ -42,7 +42,7 @@ def judging():
 
 COMMAND = Group(
     "track",
-    "Keep the records of many nights: what changed, when, and by how much?",
+    "Keep many nights in a store and find what changed, and when",
     "Keeps the records of many nights in one store, finds lasting changes, and makes a page of them. docs/track.md tells how.",
     [
         action(

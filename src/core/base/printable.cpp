@@ -59,4 +59,17 @@ std::string printable(std::string_view text) {
          line.substr(end);
 }
 
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns) {
+  std::string lines;
+  for (std::size_t begin = 0; begin + text.size() > columns; begin = indent) {
+    // The blanks within the indentation of a first line separate columns, and stay.
+    std::size_t end = text.rfind(' ', columns - begin);
+    if (end == text.npos || begin + end <= indent) end = text.find(' ', columns - begin);
+    if (end == text.npos) break;
+    lines.append(text.substr(0, end)).append("\n").append(indent, ' ');
+    text.remove_prefix(end + 1);
+  }
+  return lines.append(text);
+}
+
 }  // namespace slabmark

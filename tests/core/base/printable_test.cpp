@@ -38,5 +38,16 @@ TEST(Printable, OfAHugeTextBeginningAndEndStay) {
   EXPECT_EQ(line.find("\\x"), std::string::npos);  // no character is cut in two
 }
 
+TEST(Wrapped, LinesEndAtBlanksAndLaterOnesAreIndented) {
+  EXPECT_EQ(wrapped("name  one two three", 6, 13), "name  one two\n      three");
+  EXPECT_EQ(wrapped("name  one two three", 6, 12), "name  one\n      two\n      three");
+  EXPECT_EQ(wrapped("short", 2, 10), "short");
+}
+
+TEST(Wrapped, AWordThatIsLongerThanALineStaysWhole) {
+  EXPECT_EQ(wrapped("a muchlongerword b", 0, 8), "a\nmuchlongerword\nb");
+  EXPECT_EQ(wrapped("muchlongerword", 2, 8), "muchlongerword");
+}
+
 }  // namespace
 }  // namespace slabmark

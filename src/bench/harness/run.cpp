@@ -46,6 +46,17 @@ std::vector<std::size_t> turns(TrialOrder& order, const RunOptions& options, boo
   return cells;
 }
 
+/// For root.
+std::optional<double> seconds_left(std::span<const std::unique_ptr<RunningCell>> cells) {
+  double sum = 0.0;
+  for (const auto& cell : cells) {
+    const auto left = cell->seconds_left();
+    if (!left) return std::nullopt;
+    sum += *left;
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
@@ -90,7 +101,7 @@ std::vector<CellRecord> run_cells(const Comm& comm, std::span<const Cell> cells,
       RunningCell& cell = *running[index];
       if (cell.finished()) continue;
       if (comm.is_root() && progress.trial_begins) {
-        progress.trial_begins(cell.cell(), round, warm_up);
+        progress.trial_begins(cell.cell(), round, warm_up, seconds_left(running));
       }
       cell.run(round, position++, warm_up);
     }

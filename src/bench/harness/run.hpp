@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,8 +13,11 @@ namespace slabmark {
 
 /// Told of progress, on root only.
 struct Progress {
-  /// Before each trial.
-  std::function<void(const Cell& cell, std::uint64_t trial, bool warm_up)> trial_begins;
+  /// Before each trial. `seconds_left` is an estimate for all cells, from the trials so far; there
+  /// is none before each cell has had a trial.
+  std::function<void(const Cell& cell, std::uint64_t trial, bool warm_up,
+                     std::optional<double> seconds_left)>
+      trial_begins;
 };
 
 /// Runs all cells, their trials interleaved round by round in random order, and returns one record

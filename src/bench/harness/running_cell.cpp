@@ -67,6 +67,13 @@ void RunningCell::require_rounds() const {
                   moved().name, moved().rounds, trials));
 }
 
+std::optional<double> RunningCell::seconds_left() const {
+  if (finished()) return 0.0;
+  if (record_.trials.empty()) return std::nullopt;
+  const double per_trial = spent_ / static_cast<double>(record_.trials.size());
+  return shared_.options.rule.seconds_left(measured_seconds(record_.trials), spent_, per_trial);
+}
+
 void RunningCell::let_read(RunningCell& reader) {
   if (reader.record_.unsupported.empty()) reader_ = &reader;
 }

@@ -26,6 +26,9 @@ class RunningCell {
     return cell_.after || !record_.unsupported.empty() || record_.stop.has_value();
   }
 
+  /// For root: about how long the trials that are still to come take. Nothing before the first one.
+  std::optional<double> seconds_left() const;
+
   /// `reader`, whose cell reads after this one, takes part in each trial.
   void let_read(RunningCell& reader);
 

@@ -37,6 +37,20 @@ std::optional<StopReason> StoppingRule::reason_to_stop(std::span<const double> s
   return std::nullopt;
 }
 
+double StoppingRule::seconds_left(std::span<const double> seconds, double elapsed,
+                                  double per_trial) const {
+  const double done = static_cast<double>(seconds.size());
+  double needed =
+      static_cast<double>(is_fixed(*this) ? max_trials : std::max(min_trials, fewest_for_interval));
+  if (done >= needed) {
+    const double ratio = summarise_trials(seconds).half_width / precision;
+    needed = std::max(done + 1.0, done * ratio * ratio);
+  }
+  const auto up_to = [&](double trials) { return std::max(0.0, trials - done) * per_trial; };
+  return std::min(up_to(std::min(needed, static_cast<double>(max_trials))),
+                  std::max(time_budget - elapsed, up_to(static_cast<double>(least_trials))));
+}
+
 StoppingRule fixed_trials(std::uint64_t trials) {
   return StoppingRule{.min_trials = trials, .max_trials = trials};
 }

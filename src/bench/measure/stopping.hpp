@@ -35,6 +35,11 @@ struct StoppingRule {
   /// first of precise, trial_limit (or fixed) and time_budget is given; a rule whose min_trials
   /// equal its max_trials has no choice and always ends as fixed.
   std::optional<StopReason> reason_to_stop(std::span<const double> seconds, double elapsed) const;
+
+  /// Seconds that a cell is likely to take still, at `per_trial` seconds for each trial: up to
+  /// min_trials, and after these until the interval is narrow enough, if its width falls with the
+  /// square root of the number of trials.
+  double seconds_left(std::span<const double> seconds, double elapsed, double per_trial) const;
 };
 
 /// Just `trials` trials, as the five original programs run them: 1 or more.

@@ -42,7 +42,7 @@ const Way& way_of(const Options& options, const Cell& cell) {
 
 /// Says which way is tested when its first trial begins.
 Progress progress_of(const Comm& world, const Options& options) {
-  return {[&](const Cell& cell, std::uint64_t round, bool warm_up) {
+  return {[&](const Cell& cell, std::uint64_t round, bool warm_up, std::optional<double>) {
     const bool first = warm_up || (round == 1 && !options.run.warm_up);
     if (first) say(world, fmt::format("Testing {} ...", way_of(options, cell).progress));
   }};

@@ -210,13 +210,26 @@ TEST_F(Run, RefusesAFileThatExistsAndLeavesItAsItWas) {
 TEST_F(Run, LeavesAFileAloneThatAnotherJobMakesBetweenTrials) {
   const std::string path = scratch_.file("posix.out");
   Progress progress;
-  progress.trial_begins = [&](const Cell&, std::uint64_t round, bool) {
+  progress.trial_begins = [&](const Cell&, std::uint64_t round, bool, std::optional<double>) {
     if (round == 2) std::ofstream(path) << "precious";
   };
   EXPECT_THROW(run_cells(comm_, std::vector{cell("posix")}, trials(3), progress), InputError);
   std::string kept;
   std::ifstream(path) >> kept;
   EXPECT_EQ(kept, "precious");
+}
+
+TEST_F(Run, EstimatesTheTimeLeftOnceEachCellHasHadATrial) {
+  std::vector<std::optional<double>> left;
+  Progress progress;
+  progress.trial_begins = [&](const Cell&, std::uint64_t, bool, std::optional<double> seconds) {
+    left.push_back(seconds);
+  };
+  run_cells(comm_, std::vector{cell("posix"), cell("mpiio-independent")}, trials(2), progress);
+  if (!comm_.is_root()) return;
+  ASSERT_EQ(left.size(), 6u) << "with the warm-up";
+  EXPECT_FALSE(left[1]);
+  EXPECT_GT(left[4].value_or(0.0), left[5].value_or(0.0));
 }
 
 TEST_F(Run, ReplacesAFileThatExistsIfAskedTo) {

@@ -93,6 +93,25 @@ TEST(StoppingRules, RunAFixedNumberHoweverSteadyAndSlow) {
   EXPECT_EQ(play(fixed_trials(12), std::vector<double>(20, 1.0)), (Outcome{12, StopReason::fixed}));
 }
 
+TEST(StoppingRules, ExpectAtLeastTheLeastNumberOfTrials) {
+  EXPECT_EQ(StoppingRule{}.seconds_left(std::vector<double>(4, 1.0), 8.0, 2.0), 12.0);
+  EXPECT_EQ(fixed_trials(3).seconds_left(std::vector<double>(1, 1.0), 2.0, 2.0), 4.0);
+  EXPECT_EQ(fixed_trials(3).seconds_left({}, 0.0, 2.0), 6.0);
+}
+
+TEST(StoppingRules, ExpectAsManyTrialsAsNarrowTheInterval) {
+  // The interval of 10 trials is [1.0, 1.2], 9.1 % of its median to either side.
+  const StoppingRule rule{.precision = 0.08};
+  EXPECT_NEAR(rule.seconds_left(alternating(10, 1.0, 1.2), 20.0, 2.0), 2.0 * (12.9 - 10), 0.1);
+  EXPECT_EQ(StoppingRule{}.seconds_left(alternating(10, 1.0, 4.0), 20.0, 2.0), 2.0 * (30 - 10));
+}
+
+TEST(StoppingRules, ExpectNoMoreThanTheTimeBudget) {
+  const StoppingRule rule{.time_budget = 20.0};
+  EXPECT_EQ(rule.seconds_left(std::vector<double>(6, 1.0), 18.0, 3.0), 2.0);
+  EXPECT_EQ(rule.seconds_left(std::vector<double>(3, 1.0), 21.0, 7.0), 14.0);
+}
+
 TEST(StoppingRules, ThatCannotWorkAreRefused) {
   EXPECT_NO_THROW(check(StoppingRule{}));
   EXPECT_NO_THROW(check(fixed_trials(1)));

@@ -6,6 +6,7 @@
 #include "bench/method/registry.hpp"
 #include "core/base/command_line.hpp"
 #include "core/base/error.hpp"
+#include "core/base/printable.hpp"
 #include "programs/bench/environment_command.hpp"
 
 namespace slabmark::bench_program {
@@ -54,12 +55,13 @@ void add_shared_options(CLI::App& app, Options& options, std::vector<std::string
 std::string list_of_methods() {
   std::string text;
   for (const MethodInfo& method : methods()) {
-    text += fmt::format("{:<22} {}\n", method.name, method.summary);
-    if (!method.missing.empty())
-      text += fmt::format("{:22} not in this build: {}\n", "", method.missing);
+    text += wrapped(fmt::format("{:<22} {}", method.name, method.summary), 23) + "\n";
+    if (!method.missing.empty()) text += fmt::format("    not in this build: {}\n", method.missing);
     for (const OptionInfo& option : method.options) {
-      text += fmt::format("{:24}--set {}={}: {} ({})\n", "", option.name, option.default_text,
-                          option.help, option.accepted_values);
+      text += wrapped(fmt::format("    --set {}={}: {} ({})", option.name, option.default_text,
+                                  option.help, option.accepted_values),
+                      8) +
+              "\n";
     }
   }
   return text;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/base/printable.hpp"
 
 namespace slabmark::decomp {
 
@@ -39,6 +40,22 @@ std::vector<std::uint64_t> buckets_of(const Occurrences& lengths) {
 std::string range_text(std::size_t bucket) {
   const std::uint64_t from = std::uint64_t{1} << bucket;
   return bucket == 0 ? "1" : fmt::format("{}-{}", from, 2 * from - 1);
+}
+
+/// "  runs by length     1: 10800 2-3: 15624", on as many lines as it takes.
+std::string histogram_text(const std::vector<std::uint64_t>& buckets, std::size_t indent) {
+  std::string text;
+  std::string line = "  runs by length    ";
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    if (buckets[i] == 0) continue;
+    const std::string item = fmt::format(" {}: {}", range_text(i), buckets[i]);
+    if (line.size() + item.size() > 80) {
+      text += line + "\n";
+      line.assign(indent - 1, ' ');
+    }
+    line += item;
+  }
+  return text + line;
 }
 
 /// The number at `position` in ascending order.
@@ -110,30 +127,27 @@ MapStatistics gather_statistics(const Comm& comm, MapFile& file, std::size_t k,
 std::string to_text(const MapStatistics& map, const std::string& name) {
   const Coverage& cover = map.coverage;
   const Spread lengths = spread_of(map.run_lengths);
-  std::string text =
-      fmt::format("{}: {}, {} elements, {} recorded ranks\n", name, to_string(map.header.dims),
-                  cover.elements, map.header.recorded_ranks);
-  text += fmt::format(
-      "  owned              {} ({:.2f} %), by no rank {}, by several {}\n", cover.covered,
-      100.0 * static_cast<double>(cover.covered) / static_cast<double>(cover.elements),
-      cover.elements - cover.covered, cover.overlaps);
+  constexpr std::size_t values = 21;  // the column in which they begin
+  std::string text;
+  const auto add = [&text](const std::string& line) { text += wrapped(line, values) + "\n"; };
+  add(fmt::format("{}: {}, {} elements, {} recorded ranks", name, to_string(map.header.dims),
+                  cover.elements, map.header.recorded_ranks));
+  std::string owned =
+      fmt::format("  owned              {} ({:.2f} %), by no rank {}, by several {}", cover.covered,
+                  100.0 * static_cast<double>(cover.covered) / static_cast<double>(cover.elements),
+                  cover.elements - cover.covered, cover.overlaps);
   if (cover.overlaps > 0) {
-    text.pop_back();
-    text += fmt::format(" (the first is element {}, of rank {} and rank {})\n", cover.first_overlap,
-                        map.owners[0], map.owners[1]);
+    owned += fmt::format(" (the first is element {}, of rank {} and rank {})", cover.first_overlap,
+                         map.owners[0], map.owners[1]);
   }
-  text += fmt::format("  elements per rank  min {}, median {}, max {} on {} ranks\n",
-                      map.elements.min, map.elements.median, map.elements.max, map.ranks);
-  text += fmt::format("  requests per rank  min {}, median {}, max {}, total {}\n",
-                      map.requests.min, map.requests.median, map.requests.max, map.requests.total);
-  text += fmt::format("  run length         min {}, median {}, mean {:.2f}, max {}\n", lengths.min,
-                      lengths.median, lengths.mean, lengths.max);
-  text += "  runs by length    ";
-  const std::vector<std::uint64_t> buckets = buckets_of(map.run_lengths);
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    if (buckets[i] > 0) text += fmt::format(" {}: {}", range_text(i), buckets[i]);
-  }
-  return text + "\n";
+  add(owned);
+  add(fmt::format("  elements per rank  min {}, median {}, max {} on {} ranks", map.elements.min,
+                  map.elements.median, map.elements.max, map.ranks));
+  add(fmt::format("  requests per rank  min {}, median {}, max {}, total {}", map.requests.min,
+                  map.requests.median, map.requests.max, map.requests.total));
+  add(fmt::format("  run length         min {}, median {}, mean {:.2f}, max {}", lengths.min,
+                  lengths.median, lengths.mean, lengths.max));
+  return text + histogram_text(buckets_of(map.run_lengths), values) + "\n";
 }
 
 nlohmann::ordered_json to_json(const MapStatistics& map, const std::string& name) {

@@ -1,6 +1,9 @@
+#include <string>
+
 #include <fmt/format.h>
 
 #include "accel/hdf5_connector/log/write_views.hpp"
+#include "core/base/printable.hpp"
 #include "core/parallel/agree.hpp"
 #include "programs/log/commands.hpp"
 
@@ -18,14 +21,15 @@ void print(const std::string& path) {
   const auto log = summarise(path);
   std::uint64_t hyperslabs = 0;
   for (const auto& dataset : log.datasets) hyperslabs += dataset.hyperslabs;
-  fmt::print("{}: {}\n", path, words_for(log.state));
-  fmt::print("{} flushes, {} hyperslabs, index of {} bytes\n", log.flushes, hyperslabs,
-             log.index_bytes);
+  const auto say = [](const std::string& line) { fmt::print("{}\n", wrapped(line, 4)); };
+  say(fmt::format("{}: {}", path, words_for(log.state)));
+  say(fmt::format("{} flushes, {} hyperslabs, index of {} bytes", log.flushes, hyperslabs,
+                  log.index_bytes));
   for (const auto& dataset : log.datasets) {
     const auto all = element_count(dataset.extent);
-    fmt::print("{}: {}, {} hyperslabs, {} of {} elements written, {}\n", dataset.path,
-               slabmark::to_string(dataset.extent), dataset.hyperslabs, dataset.elements, all,
-               dataset.viewed ? "view up to date" : "view not up to date");
+    say(fmt::format("{}: {}, {} hyperslabs, {} of {} elements written, {}", dataset.path,
+                    slabmark::to_string(dataset.extent), dataset.hyperslabs, dataset.elements, all,
+                    dataset.viewed ? "view up to date" : "view not up to date"));
   }
 }
 

@@ -8,6 +8,10 @@
 
 namespace slabmark {
 
+/// How often the functions below read each row of a source.
+inline constexpr std::uint64_t passes_of_single_map = 2;
+inline constexpr std::uint64_t passes_of_many_maps = 3;
+
 /// How a map was written.
 struct WrittenMap {
   int cdf_version = 1;  ///< 1, or 5 where sizes or offsets need it

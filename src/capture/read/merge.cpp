@@ -381,13 +381,15 @@ void refuse_nothing(const json& definitions, const MergeRequest& request) {
 /// Returns the bytes that the ranks' events and lists had in the spool. All of the file is there,
 /// or none.
 std::uint64_t write_pattern(const SpoolReader& spool, const std::vector<const Process*>& ranks,
-                            const json& header, const std::string& output) {
+                            const json& header, const MergeRequest& request) {
   std::uint64_t read = 0;
-  const std::string unfinished = output + ".unfinished";
+  const std::string unfinished = request.output + ".unfinished";
   try {
     PatternWriter writer(unfinished);
     const Process nothing;
-    for (const Process* const of_rank : ranks) {
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      const Process* const of_rank = ranks[rank];
+      if (request.on_rank) request.on_rank(rank, ranks.size());
       if (of_rank) {
         const auto add = [&](capture::Stream stream, auto&& put) {
           spool.read(*of_rank->frames, stream, [&](std::span<const std::uint8_t> bytes) {
@@ -403,7 +405,7 @@ std::uint64_t write_pattern(const SpoolReader& spool, const std::vector<const Pr
       writer.end_rank(process.files, process.definitions);
     }
     writer.finish(header, "captured");
-    std::filesystem::rename(unfinished, output);
+    std::filesystem::rename(unfinished, request.output);
   } catch (...) {
     std::error_code error;
     std::filesystem::remove(unfinished, error);
@@ -462,7 +464,7 @@ MergeResult merge_spool(const MergeRequest& request) {
   if (!request.launch.empty()) header["launch"] = request.launch;
   if (request.anonymous) Anonymiser().apply(header);
 
-  result.bytes = write_pattern(spool, ranks, header, request.output);
+  result.bytes = write_pattern(spool, ranks, header, request);
   result.ranks = ranks.size();
   return result;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct MergeRequest {
   std::optional<std::uint64_t> run = {};
   std::vector<std::string> launch = {};      ///< the command that was captured; empty: not known
   std::optional<std::uint64_t> status = {};  ///< with which that ended
+  /// Told which of the ranks are copied. Empty: nobody is told.
+  std::function<void(std::uint64_t done, std::uint64_t total)> on_rank = {};
 };
 
 struct MergeResult {

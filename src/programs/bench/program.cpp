@@ -2,14 +2,13 @@
 ///
 ///   mpiexec -n 4 slabmark-bench decomp --map f_case_866x72_16p.nc --method pnetcdf-varn,hdf5-slab
 ///
-/// docs/slabmark-bench.md has the options and explains the table.
+/// docs/bench.md has the options and explains the table.
 
 #include "core/parallel/program.hpp"
 
-#include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,6 +20,7 @@
 #include "bench/method/registry.hpp"
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
+#include "core/base/progress_line.hpp"
 #include "core/parallel/agree.hpp"
 #include "programs/bench/environment_command.hpp"
 #include "programs/bench/options.hpp"
@@ -117,31 +117,17 @@ std::vector<Cell> make_cells(const Options& options, const Patterns& patterns) {
   return cells;
 }
 
-/// One line on standard error that is written over while trials run. Launchers hand on what ranks
-/// print, so there is mostly no terminal: a line now and then says that the run goes on.
-Progress make_progress(bool quiet) {
-  if (quiet) return {};
-  const auto text = [](const Cell& cell, std::uint64_t trial, bool warm_up) {
-    return fmt::format("{} {}{}", warm_up ? "warm-up" : fmt::format("trial {}", trial),
-                       cell.method->name, cell.is_bound ? " (limit)" : "");
-  };
-  if (isatty(STDERR_FILENO) != 0) {
-    return {[text](const Cell& cell, std::uint64_t trial, bool warm_up) {
-      fmt::print(stderr, "\r\033[K{}", text(cell, trial, warm_up));
-      std::fflush(stderr);
-    }};
-  }
-  using Clock = std::chrono::steady_clock;
-  return {[text, last = Clock::now()](const Cell& cell, std::uint64_t trial, bool warm_up) mutable {
-    if (Clock::now() - last < std::chrono::seconds(30)) return;
-    last = Clock::now();
-    fmt::print(stderr, "slabmark-bench: {}\n", text(cell, trial, warm_up));
+Progress make_progress(ProgressLine& line) {
+  return {[&line](const Cell& cell, std::uint64_t trial, bool warm_up,
+                  std::optional<double> seconds_left) {
+    line.show(fmt::format("{} {}{}", warm_up ? "warm-up" : fmt::format("trial {}", trial),
+                          cell.method->name, cell.is_bound ? " (upper bound)" : ""),
+              seconds_left);
   }};
 }
 
 void report(const Options& options, const LibraryEnvironment& environment,
             const std::vector<CellRecord>& records) {
-  if (isatty(STDERR_FILENO) != 0 && !options.quiet) fmt::print(stderr, "\r\033[K");
   std::string libraries = "MPI-IO: " + environment.mpi_io;
   for (const auto& [name, version] : environment.libraries) {
     libraries += fmt::format("; {} {}", name, version.empty() ? "not in this build" : version);
@@ -171,7 +157,9 @@ ExitStatus run(const Comm& world, const Options& options) {
   session.begin(options.directory, options.configuration);
   RunOptions how = options.run;
   how.verify = how.verify && can_be_verified(world, options, patterns.built);
-  std::vector<CellRecord> records = run_cells(world, cells, how, make_progress(options.quiet));
+  ProgressLine line("slabmark bench", options.quiet);
+  std::vector<CellRecord> records = run_cells(world, cells, how, make_progress(line));
+  line.clear();
   session.finish(
       world, records, [&] { report(options, session.environment(), records); },
       patterns.built.setup);

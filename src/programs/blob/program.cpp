@@ -19,6 +19,7 @@
 #include "core/base/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
+#include "core/base/progress_line.hpp"
 #include "core/parallel/agree.hpp"
 #include "programs/programs.hpp"
 
@@ -77,7 +78,9 @@ double convert(const Comm& comm, const Options& options) {
   written.begin(options.output);
   Buffers buffers;
   agreed(comm, [&] { buffers.fit(pattern); });
+  ProgressLine line("slabmark blob", !comm.is_root());
   for (std::uint64_t round = 0; round < pattern.rounds; ++round) {
+    line.show_step("converting", round, pattern.rounds);
     const auto memory = buffers.lay_out(pattern, make_group(pattern, round, 1));
     // Not in the method's phase, since some methods talk in post(), and a rank that cannot read
     // must not be waited for.

@@ -50,7 +50,11 @@ void convert(const std::vector<std::string>& inputs, const OutputOptions& output
   std::vector<MapSource> sources = load(inputs, alone);
   keep_only(sources, output.map, "the input");
   check_output(output, sources.size(), inputs);
-  if (kind_of(output, sources.size()) != OutputKind::text) {
+  const OutputKind kind = kind_of(output, sources.size());
+  constexpr std::uint64_t passes_of_text = 2;
+  RowProgress progress;
+  progress.follow(sources, kind == OutputKind::text ? passes_of_text : passes_of(kind));
+  if (kind != OutputKind::text) {
     write_netcdf(sources, output);
     return;
   }

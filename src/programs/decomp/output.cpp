@@ -19,6 +19,32 @@ bool is_text(const OutputOptions& output) {
 
 }  // namespace
 
+void RowProgress::follow(std::vector<MapSource>& sources, std::uint64_t passes) {
+  for (MapSource& source : sources) {
+    expected_ += passes * source.ranks;
+    source.row = [this, row = std::move(source.row)](std::uint64_t rank) {
+      RunList runs = row(rank);
+      note_row();
+      return runs;
+    };
+  }
+}
+
+void RowProgress::follow(std::vector<SyntheticMap>& maps, std::uint64_t passes) {
+  for (SyntheticMap& map : maps) {
+    expected_ += passes * map.ranks;
+    map.visit = [this, visit = std::move(map.visit)](std::uint64_t rank,
+                                                     const EntryVisitor& entry) {
+      visit(rank, entry);
+      note_row();
+    };
+  }
+}
+
+std::uint64_t passes_of(OutputKind kind) {
+  return kind == OutputKind::single_netcdf ? passes_of_single_map : passes_of_many_maps;
+}
+
 OutputKind kind_of(const OutputOptions& output, std::size_t maps) {
   if (is_text(output)) return OutputKind::text;
   if (output.layout == "many" || (output.layout == "auto" && maps > 1))

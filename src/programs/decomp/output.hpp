@@ -1,17 +1,34 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "bench/map/map_source.hpp"
 #include "bench/map/pio_text_writer.hpp"
+#include "core/base/progress_line.hpp"
 #include "programs/decomp/commands.hpp"
 
 namespace slabmark::decomp {
 
 /// What an output is made of.
 enum class OutputKind { text, single_netcdf, many_netcdf };
+
+/// Shows how far the output is, by the rows of the maps that were read for it. The maps must not
+/// outlive it.
+class RowProgress {
+ public:
+  /// Each row is read `passes` times.
+  void follow(std::vector<MapSource>& sources, std::uint64_t passes);
+  void follow(std::vector<SyntheticMap>& maps, std::uint64_t passes);
+
+ private:
+  void note_row() { line_.show_step("writing maps", ++done_, expected_); }
+
+  ProgressLine line_{"slabmark decomp"};
+  std::uint64_t done_ = 0, expected_ = 0;
+};
 
 OutputKind kind_of(const OutputOptions& output, std::size_t maps);
 
@@ -33,6 +50,9 @@ struct TextMap {
 /// Writes one file a map. None takes its name before all are complete, so that a failure leaves
 /// what was there before.
 void write_texts(const std::vector<std::string>& names, const std::vector<TextMap>& maps);
+
+/// How often write_netcdf() reads each row.
+std::uint64_t passes_of(OutputKind kind);
 
 /// Writes the .nc file.
 void write_netcdf(const std::vector<MapSource>& sources, const OutputOptions& output);

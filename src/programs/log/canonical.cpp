@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/progress_line.hpp"
 #include "core/parallel/abort.hpp"
 #include "core/parallel/agree.hpp"
 #include "programs/log/commands.hpp"
@@ -22,7 +23,8 @@ void require_path(const Comm& world, const std::string& input, const std::string
 
 Conversion write(const Comm& world, const std::string& input, const std::string& output) {
   try {
-    return write_canonical(world, input, output);
+    ProgressLine line("slabmark log", !world.is_root());
+    return write_canonical(world, input, output, line.steps_of("converting"));
   } catch (...) {
     if (world.is_root()) unlink(output.c_str());
     throw;

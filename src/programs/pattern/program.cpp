@@ -15,6 +15,7 @@
 #include "core/base/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
+#include "core/base/progress_line.hpp"
 #include "core/parallel/agree.hpp"
 #include "programs/programs.hpp"
 #include "storage/posix/free_path.hpp"
@@ -69,7 +70,11 @@ Parsed<Options> parse(int argc, const char* const* argv) {
 
 void merge(const Options& options) {
   posix::require_replaceable(options.merge.output, options.rules);  // once the new one is whole
-  const MergeResult result = merge_spool(options.merge);
+  MergeRequest request = options.merge;
+  ProgressLine line("slabmark pattern");
+  request.on_rank = line.steps_of("merging what the ranks left");
+  const MergeResult result = merge_spool(request);
+  line.clear();
   for (const std::string& note : result.notes) fmt::print("{}\n", note);
   fmt::print("{}: {} rank{}, {} bytes of events and lists\n", printable(options.merge.output),
              result.ranks, result.ranks == 1 ? "" : "s", result.bytes);

@@ -10,6 +10,7 @@
 #include "bench/measure/record_gather.hpp"
 #include "core/base/error.hpp"
 #include "core/base/mixing.hpp"
+#include "core/base/progress_line.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/deadline.hpp"
 
@@ -90,10 +91,13 @@ CellRecord begin_record(const Comm& comm, const Options& options, const std::str
 std::vector<CellRecord> run_turns(const Comm& comm, const Options& options,
                                   std::vector<Turn> turns) {
   Deadline deadline(options.run.deadline);
+  ProgressLine line("slabmark probe", options.quiet || !comm.is_root());
   const std::uint64_t warm_ups = options.run.warm_up ? 1 : 0;
-  for (std::uint64_t trial = 0; trial < *options.trials + warm_ups; ++trial) {
+  const std::uint64_t trials = *options.trials + warm_ups;
+  for (std::uint64_t trial = 0; trial < trials; ++trial) {
     for (std::size_t turn = 0; turn < turns.size(); ++turn) {
       if (!turns[turn].record.unsupported.empty()) continue;
+      line.show_step(turns[turn].record.method, trial * turns.size() + turn, trials * turns.size());
       PhaseClock clock(comm, &deadline);
       turns[turn].run(clock, trial, trial < warm_ups);
       TrialRecord gathered = gather_trial(comm, clock.times());

@@ -49,6 +49,21 @@ class MapWriters : public testing::Test {
   }
 };
 
+TEST_F(MapWriters, ReadEachRowAsOftenAsTheySay) {
+  if (!comm_.is_root()) return;
+  MapSource source = source_of_rows({2, 6}, {{{6, 1}, {0, 3}}, {}, {{3, 3}, {7, 2}}});
+  std::uint64_t rows = 0;
+  source.row = [&rows, row = source.row](std::uint64_t rank) {
+    ++rows;
+    return row(rank);
+  };
+  write_single_map(path_, source);
+  EXPECT_EQ(rows, passes_of_single_map * source.ranks);
+  rows = 0;
+  write_many_maps(path_, {source}, "");
+  EXPECT_EQ(rows, passes_of_many_maps * source.ranks);
+}
+
 TEST_F(MapWriters, SingleLayoutHasOneOffsetAnElementInModelOrder) {
   if (!comm_.is_root()) return;
   const WrittenMap written =

@@ -109,7 +109,8 @@ LogDataset LogShare::part_of(const LogDataset& dataset) const {
   return result;
 }
 
-void LogShare::assemble(const LogDataset& dataset, posix::File& target, std::uint64_t address) {
+void LogShare::assemble(const LogDataset& dataset, posix::File& target, std::uint64_t address,
+                        const std::function<void(std::uint64_t bytes)>& on_written) {
   std::optional<LogDataset> part;
   ranks_.agreed([&] { part.emplace(part_of(dataset)); });
   const auto& runs = part->flushed();
@@ -129,6 +130,7 @@ void LogShare::assemble(const LogDataset& dataset, posix::File& target, std::uin
         const auto at = address + window.offset * size;
         if (journal_ != nullptr) journal_->protect(at, window.length * size);
         target.write_at(at, elements, window.length * size);
+        if (on_written) on_written(window.length * size);
       });
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -33,7 +34,9 @@ class LogShare {
   /// Collective: writes the elements of a dataset in their order, from byte `address` of `target`
   /// on, which may be the file of the log. Each rank reads its share in large pieces, sends the
   /// elements to those who own them, and writes its own range of the dataset.
-  void assemble(const LogDataset& dataset, posix::File& target, std::uint64_t address);
+  /// `on_written` is told how many bytes each write of this rank had.
+  void assemble(const LogDataset& dataset, posix::File& target, std::uint64_t address,
+                const std::function<void(std::uint64_t bytes)>& on_written = {});
 
  private:
   struct KeptEntry {

@@ -68,7 +68,8 @@ std::vector<std::uint64_t> make_output(const Comm& comm, const Source& source,
 
 }  // namespace
 
-Conversion write_canonical(const Comm& comm, const std::string& input, const std::string& output) {
+Conversion write_canonical(const Comm& comm, const std::string& input, const std::string& output,
+                           const std::function<void(std::uint64_t, std::uint64_t)>& on_bytes) {
   Source source(comm, input);
   auto& log = source.log();
   const auto addresses = make_output(comm, source, input, output);
@@ -79,10 +80,15 @@ Conversion write_canonical(const Comm& comm, const std::string& input, const std
     share.emplace(log.share(source.datasets()));
   });
   Conversion done{log.state(), source.datasets().size(), 0};
+  for (const auto* dataset : source.datasets()) {
+    done.bytes += element_count(dataset->extent()) * dataset->element_bytes();
+  }
+  std::uint64_t written = 0;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
-    const auto& dataset = *source.datasets()[i];
-    share->assemble(dataset, target, addresses[i]);
-    done.bytes += element_count(dataset.extent()) * dataset.element_bytes();
+    share->assemble(*source.datasets()[i], target, addresses[i], [&](std::uint64_t bytes) {
+      written += bytes;  // all ranks write equal parts
+      if (on_bytes) on_bytes(written * static_cast<std::uint64_t>(comm.size()), done.bytes);
+    });
   }
   agreed(comm, [&] { target.close(); });
   return done;

@@ -196,7 +196,7 @@ NOT_RUN = {
     "make": "the programs are built already",
     ". build/release/environment.sh": "ctest has set what it sets",
     "mkdir -p ~/first-hour && cd ~/first-hour": "the test has an empty folder of its own",
-    "slabmark advise map.nc -n 4 --launch mpiexec --time 60": "takes a minute; lab/tests/test_advise.py runs the command",
+    "slabmark advise map.nc -n 4 --launch mpiexec --time-limit 60": "takes a minute; lab/tests/test_advise.py runs the command",
     "slabmark apply -- mpiexec -n 4 ./model": "there is no such model; lab/tests/test_apply.py runs the command",
 }
 

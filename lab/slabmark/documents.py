@@ -8,7 +8,7 @@ import json
 import os
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SkipValidation
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
 from pydantic.json_schema import GenerateJsonSchema
 
 from slabmark import files
@@ -266,6 +266,63 @@ class ChangeRow(Row):
     what_else_changed: str
 
 
+# advise
+
+Pairs = Annotated[dict[str, str], BeforeValidator(dict)]
+
+
+class Way(Document):
+    """A method with its settings."""
+
+    label: _about(str, "as tables name it")
+    method: str
+    options: _about(Pairs, "of --set")
+    hints: _about(Pairs, "of --hint")
+    environment: _about(Pairs, "variables of all ranks")
+    apply: Annotated[str, Field(validation_alias="way", description="what slabmark apply --with puts into the program, or nothing")]
+
+
+class ConfirmedWay(Document):
+    way: Way
+    seconds: _about(float | None, "median of the launches, from open to close; null where it was not compared")
+    at_least: _about(float | None, "lower bound of the seconds of a way whose launch did not end in its time; else null")
+    launches: int
+
+
+class TriedWay(Document):
+    way: Way
+    seconds: _about(float, "median of its trials in the search")
+    trials: int
+
+
+class LeftOut(Document):
+    name: str
+    reason: str
+
+
+class PartAdvice(Document):
+    part: _about(str, "library and ranks of a captured program's part; empty for what is no captured program")
+    answer: _about(str, "the result in one sentence")
+    direction: Literal["write", "read"]
+    ranks: int
+    advised: _about(Way, "the winner, or what is done today where the winner is slower")
+    winner: _about(ConfirmedWay, "the fastest in the search")
+    today: _about(ConfirmedWay, "what is done today")
+    ratio: _about(Interval | None, "seconds of the winner / seconds of what is done today; null where they were not compared")
+    tried: _about(list[TriedWay], "the best first")
+    failed: list[LeftOut]
+    untried: list[LeftOut]
+
+
+class Advice(Document):
+    """The last line of slabmark advise --json, after the records of all launches."""
+
+    slabmark_advice: Literal[1] = 1
+    answer: _about(str, "the result in one sentence")
+    apply: _about(str, "shell line that makes a captured program faster without a change of it; empty where there is none")
+    parts: _about(list[PartAdvice], "one, or one for each part of a captured program")
+
+
 # sweep
 
 
@@ -289,6 +346,7 @@ PRINTED = {
     "track-query-nights": NightRow,
     "track-query-trials": TrialRow,
     "track-query-changes": ChangeRow,
+    "advice": Advice,
     "failure": Failure,
 }
 

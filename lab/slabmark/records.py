@@ -140,6 +140,9 @@ class Record(BaseModel):
 KINDS = {"slabmark_record": (1, Record), "slabmark_failure": (1, Failure)}
 
 
+ADVICE = "slabmark_advice"  # ends what `slabmark advise` appends
+
+
 @dataclasses.dataclass(slots=True)
 class Collection:
     records: list
@@ -149,6 +152,10 @@ class Collection:
 
 class Unreadable(Exception):
     pass
+
+
+class NoRecord(Unreadable):
+    """A document of another kind that Slabmark itself put there."""
 
 
 def read(paths, tell_apart=False):
@@ -177,6 +184,8 @@ def entries(paths, tell_apart=False):
                     if line.strip():
                         try:
                             yield parse_line(line, str(file), number, source)
+                        except NoRecord:
+                            continue
                         except Unreadable as reason:
                             yield f"{printable(file)}, line {number}: skipped, because {reason}"
 
@@ -201,6 +210,8 @@ def parse_line(line, file, number, source=""):
         raise Unreadable("it is not JSON (cut short?)") from None
     if not isinstance(json, dict):
         raise Unreadable("it is not a JSON object")
+    if ADVICE in json:
+        raise NoRecord("it is advice")
     if not (member := next((member for member in KINDS if member in json), None)):
         raise Unreadable("it is no record of Slabmark")
     version, kind = KINDS[member]

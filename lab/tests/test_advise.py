@@ -15,10 +15,9 @@ import h5py
 import numpy
 import pytest
 from conftest import record
-from slabmark import files, pattern, programs
-from slabmark.advise import bench, candidates, chunks_command, code, command, ending, halving
+from slabmark import files, pattern, programs, records
+from slabmark.advise import answers, bench, candidates, chunks_command, code, command, confirming, ending, halving
 from slabmark.errors import LabError
-from slabmark.statistics import Ratio
 
 LAUNCHER = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
 
@@ -50,7 +49,7 @@ class Machine:
 def test_the_fastest_of_16_is_found_with_trials_doubling_as_the_field_halves():
     found = Machine(1e9).search(range(1, 17))
     assert found.ranking[0] == 1
-    assert [(len(members), trials) for members, trials in found.rounds] == [(16, 1), (8, 2), (4, 4), (2, 8)]
+    assert [(len(one.candidates), one.trials) for one in found.rounds] == [(16, 1), (8, 2), (4, 4), (2, 8)]
 
 
 def test_survivors_bring_their_variants_into_the_second_round():
@@ -174,23 +173,42 @@ def test_what_is_not_tried_has_a_reason():
     assert len(found.untried) == 7 and not set(found.untried) & found.seconds.keys()
 
 
-def test_the_words_follow_from_the_interval():
+def concluded(today_seconds, winner_seconds, **more):
     today, winner = candidates.Candidate("hdf5-slab"), candidates.Candidate("hdf5-union")
-    told = [
-        command.conclusion(winner, today, Ratio(middle, low, high, 6, 6))
-        for middle, low, high in ((0.5, 0.4, 0.6), (1.0, 0.9, 1.1), (2.0, 1.5, 2.5))
-    ]
-    begins = ("Use hdf5-union", "Either will do", "Stay with hdf5-slab")
-    assert "too few for an interval" in command.conclusion(winner, today, Ratio(0.5, None, None, 1, 1))
-    assert all(text.startswith(begin) for text, begin in zip(told, begins, strict=True))
+    return answer(today, winner, confirming.Confirmed({today: today_seconds, winner: winner_seconds}, {}), **more).conclusion
 
 
-@pytest.mark.parametrize("seconds, is_better", [(0.5, True), (2.0, False)])
-def test_what_is_slower_than_today_is_not_what_the_lines_at_the_end_are_of(seconds, is_better):
-    today, winner = candidates.Candidate("hdf5-slab"), candidates.Candidate("hdf5-union")
-    confirmed = command.Confirmed({today: [1.0] * 6, winner: [seconds] * 6}, {})
-    bench = types.SimpleNamespace(cell=lambda way: None)
-    assert command.report(winner, today, confirmed, bench, lambda *told: None) == (winner if is_better else today)
+@pytest.mark.parametrize(
+    "today, winner, told",
+    [
+        ([2.0] * 6, [0.5] * 6, "Use hdf5-union: it is 4 times (95 % interval 4 to 4, 6+6 launches) as fast as hdf5-slab of HDF5 2.2 here."),
+        (
+            [1.0] * 6,
+            [2.0] * 6,
+            "Stay with hdf5-slab: the fastest in the search, hdf5-union, is 0.5 times (95 % interval 0.5 to 0.5, 6+6 launches) as fast as "
+            "hdf5-slab of HDF5 2.2 here.",
+        ),
+        (
+            [1.0, 2.0, 3.0, 4.0],
+            [1.1, 2.1, 2.9, 3.9],
+            "Either will do: hdf5-union is 0.988 times (95 % interval 0.256 to 3.64, 4+4 launches) as fast as hdf5-slab of HDF5 2.2 here, "
+            "which may be chance; more --time-limit tells more.",
+        ),
+        (
+            [1.0],
+            [0.5],
+            "Either will do: hdf5-union is 2 times (too few for an interval, 1+1 launches) as fast as hdf5-slab of HDF5 2.2 here, which "
+            "may be chance; more --time-limit tells more.",
+        ),
+    ],
+)
+def test_the_answer_is_a_sentence_that_follows_from_the_interval_and_names_the_opponent(today, winner, told):
+    assert concluded(today, winner, version="HDF5 2.2").sentence == told
+
+
+@pytest.mark.parametrize("seconds, method", [(0.5, "hdf5-union"), (2.0, "hdf5-slab")])
+def test_what_is_slower_than_today_is_not_what_the_lines_at_the_end_are_of(seconds, method):
+    assert concluded([1.0] * 6, [seconds] * 6).advised.method == method
 
 
 @pytest.mark.parametrize(
@@ -209,7 +227,7 @@ def test_a_launch_without_a_record_of_its_own_is_a_way_that_failed(tmp_path, mon
 
     monkeypatch.setattr(programs, "find", lambda name: name)
     monkeypatch.setattr(programs, "run", run)
-    arguments = types.SimpleNamespace(launch="mpiexec", pattern="decomp --map x", time=10, ranks=1, read=False, sync=False)
+    arguments = types.SimpleNamespace(launch="mpiexec", pattern="decomp --map x", time_limit=10, ranks=1, read=False, sync=False)
     assert told in command.Bench(arguments, tmp_path).seconds(candidates.Candidate("hdf5-slab"), 1)
     assert told in chunks_command.Bench(arguments, ["decomp"], tmp_path).seconds("hdf5-slab", {}, 1)
 
@@ -255,7 +273,12 @@ def test_advice_on_a_real_pattern_names_a_way_its_evidence_and_its_code(run, sma
     how = ["-n", "2", "--launch", LAUNCHER, "--time-limit", "20", "--method", "hdf5-slab,hdf5-union"]
     done = run("slabmark", ["advise", small_map, *how, "-d", tmp_path, "--json", tmp_path / "a.jsonl"], timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"Use hdf5|Either will do|Stay with|Nothing was found|not compared", done.stdout), done.stdout
+    assert re.match(r"Use hdf5|Either will do|Stay with|hdf5-\w+ is the fastest", done.stdout), done.stdout
+    assert "trying hdf5-" in done.stderr and "s left" in done.stderr
+    records_of, advice = (tmp_path / "a.jsonl").read_text().splitlines()[:-1], json.loads((tmp_path / "a.jsonl").read_text().splitlines()[-1])
+    assert advice["answer"] == done.stdout.splitlines()[0] and len(advice["parts"][0]["tried"]) >= 2
+    read = records.read([tmp_path / "a.jsonl"])
+    assert len(read.records) == len(records_of) and not read.skipped, "readers of records pass over the advice"
     assert "--method hdf5-" in done.stdout and "H5Dwrite" in done.stdout
     assert (tmp_path / "a.jsonl").read_text().count("\n") > 4
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.jsonl", small_map.name]
@@ -376,27 +399,28 @@ def test_what_a_captured_program_gains_unchanged_is_said_with_its_evidence_or_th
     captured = command.Captured("hdf5", ("mpiexec", "./p"))
     assert captured.unchanged([candidates.Candidate("hdf5-union"), better, own]) == better
     assert captured.unchanged([own, better]) is None and captured.unchanged([candidates.Candidate("hdf5-union")]) is None
-    tell = lambda medians, failed={}: command.in_captured_program(captured, answer(own, better, command.Confirmed(medians, failed)))
+    tell = lambda medians, failed={}: answers.in_captured_program(captured, answer(own, better, confirming.Confirmed(medians, failed)))
     gained = tell({own: [4.0, 4.1, 4.2, 4.3], better: [1.0, 1.1, 1.2, 1.3]})
-    assert "0.2" in gained and "times the seconds of as-captured-hdf5" in gained and gained.endswith("-- mpiexec ./p")
+    assert re.search(r"is 3\.\d+ times", gained) and "as fast as as-captured-hdf5" in gained and gained.endswith("-- mpiexec ./p")
     assert "may be chance" in tell({own: [1.0, 2.0, 3.0, 4.0], better: [1.1, 2.1, 2.9, 3.9]})
     assert tell({own: [1.0, 1.1, 1.2, 1.3], better: [4.0, 4.1, 4.2, 4.3]}).startswith("Nothing was found")
     assert "It cannot." in tell({own: [], better: []}, {better: "It cannot."})
     assert "It cannot." in tell({own: [1.0, 1.1], better: [2.0]}, {better: "It cannot."}), "it failed after a launch"
-    assert command.in_captured_program(captured, answer(own, None, command.Confirmed({own: []}, {}))).endswith("without a change of it.")
+    assert answers.in_captured_program(captured, answer(own, None, confirming.Confirmed({own: []}, {}))).endswith("without a change of it.")
 
 
-def answer(own, unchanged, confirmed, untried=(), failed=None):
-    return command.Answer(unchanged or own, own, unchanged, confirmed, halving.Search({}, failed or {}, list(untried), []), unchanged or own)
+def answer(own, unchanged, confirmed, untried=(), failed=None, **more):
+    search = halving.Search({}, failed or {}, list(untried), [])
+    return answers.Answer(unchanged or own, own, unchanged, confirmed, search, **more)
 
 
 def test_what_the_time_did_not_reach_is_not_said_to_bring_nothing():
     own, captured = candidates.as_captured("pnetcdf"), command.Captured("pnetcdf", ("./p",))
     door = dataclasses.replace(own, way="pnetcdf")
-    nothing = command.Confirmed({own: []}, {})
-    text = command.in_captured_program(captured, answer(own, None, nothing, untried=[door, candidates.Candidate("pnetcdf-vara")]))
+    nothing = confirming.Confirmed({own: []}, {})
+    text = answers.in_captured_program(captured, answer(own, None, nothing, untried=[door, candidates.Candidate("pnetcdf-vara")]))
     assert text.startswith("The time was over before 1 way could be tried") and "--with pnetcdf" in text and "vara" not in text
-    text = command.in_captured_program(captured, answer(own, None, nothing, failed={door: "It cannot.", own: "x"}))
+    text = answers.in_captured_program(captured, answer(own, None, nothing, failed={door: "It cannot.", own: "x"}))
     assert text.startswith("Nothing was found") and text.endswith("by 'slabmark apply --with pnetcdf': It cannot.")
 
 
@@ -420,26 +444,28 @@ class Launches:
 @pytest.mark.parametrize("tried_before", [True, False])
 def test_a_program_that_takes_too_long_is_a_lower_bound(tried_before):
     own, captured = candidates.as_captured("pnetcdf"), command.Captured("pnetcdf", ("./p",))
-    door, told = dataclasses.replace(own, way="pnetcdf"), []
+    door, steps = dataclasses.replace(own, way="pnetcdf"), []
     launches = Launches({own: 60.0, door: 0.7}, 22.0)
     found = halving.search([own, door], launches.seconds, lambda: 1, in_order=True)
     assert found.ranking == [door] and "more than 22 s" in found.failed[own]
-    command.show_search(found, {}, lambda text="": told.append(text))
-    assert "     > 22 s  as-captured-pnetcdf: it was ended" in told
+    assert "     > 22 s  as-captured-pnetcdf: it was ended" in answers.evidence(answers.Answer(door, own, door, None, found))
     if not tried_before:
         launches.too_long.clear()
-    confirmed = command.confirm(launches, door, own, door, told.append)
+    progress = types.SimpleNamespace(at=lambda text, left: steps.append((text, left)))
+    confirmed = confirming.confirm(launches, door, own, door, progress)
+    assert steps and all(text.startswith("comparing the best with as-captured-pnetcdf") and left > 0 for text, left in steps)
     assert len(confirmed.medians[door]) >= 4 and confirmed.at_least == {own: 21.0}
-    assert command.report(door, own, confirmed, types.SimpleNamespace(cell=lambda way: None), lambda text="": told.append(text)) == door
-    assert "it takes 700 ms (10 launches), and as-captured-pnetcdf more than 21.0 s: at least 30.0 times as long." in told[-1]
-    text = command.in_captured_program(captured, answer(own, door, confirmed))
+    told, advised = answer(own, door, confirmed).conclusion
+    assert advised == door
+    assert told.endswith("it takes 700 ms (10 launches), and as-captured-pnetcdf more than 21.0 s: at least 30.0 times as long.")
+    text = answers.in_captured_program(captured, answer(own, door, confirmed))
     assert "at least 30.0 times as long" in text and text.splitlines()[-1] == "  slabmark apply --with pnetcdf -- ./p"
     assert answer(own, door, confirmed).gains
-    assert [answer(own, door, command.Confirmed({own: [1.0, 2.0], door: medians}, {})).gains for medians in ([1.1, 1.2], [2.1, 1.9], [])] == [
+    assert [answer(own, door, confirming.Confirmed({own: [1.0, 2.0], door: medians}, {})).gains for medians in ([1.1, 1.2], [2.1, 1.9], [])] == [
         True, False, False
     ]
-    slower = command.Confirmed({own: [], door: [30.0]}, {}, {own: 21.0})
-    assert command.compared(door, own, slower)[0] is None
+    slower = confirming.Confirmed({own: [], door: [30.0]}, {}, {own: 21.0})
+    assert answer(own, door, slower).compared(door).is_better is None
 
 
 def test_a_longer_trial_that_does_not_end_leaves_the_shorter_ones():
@@ -518,6 +544,6 @@ def test_advice_for_a_program_with_another_hdf5_says_what_the_connector_wants(th
     better = dataclasses.replace(own, way="canonical")
     methods = [{"name": own.method, "missing": ""}]
     captured = command.Captured("hdf5", ("./p",), hdf5=theirs).in_build({"methods": methods, "libraries": {"hdf5": ours}})
-    confirmed = command.Confirmed({own: [4.0, 4.1, 4.2, 4.3], better: [1.0, 1.1, 1.2, 1.3]}, {})
-    text = command.in_captured_program(captured, answer(own, better, confirmed))
+    confirmed = confirming.Confirmed({own: [4.0, 4.1, 4.2, 4.3], better: [1.0, 1.1, 1.2, 1.3]}, {})
+    text = answers.in_captured_program(captured, answer(own, better, confirmed))
     assert ("HDF5 1.14.5, and this Slabmark, with its connector, 2.2.0" in text) == told and text.endswith("--with canonical -- ./p")

@@ -11,7 +11,7 @@ import sys
 import pytest
 from conftest import LAB
 from slabmark import apply, launch
-from slabmark.advise import candidates, command, ending
+from slabmark.advise import answers, candidates, command, confirming, ending
 from slabmark.commands.advise import COMMAND
 
 VARIABLES = {"LD_PRELOAD": "/opt/lib/libx.so", "SLABMARK_REPORT": "1"}
@@ -272,14 +272,14 @@ def test_advice_confirms_the_gain_through_the_drop_in_itself(run, small_map, tmp
     bench = command.Bench(arguments, tmp_path)
     winner, today = candidates.Candidate("pnetcdf-rearranged"), candidates.Candidate("pnetcdf-vara")
     unchanged = ending.unchanged_program(winner)
-    confirmed = command.confirm(bench, winner, today, unchanged)
+    confirmed = confirming.confirm(bench, winner, today, unchanged)
     assert not confirmed.failed and len(confirmed.medians[unchanged]) == len(confirmed.medians[winner]) >= 4
-    told = command.in_unchanged_program(unchanged, today, confirmed)
-    assert apply.LIBRARY in told and "times the seconds of pnetcdf-vara" in told
+    told = answers.in_unchanged_program(answers.Answer(winner, today, unchanged, confirmed, None))
+    assert apply.LIBRARY in told and "as fast as pnetcdf-vara" in told
     with_it = [line for line in bench.lines if apply.LIBRARY.encode() in line]
     assert len(with_it) == len(confirmed.medians[unchanged]), "what it was measured with is in the records"
-    failed = command.Confirmed({today: [], unchanged: []}, {unchanged: "It cannot."})
-    assert "could not be confirmed: It cannot." in command.in_unchanged_program(unchanged, today, failed)
+    failed = confirming.Confirmed({today: [], unchanged: []}, {unchanged: "It cannot."})
+    assert "could not be confirmed: It cannot." in answers.in_unchanged_program(answers.Answer(winner, today, unchanged, failed, None))
 
 
 def command_line(pattern, launcher, folder):

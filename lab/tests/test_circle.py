@@ -13,7 +13,7 @@ import numpy
 import pytest
 from conftest import LAB
 from slabmark import pattern, programs, records
-from slabmark.advise import candidates, command, ending
+from slabmark.advise import answers, candidates, command, confirming, ending
 from slabmark.commands.advise import COMMAND
 from slabmark.pattern import describe
 
@@ -85,12 +85,11 @@ def test_a_captured_program_is_played_better_ways_are_confirmed_and_applied_to_i
     bench = command.Bench(COMMAND.given(words), tmp_path)
     own, winner = candidates.as_captured("hdf5"), candidates.Candidate("hdf5-rearranged")
     unchanged = dataclasses.replace(own, way="canonical")
-    confirmed = command.confirm(bench, winner, own, unchanged)  # the search is left out: what wins is not for a test to say
+    confirmed = confirming.confirm(bench, winner, own, unchanged)  # the search is left out: what wins is not for a test to say
     assert not confirmed.failed and min(map(len, confirmed.medians.values())) >= 4
     assert all(record.verified["state"] == "yes" for records in bench.records.values() for record in records)
-    answer = command.Answer(winner, own, unchanged, confirmed, None, winner)
-    told = command.in_captured_program(of_file, answer)
-    assert "times the seconds of as-captured-hdf5" in told
+    told = answers.in_captured_program(of_file, answers.Answer(winner, own, unchanged, confirmed, None))
+    assert "as fast as as-captured-hdf5" in told
 
     (tmp_path / "out.h5").unlink()
     line = ending.applied([(unchanged, of_file.level)], of_file.command)

@@ -4,13 +4,13 @@ import os
 import pathlib
 import time
 
-from slabmark import files, launch, programs, records, units
+from slabmark import documents, files, launch, programs, records, units
 from slabmark.errors import InputError
 
 
 def check_records(path):
     """InputError unless records may be appended to the file: a new or empty one, or one of records."""
-    if not path:
+    if not path or path == documents.PRINT:
         return
     if not os.path.exists(path):
         folder = os.path.dirname(os.path.abspath(path))
@@ -62,10 +62,13 @@ class Bench:
         lines = file.read_bytes().splitlines(keepends=True) if file.exists() else []
         return lines or "It ended well but left no record."
 
-    def keep(self):
-        """Appends the records to the file of --json, if there is one."""
-        if self.arguments.json:
-            files.append(self.arguments.json, b"".join(self.lines))
+
+def keep(path, lines):
+    """Prints them, or appends them to the file of --json, if there is one."""
+    if path == documents.PRINT:
+        print(b"".join(lines).decode(errors="surrogateescape"), end="")
+    elif path:
+        files.append(path, b"".join(lines))
 
 
 def record_of(lines):

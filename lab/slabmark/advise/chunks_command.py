@@ -124,7 +124,7 @@ def main(arguments, words, console):
     if untried:
         console.say(f"No time was left for {units.counted(len(untried), 'layout')} more (--time-limit).")
     console.say("\n" + advice(ranking[0], costs, arguments.mix, len(extent), extent, item_bytes))
-    launched.keep()
+    bench.keep(arguments.json, launched.lines)
     return 0
 
 

@@ -8,20 +8,19 @@ import math
 import os
 import pathlib
 import shlex
-import statistics as standard
 import tempfile
 import textwrap
 import time
 import types
 
-from slabmark import apply, cells, file_systems, findings, programs, statistics, units
-from slabmark.advise import bench, candidates, chunks_command, code, ending, halving, pio_command
+from slabmark import apply, cells, documents, file_systems, findings, programs, units
+from slabmark.advise import answers, bench, candidates, chunks_command, code, confirming, ending, halving, pio_command
 from slabmark.errors import InputError, LabError, printable
 from slabmark.pattern import making, reading
+from slabmark.progress import Progress
+from slabmark.terminal import Terminal
 
 SHARE_OF_SEARCH = 0.6  # of the time; the rest is for the confirmation
-LAUNCHES_TO_CONFIRM = 10  # a side at most; 4 are the fewest with an interval
-TRIALS_TO_CONFIRM = 2
 # What a launch gets at least, even if the time is spent: seconds, and as a share of all the time.
 LEAST_SECONDS, LEAST_SHARE = 10, 0.15
 
@@ -33,8 +32,9 @@ def main(arguments, console):
         return pio_command.main(arguments, console)
     if arguments.launch is None:
         raise InputError("--launch is missing. See 'slabmark advise --help'.")
-    tell = console.say
     bench.check_records(arguments.json)
+    if arguments.json == documents.PRINT:
+        console = Terminal(stderr=True)  # standard output is for programs then
     if arguments.chunks:
         _existing(arguments.output_dir)
         return chunks_command.main(arguments, pattern_words(arguments.pattern), console)
@@ -43,41 +43,94 @@ def main(arguments, console):
     busy = list(findings.busy(programs.host_state()["load"], environment.get("cores")))
     # Whatever the user mistyped comes before anything is launched.
     ways = [choose(arguments, environment, part) for part in parts]
-    with tempfile.TemporaryDirectory(prefix="slabmark-advise-", dir=_existing(arguments.output_dir)) as scratch:
+    with tempfile.TemporaryDirectory(prefix="slabmark-advise-", dir=_existing(arguments.output_dir)) as scratch, Progress() as progress:
         if len(parts) == 1:
-            arguments.ranks = parts[0].ranks or arguments.ranks
-            launched = Bench(arguments, scratch, parts[0].choice)
-            launched.check()
-            tell_of(busy, tell)
-            advise(arguments, environment, parts[0], ways[0], launched, tell)
+            found = advise(arguments, environment, parts[0], ways[0], scratch, progress)
         else:
-            tell_of(busy, tell)
-            launched = advise_coupled(arguments, environment, list(zip(parts, ways)), scratch, tell)
-        launched.keep()  # after the answer, which is not to be lost where there is no room for them
+            found = advise_coupled(arguments, environment, list(zip(parts, ways)), scratch, progress)
+    console.say(found.answer)
+    for finding, cause in busy:
+        console.say(f"{finding}: {cause} This answer is uncertain. {findings.REMEDIES[finding]}")
+    for lines in found.details:
+        console.say(lines)
+    # After the answer, which is not to be lost where there is no room for them.
+    bench.keep(arguments.json, [*found.records, documents.line(found.document)])
     for lines in file_systems.advice(environment, arguments.output_dir):
-        tell(lines)
+        console.say(lines)
     return 0
 
 
-def tell_of(busy, tell):
-    for code_of, cause in busy:
-        tell(f"{code_of}: {cause} What follows is uncertain. {findings.REMEDIES[code_of]}")
+@dataclasses.dataclass
+class Advice:
+    answer: str
+    details: list[str]
+    records: list[bytes]  # lines
+    document: documents.Advice
 
 
-def advise(arguments, environment, captured, choice, launched, tell):
-    """The answer for one pattern, with the lines that apply it at its end."""
-    found = compare_ways(arguments, environment, captured, choice, launched, tell)
-    if not captured.level and found.unchanged:
-        tell(in_unchanged_program(found.unchanged, found.today, found.confirmed))
-    if captured.guess:
-        tell("All of this is of a pattern that is a guess.")
-    end(found, captured, launched, tell)
+def advise(arguments, environment, captured, choice, scratch, progress):
+    """Of one pattern, with the lines that apply the answer at its end."""
+    arguments.ranks = captured.ranks or arguments.ranks
+    launched = Bench(arguments, scratch, captured.choice)
+    launched.check()
+    found = compare_ways(arguments, environment, captured, choice, launched, progress)
+    details = [*details_of(arguments, captured, choice, found, launched), *end(found, captured, launched)]
     if captured.level:
-        tell(f"\n{in_captured_program(captured, found)}")
+        details.append(f"\n{answers.in_captured_program(captured, found)}")
+    line = ""
+    if captured.level and found.gains:
+        line = ending.applied([(found.unchanged, captured.level)], captured.command or ("./program",))
+    sentence = found.conclusion.sentence
+    part = answers.document(found, captured, arguments)
+    return Advice(sentence, details, launched.lines, documents.Advice(answer=sentence, apply=line, parts=[part]))
 
 
-def advise_coupled(arguments, environment, parts, scratch, tell):
-    """Of each part of a program that used several libraries or communicators, and then one line for all of it."""
+def advise_coupled(arguments, environment, parts, scratch, progress):
+    """Of each part of a program that used several libraries or communicators, with one line for all of it."""
+    ready, skipped = _playable(arguments, parts, scratch)
+    total = sum(one.bytes for one in ready) or 1
+    shares = "; ".join(f"{one.part.name} {units.size(one.bytes)} ({units.percent(one.bytes / total)})" for one in ready)
+    details = [f"The program has several parts, each with a library and ranks of its own: {shares}.", *skipped]
+    found, records, made = [], [], []
+    for number, one in enumerate(ready, start=1):
+        progress.later = (len(ready) - number) * one.arguments.time_limit
+        one.bench.started = time.monotonic()
+        details.append(f"\n{one.part.name}:")
+        try:
+            answer = compare_ways(one.arguments, environment, one.part, one.choice, one.bench, progress)
+        except LabError as error:
+            details.append(str(error))
+            continue
+        details += [answer.conclusion.sentence, *details_of(one.arguments, one.part, one.choice, answer, one.bench)]
+        found.append((one.part, answer))
+        records += one.bench.lines
+        made.append(answers.document(answer, one.part, one.arguments))
+        if one.part.level:
+            details.append(answers.in_captured_program(one.part, answer, with_line=False))
+    gained = [(part, answer) for part, answer in found if part.level and answer.gains]
+    line, sentence = "", "No way was confirmed that would make a part of the captured program faster without a change of it."
+    if gained:
+        command = parts[0][0].command or ("./program",)
+        line = ending.applied([(answer.unchanged, part.level) for part, answer in gained], command)
+        gains = "; ".join(f"{part.name} by {answer.unchanged.label}, which {answer.compared(answer.unchanged).words}" for part, answer in gained)
+        sentence = f"Run the captured program by the last line: it stays unchanged and gains {gains}."
+        details.append(f"\nThe captured program, unchanged:\n{textwrap.indent(line, '  ')}{answers.foreign_hdf5(found)}")
+    return Advice(sentence, details, records, documents.Advice(answer=sentence, apply=line, parts=made))
+
+
+@dataclasses.dataclass
+class Playable:
+    """A part of a program that can be played."""
+
+    part: "Captured"
+    arguments: types.SimpleNamespace
+    choice: candidates.Choice
+    bench: "Bench"
+    bytes: int
+
+
+def _playable(arguments, parts, scratch):
+    """([Playable], the largest first; sentences on those that cannot be played)."""
     ready, skipped = [], []
     for number, (part, choice) in enumerate(parts):
         folder = pathlib.Path(scratch) / str(number)
@@ -86,85 +139,60 @@ def advise_coupled(arguments, environment, parts, scratch, tell):
         launched = Bench(given, folder, part.choice)
         try:
             [line] = launched.check()
-            ready.append((part, given, choice, launched, json.loads(line)["pattern"]["bytes"]))
+            ready.append(Playable(part, given, choice, launched, json.loads(line)["pattern"]["bytes"]))
         except InputError as error:
             skipped.append(f"{part.name} cannot be played: {error}")
     if not ready:
         raise InputError(" ".join(skipped))
-    ready.sort(key=lambda one: -one[-1])
-    total = sum(moved for *_, moved in ready)
-    tell("The program has several parts, each with a library and ranks of its own: " + "; ".join(
-        f"{part.name} {units.size(moved)} ({units.percent(moved / (total or 1))})" for part, *_, moved in ready) + ".")
-    for sentence in skipped:
-        tell(sentence)
-    answers, lines = [], []
-    for part, given, choice, launched, _ in ready:
-        tell(f"\n{part.name}:")
-        launched.started = time.monotonic()
-        try:
-            found = compare_ways(given, environment, part, choice, launched, tell)
-        except LabError as error:
-            tell(str(error))
-            continue
-        answers.append((part, found))
-        lines += launched.lines
-        if part.level:
-            tell(in_captured_program(part, found, with_line=False))
-    gained = [(found.unchanged, part.level) for part, found in answers if part.level and found.gains]
-    command = parts[0][0].command or ("./program",)
-    if gained:
-        tell(f"\nThe captured program, unchanged:\n{textwrap.indent(ending.applied(gained, command), '  ')}{foreign_hdf5(answers)}")
-    else:
-        tell("\nNo way was confirmed that would make a part of the captured program faster without a change of it.")
-    whole = Bench(arguments, scratch)
-    whole.lines = lines
-    return whole
+    return sorted(ready, key=lambda one: -one.bytes), skipped
 
 
-@dataclasses.dataclass
-class Answer:
-    winner: object
-    today: object
-    unchanged: object  # the best of the ways that leave the program as it is, if one is better than its own
-    confirmed: object
-    search: object
-    advised: object  # the winner, or what is done today
+def compare_ways(arguments, environment, captured, choice, launched, progress):
+    """Tries ways, and confirms the best against what is done today."""
+    search_ends = (1 - SHARE_OF_SEARCH) * arguments.time_limit  # seconds before the end of the time
 
-    @property
-    def gains(self):
-        """Whether the program is faster without a change, be it by chance."""
-        confirmed = self.confirmed
-        if self.unchanged is None or self.unchanged in confirmed.failed or not is_measured(self.unchanged, self.today, confirmed):
-            return False
-        if self.today in confirmed.at_least:
-            return True
-        return statistics.ratio(confirmed.medians[self.today], confirmed.medians[self.unchanged]).median < 1
+    def measure(candidate, trials):
+        progress.at(f"trying {candidate.label}, {units.counted(trials, 'trial')}", launched.left())
+        return launched.seconds(candidate, trials)
 
-
-def compare_ways(arguments, environment, captured, choice, launched, tell):
-    """Tries ways, confirms the best, and tells about both."""
-    what = "files of any kind" if choice.format == "any" else f"{choice.format} files"
-    tell(
-        f"Trying {units.counted(len(choice.first), 'way')} to {'read' if arguments.read else 'write'} {what} on "
-        f"{units.counted(arguments.ranks, 'rank')} for {units.duration(arguments.time_limit)}, to compare the best with "
-        f"{choice.today.label}."
-    )
-    if captured.guess:
-        tell(f"The pattern is a guess: {printable(captured.guess)}")
     found = halving.search(
         choice.first,
-        launched.seconds,
-        lambda: launched.left() - (1 - SHARE_OF_SEARCH) * arguments.time_limit,
+        measure,
+        lambda: launched.left() - search_ends,
         expand=lambda survivors: [more for best in survivors[:2] for more in best.variants(environment["libraries"])],
         in_order=bool(captured.level),
     )
     if not found.seconds:
         raise LabError(f"No way worked. The first reason: {next(iter(found.failed.values()), 'there was none')}")
-    show_search(found, choice.untried, tell)
     winner, today = found.ranking[0], choice.today
     unchanged = captured.unchanged(found.ranking) if captured.level else ending.unchanged_program(winner)
-    confirmed = confirm(launched, winner, today, unchanged, tell)
-    return Answer(winner, today, unchanged, confirmed, found, report(winner, today, confirmed, launched, tell))
+    confirmed = confirming.confirm(launched, winner, today, unchanged, progress)
+    return answers.Answer(winner, today, unchanged, confirmed, found, choice.untried, version_of(today, environment, captured))
+
+
+def version_of(candidate, environment, captured):
+    """Name and version of the library that a method writes by; empty where the method needs none."""
+    name = captured.level or candidates.library(candidate.method)
+    version = environment["libraries"].get(name)
+    return f"{NAMES[name]} {version}" if version and name in NAMES else ""
+
+
+def details_of(arguments, captured, choice, found, launched):
+    """Lines that follow the answer."""
+    cell = launched.cell(found.conclusion.advised)
+    if cell and cell.share is not None:
+        yield f"It reaches {units.percent(cell.share)} of the limit (the same bytes, contiguous)."
+    if not captured.level and found.unchanged:
+        yield answers.in_unchanged_program(found)
+    if captured.guess:
+        yield f"The pattern is a guess, and so is all of this: {printable(captured.guess)}"
+    what = "files of any kind" if choice.format == "any" else f"{choice.format} files"
+    yield (
+        f"\nTried {units.counted(len(found.search.seconds) + len(found.search.failed), 'way')} to "
+        f"{'read' if arguments.read else 'write'} {what} on {units.counted(arguments.ranks, 'rank')}, then compared the best with "
+        f"{found.today.label}."
+    )
+    yield from answers.evidence(found)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -369,194 +397,17 @@ def _with_environment(line, environment):
     return json.dumps(json.loads(line) | {"study": {"environment": dict(environment)}}).encode() + b"\n"
 
 
-def show_search(found, untried, tell):
-    tell()
-    for number, (members, trials) in enumerate(found.rounds, start=1):
-        tell(f"Round {number}: {units.counted(len(members), 'way')}, {units.counted(trials, 'trial')} each.")
-    tell("The best, by median seconds from open to close:")
-    for candidate in found.ranking[:6]:
-        tell(f"  {units.seconds(found.median(candidate)):>9}  {candidate.label}")
-    for candidate, reason in found.failed.items():
-        if isinstance(reason, bench.TooLong):
-            tell(f"  {f'> {units.duration(reason.seconds)}':>9}  {candidate.label}: it was ended")
-        else:
-            tell(f"  {'-':>9}  {candidate.label}: it failed: {reason}")
-    reasons = {candidate.label: "the time was over" for candidate in found.untried} | untried
-    for reason in dict.fromkeys(reasons.values()):
-        tell(f"Not tried: {'; '.join(label for label, why in reasons.items() if why == reason)}: {reason}.")
-
-
-@dataclasses.dataclass
-class Confirmed:
-    """Medians of the launches by candidate, and why those failed that did."""
-
-    medians: dict
-    failed: dict
-    at_least: dict = dataclasses.field(default_factory=dict)  # seconds of what took too long to be measured
-
-
-def confirm(bench, winner, today, unchanged=None, tell=lambda text: None):
-    """Launches of all in turns. It ends where one of the first two fails, except that today's way may take too long."""
-    ways = list(dict.fromkeys([today, winner, *([unchanged] if unchanged else [])]))
-    found = Confirmed({way: [] for way in ways}, {})
-    if len(ways) == 1:
-        return found
-    if today in bench.too_long:
-        found.at_least[today] = bench.at_least(today, winner)
-    # A slow one gets a single trial without warm-up.
-    known = bench.records.get(today)
-    slow = known and known[0].measured[0].open_to_close * 4 * (TRIALS_TO_CONFIRM + 1) > bench.left()
-    trials = 1 if slow else TRIALS_TO_CONFIRM
-    tell(expected_end(bench, [way for way in ways if way not in found.at_least], trials))
-    longest = 0.0
-    for number in range(LAUNCHES_TO_CONFIRM):
-        # Always enough launches for an interval, and then as many as the time allows.
-        begun = bench.left()
-        if number >= 4 and longest > begun:
-            break
-        for way in ways[:: (1, -1)[number % 2]]:
-            if way in found.failed or way in found.at_least:
-                continue
-            outcome = bench.seconds(way, trials, bound=way is winner, share_of_time=1)
-            if way == today and way in bench.too_long and not found.medians[way]:
-                found.at_least[way] = bench.at_least(way, winner)
-            elif isinstance(outcome, str):
-                found.failed[way] = outcome
-                if way in (winner, today):
-                    return found
-            else:
-                found.medians[way].append(standard.median(outcome))
-        longest = max(longest, begun - bench.left())
-    return found
-
-
-def expected_end(bench, ways, trials):
-    """How long the comparison takes about, and how much of that is beyond --time-limit."""
-    passes = trials + (trials > 1)  # with the warm-up
-    turn = sum(bench.beside[way] + passes * bench.records[way][0].measured[0].open_to_close if way in bench.beside else 2.0 for way in ways)
-    many = max(4, min(LAUNCHES_TO_CONFIRM, int(max(bench.left(), 0) / turn)))
-    beyond = many * turn - bench.left()
-    more = f", {units.duration(beyond)} of it beyond --time-limit" if beyond > 1 else ""
-    return f"Comparing the best takes about {units.duration(max(1, many * turn))} more{more}."
-
-
-def report(winner, today, confirmed, bench, tell):
-    """Returns which of the two to take."""
-    failed = [f"{way.label} failed: {confirmed.failed[way]}" for way in (today, winner) if way in confirmed.failed]
-    tell()
-    if winner == today:
-        tell(f"Nothing was found that is faster than {today.label}.")
-    elif failed:
-        tell(f"{winner.label} is the fastest that was found. It was not compared with {today.label}, because {failed[0]}")
-    elif today in confirmed.at_least:
-        is_better, words = compared(winner, today, confirmed)
-        begin = f"Use {winner.label}" if is_better else f"{winner.label} is the fastest that was found"
-        tell(f"{begin}: it takes {words}.")
-    else:
-        ratio = statistics.ratio(confirmed.medians[today], confirmed.medians[winner])
-        tell(conclusion(winner, today, ratio))
-        if is_longer(ratio):
-            return today
-    cell = bench.cell(winner)
-    if cell and cell.share is not None:
-        tell(f"It reaches {units.percent(cell.share)} of the limit (the same bytes, contiguous).")
-    return winner
-
-
-def compared(way, today, confirmed):
-    """(whether a way takes less time than today's, None: that may be chance; what it takes, in words)."""
-    if today in confirmed.at_least:
-        seconds, bound = standard.median(confirmed.medians[way]), confirmed.at_least[today]
-        launches = units.counted(len(confirmed.medians[way]), "launch")
-        if bound <= seconds:
-            return None, f"{units.seconds(seconds)} ({launches}); {today.label} did not end in its time, so which is faster is not known"
-        times = units.three_digits(math.floor(bound / seconds * 10) / 10)
-        return True, f"{units.seconds(seconds)} ({launches}), and {today.label} more than {units.seconds(bound)}: at least {times} times as long"
-    ratio = statistics.ratio(confirmed.medians[today], confirmed.medians[way])
-    return True if is_shorter(ratio) else False if is_longer(ratio) else None, evidence(ratio, today)
-
-
-def is_measured(way, today, confirmed):
-    return bool(confirmed.medians[way] and (confirmed.medians[today] or today in confirmed.at_least))
-
-
-def in_unchanged_program(unchanged, today, confirmed):
-    """What the winner's way brings to a program that stays as it is: measured through the drop-in itself."""
-    if reason := confirmed.failed.get(unchanged):
-        return f"Through the drop-in, in an unchanged program, it could not be confirmed: {reason}"
-    if not is_measured(unchanged, today, confirmed):
-        return "Through the drop-in, in an unchanged program, it was not measured."
-    calls = f"{unchanged.method} with {apply.LIBRARY} preloaded"
-    return f"In an unchanged program, through the drop-in ({calls}), it takes {compared(unchanged, today, confirmed)[1]}."
-
-
-def in_captured_program(captured, found, with_line=True):
-    """What may be had without a change of the captured program, and the line that does it."""
-    unchanged, today, confirmed = found.unchanged, found.today, found.confirmed
-    nothing = "Nothing was found that would make the captured program faster without a change of it"
-    if unchanged is None:
-        is_of_program = lambda way: way.method == candidates.as_captured(captured.level).method
-        if late := [way.label for way in found.search.untried if is_of_program(way)]:
-            return (f"The time was over before {units.counted(len(late), 'way')} could be tried that would leave the captured program as it is "
-                    f"({'; '.join(late)}), so what these bring is not known. More --time-limit tells.")
-        failed = [f"{way.label}: {reason}" for way, reason in found.search.failed.items() if is_of_program(way) and way != today]
-        return f"{nothing}. These could not be measured: {'; '.join(failed)}" if failed else f"{nothing}."
-    if unchanged in confirmed.failed or not is_measured(unchanged, today, confirmed):
-        why = confirmed.failed.get(unchanged) or confirmed.failed.get(today) or "the time was over."
-        return f"{unchanged.label}, which leaves the captured program as it is, could not be confirmed: {why}"
-    is_better, words = compared(unchanged, today, confirmed)
-    if is_better is False:
-        return f"{nothing}: {unchanged.label} takes {words}."
-    chance = "" if is_better or today in confirmed.at_least else ", which may be chance"
-    text = f"Without a change of the captured program, {unchanged.label} takes {words}{chance}."
-    if not with_line:
-        return text
-    lines = textwrap.indent(ending.applied([(unchanged, captured.level)], captured.command or ("./program",)), "  ")
-    return f"{text}{foreign_hdf5([(captured, found)])}\n\nThe captured program, unchanged:\n{lines}"
-
-
-def foreign_hdf5(answers):
-    """What has to be done before a connector that was found to help can be had. `answers`: of the parts of a program."""
-    for captured, found in answers:
-        if found.unchanged and found.unchanged.way in apply.LAYOUTS and captured.takes_no_connector():
-            return (f"\nThe program has HDF5 {captured.hdf5}, and this Slabmark, with its connector, {captured.our_hdf5}: build one of them with "
-                    "the HDF5 of the other before.")
-    return ""
-
-
-def end(found, captured, bench, tell):
-    advised = found.advised
+def end(found, captured, bench):
+    """The lines that apply the answer, and warnings."""
+    advised = found.conclusion.advised
     if measured := bench.cell(advised):
         advised = advised.with_added_hints(measured.first.effective.get("added_hints") or {})
     type = captured.type or type_in_words(bench.words)
     for heading, lines in ending.parts(advised, bench.template, bench.arguments.ranks, captured.command, type).items():
-        tell(f"\n{heading}:\n{textwrap.indent(lines, '  ', lambda line: True)}")
+        yield f"\n{heading}:\n{textwrap.indent(lines, '  ', lambda line: True)}"
     warnings = {}
     for candidate in (found.winner, found.today):
         for finding in findings.of_cell(measured) if (measured := bench.cell(candidate)) else ():
             warnings.setdefault(finding.code, (finding, candidate))
     for finding, candidate in warnings.values():
-        tell(f"\n{finding.code} ({candidate.label}): {finding.cause}\n    {finding.remedy}")
-
-
-def is_shorter(ratio):
-    """Beyond doubt; without an interval nothing is."""
-    return ratio.high is not None and ratio.high < 1
-
-
-def is_longer(ratio):
-    return ratio.low is not None and ratio.low > 1
-
-
-def evidence(ratio, today):
-    interval = "too few for an interval" if ratio.low is None else f"95 % interval {ratio.low:.3g} to {ratio.high:.3g}"
-    return f"{ratio.median:.3g} times the seconds of {today.label} ({interval}, {ratio.base}+{ratio.new} launches)"
-
-
-def conclusion(winner, today, ratio):
-    found = evidence(ratio, today)
-    if is_shorter(ratio):
-        return f"Use {winner.label}: it takes {found}."
-    if is_longer(ratio):
-        return f"Stay with {today.label}: what looked fastest, {winner.label}, takes {found}."
-    return f"Either will do: {winner.label} takes {found}, which may be chance. More --time-limit tells more."
+        yield f"\n{finding.code} ({candidate.label}): {finding.cause}\n    {finding.remedy}"

@@ -5,8 +5,14 @@ import dataclasses
 import math
 import random
 import statistics
+from typing import NamedTuple
 
 from slabmark.advise.bench import TooLong
+
+
+class Round(NamedTuple):
+    candidates: list
+    trials: int  # of each
 
 
 @dataclasses.dataclass
@@ -17,7 +23,7 @@ class Search:
     seconds: dict
     failed: dict
     untried: list
-    rounds: list  # of (candidates, trials each)
+    rounds: list[Round]
 
     def median(self, candidate):
         return statistics.median(self.seconds[candidate])
@@ -26,7 +32,7 @@ class Search:
     def ranking(self):
         """Best first: what survived longer is better than what was left behind, whatever its one trial said. What was
         measured only in a round that the end of the time cut short stands with the last complete one."""
-        survived = {candidate: number for number, (members, _) in enumerate(self.rounds) for candidate in members}
+        survived = {candidate: number for number, one in enumerate(self.rounds) for candidate in one.candidates}
         last = len(self.rounds) - 1
         return sorted(self.seconds, key=lambda candidate: (-survived.get(candidate, last), self.median(candidate)))
 
@@ -63,7 +69,7 @@ def search(candidates, measure, seconds_left, expand=None, seed=1, in_order=Fals
         # A round that the end of the time cut short ranks only what it measured against what it did not.
         complete = len(ran) + late + sum(candidate in found.failed for candidate in members) == len(members)
         if complete or not found.rounds:
-            found.rounds.append((ran, trials))
+            found.rounds.append(Round(ran, trials))
         if not complete:
             break
         survivors = sorted(ran, key=found.median)[: math.ceil(len(ran) / 2)]

@@ -71,6 +71,14 @@ find_cmake() {
   echo "$environment/bin/cmake"
 }
 
+# A Ninja: the system's, else the one of our Python environment; fails if there is none, and then make does.
+find_ninja() {
+  local environment
+  command -v ninja || command -v ninja-build && return
+  [ -z "${SLABMARK_PYTHON:-}" ] && environment=$("$checkout/setup/python-env" cmake 2>/dev/null) && [ -x "$environment/bin/ninja" ] &&
+    echo "$environment/bin/ninja"
+}
+
 # "openmpi-4.1.4", from the mpi.h that the compiler wrapper sees; a wrapper's own --version is the compiler's.
 mpi_identity() {
   printf '#include <mpi.h>\n' | "$1" -E -dM -x c - 2>/dev/null | awk '

@@ -28,7 +28,7 @@ std::string rows(const std::string& heading, const std::vector<Verb>& entries) {
 }
 
 /// A string of JSON. The texts above are all that it is called for.
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   std::string found = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') found += '\\';
@@ -44,8 +44,8 @@ std::string joined(const std::vector<std::string>& parts) {
 }
 
 std::string described(const Verb& verb) {
-  return R"({"name": )" + quoted("slabmark " + verb.name) + R"(, "summary": )" +
-         quoted(verb.summary) + "}";
+  return R"({"name": )" + json_text("slabmark " + verb.name) + R"(, "summary": )" +
+         json_text(verb.summary) + "}";
 }
 
 constexpr std::string_view described_help = R"({"name": "slabmark help",
@@ -56,10 +56,10 @@ constexpr std::string_view described_help = R"({"name": "slabmark help",
   "options": [], "commands": []})";
 
 std::string described_option(const Verb& option) {
-  return R"({"names": [)" + quoted(option.name) +
+  return R"({"names": [)" + json_text(option.name) +
          R"(], "value": "", "choices": [], "default": "", "required": false, "repeated": false, )"
          R"("group": "", "help": )" +
-         quoted(option.summary) + "}";
+         json_text(option.summary) + "}";
 }
 
 }  // namespace
@@ -82,9 +82,9 @@ std::string description() {
   }
   commands.emplace_back(described_help);
   for (const Verb& option : options) flags.push_back(described_option(option));
-  return R"({"name": "slabmark", "about": )" + quoted(about) + R"(, "summary": "", "usage": )" +
-         quoted(usage) + R"(, "arguments": [], "options": )" + joined(flags) + R"(, "commands": )" +
-         joined(commands) + "}\n";
+  return R"({"name": "slabmark", "about": )" + json_text(about) + R"(, "summary": "", "usage": )" +
+         json_text(usage) + R"(, "arguments": [], "options": )" + joined(flags) +
+         R"(, "commands": )" + joined(commands) + "}\n";
 }
 
 }  // namespace slabmark::command

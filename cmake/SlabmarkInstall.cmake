@@ -54,7 +54,7 @@ install(FILES ${PROJECT_BINARY_DIR}/generated/modulefiles/slabmark.lua DESTINATI
 
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
-  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN dev EXCLUDE)
 install(FILES demo/study.toml DESTINATION ${slabmark_share}/examples)
 
 # What is done at installation, in this order: it runs what was installed before.

@@ -121,3 +121,24 @@ def test_tests_are_kept_where_programs_can_be_started(copy, tmp_path, mounted):
                           env={**os.environ, "TMPDIR": str(scratch)})
     assert said.stdout == f"{scratch if mounted == 'exec' else copy / 'build/tmp'}\n"
     assert ("noexec" in said.stderr) == (mounted == "noexec")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version, package", [("1.14.5+repack-3", "libhdf5-openmpi-dev"), ("1.10.8+repack1-1", None), (None, None)])
+def test_an_hdf5_of_the_system_is_installed_where_it_is_new_enough(version, package, tmp_path):
+    if not os.path.realpath(shutil.which("mpicc") or "").startswith("/usr/bin/opal"):
+        pytest.skip("the MPI here is not the system's own Open MPI")
+    commands = tmp_path / "commands"
+    commands.mkdir()
+    said = f"Version: {version}" if version else ""
+    for name, script in [("apt-cache", f'[ "$3" != libhdf5-openmpi-dev ] || echo "{said}"'), ("apt-get", f'echo "$@" >>{tmp_path}/installed'),
+                         ("sudo", 'shift; exec "$@"'), ("h5pcc", "exit 1")]:
+        (commands / name).write_text(f"#!/bin/sh\n{script}\n")
+        (commands / name).chmod(0o755)
+    settings = {name: value for name, value in os.environ.items() if name not in ("SLABMARK_INSTALL", "MPICC", "HDF5_ROOT", "HDF5_SOURCE")}
+    settings |= {"PATH": f"{commands}:{os.environ['PATH']}", "SLABMARK_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run([checkout / "setup/prepare", "build"], env=settings, text=True, capture_output=True, timeout=60)
+    assert ("libhdf5-openmpi-dev" in done.stderr) == bool(package), done.stderr
+    if package:
+        assert package in (tmp_path / "installed").read_text()
+        assert done.returncode == 2 and "still missing" in done.stderr

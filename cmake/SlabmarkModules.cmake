@@ -44,7 +44,7 @@ function(slabmark_program name)
   add_library(${library} STATIC ${sources})
   slabmark_precompile(${library} program)
   slabmark_use_modules(${library} PUBLIC src/programs/${name} ${PROGRAM_DEPENDS})
-  target_link_libraries(${library} PUBLIC CLI11::CLI11 nlohmann_json::nlohmann_json)
+  target_link_libraries(${library} PUBLIC nlohmann_json::nlohmann_json)
   target_link_libraries(slabmark_programs INTERFACE ${library})
 
   set(target ${name})

@@ -263,9 +263,9 @@ def merge(spool, output, arguments, command=(), status=0):
         raise InputError(f"'{output}' lies in '{spool}', the folder that is merged and then removed; name another output.")
     words = [*programs.command("slabmark pattern"), "merge", files.as_operand(spool), "-o", files.as_operand(output)]
     words += ["--anonymous"] * arguments.anonymous + ["--allow-missing"] * arguments.allow_missing
-    words += ["--overwrite"] * arguments.overwrite + [f"--status={status}"] + [f"--run={arguments.run}"] * (arguments.run is not None)
+    words += ["--overwrite"] * arguments.overwrite + [f"--command-status={status}"] + [f"--run={arguments.run}"] * (arguments.run is not None)
     if command:  # names of files need not be UTF-8, JSON is
-        words.append("--launch=" + json.dumps([os.fsencode(word).decode(errors="replace") for word in command]))
+        words.append("--command-json=" + json.dumps([os.fsencode(word).decode(errors="replace") for word in command]))
     print(programs.output_of(words, timeout=3600), end="", file=sys.stderr)
     if not arguments.keep_parts and arguments.run is None:
         try:

@@ -42,8 +42,8 @@ def main(arguments, console):
 
 
 def chosen_maps(source, number=None):
-    """(what `slabmark decomp info` says of the maps of a file, the numbers from 1 of all, or the one that is asked for)."""
-    described = programs.json_of([*programs.command("slabmark decomp"), "info", files.as_operand(source), "--json"], timeout=600)["maps"]
+    """(what `slabmark decomp` says of the maps of a file, the numbers from 1 of all, or the one that is asked for)."""
+    described = programs.json_of([*programs.command("slabmark decomp"), "info", files.as_operand(source), "--json", "-"], timeout=600)["maps"]
     numbers = range(1, len(described) + 1)
     if number is None:
         return described, numbers
@@ -69,7 +69,7 @@ def with_text(source, number, entry, use, done, what):
         if source.suffix == ".dat":
             text = source
         else:
-            words = ["convert", files.as_operand(source), "-o", str(text), "--format", "dat", "--map", str(number)]
+            words = ["convert", files.as_operand(source), "-o", str(text), "--map-format", "dat", "--map-index", str(number)]
             programs.output_of([*programs.command("slabmark decomp"), *words], timeout=600)
             text = next(pathlib.Path(folder).glob("*.dat"))
         try:

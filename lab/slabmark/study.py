@@ -333,7 +333,7 @@ def _cells(tables, scratch):
 
 def options_of_methods():
     """The options of each method, as this machine's `slabmark bench` has them."""
-    methods = programs.json_of([*programs.command(BENCH), "methods", "--json"], member="methods")["methods"]
+    methods = programs.json_of([*programs.command(BENCH), "methods", "--json", "-"], member="methods")["methods"]
     return {method["name"]: [option["name"] for option in method["options"]] for method in methods}
 
 

@@ -17,11 +17,11 @@ struct Writer {
 std::vector<Writer> writers() {
   const auto decomp = [](const Words& more, const std::string& format) {
     Words words = more;
-    words.insert(words.end(), {"--format", format, "-o", "out." + format});
+    words.insert(words.end(), {"--map-format", format, "-o", "out." + format});
     return words;
   };
   const Words generate = {"generate", "f",        "--ne", "1",     "--ranks",
-                          "2",        "--levels", "2",    "--map", "1"};
+                          "2",        "--levels", "2",    "--map-index", "1"};
   std::vector<Writer> all = {
       {"convert to text", programs::decomp(), decomp({"convert", "a.dat"}, "dat"), "out.dat"},
       {"generate text", programs::decomp(), decomp(generate, "dat"), "out.dat"},

@@ -45,7 +45,10 @@ inline Outcome run_here(const Comm& comm, const Program& program, const Words& w
   try {
     ProgramRun asked;
     agreed(comm, [&] { asked = program.parse(argc, argv.data()); });
-    agreed(comm, [&] { outcome.status = asked.body(comm); });
+    agreed(comm, [&] {
+      if (asked.body) outcome.status = asked.body(comm);
+      if (comm.is_root()) fmt::print("{}", asked.text);
+    });
   } catch (const Error& error) {
     outcome.status = error.status();
     outcome.message = printable(error.what());
@@ -135,7 +138,7 @@ class ProgramTest : public testing::Test {
   std::string make_map() const {
     std::string path = SLABMARK_WITH_PNETCDF ? here() + "/f.nc" : here() + "/f.dat";
     Words words = {"generate", "f", "--ne=2", "--ranks=16", "--levels=8", "-o", path};
-    if (!SLABMARK_WITH_PNETCDF) words.push_back("--map=3");
+    if (!SLABMARK_WITH_PNETCDF) words.push_back("--map-index=3");
     prepare([&](const Comm& alone) {
       const Outcome made = run_here(alone, programs::decomp(), words);
       ASSERT_EQ(made.status, ExitStatus::good) << made.message;

@@ -254,7 +254,7 @@ class Captured:
         made = []
         for (level, ranks), paths in groups.items():
             count = len(ranks) or len(set().union(*(openers[level, one] for one in paths)))
-            names = [word for one in paths if many[level] > 1 for word in ("--file", one)]
+            names = [word for one in paths if many[level] > 1 for word in ("--only-file", one)]
             made.append(dataclasses.replace(whole, level=level, ranks=count, choice=("--library", level, *names)))
         return made
 

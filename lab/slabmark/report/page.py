@@ -261,7 +261,7 @@ def _histograms(maps):
     for number, (name, record_file) in enumerate(list(maps.items())[:MOST_DRAWN_WORKLOADS], start=1):
         if path := find_map(name, record_file):
             with contextlib.suppress(LabError):  # the page is as good without it
-                info = [*programs.command("slabmark decomp"), "info", files.as_operand(path), "--json"]
+                info = [*programs.command("slabmark decomp"), "info", files.as_operand(path), "--json", "-"]
                 described = programs.json_of(info, timeout=20)["maps"][:6]
                 drawings.append(figures.request_sizes(described, path.name, f"requests-{number}"))
     return drawings

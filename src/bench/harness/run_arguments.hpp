@@ -5,9 +5,8 @@
 #include <span>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "bench/harness/cell.hpp"
+#include "core/command_line/command_line.hpp"
 
 namespace slabmark {
 
@@ -26,18 +25,24 @@ struct CommonOptions {
 /// A program that runs each method once, as the originals do, unless told to do it more often.
 RunOptions one_trial();
 
+/// --json, which every program that measures has.
+void add_json_argument(Command& command, CommonOptions& options);
+
+/// --deadline.
+void add_deadline_argument(Command& command, CommonOptions& options);
+
 /// --hint, --set, --json, --keep and --overwrite, which every program that measures has. Parsing
 /// throws InputError for a hint or setting without "=".
-void add_output_arguments(CLI::App& app, CommonOptions& options);
+void add_output_arguments(Command& command, CommonOptions& options);
 
 /// Those, and the others of every program whose trials are whole passes over a file.
-void add_common_arguments(CLI::App& app, CommonOptions& options);
+void add_common_arguments(Command& command, CommonOptions& options);
 
 /// --verify, which is what the program does anyway, and --no-verify, which means `without`.
-void add_verify_arguments(CLI::App& app, CommonOptions& options, const std::string& without);
+void add_verify_arguments(Command& command, CommonOptions& options, const std::string& without);
 
 /// Those of a program that runs until the median is known well enough; after the common ones.
-void add_stopping_arguments(CLI::App& app, CommonOptions& options);
+void add_stopping_arguments(Command& command, CommonOptions& options);
 
 /// What parsing left open: a number of trials becomes the rule, and the methods that are `chosen`,
 /// or may be, say what they want of MPI. Throws InputError for a rule that cannot work, a hint that

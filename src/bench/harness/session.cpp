@@ -1,5 +1,8 @@
 #include "bench/harness/session.hpp"
 
+#include <algorithm>
+#include <string>
+
 #include <fmt/format.h>
 
 #include "bench/measure/manifest.hpp"
@@ -24,8 +27,11 @@ void Session::begin(const std::string& directory, const nlohmann::json& configur
   if (world_.is_root() && !warning.empty()) {
     fmt::print(stderr, "{}: warning: {}\n", program_, warning);
   }
+  // Records keep the names of when each verb was a program, so that later ones are compared with them.
+  std::string recorded = program_;
+  std::replace(recorded.begin(), recorded.end(), ' ', '-');
   manifest_ = collect_manifest(
-      world_, {program_, directory, configuration, options_.run.seed, environment_.to_json()});
+      world_, {recorded, directory, configuration, options_.run.seed, environment_.to_json()});
   deadline_.watch("");  // the cells have one of their own
 }
 
@@ -43,7 +49,7 @@ void Session::finish(const Comm& comm, std::span<CellRecord> records,
       record.manifest["clocks"] = clocks;
       if (!options_.run.records.empty()) append_record(options_.run.records, record);
     }
-    report();
+    if (options_.run.records != standard_output) report();
   });
 }
 

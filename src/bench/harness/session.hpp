@@ -35,7 +35,7 @@ class Session {
 
   /// Collective over ranks with the session's root. Enters into `records`, on root, under which
   /// conditions they came about, appends them to the file that the user named, if any, and then
-  /// calls `report` there: the record is the truth.
+  /// calls `report` there: the record is the truth. Records that are printed stand alone.
   void finish(
       const Comm& comm, std::span<CellRecord> records, const std::function<void()>& report = [] {},
       const std::map<std::string, double>& setup = {});

@@ -99,16 +99,23 @@ std::string reason_not_to_append(int file, const std::string& path) {
 }  // namespace
 
 void append_record(const std::string& path, const CellRecord& record) {
+  append_line(path, line_of(json(record)));
+}
+
+void append_line(const std::string& path, std::string line) {
+  if (path == standard_output) {
+    fmt::print("{}", line);
+    return;
+  }
   const Descriptor file(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC);
   if (file.failed()) fail_to_append(path, reason(errno));
-  // Host names and environment values may hold any bytes; a record must not fail for their sake.
-  std::string line = json(record).dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
   if (ends_inside_a_line(file.number())) line.insert(0, 1, '\n');
   write_at_once(path, file.number(), line);
   make_durable(path, file.number());
 }
 
 void check_record_path(const std::string& path) {
+  if (path == standard_output) return;
   // O_NONBLOCK, since opening a pipe that nobody reads would else wait.
   const int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK;
   const Descriptor existing(path, flags);

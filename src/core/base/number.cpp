@@ -82,15 +82,16 @@ std::uint64_t parse_size(std::string_view text, std::string_view what) {
 
 std::array<std::uint64_t, 3> parse_triple(std::string_view text, std::string_view what,
                                           std::uint64_t min) {
+  const char separator = text.find('x') == std::string_view::npos ? ',' : 'x';
   std::array<std::uint64_t, 3> triple{};
   auto rest = text;
   for (std::size_t i = 0; i < 3; ++i) {
-    const auto comma = rest.find(',');
-    if ((comma == std::string_view::npos) != (i == 2)) {
-      reject(what, text, "is not three numbers", "three with commas between them, such as 2,1,4");
+    const auto end = rest.find(separator);
+    if ((end == std::string_view::npos) != (i == 2)) {
+      reject(what, text, "is not three numbers", "three such as 2,1,4 or 2x1x4");
     }
-    triple[i] = parse_count(rest.substr(0, comma), what, min);
-    rest.remove_prefix(i == 2 ? rest.size() : comma + 1);
+    triple[i] = parse_count(rest.substr(0, end), what, min);
+    rest.remove_prefix(i == 2 ? rest.size() : end + 1);
   }
   return triple;
 }

@@ -21,8 +21,8 @@ std::uint64_t parse_size(std::string_view text, std::string_view what);
 /// a * b, or the largest number there is where that is more.
 std::uint64_t product_or_most(std::uint64_t a, std::uint64_t b);
 
-/// Parses three whole numbers with commas between them, each at least `min`, for example "2,1,4".
-/// Throws InputError.
+/// Parses three whole numbers with commas or x between them, each at least `min`, for example
+/// "2,1,4" or "2x1x4". Throws InputError.
 std::array<std::uint64_t, 3> parse_triple(std::string_view text, std::string_view what,
                                           std::uint64_t min = 1);
 

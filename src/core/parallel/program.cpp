@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/launched_rank.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/version.hpp"
 #include "core/parallel/abort.hpp"
@@ -35,14 +36,13 @@ std::string mpi_of_build() {
 #endif
 }
 
-ExitStatus print_versions(const char* name, const Comm& world) {
-  if (!world.is_root()) return ExitStatus::good;
+std::string versions_of(const char* name) {
   std::string mpi = mpi_library_version();
   mpi.resize(std::min(mpi.find_first_of(",\n"), mpi.size()));
   std::replace(mpi.begin(), mpi.end(), '\t', ' ');  // of MPICH: "MPICH Version:\t4.0.2"
-  fmt::print("{} of Slabmark {}, revision {}\n{}, {}\nbuilt by {}, {}, for {}\n", name, version(),
-             git_revision(), mpi, libraries(), compiler(), build_type(), mpi_of_build());
-  return ExitStatus::good;
+  return fmt::format("{} of Slabmark {}, revision {}\n{}, {}\nbuilt by {}, {}, for {}\n", name,
+                     version(), git_revision(), mpi, libraries(), compiler(), build_type(),
+                     mpi_of_build());
 }
 
 ExitStatus run_and_agree(const char* name, const Comm& world,
@@ -63,6 +63,29 @@ ExitStatus run_and_agree(const char* name, const Comm& world,
   }
 }
 
+int run_with_mpi(int argc, char** argv, const char* name, int thread_level,
+                 const std::function<ExitStatus(const Comm& world)>& body) {
+  int provided = 0;
+  if (MPI_Init_thread(&argc, &argv, thread_level, &provided) != MPI_SUCCESS) {
+    fmt::print(stderr, "{}: error: MPI could not be initialised.\n", name);
+    return static_cast<int>(ExitStatus::failed);
+  }
+  enter_program(name);  // after MPI, which may take signals for its own
+  int status = 0;
+  {
+    const Comm world(MPI_COMM_WORLD);
+    status = static_cast<int>(run_and_agree(name, world, body));
+    std::fflush(nullptr);
+  }
+  MPI_Finalize();
+  return status;
+}
+
+int print_once(const std::string& text) {
+  if (is_first_rank_of_launch()) std::fputs(text.c_str(), stdout);
+  return static_cast<int>(ExitStatus::good);
+}
+
 }  // namespace
 
 std::string mpi_library_version() {
@@ -76,36 +99,18 @@ std::string mpi_library_version() {
   return std::string(all.substr(first, all.find_last_not_of(blanks) - first + 1));
 }
 
-int run_program(int argc, char** argv, const char* name,
-                const std::function<ExitStatus(const Comm& world)>& body, int thread_level) {
-  int provided = 0;
-  if (MPI_Init_thread(&argc, &argv, thread_level, &provided) != MPI_SUCCESS) {
-    fmt::print(stderr, "{}: error: MPI could not be initialised.\n", name);
-    return static_cast<int>(ExitStatus::failed);
-  }
-  enter_program(name);  // after MPI, which may take signals for its own
-  int status = 0;
-  {
-    const Comm world(MPI_COMM_WORLD);
-    const bool versions =
-        std::find(argv + 1, argv + argc, std::string_view("--version")) != argv + argc;
-    status =
-        static_cast<int>(versions ? print_versions(name, world) : run_and_agree(name, world, body));
-    std::fflush(nullptr);
-  }
-  MPI_Finalize();
-  return status;
-}
-
 int run_program(int argc, char** argv, const Program& program) {
+  if (std::find(argv + 1, argv + argc, std::string_view("--version")) != argv + argc) {
+    return print_once(versions_of(program.name));
+  }
   ProgramRun asked;
   Attempt parsing;
   parsing.run([&] { asked = program.parse(argc, argv); });
-  const auto body = [&](const Comm& world) {
+  if (!parsing.failure() && !asked.body) return print_once(asked.text);
+  return run_with_mpi(argc, argv, program.name, asked.thread_level, [&](const Comm& world) {
     agree(world, parsing.failure());
     return asked.body(world);
-  };
-  return run_program(argc, argv, program.name, body, asked.thread_level);
+  });
 }
 
 }  // namespace slabmark

@@ -5,7 +5,7 @@
 
 #include "bench/pattern/captured/captured_pattern.hpp"
 #include "capture/format/event_flags.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/number.hpp"
 #include "programs/bench/pattern_command.hpp"
@@ -22,9 +22,10 @@ class CapturedCommand : public PatternCommand {
     return "What a program was seen to do ('slabmark capture'), or a described pattern";
   }
 
-  void add_options(CLI::App& app) override {
-    app.add_option("--pattern", request_.path, "Pattern file")->required();
-    add_word(app, "--library", request_.choice.library,
+  void add_options(Command& command) override {
+    command.add_text("--pattern", "FILE", request_.path, "Pattern file").required();
+    command.add_word<std::string>(
+        "--library", request_.choice.library,
              "Only the files that the program opened through this library, and the ranks that "
              "opened one",
              {{"any", ""},
@@ -32,18 +33,19 @@ class CapturedCommand : public PatternCommand {
               {"hdf5", "hdf5"},
               {"mpiio", "mpiio"},
               {"posix", "posix"}});
-    app.add_option("--file", paths_,
-                   "Only this file of the program, as it named it; may be repeated");
-    add_word(
-        app, "--moves", request_.moves,
+    command
+        .add_texts("--only-file", "NAME", paths_,
+                   "Only this file of the program, as it named it; may be repeated")
+        .retired("--file");
+    command.add_word(
+        "--moves", request_.moves,
         "What of it: what the program wrote, or what it read (automatic: what it wrote, or read "
         "if it wrote nothing)",
         {{"automatic", Moves::automatic}, {"writes", Moves::writes}, {"reads", Moves::reads}});
-    app.add_option(
-           "--think", think_text_,
-           "Think time of the program before each round, with the clock stopped: none, keep, "
-           "or a factor")
-        ->capture_default_str();
+    command.add_text(
+        "--think", "FACTOR", think_text_,
+        "Think time of the program before each round, with the clock stopped: none, keep, "
+        "or a factor");
   }
 
   void check() override {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "bench/pattern/checkpoint_pattern.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
 #include "programs/bench/pattern_command.hpp"
 
@@ -22,19 +22,20 @@ class CheckpointCommand : public PatternCommand {
     return "Checkpoints of a simulation on a 3-D grid of processes, as seism-core-slice writes";
   }
 
-  void add_options(CLI::App& app) override {
-    add_triple(app, "--processor", grid_.processor, "Grid of processes; as many as ranks", false)
-        ->required();
-    add_triple(app, "--domain", grid_.domain, "Elements that each process owns", false)->required();
-    add_triple(app, "--chunk", grid_.chunk,
-               "Chunk of the dataset, for HDF5 (default: one time step a chunk)", false);
-    add_count(app, "--time", grid_.steps, "Time steps", rounds_of_pattern);
+  void add_options(Command& command) override {
+    command.add_triple("--grid-of-ranks", grid_.processor, "Ranks along each axis", false)
+        .required()
+        .retired("--processor");
+    command.add_triple("--domain", grid_.domain, "Elements that each rank owns", false).required();
+    command.add_triple("--chunk", grid_.chunk, "Chunk of the dataset, for HDF5", false)
+        .default_text("one time step per chunk");
+    command.add_count("--steps", grid_.steps, "Time steps", rounds_of_pattern).retired("--time");
   }
 
   Pattern part(std::uint64_t rank, std::uint64_t ranks) override {
     if (grid_.blocks() != ranks) {
       throw InputError(fmt::format(
-          "--processor {} makes {} processes, but there are {} ranks; start as many ranks.",
+          "--grid-of-ranks {} needs {} ranks, but there are {}; start as many ranks.",
           fmt::join(grid_.processor, ","), grid_.blocks(), ranks));
     }
     return make_checkpoint_pattern(grid_, rank, ranks);

@@ -1,5 +1,5 @@
 #include "bench/map/map_pattern.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "programs/bench/pattern_command.hpp"
 
 namespace slabmark::bench_program {
@@ -12,15 +12,19 @@ class DecompCommand : public PatternCommand {
   std::string name() const override { return "decomp"; }
   std::string help() const override { return "Variables on a recorded or generated decomposition"; }
 
-  void add_options(CLI::App& app) override {
-    app.add_option("--map", request_.path, "Decomposition file (NetCDF or PIO text)")->required();
-    add_count(app, "--map-index", map_index_, "Use only this map of a file with several",
-              {.min = 1});
-    add_count(app, "--variables", variables_, "Number of variables (default: one for each map)",
-              {.min = 1, .max = 1'000'000});
-    add_type(app, "--type", request_.type, "Element type");
-    add_count(app, "--rounds", request_.rounds, "Time records to write; more give a time dimension",
-              rounds_of_pattern);
+  void add_options(Command& command) override {
+    command
+        .add_text("--map", "FILE", request_.path, "Decomposition file (NetCDF or PIO text)")
+        .required();
+    command.add_count("--map-index", map_index_, "Use only this map of a file with several",
+                      {.min = 1, .value = "K"});
+    command.add_count("--variables", variables_, "Number of variables", variables_of_pattern)
+        .default_text("one for each map");
+    add_type(command, "--type", request_.type, "Element type");
+    command
+        .add_count("--steps", request_.rounds, "Time steps; several give a time dimension",
+                   rounds_of_pattern)
+        .retired("--rounds");
   }
 
   void check() override {

@@ -2,7 +2,7 @@
 
 #include "bench/map/map_pattern.hpp"
 #include "bench/pattern/output_table.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "programs/bench/pattern_command.hpp"
 
 namespace slabmark::bench_program {
@@ -15,15 +15,20 @@ class E3smCommand : public PatternCommand {
   std::string name() const override { return "e3sm"; }
   std::string help() const override { return "A whole output file of E3SM on its decomposition"; }
 
-  void add_options(CLI::App& app) override {
-    app.add_option("--case", request_.output,
-                   fmt::format("Output file: {}", fmt::join(output_table_names(), ", ")))
-        ->required();
-    app.add_option("--map", request_.path, "Decomposition file with the maps of the case")
-        ->required();
-    add_count(app, "--records", request_.records, "Time records to write", rounds_of_pattern);
-    add_type(app, "--real", request_.real, "Type of real variables",
-             {ElementType::float64, ElementType::float32});
+  void add_options(Command& command) override {
+    command
+        .add_text("--case", "NAME", request_.output,
+                  fmt::format("Output file: {}", fmt::join(output_table_names(), ", ")))
+        .required();
+    command
+        .add_text("--map", "FILE", request_.path,
+                  "Decomposition file (NetCDF or PIO text) with the maps of the case")
+        .required();
+    command.add_count("--steps", request_.records, "Time steps", rounds_of_pattern)
+        .retired("--records");
+    add_type(command, "--type", request_.real, "Element type of real variables",
+             {ElementType::float64, ElementType::float32})
+        .retired("--real");
   }
 
   void check() override { find_output_table(request_.output); }

@@ -1,11 +1,16 @@
 #include "programs/bench/options.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "bench/measure/record.hpp"
+#include "bench/measure/record_file.hpp"
 #include "bench/method/registry.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
+#include "core/base/launched_rank.hpp"
 #include "core/base/printable.hpp"
 #include "programs/bench/environment_command.hpp"
 
@@ -13,43 +18,42 @@ namespace slabmark::bench_program {
 
 namespace {
 
-/// What all subcommands take.
-void add_shared_options(CLI::App& app, Options& options, std::vector<std::string>& methods) {
-  add_list(app, "--method", methods,
-           "Methods, separated by commas; 'slabmark-bench methods' lists them")
-      ->required();
-  app.add_option("-o,--output-dir", options.directory, "Directory for the files that are written")
-      ->capture_default_str();
-  app.add_option_function<std::string>(
-         "--content",
-         [&options](const std::string& word) {
-           options.content = parse_word(word, "--content", content_kinds);
-         },
-         fmt::format("What elements hold: {}; filters make smooth fields smaller",
-                     alternatives(names_of(content_kinds))))
-      ->default_str("position");
-  app.add_flag("--read", options.read, "Measure reading: each rank reads what another one wrote");
-  app.add_option_function<std::string>(
-      "--read-shape",
-      [&options](const std::string& word) {
-        options.read_shape = parse_word(word, "--read-shape", read_shapes);
+void add_directory(Command& command, Options& options, const char* help) {
+  command.add_text("-d,--output-dir", "DIR", options.directory, help).retired("-o");
+}
+
+/// What all patterns take.
+void add_shared_options(Command& command, Options& options, std::vector<std::string>& methods) {
+  command
+      .add_list("--method", methods,
+                "Methods, separated by commas; 'slabmark bench methods' lists them")
+      .required();
+  add_directory(command, options, "Directory for the files that are written");
+  command.add_word("--content", options.content,
+                   "What elements hold; filters make smooth fields smaller",
+                   std::vector(std::begin(content_kinds), std::end(content_kinds)));
+  command.add_flag("--read", options.read,
+                   "Measure reading: each rank reads what another one wrote");
+  command.add_parsed(
+      "--read-shape", "WORD", names_of(read_shapes),
+      "Measure reading by one rank, as programs that look into a file do",
+      [&options](const std::string& word, const std::string& what) {
+        options.read_shape = parse_word(word, what, read_shapes);
         options.read = true;
         options.bounds = false;
-      },
-      fmt::format("Measure reading by one rank, as programs that look into a file do: {}",
-                  alternatives(names_of(read_shapes))));
-  add_count(app, "--rounds-together", options.rounds_together,
-            "Rounds that are posted before the ranks meet again", {.min = 1});
-  app.add_flag_callback(
+      });
+  command.add_count("--rounds-together", options.rounds_together,
+                    "Rounds that are posted before the ranks meet again", {.min = 1});
+  command.add_flag(
       "--no-bound", [&options] { options.bounds = false; },
       "Do not measure the same bytes moved contiguously beside");
-  app.add_flag_callback(
+  command.add_flag(
       "--no-verify", [&options] { options.run.verify = false; },
       "Do not read the written files back");
-  app.add_flag("--chart", options.chart, "Show the rates as bars, too");
-  app.add_flag("-q,--quiet", options.quiet, "No progress");
-  add_common_arguments(app, options);
-  add_stopping_arguments(app, options);
+  command.add_flag("--chart", options.chart, "Show the rates as bars, too");
+  command.add_flag("-q,--quiet", options.quiet, "Print less: no progress");
+  add_common_arguments(command, options);
+  add_stopping_arguments(command, options);
 }
 
 std::string list_of_methods() {
@@ -67,8 +71,17 @@ std::string list_of_methods() {
   return text;
 }
 
+/// The list, or nothing if it was appended to a file as JSON.
+std::string methods_text(const std::string& json) {
+  if (json.empty()) return list_of_methods();
+  const nlohmann::json all = {{"methods", describe_methods()}, {"terms", describe_terms()}};
+  if (json == standard_output) return line_of(all);
+  if (is_first_rank_of_launch()) append_line(json, line_of(all));
+  return "";
+}
+
 void resolve(Options& options, const std::vector<std::string>& names,
-             std::unique_ptr<PatternCommand> pattern, const CLI::App& command) {
+             std::unique_ptr<PatternCommand> pattern, const Command& command) {
   pattern->check();
   options.pattern = std::move(pattern);
   for (const std::string& name : names) {
@@ -80,51 +93,43 @@ void resolve(Options& options, const std::vector<std::string>& names,
   }
   resolve_common(options, taking_options);
   options.run.inputs = options.pattern->inputs();
-  options.configuration = options_given(command);
-  options.configuration["command"] = command.get_name();
+  options.configuration = command.options_given();
+  options.configuration["command"] = command.word();
 }
 
 }  // namespace
 
 Parsed<Options> parse(int argc, const char* const* argv) {
-  CLI::App app("Runs any pattern through any methods and compares them with the limit.",
-               "slabmark-bench");
-  app.require_subcommand(0, 1);  // with 1, an unknown word would be reported as a missing one
-  CLI::App* list = app.add_subcommand("methods", "List the methods and their options");
-  bool as_json = false;
-  list->add_flag("--json", as_json, "As JSON, with kinds and formats");
-  CLI::App* environment = app.add_subcommand(
+  CommandLine line("slabmark bench",
+                   "Runs any pattern through any methods and compares them with the limit");
+  line.root().call_commands("PATTERN");
+  Command& list = line.root().add_command("methods", "List the methods and their options");
+  std::string json;
+  list.add_text("--json", "FILE", json,
+                "Append one JSON document per line to this file; - prints it");
+  Command& environment = line.root().add_command(
       "environment", "Print libraries, file system and methods in effect here, as JSON");
   Options options;
-  environment->add_option("-o,--output-dir", options.directory, "Directory that is asked about")
-      ->capture_default_str();
+  add_directory(environment, options, "Directory that is asked about");
 
   std::vector<std::unique_ptr<PatternCommand>> patterns = pattern_commands();
-  std::vector<CLI::App*> commands;
+  std::vector<const Command*> commands;
   std::vector<std::string> methods;
   for (const auto& pattern : patterns) {
-    commands.push_back(app.add_subcommand(pattern->name(), pattern->help()));
-    pattern->add_options(*commands.back());
-    add_shared_options(*commands.back(), options, methods);
+    Command& command = line.root().add_command(pattern->name(), pattern->help());
+    commands.push_back(&command);
+    pattern->add_options(command);
+    add_shared_options(command, options, methods);
   }
 
-  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
-  if (list->parsed()) {
-    return {
-        std::nullopt,
-        as_json
-            ? nlohmann::json{{"methods", describe_methods()}, {"terms", describe_terms()}}.dump() +
-                  "\n"
-            : list_of_methods()};
-  }
-  options.environment = environment->parsed();
+  if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
+  if (list.is_given()) return {std::nullopt, methods_text(json)};
+  options.environment = environment.is_given();
   if (options.environment) return {std::move(options), ""};
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    if (!commands[i]->parsed()) continue;
-    resolve(options, methods, std::move(patterns[i]), *commands[i]);
-    return {std::move(options), ""};
-  }
-  throw InputError("No pattern was named; 'slabmark-bench --help' lists them.");
+  const auto given = std::find_if(commands.begin(), commands.end(),
+                                  [](const Command* command) { return command->is_given(); });
+  resolve(options, methods, std::move(patterns[given - commands.begin()]), **given);
+  return {std::move(options), ""};
 }
 
 }  // namespace slabmark::bench_program

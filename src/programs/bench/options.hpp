@@ -11,7 +11,7 @@
 #include "bench/harness/run_arguments.hpp"
 #include "bench/pattern/content_kind.hpp"
 #include "bench/pattern/read_shape.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "programs/bench/pattern_command.hpp"
 
 namespace slabmark::bench_program {

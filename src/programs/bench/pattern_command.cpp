@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 
 namespace slabmark::bench_program {
 
@@ -14,11 +14,11 @@ BuiltPattern PatternCommand::build(const Comm& comm, bool for_reading) {
   return built;
 }
 
-CLI::Option* add_type(CLI::App& app, const std::string& names, ElementType& value,
+OptionHandle add_type(Command& command, const std::string& names, ElementType& value,
                       const std::string& help, std::initializer_list<ElementType> types) {
   std::vector<Word<ElementType>> words;
   for (const ElementType type : types) words.emplace_back(name_of(type), type);
-  return add_word(app, names, value, help, std::move(words));
+  return command.add_word(names, value, help, std::move(words));
 }
 
 std::vector<std::unique_ptr<PatternCommand>> pattern_commands() {

@@ -8,11 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "bench/method/method.hpp"
 #include "bench/pattern/pattern.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace slabmark::bench_program {
@@ -27,6 +25,7 @@ struct BuiltPattern {
 
 /// Of a pattern: each is looked at before the space on the disk is.
 constexpr CountRange rounds_of_pattern{.min = 1, .max = 1'000'000};
+constexpr CountRange variables_of_pattern{.min = 1, .max = 1'000'000};
 
 /// One kind of pattern as a subcommand: its options, and how they become a pattern. A new kind is
 /// one file that derives from this class and one line in pattern_commands().
@@ -36,7 +35,7 @@ class PatternCommand {
 
   virtual std::string name() const = 0;
   virtual std::string help() const = 0;
-  virtual void add_options(CLI::App& app) = 0;
+  virtual void add_options(Command& command) = 0;
 
   /// Throws InputError for values that make no sense together. Called before anything collective.
   virtual void check() {}
@@ -68,7 +67,7 @@ std::unique_ptr<PatternCommand> make_e3sm_command();
 std::unique_ptr<PatternCommand> make_captured_command();
 
 /// An option that names one of `types`.
-CLI::Option* add_type(CLI::App& app, const std::string& names, ElementType& value,
+OptionHandle add_type(Command& command, const std::string& names, ElementType& value,
                       const std::string& help,
                       std::initializer_list<ElementType> types = {
                           ElementType::uint8, ElementType::int32, ElementType::int64,

@@ -1,6 +1,6 @@
-/// slabmark-bench: any pattern through any methods, beside the limit.
+/// slabmark bench: any pattern through any methods, beside the limit.
 ///
-///   mpiexec -n 4 slabmark-bench decomp --map f_case_866x72_16p.nc --method pnetcdf-varn,hdf5-slab
+///   mpiexec -n 4 slabmark bench decomp --map f_case_866x72_16p.nc --method pnetcdf-varn,hdf5-slab
 ///
 /// docs/bench.md has the options and explains the table.
 
@@ -151,7 +151,7 @@ ExitStatus run(const Comm& world, const Options& options) {
     if (world.is_root()) fmt::print("{}\n", found.dump());
     return ExitStatus::good;
   }
-  Session session(world, "slabmark-bench", options);
+  Session session(world, "slabmark bench", options);
   const Patterns patterns = build_patterns(world, options);
   const std::vector<Cell> cells = make_cells(options, patterns);
   session.begin(options.directory, options.configuration);

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "bench/pattern/slice_pattern.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/number.hpp"
 #include "programs/bench/pattern_command.hpp"
@@ -76,29 +76,34 @@ class SliceCommand : public PatternCommand {
     return "Planes and boxes of a 3-D field in blocks, every n-th point of them";
   }
 
-  void add_options(CLI::App& app) override {
-    add_triple(app, "--grid", field_.points, "Points of the field; x is the fastest", false)
-        ->required();
-    processes_ = add_triple(app, "--processes", field_.processes,
-                            "Grid of processes; as many as ranks (default: balanced)", false);
-    add_count(app, "--halo", field_.halo, "Points around each block in memory",
-              {.max = std::uint64_t{1} << 20});
-    app.add_flag("--with-halos", with_halos_,
-                 "Write the halos at the field's outer faces, too; not with --plane or --range");
-    app.add_option("--plane", planes_,
-                   "A plane such as z=75, normal to z at its point 75; may be repeated (default: "
-                   "the whole field)");
-    app.add_option("--range", ranges_,
-                   "Points to keep along an axis, such as x=10:100 for 10 to 99; may be repeated");
-    add_triple(app, "--stride", strides_, "Keep every so many points, the last ones too");
-    add_count(app, "--fields", field_count_, "Number of fields", {.min = 1, .max = 1'000'000});
-    add_count(app, "--outputs", output_count_, "Number of outputs; more give a time dimension",
-              {.min = 1});
-    add_type(app, "--type", element_, "Element type");
+  void add_options(Command& command) override {
+    command.add_triple("--grid", field_.points, "Points of the field; x is the fastest", false)
+        .required();
+    grid_of_ranks_ =
+        command.add_triple("--grid-of-ranks", field_.processes, "Ranks along each axis", false)
+            .default_text("balanced")
+            .retired("--processes");
+    command.add_count("--halo", field_.halo, "Points around each block in memory",
+                      {.max = std::uint64_t{1} << 20});
+    command.add_flag("--with-halos", with_halos_,
+                     "Write the halos at the field's outer faces, too; not with --plane or --range");
+    command
+        .add_texts("--plane", "AXIS=N", planes_,
+                   "A plane such as z=75, normal to z at its point 75; may be repeated")
+        .default_text("the whole field");
+    command.add_texts("--range", "AXIS=M:N", ranges_,
+                      "Points to keep along an axis, such as x=10:100 for 10 to 99; may be repeated");
+    command.add_triple("--stride", strides_, "Keep every so many points, the last ones too");
+    command.add_count("--variables", field_count_, "Number of variables", variables_of_pattern)
+        .retired("--fields");
+    command
+        .add_count("--steps", output_count_, "Time steps; several give a time dimension", {.min = 1})
+        .retired("--outputs");
+    add_type(command, "--type", element_, "Element type");
   }
 
   void check() override {
-    balanced_ = processes_->empty();
+    balanced_ = !grid_of_ranks_->is_given();
     if (with_halos_ && !(planes_.empty() && ranges_.empty())) {
       throw InputError(
           "--with-halos is for the whole field; leave out --plane and --range, or it.");
@@ -165,7 +170,7 @@ class SliceCommand : public PatternCommand {
   std::uint64_t output_count_ = 1;
 
   bool with_halos_ = false;
-  CLI::Option* processes_ = nullptr;  ///< as long as the command line is parsed
+  std::optional<OptionHandle> grid_of_ranks_;  ///< as long as the command line is parsed
   bool balanced_ = true;
   std::vector<std::string> planes_;
   std::vector<std::string> ranges_;

@@ -1,6 +1,6 @@
-/// slabmark-blob: brings files of the private layout into the canonical one.
+/// slabmark blob: brings files of the private layout into the canonical one.
 ///
-///   mpiexec -n 4 slabmark-blob convert run.blob -o run.nc
+///   mpiexec -n 4 slabmark blob convert run.blob -o run.nc
 
 #include "core/parallel/program.hpp"
 
@@ -16,7 +16,7 @@
 #include "bench/method/raw/blob_pattern.hpp"
 #include "bench/method/registry.hpp"
 #include "bench/method/timed_file.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/progress_line.hpp"
@@ -36,18 +36,16 @@ struct Options : CommonOptions {
 Parsed<Options> parse(int argc, const char* const* argv) {
   Options options;
   std::string method = "pnetcdf-rearranged";
-  CLI::App app("Brings files of the private layout (method blob) into the canonical one.",
-               "slabmark-blob");
-  app.require_subcommand(1);
-  CLI::App* convert = app.add_subcommand("convert", "Write a canonical file");
-  convert->add_option("input", options.input, "File that the method blob wrote")->required();
-  convert->add_option("-o,--output", options.output, "File to write")->required();
-  convert->add_option("--method", method,
-                      "pnetcdf-rearranged (default), hdf5-rearranged or mpiio-rearranged");
-  add_output_arguments(*convert, options);
-  // Nothing is measured, and what is made stays.
-  for (const char* name : {"--json", "--keep"}) convert->remove_option(convert->get_option(name));
-  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+  CommandLine line("slabmark blob",
+                   "Brings files of the private layout (method blob) into the canonical one");
+  Command& convert = line.root().add_command("convert", "Write a canonical file");
+  convert.add_argument("INPUT", options.input, "File that the method blob wrote").required();
+  convert.add_text("-o,--output", "FILE", options.output, "File to write").required();
+  convert.add_text("--method", "METHOD", method,
+                   "pnetcdf-rearranged, hdf5-rearranged or mpiio-rearranged");
+  add_output_arguments(convert, options);
+  convert.remove({"--json", "--keep"});  // nothing is measured, and what is made stays
+  if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
   options.method = &find_method(method);
   if (!method.ends_with("-rearranged")) {
     throw InputError(fmt::format(

@@ -11,7 +11,7 @@
 #include "bench/map/file_kind.hpp"
 #include "bench/map/map_source.hpp"
 #include "bench/map/netcdf_writer.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
 #include "core/parallel/agree.hpp"
@@ -62,18 +62,19 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   Options options;
   std::string list;
   bool overwrite = false;
-  CLI::App app(
+  CommandLine line(
+      "dat2nc",
       "Converts PIO decomposition text files (.dat) to NetCDF: one file in the layout with "
-      "num_procs "
-      "and max_nreqs, several to one file with maps D1, D2, ... in the order given.",
-      "dat2nc");
-  app.add_flag("-q", options.is_quiet, "Quiet mode: print warnings only");
-  app.add_option("-o", options.output, "Output file (default: the input's name with .nc for .dat)");
-  app.add_option("-i", list, "Text file that lists the input files, one a line");
-  app.add_flag("--overwrite", overwrite,
-               "Replace an output file whatever it holds (without it, only a NetCDF file)");
-  app.add_option("input_file", options.inputs, "PIO decomposition files");
-  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+      "num_procs and max_nreqs, several to one file with maps D1, D2, ... in the order given.");
+  Command& root = line.root();
+  root.add_flag("-q", options.is_quiet, "Quiet mode: print warnings only");
+  root.add_text("-o", "FILE", options.output, "Output file")
+      .default_text("the input's name with .nc for .dat");
+  root.add_text("-i", "FILE", list, "Text file that lists the input files, one per line");
+  root.add_flag("--overwrite", overwrite,
+                "Replace an output file whatever it holds (without it, only a NetCDF file)");
+  root.add_arguments("INPUT_FILE", options.inputs, "PIO decomposition files");
+  if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
 
   for (int i = 0; i < argc; ++i)
     options.command_line += fmt::format("{}{}", i > 0 ? " " : "", argv[i]);

@@ -14,7 +14,7 @@
 namespace slabmark::decomp {
 
 struct InfoOptions {
-  bool is_json = false;
+  std::string json;                    ///< file to append a document to; "-": print it instead
   std::optional<std::uint64_t> ranks;  ///< nothing: as recorded
   std::optional<std::uint64_t> map;    ///< from 1; nothing: all
 };
@@ -34,7 +34,7 @@ void keep_only(std::vector<Map>& maps, std::optional<std::uint64_t> number,
                const std::string& holder) {
   if (!number) return;
   if (*number > maps.size()) {
-    throw InputError(fmt::format("--map asks for number {}, but {} has {} map{}.", *number, holder,
+    throw InputError(fmt::format("--map-index asks for number {}, but {} has {} map{}.", *number, holder,
                                  maps.size(), maps.size() == 1 ? "" : "s"));
   }
   maps = {maps[*number - 1]};

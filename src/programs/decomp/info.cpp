@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/measure/record_file.hpp"
 #include "core/base/printable.hpp"
 #include "programs/decomp/commands.hpp"
 #include "programs/decomp/statistics.hpp"
@@ -23,12 +24,12 @@ ExitStatus info(const Comm& comm, const std::string& input, const InfoOptions& o
     maps.push_back(to_json(statistics, name));
   }
   if (!comm.is_root()) return ExitStatus::good;
-  if (options.is_json) {
+  if (!options.json.empty()) {
     const nlohmann::ordered_json all = {
         {"file", file->path()}, {"layout", file->layout()}, {"maps", maps}};
-    text = all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    append_line(options.json, line_of(all));
   }
-  fmt::print("{}", text);
+  if (options.json != standard_output) fmt::print("{}", text);
   return ExitStatus::good;
 }
 

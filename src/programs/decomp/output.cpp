@@ -51,8 +51,8 @@ OutputKind kind_of(const OutputOptions& output, std::size_t maps) {
     return OutputKind::many_netcdf;
   if (maps > 1) {
     throw InputError(
-        fmt::format("The single layout holds one map, and there are {}; choose one with --map, or "
-                    "--layout many.",
+        fmt::format("The single layout holds one map, and there are {}; choose one with --map-index, "
+                    "or --map-layout many.",
                     maps));
   }
   return OutputKind::single_netcdf;

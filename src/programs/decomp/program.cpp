@@ -1,4 +1,4 @@
-// slabmark-decomp info | check | convert | generate: decomposition files, see
+// slabmark decomp info | check | convert | generate: decomposition files, see
 // docs/decompositions.md.
 
 #include "core/parallel/program.hpp"
@@ -13,7 +13,7 @@
 #include "bench/pattern/synthetic/f_decomposition.hpp"
 #include "bench/pattern/synthetic/g_decomposition.hpp"
 #include "bench/pattern/synthetic/i_decomposition.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/base/number.hpp"
 #include "core/parallel/agree.hpp"
 #include "programs/decomp/commands.hpp"
@@ -23,140 +23,138 @@ namespace slabmark::decomp {
 
 namespace {
 
-CLI::App* add_command(CLI::App& parent, const char* name, const char* description) {
-  CLI::App* command = parent.add_subcommand(name, description);
-  command->fallthrough(false);
-  return command;
-}
-
 /// The options of all commands.
-class CommandLine {
+class DecompLine {
  public:
-  CommandLine()
-      : app_("Looks at, checks, converts and makes decomposition files", "slabmark-decomp") {
-    // With none required, an unknown command is reported as an unexpected argument, by its name.
-    app_.require_subcommand(0, 1);
-    info_ = add_command(app_, "info",
-                        "Print dimensions, coverage, requests and run lengths of a file's maps");
-    info_->add_option("map_file", inputs_, "PIO text or NetCDF")->required()->expected(1);
-    info_->add_flag("--json", info_options_.is_json, "Print JSON");
-    add_count(*info_, "--ranks", info_options_.ranks,
-              "Count requests on this many ranks (default: as recorded)", {.min = 1});
-    add_map(*info_);
-
-    check_ = add_command(
-        app_, "check",
-        "Look for offsets outside the array and elements owned twice: exit 1 if there are any");
-    check_->add_option("map_file", inputs_, "PIO text or NetCDF")->required()->expected(1);
-
-    convert_ = add_command(app_, "convert", "Write maps in another format or layout");
-    convert_->add_option("map_files", inputs_, "PIO text or NetCDF")->required();
-    add_output_options(*convert_);
-
-    generate_ = add_command(app_, "generate", "Make the decomposition of a model run of any size");
-    generate_->require_subcommand(0, 1);
-    add_models();
+  DecompLine() {
+    info_.add_argument("MAP", input_, "PIO text or NetCDF").required();
+    info_.add_text("--json", "FILE", info_options_.json,
+                   "Append one JSON document per line to this file; - prints it");
+    info_.add_count("-n,--ranks", info_options_.ranks, "Number of ranks", {.min = 1})
+        .default_text("as recorded");
+    add_map_index(info_);
+    check_.add_argument("MAP", input_, "PIO text or NetCDF").required();
+    convert_.add_arguments("MAP", inputs_, "PIO text or NetCDF").required();
+    add_output_options(convert_);
+    generate_.call_commands("MODEL");
+    add_f();
+    add_i();
+    add_g();
+    for (Command* model : {&f_, &i_, &g_}) {
+      model->add_count("-n,--ranks", ranks_, "Number of ranks", {.min = 1}).required();
+      add_output_options(*model);
+    }
   }
 
   /// Returns the help if it was asked for.
   std::optional<std::string> parse(int argc, const char* const* argv) {
-    if (auto help = parse_command_line(app_, argc, argv)) return help;
-    require_command();
+    if (auto help = line_.parse(argc, argv)) return help;
     info_options_.map = output_.map;
-    output_.command_line = "slabmark-decomp";
+    output_.command_line = "slabmark decomp";
     for (int i = 1; i < argc; ++i) output_.command_line += fmt::format(" {}", argv[i]);
     return std::nullopt;
   }
 
   ExitStatus run(const Comm& world) {
-    if (info_->parsed()) return info(world, inputs_.front(), info_options_);
-    if (check_->parsed()) return check(world, inputs_.front());
+    if (info_.is_given()) return info(world, input_, info_options_);
+    if (check_.is_given()) return check(world, input_);
     // Work for one rank; the others wait.
     agreed(world, [&] {
       if (!world.is_root()) return;
-      convert_->parsed() ? convert(inputs_, output_) : write_generated(generated(), output_);
+      convert_.is_given() ? convert(inputs_, output_) : write_generated(generated(), output_);
     });
     return ExitStatus::good;
   }
 
  private:
-  void add_map(CLI::App& command) {
-    add_count(command, "--map", output_.map, "Number of one map, from 1 (default: all)",
-              {.min = 1});
+  void add_map_index(Command& command) {
+    command.add_count("--map-index", output_.map, "Use only this map of a file with several",
+                      {.min = 1, .value = "K"})
+        .retired("--map");
   }
 
-  void add_output_options(CLI::App& command) {
+  void add_output_options(Command& command) {
     command
-        .add_option("-o,--output", output_.path,
-                    "Output: NAME.nc, NAME.dat, or a prefix for .dat files")
-        ->required();
-    command.add_option("--format", output_.format, "dat or nc (default: by the output's name)")
-        ->check(CLI::IsMember({"dat", "nc"}));
-    command.add_option("--layout", output_.layout, "Of .nc: single (June 2018), many, or auto")
-        ->check(CLI::IsMember({"single", "many", "auto"}));
-    add_map(command);
-    command.add_flag("--overwrite", output_.may_overwrite, "Replace files that are there already");
+        .add_text("-o,--output", "FILE", output_.path,
+                  "File to write: NAME.nc, NAME.dat, or a prefix for .dat files")
+        .required();
+    command
+        .add_word<std::string>("--map-format", output_.format, "Format of the maps",
+                               {{"dat", "dat"}, {"nc", "nc"}})
+        .default_text("by the output's name")
+        .retired("--format");
+    command
+        .add_word<std::string>("--map-layout", output_.layout,
+                               "Layout of .nc files: single is that of June 2018",
+                               {{"single", "single"}, {"many", "many"}, {"auto", "auto"}})
+        .retired("--layout");
+    add_map_index(command);
+    command.add_flag("--overwrite", output_.may_overwrite,
+                     "Replace output files that exist already");
   }
 
-  void add_models() {
-    f_ = add_command(*generate_, "f", "Atmosphere on a cubed sphere: three maps, exact");
-    add_count(*f_, "--ne", ne_, "Elements along an edge of a face (factors 2, 3, 5)", {.min = 1})
-        ->required();
-    add_count(*f_, "--levels", f_levels_, "Vertical levels", {.min = 1});
-    add_word(*f_, "--tie-break", tie_break_, "Since August 2018, or before",
-             {{"encounter", TieBreak::encounter}, {"lowest", TieBreak::lowest}});
-
-    CLI::App* i = add_command(*generate_, "i", "Land on a synthetic mask: five maps");
-    add_count(*i, "--nlat", nlat_, "Rows of the grid", {.min = 1});
-    add_count(*i, "--nlon", nlon_, "Columns of the grid", {.min = 1});
-    add_parsed(*i, "--land-fraction", "NUMBER from 0", "",
-               "Share of land (default: that of E3SM's grids)",
-               [this](const std::string& text, const std::string& what) {
-                 land_fraction_ = parse_real(text, what);
-               });
-    add_count(*i, "--clumps", land_.clumps_per_rank, "Clumps a rank, as a rule one a thread",
-              {.min = 1});
-    add_count(*i, "--seed", seed_, "Of the mask");
-
-    g_ = add_command(*generate_, "g", "Ocean on a hexagonal mesh: six maps, statistical");
-    add_count(*g_, "--cells", cells_, "Cells of the mesh", {.min = 1})->required();
-    add_count(*g_, "--levels", ocean_.levels, "Vertical levels", {.min = 1});
-    add_word(*g_, "--locality", ocean_.locality,
-             "Numbers of neighbours; scattered as on many ranks",
-             {{"local", Locality::local}, {"scattered", Locality::scattered}});
-    add_count(*g_, "--seed", seed_, "Of coasts and numbering");
-
-    for (CLI::App* model : {f_, i, g_}) {
-      add_count(*model, "--ranks", ranks_, "Ranks of the model", {.min = 1})->required();
-      add_output_options(*model);
-    }
+  void add_levels(Command& model, std::uint64_t& levels) {
+    model.add_count("--levels", levels, "Vertical levels", {.min = 1});
   }
 
-  void require_command() const {
-    if (app_.get_subcommands().empty()) {
-      throw InputError(
-          "A command is missing: info, check, convert or generate; 'slabmark-decomp --help' "
-          "describes them.");
-    }
-    if (generate_->parsed() && generate_->get_subcommands().empty()) {
-      throw InputError(
-          "generate needs a model: f (atmosphere), i (land) or g (ocean); 'slabmark-decomp "
-          "generate --help' describes them.");
-    }
+  void add_seed(Command& model, const char* help) { model.add_count("--seed", seed_, help); }
+
+  void add_f() {
+    f_.add_count("--ne", ne_, "Elements along an edge of a face (factors 2, 3, 5)", {.min = 1})
+        .required();
+    add_levels(f_, f_levels_);
+    f_.add_word("--tie-break", tie_break_, "Since August 2018, or before",
+                {{"encounter", TieBreak::encounter}, {"lowest", TieBreak::lowest}});
+  }
+
+  void add_i() {
+    i_.add_count("--nlat", nlat_, "Rows of the grid", {.min = 1});
+    i_.add_count("--nlon", nlon_, "Columns of the grid", {.min = 1});
+    i_.add_parsed("--land-fraction", "NUMBER", {}, "Share of land",
+                  [this](const std::string& text, const std::string& what) {
+                    land_fraction_ = parse_real(text, what);
+                  })
+        .default_text("that of E3SM's grids");
+    i_.add_count("--clumps", land_.clumps_per_rank, "Clumps per rank, as a rule one per thread",
+                 {.min = 1});
+    add_seed(i_, "Random seed of the land mask");
+  }
+
+  void add_g() {
+    g_.add_count("--cells", cells_, "Cells of the mesh", {.min = 1}).required();
+    add_levels(g_, ocean_.levels);
+    g_.add_word("--locality", ocean_.locality,
+                "Numbers of neighbours; scattered as on many ranks",
+                {{"local", Locality::local}, {"scattered", Locality::scattered}});
+    add_seed(g_, "Random seed of coastlines and numbering");
   }
 
   /// The decomposition that `generate` was asked for.
   SyntheticDecomposition generated() {
-    if (f_->parsed()) return make_f_decomposition(*ne_, *ranks_, f_levels_, tie_break_);
+    if (f_.is_given()) return make_f_decomposition(*ne_, *ranks_, f_levels_, tie_break_);
     ocean_.seed = seed_;
-    if (g_->parsed()) return make_g_decomposition(*cells_, *ranks_, ocean_);
+    if (g_.is_given()) return make_g_decomposition(*cells_, *ranks_, ocean_);
     const double fraction = land_fraction_.value_or(usual_land_fraction(nlat_, nlon_));
     return make_i_decomposition(nlat_, nlon_, *ranks_, fraction, seed_, land_);
   }
 
-  CLI::App app_;
-  CLI::App *info_, *check_, *convert_, *generate_, *f_, *g_;
-  std::vector<std::string> inputs_;
+  CommandLine line_{"slabmark decomp", "Looks at, checks, converts and makes decomposition files"};
+  Command& info_ = line_.root().add_command(
+      "info", "Print dimensions, coverage, requests and run lengths of a file's maps");
+  Command& check_ = line_.root().add_command(
+      "check",
+      "Look for offsets outside the array and elements owned twice: exit 1 if there are any");
+  Command& convert_ =
+      line_.root().add_command("convert", "Write maps in another format or layout");
+  Command& generate_ = line_.root().add_command(
+      "generate", "Make the decomposition of a model run of any size");
+  Command& f_ = generate_.add_command("f", "Atmosphere on a cubed sphere: three maps, exact");
+  Command& i_ = generate_.add_command("i", "Land on a synthetic mask: five maps");
+  Command& g_ =
+      generate_.add_command("g", "Ocean on a hexagonal mesh: six maps, statistical");
+
+  std::string input_;                // of the commands that look at one file
+  std::vector<std::string> inputs_;  // of convert
   InfoOptions info_options_;
   OutputOptions output_;
   std::optional<std::uint64_t> ranks_, ne_, cells_;  // those that have no default
@@ -168,10 +166,10 @@ class CommandLine {
 };
 
 using Options =
-    std::unique_ptr<CommandLine>;  // its options stay where the parser has their addresses
+    std::unique_ptr<DecompLine>;  // its options stay where the parser has their addresses
 
 Parsed<Options> parse(int argc, const char* const* argv) {
-  auto line = std::make_unique<CommandLine>();
+  auto line = std::make_unique<DecompLine>();
   if (auto help = line->parse(argc, argv)) return {std::nullopt, *help};
   return {std::move(line), ""};
 }

@@ -109,10 +109,11 @@ nlohmann::json configuration_of(const Options& options,
 }  // namespace
 
 Parsed<Options> parse(int argc, const char* const* argv) {
-  CLI::App app(
+  CommandLine line(
+      "dwrite_eval",
       "Writes the hyperslabs of a decomposition into HDF5 datasets in several ways, and times "
-      "each.",
-      "dwrite_eval");
+      "each.");
+  Command& root = line.root();
   Options options;
   options.run = one_trial();                // as often as the original ran each way
   options.run.first_round_in_order = true;  // so that the lines of progress are in the known order
@@ -121,25 +122,24 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   bool collective = false;
   bool independent = false;
 
-  app.add_flag("-v,--verbose", options.verbose,
+  root.add_flag("-v,--verbose", options.verbose,
                "Verbose mode: also phases, and what HDF5 says of each way");
-  add_count(app, "-n,--variables", options.variables, "Number of datasets to simulate",
-            {.min = 1, .max = most_variables});
-  app.add_option("-c,--decomposition", options.map,
-                 "File describing data decompositions (NetCDF or PIO text)")
-      ->required();
-  app.add_option("-o,--output", options.output,
-                 "Output directory name, made if missing (default ./)");
-  add_list(app, "--methods", names,
-           "Methods, separated by commas (default hdf5-slab,hdf5-union-naive and, where there "
-           "is one, hdf5-log)");
-  auto* together = app.add_flag("--collective", collective, "Collective H5Dwrite (default)");
-  app.add_flag("--independent", independent, "Independent H5Dwrite")->excludes(together);
-  add_word(app, "--connector", slablog, "HDF5 connector", {{"native", false}, {"slablog", true}});
-  add_verify_arguments(app, options, "Trust the library that it wrote what it said it wrote");
-  add_common_arguments(app, options);
+  root.add_count("-n,--variables", options.variables, "Number of datasets to simulate",
+                 {.min = 1, .max = most_variables});
+  root.add_text("-c,--decomposition", "FILE", options.map,
+                "File describing data decompositions (NetCDF or PIO text)")
+      .required();
+  root.add_text("-o,--output", "DIR", options.output, "Output directory name, made if missing");
+  root.add_list("--methods", names, "Methods, separated by commas")
+      .default_text("hdf5-slab,hdf5-union-naive and, where there is one, hdf5-log");
+  const OptionHandle together =
+      root.add_flag("--collective", collective, "Collective H5Dwrite (default)");
+  root.add_flag("--independent", independent, "Independent H5Dwrite").excludes(together);
+  root.add_word("--connector", slablog, "HDF5 connector", {{"native", false}, {"slablog", true}});
+  add_verify_arguments(root, options, "Skip read-back verification");
+  add_common_arguments(root, options);
 
-  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+  if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
 
   if (slablog && !has_connector()) {
     throw InputError(fmt::format(
@@ -160,7 +160,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   if (slablog) options.settings.options["hdf5.connector"] = "slablog";
 
   options.configuration =
-      configuration_of(options, chosen, slablog, app.get_option("--hint")->results());
+      configuration_of(options, chosen, slablog, root.option("--hint").given());
   return {std::move(options), ""};
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/harness/run_arguments.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 
 namespace slabmark::dwrite_eval {
 

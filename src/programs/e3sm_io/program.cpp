@@ -15,7 +15,7 @@
 #include "bench/harness/session.hpp"
 #include "bench/map/map_pattern.hpp"
 #include "bench/method/registry.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/base/path.hpp"
 #include "core/geometry/dataset.hpp"
 #include "programs/e3sm_io/report.hpp"
@@ -59,10 +59,11 @@ std::string output_path(const std::string& output, const MethodInfo& method) {
 }
 
 Parsed<Options> parse(int argc, const char* const* argv) {
-  CLI::App app(
+  CommandLine line(
+      "e3sm_io",
       "Writes the variables of an E3SM decomposition through PnetCDF in three ways (vard, varn, "
-      "vara).",
-      "e3sm_io");
+      "vara).");
+  Command& root = line.root();
   Options options;
   options.run = one_trial();  // as often as the original ran each method
   std::optional<std::uint64_t> map_index;
@@ -70,25 +71,27 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   bool use_double = false;
   std::vector<std::string> names = {"vard", "varn", "vara"};
 
-  app.add_flag("-q,--quiet", options.quiet, "Quiet mode: without the hints in effect");
-  add_count(app, "-n,--variables", options.variables, "Number of variables",
-            {.min = 1, .max = most_variables});
-  app.add_option(
-      "-o,--output", options.output,
-      "Output file, or a directory for testfile_*.nc (default ./testfile.nc); each method "
-      "inserts its name before the extension");
-  app.add_option("input_file", options.map, "Decomposition file (NetCDF or PIO text)")->required();
-  auto* float_flag = app.add_flag("--float", use_float, "Variables of 4 bytes an element");
-  app.add_flag("--double", use_double, "Variables of 8 bytes an element (default)")
-      ->excludes(float_flag);
-  add_count(app, "--map", map_index,
-            "Use only this map of a file with several; else variable i uses map i mod maps",
-            {.min = 1});
-  add_list(app, "--methods", names, "Methods, separated by commas (default vard,varn,vara)");
-  add_verify_arguments(app, options, "Trust the library that it wrote what it said it wrote");
-  add_common_arguments(app, options);
+  root.add_flag("-q,--quiet", options.quiet, "Quiet mode: without the hints in effect");
+  root.add_count("-n,--variables", options.variables, "Number of variables",
+                 {.min = 1, .max = most_variables});
+  root.add_text("-o,--output", "FILE", options.output,
+                "Output file, or a directory for testfile_*.nc; each method inserts its name "
+                "before the extension")
+      .default_text("./testfile.nc");
+  root.add_argument("INPUT_FILE", options.map, "Decomposition file (NetCDF or PIO text)")
+      .required();
+  const OptionHandle float_flag =
+      root.add_flag("--float", use_float, "Variables of 4 bytes an element");
+  root.add_flag("--double", use_double, "Variables of 8 bytes an element (default)")
+      .excludes(float_flag);
+  root.add_count("--map", map_index,
+                 "Use only this map of a file with several; else variable i uses map i mod maps",
+                 {.min = 1, .value = "K"});
+  root.add_list("--methods", names, "Methods, separated by commas");
+  add_verify_arguments(root, options, "Skip read-back verification");
+  add_common_arguments(root, options);
 
-  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+  if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
 
   if (map_index) options.only_map = *map_index - 1;
   if (use_float) options.type = ElementType::float32;
@@ -103,8 +106,8 @@ Parsed<Options> parse(int argc, const char* const* argv) {
                            {"output", options.output},
                            {"verify", options.run.verify},
                            {"sync", options.run.sync},
-                           {"hints", app.get_option("--hint")->results()},
-                           {"options", app.get_option("--set")->results()}};
+                           {"hints", root.option("--hint").given()},
+                           {"options", root.option("--set").given()}};
   return {std::move(options), ""};
 }
 

@@ -23,56 +23,57 @@ struct Arguments {
   bool mpi_posix = false;
 };
 
-void add_options(CLI::App& app, Arguments& a, Options& options) {
+void add_options(Command& root, Arguments& a, Options& options) {
   TransferGeometry& g = options.geometry;
   const CountRange up_to_a_million = {.min = 1, .max = 1'000'000};
-  add_size(app, "-a,--align", options.align, "Alignment of objects in the HDF5 file");
-  add_list(app, "-A,--api", a.apis, "APIs to test: phdf5, mpiio, posix (default all)");
-  add_size(app, "-B,--block-size", a.block, "Block size within the transfer buffer; 0: half of -e");
-  app.add_flag("-c,--chunk", options.chunked, "Chunked HDF5 datasets; emulated for the other APIs");
-  app.add_flag("-C,--collective", options.collective,
+  root.add_size("-a,--align", options.align, "Alignment of objects in the HDF5 file");
+  root.add_list("-A,--api", a.apis, "APIs to test: phdf5, mpiio, posix (default all)");
+  root.add_size("-B,--block-size", a.block, "Block size within the transfer buffer; 0: half of -e");
+  root.add_flag("-c,--chunk", options.chunked, "Chunked HDF5 datasets; emulated for the other APIs");
+  root.add_flag("-C,--collective", options.collective,
                "Collective MPI-IO and HDF5 (default independent)");
-  add_count(app, "-d,--num-dsets", g.datasets, "Datasets in a file", up_to_a_million);
-  add_list(app, "-D,--debug", a.debug,
+  root.add_count("-d,--num-dsets", g.datasets, "Datasets in a file", up_to_a_million);
+  root.add_list("-D,--debug", a.debug,
            "Debugging flags, separated by commas: 1 to 4 (level), r (raw data throughput), t "
            "(times), v (verify, which is done anyway)");
-  add_size(app, "-e,--num-bytes", a.bytes,
+  root.add_size("-e,--num-bytes", a.bytes,
            "Bytes per process per dataset; 0: 256K, 2-D 8K; 2-D: the side of the square divided by "
            "the processes");
-  add_count(app, "-F,--num-files", options.files, "Number of files", up_to_a_million);
-  app.add_flag("-g,--geometry", g.two_dimensional, "2-D geometry (default 1-D)");
-  add_count(app, "-i,--num-iterations", a.iterations, "Test iterations (default 1)",
+  root.add_count("-F,--num-files", options.files, "Number of files", up_to_a_million);
+  root.add_flag("-g,--geometry", g.two_dimensional, "2-D geometry (default 1-D)");
+  root.add_count("-i,--num-iterations", a.iterations, "Test iterations (default 1)",
             up_to_a_million);
-  app.add_flag("-I,--interleaved", g.interleaved, "Interleaved blocks (default contiguous)");
-  app.add_flag("-m,--mpi-posix", a.mpi_posix, "Taken, but HDF5 has no such driver any more");
-  app.add_option("-o,--output", options.output, "File for the report (default standard output)");
-  add_count(app, "-p,--min-num-processes", options.limits.min_processes, "Fewest processes",
+  root.add_flag("-I,--interleaved", g.interleaved, "Interleaved blocks (default contiguous)");
+  root.add_flag("-m,--mpi-posix", a.mpi_posix, "Taken, but HDF5 has no such driver any more");
+  root.add_text("-o,--output", "FILE", options.output, "File for the report")
+      .default_text("standard output");
+  root.add_count("-p,--min-num-processes", options.limits.min_processes, "Fewest processes",
             {.min = 1});
-  add_count(app, "-P,--max-num-processes", options.limits.max_processes,
+  root.add_count("-P,--max-num-processes", options.limits.max_processes,
             "Most processes (default: all)", {.min = 1});
-  add_size(app, "-T,--threshold", options.align_threshold, "Smallest object that -a applies to");
-  app.add_flag("-w,--write-only", options.write_only, "Do not read");
-  add_size(app, "-x,--min-xfer-size", options.limits.min_buffer,
+  root.add_size("-T,--threshold", options.align_threshold, "Smallest object that -a applies to");
+  root.add_flag("-w,--write-only", options.write_only, "Do not read");
+  root.add_size("-x,--min-xfer-size", options.limits.min_buffer,
            "Smallest transfer buffer; 0: half of -e");
-  add_size(app, "-X,--max-xfer-size", options.limits.max_buffer, "Largest transfer buffer; 0: -e");
-  add_word(app, "--emulation", options.original_emulation,
+  root.add_size("-X,--max-xfer-size", options.limits.max_buffer, "Largest transfer buffer; 0: -e");
+  root.add_word("--emulation", options.original_emulation,
            "Chunks of POSIX and MPI-IO: as HDF5 cuts the buffer, or the buffer in one piece, as "
            "h5perf of HDF5 did",
            {{"hdf5", false}, {"original", true}});
-  add_list(app, "--contents", a.contents,
+  root.add_list("--contents", a.contents,
            "What is written, one kind a dataset in turn: position (the default), or for a "
            "look at kept files rank, request, buffer, which are neither verified nor read");
-  add_size(app, "--buffer-memory", options.buffer_memory,
+  root.add_size("--buffer-memory", options.buffer_memory,
            "Bytes of a rank that requests may take between two meetings");
-  app.add_flag("--one-buffer", options.one_buffer,
+  root.add_flag("--one-buffer", options.one_buffer,
                "Move one buffer again and again, as the original did; contents are not verified");
-  add_real(app, "--ceiling", a.ceiling,
+  root.add_real("--ceiling", "NUMBER", a.ceiling,
            "MB/s that are possible here, to hold figures against; 0: as fast as all processes copy "
            "memory");
-  app.add_flag_callback(
+  root.add_flag(
       "--no-verify", [&options] { options.run.verify = false; },
       "Do not read written files back to compare them");
-  add_common_arguments(app, options);
+  add_common_arguments(root, options);
 }
 
 std::string lower_case(std::string text) {
@@ -245,15 +246,16 @@ void set_sweep(Options& options, std::uint64_t ranks) {
 }
 
 Parsed<Options> parse(int argc, const char* const* argv) {
-  CLI::App app("Tests parallel I/O performance of POSIX, MPI-IO and HDF5 on 1-D and 2-D datasets.",
-               "h5perf");
+  CommandLine line(
+      "h5perf",
+      "Tests parallel I/O performance of POSIX, MPI-IO and HDF5 on 1-D and 2-D datasets.");
   Arguments arguments;
   Options options;
   options.run = one_trial();
   options.run.output_choice = "HDF5_PARAPREFIX";
-  add_options(app, arguments, options);
+  add_options(line.root(), arguments, options);
   refuse_dashes(argc, argv);
-  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+  if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
 
   options.apis = parse_apis(arguments.apis);
   options.debug = parse_debug(arguments.debug);
@@ -268,7 +270,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   options.environment = read_environment();
   set_run(options, arguments);
   set_contents(options, arguments);
-  options.configuration = options_given(app);
+  options.configuration = line.root().options_given();
   return {std::move(options), ""};
 }
 

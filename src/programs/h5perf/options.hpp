@@ -7,7 +7,7 @@
 
 #include "bench/harness/run_arguments.hpp"
 #include "bench/pattern/transfer_pattern.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/base/words.hpp"
 #include "programs/h5perf/environment.hpp"
 

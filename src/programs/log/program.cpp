@@ -8,7 +8,7 @@
 
 #include <hdf5.h>
 
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "programs/log/commands.hpp"
 #include "programs/programs.hpp"
 
@@ -21,29 +21,26 @@ using Options = std::function<void(const Comm& world)>;  // the command that was
 Parsed<Options> parse(int argc, const char* const* argv) {
   std::string file, output;
   RepairOptions repaired;
-  CLI::App app("Shows, copies and repairs files that were written through slablog.",
-               "slabmark log");
-  app.require_subcommand(1);
-  CLI::App* shows = app.add_subcommand("info", "Print what the log of a file holds");
-  shows->add_option("file", file, "HDF5 file")->required()->check(CLI::ExistingFile);
-  CLI::App* copies = app.add_subcommand(
+  CommandLine line("slabmark log", "Shows, copies and repairs files that were written through slablog");
+  Command& shows = line.root().add_command("info", "Print what the log of a file holds");
+  shows.add_argument("FILE", file, "HDF5 file").required().existing_file();
+  Command& copies = line.root().add_command(
       "canonical",
       "Write what a log file holds as an ordinary HDF5 file: the datasets of the log become "
       "contiguous ones, all else is as it was. Any number of ranks");
-  copies->add_option("input", file, "File that was written through slablog")
-      ->required()
-      ->check(CLI::ExistingFile);
-  copies->add_option("output", output, "File to write, which is not there yet")->required();
-  CLI::App* repairs = app.add_subcommand(
+  copies.add_argument("INPUT", file, "File that was written through slablog")
+      .required()
+      .existing_file();
+  copies.add_argument("OUTPUT", output, "File to write, which is not there yet").required();
+  Command& repairs = line.root().add_command(
       "repair",
       "Make what was flushed into a log file visible to every HDF5 program, where its writer was "
       "killed or closed it without a view. No other program may have the file open");
-  repairs->add_flag("--materialise", repaired.materialise,
-                    "Write datasets once more, contiguously");
-  repairs->add_option("file", repaired.paths, "HDF5 files")->required()->check(CLI::ExistingFile);
-  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
-  if (shows->parsed()) return {[file](const Comm& world) { info(world, file); }, ""};
-  if (copies->parsed()) {
+  repairs.add_flag("--materialise", repaired.materialise, "Write datasets once more, contiguously");
+  repairs.add_arguments("FILE", repaired.paths, "HDF5 files").required().existing_file();
+  if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
+  if (shows.is_given()) return {[file](const Comm& world) { info(world, file); }, ""};
+  if (copies.is_given()) {
     return {[file, output](const Comm& world) { canonical(world, file, output); }, ""};
   }
   return {[repaired](const Comm& world) { repair(world, repaired); }, ""};

@@ -1,7 +1,7 @@
-/// slabmark-pattern: makes pattern files of what was captured, and shows what they hold.
+/// slabmark pattern: makes pattern files of what was captured, and shows what they hold.
 ///
-///   slabmark-pattern merge run.pattern.parts -o run.pattern
-///   slabmark-pattern show run.pattern --rank 0
+///   slabmark pattern merge run.pattern.parts -o run.pattern
+///   slabmark pattern show run.pattern --rank 0
 ///
 /// docs/pattern-file.md has the format.
 
@@ -12,7 +12,7 @@
 
 #include "capture/read/merge.hpp"
 #include "capture/read/show.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/progress_line.hpp"
@@ -32,38 +32,46 @@ struct Options {
   std::optional<std::uint64_t> rank;
 };
 
+void add_merge_options(Command& merge, Options& options) {
+  merge.add_argument("SPOOL", options.merge.spool, "Folder that captured programs left").required();
+  merge.add_text("-o,--output", "FILE", options.merge.output, "File to write").required();
+  merge.add_flag("--anonymous", options.merge.anonymous,
+                 "Without names of files, datasets, attributes, hosts and program");
+  merge.add_flag("--allow-missing", options.merge.allow_missing,
+                 "Ranks that left nothing did nothing");
+  merge.add_count("--run", options.merge.run,
+                  "Of several launches that left something there, the one of this number");
+  merge.add_flag("--overwrite", options.rules.overwrite, "Replace output files that exist already");
+  // These two are for `slabmark capture`, which merges what it has started.
+  merge.add_count("--command-status", options.merge.status, "With which the captured command ended")
+      .retired("--status")
+      .hidden();
+  const auto set_launch = [&options](const std::string& words, const std::string& what) {
+    try {
+      nlohmann::json::parse(words).get_to(options.merge.launch);
+    } catch (const nlohmann::json::exception&) {
+      throw InputError(fmt::format("{} is '{}'; give a JSON list of texts.", what, words));
+    }
+  };
+  merge
+      .add_parsed("--command-json", "JSON", {},
+                  "Words of the command that was captured, which may be empty", set_launch)
+      .retired("--launch")
+      .hidden();
+}
+
 Parsed<Options> parse(int argc, const char* const* argv) {
   Options options;
-  CLI::App app("Makes pattern files of what was captured, and shows what they hold.",
-               "slabmark-pattern");
-  app.require_subcommand(1);
-  CLI::App* merge = app.add_subcommand("merge", "Make a pattern file of a spool");
-  merge->add_option("spool", options.merge.spool, "Folder that captured programs left")->required();
-  merge->add_option("-o,--output", options.merge.output, "Pattern file to write")->required();
-  merge->add_flag("--anonymous", options.merge.anonymous,
-                  "Without names of files, datasets, attributes, hosts and program");
-  merge->add_flag("--allow-missing", options.merge.allow_missing,
-                  "Ranks that left nothing did nothing");
-  add_count(*merge, "--run", options.merge.run,
-            "Of several launches that left something there, the one of this number");
-  add_count(*merge, "--status", options.merge.status, "With which the captured command ended");
-  merge->add_flag("--overwrite", options.rules.overwrite, "Replace the pattern file");
-  merge->add_option_function<std::string>(
-      "--launch",
-      [&](const std::string& words) {
-        try {
-          nlohmann::json::parse(words).get_to(options.merge.launch);
-        } catch (const nlohmann::json::exception&) {
-          throw CLI::ValidationError("--launch", "a JSON list of texts is asked for");
-        }
-      },
-      "Words of the command that was captured, as JSON: they may be empty");
-  CLI::App* show =
-      app.add_subcommand("show", "Print the header as JSON, or the events of a rank, one a line");
-  show->add_option("pattern", options.input, "Pattern file")->required();
-  add_count(*show, "--rank", options.rank, "Print the events of this rank");
-  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
-  options.merges = merge->parsed();
+  CommandLine line("slabmark pattern",
+                   "Makes pattern files of what was captured, and shows what they hold");
+  Command& merge = line.root().add_command("merge", "Make a pattern file of a spool");
+  add_merge_options(merge, options);
+  Command& show = line.root().add_command(
+      "show", "Print the header as JSON, or the events of a rank, one per line");
+  show.add_argument("PATTERN", options.input, "Pattern file").required();
+  show.add_count("--rank", options.rank, "Print the events of this rank");
+  if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
+  options.merges = merge.is_given();
   options.rules.choice = "-o";
   return {std::move(options), ""};
 }

@@ -43,7 +43,7 @@ class SmallFiles {
     clock.time(Phase::create, [&] {
       double written = 0.0, synced = 0.0, closed = 0.0;
       std::vector<std::byte> bytes = content_of(comm_.rank(), trial);
-      for (std::uint64_t i = 0; i < options_.files; ++i) {
+      for (std::uint64_t i = 0; i < options_.files_per_rank; ++i) {
         stamp(bytes, i);
         posix::File file = posix::File::create(path_of(comm_.rank(), i));
         timed(written, [&] { file.write_at(0, bytes.data(), bytes.size()); });
@@ -59,7 +59,7 @@ class SmallFiles {
 
   void stat(PhaseClock& clock) {
     clock.time(Phase::open, [&] {
-      for (std::uint64_t i = 0; i < options_.files; ++i) {
+      for (std::uint64_t i = 0; i < options_.files_per_rank; ++i) {
         const std::string path = path_of(looked_at_, i);
         std::error_code error;
         const auto size = fs::file_size(path, error);
@@ -75,7 +75,7 @@ class SmallFiles {
     clock.time(Phase::open, [&] {
       std::vector<std::byte> expected = content_of(looked_at_, trial);
       std::vector<std::byte> found(expected.size());
-      for (std::uint64_t i = 0; i < options_.files; ++i) {
+      for (std::uint64_t i = 0; i < options_.files_per_rank; ++i) {
         stamp(expected, i);
         const std::string path = path_of(looked_at_, i);
         posix::File file = posix::File::open(path, posix::File::Access::read);
@@ -91,7 +91,7 @@ class SmallFiles {
 
   void remove(PhaseClock& clock) {
     clock.time(Phase::close, [&] {
-      for (std::uint64_t i = 0; i < options_.files; ++i) posix::unlink(path_of(looked_at_, i));
+      for (std::uint64_t i = 0; i < options_.files_per_rank; ++i) posix::unlink(path_of(looked_at_, i));
       sync_folder(looked_at_);
     });
   }
@@ -128,7 +128,7 @@ class SmallFiles {
 }  // namespace
 
 std::vector<CellRecord> probe_files(const Comm& comm, const Options& options) {
-  const std::uint64_t many = options.files * static_cast<std::uint64_t>(comm.size());
+  const std::uint64_t many = options.files_per_rank * static_cast<std::uint64_t>(comm.size());
   agreed(comm, [&] {
     const std::uint64_t bytes = product_or_most(many, options.file_size);
     if (comm.is_root()) posix::require_space(options.directory + "/", bytes);
@@ -147,7 +147,7 @@ std::vector<CellRecord> probe_files(const Comm& comm, const Options& options) {
     record.pattern.datasets = many;
     record.pattern.bytes = moves ? many * options.file_size : 0;
     record.pattern.requests_total = many;
-    record.pattern.requests_max = record.pattern.requests_min = options.files;
+    record.pattern.requests_max = record.pattern.requests_min = options.files_per_rank;
     if (!is_write) record.cache = files.is_one_node() ? "warm" : "cold";
     record.verified.elements = many;
     record.verified.by = "plain reader, sizes and contents";

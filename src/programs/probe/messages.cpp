@@ -124,14 +124,14 @@ Messages::Messages(const Comm& comm, const Options& options, const Topology& top
       options_(options),
       topology_(topology),
       order_(topology.nodes().size(), options.run.seed),
-      stream_(comm, options.block) {}
+      stream_(comm, options.request_size) {}
 
 std::uint64_t Messages::bytes() const {
   std::uint64_t bytes = 0;
   std::vector<std::size_t> order(topology_.nodes().size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   for (const auto& round : tournament(order, options_.meetings)) {
-    bytes += 2 * options_.bytes * round.size();
+    bytes += 2 * options_.pair_bytes * round.size();
   }
   return bytes;
 }
@@ -162,7 +162,7 @@ double Messages::take_part(const Meeting& meeting, std::uint64_t trial) {
   const std::size_t mine = topology_.node_of_this_rank();
   const std::size_t number = topology_.number_on_node();
   if ((mine != one && mine != other) || number >= pairs) return 0.0;
-  const std::uint64_t bytes = std::max<std::uint64_t>(1, options_.bytes / pairs);
+  const std::uint64_t bytes = std::max<std::uint64_t>(1, options_.pair_bytes / pairs);
   const int peer = topology_.nodes()[mine == one ? other : one].ranks[number];
   if (mine == other) stream_.receive(peer, bytes, trial);
   const double seconds = stream_.send(peer, bytes, trial);

@@ -56,7 +56,7 @@ nlohmann::json NodeFiles::write(PhaseClock& clock, std::uint64_t trial, const st
 }
 
 std::uint64_t NodeFiles::bytes() const {
-  return product_or_most(options_.file_bytes, topology_.nodes().size());
+  return product_or_most(options_.node_bytes, topology_.nodes().size());
 }
 
 void NodeFiles::require_room(const std::string& folder) const {
@@ -67,7 +67,7 @@ void NodeFiles::require_room(const std::string& folder) const {
 /// Ranks of a node share what it writes.
 std::uint64_t NodeFiles::bytes_of(std::size_t node, std::size_t number) const {
   const std::size_t ranks = topology_.nodes()[node].ranks.size();
-  return options_.file_bytes / ranks + (number < options_.file_bytes % ranks ? 1 : 0);
+  return options_.node_bytes / ranks + (number < options_.node_bytes % ranks ? 1 : 0);
 }
 
 std::uint64_t NodeFiles::own_bytes() const {
@@ -78,10 +78,10 @@ std::uint64_t NodeFiles::own_bytes() const {
 template <class Move>
 void NodeFiles::each_part(int rank, std::uint64_t bytes, std::uint64_t trial,
                           const Move& move) const {
-  std::vector<std::byte> block = content(seed_of(rank, trial), options_.block);
-  for (std::uint64_t offset = 0; offset < bytes; offset += options_.block) {
-    stamp(block, offset / options_.block);
-    move(offset, std::span(block).first(std::min(options_.block, bytes - offset)));
+  std::vector<std::byte> block = content(seed_of(rank, trial), options_.request_size);
+  for (std::uint64_t offset = 0; offset < bytes; offset += options_.request_size) {
+    stamp(block, offset / options_.request_size);
+    move(offset, std::span(block).first(std::min(options_.request_size, bytes - offset)));
   }
 }
 
@@ -105,7 +105,7 @@ void NodeFiles::check_file(const std::string& folder, std::uint64_t trial) const
     bytes = bytes_of(node, static_cast<std::size_t>(found - ranks.begin()));
   }
   posix::File file = posix::File::open(path_of(folder, writer), posix::File::Access::read);
-  std::vector<std::byte> read(options_.block);
+  std::vector<std::byte> read(options_.request_size);
   each_part(writer, bytes, trial, [&](std::uint64_t offset, std::span<std::byte> block) {
     file.read_at(offset, read.data(), block.size());
     require_same(block, std::span(read).first(block.size()), writer, "A file");

@@ -18,9 +18,9 @@ CellRecord begin(const Comm& comm, const Options& options, const std::string& pa
                  const std::string& method, const std::string& direction, std::uint64_t bytes) {
   CellRecord record = begin_record(comm, options, pattern, method, direction);
   record.pattern.bytes = bytes;
-  record.pattern.settings = {{"block", fmt::to_string(options.block)}};
-  if (options.ranks_as_node > 0) {
-    record.pattern.settings["ranks as node"] = fmt::to_string(options.ranks_as_node);
+  record.pattern.settings = {{"block", fmt::to_string(options.request_size)}};
+  if (options.ranks_per_node > 0) {
+    record.pattern.settings["ranks as node"] = fmt::to_string(options.ranks_per_node);
   }
   record.verified.elements = bytes;
   return record;
@@ -35,7 +35,7 @@ nlohmann::json names_of(const Topology& topology) {
 }  // namespace
 
 std::vector<CellRecord> probe_nodes(const Comm& comm, const Options& options) {
-  const Topology topology(comm, options.ranks_as_node);
+  const Topology topology(comm, options.ranks_per_node);
   Messages messages(comm, options, topology);
   NodeFiles files(comm, options, topology);
   const ScratchFolder folder(comm, options.directory, options.run.overwrite);
@@ -44,11 +44,11 @@ std::vector<CellRecord> probe_nodes(const Comm& comm, const Options& options) {
   turns[0].record =
       begin(comm, options, "messages between nodes", "messages", "exchange", messages.bytes());
   turns[0].record.method_summary = "each pair of nodes one way, then the other";
-  turns[0].record.pattern.settings["bytes each way"] = fmt::to_string(options.bytes);
+  turns[0].record.pattern.settings["bytes each way"] = fmt::to_string(options.pair_bytes);
   turns[0].record.verified.by = "each receiver, its last messages";
   if (topology.is_one_node()) {
     turns[0].record.unsupported =
-        "there is one node only: start this on 3 or more, or see --ranks-as-node";
+        "there is one node only: start this on 3 or more, or see --ranks-per-node";
   }
   turns[0].run = [&](PhaseClock& clock, std::uint64_t trial, bool warm_up) {
     auto [seconds, pairs] = messages.meet(clock, trial);
@@ -56,13 +56,13 @@ std::vector<CellRecord> probe_nodes(const Comm& comm, const Options& options) {
     of_messages.push_back(std::move(seconds));
     meetings.push_back(std::move(pairs));
   };
-  if (options.file_bytes > 0) {
+  if (options.node_bytes > 0) {
     agreed(comm, [&] { files.require_room(folder.path()); });
     Turn& turn = turns.emplace_back();
     turn.record =
         begin(comm, options, "a file from each node", "file-a-node", "write", files.bytes());
     turn.record.method_summary = "each rank writes its part of the node's bytes to its own file";
-    turn.record.pattern.settings["bytes of a node"] = fmt::to_string(options.file_bytes);
+    turn.record.pattern.settings["bytes of a node"] = fmt::to_string(options.node_bytes);
     if (options.writers > 0) {
       turn.record.pattern.settings["nodes at a time"] = fmt::to_string(options.writers);
     }

@@ -1,7 +1,7 @@
-/// slabmark-probe: messages between nodes, a file from each, and many small files.
+/// slabmark probe: messages between nodes, a file from each, and many small files.
 ///
-///   mpiexec -n 8 --map-by node slabmark-probe nodes -o /scratch
-///   mpiexec -n 8 slabmark-probe files --files 1000 --sync -o /scratch
+///   mpiexec -n 8 --map-by node slabmark probe nodes -d /scratch
+///   mpiexec -n 8 slabmark probe files --files-per-rank 1000 --sync -d /scratch
 ///
 /// docs/probe.md has the options and what is measured.
 
@@ -55,7 +55,7 @@ std::string file_table(const std::vector<CellRecord>& records) {
 }
 
 ExitStatus run(const Comm& world, const Options& options) {
-  Session session(world, "slabmark-probe", options);
+  Session session(world, "slabmark probe", options);
   const OutputDirectory directory(world, options.directory);
   session.begin(options.directory, options.configuration);
   const bool of_nodes = options.mode == Options::Mode::nodes;
@@ -65,7 +65,7 @@ ExitStatus run(const Comm& world, const Options& options) {
     if (options.quiet) return;
     if (!of_nodes) fmt::print("{}", file_table(records));
     for (std::size_t i = 0; i < records.size() && of_nodes; ++i) {
-      fmt::print("{}", node_table(records[i], i == 0 ? options.bytes : options.file_bytes));
+      fmt::print("{}", node_table(records[i], i == 0 ? options.pair_bytes : options.node_bytes));
     }
   });
   return ExitStatus::good;

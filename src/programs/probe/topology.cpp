@@ -10,10 +10,10 @@
 
 namespace slabmark::probe {
 
-Topology::Topology(const Comm& comm, std::uint64_t ranks_as_node) : rank_(comm.rank()) {
+Topology::Topology(const Comm& comm, std::uint64_t ranks_per_node) : rank_(comm.rank()) {
   int key = comm.rank();
-  if (ranks_as_node > 0) {
-    key = static_cast<int>(static_cast<std::uint64_t>(comm.rank()) / ranks_as_node);
+  if (ranks_per_node > 0) {
+    key = static_cast<int>(static_cast<std::uint64_t>(comm.rank()) / ranks_per_node);
   } else {
     MPI_Comm shared = MPI_COMM_NULL;
     check_mpi(
@@ -31,7 +31,7 @@ Topology::Topology(const Comm& comm, std::uint64_t ranks_as_node) : rank_(comm.r
     if (is_new) {
       Node& node = nodes_.emplace_back();
       if (comm.is_root()) node.name = hosts[rank];
-      if (comm.is_root() && ranks_as_node > 0) node.name += fmt::format(", rank {}", rank);
+      if (comm.is_root() && ranks_per_node > 0) node.name += fmt::format(", rank {}", rank);
     }
     auto& ranks = nodes_[place->second].ranks;
     if (static_cast<int>(rank) == rank_) {

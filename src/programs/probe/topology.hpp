@@ -18,7 +18,7 @@ struct Node {
 class Topology {
  public:
   /// Collective.
-  Topology(const Comm& comm, std::uint64_t ranks_as_node);
+  Topology(const Comm& comm, std::uint64_t ranks_per_node);
 
   const std::vector<Node>& nodes() const { return nodes_; }
   bool is_one_node() const { return nodes_.size() == 1; }

@@ -9,7 +9,6 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "bench/checkpoint/attributes.hpp"
@@ -17,7 +16,7 @@
 #include "bench/harness/verify.hpp"
 #include "bench/method/environment.hpp"
 #include "bench/method/registry.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/parallel/agree.hpp"
 #include "programs/programs.hpp"
 
@@ -32,11 +31,11 @@ struct Options {
 };
 
 Parsed<Options> parse(int argc, const char* const* argv) {
-  CLI::App app("Checks every element of every time step of a file that seism-core-slice wrote.",
-               "seism-core-check");
+  CommandLine line("seism-core-check",
+                   "Checks every element of every time step of a file that seism-core-slice wrote.");
   Options options;
-  app.add_option("file", options.file, "The file")->required();
-  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+  line.root().add_argument("FILE", options.file, "The file").required();
+  if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
   return {std::move(options), ""};
 }
 

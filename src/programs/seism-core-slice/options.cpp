@@ -29,19 +29,20 @@ const char* on_off(bool value) { return value ? "on" : "off"; }
 }  // namespace
 
 Parsed<Options> parse(int argc, const char* const* argv) {
-  CLI::App app(
+  CommandLine line(
+      "seism-core-slice",
       "Writes checkpoints of a simulation into a chunked 4-D dataset. What to write is read from "
-      "standard input, one keyword a line, up to DONE: docs/seism-core.md lists the keywords.",
-      "seism-core-slice");
+      "standard input, one keyword a line, up to DONE: docs/seism-core.md lists the keywords.");
+  Command& root = line.root();
   Options options;
   options.run = one_trial();  // as often as the original wrote
-  app.add_option("--input", options.input, "Read the keywords from this file instead");
-  add_verify_arguments(app, options, "Leave that to seism-core-check");
-  add_common_arguments(app, options);
+  root.add_text("--input", "FILE", options.input, "Read the keywords from this file instead");
+  add_verify_arguments(root, options, "Leave that to seism-core-check");
+  add_common_arguments(root, options);
   // The file always stays and replaces an earlier one, as the original's did.
-  for (const char* name : {"--keep", "--overwrite"}) app.remove_option(app.get_option(name));
+  root.remove({"--keep", "--overwrite"});
 
-  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+  if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
 
   // Which of them the input says, which is read later.
   const MethodInfo* possible[] = {&find_method(checkpoint_methods[0]),

@@ -5,7 +5,7 @@
 
 #include "bench/checkpoint/settings.hpp"
 #include "bench/harness/run_arguments.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 
 namespace slabmark::seism_core_slice {
 

@@ -8,7 +8,6 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "bench/checkpoint/attributes.hpp"
@@ -17,7 +16,7 @@
 #include "bench/harness/session.hpp"
 #include "bench/measure/record.hpp"
 #include "bench/method/registry.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/base/path.hpp"
 #include "core/parallel/agree.hpp"
 #include "programs/programs.hpp"
@@ -31,22 +30,21 @@ struct Options : CommonOptions {
 };
 
 Parsed<Options> parse(int argc, const char* const* argv) {
-  CLI::App app(
-      "Reads all time steps of a file that seism-core-slice wrote, on any number of ranks.",
-      "seism-read");
+  CommandLine line(
+      "seism-read",
+      "Reads all time steps of a file that seism-core-slice wrote, on any number of ranks.");
+  Command& root = line.root();
   Options options;
   options.run = one_trial();
   bool ignore_subfile = false;
-  app.add_option("file", options.file, "The file")->required();
-  app.add_flag("--ignore-subfile", ignore_subfile,
-               "Has no effect: how the file is stored says how it is read");
-  app.add_flag_callback(
+  root.add_argument("FILE", options.file, "The file").required();
+  root.add_flag("--ignore-subfile", ignore_subfile,
+                "Has no effect: how the file is stored says how it is read");
+  root.add_flag(
       "--no-verify", [&options] { options.run.verify = false; }, "Do not compare what was read");
-  add_common_arguments(app, options);
-  for (const char* name : {"--keep", "--overwrite", "--sync"}) {
-    app.remove_option(app.get_option(name));
-  }
-  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+  add_common_arguments(root, options);
+  root.remove({"--keep", "--overwrite", "--sync"});
+  if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
   const MethodInfo* possible[] = {&find_method(checkpoint_methods[0]),
                                   &find_method(checkpoint_methods[1])};
   resolve_common(options, possible);

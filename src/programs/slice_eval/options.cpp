@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "bench/harness/run_arguments.hpp"
 #include "bench/method/registry.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/number.hpp"
 
@@ -32,9 +31,7 @@ constexpr std::array<Preset, 4> presets = {{
 /// What is to be looked at together with other options.
 struct Arguments {
   const Preset* preset = nullptr;
-  CLI::Option* grid = nullptr;
-  CLI::Option* stride = nullptr;
-  CLI::Option* processes = nullptr;
+  bool has_grid = false, has_stride = false, has_processes = false;
   std::string plane = "z";
   std::uint64_t threads = 1, waiting = 4;
   bool compute_between = false, small_pages = false;
@@ -43,54 +40,54 @@ struct Arguments {
                                       "copy-plane", "copy-field", "gatherv"};
 };
 
-void add_options(CLI::App& app, Arguments& a, Options& options) {
+void add_options(Command& root, Arguments& a, Options& options) {
   std::vector<Word<const Preset*>> words;
   for (const Preset& preset : presets) words.emplace_back(preset.name, &preset);
-  add_word(app, "--preset", a.preset, "Grid and stride of the study", std::move(words));
-  a.grid = add_triple(app, "--grid", options.grid.points, "Points of the field; x is the fastest",
+  root.add_word("--preset", a.preset, "Grid and stride of the study", std::move(words));
+  root.add_triple("--grid", options.grid.points, "Points of the field; x is the fastest",
                       false);
-  a.stride = add_triple(app, "--stride", options.stride, "Keep every so many points", false);
-  app.add_option("--plane", a.plane,
-                 "The plane, such as z=75, or only its normal z for the middle one (default z)");
-  a.processes = add_triple(app, "--processes", options.grid.processes,
-                           "Grid of processes (default: all along x)", false);
-  add_count(app, "--halo", options.grid.halo, "Points around each block", {.max = 1 << 20});
-  add_count(app, "--fields", options.fields, "Number of fields", {.min = 1, .max = 1000});
-  add_word(app, "--type", options.type, "Type in the files",
+  root.add_triple("--stride", options.stride, "Keep every so many points", false);
+  root.add_text("--plane", "PLANE", a.plane,
+                "The plane, such as z=75, or only its normal z for the middle one");
+  root.add_triple("--processes", options.grid.processes, "Grid of processes", false)
+      .default_text("all along x");
+  root.add_count("--halo", options.grid.halo, "Points around each block", {.max = 1 << 20});
+  root.add_count("--fields", options.fields, "Number of fields", {.min = 1, .max = 1000});
+  root.add_word("--type", options.type, "Type in the files",
            {{"float32", ElementType::float32}, {"float64", ElementType::float64}});
-  add_list(app, "-m,--methods", a.methods, "Methods, with commas (default: all of the library)");
-  add_count(app, "--outputs", options.outputs, "Outputs measured, after one warm-up",
+  root.add_list("-m,--methods", a.methods, "Methods, with commas").default_text("all of the library");
+  root.add_count("--outputs", options.outputs, "Outputs measured, after one warm-up",
             {.min = 1, .max = 1'000'000});
-  app.add_flag("--compute-between", a.compute_between,
+  root.add_flag("--compute-between", a.compute_between,
                "Compute on the whole fields between outputs");
-  add_count(app, "--every", options.computations, "Compute so many times between outputs",
+  root.add_count("--every", options.computations, "Compute so many times between outputs",
             {.min = 1, .max = 1'000'000});
-  add_size(app, "--sweep", options.sweep,
+  root.add_size("--sweep", options.sweep,
            "Other memory touched before each output, so that caches are cold");
-  add_count(app, "--regular", options.regular, "Also write the whole field, so many times",
+  root.add_count("--regular", options.regular, "Also write the whole field, so many times",
             {.max = 1000});
-  app.add_flag("--with-halos", options.with_halos,
+  root.add_flag("--with-halos", options.with_halos,
                "Write the whole field with the halos at its outer faces, as the study did");
-  add_count(app, "--threads", a.threads, "Threads of the copying methods", {.min = 1, .max = 1024});
-  add_count(app, "--waiting", a.waiting, "Outputs that may wait in -async methods",
+  root.add_count("--threads", a.threads, "Threads of the copying methods", {.min = 1, .max = 1024});
+  root.add_count("--waiting", a.waiting, "Outputs that may wait in -async methods",
             {.min = 1, .max = 1024});
-  add_word(app, "--device", options.on_gpu, "Whose memory the fields are in",
+  root.add_word("--device", options.on_gpu, "Whose memory the fields are in",
            {{"host", false}, {"cuda", true}});
-  app.add_flag("--small-pages", a.small_pages, "Do not ask for huge pages for the fields");
-  app.add_option("-o,--output", options.directory, "Directory of the files (default .)");
-  app.add_flag_callback(
+  root.add_flag("--small-pages", a.small_pages, "Do not ask for huge pages for the fields");
+  root.add_text("-o,--output", "DIR", options.directory, "Directory of the files");
+  root.add_flag(
       "--no-verify", [&options] { options.run.verify = false; }, "Do not read the files back");
-  add_count(app, "--seed", options.run.seed, "Of the order in which methods take turns");
-  add_output_arguments(app, options);
+  root.add_count("--seed", options.run.seed, "Of the order in which methods take turns");
+  add_output_arguments(root, options);
 }
 
 void resolve_grid(const Arguments& a, Options& options) {
-  if ((a.preset == nullptr) == a.grid->empty()) {
+  if ((a.preset == nullptr) == !a.has_grid) {
     throw InputError("Give either --preset or --grid, to say how large the field is.");
   }
   if (a.preset != nullptr) options.grid.points = a.preset->points;
-  if (a.preset != nullptr && a.stride->empty()) options.stride.fill(a.preset->stride);
-  options.balanced = a.processes->empty();
+  if (a.preset != nullptr && !a.has_stride) options.stride.fill(a.preset->stride);
+  options.balanced = !a.has_processes;
 }
 
 void resolve_plane(const Arguments& a, Options& options) {
@@ -125,13 +122,18 @@ const MethodInfo& find_slice_method(const std::string& name) {
 }  // namespace
 
 Parsed<Options> parse(int argc, const char* const* argv) {
-  CLI::App app("Times strided slices of a field beside plain ones, and says where the time goes.",
-               "slice_eval");
+  CommandLine line(
+      "slice_eval",
+      "Times strided slices of a field beside plain ones, and says where the time goes.");
+  const Command& root = line.root();
   Arguments a;
   Options options;
   options.grid.halo = 5;
-  add_options(app, a, options);
-  if (auto help = parse_command_line(app, argc, argv)) return {std::nullopt, *help};
+  add_options(line.root(), a, options);
+  if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
+  a.has_grid = root.option("--grid").is_given();
+  a.has_stride = root.option("--stride").is_given();
+  a.has_processes = root.option("--processes").is_given();
 
   resolve_grid(a, options);
   resolve_plane(a, options);
@@ -141,7 +143,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   auto chosen = options.methods;
   chosen.push_back(&find_method("hdf5-union"));  // for the whole field
   resolve_common(options, chosen);
-  options.configuration = options_given(app);
+  options.configuration = root.options_given();
   auto& own = options.settings.options;
   own.emplace("copy.threads", fmt::to_string(a.threads));
   own.emplace("copy.huge_pages", options.huge_pages ? "on" : "off");

@@ -6,7 +6,7 @@
 
 #include "bench/harness/run_arguments.hpp"
 #include "bench/pattern/slice_pattern.hpp"
-#include "core/base/command_line.hpp"
+#include "core/command_line/command_line.hpp"
 
 namespace slabmark::slice_eval {
 

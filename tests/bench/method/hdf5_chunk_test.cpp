@@ -25,6 +25,7 @@ TEST(Hdf5Chunks, LengthsAreThoseOfTheFastestDimensionsAndClipped) {
   EXPECT_EQ(chunks.of(array({{"z", 3}, {"y", 72}, {"x", 1000}})), (Extent{1, 4, 866}));
   EXPECT_EQ(chunks.of(array({{"y", 72}, {"x", 100}})), (Extent{4, 100}));
   EXPECT_EQ(chunks.of(array({{"x", 1000}})), (Extent{866}));
+  EXPECT_EQ(Hdf5Chunks("4,866").text(), "4x866");
 }
 
 TEST(Hdf5Chunks, OfSoManyElementsAreWholeFastDimensions) {
@@ -38,7 +39,7 @@ TEST(Hdf5Chunks, HaveOneTimeStep) {
 }
 
 TEST(Hdf5Chunks, AValueOfAnotherFormIsRefusedByName) {
-  for (const auto* value : {"", "0", "4x0", "x4", "4x", "axb", "-3", "4.5"}) {
+  for (const auto* value : {"", "0", "4x0", "4,", "x4", "4x", "axb", "-3", "4.5"}) {
     SCOPED_TRACE(value);
     try {
       Hdf5Chunks{value};

@@ -33,7 +33,9 @@ TEST(Counts, AreWholeDecimalNumbers) {
 
 TEST(Triples, AreThreeCountsWithCommas) {
   EXPECT_EQ(parse_triple("2,1,40", "--grid"), (std::array<std::uint64_t, 3>{2, 1, 40}));
-  for (const char* text : {"", "2", "2,1", "2,1,", "2,1,4,", "2,1,4,5", "2,1,x", "2 ,1,4"}) {
+  EXPECT_EQ(parse_triple("2x1x40", "--grid"), (std::array<std::uint64_t, 3>{2, 1, 40}));
+  for (const char* text : {"", "2", "2,1", "2,1,", "2,1,4,", "2,1,4,5", "2,1,x", "2 ,1,4", "2x1,4",
+                           "2x1", "2x1x", "x1x4"}) {
     EXPECT_THROW(parse_triple(text, "--grid"), InputError) << '"' << text << '"';
   }
   EXPECT_THAT(message_of([] { parse_triple("2,0,4", "--grid"); }), HasSubstr("--grid"));

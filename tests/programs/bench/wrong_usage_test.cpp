@@ -8,19 +8,19 @@ using SlabmarkBench = ProgramTest;
 TEST_F(SlabmarkBench, WrongUsageIsOneSentenceBeforeAnyFile) {
   const std::string map = make_map();
   const auto decomp = [&](const Words& more) {
-    Words words = {"decomp", "--map", map, "--method", "posix", "-o", here()};
+    Words words = {"decomp", "--map", map, "--method", "posix", "-d", here()};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   };
   const auto e3sm = [&](const Words& more) {
-    Words words = {"e3sm", "--map", map, "--method", "posix", "-o", here()};
+    Words words = {"e3sm", "--map", map, "--method", "posix", "-d", here()};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   };
   expect_all_refused(
       programs::bench(),
       {
-          {"no pattern", {}, "No pattern"},
+          {"no pattern", {}, "A pattern is missing"},
           {"unknown pattern", {"decomposition"}, "decomposition"},
           {"no map", {"decomp", "--method", "posix"}, "--map"},
           {"no method", {"decomp", "--map", map}, "--method"},
@@ -30,9 +30,9 @@ TEST_F(SlabmarkBench, WrongUsageIsOneSentenceBeforeAnyFile) {
           {"least above most", decomp({"--min-trials", "9", "--max-trials", "6"}), "9"},
           {"no case", e3sm({}), "--case"},
           {"nearly a case", e3sm({"--case", "f-h"}), "f-h0"},
-          {"real int32", e3sm({"--case", "g", "--real", "int32"}), "float32"},
-          {"rounds x", decomp({"--rounds", "x"}), "--rounds"},
-          {"more rounds than can be looked at", decomp({"--rounds", "9223372036854775808"}),
+          {"real int32", e3sm({"--case", "g", "--type", "int32"}), "float32"},
+          {"rounds x", decomp({"--steps", "x"}), "--steps"},
+          {"more rounds than can be looked at", decomp({"--steps", "9223372036854775808"}),
            "1000000"},
           {"nothing between commas",
            {"decomp", "--map", map, "--method", "posix,,mpiio"},
@@ -40,14 +40,14 @@ TEST_F(SlabmarkBench, WrongUsageIsOneSentenceBeforeAnyFile) {
           {"a value of a flag", decomp({"--keep=false"}), "--keep takes no value"},
           {"records into a directory", decomp({"--json", "/"}), "/"},
           {"reading what only writes",
-           {"decomp", "--map", map, "--read", "--method", "whole", "-o", here(), "--no-bound"},
+           {"decomp", "--map", map, "--read", "--method", "whole", "-d", here(), "--no-bound"},
            "only writes"},
       });
 }
 
 TEST_F(SlabmarkBench, WrongSlicesAreOneSentence) {
   std::vector<Refused> cases = {
-      {"processes", {"--processes", "3,1,1"}, "3 x 1 x 1"},
+      {"processes", {"--grid-of-ranks", "3,1,1"}, "3 x 1 x 1"},
       {"plane beyond the field", {"--plane", "z=9"}, "--plane"},
       {"no axis", {"--plane", "w=1"}, "w=1"},
       {"no position", {"--plane", "z"}, "--plane"},
@@ -62,13 +62,13 @@ TEST_F(SlabmarkBench, WrongSlicesAreOneSentence) {
       {"stride 0", {"--stride", "0,1,1"}, "--stride"},
       {"stride beyond the field", {"--stride", "1,12,1"}, "along y"},
       {"two strides", {"--stride", "2,2"}, "--stride"},
-      {"no outputs", {"--outputs", "0"}, "--outputs"},
+      {"no outputs", {"--steps", "0"}, "--steps"},
       {"halos of a plane", {"--with-halos", "--plane", "z=4"}, "--with-halos"},
       {"type", {"--type", "float16"}, "--type"},
   };
   for (Refused& one : cases) {
     one.words.insert(one.words.begin(), {"slice", "--grid", "13,11,9", "--halo", "2", "--method",
-                                         "posix", "-o", here()});
+                                         "posix", "-d", here()});
   }
   expect_all_refused(programs::bench(), cases);
 }

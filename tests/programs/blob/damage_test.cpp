@@ -51,7 +51,7 @@ class SlabmarkBlob : public ProgramTest {
       };
       done(programs::dat2nc(), {"-q", "a.dat"});
       done(programs::bench(), {"decomp", "--map", "a.nc", "--method", "blob", "--keep", "--trials",
-                               "1", "--no-bound", "--rounds", "2", "-q"});
+                               "1", "--no-bound", "--steps", "2", "-q"});
       std::filesystem::remove("a.dat");
       std::filesystem::remove("a.nc");
       std::filesystem::rename("slabmark-blob.blob", "in.blob");

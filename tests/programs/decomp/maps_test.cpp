@@ -11,7 +11,7 @@ class DecompMaps : public ProgramTest {
  protected:
   /// Returns the maps of a file that `info` reports on rank 0; an empty array on other ranks.
   json info(const std::string& path, const Words& more = {}) const {
-    Words words = {"info", path, "--json"};
+    Words words = {"info", path, "--json", "-"};
     words.insert(words.end(), more.begin(), more.end());
     const Outcome done = run(programs::decomp(), words);
     EXPECT_EQ(done.status, ExitStatus::good) << done.message;

@@ -15,7 +15,7 @@ class SlabmarkDecomp : public ProgramTest {
       std::vector<Words> outputs = {{"f"}};
       if (SLABMARK_WITH_PNETCDF) {
         outputs.push_back({"f.nc"});
-        outputs.push_back({"single.nc", "--map", "3"});
+        outputs.push_back({"single.nc", "--map-index", "3"});
       }
       for (const Words& output : outputs) {
         Words words = {"generate", "f", "--ne", "4", "--ranks", "16", "-o"};
@@ -40,19 +40,19 @@ TEST_F(SlabmarkDecomp, WrongUsageIsOneSentenceBeforeAnyFile) {
       {"no command", {}, "info, check, convert or generate"},
       {"unknown command", {"destroy", map}, "destroy"},
       {"unknown option", {"info", map, "--frobnicate"}, "frobnicate"},
-      {"no file", {"info"}, "map_file"},
-      {"an empty name", {"info", ""}, "map_file"},
+      {"no file", {"info"}, "MAP"},
+      {"an empty name", {"info", ""}, "MAP"},
       {"missing file", {"info", "none.nc"}, "none.nc"},
-      {"an empty number", {"info", map, "--map", ""}, "--map"},
-      {"--map 0", {"info", map, "--map", "0"}, "--map"},
-      {"--map 4", {"info", map, "--map", "4"}, "number 4"},
+      {"an empty number", {"info", map, "--map-index", ""}, "--map-index"},
+      {"--map-index 0", {"info", map, "--map-index", "0"}, "--map-index"},
+      {"--map-index 4", {"info", map, "--map-index", "4"}, "number 4"},
       {"--ranks x", {"info", map, "--ranks", "x"}, "--ranks"},
       {"--ranks beyond MPI", {"info", map, "--ranks", "3000000000"}, "3000000000"},
       {"convert without output", {"convert", map}, "-o"},
-      {"convert to a missing folder", {"convert", map, "--map", "1", "-o", "none/x.dat"}, "none"},
+      {"convert to a missing folder", {"convert", map, "--map-index", "1", "-o", "none/x.dat"}, "none"},
       {"convert over a file", {"convert", map, "-o", other}, "--overwrite"},
-      {"unknown format", {"convert", map, "-o", "x", "--format", "xml"}, "xml"},
-      {"generate nothing", {"generate"}, "f (atmosphere)"},
+      {"unknown format", {"convert", map, "-o", "x", "--map-format", "xml"}, "xml"},
+      {"generate nothing", {"generate"}, "f, i or g"},
       {"generate something else", {"generate", "x", "-o", "y"}, "x"},
       {"--ne 7", generate({"--ne", "7", "--ranks", "4"}), "7"},
       {"--ne 0", generate({"--ne", "0", "--ranks", "4"}), "--ne"},
@@ -66,7 +66,7 @@ TEST_F(SlabmarkDecomp, WrongUsageIsOneSentenceBeforeAnyFile) {
   };
   if (SLABMARK_WITH_PNETCDF) {
     cases.push_back(
-        {"convert many to single", {"convert", map, "--layout", "single", "-o", "x.nc"}, "--map"});
+        {"convert many to single", {"convert", map, "--map-layout", "single", "-o", "x.nc"}, "--map-index"});
   }
   expect_all_refused(programs::decomp(), cases);
 }

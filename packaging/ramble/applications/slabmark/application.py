@@ -12,9 +12,9 @@ from ramble.expander import Expander
 # What moves, by workload: words of slabmark bench, whose variables are those below.
 WORKLOADS = {
     "transfer": "transfer --bytes {bytes} --block {block} --buffer {buffer}",
-    "checkpoint": "checkpoint --processor {n_ranks},1,1 --domain {domain} --chunk {domain} --time {steps}",
+    "checkpoint": "checkpoint --grid-of-ranks {n_ranks},1,1 --domain {domain} --chunk {domain} --steps {steps}",
     "decomposition": "decomp --map {map} --variables {variables}",
-    "slices": "slice --grid {grid} --stride {stride} --outputs {outputs}",
+    "slices": "slice --grid {grid} --stride {stride} --steps {outputs}",
 }
 DEFAULTS = {
     "transfer": {"bytes": "64M", "block": "1M", "buffer": "16M"},

@@ -62,10 +62,11 @@ Extent parse_lengths(std::string_view text) {
 }  // namespace
 
 Hdf5Chunks::Hdf5Chunks(const std::string& text, const std::string& what) : text_(text) {
+  std::replace(text_.begin(), text_.end(), ',', 'x');  // the same lengths, so the same in records
   if (text == "pattern" || text == "none") return;
   Extent lengths;
   try {
-    lengths = parse_lengths(text);
+    lengths = parse_lengths(text_);
   } catch (const InputError&) {
   }
   if (lengths.empty() || std::find(lengths.begin(), lengths.end(), 0) != lengths.end()) {

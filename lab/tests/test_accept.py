@@ -508,7 +508,7 @@ def test_a_job_script_rotates_the_nodes_of_its_job(cluster, tmp_path, capsys, sc
     assert len(seen) == 2 * 7 and all(len(hosts) % RANKS == 0 and hosts[0] == hosts[1] for hosts in seen)
     assert {hosts[0] for hosts in seen} == {"n0", "n1", "n2", "n3"}
     assert accept(path, "--collect", "--fail-on", "none") == 0
-    assert accept(path, "--job", "slrum") == 2 and "slurm, pbs, flux" in capsys.readouterr().err
+    assert accept(path, "--job", "slrum") == 2 and 'Did you mean "slurm"' in capsys.readouterr().err
 
 
 def test_hosts_of_a_job_are_asked_of_its_scheduler_and_too_few_are_refused(cluster, tmp_path, monkeypatch, capsys):

@@ -146,15 +146,15 @@ def test_a_program_with_a_static_pnetcdf_is_refused(library, sentence, tmp_path,
 @pytest.mark.parametrize(
     "arguments, settings, culprit",
     [
-        ([], {}, "command is missing"),
-        (["--"], {}, "command is missing"),
+        ([], {}, "COMMAND is missing"),
+        (["--"], {}, "COMMAND is missing"),
         (["--", "./absent"], {}, "'./absent'"),
         (["--", "true"], {"SLABMARK_DROPIN": "off"}, "SLABMARK_DROPIN=off"),
         (["--with", "canonical", "--report", "--", "true"], {}, "--report"),
         (["--env", "SLABMARK_DROPIN=off", "--", "true"], {}, "SLABMARK_DROPIN=off"),
         (["--with", "log", "--env", "HDF5_VOL_CONNECTOR=native", "--", "true"], {}, "HDF5_VOL_CONNECTOR itself"),
         (["--with", "canonical", "--", "true"], {"SLABMARK_BIN": "/absent/bin"}, apply.PLUGIN),
-        (["--env", "MORE", "--", "true"], {}, "'MORE' is no variable"),
+        (["--env", "MORE", "--", "true"], {}, '--env is "MORE"'),
         (["--", "true"], {"SLABMARK_BIN": "/absent/bin"}, apply.LIBRARY),
     ],
 )

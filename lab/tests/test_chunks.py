@@ -5,8 +5,9 @@ import re
 
 import pytest
 from slabmark import pattern as patterns
-from slabmark.advise import chunks, chunks_command
+from slabmark.advise import chunks
 from slabmark.advise.chunks import Layout
+from slabmark.commands import advise
 
 LAUNCHER = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
 
@@ -40,7 +41,7 @@ def test_a_reader_touches_the_chunks_of_its_shape(shape, chunk, many):
 @pytest.mark.parametrize("text", ["", "write", "write=x", "write=-1,level=2", "read=1", "write=0", "write=nan", "level=inf"])
 def test_a_mix_that_is_none_is_refused(text):
     with pytest.raises(ValueError):
-        chunks_command._mix(text)
+        advise._mix(text)
 
 
 @pytest.mark.long

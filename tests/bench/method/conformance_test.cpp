@@ -43,7 +43,8 @@ void PrintTo(const Case& c, std::ostream* out) {
   for (const auto& [name, value] : c.options) *out << ' ' << name << '=' << value;
 }
 
-std::vector<Case> cases() {
+/// Each method as it is without options.
+std::vector<Case> methods_alone() {
   std::vector<Case> all;
   for (const auto& method : methods()) {
     if (method.format == FileFormat::none || !method.missing.empty()) continue;
@@ -53,6 +54,11 @@ std::vector<Case> cases() {
     if (method.file().companions) continue;  // see with_each_pattern()
     all.push_back({method.name, {}, Flush::at_the_end});
   }
+  return all;
+}
+
+std::vector<Case> methods_with_options() {
+  std::vector<Case> all;
   all.push_back({"mine", {{"mine.durable", "on"}}});
   // Small calls cut rounds, transfers and boxes in the middle.
   all.push_back({"mpiio-independent", {{"mpiio.view", "off"}}});
@@ -424,18 +430,19 @@ TEST_P(Conformance, AFlippedByteOfTheFileIsFound) {
   EXPECT_TRUE(comm.any(!read_file(method(), comm, mine, settings(), path).fault.empty()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, Conformance, testing::ValuesIn(cases()),
-                         [](const auto& parameter) {
-                           std::string name = parameter.param.method;
-                           for (const auto& [option, value] : parameter.param.options) {
-                             name += "_" + option + "_" + value;
-                           }
-                           if (parameter.param.flush == Flush::at_the_end) name += "_one_flush";
-                           for (auto& letter : name) {
-                             if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
-                           }
-                           return name;
-                         });
+std::string name_of(const testing::TestParamInfo<Case>& parameter) {
+  std::string name = parameter.param.method;
+  for (const auto& [option, value] : parameter.param.options) name += "_" + option + "_" + value;
+  if (parameter.param.flush == Flush::at_the_end) name += "_one_flush";
+  for (auto& letter : name) {
+    if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, Conformance, testing::ValuesIn(methods_alone()), name_of);
+INSTANTIATE_TEST_SUITE_P(WithOptions, Conformance, testing::ValuesIn(methods_with_options()),
+                         name_of);
 
 }  // namespace
 }  // namespace slabmark

@@ -117,12 +117,19 @@ if(SLABMARK_OPEN_MPI_MAJOR GREATER_EQUAL 5)
   list(APPEND launch_environment OMPI_MCA_btl_sm_segment_size=4194304)
 endif()
 
+# A test of more ranks than cores keeps all cores busy, and no more.
+cmake_host_system_information(RESULT test_cores QUERY NUMBER_OF_LOGICAL_CORES)
+
 # slabmark_add_test(<name> <module> <level> <ranks> <command>...)
 function(slabmark_add_test name module level ranks)
+  set(processors ${ranks})
+  if(processors GREATER test_cores)
+    set(processors ${test_cores})
+  endif()
   add_test(NAME ${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/before-deadline ${ARGN})
   set_tests_properties(${name} PROPERTIES
     LABELS "${module};${level}"
-    PROCESSORS ${ranks}
+    PROCESSORS ${processors}
     TIMEOUT ${test_timeout}
     SKIP_RETURN_CODE 77  # of tests/before-deadline
     ENVIRONMENT "${SLABMARK_MPI_ENVIRONMENT};${launch_environment};${sanitizer_environment}"

@@ -40,7 +40,7 @@ def test_a_picture_is_drawn_with_the_programs_own_counts(run, tmp_path, suffix, 
     done = run("slabmark", ["decomp", "show", map_file, "-o", tmp_path / f"picture{suffix}"])
     assert done.returncode == 0, done.stderr
     assert (tmp_path / f"picture{suffix}").read_bytes().startswith(start)
-    [entry] = json.loads(run("slabmark decomp", ["info", map_file, "--json"]).stdout)["maps"]
+    [entry] = json.loads(run("slabmark decomp", ["info", map_file, "--json", "-"]).stdout)["maps"]
     _, requests = decomposition.read_owners(map_file, 1, entry)
     assert (min(requests), max(requests)) == (entry["requests_per_rank"]["min"], entry["requests_per_rank"]["max"])
 

@@ -486,7 +486,7 @@ def test_maps_of_a_pattern_file_are_what_its_ranks_write(run, tmp_path):
     made.variable("scattered", scattered.levels(4)), made.variable("alike", scattered.levels(4))
     made.step()
     made.save(tmp_path / "a.pattern")
-    done = run("slabmark decomp", ["info", tmp_path / "a.pattern", "--json"])
+    done = run("slabmark decomp", ["info", tmp_path / "a.pattern", "--json", "-"])
     assert done.returncode == 0, done.stderr
     described = json.loads(done.stdout)
     assert "D1 is MASS_00 and 29 more" in described["layout"]

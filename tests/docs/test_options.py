@@ -77,7 +77,7 @@ def differences(command, option, concept, exceptions):
         if (exception["option"], exception["command"]) == (concept["name"], command):
             concept = concept | exception
     short = [name for name in option["names"] if not name.startswith("--")]
-    if short != [concept["short"]] * bool(concept.get("short")):
+    if short != ([concept["short"]] if "short" in concept else []):
         yield f"{command}: {concept['name']} has the short names {short}, and in the table '{concept.get('short', '')}'"
     for member in ("value", "default"):
         wanted, found = concept.get(member, ""), option[member]

@@ -202,7 +202,7 @@ def has_vard(pnetcdf_version):
 @pytest.fixture(scope="session")
 def methods_that_keep_data(run, subfiling_runs, pnetcdf_version, has_vard):
     """The methods that move any pattern here and whose files can be read back."""
-    methods = json.loads(run("slabmark bench", ["methods", "--json"]).stdout)["methods"]
+    methods = json.loads(run("slabmark bench", ["methods", "--json", "-"]).stdout)["methods"]
     lacking = {"hdf5-subfiling": not subfiling_runs, "pnetcdf-vard": not has_vard,
                "pnetcdf-varn-aggregated": pnetcdf_version < (1, 14), "pnetcdf-varn-mpiio": pnetcdf_version < (1, 15)}
     return [method["name"] for method in methods

@@ -107,7 +107,7 @@ def test_memory_that_ranks_share_has_no_part_in_the_length_of_a_file(run, captur
     """MPI has it in a file, which gets its length by ftruncate."""
     captured("capture_beside", ["window", tmp_path / "f", tmp_path / "log"], 2)
     [pattern] = tmp_path.glob("*.pattern")
-    [found] = json.loads(run("slabmark decomp", ["info", pattern, "--json"]).stdout)["maps"]
+    [found] = json.loads(run("slabmark decomp", ["info", pattern, "--json", "-"]).stdout)["maps"]
     assert found["elements"] == (tmp_path / "f").stat().st_size == (2 * 64 + 1) * 8
 
 

@@ -256,7 +256,7 @@ def test_the_map_of_files_that_each_rank_has_for_itself_has_them_beside_each_oth
     (tmp_path / "script.py").write_text(OWN_DATASETS)
     captured(sys.executable, [tmp_path / "script.py", tmp_path], ranks=4)
     for ranks in (1, 2, 3):
-        done = run("slabmark decomp", ["info", tmp_path / "0.pattern", "--json"], ranks=ranks)
+        done = run("slabmark decomp", ["info", tmp_path / "0.pattern", "--json", "-"], ranks=ranks)
         assert done.returncode == 0, done.stderr
         described = json.loads(done.stdout)
         maps = dict(zip(re.findall(r"D\d is (/[^,)]*)", described["layout"]), described["maps"]))

@@ -37,7 +37,7 @@ def f_case(tmp_path_factory, run):
 
 
 def info(run, path, *args, ranks=1):
-    done = run("slabmark decomp", ["info", path, "--json", *args], ranks=ranks)
+    done = run("slabmark decomp", ["info", path, "--json", "-", *args], ranks=ranks)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

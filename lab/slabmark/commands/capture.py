@@ -27,7 +27,7 @@ COMMAND = Command(
             default="auto",
         ),
         Option("--only-files", "GLOBS", "Without a library, only files whose path one of GLOB:GLOB... matches", retired=["--files"]),
-        Option("--run", "NUMBER", "With --merge, of several launches, the one of this number"),
+        Option("--run", "N", "Of several launches, take the one of this number (with --merge)"),
         Flag("--anonymous", "Leave out the names of files, datasets, hosts and program"),
         Flag("--allow-missing", "Take ranks that left nothing for ranks that did nothing"),
         options.overwrite(", and what an earlier run left"),

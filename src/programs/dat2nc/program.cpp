@@ -73,7 +73,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   root.add_text("-i", "FILE", list, "Text file that lists the input files, one per line");
   root.add_flag("--overwrite", overwrite,
                 "Replace an output file whatever it holds (without it, only a NetCDF file)");
-  root.add_arguments("INPUT_FILE", options.inputs, "PIO decomposition files");
+  root.add_arguments("input_file", options.inputs, "PIO decomposition files");
   if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
 
   for (int i = 0; i < argc; ++i)

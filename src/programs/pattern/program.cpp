@@ -36,11 +36,11 @@ void add_merge_options(Command& merge, Options& options) {
   merge.add_argument("SPOOL", options.merge.spool, "Folder that captured programs left").required();
   merge.add_text("-o,--output", "FILE", options.merge.output, "File to write").required();
   merge.add_flag("--anonymous", options.merge.anonymous,
-                 "Without names of files, datasets, attributes, hosts and program");
+                 "Leave out the names of files, datasets, hosts and program");
   merge.add_flag("--allow-missing", options.merge.allow_missing,
-                 "Ranks that left nothing did nothing");
+                 "Take ranks that left nothing for ranks that did nothing");
   merge.add_count("--run", options.merge.run,
-                  "Of several launches that left something there, the one of this number");
+                  "Of several launches, take the one of this number");
   merge.add_flag("--overwrite", options.rules.overwrite, "Replace output files that exist already");
   // These two are for `slabmark capture`, which merges what it has started.
   merge.add_count("--command-status", options.merge.status, "With which the captured command ended")

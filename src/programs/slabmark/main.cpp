@@ -136,7 +136,8 @@ ExitStatus run(const std::string& name, const Words& given) {
   if (word == "--version") return print(version_text());
   if (word == "--describe-options") return print(description());
   if (word == "help") {
-    if (words.size() == 1 || words[1] == "--help") return print(help_text());
+    if (words.size() == 1) return print(help_text());
+    if (words[1] == "--help" || words[1] == "-h") return print(help_of_help());
     show_manual({words.begin() + 1, words.end()});
   }
   const Runner* runner = runner_of(word);

@@ -48,12 +48,17 @@ std::string described(const Verb& verb) {
          json_text(verb.summary) + "}";
 }
 
-constexpr std::string_view described_help = R"({"name": "slabmark help",
-  "about": "Opens the manual page of a verb or program; where there is none, prints its help.",
-  "summary": "Open the manual page of a verb", "usage": "slabmark help [TOPIC]...",
-  "arguments": [{"name": "TOPIC", "required": false, "repeated": true,
-                 "help": "Verb or program, and perhaps its subcommand"}],
-  "options": [], "commands": []})";
+constexpr std::string_view help_about =
+    "Opens the manual page of a verb or program; where there is none, prints its help.";
+constexpr std::string_view help_usage = "slabmark help [TOPIC]...";
+constexpr std::string_view help_topic = "Verb or program, and perhaps its subcommand";
+
+std::string described_help() {
+  return R"({"name": "slabmark help", "summary": "Open the manual page of a verb", "about": )" +
+         quoted(help_about) + R"(, "usage": )" + quoted(help_usage) +
+         R"(, "arguments": [{"name": "TOPIC", "required": false, "repeated": true, "help": )" +
+         quoted(help_topic) + R"(}], "options": [], "commands": []})";
+}
 
 std::string described_option(const Verb& option) {
   return R"({"names": [)" + json_text(option.name) +
@@ -70,6 +75,11 @@ std::string help_text() {
   return text + rows("Options", options) + "\n" + std::string(further) + "\n";
 }
 
+std::string help_of_help() {
+  return std::string(help_about) + "\nUsage: " + std::string(help_usage) + "\n" +
+         rows("Arguments", {{"TOPIC", std::string(help_topic)}});
+}
+
 std::string version_text() {
   return "slabmark " + std::string(version()) + ", revision " + std::string(git_revision()) + "\n";
 }
@@ -80,7 +90,7 @@ std::string description() {
     if (group.runner == Runner::itself) continue;
     for (const Verb& verb : group.verbs) commands.push_back(described(verb));
   }
-  commands.emplace_back(described_help);
+  commands.push_back(described_help());
   for (const Verb& option : options) flags.push_back(described_option(option));
   return R"({"name": "slabmark", "about": )" + json_text(about) + R"(, "summary": "", "usage": )" +
          json_text(usage) + R"(, "arguments": [], "options": )" + joined(flags) +

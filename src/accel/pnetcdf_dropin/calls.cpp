@@ -82,7 +82,7 @@ void add(NetcdfFile& file, const Call& call, LocalRequests& local,
 
 }  // namespace
 
-int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int*)>& native) try {
+int nonblocking(int ncid, const Call& call, int* id, FunctionRef<int(int*)> native) try {
   NetcdfFile* const file = open_file(ncid);
   if (!file) return native(id);
   const bool is_full = file->pending().memory().held_bytes() > memory_limit();
@@ -103,7 +103,7 @@ int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int
   return code_of_exception();
 }
 
-int blocking(int ncid, const Call& call, const std::function<int()>& native) {
+int blocking(int ncid, const Call& call, FunctionRef<int()> native) {
   NetcdfFile* const file = file_for_collective(ncid);
   if (!file) return native();
   LocalRequests local;
@@ -119,8 +119,7 @@ int blocking(int ncid, const Call& call, const std::function<int()>& native) {
   return outcome.passes_through ? native() : outcome.error;
 }
 
-int several(int ncid, int count, const std::function<Call(int)>& call_of,
-            const std::function<int()>& native) {
+int several(int ncid, int count, FunctionRef<Call(int)> call_of, FunctionRef<int()> native) {
   NetcdfFile* const file = file_for_collective(ncid);
   if (!file) return native();
   LocalRequests local;
@@ -227,8 +226,7 @@ class Wait {
 
 }  // namespace
 
-int wait_all(int ncid, int count, int* ids, int* statuses,
-             const std::function<int(int*)>& native) try {
+int wait_all(int ncid, int count, int* ids, int* statuses, FunctionRef<int(int*)> native) try {
   NetcdfFile* const file = open_file(ncid);
   if (!file) return native(ids);
   if (file->mode() == NetcdfFile::Mode::collective) {
@@ -239,7 +237,7 @@ int wait_all(int ncid, int count, int* ids, int* statuses,
   return code_of_exception();
 }
 
-int wait(int ncid, int count, int* ids, const std::function<int(int*)>& native) try {
+int wait(int ncid, int count, int* ids, FunctionRef<int(int*)> native) try {
   NetcdfFile* const file = open_file(ncid);
   if (!file) return native(ids);
   file->hand_over();
@@ -248,8 +246,7 @@ int wait(int ncid, int count, int* ids, const std::function<int(int*)>& native) 
   return code_of_exception();
 }
 
-int cancel(int ncid, int count, int* ids, int* statuses,
-           const std::function<int(int*, int*)>& native) try {
+int cancel(int ncid, int count, int* ids, int* statuses, FunctionRef<int(int*, int*)> native) try {
   NetcdfFile* const file = open_file(ncid);
   if (!file) return native(ids, statuses);
   PendingRequests& pending = file->pending();
@@ -275,7 +272,7 @@ int cancel(int ncid, int count, int* ids, int* statuses,
   return code_of_exception();
 }
 
-int close(int ncid, const std::function<int()>& native) {
+int close(int ncid, FunctionRef<int()> native) {
   NetcdfFile* const file = open_file(ncid);
   if (!file) return native();
   // PnetCDF has its own words for requests that nobody waited for.

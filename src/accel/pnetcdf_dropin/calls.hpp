@@ -1,7 +1,6 @@
 #pragma once
 
-#include <functional>
-
+#include "core/base/function_ref.hpp"
 #include "storage/pnetcdf/calls/call.hpp"
 
 namespace slabmark::dropin {
@@ -12,21 +11,19 @@ using pnetcdf::Call;
 // `native`.
 
 /// iput, bput, iget.
-int nonblocking(int ncid, const Call& call, int* id, const std::function<int(int*)>& native);
+int nonblocking(int ncid, const Call& call, int* id, FunctionRef<int(int*)> native);
 
 /// The collective calls that move one part of a variable.
-int blocking(int ncid, const Call& call, const std::function<int()>& native);
+int blocking(int ncid, const Call& call, FunctionRef<int()> native);
 
 /// The collective calls that move parts of `count` variables: mput, mget.
-int several(int ncid, int count, const std::function<Call(int)>& call_of,
-            const std::function<int()>& native);
+int several(int ncid, int count, FunctionRef<Call(int)> call_of, FunctionRef<int()> native);
 
-int wait_all(int ncid, int count, int* ids, int* statuses, const std::function<int(int*)>& native);
-int wait(int ncid, int count, int* ids, const std::function<int(int*)>& native);
-int cancel(int ncid, int count, int* ids, int* statuses,
-           const std::function<int(int*, int*)>& native);
+int wait_all(int ncid, int count, int* ids, int* statuses, FunctionRef<int(int*)> native);
+int wait(int ncid, int count, int* ids, FunctionRef<int(int*)> native);
+int cancel(int ncid, int count, int* ids, int* statuses, FunctionRef<int(int*, int*)> native);
 
 /// ncmpi_close, ncmpi_abort.
-int close(int ncid, const std::function<int()>& native);
+int close(int ncid, FunctionRef<int()> native);
 
 }  // namespace slabmark::dropin

@@ -43,10 +43,10 @@ int NativeRequests::wait_all(int count, int* ids, int* statuses) {
   const auto native = [&](int* native_ids) {
     return SLABMARK_NATIVE(ncmpi_wait_all)(ncid_, count, native_ids, statuses);
   };
-  return with_native_ids(count, ids, std::cref(native));
+  return with_native_ids(count, ids, native);
 }
 
-int NativeRequests::with_native_ids(int count, int* ids, const std::function<int(int*)>& call) {
+int NativeRequests::with_native_ids(int count, int* ids, FunctionRef<int(int*)> call) {
   const int lost = std::exchange(lost_, NC_NOERR);
   const int refused = ids ? replace_ids(count, ids) : NC_NOERR;
   const int error = call(ids);

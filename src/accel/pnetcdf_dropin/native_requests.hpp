@@ -1,11 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 
 #include "accel/pnetcdf_dropin/request.hpp"
+#include "core/base/function_ref.hpp"
 
 namespace slabmark::dropin {
 
@@ -36,7 +36,7 @@ class NativeRequests {
   bool knows(int id) const;
 
   /// Makes a call of PnetCDF's own with the ids by which it knows requests that were handed over.
-  int with_native_ids(int count, int* ids, const std::function<int(int*)>& call);
+  int with_native_ids(int count, int* ids, FunctionRef<int(int*)> call);
   /// Collective: PnetCDF's own wait, for ids that it knows.
   int wait_all(int count, int* ids, int* statuses);
 

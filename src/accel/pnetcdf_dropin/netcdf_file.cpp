@@ -49,8 +49,7 @@ int NetcdfFile::post(std::unique_ptr<Request> request) {
   return pending_.add(std::move(request));
 }
 
-int NetcdfFile::pass_through(const Call& call, bool alone, int* id,
-                             const std::function<int(int*)>& native) {
+int NetcdfFile::pass_through(const Call& call, bool alone, int* id, FunctionRef<int(int*)> native) {
   // The attached buffer holds what is pending here, too, as far as PnetCDF is to know.
   if (call.buffered && pending_.has_buffered()) hand_over();
   const int goes_before = alone ? call.variable : every_variable;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,6 +13,7 @@
 #include "accel/pnetcdf_dropin/report.hpp"
 #include "accel/pnetcdf_dropin/request.hpp"
 #include "collective/locator/netcdf_locator.hpp"
+#include "core/base/function_ref.hpp"
 
 namespace slabmark::dropin {
 
@@ -54,7 +54,7 @@ class NetcdfFile {
   int post(std::unique_ptr<Request> request);
   /// Makes a nonblocking call of PnetCDF's own. If that leaves a request there, those pending here
   /// go to PnetCDF before it, so that their order stays; `alone`: the puts of its variable only.
-  int pass_through(const Call& call, bool alone, int* id, const std::function<int(int*)>& native);
+  int pass_through(const Call& call, bool alone, int* id, FunctionRef<int(int*)> native);
   /// Hands pending requests to PnetCDF, all or the puts of a variable.
   void hand_over(int puts_of = every_variable) noexcept;
   /// Whether the attached buffer, which is PnetCDF's, has room for one more bput.

@@ -35,12 +35,12 @@ int ncmpi_open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* nc
 
 int ncmpi_close(int ncid) {
   const auto native = [&] { return SLABMARK_NATIVE(ncmpi_close)(ncid); };
-  return close(ncid, std::cref(native));
+  return close(ncid, native);
 }
 
 int ncmpi_abort(int ncid) {
   const auto native = [&] { return SLABMARK_NATIVE(ncmpi_abort)(ncid); };
-  return close(ncid, std::cref(native));
+  return close(ncid, native);
 }
 
 int ncmpi_enddef(int ncid) {

@@ -171,8 +171,7 @@ std::uint64_t record_move(CapturedFile& file, const pnetcdf::Call& call, const C
   return record(event);
 }
 
-int move_now(int ncid, const pnetcdf::Call& call, unsigned flags,
-             const std::function<int()>& native) {
+int move_now(int ncid, const pnetcdf::Call& call, unsigned flags, FunctionRef<int()> native) {
   const Call guard;
   const int error = native();
   if (!guard.is_user_call()) return error;
@@ -183,8 +182,8 @@ int move_now(int ncid, const pnetcdf::Call& call, unsigned flags,
   return error;
 }
 
-int move_several(int ncid, int count, const std::function<pnetcdf::Call(int)>& call_of, bool all,
-                 const std::function<int()>& native) {
+int move_several(int ncid, int count, FunctionRef<pnetcdf::Call(int)> call_of, bool all,
+                 FunctionRef<int()> native) {
   const Call guard;
   const int error = native();
   if (!guard.is_user_call()) return error;
@@ -328,7 +327,7 @@ class MemoryOfParts {
 }  // namespace
 
 int move_by_filetype(int ncid, const char* name, const pnetcdf::Call& call, MPI_Datatype filetype,
-                     unsigned flags, const std::function<int()>& native) {
+                     unsigned flags, FunctionRef<int()> native) {
   const Call guard;
   const int error = native();
   if (!guard.is_user_call()) return error;
@@ -374,7 +373,7 @@ int move_by_filetype(int ncid, const char* name, const pnetcdf::Call& call, MPI_
 }
 
 int wait(int ncid, const char* name, unsigned flags, int count, const int* ids,
-         const std::function<int()>& native) {
+         FunctionRef<int()> native) {
   const Call guard;
   CapturedFile* const file = guard.is_user_call() ? captured_file(ncid) : nullptr;
   thread_local std::vector<int> asked;  // waiting overwrites them
@@ -405,7 +404,7 @@ int wait(int ncid, const char* name, unsigned flags, int count, const int* ids,
   return error;
 }
 
-int post(int ncid, const pnetcdf::Call& call, int* id, const std::function<int(int*)>& native) {
+int post(int ncid, const pnetcdf::Call& call, int* id, FunctionRef<int(int*)> native) {
   const Call guard;
   const int error = native(id);
   if (!guard.is_user_call()) return error;
@@ -419,21 +418,21 @@ int post(int ncid, const pnetcdf::Call& call, int* id, const std::function<int(i
   return error;
 }
 
-int move_collectively(int ncid, const pnetcdf::Call& call, const std::function<int()>& native) {
+int move_collectively(int ncid, const pnetcdf::Call& call, FunctionRef<int()> native) {
   return move_now(ncid, call, collective, native);
 }
 
-int move_alone(int ncid, const pnetcdf::Call& call, const std::function<int()>& native) {
+int move_alone(int ncid, const pnetcdf::Call& call, FunctionRef<int()> native) {
   return move_now(ncid, call, 0, native);
 }
 
-int move_several_collectively(int ncid, int count, const std::function<pnetcdf::Call(int)>& call_of,
-                              const std::function<int()>& native) {
+int move_several_collectively(int ncid, int count, FunctionRef<pnetcdf::Call(int)> call_of,
+                              FunctionRef<int()> native) {
   return move_several(ncid, count, call_of, true, native);
 }
 
-int move_several_alone(int ncid, int count, const std::function<pnetcdf::Call(int)>& call_of,
-                       const std::function<int()>& native) {
+int move_several_alone(int ncid, int count, FunctionRef<pnetcdf::Call(int)> call_of,
+                       FunctionRef<int()> native) {
   return move_several(ncid, count, call_of, false, native);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <functional>
-
+#include "core/base/function_ref.hpp"
 #include "storage/pnetcdf/calls/call.hpp"
 
 namespace slabmark::capture {
@@ -11,24 +10,24 @@ namespace slabmark::capture {
 // to be passed as `native`, since a copy could need some.
 
 /// put, get of all ranks, and of each for itself.
-int move_collectively(int ncid, const pnetcdf::Call& call, const std::function<int()>& native);
-int move_alone(int ncid, const pnetcdf::Call& call, const std::function<int()>& native);
+int move_collectively(int ncid, const pnetcdf::Call& call, FunctionRef<int()> native);
+int move_alone(int ncid, const pnetcdf::Call& call, FunctionRef<int()> native);
 
 /// mput, mget.
-int move_several_collectively(int ncid, int count, const std::function<pnetcdf::Call(int)>& call_of,
-                              const std::function<int()>& native);
-int move_several_alone(int ncid, int count, const std::function<pnetcdf::Call(int)>& call_of,
-                       const std::function<int()>& native);
+int move_several_collectively(int ncid, int count, FunctionRef<pnetcdf::Call(int)> call_of,
+                              FunctionRef<int()> native);
+int move_several_alone(int ncid, int count, FunctionRef<pnetcdf::Call(int)> call_of,
+                       FunctionRef<int()> native);
 
 /// iput, iget, bput.
-int post(int ncid, const pnetcdf::Call& call, int* id, const std::function<int(int*)>& native);
+int post(int ncid, const pnetcdf::Call& call, int* id, FunctionRef<int(int*)> native);
 
 /// The calls that end requests. `name` is that of the function.
 int wait(int ncid, const char* name, unsigned flags, int count, const int* ids,
-         const std::function<int()>& native);
+         FunctionRef<int()> native);
 
 /// The calls by an MPI datatype of the file: ncmpi_put_vard and its like.
 int move_by_filetype(int ncid, const char* name, const pnetcdf::Call& call, MPI_Datatype filetype,
-                     unsigned flags, const std::function<int()>& native);
+                     unsigned flags, FunctionRef<int()> native);
 
 }  // namespace slabmark::capture

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <functional>
-
+#include "core/base/function_ref.hpp"
 #include "storage/pnetcdf/calls/families.hpp"
 #include "storage/pnetcdf/calls/native.hpp"
 
@@ -28,7 +27,7 @@
     return SLABMARK_NATIVE(name)(ncid, varid, SLABMARK_UNPACK arguments);                         \
   };                                                                                              \
   return take(ncid, {Direction::direction, false, varid, Access{SLABMARK_UNPACK access}, memory}, \
-              std::cref(native));
+              native);
 
 #define SLABMARK_BLOCKING_TYPED(type, c_type, mpi_type, suffix, take, direction, kind, parameters, \
                                 arguments, access)                                                 \
@@ -56,7 +55,7 @@
   };                                                                                               \
   return take(ncid,                                                                                \
               {Direction::direction, buffered, varid, Access{SLABMARK_UNPACK access}, memory}, id, \
-              std::cref(native));
+              native);
 
 #define SLABMARK_NONBLOCKING_TYPED(type, c_type, mpi_type, verb, take, direction, buffered, kind,  \
                                    parameters, arguments, access)                                  \
@@ -86,7 +85,7 @@
     return Call{Direction::direction, false, variables[i], Access{SLABMARK_UNPACK access},        \
                 memory};                                                                          \
   };                                                                                              \
-  return take(ncid, count_of_variables, std::cref(call_of), std::cref(native));
+  return take(ncid, count_of_variables, call_of, native);
 
 #define SLABMARK_SEVERAL_TYPED(type, c_type, mpi_type, suffix, take, direction, kind, parameters, \
                                arguments, access)                                                 \

@@ -128,7 +128,7 @@ int ncmpi_buffer_detach(int ncid) {
                              varid,                                                               \
                              {},                                                                  \
                              {const_cast<void*>(static_cast<const void*>(buffer)), count, type}}, \
-                            filetype, flags, std::cref(native));                                  \
+                            filetype, flags, native);                                             \
   }
 SLABMARK_VARD(put, , const, 0)
 SLABMARK_VARD(put, _all, const, collective)
@@ -137,17 +137,17 @@ SLABMARK_VARD(get, _all, , collective)
 
 int ncmpi_wait_all(int ncid, int count, int* ids, int* statuses) {
   const auto native = [&] { return SLABMARK_NATIVE(ncmpi_wait_all)(ncid, count, ids, statuses); };
-  return wait(ncid, "ncmpi_wait_all", collective, count, ids, std::cref(native));
+  return wait(ncid, "ncmpi_wait_all", collective, count, ids, native);
 }
 
 int ncmpi_wait(int ncid, int count, int* ids, int* statuses) {
   const auto native = [&] { return SLABMARK_NATIVE(ncmpi_wait)(ncid, count, ids, statuses); };
-  return wait(ncid, "ncmpi_wait", 0, count, ids, std::cref(native));
+  return wait(ncid, "ncmpi_wait", 0, count, ids, native);
 }
 
 int ncmpi_cancel(int ncid, int count, int* ids, int* statuses) {
   const auto native = [&] { return SLABMARK_NATIVE(ncmpi_cancel)(ncid, count, ids, statuses); };
-  return wait(ncid, "ncmpi_cancel", cancels, count, ids, std::cref(native));
+  return wait(ncid, "ncmpi_cancel", cancels, count, ids, native);
 }
 
 int ncmpi_set_fill(int ncid, int mode, int* old_mode) {

@@ -8,13 +8,12 @@
 #include <span>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/map/decomposition.hpp"
 #include "bench/pattern/captured/captured_pattern.hpp"
 #include "capture/format/coding.hpp"
 #include "capture/format/event_flags.hpp"
 #include "capture/read/pattern_file.hpp"
+#include "core/json/json.hpp"
 #include "fuzz/target.hpp"
 
 namespace slabmark {
@@ -96,7 +95,7 @@ class PatternSeed {
   }
 
   std::string text(const std::string& header) const {
-    const nlohmann::json json = nlohmann::json::parse(header);
+    const Json json = Json::parse(header);
     std::vector<std::uint32_t> files, definitions;
     for (std::size_t i = 0; i < json["files"].size(); ++i) files.push_back(std::uint32_t(i));
     for (std::size_t i = 0; i < json["definitions"].size(); ++i)
@@ -214,7 +213,7 @@ inline FuzzTarget captured_target() {
       writer.add_lists(parts.next_numbers<std::uint8_t>());
       const auto files = parts.next_numbers<std::uint32_t>();
       writer.end_rank(files, parts.next_numbers<std::uint32_t>());
-      writer.finish(nlohmann::json::parse(parts.next(), nullptr, false), "captured");
+      writer.finish(Json::parse_if_valid(parts.next()).value_or(nullptr), "captured");
     }
     const Comm alone(MPI_COMM_SELF);
     std::exception_ptr refused;  // by one of them; the others read on

@@ -130,7 +130,7 @@ CheckpointSettings read_record(const hdf5::File& file) {
 
 bool is_subfiled(const std::string& path) { return !hdf5::subfiles_of(path).empty(); }
 
-void write_plain(const hdf5::File& file, const std::string& name, const nlohmann::json& value) {
+void write_plain(const hdf5::File& file, const std::string& name, const Json& value) {
   const auto write = [&](const auto& of) {
     hdf5::write_attribute(file.get(), name, of, file.path());
   };
@@ -146,8 +146,8 @@ void write_plain(const hdf5::File& file, const std::string& name, const nlohmann
   }
 }
 
-nlohmann::json as_plain(const CheckpointSettings& settings) {
-  nlohmann::json plain;
+Json as_plain(const CheckpointSettings& settings) {
+  Json plain;
   for_each_setting(settings, [&](const char* name, const auto& value, std::optional<Place>) {
     plain[name] = value;
   });
@@ -200,13 +200,13 @@ CheckpointSettings read_here(const hdf5::File& file) {
 }  // namespace
 
 void write_checkpoint_attributes(const Comm& comm, const std::string& path,
-                                 const CheckpointSettings& settings, const nlohmann::json& facts) {
+                                 const CheckpointSettings& settings, const Json& facts) {
   const bool by_all = is_subfiled(path);
   agreed(comm, [&] {
     if (!by_all && !comm.is_root()) return;
     hdf5::File file = open_file(comm, path, hdf5::Access::read_write);
     write_record(file, settings);
-    for (const nlohmann::json& object : {as_plain(settings), facts}) {
+    for (const Json& object : {as_plain(settings), facts}) {
       for (const auto& [name, value] : object.items()) write_plain(file, name, value);
     }
     file.close();

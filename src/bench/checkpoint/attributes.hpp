@@ -2,9 +2,8 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/checkpoint/settings.hpp"
+#include "core/json/json.hpp"
 #include "core/parallel/comm.hpp"
 #include "storage/hdf5/file.hpp"
 
@@ -15,7 +14,7 @@ namespace slabmark {
 /// and reader know it, and one plain attribute a setting. `facts` is an object of further plain
 /// attributes: texts, numbers, or arrays of counts. Collective. Throws an agreed IoError.
 void write_checkpoint_attributes(const Comm& comm, const std::string& path,
-                                 const CheckpointSettings& settings, const nlohmann::json& facts);
+                                 const CheckpointSettings& settings, const Json& facts);
 
 /// Reads them back, also from files of the original; `filename` becomes `path`. Collective; the
 /// same on all ranks. Throws an agreed InputError if the file holds no checkpoints, or if its

@@ -46,7 +46,7 @@ struct Cell {
   std::function<void(std::uint64_t round)> after_round = nullptr;
   /// Called on all ranks when a file that stays open over the trials is complete, before it is
   /// verified and removed: adds what the program knows to the record's `effective`.
-  std::function<void(nlohmann::json& effective)> completed = nullptr;
+  std::function<void(Json& effective)> completed = nullptr;
   /// Why the program does not ask the method for this; empty: it does. As if the method said so.
   std::string reason;
   /// The file to read is there already: it is not made, and never removed.

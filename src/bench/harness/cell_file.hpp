@@ -8,13 +8,12 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/harness/buffers.hpp"
 #include "bench/harness/cell.hpp"
 #include "bench/measure/clock.hpp"
 #include "bench/method/timed_file.hpp"
 #include "bench/pattern/content.hpp"
+#include "core/json/json.hpp"
 #include "core/parallel/deadline.hpp"
 
 namespace slabmark {
@@ -44,8 +43,8 @@ class CellFile {
   void sync() { file_.sync(); }
   void end() { effective_ = file_.end(); }
 
-  RankTimes take_times() { return clock_.take_times(); }          ///< since they were last taken
-  const nlohmann::json& effective() const { return effective_; }  ///< after end()
+  RankTimes take_times() { return clock_.take_times(); }  ///< since they were last taken
+  const Json& effective() const { return effective_; }    ///< after end()
   /// Of a read: the first of this rank's wrong elements, and how many were compared on this rank.
   const std::optional<Mismatch>& mismatch() const { return mismatch_; }
   std::uint64_t checked() const { return checked_; }
@@ -66,7 +65,7 @@ class CellFile {
   std::vector<std::byte*> buffers_;     ///< of the group, transfer by transfer
   std::optional<std::uint64_t> ready_;  ///< first round of the group that is ready to move
   std::vector<Transfer> filled_;        ///< what the buffers hold already
-  nlohmann::json effective_;
+  Json effective_;
   std::optional<Mismatch> mismatch_;
   std::uint64_t checked_ = 0;
 };

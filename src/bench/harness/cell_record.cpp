@@ -9,14 +9,14 @@ namespace slabmark {
 
 namespace {
 
-nlohmann::json describe_settings(const Cell& cell) {
-  nlohmann::json options = nlohmann::json::object();
+Json describe_settings(const Cell& cell) {
+  Json options = Json::object();
   for (const OptionInfo& option : cell.method->options) {
     const auto given = cell.settings.options.find(option.name);
     options[option.name] =
         given == cell.settings.options.end() ? option.default_text : given->second;
   }
-  nlohmann::json hints = nlohmann::json::object();
+  Json hints = Json::object();
   for (const auto& [key, value] : cell.settings.hints) hints[key] = value;
   return {{"options", options}, {"hints", hints}};
 }
@@ -96,7 +96,7 @@ CellRecord begin_record(const Comm& comm, const Cell& cell, const RunOptions& op
   return record;
 }
 
-void enter_effective(const Comm& comm, CellRecord& record, const nlohmann::json& effective) {
+void enter_effective(const Comm& comm, CellRecord& record, const Json& effective) {
   record.effective = effective;
   record.differences = gather_differences(comm, effective);
   // Every rank reports these two or none does: they depend on how the library was built.

@@ -4,12 +4,11 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/harness/cell.hpp"
 #include "bench/measure/record.hpp"
 #include "bench/pattern/content.hpp"
 #include "bench/pattern/pattern.hpp"
+#include "core/json/json.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace slabmark {
@@ -25,7 +24,7 @@ CellRecord begin_record(const Comm& comm, const Cell& cell, const RunOptions& op
 
 /// Collective. Enters what the method says that its library did (Method::effective()), and where
 /// other ranks' libraries did otherwise.
-void enter_effective(const Comm& comm, CellRecord& record, const nlohmann::json& effective);
+void enter_effective(const Comm& comm, CellRecord& record, const Json& effective);
 
 /// Adds what was found at a further place, if anything: the first element stands, counts add up.
 void add_mismatch(std::optional<Mismatch>& first, const std::optional<Mismatch>& found);

@@ -71,7 +71,7 @@ void require_space(const Comm& comm, const Cell& cell, const Pattern& pattern,
 }
 
 void require_stored(const Comm& comm, const Cell& cell, const Pattern& pattern,
-                    const std::string& path, const nlohmann::json& effective) {
+                    const std::string& path, const Json& effective) {
   if (cell.method->format == FileFormat::none) return;
   std::uint64_t bytes = stored_bytes(comm, pattern);
   if (compresses(cell)) {

@@ -2,10 +2,9 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/harness/cell.hpp"
 #include "bench/pattern/pattern.hpp"
+#include "core/json/json.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace slabmark {
@@ -21,6 +20,6 @@ void require_space(const Comm& comm, const Cell& cell, const Pattern& pattern,
 /// (4.1.4) reports success for what did not fit. `effective` is what the method says of itself. For
 /// files that nobody reads back.
 void require_stored(const Comm& comm, const Cell& cell, const Pattern& pattern,
-                    const std::string& path, const nlohmann::json& effective);
+                    const std::string& path, const Json& effective);
 
 }  // namespace slabmark

@@ -16,7 +16,7 @@ namespace slabmark {
 struct CommonOptions {
   RunOptions run;
   Settings settings;
-  nlohmann::json configuration;         ///< for the manifest; left to the program
+  Json configuration;                   ///< for the manifest; left to the program
   std::optional<std::uint64_t> trials;  ///< just so many, in place of the program's own rule
   bool no_warm_up = false;
   int thread_level = MPI_THREAD_FUNNELED;  ///< that MPI is asked for

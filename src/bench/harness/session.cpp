@@ -21,7 +21,7 @@ Session::Session(const Comm& world, const char* program, const CommonOptions& op
   clocks_.emplace(world);
 }
 
-void Session::begin(const std::string& directory, const nlohmann::json& configuration) {
+void Session::begin(const std::string& directory, const Json& configuration) {
   environment_ = library_environment(world_, directory);
   const std::string warning = environment_.warning();
   if (world_.is_root() && !warning.empty()) {
@@ -39,7 +39,7 @@ void Session::finish(const Comm& comm, std::span<CellRecord> records,
                      const std::function<void()>& report,
                      const std::map<std::string, double>& setup) {
   deadline_.watch("Keeping the records");
-  const nlohmann::json clocks = clocks_->compare(comm);
+  const Json clocks = clocks_->compare(comm);
   agreed(comm, [&] {
     if (!comm.is_root()) return;
     for (CellRecord& record : records) {

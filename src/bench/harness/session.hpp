@@ -6,12 +6,11 @@
 #include <span>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/harness/run_arguments.hpp"
 #include "bench/measure/clock_check.hpp"
 #include "bench/measure/record.hpp"
 #include "bench/method/environment.hpp"
+#include "core/json/json.hpp"
 #include "core/parallel/comm.hpp"
 #include "core/parallel/deadline.hpp"
 
@@ -28,7 +27,7 @@ class Session {
 
   /// Collective. Begins the manifest of a run whose files go to `directory`, and warns of an MPI-IO
   /// that is known to be slow.
-  void begin(const std::string& directory, const nlohmann::json& configuration);
+  void begin(const std::string& directory, const Json& configuration);
 
   /// What is in effect for files in that directory.
   const LibraryEnvironment& environment() const { return environment_; }
@@ -47,7 +46,7 @@ class Session {
   Deadline deadline_;
   std::optional<ClockCheck> clocks_;  ///< from when the libraries have started
   LibraryEnvironment environment_;
-  nlohmann::json manifest_;
+  Json manifest_;
 };
 
 }  // namespace slabmark

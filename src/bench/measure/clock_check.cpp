@@ -62,7 +62,7 @@ double ClockCheck::rate_between(const Reading& first, const Reading& last) {
   return least > realtime ? least / realtime : most < realtime ? most / realtime : 1.0;
 }
 
-nlohmann::json ClockCheck::compare(const Comm& comm) const {
+Json ClockCheck::compare(const Comm& comm) const {
   const double limit = std::log1p(tolerance);
   const Meeting met = meet(comm);
   const double inner = seconds_of(met.begin - met_.end);
@@ -81,7 +81,7 @@ nlohmann::json ClockCheck::compare(const Comm& comm) const {
   const std::vector<double> rates = comm.gather(rate);
   const std::vector<std::string> hosts = comm.gather(host_name());
   if (!comm.is_root()) return nullptr;
-  nlohmann::json found = {{"seconds", outer}, {"disagreement", nullptr}};
+  Json found = {{"seconds", outer}, {"disagreement", nullptr}};
   if (!is_long) return found;
   const auto tell = [&](std::size_t rank, double how, const std::string& against) {
     found["disagreement"] = {

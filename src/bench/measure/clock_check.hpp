@@ -2,8 +2,7 @@
 
 #include <chrono>
 
-#include <nlohmann/json.hpp>
-
+#include "core/json/json.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace slabmark {
@@ -20,7 +19,7 @@ class ClockCheck {
   /// Collective over any of these ranks. On root, {"seconds": 1.5, "disagreement": null}, or, where
   /// a clock is off by `tolerance` or more, {"rank": 1, "host": "n1", "rate": 2.0, "against":
   /// "its realtime clock"}. Null elsewhere.
-  nlohmann::json compare(const Comm& comm) const;
+  Json compare(const Comm& comm) const;
 
   static constexpr double tolerance = 0.02;
 

@@ -19,24 +19,22 @@ namespace slabmark {
 
 namespace {
 
-using nlohmann::json;
-
 /// Hosts in the order of their lowest ranks: [{"name": "n1", "ranks": 4}].
-json count_hosts(const std::vector<std::string>& by_rank) {
-  json hosts = json::array();
+Json count_hosts(const std::vector<std::string>& by_rank) {
+  Json hosts = Json::array();
   std::map<std::string, std::size_t> places;
   for (const std::string& name : by_rank) {
     const auto [place, is_new] = places.emplace(name, hosts.size());
     if (is_new) hosts.push_back({{"name", name}, {"ranks", 0}});
-    json& ranks = hosts[place->second]["ranks"];
+    Json& ranks = hosts[place->second]["ranks"];
     ranks = ranks.get<std::uint64_t>() + 1;
   }
   return hosts;
 }
 
-json ranks_per_node(const json& hosts) {
+Json ranks_per_node(const Json& hosts) {
   std::vector<std::uint64_t> counts;
-  for (const json& host : hosts) counts.push_back(host["ranks"].get<std::uint64_t>());
+  for (const Json& host : hosts) counts.push_back(host["ranks"].get<std::uint64_t>());
   const auto [least, greatest] = std::minmax_element(counts.begin(), counts.end());
   return {{"min", *least}, {"max", *greatest}};
 }
@@ -48,23 +46,23 @@ std::string kernel() {
 }
 
 /// What sysconf says, or null where it does not know.
-json system_number(int name, long factor = 1) {
+Json system_number(int name, long factor = 1) {
   const long value = ::sysconf(name);
-  return value < 0 ? json(nullptr)
-                   : json(static_cast<std::uint64_t>(value) * static_cast<std::uint64_t>(factor));
+  return value < 0 ? Json(nullptr)
+                   : Json(static_cast<std::uint64_t>(value) * static_cast<std::uint64_t>(factor));
 }
 
 /// {"SLURM_JOB_ID": "123"}: every scheduler that has set its variable, so that a job inside a job
 /// shows both. null outside a job.
-json job_ids() {
-  json ids = nullptr;
+Json job_ids() {
+  Json ids = nullptr;
   for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID", "LSB_JOBID"}) {
     if (const char* value = std::getenv(name)) ids[name] = value;
   }
   return ids;
 }
 
-json program(const ManifestRequest& request) {
+Json program(const ManifestRequest& request) {
   return {{"name", request.program},
           {"version", std::string(version())},
           {"git_revision", std::string(git_revision())},
@@ -74,12 +72,12 @@ json program(const ManifestRequest& request) {
 
 }  // namespace
 
-json collect_manifest(const Comm& comm, const ManifestRequest& request) {
+Json collect_manifest(const Comm& comm, const ManifestRequest& request) {
   const std::vector<std::string> host_by_rank = comm.gather(host_name());
   if (!comm.is_root()) return nullptr;
-  const json hosts = count_hosts(host_by_rank);
+  const Json hosts = count_hosts(host_by_rank);
   const RecordedEnvironment environment = record_environment();
-  json manifest = {{"program", program(request)},
+  Json manifest = {{"program", program(request)},
                    {"mpi", mpi_library_version()},
                    {"ranks", comm.size()},
                    {"hosts", hosts},
@@ -96,7 +94,7 @@ json collect_manifest(const Comm& comm, const ManifestRequest& request) {
                    {"seed", request.seed},
                    {"started", utc_now()},
                    {"ended", nullptr}};
-  manifest.update(request.more, true);
+  manifest.merge(request.more);
   return manifest;
 }
 
@@ -111,11 +109,11 @@ std::string utc_now() { return utc_time(std::chrono::system_clock::now()); }
 
 // G. Fowler, L. C. Noll, K.-P. Vo and D. Eastlake, "The FNV Non-Cryptographic Hash Algorithm":
 // std::hash may differ between libraries and runs, this does not.
-std::string configuration_hash(const json& configuration) {
+std::string configuration_hash(const Json& configuration) {
   constexpr std::uint64_t offset_basis = 14695981039346656037ULL;
   constexpr std::uint64_t prime = 1099511628211ULL;
   std::uint64_t hash = offset_basis;
-  for (const char c : configuration.dump(-1, ' ', false, json::error_handler_t::replace)) {
+  for (const char c : configuration.dump()) {
     hash = (hash ^ static_cast<unsigned char>(c)) * prime;
   }
   return fmt::format("{:016x}", hash);

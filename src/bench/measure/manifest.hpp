@@ -4,27 +4,26 @@
 #include <cstdint>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "core/json/json.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace slabmark {
 
 /// What only the program knows of a run.
 struct ManifestRequest {
-  std::string program;           ///< "slabmark-bench"
-  std::string output_directory;  ///< where the measured files lie; it need not exist yet
-  nlohmann::json configuration = nlohmann::json::object();  ///< resolved: defaults filled in
+  std::string program;                  ///< "slabmark-bench"
+  std::string output_directory;         ///< where the measured files lie; it need not exist yet
+  Json configuration = Json::object();  ///< resolved: defaults filled in
   std::uint64_t seed = 0;
   /// Merged at the top level, after all else: what the libraries say of themselves at run time
   /// ("libraries": {"hdf5": "2.2.0"}, "mpi_io": "OMPIO"). Modules below the libraries cannot ask
   /// them.
-  nlohmann::json more = nlohmann::json::object();
+  Json more = Json::object();
 };
 
 /// Under which conditions a run measured; docs/records.md lists the members. "ended" is null until
 /// the caller sets it. Collective; the manifest is complete on root and null elsewhere.
-nlohmann::json collect_manifest(const Comm& comm, const ManifestRequest& request);
+Json collect_manifest(const Comm& comm, const ManifestRequest& request);
 
 /// "2026-01-31T23:59:59.123Z": UTC as ISO 8601 writes it, to the millisecond.
 std::string utc_time(std::chrono::system_clock::time_point when);
@@ -33,6 +32,6 @@ std::string utc_now();
 /// 16 hexadecimal digits: 64-bit FNV-1a of the compact dump of `configuration`. Members of an
 /// object are dumped in the order of their names, so that their order in the source does not
 /// matter.
-std::string configuration_hash(const nlohmann::json& configuration);
+std::string configuration_hash(const Json& configuration);
 
 }  // namespace slabmark

@@ -13,8 +13,6 @@ namespace slabmark {
 
 namespace {
 
-using nlohmann::json;
-
 bool holds(const std::string& point, std::string_view path) {
   if (point == "/") return path.starts_with('/');
   return path.starts_with(point) && (path.size() == point.size() || path[point.size()] == '/');
@@ -35,12 +33,12 @@ std::optional<Mount> find_mount(std::string_view path, const std::string& mounts
   return best;
 }
 
-json describe_file_system(const std::string& path) {
+Json describe_file_system(const std::string& path) {
   std::error_code error;
   const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, error);
   const std::string absolute =
       error ? std::filesystem::absolute(path).lexically_normal().string() : resolved.string();
-  json result = {{"path", absolute},   {"mount_point", nullptr},
+  Json result = {{"path", absolute},   {"mount_point", nullptr},
                  {"type", nullptr},    {"source", nullptr},
                  {"options", nullptr}, {"lustre", {{"absent", "the file system is not known"}}}};
   const std::optional<Mount> mount = find_mount(absolute);
@@ -53,8 +51,8 @@ json describe_file_system(const std::string& path) {
   return result;
 }
 
-json lustre_striping(const std::string& path, std::string_view type, const std::string& tool) {
-  const auto absent = [](const std::string& why) { return json{{"absent", why}}; };
+Json lustre_striping(const std::string& path, std::string_view type, const std::string& tool) {
+  const auto absent = [](const std::string& why) { return Json{{"absent", why}}; };
   if (type != "lustre") return absent(fmt::format("the file system is {}", type));
   // Of a folder itself: without -d all files in it are listed.
   std::vector<std::string> words = {tool, "getstripe", path};

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include "core/json/json.hpp"
 
 namespace slabmark {
 
@@ -26,13 +26,13 @@ std::optional<Mount> find_mount(std::string_view path,
 
 /// The file system of `path`, which need not exist yet: {"path", "mount_point", "type", "source",
 /// "options", "lustre"}; the middle four are null where /proc is not mounted.
-nlohmann::json describe_file_system(const std::string& path);
+Json describe_file_system(const std::string& path);
 
 /// What `tool getstripe` prints of `path`, of a folder for files to come (-d), as {"striping":
 /// text}, or {"absent": why not} where `path` is not on Lustre (`type` says where it is) or the
 /// tool is missing or fails. Lustre decides on the striping when it creates a file, so ask for the
 /// file where there is one.
-nlohmann::json lustre_striping(const std::string& path, std::string_view type,
-                               const std::string& tool = "lfs");
+Json lustre_striping(const std::string& path, std::string_view type,
+                     const std::string& tool = "lfs");
 
 }  // namespace slabmark

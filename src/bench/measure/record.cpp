@@ -1,6 +1,10 @@
 #include "bench/measure/record.hpp"
 
+#include <cstddef>
+#include <map>
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "core/base/words.hpp"
 
@@ -50,6 +54,37 @@ RatedSummary rated(std::span<const double> seconds, std::uint64_t bytes) {
   return result;
 }
 
+/// Values that hold no others, by their JSON pointers.
+using Leaves = std::map<std::string, Json>;
+
+/// A key within a JSON pointer.
+std::string escaped(std::string_view key) {
+  std::string text;
+  for (const char c : key) text += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  return text;
+}
+
+void add_leaves(const Json& json, const std::string& path, Leaves& leaves) {
+  if (json.empty()) {
+    leaves[path] = nullptr;
+  } else if (json.is_object()) {
+    for (const auto& [key, value] : json.items())
+      add_leaves(value, path + '/' + escaped(key), leaves);
+  } else if (json.is_array()) {
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      add_leaves(json[i], path + '/' + std::to_string(i), leaves);
+    }
+  } else {
+    leaves[path] = json;
+  }
+}
+
+Leaves leaves_of(const Json& json) {
+  Leaves leaves;
+  add_leaves(json, "", leaves);
+  return leaves;
+}
+
 }  // namespace
 
 double CellSummary::seconds(Phase phase) const {
@@ -73,18 +108,18 @@ std::vector<double> measured_seconds(std::span<const TrialRecord> trials) {
   return each_trial(trials, &TrialRecord::open_to_close);
 }
 
-nlohmann::json differing(const nlohmann::json& root, const nlohmann::json& other,
-                         std::uint64_t rank) {
-  const nlohmann::json expected = root.flatten();
-  const nlohmann::json found = other.flatten();
-  nlohmann::json differences = nlohmann::json::array();
-  const auto note = [&](const std::string& path, const nlohmann::json& value) {
+Json differing(const Json& root, const Json& other, std::uint64_t rank) {
+  const Leaves expected = leaves_of(root);
+  const Leaves found = leaves_of(other);
+  Json differences = Json::array();
+  const auto note = [&](const std::string& path, const Json& value) {
     differences.push_back({{"path", path}, {"rank", rank}, {"value", value}});
   };
-  for (const auto& [path, value] : found.items()) {
-    if (!expected.contains(path) || expected[path] != value) note(path, value);
+  for (const auto& [path, value] : found) {
+    const auto same = expected.find(path);
+    if (same == expected.end() || same->second != value) note(path, value);
   }
-  for (const auto& [path, value] : expected.items()) {
+  for (const auto& [path, value] : expected) {
     if (!found.contains(path)) note(path, nullptr);
   }
   return differences;

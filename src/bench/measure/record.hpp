@@ -10,11 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/measure/phase.hpp"
 #include "bench/measure/statistics.hpp"
 #include "bench/measure/stopping.hpp"
+#include "core/json/json.hpp"
 
 namespace slabmark {
 
@@ -107,9 +106,9 @@ struct CellRecord {
   std::string direction;
   std::string unsupported;  ///< empty: it was measured
 
-  nlohmann::json settings = nlohmann::json::object();
-  nlohmann::json effective = nlohmann::json::object();
-  nlohmann::json differences = nlohmann::json::array();
+  Json settings = Json::object();
+  Json effective = Json::object();
+  Json differences = Json::array();
 
   bool sync = false;
   std::string cache;  ///< empty for a write
@@ -126,7 +125,7 @@ struct CellRecord {
 
   Verification verified;
   std::vector<Bound> bounds;
-  nlohmann::json manifest = nlohmann::json::object();
+  Json manifest = Json::object();
 };
 
 /// One number of each trial that is no warm-up: what a member of TrialRecord or a function says.
@@ -147,19 +146,18 @@ std::vector<double> measured_seconds(std::span<const TrialRecord> trials);
 
 /// Where `other`, the effective settings of rank `rank`, departs from those of the root, in the
 /// form of CellRecord::differences; the value is null for what the rank lacks.
-nlohmann::json differing(const nlohmann::json& root, const nlohmann::json& other,
-                         std::uint64_t rank);
+Json differing(const Json& root, const Json& other, std::uint64_t rank);
 
 /// For members of records that may be absent: null for an empty text.
-nlohmann::json text_or_null(const std::string& text);
+Json text_or_null(const std::string& text);
 
 std::string_view name_of(Verified state);  ///< "yes", "no", "not asked"
 
 /// Layout of docs/records.md. Infinite numbers are written as null.
-void to_json(nlohmann::json& json, const CellRecord& record);
+void to_json(Json& json, const CellRecord& record);
 
 /// The members of a record and the phases, each with unit, description and hint, by group: what
 /// documentation and reports say of them.
-nlohmann::json describe_terms();
+Json describe_terms();
 
 }  // namespace slabmark

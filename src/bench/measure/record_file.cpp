@@ -15,8 +15,6 @@ namespace slabmark {
 
 namespace {
 
-using nlohmann::json;
-
 /// An open descriptor; -1 if opening failed, with errno telling why.
 class Descriptor {
  public:
@@ -90,19 +88,20 @@ std::string reason_not_to_append(int file, const std::string& path) {
   std::string line;
   std::ifstream text(path);
   if (*size == 0 || !std::getline(text, line)) return "";
-  const json first = json::parse(line, nullptr, false);
-  const bool is_ours =
-      line.starts_with("{\"") && (first.is_discarded() || first.contains("slabmark_record"));
+  const std::optional<Json> first = Json::parse_if_valid(line);
+  const bool is_ours = line.starts_with("{\"") && (!first || first->contains("slabmark_record"));
   return is_ours ? "" : "it holds something else than records";
 }
 
 }  // namespace
 
 void append_record(const std::string& path, const CellRecord& record) {
-  append_line(path, line_of(json(record)));
+  append_document(path, Json(record));
 }
 
-void append_line(const std::string& path, std::string line) {
+void append_document(const std::string& path, const Json& document) {
+  // Host names and environment values may hold any bytes; dump() replaces those that are not UTF-8.
+  std::string line = document.dump() + '\n';
   if (path == standard_output) {
     fmt::print("{}", line);
     return;

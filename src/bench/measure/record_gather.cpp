@@ -115,17 +115,17 @@ RankSummary gather_summary(const Comm& comm, double value) {
   return summary_with_host(comm, value, hosts);
 }
 
-nlohmann::json gather_differences(const Comm& comm, const nlohmann::json& effective) {
+Json gather_differences(const Comm& comm, const Json& effective) {
   // Each rank compares for itself and tells root only where it departs, so root need not hold
   // everyone's settings.
-  const nlohmann::json of_root = nlohmann::json::parse(comm.broadcast(effective.dump()));
+  const Json of_root = Json::parse(comm.broadcast(effective.dump()));
   const auto rank = static_cast<std::uint64_t>(comm.rank());
-  const nlohmann::json mine = differing(of_root, effective, rank);
-  nlohmann::json all = nlohmann::json::array();
+  const Json mine = differing(of_root, effective, rank);
+  Json all = Json::array();
   std::set<std::string> listed;
   for (const std::string& text : comm.gather(mine.empty() ? "" : mine.dump())) {
     if (text.empty()) continue;
-    for (const nlohmann::json& entry : nlohmann::json::parse(text)) {
+    for (const Json& entry : Json::parse(text)) {
       if (listed.insert(entry.at("path").get<std::string>()).second) all.push_back(entry);
     }
   }

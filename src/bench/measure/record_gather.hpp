@@ -16,6 +16,6 @@ TrialRecord gather_trial(const Comm& comm, const RankTimes& times);
 RankSummary gather_summary(const Comm& comm, double value);
 
 /// CellRecord::differences from every rank's Method::effective(). Collective; complete on root.
-nlohmann::json gather_differences(const Comm& comm, const nlohmann::json& effective);
+Json gather_differences(const Comm& comm, const Json& effective);
 
 }  // namespace slabmark

@@ -8,23 +8,21 @@
 
 namespace slabmark {
 
-using nlohmann::json;
-
-json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 namespace {
 
 template <class Struct>
 struct Member : Term {
-  std::function<json(const Struct&)> value;
+  std::function<Json(const Struct&)> value;
 };
 
 template <class Struct>
 using Members = std::vector<Member<Struct>>;
 
 template <class Struct>
-void write_members(json& to, const Struct& values) {
-  to = json::object();
+void write_members(Json& to, const Struct& values) {
+  to = Json::object();
   for (const auto& member : members_of(&values))
     to[std::string(member.name)] = member.value(values);
 }
@@ -35,13 +33,13 @@ void write_members(json& to, const Struct& values) {
 
 template <class Struct>
   requires requires(const Struct* values) { members_of(values); }
-static void to_json(json& to, const Struct& values) {
+static void to_json(Json& to, const Struct& values) {
   write_members(to, values);
 }
 
 template <class Value>
-static void to_json(json& to, const std::map<Phase, Value>& by_phase) {
-  to = json::object();
+static void to_json(Json& to, const std::map<Phase, Value>& by_phase) {
+  to = Json::object();
   for (const auto& [phase, value] : by_phase) to[std::string(name_of(phase))] = value;
 }
 
@@ -152,7 +150,7 @@ static const Members<RatedSummary>& members_of(const RatedSummary*) {
       {{"seconds", "s", "summary over trials"}, &RatedSummary::seconds},
       {{"bytes_per_second", "B/s",
         "`median`, `low`, `high`; `null` if an end of the interval is 0 s"},
-       [](const RatedSummary& s) { return s.rate ? json(*s.rate) : json(nullptr); }}};
+       [](const RatedSummary& s) { return s.rate ? Json(*s.rate) : Json(nullptr); }}};
   return all;
 }
 
@@ -188,7 +186,7 @@ static const Members<PatternRecord>& members_of(const PatternRecord*) {
         "hyperslabs in all rounds, or in one likewise: `total`, and those of the ranks with most "
         "(`max`) and fewest (`min`)"},
        [](const Pattern& p) {
-         return json{{"total", p.requests_total}, {"max", p.requests_max}, {"min", p.requests_min}};
+         return Json{{"total", p.requests_total}, {"max", p.requests_max}, {"min", p.requests_min}};
        }},
       {{"ranks", "", "number of ranks"}, &Pattern::ranks}};
   return all;
@@ -262,19 +260,19 @@ static const Members<CellRecord>& members_of(const CellRecord*) {
        &Cell::memory},
       {{"stopping", "", "the rule, see below, and the `reason` why the cell stopped"},
        [](const Cell& c) {
-         json stopping = c.rule;
-         stopping["reason"] = c.stop ? json(std::string(name_of(*c.stop))) : json(nullptr);
+         Json stopping = c.rule;
+         stopping["reason"] = c.stop ? Json(std::string(name_of(*c.stop))) : Json(nullptr);
          return stopping;
        }},
       {{"order", "", "`seed` of the interleaving and the number of `cells` that took turns"},
        [](const Cell& c) {
-         return json{{"seed", c.seed}, {"cells", c.cells}};
+         return Json{{"seed", c.seed}, {"cells", c.cells}};
        }},
       {{"trials", "", "a list, see below"}, &Cell::trials},
       {{"once", "",
         "of a file that stays open while each of its rounds is a trial: a trial that holds what "
         "was done once, before the first and after the last; else `null`; earlier records lack it"},
-       [](const Cell& c) { return c.once ? json(*c.once) : json(nullptr); }},
+       [](const Cell& c) { return c.once ? Json(*c.once) : Json(nullptr); }},
       {{"summary", "", "over the trials that are no warm-up: see below"}, &Cell::summary},
       {{"verified", "", "see below"}, &Cell::verified},
       {{"bounds", "", "the same bytes moved contiguously, a list: see below"}, &Cell::bounds},
@@ -282,9 +280,9 @@ static const Members<CellRecord>& members_of(const CellRecord*) {
   return all;
 }
 
-void to_json(json& to, const CellRecord& record) { write_members(to, record); }
+void to_json(Json& to, const CellRecord& record) { write_members(to, record); }
 
-static void to_json(json& to, const Term& term) {
+static void to_json(Json& to, const Term& term) {
   to = {{"name", term.name},
         {"unit", term.unit},
         {"description", term.description},
@@ -297,7 +295,7 @@ static std::vector<Term> terms_of() {
   return {members.begin(), members.end()};
 }
 
-json describe_terms() {
+Json describe_terms() {
   return {{"phases", std::vector<Term>(phase_terms.begin(), phase_terms.end())},
           {"record", terms_of<CellRecord>()},
           {"pattern", terms_of<PatternRecord>()},

@@ -9,14 +9,14 @@
 
 namespace slabmark {
 
-nlohmann::json LibraryEnvironment::to_json() const {
-  nlohmann::json versions = nlohmann::json::object();
+Json LibraryEnvironment::to_json() const {
+  Json versions = Json::object();
   for (const auto& [name, version] : libraries) {
     std::string member = name;
     for (char& c : member) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (!version.empty()) versions[member] = version;
   }
-  nlohmann::json faults = nlohmann::json::array();
+  Json faults = Json::array();
   if (fails_on_overlaps) faults.push_back("collective-overlaps");
   return {{"mpi_io", mpi_io}, {"mpi_io_faults", faults}, {"libraries", versions}};
 }

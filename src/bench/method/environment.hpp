@@ -3,8 +3,7 @@
 #include <map>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "core/json/json.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace slabmark {
@@ -18,7 +17,7 @@ struct LibraryEnvironment {
   std::map<std::string, std::string> libraries;
 
   /// Members "mpi_io", "mpi_io_faults" and "libraries", of those in this build, for the manifest.
-  nlohmann::json to_json() const;
+  Json to_json() const;
 
   /// With the remedy, if this MPI-IO is known to be slow for irregular requests, or to fail.
   std::string warning() const;

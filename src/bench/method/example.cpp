@@ -65,7 +65,7 @@ class Example : public Method {
   void sync() override { file_.sync(); }
   void close() override { file_.close(); }
 
-  nlohmann::json effective() const override {
+  Json effective() const override {
     return {{"calls", {{writing() ? "pwrite" : "pread", calls_}}}};
   }
 

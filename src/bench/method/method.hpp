@@ -11,11 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/measure/clock.hpp"
 #include "bench/method/format.hpp"
 #include "bench/pattern/pattern.hpp"
+#include "core/json/json.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace slabmark {
@@ -83,7 +82,7 @@ class Method {
   /// What the library really did, for the record: hints in effect, collective or not and why not,
   /// the library's own memory ("library_memory_bytes"), its own byte count ("library_bytes").
   /// Valid after close(); the values are this rank's.
-  virtual nlohmann::json effective() const = 0;
+  virtual Json effective() const = 0;
 
  protected:
   bool writing() const { return context_.direction == Direction::write; }
@@ -97,10 +96,6 @@ enum class MethodKind {
   yardstick,    ///< to compare with: nobody's files should be written so
   as_captured,  ///< the program's own calls
 };
-NLOHMANN_JSON_SERIALIZE_ENUM(MethodKind, {{MethodKind::general, "general"},
-                                          {MethodKind::slices, "slices"},
-                                          {MethodKind::yardstick, "yardstick"},
-                                          {MethodKind::as_captured, "as-captured"}})
 
 /// A method's entry in the registry.
 struct MethodInfo {

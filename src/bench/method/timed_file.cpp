@@ -33,7 +33,7 @@ void TimedFile::sync() {
   clock_.time(Phase::sync, [&] { method_->sync(); });
 }
 
-nlohmann::json TimedFile::end() {
+Json TimedFile::end() {
   clock_.pause([&] { method_->inspect(); });
   clock_.time(Phase::close, [&] { method_->close(); });
   return method_->effective();

@@ -7,9 +7,8 @@
 #include <span>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/method/method.hpp"
+#include "core/json/json.hpp"
 
 namespace slabmark {
 
@@ -33,7 +32,7 @@ class TimedFile {
   void sync();
 
   /// Closes the file. Returns what the method says that its library did.
-  nlohmann::json end();
+  Json end();
 
  private:
   Comm comm_;

@@ -3,18 +3,16 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "bench/pattern/built_in_tables.hpp"
 #include "core/base/error.hpp"
 #include "core/base/nearest.hpp"
 #include "core/base/number.hpp"
+#include "core/json/json.hpp"
 
 namespace slabmark {
 
 namespace {
-
-using nlohmann::json;
 
 std::optional<ElementType> type_of(const std::string& word) {
   if (word == "real") return std::nullopt;
@@ -22,7 +20,7 @@ std::optional<ElementType> type_of(const std::string& word) {
   throw InputError(fmt::format("'{}' is no element type.", word));
 }
 
-OutputTable::Length length_of(const json& value) {
+OutputTable::Length length_of(const Json& value) {
   if (value.is_number_unsigned()) return {"", value.get<std::uint64_t>()};
   const auto text = value.get<std::string>();
   const std::size_t plus = text.find('+');
@@ -30,7 +28,7 @@ OutputTable::Length length_of(const json& value) {
   return {text.substr(0, plus), parse_count(std::string_view(text).substr(plus + 1), text)};
 }
 
-std::vector<Attribute> attributes_of(const json& object) {
+std::vector<Attribute> attributes_of(const Json& object) {
   std::vector<Attribute> attributes;
   for (const auto& [name, value] : object.items()) {
     if (value.is_string()) {
@@ -68,7 +66,7 @@ std::vector<std::string> expanded(const std::string& text) {
 using Families = std::map<std::string, std::vector<std::string>>;
 
 /// The names of a group: a list, or the next of a family.
-std::vector<std::string> names_of(const json& names, Families& families) {
+std::vector<std::string> names_of(const Json& names, Families& families) {
   if (names.is_array()) return names.get<std::vector<std::string>>();
   auto& left = families[names.at("of").get<std::string>()];
   const auto next = names.at("next").get<std::size_t>();
@@ -99,7 +97,7 @@ bool fits(const std::vector<std::string>& names, const std::vector<std::string>&
                     });
 }
 
-void add_group(const json& group, Families& families, OutputTable& table) {
+void add_group(const Json& group, Families& families, OutputTable& table) {
   TableVariable variable;
   variable.type = type_of(group.at("type").get<std::string>());
   variable.dimensions = group.at("dimensions").get<std::vector<std::string>>();
@@ -172,7 +170,7 @@ class Lengths {
 
 OutputTable parse_output_table(const std::string& name, std::string_view text) {
   try {
-    const json all = json::parse(text);
+    const Json all = Json::parse(text);
     OutputTable table;
     table.name = name;
     table.summary = all.at("summary").get<std::string>();
@@ -182,13 +180,13 @@ OutputTable parse_output_table(const std::string& name, std::string_view text) {
     }
     table.attributes = attributes_of(all.at("attributes"));
     Families families;
-    const json of_words = all.value("families", json::object());
+    const Json of_words = all.value("families", Json::object());
     for (const auto& [family, names] : of_words.items()) {
       families[family] = expanded(names);
     }
     for (const auto& group : all.at("groups")) add_group(group, families, table);
     return table;
-  } catch (const json::exception& error) {
+  } catch (const JsonError& error) {
     throw InputError(
         fmt::format("The output table {} is not well formed: {}.", name, error.what()));
   }

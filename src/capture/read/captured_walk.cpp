@@ -114,8 +114,7 @@ std::vector<std::uint64_t> CapturedWalk::extent_now() const {
   const auto set = extents_.find({path(), dataset()});
   if (set != extents_.end()) return set->second;
   std::vector<std::uint64_t> extent;
-  for (const nlohmann::json& length :
-       rank_.definition(event_.dataset).value("extent", nlohmann::json::array())) {
+  for (const Json& length : rank_.definition(event_.dataset).value("extent", Json::array())) {
     extent.push_back(length.is_number_integer() ? length.get<std::uint64_t>() : 0);
   }
   return extent;

@@ -11,36 +11,35 @@ namespace slabmark {
 
 namespace {
 
-using nlohmann::json;
-
-bool is_text(const json& value) { return value.is_string(); }
-bool is_truth(const json& value) { return value.is_boolean(); }
-bool is_length(const json& value) { return value.is_number_unsigned(); }
-bool is_length_or_none(const json& value) { return is_length(value) || value.is_null(); }
-bool is_texts(const json& value) {
-  return value.is_object() && std::all_of(value.begin(), value.end(), is_text);
+bool is_text(const Json& value) { return value.is_string(); }
+bool is_truth(const Json& value) { return value.is_boolean(); }
+bool is_length(const Json& value) { return value.is_number_unsigned(); }
+bool is_length_or_none(const Json& value) { return is_length(value) || value.is_null(); }
+bool is_texts(const Json& value) {
+  return value.is_object() &&
+         std::ranges::all_of(value.items(), [](const auto& pair) { return is_text(pair.second); });
 }
-bool is_words(const json& value) {
+bool is_words(const Json& value) {
   return value.is_array() && std::all_of(value.begin(), value.end(), is_text);
 }
-bool is_type(const json& value) {
-  return is_text(value) || (value.is_object() && is_length(value.value("bytes", json(0U))) &&
-                            is_truth(value.value("addresses", json(false))));
+bool is_type(const Json& value) {
+  return is_text(value) || (value.is_object() && is_length(value.value("bytes", Json(0U))) &&
+                            is_truth(value.value("addresses", Json(false))));
 }
 /// An attribute, or a dimension of PnetCDF.
-bool is_part(const json& value) {
-  return value.is_object() && is_text(value.value("name", json(""))) &&
-         is_type(value.value("type", json(""))) && is_length(value.value("count", json(0U))) &&
-         is_length_or_none(value.value("length", json(0U)));
+bool is_part(const Json& value) {
+  return value.is_object() && is_text(value.value("name", Json(""))) &&
+         is_type(value.value("type", Json(""))) && is_length(value.value("count", Json(0U))) &&
+         is_length_or_none(value.value("length", Json(0U)));
 }
-bool is_parts(const json& value) {
+bool is_parts(const Json& value) {
   return value.is_array() && std::all_of(value.begin(), value.end(), is_part);
 }
 
 /// An object of the header, and what messages call it.
 class Entry {
  public:
-  Entry(const json& object, std::string name, const std::string& path)
+  Entry(const Json& object, std::string name, const std::string& path)
       : object_(object), name_(std::move(name)), path_(path) {
     if (!object.is_object()) refuse("is no object");
   }
@@ -59,7 +58,7 @@ class Entry {
   /// A list of `size` such values.
   template <class Is>
   void may_have_list(const char* key, std::size_t size, const Is& is) const {
-    may_have(key, [&](const json& list) {
+    may_have(key, [&](const Json& list) {
       return list.is_array() && list.size() == size && std::all_of(list.begin(), list.end(), is);
     });
   }
@@ -69,16 +68,16 @@ class Entry {
     throw InputError(fmt::format("'{}' is damaged: {} of its header {}.", path_, name_, reason));
   }
 
-  const json& object_;
+  const Json& object_;
   std::string name_;
   const std::string& path_;
 };
 
-void check_dataset(const Entry& entry, const json& dataset) {
+void check_dataset(const Entry& entry, const Json& dataset) {
   entry.has("name", is_text);
   entry.has("type", is_type);
   entry.may_have("filled", is_truth);
-  entry.has("extent", [](const json& value) { return value.is_array(); });
+  entry.has("extent", [](const Json& value) { return value.is_array(); });
   const std::size_t rank = dataset["extent"].size();
   entry.may_have_list("extent", rank, is_length);
   entry.may_have_list("maximum", rank, is_length_or_none);
@@ -88,23 +87,23 @@ void check_dataset(const Entry& entry, const json& dataset) {
 
 }  // namespace
 
-void check_header(const json& header, const std::string& path) {
+void check_header(const Json& header, const std::string& path) {
   const Entry whole(header, "the whole", path);
   for (const char* const key : {"files", "definitions", "ranks"}) {
-    whole.has(key, [](const json& value) { return value.is_array(); });
+    whole.has(key, [](const Json& value) { return value.is_array(); });
   }
   for (std::size_t i = 0; i < header["files"].size(); ++i) {
     const Entry file(header["files"][i], fmt::format("file {}", i), path);
     for (const char* const key : {"path", "level"}) file.has(key, is_text);
     file.may_have("ranks", is_length);
     // Flags of PnetCDF, or what fopen is given.
-    file.may_have("mode", [](const json& value) { return is_length(value) || is_text(value); });
+    file.may_have("mode", [](const Json& value) { return is_length(value) || is_text(value); });
     for (const char* const key : {"hints", "hdf5", "named"}) file.may_have(key, is_texts);
     for (const char* const key : {"flags", "amode"}) file.may_have(key, is_words);
     file.may_have("unasked", is_truth);
   }
   for (std::size_t i = 0; i < header["definitions"].size(); ++i) {
-    const json& definition = header["definitions"][i];
+    const Json& definition = header["definitions"][i];
     const Entry entry(definition, fmt::format("definition {}", i), path);
     entry.has("kind", is_text);
     for (const char* const key : {"name", "effect", "space", "base64"})

@@ -9,19 +9,17 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "capture/format/coding.hpp"
 #include "capture/read/byte_reader.hpp"
 #include "capture/read/pattern_file.hpp"
 #include "capture/read/spool_reader.hpp"
 #include "core/base/error.hpp"
+#include "core/json/json.hpp"
 
 namespace slabmark {
 
 namespace {
-
-using nlohmann::json;
 
 /// Distinct texts of JSON, numbered in the order in which they come.
 class Table {
@@ -29,19 +27,19 @@ class Table {
   std::uint32_t number(const std::string& text) {
     const auto [place, is_new] =
         numbers_.try_emplace(text, static_cast<std::uint32_t>(values_.size()));
-    if (is_new) values_.push_back(json::parse(text));
+    if (is_new) values_.push_back(Json::parse(text));
     return place->second;
   }
-  const json& at(std::uint32_t number) const { return values_[number]; }
+  const Json& at(std::uint32_t number) const { return values_[number]; }
   bool any_has(const char* key) const {
     return std::any_of(values_.begin(), values_.end(),
-                       [&](const json& value) { return value.contains(key); });
+                       [&](const Json& value) { return value.contains(key); });
   }
-  json take() { return std::move(values_); }
+  Json take() { return std::move(values_); }
 
  private:
   std::unordered_map<std::string, std::uint32_t> numbers_;
-  json values_ = json::array();
+  Json values_ = Json::array();
 };
 
 /// Command lines and variables of processes are as these have them, which need not be UTF-8.
@@ -54,7 +52,7 @@ std::string ascii_of(std::string text) {
 /// What a process says of itself and of its numbers.
 struct Process {
   const SpoolReader::Process* frames = nullptr;
-  json facts = json::object();
+  Json facts = Json::object();
   std::vector<std::uint32_t> files, definitions;
   capture::Bytes children;  ///< an event that counts their calls
 
@@ -105,7 +103,7 @@ class Definitions {
       for (Process& process : processes) {
         std::map<std::string, std::size_t> openings;
         for (std::uint32_t& number : process.files) {
-          json file = files.at(number);
+          Json file = files.at(number);
           const std::uint64_t together = file.value("ranks", std::uint64_t{1});
           if (together == 1) continue;
           const std::uint64_t mine = file.value("renamed", std::uint64_t{0});
@@ -131,15 +129,15 @@ class Definitions {
   void add(Process& process, std::string text, const ByteReader& reader) {
     auto known = kinds_.find(text);
     if (known == kinds_.end()) {
-      json value = json::parse(text, nullptr, false);
-      if (value.is_discarded()) {
+      std::optional<Json> value = Json::parse_if_valid(text);
+      if (!value) {
         text = ascii_of(std::move(text));
-        value = json::parse(text, nullptr, false);
+        value = Json::parse_if_valid(text);
       }
-      if (!value.is_object()) reader.refuse("a definition is no JSON object");
-      const std::string kind = value.value("kind", "");
+      if (!value || !value->is_object()) reader.refuse("a definition is no JSON object");
+      const std::string kind = value->value("kind", "");
       if (kind == "process") {
-        process.facts.merge_patch(value);
+        process.facts.merge(*value);
         return;
       }
       known = kinds_.emplace(text, kind == "file" ? Kind::file : Kind::other).first;
@@ -211,7 +209,7 @@ std::vector<const Process*> ranks_of(const std::vector<Process>& processes,
     for (const Process& process : processes) known.push_back(&process);
     std::stable_sort(known.begin(), known.end(), [](const Process* a, const Process* b) {
       const auto key = [](const Process& process) {
-        const json launched = process.facts.value("launched", json::array({0, 0}));
+        const Json launched = process.facts.value("launched", Json::array({0, 0}));
         return std::pair(launched[0].get<std::uint64_t>(), start_of(process));
       };
       return key(*a) < key(*b);
@@ -262,14 +260,14 @@ std::string some_of(const std::vector<std::uint64_t>& numbers) {
 /// Takes names out of a header, the same name for the same name.
 class Anonymiser {
  public:
-  void apply(json& header) {
-    for (json& file : header["files"]) visit(file);
-    for (json& definition : header["definitions"]) {
+  void apply(Json& header) {
+    for (Json& file : header["files"]) visit(file);
+    for (Json& definition : header["definitions"]) {
       if (definition.value("kind", "") != "call") visit(definition);
     }
     for (const char* const key : {"hosts", "program", "command", "launch", "environment"})
       header.erase(key);
-    for (json& rank : header["ranks"]) {
+    for (Json& rank : header["ranks"]) {
       rank.erase("host");
       rank.erase("pid");
     }
@@ -277,9 +275,9 @@ class Anonymiser {
   }
 
  private:
-  void visit(json& value) {
+  void visit(Json& value) {
     if (value.is_array()) {
-      for (json& entry : value) visit(entry);
+      for (Json& entry : value) visit(entry);
     }
     if (!value.is_object()) return;
     value.erase("named");
@@ -287,7 +285,7 @@ class Anonymiser {
       if ((key == "name" || key == "path") && entry.is_string()) {
         entry = other_name(key == "path" ? "file" : "name", entry.get<std::string>());
       } else if (key == "dimensions") {
-        for (json& dimension : entry) {
+        for (Json& dimension : entry) {
           if (dimension.is_string()) dimension = other_name("name", dimension.get<std::string>());
           visit(dimension);
         }
@@ -314,8 +312,8 @@ bool is_finished(const Process& process) {
          process.frames->frames.back().stream == capture::Stream::events;
 }
 
-json header_of(const std::vector<const Process*>& ranks, Gaps& gaps) {
-  json header = {{"ranks", json::array()}, {"hosts", json::array()}};
+Json header_of(const std::vector<const Process*>& ranks, Gaps& gaps) {
+  Json header = {{"ranks", Json::array()}, {"hosts", Json::array()}};
   for (std::uint64_t rank = 0; rank < ranks.size(); ++rank) {
     if (!ranks[rank]) {
       gaps.missing.push_back(rank);
@@ -325,8 +323,8 @@ json header_of(const std::vector<const Process*>& ranks, Gaps& gaps) {
     const Process& process = *ranks[rank];
     const bool finished = is_finished(process);
     if (!finished) gaps.early.push_back(rank);
-    json& hosts = header["hosts"];
-    const json host = process.facts.value("host", "?");
+    Json& hosts = header["hosts"];
+    const Json host = process.facts.value("host", "?");
     const auto place_of_host = std::find(hosts.begin(), hosts.end(), host);
     const auto host_number = place_of_host - hosts.begin();
     if (place_of_host == hosts.end()) hosts.push_back(host);
@@ -357,9 +355,9 @@ void note_gaps(const Gaps& gaps, std::uint64_t damaged, std::vector<std::string>
   }
 }
 
-void note_uncaptured(const json& definitions, std::vector<std::string>& notes) {
+void note_uncaptured(const Json& definitions, std::vector<std::string>& notes) {
   std::set<std::string> names;
-  for (const json& one : definitions) {
+  for (const Json& one : definitions) {
     if (one.value("effect", "") == "uncaptured") names.insert(one.value("name", "?"));
   }
   if (names.empty()) return;
@@ -367,8 +365,8 @@ void note_uncaptured(const json& definitions, std::vector<std::string>& notes) {
       fmt::format("Not captured, and so not in the pattern: {}.", fmt::join(names, "; ")));
 }
 
-void refuse_nothing(const json& definitions, const MergeRequest& request) {
-  const auto is_call = [](const json& one) { return one.value("kind", "") == "call"; };
+void refuse_nothing(const Json& definitions, const MergeRequest& request) {
+  const auto is_call = [](const Json& one) { return one.value("kind", "") == "call"; };
   if (std::any_of(definitions.begin(), definitions.end(), is_call)) return;
   if (request.status.value_or(0) != 0) {
     throw InputError(
@@ -381,7 +379,7 @@ void refuse_nothing(const json& definitions, const MergeRequest& request) {
 /// Returns the bytes that the ranks' events and lists had in the spool. All of the file is there,
 /// or none.
 std::uint64_t write_pattern(const SpoolReader& spool, const std::vector<const Process*>& ranks,
-                            const json& header, const MergeRequest& request) {
+                            const Json& header, const MergeRequest& request) {
   std::uint64_t read = 0;
   const std::string unfinished = request.output + ".unfinished";
   try {
@@ -442,7 +440,7 @@ MergeResult merge_spool(const MergeRequest& request) {
   definitions.name_renamed(processes, ranks.size());
 
   Gaps gaps;
-  json header = header_of(ranks, gaps);
+  Json header = header_of(ranks, gaps);
   if (!gaps.missing.empty() && !request.allow_missing) {
     throw InputError(fmt::format(
         "Of {} ranks, {} left nothing in '{}': {}; put the spool files of all nodes there, or say "

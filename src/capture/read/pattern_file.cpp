@@ -78,7 +78,8 @@ PatternFile::PatternFile(const std::string& path, FileChoice choice)
   origin_ = text_attribute("origin");
   guess_ = text_attribute("guess");
   const std::vector<std::uint8_t> text = read_all<std::uint8_t>("header");
-  header_ = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+  header_ = Json::parse_if_valid({reinterpret_cast<const char*>(text.data()), text.size()})
+                .value_or(nullptr);
   check_header(header_, path);
   ranks_ = header_["ranks"].size();
   if (ranks_ == 0) throw InputError(fmt::format("'{}' is of no rank.", path));
@@ -214,7 +215,7 @@ bool RankReader::next(CapturedEvent& event) {
 const RankReader::Call& RankReader::call(std::uint64_t number) const {
   auto known = calls_.find(number);
   if (known == calls_.end()) {
-    const nlohmann::json& described = definition(number);
+    const Json& described = definition(number);
     Call call{described.value("name", ""), described.value("effect", "other")};
     known = calls_.emplace(number, std::move(call)).first;
   }
@@ -333,7 +334,7 @@ void PatternWriter::write_begins(const char* name, const std::vector<std::uint64
   stream.end<std::uint64_t>();
 }
 
-void PatternWriter::finish(const nlohmann::json& header, const std::string& origin) {
+void PatternWriter::finish(const Json& header, const std::string& origin) {
   events_->end<std::uint8_t>();
   lists_->end<std::uint8_t>();
   files_->end<std::uint32_t>();
@@ -343,7 +344,7 @@ void PatternWriter::finish(const nlohmann::json& header, const std::string& orig
   write_begins("files_begin", files_begin_);
   write_begins("definitions_begin", definitions_begin_);
 
-  const std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string text = header.dump();
   Stream stream(file_, "header", path_, std::uint8_t{});
   stream.add(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
   stream.end<std::uint8_t>();

@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "capture/read/box_lists.hpp"
 #include "capture/read/events.hpp"
+#include "core/json/json.hpp"
 #include "storage/hdf5/handle.hpp"
 
 namespace slabmark {
@@ -28,7 +27,7 @@ struct FileChoice {
   std::set<std::string> paths;  ///< as they were recorded; empty: all
 
   bool is_everything() const { return library.empty() && paths.empty(); }
-  bool takes(const nlohmann::json& file) const {
+  bool takes(const Json& file) const {
     return (library.empty() || file.value("level", "") == library) &&
            (paths.empty() || paths.contains(file.value("path", "")));
   }
@@ -43,11 +42,11 @@ class PatternFile {
   explicit PatternFile(const std::string& path, FileChoice choice = {});
 
   const std::string& path() const { return path_; }
-  const nlohmann::json& header() const { return header_; }
-  const nlohmann::json& files() const { return header_["files"]; }
-  const nlohmann::json& definitions() const { return header_["definitions"]; }
+  const Json& header() const { return header_; }
+  const Json& files() const { return header_["files"]; }
+  const Json& definitions() const { return header_["definitions"]; }
   std::uint64_t ranks() const { return ranks_; }
-  bool takes(const nlohmann::json& file) const { return choice_.takes(file); }
+  bool takes(const Json& file) const { return choice_.takes(file); }
   bool takes_all() const { return choice_.is_everything(); }
   const std::string& origin() const { return origin_; }
   const std::string& guess() const { return guess_; }  ///< empty: it is none
@@ -71,7 +70,7 @@ class PatternFile {
 
   std::string path_;
   hdf5::Handle file_;
-  nlohmann::json header_;
+  Json header_;
   FileChoice choice_;
   std::uint64_t ranks_ = 0;
   std::vector<std::uint64_t> chosen_ranks_;  ///< their numbers in the file; empty: all
@@ -100,12 +99,10 @@ class RankReader {
   // What the rank's numbers mean. Throw InputError for numbers that are none.
   std::uint32_t file_number(std::uint64_t opening) const;
   std::uint32_t definition_number(std::uint64_t definition) const;
-  const nlohmann::json& definition(std::uint64_t number) const {
+  const Json& definition(std::uint64_t number) const {
     return file_.definitions()[definition_number(number)];
   }
-  const nlohmann::json& file(std::uint64_t opening) const {
-    return file_.files()[file_number(opening)];
-  }
+  const Json& file(std::uint64_t opening) const { return file_.files()[file_number(opening)]; }
   struct Call {
     std::string name, effect;
   };
@@ -130,7 +127,7 @@ class PatternWriter {
   void add_lists(std::span<const std::uint8_t> bytes);
   void end_rank(std::span<const std::uint32_t> files, std::span<const std::uint32_t> definitions);
 
-  void finish(const nlohmann::json& header, const std::string& origin);
+  void finish(const Json& header, const std::string& origin);
 
  private:
   class Stream;

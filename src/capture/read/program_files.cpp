@@ -7,7 +7,7 @@ namespace slabmark {
 
 std::string highest_level(const PatternFile& file) {
   std::set<std::string> asked_for, all;
-  for (const nlohmann::json& entry : file.files()) {
+  for (const Json& entry : file.files()) {
     if (!file.takes(entry)) continue;
     all.insert(entry.value("level", ""));
     if (!entry.value("unasked", false)) asked_for.insert(entry.value("level", ""));
@@ -20,7 +20,7 @@ std::string highest_level(const PatternFile& file) {
 
 Paths::Paths(const PatternFile& file) : recorded_ranks_(file.ranks()) {
   std::map<std::pair<std::string, std::string>, std::uint64_t> known;
-  for (const nlohmann::json& entry : file.files()) {
+  for (const Json& entry : file.files()) {
     const std::string path = entry.value("path", "");
     const std::string level = entry.value("level", "");
     const auto [place, is_new] = known.try_emplace({path, level}, all_.size());
@@ -34,14 +34,14 @@ Paths::Paths(const PatternFile& file) : recorded_ranks_(file.ranks()) {
 
 DatasetNumbers::DatasetNumbers(const PatternFile& file) {
   std::map<std::string, std::uint64_t> known;
-  for (const nlohmann::json& definition : file.definitions()) {
+  for (const Json& definition : file.definitions()) {
     const std::uint64_t number = first_.size();
     first_.push_back(number);
     if (definition.value("kind", "") != "dataset") continue;
-    const auto part = [&](const char* key) { return definition.value(key, nlohmann::json()); };
+    const auto part = [&](const char* key) { return definition.value(key, Json()); };
     // Lengths that may change are those of some moment.
-    const nlohmann::json shape = definition.contains("maximum") ? part("maximum") : part("extent");
-    const nlohmann::json identity = {part("name"), part("type"), shape};
+    const Json shape = definition.contains("maximum") ? part("maximum") : part("extent");
+    const Json identity = {part("name"), part("type"), shape};
     first_.back() = known.try_emplace(identity.dump(), number).first->second;
   }
 }

@@ -33,7 +33,7 @@ class Paths {
   }
   /// Whether one rank alone opened a file that ranks also open together. Closing such a file is not
   /// a step of all ranks.
-  bool is_aside(std::uint64_t path, const nlohmann::json& file) const {
+  bool is_aside(std::uint64_t path, const Json& file) const {
     return recorded_ranks_ > 1 && file.value("ranks", std::uint64_t{1}) == 1 && !is_private(path);
   }
   /// Whether what is moved to or from it is left out, in the directions of `flags`: nobody asked

@@ -10,10 +10,8 @@ namespace slabmark {
 
 namespace {
 
-using nlohmann::json;
-
-json rows(const std::vector<std::int64_t>& numbers, std::size_t rank) {
-  json all = json::array();
+Json rows(const std::vector<std::int64_t>& numbers, std::size_t rank) {
+  Json all = Json::array();
   for (std::size_t i = 0; rank > 0 && i < numbers.size(); i += rank) {
     all.push_back(std::vector(numbers.begin() + static_cast<std::ptrdiff_t>(i),
                               numbers.begin() + static_cast<std::ptrdiff_t>(i + rank)));
@@ -21,13 +19,13 @@ json rows(const std::vector<std::int64_t>& numbers, std::size_t rank) {
   return all;
 }
 
-json list(const BoxArray& boxes, const std::vector<std::int64_t>& origin) {
+Json list(const BoxArray& boxes, const std::vector<std::int64_t>& origin) {
   std::vector<std::int64_t> starts = boxes.starts;
   for (std::size_t k = 0; k < starts.size() && !boxes.is_map; ++k) {
     const std::size_t d = k % boxes.rank;
     if (d < origin.size()) starts[k] += origin[d];
   }
-  json value = {{"starts", rows(starts, boxes.rank)}, {"counts", rows(boxes.counts, boxes.rank)}};
+  Json value = {{"starts", rows(starts, boxes.rank)}, {"counts", rows(boxes.counts, boxes.rank)}};
   if (!boxes.strides.empty()) {
     value["strides"] = rows(boxes.strides, boxes.rank);
     value["blocks"] = rows(boxes.blocks, boxes.rank);
@@ -37,7 +35,7 @@ json list(const BoxArray& boxes, const std::vector<std::int64_t>& origin) {
   return value;
 }
 
-json selection(const CapturedEvent& event, const BoxLists& lists) {
+Json selection(const CapturedEvent& event, const BoxLists& lists) {
   switch (event.selection) {
     case CapturedEvent::Selection::all:
       return "all";
@@ -51,8 +49,8 @@ json selection(const CapturedEvent& event, const BoxLists& lists) {
   return nullptr;
 }
 
-json flags(std::uint32_t set) {
-  json names = json::array();
+Json flags(std::uint32_t set) {
+  Json names = Json::array();
   constexpr std::pair<unsigned, const char*> all[] = {{capture::writes, "writes"},
                                                       {capture::reads, "reads"},
                                                       {capture::collective, "collective"},
@@ -67,8 +65,8 @@ json flags(std::uint32_t set) {
   return names;
 }
 
-json described(const CapturedEvent& event, const RankReader& rank) {
-  json value = {{"call", rank.definition(event.call).value("name", "")},
+Json described(const CapturedEvent& event, const RankReader& rank) {
+  Json value = {{"call", rank.definition(event.call).value("name", "")},
                 {"file", rank.file(event.file).value("path", "")},
                 {"opening", event.file},
                 {"flags", flags(event.flags)}};
@@ -80,7 +78,7 @@ json described(const CapturedEvent& event, const RankReader& rank) {
     value["dataset"] = rank.definition(event.dataset).value("name", "");
   }
   if (event.type != CapturedEvent::none)
-    value["type"] = rank.definition(event.type).value("type", json());
+    value["type"] = rank.definition(event.type).value("type", Json());
   if (event.moves()) value["selection"] = selection(event, rank.lists);
   if (event.memory) {
     const BoxArray boxes = rank.lists.get(*event.memory);
@@ -97,16 +95,14 @@ json described(const CapturedEvent& event, const RankReader& rank) {
   return value;
 }
 
-void print(const json& value) {
-  fmt::print("{}\n", value.dump(-1, ' ', false, json::error_handler_t::replace));
-}
+void print(const Json& value) { fmt::print("{}\n", value.dump()); }
 
 }  // namespace
 
 void show_pattern(const std::string& path, std::optional<std::uint64_t> rank) {
   const PatternFile file(path);
   if (!rank) {
-    json header = file.header();
+    Json header = file.header();
     header["origin"] = file.origin();
     if (!file.guess().empty()) header["guess"] = file.guess();
     print(header);

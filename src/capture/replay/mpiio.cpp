@@ -20,7 +20,7 @@ namespace slabmark {
 
 namespace {
 
-int mode_of(const nlohmann::json& file) {
+int mode_of(const Json& file) {
   const std::map<std::string, int> all = {{"rdonly", MPI_MODE_RDONLY},
                                           {"rdwr", MPI_MODE_RDWR},
                                           {"wronly", MPI_MODE_WRONLY},
@@ -30,7 +30,7 @@ int mode_of(const nlohmann::json& file) {
                                           {"sequential", MPI_MODE_SEQUENTIAL},
                                           {"append", MPI_MODE_APPEND}};
   int mode = 0;
-  for (const auto& word : file.value("amode", nlohmann::json::array())) {
+  for (const auto& word : file.value("amode", Json::array())) {
     if (const auto found = all.find(word.get<std::string>()); found != all.end()) {
       mode |= found->second;
     }

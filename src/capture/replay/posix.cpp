@@ -19,14 +19,14 @@ namespace slabmark {
 namespace {
 
 /// Flags of open(2), of a file that is not there yet, or was made by these calls.
-int flags_of(const nlohmann::json& file, bool is_shared) {
+int flags_of(const Json& file, bool is_shared) {
   constexpr std::pair<const char*, int> all[] = {{"wronly", O_WRONLY},
                                                  {"rdwr", O_RDWR},
                                                  {"trunc", O_TRUNC},
                                                  {"sync", O_SYNC},
                                                  {"dsync", O_DSYNC}};
   int flags = O_CLOEXEC;
-  for (const auto& word : file.value("flags", nlohmann::json::array())) {
+  for (const auto& word : file.value("flags", Json::array())) {
     for (const auto& [name, flag] : all) flags |= word == name ? flag : 0;
   }
   flags |= O_CREAT;  // of what the program found there nothing is known: it is an empty file

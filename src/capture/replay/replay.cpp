@@ -12,7 +12,7 @@ void Replay::refuse_unopened(std::uint64_t opening) const {
                   context_.rank.file(opening).value("path", "")));
 }
 
-mpiio::Hints hints_of(const nlohmann::json& file, const mpiio::Hints& of_user) {
+mpiio::Hints hints_of(const Json& file, const mpiio::Hints& of_user) {
   mpiio::Hints hints;
   if (file.contains("hints")) {
     for (const auto& [key, value] : file["hints"].items()) {

@@ -9,9 +9,8 @@
 #include <string>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "capture/read/recorded_program.hpp"
+#include "core/json/json.hpp"
 #include "core/parallel/comm.hpp"
 #include "storage/mpiio/info.hpp"
 
@@ -23,7 +22,7 @@ class Replay {
  public:
   struct Context {
     /// Of a file that the recorded ranks opened together, or each for itself.
-    const Comm& comm_of(const nlohmann::json& file) const {
+    const Comm& comm_of(const Json& file) const {
       return file.value("ranks", 1) == together.size() ? together : alone;
     }
     const std::string& path_of(std::uint64_t opening) const {
@@ -78,7 +77,7 @@ class Replay {
 };
 
 /// The program's hints for the file of this description, and after them those of the user.
-mpiio::Hints hints_of(const nlohmann::json& file, const mpiio::Hints& of_user);
+mpiio::Hints hints_of(const Json& file, const mpiio::Hints& of_user);
 
 using MakeReplay = std::unique_ptr<Replay> (*)(const Replay::Context& context);
 

@@ -4,15 +4,23 @@
 #include "bench/measure/record.hpp"
 #include "bench/method/environment.hpp"
 #include "bench/method/registry.hpp"
+#include "core/base/words.hpp"
 
 namespace slabmark::bench_program {
 
-using nlohmann::json;
+namespace {
 
-json describe_methods() {
-  json list = json::array();
+constexpr Word<MethodKind> kinds[] = {{"general", MethodKind::general},
+                                      {"slices", MethodKind::slices},
+                                      {"yardstick", MethodKind::yardstick},
+                                      {"as-captured", MethodKind::as_captured}};
+
+}  // namespace
+
+Json describe_methods() {
+  Json list = Json::array();
   for (const MethodInfo& method : methods()) {
-    json options = json::array();
+    Json options = Json::array();
     for (const OptionInfo& option : method.options) {
       options.push_back({{"name", option.name},
                          {"default", option.default_text},
@@ -21,7 +29,7 @@ json describe_methods() {
     }
     list.push_back({{"name", method.name},
                     {"summary", method.summary},
-                    {"kind", method.kind},
+                    {"kind", word_for(method.kind, kinds)},
                     {"format", method.file().name},
                     {"missing", text_or_null(method.missing)},
                     {"options", std::move(options)}});
@@ -29,10 +37,10 @@ json describe_methods() {
   return list;
 }
 
-json describe_environment(const Comm& world, const std::string& directory) {
+Json describe_environment(const Comm& world, const std::string& directory) {
   const LibraryEnvironment environment = library_environment(world, directory);
-  json description = collect_manifest(
-      world, {"slabmark-bench", directory, json::object(), 0, environment.to_json()});
+  Json description = collect_manifest(
+      world, {"slabmark-bench", directory, Json::object(), 0, environment.to_json()});
   if (!world.is_root()) return description;
   description["warning"] = text_or_null(environment.warning());
   description["methods"] = describe_methods();

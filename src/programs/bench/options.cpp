@@ -74,9 +74,9 @@ std::string list_of_methods() {
 /// The list, or nothing if it was appended to a file as JSON.
 std::string methods_text(const std::string& json) {
   if (json.empty()) return list_of_methods();
-  const nlohmann::json all = {{"methods", describe_methods()}, {"terms", describe_terms()}};
-  if (json == standard_output) return line_of(all);
-  if (is_first_rank_of_launch()) append_line(json, line_of(all));
+  const Json all = {{"methods", describe_methods()}, {"terms", describe_terms()}};
+  if (json == standard_output) return all.dump() + "\n";
+  if (is_first_rank_of_launch()) append_document(json, all);
   return "";
 }
 

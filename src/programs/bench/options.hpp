@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/harness/run_arguments.hpp"
 #include "bench/pattern/content_kind.hpp"
 #include "bench/pattern/read_shape.hpp"
 #include "core/command_line/command_line.hpp"
+#include "core/json/json.hpp"
 #include "programs/bench/pattern_command.hpp"
 
 namespace slabmark::bench_program {

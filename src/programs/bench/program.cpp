@@ -147,7 +147,7 @@ void report(const Options& options, const LibraryEnvironment& environment,
 
 ExitStatus run(const Comm& world, const Options& options) {
   if (options.environment) {
-    const nlohmann::json found = describe_environment(world, options.directory);
+    const Json found = describe_environment(world, options.directory);
     if (world.is_root()) fmt::print("{}\n", found.dump());
     return ExitStatus::good;
   }

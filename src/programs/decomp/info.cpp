@@ -14,7 +14,7 @@ ExitStatus info(const Comm& comm, const std::string& input, const InfoOptions& o
   std::vector<std::size_t> chosen(file->maps().size());
   std::iota(chosen.begin(), chosen.end(), std::size_t{0});
   keep_only(chosen, options.map, fmt::format("\"{}\"", input));
-  nlohmann::ordered_json maps = nlohmann::ordered_json::array();
+  Json maps = Json::array();
   std::string text = fmt::format("{}: {}, {} map{}\n", printable(file->path()), file->layout(),
                                  file->maps().size(), file->maps().size() == 1 ? "" : "s");
   for (const std::size_t k : chosen) {
@@ -25,9 +25,9 @@ ExitStatus info(const Comm& comm, const std::string& input, const InfoOptions& o
   }
   if (!comm.is_root()) return ExitStatus::good;
   if (!options.json.empty()) {
-    const nlohmann::ordered_json all = {
+    const Json all = {
         {"file", file->path()}, {"layout", file->layout()}, {"maps", maps}};
-    append_line(options.json, line_of(all));
+    append_document(options.json, all);
   }
   if (options.json != standard_output) fmt::print("{}", text);
   return ExitStatus::good;

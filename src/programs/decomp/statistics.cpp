@@ -17,9 +17,11 @@ using Occurrences = std::map<std::uint64_t, std::uint64_t>;
 /// Collective. Adds up the occurrences of all ranks on rank 0.
 Occurrences gather(const Comm& comm, const Occurrences& mine) {
   Occurrences all;
-  for (const std::string& part : comm.gather(nlohmann::json(mine).dump())) {
-    for (const auto& [value, count] : nlohmann::json::parse(part).get<Occurrences>()) {
-      all[value] += count;
+  Json pairs = Json::array();
+  for (const auto& [value, count] : mine) pairs.push_back(Json::array({value, count}));
+  for (const std::string& part : comm.gather(pairs.dump())) {
+    for (const Json& pair : Json::parse(part)) {
+      all[pair.at(0).get<std::uint64_t>()] += pair.at(1).get<std::uint64_t>();
     }
   }
   return all;
@@ -68,7 +70,7 @@ std::uint64_t at_position(const Occurrences& occurrences, std::uint64_t position
   return 0;
 }
 
-nlohmann::ordered_json to_json(const Spread& spread) {
+Json to_json(const Spread& spread) {
   return {{"min", spread.min},
           {"median", spread.median},
           {"mean", spread.mean},
@@ -150,15 +152,15 @@ std::string to_text(const MapStatistics& map, const std::string& name) {
   return text + histogram_text(buckets_of(map.run_lengths), values) + "\n";
 }
 
-nlohmann::ordered_json to_json(const MapStatistics& map, const std::string& name) {
-  nlohmann::ordered_json histogram = nlohmann::ordered_json::array();
+Json to_json(const MapStatistics& map, const std::string& name) {
+  Json histogram = Json::array();
   const std::vector<std::uint64_t> buckets = buckets_of(map.run_lengths);
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     const std::uint64_t from = std::uint64_t{1} << i;
     if (buckets[i] > 0)
       histogram.push_back({{"from", from}, {"to", 2 * from - 1}, {"runs", buckets[i]}});
   }
-  nlohmann::ordered_json shared;
+  Json shared;
   if (map.coverage.overlaps > 0)
     shared = {{"element", map.coverage.first_overlap}, {"ranks", map.owners}};
   return {{"map", name},

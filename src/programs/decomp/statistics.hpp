@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/map/decomposition.hpp"
+#include "core/json/json.hpp"
 
 namespace slabmark::decomp {
 
@@ -42,6 +41,6 @@ MapStatistics gather_statistics(const Comm& comm, MapFile& file, std::size_t k,
                                 std::uint64_t ranks);
 
 std::string to_text(const MapStatistics& map, const std::string& name);
-nlohmann::ordered_json to_json(const MapStatistics& map, const std::string& name);
+Json to_json(const MapStatistics& map, const std::string& name);
 
 }  // namespace slabmark::decomp

@@ -90,10 +90,9 @@ void set_collective(Settings& settings, bool collective) {
                                collective ? "collective" : "independent"));
 }
 
-nlohmann::json configuration_of(const Options& options,
-                                const std::vector<const MethodInfo*>& chosen, bool slablog,
-                                const std::vector<std::string>& hints) {
-  nlohmann::json ways = nlohmann::json::array();
+Json configuration_of(const Options& options, const std::vector<const MethodInfo*>& chosen,
+                      bool slablog, const std::vector<std::string>& hints) {
+  Json ways = Json::array();
   for (const MethodInfo* method : chosen) ways.push_back(method->name);
   return {{"map", options.map},
           {"variables", options.variables},

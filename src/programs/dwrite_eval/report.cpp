@@ -36,7 +36,7 @@ const RankSummary* seconds_in_h5dwrite(const TrialRecord& trial) {
   return nullptr;
 }
 
-std::string counted(const nlohmann::json& counts) {
+std::string counted(const Json& counts) {
   std::vector<std::string> parts;
   for (const auto& [name, count] : counts.items()) {
     parts.push_back(fmt::format("{} ({})", name, count.dump()));
@@ -44,7 +44,7 @@ std::string counted(const nlohmann::json& counts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string listed(const nlohmann::json& words) {
+std::string listed(const Json& words) {
   std::vector<std::string> parts;
   for (const auto& word : words) parts.push_back(word.get<std::string>());
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
@@ -58,7 +58,7 @@ std::string more_lines(const Way& way, const CellRecord& record, const TrialReco
   }
   std::string text =
       fmt::format("\nphases using {}, slowest rank: {}\n", way.label, fmt::join(phases, ", "));
-  const nlohmann::json& effective = record.effective;
+  const Json& effective = record.effective;
   if (effective.contains("calls")) {
     text += fmt::format("calls of rank 0 using {}: {}\n", way.label, counted(effective["calls"]));
   }

@@ -8,7 +8,6 @@
 #include "core/parallel/program.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "capture/read/merge.hpp"
 #include "capture/read/show.hpp"
@@ -16,6 +15,7 @@
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/progress_line.hpp"
+#include "core/json/json.hpp"
 #include "core/parallel/agree.hpp"
 #include "programs/programs.hpp"
 #include "storage/posix/free_path.hpp"
@@ -48,8 +48,8 @@ void add_merge_options(Command& merge, Options& options) {
       .hidden();
   const auto set_launch = [&options](const std::string& words, const std::string& what) {
     try {
-      nlohmann::json::parse(words).get_to(options.merge.launch);
-    } catch (const nlohmann::json::exception&) {
+      options.merge.launch = Json::parse(words).get<std::vector<std::string>>();
+    } catch (const JsonError&) {
       throw InputError(fmt::format("{} is '{}'; give a JSON list of texts.", what, words));
     }
   };

@@ -80,7 +80,7 @@ CellRecord begin_record(const Comm& comm, const Options& options, const std::str
   record.pattern.ranks = static_cast<std::uint64_t>(comm.size());
   record.method = method;
   record.direction = direction;
-  record.settings = {{"options", nlohmann::json::object()}, {"hints", nlohmann::json::object()}};
+  record.settings = {{"options", Json::object()}, {"hints", Json::object()}};
   record.sync = options.run.sync && direction == "write";
   record.rule = options.run.rule;
   record.seed = options.run.seed;

@@ -136,7 +136,7 @@ std::uint64_t Messages::bytes() const {
   return bytes;
 }
 
-std::pair<nlohmann::json, nlohmann::json> Messages::meet(PhaseClock& clock, std::uint64_t trial) {
+std::pair<Json, Json> Messages::meet(PhaseClock& clock, std::uint64_t trial) {
   const Rounds rounds = tournament(order_.next_round(), options_.meetings);
   std::vector<double> sent(rounds.size(), 0.0);
   clock.time(Phase::post, [&] {
@@ -146,7 +146,7 @@ std::pair<nlohmann::json, nlohmann::json> Messages::meet(PhaseClock& clock, std:
     }
   });
   const auto all = gather_rows(comm_, sent);
-  return comm_.is_root() ? seconds_of(rounds, all) : std::pair<nlohmann::json, nlohmann::json>();
+  return comm_.is_root() ? seconds_of(rounds, all) : std::pair<Json, Json>();
 }
 
 /// Ranks of one node work with those of another one by one.
@@ -172,11 +172,11 @@ double Messages::take_part(const Meeting& meeting, std::uint64_t trial) {
 
 /// A node's seconds are the lower median of those of its meetings, each the slower way: half of
 /// its partners may be slow before it seems to be.
-std::pair<nlohmann::json, nlohmann::json> Messages::seconds_of(
-    const Rounds& rounds, const std::vector<std::vector<double>>& sent) const {
+std::pair<Json, Json> Messages::seconds_of(const Rounds& rounds,
+                                           const std::vector<std::vector<double>>& sent) const {
   const auto& nodes = topology_.nodes();
   std::vector<std::vector<double>> of_node(nodes.size());
-  nlohmann::json meetings = nlohmann::json::array();
+  Json meetings = Json::array();
   std::vector<double> column(sent.size());
   for (std::size_t r = 0; r < rounds.size(); ++r) {
     std::transform(sent.begin(), sent.end(), column.begin(),
@@ -191,10 +191,10 @@ std::pair<nlohmann::json, nlohmann::json> Messages::seconds_of(
       }
     }
   }
-  nlohmann::json seconds = nlohmann::json::array();
+  Json seconds = Json::array();
   for (const auto& values : of_node) {
     // Of an odd number of nodes one waits in each round.
-    seconds.push_back(values.empty() ? nlohmann::json() : nlohmann::json(lower_median(values)));
+    seconds.push_back(values.empty() ? Json() : Json(lower_median(values)));
   }
   return {seconds, meetings};
 }

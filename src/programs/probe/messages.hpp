@@ -4,10 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/measure/clock.hpp"
 #include "bench/measure/order.hpp"
+#include "core/json/json.hpp"
 #include "core/parallel/comm.hpp"
 #include "programs/probe/options.hpp"
 #include "programs/probe/topology.hpp"
@@ -49,13 +48,13 @@ class Messages {
   std::uint64_t bytes() const;
 
   /// Collective: a tournament; on root its seconds: of each node, and of each meeting.
-  std::pair<nlohmann::json, nlohmann::json> meet(PhaseClock& clock, std::uint64_t trial);
+  std::pair<Json, Json> meet(PhaseClock& clock, std::uint64_t trial);
 
  private:
   std::size_t pairs_of(const Meeting& meeting) const;
   double take_part(const Meeting& meeting, std::uint64_t trial);
-  std::pair<nlohmann::json, nlohmann::json> seconds_of(
-      const Rounds& rounds, const std::vector<std::vector<double>>& sent) const;
+  std::pair<Json, Json> seconds_of(const Rounds& rounds,
+                                   const std::vector<std::vector<double>>& sent) const;
 
   const Comm& comm_;
   const Options& options_;

@@ -29,7 +29,7 @@ NodeFiles::NodeFiles(const Comm& comm, const Options& options, const Topology& t
       topology_(topology),
       order_(topology.nodes().size(), options.run.seed) {}
 
-nlohmann::json NodeFiles::write(PhaseClock& clock, std::uint64_t trial, const std::string& folder) {
+Json NodeFiles::write(PhaseClock& clock, std::uint64_t trial, const std::string& folder) {
   const std::vector<std::size_t> order = order_.next_round();
   const std::size_t at_once = options_.writers > 0 ? options_.writers : topology_.nodes().size();
   double seconds = 0.0;
@@ -48,7 +48,7 @@ nlohmann::json NodeFiles::write(PhaseClock& clock, std::uint64_t trial, const st
   clock.pause([&] { check_file(folder, trial); });
   clock.pause([&] { posix::unlink(path); });
   const std::vector<double> all = comm_.gather(seconds);
-  nlohmann::json of_nodes = nlohmann::json::array();
+  Json of_nodes = Json::array();
   for (const Node& node : topology_.nodes()) {
     if (comm_.is_root()) of_nodes.push_back(slowest(node.ranks, node.ranks.size(), all));
   }

@@ -4,10 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/measure/clock.hpp"
 #include "bench/measure/order.hpp"
+#include "core/json/json.hpp"
 #include "core/parallel/comm.hpp"
 #include "programs/probe/options.hpp"
 #include "programs/probe/topology.hpp"
@@ -26,7 +25,7 @@ class NodeFiles {
   void require_room(const std::string& folder) const;
 
   /// Collective: writes, checks and removes them; on root the seconds of each node. Throws IoError.
-  nlohmann::json write(PhaseClock& clock, std::uint64_t trial, const std::string& folder);
+  Json write(PhaseClock& clock, std::uint64_t trial, const std::string& folder);
 
  private:
   std::uint64_t bytes_of(std::size_t node, std::size_t number) const;

@@ -26,8 +26,8 @@ CellRecord begin(const Comm& comm, const Options& options, const std::string& pa
   return record;
 }
 
-nlohmann::json names_of(const Topology& topology) {
-  nlohmann::json names = nlohmann::json::array();
+Json names_of(const Topology& topology) {
+  Json names = Json::array();
   for (const Node& node : topology.nodes()) names.push_back(node.name);
   return names;
 }
@@ -39,7 +39,7 @@ std::vector<CellRecord> probe_nodes(const Comm& comm, const Options& options) {
   Messages messages(comm, options, topology);
   NodeFiles files(comm, options, topology);
   const ScratchFolder folder(comm, options.directory, options.run.overwrite);
-  std::vector<nlohmann::json> meetings, of_messages, of_files;
+  std::vector<Json> meetings, of_messages, of_files;
   std::vector<Turn> turns(1);
   turns[0].record =
       begin(comm, options, "messages between nodes", "messages", "exchange", messages.bytes());
@@ -73,7 +73,7 @@ std::vector<CellRecord> probe_nodes(const Comm& comm, const Options& options) {
     };
   }
   std::vector<CellRecord> records = run_turns(comm, options, std::move(turns));
-  const auto enter = [&](CellRecord& record, const std::vector<nlohmann::json>& seconds) {
+  const auto enter = [&](CellRecord& record, const std::vector<Json>& seconds) {
     record.effective["of_nodes"] = {{"hosts", names_of(topology)}, {"seconds", seconds}};
   };
   if (!topology.is_one_node()) {

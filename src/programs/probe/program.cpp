@@ -28,8 +28,8 @@ std::string node_table(const CellRecord& record, std::uint64_t bytes) {
   if (!record.unsupported.empty()) {
     return fmt::format("{}: not measured: {}\n", record.pattern.name, record.unsupported);
   }
-  const nlohmann::json& of_nodes = record.effective["of_nodes"];
-  const auto seconds = of_nodes["seconds"].get<std::vector<nlohmann::json>>();
+  const Json& of_nodes = record.effective["of_nodes"];
+  const auto seconds = of_nodes["seconds"].get<std::vector<Json>>();
   std::string text = fmt::format("{}\n", record.pattern.name);
   for (std::size_t node = 0; node < of_nodes["hosts"].size(); ++node) {
     std::vector<double> values;

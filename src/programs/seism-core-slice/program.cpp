@@ -71,7 +71,7 @@ void require_supported(const Cell& cell) {
   }
 }
 
-nlohmann::json configuration_of(const CheckpointSettings& settings, const Settings& method) {
+Json configuration_of(const CheckpointSettings& settings, const Settings& method) {
   return {{"filename", settings.filename},
           {"function", settings.use_function_name},
           {"library", settings.use_function_lib},
@@ -85,9 +85,9 @@ nlohmann::json configuration_of(const CheckpointSettings& settings, const Settin
 void finish_file(const Comm& world, const CheckpointSettings& settings, const Cell& cell,
                  const CellRecord& record, const LibraryEnvironment& environment) {
   TrialFile unfinished(world, cell.path, &cell.method->file());
-  nlohmann::json facts;
+  Json facts;
   if (world.is_root()) facts = facts_of(record);
-  facts = nlohmann::json::parse(world.broadcast(facts.dump()));
+  facts = Json::parse(world.broadcast(facts.dump()));
   facts["hdf5_version"] = environment.libraries.at("HDF5");
   facts["mpi_version"] = mpi_library_version();
   facts["slabmark_version"] = std::string(version());

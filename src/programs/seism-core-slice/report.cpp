@@ -43,7 +43,7 @@ std::string triple(const std::array<std::uint64_t, 3>& lengths) {
 std::string collectivity(const CellRecord& record, bool asked) {
   std::vector<std::string> modes;
   bool is_collective = true;
-  const auto calls_by_mode = record.effective.value("io_mode", nlohmann::json::object());
+  const auto calls_by_mode = record.effective.value("io_mode", Json::object());
   for (const auto& [mode, calls] : calls_by_mode.items()) {
     modes.push_back(mode);
     if (mode != "chunk collective" && mode != "contiguous collective") is_collective = false;
@@ -52,7 +52,7 @@ std::string collectivity(const CellRecord& record, bool asked) {
   if (!asked) {
     causes.emplace_back("not asked for");
   } else if (!is_collective) {
-    const auto known = record.effective.value("no_collective_cause", nlohmann::json::array());
+    const auto known = record.effective.value("no_collective_cause", Json::array());
     for (const auto& cause : known) {
       causes.push_back(cause.get<std::string>());
     }
@@ -136,7 +136,7 @@ std::string format_results(const CheckpointSettings& settings, const CellRecord&
   return text + line("MB", "2^20 bytes");
 }
 
-nlohmann::json facts_of(const CellRecord& record) {
+Json facts_of(const CellRecord& record) {
   return {{"mpi_ranks", record.pattern.ranks},
           {"bytes", record.pattern.bytes},
           {"storage_bytes", record.effective.value("storage_bytes", std::uint64_t{0})},

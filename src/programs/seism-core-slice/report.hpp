@@ -2,10 +2,9 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/checkpoint/settings.hpp"
 #include "bench/measure/record.hpp"
+#include "core/json/json.hpp"
 
 namespace slabmark::seism_core_slice {
 
@@ -16,6 +15,6 @@ std::string format_echo(const CheckpointSettings& settings);
 std::string format_results(const CheckpointSettings& settings, const CellRecord& record);
 
 /// The same numbers for the attributes of the file, in seconds and bytes.
-nlohmann::json facts_of(const CellRecord& record);
+Json facts_of(const CellRecord& record);
 
 }  // namespace slabmark::seism_core_slice

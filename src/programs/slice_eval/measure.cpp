@@ -128,7 +128,7 @@ std::string unsupported_reason(const MethodInfo& method, const Options& options)
 
 /// What the files came to, before they are removed.
 void describe_files(const Comm& comm, const Options& options, const Measured& one,
-                    nlohmann::json& effective) {
+                    Json& effective) {
   const auto& path = one.cell.path;
   auto files = one.cell.method->file().companions ? one.cell.method->file().companions(path)
                                                   : std::vector<std::string>{};
@@ -160,7 +160,7 @@ std::vector<Row> rows_asked_for(const Options& options) {
   return rows;
 }
 
-nlohmann::json own_settings(const Options& options) {
+Json own_settings(const Options& options) {
   return {{"slice_eval.computations", fmt::to_string(options.computations)},
           {"slice_eval.device", options.on_gpu ? "cuda" : "host"},
           {"slice_eval.pages", options.huge_pages ? "huge" : "small"},
@@ -203,9 +203,7 @@ std::vector<Row> measure(const Comm& comm, const Options& options, Fields& field
     cell.after_round = [&](std::uint64_t round) {
       if (round > 0) one.calls += write_calls() - one.calls_before;
     };
-    cell.completed = [&](nlohmann::json& effective) {
-      describe_files(comm, options, one, effective);
-    };
+    cell.completed = [&](Json& effective) { describe_files(comm, options, one, effective); };
     cells.push_back(cell);
   }
   auto run = options.run;
@@ -213,7 +211,7 @@ std::vector<Row> measure(const Comm& comm, const Options& options, Fields& field
   auto records = run_cells(comm, cells, run);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     auto& record = rows[i].record = std::move(records[i]);
-    record.settings["options"].update(own_settings(options));
+    record.settings["options"].merge(own_settings(options));
     if (record.once) record.effective["close_seconds"] = record.once->seconds(Phase::close);
   }
   return rows;

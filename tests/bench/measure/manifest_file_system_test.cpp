@@ -57,7 +57,7 @@ TEST_F(Mounts, AreNothingWhereNoneMatchesOrThereIsNoTable) {
 }
 
 TEST(FileSystems, AreKnownForDirectoriesThatDoNotExistYet) {
-  const nlohmann::json described = describe_file_system("/proc/none/such");
+  const Json described = describe_file_system("/proc/none/such");
   EXPECT_EQ(described["path"], "/proc/none/such");
   if (described["type"].is_null()) GTEST_SKIP() << "/proc is not mounted, so mounts are not known";
   EXPECT_EQ(described["type"], "proc");

@@ -11,9 +11,7 @@
 namespace slabmark {
 namespace {
 
-using nlohmann::json;
-
-json manifest_with(const Comm& comm, const json& more = json::object()) {
+Json manifest_with(const Comm& comm, const Json& more = Json::object()) {
   return collect_manifest(comm, {.program = "a_test",
                                  .output_directory = "/",
                                  .configuration = {{"trials", 3}},
@@ -23,7 +21,7 @@ json manifest_with(const Comm& comm, const json& more = json::object()) {
 
 TEST(Manifests, SayWhatRanWhereAndHow) {
   const Comm comm(MPI_COMM_WORLD);
-  const json manifest = manifest_with(comm);
+  const Json manifest = manifest_with(comm);
   if (!comm.is_root()) {
     EXPECT_TRUE(manifest.is_null());
     return;
@@ -33,12 +31,12 @@ TEST(Manifests, SayWhatRanWhereAndHow) {
   EXPECT_EQ(manifest["program"]["git_revision"], std::string(git_revision()));
   EXPECT_EQ(manifest["mpi"], mpi_library_version());
   EXPECT_EQ(manifest["ranks"], comm.size());
-  EXPECT_EQ(manifest["hosts"], (json{{{"name", host_name()}, {"ranks", comm.size()}}}));
-  EXPECT_EQ(manifest["ranks_per_node"], (json{{"min", comm.size()}, {"max", comm.size()}}));
+  EXPECT_EQ(manifest["hosts"], (Json{{{"name", host_name()}, {"ranks", comm.size()}}}));
+  EXPECT_EQ(manifest["ranks_per_node"], (Json{{"min", comm.size()}, {"max", comm.size()}}));
   EXPECT_GT(manifest["memory_bytes"].get<std::uint64_t>(), 1u << 20);
   EXPECT_GE(manifest["cores"].get<std::uint64_t>(), 1u);
   EXPECT_EQ(manifest["output"]["path"], "/");
-  EXPECT_EQ(manifest["configuration"], (json{{"trials", 3}}));
+  EXPECT_EQ(manifest["configuration"], (Json{{"trials", 3}}));
   EXPECT_EQ(manifest["configuration_hash"], configuration_hash({{"trials", 3}}));
   EXPECT_EQ(manifest["seed"], 5);
   EXPECT_TRUE(manifest["ended"].is_null());
@@ -47,7 +45,7 @@ TEST(Manifests, SayWhatRanWhereAndHow) {
 
 TEST(Manifests, TakeWhatLibrariesSayOfThemselves) {
   const Comm comm(MPI_COMM_WORLD);
-  const json manifest = manifest_with(comm, {{"mpi_io", "OMPIO"}, {"program", {{"extra", 1}}}});
+  const Json manifest = manifest_with(comm, {{"mpi_io", "OMPIO"}, {"program", {{"extra", 1}}}});
   if (!comm.is_root()) return;
   EXPECT_EQ(manifest["mpi_io"], "OMPIO");
   EXPECT_EQ(manifest["program"]["extra"], 1);
@@ -58,7 +56,7 @@ TEST(Manifests, NameTheJobAndItsEnvironmentButNoSecrets) {
   const Comm comm(MPI_COMM_WORLD);
   setenv("SLURM_JOB_ID", "4711", 1);
   setenv("SLURM_JWT", "eyJhbGciOi", 1);
-  const json manifest = manifest_with(comm);
+  const Json manifest = manifest_with(comm);
   unsetenv("SLURM_JOB_ID");
   unsetenv("SLURM_JWT");
   if (!comm.is_root()) return;
@@ -83,7 +81,7 @@ TEST(ConfigurationHashes, AreFnv1aOfTheCompactDump) {
 }
 
 TEST(ConfigurationHashes, IgnoreTheOrderOfMembersAndNothingElse) {
-  EXPECT_EQ(configuration_hash(json::parse(R"({"b": "two",   "a": 1})")),
+  EXPECT_EQ(configuration_hash(Json::parse(R"({"b": "two",   "a": 1})")),
             configuration_hash({{"a", 1}, {"b", "two"}}));
   EXPECT_NE(configuration_hash({{"a", 2}, {"b", "two"}}),
             configuration_hash({{"a", 1}, {"b", "two"}}));

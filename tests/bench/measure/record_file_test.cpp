@@ -17,8 +17,6 @@
 namespace slabmark {
 namespace {
 
-using nlohmann::json;
-
 /// Every rank works in a directory of its own.
 class RecordFiles : public testing::Test {
  protected:
@@ -59,7 +57,7 @@ TEST_F(RecordFiles, HoldOneLineARecordInOrder) {
   const std::string text = text_of(path("r.jsonl"));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
   EXPECT_TRUE(text.ends_with("}\n"));
-  EXPECT_EQ(text, json(record_of("a")).dump() + '\n' + json(record_of("b")).dump() + '\n');
+  EXPECT_EQ(text, Json(record_of("a")).dump() + '\n' + Json(record_of("b")).dump() + '\n');
 }
 
 TEST_F(RecordFiles, TakeBytesThatAreNoUtf8) {
@@ -89,7 +87,7 @@ TEST_F(RecordFiles, AreCheckedBeforeMeasuringWithoutATrace) {
   EXPECT_FALSE(std::filesystem::exists(path("new.jsonl")));
   append_record(path("old.jsonl"), example_record());
   EXPECT_NO_THROW(check_record_path(path("old.jsonl")));
-  EXPECT_EQ(text_of(path("old.jsonl")), json(example_record()).dump() + '\n');
+  EXPECT_EQ(text_of(path("old.jsonl")), Json(example_record()).dump() + '\n');
   const auto ask = [this] { check_record_path(path("none/r.jsonl")); };
   const std::string message = message_of<InputError>(ask);
   EXPECT_NE(message.find(path("none/r.jsonl")), std::string::npos) << message;

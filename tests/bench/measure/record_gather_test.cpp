@@ -130,10 +130,10 @@ TEST(GatheredTrials, FollowARealClock) {
 
 TEST(GatheredDifferences, NameTheLowestRankThatDepartsFromRoot) {
   const Comm comm(MPI_COMM_WORLD);
-  nlohmann::json effective = {{"hints", {{"cb_nodes", "1"}}}, {"collective", true}};
+  Json effective = {{"hints", {{"cb_nodes", "1"}}}, {"collective", true}};
   if (comm.rank() >= 1) effective["hints"]["cb_nodes"] = "2";
-  const nlohmann::json differences = gather_differences(comm, effective);
-  nlohmann::json expected = nlohmann::json::array();
+  const Json differences = gather_differences(comm, effective);
+  Json expected = Json::array();
   if (comm.is_root() && comm.size() > 1) {
     expected.push_back({{"path", "/hints/cb_nodes"}, {"rank", 1}, {"value", "2"}});
   }

@@ -9,8 +9,6 @@
 namespace slabmark {
 namespace {
 
-using nlohmann::json;
-
 TEST(Trials, DeriveTransferAndOverheadFromThePhases) {
   TrialRecord trial;
   trial.open_to_close = 10.0;
@@ -45,18 +43,18 @@ TEST(CellSummaries, CountAPhaseThatATrialLacksAsZero) {
 }
 
 TEST(Differences, AreEntriesThatDifferAreMissingOrAreNew) {
-  const json root = {{"hints", {{"a", 1}, {"b", 2}}}, {"list", {1, 2}}};
-  const json other = {{"hints", {{"a", 1}, {"c", 3}}}, {"list", {1, 5}}};
-  const json expected = {{{"path", "/hints/c"}, {"rank", 4}, {"value", 3}},
+  const Json root = {{"hints", {{"a", 1}, {"b", 2}}}, {"list", {1, 2}}};
+  const Json other = {{"hints", {{"a", 1}, {"c", 3}}}, {"list", {1, 5}}};
+  const Json expected = {{{"path", "/hints/c"}, {"rank", 4}, {"value", 3}},
                          {{"path", "/list/1"}, {"rank", 4}, {"value", 5}},
                          {{"path", "/hints/b"}, {"rank", 4}, {"value", nullptr}}};
   EXPECT_EQ(differing(root, other, 4), expected);
-  EXPECT_EQ(differing(root, root, 4), json::array());
-  EXPECT_EQ(differing(json::object(), json::object(), 4), json::array());
+  EXPECT_EQ(differing(root, root, 4), Json::array());
+  EXPECT_EQ(differing(Json::object(), Json::object(), 4), Json::array());
 }
 
 TEST(Records, AreWrittenAsDocumented) {
-  const json expected = json::parse(R"json(
+  const Json expected = Json::parse(R"json(
     {
       "bounds": [{"bytes": 4096, "method": "posix", "seconds": 1.25, "share": 0.5}],
       "cache": null, "differences": [{"path": "/hints/cb_nodes", "rank": 1, "value": "2"}],
@@ -206,8 +204,8 @@ TEST(Records, AreWrittenAsDocumented) {
       "verified": {"by": "plain reader", "elements": 512, "mismatch": null, "state": "yes"}
     }
   )json");
-  const json written = json::parse(json(example_record()).dump());
-  EXPECT_EQ(written, expected) << json::diff(expected, written).dump(2);
+  const Json written = Json::parse(Json(example_record()).dump());
+  EXPECT_EQ(written, expected);
 }
 
 TEST(Records, HaveNullForInfiniteNumbersAndWhatIsAbsent) {
@@ -218,7 +216,7 @@ TEST(Records, HaveNullForInfiniteNumbersAndWhatIsAbsent) {
   record.stop.reset();
   record.cache = "warm";
   record.unsupported = "no such selection";
-  const json written = json::parse(json(record).dump());
+  const Json written = Json::parse(Json(record).dump());
   EXPECT_TRUE(written["stopping"]["time_budget"].is_null());
   EXPECT_TRUE(written["summary"]["overhead"]["half_width"].is_null());
   EXPECT_TRUE(written["summary"]["transfer"]["bytes_per_second"].is_null());

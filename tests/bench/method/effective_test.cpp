@@ -46,7 +46,7 @@ class Effective : public testing::Test {
     if (file_of_hints_) setenv("ROMIO_HINTS", file_of_hints_->c_str(), 1);
   }
 
-  nlohmann::json write(const std::string& method, const Settings& settings = {}) {
+  Json write(const std::string& method, const Settings& settings = {}) {
     const Scratch scratch(comm);
     return write_file(find_method(method), comm, uneven(comm), settings, scratch.file("f"))
         .effective;
@@ -54,7 +54,7 @@ class Effective : public testing::Test {
   /// Whether it says that ROMIO is kept from data sieving; or, where ROMIO would not hear that of a
   /// library, that it should be.
   bool writes_unsieved(const std::string& method, const Settings& settings = {}) {
-    const nlohmann::json effective = write(method, settings);
+    const Json effective = write(method, settings);
     const bool is_heard = !method.starts_with("hdf5") || mpiio::romio_hears_hints_of_opening();
     return effective.contains(is_heard ? "added_hints" : "lacks_hint");
   }
@@ -77,17 +77,17 @@ class Effective : public testing::Test {
 };
 
 TEST_F(Effective, PosixWritesEachPieceOnItsOwn) {
-  EXPECT_EQ(write("posix")["calls"], (nlohmann::json{{"pwrite", 3 * runs()}}));
+  EXPECT_EQ(write("posix")["calls"], (Json{{"pwrite", 3 * runs()}}));
 }
 
 TEST_F(Effective, MpiioMovesAllDatasetsOfARoundInOneCall) {
-  EXPECT_EQ(write("mpiio-independent")["calls"], (nlohmann::json{{"MPI_File_write_at", 1}}));
-  EXPECT_EQ(write("mpiio-collective")["calls"], (nlohmann::json{{"MPI_File_write_at_all", 1}}));
+  EXPECT_EQ(write("mpiio-independent")["calls"], (Json{{"MPI_File_write_at", 1}}));
+  EXPECT_EQ(write("mpiio-collective")["calls"], (Json{{"MPI_File_write_at_all", 1}}));
 }
 
 TEST_F(Effective, MpiioWithoutViewMakesOneCallAPiece) {
   EXPECT_EQ(write("mpiio-independent", {{{"mpiio.view", "off"}}, {}})["calls"],
-            (nlohmann::json{{"MPI_File_write_at", 3 * runs()}}));
+            (Json{{"MPI_File_write_at", 3 * runs()}}));
 }
 
 TEST_F(Effective, IndependentCallsOfWhichOnlySomeHaveHolesAreWrittenWithoutDataSieving) {
@@ -116,34 +116,33 @@ TEST_F(Effective, CollectiveCallsInWhichARankHasNothingAreWrittenWithoutDataSiev
 TEST_F(Effective, RanksWithLessDataMakeAsManyCollectiveCallsAsTheOthers) {
   const auto bytes = most_runs() * 3 * (8 + 8 + 4);
   EXPECT_EQ(write("mpiio-collective", {{{"mpiio.call_bytes", "10"}}, {}})["calls"],
-            (nlohmann::json{{"MPI_File_write_at_all", bytes / 10}}));
+            (Json{{"MPI_File_write_at_all", bytes / 10}}));
 }
 
 TEST_F(Effective, VardMakesOneCallForAllVariablesOfAType) {
   if (lacks_pnetcdf()) GTEST_SKIP() << "PnetCDF is not in this build";
   const auto refused = find_method("pnetcdf-vard").supports(uneven(comm), {});
   if (refused) GTEST_SKIP() << *refused;
-  EXPECT_EQ(write("pnetcdf-vard")["calls"], (nlohmann::json{{"ncmpi_put_vard_all", 2}}));
+  EXPECT_EQ(write("pnetcdf-vard")["calls"], (Json{{"ncmpi_put_vard_all", 2}}));
 }
 
 TEST_F(Effective, VarnPostsOneRequestAVariableAndWaitsOnce) {
   if (lacks_pnetcdf()) GTEST_SKIP() << "PnetCDF is not in this build";
-  EXPECT_EQ(write("pnetcdf-varn")["calls"],
-            (nlohmann::json{{"ncmpi_iput_varn", 3}, {"ncmpi_wait_all", 1}}));
+  EXPECT_EQ(write("pnetcdf-varn")["calls"], (Json{{"ncmpi_iput_varn", 3}, {"ncmpi_wait_all", 1}}));
   EXPECT_EQ(write("pnetcdf-varn", {{{"pnetcdf.blocking", "on"}}, {}})["calls"],
-            (nlohmann::json{{"ncmpi_put_varn_all", 3}}));
+            (Json{{"ncmpi_put_varn_all", 3}}));
 }
 
 TEST_F(Effective, VaraPostsOneRequestAHyperslab) {
   if (lacks_pnetcdf()) GTEST_SKIP() << "PnetCDF is not in this build";
   EXPECT_EQ(write("pnetcdf-vara")["calls"],
-            (nlohmann::json{{"ncmpi_iput_vara", 3 * runs()}, {"ncmpi_wait_all", 1}}));
+            (Json{{"ncmpi_iput_vara", 3 * runs()}, {"ncmpi_wait_all", 1}}));
 }
 
 TEST_F(Effective, BlockingVaraIsPaddedToTheLargestNumberOfHyperslabs) {
   if (lacks_pnetcdf()) GTEST_SKIP() << "PnetCDF is not in this build";
   EXPECT_EQ(write("pnetcdf-vara", {{{"pnetcdf.blocking", "on"}}, {}})["calls"],
-            (nlohmann::json{{"ncmpi_put_vara_all", 3 * most_runs()}}));
+            (Json{{"ncmpi_put_vara_all", 3 * most_runs()}}));
 }
 
 TEST_F(Effective, PnetcdfCountsAtLeastTheBytesThatWereMoved) {
@@ -155,25 +154,24 @@ TEST_F(Effective, PnetcdfCountsAtLeastTheBytesThatWereMoved) {
 
 TEST_F(Effective, CollectiveHdf5IsCollectiveAndPaddedToTheLargestNumberOfHyperslabs) {
   const auto effective = write("hdf5-slab");
-  EXPECT_EQ(effective["calls"], (nlohmann::json{{"H5Dwrite", 3 * most_runs()}}));
-  EXPECT_EQ(effective["io_mode"], (nlohmann::json{{"contiguous collective", 3 * most_runs()}}));
-  EXPECT_EQ(effective["no_collective_cause"], nlohmann::json::array());
+  EXPECT_EQ(effective["calls"], (Json{{"H5Dwrite", 3 * most_runs()}}));
+  EXPECT_EQ(effective["io_mode"], (Json{{"contiguous collective", 3 * most_runs()}}));
+  EXPECT_EQ(effective["no_collective_cause"], Json::array());
 }
 
 TEST_F(Effective, IndependentHdf5MakesItsOwnCallsOnlyAndSaysThatItIsNotCollective) {
   const auto effective = write("hdf5-slab", {{{"hdf5.collective", "off"}}, {}});
-  EXPECT_EQ(effective["calls"], (nlohmann::json{{"H5Dwrite", 3 * runs()}}));
-  EXPECT_EQ(effective["io_mode"], (nlohmann::json{{"not collective", 3 * runs()}}));
+  EXPECT_EQ(effective["calls"], (Json{{"H5Dwrite", 3 * runs()}}));
+  EXPECT_EQ(effective["io_mode"], (Json{{"not collective", 3 * runs()}}));
 }
 
 TEST_F(Effective, Hdf5PinsTheFormatUnlessAsked) {
-  EXPECT_EQ(write("hdf5-slab")["libver"], (nlohmann::json{"earliest", "v110"}));
-  EXPECT_EQ(write("hdf5-slab", {{{"hdf5.libver", "v114"}}, {}})["libver"],
-            (nlohmann::json{"v114", "v114"}));
+  EXPECT_EQ(write("hdf5-slab")["libver"], (Json{"earliest", "v110"}));
+  EXPECT_EQ(write("hdf5-slab", {{{"hdf5.libver", "v114"}}, {}})["libver"], (Json{"v114", "v114"}));
 }
 
 TEST(ReportedHints, ThoseThatAreNotInEffectAsAskedAreNoted) {
-  nlohmann::json effective;
+  Json effective;
   const Settings settings{{}, {{"a", "1"}, {"b", "2"}, {"c", "3"}, {"c", "4"}}};
   report_hints(effective, settings, {{"a", "1"}, {"b", "20"}, {"c", "4"}, {"own", "x"}});
   EXPECT_EQ(effective["hints"].size(), 4u);
@@ -182,7 +180,7 @@ TEST(ReportedHints, ThoseThatAreNotInEffectAsAskedAreNoted) {
 }
 
 TEST(ReportedHints, ThoseThatAreNotReportedAtAllAreNoted) {
-  nlohmann::json effective;
+  Json effective;
   report_hints(effective, {{}, {{"a", "1"}}}, {});
   ASSERT_EQ(effective["notes"].size(), 1u);
   EXPECT_EQ(effective["notes"][0],

@@ -63,10 +63,10 @@ TEST(Hdf5Chunks, TheRecordSaysHowManyDatasetsGotThem) {
   const Scratch scratch(comm);
   const auto& method = find_method("hdf5-union");
   EXPECT_EQ(write_file(method, comm, pattern, {}, scratch.file("a")).effective["layout"],
-            (nlohmann::json{{"contiguous", 1}, {"chunked", 1}}));
+            (Json{{"contiguous", 1}, {"chunked", 1}}));
   EXPECT_EQ(write_file(method, comm, pattern, {{{"hdf5.chunk", "16"}}, {}}, scratch.file("b"))
                 .effective["layout"],
-            (nlohmann::json{{"contiguous", 0}, {"chunked", 2}}));
+            (Json{{"contiguous", 0}, {"chunked", 2}}));
 }
 
 }  // namespace

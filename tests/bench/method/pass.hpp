@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "bench/measure/clock.hpp"
 #include "bench/method/format.hpp"
@@ -17,6 +16,7 @@
 #include "bench/method/timed_file.hpp"
 #include "bench/pattern/content.hpp"
 #include "bench/pattern/pattern.hpp"
+#include "core/json/json.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace slabmark {
@@ -64,7 +64,7 @@ enum class Flush { each_round, at_the_end };
 
 /// What came of one pass of a pattern through a method.
 struct Outcome {
-  nlohmann::json effective;
+  Json effective;
   std::string fault;  ///< of this rank; empty if all was well
 };
 

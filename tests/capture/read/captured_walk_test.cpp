@@ -42,7 +42,7 @@ class WalkTest : public testing::Test {
     writer.add_lists(recording.lists.bytes());
     const std::vector<std::uint32_t> files = {0}, definitions = {0, 1, 2, 3};
     writer.end_rank(files, definitions);
-    writer.finish(nlohmann::json::parse(R"({"files":[{"level":"pnetcdf","path":"a.nc"}],
+    writer.finish(Json::parse(R"({"files":[{"level":"pnetcdf","path":"a.nc"}],
       "ranks":[{}],"definitions":[{"kind":"call","name":"ncmpi_put_vara","effect":"write"},
       {"kind":"call","name":"ncmpi_wait_all","effect":"flush"},
       {"kind":"call","name":"ncmpi_cancel","effect":"other"},

@@ -112,7 +112,7 @@ class CapturedFilesWriter : public Method {
   void sync() override { each(&Method::sync); }
   void inspect() override { each(&Method::inspect); }
   void close() override { each(&Method::close); }
-  nlohmann::json effective() const override { return methods_.front()->effective(); }
+  Json effective() const override { return methods_.front()->effective(); }
 
  private:
   void each(void (Method::*call)()) {

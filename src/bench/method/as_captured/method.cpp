@@ -65,8 +65,8 @@ class AsCaptured : public Method {
   void inspect() override {
     may_lose_ = context_.comm.size() > 2 && collective_writes_.some_rank_is_idle(context_.comm);
   }
-  nlohmann::json effective() const override {
-    nlohmann::json effective = {{"calls", counts_}};
+  Json effective() const override {
+    Json effective = {{"calls", counts_}};
     if (may_lose_) effective["lacks_hint"] = hint_against_sieving();
     return effective;
   }

@@ -65,7 +65,7 @@ std::size_t RoundBuffers::element_bytes(const CapturedEvent& event, const RankRe
   }
   // A dataset that is moved the other way than the pattern alone.
   constexpr std::size_t largest = 16;
-  const nlohmann::json type = rank.definition(event.dataset).value("type", nlohmann::json());
+  const Json type = rank.definition(event.dataset).value("type", Json());
   if (type.is_string()) {
     if (const auto found = find_element_type(type.get<std::string>())) return size_of(*found);
   }

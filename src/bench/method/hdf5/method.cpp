@@ -272,7 +272,7 @@ void Hdf5Method::close() {
   file_.close();
 }
 
-nlohmann::json Hdf5Method::effective() const {
+Json Hdf5Method::effective() const {
   auto effective = at_close_;
   std::uint64_t calls = 0;
   std::map<std::string, std::uint64_t> modes;

@@ -54,7 +54,7 @@ class Hdf5Method : public Method {
   void sync() override;
   void inspect() override;
   void close() override;
-  nlohmann::json effective() const override;
+  Json effective() const override;
 
  protected:
   bool fixed_time() const { return options_.fixed_time; }
@@ -116,7 +116,7 @@ class Hdf5Method : public Method {
   DataSieving sieving_;            // HDF5 opens the file
   double seconds_in_calls_ = 0.0;  ///< in the round being posted
   std::map<hdf5::TransferOutcome, std::uint64_t> outcomes_;
-  nlohmann::json at_close_;
+  Json at_close_;
 };
 
 }  // namespace slabmark

@@ -135,7 +135,7 @@ void PnetcdfMethod::close() {
   if (const auto heap = pnetcdf::largest_heap()) at_close_["library_memory_bytes"] = *heap;
 }
 
-nlohmann::json PnetcdfMethod::effective() const {
+Json PnetcdfMethod::effective() const {
   auto effective = at_close_;
   effective["calls"] = calls_;
   return effective;

@@ -38,7 +38,7 @@ class PnetcdfMethod : public Method {
   void sync() override;
   void inspect() override;
   void close() override;
-  nlohmann::json effective() const override;
+  Json effective() const override;
 
  protected:
   pnetcdf::File& file() { return *file_; }
@@ -68,7 +68,7 @@ class PnetcdfMethod : public Method {
   std::optional<pnetcdf::File> file_;
   std::vector<int> variables_;
   std::map<std::string, std::uint64_t> calls_;
-  nlohmann::json at_close_;
+  Json at_close_;
 };
 
 template <class Class>

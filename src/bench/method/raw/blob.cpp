@@ -44,7 +44,7 @@ class Blob : public PosixFileMethod {
     file_.close();
   }
 
-  nlohmann::json effective() const override {
+  Json effective() const override {
     return {{"calls", {{"pwrite", calls_}}}, {"maps", index_.maps.size()}};
   }
 

@@ -6,18 +6,31 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/json/json.hpp"
 
 namespace slabmark {
 
 // The description of the datasets; see parse_description().
-static void to_json(nlohmann::json& json, const Attribute& a) { json = {a.name, a.text}; }
-static void from_json(const nlohmann::json& json, Attribute& a) { a = {json.at(0), json.at(1)}; }
-static void to_json(nlohmann::json& json, const Dimension& d) { json = {d.name, d.length}; }
-static void from_json(const nlohmann::json& json, Dimension& d) { d = {json.at(0), json.at(1)}; }
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Dataset, name, type, dimensions, has_time, attributes)
+static void to_json(Json& json, const Attribute& a) { json = {a.name, a.text}; }
+static void from_json(const Json& json, Attribute& a) { a = {json.at(0), json.at(1)}; }
+static void to_json(Json& json, const Dimension& d) { json = {d.name, d.length}; }
+static void from_json(const Json& json, Dimension& d) { d = {json.at(0), json.at(1)}; }
+static void to_json(Json& json, const Dataset& d) {
+  json = {{"name", d.name},
+          {"type", static_cast<int>(d.type)},
+          {"dimensions", d.dimensions},
+          {"has_time", d.has_time},
+          {"attributes", d.attributes}};
+}
+static void from_json(const Json& json, Dataset& d) {
+  d.name = json.at("name").get<std::string>();
+  d.type = static_cast<ElementType>(json.at("type").get<int>());
+  d.dimensions = json.at("dimensions").get<std::vector<Dimension>>();
+  d.has_time = json.at("has_time");
+  d.attributes = json.at("attributes").get<std::vector<Attribute>>();
+}
 
 namespace {
 
@@ -33,15 +46,15 @@ const std::byte* bytes_of(const void* data) { return static_cast<const std::byte
 std::byte* bytes_of(void* data) { return static_cast<std::byte*>(data); }
 
 std::string describe(const Pattern& pattern) {
-  return nlohmann::json{{"datasets", pattern.datasets}, {"attributes", pattern.attributes}}.dump();
+  return Json{{"datasets", pattern.datasets}, {"attributes", pattern.attributes}}.dump();
 }
 
 Pattern parse_description(const std::string& text) {
-  const auto json = nlohmann::json::parse(text);
+  const auto json = Json::parse(text);
   Pattern pattern;
   pattern.name = "blob";
-  json.at("attributes").get_to(pattern.attributes);
-  json.at("datasets").get_to(pattern.datasets);
+  pattern.attributes = json.at("attributes").get<std::vector<Attribute>>();
+  pattern.datasets = json.at("datasets").get<std::vector<Dataset>>();
   for (const Dataset& dataset : pattern.datasets) size_of(dataset.type);  // refuses what is no type
   return pattern;
 }
@@ -184,7 +197,7 @@ BlobFile::BlobFile(const std::string& path)
   try {
     description_ = parse_description(text);
     for (const Dataset& dataset : description_.datasets) element_count(dataset.extent());
-  } catch (const nlohmann::json::exception&) {
+  } catch (const JsonError&) {
     fail_damaged(path, "The description");
   } catch (const InputError&) {
     fail_damaged(path, "The description");

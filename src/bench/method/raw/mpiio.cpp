@@ -107,10 +107,9 @@ class Mpiio : public Method {
   void inspect() override { hints_ = file_.hints(); }
   void close() override { file_.close(); }
 
-  nlohmann::json effective() const override {
+  Json effective() const override {
     const std::string call = writing() ? "MPI_File_write_at" : "MPI_File_read_at";
-    nlohmann::json effective = {
-        {"calls", {{call + (calls == Calls::collective ? "_all" : ""), calls_}}}};
+    Json effective = {{"calls", {{call + (calls == Calls::collective ? "_all" : ""), calls_}}}};
     report_hints(effective, context_.settings, hints_);
     sieving_.report(effective, context_.settings);
     return effective;

@@ -58,8 +58,8 @@ class Posix : public PosixFileMethod {
     pieces_.next_round();
   }
 
-  nlohmann::json effective() const override {
-    nlohmann::json found = PosixFileMethod::effective();
+  Json effective() const override {
+    Json found = PosixFileMethod::effective();
     if (direct_) found["direct_bytes"] = direct_->direct_bytes();
     return found;
   }

@@ -12,7 +12,7 @@ void PosixFileMethod::create(const std::string& path) {
   if (!context_.comm.is_root()) file_ = posix::File::open(path, posix::File::Access::write);
 }
 
-nlohmann::json PosixFileMethod::effective() const {
+Json PosixFileMethod::effective() const {
   return {{"calls", {{writing() ? "pwrite" : "pread", calls_}}}};
 }
 

@@ -18,7 +18,7 @@ class PosixFileMethod : public Method {
   }
   void sync() override { file_.sync(); }
   void close() override { file_.close(); }
-  nlohmann::json effective() const override;
+  Json effective() const override;
 
  protected:
   using Method::Method;

@@ -223,7 +223,7 @@ class Hdf5Header : public RearrangedHeader {
                {"allocation_seconds", comm_.max(tally.allocation)}};
   }
 
-  void report(nlohmann::json& effective) const override {
+  void report(Json& effective) const override {
     if (filters_) effective["filters"] = report_;
   }
 
@@ -265,7 +265,7 @@ class Hdf5Header : public RearrangedHeader {
   std::map<std::pair<std::size_t, ElementType>, std::unique_ptr<hdf5::FilterPipeline>> pipelines_;
   std::unique_ptr<Hdf5ChunkStore> store_;
   std::unique_ptr<FilteredFlush> filters_;
-  nlohmann::json report_;
+  Json report_;
 };
 
 Hdf5Reason unmet_by_hdf5(const Pattern& pattern, const Settings& settings) {

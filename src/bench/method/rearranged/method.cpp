@@ -227,22 +227,22 @@ void RearrangedMethod::close() {
   header_->close();
 }
 
-nlohmann::json RearrangedMethod::effective() const {
+Json RearrangedMethod::effective() const {
   const char* call = writing() ? "MPI_File_write_at" : "MPI_File_read_at";
   const collective::LayoutContext& context = state_->context;
   const Rearranger& rearranger = context.context().rearranger();
-  nlohmann::json effective = {{"calls", {{call, tally_.file_calls}}},
-                              {"messages", tally_.messages},
-                              {"aggregators", rearranger.aggregators()},
-                              {"aggregators_from", choices_.aggregators().from},
-                              {"nodes", rearranger.nodes()},
-                              {"windows", rearranger.windows()},
-                              {"window_bytes", rearranger.window_bytes()},
-                              {"writers", rearranger.writers()},
-                              {"alignment", choices_.alignment().value},
-                              {"alignment_from", choices_.alignment().from},
-                              {"plans", plans_},
-                              {"plan_bytes", context.plan_bytes()}};
+  Json effective = {{"calls", {{call, tally_.file_calls}}},
+                    {"messages", tally_.messages},
+                    {"aggregators", rearranger.aggregators()},
+                    {"aggregators_from", choices_.aggregators().from},
+                    {"nodes", rearranger.nodes()},
+                    {"windows", rearranger.windows()},
+                    {"window_bytes", rearranger.window_bytes()},
+                    {"writers", rearranger.writers()},
+                    {"alignment", choices_.alignment().value},
+                    {"alignment_from", choices_.alignment().from},
+                    {"plans", plans_},
+                    {"plan_bytes", context.plan_bytes()}};
   header_->report(effective);
   if (!header_->library().empty()) effective["library"] = header_->library();
   report_hints(effective, context_.settings, choices_.hints_in_effect());

@@ -41,9 +41,9 @@ class RearrangedHeader {
   virtual void adjust(RearrangerSettings&) const {}  ///< to what the arrays need
   /// Moves the arrays of a flush where some lie in chunks; null: none does.
   virtual collective::File::Mover mover(bool /*writing*/) { return nullptr; }
-  virtual void sync() {}                         ///< collective
-  virtual void close() {}                        ///< collective, when all else is closed
-  virtual void report(nlohmann::json&) const {}  ///< after close(), to what was in effect
+  virtual void sync() {}               ///< collective
+  virtual void close() {}              ///< collective, when all else is closed
+  virtual void report(Json&) const {}  ///< after close(), to what was in effect
   virtual bool swaps_bytes() const { return false; }
   virtual std::uint64_t padding() const { return 0; }  ///< most bytes between arrays of nobody
   virtual std::string library() const { return ""; }   ///< "PnetCDF 1.12.3"
@@ -67,7 +67,7 @@ class RearrangedMethod : public Method {
   void flush() override;
   void sync() override;
   void close() override;
-  nlohmann::json effective() const override;
+  Json effective() const override;
 
  private:
   struct CachedState;

@@ -34,7 +34,7 @@ mpiio::Hints DataSieving::added_to(mpiio::Hints hints) const {
   return hints;
 }
 
-void DataSieving::report(nlohmann::json& effective, const Settings& settings) const {
+void DataSieving::report(Json& effective, const Settings& settings) const {
   if (cause_.empty()) return;
   if (is_heard_) {
     effective["added_hints"][hint_against_sieving()] = cause_ + ", and ROMIO could lose elements.";

@@ -29,7 +29,7 @@ class DataSieving {
   /// As "added_hints", "NAME=VALUE" with the cause; as "lacks_hint", "NAME=VALUE", where it would
   /// not be heard and the user's file of hints (mpiio::hints_effective_in_romio()) does not have
   /// it.
-  void report(nlohmann::json& effective, const Settings& settings) const;
+  void report(Json& effective, const Settings& settings) const;
 
  private:
   bool is_heard_;

@@ -4,7 +4,7 @@
 
 namespace slabmark {
 
-void report_hints(nlohmann::json& effective, const Settings& settings,
+void report_hints(Json& effective, const Settings& settings,
                   const std::map<std::string, std::string>& in_effect) {
   effective["hints"] = in_effect;
   std::map<std::string, std::string> asked;

@@ -25,7 +25,7 @@ class SliceMethod : public Method {
   void post(std::uint64_t round, std::span<std::byte* const> buffers) final;
   void sync() override {}
   void inspect() override;
-  nlohmann::json effective() const override { return effective_; }
+  Json effective() const override { return effective_; }
 
  protected:
   virtual void write(std::uint64_t round, std::span<std::byte* const> buffers) = 0;
@@ -36,7 +36,7 @@ class SliceMethod : public Method {
 
  private:
   std::uint64_t outputs_ = 0;
-  nlohmann::json effective_;
+  Json effective_;
 };
 
 /// An Output of the library as the object of a method: of the pattern's slices, or of a declaration

@@ -66,7 +66,7 @@ class Floor : public PosixFileMethod {
     posted_.clear();
   }
 
-  nlohmann::json effective() const override { return {{"calls", {{"MPI_Alltoallv", calls_}}}}; }
+  Json effective() const override { return {{"calls", {{"MPI_Alltoallv", calls_}}}}; }
 
  private:
   /// What one side has for, or from, each rank.

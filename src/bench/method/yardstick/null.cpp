@@ -63,7 +63,7 @@ class Null : public Method {
   void sync() override { pass(Phase::sync); }
   void close() override { pass(Phase::close); }
 
-  nlohmann::json effective() const override { return {{"calls", nlohmann::json::object()}}; }
+  Json effective() const override { return {{"calls", Json::object()}}; }
 
  private:
   bool is_rank(std::uint64_t rank) const {

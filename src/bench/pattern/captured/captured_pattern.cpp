@@ -25,8 +25,6 @@ namespace slabmark {
 
 namespace {
 
-using nlohmann::json;
-
 /// Collective. The items of all ranks, in the order of the first that has them.
 template <class Item>
 std::vector<Item> agree_on(const Comm& comm, const std::vector<Item>& mine) {
@@ -365,7 +363,7 @@ class Maker {
     }
     std::set<std::string> addresses;
     for (const std::uint64_t definition : run_->datasets) {
-      const json type = run_->file.definitions()[definition].value("type", json());
+      const Json type = run_->file.definitions()[definition].value("type", Json());
       if (type.is_object() && type.value("addresses", false)) addresses.insert(name_of(definition));
     }
     if (!addresses.empty()) {
@@ -392,7 +390,7 @@ class Maker {
   }
 
   Dataset dataset_of(const Target& target, std::set<std::string>& names) const {
-    const json& definition = run_->file.definitions()[target.definition];
+    const Json& definition = run_->file.definitions()[target.definition];
     const DatasetShapes::Shape& shape = run_->shapes.of_definition.at(target.definition);
     const ElementShape element = elements_.at(target.definition);
     const std::size_t skipped = shape.has_time ? 1 : 0;
@@ -404,7 +402,7 @@ class Maker {
       dataset.name = fmt::format("file{}_{}", target.path + 1, dataset.name);
       names.insert(dataset.name);
     }
-    const json dimensions = definition.value("dimensions", json::array());
+    const Json dimensions = definition.value("dimensions", Json::array());
     for (std::size_t d = 0; d < shape.extent.size(); ++d) {
       std::string name = d + skipped < dimensions.size()
                              ? dimensions[d + skipped].get<std::string>()

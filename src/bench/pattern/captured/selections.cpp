@@ -13,8 +13,6 @@ namespace slabmark {
 
 namespace {
 
-using nlohmann::json;
-
 /// Whether all boxes are runs within a row, which take less memory.
 bool are_rows(const std::vector<std::int64_t>& numbers, std::size_t rank) {
   for (std::size_t at = 0; at < numbers.size(); at += 4 * rank) {
@@ -139,9 +137,9 @@ EachOnce each_once(SelectionPtr all) {
 
 }  // namespace
 
-ElementShape element_of(const json& definition, const std::string& path) {
+ElementShape element_of(const Json& definition, const std::string& path) {
   if (definition.value("kind", "") == "bytes") return {};
-  const json type = definition.value("type", json());
+  const Json type = definition.value("type", Json());
   if (type.is_string()) {
     if (const auto known = find_element_type(type.get<std::string>())) return {*known, 0};
   }

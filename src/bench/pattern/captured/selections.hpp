@@ -6,11 +6,10 @@
 #include <tuple>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/pattern/pattern.hpp"
 #include "capture/read/captured_walk.hpp"
 #include "core/geometry/piece.hpp"
+#include "core/json/json.hpp"
 
 namespace slabmark {
 
@@ -21,7 +20,7 @@ struct ElementShape {
 };
 
 /// Of a dataset of the pattern file at `path`. Throws InputError where the type has no size.
-ElementShape element_of(const nlohmann::json& definition, const std::string& path);
+ElementShape element_of(const Json& definition, const std::string& path);
 
 /// What a selection takes, each element once: in the order of calls, or ascending where something
 /// is taken more often.

@@ -11,26 +11,24 @@ namespace slabmark {
 
 namespace {
 
-using nlohmann::json;
-
 // More records than that in one call, and the dimension is none of time but one that grows.
 constexpr std::uint64_t most_records_a_call = 256;
 
-bool is_bytes(const json& definition) { return definition.value("kind", "") == "bytes"; }
+bool is_bytes(const Json& definition) { return definition.value("kind", "") == "bytes"; }
 
-bool is_dataset(const json& definition) {
+bool is_dataset(const Json& definition) {
   return is_bytes(definition) || definition.value("kind", "") == "dataset";
 }
 
-bool grows(const json& definition, std::size_t dimension) {
+bool grows(const Json& definition, std::size_t dimension) {
   if (is_bytes(definition)) return true;
   if (!definition.contains("maximum") || dimension >= definition["maximum"].size()) return false;
-  const json& most = definition["maximum"][dimension];
+  const Json& most = definition["maximum"][dimension];
   return most.is_null() || most != definition["extent"][dimension];
 }
 
 std::size_t rank_of(std::uint64_t definition, const PatternFile& file) {
-  const json& text = file.definitions()[definition];
+  const Json& text = file.definitions()[definition];
   return is_bytes(text) ? 1 : text["extent"].size();
 }
 
@@ -52,10 +50,10 @@ std::vector<std::uint64_t> ends_of(const BoxArray& boxes) {
 
 }  // namespace
 
-std::vector<std::uint64_t> lengths_of(const json& definition, const char* key) {
+std::vector<std::uint64_t> lengths_of(const Json& definition, const char* key) {
   std::vector<std::uint64_t> lengths;
   if (!definition.contains(key)) return lengths;
-  for (const json& length : definition[key]) {
+  for (const Json& length : definition[key]) {
     lengths.push_back(length.is_number_integer() ? length.get<std::uint64_t>() : 0);
   }
   return lengths;
@@ -63,7 +61,7 @@ std::vector<std::uint64_t> lengths_of(const json& definition, const char* key) {
 
 Survey::Survey(const PatternFile& file, const Paths& paths, const DatasetNumbers& datasets)
     : ranks_(file.ranks()), datasets_(datasets) {
-  const json& definitions = file.definitions();
+  const Json& definitions = file.definitions();
   for (std::uint64_t i = 0; i < definitions.size(); ++i) {
     if (!is_dataset(definitions[i]) || datasets[i] != i) continue;
     begins_[i] = numbers_.size();
@@ -160,7 +158,7 @@ DatasetShapes Survey::shapes(const PatternFile& file, std::uint32_t direction) {
   for (const auto& [definition, begin] : begins_) {
     const std::uint64_t* const of_dataset = numbers_.data() + begin;
     if (!of_dataset[direction == capture::writes ? written : read]) continue;
-    const json& text = file.definitions()[definition];
+    const Json& text = file.definitions()[definition];
     DatasetShapes::Shape shape;
     std::vector<std::uint64_t> extent = lengths_of(text, "extent");
     extent.resize(rank_of(definition, file));
@@ -207,8 +205,8 @@ void Survey::note_path(const CapturedEvent& event, const RankReader& reader, std
   note(first_opener, ranks_ - recorded_rank);
   note(last_opener, recorded_rank + 1);
   if (effect == "create") note(path_created, 1);
-  const json& file = reader.file(event.file);
-  const json flags = file.value("flags", json::array());  // of POSIX
+  const Json& file = reader.file(event.file);
+  const Json flags = file.value("flags", Json::array());  // of POSIX
   const bool empties = file.contains("flags")
                            ? std::find(flags.begin(), flags.end(), "trunc") != flags.end()
                            : effect == "create" && file.value("level", "") != "mpiio";

@@ -7,16 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "capture/read/captured_walk.hpp"
 #include "capture/read/pending_requests.hpp"
+#include "core/json/json.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace slabmark {
 
 /// Lengths that a definition has by that key; 0 where there is no number.
-std::vector<std::uint64_t> lengths_of(const nlohmann::json& definition, const char* key);
+std::vector<std::uint64_t> lengths_of(const Json& definition, const char* key);
 
 /// What ranks must add up to know the shapes: numbers of a fixed layout, of which the largest
 /// counts.

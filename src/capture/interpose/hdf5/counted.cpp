@@ -22,12 +22,12 @@ Id describe_attribute(const char* name, hid_t type, hid_t space, const Owner& ow
   const auto extent = extent_of(space);
   std::uint64_t count = 1;
   for (const auto length : extent) count *= length;
-  nlohmann::json described = {{"kind", "attribute"},
-                              {"name", name == nullptr ? "" : name},
-                              {"type", type_of(type)},
-                              {"count", count},
-                              {has_names(type) ? "named" : "hdf5", {{"type", encoded_type(type)}}},
-                              {"space", encoded_space(space)}};
+  Json described = {{"kind", "attribute"},
+                    {"name", name == nullptr ? "" : name},
+                    {"type", type_of(type)},
+                    {"count", count},
+                    {has_names(type) ? "named" : "hdf5", {{"type", encoded_type(type)}}},
+                    {"space", encoded_space(space)}};
   if (!owner.name.empty()) described["object"] = {{"name", owner.name}};
   return define(text_of(described));
 }

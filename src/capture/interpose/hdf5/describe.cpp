@@ -110,7 +110,7 @@ bool has_names(hid_t type) {
   return kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_STRING;
 }
 
-nlohmann::json type_of(hid_t type) {
+Json type_of(hid_t type) {
   static const std::array<const char*, H5T_NCLASSES> names = [] {
     std::array<const char*, H5T_NCLASSES> all;
     all.fill("other");
@@ -139,8 +139,8 @@ nlohmann::json type_of(hid_t type) {
   }
   if (kind == H5T_STRING && bytes == 1) return "char";
   const bool is_known = kind >= 0 && kind < H5T_NCLASSES;
-  nlohmann::json made{{"class", is_known ? names[static_cast<std::size_t>(kind)] : "other"},
-                      {"bytes", bytes}};
+  Json made{{"class", is_known ? names[static_cast<std::size_t>(kind)] : "other"},
+            {"bytes", bytes}};
   if (has_addresses(type)) made["addresses"] = true;
   return made;
 }
@@ -149,9 +149,9 @@ Id memory_type(hid_t type) {
   static auto& known = *new Known;
   const std::string bytes = bytes_of_type(type);
   return known_as(known, bytes, [&] {
-    return nlohmann::json{{"kind", "type"},
-                          {"type", type_of(type)},
-                          {has_names(type) ? "named" : "hdf5", {{"type", base64(bytes)}}}};
+    return Json{{"kind", "type"},
+                {"type", type_of(type)},
+                {has_names(type) ? "named" : "hdf5", {{"type", base64(bytes)}}}};
   });
 }
 
@@ -174,11 +174,11 @@ std::string key_of_dataset(hid_t type, hid_t space, hid_t creation) {
 }
 
 /// A definition of a dataset but for its name.
-nlohmann::json describe_dataset(hid_t type, hid_t space, hid_t creation) {
+Json describe_dataset(hid_t type, hid_t space, hid_t creation) {
   if (type <= 0 || space <= 0 || creation <= 0) {  // what is open does not say it
-    return {{"kind", "dataset"}, {"type", "char"}, {"extent", nlohmann::json::array()}};
+    return {{"kind", "dataset"}, {"type", "char"}, {"extent", Json::array()}};
   }
-  nlohmann::json dataset{{"kind", "dataset"}, {"type", type_of(type)}};
+  Json dataset{{"kind", "dataset"}, {"type", type_of(type)}};
   std::vector<hsize_t> maximum(H5S_MAX_RANK);
   std::vector<hsize_t> extent(H5S_MAX_RANK);
   const auto rank = static_cast<std::size_t>(
@@ -187,9 +187,9 @@ nlohmann::json describe_dataset(hid_t type, hid_t space, hid_t creation) {
   dataset["extent"] = extent;
   maximum.resize(rank);
   if (maximum != extent) {
-    auto& lengths = dataset["maximum"] = nlohmann::json::array();
+    auto& lengths = dataset["maximum"] = Json::array();
     for (const auto length : maximum) {
-      lengths.push_back(length == H5S_UNLIMITED ? nlohmann::json() : nlohmann::json(length));
+      lengths.push_back(length == H5S_UNLIMITED ? Json() : Json(length));
     }
   }
   const auto layout = hdf5().H5Pget_layout(creation);
@@ -200,7 +200,7 @@ nlohmann::json describe_dataset(hid_t type, hid_t space, hid_t creation) {
     }
   }
   if (const auto filters = hdf5().H5Pget_nfilters(creation); filters > 0) {
-    auto& names = dataset["filters"] = nlohmann::json::array();
+    auto& names = dataset["filters"] = Json::array();
     for (unsigned i = 0; i < static_cast<unsigned>(filters); ++i) {
       unsigned flags = 0;
       std::size_t values = 0;
@@ -240,7 +240,7 @@ Id transfer_list(hid_t list) {
   static auto& known = *new Known{{bytes_of_list(hdf5().default_transfer()), no_id}};
   const std::string bytes = bytes_of_transfer_list(list);
   return known_as(known, bytes, [&] {
-    return nlohmann::json{{"kind", "properties"}, {"base64", base64(bytes)}};
+    return Json{{"kind", "properties"}, {"base64", base64(bytes)}};
   });
 }
 

@@ -21,7 +21,7 @@ std::string encoded_type(hid_t type);
 std::string encoded_space(hid_t space);
 
 /// "float32", or an object for what has no word.
-nlohmann::json type_of(hid_t type);
+Json type_of(hid_t type);
 /// Whether the encoded type holds names of the program's.
 bool has_names(hid_t type);
 

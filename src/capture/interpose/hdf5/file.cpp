@@ -82,8 +82,8 @@ struct Mpi {
   bool is_there = false;  ///< and of the kind that this was compiled with
 };
 
-nlohmann::json hints_of(const Mpi& mpi, MPI_Info info) {
-  auto hints = nlohmann::json::object();
+Json hints_of(const Mpi& mpi, MPI_Info info) {
+  auto hints = Json::object();
   int count = 0;
   if (info == mpi.no_info || mpi.info_size(info, &count) != MPI_SUCCESS) return hints;
   for (int i = 0; i < count; ++i) {
@@ -98,7 +98,7 @@ nlohmann::json hints_of(const Mpi& mpi, MPI_Info info) {
 }
 
 /// With which ranks and hints a parallel program opens a file. Collective over them, as opening is.
-void describe_communicator(hid_t access, nlohmann::json& file) {
+void describe_communicator(hid_t access, Json& file) {
   if (hdf5().H5Pget_fapl_mpio == nullptr) return;
   static const Mpi mpi(dlopen(hdf5().path, RTLD_LAZY | RTLD_NOLOAD));
   if (!mpi.is_there) return;
@@ -127,8 +127,8 @@ void describe_communicator(hid_t access, nlohmann::json& file) {
   set_rank(rank, ranks);
 }
 
-nlohmann::json describe_file(const char* path, hid_t creation, hid_t access) {
-  nlohmann::json file{{"kind", "file"}, {"level", "hdf5"}};
+Json describe_file(const char* path, hid_t creation, hid_t access) {
+  Json file{{"kind", "file"}, {"level", "hdf5"}};
   file["hdf5"]["access"] = encoded_list(access);
   if (creation > 0) file["hdf5"]["creation"] = encoded_list(creation);
   describe_communicator(access, file);
@@ -195,7 +195,7 @@ std::optional<unsigned long> number_of(const Object& file) {
 template <class Open>
 void* opened(const Call& call, const char* function, const char* effect, const char* path,
              unsigned flags, hid_t creation, hid_t access, void** request, const Open& open) {
-  nlohmann::json description;
+  Json description;
   // Asks for the communicator, which HDF5 duplicates: one rank less, and the others would hang.
   if (call.is_outermost()) description = describe_file(path, creation, access);
   const Lower lower(access);

@@ -38,7 +38,7 @@ Id bytes_id() { return define(R"({"kind":"bytes"})"); }
 
 unsigned failed_if(int error) { return error == MPI_SUCCESS ? 0 : unsigned{failed}; }
 
-nlohmann::json words_of_mode(int mode) {
+Json words_of_mode(int mode) {
   const std::pair<int, const char*> all[] = {{MPI_MODE_RDONLY, "rdonly"},
                                              {MPI_MODE_RDWR, "rdwr"},
                                              {MPI_MODE_WRONLY, "wronly"},
@@ -48,7 +48,7 @@ nlohmann::json words_of_mode(int mode) {
                                              {MPI_MODE_UNIQUE_OPEN, "unique_open"},
                                              {MPI_MODE_SEQUENTIAL, "sequential"},
                                              {MPI_MODE_APPEND, "append"}};
-  auto words = nlohmann::json::array();
+  auto words = Json::array();
   for (const auto& [flag, word] : all) {
     if ((mode & flag) != 0) words.push_back(word);
   }
@@ -112,8 +112,8 @@ OpenFile* find_file(MPI_File file) {
   return found == state().files.end() ? nullptr : &found->second;
 }
 
-nlohmann::json hints_of(MPI_Info info) {
-  auto hints = nlohmann::json::object();
+Json hints_of(MPI_Info info) {
+  auto hints = Json::object();
   int count = 0;
   if (info == MPI_INFO_NULL || PMPI_Info_get_nkeys(info, &count) != MPI_SUCCESS) return hints;
   for (int i = 0; i < count; ++i) {
@@ -134,7 +134,7 @@ void opened(const Call& call, MPI_Comm comm, const char* path, int mode, MPI_Inf
   const auto id = define_call("MPI_File_open", (mode & MPI_MODE_CREATE) != 0 ? "create" : "open");
   int ranks = 1;
   PMPI_Comm_size(comm, &ranks);
-  nlohmann::json description{
+  Json description{
       {"kind", "file"}, {"level", "mpiio"}, {"ranks", ranks}, {"amode", words_of_mode(mode)}};
   name_file(description, path, ranks);
   if (auto hints = hints_of(info); !hints.empty()) description["hints"] = std::move(hints);

@@ -26,7 +26,7 @@ struct OpenFile {
 OpenFile* find_file(MPI_File file);
 
 /// "key": "value" of all that is in it.
-nlohmann::json hints_of(MPI_Info info);
+Json hints_of(MPI_Info info);
 
 void opened(const Call& call, MPI_Comm comm, const char* path, int mode, MPI_Info info, int error,
             MPI_File file);

@@ -14,8 +14,6 @@ namespace slabmark::capture {
 
 namespace {
 
-using nlohmann::json;
-
 std::unordered_map<int, std::unique_ptr<CapturedFile>>& open_files() {
   static auto& files = *new std::unordered_map<int, std::unique_ptr<CapturedFile>>;
   return files;
@@ -54,8 +52,8 @@ std::vector<Named> attributes_of(int ncid, int varid) {
   return all;
 }
 
-json described(const std::vector<Named>& attributes) {
-  json all = json::array();
+Json described(const std::vector<Named>& attributes) {
+  Json all = Json::array();
   for (const Named& one : attributes) {
     all.push_back({{"name", one.name}, {"type", name_of_type(one.type)}, {"count", one.length}});
   }
@@ -103,14 +101,14 @@ CapturedFile::CapturedFile(int ncid, MPI_Comm comm, const char* path, int mode, 
   int ranks = 0;
   SLABMARK_NATIVE(ncmpi_inq_format)(ncid, &format);
   MPI_Comm_size(comm, &ranks);
-  json file{{"kind", "file"},
+  Json file{{"kind", "file"},
             {"level", "pnetcdf"},
             {"mode", mode},
             {"ranks", ranks},
             {"format", "CDF-" + std::to_string(format == NC_FORMAT_CDF2   ? 2
                                                : format == NC_FORMAT_CDF5 ? 5
                                                                           : 1)},
-            {"hints", info == MPI_INFO_NULL ? json::object() : json(mpiio::entries_of(info))}};
+            {"hints", info == MPI_INFO_NULL ? Json::object() : Json(mpiio::entries_of(info))}};
   name_file(file, path, ranks);
   id_ = open_file(text_of(file));
   if (!is_new) know_variables();
@@ -145,16 +143,16 @@ CapturedVariable CapturedFile::inquire(int varid) const {
   const auto known = described_variables().find(text);
   if (known != described_variables().end()) return known->second;
 
-  json extent = json::array(), maximum = json::array(), names = json::array();
+  Json extent = Json::array(), maximum = Json::array(), names = Json::array();
   for (const Named& dimension : dimensions) {
     const bool records = dimension.length < 0;
     variable.has_records = variable.has_records || records;
     variable.lengths.push_back(dimension.length);
     extent.push_back(records ? 0 : dimension.length);
-    maximum.push_back(records ? json(nullptr) : json(dimension.length));
+    maximum.push_back(records ? Json(nullptr) : Json(dimension.length));
     names.push_back(dimension.name);
   }
-  json definition = {
+  Json definition = {
       {"kind", "dataset"}, {"name", name.data()}, {"type", name_of_type(variable.type)},
       {"extent", extent},  {"dimensions", names}, {"attributes", described(attributes)}};
   if (variable.has_records) definition["maximum"] = maximum;
@@ -233,11 +231,11 @@ void CapturedFile::define(const char* call, std::span<const std::int64_t> argume
   SLABMARK_NATIVE(ncmpi_inq_ndims)(ncid_, &dimensions);
   int record_dimension = -1;
   SLABMARK_NATIVE(ncmpi_inq_unlimdim)(ncid_, &record_dimension);
-  json all = json::array();
+  Json all = Json::array();
   for (int d = 0; d < dimensions; ++d) {
     const Named dimension = dimension_of(ncid_, d, record_dimension);
     all.push_back({{"name", dimension.name},
-                   {"length", dimension.length < 0 ? json(nullptr) : json(dimension.length)}});
+                   {"length", dimension.length < 0 ? Json(nullptr) : Json(dimension.length)}});
   }
   Event event;
   event.call = define_call(call, "define");

@@ -129,8 +129,8 @@ bool is_meant(int descriptor, const char* path, bool is_written) {
   return status.st_size >= least_read_bytes;
 }
 
-nlohmann::json words_of(int flags) {
-  auto words = nlohmann::json::array();
+Json words_of(int flags) {
+  auto words = Json::array();
   const int access = flags & O_ACCMODE;
   words.push_back(access == O_RDONLY ? "rdonly" : access == O_WRONLY ? "wronly" : "rdwr");
   const std::pair<int, const char*> all[] = {
@@ -166,7 +166,7 @@ bool to_memory(std::span<const iovec> pieces, ssize_t bytes, Boxes& memory) {
 
 /// Tracks a descriptor that was opened, and records that it was.
 void track(const char* name, int descriptor, const char* path, int flags, const std::string& how) {
-  nlohmann::json file{
+  Json file{
       {"kind", "file"}, {"level", "posix"}, {"path", own_path(path)}, {"flags", words_of(flags)}};
   if (!how.empty()) file["mode"] = how;
   if (choice() != "on") file["unasked"] = true;

@@ -47,7 +47,7 @@ void clamp_formats(hid_t access) {
 
 }  // namespace
 
-std::string code_of(const nlohmann::json& of, const char* key) {
+std::string code_of(const Json& of, const char* key) {
   for (const char* group : {"hdf5", "named"}) {
     if (of.contains(group) && of[group].contains(key)) return of[group][key];
   }
@@ -61,7 +61,7 @@ Handle list_of(const std::string& code, hid_t kind) {
   return list;
 }
 
-Handle type_of(const nlohmann::json& of) {
+Handle type_of(const Json& of) {
   const auto bytes = decoded(code_of(of, "type"));
   if (!bytes.empty()) return own(H5Tdecode2(bytes.data(), bytes.size()), H5Tclose, "H5Tdecode", "");
   const auto& type = of.at("type");
@@ -69,7 +69,7 @@ Handle type_of(const nlohmann::json& of) {
   return own(H5Tcreate(H5T_OPAQUE, size), H5Tclose, "H5Tcreate", "");
 }
 
-Handle space_of(const nlohmann::json& of) {
+Handle space_of(const Json& of) {
   const bool is_attribute = of.contains("space");
   const auto bytes = decoded(is_attribute ? of["space"].get<std::string>() : code_of(of, "space"));
   if (!bytes.empty()) return own(H5Sdecode(bytes.data()), H5Sclose, "H5Sdecode", "");

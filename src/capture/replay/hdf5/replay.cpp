@@ -77,8 +77,8 @@ class Hdf5Replay : public Replay {
   hid_t file(const CapturedEvent& event);
   bool is_open(const CapturedEvent& event) const;
   hid_t dataset(const CapturedEvent& event) const;
-  hid_t type(const nlohmann::json& described);
-  hid_t dataset_creation(const nlohmann::json& described);
+  hid_t type(const Json& described);
+  hid_t dataset_creation(const Json& described);
   hid_t transfer_list(const CapturedEvent& event);
   std::string name(const CapturedEvent& event) const;
 
@@ -171,9 +171,8 @@ void Hdf5Replay::create_attribute(const CapturedEvent& event) {
   const auto type = this->type(described);
   const auto space = space_of(described);
   Handle owner;  // a dataset that the program has named and not opened, or another object
-  const auto owned_by = is_of_dataset
-                            ? name(event)
-                            : described.value("object", nlohmann::json::object()).value("name", "");
+  const auto owned_by =
+      is_of_dataset ? name(event) : described.value("object", Json::object()).value("name", "");
   if (is_of_dataset ? !is_open(event) : is_there(file(event), owned_by)) {
     owner = own(H5Oopen(file(event), owned_by.c_str(), H5P_DEFAULT), H5Oclose, "H5Oopen", owned_by);
   }
@@ -206,7 +205,7 @@ void Hdf5Replay::move_attribute(const CapturedEvent& event, bool writes) {
 
 // Programs use the types and lists that they have; decoding them for each dataset would be calls
 // that no program makes.
-hid_t Hdf5Replay::type(const nlohmann::json& described) {
+hid_t Hdf5Replay::type(const Json& described) {
   const auto code = code_of(described, "type");
   auto& handle = types_[code.empty() ? described.at("type").dump() : code];
   if (!handle.is_open()) handle = type_of(described);
@@ -214,7 +213,7 @@ hid_t Hdf5Replay::type(const nlohmann::json& described) {
 }
 
 // H5Dcreate takes half as long again for a list that is equal to the default than for the default.
-hid_t Hdf5Replay::dataset_creation(const nlohmann::json& described) {
+hid_t Hdf5Replay::dataset_creation(const Json& described) {
   const auto code = code_of(described, "creation");
   const auto [place, is_new] = creations_.try_emplace(code);
   Handle& list = place->second;

@@ -54,7 +54,7 @@ class UnsupportedCalls {
     const RankReader& rank = walk.rank();
     const std::uint64_t number = walk.event().dataset;
     const std::string& call = rank.call(walk.event().call).name;
-    const nlohmann::json& described = rank.definition(number);
+    const Json& described = rank.definition(number);
     if (cuts_) {
       if (auto reason = unsupported_cut(walk, described)) return reason;
     }
@@ -84,8 +84,7 @@ class UnsupportedCalls {
   }
 
   /// What was written and then cut off by H5Dset_extent cannot be read back.
-  std::optional<std::string> unsupported_cut(const CapturedWalk& walk,
-                                             const nlohmann::json& described) {
+  std::optional<std::string> unsupported_cut(const CapturedWalk& walk, const Json& described) {
     const CapturedEvent& event = walk.event();
     const std::string name = described.value("name", "");
     const auto [place, is_new] = written_.try_emplace({walk.path(), name});

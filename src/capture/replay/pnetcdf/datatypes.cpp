@@ -95,7 +95,7 @@ MPI_Datatype NetcdfDatatypes::filetype(std::span<const CapturedEvent> parts, Rep
 /// The boxes of a part whose variable begins `begin` bytes behind that of the first part.
 void NetcdfDatatypes::add_part(const CapturedEvent& part, MPI_Offset begin, ReplayedNetcdf& file,
                                NetcdfPlaces& places, mpiio::BlockList& blocks) {
-  const nlohmann::json& definition = recorded_.definition(part.dataset);
+  const Json& definition = recorded_.definition(part.dataset);
   const bool has_records = definition.contains("maximum") && definition["maximum"].at(0).is_null();
   const auto lengths = definition.value("extent", std::vector<MPI_Offset>{});
   MPI_Offset record_bytes = 0;

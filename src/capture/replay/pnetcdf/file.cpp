@@ -13,15 +13,13 @@ namespace slabmark {
 
 namespace {
 
-using nlohmann::json;
-
 nc_type nc_type_named(const std::string& name) {
   if (const auto type = find_element_type(name)) return pnetcdf::nc_type_of(*type);
   throw InputError(fmt::format("NetCDF has no type {}.", name));
 }
 
-json part_of(const json& definition, const char* key) {
-  return definition.value(key, json::array());
+Json part_of(const Json& definition, const char* key) {
+  return definition.value(key, Json::array());
 }
 
 }  // namespace
@@ -31,19 +29,19 @@ void ReplayedNetcdf::check(int code, const char* call) const {
 }
 
 void ReplayedNetcdf::define(const CapturedEvent& end) {
-  const json structure =
-      end.details == CapturedEvent::none ? json::object() : recorded_.definition(end.details);
+  const Json structure =
+      end.details == CapturedEvent::none ? Json::object() : recorded_.definition(end.details);
   define_dimensions(part_of(structure, "dimensions"));
   put_attributes(NC_GLOBAL, part_of(structure, "attributes"));
   for (const std::uint64_t dataset : std::exchange(to_define_, {})) define_variable(dataset);
 }
 
-void ReplayedNetcdf::define_dimensions(const json& dimensions) {
-  for (const json& dimension : dimensions) {
+void ReplayedNetcdf::define_dimensions(const Json& dimensions) {
+  for (const Json& dimension : dimensions) {
     const std::string name = dimension.value("name", "");
     int id = -1;
     if (ncmpi_inq_dimid(id_, name.c_str(), &id) == NC_NOERR) continue;
-    const json length = dimension.value("length", json());
+    const Json length = dimension.value("length", Json());
     check(ncmpi_def_dim(id_, name.c_str(),
                         length.is_null() ? NC_UNLIMITED : length.get<MPI_Offset>(), &id),
           "ncmpi_def_dim");
@@ -51,9 +49,9 @@ void ReplayedNetcdf::define_dimensions(const json& dimensions) {
 }
 
 void ReplayedNetcdf::define_variable(std::uint64_t dataset) {
-  const json& definition = recorded_.definition(dataset);
+  const Json& definition = recorded_.definition(dataset);
   std::vector<int> dimensions;
-  for (const json& dimension : part_of(definition, "dimensions")) {
+  for (const Json& dimension : part_of(definition, "dimensions")) {
     dimensions.push_back(-1);
     check(ncmpi_inq_dimid(id_, dimension.get<std::string>().c_str(), &dimensions.back()),
           "ncmpi_inq_dimid");
@@ -75,8 +73,8 @@ void ReplayedNetcdf::put_attributes_of(std::uint64_t dataset) {
 }
 
 // A pattern has no values of attributes, so they are zeros, or blanks in texts.
-void ReplayedNetcdf::put_attributes(int variable, const json& attributes) {
-  for (const json& attribute : attributes) {
+void ReplayedNetcdf::put_attributes(int variable, const Json& attributes) {
+  for (const Json& attribute : attributes) {
     const std::string name = attribute.value("name", "");
     const std::string type = attribute.value("type", "");
     const auto count = attribute.value("count", MPI_Offset{0});

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <mpi.h>
-#include <nlohmann/json.hpp>
 
 #include "capture/read/pattern_file.hpp"
+#include "core/json/json.hpp"
 
 namespace slabmark {
 
@@ -39,9 +39,9 @@ class ReplayedNetcdf {
   void forget_requests() { requests_.clear(); }
 
  private:
-  void define_dimensions(const nlohmann::json& dimensions);
+  void define_dimensions(const Json& dimensions);
   void define_variable(std::uint64_t dataset);
-  void put_attributes(int variable, const nlohmann::json& attributes);
+  void put_attributes(int variable, const Json& attributes);
 
   int id_;
   std::string path_;

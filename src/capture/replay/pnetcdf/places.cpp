@@ -15,8 +15,7 @@ const NetcdfPlace& NetcdfPlaces::of(const CapturedEvent& event) {
     box_.start.assign(event.origin.begin(), event.origin.end());
     box_.count.assign(event.counts.begin(), event.counts.end());
   } else if (event.selection == CapturedEvent::Selection::all) {
-    const nlohmann::json extent =
-        recorded_.definition(event.dataset).value("extent", nlohmann::json::array());
+    const Json extent = recorded_.definition(event.dataset).value("extent", Json::array());
     for (std::size_t d = 0; d < event.rank; ++d) box_.count[d] = extent.at(d).get<MPI_Offset>();
   }
   for (const MPI_Offset count : box_.count) box_.elements *= count;

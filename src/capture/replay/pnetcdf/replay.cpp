@@ -95,7 +95,7 @@ class PnetcdfReplay : public Replay {
 
  private:
   void open(const CapturedEvent& event, bool is_new) {
-    const nlohmann::json& described = rank_.file(event.file);
+    const Json& described = rank_.file(event.file);
     const mpiio::Info info(hints_of(described, context_.hints));
     const int mode = described.value("mode", 0);
     const MPI_Comm comm = context_.comm_of(described).get();

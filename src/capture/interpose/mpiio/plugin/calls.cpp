@@ -139,7 +139,7 @@ int MPI_File_preallocate(MPI_File file, MPI_Offset size) {
 int MPI_File_set_info(MPI_File file, MPI_Info info) {
   const Call call;
   const int error = SLABMARK_NEXT(MPI_File_set_info)(file, info);
-  const auto hints = nlohmann::json{{"kind", "hints"}, {"hints", hints_of(info)}};
+  const auto hints = slabmark::Json{{"kind", "hints"}, {"hints", hints_of(info)}};
   called(call, "MPI_File_set_info", "other", file, error, {}, define(text_of(hints)));
   return error;
 }

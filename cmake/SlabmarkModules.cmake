@@ -44,7 +44,6 @@ function(slabmark_program name)
   add_library(${library} STATIC ${sources})
   slabmark_precompile(${library} module)
   slabmark_use_modules(${library} PUBLIC src/programs/${name} ${PROGRAM_DEPENDS})
-  target_link_libraries(${library} PUBLIC nlohmann_json::nlohmann_json)
   target_link_libraries(slabmark_programs INTERFACE ${library})
 
   set(target ${name})

@@ -33,6 +33,9 @@ def main(arguments=None):
                 signal.signal(number, _interrupt)
         for stream in (sys.stdout, sys.stderr):
             stream.reconfigure(errors="backslashreplace")  # names need not be UTF-8
+    if arguments[:1] not in (["apply"], ["capture"]):  # whose command is to find the environment as it is
+        if not os.environ.get("SOURCE_DATE_EPOCH", "0").isdecimal():
+            del os.environ["SOURCE_DATE_EPOCH"]  # numpy and matplotlib refuse to start with it
     try:
         status = run(arguments)
         sys.stdout.flush()

@@ -121,7 +121,7 @@ def text_map(run, tmp_path):
     """text_map(number): one of the maps of an F case of 4 ranks as PIO text, which every build reads; alone in tmp_path."""
 
     def make(number):
-        options = ["--ne", "2", "--ranks", "4", "--map", str(number), "--format", "dat"]
+        options = ["--ne", "2", "--ranks", "4", "--map-index", str(number), "--map-format", "dat"]
         run("slabmark decomp", ["generate", "f", *options, "-o", tmp_path / "f"]).check_returncode()
         [path] = tmp_path.glob("*.dat")
         return path

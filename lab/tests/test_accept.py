@@ -444,7 +444,7 @@ def test_two_nodes_tell_nothing_of_which_is_slow_and_one_is_not_looked_at():
 
 
 def test_a_slow_node_that_was_probed_fails_the_acceptance_and_is_named_on_the_page(cluster, capsys, monkeypatch):
-    case = '[[case]]\nname = "nodes"\nprogram = "slabmark probe"\narguments = ["nodes", "-o", "{output}"]\n'
+    case = '[[case]]\nname = "nodes"\nprogram = "slabmark probe"\narguments = ["nodes", "-d", "{output}"]\n'
     made, path = cluster(SUITE.replace('"one to all"', '"all"') + case)
     own, left = made.run, probed(1, {"n0": 1.0, "n1": 2.0, "n2": 1.0, "n3": 1.0}, launches=8)
 

@@ -117,7 +117,7 @@ def test_each_example_of_a_description_is_written_by_several_methods_and_verifie
     run("slabmark", ["describe", tmp_path / f"{name}.toml", "-o", tmp_path / "a.pattern", "--overwrite"]).check_returncode()
     records_file, methods = tmp_path / "r.jsonl", ["hdf5-union", "mpiio-rearranged"]
     given = ["--pattern", tmp_path / "a.pattern", "--method", ",".join(methods), "--trials", "1", "--no-bound"]
-    done = run("slabmark bench", ["captured", *given, "--json", records_file, "-o", tmp_path, "--overwrite"], ranks=2)
+    done = run("slabmark bench", ["captured", *given, "--json", records_file, "-d", tmp_path, "--overwrite"], ranks=2)
     assert done.returncode == 0, done.stderr
     found = records.read([records_file]).records
     assert {record.method: (record.verified["state"], record.unsupported) for record in found} == dict.fromkeys(methods, ("yes", None))

@@ -34,7 +34,7 @@ def test_large_maps_become_pictures_of_a_page():
 @pytest.mark.parametrize("suffix, start", [(".svg", b"<svg"), (".png", b"\x89PNG")])
 def test_a_picture_is_drawn_with_the_programs_own_counts(run, tmp_path, suffix, start):
     run(
-        "slabmark decomp", ["generate", "f", "--ne", "4", "--ranks", "6", "--format", "dat", "-o", tmp_path / "f"]
+        "slabmark decomp", ["generate", "f", "--ne", "4", "--ranks", "6", "--map-format", "dat", "-o", tmp_path / "f"]
     ).check_returncode()
     map_file = sorted(tmp_path.glob("*.dat"))[-1]
     done = run("slabmark", ["decomp", "show", map_file, "-o", tmp_path / f"picture{suffix}"])

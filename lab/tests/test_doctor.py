@@ -70,7 +70,7 @@ def test_what_to_set_is_told_for_a_parallel_file_system_with_its_source(kind, wo
 def test_the_doctor_tells_what_the_programs_tell(run, tmp_path):
     launcher = os.environ.get("SLABMARK_MPIEXEC", "mpiexec") + " -n {ranks} {command}"
     done = run("slabmark", ["doctor", "--launch", launcher, "-n", "2", "-d", tmp_path])
-    told = json.loads(run("slabmark bench", ["environment", "-o", tmp_path], ranks=2).stdout)
+    told = json.loads(run("slabmark bench", ["environment", "-d", tmp_path], ranks=2).stdout)
     assert done.returncode in (0, 1), done.stderr
     file_system = told["output"]["type"] or "unknown"  # in a chroot, say
     assert all(word in done.stdout for word in (told["mpi_io"], told["libraries"]["hdf5"], file_system))
@@ -90,8 +90,8 @@ def test_ranks_that_do_not_know_of_each_other_are_a_foreign_launcher(run, tmp_pa
 @pytest.mark.parametrize(
     "arguments, culprit",
     [
-        ([], "COMMAND is missing"),
-        (["repotr"], 'Did you mean "report"'),
+        ([], "A verb is missing"),
+        (["repotr"], "did you mean 'report'"),
         (["report"], "RESULTS"),
         (["report", "absent.jsonl"], "absent.jsonl"),
         (["compare", "a"], "NEW"),

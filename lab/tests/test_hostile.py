@@ -277,8 +277,8 @@ def test_closed_streams_end_nothing_and_nothing_is_printed_into_a_file(run, tmp_
 
 @pytest.mark.long
 def test_an_interruption_while_the_lab_is_loaded_ends_it_without_a_traceback(tmp_path):
-    (tmp_path / "rich").mkdir()
-    (tmp_path / "rich/__init__.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    (tmp_path / "click").mkdir()
+    (tmp_path / "click/__init__.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
     environment = os.environ | {"PYTHONPATH": f"{LAB}:{tmp_path}"}
     done = subprocess.run([sys.executable, "-P", "-m", "slabmark", "--version"], env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")

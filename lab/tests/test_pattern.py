@@ -494,7 +494,7 @@ def test_maps_of_a_pattern_file_are_what_its_ranks_write(run, tmp_path):
     shapes = [layout.shape for layout in layouts]
     found = {tuple(entry["dims"]): entry for entry in described["maps"]}
     assert set(found) == set(shapes) and len(described["maps"]) == len(set(shapes)), "alike variables are one map"
-    run("slabmark decomp", ["convert", tmp_path / "a.pattern", "-o", tmp_path / "a", "--format", "dat"]).check_returncode()
+    run("slabmark decomp", ["convert", tmp_path / "a.pattern", "-o", tmp_path / "a", "--map-format", "dat"]).check_returncode()
     for layout in layouts:
         entry = found[layout.shape]
         rows = list(decomposition.rows_of(tmp_path / f"a_{entry['map']}.dat"))

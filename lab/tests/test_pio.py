@@ -107,7 +107,7 @@ def test_the_recommendation_has_no_idle_tasks_and_writes_large_pieces():
 @pytest.mark.long
 def test_the_command_prints_a_table_of_all_and_lines_to_paste(run, tmp_path):
     run(
-        "slabmark decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "--format", "dat", "-o", tmp_path / "f"]
+        "slabmark decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "--map-format", "dat", "-o", tmp_path / "f"]
     ).check_returncode()
     [path] = tmp_path.glob("*D3.dat")
     done = run("slabmark", ["advise", "--pio", path, "--ranks-per-node", "2"])

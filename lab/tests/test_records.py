@@ -111,7 +111,7 @@ def test_a_limit_belongs_to_the_pattern_beside_which_it_was_measured(tmp_path):
 def test_every_record_that_the_programs_write_can_be_read(run, small_map, tmp_path):
     path = tmp_path / "records.jsonl"
     how = ["--method", "posix,mpiio-collective,hdf5-union", "--min-trials", "6", "--max-trials", "6"]
-    run("slabmark bench", ["decomp", "--map", small_map, *how, "-o", tmp_path, "--json", path], ranks=2).check_returncode()
+    run("slabmark bench", ["decomp", "--map", small_map, *how, "-d", tmp_path, "--json", path], ranks=2).check_returncode()
     [load] = cells.workloads(records.read([path]).records)
     assert len(load.cells) == 3 and len(load.bounds) == 2
     lines = [json.loads(line) for line in path.read_text().splitlines()]

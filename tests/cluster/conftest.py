@@ -66,7 +66,7 @@ def bench(cluster, map_file, folder):
         records = folder / "records.jsonl"
         records.unlink(missing_ok=True)
         done = cluster.run(ranks, programs / "slabmark", "bench", "e3sm", "--case", case, "--map", map_file, "--method",
-                           ",".join(methods), "-o", output or folder, "--json", records, "-q", "--no-bound", *options, **more)
+                           ",".join(methods), "-d", output or folder, "--json", records, "-q", "--no-bound", *options, **more)
         found = [json.loads(line) for line in records.read_text().splitlines()] if records.exists() else []
         return done, found
 

@@ -30,7 +30,7 @@ hosts = {hosts}
 [[case]]
 name = "nodes"
 program = "slabmark probe"
-arguments = ["nodes", "--bytes", "8M", "--file-bytes", "8M", "--overwrite", "-o", "{{output}}"]
+arguments = ["nodes", "--pair-bytes", "8M", "--node-bytes", "8M", "--overwrite", "-d", "{{output}}"]
 """
 
 

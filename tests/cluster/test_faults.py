@@ -229,7 +229,7 @@ def test_the_second_of_two_jobs_on_one_file_is_refused_and_the_first_goes_on(clu
 
     def begin():
         second.append(cluster.run(3, programs / "slabmark", "bench", "e3sm", "--case", "f-h0", "--map", map_file, "--method",
-                                  "pnetcdf-rearranged", "--trials", "1", "-o", folder, "--no-bound", "-q",
+                                  "pnetcdf-rearranged", "--trials", "1", "-d", folder, "--no-bound", "-q",
                                   nodes=cluster.nodes[:3]))
         go_on()
 

@@ -145,7 +145,7 @@ def test_direct_io_asks_the_disk_without_sync(cluster, map_file, disk):
     before = sectors()
     records = cluster.shared / "direct.jsonl"
     done = cluster.run(2, programs / "slabmark", "bench", "e3sm", "--case", "f-h0", "--map", map_file, "--method", "null", "--trials", "1",
-                       "--set", "posix.direct=on", "-o", folder, "--json", records, "-q", nodes=cluster.nodes[:1])
+                       "--set", "posix.direct=on", "-d", folder, "--json", records, "-q", nodes=cluster.nodes[:1])
     assert done.returncode == 0, done.stderr
     limits = {record["method"]: record for record in map(json.loads, records.read_text().splitlines())}
     limit = limits["posix"]

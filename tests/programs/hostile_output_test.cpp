@@ -20,7 +20,7 @@ std::vector<Writer> writers() {
     words.insert(words.end(), {"--map-format", format, "-o", "out." + format});
     return words;
   };
-  const Words generate = {"generate", "f",        "--ne", "1",     "--ranks",
+  const Words generate = {"generate", "f",        "--ne", "1",           "--ranks",
                           "2",        "--levels", "2",    "--map-index", "1"};
   std::vector<Writer> all = {
       {"convert to text", programs::decomp(), decomp({"convert", "a.dat"}, "dat"), "out.dat"},

@@ -145,15 +145,15 @@ LEVELS = 8 if WITHOUT_PNETCDF else 72
 
 @pytest.fixture(scope="session")
 def make_map(run):
-    """make_map(folder, ne=2, ranks=16, map=1) -> a file of this map of an F case, or of all three if none is named.
+    """make_map(folder, ne=2, ranks=16, map_index=1) -> a file of this map of an F case, or of all three if none is named.
 
     Without PnetCDF it is text, which holds one map: the third, that with levels, if none is named."""
 
     def make(folder, **options):
         if WITHOUT_PNETCDF:
-            options.setdefault("map", 3)
+            options.setdefault("map_index", 3)
         path = folder / ("f.dat" if WITHOUT_PNETCDF else "f.nc")
-        words = [f"--{name}={value}" for name, value in options.items()]
+        words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
         run("slabmark decomp", ["generate", "f", *words, "-o", path]).check_returncode()
         return path
 
@@ -165,7 +165,7 @@ def subfiling_runs(run, make_dat, tmp_path_factory):
     """Whether HDF5's subfiling driver does: it may not be built, or MPI gives it no threads or hangs in it."""
     folder = tmp_path_factory.mktemp("subfiling")
     path = make_dat(folder / "a.dat", [4], [[1, 2], [3, 4]])
-    done = run("slabmark bench", ["decomp", "--map", path, "--method", "hdf5-subfiling", "-o", folder, "--trials", "1"],
+    done = run("slabmark bench", ["decomp", "--map", path, "--method", "hdf5-subfiling", "-d", folder, "--trials", "1"],
                ranks=2)
     assert done.returncode == 0, done.stderr
     return re.search("^hdf5-subfiling .*yes$", done.stdout, re.M) is not None  # the rows of the limit say yes, too

@@ -98,8 +98,8 @@ def test_what_the_bench_writes_is_captured_element_by_element(capture, show, tmp
     name = "pnetcdf-varn" if method == "blocking" else method
     variables = ("var0000", "var0001")  # which one call of pnetcdf-vard goes over
     pattern = tmp_path / "run.pattern"
-    done = capture(pattern, "slabmark bench", ["decomp", "--map", path, "--method", name, *more, "--rounds", "3", "--variables",
-                                               str(len(variables)), "--trials", "1", "--no-bound", "-o", tmp_path], 4)
+    done = capture(pattern, "slabmark bench", ["decomp", "--map", path, "--method", name, *more, "--steps", "3", "--variables",
+                                               str(len(variables)), "--trials", "1", "--no-bound", "-d", tmp_path], 4)
     if refused := re.search("not run: (PnetCDF 1.15.*)", done.stdout):
         pytest.skip(refused[1])
     assert "yes" in done.stdout
@@ -166,7 +166,7 @@ def test_random_calls_of_pnetcdf_made_again_leave_the_same_file(run, capture, tm
     capture(pattern, "pnetcdf_random", [seed, 60, tmp_path / "a.nc", log, *([] if mode == "independent" else [mode])], ranks)
     text = pathlib.Path(f"{log}.0").read_text()
     assert "operation 18" in text and "operation 19" in text, f"seed {seed} defines and opens nothing"
-    done = run("slabmark bench", [*PLAY, "--pattern", pattern, "--keep", "-o", folder], ranks=ranks, launch=True)
+    done = run("slabmark bench", [*PLAY, "--pattern", pattern, "--keep", "-d", folder], ranks=ranks, launch=True)
     assert done.returncode == 0, done.stderr
     assert "yes" in done.stdout, done.stdout
     [played] = folder.iterdir()
@@ -179,7 +179,7 @@ def test_files_that_differ_are_made_again_each_as_it_was(run, capture, tmp_path)
     pattern, folder = tmp_path / "run.pattern", tmp_path / "played"
     folder.mkdir()
     capture(pattern, "captured_steps", [tmp_path / "h", 3, "history"], 2)
-    done = run("slabmark bench", [*PLAY, "--pattern", pattern, "--keep", "-o", folder], ranks=2)
+    done = run("slabmark bench", [*PLAY, "--pattern", pattern, "--keep", "-d", folder], ranks=2)
     assert done.returncode == 0 and "yes" in done.stdout, done.stdout + done.stderr
 
     def shape(path):
@@ -190,11 +190,11 @@ def test_files_that_differ_are_made_again_each_as_it_was(run, capture, tmp_path)
 
     own = sorted(map(shape, (tmp_path / name for name in ("h.sums", "h0", "h1", "h2"))), key=str)
     assert sorted(map(shape, folder.iterdir()), key=str) == own
-    again = run("slabmark bench", [*PLAY, "--pattern", pattern, "-o", folder], ranks=2)
+    again = run("slabmark bench", [*PLAY, "--pattern", pattern, "-d", folder], ranks=2)
     assert again.returncode == 2 and "exists" in again.stderr, again.stderr
     for path in folder.iterdir():
         path.unlink()
-    run("slabmark bench", [*PLAY, "--pattern", pattern, "-o", folder], ranks=2).check_returncode()
+    run("slabmark bench", [*PLAY, "--pattern", pattern, "-d", folder], ranks=2).check_returncode()
     assert not list(folder.iterdir()), "files of the trial are left"
 
 
@@ -204,7 +204,7 @@ def test_what_was_captured_goes_through_every_kind_of_method_on_any_number_of_ra
     capture(pattern, "captured_steps", [tmp_path / "a.nc", 3, way], 2)
     methods = "pnetcdf-varn,pnetcdf-rearranged,hdf5-slab,mpiio-rearranged,as-captured"
     done = run("slabmark bench", ["captured", "--pattern", pattern, "--method", methods, "--trials", "1", "--json",
-                                  tmp_path / "r.jsonl", "-o", tmp_path, "--no-bound"], ranks=ranks)
+                                  tmp_path / "r.jsonl", "-d", tmp_path, "--no-bound"], ranks=ranks)
     assert done.returncode == 0, done.stderr
     records = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
     for entry in records:
@@ -284,7 +284,7 @@ def test_think_times_are_left_out_kept_or_scaled(run, tmp_path, think, factor, f
     thoughtful(tmp_path / "run.pattern", seconds, files)
     done = run("/usr/bin/env", [f"LD_PRELOAD={built / 'lib/libtold_sleeps.so'}", f"SLEEPS={told}", built / "bin/slabmark", "bench",
                                 "captured", "--pattern", tmp_path / "run.pattern", "--method", "posix", "--think", think,
-                                "--trials", "2" if files else "1", "--no-bound", "-o", tmp_path])
+                                "--trials", "2" if files else "1", "--no-bound", "-d", tmp_path])
     assert done.returncode == 0 and "yes" in done.stdout, done.stdout + done.stderr
     slept = [float(line) for line in told.read_text().split()] if told.exists() else []
     slept = [length for length in slept if length > 0.1]  # the others are MPI's
@@ -322,7 +322,7 @@ def test_what_is_no_sound_pattern_file_is_refused_in_one_sentence(run, refused, 
     shutil.copy(good, path)
     damage, words = DAMAGED[case]
     damage(path)
-    done = run("slabmark bench", ["captured", "--pattern", path, "--method", "null", "--no-bound", "-o", tmp_path], ranks=2)
+    done = run("slabmark bench", ["captured", "--pattern", path, "--method", "null", "--no-bound", "-d", tmp_path], ranks=2)
     assert words in refused(done, "slabmark bench")
 
 
@@ -402,5 +402,5 @@ def test_an_anonymous_pattern_has_no_names_and_is_played_the_same(run, record, s
     for name in ("secret", "captured_steps", "units", "column", '"T"', os.uname().nodename):
         assert name not in text
     done = run("slabmark bench", ["captured", "--pattern", pattern, "--method", "as-captured,pnetcdf-varn", "--trials", "1",
-                                  "--no-bound", "-o", tmp_path], ranks=2)
+                                  "--no-bound", "-d", tmp_path], ranks=2)
     assert done.returncode == 0 and done.stdout.count("yes") == 2, done.stdout + done.stderr

@@ -408,7 +408,7 @@ def test_methods_write_the_elements_of_the_map_that_they_were_given(run, capture
     maps = tmp_path / "f.nc"
     run("slabmark decomp", ["generate", "f", "--ne", "2", "--ranks", "4", "-o", maps]).check_returncode()
     _, events = captured("slabmark bench", ["decomp", "--map", maps, "--method", method, "--trials", "1", "--no-verify", "--no-bound",
-                                            "-o", tmp_path], ranks=4)
+                                            "-d", tmp_path], ranks=4)
     extents = extents_in(run, tmp_path / "0.pattern")
     for rank in range(4):
         written = owners(events[rank], extents)

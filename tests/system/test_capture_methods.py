@@ -99,7 +99,7 @@ def test_elements_that_are_moved_again_in_a_round_are_moved_once_by_other_method
         assert verified(printed) == ["as-captured-hdf5", *methods], printed
         assert "some elements more than once in a round" in printed
         elements = 54 * 4 + (12 + 20 - 4 + 3) * 4 + 4 + 15 * 12
-        assert f"{elements} B a trial" in printed, printed
+        assert f"{elements} B per trial" in printed, printed
 
 
 MOVED_BY_ALL = """

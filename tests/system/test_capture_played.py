@@ -30,7 +30,7 @@ def test_what_a_program_moves_beside_its_library_is_not_what_is_played(run, capt
 def test_the_parts_of_a_coupled_program_are_played_on_as_many_ranks_as_opened_their_files(run, captured, tmp_path):
     captured("coupled", [tmp_path], 3, launch=True)
     for name, ranks in (("ocean.h5", 2), ("both.h5", 3)):
-        choice = ["--library", "hdf5", "--file", tmp_path / name]
+        choice = ["--library", "hdf5", "--only-file", tmp_path / name]
         bench(run, tmp_path / "0.pattern", ["as-captured"], *choice, "--json", tmp_path / "r.jsonl", ranks=ranks, launch=True)
     done = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
     assert [(one["unsupported"], one["verified"]["state"], one["pattern"]["ranks"], one["pattern"]["bytes"]) for one in done] == [
@@ -77,7 +77,7 @@ def test_a_file_of_hints_keeps_romio_from_damage(run, captured, tmp_path, monkey
 @preloads
 def test_contents_tell_whether_the_order_of_calls_was_kept(run, captured, tmp_path):
     captured("rewritten", [tmp_path / "own", "next"], 2, launch=True)
-    words = ["captured", "--pattern", tmp_path / "0.pattern", "--trials", "1", "--no-bound", "-o", tmp_path / "played"]
+    words = ["captured", "--pattern", tmp_path / "0.pattern", "--trials", "1", "--no-bound", "-d", tmp_path / "played"]
     (tmp_path / "played").mkdir()
     # OMPIO writes such blocks without a word between ranks, so a collective call may overtake the one before it; ROMIO exchanges
     # offsets first, which keeps the order.
@@ -231,7 +231,7 @@ def test_what_one_rank_renames_is_another_file_for_all_that_open_it_together(run
         assert [structure(path) for path in own] == [structure(played)] * 2
     else:
         assert [path.stat().st_size for path in own] == [played.stat().st_size] * 2
-    done = run("slabmark bench", ["captured", "--pattern", tmp_path / "0.pattern", "--method", "null", "--trials", "5", "-o", tmp_path])
+    done = run("slabmark bench", ["captured", "--pattern", tmp_path / "0.pattern", "--method", "null", "--trials", "5", "-d", tmp_path])
     assert "has 3 files, each of which is a trial" in refused(done, "slabmark bench")
 
 

@@ -15,7 +15,7 @@ def maps(tmp_path_factory, run):
     folder = tmp_path_factory.mktemp("maps")
     many, single = folder / "f.nc", folder / "866x72_16p.nc"
     run("slabmark decomp", ["generate", "f", "--ne", "4", "--ranks", "16", "-o", many]).check_returncode()
-    run("slabmark decomp", ["generate", "f", "--ne", "4", "--ranks", "16", "--format", "dat", "-o", folder / "f"]
+    run("slabmark decomp", ["generate", "f", "--ne", "4", "--ranks", "16", "--map-format", "dat", "-o", folder / "f"]
         ).check_returncode()
     run("dat2nc", ["-q", folder / "f_D3.dat", "-o", single]).check_returncode()
     return {"many": many, "single": single, "dat": folder / "f_D3.dat"}

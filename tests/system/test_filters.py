@@ -17,7 +17,7 @@ ZSTD, BITSHUFFLE, BLOSC2, ZFP = 32015, 32008, 32026, 32013
 @pytest.fixture(scope="module")
 def map_file(tmp_path_factory, run):
     path = tmp_path_factory.mktemp("maps") / "f.dat"  # which every build reads
-    run("slabmark decomp", ["generate", "f", "--ne", "2", "--ranks", "16", "--map", "3", "--format", "dat", "-o", path]).check_returncode()
+    run("slabmark decomp", ["generate", "f", "--ne", "2", "--ranks", "16", "--map-index", "3", "--map-format", "dat", "-o", path]).check_returncode()
     return path
 
 
@@ -27,8 +27,8 @@ def bench(run, map_file, tmp_path):
 
     def write(method, *options, ranks=4, args=("--content", "smooth"), code=0, **more):
         settings = [word for option in options for word in ("--set", option)]
-        done = run("slabmark bench", ["decomp", "--map", map_file, "--rounds", "2", "--type", "float32",
-                                      "--method", method, "-o", tmp_path, "--trials", "1", "--no-bound", "--overwrite",
+        done = run("slabmark bench", ["decomp", "--map", map_file, "--steps", "2", "--type", "float32",
+                                      "--method", method, "-d", tmp_path, "--trials", "1", "--no-bound", "--overwrite",
                                       "--keep", *args, *settings], ranks=ranks, **more)
         assert done.returncode == code, done.stderr
         return tmp_path / f"slabmark-{method}.h5", done

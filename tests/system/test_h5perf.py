@@ -266,7 +266,7 @@ def test_the_geometry_is_a_pattern_for_every_method(run, tmp_path, shape, direct
     # Subfiling takes seconds for so many small requests where threads share cores.
     methods = [method for method in methods_that_keep_data if method != "hdf5-subfiling"]
     sizes = "--bytes 64 --block 8 --buffer 32 --datasets 2 --trials 1 --rounds-together 3".split()
-    done = run("slabmark bench", ["transfer", *sizes, *shape.split(), *direction, "--method", ",".join(methods), "-o",
+    done = run("slabmark bench", ["transfer", *sizes, *shape.split(), *direction, "--method", ",".join(methods), "-d",
                                   tmp_path], ranks=2)
     assert done.returncode == 0, done.stderr
     rows = [line for line in done.stdout.splitlines() if line.split() and line.split()[0] in methods]
@@ -275,7 +275,7 @@ def test_the_geometry_is_a_pattern_for_every_method(run, tmp_path, shape, direct
 
 
 def test_a_geometry_that_does_not_divide_is_refused_by_slabmark_bench(run, refused, tmp_path):
-    done = run("slabmark bench", ["transfer", "--bytes", "10", "--block", "2", "--buffer", "4", "--method", "posix", "-o",
+    done = run("slabmark bench", ["transfer", "--bytes", "10", "--block", "2", "--buffer", "4", "--method", "posix", "-d",
                                   tmp_path], ranks=2)
     assert "multiple" in refused(done, "slabmark bench")
     assert list(tmp_path.iterdir()) == []

@@ -30,7 +30,7 @@ def blob(run, maps):
     """A sound file of the private layout, and an a.nc beside it."""
     run("dat2nc", ["-q", "a.dat"], cwd=maps)
     done = run("slabmark bench", ["decomp", "--map", maps / "a.nc", "--method", "blob", "--keep", "--trials", "1",
-                                  "-o", maps, "--no-bound", "--rounds", "2"])
+                                  "-d", maps, "--no-bound", "--steps", "2"])
     assert done.returncode == 0, done.stderr
     return maps / "slabmark-blob.blob"
 
@@ -205,12 +205,12 @@ def test_a_rank_that_alone_cannot_write_is_one_sentence_and_no_abort(run, senten
     script = tmp_path / "limit-rank-2"
     script.write_text('#!/bin/bash\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 2 ] && ulimit -f 8192\nexec "$@"\n')
     script.chmod(0o755)
-    map_file = make_map(tmp_path, ne=4, ranks=4, map=3)
+    map_file = make_map(tmp_path, ne=4, ranks=4, map_index=3)
     out = tmp_path / "out"
     out.mkdir()
     bench = os.path.join(os.environ["SLABMARK_BIN"], "slabmark")
     done = run(script, [bench, "bench", "decomp", "--map", map_file, "--variables", "40", "--method", method, "--trials",
-                        "1", "--no-bound", "-o", out], ranks=4)
+                        "1", "--no-bound", "-d", out], ranks=4)
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert sentence(done, "slabmark bench").startswith("rank 2 on host")
     assert "MPI_ABORT" not in done.stderr

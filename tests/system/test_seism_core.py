@@ -182,8 +182,8 @@ SIDE_BY_SIDE = "mpiio-collective,pnetcdf-varn,hdf5-slab,hdf5-contiguous,hdf5-sub
 @pytest.mark.parametrize("ranks", GRIDS)
 def test_slabmark_bench_shows_methods_side_by_side(run, tmp_path, ranks, methods_that_keep_data):
     methods = [method for method in SIDE_BY_SIDE.split(",") if method in methods_that_keep_data]
-    done = run("slabmark bench", ["checkpoint", "--processor", ",".join(map(str, GRIDS[ranks])), "--chunk", "32,32,32",
-                                  "--domain", "32,32,32", "--time", "5", "--method", ",".join(methods), "--trials", "1",
+    done = run("slabmark bench", ["checkpoint", "--grid-of-ranks", ",".join(map(str, GRIDS[ranks])), "--chunk", "32,32,32",
+                                  "--domain", "32,32,32", "--steps", "5", "--method", ",".join(methods), "--trials", "1",
                                   "-o", tmp_path], ranks=ranks)
     assert done.returncode == 0, done.stderr
     for method in methods:
@@ -194,8 +194,8 @@ def test_slabmark_bench_shows_methods_side_by_side(run, tmp_path, ranks, methods
 @pytest.mark.parametrize("args", [[], ["--read"]])
 def test_slabmark_bench_runs_checkpoints_through_every_method(run, tmp_path, args, methods_that_keep_data):
     methods = methods_that_keep_data
-    done = run("slabmark bench", ["checkpoint", "--processor", "2,2,2", "--chunk", "8,8,8", "--domain", "8,16,8",
-                                  "--time", "3", "--method", ",".join(methods), "--trials", "1", "-o", tmp_path, *args],
+    done = run("slabmark bench", ["checkpoint", "--grid-of-ranks", "2,2,2", "--chunk", "8,8,8", "--domain", "8,16,8",
+                                  "--steps", "3", "--method", ",".join(methods), "--trials", "1", "-d", tmp_path, *args],
                ranks=8)
     assert done.returncode == 0, done.stderr
     for method in methods:
@@ -204,12 +204,12 @@ def test_slabmark_bench_runs_checkpoints_through_every_method(run, tmp_path, arg
 
 
 @pytest.mark.parametrize("args, culprit", [
-    (["--processor", "2,2,2", "--domain", "8,8,8"], "start as many ranks"),
-    (["--processor", "2,2", "--domain", "8,8,8"], "--processor"),
-    (["--processor", "2,2,1", "--domain", "8,0,8"], "--domain"),
-    (["--processor", "2,2,1", "--domain", "8,8,8", "--chunk", "9,99,9"], "chunk"),
-    (["--processor", "2,2,1", "--domain", "8,8,8", "--time", "0"], "--time"),
+    (["--grid-of-ranks", "2,2,2", "--domain", "8,8,8"], "start as many ranks"),
+    (["--grid-of-ranks", "2,2", "--domain", "8,8,8"], "--grid-of-ranks"),
+    (["--grid-of-ranks", "2,2,1", "--domain", "8,0,8"], "--domain"),
+    (["--grid-of-ranks", "2,2,1", "--domain", "8,8,8", "--chunk", "9,99,9"], "chunk"),
+    (["--grid-of-ranks", "2,2,1", "--domain", "8,8,8", "--steps", "0"], "--steps"),
 ])
 def test_slabmark_bench_refuses_checkpoints_that_do_not_fit(run, refused, tmp_path, args, culprit):
-    done = run("slabmark bench", ["checkpoint", *args, "--method", "posix", "-o", tmp_path], ranks=4)
+    done = run("slabmark bench", ["checkpoint", *args, "--method", "posix", "-d", tmp_path], ranks=4)
     assert culprit in refused(done, "slabmark bench")

@@ -25,7 +25,7 @@ def map_file(tmp_path_factory, make_map):
 
 
 def bench(run, map_file, tmp_path, *args, ranks=4, **more):
-    return run("slabmark bench", ["decomp", "--map", map_file, "-o", tmp_path, *args], ranks=ranks, **more)
+    return run("slabmark bench", ["decomp", "--map", map_file, "-d", tmp_path, *args], ranks=ranks, **more)
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
@@ -56,7 +56,7 @@ def test_every_method_reads_what_another_rank_wrote(run, map_file, tmp_path, ran
 def test_calls_in_which_pnetcdf_1_15_0_hangs_are_a_row_of_the_table(run, map_file, tmp_path, ranks, as_pnetcdf_1_15):
     folder = tmp_path / "out"
     folder.mkdir()
-    methods = ["--method", "pnetcdf-varn,pnetcdf-vara", "--set", "pnetcdf.blocking=on", "--trials", "1", "--rounds", "2"]
+    methods = ["--method", "pnetcdf-varn,pnetcdf-vara", "--set", "pnetcdf.blocking=on", "--trials", "1", "--steps", "2"]
     done = bench(run, map_file, folder, *methods, ranks=ranks, env=as_pnetcdf_1_15)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("not run: PnetCDF 1.15.0 hangs in blocking calls of record variables") == 2
@@ -91,7 +91,7 @@ def test_a_clock_that_runs_at_another_speed_is_in_the_record(run, map_file, tmp_
 
 def test_time_records_are_written_and_read_back(run, map_file, tmp_path, methods_that_keep_data):
     methods = ",".join(methods_that_keep_data)
-    done = bench(run, map_file, tmp_path, "--method", methods, "--rounds", "3", "--map-index", min(2, MAPS), "--trials", "1",
+    done = bench(run, map_file, tmp_path, "--method", methods, "--steps", "3", "--map-index", min(2, MAPS), "--trials", "1",
                  "--type", "float32")
     assert done.returncode == 0, done.stderr
 
@@ -128,7 +128,7 @@ def land_map(tmp_path_factory, run):
 
 
 def e3sm(run, case, map_path, tmp_path, *args, ranks=4):
-    return run("slabmark bench", ["e3sm", "--case", case, "--map", map_path, "-o", tmp_path, "--trials", "1", *args],
+    return run("slabmark bench", ["e3sm", "--case", case, "--map", map_path, "-d", tmp_path, "--trials", "1", *args],
                ranks=ranks)
 
 
@@ -144,14 +144,14 @@ def test_a_whole_atmosphere_file_is_written_verified_and_read_back(run, map_file
     written = e3sm(run, "f-h0", map_file, tmp_path, "--method", methods, ranks=ranks)
     assert written.returncode == 0, written.stderr
     assert written.stdout.count(" yes") == 4 + 2
-    read = e3sm(run, "f-h1", map_file, tmp_path, "--method", methods, "--read", "--records", "2", ranks=ranks)
+    read = e3sm(run, "f-h1", map_file, tmp_path, "--method", methods, "--read", "--steps", "2", ranks=ranks)
     assert read.returncode == 0, read.stderr
     assert read.stdout.count(" yes") == 4 + 2
 
 
 @needs_pnetcdf
 def test_a_land_file_with_holes_and_records_is_written_by_rearranged_methods(run, land_map, tmp_path, rearranged):
-    done = e3sm(run, "i-h0", land_map, tmp_path, "--method", ",".join(rearranged), "--records", "2", "--real",
+    done = e3sm(run, "i-h0", land_map, tmp_path, "--method", ",".join(rearranged), "--steps", "2", "--type",
                 "float32")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(" yes") == 3 + 2
@@ -164,7 +164,7 @@ def test_other_libraries_read_in_the_canonical_files_what_pnetcdf_wrote(run, map
     h5py = pytest.importorskip("h5py")
     numpy = pytest.importorskip("numpy")
     done = e3sm(run, "f-h1", map_file, tmp_path, "--method", "pnetcdf-vara,pnetcdf-rearranged,hdf5-rearranged",
-                "--records", "3", "--keep", "--no-bound")
+                "--steps", "3", "--keep", "--no-bound")
     assert done.returncode == 0, done.stderr
     with netcdf.Dataset(tmp_path / "slabmark-pnetcdf-vara.nc") as theirs, \
             netcdf.Dataset(tmp_path / "slabmark-pnetcdf-rearranged.nc") as ours, \
@@ -186,7 +186,7 @@ def test_other_libraries_read_in_the_canonical_files_what_pnetcdf_wrote(run, map
 @needs_pnetcdf
 @pytest.mark.parametrize("ranks", [long(1), 3])
 def test_the_private_layout_becomes_the_same_canonical_file_on_any_number_of_ranks(run, map_file, tmp_path, ranks):
-    done = e3sm(run, "f-h1", map_file, tmp_path, "--method", "blob,pnetcdf-rearranged", "--records", "2", "--keep",
+    done = e3sm(run, "f-h1", map_file, tmp_path, "--method", "blob,pnetcdf-rearranged", "--steps", "2", "--keep",
                 "--no-bound")
     assert done.returncode == 0, done.stderr
     converted = run("slabmark blob", ["convert", tmp_path / "slabmark-blob.blob", "-o", tmp_path / "out.nc"], ranks=ranks)
@@ -214,7 +214,7 @@ def test_a_case_whose_maps_the_file_lacks_is_refused_with_both_numbers(run, refu
 
 def test_a_disk_that_is_full_ends_a_rearranged_write_with_one_sentence(run, sentence, map_file, tmp_path, file_size_limit):
     pattern = ["decomp", "--variables", "999"] if WITHOUT_PNETCDF else ["e3sm", "--case", "f-h0"]
-    done = run("slabmark bench", [*pattern, "--map", map_file, "-o", tmp_path, "--trials", "1", "--method",
+    done = run("slabmark bench", [*pattern, "--map", map_file, "-d", tmp_path, "--trials", "1", "--method",
                                   "mpiio-rearranged", "--no-bound"], ranks=4, preexec_fn=file_size_limit)
     assert done.returncode == 1, done.stdout
     assert "slabmark-mpiio-rearranged.raw" in sentence(done, "slabmark bench")
@@ -242,11 +242,11 @@ def test_the_floor_has_a_figure_for_reading_too(run, map_file, tmp_path):
 def test_a_benchmark_that_is_interrupted_leaves_neither_file_nor_journal(make_map, tmp_path, number):
     out = tmp_path / "out"
     out.mkdir()
-    map_file = make_map(tmp_path, ne=4, ranks=4, map=1)
+    map_file = make_map(tmp_path, ne=4, ranks=4, map_index=1)
     launcher = shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec"))
     program = pathlib.Path(os.environ["SLABMARK_BIN"]) / "slabmark"
     command = [OWN_TMPDIR, *launcher, "-n", "2", program, "bench", "decomp", "--map", map_file, "--method", "hdf5-log",
-               "--rounds", "50000", "--no-verify", "--no-bound", "--trials", "1", "-o", out]
+               "--steps", "50000", "--no-verify", "--no-bound", "--trials", "1", "-d", out]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
     try:
         while not list(out.glob("*.slablog-journal")) and process.poll() is None:
@@ -271,6 +271,6 @@ def test_the_journal_of_a_file_that_is_not_to_be_overwritten_stays(write_log, ru
     assert write_log(path, 2, "kill").returncode != 0
     before = {one.name: one.read_bytes() for one in out.iterdir()}
     assert set(before) == {path.name, path.name + ".slablog-journal"}
-    done = run("slabmark bench", ["decomp", "--map", map_file, "--method", "hdf5-log", "--trials", "1", "-o", out])
+    done = run("slabmark bench", ["decomp", "--map", map_file, "--method", "hdf5-log", "--trials", "1", "-d", out])
     assert done.returncode == 2 and str(path) in done.stderr, done.stderr
     assert {one.name: one.read_bytes() for one in out.iterdir()} == before

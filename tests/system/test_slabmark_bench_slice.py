@@ -13,7 +13,7 @@ FIELD = ["--grid", "13,11,9", "--halo", "2"]
 
 
 def bench(run, tmp_path, *args, ranks=4, **more):
-    return run("slabmark bench", ["slice", "-o", tmp_path, "--no-bound", "--trials", "1", *args], ranks=ranks, **more)
+    return run("slabmark bench", ["slice", "-d", tmp_path, "--no-bound", "--trials", "1", *args], ranks=ranks, **more)
 
 
 @pytest.mark.fast
@@ -22,7 +22,7 @@ def bench(run, tmp_path, *args, ranks=4, **more):
 def test_strided_planes_of_each_orientation_through_many_methods(run, tmp_path, ranks, direction, has_vard):
     methods = ["posix", "mpiio-independent", "mpiio-collective", "hdf5-slab", "hdf5-union"] + ["pnetcdf-vard"] * has_vard
     done = bench(run, tmp_path, *FIELD, "--plane", "x=12", "--plane", "y=0", "--plane", "z=4", "--stride", "3,2,2",
-                 "--fields", "2", "--outputs", "2", "--method", ",".join(methods), *direction, ranks=ranks)
+                 "--variables", "2", "--steps", "2", "--method", ",".join(methods), *direction, ranks=ranks)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(" yes") == len(methods)
 
@@ -30,7 +30,7 @@ def test_strided_planes_of_each_orientation_through_many_methods(run, tmp_path, 
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_the_slice_library_runs_as_methods_beside_the_others(run, tmp_path, ranks):
     methods = ["append", "append-async", "files", "files-ranks", "hdf5-union"]
-    done = bench(run, tmp_path, *FIELD, "--plane", "x=12", "--plane", "z=4", "--stride", "3,2,2", "--fields", "2", "--outputs",
+    done = bench(run, tmp_path, *FIELD, "--plane", "x=12", "--plane", "z=4", "--stride", "3,2,2", "--variables", "2", "--steps",
                  "3", "--method", ",".join([*methods, "gatherv"]), "--keep", ranks=ranks)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(" yes") == len(methods)
@@ -70,7 +70,7 @@ def test_the_halos_at_the_outer_faces_are_written_if_asked(run, tmp_path, ranks)
 @pytest.mark.fast
 def test_the_record_says_what_was_sliced(run, tmp_path):
     path = tmp_path / "records.jsonl"
-    done = bench(run, tmp_path, *FIELD, "--plane", "z=4", "--stride", "5,5,1", "--processes", "2,2,1", "--method",
+    done = bench(run, tmp_path, *FIELD, "--plane", "z=4", "--stride", "5,5,1", "--grid-of-ranks", "2,2,1", "--method",
                  "posix", "--json", path)
     assert done.returncode == 0, done.stderr
     pattern = json.loads(path.read_text())["pattern"]
@@ -81,7 +81,7 @@ def test_the_record_says_what_was_sliced(run, tmp_path):
 
 def test_wrong_input_is_one_sentence_and_status_2(run, refused, tmp_path):
     """tests/programs has the sentences of other mistakes."""
-    done = bench(run, tmp_path, *FIELD, "--method", "posix", "--processes", "3,1,1", ranks=4)
+    done = bench(run, tmp_path, *FIELD, "--method", "posix", "--grid-of-ranks", "3,1,1", ranks=4)
     assert "3 x 1 x 1" in refused(done, "slabmark bench")
     assert re.search(r"\d MiB/s", done.stdout) is None
     assert list(tmp_path.iterdir()) == []

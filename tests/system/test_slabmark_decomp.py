@@ -32,7 +32,7 @@ def f_case(tmp_path_factory, run):
     run("slabmark decomp", [*generate, folder / "f"]).check_returncode()
     if not WITHOUT_PNETCDF:
         run("slabmark decomp", [*generate, folder / "f.nc"]).check_returncode()
-        run("slabmark decomp", [*generate, folder / "single.nc", "--map", "3"]).check_returncode()
+        run("slabmark decomp", [*generate, folder / "single.nc", "--map-index", "3"]).check_returncode()
     return folder
 
 
@@ -59,8 +59,8 @@ def test_the_generated_file_of_many_maps_equals_the_real_one(f_case, real_data):
 @needs_pnetcdf
 def test_ne30_on_64_ranks_has_the_published_request_counts(run, tmp_path):
     path = tmp_path / "48602x72_64p.nc"
-    run("slabmark decomp", ["generate", "f", "--ne", "30", "--ranks", "64", "--tie-break", "lowest", "--map", "3",
-                            "--layout", "single", "-o", path]).check_returncode()
+    run("slabmark decomp", ["generate", "f", "--ne", "30", "--ranks", "64", "--tie-break", "lowest", "--map-index", "3",
+                            "--map-layout", "single", "-o", path]).check_returncode()
     with netCDF4.Dataset(path) as file:
         assert (file.max_nreqs, file.min_nreqs) == (55296, 51840)
         assert (file.dim_len_0, file.dim_len_1) == (48602, 72)
@@ -87,7 +87,7 @@ def test_info_has_the_statistics_of_the_real_ocean_case(run, real_data, ranks):
 @pytest.mark.parametrize("file, number, layout", [
     pytest.param("f.nc", 3, "many-map NetCDF, 3 maps", marks=needs_pnetcdf), ("f_D3.dat", 1, "PIO text, 1 map")])
 def test_info_in_words(run, f_case, file, number, layout):
-    done = run("slabmark decomp", ["info", f_case / file, "--map", number])
+    done = run("slabmark decomp", ["info", f_case / file, "--map-index", number])
     assert done.stdout.splitlines() == [
         f"{f_case / file}: {layout}",
         f"D{number}: 72 x 866, 62352 elements, 16 recorded ranks",
@@ -152,7 +152,7 @@ def test_text_to_netcdf_and_back_keeps_who_owns_what(run, f_case, tmp_path):
     rows = info(run, f_case / "f_D3.dat")["maps"]
     assert run("slabmark decomp", ["convert", f_case / "f_D3.dat", "-o", tmp_path / "a.nc"]).returncode == 0
     assert run("slabmark decomp", ["convert", tmp_path / "a.nc", "-o", tmp_path / "b.dat"]).returncode == 0
-    assert run("slabmark decomp", ["convert", tmp_path / "b.dat", "--layout", "many", "-o", tmp_path / "c.nc"]).returncode == 0
+    assert run("slabmark decomp", ["convert", tmp_path / "b.dat", "--map-layout", "many", "-o", tmp_path / "c.nc"]).returncode == 0
     assert names(tmp_path) == ["a.nc", "b.dat", "c.nc"]
     assert info(run, tmp_path / "b.dat")["maps"] == rows
     assert info(run, tmp_path / "c.nc")["maps"] == rows
@@ -163,7 +163,7 @@ def test_text_to_netcdf_and_back_keeps_who_owns_what(run, f_case, tmp_path):
 @pytest.mark.fast
 @needs_pnetcdf
 def test_one_map_of_many_becomes_text(run, f_case, tmp_path):
-    assert run("slabmark decomp", ["convert", f_case / "f.nc", "--map", "2", "-o", tmp_path / "d2.dat"]).returncode == 0
+    assert run("slabmark decomp", ["convert", f_case / "f.nc", "--map-index", "2", "-o", tmp_path / "d2.dat"]).returncode == 0
     assert run("slabmark decomp", ["convert", f_case / "f.nc", "-o", tmp_path / "f"]).returncode == 0
     assert names(tmp_path) == ["d2.dat", "f_D1.dat", "f_D2.dat", "f_D3.dat"]
     assert (tmp_path / "d2.dat").read_text() == (tmp_path / "f_D2.dat").read_text()
@@ -174,8 +174,8 @@ MAP = "f_D3.dat" if WITHOUT_PNETCDF else "f.nc"
 
 # Found before MPI starts, by all ranks afterwards, and by the one that writes. tests/programs has the other sentences.
 @pytest.mark.parametrize("args, culprit, ranks", [
-    (["info", MAP, "--map", "0"], "--map", 1), (["info", MAP, "--map", "0"], "--map", 4), (["info", MAP, "--map", "4"], "number 4", 4),
-    (["convert", MAP, "-o", "f_D1.dat", "--map", "1"], "--overwrite", 4)])
+    (["info", MAP, "--map-index", "0"], "--map", 1), (["info", MAP, "--map-index", "0"], "--map", 4), (["info", MAP, "--map-index", "4"], "number 4", 4),
+    (["convert", MAP, "-o", "f_D1.dat", "--map-index", "1"], "--overwrite", 4)])
 def test_wrong_usage_is_one_sentence_and_status_2(run, refused, f_case, args, culprit, ranks):
     before = names(f_case)
     done = run("slabmark decomp", args, ranks=ranks, cwd=f_case)
@@ -196,7 +196,7 @@ def test_an_unreadable_map_is_one_sentence_and_status_2(run, refused, f_case, tm
 
 
 @pytest.mark.parametrize("output", [
-    ["big"], pytest.param(["big.nc", "--map", "3", "--layout", "single"], marks=needs_pnetcdf)])
+    ["big"], pytest.param(["big.nc", "--map-index", "3", "--map-layout", "single"], marks=needs_pnetcdf)])
 def test_a_file_size_limit_is_one_sentence_and_leaves_nothing(run, sentence, tmp_path, file_size_limit, output):
     done = run("slabmark decomp", ["generate", "f", "--ne", "30", "--ranks", "64", "-o", *output], cwd=tmp_path,
                preexec_fn=file_size_limit)

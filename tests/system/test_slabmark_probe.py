@@ -9,13 +9,13 @@ from conftest import long
 
 pytestmark = pytest.mark.long
 
-NODES = ["nodes", "--ranks-as-node", "1", "--bytes", "100K", "--block", "8K", "--file-bytes", "50001", "--trials", "2"]
-FILES = ["files", "--files", "5", "--file-size", "1001", "--trials", "2"]
+NODES = ["nodes", "--ranks-per-node", "1", "--pair-bytes", "100K", "--request-size", "8K", "--node-bytes", "50001", "--trials", "2"]
+FILES = ["files", "--files-per-rank", "5", "--file-size", "1001", "--trials", "2"]
 
 
 def probe(run, folder, words, ranks):
     records = folder / "records.jsonl"
-    done = run("slabmark probe", [*words, "-o", folder / "out", "--json", records], ranks=ranks)
+    done = run("slabmark probe", [*words, "-d", folder / "out", "--json", records], ranks=ranks)
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in folder.iterdir()) == ["records.jsonl"], "all that was made is gone"
     return done.stdout, {one["method"]: one for one in map(json.loads, records.read_text().splitlines())}
@@ -47,7 +47,7 @@ def test_a_trial_on_many_nodes_need_not_be_longer_than_on_few(run, tmp_path):
 
 @pytest.mark.fast
 def test_ranks_of_a_node_share_its_bytes_and_one_node_has_nothing_to_send_to(run, tmp_path):
-    _, found = probe(run, tmp_path, ["nodes", "--trials", "1", "--file-bytes", "50001", "--sync"], 3)
+    _, found = probe(run, tmp_path, ["nodes", "--trials", "1", "--node-bytes", "50001", "--sync"], 3)
     assert "one node only" in found["messages"]["unsupported"] and found["messages"]["trials"] == []
     assert found["file-a-node"]["verified"]["state"] == "yes" and found["file-a-node"]["sync"]
     assert len(found["file-a-node"]["effective"]["of_nodes"]["hosts"]) == 1
@@ -70,8 +70,8 @@ def test_small_files_are_made_looked_at_read_and_removed(run, tmp_path, ranks, m
 
 
 # Found before MPI starts, and by one rank afterwards. tests/programs has the other sentences.
-@pytest.mark.parametrize("words, culprit, ranks", [(["nodes", "--bytes", "0"], "--bytes", 1), (["nodes", "--bytes", "0"], "--bytes", 4),
-                                                   (["files", "-o", "file"], "file", 4)])
+@pytest.mark.parametrize("words, culprit, ranks", [(["nodes", "--pair-bytes", "0"], "--pair-bytes", 1), (["nodes", "--pair-bytes", "0"], "--pair-bytes", 4),
+                                                   (["files", "-d", "file"], "file", 4)])
 def test_what_cannot_be_meant_is_one_sentence_and_status_2(run, refused, tmp_path, words, culprit, ranks):
     (tmp_path / "file").write_text("mine")
     done = run("slabmark probe", words, ranks=ranks, cwd=tmp_path)
@@ -83,7 +83,7 @@ def test_the_folder_of_another_run_is_refused_and_only_taken_if_the_user_says_so
     left = tmp_path / "slabmark-probe"
     left.mkdir()
     (left / "0-0").write_text("left")
-    words = ["files", "--files", "2", "-o", tmp_path]
+    words = ["files", "--files-per-rank", "2", "-d", tmp_path]
     done = run("slabmark probe", words)
     assert done.returncode == 2 and str(left) in sentence(done, "slabmark probe") and (left / "0-0").exists()
     assert run("slabmark probe", [*words, "--overwrite"]).returncode == 0 and not left.exists()
@@ -93,16 +93,16 @@ def test_the_folder_of_another_run_is_refused_and_only_taken_if_the_user_says_so
     assert run("slabmark probe", [*words, "--overwrite"]).returncode == 2 and elsewhere.exists()
 
 
-@pytest.mark.parametrize("words", [["nodes", "--file-bytes", "8388608T", "--ranks-as-node", "1", "--bytes", "1K"],
-                                   ["files", "--files", "1000000", "--file-size", "1G"]], ids=["nodes", "files"])
+@pytest.mark.parametrize("words", [["nodes", "--node-bytes", "8388608T", "--ranks-per-node", "1", "--pair-bytes", "1K"],
+                                   ["files", "--files-per-rank", "1000000", "--file-size", "1G"]], ids=["nodes", "files"])
 def test_what_no_disk_holds_is_not_begun(run, sentence, tmp_path, words):
-    done = run("slabmark probe", [*words, "--trials", "1", "-o", tmp_path], ranks=2)
+    done = run("slabmark probe", [*words, "--trials", "1", "-d", tmp_path], ranks=2)
     assert done.returncode == 1 and "its file system has only" in sentence(done, "slabmark probe")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_file_that_cannot_be_written_is_one_sentence_and_status_1(run, sentence, file_size_limit, tmp_path):
-    words = ["files", "--files", "1", "--file-size", "16M", "-o", tmp_path]
+    words = ["files", "--files-per-rank", "1", "--file-size", "16M", "-d", tmp_path]
     done = run("slabmark probe", words, preexec_fn=file_size_limit)
     assert done.returncode == 1 and "0-0" in sentence(done, "slabmark probe")
     assert not list(tmp_path.iterdir())

@@ -57,7 +57,7 @@ def begins_of_ranges(writes):
 def test_aggregators_write_whole_stripes_and_are_a_multiple_of_the_servers(striped, map_file, tmp_path, method):
     records = tmp_path / "records.jsonl"
     done, writes = striped("slabmark bench", [*PATTERN, "--map", map_file, "--method", method, "--trials", 1,
-                                              "--set", f"{method.partition('-')[0]}.node_ranks=1", "-o", tmp_path / "s", "-q",
+                                              "--set", f"{method.partition('-')[0]}.node_ranks=1", "-d", tmp_path / "s", "-q",
                                               "--no-bound", "--json", records], 4, 3)
     assert done.returncode == 0, done.stderr
     record = json.loads(records.read_text())

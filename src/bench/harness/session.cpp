@@ -27,7 +27,8 @@ void Session::begin(const std::string& directory, const Json& configuration) {
   if (world_.is_root() && !warning.empty()) {
     fmt::print(stderr, "{}: warning: {}\n", program_, warning);
   }
-  // Records keep the names of when each verb was a program, so that later ones are compared with them.
+  // Records keep the names of when each verb was a program, so that later ones are compared with
+  // them.
   std::string recorded = program_;
   std::replace(recorded.begin(), recorded.end(), ' ', '-');
   manifest_ = collect_manifest(

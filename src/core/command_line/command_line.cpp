@@ -1,9 +1,9 @@
 #include "core/command_line/command_line.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
-#include <cctype>
 #include <ranges>
 #include <set>
 #include <stdexcept>
@@ -120,7 +120,8 @@ std::string reason_of(CommandModel& root, const CLI::ParseError& error) {
   if (const auto wrong = wrong_count(root); !wrong.empty()) return wrong;
   const auto* option = find_option(innermost(root), said.substr(0, said.find(':')));
   const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
-  return lacks_value && option != nullptr ? option->shown_name() + " is given without a value" : said;
+  return lacks_value && option != nullptr ? option->shown_name() + " is given without a value"
+                                          : said;
 }
 
 /// Of the program or of its command that was given, which has the options.
@@ -363,31 +364,28 @@ OptionHandle Command::add_number(const std::string& names, const std::string& he
 
 OptionHandle Command::add_size(const std::string& names, std::uint64_t& value,
                                const std::string& help) {
-  return add_parsed(
-             names, "SIZE", {}, help,
-             [&value](const std::string& text, const std::string& what) {
-               value = parse_size(text, what);
-             })
+  return add_parsed(names, "SIZE", {}, help,
+                    [&value](const std::string& text, const std::string& what) {
+                      value = parse_size(text, what);
+                    })
       .default_text(size_text(value));
 }
 
 OptionHandle Command::add_real(const std::string& names, const char* kind, double& value,
                                const std::string& help) {
-  return add_parsed(
-             names, kind, {}, help,
-             [&value](const std::string& text, const std::string& what) {
-               value = parse_real(text, what);
-             })
+  return add_parsed(names, kind, {}, help,
+                    [&value](const std::string& text, const std::string& what) {
+                      value = parse_real(text, what);
+                    })
       .default_text(std::isfinite(value) ? fmt::to_string(value) : "no limit");
 }
 
 OptionHandle Command::add_triple(const std::string& names, std::array<std::uint64_t, 3>& value,
                                  const std::string& help, bool has_default) {
-  return add_parsed(
-             names, "X,Y,Z", {}, help,
-             [&value](const std::string& text, const std::string& what) {
-               value = parse_triple(text, what);
-             })
+  return add_parsed(names, "X,Y,Z", {}, help,
+                    [&value](const std::string& text, const std::string& what) {
+                      value = parse_triple(text, what);
+                    })
       .default_text(has_default ? fmt::format("{}", fmt::join(value, ",")) : "");
 }
 

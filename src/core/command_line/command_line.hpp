@@ -34,8 +34,8 @@ struct CountRange {
 struct OptionModel;
 struct CommandModel;
 
-/// An option, flag or argument of a Command, which keeps it. The functions that say more of it return
-/// the handle again.
+/// An option, flag or argument of a Command, which keeps it. The functions that say more of it
+/// return the handle again.
 class OptionHandle {
  public:
   explicit OptionHandle(OptionModel& model) : model_(&model) {}
@@ -60,9 +60,9 @@ class OptionHandle {
 };
 
 /// A command of a program: its options, flags and arguments, and the commands below it. `names` are
-/// such as "-o,--output", and `kind` is what the help calls the value, such as "FILE". Variables must
-/// live until the command line is parsed; what they hold before is the default, which the help shows.
-/// Parsing throws an InputError that names the option for a value that it does not accept.
+/// such as "-o,--output", and `kind` is what the help calls the value, such as "FILE". Variables
+/// must live until the command line is parsed; what they hold before is the default, which the help
+/// shows. Parsing throws an InputError that names the option for a value that it does not accept.
 class Command {
  public:
   using Parse = std::function<void(const std::string& text, const std::string& what)>;
@@ -159,11 +159,11 @@ OptionHandle Command::add_word(const std::string& names, Value& value, const std
                                std::vector<Word<Value>> words) {
   const std::string now(word_for(value, words));
   auto choices = names_of(words);
-  return add_parsed(names, "WORD", std::move(choices), help,
-                    [&value, words = std::move(words)](const std::string& text,
-                                                       const std::string& what) {
-                      value = parse_word(text, what, words);
-                    })
+  return add_parsed(
+             names, "WORD", std::move(choices), help,
+             [&value, words = std::move(words)](const std::string& text, const std::string& what) {
+               value = parse_word(text, what, words);
+             })
       .default_text(now);
 }
 

@@ -27,7 +27,7 @@ struct OptionModel {
   bool is_hidden = false;
   std::vector<std::string> excludes;  ///< names
   std::vector<std::string> retired;   ///< names
-  CLI::Option* parser = nullptr;  ///< none of --help, which is CLI11's own
+  CLI::Option* parser = nullptr;      ///< none of --help, which is CLI11's own
 
   bool is_argument() const { return names.empty(); }
   /// "-o,--output", or the name of an argument.
@@ -39,8 +39,8 @@ struct OptionModel {
 };
 
 struct CommandModel {
-  std::string name;     ///< in full, such as "slabmark bench decomp"
-  std::string about;    ///< what it does
+  std::string name;              ///< in full, such as "slabmark bench decomp"
+  std::string about;             ///< what it does
   std::string kind = "COMMAND";  ///< of the commands below
   std::list<OptionModel> options;
   std::deque<CommandModel> commands;
@@ -57,7 +57,8 @@ std::string usage_of(const CommandModel& command);
 std::string help_text(const CommandModel& command);
 
 /// The command and those below it as a JSON object: "name", "about", "summary", "usage",
-/// "arguments", "options" and "commands". Manual pages, completions and the reference are made of it.
+/// "arguments", "options" and "commands". Manual pages, completions and the reference are made of
+/// it.
 std::string description(const CommandModel& command);
 
 }  // namespace slabmark

@@ -29,10 +29,10 @@ struct Program {
   std::function<ProgramRun(int argc, const char* const* argv)> parse;
 };
 
-/// The edge of a Program: parses, initialises MPI, runs the body on all ranks, prints the message of
-/// an Error once (rank 0, on standard error, as "NAME: error: MESSAGE"), and returns the exit status,
-/// the same on every rank. An exception on some ranks only ends the job with MPI_Abort, so that no
-/// rank is left waiting. A write beyond RLIMIT_FSIZE becomes an error instead of a signal.
+/// The edge of a Program: parses, initialises MPI, runs the body on all ranks, prints the message
+/// of an Error once (rank 0, on standard error, as "NAME: error: MESSAGE"), and returns the exit
+/// status, the same on every rank. An exception on some ranks only ends the job with MPI_Abort, so
+/// that no rank is left waiting. A write beyond RLIMIT_FSIZE becomes an error instead of a signal.
 ///
 /// It parses before MPI starts, since MPI with threads slows some MPI libraries down. A request for
 /// a text only, or for the versions by `--version`, is answered without MPI: starting that takes a

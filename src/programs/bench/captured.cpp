@@ -5,9 +5,9 @@
 
 #include "bench/pattern/captured/captured_pattern.hpp"
 #include "capture/format/event_flags.hpp"
-#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/number.hpp"
+#include "core/command_line/command_line.hpp"
 #include "programs/bench/pattern_command.hpp"
 
 namespace slabmark::bench_program {
@@ -26,13 +26,13 @@ class CapturedCommand : public PatternCommand {
     command.add_text("--pattern", "FILE", request_.path, "Pattern file").required();
     command.add_word<std::string>(
         "--library", request_.choice.library,
-             "Only the files that the program opened through this library, and the ranks that "
-             "opened one",
-             {{"any", ""},
-              {"pnetcdf", "pnetcdf"},
-              {"hdf5", "hdf5"},
-              {"mpiio", "mpiio"},
-              {"posix", "posix"}});
+        "Only the files that the program opened through this library, and the ranks that "
+        "opened one",
+        {{"any", ""},
+         {"pnetcdf", "pnetcdf"},
+         {"hdf5", "hdf5"},
+         {"mpiio", "mpiio"},
+         {"posix", "posix"}});
     command
         .add_texts("--only-file", "NAME", paths_,
                    "Only this file of the program, as it named it; may be repeated")

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "bench/pattern/checkpoint_pattern.hpp"
-#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
+#include "core/command_line/command_line.hpp"
 #include "programs/bench/pattern_command.hpp"
 
 namespace slabmark::bench_program {
@@ -34,9 +34,9 @@ class CheckpointCommand : public PatternCommand {
 
   Pattern part(std::uint64_t rank, std::uint64_t ranks) override {
     if (grid_.blocks() != ranks) {
-      throw InputError(fmt::format(
-          "--grid-of-ranks {} needs {} ranks, but there are {}; start as many ranks.",
-          fmt::join(grid_.processor, ","), grid_.blocks(), ranks));
+      throw InputError(
+          fmt::format("--grid-of-ranks {} needs {} ranks, but there are {}; start as many ranks.",
+                      fmt::join(grid_.processor, ","), grid_.blocks(), ranks));
     }
     return make_checkpoint_pattern(grid_, rank, ranks);
   }

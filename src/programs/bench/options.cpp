@@ -8,10 +8,10 @@
 #include "bench/measure/record.hpp"
 #include "bench/measure/record_file.hpp"
 #include "bench/method/registry.hpp"
-#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/launched_rank.hpp"
 #include "core/base/printable.hpp"
+#include "core/command_line/command_line.hpp"
 #include "programs/bench/environment_command.hpp"
 
 namespace slabmark::bench_program {
@@ -34,14 +34,13 @@ void add_shared_options(Command& command, Options& options, std::vector<std::str
                    std::vector(std::begin(content_kinds), std::end(content_kinds)));
   command.add_flag("--read", options.read,
                    "Measure reading: each rank reads what another one wrote");
-  command.add_parsed(
-      "--read-shape", "WORD", names_of(read_shapes),
-      "Measure reading by one rank, as programs that look into a file do",
-      [&options](const std::string& word, const std::string& what) {
-        options.read_shape = parse_word(word, what, read_shapes);
-        options.read = true;
-        options.bounds = false;
-      });
+  command.add_parsed("--read-shape", "WORD", names_of(read_shapes),
+                     "Measure reading by one rank, as programs that look into a file do",
+                     [&options](const std::string& word, const std::string& what) {
+                       options.read_shape = parse_word(word, what, read_shapes);
+                       options.read = true;
+                       options.bounds = false;
+                     });
   command.add_count("--rounds-together", options.rounds_together,
                     "Rounds that are posted before the ranks meet again", {.min = 1});
   command.add_flag(

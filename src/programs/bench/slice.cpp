@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 
 #include "bench/pattern/slice_pattern.hpp"
-#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/number.hpp"
+#include "core/command_line/command_line.hpp"
 #include "programs/bench/pattern_command.hpp"
 
 namespace slabmark::bench_program {
@@ -85,19 +85,22 @@ class SliceCommand : public PatternCommand {
             .retired("--processes");
     command.add_count("--halo", field_.halo, "Points around each block in memory",
                       {.max = std::uint64_t{1} << 20});
-    command.add_flag("--with-halos", with_halos_,
-                     "Write the halos at the field's outer faces, too; not with --plane or --range");
+    command.add_flag(
+        "--with-halos", with_halos_,
+        "Write the halos at the field's outer faces, too; not with --plane or --range");
     command
         .add_texts("--plane", "AXIS=N", planes_,
                    "A plane such as z=75, normal to z at its point 75; may be repeated")
         .default_text("the whole field");
-    command.add_texts("--range", "AXIS=M:N", ranges_,
-                      "Points to keep along an axis, such as x=10:100 for 10 to 99; may be repeated");
+    command.add_texts(
+        "--range", "AXIS=M:N", ranges_,
+        "Points to keep along an axis, such as x=10:100 for 10 to 99; may be repeated");
     command.add_triple("--stride", strides_, "Keep every so many points, the last ones too");
     command.add_count("--variables", field_count_, "Number of variables", variables_of_pattern)
         .retired("--fields");
     command
-        .add_count("--steps", output_count_, "Time steps; several give a time dimension", {.min = 1})
+        .add_count("--steps", output_count_, "Time steps; several give a time dimension",
+                   {.min = 1})
         .retired("--outputs");
     add_type(command, "--type", element_, "Element type");
   }

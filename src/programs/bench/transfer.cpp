@@ -1,6 +1,6 @@
 #include "bench/pattern/transfer_pattern.hpp"
-#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
+#include "core/command_line/command_line.hpp"
 #include "programs/bench/pattern_command.hpp"
 
 namespace slabmark::bench_program {
@@ -12,24 +12,29 @@ class TransferCommand : public PatternCommand {
  public:
   std::string name() const override { return "transfer"; }
   std::string help() const override {
-    return "Equal parts of 1-D or 2-D datasets, one transfer buffer per round, as h5perf moves them";
+    return "Equal parts of 1-D or 2-D datasets, one transfer buffer per round, as h5perf moves "
+           "them";
   }
 
   void add_options(Command& command) override {
-    command.add_size("--bytes", geometry_.bytes,
-             "Bytes per process and dataset; with --2d the side of the square divided by the "
-             "processes");
+    command.add_size(
+        "--bytes", geometry_.bytes,
+        "Bytes per process and dataset; with --2d the side of the square divided by the "
+        "processes");
     command.add_size("--block", geometry_.block, "Bytes of a block, with --2d of its side");
     command.add_size("--buffer", geometry_.buffer,
-             "Bytes of a transfer buffer, with --2d of its longer side");
+                     "Bytes of a transfer buffer, with --2d of its longer side");
     command.add_flag("--interleaved", geometry_.interleaved,
-                 "Blocks of the processes take turns, instead of one region each");
+                     "Blocks of the processes take turns, instead of one region each");
     command.add_flag("--2d", geometry_.two_dimensional, "Square datasets");
-    const OptionHandle chunked = command.add_flag("--chunked", chunked_, "One block per chunk, where the format can");
-    command.add_flag("--emulate-chunks", emulated_,
-                 "With --2d: lay the dataset out in the order of its chunks, for any format")
+    const OptionHandle chunked =
+        command.add_flag("--chunked", chunked_, "One block per chunk, where the format can");
+    command
+        .add_flag("--emulate-chunks", emulated_,
+                  "With --2d: lay the dataset out in the order of its chunks, for any format")
         .excludes(chunked);
-    command.add_count("--variables", geometry_.datasets, "Number of variables", variables_of_pattern)
+    command
+        .add_count("--variables", geometry_.datasets, "Number of variables", variables_of_pattern)
         .retired("--datasets");
   }
 

@@ -16,10 +16,10 @@
 #include "bench/method/raw/blob_pattern.hpp"
 #include "bench/method/registry.hpp"
 #include "bench/method/timed_file.hpp"
-#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/progress_line.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/parallel/agree.hpp"
 #include "programs/programs.hpp"
 

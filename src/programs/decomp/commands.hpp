@@ -34,8 +34,8 @@ void keep_only(std::vector<Map>& maps, std::optional<std::uint64_t> number,
                const std::string& holder) {
   if (!number) return;
   if (*number > maps.size()) {
-    throw InputError(fmt::format("--map-index asks for number {}, but {} has {} map{}.", *number, holder,
-                                 maps.size(), maps.size() == 1 ? "" : "s"));
+    throw InputError(fmt::format("--map-index asks for number {}, but {} has {} map{}.", *number,
+                                 holder, maps.size(), maps.size() == 1 ? "" : "s"));
   }
   maps = {maps[*number - 1]};
 }

@@ -25,8 +25,7 @@ ExitStatus info(const Comm& comm, const std::string& input, const InfoOptions& o
   }
   if (!comm.is_root()) return ExitStatus::good;
   if (!options.json.empty()) {
-    const Json all = {
-        {"file", file->path()}, {"layout", file->layout()}, {"maps", maps}};
+    const Json all = {{"file", file->path()}, {"layout", file->layout()}, {"maps", maps}};
     append_document(options.json, all);
   }
   if (options.json != standard_output) fmt::print("{}", text);

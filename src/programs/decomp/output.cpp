@@ -50,10 +50,10 @@ OutputKind kind_of(const OutputOptions& output, std::size_t maps) {
   if (output.layout == "many" || (output.layout == "auto" && maps > 1))
     return OutputKind::many_netcdf;
   if (maps > 1) {
-    throw InputError(
-        fmt::format("The single layout holds one map, and there are {}; choose one with --map-index, "
-                    "or --map-layout many.",
-                    maps));
+    throw InputError(fmt::format(
+        "The single layout holds one map, and there are {}; choose one with --map-index, "
+        "or --map-layout many.",
+        maps));
   }
   return OutputKind::single_netcdf;
 }

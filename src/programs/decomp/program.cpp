@@ -13,8 +13,8 @@
 #include "bench/pattern/synthetic/f_decomposition.hpp"
 #include "bench/pattern/synthetic/g_decomposition.hpp"
 #include "bench/pattern/synthetic/i_decomposition.hpp"
-#include "core/command_line/command_line.hpp"
 #include "core/base/number.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/parallel/agree.hpp"
 #include "programs/decomp/commands.hpp"
 #include "programs/programs.hpp"
@@ -68,8 +68,9 @@ class DecompLine {
 
  private:
   void add_map_index(Command& command) {
-    command.add_count("--map-index", output_.map, "Use only this map of a file with several",
-                      {.min = 1, .value = "K"})
+    command
+        .add_count("--map-index", output_.map, "Use only this map of a file with several",
+                   {.min = 1, .value = "K"})
         .retired("--map");
   }
 
@@ -123,8 +124,7 @@ class DecompLine {
   void add_g() {
     g_.add_count("--cells", cells_, "Cells of the mesh", {.min = 1}).required();
     add_levels(g_, ocean_.levels);
-    g_.add_word("--locality", ocean_.locality,
-                "Numbers of neighbours; scattered as on many ranks",
+    g_.add_word("--locality", ocean_.locality, "Numbers of neighbours; scattered as on many ranks",
                 {{"local", Locality::local}, {"scattered", Locality::scattered}});
     add_seed(g_, "Random seed of coastlines and numbering");
   }
@@ -144,14 +144,12 @@ class DecompLine {
   Command& check_ = line_.root().add_command(
       "check",
       "Look for offsets outside the array and elements owned twice: exit 1 if there are any");
-  Command& convert_ =
-      line_.root().add_command("convert", "Write maps in another format or layout");
-  Command& generate_ = line_.root().add_command(
-      "generate", "Make the decomposition of a model run of any size");
+  Command& convert_ = line_.root().add_command("convert", "Write maps in another format or layout");
+  Command& generate_ =
+      line_.root().add_command("generate", "Make the decomposition of a model run of any size");
   Command& f_ = generate_.add_command("f", "Atmosphere on a cubed sphere: three maps, exact");
   Command& i_ = generate_.add_command("i", "Land on a synthetic mask: five maps");
-  Command& g_ =
-      generate_.add_command("g", "Ocean on a hexagonal mesh: six maps, statistical");
+  Command& g_ = generate_.add_command("g", "Ocean on a hexagonal mesh: six maps, statistical");
 
   std::string input_;                // of the commands that look at one file
   std::vector<std::string> inputs_;  // of convert

@@ -122,7 +122,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   bool independent = false;
 
   root.add_flag("-v,--verbose", options.verbose,
-               "Verbose mode: also phases, and what HDF5 says of each way");
+                "Verbose mode: also phases, and what HDF5 says of each way");
   root.add_count("-n,--variables", options.variables, "Number of datasets to simulate",
                  {.min = 1, .max = most_variables});
   root.add_text("-c,--decomposition", "FILE", options.map,
@@ -158,8 +158,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   if (collective || independent) set_collective(options.settings, collective);
   if (slablog) options.settings.options["hdf5.connector"] = "slablog";
 
-  options.configuration =
-      configuration_of(options, chosen, slablog, root.option("--hint").given());
+  options.configuration = configuration_of(options, chosen, slablog, root.option("--hint").given());
   return {std::move(options), ""};
 }
 

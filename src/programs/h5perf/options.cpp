@@ -29,47 +29,51 @@ void add_options(Command& root, Arguments& a, Options& options) {
   root.add_size("-a,--align", options.align, "Alignment of objects in the HDF5 file");
   root.add_list("-A,--api", a.apis, "APIs to test: phdf5, mpiio, posix (default all)");
   root.add_size("-B,--block-size", a.block, "Block size within the transfer buffer; 0: half of -e");
-  root.add_flag("-c,--chunk", options.chunked, "Chunked HDF5 datasets; emulated for the other APIs");
+  root.add_flag("-c,--chunk", options.chunked,
+                "Chunked HDF5 datasets; emulated for the other APIs");
   root.add_flag("-C,--collective", options.collective,
-               "Collective MPI-IO and HDF5 (default independent)");
+                "Collective MPI-IO and HDF5 (default independent)");
   root.add_count("-d,--num-dsets", g.datasets, "Datasets in a file", up_to_a_million);
   root.add_list("-D,--debug", a.debug,
-           "Debugging flags, separated by commas: 1 to 4 (level), r (raw data throughput), t "
-           "(times), v (verify, which is done anyway)");
-  root.add_size("-e,--num-bytes", a.bytes,
-           "Bytes per process per dataset; 0: 256K, 2-D 8K; 2-D: the side of the square divided by "
-           "the processes");
+                "Debugging flags, separated by commas: 1 to 4 (level), r (raw data throughput), t "
+                "(times), v (verify, which is done anyway)");
+  root.add_size(
+      "-e,--num-bytes", a.bytes,
+      "Bytes per process per dataset; 0: 256K, 2-D 8K; 2-D: the side of the square divided by "
+      "the processes");
   root.add_count("-F,--num-files", options.files, "Number of files", up_to_a_million);
   root.add_flag("-g,--geometry", g.two_dimensional, "2-D geometry (default 1-D)");
   root.add_count("-i,--num-iterations", a.iterations, "Test iterations (default 1)",
-            up_to_a_million);
+                 up_to_a_million);
   root.add_flag("-I,--interleaved", g.interleaved, "Interleaved blocks (default contiguous)");
   root.add_flag("-m,--mpi-posix", a.mpi_posix, "Taken, but HDF5 has no such driver any more");
   root.add_text("-o,--output", "FILE", options.output, "File for the report")
       .default_text("standard output");
   root.add_count("-p,--min-num-processes", options.limits.min_processes, "Fewest processes",
-            {.min = 1});
+                 {.min = 1});
   root.add_count("-P,--max-num-processes", options.limits.max_processes,
-            "Most processes (default: all)", {.min = 1});
+                 "Most processes (default: all)", {.min = 1});
   root.add_size("-T,--threshold", options.align_threshold, "Smallest object that -a applies to");
   root.add_flag("-w,--write-only", options.write_only, "Do not read");
   root.add_size("-x,--min-xfer-size", options.limits.min_buffer,
-           "Smallest transfer buffer; 0: half of -e");
+                "Smallest transfer buffer; 0: half of -e");
   root.add_size("-X,--max-xfer-size", options.limits.max_buffer, "Largest transfer buffer; 0: -e");
-  root.add_word("--emulation", options.original_emulation,
-           "Chunks of POSIX and MPI-IO: as HDF5 cuts the buffer, or the buffer in one piece, as "
-           "h5perf of HDF5 did",
-           {{"hdf5", false}, {"original", true}});
+  root.add_word(
+      "--emulation", options.original_emulation,
+      "Chunks of POSIX and MPI-IO: as HDF5 cuts the buffer, or the buffer in one piece, as "
+      "h5perf of HDF5 did",
+      {{"hdf5", false}, {"original", true}});
   root.add_list("--contents", a.contents,
-           "What is written, one kind a dataset in turn: position (the default), or for a "
-           "look at kept files rank, request, buffer, which are neither verified nor read");
+                "What is written, one kind a dataset in turn: position (the default), or for a "
+                "look at kept files rank, request, buffer, which are neither verified nor read");
   root.add_size("--buffer-memory", options.buffer_memory,
-           "Bytes of a rank that requests may take between two meetings");
+                "Bytes of a rank that requests may take between two meetings");
   root.add_flag("--one-buffer", options.one_buffer,
-               "Move one buffer again and again, as the original did; contents are not verified");
-  root.add_real("--ceiling", "NUMBER", a.ceiling,
-           "MB/s that are possible here, to hold figures against; 0: as fast as all processes copy "
-           "memory");
+                "Move one buffer again and again, as the original did; contents are not verified");
+  root.add_real(
+      "--ceiling", "NUMBER", a.ceiling,
+      "MB/s that are possible here, to hold figures against; 0: as fast as all processes copy "
+      "memory");
   root.add_flag(
       "--no-verify", [&options] { options.run.verify = false; },
       "Do not read written files back to compare them");

@@ -7,8 +7,8 @@
 
 #include "bench/harness/run_arguments.hpp"
 #include "bench/pattern/transfer_pattern.hpp"
-#include "core/command_line/command_line.hpp"
 #include "core/base/words.hpp"
+#include "core/command_line/command_line.hpp"
 #include "programs/h5perf/environment.hpp"
 
 namespace slabmark::h5perf {

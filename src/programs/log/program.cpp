@@ -21,7 +21,8 @@ using Options = std::function<void(const Comm& world)>;  // the command that was
 Parsed<Options> parse(int argc, const char* const* argv) {
   std::string file, output;
   RepairOptions repaired;
-  CommandLine line("slabmark log", "Shows, copies and repairs files that were written through slablog");
+  CommandLine line("slabmark log",
+                   "Shows, copies and repairs files that were written through slablog");
   Command& shows = line.root().add_command("info", "Print what the log of a file holds");
   shows.add_argument("FILE", file, "HDF5 file").required().existing_file();
   Command& copies = line.root().add_command(

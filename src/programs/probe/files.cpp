@@ -91,7 +91,8 @@ class SmallFiles {
 
   void remove(PhaseClock& clock) {
     clock.time(Phase::close, [&] {
-      for (std::uint64_t i = 0; i < options_.files_per_rank; ++i) posix::unlink(path_of(looked_at_, i));
+      for (std::uint64_t i = 0; i < options_.files_per_rank; ++i)
+        posix::unlink(path_of(looked_at_, i));
       sync_folder(looked_at_);
     });
   }

@@ -13,8 +13,9 @@ void add_shared(Command& command, Options& options) {
       .add_text("-d,--output-dir", "DIR", options.directory,
                 "Directory for the files that are written")
       .retired("-o");
-  command.add_count("--trials", options.trials, "Measured trials, after one warm-up",
-                    {.min = 1, .max = most})
+  command
+      .add_count("--trials", options.trials, "Measured trials, after one warm-up",
+                 {.min = 1, .max = most})
       .default_text("5");
   command.add_flag("--sync", options.run.sync, "Make files durable (fsync) inside the times");
   command.add_count("--seed", options.run.seed, "Random seed of the order in which nodes meet");
@@ -27,7 +28,8 @@ void add_shared(Command& command, Options& options) {
 
 void add_nodes(Command& command, Options& options) {
   command
-      .add_size("--pair-bytes", options.pair_bytes, "Bytes sent in each direction per pair of nodes")
+      .add_size("--pair-bytes", options.pair_bytes,
+                "Bytes sent in each direction per pair of nodes")
       .retired("--bytes");
   command.add_size("--request-size", options.request_size, "Size of a message, and of a write")
       .retired("--block");
@@ -53,7 +55,8 @@ void add_files(Command& command, Options& options) {
                  {.min = 1, .max = most})
       .retired("--files");
   command.add_size("--file-size", options.file_size, "Size of each file");
-  command.add_word("--folders", options.own_folders, "All files in one folder, or each rank its own",
+  command.add_word("--folders", options.own_folders,
+                   "All files in one folder, or each rank its own",
                    {{"one", false}, {"each", true}});
 }
 

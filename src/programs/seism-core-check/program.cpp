@@ -31,8 +31,9 @@ struct Options {
 };
 
 Parsed<Options> parse(int argc, const char* const* argv) {
-  CommandLine line("seism-core-check",
-                   "Checks every element of every time step of a file that seism-core-slice wrote.");
+  CommandLine line(
+      "seism-core-check",
+      "Checks every element of every time step of a file that seism-core-slice wrote.");
   Options options;
   line.root().add_argument("FILE", options.file, "The file").required();
   if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};

@@ -16,8 +16,8 @@
 #include "bench/harness/session.hpp"
 #include "bench/measure/record.hpp"
 #include "bench/method/registry.hpp"
-#include "core/command_line/command_line.hpp"
 #include "core/base/path.hpp"
+#include "core/command_line/command_line.hpp"
 #include "core/parallel/agree.hpp"
 #include "programs/programs.hpp"
 

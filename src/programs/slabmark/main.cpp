@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -128,7 +129,17 @@ Words renamed(const std::string& name, Words words) {
   return words;
 }
 
+/// Opens closed standard streams onto nothing. Else the next file that is opened, here or in a
+/// verb, would take their place, and get what is printed.
+void open_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) return;
+  }
+}
+
 ExitStatus run(const std::string& name, const Words& given) {
+  open_closed_streams();
+
   const Words words = renamed(name, given);
   if (words.empty()) throw InputError("A verb is missing; 'slabmark --help' lists them.");
   const std::string& word = words.front();

@@ -7,9 +7,9 @@
 
 #include "bench/harness/run_arguments.hpp"
 #include "bench/method/registry.hpp"
-#include "core/command_line/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/number.hpp"
+#include "core/command_line/command_line.hpp"
 
 namespace slabmark::slice_eval {
 
@@ -44,8 +44,7 @@ void add_options(Command& root, Arguments& a, Options& options) {
   std::vector<Word<const Preset*>> words;
   for (const Preset& preset : presets) words.emplace_back(preset.name, &preset);
   root.add_word("--preset", a.preset, "Grid and stride of the study", std::move(words));
-  root.add_triple("--grid", options.grid.points, "Points of the field; x is the fastest",
-                      false);
+  root.add_triple("--grid", options.grid.points, "Points of the field; x is the fastest", false);
   root.add_triple("--stride", options.stride, "Keep every so many points", false);
   root.add_text("--plane", "PLANE", a.plane,
                 "The plane, such as z=75, or only its normal z for the middle one");
@@ -54,25 +53,26 @@ void add_options(Command& root, Arguments& a, Options& options) {
   root.add_count("--halo", options.grid.halo, "Points around each block", {.max = 1 << 20});
   root.add_count("--fields", options.fields, "Number of fields", {.min = 1, .max = 1000});
   root.add_word("--type", options.type, "Type in the files",
-           {{"float32", ElementType::float32}, {"float64", ElementType::float64}});
-  root.add_list("-m,--methods", a.methods, "Methods, with commas").default_text("all of the library");
+                {{"float32", ElementType::float32}, {"float64", ElementType::float64}});
+  root.add_list("-m,--methods", a.methods, "Methods, with commas")
+      .default_text("all of the library");
   root.add_count("--outputs", options.outputs, "Outputs measured, after one warm-up",
-            {.min = 1, .max = 1'000'000});
+                 {.min = 1, .max = 1'000'000});
   root.add_flag("--compute-between", a.compute_between,
-               "Compute on the whole fields between outputs");
+                "Compute on the whole fields between outputs");
   root.add_count("--every", options.computations, "Compute so many times between outputs",
-            {.min = 1, .max = 1'000'000});
+                 {.min = 1, .max = 1'000'000});
   root.add_size("--sweep", options.sweep,
-           "Other memory touched before each output, so that caches are cold");
+                "Other memory touched before each output, so that caches are cold");
   root.add_count("--regular", options.regular, "Also write the whole field, so many times",
-            {.max = 1000});
+                 {.max = 1000});
   root.add_flag("--with-halos", options.with_halos,
-               "Write the whole field with the halos at its outer faces, as the study did");
+                "Write the whole field with the halos at its outer faces, as the study did");
   root.add_count("--threads", a.threads, "Threads of the copying methods", {.min = 1, .max = 1024});
   root.add_count("--waiting", a.waiting, "Outputs that may wait in -async methods",
-            {.min = 1, .max = 1024});
+                 {.min = 1, .max = 1024});
   root.add_word("--device", options.on_gpu, "Whose memory the fields are in",
-           {{"host", false}, {"cuda", true}});
+                {{"host", false}, {"cuda", true}});
   root.add_flag("--small-pages", a.small_pages, "Do not ask for huge pages for the fields");
   root.add_text("-o,--output", "DIR", options.directory, "Directory of the files");
   root.add_flag(

@@ -49,7 +49,9 @@ TEST_F(SlabmarkDecomp, WrongUsageIsOneSentenceBeforeAnyFile) {
       {"--ranks x", {"info", map, "--ranks", "x"}, "--ranks"},
       {"--ranks beyond MPI", {"info", map, "--ranks", "3000000000"}, "3000000000"},
       {"convert without output", {"convert", map}, "-o"},
-      {"convert to a missing folder", {"convert", map, "--map-index", "1", "-o", "none/x.dat"}, "none"},
+      {"convert to a missing folder",
+       {"convert", map, "--map-index", "1", "-o", "none/x.dat"},
+       "none"},
       {"convert over a file", {"convert", map, "-o", other}, "--overwrite"},
       {"unknown format", {"convert", map, "-o", "x", "--map-format", "xml"}, "xml"},
       {"generate nothing", {"generate"}, "f, i or g"},
@@ -65,8 +67,9 @@ TEST_F(SlabmarkDecomp, WrongUsageIsOneSentenceBeforeAnyFile) {
        "none"},
   };
   if (SLABMARK_WITH_PNETCDF) {
-    cases.push_back(
-        {"convert many to single", {"convert", map, "--map-layout", "single", "-o", "x.nc"}, "--map-index"});
+    cases.push_back({"convert many to single",
+                     {"convert", map, "--map-layout", "single", "-o", "x.nc"},
+                     "--map-index"});
   }
   expect_all_refused(programs::decomp(), cases);
 }

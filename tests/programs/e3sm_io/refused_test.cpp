@@ -55,7 +55,7 @@ std::string text_map(const std::vector<std::pair<int, std::string>>& ranks) {
 TEST_F(E3smIo, ABadMapIsOneSentenceThatNamesIt) {
   std::string good;
   prepare([&](const Comm& alone) {
-    const Words words = {"generate", "f",      "--ne=2", "--ranks=16", "--map-index=3",
+    const Words words = {"generate",     "f",      "--ne=2", "--ranks=16", "--map-index=3",
                          "--map-layout", "single", "-o",     "single.nc"};
     ASSERT_EQ(run_here(alone, programs::decomp(), words).status, ExitStatus::good);
     good = content_of("single.nc");

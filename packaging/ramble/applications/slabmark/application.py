@@ -64,22 +64,21 @@ class Slabmark(ExecutableApplication):
         "records", default="{experiment_run_dir}/records.jsonl", description="For slabmark report and track", workloads=every
     )
 
-    # A row of the table: method, three phases, open to close [low, high], rate, share of the limit, trials, verified.
+    # A row of the table: method, three phases, open to close, its interval in % of it, rate, share of the upper bound, verified.
     row = (
-        r"^(?P<method>[a-z0-9-]+(?: \(limit\))?)"
+        r"^(?P<method>[a-z0-9-]+)"
         + rf"(?:\s+{NUMBER})" * 3
-        + rf"\s+(?P<seconds>{NUMBER})\s+\[(?P<low>{NUMBER}), (?P<high>{NUMBER})\]\s+(?P<rate>{NUMBER})"
-        + rf"\s+(?P<share>-|{NUMBER})(?: %)?\s+(?P<trials>\d+)\s+(?P<verified>\S.*?)\s*$"
+        + rf"\s+(?P<seconds>{NUMBER})\s+(?P<low>[-+]{NUMBER})\s+(?P<high>[-+]{NUMBER})\s+(?P<rate>{NUMBER})"
+        + rf"\s+(?P<share>-|bound|{NUMBER})\s+(?P<verified>\S.*?)\s*$"
     )
     figure_of_merit_context("method", regex=row, output_format="{method}")
     log_file = Expander.expansion_str("log_file")
     for group, units in {
         "seconds": "s",
-        "low": "s",
-        "high": "s",
+        "low": "% of the seconds",
+        "high": "% of the seconds",
         "rate": "MiB/s",
-        "share": "% of the limit",
-        "trials": "",
+        "share": "% of the upper bound",
         "verified": "",
     }.items():
         figure_of_merit(group, log_file=log_file, fom_regex=row, group_name=group, units=units, contexts=["method"])

@@ -10,7 +10,8 @@ namespace slabmark {
 /// Which chunks datasets get under the option hdf5.chunk. One value serves datasets of any shape:
 ///   pattern  what the pattern says of each dataset
 ///   none     contiguous, whatever the pattern says
-///   4x866    or 4,866: lengths of the fastest dimensions; slower ones get 1, and lengths beyond a dataset's
+///   4x866    or 4,866: lengths of the fastest dimensions; slower ones get 1, and lengths beyond a
+///   dataset's
 ///            dimensions are left out from the front
 ///   64K      about so many elements: whole dimensions from the fastest on, then a part of the next
 /// Time has chunk 1, unless a call says otherwise, and without another chunk a time step is one

@@ -55,9 +55,9 @@ constexpr std::string_view help_topic = "Verb or program, and perhaps its subcom
 
 std::string described_help() {
   return R"({"name": "slabmark help", "summary": "Open the manual page of a verb", "about": )" +
-         quoted(help_about) + R"(, "usage": )" + quoted(help_usage) +
+         json_text(help_about) + R"(, "usage": )" + json_text(help_usage) +
          R"(, "arguments": [{"name": "TOPIC", "required": false, "repeated": true, "help": )" +
-         quoted(help_topic) + R"(}], "options": [], "commands": []})";
+         json_text(help_topic) + R"(}], "options": [], "commands": []})";
 }
 
 std::string described_option(const Verb& option) {

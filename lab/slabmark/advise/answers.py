@@ -157,7 +157,7 @@ def _no_way_unchanged(captured, answer, nothing):
     is_of_program = lambda way: way.method == candidates.as_captured(captured.level).method
     if late := [way.label for way in answer.search.untried if is_of_program(way)]:
         return (f"The time was over before {units.counted(len(late), 'way')} could be tried that would leave the captured program as it is "
-                f"({'; '.join(late)}), so what these bring is not known. More --time-limit tells.")
+                f"({'; '.join(late)}), so what these bring is not known. A longer --time-limit tells.")
     failed = [f"{way.label}: {reason}" for way, reason in answer.search.failed.items() if is_of_program(way) and way != answer.today]
     return f"{nothing}. These could not be measured: {'; '.join(failed)}" if failed else f"{nothing}."
 

@@ -37,7 +37,7 @@ std::string help_with(const OptionModel& option, bool with_default) {
 
 /// An option or a subcommand in the help text.
 std::string entry(const std::string& what, const std::string& text) {
-  constexpr std::size_t width = 28;  // setup/command_lines.py knows this column
+  constexpr std::size_t width = 28;
   if (what.size() >= width) return fmt::format("  {}\n  {:{}}{}\n", what, "", width, text);
   return fmt::format("  {:{}}{}\n", what, width, text);
 }

@@ -1,4 +1,4 @@
-# Everything that a user or developer starts. `make help` lists it; docs/building.md and docs/proving.md explain it.
+# Everything that a user or developer starts. `make help` lists it; docs/how-to/install.md and docs/dev/testing.md explain it.
 # The work is in setup/ and in CMake; variables such as MPICC=... or PRESET=... reach them through the environment.
 
 PRESET ?= release
@@ -97,12 +97,12 @@ help:
 	@echo 'make test            build, and run the tests to run before a commit: all modules, and one pass of each program'
 	@echo 'make test-all        build, and run all tests, those of the connector also with sanitizers'
 	@echo 'make coverage        build apart, run all tests, and print which share of each module they come to'
-	@echo 'make install PREFIX=  all of it under a prefix, which may be moved (docs/building.md)'
+	@echo 'make install PREFIX=  all of it under a prefix, which may be moved (docs/how-to/install.md)'
 	@echo 'make test-installed  build, install, move, and run all of it as another user with build and cache gone'
-	@echo 'make cluster         build, and run tests between nodes that are namespaces of this machine, as root (docs/cluster.md)'
+	@echo 'make cluster         build, and run tests between nodes that are namespaces of this machine, as root (docs/dev/cluster.md)'
 	@echo 'make bare            the two commands of the README in fresh Debian roots, as root, and what they say without root'
 	@echo 'make deb             Debian packages in build/deb, tried in an empty root'
-	@echo 'make matrix          all tests with each MPI, HDF5, PnetCDF and compiler of a table (docs/proving.md)'
+	@echo 'make matrix          all tests with each MPI, HDF5, PnetCDF and compiler of a table (docs/dev/testing.md)'
 	@echo 'make docs            the documentation as a site that opens offline, in build/site, with all options of each program'
 	@echo 'make format          clang-format; make check-format only looks'
 	@echo 'make lint            clang-format, ruff, mypy and reuse, in pinned versions; clang-tidy on sources that changed'
@@ -110,4 +110,4 @@ help:
 	@echo
 	@echo 'PRESET=release|debug|asan|tsan   JOBS=n   WERROR=1'
 	@echo 'MPICC=... MPIEXEC=... CC=... CXX=... HDF5_ROOT=... HDF5_SOURCE=... PNETCDF_DIR=... name what to build with'
-	@echo 'docs/building.md explains them; docs/proving.md those that test'
+	@echo 'docs/how-to/install.md explains them; docs/dev/testing.md those that test'

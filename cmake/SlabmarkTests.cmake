@@ -1,5 +1,5 @@
 # Each entry of ctest has two labels, its module and its level: `make test` runs the entries of the level `fast`, and `make test-all`
-# the entries of both levels (docs/proving.md).
+# the entries of both levels (docs/dev/testing.md).
 
 set(test_options $<$<CONFIG:Release>:-O1>)  # compiled in two thirds of the time
 set(test_libraries GTest::gmock fmt::fmt)

@@ -70,7 +70,7 @@ def written(said):
     """{file: its text} of all that is made of what the programs say."""
     tables = {"methods": methods_table(said["methods"]), "options": options_table(said["methods"])}
     tables |= {f"terms of {group}": terms_table(terms) for group, terms in said["terms"].items()}
-    pages = {DOCS / name: (DOCS / name).read_text() for name in ("methods.md", "measurement.md", "records.md")}
+    pages = {DOCS / name: (DOCS / name).read_text() for name in ("reference/methods.md", "explanation/measurement.md", "reference/records.md")}
     for name, table in tables.items():
         mark = MARK.format(name)
         page = next(page for page, text in pages.items() if mark in text)

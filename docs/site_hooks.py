@@ -1,5 +1,5 @@
 """What `make docs` does beside what mkdocs.yml says: the navigation is that of README.md, each verb and program gets a page of
-all its options, as it describes them itself, and links that lead out of this folder become names of files.
+all its options, as it describes them itself, and links to files that the site leaves out become names of files.
 
 SLABMARK_BIN names the folder of the programs.
 """
@@ -7,6 +7,7 @@ SLABMARK_BIN names the folder of the programs.
 import html
 import os
 import pathlib
+import posixpath
 import re
 import sys
 
@@ -14,7 +15,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 DOCS = pathlib.Path(__file__).resolve().parent
-REFERENCE = "All options"
+REFERENCE = "Options of each command"
 sys.path.insert(0, str(DOCS.parent / "setup"))
 import command_lines  # noqa: E402
 
@@ -25,7 +26,7 @@ def groups(text):
     for line in text.splitlines():
         if line.startswith("## "):
             pages = found.setdefault(line[3:].strip(), [])
-        elif row := re.match(r"\| \[[^]]*\]\(([\w-]+\.md)\) \|", line):
+        elif row := re.match(r"\| \[[^]]*\]\(([\w/-]+\.md)\) \|", line):
             pages.append(row[1])
     return found
 
@@ -42,7 +43,7 @@ def described():
 
 
 def place(command):
-    return f"reference/{command.name.replace(' ', '-')}.md"
+    return f"reference/options/{command.name.replace(' ', '-')}.md"
 
 
 def on_config(config):
@@ -58,7 +59,12 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    return re.sub(r"\[([^]]*)\]\(\.\./([^)#]*)[^)]*\)", r"\1 (`\2`)", markdown)
+    def left_out(link):
+        target = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page.file.src_uri), link[2]))
+        leads_out = not target.startswith("docs/") or target.startswith("docs/dev/")
+        return f"{link[1]} (`{target}`)" if leads_out else link[0]
+
+    return re.sub(r"\[([^]]*)\]\((\.?[\w./-]+)[^)]*\)", left_out, markdown)
 
 
 def reference(page):

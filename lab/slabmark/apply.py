@@ -108,11 +108,11 @@ def check_programs(words, way, environment):
             linked.check_pnetcdf(word)
             if bound := linked.bound_pnetcdf(word, theirs):
                 raise InputError(f"'{word}' calls PnetCDF from Fortran, and '{bound}' was linked so that nothing can stand in for what it calls "
-                                 "inside (-Bsymbolic-functions, as in Ubuntu): have it find another of that version (docs/pnetcdf-drop-in.md).")
+                                 "inside (-Bsymbolic-functions, as in Ubuntu): have it find another of that version (docs/reference/pnetcdf-drop-in.md).")
         elif other := linked.other_hdf5(word, theirs, own, ours[own]):
             raise InputError(f"{other}: HDF5 takes connectors of its own library alone. Build one of them with the shared HDF5 of the other, "
-                             "1.14 or newer (docs/building.md).")
+                             "1.14 or newer (docs/how-to/install.md).")
         elif not linked.is_signed(own) and (signing := linked.hdf5_of_signed_plugins(word, theirs)):
             raise InputError(f"'{signing}', the HDF5 of '{word}', takes signed plugins only, and '{own}' is not signed: sign it with a key "
-                             "that this HDF5 trusts, after anything that strips it (docs/slablog.md).")
+                             "that this HDF5 trusts, after anything that strips it (docs/reference/hdf5-connector.md).")
         linked.check_mpi(word, theirs, own, ours[own])

@@ -153,7 +153,7 @@ def fitting(variables, command, arguments):
             linked.check_mpi(word, theirs, own, ours[own])
             if os.path.basename(own) == LIBRARIES["pnetcdf"] and (bound := linked.bound_pnetcdf(word, theirs)):
                 print(f"slabmark capture: '{word}' calls PnetCDF from Fortran, and '{bound}' was linked so that these calls cannot be captured "
-                      "(docs/pnetcdf-drop-in.md), at most what they ask of MPI-IO.", file=sys.stderr)
+                      "(docs/reference/pnetcdf-drop-in.md), at most what they ask of MPI-IO.", file=sys.stderr)
         if CONNECTOR not in variables:
             continue
         plugin = plugin_path(False)
@@ -161,7 +161,7 @@ def fitting(variables, command, arguments):
             which, remedy = f"'{word}' is linked with {old}, an HDF5 before 1.14, of which the calls cannot be captured", "link it with a newer one"
         elif plugin and not linked.is_signed(plugin) and (signing := linked.hdf5_of_signed_plugins(word, theirs)):
             which = f"'{signing}', the HDF5 of '{word}', takes signed plugins only, so its calls cannot be captured by '{plugin}', which is not"
-            remedy = "sign that (docs/slablog.md)"
+            remedy = "sign that (docs/reference/hdf5-connector.md)"
         else:
             continue
         if arguments.intercept is not None:

@@ -2,7 +2,7 @@
 
 The ratio is the median of all ratios of a new to a base value, and its interval inverts the rank-sum test of Wilcoxon,
 Mann and Whitney, so it holds whatever the distribution is. Values are the medians of launches where both sides have
-enough launches, else trials. docs/lab.md tells the rest.
+enough launches, else trials. docs/reference/lab.md tells the rest.
 """
 
 import collections

@@ -1,6 +1,6 @@
 """What to set on a parallel file system before large files are made that many ranks write, and where that is written.
 
-To add one: its type, as the table of mounts names it, and a row in docs/lab.md.
+To add one: its type, as the table of mounts names it, and a row in docs/reference/lab.md.
 """
 
 import dataclasses

@@ -164,6 +164,6 @@ FIXES = {
     "busy-machine": _quiet,
     "dirty-pages": _sync,
     "no-shared-memory": _file_pointers,
-    "unsigned-plugins": _built("# sign the plugins with h5sign, after strip (docs/slablog.md)", "it takes your key"),
+    "unsigned-plugins": _built("# sign the plugins with h5sign, after strip (docs/reference/hdf5-connector.md)", "it takes your key"),
     "foreign-plugins": _no_plugins,
 }

@@ -154,7 +154,7 @@ def run(command, timeout, environment, out, err=subprocess.STDOUT, folder=None, 
     """Exit status of a command that writes into the files `out` and `err`; None if it took longer than `timeout` and was
     ended. `descriptors` stay open in it. InputError if it cannot be started."""
     with tempfile.TemporaryDirectory(prefix="launch.", ignore_cleanup_errors=True) as own:
-        # docs/building.md says why. Other launchers hand their environment to nodes that have no such folder.
+        # docs/how-to/install.md says why. Other launchers hand their environment to nodes that have no such folder.
         if os.path.basename(command[0]).startswith(("mpiexec", "mpirun")):
             environment = environment | {"TMPDIR": own}
         # Who is interrupted between its start and the `finally` that ends it would leave it alone.

@@ -39,7 +39,7 @@ def check_pnetcdf(word):
     if not any(name.startswith("libpnetcdf.") for name in needed):
         raise InputError(
             f"'{word}' is linked with a static PnetCDF (libpnetcdf.a), for which nothing that is preloaded can stand "
-            "in: link it with the shared library, or with libslabmark_pnetcdf_wrap.a (docs/pnetcdf-drop-in.md)."
+            "in: link it with the shared library, or with libslabmark_pnetcdf_wrap.a (docs/reference/pnetcdf-drop-in.md)."
         )
 
 
@@ -63,7 +63,7 @@ def check_mpi(word, theirs, own, ours):
     another MPI each."""
     if other := _other(MPI, theirs, ours):
         raise InputError(f"'{word}' is linked with {other[0]}, and {os.path.basename(own)} with {other[1]}, which is another MPI: "
-                         "build one of them with the MPI of the other (docs/building.md).")
+                         "build one of them with the MPI of the other (docs/how-to/install.md).")
 
 
 def other_hdf5(word, theirs, own, ours):

@@ -1,4 +1,4 @@
-"""Reads files of records (docs/records.md). What cannot be read is named and skipped, never guessed at."""
+"""Reads files of records (docs/reference/records.md). What cannot be read is named and skipped, never guessed at."""
 
 import dataclasses
 import pathlib

@@ -1,6 +1,6 @@
 """Statistics over trials, as src/bench/measure/statistics defines them, and the comparison of two samples.
 
-Seconds are aggregated first and one rate is derived (docs/measurement.md). Nothing here assumes a distribution.
+Seconds are aggregated first and one rate is derived (docs/explanation/measurement.md). Nothing here assumes a distribution.
 """
 
 import bisect

@@ -1,4 +1,4 @@
-"""Study files: what `slabmark sweep` is to measure, as TOML. docs/lab.md explains the keys."""
+"""Study files: what `slabmark sweep` is to measure, as TOML. docs/reference/lab.md explains the keys."""
 
 import dataclasses
 import functools

@@ -17,7 +17,7 @@ def test_the_schemas_in_docs_are_those_of_the_code():
 
 
 def test_each_schema_is_named_in_the_documentation():
-    named = re.findall(r"\(schemas/([\w-]+\.json)\)", (LAB.parent / "docs" / "lab.md").read_text())
+    named = re.findall(r"\(\.\./schemas/([\w-]+\.json)\)", (LAB.parent / "docs/reference/lab.md").read_text())
     assert sorted(named) == sorted(documents.schemas())
 
 

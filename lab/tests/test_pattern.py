@@ -146,7 +146,7 @@ def test_a_step_that_repeats_and_variables_that_lie_alike_cost_next_to_nothing(t
 
 
 def test_the_smallest_file_of_the_documentation_is_what_it_says(tmp_path, monkeypatch):
-    text = (LAB.parent / "docs/pattern-file.md").read_text()
+    text = (LAB.parent / "docs/reference/pattern-file.md").read_text()
     [code] = re.findall(r"```python\n(.*?)```", text, re.S)
     monkeypatch.chdir(tmp_path)
     exec(code, {})

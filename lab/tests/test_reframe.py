@@ -44,8 +44,8 @@ def reframe(folder, name, **variables):
 
 
 def test_a_nightly_reframe_run_makes_a_page_and_a_failing_status(site):
-    """As docs/track.md has it, after each of some simulated nights."""
-    text = (LAB.parent / "docs" / "track.md").read_text()
+    """As docs/how-to/track-nights.md has it, after each of some simulated nights."""
+    text = (LAB.parent / "docs/how-to/track-nights.md").read_text()
     [line] = re.findall(r"^    reframe -c (\S+) -n (slabmark_track) -r -S study=\S+ -S store=(\S+)$", text, re.M)
     assert (LAB.parent / line[0]).samefile(CHECKS)
     statuses = []

@@ -626,7 +626,7 @@ def test_a_real_browser_shows_a_nights_trials_by_click_and_by_keys(year, tmp_pat
 @pytest.mark.long
 def test_the_nightly_line_of_the_documentation_makes_a_page_and_a_failing_status(tmp_path):
     """The line of cron as it is documented, run after each of some simulated nights; `sweep` is stood in for."""
-    text = (LAB.parent / "docs" / "track.md").read_text()
+    text = (LAB.parent / "docs/how-to/track-nights.md").read_text()
     [line] = re.findall(r"^    30 1 \* \* \* (.*)$", text, re.M)
     (tmp_path / "bin").mkdir()
     slabmark = tmp_path / "bin" / "slabmark"

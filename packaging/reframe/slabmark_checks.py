@@ -2,7 +2,7 @@
 
     reframe -c slabmark_checks.py -n slabmark_track -r -S study=$HOME/study.toml -S store=$HOME/nights.db
 
-Their programs start ranks by the template of the study or suite, so a test is one process of a job. docs/track.md says more.
+Their programs start ranks by the template of the study or suite, so a test is one process of a job. docs/how-to/track-nights.md says more.
 """
 
 import json

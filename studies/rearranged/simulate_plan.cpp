@@ -1,6 +1,6 @@
 // Plays the plans of all ranks of a large run on one process, without data: what aggregators hold,
 // how many messages go between nodes, and how long they are. See README.md for the command and a
-// sample, docs/rearranged.md for the model that it checks.
+// sample, docs/explanation/collective-rearrangement.md for the model that it checks.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 """What happens to a run when nodes, links and file systems fail: it ends, one sentence says why, and nothing that is
-wrong is called verified. What Open MPI itself makes impossible is in docs/cluster.md."""
+wrong is called verified. What Open MPI itself makes impossible is in docs/dev/cluster.md."""
 
 import pathlib
 import re

@@ -16,7 +16,7 @@ import subprocess
 import pytest
 from conftest import TOP
 
-PAGES = [TOP / "README.md", *sorted((TOP / "docs").glob("*.md")), *sorted((TOP / "studies").glob("*/README.md")), TOP / "lab/README.md"]
+PAGES = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md")), *sorted((TOP / "studies").glob("*/README.md")), TOP / "lab/README.md"]
 OURS = ("setup/", "docs/", "studies/", "demo/", "tests/", ".ci/")  # folders with scripts
 
 # --- What is a command line
@@ -199,9 +199,9 @@ NOT_RUN = {
 
 # Of other pages, with a small map in the folder: (page, how the line begins).
 MOMENTS = [
-    ("docs/decompositions.md", "slabmark decomp generate f --ne 30"),
-    ("docs/h5perf.md", "mpiexec -n 3 ./h5perf -A phdf5"),
-    ("docs/pio.md", "slabmark advise --pio map.nc"),
+    ("docs/reference/decompositions.md", "slabmark decomp generate f --ne 30"),
+    ("docs/reference/h5perf.md", "mpiexec -n 3 ./h5perf -A phdf5"),
+    ("docs/how-to/choose-pio-settings.md", "slabmark advise --pio map.nc"),
 ]
 
 
@@ -230,7 +230,7 @@ needs_pnetcdf = pytest.mark.skipif(os.environ.get("SLABMARK_WITH_PNETCDF") == "0
 @needs_pnetcdf
 def test_the_first_hour_runs(shell, tmp_path):
     """As it stands, but with one trial in place of six."""
-    lines = [line for _, block in blocks((TOP / "docs/first-hour.md").read_text()) for line in block.splitlines()]
+    lines = [line for _, block in blocks((TOP / "docs/tutorials/first-hour.md").read_text()) for line in block.splitlines()]
     assert not set(NOT_RUN) - set(lines), "what is not run stands there"
     said = shell("\n".join(line.replace("--trials 6", "--trials 1") for line in lines if line not in NOT_RUN))
     assert "mpiio-collective" in said and "hdf5-log" in said and not re.search(r"\bNO\b", said)

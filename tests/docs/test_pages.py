@@ -10,7 +10,8 @@ import pytest
 from conftest import TOP
 
 DOCS = TOP / "docs"
-PAGES = sorted(DOCS.glob("*.md"))
+PAGES = sorted(page for page in DOCS.rglob("*.md") if page.relative_to(DOCS).parts[0] != "dev")
+NAMES = [page.relative_to(DOCS).as_posix() for page in PAGES]
 # Those of the source, too: whoever reads them on the web follows their links.
 ALL_PAGES = [TOP / line for line in subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"], cwd=TOP,
                                                    capture_output=True, text=True).stdout.splitlines()] or PAGES
@@ -56,14 +57,15 @@ def test_a_link_to_nowhere_is_found(tmp_path):
 
 def test_each_page_stands_in_one_table_of_the_overview():
     """The site's navigation is made of these tables: a page that is added gets a line there."""
-    rows = re.findall(r"^\| \[[^]]*\]\(([\w-]+\.md)\) \|", (DOCS / "README.md").read_text(), flags=re.M)
-    assert sorted(rows) == sorted(page.name for page in PAGES if page.name != "README.md")
+    rows = re.findall(r"^\| \[[^]]*\]\(([\w/-]+\.md)\) \|", (DOCS / "README.md").read_text(), flags=re.M)
+    assert sorted(rows) == sorted(name for name in NAMES if name != "README.md")
 
 
 @pytest.fixture(scope="module")
 def site(programs, tmp_path_factory):
     """The site as `make docs` builds it, where a warning is an error."""
-    pytest.importorskip("material", reason="mkdocs-material is not installed")
+    for module in ("material", "mkdocs_redirects"):
+        pytest.importorskip(module, reason="setup/requirements-docs.txt is not installed")
     from mkdocs.commands.build import build
     from mkdocs.config import load_config
     from mkdocs.exceptions import Abort
@@ -92,11 +94,12 @@ def site(programs, tmp_path_factory):
 @pytest.mark.long
 def test_the_site_has_all_pages_and_a_reference_of_each_program(site, programs):
     made = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
-    assert {f"{page.stem}.html" for page in PAGES if page.name != "README.md"} <= made and "index.html" in made
+    assert {name.replace(".md", ".html") for name in NAMES if name != "README.md"} <= made and "index.html" in made
     verbs = [verb.name.replace(" ", "-") for verb in programs["slabmark"].commands]
-    assert {f"reference/{name}.html" for name in [*verbs, *programs.keys() - {"slabmark"}]} <= made
-    assert "--tie-break" in (site / "reference/slabmark-decomp.html").read_text()
-    assert "first-hour.html" in (site / "index.html").read_text()
+    assert {f"reference/options/{name}.html" for name in [*verbs, *programs.keys() - {"slabmark"}]} <= made
+    assert "reference/lab.html" in (site / "lab.html").read_text(), "an old address leads to the page"
+    assert "--tie-break" in (site / "reference/options/slabmark-decomp.html").read_text()
+    assert "tutorials/first-hour.html" in (site / "index.html").read_text()
 
 
 @pytest.mark.long

@@ -10,9 +10,10 @@
 //   * ranks that write one element in one call write the same value;
 //   * a collective read shows all that was written before. An independent one shows what the rank
 //     wrote itself, and what was flushed. HDF5 itself shows everything, and the connector shows
-//     what docs/slablog.md promises of visibility=strict. Other elements are not compared.
+//     what docs/reference/hdf5-connector.md promises of visibility=strict. Other elements are not
+//     compared.
 // MPI-IO must be ROMIO or as good: OMPIO loses elements that several ranks access in one call
-// (docs/methods.md). With HDF5_RANDOM_SHOWS in the environment the calls are printed.
+// (docs/reference/methods.md). With HDF5_RANDOM_SHOWS in the environment the calls are printed.
 #include <algorithm>
 #include <cstdarg>
 #include <cstdint>

@@ -246,7 +246,7 @@ def test_a_spool_without_space_is_told_once_and_the_program_goes_on(run, record,
 
 
 def varint(number):
-    """As docs/pattern-file.md codes it."""
+    """As docs/reference/pattern-file.md codes it."""
     coded = []
     while number >= 128:
         coded.append(number % 128 + 128)

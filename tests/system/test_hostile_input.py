@@ -1,4 +1,4 @@
-"""Hostile input: names, paths, outputs and damaged files, for all programs that share the rules of docs/files.md.
+"""Hostile input: names, paths, outputs and damaged files, for all programs that share the rules of docs/reference/files.md.
 
 tests/programs has the sentences of the kinds that are not here.
 """

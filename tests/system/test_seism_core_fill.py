@@ -79,7 +79,7 @@ def test_the_example_of_the_documentation_fills_whole_blocks(slice_, check, tmp_
     h5py = pytest.importorskip("h5py")
     numpy = pytest.importorskip("numpy")
     top = pathlib.Path(__file__).resolve().parents[2]
-    text = (top / "docs/seism-core.md").read_text()
+    text = (top / "docs/reference/seism-core.md").read_text()
     code = text[text.index("    #include"):text.index("Build it with `cc")]
     (tmp_path / "ramp.c").write_text(code)
     command = ["cc", "-shared", "-fPIC", "-O2", "-Wall", "-Werror", f"-I{top}/plugins", "-o", "libramp.so", "ramp.c"]

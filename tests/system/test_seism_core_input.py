@@ -79,7 +79,7 @@ def test_wrong_input_is_one_sentence_within_5_seconds_and_leaves_no_file(slice_,
     unended = [] if launcher_tells_where_the_input_ends() else [mistake for mistake in MISTAKES if MISTAKES[mistake][1] == "without DONE"]
     each([mistake for mistake in MISTAKES if mistake not in unended], check)
     if unended:
-        pytest.skip(f"this launcher does not tell programs where their input ends (docs/building.md, Open MPI 5): {unended}")
+        pytest.skip(f"this launcher does not tell programs where their input ends (docs/how-to/install.md, Open MPI 5): {unended}")
 
 
 @pytest.mark.fast

@@ -256,7 +256,7 @@ def test_the_documentations_example_compiles_with_its_command_and_writes_what_it
     if not shutil.which(mpicc) or not (hdf5 / "include" / "hdf5.h").exists():
         pytest.skip("no mpicc, or no headers beside the HDF5 library")
     source = pathlib.Path(__file__).parents[2]
-    text = (source / "docs" / "slablog.md").read_text()
+    text = (source / "docs/reference/hdf5-connector.md").read_text()
     (tmp_path / "example.c").write_text(text.split("```c\n")[1].split("```")[0])
     command = next(line.strip() for line in text.splitlines() if line.startswith("    mpicc"))
     command = command.replace("mpicc", shlex.quote(mpicc), 1)

@@ -22,7 +22,7 @@ def evaluate(run, folder, *args, ranks=4, outputs=3, **more):
 
 
 def field(points, number, time):
-    """The whole field f<number> at a time, as docs/slice_eval.md defines it; axes z, y, x."""
+    """The whole field f<number> at a time, as docs/reference/slice_eval.md defines it; axes z, y, x."""
     z, y, x = np.meshgrid(*(np.arange(n, dtype="f8") for n in reversed(points)), indexing="ij")
     return number * 1e12 + z * 1e8 + y * 1e4 + x + time
 

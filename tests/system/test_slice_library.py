@@ -1,4 +1,4 @@
-"""The library of slices as a simulation gets it: installed, found by CMake, and used as docs/slices.md shows."""
+"""The library of slices as a simulation gets it: installed, found by CMake, and used as docs/reference/slices.md shows."""
 
 import os
 import pathlib
@@ -22,10 +22,10 @@ def build(command, **more):
 
 
 def documented(begin):
-    """The piece of code of docs/slices.md that begins with this line."""
-    text = (checkout / "docs/slices.md").read_text()
+    """The piece of code of docs/reference/slices.md that begins with this line."""
+    text = (checkout / "docs/reference/slices.md").read_text()
     found = re.search(rf"^    {re.escape(begin)}$.*?(?=^\S)", text, re.M | re.S)
-    assert found, f"docs/slices.md has no code that begins with {begin}"
+    assert found, f"docs/reference/slices.md has no code that begins with {begin}"
     return re.sub("^    ", "", found[0], flags=re.M)
 
 

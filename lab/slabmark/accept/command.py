@@ -1,5 +1,5 @@
 """Runs the suite of an acceptance, and says whether a file system meets what was agreed: pass, fail or inconclusive for each
-target, the rules that the result breaks, nodes that are slow, and a report to hand in. docs/accept.md tells how."""
+target, the rules that the result breaks, nodes that are slow, and a report to hand in. docs/how-to/accept-a-file-system.md tells how."""
 
 import pathlib
 import shlex

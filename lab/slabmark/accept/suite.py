@@ -1,4 +1,4 @@
-"""Suite files: what `slabmark accept` measures, which rules a result must meet, and what was agreed, as TOML. docs/accept.md
+"""Suite files: what `slabmark accept` measures, which rules a result must meet, and what was agreed, as TOML. docs/how-to/accept-a-file-system.md
 explains the keys. A suite becomes a study, so that it runs, is interrupted and goes on as every sweep does."""
 
 import dataclasses

@@ -37,11 +37,11 @@ VARIANTS = {
 # Kinds of methods that are not ways to write a file of an application, unless --method names them.
 NO_CANDIDATES = {
     "yardstick": "it is there to be compared with",
-    "slices": "it writes slices of fields only; see docs/slice_eval.md",
+    "slices": "it writes slices of fields only; see docs/reference/slice_eval.md",
     "as-captured": "it is of another program than was captured",
 }
 ROMIO = {"OMPI_MCA_io": "^ompio"}
-LOSSLESS = {"romio_ds_write": "disable"}  # without which ROMIO loses what some programs write (docs/methods.md)
+LOSSLESS = {"romio_ds_write": "disable"}  # without which ROMIO loses what some programs write (docs/reference/methods.md)
 # What can be put into a program that stays as it is, by the level at which its calls were captured.
 UNCHANGED = {"pnetcdf": [apply.PNETCDF], "hdf5": list(apply.LAYOUTS)}
 HINTS = [{"romio_cb_write": "enable"} | LOSSLESS, {"cb_nodes": "1"}]  # that the environment can give it

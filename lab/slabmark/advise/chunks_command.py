@@ -164,5 +164,5 @@ def advice(best, costs, mix, rank, extent, item_bytes):
         keywords += ["shuffle=True", "**hdf5plugin.Zstd(clevel=3)" if zstd else "compression='gzip', compression_opts=1"]
     lines += ["In h5py:", f"  file.create_dataset(name, shape, dtype, maxshape=..., {', '.join(keywords)})"]
     lines += ["", "An unchanged program writes such chunks on all ranks by HDF5_VOL_CONNECTOR=\"slablog under_vol=0;under_info={};"
-              "layout=canonical\" (docs/slablog.md)."]
+              "layout=canonical\" (docs/reference/hdf5-connector.md)."]
     return "\n".join(lines)

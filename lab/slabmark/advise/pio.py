@@ -2,7 +2,7 @@
 calls each task writes. Computed from the map alone, nothing runs.
 
 The rules are those of the library's public source (E3SM-Project/scorpio 2.0.1, src/clib/core): `CalcStartandCount`,
-`box_rearrange_create`, `default_subset_partition`, `get_regions`, `Contig_rearr`. docs/pio.md says how they were checked.
+`box_rearrange_create`, `default_subset_partition`, `get_regions`, `Contig_rearr`. docs/how-to/choose-pio-settings.md says how they were checked.
 """
 
 import dataclasses
@@ -260,7 +260,7 @@ COMPUTED = {"box": box, "subset": subset, "contig": contig}
 
 
 def drop_in(made, nodes, aggregators, size, variables):
-    """What the engine of the drop-in does with the same (docs/rearranged.md): `aggregators` at equal distances own equal
+    """What the engine of the drop-in does with the same (docs/explanation/collective-rearrangement.md): `aggregators` at equal distances own equal
     ranges of all variables in one line, and write them window by window. Messages cross nodes only, one a window and rank."""
     per_node = made.ranks // nodes
     places = numpy.arange(aggregators) * made.ranks // aggregators

@@ -143,7 +143,7 @@ def advice(chosen, made, several, size, variables, per_node):
         f"    pio_root = {place.root}",
         "  /",
         "",
-        "The drop-in (docs/pnetcdf-drop-in.md) takes the place of PnetCDF beneath any of them; its writes are windows of all variables "
+        "The drop-in (docs/reference/pnetcdf-drop-in.md) takes the place of PnetCDF beneath any of them; its writes are windows of all variables "
         "together. What storage does with these is measured by 'slabmark advise MAP --launch ...'.",
     ]
     return "\n".join(lines)

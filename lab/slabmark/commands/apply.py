@@ -39,7 +39,7 @@ COMMAND = Command(
         Option(
             "--with",
             "WORD",
-            "Use the drop-in for PnetCDF (pnetcdf), the connector of HDF5 with one of its layouts (canonical or log, see docs/slablog.md), both "
+            "Use the drop-in for PnetCDF (pnetcdf), the connector of HDF5 with one of its layouts (canonical or log, see docs/reference/hdf5-connector.md), both "
             "(pnetcdf,canonical or pnetcdf,log), or only what --env says (nothing)",
             Way(),
             into=["way"],

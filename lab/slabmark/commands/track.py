@@ -43,7 +43,7 @@ def judging():
 COMMAND = Group(
     "track",
     "Keep many nights in a store and find what changed, and when",
-    "Keeps the records of many nights in one store, finds lasting changes, and makes a page of them. docs/track.md tells how.",
+    "Keeps the records of many nights in one store, finds lasting changes, and makes a page of them. docs/how-to/track-nights.md tells how.",
     [
         action(
             "add",

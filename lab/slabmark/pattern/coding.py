@@ -1,4 +1,4 @@
-"""Numbers as bytes, as docs/pattern-file.md says: varints, signed varints and columns of these."""
+"""Numbers as bytes, as docs/reference/pattern-file.md says: varints, signed varints and columns of these."""
 
 import numpy
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""From a short text (TOML) to a pattern file: slabmark describe FILE.toml -o run.pattern. docs/patterns.md explains the keys."""
+"""From a short text (TOML) to a pattern file: slabmark describe FILE.toml -o run.pattern. docs/reference/patterns.md explains the keys."""
 
 import pathlib
 from typing import Annotated, Literal

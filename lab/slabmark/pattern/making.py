@@ -1,4 +1,4 @@
-"""A pattern in the making, and the file that it becomes (docs/pattern-file.md)."""
+"""A pattern in the making, and the file that it becomes (docs/reference/pattern-file.md)."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""Reads pattern files (docs/pattern-file.md), whoever made them."""
+"""Reads pattern files (docs/reference/pattern-file.md), whoever made them."""
 
 import collections
 import dataclasses

@@ -1,4 +1,4 @@
-"""What the words of a report mean, for a reader who has never seen one. docs/measurement.md tells more."""
+"""What the words of a report mean, for a reader who has never seen one. docs/explanation/measurement.md tells more."""
 
 from slabmark import terms
 

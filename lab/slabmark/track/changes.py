@@ -8,7 +8,7 @@ biweight one of Fearnhead and Rigaill ("Changepoint detection in the presence of
 a night far from a level counts as an outlier of it, for the new level as for the old one, so that odd nights are no change
 unless they are alike, and nights of a new level count in full. How much nights remember those before is estimated from all
 cells together. What is found at a night depends on no later one, so that the rate is that of somebody who looks every night.
-studies/track proves it on simulated years; docs/track.md tells why not another method.
+studies/track proves it on simulated years; docs/how-to/track-nights.md tells why not another method.
 """
 
 import dataclasses

@@ -1,4 +1,4 @@
-"""Keeps the records of many nights in one store, finds lasting changes, and makes a page of them. docs/track.md tells how."""
+"""Keeps the records of many nights in one store, finds lasting changes, and makes a page of them. docs/how-to/track-nights.md tells how."""
 
 import csv
 import datetime

@@ -29,8 +29,8 @@ struct Description {
 };
 
 /// A file of one slice that grows in time, in the layout "VTKHDF temporal ImageData"
-/// (docs/slices.md shows it). Kept by one rank, which alone calls HDF5; the data is written by
-/// others at the addresses that grow() returns.
+/// (docs/reference/slices.md shows it). Kept by one rank, which alone calls HDF5; the data is
+/// written by others at the addresses that grow() returns.
 class SeriesFile {
  public:
   /// Makes the file, without outputs.

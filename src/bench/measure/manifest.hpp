@@ -21,8 +21,8 @@ struct ManifestRequest {
   Json more = Json::object();
 };
 
-/// Under which conditions a run measured; docs/records.md lists the members. "ended" is null until
-/// the caller sets it. Collective; the manifest is complete on root and null elsewhere.
+/// Under which conditions a run measured; docs/reference/records.md lists the members. "ended" is
+/// null until the caller sets it. Collective; the manifest is complete on root and null elsewhere.
 Json collect_manifest(const Comm& comm, const ManifestRequest& request);
 
 /// "2026-01-31T23:59:59.123Z": UTC as ISO 8601 writes it, to the millisecond.

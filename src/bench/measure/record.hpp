@@ -153,7 +153,7 @@ Json text_or_null(const std::string& text);
 
 std::string_view name_of(Verified state);  ///< "yes", "no", "not asked"
 
-/// Layout of docs/records.md. Infinite numbers are written as null.
+/// Layout of docs/reference/records.md. Infinite numbers are written as null.
 void to_json(Json& json, const CellRecord& record);
 
 /// The members of a record and the phases, each with unit, description and hint, by group: what

@@ -1,5 +1,5 @@
-// A whole method, to be copied under other names (docs/methods.md): one pwrite or pread per
-// contiguous piece of a headerless file. It is compiled and tested, and not in the registry.
+// A whole method, to be copied under other names (docs/reference/methods.md): one pwrite or pread
+// per contiguous piece of a headerless file. It is compiled and tested, and not in the registry.
 
 #include "bench/method/options.hpp"
 #include "bench/method/raw/file_order.hpp"

@@ -21,8 +21,9 @@ enum class FileFormat {
   netcdf,  ///< classic NetCDF, CDF-5
   hdf5,
   hdf5_subfiles,  ///< HDF5 through its subfiling driver: a stub, and the bytes in files beside it
-  vtkhdf,  ///< HDF5 files of slices as VTK reads them, one or more a slice, see docs/slices.md
-  blob,    ///< each rank's data on its own, see bench/method/raw/blob_file.hpp
+  vtkhdf,         ///< HDF5 files of slices as VTK reads them, one or more a slice, see
+                  ///< docs/reference/slices.md
+  blob,           ///< each rank's data on its own, see bench/method/raw/blob_file.hpp
 };
 
 /// Reads a finished file in the simplest way its format knows, independently of the method that

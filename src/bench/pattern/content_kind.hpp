@@ -25,7 +25,7 @@ inline constexpr std::array<Word<ContentKind>, 3> content_kinds = {
 ///
 /// Smooth reals are about 250, with waves of 10 % and a noise of 1 % (uniform), and hold no more
 /// than single precision does, as history files of models: 18 of 24 bits are noise.
-/// docs/bench.md says what filters make of it.
+/// docs/reference/bench.md says what filters make of it.
 std::shared_ptr<const Content> make_content(ContentKind kind, const std::vector<Dataset>& datasets);
 
 }  // namespace slabmark

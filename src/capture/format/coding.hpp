@@ -7,7 +7,7 @@
 
 #include "core/base/varint.hpp"
 
-// The numbers of the pattern file; docs/pattern-file.md has the format.
+// The numbers of the pattern file; docs/reference/pattern-file.md has the format.
 
 namespace slabmark::capture {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The flags of an event; docs/pattern-file.md explains them.
+// The flags of an event; docs/reference/pattern-file.md explains them.
 
 namespace slabmark::capture {
 

@@ -16,8 +16,8 @@ constexpr bool is_near(std::int64_t number) {
   return -furthest <= number && number <= furthest;
 }
 
-/// Reads the numbers of a part of a pattern file (docs/pattern-file.md). All throw InputError where
-/// the bytes end, or say what cannot be.
+/// Reads the numbers of a part of a pattern file (docs/reference/pattern-file.md). All throw
+/// InputError where the bytes end, or say what cannot be.
 class ByteReader {
  public:
   /// `place` is what messages call the bytes: "the events of rank 3 of 'run.pattern'". It outlives

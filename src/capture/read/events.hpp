@@ -10,8 +10,8 @@
 
 namespace slabmark {
 
-/// One call of a recorded rank, or a part of one; docs/pattern-file.md explains the fields. Numbers
-/// of files and definitions are the rank's own.
+/// One call of a recorded rank, or a part of one; docs/reference/pattern-file.md explains the
+/// fields. Numbers of files and definitions are the rank's own.
 struct CapturedEvent {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   enum class Selection { all, nothing, box, list };

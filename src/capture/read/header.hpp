@@ -6,8 +6,8 @@
 
 namespace slabmark {
 
-/// Checks the header of the pattern file `path` against docs/pattern-file.md, so that who reads a
-/// key that is required, or is there, finds it of its kind. Throws InputError.
+/// Checks the header of the pattern file `path` against docs/reference/pattern-file.md, so that who
+/// reads a key that is required, or is there, finds it of its kind. Throws InputError.
 void check_header(const Json& header, const std::string& path);
 
 }  // namespace slabmark

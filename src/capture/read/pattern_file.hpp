@@ -33,8 +33,8 @@ struct FileChoice {
   }
 };
 
-/// A pattern file (docs/pattern-file.md), open for reading by this process alone. Of a choice of
-/// files it has the ranks that opened one, in order, and what they did with these.
+/// A pattern file (docs/reference/pattern-file.md), open for reading by this process alone. Of a
+/// choice of files it has the ranks that opened one, in order, and what they did with these.
 class PatternFile {
  public:
   /// Throws InputError where it is none, or is damaged or of a newer version, and where no rank

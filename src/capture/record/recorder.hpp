@@ -11,7 +11,7 @@
 
 // What an interposer calls to record what its program asks for. libslabmark_recorder.so has it, one
 // in a process, so that all interposers see the same depth and write to one spool. It needs neither
-// MPI nor a file library. docs/pattern-file.md says what becomes of it.
+// MPI nor a file library. docs/reference/pattern-file.md says what becomes of it.
 //
 // Nothing here throws, changes errno or fails the program: where recording cannot go on (no memory,
 // no space for the spool), it says so once on stderr and stops. All of it may be called by any
@@ -72,7 +72,7 @@ class Callback {
 bool is_on() noexcept;
 
 /// What the process is, once known; later ones of the same process add to it. `json`: an object
-/// with keys of docs/pattern-file.md, such as {"libraries": {"pnetcdf": "1.12.3"}}.
+/// with keys of docs/reference/pattern-file.md, such as {"libraries": {"pnetcdf": "1.12.3"}}.
 void describe_process(std::string_view json) noexcept;
 /// The rank in the program and how many there are. Without it: what launchers say in the
 /// environment, else processes are ranks in the order of their start.
@@ -95,7 +95,8 @@ Id open_file(std::string_view json) noexcept;
 /// What events refer to: a dataset, a call, a type, ... `json`: as a definition in the header; the
 /// same text is the same definition. Dumped from a std::map, so that ranks have the same text.
 Id define(std::string_view json) noexcept;
-/// The definition of a call: its name, and what it does, as docs/pattern-file.md has it ("write").
+/// The definition of a call: its name, and what it does, as docs/reference/pattern-file.md has it
+/// ("write").
 Id define_call(std::string_view name, std::string_view effect) noexcept;
 
 /// Boxes of an array, in the order of their elements in memory. Keep one for many calls: clear()

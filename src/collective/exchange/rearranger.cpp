@@ -58,8 +58,8 @@ constexpr std::uint64_t message = 16u << 10;
 
 // Four windows of 512 KiB stay in the caches of a core, which eight times as much does not. Between
 // nodes a window costs messages and turns of all ranks; from 2 MiB on neither showed any more
-// (docs/cluster.md). Windows grow with the ranks, each of which sends a message a window, until an
-// aggregator would need more than 256 MiB.
+// (docs/dev/cluster.md). Windows grow with the ranks, each of which sends a message a window, until
+// an aggregator would need more than 256 MiB.
 std::uint64_t default_window(std::uint64_t nodes, std::uint64_t ranks) {
   constexpr std::uint64_t on_one_node = 2u << 20;
   constexpr std::uint64_t least = 16u << 20;

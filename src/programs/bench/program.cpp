@@ -2,7 +2,7 @@
 ///
 ///   mpiexec -n 4 slabmark bench decomp --map f_case_866x72_16p.nc --method pnetcdf-varn,hdf5-slab
 ///
-/// docs/bench.md has the options and explains the table.
+/// docs/reference/bench.md has the options and explains the table.
 
 #include "core/parallel/program.hpp"
 

@@ -1,5 +1,5 @@
 // slabmark decomp info | check | convert | generate: decomposition files, see
-// docs/decompositions.md.
+// docs/reference/decompositions.md.
 
 #include "core/parallel/program.hpp"
 

@@ -2,7 +2,7 @@
 ///
 ///   mpiexec -n 16 dwrite_eval -c datasets/f_case_866x72_16p.nc -o out_dir
 ///
-/// docs/dwrite_eval.md has the options, the report, and what differs from the original.
+/// docs/reference/dwrite_eval.md has the options, the report, and what differs from the original.
 
 #include "core/parallel/program.hpp"
 

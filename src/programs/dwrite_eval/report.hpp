@@ -26,8 +26,8 @@ struct ReportInput {
   bool verbose = false;
 };
 
-/// The original's groups of four lines, see docs/dwrite_eval.md. Of several trials the one with the
-/// median end to end time is shown.
+/// The original's groups of four lines, see docs/reference/dwrite_eval.md. Of several trials the
+/// one with the median end to end time is shown.
 std::string format_report(const ReportInput& input);
 
 /// The trial that is shown: the one with the median open-to-close, of two middle ones the faster;

@@ -2,7 +2,8 @@
 ///
 ///   mpiexec -n 8 e3sm_io -q datasets/48602x72_64p.nc -n 10
 ///
-/// docs/e3sm_io.md has the options, a sample of the output, and what differs from the original.
+/// docs/reference/e3sm_io.md has the options, a sample of the output, and what differs from the
+/// original.
 
 #include "core/parallel/program.hpp"
 

@@ -20,8 +20,8 @@ struct ReportInput {
   bool quiet;
 };
 
-/// The original's block of lines for one method, see docs/e3sm_io.md. Times are those of the
-/// slowest rank, medians where several trials were measured.
+/// The original's block of lines for one method, see docs/reference/e3sm_io.md. Times are those of
+/// the slowest rank, medians where several trials were measured.
 std::string format_block(const ReportInput& input);
 
 /// The lines about the decomposition that stand before the blocks.

@@ -2,7 +2,8 @@
 ///
 ///   mpiexec -n 3 h5perf -A phdf5 -B 2000 -e 8000 -p 3 -P 3 -x 4000 -X 4000 -i 3
 ///
-/// docs/h5perf.md has the options, a sample of the output, and what differs from the original.
+/// docs/reference/h5perf.md has the options, a sample of the output, and what differs from the
+/// original.
 
 #include <algorithm>
 #include <cerrno>

@@ -1,5 +1,5 @@
 // slabmark log info | canonical | repair: files that were written through the log-layout connector,
-// see docs/slablog.md.
+// see docs/reference/hdf5-connector.md.
 
 #include "core/parallel/program.hpp"
 

@@ -3,7 +3,7 @@
 ///   slabmark pattern merge run.pattern.parts -o run.pattern
 ///   slabmark pattern show run.pattern --rank 0
 ///
-/// docs/pattern-file.md has the format.
+/// docs/reference/pattern-file.md has the format.
 
 #include "core/parallel/program.hpp"
 

@@ -3,7 +3,7 @@
 ///   mpiexec -n 8 --map-by node slabmark probe nodes -d /scratch
 ///   mpiexec -n 8 slabmark probe files --files-per-rank 1000 --sync -d /scratch
 ///
-/// docs/probe.md has the options and what is measured.
+/// docs/reference/probe.md has the options and what is measured.
 
 #include "core/parallel/program.hpp"
 

@@ -3,7 +3,7 @@
 ///   mpiexec -n 4 seism-core-check seism-test.h5
 ///
 /// Exit status 0: every element of every time step is right; 1: some are not; see
-/// docs/seism-core.md.
+/// docs/reference/seism-core.md.
 
 #include "core/parallel/program.hpp"
 

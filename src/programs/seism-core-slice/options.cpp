@@ -32,7 +32,8 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   CommandLine line(
       "seism-core-slice",
       "Writes checkpoints of a simulation into a chunked 4-D dataset. What to write is read from "
-      "standard input, one keyword a line, up to DONE: docs/seism-core.md lists the keywords.");
+      "standard input, one keyword a line, up to DONE: docs/reference/seism-core.md lists the "
+      "keywords.");
   Command& root = line.root();
   Options options;
   options.run = one_trial();  // as often as the original wrote

@@ -2,7 +2,7 @@
 ///
 ///   mpiexec -n 8 seism-core-slice < check.in
 ///
-/// docs/seism-core.md has the input, the report, and what differs from the original.
+/// docs/reference/seism-core.md has the input, the report, and what differs from the original.
 
 #include "core/parallel/program.hpp"
 

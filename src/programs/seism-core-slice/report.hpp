@@ -8,7 +8,7 @@
 
 namespace slabmark::seism_core_slice {
 
-/// What is about to be done, in the original's lines; see docs/seism-core.md.
+/// What is about to be done, in the original's lines; see docs/reference/seism-core.md.
 std::string format_echo(const CheckpointSettings& settings);
 
 /// What was measured, in the original's lines. Of several trials the medians.

@@ -2,7 +2,7 @@
 ///
 ///   mpiexec -n 4 seism-read seism-test.h5
 ///
-/// On any number of ranks, all time steps; see docs/seism-core.md.
+/// On any number of ranks, all time steps; see docs/reference/seism-core.md.
 
 #include "core/parallel/program.hpp"
 

@@ -2,7 +2,7 @@
 ///
 ///   mpiexec -n 2 slice_eval --preset seed-360
 ///
-/// docs/slice_eval.md has the options, the methods and a sample of the output.
+/// docs/reference/slice_eval.md has the options, the methods and a sample of the output.
 
 #include "core/parallel/program.hpp"
 

@@ -9,7 +9,7 @@
 
 namespace slabmark::slice_eval {
 
-/// The tables of docs/slice_eval.md. `regular` is the whole field, if it was written.
+/// The tables of docs/reference/slice_eval.md. `regular` is the whole field, if it was written.
 std::string format_report(const Options& options, std::span<const Row> rows,
                           const std::optional<CellRecord>& regular);
 

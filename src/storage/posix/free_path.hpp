@@ -15,11 +15,11 @@ struct Output {
   std::string records = "";  ///< file that the run appends its records to; empty: none
 };
 
-/// The one rule for output files, which docs/files.md tells users. What stands at `path` is
-/// refused unless `output` says that it may be replaced; an input, the record file, anything but a
-/// regular file, and a symbolic link that leads nowhere are refused always; so is a directory that
-/// is missing or not writable. Returns whether a file stands there (at the end of a symbolic link,
-/// it may be). Throws InputError.
+/// The one rule for output files, which docs/reference/files.md tells users. What stands at `path`
+/// is refused unless `output` says that it may be replaced; an input, the record file, anything but
+/// a regular file, and a symbolic link that leads nowhere are refused always; so is a directory
+/// that is missing or not writable. Returns whether a file stands there (at the end of a symbolic
+/// link, it may be). Throws InputError.
 bool require_output(const std::string& path, const Output& output);
 
 /// The same for those who put another file in its place: a symbolic link is refused.

@@ -166,7 +166,8 @@ class Conformance : public testing::TestWithParam<Case> {
     if (GetParam().options.count("hdf5.deflate") == 0 || comm.size() == 1) return;
     if (GetParam().method == "hdf5-rearranged") return;
     if (mpiio::mpi_io_implementation(scratch.file("").c_str()) == "OMPIO") {
-      GTEST_SKIP() << "OMPIO loses compressed chunks that ranks share (docs/methods-hdf5.md)";
+      GTEST_SKIP()
+          << "OMPIO loses compressed chunks that ranks share (docs/reference/methods-hdf5.md)";
     }
   }
 

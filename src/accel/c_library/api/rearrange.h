@@ -1,8 +1,8 @@
 /* rearrange.h: decomposed arrays to and from files by a plan, for programs in C, C++ and Fortran.
  *
  * Each rank says once which elements of a global array it has (a decomposition). All variables that
- * are laid out so are then written or read in large contiguous pieces. docs/rearrange-library.md
- * has a program, what owns what, and the same program with PIO.
+ * are laid out so are then written or read in large contiguous pieces.
+ * docs/reference/rearrange-library.md has a program, what owns what, and the same program with PIO.
  *
  * Every function returns SLABMARK_OK or a negative code; slabmark_message() has the sentence.
  * Nothing aborts. Calls marked "collective" are made by all ranks of the system in the same order;

@@ -26,7 +26,7 @@
 #define SLABLOG_WRITE_N "slablog.H5Dwrite_n"
 #define SLABLOG_READ_N "slablog.H5Dread_n"
 /* What follows the name of a file in that of its journal, which stands beside it while it is open
- * for writing (docs/slablog.md, "After a crash"). */
+ * for writing (docs/reference/hdf5-connector.md, "After a crash"). */
 #define SLABLOG_JOURNAL ".slablog-journal"
 
 /* Arguments of the optional dataset operations SLABLOG_WRITE_N and SLABLOG_READ_N. */
@@ -44,7 +44,8 @@ extern "C" {
 #endif
 
 /* Makes files of this access list go through the connector. `options`: NULL, or words such as
- * "view=materialise;buffer=64M;cap=1000000" (docs/slablog.md). Negative on failure. */
+ * "view=materialise;buffer=64M;cap=1000000" (docs/reference/hdf5-connector.md). Negative on
+ * failure. */
 static inline herr_t slablog_set(hid_t access, const char* options) {
   char text[512];
   void* info = NULL;

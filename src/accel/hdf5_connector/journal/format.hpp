@@ -7,8 +7,8 @@
 
 namespace slabmark::slablog {
 
-// The journal of a log file, as docs/slablog.md describes it: a header, then records. Numbers
-// are in the byte order of the machine, as it does not outlive a crash there.
+// The journal of a log file, as docs/reference/hdf5-connector.md describes it: a header, then
+// records. Numbers are in the byte order of the machine, as it does not outlive a crash there.
 
 struct JournalHeader {
   static constexpr std::uint64_t magic_number = 0x4c4e524a42414c53;  // "SLABJRNL"

@@ -8,8 +8,8 @@
 
 namespace slabmark::capture {
 
-// HDF5's things as docs/pattern-file.md has them. All of it is called before the call below, or
-// after one that went well: it empties the error stack.
+// HDF5's things as docs/reference/pattern-file.md has them. All of it is called before the call
+// below, or after one that went well: it empties the error stack.
 
 /// The flag of a call that returned `status`.
 inline unsigned failed_if(herr_t status) { return status < 0 ? unsigned{failed} : 0; }

@@ -23,7 +23,7 @@ OVER_NETWORK_WITHOUT_COHERENCE = ("nfs", "nfs4", "cifs", "smb3")
 # By code, in the order of a report.
 REMEDIES = {
     "slow-mpi-io": "Select ROMIO: mpiexec --mca io romio321 (Open MPI 4) or --mca io romio341 (Open MPI 5), or "
-    "OMPI_MCA_io=^ompio in the environment; with the hint romio_ds_write=disable, without which it can lose data (docs/reference/methods.md).",
+    "OMPI_MCA_io=^ompio in the environment; with the hint romio_ds_write=disable, without which it can lose data (docs/known-issues.md).",
     "overlaps-fail": "Select ROMIO (OMPI_MCA_io=^ompio), or a later Open MPI; or give each element to one rank.",
     "clocks-disagree": "Leave the host out, or have its clock repaired (kernel log, 'clocksource', NTP); measure again.",
     "memory-file-system": "Name a folder on the file system in question with -o.",
@@ -46,9 +46,9 @@ REMEDIES = {
     "against effective. Data conversion, filters on old versions and point selections are the usual ones.",
     "setting-not-in-effect": "Look up the hint's name and values in your MPI-IO's documentation; ROMIO and OMPIO know "
     "different ones.",
-    "hint-was-needed": "A program of your own needs the hint as well where ROMIO carries out its calls (docs/reference/methods.md).",
+    "hint-was-needed": "A program of your own needs the hint as well where ROMIO carries out its calls (docs/known-issues.md).",
     "program-may-lose-data": "Give the program the hint: in its MPI_Info, or, as it is, in a file that the variable ROMIO_HINTS names "
-    "(docs/reference/methods.md).",
+    "(docs/known-issues.md).",
     "order-matters": "Let one rank write each element; or compare the files once, with and without what 'slabmark apply' loads.",
     "ranks-disagree": "Give all ranks the same hints and environment.",
     "fill-written-twice": "H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER): --set hdf5.fill=never.",

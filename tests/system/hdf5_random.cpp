@@ -13,7 +13,7 @@
 //     what docs/reference/hdf5-connector.md promises of visibility=strict. Other elements are not
 //     compared.
 // MPI-IO must be ROMIO or as good: OMPIO loses elements that several ranks access in one call
-// (docs/reference/methods.md). With HDF5_RANDOM_SHOWS in the environment the calls are printed.
+// (docs/known-issues.md). With HDF5_RANDOM_SHOWS in the environment the calls are printed.
 #include <algorithm>
 #include <cstdarg>
 #include <cstdint>

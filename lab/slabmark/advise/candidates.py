@@ -41,7 +41,7 @@ NO_CANDIDATES = {
     "as-captured": "it is of another program than was captured",
 }
 ROMIO = {"OMPI_MCA_io": "^ompio"}
-LOSSLESS = {"romio_ds_write": "disable"}  # without which ROMIO loses what some programs write (docs/reference/methods.md)
+LOSSLESS = {"romio_ds_write": "disable"}  # without which ROMIO loses what some programs write (docs/known-issues.md)
 # What can be put into a program that stays as it is, by the level at which its calls were captured.
 UNCHANGED = {"pnetcdf": [apply.PNETCDF], "hdf5": list(apply.LAYOUTS)}
 HINTS = [{"romio_cb_write": "enable"} | LOSSLESS, {"cb_nodes": "1"}]  # that the environment can give it

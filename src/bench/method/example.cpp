@@ -1,4 +1,4 @@
-// A whole method, to be copied under other names (docs/reference/methods.md): one pwrite or pread
+// A whole method, to be copied under other names (docs/how-to/add-a-method.md): one pwrite or pread
 // per contiguous piece of a headerless file. It is compiled and tested, and not in the registry.
 
 #include "bench/method/options.hpp"

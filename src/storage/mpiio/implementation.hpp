@@ -13,7 +13,7 @@ std::string mpi_io_implementation(const std::string& directory);
 
 /// Whether that MPI-IO is known to fail where the elements of ranks overlap in a collective call:
 /// OMPIO of Open MPI 4.1.1 to 4.1.4 ends the process, loses bytes, or reads wrong ones
-/// (docs/reference/methods.md). `mpi` is what MPI_Get_library_version says.
+/// (docs/known-issues.md). `mpi` is what MPI_Get_library_version says.
 bool fails_on_overlaps(const std::string& implementation, const std::string& mpi);
 
 /// The same of the MPI-IO in effect for files in `directory`, which is asked for once.

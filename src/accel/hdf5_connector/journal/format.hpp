@@ -7,7 +7,7 @@
 
 namespace slabmark::slablog {
 
-// The journal of a log file, as docs/reference/hdf5-connector.md describes it: a header, then
+// The journal of a log file, as docs/reference/log-layout.md describes it: a header, then
 // records. Numbers are in the byte order of the machine, as it does not outlive a crash there.
 
 struct JournalHeader {

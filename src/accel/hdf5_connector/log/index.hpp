@@ -14,7 +14,7 @@
 namespace slabmark::slablog {
 
 /// One entry of the index of a flush: what one rank wrote into one dataset
-/// (docs/reference/hdf5-connector.md). An entry without runs says that the dataset was cut to
+/// (docs/reference/log-layout.md). An entry without runs says that the dataset was cut to
 /// `extent` before the flush.
 struct IndexEntry {
   std::uint64_t dataset = 0;

@@ -13,7 +13,7 @@
 namespace slabmark {
 
 /// Collective writes that all ranks make together: whether a rank has nothing in one of them while
-/// another has something, which is when ROMIO may lose elements (docs/reference/methods.md).
+/// another has something, which is when ROMIO may lose elements (docs/known-issues.md).
 class CollectiveWrites {
  public:
   /// `may_sieve`: whether ROMIO may read and write the holes of the file of that opening.

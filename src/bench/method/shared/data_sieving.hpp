@@ -16,7 +16,7 @@ bool may_be_sieved(const std::map<std::string, std::string>& hints);
 
 /// Why a method opens its file with a hint that nobody asked for: where calls have holes in the
 /// file, ROMIO may read these and write them again, *data sieving*, and loses what other ranks
-/// write there meanwhile (docs/reference/methods.md).
+/// write there meanwhile (docs/known-issues.md).
 class DataSieving {
  public:
   /// `is_heard`: whether ROMIO hears the hints with which the file is opened.

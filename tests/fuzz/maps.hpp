@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "bench/map/hdf5_files.hpp"
 #include "bench/map/map_files.hpp"
 #include "bench/map/map_source.hpp"
 #include "bench/map/netcdf_writer.hpp"
@@ -25,6 +26,10 @@ inline FuzzTarget map_target(const std::string& folder) {
     PioTextWriter writer(path, map.dims, map.ranks);
     write_text(writer, map);
     writer.commit();
+    take();
+  }
+  for (const Hdf5Flavor& flavor : {Hdf5Flavor{.is_netcdf = true}, Hdf5Flavor{.chunk = 2}}) {
+    make_hdf5_map(path, {}, flavor);
     take();
   }
 #if SLABMARK_WITH_PNETCDF

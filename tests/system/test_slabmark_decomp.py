@@ -2,7 +2,9 @@
 
 import json
 
+import h5py
 import netCDF4
+import numpy as np
 import pytest
 from conftest import WITHOUT_PNETCDF, long, needs_pnetcdf
 
@@ -140,11 +142,79 @@ def test_ranks_may_share_elements_that_they_read(run, refused, make_dat, tmp_pat
     assert done.stdout.count(" yes") == 6 - not_run and not_run <= (ranks > 1), done.stdout
 
 
-@pytest.mark.parametrize("name", ["a.bp", "a.bp/"])
-def test_a_map_of_adios_is_refused_with_the_command_that_converts_it(run, refused, tmp_path, name):
-    (tmp_path / "a.bp").mkdir() if name.endswith("/") else (tmp_path / "a.bp").write_bytes(b"BP")
-    message = refused(run("slabmark decomp", ["info", tmp_path / name]), "slabmark decomp")
+def many_map(path, flavor):
+    """One map of 3 ranks, 4 x 10 elements, as E3SM-IO's programs store it in HDF5 and in NetCDF-4."""
+    lengths = {"num_decomp": 1, "decomp_nprocs": 3, "D1.total_nreqs": 5}
+    variables = {"nreqs": [2, 0, 3], "offsets": [8, 0, 20, 30, 11], "lengths": [3, 2, 1, 10, 1]}
+    attributes = {"D1.ndims": 2, "D1.dims": [4, 10]}
+    if flavor == "nc4":
+        with netCDF4.Dataset(path, "w", format="NETCDF4") as file:
+            file.setncatts({name: np.array(value, "i4") for name, value in attributes.items()})
+            for name, length in lengths.items():
+                file.createDimension(name, length)
+            for name, values in variables.items():
+                file.createVariable(f"D1.{name}", "i4", (ranks_of(name),), zlib=True)[:] = values
+    else:
+        with h5py.File(path, "w") as file:
+            file.attrs.update({f"-DIM_{name}": np.uint64(length) for name, length in lengths.items()})
+            file.attrs.update({name: np.array(value, "i4") for name, value in attributes.items()})
+            for name, values in variables.items():
+                file[f"D1.{name}"] = np.array(values, "i4")
+    return path
+
+
+def ranks_of(variable):
+    return "decomp_nprocs" if variable == "nreqs" else "D1.total_nreqs"
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("flavor, layout", [("nc4", "many-map NetCDF-4"), ("h5", "many-map HDF5")])
+@pytest.mark.parametrize("ranks", [long(1), 4])
+def test_maps_in_netcdf_4_and_hdf5_are_read_as_they_are(run, tmp_path, flavor, layout, ranks):
+    path = many_map(tmp_path / f"map.{flavor}", flavor)
+    found = info(run, path, ranks=ranks)
+    assert found["layout"] == layout
+    assert run("slabmark decomp", ["convert", path, "-o", tmp_path / "map.dat"], ranks=ranks).returncode == 0
+    assert info(run, tmp_path / "map.dat")["maps"] == found["maps"]
+    assert found["maps"][0]["requests_per_rank"]["total"] == 6
+
+
+@pytest.mark.parametrize("flavor", ["nc4", "h5"])
+def test_a_bench_of_a_map_in_netcdf_4_or_hdf5(run, tmp_path, flavor):
+    path = many_map(tmp_path / "map", flavor)
+    done = run("slabmark bench", ["decomp", "--map", path, "-d", tmp_path, "--trials", "1", "--method", "posix,hdf5-rearranged"], ranks=3)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" yes") == 4, "methods and bounds"
+
+
+def test_a_map_in_hdf5_of_another_type_is_refused_on_all_ranks(run, refused, tmp_path):
+    path = many_map(tmp_path / "map.h5", "h5")
+    with h5py.File(path, "r+") as file:
+        del file["D1.offsets"]
+        file["D1.offsets"] = np.zeros(5)
+    message = refused(run("slabmark decomp", ["info", path], ranks=4), "slabmark decomp")
+    assert "D1.offsets is not of type int or int64" in message
+
+
+def test_a_map_of_adios_is_refused_with_the_command_that_converts_it(run, refused, tmp_path):
+    (tmp_path / "a.bp").write_bytes(b"BP")
+    message = refused(run("slabmark decomp", ["info", tmp_path / "a.bp"]), "slabmark decomp")
     assert f"decomp_copy -a cdf5 -i '{tmp_path}/a.bp' -o '{tmp_path}/a.nc'" in message
+
+
+@pytest.mark.parametrize("name", ["a.bp", "a.bp/"])
+def test_a_folder_of_adios_is_refused_with_what_makes_the_map_again(run, refused, tmp_path, name):
+    """E3SM-IO's decomp_copy opens files only."""
+    (tmp_path / "a.bp").mkdir()
+    message = refused(run("slabmark decomp", ["info", f"{tmp_path}/{name}"]), "slabmark decomp")
+    assert f"slabmark decomp convert *.dat --map-layout many -o '{tmp_path}/a.nc'" in message
+
+
+def test_a_map_of_adios_beside_one_that_can_be_read_names_that(run, refused, tmp_path):
+    (tmp_path / "a.bp").write_bytes(b"BP")
+    many_map(tmp_path / "a.h5", "h5")
+    message = refused(run("slabmark decomp", ["info", tmp_path / "a.bp"]), "slabmark decomp")
+    assert f"Name '{tmp_path}/a.h5' instead." in message
 
 
 @needs_pnetcdf

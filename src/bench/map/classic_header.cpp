@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/map/netcdf_input.hpp"
+#include "bench/map/map_input.hpp"
 #include "core/base/error.hpp"
 
 namespace slabmark {

@@ -46,7 +46,7 @@ inline Run recorded_block(std::uint64_t recorded_ranks, int rank, int size) {
 }
 
 /// A decomposition file open for reading by all ranks of a communicator: PIO text (.dat, version
-/// 2001) or NetCDF in any of its layouts. Told apart by content, not by name.
+/// 2001), NetCDF, NetCDF-4 or HDF5 in any layout of maps, or a pattern file. Told apart by content.
 class MapFile {
  public:
   virtual ~MapFile() = default;

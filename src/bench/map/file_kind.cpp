@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "capture/read/pattern_file.hpp"
 #include "core/base/error.hpp"
 #include "storage/posix/file.hpp"
 
@@ -14,15 +15,35 @@ namespace slabmark {
 
 namespace {
 
+/// The next thing to try. E3SM-IO has each of its maps in all formats in one folder, and its
+/// decomp_copy opens files only.
+std::string instead_of_adios(const std::string& name) {
+  std::filesystem::path other = name;
+  for (const char* ending : {"nc", "nc4", "h5"}) {
+    if (std::filesystem::exists(other.replace_extension(ending))) {
+      return fmt::format("Name '{}' instead.", other.string());
+    }
+  }
+  other.replace_extension("nc");
+  if (std::filesystem::is_directory(name)) {
+    return fmt::format(
+        "Make it again from its .dat files: slabmark decomp convert *.dat --map-layout many -o "
+        "'{}'.",
+        other.string());
+  }
+  return fmt::format(
+      "Convert it with E3SM-IO's program, built with ADIOS2: decomp_copy -a cdf5 -i '{}' -o '{}'.",
+      name, other.string());
+}
+
 /// ADIOS makes files or folders. No library of ours reads them.
 void refuse_adios(const std::string& path) {
   std::string name = path;
   while (name.size() > 1 && name.back() == '/') name.pop_back();
   if (!name.ends_with(".bp") || !std::filesystem::exists(name)) return;
-  throw InputError(fmt::format(
-      "'{}' is a decomposition map in ADIOS's format, which cannot be read here. Convert it with "
-      "E3SM-IO's program: decomp_copy -a cdf5 -i '{}' -o '{}'.",
-      path, name, std::filesystem::path(name).replace_extension("nc").string()));
+  throw InputError(
+      fmt::format("'{}' is a decomposition map in ADIOS's format, which cannot be read here. {}",
+                  path, instead_of_adios(name)));
 }
 
 std::string first_bytes(const std::string& path) {
@@ -47,10 +68,12 @@ FileKind kind_of_file(const std::string& path) {
   const std::string bytes = first_bytes(path);
   if (bytes.starts_with("version")) return FileKind::pio_text;
   if (is_classic_netcdf(bytes)) return FileKind::classic_netcdf;
-  if (bytes.starts_with("\x89HDF\r\n\x1a\n")) return FileKind::hdf5;
+  if (bytes.starts_with("\x89HDF\r\n\x1a\n")) {
+    return is_pattern_file(path) ? FileKind::pattern : FileKind::hdf5;
+  }
   throw InputError(
       fmt::format("\"{}\" is no decomposition file: it begins neither with \"version\" as PIO text "
-                  "does nor with \"CDF\" as classic NetCDF does, and is no pattern file.",
+                  "does nor with \"CDF\" as classic NetCDF does, and is no HDF5 file.",
                   path));
 }
 

@@ -1,9 +1,7 @@
-#if SLABMARK_WITH_PNETCDF
-
 #include <fmt/format.h>
 
-#include "bench/map/netcdf_input.hpp"
-#include "bench/map/netcdf_map.hpp"
+#include "bench/map/map_input.hpp"
+#include "bench/map/map_layout.hpp"
 #include "bench/map/part_builder.hpp"
 #include "core/parallel/agree.hpp"
 
@@ -14,17 +12,17 @@ namespace {
 /// Requests of one map: rank r has those from starts[r] up to ends[r], of starts[r + 1].
 struct Requests {
   std::string name;  ///< "D3"
-  NetcdfInput::Variable offsets;
-  NetcdfInput::Variable lengths;
+  MapInput::Variable offsets;
+  MapInput::Variable lengths;
   std::vector<std::uint64_t> starts;  ///< one more than ranks
   std::vector<std::uint64_t> ends;    ///< before the requests that only fill
 };
 
 class ManyMap final : public MapFile {
  public:
-  explicit ManyMap(std::unique_ptr<NetcdfInput> input) : input_(std::move(input)) {
+  explicit ManyMap(std::unique_ptr<MapInput> input) : input_(std::move(input)) {
     path_ = input_->path();
-    layout_ = "many-map NetCDF";
+    layout_ = "many-map " + input_->format();
     const std::uint64_t ranks = input_->ranks("decomp_nprocs");
     const std::uint64_t maps = input_->dimension("num_decomp");
     for (std::uint64_t k = 1; k <= maps; ++k) add_map(fmt::format("D{}", k), ranks);
@@ -79,7 +77,7 @@ class ManyMap final : public MapFile {
   }
 
   std::vector<long long> read_counts(const std::string& name, std::uint64_t ranks) const {
-    const NetcdfInput::Variable counts = input_->variable(name, {ranks});
+    const MapInput::Variable counts = input_->variable(name, {ranks});
     input_->require_elements(counts, ranks);
     return input_->read_whole(counts);
   }
@@ -127,16 +125,14 @@ class ManyMap final : public MapFile {
     return run;
   }
 
-  std::unique_ptr<NetcdfInput> input_;
+  std::unique_ptr<MapInput> input_;
   std::vector<Requests> requests_;
 };
 
 }  // namespace
 
-std::unique_ptr<MapFile> open_many_map(std::unique_ptr<NetcdfInput> input) {
+std::unique_ptr<MapFile> open_many_map(std::unique_ptr<MapInput> input) {
   return std::make_unique<ManyMap>(std::move(input));
 }
 
 }  // namespace slabmark
-
-#endif  // SLABMARK_WITH_PNETCDF

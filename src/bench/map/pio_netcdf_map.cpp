@@ -1,11 +1,9 @@
-#if SLABMARK_WITH_PNETCDF
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "bench/map/netcdf_input.hpp"
-#include "bench/map/netcdf_map.hpp"
+#include "bench/map/map_input.hpp"
+#include "bench/map/map_layout.hpp"
 #include "bench/map/part_builder.hpp"
 #include "core/parallel/agree.hpp"
 
@@ -17,17 +15,17 @@ namespace {
 class PioNetcdfMap : public MapFile {
  protected:
   /// `first`: the number of the array's first element; the one before it stands for a hole.
-  PioNetcdfMap(std::unique_ptr<NetcdfInput> input, std::string layout, long long first)
+  PioNetcdfMap(std::unique_ptr<MapInput> input, const char* writer, long long first)
       : input_(std::move(input)), first_(first) {
     path_ = input_->path();
-    layout_ = std::move(layout);
+    layout_ = fmt::format("{} {}", writer, input_->format());
   }
 
   /// `ranks` names a dimension, `counts` the variable of each recorded rank's entries.
   void read_header(Extent dims, const std::string& ranks, const std::string& counts) {
     maps_ = {MapHeader{.dims = std::move(dims), .recorded_ranks = input_->ranks(ranks)}};
     element_count(maps_[0].dims);
-    const NetcdfInput::Variable variable = input_->variable(counts, {maps_[0].recorded_ranks});
+    const MapInput::Variable variable = input_->variable(counts, {maps_[0].recorded_ranks});
     input_->require_elements(variable, variable.extent[0]);
     counts_ = input_->read_whole(variable);
     for (std::uint64_t rank = 0; rank < counts_.size(); ++rank) {
@@ -58,7 +56,7 @@ class PioNetcdfMap : public MapFile {
 
   PartBuilder builder() const { return {maps_[0], fmt::format("\"{}\"", path_)}; }
 
-  std::unique_ptr<NetcdfInput> input_;
+  std::unique_ptr<MapInput> input_;
   std::vector<long long> counts_;
 
  private:
@@ -67,8 +65,8 @@ class PioNetcdfMap : public MapFile {
 
 class ParallelIoMap final : public PioNetcdfMap {
  public:
-  explicit ParallelIoMap(std::unique_ptr<NetcdfInput> input)
-      : PioNetcdfMap(std::move(input), "ParallelIO NetCDF", 0) {
+  explicit ParallelIoMap(std::unique_ptr<MapInput> input)
+      : PioNetcdfMap(std::move(input), "ParallelIO", 0) {
     read_header(read_dims(), "task", "maplen");
     const std::uint64_t longest = input_->dimension("map_element");
     entries_ = input_->variable("map", {counts_.size(), longest});
@@ -103,8 +101,7 @@ class ParallelIoMap final : public PioNetcdfMap {
 
  private:
   Extent read_dims() const {
-    const NetcdfInput::Variable sizes =
-        input_->variable("global_size", {input_->dimension("dims")});
+    const MapInput::Variable sizes = input_->variable("global_size", {input_->dimension("dims")});
     input_->require_elements(sizes, sizes.extent[0]);
     Extent dims;
     for (const long long length : input_->read_whole(sizes)) {
@@ -115,13 +112,13 @@ class ParallelIoMap final : public PioNetcdfMap {
     return dims;
   }
 
-  NetcdfInput::Variable entries_;
+  MapInput::Variable entries_;
 };
 
 class ScorpioMap final : public PioNetcdfMap {
  public:
-  explicit ScorpioMap(std::unique_ptr<NetcdfInput> input)
-      : PioNetcdfMap(std::move(input), "SCORPIO NetCDF", 1) {
+  explicit ScorpioMap(std::unique_ptr<MapInput> input)
+      : PioNetcdfMap(std::move(input), "SCORPIO", 1) {
     read_header(input_->extent_attribute("gdimlen"), "comm_sz", "counts");
     const std::uint64_t total = input_->dimension("gmaplen");
     entries_ = input_->variable("gmap", {total});
@@ -161,20 +158,18 @@ class ScorpioMap final : public PioNetcdfMap {
   }
 
  private:
-  NetcdfInput::Variable entries_;
+  MapInput::Variable entries_;
   std::vector<std::uint64_t> starts_ = {0};  ///< one more than ranks
 };
 
 }  // namespace
 
-std::unique_ptr<MapFile> open_parallel_io_map(std::unique_ptr<NetcdfInput> input) {
+std::unique_ptr<MapFile> open_parallel_io_map(std::unique_ptr<MapInput> input) {
   return std::make_unique<ParallelIoMap>(std::move(input));
 }
 
-std::unique_ptr<MapFile> open_scorpio_map(std::unique_ptr<NetcdfInput> input) {
+std::unique_ptr<MapFile> open_scorpio_map(std::unique_ptr<MapInput> input) {
   return std::make_unique<ScorpioMap>(std::move(input));
 }
 
 }  // namespace slabmark
-
-#endif  // SLABMARK_WITH_PNETCDF

@@ -1,11 +1,9 @@
-#if SLABMARK_WITH_PNETCDF
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "bench/map/netcdf_input.hpp"
-#include "bench/map/netcdf_map.hpp"
+#include "bench/map/map_input.hpp"
+#include "bench/map/map_layout.hpp"
 #include "bench/map/part_builder.hpp"
 #include "core/parallel/agree.hpp"
 
@@ -15,13 +13,13 @@ namespace {
 
 class SingleMap final : public MapFile {
  public:
-  explicit SingleMap(std::unique_ptr<NetcdfInput> input) : input_(std::move(input)) {
+  explicit SingleMap(std::unique_ptr<MapInput> input) : input_(std::move(input)) {
     path_ = input_->path();
-    layout_ = "single-map NetCDF";
+    layout_ = "single-map " + input_->format();
     const std::uint64_t ranks = input_->ranks("num_procs");
     const std::uint64_t longest = input_->dimension("max_nreqs");
     offsets_ = input_->variable("offsets", {ranks, longest});
-    const NetcdfInput::Variable nreqs = input_->variable("nreqs", {ranks});
+    const MapInput::Variable nreqs = input_->variable("nreqs", {ranks});
     input_->require_elements(nreqs, ranks);
     counts_ = input_->read_whole(nreqs);
     check_counts(longest);
@@ -90,17 +88,15 @@ class SingleMap final : public MapFile {
     }
   }
 
-  std::unique_ptr<NetcdfInput> input_;
-  NetcdfInput::Variable offsets_;
+  std::unique_ptr<MapInput> input_;
+  MapInput::Variable offsets_;
   std::vector<long long> counts_;  ///< requests of each recorded rank
 };
 
 }  // namespace
 
-std::unique_ptr<MapFile> open_single_map(std::unique_ptr<NetcdfInput> input) {
+std::unique_ptr<MapFile> open_single_map(std::unique_ptr<MapInput> input) {
   return std::make_unique<SingleMap>(std::move(input));
 }
 
 }  // namespace slabmark
-
-#endif  // SLABMARK_WITH_PNETCDF

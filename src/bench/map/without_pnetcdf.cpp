@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/map/netcdf_map.hpp"
+#include "bench/map/map_input.hpp"
 #include "bench/map/netcdf_writer.hpp"
 #include "core/base/error.hpp"
 
@@ -12,15 +12,15 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& path) {
   throw InputError(fmt::format(
-      "\"{}\" is a NetCDF file, and this build has no PnetCDF because none of the same MPI was "
-      "found at "
-      "configure time; use the .dat form of the map, or configure again with PNETCDF_DIR.",
+      "\"{}\" is a classic NetCDF file, and this build has no PnetCDF because none of the same MPI "
+      "was found at configure time; use the .nc4, .h5 or .dat form of the map, or configure again "
+      "with PNETCDF_DIR.",
       path));
 }
 
 }  // namespace
 
-std::unique_ptr<MapFile> open_netcdf_map(const Comm&, const std::string& path) { refuse(path); }
+std::unique_ptr<MapInput> open_classic_input(const Comm&, const std::string& path) { refuse(path); }
 
 WrittenMap write_single_map(const std::string& path, const MapSource&) { refuse(path); }
 

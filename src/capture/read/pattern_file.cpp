@@ -52,6 +52,13 @@ hdf5::Handle open_file(const std::string& path) {
 
 }  // namespace
 
+bool is_pattern_file(const std::string& path) {
+  hdf5::silence();
+  const hdf5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, hdf5::without_locks(path).get()),
+                          H5Fclose);
+  return file.is_open() && H5Aexists(file.get(), version_attribute) > 0;
+}
+
 PatternFile::PatternFile(const std::string& path, FileChoice choice)
     : path_(path), file_(open_file(path)), choice_(std::move(choice)) {
   std::uint64_t version = 0;
@@ -60,14 +67,10 @@ PatternFile::PatternFile(const std::string& path, FileChoice choice)
     if (H5Aread(attribute.get(), H5T_NATIVE_UINT64, &version) < 0) version = 0;
   }
   if (version == 0) {
-    const bool is_netcdf = H5Aexists(file_.get(), "_NCProperties") > 0;
-    const std::string cdf5 = std::filesystem::path(path).replace_extension("cdf5.nc");
     throw InputError(fmt::format(
-        "'{}' is {} file, but no pattern file: it has no attribute {}. 'slabmark capture' makes "
-        "pattern files. If it is a decomposition map, convert it: {}",
-        path, is_netcdf ? "a NetCDF-4" : "an HDF5", version_attribute,
-        is_netcdf ? fmt::format("nccopy -k cdf5 '{}' '{}'.", path, cdf5)
-                  : fmt::format("decomp_copy -a cdf5 -i '{}' -o '{}' (of E3SM-IO).", path, cdf5)));
+        "'{}' is an HDF5 file, but no pattern file: it has no attribute {}. 'slabmark capture' "
+        "makes pattern files; decomposition maps are for 'slabmark bench decomp --map'.",
+        path, version_attribute));
   }
   if (version > version_of_format) {
     throw InputError(fmt::format(

@@ -33,6 +33,9 @@ struct FileChoice {
   }
 };
 
+/// Whether HDF5 can open the file and it has the mark of pattern files, of whichever version.
+bool is_pattern_file(const std::string& path);
+
 /// A pattern file (docs/reference/pattern-file.md), open for reading by this process alone. Of a
 /// choice of files it has the ranks that opened one, in order, and what they did with these.
 class PatternFile {

@@ -13,7 +13,8 @@ class DecompCommand : public PatternCommand {
   std::string help() const override { return "Variables on a recorded or generated decomposition"; }
 
   void add_options(Command& command) override {
-    command.add_text("--map", "FILE", request_.path, "Decomposition file (NetCDF or PIO text)")
+    command
+        .add_text("--map", "FILE", request_.path, "Decomposition file (PIO text, NetCDF or HDF5)")
         .required();
     command.add_count("--map-index", map_index_, "Use only this map of a file with several",
                       {.min = 1, .value = "K"});

@@ -22,7 +22,7 @@ class E3smCommand : public PatternCommand {
         .required();
     command
         .add_text("--map", "FILE", request_.path,
-                  "Decomposition file (NetCDF or PIO text) with the maps of the case")
+                  "Decomposition file (PIO text, NetCDF or HDF5) with the maps of the case")
         .required();
     command.add_count("--steps", request_.records, "Time steps", rounds_of_pattern)
         .retired("--records");

@@ -27,14 +27,14 @@ namespace {
 class DecompLine {
  public:
   DecompLine() {
-    info_.add_argument("MAP", input_, "PIO text or NetCDF").required();
+    info_.add_argument("MAP", input_, "PIO text, NetCDF, HDF5 or a pattern file").required();
     info_.add_text("--json", "FILE", info_options_.json,
                    "Append one JSON document per line to this file; - prints it");
     info_.add_count("-n,--ranks", info_options_.ranks, "Number of ranks", {.min = 1})
         .default_text("as recorded");
     add_map_index(info_);
-    check_.add_argument("MAP", input_, "PIO text or NetCDF").required();
-    convert_.add_arguments("MAP", inputs_, "PIO text or NetCDF").required();
+    check_.add_argument("MAP", input_, "PIO text, NetCDF, HDF5 or a pattern file").required();
+    convert_.add_arguments("MAP", inputs_, "PIO text, NetCDF, HDF5 or a pattern file").required();
     add_output_options(convert_);
     generate_.call_commands("MODEL");
     add_f();

@@ -21,6 +21,18 @@ Handle text_type(std::size_t bytes, const std::string& path) {
   return type;
 }
 
+std::vector<long long> read_whole_numbers(hid_t object, const std::string& name,
+                                          const std::string& path) {
+  const auto attribute = own(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, "H5Aopen", path);
+  const auto type = own(H5Aget_type(attribute.get()), H5Tclose, "H5Aget_type", path);
+  if (H5Tget_class(type.get()) != H5T_INTEGER) return {};
+  const Space space(own(H5Aget_space(attribute.get()), H5Sclose, "H5Aget_space", path));
+  std::vector<long long> values(space.selected());
+  if (values.empty()) return {};
+  check(H5Aread(attribute.get(), H5T_NATIVE_LLONG, values.data()), "H5Aread", path);
+  return values;
+}
+
 void write_attribute(hid_t object, const std::string& name, hid_t type, const Space& space,
                      const void* data, const std::string& path) {
   const auto exists = H5Aexists(object, name.c_str());

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "storage/hdf5/dataset.hpp"
 #include "storage/hdf5/handle.hpp"
@@ -30,6 +31,10 @@ void write_attribute(hid_t object, const std::string& name, std::string_view tex
 /// A UTF-8 string of variable length.
 void write_variable_text(hid_t object, const std::string& name, const std::string& text,
                          const std::string& path);
+
+/// The values of an attribute that exists; none where it holds something else than whole numbers.
+std::vector<long long> read_whole_numbers(hid_t object, const std::string& name,
+                                          const std::string& path);
 
 /// Strings of `bytes` bytes, or H5T_VARIABLE.
 Handle text_type(std::size_t bytes, const std::string& path);

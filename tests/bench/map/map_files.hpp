@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,18 @@ inline std::string real_data() {
 #define SKIP_WITHOUT_REAL_DATA() \
   if (real_data().empty())       \
   GTEST_SKIP() << "SLABMARK_TEST_DATA names no folder with real decomposition files"
+
+/// One map of a hand-made file of the many-map layout: 3 ranks, 4 x 10 elements.
+struct HandMadeMap {
+  std::vector<long long> dims = {4, 10};
+  std::vector<long long> nreqs = {2, 0, 3};
+  std::optional<std::vector<long long>> fill_starts;
+  std::vector<long long> offsets = {8, 0, 20, 30, 11};
+  std::vector<long long> lengths = {3, 2, 1, 10, 1};
+};
+
+inline const std::vector<RunList> rows_of_hand_made_map = {
+    {{0, 2}, {8, 2}, {10, 1}}, {}, {{11, 1}, {20, 1}, {30, 10}}};
 
 /// Rank 0 makes the file, the others wait for it.
 inline void make_file(const Comm& comm, const std::string& path, const std::string& content) {

@@ -2,22 +2,13 @@
 
 #if SLABMARK_WITH_PNETCDF
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/map/map_files.hpp"
 #include "storage/pnetcdf/file.hpp"
 
 namespace slabmark {
-
-/// One map of a hand-made file of the many-map layout: 3 ranks, 4 x 10 elements.
-struct HandMadeMap {
-  std::vector<long long> dims = {4, 10};
-  std::vector<long long> nreqs = {2, 0, 3};
-  std::optional<std::vector<long long>> fill_starts;
-  std::vector<long long> offsets = {8, 0, 20, 30, 11};
-  std::vector<long long> lengths = {3, 2, 1, 10, 1};
-};
 
 /// Makes the file by the calling process alone, with whatever faults the map has.
 inline void make_many_map(const std::string& path, const HandMadeMap& map, int mode = NC_CLOBBER,

@@ -44,11 +44,11 @@ TEST_F(MapOpening, OtherContentIsRefusedWhateverItIs) {
   expect_bad(random, {"no decomposition file"});
 }
 
-TEST_F(MapOpening, Hdf5FilesThatAreNoPatternFilesAreNamedAsSuch) {
+TEST_F(MapOpening, Hdf5FilesThatAreNeitherMapsNorPatternFilesAreNamedAsSuch) {
   if (comm_.is_root()) H5Fclose(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
   comm_.barrier();
   expect_bad_input([&] { open_map(comm_, path_); },
-                   {"an HDF5 file, but no pattern file", "decomp_copy -a cdf5 -i "});
+                   {"none of the dimensions", "num_decomp", "nor is it a pattern file"});
   comm_.barrier();
 }
 

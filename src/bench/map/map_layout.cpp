@@ -1,15 +1,14 @@
-#if SLABMARK_WITH_PNETCDF
-
-#include "bench/map/netcdf_map.hpp"
+#include "bench/map/map_layout.hpp"
 
 #include <utility>
 
-#include "bench/map/netcdf_input.hpp"
+#include <fmt/format.h>
+
+#include "bench/map/map_input.hpp"
 
 namespace slabmark {
 
-std::unique_ptr<MapFile> open_netcdf_map(const Comm& comm, const std::string& path) {
-  auto input = std::make_unique<NetcdfInput>(comm, path);
+std::unique_ptr<MapFile> open_map_layout(std::unique_ptr<MapInput> input) {
   if (input->has_dimension("num_decomp")) return open_many_map(std::move(input));
   if (input->has_dimension("num_procs") && input->has_variable("nreqs")) {
     return open_single_map(std::move(input));
@@ -31,11 +30,10 @@ std::unique_ptr<MapFile> open_netcdf_map(const Comm& comm, const std::string& pa
         "it is in the layout of November 2018 with one variable a rank, which is not read; make it "
         "again from the .dat files with dat2nc");
   }
-  input->fail(
+  input->fail(fmt::format(
       "it has none of the dimensions by which decompositions are told: num_decomp of files of many "
-      "maps, num_procs of files of one map, map_element of ParallelIO, comm_sz of SCORPIO");
+      "maps, num_procs of files of one map, map_element of ParallelIO, comm_sz of SCORPIO{}",
+      input->format() == "NetCDF" ? "" : "; nor is it a pattern file"));
 }
 
 }  // namespace slabmark
-
-#endif  // SLABMARK_WITH_PNETCDF

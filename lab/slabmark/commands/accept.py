@@ -10,8 +10,8 @@ COMMAND = Command(
     "accept",
     "slabmark.accept.command:main",
     "Judge a file system against its targets by a fixed suite",
-    "Runs the suite of an acceptance and says whether a file system meets what was agreed: pass, fail or inconclusive for each target, "
-    "the rules that the result breaks, nodes that are slow, and a report to hand in. docs/how-to/accept-a-file-system.md tells how.",
+    "Runs the suite of an acceptance and says whether a file system meets its targets: pass, fail or inconclusive for each. It also names "
+    "broken rules and slow nodes, and writes a report to hand in. docs/how-to/accept-a-file-system.md tells how.",
     [
         Argument("suite", "SUITE.toml", "Suite that says what to measure, and what was agreed", required=False),
         Option("--new", "FILE", "Write the standard suite, to be completed, and end"),

@@ -39,8 +39,8 @@ COMMAND = Command(
         Option(
             "--with",
             "WORD",
-            "Use the drop-in for PnetCDF (pnetcdf), the connector of HDF5 with one of its layouts (canonical or log, see docs/reference/hdf5-connector.md), both "
-            "(pnetcdf,canonical or pnetcdf,log), or only what --env says (nothing)",
+            "Use the drop-in for PnetCDF (pnetcdf), the HDF5 connector with a layout (canonical or log, see "
+            "docs/reference/hdf5-connector.md), both (pnetcdf,canonical or pnetcdf,log), or only --env (nothing)",
             Way(),
             into=["way"],
             default=PNETCDF,
@@ -49,8 +49,8 @@ COMMAND = Command(
         Flag("--report", "Print for each file what the drop-in for PnetCDF moved by plan, and what it did not and why"),
         Flag(
             "--check",
-            "Run the command natively, too, and compare each dataset that the two runs leave in files of HDF5 and classic netCDF; a "
-            "difference is told, with exit status 1",
+            "Also run the command without the accelerator, and compare each dataset that the two runs leave in files of HDF5 and classic "
+            "netCDF; a difference gives exit status 1",
         ),
         Option(
             "--check-dir",

@@ -10,8 +10,8 @@ COMMAND = Command(
     "slabmark.capture:main",
     "Record a program's calls of its I/O libraries as a pattern",
     "Runs a program and records what it asks of its I/O libraries in a pattern file, which 'slabmark bench captured' and 'slabmark "
-    "advise' read. The exit status is that of the command.\n\nslabmark capture -o run.pattern -- mpiexec -n 4 ./model\n\nWithout this "
-    "command: set SLABMARK_CAPTURE=run.pattern for all ranks, preload the libraries that 'slabmark capture --show' names, and then run "
+    "advise' read. The exit status is that of the command. For example:\n\nslabmark capture -o run.pattern -- mpiexec -n 4 ./model\n\nWithout this "
+    "command, set SLABMARK_CAPTURE=run.pattern for all ranks and preload the libraries that 'slabmark capture --show' names. Then run "
     "'slabmark capture --merge run.pattern.parts'.",
     [
         options.output("the pattern (default run.pattern)"),
@@ -27,7 +27,7 @@ COMMAND = Command(
             default="auto",
         ),
         Option("--only-files", "GLOBS", "Without a library, only files whose path one of GLOB:GLOB... matches", retired=["--files"]),
-        Option("--run", "N", "Of several launches, take the one of this number (with --merge)"),
+        Option("--run", "N", "Number of the launch to take, where there are several (with --merge)"),
         Flag("--anonymous", "Leave out the names of files, datasets, hosts and program"),
         Flag("--allow-missing", "Take ranks that left nothing for ranks that did nothing"),
         options.overwrite(", and what an earlier run left"),

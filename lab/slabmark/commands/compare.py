@@ -9,7 +9,7 @@ COMMAND = Command(
     "slabmark.compare:main",
     "Tell whether NEW is faster or slower than BASE",
     "Compares two sets of records cell by cell: faster, slower, same or inconclusive. The ratio is the median of all ratios of a new "
-    "to a base value; its interval inverts the rank-sum test of Wilcoxon, Mann and Whitney, so it holds for any distribution.",
+    "to a base value. Its interval inverts the rank-sum test of Wilcoxon, Mann and Whitney, so it holds for any distribution.",
     [
         Argument("base", "BASE", "File or directory of records"),
         Argument("new", "NEW", "File or directory of records"),
@@ -23,7 +23,7 @@ COMMAND = Command(
         ),
         Flag("--per-cell", "Give 95 % for each cell by itself, instead of for all of them together"),
         options.fail_on(
-            (SLOWER, MISSING, INCONCLUSIVE), (SLOWER, MISSING), " (missing: a cell of BASE has no partner in NEW that it can be compared with)"
+            (SLOWER, MISSING, INCONCLUSIVE), (SLOWER, MISSING), " (missing: a cell of BASE without a partner in NEW)"
         ),
         options.json(),
         *options.gates(),

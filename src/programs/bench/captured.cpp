@@ -19,7 +19,7 @@ class CapturedCommand : public PatternCommand {
  public:
   std::string name() const override { return "captured"; }
   std::string help() const override {
-    return "What a program was seen to do ('slabmark capture'), or a described pattern";
+    return "A captured program ('slabmark capture'), or a described pattern";
   }
 
   void add_options(Command& command) override {
@@ -39,7 +39,8 @@ class CapturedCommand : public PatternCommand {
         .retired("--file");
     command.add_word(
         "--moves", request_.moves,
-        "What of it: what the program wrote, or what it read (automatic: what it wrote, or read "
+        "Direction to play: what the program wrote, or what it read (automatic: what it wrote, or "
+        "read "
         "if it wrote nothing)",
         {{"automatic", Moves::automatic}, {"writes", Moves::writes}, {"reads", Moves::reads}});
     command.add_text(

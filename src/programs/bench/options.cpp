@@ -30,7 +30,7 @@ void add_shared_options(Command& command, Options& options, std::vector<std::str
       .required();
   add_directory(command, options, "Directory for the files that are written");
   command.add_word("--content", options.content,
-                   "What elements hold; filters make smooth fields smaller",
+                   "Contents of elements; filters make smooth fields smaller",
                    std::vector(std::begin(content_kinds), std::end(content_kinds)));
   command.add_flag("--read", options.read,
                    "Measure reading: each rank reads what another one wrote");

@@ -124,7 +124,7 @@ class DecompLine {
   void add_g() {
     g_.add_count("--cells", cells_, "Cells of the mesh", {.min = 1}).required();
     add_levels(g_, ocean_.levels);
-    g_.add_word("--locality", ocean_.locality, "Numbers of neighbours; scattered as on many ranks",
+    g_.add_word("--locality", ocean_.locality, "Numbers of neighbors; scattered as on many ranks",
                 {{"local", Locality::local}, {"scattered", Locality::scattered}});
     add_seed(g_, "Random seed of coastlines and numbering");
   }

@@ -82,8 +82,8 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   root.add_argument("input_file", options.map, "Decomposition file (NetCDF or PIO text)")
       .required();
   const OptionHandle float_flag =
-      root.add_flag("--float", use_float, "Variables of 4 bytes an element");
-  root.add_flag("--double", use_double, "Variables of 8 bytes an element (default)")
+      root.add_flag("--float", use_float, "Variables of 4 bytes per element");
+  root.add_flag("--double", use_double, "Variables of 8 bytes per element (default)")
       .excludes(float_flag);
   root.add_count("--map", map_index,
                  "Use only this map of a file with several; else variable i uses map i mod maps",

@@ -64,7 +64,7 @@ void add_options(Command& root, Arguments& a, Options& options) {
       "h5perf of HDF5 did",
       {{"hdf5", false}, {"original", true}});
   root.add_list("--contents", a.contents,
-                "What is written, one kind a dataset in turn: position (the default), or for a "
+                "Contents, one kind for each dataset in turn: position (the default), or for a "
                 "look at kept files rank, request, buffer, which are neither verified nor read");
   root.add_size("--buffer-memory", options.buffer_memory,
                 "Bytes of a rank that requests may take between two meetings");

@@ -39,7 +39,8 @@ void add_merge_options(Command& merge, Options& options) {
                  "Leave out the names of files, datasets, hosts and program");
   merge.add_flag("--allow-missing", options.merge.allow_missing,
                  "Take ranks that left nothing for ranks that did nothing");
-  merge.add_count("--run", options.merge.run, "Of several launches, take the one of this number");
+  merge.add_count("--run", options.merge.run,
+                  "Number of the launch to take, where there are several");
   merge.add_flag("--overwrite", options.rules.overwrite, "Replace output files that exist already");
   // These two are for `slabmark capture`, which merges what it has started.
   merge.add_count("--command-status", options.merge.status, "With which the captured command ended")

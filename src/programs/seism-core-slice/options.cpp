@@ -31,8 +31,9 @@ const char* on_off(bool value) { return value ? "on" : "off"; }
 Parsed<Options> parse(int argc, const char* const* argv) {
   CommandLine line(
       "seism-core-slice",
-      "Writes checkpoints of a simulation into a chunked 4-D dataset. What to write is read from "
-      "standard input, one keyword a line, up to DONE: docs/reference/seism-core.md lists the "
+      "Writes checkpoints of a simulation into a chunked 4-D dataset. Standard input says "
+      "what to write, with one keyword per line, up to DONE. docs/reference/seism-core.md lists "
+      "the "
       "keywords.");
   Command& root = line.root();
   Options options;

@@ -71,13 +71,14 @@ void add_options(Command& root, Arguments& a, Options& options) {
   root.add_count("--threads", a.threads, "Threads of the copying methods", {.min = 1, .max = 1024});
   root.add_count("--waiting", a.waiting, "Outputs that may wait in -async methods",
                  {.min = 1, .max = 1024});
-  root.add_word("--device", options.on_gpu, "Whose memory the fields are in",
+  root.add_word("--device", options.on_gpu, "Memory that holds the fields",
                 {{"host", false}, {"cuda", true}});
   root.add_flag("--small-pages", a.small_pages, "Do not ask for huge pages for the fields");
   root.add_text("-o,--output", "DIR", options.directory, "Directory of the files");
   root.add_flag(
       "--no-verify", [&options] { options.run.verify = false; }, "Do not read the files back");
-  root.add_count("--seed", options.run.seed, "Of the order in which methods take turns");
+  root.add_count("--seed", options.run.seed,
+                 "Random seed for the order in which methods take turns");
   add_output_arguments(root, options);
 }
 

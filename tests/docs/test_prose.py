@@ -1,0 +1,158 @@
+"""Pages and help texts keep the rules of setup/vale: sentences of at most 30 words that begin with their subject, one term for
+one thing, one spelling."""
+
+import shutil
+import subprocess
+
+import pytest
+from conftest import TOP
+
+pytest.importorskip("yaml", reason="the rules are YAML, and PyYAML is not installed")
+import prose  # noqa: E402
+
+# Pages that are still to be rewritten.
+LATER = {
+    "CONTRIBUTING.md",
+    "cmake/README.md",
+    "docs/reference/advise.md",
+    "docs/reference/apply.md",
+    "docs/reference/bench.md",
+    "docs/reference/capture-levels.md",
+    "docs/reference/capture.md",
+    "docs/reference/decompositions.md",
+    "docs/reference/dwrite_eval.md",
+    "docs/reference/e3sm_io.md",
+    "docs/reference/files.md",
+    "docs/reference/h5perf.md",
+    "docs/reference/lab.md",
+    "docs/reference/log-layout.md",
+    "docs/reference/methods-hdf5.md",
+    "docs/reference/methods-rearranged.md",
+    "docs/reference/methods.md",
+    "docs/reference/pattern-file.md",
+    "docs/reference/patterns.md",
+    "docs/reference/pnetcdf-drop-in.md",
+    "docs/reference/rearrange-library.md",
+    "docs/reference/records.md",
+    "docs/reference/seism-core.md",
+    "docs/reference/slice_eval.md",
+    "docs/reference/slices.md",
+    "docs/results/between-nodes.md",
+    "docs/results/collective-rearrangement.md",
+    "docs/results/compression.md",
+    "docs/results/hdf5-connector.md",
+    "docs/results/pnetcdf-drop-in.md",
+    "lab/README.md",
+    "setup/README.md",
+    "src/README.md",
+    "src/accel/hdf5_connector/journal/README.md",
+    "src/accel/pnetcdf_dropin/README.md",
+    "src/accel/slices/README.md",
+    "src/bench/README.md",
+    "src/bench/checkpoint/README.md",
+    "src/bench/harness/README.md",
+    "src/bench/map/README.md",
+    "src/bench/measure/README.md",
+    "src/bench/method/README.md",
+    "src/bench/pattern/README.md",
+    "src/bench/pattern/e3sm/README.md",
+    "src/bench/pattern/synthetic/README.md",
+    "src/capture/interpose/README.md",
+    "src/collective/README.md",
+    "src/collective/exchange/README.md",
+    "src/collective/filters/README.md",
+    "src/core/geometry/README.md",
+    "src/core/parallel/README.md",
+    "src/programs/h5perf/README.md",
+    "src/storage/hdf5/README.md",
+    "src/storage/hdf5/pass_through/README.md",
+    "src/storage/mpiio/README.md",
+    "src/storage/pnetcdf/README.md",
+    "studies/README.md",
+    "studies/build_time/README.md",
+    "studies/capture/README.md",
+    "studies/checkpoint/README.md",
+    "studies/cluster/README.md",
+    "studies/decomposition_generator/README.md",
+    "studies/filters/README.md",
+    "studies/gpu_slices/README.md",
+    "studies/h5perf_table/README.md",
+    "studies/pnetcdf_dropin/README.md",
+    "studies/rearrange_library/README.md",
+    "studies/rearranged/README.md",
+    "studies/slablog/README.md",
+    "studies/slices/README.md",
+    "studies/track/README.md",
+    "tests/accel/hdf5_connector/README.md",
+    "tests/bench/measure/README.md",
+    "tests/cluster/README.md",
+    "tests/docs/README.md",
+    "tests/fuzz/README.md",
+    "tests/programs/README.md",
+    "tests/system/README.md",
+}
+LISTED = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"], cwd=TOP, capture_output=True, text=True)
+PAGES = [TOP / line for line in LISTED.stdout.splitlines() if line not in LATER and not line.startswith("docs/dev/")] or [TOP / "README.md", *(TOP / "docs").rglob("*.md")]
+
+
+@pytest.fixture(scope="module")
+def rules():
+    return prose.rules()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(TOP)))
+def test_a_page_keeps_the_rules(page, rules):
+    found = [f"{page.relative_to(TOP)}:{number}: {message}" for number, message in prose.faults(page.read_text(encoding="utf-8"), rules)]
+    assert not found, "\n".join(found)
+
+
+def texts(command):
+    """(place, text) of all that `--help` says of a command in sentences."""
+    yield command.name, command.summary
+    yield command.name, command.about
+    for each in [*command.arguments, *command.options]:
+        yield f"{command.name} {getattr(each, 'names', None) or each.name}", getattr(each, "text", None) or each.help
+
+
+def test_help_keeps_the_rules(programs, rules):
+    found = []
+    for program in programs.values():
+        for command in program.all():
+            for place, text in texts(command):
+                for block in (text or "").split("\n\n"):
+                    found += [f"{place}: {message}" for rule in rules for message in rule.faults("sentence", prose.without_markup(" ".join(block.split())))]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("text, rule", [
+    ("What of a call goes to HDF5 is counted.", "FreeRelative"),
+    ("It has the latter.", "MissingNoun"),
+    ("It sends one message a window.", "Per"),
+    ("It takes .95 of the time.", "LeadingZero"),
+    ("The two are not to be told from each other.", "Terms"),
+    ("The colour differs.", "Spelling"),
+    ("word " * 31 + "end.", "SentenceLength"),
+    ("| a | " + "word " * 26 + "|", "CellLength"),
+])
+def test_a_breach_of_each_rule_is_found(text, rule, rules):
+    assert [message.rsplit("(", 1)[1][:-1] for _, message in prose.faults(text, rules)] == [rule]
+
+
+@pytest.mark.parametrize("text", [
+    "What is the page cache? `What of a call` is code.",
+    "It takes 0.95 s: see [the latter](the.latter.md).".replace("the latter", "the page"),
+    "    colour = code\n",
+    "```\nWhat of a call goes to HDF5.\n```\n",
+    "# What of a call goes to HDF5\n",
+])
+def test_code_headings_and_questions_are_free(text, rules):
+    assert list(prose.faults(text, rules)) == []
+
+
+@pytest.mark.long
+def test_vale_finds_what_we_find():
+    vale = shutil.which("vale")
+    if not vale or subprocess.run([vale, "--version"], capture_output=True).returncode:
+        pytest.skip("Vale is not installed here")
+    done = subprocess.run([vale, "--no-global", "README.md", "docs"], cwd=TOP, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

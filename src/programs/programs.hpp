@@ -13,6 +13,7 @@ namespace programs {
 
 const Program& bench();
 const Program& blob();
+const Program& convert();
 const Program& dat2nc();
 const Program& decomp();
 const Program& dwrite_eval();

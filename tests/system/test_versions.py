@@ -8,7 +8,7 @@ import pytest
 
 PROGRAMS = sorted(path.name for path in (pathlib.Path(__file__).resolve().parents[2] / "src/programs").iterdir()
                   if path.is_dir() and path.name != "slabmark")
-VERBS = {"bench", "blob", "decomp", "log", "pattern", "probe"}
+VERBS = {"bench", "blob", "convert", "decomp", "log", "pattern", "probe"}
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -19,6 +19,8 @@ namespace slabmark::hdf5 {
 
 /// Number under which the ZFP filter is registered with the HDF Group.
 constexpr H5Z_filter_t zfp_filter = 32013;
+/// The same of Zstandard.
+constexpr H5Z_filter_t zstd_filter = 32015;
 
 /// A filter of HDF5 or of a plugin, by its registered number, with the values that it takes.
 struct Filter {

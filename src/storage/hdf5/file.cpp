@@ -157,7 +157,14 @@ File File::open(MPI_Comm comm, MPI_Info info, const std::string& path,
 File File::create_serial(const std::string& path, const AccessSettings& settings) {
   const auto access = access_list(path, settings);
   if (settings.placeholders) leave_out_placeholders(access.get());
-  return create_with(path, creation_flags(settings), {}, access);
+  Handle creation;
+  if (settings.creation_order) {
+    creation = property_list(H5P_FILE_CREATE, path);
+    constexpr unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
+    check(H5Pset_link_creation_order(creation.get(), order), "H5Pset_link_creation_order", path);
+    check(H5Pset_attr_creation_order(creation.get(), order), "H5Pset_attr_creation_order", path);
+  }
+  return create_with(path, creation_flags(settings), creation, access);
 }
 
 File File::create_serial(const std::string& path) {

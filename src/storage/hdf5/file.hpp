@@ -36,6 +36,8 @@ struct AccessSettings {
   std::uint64_t metadata_block = 0;
   /// Chunks may be given space without their data (see chunks.hpp); files without MPI only.
   bool placeholders = false;
+  /// The root group remembers the order in which objects and attributes were made.
+  bool creation_order = false;
   /// HDF5 keeps chunks in memory, for which each open chunked dataset takes 64 KiB before it has
   /// any; of no use to who moves no element through HDF5.
   bool chunk_cache = true;

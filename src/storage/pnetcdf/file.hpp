@@ -156,6 +156,16 @@ class File {
   int inq_varid(const std::string& name) const {
     return made<int>("ncmpi_inq_varid", ncmpi_inq_varid, name.c_str());
   }
+  int inq_ndims() const { return made<int>("ncmpi_inq_ndims", ncmpi_inq_ndims); }
+  int inq_nvars() const { return made<int>("ncmpi_inq_nvars", ncmpi_inq_nvars); }
+  /// -1: there is none.
+  int inq_unlimdim() const { return made<int>("ncmpi_inq_unlimdim", ncmpi_inq_unlimdim); }
+  std::string inq_dimname(int dim) const {
+    return name("ncmpi_inq_dimname", ncmpi_inq_dimname, dim);
+  }
+  std::string inq_varname(int var) const {
+    return name("ncmpi_inq_varname", ncmpi_inq_varname, var);
+  }
   bool has_var(const std::string& name) const {
     int var = -1;
     return ncmpi_inq_varid(id_, name.c_str(), &var) == NC_NOERR;
@@ -177,6 +187,17 @@ class File {
   std::uint64_t inq_header_size() const {
     return size("ncmpi_inq_header_size", ncmpi_inq_header_size);
   }
+  /// The number of attributes; NC_GLOBAL: those of the file.
+  int inq_natts(int var) const {
+    if (var == NC_GLOBAL) return made<int>("ncmpi_inq_natts", ncmpi_inq_natts);
+    return made<int>("ncmpi_inq_varnatts", ncmpi_inq_varnatts, var);
+  }
+  std::string inq_attname(int var, int number) const {
+    return name("ncmpi_inq_attname", ncmpi_inq_attname, var, number);
+  }
+  nc_type inq_atttype(int var, const std::string& name) const {
+    return made<nc_type>("ncmpi_inq_atttype", ncmpi_inq_atttype, var, name.c_str());
+  }
   /// Number of values (or characters), nothing if there is no such attribute.
   std::optional<std::uint64_t> inq_attlen(int var, const std::string& name) const {
     MPI_Offset length = 0;
@@ -189,6 +210,10 @@ class File {
     std::vector<long long> values(inq_attlen(var, name).value_or(0));
     check(ncmpi_get_att_longlong(id_, var, name.c_str(), values.data()), "ncmpi_get_att_longlong");
     return values;
+  }
+  /// The values in their own type, where there is room for all.
+  void get_att(int var, const std::string& name, void* values) const {
+    check(ncmpi_get_att(id_, var, name.c_str(), values), "ncmpi_get_att");
   }
   /// The hints in effect; the caller frees them.
   MPI_Info inq_file_info() const {
@@ -266,6 +291,12 @@ class File {
     Value value{};
     check(function(id_, arguments..., &value), call);
     return value;
+  }
+  template <class Function, class... Arguments>
+  std::string name(const char* call, Function function, Arguments... arguments) const {
+    std::string text(NC_MAX_NAME + 1, '\0');
+    check(function(id_, arguments..., text.data()), call);
+    return text.c_str();
   }
   template <class Function, class... Arguments>
   std::uint64_t size(const char* call, Function function, Arguments... arguments) const {

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "convert/source.hpp"
+
+namespace slabmark::convert {
+
+/// Collective: a classic file (CDF-1, CDF-2 or CDF-5). PnetCDF reads its header; its elements are
+/// read from their places, whatever MPI-IO would make of many small requests.
+std::unique_ptr<Source> open_classic(const Comm& comm, const std::string& path);
+
+}  // namespace slabmark::convert

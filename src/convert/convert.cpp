@@ -1,0 +1,226 @@
+#include "convert/convert.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <tuple>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "convert/netcdf4_header.hpp"
+#include "convert/netcdf4_source.hpp"
+#include "convert/netcdf4_target.hpp"
+#include "convert/source.hpp"
+#include "core/base/error.hpp"
+#include "core/base/number.hpp"
+#include "core/parallel/abort.hpp"
+#include "core/parallel/agree.hpp"
+#include "storage/posix/file.hpp"
+#include "storage/posix/free_path.hpp"
+#include "storage/posix/unfinished_name.hpp"
+
+namespace slabmark::convert {
+
+namespace {
+
+// A rank holds what it read, a window of the exchange, and chunks before and after its filters.
+constexpr std::uint64_t parts_of_memory = 4;
+
+/// The file under its name until it is whole. It goes with this object unless it was kept.
+class UnfinishedFile {
+ public:
+  UnfinishedFile(const Comm& comm, const std::string& path)
+      : comm_(comm), final_(path), path_(comm.broadcast(name_on_root(comm, path))), guard_(path_) {}
+  ~UnfinishedFile() {
+    if (comm_.is_root() && !is_kept_) ::unlink(path_.c_str());
+  }
+  UnfinishedFile(const UnfinishedFile&) = delete;
+  UnfinishedFile& operator=(const UnfinishedFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  /// On root.
+  void keep() {
+    if (std::rename(path_.c_str(), final_.c_str()) != 0) {
+      throw IoError(
+          fmt::format("Cannot rename '{}' to '{}': {}.", path_, final_, posix::explain(errno)));
+    }
+    is_kept_ = true;
+  }
+
+ private:
+  static std::string name_on_root(const Comm& comm, const std::string& path) {
+    return comm.is_root() ? posix::unfinished_name(path) : std::string();
+  }
+
+  const Comm& comm_;
+  std::string final_, path_;
+  RemoveOnAbort guard_;
+  bool is_kept_ = false;
+};
+
+/// This rank's shares of a batch, and room for their elements.
+struct Shares {
+  std::vector<Run> runs;
+  std::vector<std::byte> memory;
+};
+
+/// Reads the elements of those shares.
+void read(Source& source, const Batch& batch, Shares& shares) {
+  const FileContents& contents = source.contents();
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    bytes += shares.runs[i].length * size_of(contents.variables[batch[i].variable].type);
+  }
+  shares.memory.resize(bytes);
+  std::byte* to = shares.memory.data();
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const VariableBox& box = batch[i];
+    if (shares.runs[i].length == 0) continue;
+    for (Hyperslab& part : boxes_of_range(shares.runs[i], box.size)) {
+      for (std::size_t d = 0; d < part.start.size(); ++d) part.start[d] += box.start[d];
+      source.read(box.variable, part, to);
+      to += element_count(part) * size_of(contents.variables[box.variable].type);
+    }
+  }
+}
+
+class Converter {
+ public:
+  Converter(const Comm& comm, const ConvertOptions& options) : comm_(comm), options_(options) {
+    source_ = open_source(comm, options.input);
+    agreed(comm, [&] { plan(); });
+  }
+
+  Conversion run(const OnStep& on_step) {
+    UnfinishedFile made(comm_, options_.output);
+    write(made.path(), on_step);
+    if (options_.verify) verify(made.path(), on_step);
+    Conversion done{contents().variables.size(), contents().bytes(), 0};
+    agreed(comm_, [&] {
+      if (!comm_.is_root()) return;
+      if (options_.sync) {
+        posix::File::open(made.path(), posix::File::Access::write).sync();
+      }
+      done.stored_bytes = std::filesystem::file_size(made.path());
+      made.keep();
+    });
+    return done;
+  }
+
+ private:
+  const FileContents& contents() const { return source_->contents(); }
+  std::uint64_t part_of_memory() const { return options_.memory / parts_of_memory; }
+  std::uint64_t steps() const { return batches_.size() * (options_.verify ? 2 : 1); }
+
+  // All that can be refused is refused here, before anything is written.
+  void plan() {
+    require_netcdf4_names(contents(), options_.input);
+    require_storage(options_.storage, contents());
+    for (const FileVariable& variable : contents().variables) {
+      chunks_.push_back(chunk_of(contents(), variable, options_.storage));
+      require_room(variable, chunks_.back());
+      require_room(variable, variable.stored_chunk);
+    }
+    const auto ranks = static_cast<std::uint64_t>(comm_.size());
+    batches_ = batches_of(contents(), chunks_, part_of_memory() * ranks);
+  }
+
+  void require_room(const FileVariable& variable, const Extent& chunk) const {
+    const std::uint64_t bytes =
+        product_or_most(chunk.empty() ? 1 : element_count(chunk), size_of(variable.type));
+    if (bytes <= part_of_memory()) return;
+    throw InputError(fmt::format(
+        "A chunk of variable '{}' has {}, and --memory {} leaves {} for one; raise --memory, or "
+        "choose smaller chunks with --chunk.",
+        variable.name, format_bytes(bytes), format_bytes(options_.memory),
+        format_bytes(part_of_memory())));
+  }
+
+  void write(const std::string& path, const OnStep& on_step) {
+    const Netcdf4Plan plan{contents(), chunks_, options_.storage, part_of_memory()};
+    const std::unique_ptr<Target> target = create_netcdf4(comm_, path, plan);
+    const auto rank = static_cast<std::uint64_t>(comm_.rank());
+    Shares shares;
+    for (std::size_t b = 0; b < batches_.size(); ++b) {
+      on_step(b, steps());
+      agreed(comm_, [&] { read_share(b, rank, shares); });
+      target->write(batches_[b], shares.runs, shares.memory.data());
+    }
+    target->close();
+  }
+
+  void read_share(std::size_t batch, std::uint64_t rank, Shares& shares) const {
+    const auto ranks = static_cast<std::uint64_t>(comm_.size());
+    shares.runs = shares_of(contents(), batches_[batch], rank, ranks);
+    read(*source_, batches_[batch], shares);
+  }
+
+  // Through HDF5, which had no part in writing elements, and on another rank than wrote them.
+  void verify(const std::string& path, const OnStep& on_step) {
+    const std::unique_ptr<Source> made = open_netcdf4(comm_, path);
+    const auto ranks = static_cast<std::uint64_t>(comm_.size());
+    const auto rank = (static_cast<std::uint64_t>(comm_.rank()) + 1) % ranks;
+    agreed(comm_, [&] { compare_structure(made->contents()); });
+    Shares due, found;
+    for (std::size_t b = 0; b < batches_.size(); ++b) {
+      on_step(batches_.size() + b, steps());
+      agreed(comm_, [&] {
+        read_share(b, rank, due);
+        found.runs = due.runs;
+        read(*made, batches_[b], found);
+        compare(batches_[b], due, found);
+      });
+    }
+    on_step(steps(), steps());
+  }
+
+  void compare_structure(const FileContents& made) const {
+    const auto describe = [](const FileVariable& variable) {
+      return std::tie(variable.name, variable.type, variable.dimensions, variable.attributes);
+    };
+    const bool is_same =
+        made.dimensions == contents().dimensions && made.attributes == contents().attributes &&
+        std::ranges::equal(made.variables, contents().variables, {}, describe, describe);
+    if (!is_same) fail("its dimensions, variables or attributes are others");
+  }
+
+  void compare(const Batch& batch, const Shares& due, const Shares& found) const {
+    const std::byte* a = due.memory.data();
+    const std::byte* b = found.memory.data();
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const FileVariable& variable = contents().variables[batch[i].variable];
+      const std::uint64_t bytes = due.runs[i].length * size_of(variable.type);
+      if (!std::equal(a, a + bytes, b)) fail(fmt::format("variable '{}' differs", variable.name));
+      a += bytes;
+      b += bytes;
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw IoError(fmt::format(
+        "What was written is not what '{}' holds: {}. '{}' is as it was before; look for a failing "
+        "disk, and convert again.",
+        options_.input, what, options_.output));
+  }
+
+  const Comm& comm_;
+  const ConvertOptions& options_;
+  std::unique_ptr<Source> source_;
+  std::vector<Extent> chunks_;  ///< of the target, by variable
+  std::vector<Batch> batches_;
+};
+
+}  // namespace
+
+Conversion convert(const Comm& comm, const ConvertOptions& options, const OnStep& on_step) {
+  agreed(comm, [&] {
+    if (!comm.is_root()) return;
+    posix::require_replaceable(options.output, {options.overwrite, "-o", {options.input}});
+  });
+  return Converter(comm, options).run(on_step);
+}
+
+}  // namespace slabmark::convert

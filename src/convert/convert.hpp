@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "convert/layout.hpp"
+#include "core/base/progress_line.hpp"
+#include "core/parallel/comm.hpp"
+
+namespace slabmark::convert {
+
+struct ConvertOptions {
+  std::string input, output;
+  bool overwrite = false;
+  bool verify = false;  ///< compare every element with the source when the file is whole
+  bool sync = false;    ///< reach the disk before the file has its name
+  std::uint64_t memory = 256u << 20;  ///< bytes that a rank holds for elements, at most
+  StorageOptions storage;
+};
+
+/// Of what was converted.
+struct Conversion {
+  std::size_t variables = 0;
+  std::uint64_t bytes = 0;         ///< of all elements
+  std::uint64_t stored_bytes = 0;  ///< of the file that was made
+};
+
+/// Collective. Writes what the input holds to the output, which gets its name when it is whole.
+/// Throws an agreed Error, and the output is then what it was before. `on_step` is called on all
+/// ranks.
+Conversion convert(const Comm& comm, const ConvertOptions& options, const OnStep& on_step);
+
+}  // namespace slabmark::convert

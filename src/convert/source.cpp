@@ -1,0 +1,42 @@
+#include "convert/source.hpp"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "convert/classic_source.hpp"
+#include "convert/netcdf4_source.hpp"
+#include "core/base/error.hpp"
+#include "core/parallel/agree.hpp"
+#include "storage/hdf5/file.hpp"
+#include "storage/posix/file.hpp"
+
+namespace slabmark::convert {
+
+namespace {
+
+// The version behind these letters is PnetCDF's affair.
+bool is_classic(const std::string& path) {
+  constexpr std::string_view mark = "CDF";
+  posix::File file = posix::File::open_input(path, "input");
+  std::string begin(mark.size(), '\0');
+  if (file.size() < begin.size()) return false;
+  file.read_at(0, reinterpret_cast<std::byte*>(begin.data()), begin.size());
+  return begin == mark;
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open_source(const Comm& comm, const std::string& path) {
+  bool classic = false;
+  agreed(comm, [&] {
+    classic = is_classic(path);
+    if (classic || hdf5::is_hdf5(path)) return;
+    throw InputError(fmt::format(
+        "Cannot convert '{}': it is neither a classic netCDF nor an HDF5 file. Name one of those.",
+        path));
+  });
+  return classic ? open_classic(comm, path) : open_netcdf4(comm, path);
+}
+
+}  // namespace slabmark::convert

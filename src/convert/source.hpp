@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "convert/contents.hpp"
+#include "core/geometry/hyperslab.hpp"
+#include "core/parallel/comm.hpp"
+
+namespace slabmark::convert {
+
+/// A file that is converted, whatever its format.
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  const FileContents& contents() const { return contents_; }
+
+  /// Each rank for itself: the elements of a box, row by row, as this machine holds them.
+  virtual void read(std::size_t variable, const Hyperslab& box, std::byte* memory) = 0;
+
+ protected:
+  FileContents contents_;
+};
+
+/// Collective. Throws an agreed InputError for a file of no known format, and for one that ends
+/// before its elements do.
+std::unique_ptr<Source> open_source(const Comm& comm, const std::string& path);
+
+}  // namespace slabmark::convert

@@ -1,0 +1,88 @@
+/// slabmark convert: netCDF files in another format, with other chunks and filters.
+///
+///   mpiexec -n 4 slabmark convert history.nc -o compressed.nc --compress zstd:3 --shuffle
+
+#include "core/parallel/program.hpp"
+
+#include <fmt/format.h>
+
+#include "convert/convert.hpp"
+#include "core/base/error.hpp"
+#include "core/base/number.hpp"
+#include "core/base/printable.hpp"
+#include "core/base/progress_line.hpp"
+#include "core/command_line/command_line.hpp"
+#include "core/parallel/agree.hpp"
+#include "programs/programs.hpp"
+#include "storage/hdf5/file.hpp"
+
+namespace slabmark::convert_program {
+
+namespace {
+
+using convert::ConvertOptions;
+
+// MPI counts the bytes of a window in int.
+constexpr std::uint64_t least_memory = 1u << 20, most_memory = std::uint64_t{4} << 30;
+
+Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
+  ConvertOptions options;
+  std::vector<std::string> chunks;
+  CommandLine line("slabmark convert",
+                   "Writes a netCDF file in another format, with other chunks and filters. Any "
+                   "number of ranks");
+  Command& root = line.root();
+  root.add_argument("INPUT", options.input,
+                    "NetCDF file: classic (CDF-1, CDF-2 or CDF-5) or netCDF-4")
+      .required();
+  root.add_text("-o,--output", "FILE", options.output, "File to write, in netCDF-4").required();
+  root.add_parsed("--compress", "FILTER", {}, "Compression: zstd[:LEVEL], deflate[:LEVEL] or none",
+                  [&](const std::string& text, const std::string& what) {
+                    options.storage.filters = convert::parse_compression(text, what);
+                  })
+      .default_text("as the input");
+  bool shuffle = false;
+  root.add_flag("--shuffle", shuffle,
+                "Sort the bytes of elements before they are compressed by --compress");
+  root.add_list("--chunk", chunks, "Lengths of chunks by dimension, such as time=1,lat=90");
+  root.add_size("--memory", options.memory, "Bytes that a rank holds of the elements, at most");
+  root.add_flag("--verify", options.verify,
+                "Read the file back and compare all elements with the input");
+  root.add_flag("--sync", options.sync, "Make the file durable (fsync) before it gets its name");
+  root.add_flag("--overwrite", options.overwrite, "Replace output files that exist already");
+  if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
+  if (shuffle && !options.storage.filters) {
+    throw InputError("--shuffle is of no use alone; name a compression as well, with --compress.");
+  }
+  if (shuffle) options.storage.filters->shuffle = true;
+  for (const std::string& chunk : chunks) {
+    convert::parse_chunk(chunk, "--chunk", options.storage);
+  }
+  if (options.memory < least_memory || options.memory > most_memory) {
+    throw InputError(fmt::format("--memory is {}; choose 1M to 4G.", options.memory));
+  }
+  return {std::move(options), ""};
+}
+
+ExitStatus run(const Comm& world, const ConvertOptions& options) {
+  agreed(world, [] { hdf5::start(); });
+  ProgressLine line("slabmark convert", !world.is_root());
+  const convert::Conversion done = convert::convert(world, options, line.steps_of("converting"));
+  line.clear();
+  if (world.is_root()) {
+    fmt::print("{} -> {}: {} variables, {} in {}\n", printable(options.input),
+               printable(options.output), done.variables, format_bytes(done.bytes),
+               format_bytes(done.stored_bytes));
+  }
+  return ExitStatus::good;
+}
+
+}  // namespace
+
+}  // namespace slabmark::convert_program
+
+const slabmark::Program& slabmark::programs::convert() {
+  static const Program program =
+      make_program("slabmark convert", convert_program::parse, convert_program::run);
+  return program;
+}

@@ -1,0 +1,207 @@
+"""slabmark convert: what netCDF-C reads of the files that it makes, and what becomes of the output when something fails."""
+
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+netCDF4 = pytest.importorskip("netCDF4")
+numpy = pytest.importorskip("numpy")
+
+CLASSIC = {"cdf1": "NETCDF3_CLASSIC", "cdf2": "NETCDF3_64BIT_OFFSET", "cdf5": "NETCDF3_64BIT_DATA"}
+without_pnetcdf = os.environ.get("SLABMARK_WITH_PNETCDF") == "0"
+needs_pnetcdf = pytest.mark.skipif(without_pnetcdf, reason="this build has no PnetCDF, which reads classic files")
+
+
+def make(path, kind):
+    """Variables of all shapes: coordinates, scalar, records of several types, characters, one that is called like a dimension."""
+    random = numpy.random.default_rng(7)
+    with netCDF4.Dataset(path, "w", format=CLASSIC.get(kind, "NETCDF4")) as file:
+        for name, length in {"lat": 19, "time": None, "lon": 36, "n": 5, "bnds": 2}.items():
+            file.createDimension(name, length)
+        file.title, file.numbers, file.empty, file.one = "räume", numpy.array([1.5, 2.5]), "", numpy.int32(7)
+        file.createVariable("lat", "f8", ("lat",))[:] = numpy.linspace(-90, 90, 19)
+        file["lat"].units = "degrees_north"
+        file.createVariable("scalar", "i4", ())[...] = 42
+        file.createVariable("time", "f8", ("time",)).bounds = "time_bnds"
+        file.createVariable("time_bnds", "f8", ("time", "bnds"))
+        file.createVariable("T", "f4", ("time", "lat", "lon"), fill_value=1e20).long_name = "temperature"
+        file.createVariable("flags", "i1", ("time", "n"))
+        file.createVariable("odd", "i2", ("lat", "lon"))[:] = random.integers(-100, 100, (19, 36))
+        file.createVariable("words", "S1", ("lat", "n"))[:] = numpy.full((19, 5), b"x")
+        file.createVariable("n", "f4", ("lat", "lon"))[:] = random.random((19, 36))
+        file.createVariable("late", "f8", ("time", "lon"))
+        if kind == "cdf5":
+            for code in ("u1", "u2", "u4", "i8", "u8"):
+                file.createVariable(f"of_{code}", code, ("lon",))[:] = random.integers(0, 100, 36)
+        for step in range(11):
+            file["time"][step], file["time_bnds"][step] = step, (step, step + 1)
+            file["T"][step], file["flags"][step] = random.random((19, 36)), random.integers(-9, 9, 5)
+    return path
+
+
+def described(file):
+    """Structure and elements as netCDF-C gives them, in its order."""
+    file.set_auto_maskandscale(False)
+
+    def attributes(of):
+        return [(name, str(numpy.asarray(of.getncattr(name)).dtype), numpy.asarray(of.getncattr(name)).tolist()) for name in of.ncattrs()]
+
+    return ([(name, len(d), d.isunlimited()) for name, d in file.dimensions.items()], attributes(file),
+            [(name, v.dtype, v.dimensions, attributes(v), v[...].tobytes()) for name, v in file.variables.items()])
+
+
+def same(one, other):
+    with netCDF4.Dataset(one) as a, netCDF4.Dataset(other) as b:
+        a, b = described(a), described(b)
+        assert a[:2] == b[:2]
+        for x, y in zip(a[2], b[2], strict=True):
+            assert x == y, x[0]
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sources")
+    return {kind: make(folder / f"{kind}.nc", kind) for kind in [*CLASSIC, "netcdf4"]}
+
+
+def left_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("ranks, kind, words", [
+    pytest.param(1, "cdf2", ["--compress", "deflate:1", "--shuffle"], marks=[pytest.mark.fast, needs_pnetcdf]),
+    pytest.param(4, "cdf5", ["--compress", "deflate", "--chunk", "time=4,lat=7,lon=10,n=2", "--memory", "1M"], marks=[pytest.mark.fast, needs_pnetcdf]),
+    pytest.param(4, "netcdf4", ["--compress", "deflate:3"], marks=pytest.mark.fast),
+    pytest.param(7, "cdf1", [], marks=[pytest.mark.long, needs_pnetcdf]),
+    pytest.param(7, "cdf2", ["--chunk", "time=30,lon=5", "--sync"], marks=[pytest.mark.long, needs_pnetcdf]),
+    pytest.param(7, "netcdf4", ["--chunk", "time=2"], marks=pytest.mark.long),
+])
+def test_netcdf_reads_what_the_input_holds(run, sources, tmp_path, ranks, kind, words):
+    done = run("slabmark convert", [sources[kind], "-o", tmp_path / "o.nc", "--verify", *words], ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    same(sources[kind], tmp_path / "o.nc")
+    assert left_in(tmp_path) == ["o.nc"]
+
+
+@pytest.mark.long
+@needs_pnetcdf
+def test_zstd_is_the_registered_filter(run, sources, tmp_path, monkeypatch):
+    package = importlib.util.find_spec("hdf5plugin")
+    h5py = pytest.importorskip("h5py")
+    if package is None:
+        pytest.skip("there is no Python package hdf5plugin, whose filters HDF5 could load")
+    monkeypatch.setenv("HDF5_PLUGIN_PATH", str(pathlib.Path(package.origin).parent / "plugins"))
+    done = run("slabmark convert", [sources["cdf2"], "-o", tmp_path / "o.nc", "--compress", "zstd:5", "--shuffle", "--verify"], ranks=4)
+    assert done.returncode == 0, done.stderr
+    with h5py.File(tmp_path / "o.nc") as file:
+        assert file["T"]._filters == {"shuffle": (4,), "32015": (5,)}
+    done = run("slabmark convert", [tmp_path / "o.nc", "-o", tmp_path / "again.nc", "--chunk", "time=3", "--verify"], ranks=2)
+    assert done.returncode == 0, done.stderr  # with the filters that it had
+    with h5py.File(tmp_path / "again.nc") as file:
+        assert (file["T"]._filters, file["T"].chunks) == ({"shuffle": (4,), "32015": (5,)}, (3, 19, 36))
+
+
+@pytest.mark.long
+@needs_pnetcdf
+def test_netcdf_goes_on_with_the_file(run, sources, tmp_path):
+    """Records, variables and attributes are added to it, and what nobody wrote reads as the fill value."""
+    assert run("slabmark convert", [sources["cdf2"], "-o", tmp_path / "o.nc", "--compress", "deflate"]).returncode == 0
+    with netCDF4.Dataset(tmp_path / "o.nc", "a") as file:
+        file["T"][11] = 3
+        file.createVariable("more", "f4", ("time", "lat"))[12] = 2
+        file.more = "text"
+    with netCDF4.Dataset(tmp_path / "o.nc") as file:
+        assert file["T"].shape == (13, 19, 36) and file["T"][11, 0, 0] == 3 and file["T"][12].mask.all()
+        assert file["late"][12].mask.all()
+    assert run("slabmark convert", [tmp_path / "o.nc", "-o", tmp_path / "again.nc", "--verify"], ranks=3).returncode == 0
+    same(tmp_path / "o.nc", tmp_path / "again.nc")
+
+
+@pytest.mark.long
+@needs_pnetcdf
+@pytest.mark.skipif(shutil.which("nccopy") is None, reason="nccopy is not installed")
+def test_the_elements_are_those_that_nccopy_writes(run, sources, tmp_path):
+    for kind in CLASSIC:
+        subprocess.run(["nccopy", "-k", "nc4", "-d", "1", "-s", sources[kind], tmp_path / f"{kind}-theirs.nc"], check=True)
+        run("slabmark convert", [sources[kind], "-o", tmp_path / f"{kind}.nc", "--compress", "deflate:1", "--shuffle"]).check_returncode()
+        same(tmp_path / f"{kind}-theirs.nc", tmp_path / f"{kind}.nc")
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("words, said", [
+    (["in.nc", "--chunk", "depth=3"], "--chunk names 'depth'"),
+    (["in.nc", "--chunk", "time"], "write a dimension and a length"),
+    (["in.nc", "--compress", "deflate:10"], "give a whole number from 1 to 9"),
+    (["in.nc", "--compress", "none:1"], "no level"),
+    (["in.nc", "--shuffle"], "--shuffle is of no use alone"),
+    (["in.nc", "--memory", "1K"], "choose 1M to 4G"),
+    (["missing.nc"], "missing.nc"),
+    (["text.nc"], "neither a classic netCDF nor an HDF5 file"),
+])
+def test_bad_usage_is_one_sentence_and_leaves_nothing(run, sources, refused, tmp_path, words, said):
+    shutil.copy(sources["netcdf4"], tmp_path / "in.nc")
+    (tmp_path / "text.nc").write_text("text")
+    done = run("slabmark convert", [*words, "-o", "o.nc"], cwd=tmp_path)
+    assert said in refused(done, "slabmark convert")
+    assert left_in(tmp_path) == ["in.nc", "text.nc"]
+
+
+@pytest.mark.long
+def test_what_is_not_converted_is_named(run, refused, tmp_path):
+    def group(file):
+        file.createGroup("ocean")
+
+    def string(file):
+        file.createVariable("names", str, ("x",))
+
+    def kind(file):
+        file.createCompoundType(numpy.dtype([("a", "f4")]), "pair")
+
+    for name, add in {"ocean": group, "names": string, "pair": kind}.items():
+        with netCDF4.Dataset(tmp_path / "in.nc", "w") as file:
+            file.createDimension("x", 3)
+            add(file)
+        done = run("slabmark convert", ["in.nc", "-o", "o.nc"], cwd=tmp_path)
+        assert f"'{name}' is" in refused(done, "slabmark convert")
+        assert left_in(tmp_path) == ["in.nc"]
+
+
+@pytest.mark.long
+@needs_pnetcdf
+def test_a_file_that_was_cut_is_refused(run, sources, refused, tmp_path):
+    whole = sources["cdf2"].read_bytes()
+    for length in (2, 20, 1200, len(whole) - 4000):
+        (tmp_path / "in.nc").write_bytes(whole[:length])
+        done = run("slabmark convert", ["in.nc", "-o", "o.nc"], cwd=tmp_path)
+        assert done.returncode in (1, 2), (length, done.stdout)
+        assert done.stderr.startswith("slabmark convert: error: ") and done.stderr.count("\n") == 1
+        assert left_in(tmp_path) == ["in.nc"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ranks, compress", [(1, "none"), (4, "deflate:1")])
+def test_on_a_full_disk_the_output_stays_as_it_was(run, file_size_limit, tmp_path, ranks, compress):
+    with netCDF4.Dataset(tmp_path / "in.nc", "w") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 1 << 20)
+        values = file.createVariable("v", "f8", ("time", "x"), chunksizes=(1, 1 << 17))
+        for step in range(2):
+            values[step] = numpy.random.default_rng(step).random(1 << 20)
+    (tmp_path / "o.nc").write_text("before")
+    words = ["in.nc", "-o", "o.nc", "--overwrite", "--compress", compress]
+    done = run("slabmark convert", words, ranks=ranks, cwd=tmp_path, preexec_fn=file_size_limit)
+    assert done.returncode == 1 and "slabmark convert: error: " in done.stderr, done.stderr
+    assert left_in(tmp_path) == ["in.nc", "o.nc"] and (tmp_path / "o.nc").read_text() == "before"
+
+@pytest.mark.fast
+def test_an_output_that_exists_is_kept_unless_it_may_be_replaced(run, sources, refused, tmp_path):
+    (tmp_path / "o.nc").write_text("before")
+    done = run("slabmark convert", [sources["netcdf4"], "-o", "o.nc"], cwd=tmp_path)
+    assert "--overwrite" in refused(done, "slabmark convert")
+    assert (tmp_path / "o.nc").read_text() == "before"
+    assert run("slabmark convert", [sources["netcdf4"], "-o", "o.nc", "--overwrite"], cwd=tmp_path).returncode == 0
+    same(sources["netcdf4"], tmp_path / "o.nc")

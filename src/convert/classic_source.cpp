@@ -1,17 +1,15 @@
 #include "convert/classic_source.hpp"
 
-#include <algorithm>
-#include <bit>
-
 #include <fmt/format.h>
 
-#include "collective/exchange/move_elements.hpp"
+#include "convert/classic_places.hpp"
 #include "core/base/error.hpp"
 #include "core/parallel/agree.hpp"
 #include "storage/posix/file.hpp"
 
 #if SLABMARK_WITH_PNETCDF
-#include "storage/pnetcdf/file.hpp"
+#include "convert/classic_header.hpp"
+#include "storage/mpiio/element_type.hpp"
 #include "storage/pnetcdf/types/element_type.hpp"
 #endif
 
@@ -52,12 +50,6 @@ FileContents contents_of(const pnetcdf::File& file) {
   return contents;
 }
 
-void swap_to_machine(std::byte* memory, std::uint64_t elements, std::uint64_t bytes) {
-  if constexpr (std::endian::native == std::endian::big) return;
-  const Piece all{0, 0, elements};
-  move_in_place({&all, 1}, {0, elements}, {bytes, true, Flow::from_file}, memory, memory);
-}
-
 // A header that PnetCDF does not understand is the file's fault, not one of reading.
 pnetcdf::File open_header(const Comm& comm, const std::string& path) {
   try {
@@ -74,10 +66,7 @@ class ClassicSource : public Source {
     pnetcdf::File header = open_header(comm, path);
     agreed(comm, [&] {
       contents_ = contents_of(header);
-      record_bytes_ = header.inq_recsize();
-      for (std::size_t v = 0; v < contents_.variables.size(); ++v) {
-        begins_.push_back(header.inq_varoffset(static_cast<int>(v)));
-      }
+      places_ = places_in(header, contents_);
       file_ = posix::File::open_input(path, "netCDF file");
       require_length();
     });
@@ -85,62 +74,62 @@ class ClassicSource : public Source {
   }
 
   void read(std::size_t variable, const Hyperslab& box, std::byte* memory) override {
-    const std::uint64_t bytes = size_of(contents_.variables[variable].type);
-    const std::uint64_t record = elements_together(variable);
     std::byte* to = memory;
-    for_each_run(box, contents_.extent_of(variable), [&](Run run) {
-      for_each_part(run, record, [&](Run part) {
-        file_.read_at(place(variable, part.offset, record), to, part.length * bytes);
-        to += part.length * bytes;
-      });
+    places_.for_each_piece(variable, box, [&](std::uint64_t at, std::uint64_t bytes) {
+      file_.read_at(at, to, bytes);
+      to += bytes;
     });
-    swap_to_machine(memory, static_cast<std::uint64_t>(to - memory) / bytes, bytes);
+    swap_classic(memory, static_cast<std::uint64_t>(to - memory),
+                 contents_.variables[variable].type);
   }
 
  private:
-  bool has_records(std::size_t variable) const {
-    const auto& dimensions = contents_.variables[variable].dimensions;
-    return !dimensions.empty() && contents_.dimensions[dimensions.front()].is_unlimited;
-  }
-
-  /// Consecutive elements: those of a record, or all.
-  std::uint64_t elements_together(std::size_t variable) const {
-    Extent extent = contents_.extent_of(variable);
-    if (has_records(variable)) extent.front() = 1;
-    return element_count(extent);
-  }
-
-  std::uint64_t place(std::size_t variable, std::uint64_t element, std::uint64_t record) const {
-    const std::uint64_t bytes = size_of(contents_.variables[variable].type);
-    if (!has_records(variable)) return begins_[variable] + element * bytes;
-    return begins_[variable] + element / record * record_bytes_ + element % record * bytes;
-  }
-
   // Elements beyond the end of a file would read as zeros in some libraries.
   void require_length() const {
     const std::uint64_t length = file_.size();
     for (std::size_t v = 0; v < contents_.variables.size(); ++v) {
-      const FileVariable& variable = contents_.variables[v];
-      const std::uint64_t count = element_count(contents_.extent_of(v));
-      if (count == 0) continue;
-      const std::uint64_t end = place(v, count - 1, elements_together(v)) + size_of(variable.type);
+      const std::uint64_t end = places_.end_of(v);
       if (end <= length) continue;
       throw InputError(fmt::format(
           "Variable '{}' of '{}' ends at byte {}, but the file has {} bytes. It was not written to "
           "its end, or it was cut; restore it.",
-          variable.name, file_.path(), end, length));
+          contents_.variables[v].name, file_.path(), end, length));
     }
   }
 
   posix::File file_;
-  std::uint64_t record_bytes_ = 0;
-  std::vector<std::uint64_t> begins_;  ///< bytes of the file, by variable
+  ClassicPlaces places_;
+};
+
+/// The same through PnetCDF alone.
+class PnetcdfSource : public Source {
+ public:
+  PnetcdfSource(const Comm& comm, const std::string& path)
+      : file_(pnetcdf::File::open(comm.get(), path)) {
+    agreed(comm, [&] { contents_ = contents_of(file_); });
+    file_.begin_indep_data();
+  }
+
+  void read(std::size_t variable, const Hyperslab& box, std::byte* memory) override {
+    const std::vector<MPI_Offset> start(box.start.begin(), box.start.end());
+    const std::vector<MPI_Offset> count(box.block.begin(), box.block.end());
+    file_.get_vara(static_cast<int>(variable), start.data(), count.data(), memory,
+                   static_cast<MPI_Offset>(element_count(box)),
+                   mpiio::mpi_type_of(contents_.variables[variable].type));
+  }
+
+ private:
+  pnetcdf::File file_;
 };
 
 }  // namespace
 
 std::unique_ptr<Source> open_classic(const Comm& comm, const std::string& path) {
   return std::make_unique<ClassicSource>(comm, path);
+}
+
+std::unique_ptr<Source> open_classic_in_pnetcdf(const Comm& comm, const std::string& path) {
+  return std::make_unique<PnetcdfSource>(comm, path);
 }
 
 #else
@@ -150,6 +139,10 @@ std::unique_ptr<Source> open_classic(const Comm&, const std::string& path) {
       "Cannot read '{}': it is a classic netCDF file, and this Slabmark was built without PnetCDF. "
       "Build it with PnetCDF.",
       path));
+}
+
+std::unique_ptr<Source> open_classic_in_pnetcdf(const Comm& comm, const std::string& path) {
+  return open_classic(comm, path);
 }
 
 #endif

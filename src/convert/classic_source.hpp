@@ -11,4 +11,7 @@ namespace slabmark::convert {
 /// read from their places, whatever MPI-IO would make of many small requests.
 std::unique_ptr<Source> open_classic(const Comm& comm, const std::string& path);
 
+/// The same where PnetCDF reads the elements as well.
+std::unique_ptr<Source> open_classic_in_pnetcdf(const Comm& comm, const std::string& path);
+
 }  // namespace slabmark::convert

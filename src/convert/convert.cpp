@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "convert/classic_target.hpp"
 #include "convert/netcdf4_header.hpp"
-#include "convert/netcdf4_source.hpp"
 #include "convert/netcdf4_target.hpp"
 #include "convert/source.hpp"
 #include "core/base/error.hpp"
@@ -117,10 +117,16 @@ class Converter {
 
   // All that can be refused is refused here, before anything is written.
   void plan() {
-    require_netcdf4_names(contents(), options_.input);
-    require_storage(options_.storage, contents());
+    if (options_.kind == NetcdfKind::netcdf4) {
+      require_netcdf4_names(contents(), options_.input);
+      require_storage(options_.storage, contents());
+    } else {
+      require_classic(contents(), options_.kind, options_.input);
+    }
     for (const FileVariable& variable : contents().variables) {
-      chunks_.push_back(chunk_of(contents(), variable, options_.storage));
+      chunks_.push_back(options_.kind == NetcdfKind::netcdf4
+                            ? chunk_of(contents(), variable, options_.storage)
+                            : Extent{});
       require_room(variable, chunks_.back());
       require_room(variable, variable.stored_chunk);
     }
@@ -140,8 +146,7 @@ class Converter {
   }
 
   void write(const std::string& path, const OnStep& on_step) {
-    const Netcdf4Plan plan{contents(), chunks_, options_.storage, part_of_memory()};
-    const std::unique_ptr<Target> target = create_netcdf4(comm_, path, plan);
+    const std::unique_ptr<Target> target = create(path);
     const auto rank = static_cast<std::uint64_t>(comm_.rank());
     Shares shares;
     for (std::size_t b = 0; b < batches_.size(); ++b) {
@@ -152,15 +157,22 @@ class Converter {
     target->close();
   }
 
+  std::unique_ptr<Target> create(const std::string& path) const {
+    if (options_.kind != NetcdfKind::netcdf4) {
+      return create_classic(comm_, path, contents(), options_.kind);
+    }
+    return create_netcdf4(comm_, path, {contents(), chunks_, options_.storage, part_of_memory()});
+  }
+
   void read_share(std::size_t batch, std::uint64_t rank, Shares& shares) const {
     const auto ranks = static_cast<std::uint64_t>(comm_.size());
     shares.runs = shares_of(contents(), batches_[batch], rank, ranks);
     read(*source_, batches_[batch], shares);
   }
 
-  // Through HDF5, which had no part in writing elements, and on another rank than wrote them.
+  // Each element is read on another rank than wrote it.
   void verify(const std::string& path, const OnStep& on_step) {
-    const std::unique_ptr<Source> made = open_netcdf4(comm_, path);
+    const std::unique_ptr<Source> made = open_to_verify(comm_, path);
     const auto ranks = static_cast<std::uint64_t>(comm_.size());
     const auto rank = (static_cast<std::uint64_t>(comm_.rank()) + 1) % ranks;
     agreed(comm_, [&] { compare_structure(made->contents()); });

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "convert/classic_target.hpp"
 #include "convert/layout.hpp"
 #include "core/base/progress_line.hpp"
 #include "core/parallel/comm.hpp"
@@ -11,6 +12,7 @@ namespace slabmark::convert {
 
 struct ConvertOptions {
   std::string input, output;
+  NetcdfKind kind = NetcdfKind::netcdf4;  ///< of the output
   bool overwrite = false;
   bool verify = false;  ///< compare every element with the source when the file is whole
   bool sync = false;    ///< reach the disk before the file has its name

@@ -39,4 +39,10 @@ std::unique_ptr<Source> open_source(const Comm& comm, const std::string& path) {
   return classic ? open_classic(comm, path) : open_netcdf4(comm, path);
 }
 
+std::unique_ptr<Source> open_to_verify(const Comm& comm, const std::string& path) {
+  bool classic = false;
+  agreed(comm, [&] { classic = is_classic(path); });
+  return classic ? open_classic_in_pnetcdf(comm, path) : open_netcdf4(comm, path);
+}
+
 }  // namespace slabmark::convert

@@ -22,13 +22,14 @@ def make(path, kind):
     with netCDF4.Dataset(path, "w", format=CLASSIC.get(kind, "NETCDF4")) as file:
         for name, length in {"lat": 19, "time": None, "lon": 36, "n": 5, "bnds": 2}.items():
             file.createDimension(name, length)
-        file.title, file.numbers, file.empty, file.one = "räume", numpy.array([1.5, 2.5]), "", numpy.int32(7)
+        # As an attribute of netCDF-4, text beyond ASCII is a string, which classic files have not.
+        file.title, file.numbers, file.empty, file.one = "rooms" if kind == "packed" else "räume", numpy.array([1.5, 2.5]), "", numpy.int32(7)
         file.createVariable("lat", "f8", ("lat",))[:] = numpy.linspace(-90, 90, 19)
         file["lat"].units = "degrees_north"
         file.createVariable("scalar", "i4", ())[...] = 42
         file.createVariable("time", "f8", ("time",)).bounds = "time_bnds"
         file.createVariable("time_bnds", "f8", ("time", "bnds"))
-        file.createVariable("T", "f4", ("time", "lat", "lon"), fill_value=1e20).long_name = "temperature"
+        file.createVariable("T", "f4", ("time", "lat", "lon"), fill_value=1e20, zlib=kind == "packed").long_name = "temperature"
         file.createVariable("flags", "i1", ("time", "n"))
         file.createVariable("odd", "i2", ("lat", "lon"))[:] = random.integers(-100, 100, (19, 36))
         file.createVariable("words", "S1", ("lat", "n"))[:] = numpy.full((19, 5), b"x")
@@ -65,7 +66,7 @@ def same(one, other):
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sources")
-    return {kind: make(folder / f"{kind}.nc", kind) for kind in [*CLASSIC, "netcdf4"]}
+    return {kind: make(folder / f"{kind}.nc", kind) for kind in [*CLASSIC, "netcdf4", "packed"]}
 
 
 def left_in(folder):
@@ -78,7 +79,8 @@ def left_in(folder):
     pytest.param(4, "netcdf4", ["--compress", "deflate:3"], marks=pytest.mark.fast),
     pytest.param(7, "cdf1", [], marks=[pytest.mark.long, needs_pnetcdf]),
     pytest.param(7, "cdf2", ["--chunk", "time=30,lon=5", "--sync"], marks=[pytest.mark.long, needs_pnetcdf]),
-    pytest.param(7, "netcdf4", ["--chunk", "time=2"], marks=pytest.mark.long),
+    pytest.param(4, "packed", ["--output-format", "cdf2", "--memory", "1M"], marks=[pytest.mark.fast, needs_pnetcdf]),
+    pytest.param(7, "cdf5", ["--output-format", "cdf5"], marks=[pytest.mark.long, needs_pnetcdf]),
 ])
 def test_netcdf_reads_what_the_input_holds(run, sources, tmp_path, ranks, kind, words):
     done = run("slabmark convert", [sources[kind], "-o", tmp_path / "o.nc", "--verify", *words], ranks=ranks)
@@ -139,6 +141,7 @@ def test_the_elements_are_those_that_nccopy_writes(run, sources, tmp_path):
     (["in.nc", "--compress", "none:1"], "no level"),
     (["in.nc", "--shuffle"], "--shuffle is of no use alone"),
     (["in.nc", "--memory", "1K"], "choose 1M to 4G"),
+    (["in.nc", "--output-format", "cdf5", "--chunk", "time=1"], "Classic files have no chunks and no filters"),
     (["missing.nc"], "missing.nc"),
     (["text.nc"], "neither a classic netCDF nor an HDF5 file"),
 ])
@@ -172,6 +175,33 @@ def test_what_is_not_converted_is_named(run, refused, tmp_path):
 
 @pytest.mark.long
 @needs_pnetcdf
+def test_what_a_classic_file_cannot_hold_is_named(run, refused, tmp_path):
+    def unlimited(file):
+        file.createDimension("t", None)
+        file.createDimension("u", None)
+
+    def behind(file):
+        file.createDimension("t", None)
+        file.createVariable("v", "f4", ("x", "t"))
+
+    def wide(file):
+        file.createVariable("v", "i8", ("x",))
+
+    def strings(file):
+        file.createVariable("v", "i4", ("x",)).names = ["one", "two"]
+
+    for add, said in [(unlimited, "2 unlimited dimensions"), (behind, "the unlimited dimension 't' behind others"),
+                      (wide, "variable 'v' is of type int64"), (strings, "attribute 'names' of variable 'v' has strings")]:
+        with netCDF4.Dataset(tmp_path / "in.nc", "w") as file:
+            file.createDimension("x", 3)
+            add(file)
+        done = run("slabmark convert", ["in.nc", "-o", "o.nc", "--output-format", "cdf2"], cwd=tmp_path)
+        assert said in refused(done, "slabmark convert")
+        assert left_in(tmp_path) == ["in.nc"]
+
+
+@pytest.mark.long
+@needs_pnetcdf
 def test_a_file_that_was_cut_is_refused(run, sources, refused, tmp_path):
     whole = sources["cdf2"].read_bytes()
     for length in (2, 20, 1200, len(whole) - 4000):
@@ -183,8 +213,9 @@ def test_a_file_that_was_cut_is_refused(run, sources, refused, tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("ranks, compress", [(1, "none"), (4, "deflate:1")])
-def test_on_a_full_disk_the_output_stays_as_it_was(run, file_size_limit, tmp_path, ranks, compress):
+@pytest.mark.parametrize("ranks, words", [(1, ["--compress", "none"]), (4, ["--compress", "deflate:1"]),
+                                          pytest.param(4, ["--output-format", "cdf2"], marks=needs_pnetcdf)])
+def test_on_a_full_disk_the_output_stays_as_it_was(run, file_size_limit, tmp_path, ranks, words):
     with netCDF4.Dataset(tmp_path / "in.nc", "w") as file:
         file.createDimension("time", None)
         file.createDimension("x", 1 << 20)
@@ -192,8 +223,7 @@ def test_on_a_full_disk_the_output_stays_as_it_was(run, file_size_limit, tmp_pat
         for step in range(2):
             values[step] = numpy.random.default_rng(step).random(1 << 20)
     (tmp_path / "o.nc").write_text("before")
-    words = ["in.nc", "-o", "o.nc", "--overwrite", "--compress", compress]
-    done = run("slabmark convert", words, ranks=ranks, cwd=tmp_path, preexec_fn=file_size_limit)
+    done = run("slabmark convert", ["in.nc", "-o", "o.nc", "--overwrite", *words], ranks=ranks, cwd=tmp_path, preexec_fn=file_size_limit)
     assert done.returncode == 1 and "slabmark convert: error: " in done.stderr, done.stderr
     assert left_in(tmp_path) == ["in.nc", "o.nc"] and (tmp_path / "o.nc").read_text() == "before"
 

@@ -35,7 +35,13 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
   root.add_argument("INPUT", options.input,
                     "NetCDF file: classic (CDF-1, CDF-2 or CDF-5) or netCDF-4")
       .required();
-  root.add_text("-o,--output", "FILE", options.output, "File to write, in netCDF-4").required();
+  root.add_text("-o,--output", "FILE", options.output, "File to write").required();
+  using convert::NetcdfKind;
+  root.add_word<NetcdfKind>("--output-format", options.kind, "Format of the output",
+                            {{"netcdf4", NetcdfKind::netcdf4},
+                             {"cdf1", NetcdfKind::cdf1},
+                             {"cdf2", NetcdfKind::cdf2},
+                             {"cdf5", NetcdfKind::cdf5}});
   root.add_parsed("--compress", "FILTER", {}, "Compression: zstd[:LEVEL], deflate[:LEVEL] or none",
                   [&](const std::string& text, const std::string& what) {
                     options.storage.filters = convert::parse_compression(text, what);
@@ -57,6 +63,11 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
   if (shuffle) options.storage.filters->shuffle = true;
   for (const std::string& chunk : chunks) {
     convert::parse_chunk(chunk, "--chunk", options.storage);
+  }
+  if (options.kind != NetcdfKind::netcdf4 && (options.storage.filters || !chunks.empty())) {
+    throw InputError(
+        "Classic files have no chunks and no filters; leave out --compress and --chunk, or write "
+        "netCDF-4.");
   }
   if (options.memory < least_memory || options.memory > most_memory) {
     throw InputError(fmt::format("--memory is {}; choose 1M to 4G.", options.memory));

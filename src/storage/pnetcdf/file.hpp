@@ -138,6 +138,12 @@ class File {
                                  static_cast<MPI_Offset>(values.size()), values.data()),
           "ncmpi_put_att_longlong");
   }
+  /// Values in memory of that type.
+  void put_att(int var, const std::string& name, nc_type type, std::uint64_t count,
+               const void* values) {
+    check(ncmpi_put_att(id_, var, name.c_str(), type, static_cast<MPI_Offset>(count), values),
+          "ncmpi_put_att");
+  }
   void enddef() { check(ncmpi_enddef(id_), "ncmpi_enddef"); }
 
   // Inquiries.

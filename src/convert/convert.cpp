@@ -12,6 +12,7 @@
 #include "convert/classic_target.hpp"
 #include "convert/netcdf4_header.hpp"
 #include "convert/netcdf4_target.hpp"
+#include "convert/series.hpp"
 #include "convert/source.hpp"
 #include "core/base/error.hpp"
 #include "core/base/number.hpp"
@@ -90,7 +91,7 @@ void read(Source& source, const Batch& batch, Shares& shares) {
 class Converter {
  public:
   Converter(const Comm& comm, const ConvertOptions& options) : comm_(comm), options_(options) {
-    source_ = open_source(comm, options.input);
+    open();
     agreed(comm, [&] { plan(); });
   }
 
@@ -115,13 +116,27 @@ class Converter {
   std::uint64_t part_of_memory() const { return options_.memory / parts_of_memory; }
   std::uint64_t steps() const { return batches_.size() * (options_.verify ? 2 : 1); }
 
+  void open() {
+    std::vector<SeriesFile> files;
+    for (const std::string& path : options_.inputs) {
+      files.push_back({path, open_source(comm_, path)});
+      if (options_.selection.is_all()) continue;
+      agreed(comm_, [&] {
+        files.back().source = select(std::move(files.back().source), options_.selection);
+      });
+    }
+    agreed(comm_, [&] {
+      source_ = files.size() == 1 ? std::move(files.front().source) : join(std::move(files));
+    });
+  }
+
   // All that can be refused is refused here, before anything is written.
   void plan() {
     if (options_.kind == NetcdfKind::netcdf4) {
-      require_netcdf4_names(contents(), options_.input);
+      require_netcdf4_names(contents(), options_.inputs.front());
       require_storage(options_.storage, contents());
     } else {
-      require_classic(contents(), options_.kind, options_.input);
+      require_classic(contents(), options_.kind, options_.inputs.front());
     }
     for (const FileVariable& variable : contents().variables) {
       chunks_.push_back(options_.kind == NetcdfKind::netcdf4
@@ -215,7 +230,7 @@ class Converter {
     throw IoError(fmt::format(
         "What was written is not what '{}' holds: {}. '{}' is as it was before; look for a failing "
         "disk, and convert again.",
-        options_.input, what, options_.output));
+        options_.inputs.front(), what, options_.output));
   }
 
   const Comm& comm_;
@@ -230,7 +245,7 @@ class Converter {
 Conversion convert(const Comm& comm, const ConvertOptions& options, const OnStep& on_step) {
   agreed(comm, [&] {
     if (!comm.is_root()) return;
-    posix::require_replaceable(options.output, {options.overwrite, "-o", {options.input}});
+    posix::require_replaceable(options.output, {options.overwrite, "-o", options.inputs});
   });
   return Converter(comm, options).run(on_step);
 }

@@ -2,16 +2,20 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "convert/classic_target.hpp"
 #include "convert/layout.hpp"
+#include "convert/selection.hpp"
 #include "core/base/progress_line.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace slabmark::convert {
 
 struct ConvertOptions {
-  std::string input, output;
+  std::vector<std::string> inputs;  ///< several are joined along their unlimited dimension
+  std::string output;
+  Selection selection;
   NetcdfKind kind = NetcdfKind::netcdf4;  ///< of the output
   bool overwrite = false;
   bool verify = false;  ///< compare every element with the source when the file is whole
@@ -27,7 +31,7 @@ struct Conversion {
   std::uint64_t stored_bytes = 0;  ///< of the file that was made
 };
 
-/// Collective. Writes what the input holds to the output, which gets its name when it is whole.
+/// Collective. Writes what the inputs hold to the output, which gets its name when it is whole.
 /// Throws an agreed Error, and the output is then what it was before. `on_step` is called on all
 /// ranks.
 Conversion convert(const Comm& comm, const ConvertOptions& options, const OnStep& on_step);

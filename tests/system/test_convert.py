@@ -173,6 +173,56 @@ def test_what_is_not_converted_is_named(run, refused, tmp_path):
         assert left_in(tmp_path) == ["in.nc"]
 
 
+@pytest.fixture(scope="module")
+def months(tmp_path_factory):
+    """Three files with 2, 0 and 3 records, the last one in netCDF-4."""
+    folder = tmp_path_factory.mktemp("months")
+    first = 0
+    for month, (records, kind) in enumerate([(2, "NETCDF4"), (0, "NETCDF4"), (3, "NETCDF4" if without_pnetcdf else "NETCDF3_CLASSIC")]):
+        with netCDF4.Dataset(folder / f"{month}.nc", "w", format=kind) as file:
+            file.createDimension("time", None)
+            file.createDimension("x", 6)
+            file.createVariable("time", "f8", ("time",)).bounds = "time_bnds"
+            file.createDimension("bnds", 2)
+            file.createVariable("time_bnds", "f8", ("time", "bnds"))
+            file.createVariable("x", "f4", ("x",))[:] = numpy.arange(6)
+            file.createVariable("area", "f4", ("x",))[:] = 1
+            file.createVariable("T", "f4", ("time", "x")).coordinates = "x area"
+            file.createVariable("U", "i2", ("time", "x"))
+            for record in range(records):
+                now = first + record
+                file["time"][record], file["time_bnds"][record], file["T"][record], file["U"][record] = now, (now, now + 1), now * numpy.ones(6), -now
+        first += records
+    return [folder / f"{month}.nc" for month in range(3)]
+
+
+@pytest.mark.parametrize("ranks", [pytest.param(1, marks=pytest.mark.fast), pytest.param(4, marks=pytest.mark.long)])
+def test_records_of_several_files_become_one_series_of_chosen_variables(run, months, tmp_path, ranks):
+    words = [*months, "-o", tmp_path / "o.nc", "--variables", "T", "--chunk", "time=3", "--verify"]
+    done = run("slabmark convert", words, ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    with netCDF4.Dataset(tmp_path / "o.nc") as file:
+        assert list(file.variables) == ["time", "time_bnds", "x", "area", "T"] and list(file.dimensions) == ["time", "x", "bnds"]
+        assert file["time"][:].tolist() == [0, 1, 2, 3, 4] and file["time_bnds"][:, 1].tolist() == [1, 2, 3, 4, 5]
+        assert file["T"][:, 5].tolist() == [0, 1, 2, 3, 4] and file["T"].chunking() == [3, 6]
+
+
+@pytest.mark.long
+def test_files_that_are_no_series_are_refused(run, months, refused, tmp_path):
+    shutil.copy(months[0], tmp_path / "a.nc")
+    with netCDF4.Dataset(tmp_path / "a.nc", "a") as file:
+        file["area"][3] = 2
+        file["time"][:] = [10, 11]
+    for files, words, said in [((2, 1, 0), [], "does not ascend"), ((0, "a.nc"), [], "variable 'area' has no records"),
+                               ((0,), ["--variables", "V"], "names 'V'"), ((0,), ["--skip", "V"], "names 'V'")]:
+        inputs = [months[file] if isinstance(file, int) else file for file in files]
+        done = run("slabmark convert", [*inputs, "-o", "o.nc", *words], cwd=tmp_path)
+        assert said in refused(done, "slabmark convert")
+        assert left_in(tmp_path) == ["a.nc"]
+    done = run("slabmark convert", [months[0], "a.nc", "-o", "o.nc", "--skip", "area"], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.long
 @needs_pnetcdf
 def test_what_a_classic_file_cannot_hold_is_named(run, refused, tmp_path):

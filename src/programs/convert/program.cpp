@@ -32,8 +32,9 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
                    "Writes a netCDF file in another format, with other chunks and filters. Any "
                    "number of ranks");
   Command& root = line.root();
-  root.add_argument("INPUT", options.input,
-                    "NetCDF file: classic (CDF-1, CDF-2 or CDF-5) or netCDF-4")
+  root.add_arguments("INPUT", options.inputs,
+                     "NetCDF file: classic (CDF-1, CDF-2 or CDF-5) or netCDF-4. Several are joined "
+                     "along their unlimited dimension")
       .required();
   root.add_text("-o,--output", "FILE", options.output, "File to write").required();
   using convert::NetcdfKind;
@@ -51,6 +52,9 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
   root.add_flag("--shuffle", shuffle,
                 "Sort the bytes of elements before they are compressed by --compress");
   root.add_list("--chunk", chunks, "Lengths of chunks by dimension, such as time=1,lat=90");
+  root.add_list("--variables", options.selection.only,
+                "Convert only these variables, their coordinates and bounds");
+  root.add_list("--skip", options.selection.skip, "Leave these variables out");
   root.add_size("--memory", options.memory, "Bytes that a rank holds of the elements, at most");
   root.add_flag("--verify", options.verify,
                 "Read the file back and compare all elements with the input");
@@ -81,9 +85,11 @@ ExitStatus run(const Comm& world, const ConvertOptions& options) {
   const convert::Conversion done = convert::convert(world, options, line.steps_of("converting"));
   line.clear();
   if (world.is_root()) {
-    fmt::print("{} -> {}: {} variables, {} in {}\n", printable(options.input),
-               printable(options.output), done.variables, format_bytes(done.bytes),
-               format_bytes(done.stored_bytes));
+    const std::string inputs = options.inputs.size() == 1
+                                   ? options.inputs.front()
+                                   : fmt::format("{} files", options.inputs.size());
+    fmt::print("{} -> {}: {} variables, {} in {}\n", printable(inputs), printable(options.output),
+               done.variables, format_bytes(done.bytes), format_bytes(done.stored_bytes));
   }
   return ExitStatus::good;
 }

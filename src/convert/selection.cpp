@@ -1,0 +1,107 @@
+#include "convert/selection.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+
+namespace slabmark::convert {
+
+namespace {
+
+std::optional<std::size_t> variable_called(const FileContents& contents, const std::string& name) {
+  const auto found = std::ranges::find(contents.variables, name, &FileVariable::name);
+  if (found == contents.variables.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - contents.variables.begin());
+}
+
+std::size_t require_variable(const FileContents& contents, const std::string& name,
+                             const char* option) {
+  if (const auto found = variable_called(contents, name)) return *found;
+  throw InputError(fmt::format(
+      "{} names '{}', but the input has no such variable; use the names that ncdump -h shows.",
+      option, name));
+}
+
+/// Names of variables that belong to this one.
+std::vector<std::string> companions_of(const FileContents& contents, const FileVariable& variable) {
+  std::vector<std::string> names;
+  for (const std::size_t d : variable.dimensions) names.push_back(contents.dimensions[d].name);
+  for (const FileAttribute& attribute : variable.attributes) {
+    if (attribute.name != "bounds" && attribute.name != "climatology" &&
+        attribute.name != "coordinates") {
+      continue;
+    }
+    std::string text(reinterpret_cast<const char*>(attribute.values.data()),
+                     attribute.values.size());
+    for (const std::string& one : attribute.strings) text += " " + one;
+    std::istringstream words(text);
+    for (std::string name; words >> name;) names.push_back(name);
+  }
+  return names;
+}
+
+void take(const FileContents& contents, std::size_t variable, std::vector<bool>& taken) {
+  if (taken[variable]) return;
+  taken[variable] = true;
+  for (const std::string& name : companions_of(contents, contents.variables[variable])) {
+    if (const auto found = variable_called(contents, name)) take(contents, *found, taken);
+  }
+}
+
+std::vector<bool> taken_by(const FileContents& contents, const Selection& selection) {
+  std::vector<bool> taken(contents.variables.size(), selection.only.empty());
+  for (const std::string& name : selection.only) {
+    take(contents, require_variable(contents, name, "--variables"), taken);
+  }
+  for (const std::string& name : selection.skip) {
+    taken[require_variable(contents, name, "--skip")] = false;
+  }
+  return taken;
+}
+
+class SelectedSource : public Source {
+ public:
+  SelectedSource(std::shared_ptr<Source> source, const Selection& selection)
+      : source_(std::move(source)) {
+    const FileContents& all = source_->contents();
+    const std::vector<bool> taken = taken_by(all, selection);
+    std::vector<bool> has_dimension(all.dimensions.size(), false);
+    for (std::size_t v = 0; v < taken.size(); ++v) {
+      if (!taken[v]) continue;
+      numbers_.push_back(v);
+      for (const std::size_t d : all.variables[v].dimensions) has_dimension[d] = true;
+    }
+    std::vector<std::size_t> number_of(all.dimensions.size());
+    for (std::size_t d = 0; d < has_dimension.size(); ++d) {
+      if (!has_dimension[d]) continue;
+      number_of[d] = contents_.dimensions.size();
+      contents_.dimensions.push_back(all.dimensions[d]);
+    }
+    for (const std::size_t v : numbers_) {
+      FileVariable& variable = contents_.variables.emplace_back(all.variables[v]);
+      for (std::size_t& d : variable.dimensions) d = number_of[d];
+    }
+    contents_.attributes = all.attributes;
+  }
+
+  void read(std::size_t variable, const Hyperslab& box, std::byte* memory) override {
+    source_->read(numbers_[variable], box, memory);
+  }
+
+ private:
+  std::shared_ptr<Source> source_;
+  std::vector<std::size_t> numbers_;  ///< in the source, by variable
+};
+
+}  // namespace
+
+std::unique_ptr<Source> select(std::shared_ptr<Source> source, const Selection& selection) {
+  return std::make_unique<SelectedSource>(std::move(source), selection);
+}
+
+}  // namespace slabmark::convert

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "convert/source.hpp"
+
+namespace slabmark::convert {
+
+/// Which variables are converted.
+struct Selection {
+  std::vector<std::string> only;  ///< and what belongs to them; none: all
+  std::vector<std::string> skip;  ///< in any case
+
+  bool is_all() const { return only.empty() && skip.empty(); }
+};
+
+/// The source with those variables alone. To a variable belong its coordinate variables and those
+/// that its attributes "bounds", "climatology" and "coordinates" name. Dimensions that only other
+/// variables have are left out. Throws InputError for a name that the source does not have.
+std::unique_ptr<Source> select(std::shared_ptr<Source> source, const Selection& selection);
+
+}  // namespace slabmark::convert
